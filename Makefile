@@ -1,0 +1,209 @@
+# make            the release build: build/release/attn-cli, libattn.a, libattn.so
+# make run        installs what is missing, builds, runs the main job on the built-in model
+# make test       installs what is missing, builds, runs every test
+# make asan tsan  the tests under sanitizers;      make fuzz: each fuzz target for FUZZ_SECONDS
+# make walls      which room may use what;         make lint: clang-tidy, cppcheck, gcc's analyzer
+# make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
+# make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
+
+ifeq ($(origin CC),default)
+CC       = gcc
+endif
+CFLAGS  ?= -O2 -g
+prefix  ?= /usr/local
+flavour ?= release
+FUZZ_SECONDS ?= 10
+
+bindir     = $(prefix)/bin
+libdir     = $(prefix)/lib
+includedir = $(prefix)/include
+datadir    = $(prefix)/share
+docdir     = $(datadir)/doc/attn-cli
+modelsdir  = $(datadir)/attn-cli/models
+
+version := $(shell sed -n 's/^\#define ATTN_VERSION "\(.*\)"/\1/p' lib/attn.h)
+std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC
+warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
+libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpthread -lrt -ldl -lm
+
+# A flavour is a directory under build/ and what it adds to the user's CFLAGS.
+flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+flags_tsan     := -O1 -fsanitize=thread
+flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+flags_coverage := -O0 --coverage
+flags          := $(flags_$(flavour))
+
+# What one file needs, by its name without .c.
+cflags_vec_avx2   := -mavx2 -mfma -mf16c
+cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
+cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"'
+
+B       := build/$(flavour)
+objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
+lib_o   := $(call objects,lib/*.c lib/*/*.c)
+cmd_o   := $(call objects,cmd/attn-cli/*.c)
+test_o  := $(call objects,tests/*.c)
+fuzz_o  := $(call objects,tests/fuzz/*.c)
+readers := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+models  := $(wildcard models/*/*)
+link     = $(CC) $(CFLAGS) $(flags) $(LDFLAGS)
+do       = @$(if $(V),set -x,echo "  $(1)");
+
+# ---- building ------------------------------------------------------------------------------
+
+all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc
+
+$(B)/attn-cli: $(cmd_o) $(B)/libattn.a
+	$(call do,LINK $@) $(link) -Wl,--as-needed -o $@ $^ $(libs)
+$(B)/libattn.a: $(lib_o)
+	$(call do,AR $@) rm -f $@; ar rcs $@ $^
+$(B)/libattn.so: $(lib_o)
+	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $^ $(libs)
+$(B)/attn-tests: $(test_o) $(B)/libattn.a
+	$(call do,LINK $@) $(link) -o $@ $^ -lcheck -lsubunit $(libs)
+$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
+$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(libs)
+
+$(B)/lib/compute/%.o: room := -O3
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
+
+$(B)/lib/builtin.o: $(models)
+$(B)/lib/source.o $(B)/attn.pc: $(B)/directories
+$(B)/directories: FORCE                 # new when somebody builds for another prefix
+	@mkdir -p $(@D); echo '$(libdir) $(includedir) $(modelsdir)' >$@.new; cmp -s $@.new $@ || cp $@.new $@
+
+define pc
+Name: attn
+Description: run GPT-style decoders and see everything attention does
+Version: $(version)
+Cflags: -I$(includedir)
+Libs: -L$(libdir) -lattn
+Libs.private: -lxsmm -lxsmmnoblas -lutf8proc -lcjson -lpthread -lrt -ldl -lm
+endef
+export pc
+$(B)/attn.pc:
+	@echo "$$pc" >$@
+
+docs: $(B)/attn-cli
+	$< help --man >cmd/attn-cli/attn-cli.1
+	$< help --completion bash >cmd/attn-cli/completions/attn-cli.bash
+	$< help --completion zsh >cmd/attn-cli/completions/_attn-cli
+	$< help --completion fish >cmd/attn-cli/completions/attn-cli.fish
+
+# ---- running and testing -------------------------------------------------------------------
+
+# $(call need,PACKAGES): on Debian, installs those that are missing, and says so; never asks.
+define need
+@command -v dpkg-query >/dev/null || exit 0; missing=; \
+for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q ' installed$$' || missing="$$missing $$p"; done; \
+test -n "$$missing" || exit 0; \
+root=; test "$$(id -u)" = 0 || root='sudo -n'; \
+$$root true 2>/dev/null || { echo "missing packages: sudo apt-get install$$missing" >&2; exit 1; }; \
+echo "installing$$missing"; \
+$$root env DEBIAN_FRONTEND=noninteractive sh -c \
+    "apt-get -qq update; apt-get -qq -y --no-install-recommends install$$missing" </dev/null
+endef
+to_build := gcc libc6-dev libxsmm-dev libcjson-dev libutf8proc-dev
+
+run:
+	$(call need,$(to_build))
+	@$(MAKE) --no-print-directory $(B)/attn-cli
+	$(B)/attn-cli run --sentence "Life is short, eat dessert first"
+
+test:
+	$(call need,$(to_build) check)
+	@$(MAKE) --no-print-directory run-tests
+
+# Sanitizers map fixed addresses, which the randomness of some kernels gets in the way of.
+steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
+run-tests: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
+	@set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
+	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests
+
+asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
+asan tsan: export CK_TIMEOUT_MULTIPLIER = 8
+asan:
+	$(MAKE) flavour=asan run-tests
+	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests
+tsan:
+	$(MAKE) flavour=tsan run-tests
+
+fuzz:
+	$(MAKE) flavour=fuzz CC=clang run-fuzz
+run-fuzz: $(readers:%=$(B)/fuzz_%)
+	@set -e; for r in $(readers); do c=$(B)/corpus/$$r; rm -rf $$c; mkdir -p $$c; cp tests/corpus/$$r/* $$c; \
+	    echo "  FUZZ $$r"; $(B)/fuzz_$$r -max_total_time=$(FUZZ_SECONDS) -verbosity=0 $$c; done
+
+coverage:
+	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete
+	$(MAKE) flavour=coverage run-tests
+	@find build/coverage/lib -name '*.gcda' -exec gcov -n {} + | awk -F '[:% ]+' '/^File/ {ours = /lib\//} \
+	    /^Lines/ && ours {ours = 0; run += $$3 * $$5 / 100; all += $$5} END {printf "coverage of lib: %.1f%% of %d lines\n", 100 * run / all, all}'
+
+# ---- looking at the code -------------------------------------------------------------------
+
+porch := $(subst $() ,|,$(notdir $(basename $(wildcard cmd/attn-cli/*.h))))
+# $(call only,FILES,HEADERS): of our own headers the files include these alone.
+only   = @! grep -nE '^ *\# *include "' $(wildcard $(1)) /dev/null | grep -vE '"($(2))\.h"'
+
+walls: $(B)/libattn.a $(B)/libattn.so
+	$(call only,lib/base/*.[ch],attn|base/\w+)
+	$(call only,lib/trace/*.[ch],attn|(base|trace)/\w+)
+	$(call only,lib/io/*.[ch],attn|(base|io)/\w+)
+	$(call only,lib/compute/*.[ch],attn|(base|trace|compute)/\w+)
+	$(call only,lib/sinks/*.[ch],attn|(base|trace|sinks)/\w+)
+	$(call only,cmd/attn-cli/*.[ch],attn|$(porch))
+	@! grep -rn 'libxsmm\.h' lib cmd --include=*.[ch] | grep -v '^lib/compute/gemm\.c:'
+	@! grep -rniE 'include.*cjson' lib cmd --include=*.[ch] | grep -v '^lib/io/'
+	@! grep -rnE 'stdio\.h|printf *\(' lib/compute --include=*.[ch]
+	@! grep -rnE '\b(exit|abort|puts|printf|perror) *\(|[^/]\bstd(out|err)\b' lib --include=*.[ch] | grep -vE ':[0-9]+:(/| )\*'
+	@! nm -g --defined-only $(B)/libattn.a | awk 'NF == 3 {print $$3}' | grep -v '^attn_'
+	@nm -D --defined-only $(B)/libattn.so | awk '{print $$3}' | while read s; do grep -q "\<$$s *(" lib/attn.h || \
+	    { echo "libattn.so exports $$s, which attn.h does not declare"; exit 1; }; done
+
+# Left out: advice for other languages (Annex K, as if memcpy were wrong) and what our style decides otherwise
+# (a condition may carry an error code; parameters side by side have good names).
+tidy := clang-analyzer-*,bugprone-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
+tidy := $(tidy),-bugprone-assignment-in-if-condition,-bugprone-easily-swappable-parameters
+
+lint: $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%)
+	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib --enable=warning,performance,portability \
+	    --inline-suppr lib cmd
+build/lint/%: %.c FORCE
+	$(call do,LINT $<) clang-tidy --quiet --warnings-as-errors='*' --checks='-*,$(tidy)' $< -- $(std) $(cflags_$(notdir $*))
+	@gcc $(std) $(cflags_$(notdir $*)) -O1 -fanalyzer -Werror -c -o /dev/null $<
+
+# ---- installing ----------------------------------------------------------------------------
+
+# FILE:PLACE of everything but links.
+placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B)/libattn.so:$(libdir)/libattn.so.$(version) \
+    $(B)/attn.pc:$(libdir)/pkgconfig/attn.pc lib/attn.h:$(includedir)/attn.h \
+    cmd/attn-cli/attn-cli.1:$(datadir)/man/man1/attn-cli.1 \
+    cmd/attn-cli/completions/attn-cli.bash:$(datadir)/bash-completion/completions/attn-cli \
+    cmd/attn-cli/completions/_attn-cli:$(datadir)/zsh/site-functions/_attn-cli \
+    cmd/attn-cli/completions/attn-cli.fish:$(datadir)/fish/vendor_completions.d/attn-cli.fish \
+    README.md:$(docdir)/README.md LICENSE:$(docdir)/LICENSE \
+    /usr/share/doc/libxsmm-dev/copyright:$(docdir)/libxsmm.copyright \
+    /usr/share/doc/libutf8proc-dev/copyright:$(docdir)/utf8proc.copyright \
+    $(foreach m,$(models),$(m):$(datadir)/attn-cli/$(m))
+links  = $(DESTDIR)$(libdir)/libattn.so.0 $(DESTDIR)$(libdir)/libattn.so
+
+install: all
+	@set -e; for p in $(placed); do mode=644; case $$p in */attn-cli:*/bin/*) mode=755;; esac; \
+	    install -D -m $$mode "$${p%%:*}" "$(DESTDIR)$${p#*:}"; done
+	for l in $(links); do ln -sf libattn.so.$(version) $$l; done
+
+uninstall:
+	rm -f $(links) $(foreach p,$(placed),"$(DESTDIR)$(lastword $(subst :, ,$(p)))")
+	-cd $(DESTDIR)$(datadir) && rmdir $(sort $(dir $(models:%=attn-cli/%))) attn-cli/models attn-cli doc/attn-cli
+
+clean:
+	rm -rf build
+
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
+.PHONY: all docs run test run-tests asan tsan fuzz run-fuzz coverage walls lint install uninstall clean FORCE
+.DELETE_ON_ERROR:

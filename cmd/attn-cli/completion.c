@@ -1,0 +1,270 @@
+/* completion.c - what shells complete, in their own words.
+ *
+ * Only what a shell brings itself is used, no helper functions of a package.  A value is completed by the
+ * type of its row: words for choices and lists, names of files or directories for paths. */
+#include "help.h"
+
+#include <string.h>
+
+static void words(FILE *f, const char *const *list, const char *between)
+{
+    for (size_t i = 0; list[i]; i++)
+        fprintf(f, "%s%s", i ? between : "", list[i]);
+}
+
+/* Of a help text what comes before the details, and without a space at the end. */
+static size_t brief(const char *help)
+{
+    size_t n = strcspn(help, "(:;");
+    return n && help[n - 1] == ' ' ? n - 1 : n;
+}
+
+/* ---- bash ---- */
+
+static const char bash_head[] =
+    "# bash completion for attn-cli, printed by: attn-cli help --completion bash\n"
+    "\n"
+    "_attn_cli_words()\n"
+    "{\n"
+    "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\")\n"
+    "}\n"
+    "\n"
+    "_attn_cli_list()    # completes what follows the last comma\n"
+    "{\n"
+    "    local before=\n"
+    "    [[ $2 == *,* ]] && before=${2%,*},\n"
+    "    mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$1\" -- \"${2##*,}\")\n"
+    "    compopt -o nospace\n"
+    "}\n"
+    "\n"
+    "_attn_cli_paths()   # -f files, -d directories, after the words of $2\n"
+    "{\n"
+    "    mapfile -t COMPREPLY < <(compgen -W \"$2\" -- \"$3\"; compgen \"$1\" -- \"$3\")\n"
+    "    compopt -o filenames\n"
+    "}\n"
+    "\n"
+    "_attn_cli()\n"
+    "{\n"
+    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+    "    if [[ $prev == \"=\" ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+    "    if [[ $cur == \"=\" ]]; then cur=; fi\n"
+    "    COMPREPLY=()\n"
+    "    if ((COMP_CWORD == 1)); then\n";
+
+static void bash_value(FILE *f, const struct option *o)
+{
+    switch (o->type) {
+    case OPT_LIST:
+        fputs("_attn_cli_list '", f);
+        words(f, o->choices, " ");
+        fputs("' \"$cur\"", f);
+        break;
+    case OPT_CHOICE:
+    case OPT_SWITCH:
+        fputs("_attn_cli_words '", f);
+        words(f, o->choices, " ");
+        fputs("' \"$cur\"", f);
+        break;
+    case OPT_MODEL:
+        fputs("_attn_cli_paths -d '", f);
+        words(f, attn_model_builtin(), " ");
+        fputs("' \"$cur\"", f);
+        break;
+    case OPT_FILE: fputs("_attn_cli_paths -f '' \"$cur\"", f); break;
+    case OPT_DIR: fputs("_attn_cli_paths -d '' \"$cur\"", f); break;
+    default: fputc(':', f);             /* free text: nothing to offer */
+    }
+}
+
+static void bash_command(FILE *f, const struct command *c)
+{
+    const struct option *o;
+    fprintf(f, "    %s)\n        case $prev in\n", c->name);
+    for (size_t i = 0; (o = option_at(c, i)); i++) {
+        if (o->type == OPT_FLAG)
+            continue;
+        fputs("        ", f);
+        if (o->letter)
+            fprintf(f, "-%c|", o->letter);
+        fprintf(f, "--%s) ", o->name);
+        bash_value(f, o);
+        fputs(" ;;\n", f);
+    }
+    fputs("        *) _attn_cli_words '", f);
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        fprintf(f, "%s--%s", i ? " " : "", o->name);
+    for (size_t i = 0; c->word && commands[i]; i++)     /* the one word there is, is a command */
+        fprintf(f, " %s", commands[i]->name);
+    fputs("' \"$cur\" ;;\n        esac ;;\n", f);
+}
+
+static void bash(FILE *f)
+{
+    fputs(bash_head, f);
+    fputs("        _attn_cli_words '", f);
+    for (size_t i = 0; commands[i]; i++)
+        fprintf(f, "%s ", commands[i]->name);
+    fputs("--help --version' \"$cur\"\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n", f);
+    for (size_t i = 0; commands[i]; i++)
+        bash_command(f, commands[i]);
+    fputs("    esac\n}\ncomplete -F _attn_cli attn-cli\n", f);
+}
+
+/* ---- zsh ---- */
+
+/* Inside single quotes, inside [] of _arguments. */
+static void zsh_text(FILE *f, const char *s, size_t len)
+{
+    for (const char *end = s + len; s < end; s++)
+        if (*s == '\'')
+            fputs("'\\''", f);
+        else if (strchr("[]:\\", *s))
+            fprintf(f, "\\%c", *s);
+        else
+            fputc(*s, f);
+}
+
+static void zsh_value(FILE *f, const struct option *o)
+{
+    fputc(':', f);
+    zsh_text(f, o->arg, strlen(o->arg));
+    fputc(':', f);
+    switch (o->type) {
+    case OPT_LIST:
+        fputs("_values -s , activation ", f);
+        fputc('"', f);
+        words(f, o->choices, "\" \"");
+        fputc('"', f);
+        break;
+    case OPT_CHOICE:
+    case OPT_SWITCH:
+        fputc('(', f);
+        words(f, o->choices, " ");
+        fputc(')', f);
+        break;
+    case OPT_MODEL:
+        fputs("_attn_cli_models", f);
+        break;
+    case OPT_FILE: fputs("_files", f); break;
+    case OPT_DIR: fputs("_files -/", f); break;
+    default: fputc(' ', f);
+    }
+}
+
+static void zsh_option(FILE *f, const struct option *o)
+{
+    bool value = o->type != OPT_FLAG;
+    fputs(" \\\n            ", f);
+    if (o->letter)
+        fprintf(f, "'(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter, value ? "+" : "", o->name, value ? "=" : "");
+    else
+        fprintf(f, "'--%s%s[", o->name, value ? "=" : "");
+    zsh_text(f, o->help, brief(o->help));
+    fputc(']', f);
+    if (value)
+        zsh_value(f, o);
+    fputc('\'', f);
+}
+
+static void zsh_command(FILE *f, const struct command *c)
+{
+    const struct option *o;
+    fprintf(f, "    %s)\n        _arguments -s -S", c->name);
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        zsh_option(f, o);
+    if (c->word)
+        fprintf(f, " \\\n            '::%s:_attn_cli_commands'", c->word);
+    fputs(" ;;\n", f);
+}
+
+static void zsh(FILE *f)
+{
+    fputs("#compdef attn-cli\n# zsh completion for attn-cli, printed by: attn-cli help --completion zsh\n\n"
+          "_attn_cli_commands()\n{\n    local -a commands=(", f);
+    for (size_t i = 0; commands[i]; i++) {
+        fprintf(f, "\n        '%s:", commands[i]->name);
+        zsh_text(f, commands[i]->summary, strlen(commands[i]->summary));
+        fputc('\'', f);
+    }
+    fputs(")\n    _describe -t commands command commands\n}\n\n_attn_cli_models()\n{\n"
+          "    _alternative 'names:model:(", f);
+    words(f, attn_model_builtin(), " ");
+    fputs(")' 'directories:directory:_files -/'\n}\n\n_attn_cli()\n{\n    if (( CURRENT == 2 )); then\n        _attn_cli_commands\n"
+          "        return\n    fi\n    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $command in\n", f);
+    for (size_t i = 0; commands[i]; i++)
+        zsh_command(f, commands[i]);
+    fputs("    esac\n}\n\n_attn_cli \"$@\"\n", f);
+}
+
+/* ---- fish ---- */
+
+static void fish_text(FILE *f, const char *s, size_t len)
+{
+    fputc('\'', f);
+    for (const char *end = s + len; s < end; s++)
+        fprintf(f, *s == '\'' || *s == '\\' ? "\\%c" : "%c", *s);
+    fputc('\'', f);
+}
+
+static void fish_value(FILE *f, const struct option *o)
+{
+    switch (o->type) {
+    case OPT_FLAG: break;
+    case OPT_LIST:
+        fputs(" -x -a '(__fish_append , \"", f);
+        words(f, o->choices, "\" \"");    /* quoted: there are wildcards among them */
+        fputs("\")'", f);
+        break;
+    case OPT_CHOICE:
+    case OPT_SWITCH:
+        fputs(" -x -a '", f);
+        words(f, o->choices, " ");
+        fputc('\'', f);
+        break;
+    case OPT_MODEL:
+        fputs(" -x -a '", f);
+        words(f, attn_model_builtin(), " ");
+        fputs(" (__fish_complete_directories)'", f);
+        break;
+    case OPT_FILE: fputs(" -r -F", f); break;
+    case OPT_DIR: fputs(" -x -a '(__fish_complete_directories)'", f); break;
+    default: fputs(" -x", f);
+    }
+}
+
+static void fish_command(FILE *f, const struct command *c)
+{
+    const struct option *o;
+    fprintf(f, "complete -c attn-cli -n __fish_use_subcommand -a %s -d ", c->name);
+    fish_text(f, c->summary, strlen(c->summary));
+    fputc('\n', f);
+    for (size_t i = 0; (o = option_at(c, i)); i++) {
+        fprintf(f, "complete -c attn-cli -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
+        if (o->letter)
+            fprintf(f, " -s %c", o->letter);
+        fish_value(f, o);
+        fputs(" -d ", f);
+        fish_text(f, o->help, brief(o->help));
+        fputc('\n', f);
+    }
+}
+
+static void fish(FILE *f)
+{
+    fputs("# fish completion for attn-cli, printed by: attn-cli help --completion fish\ncomplete -c attn-cli -f\n", f);
+    for (size_t i = 0; commands[i]; i++)
+        fish_command(f, commands[i]);
+    fputs("complete -c attn-cli -n __fish_use_subcommand -s h -l help -d 'print help and end'\n"
+          "complete -c attn-cli -n __fish_use_subcommand -l version -d 'print the version and end'\n", f);
+}
+
+/* ---- */
+
+static const struct { const char *name; void (*print)(FILE *f); } shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+
+void completion_print(FILE *f, const char *shell)
+{
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (!strcmp(shells[i].name, shell))
+            shells[i].print(f);
+}

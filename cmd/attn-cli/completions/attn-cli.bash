@@ -1,0 +1,114 @@
+# bash completion for attn-cli, printed by: attn-cli help --completion bash
+
+_attn_cli_words()
+{
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+_attn_cli_list()    # completes what follows the last comma
+{
+    local before=
+    [[ $2 == *,* ]] && before=${2%,*},
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${2##*,}")
+    compopt -o nospace
+}
+
+_attn_cli_paths()   # -f files, -d directories, after the words of $2
+{
+    mapfile -t COMPREPLY < <(compgen -W "$2" -- "$3"; compgen "$1" -- "$3")
+    compopt -o filenames
+}
+
+_attn_cli()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+    if [[ $prev == "=" ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
+    if [[ $cur == "=" ]]; then cur=; fi
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        _attn_cli_words 'run tokenize info vocab init help --help --version' "$cur"
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    run)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --ids) : ;;
+        --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
+        --layer) : ;;
+        --head) : ;;
+        --format) _attn_cli_words 'text json csv tidy npy npz' "$cur" ;;
+        -o|--output) _attn_cli_paths -f '' "$cur" ;;
+        --precision) : ;;
+        -t|--threads) : ;;
+        *) _attn_cli_words '--model --sentence --file --raw --ids --show --layer --head --format --output --precision --threads --quiet --help --version' "$cur" ;;
+        esac ;;
+    tokenize)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --ids) : ;;
+        --format) _attn_cli_words 'text json ids' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --ids --format --decode --quiet --help --version' "$cur" ;;
+        esac ;;
+    info)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        --format) _attn_cli_words 'text json' "$cur" ;;
+        --digest) _attn_cli_words 'sampled full' "$cur" ;;
+        *) _attn_cli_words '--model --format --check --digest --quiet --help --version' "$cur" ;;
+        esac ;;
+    vocab)
+        case $prev in
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --drop) : ;;
+        --unknown) : ;;
+        -o|--output) _attn_cli_paths -f '' "$cur" ;;
+        *) _attn_cli_words '--sentence --file --raw --drop --lowercase --unknown --output --quiet --help --version' "$cur" ;;
+        esac ;;
+    init)
+        case $prev in
+        -o|--output) _attn_cli_paths -d '' "$cur" ;;
+        --seed) : ;;
+        --draw) : ;;
+        --dtype) _attn_cli_words 'F32 F16 BF16' "$cur" ;;
+        --rng) _attn_cli_words 'avx2 scalar' "$cur" ;;
+        --vocab) _attn_cli_paths -f '' "$cur" ;;
+        --config) _attn_cli_paths -f '' "$cur" ;;
+        --vocab-size) : ;;
+        --n-ctx) : ;;
+        --n-layer) : ;;
+        --n-head) : ;;
+        --n-kv-head) : ;;
+        --d-model) : ;;
+        --d-head) : ;;
+        --d-value) : ;;
+        --d-mlp) : ;;
+        --position) _attn_cli_words 'none learned rope' "$cur" ;;
+        --norm) _attn_cli_words 'none layernorm rmsnorm' "$cur" ;;
+        --norm-eps) : ;;
+        --mlp) _attn_cli_words 'none gelu gelu_new swiglu' "$cur" ;;
+        --mask) _attn_cli_words 'causal none' "$cur" ;;
+        --scale) _attn_cli_words 'sqrt none' "$cur" ;;
+        --residual) _attn_cli_words 'true false' "$cur" ;;
+        --output-projection) _attn_cli_words 'true false' "$cur" ;;
+        --bias) _attn_cli_words 'true false' "$cur" ;;
+        --tied) _attn_cli_words 'true false' "$cur" ;;
+        --unembed) _attn_cli_words 'true false' "$cur" ;;
+        --rope-theta) : ;;
+        --drop) : ;;
+        --unknown) : ;;
+        *) _attn_cli_words '--output --seed --draw --dtype --rng --vocab --config --vocab-size --n-ctx --n-layer --n-head --n-kv-head --d-model --d-head --d-value --d-mlp --position --norm --norm-eps --mlp --mask --scale --residual --output-projection --bias --tied --unembed --rope-theta --drop --lowercase --unknown --quiet --help --version' "$cur" ;;
+        esac ;;
+    help)
+        case $prev in
+        --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize info vocab init help' "$cur" ;;
+        esac ;;
+    esac
+}
+complete -F _attn_cli attn-cli

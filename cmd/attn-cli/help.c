@@ -1,0 +1,154 @@
+#include "help.h"
+
+#include "say.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, TERM = 28 };         /* columns of a line; where explanations start */
+
+/* Prints words of text from column `at` on, later lines from column `indent`. */
+static void wrap(FILE *f, const char *text, size_t at, size_t indent)
+{
+    for (bool first = true; *text; first = false) {
+        size_t len = strcspn(text, " ");
+        if (!first && at + 1 + len > WIDTH) {
+            fprintf(f, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            fputc(' ', f);
+            at++;
+        }
+        fwrite(text, 1, len, f);
+        at += len;
+        text += len + strspn(text + len, " ");
+    }
+    fputc('\n', f);
+}
+
+static void term_line(FILE *f, const char *term, const char *text)
+{
+    size_t at = 2 + strlen(term);
+    fprintf(f, "  %s", term);
+    if (at + 2 > TERM) {
+        fputc('\n', f);
+        at = 0;
+    }
+    fprintf(f, "%*s", (int)(TERM - at), "");
+    wrap(f, text, TERM, TERM);
+}
+
+static void pairs(FILE *f, const char *title, const struct pair *p)
+{
+    fprintf(f, "\n%s:\n", title);
+    for (; p->term; p++)
+        term_line(f, p->term, p->text);
+}
+
+static void examples(FILE *f, const struct pair *p)
+{
+    fputs("Examples:\n", f);
+    for (; p->term; p++) {
+        fprintf(f, "  %s\n      ", p->term);
+        wrap(f, p->text, 6, 6);
+    }
+}
+
+static void option_line(FILE *f, const struct option *o)
+{
+    char term[96], help[640];
+    char letter[8] = "    ";
+    if (o->letter)
+        snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    snprintf(term, sizeof term, "%s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    snprintf(help, sizeof help, "%s%s%s%s", o->help, o->env ? " [$" : "", o->env ? o->env : "", o->env ? "]" : "");
+    term_line(f, term, help);
+}
+
+static void command_lines(FILE *f)
+{
+    fputs("\nCommands:\n", f);
+    for (size_t i = 0; commands[i]; i++)
+        term_line(f, commands[i]->name, commands[i]->summary);
+}
+
+void help_print_short(FILE *f)
+{
+    fprintf(f, "attn-cli - %s\n\nUsage: attn-cli COMMAND [options]\n", tool_summary);
+    command_lines(f);
+    fprintf(f, "\nTry: %s\n     attn-cli help [COMMAND]\n", tool_examples[0].term);
+}
+
+void help_print_tool(FILE *f)
+{
+    fprintf(f, "attn-cli - %s\n\n", tool_summary);
+    examples(f, tool_examples);
+    fputs("\nUsage: attn-cli COMMAND [options]\n", f);
+    command_lines(f);
+    pairs(f, "Environment", tool_environment);
+    pairs(f, "Exit status", tool_statuses);
+    fputs("\n'attn-cli help COMMAND' lists the options of a command.\n", f);
+}
+
+void help_print_command(FILE *f, const struct command *c)
+{
+    fprintf(f, "attn-cli %s - %s\n\n", c->name, c->summary);
+    examples(f, c->examples);
+    fputs("\nUsage: attn-cli ", f);
+    wrap(f, c->usage, 16, 16);
+    fputc('\n', f);
+    wrap(f, c->about, 0, 0);
+    fputs("\nOptions:\n", f);
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        option_line(f, o);
+    if (c->list_title)
+        pairs(f, c->list_title, c->list);
+}
+
+/* ---- the command ---- */
+
+const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
+
+static struct { bool man; const char *shell; } want;
+
+static int help(struct attn_err *err)
+{
+    if (want.man || want.shell) {
+        if (common.word || (want.man && want.shell))
+            return fail(err, ATTN_EUSAGE, "--man, --completion and COMMAND do not go together");
+        want.man ? man_print(stdout) : completion_print(stdout, want.shell);
+        return ATTN_OK;
+    }
+    if (!common.word) {
+        help_print_tool(stdout);
+        return ATTN_OK;
+    }
+    const struct command *c = command_find(common.word, err);
+    if (!c)
+        return err->code;
+    help_print_command(stdout, c);
+    return ATTN_OK;
+}
+
+static const struct option options[] = {
+    {0, "man", OPT_FLAG, &want.man, NULL, "print the man page, for man -l -", .flags = 0},
+    {0, "completion", OPT_CHOICE, &want.shell, "SHELL", "print completions for bash, zsh or fish",
+     .choices = completion_shells},
+    {.name = NULL},
+};
+
+const struct command help_command = {
+    .name = "help",
+    .run = help,
+    .usage = "help [COMMAND]",
+    .summary = "explain a command, or all of them",
+    .about = "Without COMMAND: the list of commands.  The man page and the completions for shells are printed from the "
+             "same table.",
+    .examples = (const struct pair[]){
+        {"attn-cli help run", "what run does and its options"},
+        {"attn-cli help --man | man -l -", "the man page"},
+        {"eval \"$(attn-cli help --completion bash)\"", "completion in this shell"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){options, general_options, NULL},
+    .word = "COMMAND",
+};

@@ -1,0 +1,205 @@
+/* info.c - what a model is. */
+#include "json.h"
+#include "say.h"
+#include "table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct { const char *format, *digest; bool check; } o;
+
+static const char *const formats[] = {"text", "json", NULL}, *const digests[] = {"sampled", "full", NULL};
+
+struct facts {
+    const struct attn_model *model;
+    struct attn_info info;
+    char digest[80];
+    struct attn_tokenizer *tokenizer;   /* NULL: there is none */
+    struct attn_err why;                /* ... for this reason */
+};
+
+static const char *yes(bool b) { return b ? "yes" : "no"; }
+static const char *truth(bool b) { return b ? "true" : "false"; }
+
+/* "1.5 MiB", "124.4 M": three units up, one decimal; small numbers as they are. */
+static void print_scaled(uint64_t n, double step, const char *const unit[4])
+{
+    double x = (double)n;
+    int i = 0;
+    for (; i < 3 && x >= step; i++)
+        x /= step;
+    if (i)
+        printf(" (%.1f%s)", x, unit[i]);
+}
+
+static void print_shape(const struct attn_tensor_info *t, FILE *f)
+{
+    fputc('[', f);
+    for (int i = 0; i < t->ndim; i++)
+        fprintf(f, "%s%zu", i ? ", " : "", t->shape[i]);
+    fputc(']', f);
+}
+
+static void text_sizes(const struct attn_info *n)
+{
+    static const char *const count[] = {"", " thousand", " million", " billion"}, *const size[] = {" B", " KiB", " MiB", " GiB"};
+    printf("vocabulary    %zu\ncontext       %zu tokens\nlayers        %zu\n", n->V, n->n_ctx, n->L);
+    printf("width         %zu\nheads         %zu", n->d, n->H);
+    if (n->Hkv != n->H)
+        printf(" (%zu for keys and values)", n->Hkv);
+    printf("\nhead width    %zu", n->dh);
+    if (n->dv != n->dh)
+        printf(" (values %zu)", n->dv);
+    if (n->m)
+        printf("\nmlp width     %zu", n->m);
+    printf("\nparameters    %" PRIu64, n->parameters);
+    print_scaled(n->parameters, 1000, count);
+    printf("\nweights       %" PRIu64 " bytes", n->bytes);
+    print_scaled(n->bytes, 1024, size);
+    putchar('\n');
+}
+
+static void text_choices(const struct attn_info *n)
+{
+    printf("position      %s", n->position);
+    if (!strcmp(n->position, "rope")) {
+        fputs(", theta ", stdout);
+        json_real(stdout, n->rope_theta);
+    }
+    printf("\nnorm          %s", n->norm);
+    if (strcmp(n->norm, "none") != 0) {
+        fputs(", eps ", stdout);
+        json_real(stdout, n->norm_eps);
+    }
+    printf("\nmlp           %s\nmask          %s\nscale         %s\n", n->mlp, n->mask, n->scale);
+    printf("residual      %s\nprojection    %s\n", yes(n->residual), yes(n->output_projection));
+    printf("output layer  %s\n", !n->unembed ? "no" : n->tied ? "yes, tied to the embedding" : "yes");
+}
+
+static void text_tensors(const struct facts *f)
+{
+    struct attn_tensor_info t;
+    int width = 0;
+    for (size_t i = 0; i < f->info.tensors; i++) {
+        attn_model_tensor(f->model, i, &t);
+        int len = (int)strlen(t.name);
+        width = len > width ? len : width;
+    }
+    printf("\n%zu tensors\n", f->info.tensors);
+    for (size_t i = 0; i < f->info.tensors; i++) {
+        attn_model_tensor(f->model, i, &t);
+        printf("  %-*s  %-4s  ", width, t.name, t.dtype);
+        print_shape(&t, stdout);
+        putchar('\n');
+    }
+}
+
+static void print_text(const struct facts *f)
+{
+    const struct attn_info *n = &f->info;
+    printf("model         %s\nfamily        %s\nfrom          %s\n", n->name, n->family, n->path ? n->path : "built in");
+    printf("digest        %s\n", f->digest);
+    if (o.check)
+        puts("check         every weight is a finite number");
+    if (f->tokenizer)
+        printf("tokenizer     %s, %zu entries\n", attn_tokenizer_kind(f->tokenizer), attn_tokenizer_size(f->tokenizer));
+    else
+        printf("tokenizer     none (%s)\n", f->why.msg);
+    text_sizes(n);
+    text_choices(n);
+    text_tensors(f);
+}
+
+static void json_head(const struct facts *f)
+{
+    const struct attn_info *n = &f->info;
+    const struct pair texts[] = {
+        {"name", n->name}, {"family", n->family}, {"path", n->path}, {"digest", f->digest}, {"position", n->position},
+        {"norm", n->norm}, {"mlp", n->mlp}, {"mask", n->mask}, {"scale", n->scale}, {NULL, NULL}};
+    for (const struct pair *p = texts; p->term; p++) {
+        printf(",\n \"%s\": ", p->term);
+        json_text(stdout, p->text);
+    }
+    printf(",\n \"residual\": %s, \"output_projection\": %s, \"tied\": %s, \"unembed\": %s", truth(n->residual),
+           truth(n->output_projection), truth(n->tied), truth(n->unembed));
+    printf(",\n \"vocab_size\": %zu, \"n_ctx\": %zu, \"n_layer\": %zu, \"n_head\": %zu, \"n_kv_head\": %zu", n->V, n->n_ctx,
+           n->L, n->H, n->Hkv);
+    printf(",\n \"d_model\": %zu, \"d_head\": %zu, \"d_value\": %zu, \"d_mlp\": %zu", n->d, n->dh, n->dv, n->m);
+    fputs(",\n \"norm_eps\": ", stdout);
+    json_real(stdout, n->norm_eps);
+    fputs(", \"rope_theta\": ", stdout);
+    json_real(stdout, n->rope_theta);
+    printf(",\n \"parameters\": %" PRIu64 ", \"bytes\": %" PRIu64, n->parameters, n->bytes);
+    printf(",\n \"finite\": %s", o.check ? "true" : "null");
+}
+
+static void print_json(const struct facts *f)
+{
+    fputs("{\"version\": \"" ATTN_VERSION "\"", stdout);
+    json_head(f);
+    fputs(",\n \"tokenizer\": ", stdout);
+    if (f->tokenizer)
+        printf("{\"kind\": \"%s\", \"size\": %zu}", attn_tokenizer_kind(f->tokenizer), attn_tokenizer_size(f->tokenizer));
+    else
+        fputs("null", stdout);
+    fputs(",\n \"tensors\": [", stdout);
+    for (size_t i = 0; i < f->info.tensors; i++) {
+        struct attn_tensor_info t;
+        attn_model_tensor(f->model, i, &t);
+        printf("%s\n  {\"name\": ", i ? "," : "");
+        json_text(stdout, t.name);
+        printf(", \"dtype\": \"%s\", \"shape\": ", t.dtype);
+        print_shape(&t, stdout);
+        printf(", \"bytes\": %" PRIu64 "}", t.bytes);
+    }
+    fputs("]}\n", stdout);
+}
+
+static int describe(const struct attn_model *m, struct attn_err *err)
+{
+    struct facts f = {.model = m};
+    attn_model_info(m, &f.info);
+    if ((o.check && attn_model_check(m, err)) ||
+        attn_model_digest(m, o.digest && !strcmp(o.digest, "full"), f.digest, err))
+        return err->code;
+    attn_tokenizer_open(&f.tokenizer, common.model, &f.why);    /* a model without one is still a model */
+    if (o.format && !strcmp(o.format, "json"))
+        print_json(&f);
+    else
+        print_text(&f);
+    attn_tokenizer_close(f.tokenizer);
+    return ATTN_OK;
+}
+
+static int info(struct attn_err *err)
+{
+    struct attn_model *m;
+    if (attn_model_open(&m, common.model, err))
+        return err->code;
+    int code = describe(m, err);
+    attn_model_close(m);
+    return code;
+}
+
+static const struct option options[] = {
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},
+    {0, "check", OPT_FLAG, &o.check, NULL, "look at every weight; one that is not finite is an error", .flags = 0},
+    {0, "digest", OPT_CHOICE, &o.digest, "KIND", "what the digest covers: sampled (configuration, tokenizer, headers, the ends of each "
+     "tensor) or full (every byte); default: sampled", .choices = digests},
+    {.name = NULL},
+};
+
+const struct command info_command = {
+    .name = "info",
+    .run = info,
+    .usage = "info [-m DIR|NAME] [--format F] [--check] [--digest KIND]",
+    .summary = "describe a model: family, sizes, choices, digest, tensors",
+    .about = "Prints what a model is, without running it.  The digest names its numbers: two models with the same digest "
+             "compute the same.",
+    .examples = (const struct pair[]){
+        {"attn-cli info", "the model built into the binary"},
+        {"attn-cli info -m ./gpt2 --check", "is any weight not a number?"},
+        {"attn-cli info -m ./gpt2 --format json | jq .tensors", "names and shapes, for scripts"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, options, general_options, NULL},
+};

@@ -1,0 +1,204 @@
+/* init.c - a model directory with seeded weights. */
+#include "file.h"
+#include "json.h"
+#include "say.h"
+#include "table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct { const char *path, *config, *draw, *dtype, *vocab, *rng; struct number seed; } o;
+
+/* One for each key of config.json, see `keys`. */
+static struct {
+    struct number vocab_size, n_ctx, n_layer, n_head, n_kv_head, d_model, d_head, d_value, d_mlp;
+    const char *position, *norm, *mlp, *mask, *scale;
+    struct real norm_eps, rope_theta;
+    const char *residual, *output_projection, *bias, *tied, *unembed;
+} k;
+
+enum { N_CTX = 1024 };
+
+static const char *const truths[] = {"true", "false", NULL};
+static const char *const positions[] = {"none", "learned", "rope", NULL};
+static const char *const norms[] = {"none", "layernorm", "rmsnorm", NULL};
+static const char *const mlps[] = {"none", "gelu", "gelu_new", "swiglu", NULL};
+static const char *const masks[] = {"causal", "none", NULL};
+static const char *const scales[] = {"sqrt", "none", NULL};
+static const char *const dtypes[] = {"F32", "F16", "BF16", NULL};
+static const char *const rngs[] = {"avx2", "scalar", NULL};
+
+#define SIZE_OPTION(name, to, help) {0, name, OPT_NUMBER, to, "N", help, .max = INT32_MAX}
+#define CHOICE_OPTION(name, to, list, help) {0, name, OPT_CHOICE, to, "KIND", help, .choices = list}
+#define SWITCH_OPTION(name, to, help) {0, name, OPT_SWITCH, to, "true|false", help, .choices = truths}
+
+/* Named as the keys, with - for _: config_text relies on it. */
+static const struct option keys[] = {
+    SIZE_OPTION("vocab-size", &k.vocab_size, "tokens (default: the entries of --vocab)"),
+    SIZE_OPTION("n-ctx", &k.n_ctx, "the longest sentence (default: 1024)"),
+    SIZE_OPTION("n-layer", &k.n_layer, "blocks"),
+    SIZE_OPTION("n-head", &k.n_head, "query heads"),
+    SIZE_OPTION("n-kv-head", &k.n_kv_head, "key and value heads"),
+    SIZE_OPTION("d-model", &k.d_model, "width of a token's row"),
+    SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys"),
+    SIZE_OPTION("d-value", &k.d_value, "width of a head's values"),
+    SIZE_OPTION("d-mlp", &k.d_mlp, "width of the mlp"),
+    CHOICE_OPTION("position", &k.position, positions, "how positions get in: none, learned or rope"),
+    CHOICE_OPTION("norm", &k.norm, norms, "what comes before each branch: none, layernorm or rmsnorm"),
+    {0, "norm-eps", OPT_REAL, &k.norm_eps, "X", "what the norms add to the variance", .flags = 0},
+    CHOICE_OPTION("mlp", &k.mlp, mlps, "the kind of mlp: none, gelu (erf), gelu_new (tanh) or swiglu"),
+    CHOICE_OPTION("mask", &k.mask, masks, "who sees whom: causal, or none (every token sees all)"),
+    CHOICE_OPTION("scale", &k.scale, scales, "what scores are: sqrt, dots divided by sqrt(d_head), or none, the dots"),
+    SWITCH_OPTION("residual", &k.residual, "add each branch to the stream instead of replacing it"),
+    SWITCH_OPTION("output-projection", &k.output_projection, "a matrix after the heads"),
+    SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp"),
+    SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed"),
+    SWITCH_OPTION("unembed", &k.unembed, "an output layer, so that there are logits"),
+    {0, "rope-theta", OPT_REAL, &k.rope_theta, "X", "base of the rotary frequencies", .flags = 0},
+    {.name = NULL},
+};
+
+struct source { char *config, *vocab; size_t config_len, vocab_len; };
+
+/* The entries of {"Life": 0, ...}: the colons outside its strings.  The library reads it properly. */
+static size_t entries(const char *json)
+{
+    size_t n = 0;
+    bool in_string = false;
+    for (; *json; json++)
+        if (in_string && *json == '\\' && json[1])
+            json++;
+        else if (*json == '"')
+            in_string = !in_string;
+        else if (!in_string && *json == ':')
+            n++;
+    return n;
+}
+
+static void write_key(FILE *f, const struct option *row)
+{
+    fputc('"', f);
+    for (const char *c = row->name; *c; c++)
+        fputc(*c == '-' ? '_' : *c, f);
+    fputs("\": ", f);
+    switch (row->type) {
+    case OPT_NUMBER: fprintf(f, "%" PRIu64, ((const struct number *)row->to)->n); break;
+    case OPT_REAL: json_real(f, ((const struct real *)row->to)->x); break;
+    case OPT_SWITCH: fputs(option_given(row), f); break;
+    default: json_text(f, option_given(row));
+    }
+    fputs(", ", f);
+}
+
+static void write_config(FILE *f, const struct source *in)
+{
+    fputs("{\"model_type\": \"attn-decoder\", ", f);
+    if (!k.vocab_size.given)
+        fprintf(f, "\"vocab_size\": %zu, ", entries(in->vocab));
+    if (!k.n_ctx.given)
+        fprintf(f, "\"n_ctx\": %d, ", N_CTX);
+    for (const struct option *row = keys; row->name; row++)
+        if (option_given(row))
+            write_key(f, row);
+    fputs("\"tokenizer\": {\"type\": \"word\", \"drop\": ", f);
+    json_text(f, word_rule.drop ? word_rule.drop : "");
+    fprintf(f, ", \"lowercase\": %s, \"unknown\": ", word_rule.lowercase ? "true" : "false");
+    json_text(f, word_rule.unknown);
+    fputs("}}\n", f);
+}
+
+static int build_config(struct source *in, struct attn_err *err)
+{
+    if (!k.vocab_size.given && !in->vocab)
+        return fail(err, ATTN_EUSAGE, "how many tokens? give --vocab FILE, --vocab-size N or --config FILE");
+    FILE *f = open_memstream(&in->config, &in->config_len);
+    if (!f)
+        return fail(err, ATTN_ENOMEM, "no memory for the configuration");
+    write_config(f, in);
+    bool bad = ferror(f) != 0;
+    bad |= fclose(f) != 0;
+    return bad ? fail(err, ATTN_ENOMEM, "no memory for the configuration") : ATTN_OK;
+}
+
+/* A file says all there is to say: an option beside it would be ignored or a surprise. */
+static int check_usage(struct attn_err *err)
+{
+    static const struct option *const groups[] = {keys, word_options};
+    if (!o.path)
+        return fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
+    for (size_t g = 0; o.config && g < sizeof groups / sizeof *groups; g++)
+        for (const struct option *row = groups[g]; row->name; row++)
+            if (option_given(row))
+                return fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
+    return ATTN_OK;
+}
+
+static int read_source(struct source *in, struct attn_err *err)
+{
+    if (o.vocab && file_read(&in->vocab, &in->vocab_len, o.vocab, err))
+        return err->code;
+    return o.config ? file_read(&in->config, &in->config_len, o.config, err) : build_config(in, err);
+}
+
+static int make(const struct source *in, struct attn_err *err)
+{
+    struct attn_init_opts opts = {
+        .config = in->config, .config_len = in->config_len, .draw = o.draw, .seed = o.seed.n,
+        .scalar = o.rng && !strcmp(o.rng, "scalar"), .dtype = o.dtype ? o.dtype : "F32",
+        .vocab = in->vocab, .vocab_len = in->vocab_len};
+    return attn_init(o.path, &opts, err);
+}
+
+static int init(struct attn_err *err)
+{
+    struct source in = {0};
+    int code = check_usage(err);
+    if (!code)
+        code = read_source(&in, err);
+    if (!code)
+        code = make(&in, err);
+    free(in.config);
+    free(in.vocab);
+    return code;
+}
+
+static const struct option options[] = {
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write; other files in it are left alone", .flags = 0},
+    {0, "seed", OPT_NUMBER, &o.seed, "N", "torch.manual_seed(N) before the first number (default: 0)", .max = UINT64_MAX},
+    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "which tensor gets which numbers, in what order, see below (default: as "
+     "torch's modules draw them when they are built in the order of the model)", .flags = 0},
+    {0, "dtype", OPT_CHOICE, &o.dtype, "TYPE", "how numbers are stored: F32, F16 or BF16 (default: F32)", .choices = dtypes},
+    {0, "rng", OPT_CHOICE, &o.rng, "KIND", "which of torch's code paths (they differ in last bits): avx2, what nearly every "
+     "machine runs, or scalar (default: avx2)", .choices = rngs},
+    {0, "vocab", OPT_FILE, &o.vocab, "FILE", "the vocabulary, a JSON object from word to id", .flags = 0},
+    {0, "config", OPT_FILE, &o.config, "FILE", "the whole configuration, in place of the options below", .flags = 0},
+    {.name = NULL},
+};
+
+const struct command init_command = {
+    .name = "init",
+    .run = init,
+    .usage = "init -o DIR [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
+    .summary = "make a model directory with seeded weights",
+    .about = "Writes config.json, vocab.json and model.safetensors.  The weights are bit for bit those that torch draws "
+             "after the same seed.  Each key of config.json is an option.",
+    .examples = (const struct pair[]){
+        {"attn-cli init -o ./tiny --vocab vocab.json --n-layer 2 --n-head 2 --d-model 48", "the words of a vocabulary"},
+        {"attn-cli init -o ./tiny --config config.json --seed 7", "a configuration written before"},
+        {"attn-cli init -o ./seeded --vocab-size 6 --d-model 3 --d-value 4 --seed 123 --draw 'embed:randn q:rand k:rand "
+         "v:rand'", "numbers drawn in an order of your own"},
+        {NULL, NULL}},
+    .list_title = "Recipes (steps with white space or ; between, done from left to right)",
+    .list = (const struct pair[]){
+        {"seed:N", "torch.manual_seed(N)"},
+        {"skip:N", "draw N words of the generator and drop them"},
+        {"NAME:DIST", "one tensor, or one of every layer, layer 0 first; NAME is embed, pos_embed, q, k, v, o, norm1, "
+         "norm2, mlp.in, mlp.gate, mlp.out, norm_final, unembed, one of them with .bias, or a tensor's full name"},
+        {"heads(NAME:DIST,...)", "of q, k, v: head by head, each as a matrix of its own"},
+        {"DIST", "rand, randn, uniform(A,B), normal(MEAN,STD), linear (as torch.nn.Linear), zeros, ones, identity or "
+         "file(PATH), a CSV file; /ROWS after a random one draws so many rows and keeps the first"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){options, keys, word_options, general_options, NULL},
+};

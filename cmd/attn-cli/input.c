@@ -1,0 +1,67 @@
+#include "input.h"
+
+#include "file.h"
+#include "say.h"
+#include "table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int one_id(int32_t *id, const char *s, size_t len, struct attn_err *err)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] < '0' || s[i] > '9')
+            return fail(err, ATTN_EUSAGE, "'%.*s' is not a token id: ids are whole numbers, as in 5,1,2",
+                        (int)(len < 40 ? len : 40), s);
+        n = n * 10 + (s[i] - '0');
+        if (n > INT32_MAX)
+            return fail(err, ATTN_EUSAGE, "id %.*s is not in 0..%d", (int)(len < 40 ? len : 40), s, INT32_MAX);
+    }
+    *id = (int32_t)n;
+    return ATTN_OK;
+}
+
+int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
+{
+    static const char between[] = ", \t\r\n";
+    size_t most = strlen(list) / 2 + 1;                 /* a digit and a comma each */
+    in->n = 0;
+    in->ids = malloc(most * sizeof *in->ids);
+    if (!in->ids)
+        return fail(err, ATTN_ENOMEM, "no memory for %zu ids", most);
+    for (const char *s = list + strspn(list, between); *s; s += strspn(s, between)) {
+        size_t len = strcspn(s, between);
+        if (one_id(&in->ids[in->n++], s, len, err))
+            return err->code;
+        s += len;
+    }
+    return ATTN_OK;
+}
+
+int input_read(struct input *in, struct attn_err *err)
+{
+    *in = (struct input){0};
+    if (common.ids)
+        return input_parse_ids(in, common.ids, err);
+    if (common.sentence) {
+        in->text = common.sentence;
+        in->len = strlen(in->text);
+        return ATTN_OK;
+    }
+    if (!common.file)
+        return fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
+    if (file_read(&in->owned, &in->len, common.file, err))
+        return err->code;
+    if (!common.raw && in->len && in->owned[in->len - 1] == '\n')
+        in->owned[--in->len] = '\0';
+    in->text = in->owned;
+    return ATTN_OK;
+}
+
+void input_free(struct input *in)
+{
+    free(in->ids);
+    free(in->owned);
+}

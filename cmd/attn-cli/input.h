@@ -1,0 +1,19 @@
+/* input.h - what the commands work on: a text or token ids, from -s, -f or --ids. */
+#ifndef CLI_INPUT_H
+#define CLI_INPUT_H
+
+#include "attn.h"
+
+struct input {
+    const char *text; size_t len;       /* NULL: ids were given */
+    int32_t *ids; size_t n;
+    char *owned;                        /* text that came from a file */
+};
+
+/* What the options say; wrong usage when there is none of them. */
+int input_read(struct input *in, struct attn_err *err);
+/* The text is a list of ids: sets ids and n. */
+int input_parse_ids(struct input *in, const char *list, struct attn_err *err);
+void input_free(struct input *in);      /* zeroed is fine */
+
+#endif

@@ -1,0 +1,119 @@
+/* main.c - attn-cli: find the row, call it, and tell the shell the truth about how it went. */
+#include "help.h"
+#include "opts.h"
+#include "say.h"
+#include "table.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Nothing of stdio is safe here. */
+static void file_shrank(int signal)
+{
+    (void)signal;
+    static const char msg[] = "attn-cli: a mapped file shrank while it was being read\n";
+    ssize_t ignored = write(STDERR_FILENO, msg, sizeof msg - 1);
+    (void)ignored;
+    _exit(1);
+}
+
+/* A failed write is then an error that somebody reports, not the end of the process. */
+static void set_signals(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGBUS, file_shrank);
+}
+
+/* Started with a standard stream closed, the next file opened would get its number.  What stands in
+ * fails as the closed stream would: nothing to read from 0, no writing to 1. */
+static bool fill_standard_streams(void)
+{
+    static const int mode[] = {O_WRONLY, O_RDONLY, O_RDWR};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode[fd]) != fd)
+            return false;
+    return true;
+}
+
+static bool reader_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
+}
+
+static int finish_output(struct attn_err *err)
+{
+    bool bad = fflush(stdout) || ferror(stdout);
+    if (bad && reader_gone())
+        return ATTN_OK;
+    if (bad || fclose(stdout))
+        return fail_errno(err, "standard output", "write");
+    return ATTN_OK;
+}
+
+static int call(const struct command *c, char **argv, struct attn_err *err)
+{
+    int code = opts_parse(c, argv, err);
+    if (code)
+        return code;
+    if (common.version)
+        puts("attn-cli " ATTN_VERSION);
+    else if (common.help && c != &help_command)
+        help_print_command(stdout, c);
+    else
+        code = c->run(err);
+    return code;
+}
+
+/* "-s" for "-s", "--show" for "--show=dots": is it an option of c? */
+static bool has_option(const struct command *c, const char *arg)
+{
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++) {
+        size_t len = strlen(o->name);
+        bool by_name = arg[1] == '-' && !strncmp(arg + 2, o->name, len) && (!arg[2 + len] || arg[2 + len] == '=');
+        if (by_name || (arg[1] && arg[1] == o->letter))
+            return true;
+    }
+    return false;
+}
+
+/* Without a command only the options of `help` mean anything: `attn-cli --version`. */
+static const struct command *command_for_option(const char *arg, struct attn_err *err)
+{
+    if (has_option(&help_command, arg))
+        return &help_command;
+    for (size_t i = 0; commands[i]; i++)
+        if (has_option(commands[i], arg)) {
+            fail(err, ATTN_EUSAGE, "'%s' goes after a command: attn-cli %s %s ...", arg, commands[i]->name, arg);
+            return NULL;
+        }
+    return &help_command;               /* which knows the nearest */
+}
+
+int main(int argc, char **argv)
+{
+    struct attn_err err = {0}, late = {0};
+    if (!fill_standard_streams())
+        return 1;
+    set_signals();
+    if (argc < 2) {
+        help_print_short(stderr);
+        return 2;
+    }
+    bool named = argv[1][0] != '-';
+    const struct command *c = named ? command_find(argv[1], &err) : command_for_option(argv[1], &err);
+    if (!c)
+        return say_error(NULL, &err);
+    int code = call(c, argv + (named ? 2 : 1), &err);
+    if (finish_output(&late) && !code) {
+        err = late;
+        code = late.code;
+    }
+    return code ? say_error(named ? c->name : NULL, &err) : 0;
+}

@@ -1,0 +1,34 @@
+#include "nearest.h"
+
+#include <string.h>
+
+enum { LONGEST = 32 };                  /* no name is longer; of what is typed the rest does not matter */
+
+static size_t min(size_t a, size_t b) { return a < b ? a : b; }
+
+/* d[i][j]: from the first i letters of a to the first j of b. */
+static size_t edits(const char *a, const char *b)
+{
+    size_t d[LONGEST + 1][LONGEST + 1], na = strnlen(a, LONGEST), nb = strnlen(b, LONGEST);
+    for (size_t i = 0; i <= na; i++)
+        for (size_t j = 0; j <= nb; j++) {
+            if (!i || !j) {
+                d[i][j] = i + j;
+                continue;
+            }
+            d[i][j] = min(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]), min(d[i - 1][j], d[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    return d[na][nb];
+}
+
+void nearest_offer(struct nearest *n, const char *name)
+{
+    size_t len = strlen(n->typed);
+    size_t distance = len && !strncmp(n->typed, name, len) ? 0 : edits(n->typed, name);
+    if (n->best && n->distance <= distance)
+        return;
+    n->best = name;
+    n->distance = distance;
+}

@@ -1,0 +1,201 @@
+#include "opts.h"
+
+#include "nearest.h"
+#include "say.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parse {
+    const struct command *command;
+    char **next;                        /* what is still to be read */
+    const struct option *input;         /* the input option seen so far */
+    struct attn_err *err;
+};
+
+static const struct option *find_long(const struct command *c, const char *name, size_t len)
+{
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        if (strlen(o->name) == len && !memcmp(o->name, name, len))
+            return o;
+    return NULL;
+}
+
+static const struct option *find_short(const struct command *c, char letter)
+{
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        if (o->letter == letter)
+            return o;
+    return NULL;
+}
+
+static int unknown_long(const struct parse *p, const char *name, size_t len)
+{
+    char typed[64];
+    snprintf(typed, sizeof typed, "%.*s", (int)(len < 63 ? len : 63), name);
+    struct nearest near = {.typed = typed};
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(p->command, i)); i++)
+        nearest_offer(&near, o->name);
+    return fail(p->err, ATTN_EUSAGE, "unknown option '--%s', the nearest is '--%s'", typed, near.best);
+}
+
+/* A letter has no near ones, but its upper or lower case, or a long option that starts with it. */
+static int unknown_short(const struct parse *p, char letter)
+{
+    const struct option *o = find_short(p->command, (char)(letter ^ 0x20));
+    if (isalpha((unsigned char)letter) && o)
+        return fail(p->err, ATTN_EUSAGE, "unknown option '-%c', the nearest is '-%c'", letter, o->letter);
+    struct nearest near = {.typed = (char[]){letter, '\0'}};
+    for (size_t i = 0; (o = option_at(p->command, i)); i++)
+        nearest_offer(&near, o->name);
+    return fail(p->err, ATTN_EUSAGE, "unknown option '-%c', the nearest is '--%s'", letter, near.best);
+}
+
+static int store_choice(const struct option *o, const char *value, struct attn_err *err)
+{
+    char list[160] = "";
+    struct nearest near = {.typed = value};
+    for (const char *const *c = o->choices; *c; c++) {
+        if (!strcmp(*c, value)) {
+            *(const char **)o->to = *c;
+            return ATTN_OK;
+        }
+        nearest_offer(&near, *c);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", *c);
+    }
+    return fail(err, ATTN_EUSAGE, "--%s: unknown value '%s', the nearest is '%s' (%s)", o->name, value, near.best, list);
+}
+
+static int store_number(const struct option *o, const char *value, struct attn_err *err)
+{
+    char *end;
+    errno = 0;
+    uint64_t n = strtoull(value, &end, 10);
+    if (!isdigit((unsigned char)*value) || *end)        /* strtoull takes signs and white space */
+        return fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number", o->name, value);
+    if (errno || n < o->min || n > o->max)
+        return fail(err, ATTN_EUSAGE, "--%s: %s is not in %" PRIu64 "..%" PRIu64, o->name, value, o->min, o->max);
+    *(struct number *)o->to = (struct number){value, n};
+    return ATTN_OK;
+}
+
+static int store_real(const struct option *o, const char *value, struct attn_err *err)
+{
+    char *end;
+    double x = strtod(value, &end);
+    if (!*value || *end || isspace((unsigned char)*value) || !isfinite(x))
+        return fail(err, ATTN_EUSAGE, "--%s: '%s' is not a number", o->name, value);
+    *(struct real *)o->to = (struct real){value, x};
+    return ATTN_OK;
+}
+
+/* Only one input makes sense, so that a second one is no correction but a mistake. */
+static int note_input(struct parse *p, const struct option *o)
+{
+    if (p->input == o)
+        return fail(p->err, ATTN_EUSAGE, "--%s is given twice", o->name);
+    if (p->input)
+        return fail(p->err, ATTN_EUSAGE, "--%s and --%s are both given: the input is one of them", p->input->name, o->name);
+    p->input = o;
+    return ATTN_OK;
+}
+
+static int store(struct parse *p, const struct option *o, const char *value)
+{
+    if ((o->flags & OPT_INPUT) && note_input(p, o))
+        return p->err->code;
+    switch (o->type) {
+    case OPT_FLAG: *(bool *)o->to = true; return ATTN_OK;
+    case OPT_SWITCH:
+    case OPT_CHOICE: return store_choice(o, value, p->err);
+    case OPT_NUMBER: return store_number(o, value, p->err);
+    case OPT_REAL: return store_real(o, value, p->err);
+    default: *(const char **)o->to = value; return ATTN_OK;
+    }
+}
+
+/* The value is attached ("--name=value", "-nvalue") or the next word, whatever that looks like. */
+static int take(struct parse *p, const struct option *o, const char *attached)
+{
+    if (o->type == OPT_FLAG)
+        return attached ? fail(p->err, ATTN_EUSAGE, "--%s takes no value", o->name) : store(p, o, NULL);
+    if (attached)
+        return store(p, o, attached);
+    const char *next = *p->next;
+    if (o->type == OPT_SWITCH && !(next && (!strcmp(next, "true") || !strcmp(next, "false"))))
+        return store(p, o, "true");
+    if (!next)
+        return fail(p->err, ATTN_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
+    p->next++;
+    return store(p, o, next);
+}
+
+static int take_long(struct parse *p, const char *name)
+{
+    size_t len = strcspn(name, "=");
+    const struct option *o = find_long(p->command, name, len);
+    if (!o)
+        return unknown_long(p, name, len);
+    return take(p, o, name[len] ? name + len + 1 : NULL);
+}
+
+static int take_letters(struct parse *p, const char *letters)
+{
+    for (; *letters; letters++) {
+        const struct option *o = find_short(p->command, *letters);
+        if (!o)
+            return unknown_short(p, *letters);
+        if (o->type != OPT_FLAG)
+            return take(p, o, letters[1] ? letters + 1 : NULL);
+        store(p, o, NULL);
+    }
+    return ATTN_OK;
+}
+
+static int take_word(struct parse *p, const char *word)
+{
+    if (p->command->word && !common.word) {
+        common.word = word;
+        return ATTN_OK;
+    }
+    bool text = find_short(p->command, 's') != NULL;
+    if (text && !strcmp(word, "-"))
+        return fail(p->err, ATTN_EUSAGE, "unexpected argument '-': standard input is -f -");
+    return fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", word, text ? ": a text goes after -s, in quotes" : "");
+}
+
+static void take_environment(const struct parse *p)
+{
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(p->command, i)); i++) {
+        const char *value = o->env ? getenv(o->env) : NULL;
+        if (value && *value)
+            *(const char **)o->to = value;
+    }
+}
+
+int opts_parse(const struct command *c, char **argv, struct attn_err *err)
+{
+    struct parse p = {.command = c, .next = argv, .err = err};
+    bool words_only = false;
+    int code = ATTN_OK;
+    take_environment(&p);
+    while (!code && *p.next) {
+        const char *arg = *p.next++;
+        if (words_only || arg[0] != '-' || !arg[1])
+            code = take_word(&p, arg);
+        else if (!strcmp(arg, "--"))
+            words_only = true;
+        else
+            code = arg[1] == '-' ? take_long(&p, arg + 2) : take_letters(&p, arg + 1);
+    }
+    return code;
+}

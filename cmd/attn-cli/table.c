@@ -1,0 +1,129 @@
+#include "table.h"
+
+#include "nearest.h"
+#include "say.h"
+
+#include <string.h>
+
+struct common common;
+struct word_rule word_rule;
+
+const struct command *const commands[] = {
+    &run_command, &tokenize_command, &info_command, &vocab_command, &init_command, &help_command, NULL,
+};
+
+const struct option model_options[] = {
+    {'m', "model", OPT_MODEL, &common.model, "DIR|NAME",
+     "the model: with a slash a directory; else a built-in model, or a directory of that name in ATTN_MODEL_PATH, "
+     "among the installed ones or here (default: the first built-in one)",
+     .env = "ATTN_MODEL", .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct option text_options[] = {
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself", .flags = OPT_INPUT | OPT_COUNTS},
+    {'f', "file", OPT_FILE, &common.file, "PATH", "read the text from a file, - is standard input; one final "
+     "newline is dropped", .flags = OPT_INPUT | OPT_COUNTS},
+    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the final newline of the file", .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct option ids_options[] = {
+    {0, "ids", OPT_TEXT, &common.ids, "IDS", "token ids in place of a text, as in 5,1,2; no tokenizer is read",
+     .flags = OPT_INPUT | OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct option thread_options[] = {
+    {'t', "threads", OPT_NUMBER, &common.threads, "N", "how many threads compute (default: the cores this process "
+     "may use); the numbers are the same whatever N", .min = 1, .max = 1024},
+    {.name = NULL},
+};
+
+const struct option general_options[] = {
+    {'q', "quiet", OPT_FLAG, &common.quiet, NULL, "no notes on standard error, only errors", .flags = 0},
+    {'h', "help", OPT_FLAG, &common.help, NULL, "print help and end", .flags = 0},
+    {0, "version", OPT_FLAG, &common.version, NULL, "print the version and end", .flags = 0},
+    {.name = NULL},
+};
+
+const struct option word_options[] = {
+    {0, "drop", OPT_TEXT, &word_rule.drop, "CHARS", "characters to remove from the text before it is split into words",
+     .flags = OPT_COUNTS},
+    {0, "lowercase", OPT_FLAG, &word_rule.lowercase, NULL, "turn words into lower case", .flags = OPT_COUNTS},
+    {0, "unknown", OPT_TEXT, &word_rule.unknown, "TOKEN", "the token that stands for words that are not in the "
+     "vocabulary (default: such a word is an error)", .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const char tool_summary[] = "run GPT-style decoders and see everything attention does";
+
+const char tool_description[] =
+    "Loads a JSON vocabulary and binary weights, turns a sentence into tokens, embeds it, runs stacked causal multi-head "
+    "attention blocks, and shows or dumps every number on the way: attention matrices and context vectors first.  Data goes "
+    "to standard output, everything else to standard error.  Options may come in any order after the command; \"-\" is "
+    "standard input or output; all indices count from 0.  The same command gives the same bits at any number of threads.";
+
+const struct pair tool_examples[] = {
+    {"attn-cli run -s \"Life is short, eat dessert first\"", "who attends to whom, and the context vectors, with the "
+     "model built into the binary"},
+    {"attn-cli run -m ./gpt2 -f note.txt --show pattern --layer 5 --format csv -o out", "every attention matrix of one "
+     "layer as a CSV file"},
+    {"attn-cli tokenize -s \"eat dessert first\" --format ids", "text to token ids"},
+    {"attn-cli info -m ./gpt2 --check", "what a model is, and whether all of its weights are finite"},
+    {NULL, NULL},
+};
+
+const struct pair tool_environment[] = {
+    {"ATTN_MODEL", "the model when -m is not given"},
+    {"ATTN_MODEL_PATH", "directories that hold model directories, with colons between them"},
+    {"NO_COLOR", "when it is not empty, no output is coloured"},
+    {"LIBXSMM_TARGET", "the instruction set to compute with: hsw is AVX2, generic none in particular (default: the "
+     "machine's best)"},
+    {NULL, NULL},
+};
+
+const struct pair tool_files[] = {
+    {"DIR/config.json", "sizes and kind of a model"},
+    {"DIR/vocab.json", "its vocabulary: an object from token to id"},
+    {"DIR/model.safetensors", "its weights"},
+    {NULL, NULL},
+};
+
+const struct pair tool_statuses[] = {
+    {"0", "done; also when nobody reads the output any more (a closed pipe)"},
+    {"1", "bad input, model or environment, or a failed write"},
+    {"2", "wrong usage"},
+    {NULL, NULL},
+};
+
+const struct command *command_find(const char *name, struct attn_err *err)
+{
+    struct nearest near = {.typed = name};
+    for (size_t i = 0; commands[i]; i++) {
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+        nearest_offer(&near, commands[i]->name);
+    }
+    fail(err, ATTN_EUSAGE, "unknown command '%s', the nearest is '%s'", name, near.best);
+    return NULL;
+}
+
+const struct option *option_at(const struct command *c, size_t i)
+{
+    for (const struct option *const *g = c->groups; *g; g++)
+        for (const struct option *o = *g; o->name; o++)
+            if (i-- == 0)
+                return o;
+    return NULL;
+}
+
+const char *option_given(const struct option *o)
+{
+    switch (o->type) {
+    case OPT_FLAG: return *(const bool *)o->to ? "" : NULL;
+    case OPT_NUMBER: return ((const struct number *)o->to)->given;
+    case OPT_REAL: return ((const struct real *)o->to)->given;
+    default: return *(const char *const *)o->to;
+    }
+}

@@ -1,0 +1,78 @@
+/* table.h - the commands and their options, as rows.
+ *
+ * Whatever the user can type is a row: opts.c parses by the rows, help.c, man.c and completion.c
+ * print them.  A command is one file that ends with its `struct command`; table.c lists them.  An
+ * option's value goes where its row points, so that a command reads plain variables. */
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include "attn.h"
+
+enum option_type {
+    OPT_FLAG,                           /* bool: no value */
+    OPT_SWITCH,                         /* const char *: "true" or "false"; alone it means true */
+    OPT_TEXT,                           /* const char * */
+    OPT_LIST,                           /* const char *: commas between; `choices` are suggestions */
+    OPT_FILE, OPT_DIR, OPT_MODEL,       /* const char *, completed accordingly */
+    OPT_CHOICE,                         /* const char *: one of `choices` */
+    OPT_NUMBER,                         /* struct number: a whole number, min..max */
+    OPT_REAL                            /* struct real: a finite number */
+};
+struct number { const char *given; uint64_t n; };       /* given: as typed, NULL when it was not */
+struct real { const char *given; double x; };
+
+enum {
+    OPT_INPUT = 1,                      /* exactly one of these, once */
+    OPT_COUNTS = 2                      /* changes a number or a file: part of the canonical command */
+};
+
+/* A group of them ends with name NULL.  A row names at least one of the members after `help`, for
+ * -Wmissing-field-initializers is silent only then. */
+struct option {
+    char letter;                        /* 0: none */
+    const char *name;
+    enum option_type type;
+    void *to;
+    const char *arg, *help;
+    const char *const *choices;         /* NULL after the last */
+    uint64_t min, max;
+    const char *env;                    /* the variable that stands in when it is not given */
+    unsigned flags;
+};
+
+struct pair { const char *term, *text; };               /* a list of them ends with term NULL */
+
+struct command {
+    const char *name;
+    int (*run)(struct attn_err *err);   /* 0, or the code it left in err */
+    const char *usage, *summary, *about;
+    const struct pair *examples;
+    const char *list_title;             /* NULL: no list */
+    const struct pair *list;            /* more to know, at the end of the help */
+    const struct option *const *groups; /* NULL after the last */
+    const char *word;                   /* name of the one argument that is no option; NULL: there is none */
+};
+
+extern const struct command *const commands[];          /* NULL after the last */
+/* NULL: no such command, and the error names the nearest. */
+const struct command *command_find(const char *name, struct attn_err *err);
+const struct option *option_at(const struct command *c, size_t i);      /* NULL after the last */
+/* The value as it was typed, "" for a flag that is set, NULL when it was not given. */
+const char *option_given(const struct option *o);
+
+extern const struct command run_command, tokenize_command, info_command, vocab_command, init_command, help_command;
+
+/* Options that several commands share, and where their values are. */
+extern struct common {
+    const char *model, *sentence, *file, *ids, *word;
+    struct number threads;
+    bool raw, quiet, help, version;
+} common;
+extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;
+extern const struct option model_options[], text_options[], ids_options[], thread_options[], general_options[],
+    word_options[];
+
+extern const char tool_summary[], tool_description[];
+extern const struct pair tool_examples[], tool_environment[], tool_files[], tool_statuses[];
+
+#endif

@@ -1,0 +1,151 @@
+/* tokenize.c - text to token ids and back. */
+#include "input.h"
+#include "json.h"
+#include "say.h"
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct { const char *format; bool decode; } o;
+
+static const char *const formats[] = {"text", "json", "ids", NULL};
+
+/* Columns on a terminal, near enough: code points. */
+static size_t columns(const char *s, size_t len)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++)
+        n += ((unsigned char)s[i] & 0xC0) != 0x80;
+    return n;
+}
+
+/* A token that is a line feed must not break the table. */
+static size_t print_visible(const char *s, size_t len)
+{
+    size_t n = columns(s, len);
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
+            n += (size_t)printf("\\x%02X", (unsigned)(unsigned char)s[i]) - 1;
+        else
+            putchar(s[i]);
+    return n;
+}
+
+static void print_table(const struct attn_tokens *t)
+{
+    size_t width = strlen("token");
+    for (size_t i = 0; i < t->n; i++) {
+        size_t w = columns(t->tok[i].text, t->tok[i].text_len);
+        width = w > width ? w : width;
+    }
+    printf("index     id  %-*s  bytes\n", (int)width, "token");
+    for (size_t i = 0; i < t->n; i++) {
+        const struct attn_token *k = &t->tok[i];
+        printf("%5zu %6d  ", i, k->id);
+        size_t w = print_visible(k->text, k->text_len);
+        printf("%*s  %zu-%zu\n", (int)(w < width ? width - w : 0), "", k->start, k->end);
+    }
+}
+
+static void print_ids(const struct attn_tokens *t, const char *between)
+{
+    for (size_t i = 0; i < t->n; i++)
+        printf("%s%d", i ? between : "", t->tok[i].id);
+}
+
+static void print_json(const struct attn_tokens *t, const struct input *in)
+{
+    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"text\": ", stdout);
+    json_string(stdout, in->text, in->len);
+    fputs(",\n \"ids\": [", stdout);
+    print_ids(t, ", ");
+    fputs("],\n \"tokens\": [", stdout);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct attn_token *k = &t->tok[i];
+        printf("%s\n  {\"id\": %d, \"text\": ", i ? "," : "", k->id);
+        json_string(stdout, k->text, k->text_len);
+        fputs(", \"raw\": ", stdout);
+        json_string(stdout, k->raw, k->raw_len);
+        printf(", \"start\": %zu, \"end\": %zu}", k->start, k->end);
+    }
+    fputs("]}\n", stdout);
+}
+
+static int encode(const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
+{
+    struct attn_tokens *tokens;
+    if (attn_encode(&tokens, t, in->text, in->len, err))
+        return err->code;
+    if (!o.format || !strcmp(o.format, "text"))
+        print_table(tokens);
+    else if (!strcmp(o.format, "json"))
+        print_json(tokens, in);
+    else {
+        print_ids(tokens, " ");
+        putchar('\n');
+    }
+    attn_tokens_free(tokens);
+    return ATTN_OK;
+}
+
+static int decode(const struct attn_tokenizer *t, struct input *in, struct attn_err *err)
+{
+    char *text;
+    size_t len;
+    if (in->text && input_parse_ids(in, in->text, err))
+        return err->code;
+    if (attn_decode(&text, &len, t, in->ids, in->n, err))
+        return err->code;
+    fwrite(text, 1, len, stdout);
+    putchar('\n');
+    free(text);
+    return ATTN_OK;
+}
+
+static int check_usage(struct attn_err *err)
+{
+    if (common.ids && !o.decode)
+        return fail(err, ATTN_EUSAGE, "--ids are tokens already: --decode turns them into text");
+    if (o.decode && o.format)
+        return fail(err, ATTN_EUSAGE, "--decode prints text: --format does not go with it");
+    return ATTN_OK;
+}
+
+static int tokenize(struct attn_err *err)
+{
+    struct input in = {0};
+    struct attn_tokenizer *t = NULL;
+    int code = check_usage(err);
+    if (!code)
+        code = input_read(&in, err);
+    if (!code)
+        code = attn_tokenizer_open(&t, common.model, err);
+    if (!code)
+        code = o.decode ? decode(t, &in, err) : encode(t, &in, err);
+    attn_tokenizer_close(t);
+    input_free(&in);
+    return code;
+}
+
+static const struct option options[] = {
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table), json or ids (on one line); default: text",
+     .choices = formats},
+    {0, "decode", OPT_FLAG, &o.decode, NULL, "the input is ids: print the text they stand for", .flags = 0},
+    {.name = NULL},
+};
+
+const struct command tokenize_command = {
+    .name = "tokenize",
+    .run = tokenize,
+    .usage = "tokenize -s TEXT [-m DIR|NAME] [--format F] | tokenize --decode --ids 5,1,2",
+    .summary = "text to token ids and back",
+    .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  Needs no weights: a "
+             "directory with a vocabulary suffices.  An empty text has no tokens, which is no error.",
+    .examples = (const struct pair[]){
+        {"attn-cli tokenize -s \"Life is short, eat dessert first\"", "a table of tokens"},
+        {"attn-cli tokenize -f note.txt --format ids", "ids only, for scripts"},
+        {"attn-cli tokenize --decode --ids 0,4,5", "and back"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, ids_options, options, general_options, NULL},
+};

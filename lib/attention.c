@@ -1,0 +1,95 @@
+/* attention.c - attention over plain arrays, with the arithmetic of the forward pass. */
+#include "attn.h"
+
+#include "base/arena.h"
+#include "base/cpu.h"
+#include "base/err.h"
+#include "base/team.h"
+#include "compute/gemm.h"
+#include "compute/heads.h"
+
+#include <string.h>
+
+/* Copies the bands it hears into whichever array is wanted. */
+struct copier { float *at[3]; size_t next; unsigned want[2 * ATTN_ACTS]; };
+
+static unsigned copier_wants(void *self, int act, int layer)
+{
+    const struct copier *c = self;
+    bool ours = layer >= 0 && act >= ATTN_ACT_DOTS && act <= ATTN_ACT_PATTERN;
+    return ours && c->at[act - ATTN_ACT_DOTS] ? ATTN_WATCH : 0;
+}
+
+static int copier_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)err;
+    const struct copier *c = self;
+    size_t Tq = p->shape[1], Tk = p->shape[2];
+    float *to = c->at[p->act - ATTN_ACT_DOTS] + p->seq * c->next;
+    for (size_t h = 0; h < p->heads; h++)
+        for (size_t t = 0; t < p->rows; t++)
+            memcpy(to + ((p->head0 + h) * Tq + p->row0 + t) * Tk, p->data + h * p->ld_head + t * p->ld, Tk * sizeof *to);
+    return ATTN_OK;
+}
+
+static int check(const struct attn_attention *a, struct attn_err *err)
+{
+    if (!a->batch || !a->H || !a->Hkv || !a->Tq || !a->Tk || !a->dh || !a->dv)
+        return attn_fail(err, ATTN_EUSAGE, "attention needs batch, H, Hkv, Tq, Tk, dh and dv of at least 1");
+    if (a->H % a->Hkv)
+        return attn_fail(err, ATTN_EUSAGE, "%zu query heads cannot share %zu key/value heads evenly", a->H, a->Hkv);
+    if (a->masking == ATTN_MASKED && !a->mask)
+        return attn_fail(err, ATTN_EUSAGE, "ATTN_MASKED needs a mask of [%zu, %zu]", a->Tq, a->Tk);
+    return ATTN_OK;
+}
+
+static struct attn_heads heads_of(const struct attn_attention *a, size_t b, float *context,
+                                  const float *q, const float *k, const float *v)
+{
+    size_t nq = a->Tq * a->dh, nk = a->Tk * a->dh, nv = a->Tk * a->dv, nc = a->Tq * a->dv;
+    return (struct attn_heads){
+        .head = {.q = q + b * a->H * nq, .ldq = a->dh, .k = k + b * a->Hkv * nk, .ldk = a->dh,
+                 .v = v + b * a->Hkv * nv, .ldv = a->dv, .context = context + b * a->H * nc, .ldc = a->dv,
+                 .Tq = a->Tq, .Tk = a->Tk, .dh = a->dh, .dv = a->dv, .pos = a->pos, .scale = a->scale,
+                 .masking = a->masking, .mask = a->mask},
+        .H = a->H, .Hkv = a->Hkv, .next_q = nq, .next_k = nk, .next_v = nv, .next_context = nc, .seq = b};
+}
+
+int attn_attention(float *context, const float *q, const float *k, const float *v,
+                   const struct attn_attention *a, struct attn_err *err)
+{
+    struct attn_team *team = NULL;
+    struct attn_arena arena = {0};
+    struct copier c = {.at = {a->dots, a->scores, a->pattern}, .next = a->H * a->Tq * a->Tk};
+    const struct attn_observer obs = {.wants = copier_wants, .watch = copier_watch, .self = &c};
+    struct attn_trace trace = {.obs = &obs, .n_obs = 1, .L = 1, .want = c.want};
+    const struct attn_stage stage = {.L = 1, .has = {[ATTN_ACT_DOTS] = true, [ATTN_ACT_SCORES] = true, [ATTN_ACT_PATTERN] = true}};
+    int threads = a->threads > 0 ? a->threads : attn_cpu_count();
+    size_t empty = 0, slots = attn_heads_slots(a->H, a->Tq, threads, false), ld = attn_heads_ld(a->Tk);
+    int rc = check(a, err);
+    if (!rc)
+        rc = attn_team_new(&team, threads, err);
+    attn_arena_f32(&arena, slots, ATTN_BAND, ld);
+    if (!rc)
+        rc = attn_arena_make(&arena, err);
+    if (rc)
+        goto out;
+    float *scratch = attn_arena_f32(&arena, slots, ATTN_BAND, ld);
+    attn_trace_ask(&trace, &stage);
+    attn_gemm_prepare(2.0 * (double)(a->batch * a->H * a->Tq) * (double)(a->Tk * (a->dh + a->dv)));
+    for (size_t b = 0; b < a->batch; b++) {
+        struct attn_heads h = heads_of(a, b, context, q, k, v);
+        h.scratch = scratch;
+        h.slots = slots;
+        h.ld = ld;
+        h.trace = &trace;
+        attn_heads_run(&h, team);
+        empty += h.empty;
+    }
+    if (empty && a->refuse_empty)
+        rc = attn_fail(err, ATTN_EFORMAT, "%zu of %zu rows may look at no key", empty, a->batch * a->H * a->Tq);
+out:
+    attn_arena_free(&arena);
+    attn_team_free(team);
+    return rc;
+}

@@ -1,0 +1,253 @@
+/* attn.h - run GPT-style decoders and see everything attention does.
+ *
+ *     struct attn_err err = {0};
+ *     struct attn_model *m = NULL;
+ *     struct attn_run *run = NULL;
+ *     int32_t ids[] = {0, 4, 5};
+ *     struct attn_seq seq = {.T = 3};
+ *     struct attn_plan plan = {.rows = 3, .seqs = 1};
+ *     struct attn_observer obs = {.wants = my_wants, .watch = my_watch, .self = my_state};
+ *
+ *     if (attn_model_open(&m, "life", &err) ||
+ *         attn_run_new(&run, m, &plan, &obs, 1, &err) ||
+ *         attn_run_forward(run, ids, &seq, 1, &err))
+ *         fprintf(stderr, "%s\n", err.msg);
+ *     attn_run_free(run);
+ *     attn_model_close(m);
+ *
+ * This is the only header users install, and the words every room of the library shares: it
+ * includes nothing of ours.  Dimensions are the papers' letters: L layers, T tokens, d width,
+ * H query heads, Hkv key/value heads, dh width of a head's queries and keys, dv of its values,
+ * m width of the MLP, V vocabulary.  Arrays are row-major float32, last index fastest.
+ *
+ * Functions that can fail return 0 (ATTN_OK) or the code they also left in `err`, whose message
+ * names file, place, what was found and what was expected.  Nothing here prints or exits.
+ * A model is constant once open and may be shared between threads; a run belongs to one caller.
+ */
+#ifndef ATTN_H
+#define ATTN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+#define ATTN_VERSION "0.1.0"
+
+/* ---- errors ---------------------------------------------------------------------------- */
+
+enum attn_status { ATTN_OK, ATTN_EIO, ATTN_EFORMAT, ATTN_EUSAGE, ATTN_ENOMEM };
+struct attn_err { enum attn_status code; char msg[512]; };
+
+/* ---- models ---------------------------------------------------------------------------- */
+
+/* `name` with a slash is a directory.  Otherwise: a model built in, a directory of that name in
+ * ATTN_MODEL_PATH (colons between), an installed one, then ./name.  NULL is the default model. */
+struct attn_model;
+int attn_model_open(struct attn_model **out, const char *name, struct attn_err *err);
+void attn_model_close(struct attn_model *m);                        /* NULL is fine */
+
+struct attn_info {                      /* strings live as long as the model */
+    const char *name, *path, *family;   /* path NULL: built in */
+    const char *position, *norm, *mlp, *mask, *scale;
+    bool residual, output_projection, tied, unembed;
+    size_t L, d, H, Hkv, dh, dv, m, V, n_ctx;
+    double norm_eps, rope_theta;
+    size_t tensors;
+    uint64_t parameters, bytes;         /* numbers; bytes of all tensors as stored */
+};
+void attn_model_info(const struct attn_model *m, struct attn_info *out);
+
+struct attn_tensor_info { const char *name, *dtype; int ndim; size_t shape[8]; uint64_t bytes; };
+/* Tensors in the order of the forward pass, i < attn_info.tensors. */
+void attn_model_tensor(const struct attn_model *m, size_t i, struct attn_tensor_info *out);
+
+/* "sampled:" or "sha256:" and 64 hex digits: what identifies the model's numbers.  full reads
+ * every byte; sampled reads config, tokenizer, headers and the ends of each tensor. */
+int attn_model_digest(const struct attn_model *m, bool full, char out[80], struct attn_err *err);
+/* Looks at every weight; an error names the first tensor and index that is not finite. */
+int attn_model_check(const struct attn_model *m, struct attn_err *err);
+
+/* Names of the models built in, NULL after the last; the first is the default. */
+const char *const *attn_model_builtin(void);
+
+/* ---- text and tokens ------------------------------------------------------------------- */
+
+struct attn_token {
+    int32_t id;
+    bool known;                         /* false: made from an id alone, the rest is empty */
+    const char *text, *raw;             /* what it reads as; as the vocabulary spells it */
+    size_t text_len, raw_len;
+    size_t start, end;                  /* bytes of the source text */
+};
+struct attn_tokens { size_t n; struct attn_token *tok; };           /* one block of memory */
+void attn_tokens_free(struct attn_tokens *t);                       /* NULL is fine */
+
+/* Needs no weights: a directory with vocab.json suffices, config.json is used if there. */
+struct attn_tokenizer;
+int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err);
+void attn_tokenizer_close(struct attn_tokenizer *t);                /* NULL is fine */
+const char *attn_tokenizer_kind(const struct attn_tokenizer *t);    /* "word" */
+size_t attn_tokenizer_size(const struct attn_tokenizer *t);         /* entries */
+/* How a token reads; NULL: no such id.  Lives as long as the tokenizer. */
+const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len);
+
+/* The tokens own all they point to.  An empty text gives zero tokens. */
+int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
+                struct attn_err *err);
+/* Malloc'd text, NUL-terminated for convenience; words are joined by one space. */
+int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const int32_t *ids, size_t n,
+                struct attn_err *err);
+/* Tokens without text. */
+int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n, struct attn_err *err);
+
+struct attn_vocab_opts { const char *drop; bool lowercase; const char *unknown; };
+/* The distinct words of a text sorted by code point, as a JSON object in malloc'd memory; an
+ * `unknown` word comes after them. */
+int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, size_t text_len,
+                     const struct attn_vocab_opts *o, struct attn_err *err);
+
+/* ---- activations and observers --------------------------------------------------------- */
+
+/* In the order of the forward pass. */
+enum attn_act {
+    ATTN_ACT_EMBED, ATTN_ACT_POS_EMBED,
+    ATTN_ACT_RESID_PRE, ATTN_ACT_NORM1, ATTN_ACT_Q, ATTN_ACT_K, ATTN_ACT_V,
+    ATTN_ACT_DOTS, ATTN_ACT_SCORES, ATTN_ACT_PATTERN, ATTN_ACT_CONTEXT, ATTN_ACT_OUT,
+    ATTN_ACT_RESID_MID, ATTN_ACT_NORM2, ATTN_ACT_MLP_PRE, ATTN_ACT_MLP_LINEAR, ATTN_ACT_MLP_POST,
+    ATTN_ACT_MLP_OUT, ATTN_ACT_RESID_POST,
+    ATTN_ACT_NORM_FINAL, ATTN_ACT_LOGITS,
+    ATTN_ACTS
+};
+
+/* A probe is a band of one named activation of one sentence: some heads, some rows.  Element
+ * (h, t, j) of the band is data[h * ld_head + t * ld + j]; arrays without a head axis have
+ * heads = 1.  Valid only during the call. */
+struct attn_probe {
+    const char *name;                   /* "blocks.0.attn.pattern" */
+    int act, layer;                     /* layer -1: outside the blocks */
+    size_t seq;                         /* which sentence of the run */
+    int ndim; size_t shape[3];          /* of the whole activation: [T,n] or [H,T,n] */
+    size_t head0, heads, row0, rows, cols, ld_head, ld;
+    const float *data;
+};
+
+enum {
+    ATTN_WATCH = 1,                     /* be shown it */
+    ATTN_EDIT = 2,                      /* may change it before the next step reads it */
+    ATTN_WHOLE = 4,                     /* all heads and rows of a layer in one band */
+    ATTN_LAST = 8                       /* the last row of each sentence is enough (norm_final, logits) */
+};
+
+/* `wants` is asked once per plan for each activation and layer and answers with flags; watching
+ * leaves every result bit-identical.  Bands come one at a time, heads then rows ascending.  All
+ * edits run in the order of the observers, then all watchers.  A non-zero return ends the run
+ * with the error the observer left in `err`.  Members that are not used may be NULL. */
+struct attn_observer {
+    unsigned (*wants)(void *self, int act, int layer);
+    int (*edit)(void *self, const struct attn_probe *p, float *data, struct attn_err *err);
+    int (*watch)(void *self, const struct attn_probe *p, struct attn_err *err);
+    void *self;
+};
+
+/* ---- running --------------------------------------------------------------------------- */
+
+/* Keys and values of one sentence so far, so that it can be continued token by token. */
+struct attn_kv;
+int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacity, struct attn_err *err);
+void attn_kv_free(struct attn_kv *kv);
+size_t attn_kv_length(const struct attn_kv *kv);
+
+struct attn_seq { size_t T; struct attn_kv *kv; };                  /* kv NULL: starts at position 0, keeps nothing */
+struct attn_plan {
+    size_t rows, seqs;                  /* at most: tokens of all sentences together, sentences */
+    size_t keys;                        /* the longest a sentence gets with its cache; 0: no caches */
+    int threads;                        /* 0: as many as this process may use */
+};
+
+/* Lays out all memory and asks the observers; the forward pass allocates nothing. */
+struct attn_run;
+int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
+                 const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
+/* ids: those of all n sentences, one after the other. */
+int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
+                     struct attn_err *err);
+void attn_run_free(struct attn_run *r);                             /* NULL is fine */
+
+int attn_threads_available(void);       /* affinity and cgroup quota */
+const char *attn_cpu_target(void);      /* which instruction set computes: "avx512", "avx2", "generic" */
+
+/* ---- attention over plain arrays ------------------------------------------------------- */
+
+enum attn_masking { ATTN_FULL, ATTN_CAUSAL, ATTN_CAUSAL_RENORM, ATTN_MASKED };
+struct attn_attention {
+    size_t batch, H, Hkv, Tq, Tk, dh, dv;
+    size_t pos;                         /* causal: query t sees keys 0 .. pos + t */
+    float scale;                        /* scores = dots * scale */
+    enum attn_masking masking;
+    const uint8_t *mask;                /* ATTN_MASKED: [Tq, Tk], not 0 = may look */
+    bool refuse_empty;                  /* a row that sees nothing: error, else all zeros */
+    float *dots, *scores, *pattern;     /* [batch, H, Tq, Tk] or NULL */
+    int threads;
+};
+/* context [batch, H, Tq, dv] from q [batch, H, Tq, dh], k [batch, Hkv, Tk, dh], v [batch, Hkv, Tk, dv]. */
+int attn_attention(float *context, const float *q, const float *k, const float *v,
+                   const struct attn_attention *a, struct attn_err *err);
+
+/* ---- what to show, and how ------------------------------------------------------------- */
+
+/* Which activations, layers and heads of a model: --show, --layer and --head as the command
+ * takes them; NULL is the default (pattern,context; all; all). */
+struct attn_select;
+int attn_select_new(struct attn_select **out, const struct attn_model *m, const char *show, const char *layers,
+                    const char *heads, struct attn_err *err);
+void attn_select_free(struct attn_select *s);
+
+struct attn_sink_opts {
+    const char *format;                 /* text json csv tidy npy npz */
+    const char *path;                   /* NULL or "-": standard output */
+    const struct attn_model *model;
+    const struct attn_select *select;
+    const struct attn_tokens *tokens;
+    const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
+    const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
+    const char *command;                /* canonical command line, for the manifest */
+    int precision;                      /* text only */
+    int width;                          /* columns of the terminal, text only; 0: no limit */
+    size_t limit;                       /* text only: summarise beyond so many numbers; 0: no limit */
+    bool color;                         /* text only */
+};
+/* A sink is an observer that writes.  Files appear under their names when finished, and not at
+ * all when the sink is closed before. */
+struct attn_sink;
+int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err);
+struct attn_observer attn_sink_observer(struct attn_sink *s);
+int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
+void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
+
+/* ---- making models --------------------------------------------------------------------- */
+
+struct attn_init_opts {
+    const char *config; size_t config_len; /* text of a native config.json */
+    const char *draw;                   /* how each tensor is drawn, see the help of init; NULL: as torch builds modules */
+    uint64_t seed;
+    bool scalar;                        /* torch's code path without AVX2 */
+    const char *dtype;                  /* "F32", "F16", "BF16" */
+    const char *vocab; size_t vocab_len;/* text of vocab.json, or NULL */
+};
+/* Writes config.json, vocab.json and model.safetensors into directory `path`. */
+int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

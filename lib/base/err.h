@@ -1,0 +1,19 @@
+/* err.h - fill the one error struct where the cause is known.
+ *
+ * Every function that can fail returns an int, 0 for success or an attn_status, and leaves a
+ * message complete enough to be shown as it is.  Callers pass it up untouched. */
+#ifndef ATTN_BASE_ERR_H
+#define ATTN_BASE_ERR_H
+
+#include "attn.h"
+
+/* Returns `code`, so that a failure is one statement: return attn_fail(err, ATTN_EIO, ...).  A
+ * message that does not fit ends in "..."; control bytes in it are shown as \xNN, so that a hostile
+ * name cannot steer the terminal.  `err` may be NULL. */
+int attn_fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ATTN_EIO (ATTN_ENOMEM for ENOMEM): "PATH: cannot WHAT: strerror(errno)". */
+int attn_fail_errno(struct attn_err *err, const char *path, const char *what);
+
+#endif

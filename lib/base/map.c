@@ -1,0 +1,103 @@
+#include "base/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+static int too_large(const char *name, size_t limit, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EFORMAT, "%s: is larger than %zu bytes, the most that is read here", name, limit);
+}
+
+static ssize_t read_some(int fd, void *buf, size_t len)
+{
+    ssize_t n;
+    do
+        n = read(fd, buf, len);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* To the end, however long that is; the memory doubles when it is full. */
+static int read_all(struct attn_map *m, int fd, const char *name, size_t limit, struct attn_err *err)
+{
+    unsigned char *data = NULL;
+    for (size_t size = 0;;) {
+        if (m->len == size) {
+            size = size ? 2 * size : 65536;
+            unsigned char *more = realloc(data, size);
+            if (!more)
+                return attn_fail(err, ATTN_ENOMEM, "%s: no memory to read more than %zu bytes", name, m->len);
+            m->data = data = more;
+            m->owned = true;
+        }
+        ssize_t n = read_some(fd, data + m->len, size - m->len);
+        if (n < 0)
+            return attn_fail_errno(err, name, "read");
+        if (n == 0)
+            return 0;
+        m->len += (size_t)n;
+        if (m->len > limit)
+            return too_large(name, limit, err);
+    }
+}
+
+static int map_all(struct attn_map *m, int fd, off_t size, const char *name, size_t limit, struct attn_err *err)
+{
+    if ((uintmax_t)size > limit)
+        return too_large(name, limit, err);
+    void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return attn_fail_errno(err, name, "map");
+    *m = (struct attn_map){.data = data, .len = (size_t)size, .mapped = true, .owned = true};
+    return 0;
+}
+
+static int open_file(const char *path)
+{
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct attn_err *err)
+{
+    bool in = strcmp(path, "-") == 0;
+    const char *name = in ? "standard input" : path;
+    struct stat st;
+    int rc;
+    *out = (struct attn_map){0};
+    int fd = in ? STDIN_FILENO : open_file(path);
+    if (fd < 0)
+        return attn_fail_errno(err, name, "open");
+    if (fstat(fd, &st) != 0)
+        rc = attn_fail_errno(err, name, "read");
+    else if (S_ISDIR(st.st_mode))
+        rc = attn_fail(err, ATTN_EIO, "%s: is a directory, expected a file", name);
+    else if (!in && S_ISREG(st.st_mode) && st.st_size > 0)  /* files of /proc say that they are empty */
+        rc = map_all(out, fd, st.st_size, name, limit, err);
+    else
+        rc = read_all(out, fd, name, limit, err);
+    if (!in)
+        close(fd);
+    if (rc != 0)
+        attn_map_close(out);
+    return rc;
+}
+
+void attn_map_close(struct attn_map *m)
+{
+    if (m->mapped)
+        munmap((void *)(uintptr_t)m->data, m->len);
+    else if (m->owned)
+        free((void *)(uintptr_t)m->data);
+    *m = (struct attn_map){0};
+}

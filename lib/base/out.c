@@ -1,0 +1,221 @@
+#include "base/out.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "base/sha256.h"
+#include "base/target.h"
+#include "base/utf8.h"
+
+struct attn_out {
+    struct attn_target to;
+    struct attn_err err;                /* the first; code 0: none */
+    bool broken, hashing;
+    struct attn_sha256 sha;
+    uint64_t flushed;
+    size_t used;
+    char buf[65536];
+};
+
+int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err)
+{
+    struct attn_out *o = malloc(sizeof *o);
+    *out = NULL;
+    if (!o)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for an output buffer");
+    memset(o, 0, offsetof(struct attn_out, buf));
+    int rc = attn_target_open(&o->to, path, err);
+    if (rc != 0) {
+        free(o);
+        return rc;
+    }
+    *out = o;
+    return 0;
+}
+
+void attn_out_close(struct attn_out *o)
+{
+    if (!o)
+        return;
+    attn_target_close(&o->to);
+    free(o);
+}
+
+/* write(2) for whatever is at the other end: some of it, or -1 with errno. */
+static ssize_t write_some(int fd, const char *data, size_t len)
+{
+    for (;;) {
+        ssize_t n = write(fd, data, len);
+        if (n >= 0)
+            return n;
+        if (errno == EAGAIN)            /* somebody made our standard output non-blocking */
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        else if (errno != EINTR)
+            return -1;
+    }
+}
+
+static void write_all(struct attn_out *o, const char *data, size_t len)
+{
+    if (o->hashing)
+        attn_sha256_add(&o->sha, data, len);
+    o->flushed += len;
+    while (len > 0 && !attn_out_failed(o)) {
+        ssize_t n = write_some(o->to.fd, data, len);
+        if (n >= 0) {
+            data += n;
+            len -= (size_t)n;
+        } else if (errno == EPIPE) {
+            o->broken = true;
+        } else {
+            attn_fail_errno(&o->err, o->to.name, "write");
+        }
+    }
+}
+
+static void flush(struct attn_out *o)
+{
+    write_all(o, o->buf, o->used);
+    o->used = 0;
+}
+
+/* Room for n bytes, n at most the buffer, to be filled by the caller, who then adds to o->used. */
+static char *room(struct attn_out *o, size_t n)
+{
+    if (sizeof o->buf - o->used < n)
+        flush(o);
+    return o->buf + o->used;
+}
+
+int attn_out_commit(struct attn_out *o, struct attn_err *err)
+{
+    flush(o);
+    if (o->err.code == ATTN_OK && !o->broken)
+        attn_target_commit(&o->to, &o->err);
+    if (o->err.code != ATTN_OK && err)
+        *err = o->err;
+    return o->err.code;
+}
+
+bool attn_out_broken(const struct attn_out *o)
+{
+    return o->broken;
+}
+
+bool attn_out_failed(const struct attn_out *o)
+{
+    return o->broken || o->err.code != ATTN_OK;
+}
+
+void attn_out_hash(struct attn_out *o)
+{
+    o->hashing = true;
+    attn_sha256_start(&o->sha);
+}
+
+void attn_out_digest(struct attn_out *o, char hex[65])
+{
+    struct attn_sha256 sha = o->sha;
+    attn_sha256_add(&sha, o->buf, o->used);
+    attn_sha256_end(&sha, hex);
+}
+
+uint64_t attn_out_bytes(const struct attn_out *o)
+{
+    return o->flushed + o->used;
+}
+
+void attn_out_write(struct attn_out *o, const void *data, size_t len)
+{
+    if (len >= sizeof o->buf) {
+        flush(o);
+        write_all(o, data, len);
+    } else if (len > 0) {
+        memcpy(room(o, len), data, len);
+        o->used += len;
+    }
+}
+
+void attn_out_str(struct attn_out *o, const char *s)
+{
+    attn_out_write(o, s, strlen(s));
+}
+
+void attn_out_char(struct attn_out *o, char c)
+{
+    *room(o, 1) = c;
+    o->used++;
+}
+
+void attn_out_printf(struct attn_out *o, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    if (n >= 0) {
+        attn_out_write(o, text, (size_t)n);
+        free(text);
+    } else if (!attn_out_failed(o)) {
+        attn_fail(&o->err, ATTN_ENOMEM, "%s: no memory to format what is written", o->to.name);
+    }
+}
+
+void attn_out_f32(struct attn_out *o, float x)
+{
+    o->used += attn_num_f32(room(o, ATTN_NUM_MAX), x);
+}
+
+void attn_out_u64(struct attn_out *o, uint64_t x)
+{
+    o->used += attn_num_u64(room(o, ATTN_NUM_MAX), x);
+}
+
+/* What a JSON string cannot hold as it is: quote, backslash and control characters. */
+static void put_escape(struct attn_out *o, char c)
+{
+    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const char *at = c ? strchr(plain, c) : NULL;
+    attn_out_char(o, '\\');
+    if (at)
+        attn_out_char(o, letters[at - plain]);
+    else
+        attn_out_printf(o, "u%04x", (unsigned)c);
+}
+
+static void put_escaped(struct attn_out *o, const char *s, size_t len)
+{
+    const char *start = s, *end = s + len;
+    for (; s < end; s++) {
+        if ((unsigned char)*s >= 0x20 && *s != '"' && *s != '\\')
+            continue;
+        attn_out_write(o, start, (size_t)(s - start));
+        put_escape(o, *s);
+        start = s + 1;
+    }
+    attn_out_write(o, start, (size_t)(end - start));
+}
+
+void attn_out_json(struct attn_out *o, const char *s, size_t len)
+{
+    attn_out_char(o, '"');
+    for (;;) {
+        size_t valid = attn_utf8_valid(s, len), broken;
+        put_escaped(o, s, valid);
+        if (valid == len)
+            break;
+        attn_utf8_next(s + valid, len - valid, &broken);
+        attn_out_str(o, "\xEF\xBF\xBD");
+        s += valid + broken;
+        len -= valid + broken;
+    }
+    attn_out_char(o, '"');
+}

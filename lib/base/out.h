@@ -1,0 +1,35 @@
+/* out.h - buffered output that cannot fail silently and files that are whole or not there.
+ *
+ * A file is written beside its target under another name and renamed when committed; only a
+ * regular or absent target (after realpath) is replaced so, devices and pipes are written in
+ * place.  The first error sticks, later writes do nothing, and commit reports it. */
+#ifndef ATTN_BASE_OUT_H
+#define ATTN_BASE_OUT_H
+
+#include "attn.h"
+
+struct attn_out;
+
+int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err);   /* NULL or "-": standard output */
+void attn_out_close(struct attn_out *o);                /* without commit: the target is as it was; NULL is fine */
+/* Flush, close, rename.  Standard output is flushed and left open.  A closed pipe (EPIPE) is
+ * not an error: see attn_out_broken. */
+int attn_out_commit(struct attn_out *o, struct attn_err *err);
+bool attn_out_broken(const struct attn_out *o);         /* nobody reads any more */
+bool attn_out_failed(const struct attn_out *o);         /* an error or a closed pipe: writing on is useless */
+
+/* Keep a SHA-256 of what is written; call before the first write, read after the last. */
+void attn_out_hash(struct attn_out *o);
+void attn_out_digest(struct attn_out *o, char hex[65]);
+uint64_t attn_out_bytes(const struct attn_out *o);      /* written so far */
+
+void attn_out_write(struct attn_out *o, const void *data, size_t len);
+void attn_out_str(struct attn_out *o, const char *s);
+void attn_out_char(struct attn_out *o, char c);
+void attn_out_printf(struct attn_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void attn_out_f32(struct attn_out *o, float x);         /* attn_num_f32 */
+void attn_out_u64(struct attn_out *o, uint64_t x);
+/* A JSON string with its quotes.  Bytes that are no UTF-8 become U+FFFD. */
+void attn_out_json(struct attn_out *o, const char *s, size_t len);
+
+#endif

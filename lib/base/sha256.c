@@ -1,0 +1,158 @@
+#include "base/sha256.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#include <stdatomic.h>
+#endif
+
+/* The first 32 bits of the fractions of the cube roots of the first 64 primes. */
+static const uint32_t K[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+static uint32_t rotr(uint32_t x, int n)
+{
+    return x >> n | x << (32 - n);
+}
+
+/* w[0..64): the 16 big-endian words of the block, then those that follow from them. */
+static void schedule(uint32_t w[64], const unsigned char *p)
+{
+    for (size_t i = 0; i < 16; i++)
+        w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 | (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
+    for (size_t i = 16; i < 64; i++) {
+        uint32_t s0 = rotr(w[i - 15], 7) ^ rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t s1 = rotr(w[i - 2], 17) ^ rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+    }
+}
+
+static void blocks_plain(uint32_t state[8], const unsigned char *p, size_t blocks)
+{
+    for (; blocks > 0; blocks--, p += 64) {
+        uint32_t w[64];
+        schedule(w, p);
+        uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+        uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+        for (size_t i = 0; i < 64; i++) {
+            uint32_t s1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25);
+            uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + K[i] + w[i];
+            uint32_t s0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22);
+            uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
+            h = g, g = f, f = e, e = d + t1;
+            d = c, c = b, b = a, a = t1 + t2;
+        }
+        state[0] += a, state[1] += b, state[2] += c, state[3] += d;
+        state[4] += e, state[5] += f, state[6] += g, state[7] += h;
+    }
+}
+
+#if defined(__x86_64__)
+static bool has_sha(void)
+{
+    static atomic_int known;            /* 0: not asked yet; asking costs microseconds in a virtual machine */
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    if (answer == 0) {
+        unsigned a, b, c, d;
+        bool sse41 = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_1);
+        bool sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA);
+        answer = sse41 && sha ? 1 : -1;
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer > 0;
+}
+
+/* The instructions want the state as two registers, (a b e f) and (c d g h), highest lane first,
+ * and advance it by two rounds.  Words 4i..4i+3 of the schedule are in w0, those after in w1..w3. */
+__attribute__((target("sha,sse4.1")))
+static void blocks_sha(uint32_t state[8], const unsigned char *p, size_t blocks)
+{
+    const __m128i big_endian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+    __m128i *out = (__m128i *)state;
+    __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(out), 0xB1);
+    __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(out + 1), 0x1B);
+    __m128i abef = _mm_alignr_epi8(cdab, efgh, 8);
+    __m128i cdgh = _mm_blend_epi16(efgh, cdab, 0xF0);
+    for (; blocks > 0; blocks--, p += 64) {
+        const __m128i *in = (const __m128i *)p, abef0 = abef, cdgh0 = cdgh;
+        __m128i w0 = _mm_shuffle_epi8(_mm_loadu_si128(in), big_endian);
+        __m128i w1 = _mm_shuffle_epi8(_mm_loadu_si128(in + 1), big_endian);
+        __m128i w2 = _mm_shuffle_epi8(_mm_loadu_si128(in + 2), big_endian);
+        __m128i w3 = _mm_shuffle_epi8(_mm_loadu_si128(in + 3), big_endian);
+        for (size_t i = 0; i < 64; i += 4) {
+            __m128i wk = _mm_add_epi32(w0, _mm_loadu_si128((const __m128i *)(K + i)));
+            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, wk);
+            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(wk, 0x0E));
+            __m128i next = _mm_add_epi32(_mm_sha256msg1_epu32(w0, w1), _mm_alignr_epi8(w3, w2, 4));
+            w0 = w1, w1 = w2, w2 = w3, w3 = _mm_sha256msg2_epu32(next, w3);
+        }
+        abef = _mm_add_epi32(abef, abef0);
+        cdgh = _mm_add_epi32(cdgh, cdgh0);
+    }
+    __m128i feba = _mm_shuffle_epi32(abef, 0x1B), dchg = _mm_shuffle_epi32(cdgh, 0xB1);
+    _mm_storeu_si128(out, _mm_blend_epi16(feba, dchg, 0xF0));
+    _mm_storeu_si128(out + 1, _mm_alignr_epi8(dchg, feba, 8));
+}
+#endif
+
+static void add_blocks(struct attn_sha256 *s, const unsigned char *p, size_t blocks)
+{
+#if defined(__x86_64__)
+    if (!s->plain && has_sha()) {
+        blocks_sha(s->state, p, blocks);
+        return;
+    }
+#endif
+    blocks_plain(s->state, p, blocks);
+}
+
+void attn_sha256_start(struct attn_sha256 *s)
+{
+    /* The fractions of the square roots of the first eight primes. */
+    *s = (struct attn_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+}
+
+void attn_sha256_add(struct attn_sha256 *s, const void *data, size_t len)
+{
+    const unsigned char *p = data;
+    size_t held = s->bytes % 64;
+    if (len == 0)
+        return;                         /* data may be NULL */
+    s->bytes += len;
+    if (held > 0) {
+        size_t n = len < 64 - held ? len : 64 - held;
+        memcpy(s->block + held, p, n);
+        if (held + n < 64)
+            return;
+        add_blocks(s, s->block, 1);
+        p += n;
+        len -= n;
+    }
+    add_blocks(s, p, len / 64);
+    if (len % 64 > 0)
+        memcpy(s->block, p + len / 64 * 64, len % 64);
+}
+
+void attn_sha256_end(struct attn_sha256 *s, char hex[65])
+{
+    static const unsigned char one_bit[64] = {0x80};
+    unsigned char length[8];
+    for (size_t i = 0; i < 8; i++)
+        length[i] = (unsigned char)(s->bytes * 8 >> (56 - 8 * i));
+    attn_sha256_add(s, one_bit, 1 + (119 - s->bytes % 64) % 64);    /* up to 8 bytes before a block's end */
+    attn_sha256_add(s, length, sizeof length);
+    for (size_t i = 0; i < 64; i++)
+        hex[i] = "0123456789abcdef"[s->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
+    hex[64] = '\0';
+}

@@ -1,0 +1,18 @@
+/* sha256.h - SHA-256 (FIPS 180-4), with the SHA instructions where the processor has them. */
+#ifndef ATTN_BASE_SHA256_H
+#define ATTN_BASE_SHA256_H
+
+#include "attn.h"
+
+struct attn_sha256 {
+    uint32_t state[8];
+    uint64_t bytes;
+    unsigned char block[64];
+    bool plain;                         /* set after start: C only, whatever the processor has */
+};
+
+void attn_sha256_start(struct attn_sha256 *s);
+void attn_sha256_add(struct attn_sha256 *s, const void *data, size_t len);
+void attn_sha256_end(struct attn_sha256 *s, char hex[65]);          /* NUL-terminated */
+
+#endif

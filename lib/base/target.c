@@ -1,0 +1,171 @@
+#include "base/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+/* Malloc'd: `leaf` in the directory of `path`. */
+static char *beside(const char *path, const char *leaf)
+{
+    const char *slash = strrchr(path, '/');
+    char *s = NULL;
+    if (!slash || leaf[0] == '/')
+        return strdup(leaf);
+    return asprintf(&s, "%.*s%s", (int)(slash + 1 - path), path, leaf) < 0 ? NULL : s;
+}
+
+/* Malloc'd: the file `path` names once links are followed, also where there is none yet.  NULL
+ * with errno. */
+static char *follow(const char *path)
+{
+    char link[PATH_MAX], *at = strdup(path);
+    while (at) {
+        char *real = realpath(at, NULL);
+        if (real || errno != ENOENT) {
+            free(at);
+            return real;
+        }
+        ssize_t n = readlink(at, link, sizeof link - 1);
+        if (n < 0)
+            break;                      /* no link and nothing there: to be created */
+        link[n] = '\0';
+        char *next = beside(at, link);
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
+static int open_retrying(const char *path, int flags, mode_t mode)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_WRONLY | O_CLOEXEC | O_NOCTTY, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Opens t->temp in the directory of t->final; false with errno. */
+static bool open_temp(struct attn_target *t, mode_t mode)
+{
+    do {
+        uint64_t salt;
+        char leaf[32];
+        if (getrandom(&salt, sizeof salt, 0) != (ssize_t)sizeof salt)
+            return false;
+        snprintf(leaf, sizeof leaf, ".attn-%016" PRIx64 ".tmp", salt);
+        char *path = beside(t->final, leaf);
+        if (!path)
+            return false;
+        t->fd = open_retrying(path, O_CREAT | O_EXCL, mode);
+        if (t->fd >= 0)
+            t->temp = path;
+        else
+            free(path);                 /* free keeps errno */
+    } while (t->fd < 0 && errno == EEXIST);
+    return t->fd >= 0;
+}
+
+/* `old` is what will be replaced, NULL where there is nothing. */
+static int open_beside(struct attn_target *t, const struct stat *old, struct attn_err *err)
+{
+    const char *what = old ? "replace" : "create";
+    mode_t mode = old ? old->st_mode & 0777 : 0666;
+    t->final = follow(t->name);
+    if (!t->final)
+        return attn_fail_errno(err, t->name, what);
+    /* Renaming would not mind a write-protected file, but who protected it does. */
+    if (old && euidaccess(t->final, W_OK) != 0)
+        return attn_fail_errno(err, t->name, what);
+    if (!open_temp(t, mode))
+        return attn_fail_errno(err, t->name, what);
+    if (old && fchmod(t->fd, mode) != 0)            /* open() left out what the umask does */
+        return attn_fail_errno(err, t->name, what);
+    return 0;
+}
+
+static bool is_standard_output(const struct stat *st)
+{
+    struct stat out;
+    return fstat(STDOUT_FILENO, &out) == 0 && st->st_dev == out.st_dev && st->st_ino == out.st_ino;
+}
+
+static void use_standard_output(struct attn_target *t)
+{
+    t->fd = STDOUT_FILENO;
+    t->borrowed = true;
+}
+
+static int open_named(struct attn_target *t, struct attn_err *err)
+{
+    struct stat st;
+    if (t->name[0] == '\0')
+        return attn_fail(err, ATTN_EUSAGE, "cannot write to a file without a name");
+    if (stat(t->name, &st) != 0)
+        return errno == ENOENT ? open_beside(t, NULL, err) : attn_fail_errno(err, t->name, "create");
+    if (S_ISDIR(st.st_mode))
+        return attn_fail(err, ATTN_EIO, "%s: is a directory, expected a file", t->name);
+    if (is_standard_output(&st)) {      /* not to be replaced under the feet of whoever redirected it */
+        use_standard_output(t);
+        return 0;
+    }
+    if (S_ISREG(st.st_mode))
+        return open_beside(t, &st, err);
+    t->fd = open_retrying(t->name, 0, 0);
+    return t->fd >= 0 ? 0 : attn_fail_errno(err, t->name, "open");
+}
+
+int attn_target_open(struct attn_target *t, const char *path, struct attn_err *err)
+{
+    bool standard = !path || strcmp(path, "-") == 0;
+    *t = (struct attn_target){.fd = -1};
+    t->name = strdup(standard ? "standard output" : path);
+    if (!t->name)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a file name");
+    if (standard) {
+        use_standard_output(t);
+        return 0;
+    }
+    int rc = open_named(t, err);
+    if (rc != 0)
+        attn_target_close(t);
+    return rc;
+}
+
+int attn_target_commit(struct attn_target *t, struct attn_err *err)
+{
+    if (t->borrowed || t->fd < 0)
+        return 0;
+    int rc = close(t->fd);
+    t->fd = -1;
+    if (rc != 0 && errno != EINTR)      /* on Linux it is closed even so */
+        return attn_fail_errno(err, t->name, "write");
+    if (!t->temp)
+        return 0;
+    if (rename(t->temp, t->final) != 0)
+        return attn_fail_errno(err, t->name, "replace");
+    free(t->temp);
+    t->temp = NULL;
+    return 0;
+}
+
+void attn_target_close(struct attn_target *t)
+{
+    if (t->fd >= 0 && !t->borrowed)
+        close(t->fd);
+    if (t->temp)
+        unlink(t->temp);
+    free(t->name);
+    free(t->final);
+    free(t->temp);
+    *t = (struct attn_target){.fd = -1};
+}

@@ -1,0 +1,89 @@
+#include "base/utf8.h"
+
+#include <string.h>
+
+#define UTF8PROC_STATIC                 /* its symbols come from the archive, not from a shared object */
+#include <utf8proc.h>
+
+/* The sequence at s.  On failure *step is the length of the maximal broken sequence: the bytes
+ * that some valid sequence could begin with, at least one. */
+static bool decode(const char *s, size_t len, size_t *step, uint32_t *c)
+{
+    unsigned char first = (unsigned char)s[0];
+    *step = 1;
+    *c = first;
+    if (first < 0x80)
+        return true;
+    if (first < 0xC2 || first > 0xF4)
+        return false;
+    size_t need = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    /* The second byte alone tells overlong forms, surrogates and what lies above U+10FFFF. */
+    unsigned char lo = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    unsigned char hi = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+    for (*c &= 0x7Fu >> need; *step < need; ++*step) {
+        if (*step == len || (unsigned char)s[*step] < lo || (unsigned char)s[*step] > hi)
+            return false;
+        *c = *c << 6 | ((unsigned char)s[*step] & 0x3F);
+        lo = 0x80;
+        hi = 0xBF;
+    }
+    return true;
+}
+
+/* Whether the eight bytes at s are all ASCII: most text is, and this is most of the time spent. */
+static bool ascii8(const char *s)
+{
+    uint64_t word;
+    memcpy(&word, s, sizeof word);
+    return (word & 0x8080808080808080u) == 0;
+}
+
+size_t attn_utf8_valid(const char *s, size_t len)
+{
+    size_t i = 0;
+    while (i < len) {
+        size_t step;
+        uint32_t c;
+        if (len - i >= 8 && ascii8(s + i))
+            i += 8;
+        else if (decode(s + i, len - i, &step, &c))
+            i += step;
+        else
+            break;
+    }
+    return i;
+}
+
+uint32_t attn_utf8_next(const char *s, size_t len, size_t *step)
+{
+    uint32_t c;
+    return decode(s, len, step, &c) ? c : 0xFFFD;
+}
+
+size_t attn_utf8_put(char buf[4], uint32_t c)
+{
+    if (c < 0x80) {
+        buf[0] = (char)c;
+        return 1;
+    }
+    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i > 0; i--, c >>= 6)
+        buf[i] = (char)(0x80 | (c & 0x3F));
+    buf[0] = (char)((0xF00u >> n & 0xF0) | c);
+    return n;
+}
+
+bool attn_utf8_space(uint32_t c)
+{
+    return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
+           c == 0x3000;
+}
+
+size_t attn_utf8_width(const char *s, size_t len)
+{
+    size_t columns = 0, step;
+    for (size_t i = 0; i < len; i += step)
+        columns += (size_t)utf8proc_charwidth((utf8proc_int32_t)attn_utf8_next(s + i, len - i, &step));
+    return columns;
+}

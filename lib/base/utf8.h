@@ -1,0 +1,21 @@
+/* utf8.h - what we need to know of Unicode, beside utf8proc. */
+#ifndef ATTN_BASE_UTF8_H
+#define ATTN_BASE_UTF8_H
+
+#include "attn.h"
+
+/* Length of the longest valid prefix; equals len when all of it is UTF-8 (no surrogates, no
+ * overlong forms, nothing above U+10FFFF). */
+size_t attn_utf8_valid(const char *s, size_t len);
+/* The code point at s, len > 0; *step gets its bytes.  What is no UTF-8 gives U+FFFD, one for each
+ * maximal broken sequence, as Python's errors="replace" does. */
+uint32_t attn_utf8_next(const char *s, size_t len, size_t *step);
+/* The bytes of a code point (no surrogate, at most U+10FFFF) and how many they are. */
+size_t attn_utf8_put(char buf[4], uint32_t c);
+/* White space as Unicode defines it (and as regular expressions' \s): U+0009-000D, 0020, 0085,
+ * 00A0, 1680, 2000-200A, 2028, 2029, 202F, 205F, 3000. */
+bool attn_utf8_space(uint32_t c);
+/* Columns on a terminal: 2 for wide East Asian characters, 0 for combining marks. */
+size_t attn_utf8_width(const char *s, size_t len);
+
+#endif

@@ -1,0 +1,166 @@
+#include "compute/block.h"
+
+#include "compute/gemm.h"
+#include "compute/heads.h"
+#include "compute/rows.h"
+
+#include <string.h>
+
+void attn_pass_tell(struct attn_pass *p, int act, int layer, float *data, size_t ld, size_t cols, size_t heads)
+{
+    if (!attn_trace_wants(p->trace, act, layer, ATTN_WATCH | ATTN_EDIT))
+        return;
+    for (size_t i = 0; i < p->spans; i++) {
+        const struct attn_span *s = &p->span[i];
+        size_t width = heads ? cols / heads : cols;
+        struct attn_probe probe = {
+            .act = act, .layer = layer, .seq = i, .ndim = heads ? 3 : 2, .heads = heads ? heads : 1,
+            .rows = s->T, .cols = width, .ld = ld, .ld_head = width};
+        size_t *shape = probe.shape;
+        if (heads)
+            *shape++ = heads;
+        shape[0] = s->T;
+        shape[1] = width;
+        attn_trace_tell(p->trace, &probe, data + s->row * ld);
+    }
+}
+
+static struct attn_rows rows(const struct attn_pass *p, float *data, size_t ld, size_t cols)
+{
+    return (struct attn_rows){data, ld, p->rows, cols};
+}
+
+static void tell(struct attn_pass *p, int act, size_t layer, const struct attn_rows *r, size_t heads)
+{
+    attn_pass_tell(p, act, (int)layer, r->data, r->ld, r->cols, heads);
+}
+
+static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w)
+{
+    attn_gemm(p->team, y->data, y->ld, x->data, x->ld, p->rows, w);
+}
+
+/* What a branch reads: x itself where there is no norm. */
+static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm,
+                               int act, size_t layer)
+{
+    if (!norm->weight.data)
+        return *x;
+    struct attn_rows y = rows(p, p->y, x->cols, x->cols);
+    attn_rows_norm(p->team, &y, x, norm, p->w->eps, p->norm_w, p->norm_b);
+    tell(p, act, layer, &y, 0);
+    return y;
+}
+
+/* Appends the new keys and values of a sentence to its cache. */
+static void remember(const struct attn_pass *p, const struct attn_span *s, size_t layer)
+{
+    const struct attn_dims *n = &p->w->n;
+    size_t nk = n->Hkv * n->dh, nv = n->Hkv * n->dv, at = layer * s->kv->capacity + s->pos;
+    memcpy(s->kv->k + at * nk, p->k + s->row * nk, s->T * nk * sizeof(float));
+    memcpy(s->kv->v + at * nv, p->v + s->row * nv, s->T * nv * sizeof(float));
+}
+
+static void attend_one(struct attn_pass *p, size_t seq, size_t layer)
+{
+    const struct attn_span *s = &p->span[seq];
+    const struct attn_dims *n = &p->w->n;
+    size_t nk = n->Hkv * n->dh, nv = n->Hkv * n->dv;
+    const float *k = p->k + s->row * nk, *v = p->v + s->row * nv;
+    if (s->kv) {
+        remember(p, s, layer);
+        k = s->kv->k + layer * s->kv->capacity * nk;
+        v = s->kv->v + layer * s->kv->capacity * nv;
+    }
+    struct attn_heads a = {
+        .head = {.q = p->q + s->row * n->H * n->dh, .ldq = n->H * n->dh, .k = k, .ldk = nk, .v = v, .ldv = nv,
+                 .context = p->context + s->row * n->H * n->dv, .ldc = n->H * n->dv,
+                 .Tq = s->T, .Tk = s->pos + s->T, .pos = s->pos, .dh = n->dh, .dv = n->dv,
+                 .scale = p->w->block[layer].scale, .masking = p->w->causal ? ATTN_CAUSAL : ATTN_FULL},
+        .H = n->H, .Hkv = n->Hkv, .next_q = n->dh, .next_k = n->dh, .next_v = n->dv, .next_context = n->dv,
+        .scratch = p->bands, .slots = p->slots, .ld = attn_heads_ld(s->pos + s->T),
+        .trace = p->trace, .layer = (int)layer, .seq = seq};
+    attn_heads_run(&a, p->team);
+}
+
+/* q, k, v from what the branch reads; keys and queries turned by their positions. */
+static void project(struct attn_pass *p, const struct attn_rows *y, const struct attn_block *b, size_t layer)
+{
+    const struct attn_dims *n = &p->w->n;
+    struct attn_rows q = rows(p, p->q, n->H * n->dh, n->H * n->dh);
+    struct attn_rows k = rows(p, p->k, n->Hkv * n->dh, n->Hkv * n->dh);
+    struct attn_rows v = rows(p, p->v, n->Hkv * n->dv, n->Hkv * n->dv);
+    multiply(p, &q, y, &b->q);
+    multiply(p, &k, y, &b->k);
+    multiply(p, &v, y, &b->v);
+    if (p->w->rope) {
+        attn_rows_rotate(p->team, &q, n->dh, p->cos, p->sin);
+        attn_rows_rotate(p->team, &k, n->dh, p->cos, p->sin);
+    }
+    tell(p, ATTN_ACT_Q, layer, &q, n->H);
+    tell(p, ATTN_ACT_K, layer, &k, n->Hkv);
+    tell(p, ATTN_ACT_V, layer, &v, n->Hkv);
+}
+
+static struct attn_rows attention(struct attn_pass *p, const struct attn_rows *x, size_t layer)
+{
+    const struct attn_dims *n = &p->w->n;
+    const struct attn_block *b = &p->w->block[layer];
+    struct attn_rows y = normed(p, x, &b->norm1, ATTN_ACT_NORM1, layer);
+    project(p, &y, b, layer);
+    for (size_t i = 0; i < p->spans; i++)
+        attend_one(p, i, layer);
+    struct attn_rows context = rows(p, p->context, n->H * n->dv, n->H * n->dv);
+    tell(p, ATTN_ACT_CONTEXT, layer, &context, 0);
+    if (!b->o.data)
+        return context;
+    struct attn_rows out = rows(p, p->out, n->d, n->d);
+    multiply(p, &out, &context, &b->o);
+    tell(p, ATTN_ACT_OUT, layer, &out, 0);
+    return out;
+}
+
+static struct attn_rows mlp(struct attn_pass *p, const struct attn_rows *x, size_t layer)
+{
+    const struct attn_dims *n = &p->w->n;
+    const struct attn_block *b = &p->w->block[layer];
+    struct attn_rows y = normed(p, x, &b->norm2, ATTN_ACT_NORM2, layer);
+    struct attn_rows pre = rows(p, p->pre, n->m, n->m), linear = rows(p, p->linear, n->m, n->m);
+    bool gated = p->w->mlp == ATTN_SWIGLU;
+    multiply(p, &pre, &y, gated ? &b->gate : &b->in);
+    tell(p, ATTN_ACT_MLP_PRE, layer, &pre, 0);
+    if (gated) {
+        multiply(p, &linear, &y, &b->in);
+        tell(p, ATTN_ACT_MLP_LINEAR, layer, &linear, 0);
+    }
+    attn_rows_activate(p->team, &pre, gated ? &linear : NULL, p->w->mlp);
+    tell(p, ATTN_ACT_MLP_POST, layer, &pre, 0);
+    struct attn_rows out = rows(p, p->out, n->d, n->d);
+    multiply(p, &out, &pre, &b->out);
+    tell(p, ATTN_ACT_MLP_OUT, layer, &out, 0);
+    return out;
+}
+
+/* x = x + branch, or the branch alone, whose width x takes on. */
+static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *branch)
+{
+    x->cols = branch->cols;
+    if (p->w->residual)
+        attn_rows_add(p->team, x, branch);
+    else
+        attn_rows_copy(x, branch);
+}
+
+void attn_block_run(struct attn_pass *p, size_t layer)
+{
+    struct attn_rows x = rows(p, p->x, p->ldx, p->w->n.d);
+    tell(p, ATTN_ACT_RESID_PRE, layer, &x, 0);
+    struct attn_rows branch = attention(p, &x, layer);
+    join(p, &x, &branch);
+    if (p->w->mlp != ATTN_NO_MLP) {
+        tell(p, ATTN_ACT_RESID_MID, layer, &x, 0);
+        branch = mlp(p, &x, layer);
+        join(p, &x, &branch);
+    }
+    tell(p, ATTN_ACT_RESID_POST, layer, &x, 0);
+}

@@ -1,0 +1,211 @@
+/* lanes.h - sixteen floats and sixteen doubles at a time, in three spellings.
+ *
+ * Included by vec_body.h alone, which is compiled once for each instruction set.  `max` keeps a NaN
+ * in its second operand, as the instruction does; `pow2` takes whole numbers that were rounded by
+ * adding MAGIC, which leaves them in the low bits. */
+#ifndef ATTN_COMPUTE_LANES_H
+#define ATTN_COMPUTE_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum { LANES = 16 };
+#define MAGIC 12582912.0f               /* 1.5 * 2^23 */
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define TARGET "avx512"
+#define FUSED true
+#define TILE_ROWS 6
+#define TILE_COLS 4                     /* 6 x 4 accumulators of 32 registers */
+typedef __m512 v16;
+typedef struct { __m512d a, b; } d16;
+static inline v16 load(const float *p) { return _mm512_loadu_ps(p); }
+static inline void store(float *p, v16 x) { _mm512_storeu_ps(p, x); }
+static inline v16 all(float x) { return _mm512_set1_ps(x); }
+static inline v16 add(v16 x, v16 y) { return _mm512_add_ps(x, y); }
+static inline v16 sub(v16 x, v16 y) { return _mm512_sub_ps(x, y); }
+static inline v16 mul(v16 x, v16 y) { return _mm512_mul_ps(x, y); }
+static inline v16 quot(v16 x, v16 y) { return _mm512_div_ps(x, y); }
+static inline v16 fma16(v16 x, v16 y, v16 z) { return _mm512_fmadd_ps(x, y, z); }
+static inline v16 max(v16 x, v16 y) { return _mm512_max_ps(x, y); }
+static inline v16 min(v16 x, v16 y) { return _mm512_min_ps(x, y); }
+static inline v16 where_neg(v16 s, v16 x, v16 y)
+{
+    return _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(s)), y, x);
+}
+static inline v16 pow2(v16 n)
+{
+    __m512i i = _mm512_slli_epi32(_mm512_castps_si512(n), 23);
+    return _mm512_castsi512_ps(_mm512_add_epi32(i, _mm512_set1_epi32(0x3f800000)));
+}
+static inline v16 from_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)p)); }
+static inline v16 from_bf16(const uint16_t *p)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p)), 16));
+}
+static inline d16 wide(v16 x)
+{
+    return (d16){_mm512_cvtps_pd(_mm512_castps512_ps256(x)), _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))};
+}
+static inline v16 narrow(d16 x)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(x.a)), _mm512_cvtpd_ps(x.b), 1);
+}
+static inline d16 dall(double x) { return (d16){_mm512_set1_pd(x), _mm512_set1_pd(x)}; }
+static inline d16 dadd(d16 x, d16 y) { return (d16){_mm512_add_pd(x.a, y.a), _mm512_add_pd(x.b, y.b)}; }
+static inline d16 dsub(d16 x, d16 y) { return (d16){_mm512_sub_pd(x.a, y.a), _mm512_sub_pd(x.b, y.b)}; }
+static inline d16 dmul(d16 x, d16 y) { return (d16){_mm512_mul_pd(x.a, y.a), _mm512_mul_pd(x.b, y.b)}; }
+static inline void dstore(double *p, d16 x) { _mm512_storeu_pd(p, x.a); _mm512_storeu_pd(p + 8, x.b); }
+
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+#define TARGET "avx2"
+#define FUSED true
+#define TILE_ROWS 6
+#define TILE_COLS 1                     /* 6 x 2 accumulators of 16 registers */
+typedef struct { __m256 a, b; } v16;
+typedef struct { __m256d a, b, c, d; } d16;
+static inline v16 load(const float *p) { return (v16){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+static inline void store(float *p, v16 x) { _mm256_storeu_ps(p, x.a); _mm256_storeu_ps(p + 8, x.b); }
+static inline v16 all(float x) { return (v16){_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
+static inline v16 add(v16 x, v16 y) { return (v16){_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
+static inline v16 sub(v16 x, v16 y) { return (v16){_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x.b, y.b)}; }
+static inline v16 mul(v16 x, v16 y) { return (v16){_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)}; }
+static inline v16 quot(v16 x, v16 y) { return (v16){_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)}; }
+static inline v16 fma16(v16 x, v16 y, v16 z)
+{
+    return (v16){_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)};
+}
+static inline v16 max(v16 x, v16 y) { return (v16){_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
+static inline v16 min(v16 x, v16 y) { return (v16){_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)}; }
+static inline v16 where_neg(v16 s, v16 x, v16 y)
+{
+    return (v16){_mm256_blendv_ps(y.a, x.a, s.a), _mm256_blendv_ps(y.b, x.b, s.b)};
+}
+static inline __m256 pow2_half(__m256 n)
+{
+    __m256i i = _mm256_slli_epi32(_mm256_castps_si256(n), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(i, _mm256_set1_epi32(0x3f800000)));
+}
+static inline v16 pow2(v16 n) { return (v16){pow2_half(n.a), pow2_half(n.b)}; }
+static inline v16 from_f16(const uint16_t *p)
+{
+    return (v16){_mm256_cvtph_ps(_mm_loadu_si128((const void *)p)),
+                 _mm256_cvtph_ps(_mm_loadu_si128((const void *)(p + 8)))};
+}
+static inline __m256 bf16_half(const uint16_t *p)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)p)), 16));
+}
+static inline v16 from_bf16(const uint16_t *p) { return (v16){bf16_half(p), bf16_half(p + 8)}; }
+static inline d16 wide(v16 x)
+{
+    return (d16){_mm256_cvtps_pd(_mm256_castps256_ps128(x.a)), _mm256_cvtps_pd(_mm256_extractf128_ps(x.a, 1)),
+                 _mm256_cvtps_pd(_mm256_castps256_ps128(x.b)), _mm256_cvtps_pd(_mm256_extractf128_ps(x.b, 1))};
+}
+static inline v16 narrow(d16 x)
+{
+    return (v16){_mm256_set_m128(_mm256_cvtpd_ps(x.b), _mm256_cvtpd_ps(x.a)),
+                 _mm256_set_m128(_mm256_cvtpd_ps(x.d), _mm256_cvtpd_ps(x.c))};
+}
+#define EACH(op, x, y) ((d16){op((x).a, (y).a), op((x).b, (y).b), op((x).c, (y).c), op((x).d, (y).d)})
+static inline d16 dall(double x)
+{
+    __m256d v = _mm256_set1_pd(x);
+    return (d16){v, v, v, v};
+}
+static inline d16 dadd(d16 x, d16 y) { return EACH(_mm256_add_pd, x, y); }
+static inline d16 dsub(d16 x, d16 y) { return EACH(_mm256_sub_pd, x, y); }
+static inline d16 dmul(d16 x, d16 y) { return EACH(_mm256_mul_pd, x, y); }
+static inline void dstore(double *p, d16 x)
+{
+    _mm256_storeu_pd(p, x.a);
+    _mm256_storeu_pd(p + 4, x.b);
+    _mm256_storeu_pd(p + 8, x.c);
+    _mm256_storeu_pd(p + 12, x.d);
+}
+#undef EACH
+
+#else
+#define TARGET "generic"
+#define FUSED false
+#define TILE_ROWS 1
+#define TILE_COLS 1
+typedef struct { float f[LANES]; } v16;
+typedef struct { double f[LANES]; } d16;
+#define EACH(type, expr) \
+    type r; \
+    for (int i = 0; i < LANES; i++) \
+        r.f[i] = (expr); \
+    return r
+static inline uint32_t bits_of(float x) { uint32_t u; memcpy(&u, &x, sizeof u); return u; }
+static inline float of_bits(uint32_t u) { float x; memcpy(&x, &u, sizeof x); return x; }
+static inline v16 load(const float *p) { v16 r; memcpy(&r, p, sizeof r); return r; }
+static inline void store(float *p, v16 x) { memcpy(p, &x, sizeof x); }
+static inline v16 all(float x) { EACH(v16, x); }
+static inline v16 add(v16 x, v16 y) { EACH(v16, x.f[i] + y.f[i]); }
+static inline v16 sub(v16 x, v16 y) { EACH(v16, x.f[i] - y.f[i]); }
+static inline v16 mul(v16 x, v16 y) { EACH(v16, x.f[i] * y.f[i]); }
+static inline v16 quot(v16 x, v16 y) { EACH(v16, x.f[i] / y.f[i]); }
+static inline v16 fma16(v16 x, v16 y, v16 z) { EACH(v16, x.f[i] * y.f[i] + z.f[i]); }
+static inline v16 max(v16 x, v16 y) { EACH(v16, x.f[i] > y.f[i] ? x.f[i] : y.f[i]); }
+static inline v16 min(v16 x, v16 y) { EACH(v16, x.f[i] < y.f[i] ? x.f[i] : y.f[i]); }
+static inline v16 where_neg(v16 s, v16 x, v16 y) { EACH(v16, bits_of(s.f[i]) >> 31 ? x.f[i] : y.f[i]); }
+static inline v16 pow2(v16 n) { EACH(v16, of_bits((bits_of(n.f[i]) << 23) + 0x3f800000u)); }
+static inline float f16_one(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;
+    if (rest >= 0x7c00)                 /* inf and NaN keep their payload; a NaN comes out quiet, as the instruction does */
+        return of_bits(sign | 0x7f800000u | (rest & 0x3ff) << 13 | (rest > 0x7c00 ? 0x400000u : 0));
+    if (rest >= 0x400)
+        return of_bits(sign | ((rest << 13) + 0x38000000u));
+    float tiny = (float)rest * 0x1p-24f;
+    return sign ? -tiny : tiny;
+}
+static inline v16 from_f16(const uint16_t *p) { EACH(v16, f16_one(p[i])); }
+static inline v16 from_bf16(const uint16_t *p) { EACH(v16, of_bits((uint32_t)p[i] << 16)); }
+static inline d16 wide(v16 x) { EACH(d16, x.f[i]); }
+static inline v16 narrow(d16 x) { EACH(v16, (float)x.f[i]); }
+static inline d16 dall(double x) { EACH(d16, x); }
+static inline d16 dadd(d16 x, d16 y) { EACH(d16, x.f[i] + y.f[i]); }
+static inline d16 dsub(d16 x, d16 y) { EACH(d16, x.f[i] - y.f[i]); }
+static inline d16 dmul(d16 x, d16 y) { EACH(d16, x.f[i] * y.f[i]); }
+static inline void dstore(double *p, d16 x) { memcpy(p, &x, sizeof x); }
+#undef EACH
+#endif
+
+/* The next of n floats, sixteen or as many as are left; the other lanes hold `fill`. */
+static inline v16 get(const float *p, size_t n, float fill)
+{
+    if (n >= LANES)
+        return load(p);
+    float buf[LANES];
+    for (size_t i = 0; i < LANES; i++)
+        buf[i] = i < n ? p[i] : fill;
+    return load(buf);
+}
+
+static inline void put(float *p, v16 x, size_t n)
+{
+    if (n >= LANES) {
+        store(p, x);
+    } else {
+        float buf[LANES];
+        store(buf, x);
+        memcpy(p, buf, n * sizeof *p);
+    }
+}
+
+/* Sums in one fixed order, whatever the instruction set. */
+static inline double dsum(d16 x)
+{
+    double f[LANES];
+    dstore(f, x);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            f[i] += f[i + half];
+    return f[0];
+}
+
+#endif

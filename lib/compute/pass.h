@@ -1,0 +1,41 @@
+/* pass.h - everything one forward pass works on: the decoder, the sentences, the buffers.
+ *
+ * Rows of all sentences lie below each other and share every product; only attention looks at one
+ * sentence at a time.  run.c owns the memory and lays it out; nothing here allocates. */
+#ifndef ATTN_COMPUTE_PASS_H
+#define ATTN_COMPUTE_PASS_H
+
+#include "base/arena.h"
+#include "base/team.h"
+#include "compute/weights.h"
+#include "trace/trace.h"
+
+/* Keys and values of one sentence so far: [L, capacity, Hkv * dh] and [L, capacity, Hkv * dv]. */
+struct attn_kv { float *k, *v; size_t capacity, length; const struct attn_dims *n; struct attn_arena memory; };
+
+struct attn_span {                      /* one sentence among the rows */
+    size_t row, T, pos;                 /* its rows; the position of the first */
+    struct attn_kv *kv;                 /* NULL: its own rows are the keys */
+};
+
+struct attn_pass {
+    const struct attn_weights *w;
+    struct attn_team *team;
+    struct attn_trace *trace;
+    const struct attn_span *span; size_t spans;
+    size_t rows;                        /* of this pass, at most R of the plan */
+
+    size_t ldx;                         /* of x: the wider of d and the width after a block */
+    float *x;                           /* [R, ldx] the residual stream */
+    float *y;                           /* [R, d] what a branch reads */
+    float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv] */
+    float *context;                     /* [R, H*dv] */
+    float *out;                         /* [R, d] what a branch gives */
+    float *pre, *linear;                /* [R, m] inside the MLP; linear: swiglu only */
+    float *cos, *sin;                   /* [R, dh/2] of the rows' positions; rope only */
+    float *norm_w, *norm_b;             /* [d] a norm's weights in float32 */
+    float *bands; size_t slots, keys;   /* [slots, ATTN_BAND, ld]; the most keys a sentence may have */
+    float *logits; size_t logit_rows;   /* [logit_rows, V] */
+};
+
+#endif

@@ -1,0 +1,24 @@
+/* rows.h - what is done to each row of an activation alone, shared out among threads. */
+#ifndef ATTN_COMPUTE_ROWS_H
+#define ATTN_COMPUTE_ROWS_H
+
+#include "base/team.h"
+#include "compute/weights.h"
+
+/* A block of n rows of `cols` numbers. */
+struct attn_rows { float *data; size_t ld, n, cols; };
+
+/* y = norm(x); w and b are scratch for cols numbers each, the norm's weights in float32. */
+void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
+                    const struct attn_norm *norm, float eps, float *w, float *b);
+/* y += x */
+void attn_rows_add(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x);
+void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x);
+/* y = gelu(y), or silu(y) * x for SwiGLU */
+void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
+                        enum attn_mlp_form kind);
+/* Turns every head of y (cols = heads * dh) by the angles of its row: cos, sin [n, dh/2]. */
+void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh, const float *cos, const float *sin);
+bool attn_rows_finite(const struct attn_rows *x);
+
+#endif

@@ -1,0 +1,84 @@
+#include "compute/vec.h"
+
+#include "compute/vec_ops.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");     /* F16C came earlier */
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+static const struct vec_ops *choose(void)
+{
+    const char *ask = getenv("ATTN_SIMD");
+    bool generic = ask && strcmp(ask, "generic") == 0;
+    bool avx2 = ask && strcmp(ask, "avx2") == 0;
+    __builtin_cpu_init();
+    if (!generic && !avx2 && has_avx512())
+        return &attn_vec_avx512;
+    if (!generic && has_avx2())
+        return &attn_vec_avx2;
+    return &attn_vec_generic;
+}
+
+static const struct vec_ops *ops(void)
+{
+    static _Atomic(const struct vec_ops *) chosen;
+    const struct vec_ops *o = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (!o) {                           /* racing threads choose alike */
+        o = choose();
+        atomic_store_explicit(&chosen, o, memory_order_relaxed);
+    }
+    return o;
+}
+
+const char *attn_vec_target(void) { return ops()->name; }
+bool attn_vec_fused(void) { return ops()->fused; }
+
+void attn_vec_scale(float *y, const float *x, float s, size_t n) { ops()->scale(y, x, s, n); }
+void attn_vec_add(float *y, const float *x, size_t n) { ops()->add(y, x, n); }
+void attn_vec_softmax(float *x, size_t n) { ops()->softmax(x, n); }
+void attn_vec_gelu(float *y, const float *x, size_t n) { ops()->gelu(y, x, n); }
+void attn_vec_gelu_new(float *y, const float *x, size_t n) { ops()->gelu_new(y, x, n); }
+void attn_vec_rotate(float *x, const float *c, const float *s, size_t r) { ops()->rotate(x, c, s, r); }
+bool attn_vec_finite(const float *x, size_t n) { return ops()->finite(x, n); }
+
+void attn_vec_layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n)
+{
+    ops()->layernorm(y, x, w, b, eps, n);
+}
+
+void attn_vec_rmsnorm(float *y, const float *x, const float *w, float eps, size_t n)
+{
+    ops()->rmsnorm(y, x, w, eps, n);
+}
+
+void attn_vec_silu_mul(float *y, const float *g, const float *x, size_t n)
+{
+    ops()->silu_mul(y, g, x, n);
+}
+
+void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first, size_t n)
+{
+    if (type == ATTN_F32)
+        memcpy(y, (const float *)x + first, n * sizeof *y);
+    else if (type == ATTN_F16)
+        ops()->widen_f16(y, (const uint16_t *)x + first, n);
+    else
+        ops()->widen_bf16(y, (const uint16_t *)x + first, n);
+}
+
+void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+                    size_t n, size_t K, bool more)
+{
+    ops()->panel(y, ldy, x, ldx, w, ldw, n, K, more);
+}

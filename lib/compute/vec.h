@@ -1,0 +1,47 @@
+/* vec.h - arithmetic on rows of numbers: the one room that knows SIMD.
+ *
+ * Every function exists in three builds of the same source (vec_body.h): AVX-512, AVX2 with FMA,
+ * and plain C; the processor chooses when the first is called (ATTN_SIMD=avx512, avx2 or generic
+ * in the environment asks for less).  All work on 16 lanes in the same order, so that AVX2 and
+ * AVX-512 give the same bits; plain C has no fused multiply-add and differs in the last one.  Sums
+ * are kept in double.
+ *
+ * Errors, measured against double precision: exp in softmax 1.5 units in the last place; GELU
+ * (both) and SiLU 1.1e-7 * (1 + |x|). */
+#ifndef ATTN_COMPUTE_VEC_H
+#define ATTN_COMPUTE_VEC_H
+
+#include "compute/mat.h"
+
+const char *attn_vec_target(void);      /* "avx512", "avx2", "generic" */
+bool attn_vec_fused(void);              /* products are fused: the chain rule holds (gemm.h) */
+
+/* y[n] = s * x[n] */
+void attn_vec_scale(float *y, const float *x, float s, size_t n);
+/* y[n] += x[n] */
+void attn_vec_add(float *y, const float *x, size_t n);
+/* exp(x - max) / sum over x[n], in place.  All -inf gives NaN: callers bound rows first. */
+void attn_vec_softmax(float *x, size_t n);
+/* y[n] = (x - mean) / sqrt(var + eps) * w + b; b may be NULL */
+void attn_vec_layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n);
+/* y[n] = x / sqrt(mean(x^2) + eps) * w */
+void attn_vec_rmsnorm(float *y, const float *x, const float *w, float eps, size_t n);
+/* y[n] = x * Phi(x), Phi the normal distribution */
+void attn_vec_gelu(float *y, const float *x, size_t n);
+/* y[n] = x / (1 + exp(-2 u)), u = sqrt(2/pi) (x + 0.044715 x^3): the tanh form GPT-2 was trained with */
+void attn_vec_gelu_new(float *y, const float *x, size_t n);
+/* y[n] = g / (1 + exp(-g)) * x */
+void attn_vec_silu_mul(float *y, const float *g, const float *x, size_t n);
+/* y[n] in f32 from element `first` on */
+void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first, size_t n);
+/* Turns pairs (i, i + r/2) of x[r] by the angles whose cosines and sines are c, s [r/2]. */
+void attn_vec_rotate(float *x, const float *c, const float *s, size_t r);
+bool attn_vec_finite(const float *x, size_t n);
+
+/* y[n, 64] (+)= x[n, K] w[K, 64], each element one chain of fused multiply-adds over k ascending
+ * from 0, or from y when `more`.  ld in floats. */
+enum { ATTN_PANEL = 64 };
+void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+                    size_t n, size_t K, bool more);
+
+#endif

@@ -1,0 +1,248 @@
+/* vec_body.h - the source of vec.h's functions, compiled once for each instruction set by
+ * vec_avx512.c, vec_avx2.c and vec_generic.c, which define TABLE to the name of theirs. */
+#include "compute/vec_ops.h"
+
+#include "compute/lanes.h"
+
+#include <math.h>
+
+static void scale(float *y, const float *x, float s, size_t n)
+{
+    const v16 f = all(s);
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, mul(get(x + i, n - i, 0), f), n - i);
+}
+
+static void add_row(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, add(get(y + i, n - i, 0), get(x + i, n - i, 0)), n - i);
+}
+
+/* exp(x) = 2^n e^r with n whole and |r| <= ln(2)/2; e^r = 1 + r + r^2 P(r), P a minimax polynomial
+ * (1.6e-10).  2^n is applied in two halves so that results may be denormal.  Below -104 the result
+ * rounds to 0; above 88.8 it is cut off there, still finite. */
+static inline v16 exp16(v16 x)
+{
+    x = min(all(88.72283f), max(all(-104.0f), x));
+    v16 n = sub(fma16(x, all(1.44269504f), all(MAGIC)), all(MAGIC));
+    v16 r = fma16(n, all(-0.693359375f), x);            /* ln 2 in two parts, the first with short mantissa */
+    r = fma16(n, all(2.12194440e-4f), r);
+    v16 p = all(0.0001990770445f);
+    p = fma16(p, r, all(0.001393373572f));
+    p = fma16(p, r, all(0.008333285837f));
+    p = fma16(p, r, all(0.04166646414f));
+    p = fma16(p, r, all(0.1666666676f));
+    p = fma16(p, r, all(0.5000000014f));
+    p = add(fma16(mul(r, r), p, r), all(1.0f));
+    v16 half = fma16(n, all(0.5f), all(MAGIC));
+    v16 rest = add(sub(n, sub(half, all(MAGIC))), all(MAGIC));
+    return mul(mul(p, pow2(half)), pow2(rest));
+}
+
+static float row_max(const float *x, size_t n)
+{
+    v16 m = all(-INFINITY);
+    for (size_t i = 0; i < n; i += LANES)
+        m = max(m, get(x + i, n - i, -INFINITY));
+    float f[LANES];
+    store(f, m);
+    float best = f[0];
+    for (int l = 1; l < LANES; l++)
+        best = f[l] > best ? f[l] : best;
+    return best;
+}
+
+static void softmax(float *x, size_t n)
+{
+    const v16 m = all(row_max(x, n));
+    d16 sums = dall(0);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 e = exp16(sub(get(x + i, n - i, -INFINITY), m));    /* what is beyond the end adds 0 */
+        put(x + i, e, n - i);
+        sums = dadd(sums, wide(e));
+    }
+    const v16 sum = all((float)dsum(sums));
+    for (size_t i = 0; i < n; i += LANES)
+        put(x + i, quot(get(x + i, n - i, 0), sum), n - i);
+}
+
+static double sum_row(const float *x, size_t n)
+{
+    d16 s = dall(0);
+    for (size_t i = 0; i < n; i += LANES)
+        s = dadd(s, wide(get(x + i, n - i, 0)));
+    return dsum(s);
+}
+
+/* sum over (x - c)^2 */
+static double sum_squares(const float *x, double c, size_t n)
+{
+    const d16 mid = dall(c);
+    d16 s = dall(0);
+    size_t whole = n - n % LANES;
+    for (size_t i = 0; i < whole; i += LANES) {
+        d16 e = dsub(wide(load(x + i)), mid);
+        s = dadd(s, dmul(e, e));
+    }
+    double tail = 0;
+    for (size_t i = whole; i < n; i++)
+        tail += (x[i] - c) * (x[i] - c);
+    return dsum(s) + tail;
+}
+
+static inline v16 centred(v16 x, d16 mean, d16 inv)
+{
+    return narrow(dmul(dsub(wide(x), mean), inv));
+}
+
+static void layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n)
+{
+    double mu = sum_row(x, n) / (double)n;
+    double var = sum_squares(x, mu, n) / (double)n;
+    const d16 mean = dall(mu), inv = dall(1 / sqrt(var + (double)eps));
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, mul(centred(get(x + i, n - i, 0), mean, inv), get(w + i, n - i, 0)), n - i);
+    if (b)
+        add_row(y, b, n);
+}
+
+static void rmsnorm(float *y, const float *x, const float *w, float eps, size_t n)
+{
+    const d16 zero = dall(0), inv = dall(1 / sqrt(sum_squares(x, 0, n) / (double)n + (double)eps));
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, mul(centred(get(x + i, n - i, 0), zero, inv), get(w + i, n - i, 0)), n - i);
+}
+
+/* erfc(z) / 2 for z >= 0 is exp(-z^2) t Q(t) / 2 with t = 1 / (1 + z/2); Q is a minimax polynomial
+ * (2e-8 relative for z up to 10).  Phi(x) = erfc(-x / sqrt(2)) / 2. */
+static inline v16 gelu16(v16 x)
+{
+    v16 z = max(mul(x, all(0.707106781f)), mul(x, all(-0.707106781f)));
+    v16 t = quot(all(1.0f), fma16(z, all(0.5f), all(1.0f)));
+    v16 q = all(0.01228320669f);
+    q = fma16(q, t, all(-0.1232513175f));
+    q = fma16(q, t, all(0.4289211149f));
+    q = fma16(q, t, all(-0.6700136219f));
+    q = fma16(q, t, all(0.4212676439f));
+    q = fma16(q, t, all(-0.09831446988f));
+    q = fma16(q, t, all(0.2255408932f));
+    q = fma16(q, t, all(0.2386450134f));
+    q = fma16(q, t, all(0.2828570176f));
+    q = fma16(q, t, all(0.2820644999f));
+    v16 tail = mul(mul(mul(q, t), all(0.5f)), exp16(mul(mul(z, z), all(-1.0f))));
+    return mul(x, where_neg(x, tail, sub(all(1.0f), tail)));
+}
+
+static void gelu(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, gelu16(get(x + i, n - i, 0)), n - i);
+}
+
+static inline v16 gelu_new16(v16 x)
+{
+    v16 u = mul(all(-1.59576912f), mul(x, fma16(mul(x, x), all(0.044715f), all(1.0f))));    /* -2 sqrt(2/pi) */
+    return quot(x, add(all(1.0f), exp16(u)));
+}
+
+static void gelu_new(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, gelu_new16(get(x + i, n - i, 0)), n - i);
+}
+
+static inline v16 silu_mul16(v16 g, v16 x)
+{
+    return mul(quot(g, add(all(1.0f), exp16(mul(g, all(-1.0f))))), x);
+}
+
+static void silu_mul(float *y, const float *g, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, silu_mul16(get(g + i, n - i, 0), get(x + i, n - i, 0)), n - i);
+}
+
+static inline __attribute__((always_inline))
+void widen(float *y, const uint16_t *x, size_t n, v16 (*from)(const uint16_t *))
+{
+    size_t whole = n - n % LANES;
+    for (size_t i = 0; i < whole; i += LANES)
+        store(y + i, from(x + i));
+    uint16_t part[LANES] = {0};
+    memcpy(part, x + whole, (n - whole) * sizeof *part);
+    put(y + whole, from(part), n - whole);
+}
+
+static void widen_f16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, from_f16); }
+static void widen_bf16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, from_bf16); }
+
+static void rotate(float *x, const float *c, const float *s, size_t r)
+{
+    size_t half = r / 2;
+    for (size_t i = 0; i < half; i++) {
+        float a = x[i], b = x[i + half];
+        x[i] = a * c[i] - b * s[i];
+        x[i + half] = b * c[i] + a * s[i];
+    }
+}
+
+/* x - x is 0 for what is finite and NaN for the rest */
+static bool finite_row(const float *x, size_t n)
+{
+    v16 s = all(0);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 e = get(x + i, n - i, 0);
+        s = add(s, sub(e, e));
+    }
+    float f[LANES], total = 0;
+    store(f, s);
+    for (int l = 0; l < LANES; l++)
+        total += f[l];
+    return total == 0;
+}
+
+enum { TILE = TILE_COLS * LANES };
+
+/* rows (at most TILE_ROWS, a constant where it is called) x TILE columns stay in registers over k */
+static inline __attribute__((always_inline))
+void tile(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+          size_t rows, size_t K, bool more)
+{
+    v16 acc[TILE_ROWS][TILE_COLS];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < TILE_COLS; c++)
+            acc[r][c] = more ? load(y + r * ldy + c * LANES) : all(0);
+    for (size_t k = 0; k < K; k++) {
+        v16 col[TILE_COLS];
+        for (size_t c = 0; c < TILE_COLS; c++)
+            col[c] = load(w + k * ldw + c * LANES);
+        for (size_t r = 0; r < rows; r++) {
+            v16 f = all(x[r * ldx + k]);
+            for (size_t c = 0; c < TILE_COLS; c++)
+                acc[r][c] = fma16(f, col[c], acc[r][c]);
+        }
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < TILE_COLS; c++)
+            store(y + r * ldy + c * LANES, acc[r][c]);
+}
+
+static void panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+                  size_t n, size_t K, bool more)
+{
+    for (size_t j = 0; j < ATTN_PANEL; j += TILE) {
+        size_t i = 0;
+        for (; i + TILE_ROWS <= n; i += TILE_ROWS)
+            tile(y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, TILE_ROWS, K, more);
+        for (; i < n; i++)
+            tile(y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, 1, K, more);
+    }
+}
+
+const struct vec_ops TABLE = {
+    .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax,
+    .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
+    .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16,
+    .rotate = rotate, .finite = finite_row, .panel = panel
+};

@@ -1,0 +1,28 @@
+/* vec_ops.h - what one instruction set provides; vec.c picks one table. */
+#ifndef ATTN_COMPUTE_VEC_OPS_H
+#define ATTN_COMPUTE_VEC_OPS_H
+
+#include "compute/vec.h"
+
+struct vec_ops {
+    const char *name;
+    bool fused;
+    void (*scale)(float *y, const float *x, float s, size_t n);
+    void (*add)(float *y, const float *x, size_t n);
+    void (*softmax)(float *x, size_t n);
+    void (*layernorm)(float *y, const float *x, const float *w, const float *b, float eps, size_t n);
+    void (*rmsnorm)(float *y, const float *x, const float *w, float eps, size_t n);
+    void (*gelu)(float *y, const float *x, size_t n);
+    void (*gelu_new)(float *y, const float *x, size_t n);
+    void (*silu_mul)(float *y, const float *g, const float *x, size_t n);
+    void (*widen_f16)(float *y, const uint16_t *x, size_t n);
+    void (*widen_bf16)(float *y, const uint16_t *x, size_t n);
+    void (*rotate)(float *x, const float *c, const float *s, size_t r);
+    bool (*finite)(const float *x, size_t n);
+    void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+                  size_t n, size_t K, bool more);
+};
+
+extern const struct vec_ops attn_vec_avx512, attn_vec_avx2, attn_vec_generic;
+
+#endif

@@ -1,0 +1,329 @@
+#include "io/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/utf8.h"
+
+/* What may come next.  A key takes its colon along, a comma belongs to what follows it. */
+enum { VALUE, FIRST_ITEM, FIRST_KEY, AFTER_VALUE };
+
+void attn_json_start(struct attn_json *j, const char *text, size_t len, const char *name)
+{
+    *j = (struct attn_json){.name = name, .text = text, .len = len, .state = VALUE};
+}
+
+static enum attn_json_event fail(struct attn_json *j, size_t at, const char *why)
+{
+    j->at = at;
+    j->failed = why;
+    return ATTN_JSON_FAILED;
+}
+
+static int peek(const struct attn_json *j)
+{
+    return j->at < j->len ? (unsigned char)j->text[j->at] : -1;
+}
+
+static void skip_space(struct attn_json *j)
+{
+    for (; j->at < j->len; j->at++) {
+        char c = j->text[j->at];
+        if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+            break;
+    }
+}
+
+/* ---- strings --------------------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* \uXXXX at s[0..n): false if it is something else. */
+static bool unicode_escape(const char *s, size_t n, uint32_t *unit)
+{
+    if (n < 6 || s[0] != '\\' || s[1] != 'u')
+        return false;
+    *unit = 0;
+    for (int i = 2; i < 6; i++) {
+        int d = hex_digit(s[i]);
+        if (d < 0)
+            return false;
+        *unit = *unit << 4 | (uint32_t)d;
+    }
+    return true;
+}
+
+/* The escape at s[0..n), s[0] a backslash: its character, and its bytes or 0 if it is none.  A pair
+ * of surrogates is one escape; half a pair, which UTF-8 cannot spell, is none. */
+static size_t unescape(const char *s, size_t n, uint32_t *c)
+{
+    static const char letters[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
+    uint32_t low;
+    if (n < 2)
+        return 0;
+    if (s[1] != 'u') {
+        const char *letter = memchr(letters, s[1], sizeof letters - 1);
+        if (letter)
+            *c = (unsigned char)meaning[letter - letters];
+        return letter ? 2 : 0;
+    }
+    if (!unicode_escape(s, n, c) || (*c >= 0xDC00 && *c <= 0xDFFF))
+        return 0;
+    if (*c < 0xD800 || *c > 0xDBFF)
+        return 6;
+    if (!unicode_escape(s + 6, n - 6, &low) || low < 0xDC00 || low > 0xDFFF)
+        return 0;
+    *c = 0x10000 + ((*c - 0xD800) << 10) + (low - 0xDC00);
+    return 12;
+}
+
+/* Past the closing quote of the string whose opening quote is next; sets the token. */
+static bool scan_string(struct attn_json *j)
+{
+    size_t at = j->at + 1;
+    unsigned char any = 0;
+    uint32_t c;
+    j->token = at;
+    j->escaped = false;
+    for (; at < j->len && j->text[at] != '"'; at++) {
+        unsigned char b = (unsigned char)j->text[at];
+        any |= b;
+        if (b < 0x20)
+            return fail(j, at, "control character in a string");
+        if (b == '\\') {
+            size_t step = unescape(j->text + at, j->len - at, &c);
+            if (step == 0)
+                return fail(j, at, "unknown escape, or half of a surrogate pair, in a string");
+            at += step - 1;
+            j->escaped = true;
+        }
+    }
+    if (at >= j->len)
+        return fail(j, j->len, "expected the end of a string");
+    j->token_len = at - j->token;
+    size_t valid = any < 0x80 ? j->token_len : attn_utf8_valid(j->text + j->token, j->token_len);
+    if (valid < j->token_len)
+        return fail(j, j->token + valid, "expected UTF-8 in a string");
+    j->at = at + 1;
+    return true;
+}
+
+/* One decoded piece of the token at s[0..n): returns its bytes, *step those it took. */
+static size_t piece(const char *s, size_t n, char buf[4], size_t *step)
+{
+    uint32_t c;
+    if (*s == '\\') {
+        *step = unescape(s, n, &c);
+        return attn_utf8_put(buf, c);
+    }
+    buf[0] = *s;
+    *step = 1;
+    return 1;
+}
+
+size_t attn_json_string(const struct attn_json *j, char *out)
+{
+    const char *s = j->text + j->token;
+    size_t n = 0, step;
+    if (!j->escaped) {
+        memcpy(out, s, j->token_len);
+        return j->token_len;
+    }
+    for (size_t at = 0; at < j->token_len; at += step) {
+        char buf[4];
+        size_t got = piece(s + at, j->token_len - at, buf, &step);
+        memcpy(out + n, buf, got);
+        n += got;
+    }
+    return n;
+}
+
+bool attn_json_is(const struct attn_json *j, const char *s)
+{
+    const char *token = j->text + j->token;
+    size_t left = strlen(s), step;
+    if (!j->escaped)
+        return left == j->token_len && memcmp(token, s, left) == 0;
+    for (size_t at = 0; at < j->token_len; at += step) {
+        char buf[4];
+        size_t got = piece(token + at, j->token_len - at, buf, &step);
+        if (got > left || memcmp(buf, s, got) != 0)
+            return false;
+        s += got;
+        left -= got;
+    }
+    return left == 0;
+}
+
+/* ---- values ---------------------------------------------------------------------------- */
+
+static bool skip_digits(struct attn_json *j)
+{
+    size_t from = j->at;
+    while (j->at < j->len && j->text[j->at] >= '0' && j->text[j->at] <= '9')
+        j->at++;
+    return j->at > from;
+}
+
+static enum attn_json_event number(struct attn_json *j)
+{
+    static const char expected[] = "expected a digit";
+    j->token = j->at;
+    j->escaped = false;
+    if (peek(j) == '-')
+        j->at++;
+    if (peek(j) == '0')
+        j->at++;
+    else if (!skip_digits(j))
+        return fail(j, j->at, expected);
+    if (peek(j) == '.') {
+        j->at++;
+        if (!skip_digits(j))
+            return fail(j, j->at, expected);
+    }
+    if (peek(j) == 'e' || peek(j) == 'E') {
+        j->at++;
+        if (peek(j) == '+' || peek(j) == '-')
+            j->at++;
+        if (!skip_digits(j))
+            return fail(j, j->at, expected);
+    }
+    j->token_len = j->at - j->token;
+    j->state = AFTER_VALUE;
+    return ATTN_JSON_NUMBER;
+}
+
+static enum attn_json_event literal(struct attn_json *j, const char *word, enum attn_json_event event)
+{
+    size_t n = strlen(word);
+    if (j->len - j->at < n || memcmp(j->text + j->at, word, n) != 0)
+        return fail(j, j->at, "expected a value");
+    j->at += n;
+    j->state = AFTER_VALUE;
+    return event;
+}
+
+static enum attn_json_event open_container(struct attn_json *j, unsigned char bracket)
+{
+    if (j->depth == ATTN_JSON_DEPTH)
+        return fail(j, j->at, "nested deeper than 64 levels");
+    j->stack[j->depth++] = bracket;
+    j->at++;
+    j->state = bracket == '{' ? FIRST_KEY : FIRST_ITEM;
+    return bracket == '{' ? ATTN_JSON_OBJECT : ATTN_JSON_ARRAY;
+}
+
+static enum attn_json_event close_container(struct attn_json *j)
+{
+    j->at++;
+    j->state = AFTER_VALUE;
+    return j->stack[--j->depth] == '{' ? ATTN_JSON_OBJECT_END : ATTN_JSON_ARRAY_END;
+}
+
+static enum attn_json_event value(struct attn_json *j)
+{
+    int c = peek(j);
+    switch (c) {
+    case '{': case '[':
+        return open_container(j, (unsigned char)c);
+    case '"':
+        j->state = AFTER_VALUE;
+        return scan_string(j) ? ATTN_JSON_STRING : ATTN_JSON_FAILED;
+    case 't': return literal(j, "true", ATTN_JSON_TRUE);
+    case 'f': return literal(j, "false", ATTN_JSON_FALSE);
+    case 'n': return literal(j, "null", ATTN_JSON_NULL);
+    case 0xEF: return fail(j, j->at, "expected a value, not a byte order mark");
+    }
+    return c == '-' || (c >= '0' && c <= '9') ? number(j) : fail(j, j->at, "expected a value");
+}
+
+static enum attn_json_event key(struct attn_json *j)
+{
+    if (peek(j) != '"')
+        return fail(j, j->at, "expected a key in double quotes");
+    if (!scan_string(j))
+        return ATTN_JSON_FAILED;
+    skip_space(j);
+    if (peek(j) != ':')
+        return fail(j, j->at, "expected ':' after a key");
+    j->at++;
+    j->state = VALUE;
+    return ATTN_JSON_KEY;
+}
+
+static enum attn_json_event after_value(struct attn_json *j)
+{
+    int c = peek(j);
+    if (j->depth == 0)
+        return c < 0 ? ATTN_JSON_DONE : fail(j, j->at, "expected nothing after the end of the document");
+    bool object = j->stack[j->depth - 1] == '{';
+    if (c == (object ? '}' : ']'))
+        return close_container(j);
+    if (c != ',')
+        return fail(j, j->at, object ? "expected ',' or '}'" : "expected ',' or ']'");
+    j->at++;
+    skip_space(j);
+    return object ? key(j) : value(j);
+}
+
+enum attn_json_event attn_json_next(struct attn_json *j)
+{
+    if (j->failed)
+        return ATTN_JSON_FAILED;
+    skip_space(j);
+    switch (j->state) {
+    case FIRST_KEY: return peek(j) == '}' ? close_container(j) : key(j);
+    case FIRST_ITEM: return peek(j) == ']' ? close_container(j) : value(j);
+    case AFTER_VALUE: return after_value(j);
+    default: return value(j);
+    }
+}
+
+bool attn_json_skip(struct attn_json *j, enum attn_json_event first)
+{
+    unsigned outside = j->depth - 1;
+    if (first == ATTN_JSON_OBJECT || first == ATTN_JSON_ARRAY)
+        while (j->depth > outside && attn_json_next(j) != ATTN_JSON_FAILED)
+            ;
+    return !j->failed;
+}
+
+/* ---- where it went wrong --------------------------------------------------------------- */
+
+void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column)
+{
+    *line = *column = 1;
+    for (size_t i = 0; i < at && i < j->len; i++) {
+        unsigned char c = (unsigned char)j->text[i];
+        if (c == '\n') {
+            ++*line;
+            *column = 1;
+        } else if ((c & 0xC0) != 0x80) {
+            ++*column;                  /* characters, as editors count */
+        }
+    }
+}
+
+int attn_json_error(const struct attn_json *j, struct attn_err *err)
+{
+    size_t line, column;
+    int c = peek(j);
+    char found[32];
+    attn_json_place(j, j->at, &line, &column);
+    if (c < 0)
+        snprintf(found, sizeof found, "the text ends here");
+    else if (c > 0x20 && c < 0x7F)
+        snprintf(found, sizeof found, "found '%c'", c);
+    else
+        snprintf(found, sizeof found, "found byte 0x%02X", (unsigned)c);
+    return attn_fail(err, ATTN_EFORMAT, "%s: line %zu, column %zu: %s (%s)", j->name, line, column,
+                     j->failed, found);
+}

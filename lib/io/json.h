@@ -1,0 +1,57 @@
+/* json.h - a strict pull reader for JSON nobody vouches for.
+ *
+ * RFC 8259 to the letter: UTF-8 without BOM, no trailing commas, no leading zeros, no comments,
+ * one value and then only white space.  It builds no tree and allocates nothing, so that a huge
+ * document costs what its reader keeps.  Nesting is limited to 64.
+ *
+ *     attn_json_start(&j, text, len, "vocab.json");
+ *     if (attn_json_next(&j) == ATTN_JSON_OBJECT)
+ *         while (attn_json_next(&j) == ATTN_JSON_KEY) ...
+ *     if (j.failed) return attn_json_error(&j, err);
+ *
+ * Events come in document order.  Duplicate keys and \u0000 are the caller's affair, except in
+ * attn_json_check, which refuses duplicates. */
+#ifndef ATTN_IO_JSON_H
+#define ATTN_IO_JSON_H
+
+#include "attn.h"
+
+enum attn_json_event {
+    ATTN_JSON_FAILED, ATTN_JSON_DONE,
+    ATTN_JSON_OBJECT, ATTN_JSON_OBJECT_END, ATTN_JSON_ARRAY, ATTN_JSON_ARRAY_END,
+    ATTN_JSON_KEY, ATTN_JSON_STRING, ATTN_JSON_NUMBER, ATTN_JSON_TRUE, ATTN_JSON_FALSE, ATTN_JSON_NULL
+};
+enum { ATTN_JSON_DEPTH = 64 };
+
+struct attn_json {
+    const char *name, *text;            /* name: what messages call the document */
+    size_t len, at;                     /* at: next byte to read */
+    size_t token, token_len;            /* the last key, string (between the quotes, escapes as written) or number */
+    bool escaped;                       /* it has escapes: attn_json_string is needed */
+    unsigned depth;
+    unsigned char stack[ATTN_JSON_DEPTH];
+    int state;
+    const char *failed;                 /* NULL, or what was wrong at byte `at` */
+};
+
+void attn_json_start(struct attn_json *j, const char *text, size_t len, const char *name);
+enum attn_json_event attn_json_next(struct attn_json *j);
+/* Skips the value whose first event was just returned (a scalar: nothing to do). */
+bool attn_json_skip(struct attn_json *j, enum attn_json_event first);
+/* Decodes the last key or string into out (token_len bytes suffice); returns its length. */
+size_t attn_json_string(const struct attn_json *j, char *out);
+bool attn_json_is(const struct attn_json *j, const char *s);        /* the last key or string equals s */
+/* "NAME: line 3, column 7: ...", always ATTN_EFORMAT. */
+int attn_json_error(const struct attn_json *j, struct attn_err *err);
+/* Line and column (both from 1) of byte `at`. */
+void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column);
+
+/* The whole document before a tree is made of it by cJSON, which is lax: syntax, UTF-8, nesting, no
+ * NUL in strings, no duplicate keys in any object, at most max_values values. */
+int attn_json_check(const char *text, size_t len, const char *name, size_t max_values, struct attn_err *err);
+/* The same, for a document that is an object, whose keys then are in the set, in their order. */
+struct attn_strings;
+int attn_json_check_keys(struct attn_strings *keys, const char *text, size_t len, const char *name, size_t max_values,
+                         struct attn_err *err);
+
+#endif

@@ -1,0 +1,153 @@
+#include "io/layout.h"
+
+#include <stdio.h>
+
+static const struct { const char *name, *path; bool in_block; } parts[ATTN_PARTS] = {
+    [ATTN_PART_EMBED] = {"embed", "embed", false},
+    [ATTN_PART_POS_EMBED] = {"pos_embed", "pos_embed", false},
+    [ATTN_PART_NORM1] = {"norm1", "norm1", true},
+    [ATTN_PART_Q] = {"q", "attn.q", true},
+    [ATTN_PART_K] = {"k", "attn.k", true},
+    [ATTN_PART_V] = {"v", "attn.v", true},
+    [ATTN_PART_O] = {"o", "attn.o", true},
+    [ATTN_PART_NORM2] = {"norm2", "norm2", true},
+    [ATTN_PART_MLP_GATE] = {"mlp.gate", "mlp.gate", true},
+    [ATTN_PART_MLP_IN] = {"mlp.in", "mlp.in", true},
+    [ATTN_PART_MLP_OUT] = {"mlp.out", "mlp.out", true},
+    [ATTN_PART_NORM_FINAL] = {"norm_final", "norm_final", false},
+    [ATTN_PART_UNEMBED] = {"unembed", "unembed", false},
+};
+
+const char *attn_part_name(enum attn_part p)
+{
+    return parts[p].name;
+}
+
+bool attn_part_in_block(enum attn_part p)
+{
+    return parts[p].in_block;
+}
+
+size_t attn_layout_width(const struct attn_config *c)
+{
+    return c->L == 0 || c->output_projection || c->mlp != ATTN_MLP_NONE ? c->d : c->H * c->dv;
+}
+
+static bool is_norm(enum attn_part p)
+{
+    return p == ATTN_PART_NORM1 || p == ATTN_PART_NORM2 || p == ATTN_PART_NORM_FINAL;
+}
+
+static bool is_table(enum attn_part p)
+{
+    return p == ATTN_PART_EMBED || p == ATTN_PART_POS_EMBED;
+}
+
+/* The part takes part in the forward pass at all. */
+static bool has_part(const struct attn_config *c, enum attn_part p)
+{
+    switch (p) {
+    case ATTN_PART_POS_EMBED:
+        return c->position == ATTN_POS_LEARNED;
+    case ATTN_PART_O:
+        return c->output_projection;
+    case ATTN_PART_NORM1:
+    case ATTN_PART_NORM_FINAL:
+        return c->norm != ATTN_NORM_NONE;
+    case ATTN_PART_NORM2:
+        return c->norm != ATTN_NORM_NONE && c->mlp != ATTN_MLP_NONE;
+    case ATTN_PART_MLP_GATE:
+        return c->mlp == ATTN_MLP_SWIGLU;
+    case ATTN_PART_MLP_IN:
+    case ATTN_PART_MLP_OUT:
+        return c->mlp != ATTN_MLP_NONE;
+    case ATTN_PART_UNEMBED:
+        return c->unembed;
+    default:
+        return true;
+    }
+}
+
+static bool has_tensor(const struct attn_config *c, enum attn_part p, bool bias)
+{
+    if (!has_part(c, p))
+        return false;
+    if (bias)
+        return is_norm(p) ? c->norm == ATTN_NORM_LAYER : !is_table(p);
+    return p != ATTN_PART_UNEMBED || !c->tied;          /* tied: the embedding serves */
+}
+
+static bool is_required(const struct attn_config *c, enum attn_part p, bool bias)
+{
+    if (p == ATTN_PART_NORM_FINAL)
+        return c->unembed;
+    if (!bias || is_norm(p))
+        return true;
+    return c->bias && p != ATTN_PART_UNEMBED;
+}
+
+/* Rows and columns of the weight; a norm has columns alone. */
+static void weight_shape(const struct attn_config *c, enum attn_part p, size_t *rows, size_t *cols)
+{
+    size_t d = c->d, q = c->H * c->dh, k = c->Hkv * c->dh, v = c->Hkv * c->dv, context = c->H * c->dv;
+    const size_t shape[ATTN_PARTS][2] = {
+        [ATTN_PART_EMBED] = {c->V, d}, [ATTN_PART_POS_EMBED] = {c->n_ctx, d},
+        [ATTN_PART_NORM1] = {0, d}, [ATTN_PART_NORM2] = {0, d}, [ATTN_PART_NORM_FINAL] = {0, d},
+        [ATTN_PART_Q] = {d, q}, [ATTN_PART_K] = {d, k}, [ATTN_PART_V] = {d, v}, [ATTN_PART_O] = {context, d},
+        [ATTN_PART_MLP_GATE] = {d, c->m}, [ATTN_PART_MLP_IN] = {d, c->m}, [ATTN_PART_MLP_OUT] = {c->m, d},
+        [ATTN_PART_UNEMBED] = {d, c->V},
+    };
+    *rows = shape[p][0];
+    *cols = shape[p][1];
+}
+
+static void fill(struct attn_slot *out, const struct attn_layout *at)
+{
+    enum attn_part p = (enum attn_part)at->part;
+    const char *kind = at->bias ? "bias" : "weight";
+    size_t rows, cols;
+    weight_shape(at->config, p, &rows, &cols);
+    bool matrix = !at->bias && !is_norm(p);
+    *out = (struct attn_slot){
+        .part = p, .is_bias = at->bias, .required = is_required(at->config, p, at->bias), .layer = at->layer,
+        .ndim = matrix ? 2 : 1, .shape = {matrix ? rows : cols, matrix ? cols : 0},
+    };
+    if (parts[p].in_block)
+        snprintf(out->name, sizeof out->name, "blocks.%zu.%s.%s", at->layer, parts[p].path, kind);
+    else
+        snprintf(out->name, sizeof out->name, "%s.%s", parts[p].path, kind);
+}
+
+/* To the next place that may hold a tensor: weight, bias, next part, next layer. */
+static void step(struct attn_layout *at)
+{
+    at->bias = !at->bias;
+    if (at->bias)
+        return;
+    at->part++;
+    if (at->part < ATTN_PARTS && !parts[at->part].in_block && parts[at->part - 1].in_block) {
+        at->layer++;
+        if (at->layer < at->config->L)
+            at->part = ATTN_PART_NORM1;
+        else
+            at->layer = 0;
+    }
+}
+
+struct attn_layout attn_layout_start(const struct attn_config *c)
+{
+    return (struct attn_layout){.config = c};
+}
+
+bool attn_layout_next(struct attn_layout *walk, struct attn_slot *out)
+{
+    for (; walk->part < ATTN_PARTS; step(walk)) {
+        enum attn_part p = (enum attn_part)walk->part;
+        if ((parts[p].in_block && walk->config->L == 0) || !has_tensor(walk->config, p, walk->bias))
+            continue;
+        fill(out, walk);
+        step(walk);
+        return true;
+    }
+    return false;
+}

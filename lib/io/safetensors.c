@@ -1,0 +1,397 @@
+#include "io/safetensors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "io/grow.h"
+#include "io/json.h"
+#include "io/strings.h"
+
+enum { PREFIX = 8, HEADER_MAX = 100000000 };                        /* the limit is the format's */
+
+struct attn_st {
+    const char *name;                   /* what messages call the file, while it is opened */
+    char *header_name;                  /* and its JSON */
+    const unsigned char *data;
+    size_t header, data_len;            /* header: all bytes before data */
+    bool has_meta;
+    struct attn_strings names, meta;    /* of tensors; keys of "__metadata__" */
+    struct attn_st_tensor *tensor; size_t room;                     /* [names.n] in the order of the header */
+    const struct attn_st_tensor **by_offset;                        /* [names.n] */
+    char *key; size_t key_room;         /* the last key, decoded */
+};
+
+static const struct dtype { const char *name; size_t bytes; } dtypes[] = {
+    {"BOOL", 1}, {"U8", 1}, {"I8", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},
+    {"BF16", 2}, {"I32", 4}, {"U32", 4}, {"F32", 4}, {"I64", 8}, {"U64", 8}, {"F64", 8}, {NULL, 0}
+};
+
+size_t attn_st_element(const char *dtype)
+{
+    const struct dtype *d = dtypes;
+    while (d->name && strcmp(d->name, dtype) != 0)
+        d++;
+    return d->bytes;
+}
+
+/* ---- one tensor's entry ---------------------------------------------------------------- */
+
+struct entry {
+    struct attn_json *j;
+    size_t value;                       /* where the last field's value starts */
+    const struct dtype *dtype;          /* NULL: not seen yet */
+    int ndim; size_t shape[ATTN_ST_DIMS];                           /* ndim -1: not seen yet */
+    size_t offsets[2];
+    int n_offsets;                      /* -1: not seen yet */
+};
+
+/* All of the array that comes next: whole numbers, at most `max`; how many, or -1. */
+static int read_sizes(struct attn_json *j, size_t *out, int max)
+{
+    enum attn_json_event e;
+    uint64_t x;
+    int n = 0;
+    if (attn_json_next(j) != ATTN_JSON_ARRAY)
+        return -1;
+    while ((e = attn_json_next(j)) == ATTN_JSON_NUMBER) {
+        if (n == max || !attn_num_parse_u64(j->text + j->token, j->token_len, &x))
+            return -1;
+        out[n++] = x;
+    }
+    return e == ATTN_JSON_ARRAY_END ? n : -1;
+}
+
+static bool read_dtype(struct entry *e)
+{
+    if (attn_json_next(e->j) != ATTN_JSON_STRING)
+        return false;
+    const struct dtype *d = dtypes;
+    while (d->name && !attn_json_is(e->j, d->name))
+        d++;
+    e->dtype = d->name ? d : NULL;
+    return e->dtype != NULL;
+}
+
+/* The value of the key just read: what was expected, or NULL when all is well. */
+static const char *read_field(struct entry *e)
+{
+    if (attn_json_is(e->j, "dtype")) {
+        if (e->dtype)
+            return "one \"dtype\"";
+        return read_dtype(e) ? NULL : "a \"dtype\" out of BOOL U8 I8 F8_E4M3 F8_E5M2 I16 U16 F16 BF16 I32 U32 F32 "
+                                      "I64 U64 F64";
+    }
+    if (attn_json_is(e->j, "shape")) {
+        if (e->ndim >= 0)
+            return "one \"shape\"";
+        e->ndim = read_sizes(e->j, e->shape, ATTN_ST_DIMS);
+        return e->ndim >= 0 ? NULL : "a \"shape\" of at most 8 whole numbers";
+    }
+    if (attn_json_is(e->j, "data_offsets")) {
+        if (e->n_offsets >= 0)
+            return "one \"data_offsets\"";
+        e->n_offsets = read_sizes(e->j, e->offsets, 2);
+        return e->n_offsets == 2 ? NULL : "\"data_offsets\" of two whole numbers";
+    }
+    e->value = e->j->token - 1;
+    return "only \"dtype\", \"shape\" and \"data_offsets\"";
+}
+
+static const char *read_fields(struct entry *e)
+{
+    const char *expected = NULL;
+    e->value = e->j->at;
+    if (attn_json_next(e->j) != ATTN_JSON_OBJECT)
+        return "an object with \"dtype\", \"shape\" and \"data_offsets\"";
+    while (!expected && attn_json_next(e->j) == ATTN_JSON_KEY) {
+        e->value = e->j->at;
+        expected = read_field(e);
+    }
+    if (!expected && !(e->dtype && e->ndim >= 0 && e->n_offsets == 2)) {
+        expected = "\"dtype\", \"shape\" and \"data_offsets\"";
+        e->value = e->j->at;
+    }
+    return expected;
+}
+
+/* Elements of a shape; false when they, or those of its parts that are not 0, cannot be counted. */
+static bool count_elements(const struct entry *e, size_t *count)
+{
+    size_t product = e->dtype->bytes;
+    bool empty = false;
+    for (int i = 0; i < e->ndim; i++) {
+        empty |= e->shape[i] == 0;
+        if (__builtin_mul_overflow(product, e->shape[i] ? e->shape[i] : 1, &product))
+            return false;
+    }
+    *count = empty ? 0 : product / e->dtype->bytes;
+    return true;
+}
+
+static const char *show_shape(const struct entry *e, char buf[ATTN_ST_DIMS * 22 + 3])
+{
+    char *s = buf;
+    *s++ = '[';
+    for (int i = 0; i < e->ndim; i++)
+        s += sprintf(s, i == 0 ? "%zu" : ", %zu", e->shape[i]);
+    strcpy(s, "]");
+    return buf;
+}
+
+/* Shape, type and bytes agree with each other and with the file. */
+static int place_tensor(struct attn_st *st, const struct entry *e, struct attn_st_tensor *t, struct attn_err *err)
+{
+    char shape[ATTN_ST_DIMS * 22 + 3];
+    size_t begin = e->offsets[0], end = e->offsets[1];
+    int shown = attn_shown(st->key, strlen(st->key));
+    if (!count_elements(e, &t->count))
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' of shape %s has more bytes than 64 bits can count",
+                         st->name, shown, st->key, show_shape(e, shape));
+    if (begin > end)
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' starts at byte %zu of the data, after its end at %zu",
+                         st->name, shown, st->key, begin, end);
+    if (end > st->data_len)
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' ends at byte %zu of the data, the file after %zu: "
+                         "cut short?", st->name, shown, st->key, end, st->data_len);
+    t->bytes = t->count * e->dtype->bytes;
+    if (end - begin != t->bytes)
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' has %zu bytes (%zu to %zu), expected %zu for %s %s",
+                         st->name, shown, st->key, end - begin, begin, end, t->bytes, e->dtype->name,
+                         show_shape(e, shape));
+    t->dtype = e->dtype->name;
+    t->ndim = e->ndim;
+    memcpy(t->shape, e->shape, sizeof t->shape);
+    t->data = st->data + begin;
+    return ATTN_OK;
+}
+
+/* ---- the header ------------------------------------------------------------------------ */
+
+static int no_memory(const struct attn_st *st, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its header", st->name);
+}
+
+/* Shows what the last field held, as far as it was read. */
+static int bad_entry(const struct attn_st *st, const struct entry *e, const char *expected, struct attn_err *err)
+{
+    const char *found = e->j->text + e->value;
+    size_t len = e->j->at - e->value;
+    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s': expected %s%s%.*s", st->header_name,
+                     attn_shown(st->key, strlen(st->key)), st->key, expected, len > 0 ? ", found " : "",
+                     attn_shown(found, len), found);
+}
+
+/* The value of st->key. */
+static int read_tensor(struct attn_st *st, struct attn_json *j, struct attn_err *err)
+{
+    struct entry e = {.j = j, .ndim = -1, .n_offsets = -1};
+    size_t len = strlen(st->key), i = st->names.n;
+    const char *expected = read_fields(&e);
+    if (j->failed)
+        return attn_json_error(j, err);
+    if (expected)
+        return bad_entry(st, &e, expected, err);
+    struct attn_st_tensor *t = attn_grow(st->tensor, &st->room, i + 1, sizeof *t);
+    if (!t)
+        return no_memory(st, err);
+    st->tensor = t;
+    t[i] = (struct attn_st_tensor){0};
+    size_t number = attn_strings_add(&st->names, st->key, len);
+    if (number == ATTN_STRINGS_NONE)
+        return no_memory(st, err);
+    if (number < i)
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' for the second time", st->header_name,
+                         attn_shown(st->key, len), st->key);
+    return place_tensor(st, &e, &t[i], err);
+}
+
+/* Decodes the last key into st->key. */
+static int take_key(struct attn_st *st, const struct attn_json *j, struct attn_err *err)
+{
+    char *key = attn_grow(st->key, &st->key_room, j->token_len + 1, 1);
+    if (!key)
+        return no_memory(st, err);
+    st->key = key;
+    size_t len = attn_json_string(j, key);
+    key[len] = '\0';
+    if (strlen(key) < len)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \\u0000 in the name '%.*s...' is not supported",
+                         st->header_name, attn_shown(key, strlen(key)), key);
+    return ATTN_OK;
+}
+
+/* "__metadata__" tells us nothing we need, but it must be what the format says. */
+static int read_metadata(struct attn_st *st, struct attn_json *j, struct attn_err *err)
+{
+    enum attn_json_event e = attn_json_next(j);
+    bool good = !st->has_meta && e == ATTN_JSON_OBJECT;
+    st->has_meta = true;
+    while (good && (e = attn_json_next(j)) == ATTN_JSON_KEY) {
+        int rc = take_key(st, j, err);
+        if (rc)
+            return rc;
+        size_t before = st->meta.n, number = attn_strings_add(&st->meta, st->key, strlen(st->key));
+        if (number == ATTN_STRINGS_NONE)
+            return no_memory(st, err);
+        good = number == before && attn_json_next(j) == ATTN_JSON_STRING;
+    }
+    if (j->failed)
+        return attn_json_error(j, err);
+    return good ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: expected one \"__metadata__\", an object of strings, "
+                                      "no key twice", st->header_name);
+}
+
+static int read_header(struct attn_st *st, struct attn_json *j, struct attn_err *err)
+{
+    enum attn_json_event e = attn_json_next(j);
+    int rc = ATTN_OK;
+    if (e != ATTN_JSON_OBJECT && !j->failed)
+        return attn_fail(err, ATTN_EFORMAT, "%s: expected an object of tensors", st->header_name);
+    while (!rc && (e = attn_json_next(j)) == ATTN_JSON_KEY) {
+        rc = take_key(st, j, err);
+        if (!rc)
+            rc = strcmp(st->key, "__metadata__") == 0 ? read_metadata(st, j, err) : read_tensor(st, j, err);
+    }
+    if (!rc)
+        attn_json_next(j);              /* nothing may follow the object */
+    return !rc && j->failed ? attn_json_error(j, err) : rc;
+}
+
+/* The length N of the JSON, which must lie in the file. */
+static int measure_header(struct attn_st *st, const unsigned char *bytes, size_t len, struct attn_err *err)
+{
+    uint64_t n = 0;
+    if (len < PREFIX)
+        return attn_fail(err, ATTN_EFORMAT, "%s: the file has %zu bytes, expected at least the 8 of a header's length",
+                         st->name, len);
+    for (int i = PREFIX - 1; i >= 0; i--)
+        n = n << 8 | bytes[i];
+    if (n > HEADER_MAX)
+        return attn_fail(err, ATTN_EFORMAT, "%s: the header claims %ju bytes, expected at most %d; is this a "
+                         "safetensors file?", st->name, (uintmax_t)n, HEADER_MAX);
+    if (n > len - PREFIX)
+        return attn_fail(err, ATTN_EFORMAT, "%s: the header claims %ju bytes, but the file has %zu after its "
+                         "length: cut short?", st->name, (uintmax_t)n, len - PREFIX);
+    st->header = PREFIX + (size_t)n;
+    st->data = bytes + st->header;
+    st->data_len = len - st->header;
+    return ATTN_OK;
+}
+
+/* ---- the data -------------------------------------------------------------------------- */
+
+/* Empty tensors come before what starts where they are. */
+static int compare_places(const void *a, const void *b)
+{
+    const struct attn_st_tensor *x = *(const struct attn_st_tensor *const *)a;
+    const struct attn_st_tensor *y = *(const struct attn_st_tensor *const *)b;
+    if (x->data != y->data)
+        return x->data < y->data ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static int sort_tensors(struct attn_st *st, struct attn_err *err)
+{
+    st->by_offset = calloc(st->names.n + 1, sizeof *st->by_offset);
+    if (!st->by_offset)
+        return no_memory(st, err);
+    for (size_t i = 0; i < st->names.n; i++) {
+        st->tensor[i].name = attn_strings_at(&st->names, i, NULL);
+        st->by_offset[i] = &st->tensor[i];
+    }
+    qsort(st->by_offset, st->names.n, sizeof *st->by_offset, compare_places);
+    return ATTN_OK;
+}
+
+/* No hole, no overlap, the last ends with the file. */
+static int check_tiling(const struct attn_st *st, struct attn_err *err)
+{
+    const char *last = "";
+    size_t end = 0;
+    for (size_t i = 0; i < st->names.n; i++) {
+        const struct attn_st_tensor *t = st->by_offset[i];
+        size_t begin = (size_t)(t->data - st->data);
+        int shown = attn_shown(t->name, strlen(t->name));
+        if (begin < end)
+            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' starts at byte %zu of the data, inside '%.*s', "
+                             "which ends at %zu", st->name, shown, t->name, begin,
+                             attn_shown(last, strlen(last)), last, end);
+        if (begin > end)
+            return attn_fail(err, ATTN_EFORMAT, "%s: bytes %zu to %zu of the data belong to no tensor, expected "
+                             "'%.*s' there", st->name, end, begin, shown, t->name);
+        end = begin + t->bytes;
+        last = t->name;
+    }
+    if (end != st->data_len)
+        return attn_fail(err, ATTN_EFORMAT, "%s: the data has %zu bytes, expected %zu, where the last tensor ends",
+                         st->name, st->data_len, end);
+    return ATTN_OK;
+}
+
+/* ---- outside --------------------------------------------------------------------------- */
+
+int attn_st_open(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name,
+                 struct attn_err *err)
+{
+    struct attn_json j;
+    struct attn_st *st = calloc(1, sizeof *st);
+    if (!st || asprintf(&st->header_name, "%s: header", name) < 0) {
+        free(st);
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to open it", name);
+    }
+    st->name = name;
+    int rc = measure_header(st, bytes, len, err);
+    if (!rc) {
+        attn_json_start(&j, (const char *)bytes + PREFIX, st->header - PREFIX, st->header_name);
+        rc = read_header(st, &j, err);
+    }
+    if (!rc)
+        rc = sort_tensors(st, err);
+    if (!rc)
+        rc = check_tiling(st, err);
+    if (rc)
+        attn_st_close(st);
+    else
+        *out = st;
+    return rc;
+}
+
+void attn_st_close(struct attn_st *st)
+{
+    if (!st)
+        return;
+    free(st->header_name);
+    attn_strings_free(&st->names);
+    attn_strings_free(&st->meta);
+    free(st->tensor);
+    free(st->by_offset);
+    free(st->key);
+    free(st);
+}
+
+size_t attn_st_count(const struct attn_st *st)
+{
+    return st->names.n;
+}
+
+const struct attn_st_tensor *attn_st_at(const struct attn_st *st, size_t i)
+{
+    return st->by_offset[i];
+}
+
+const struct attn_st_tensor *attn_st_find(const struct attn_st *st, const char *name)
+{
+    size_t i = attn_strings_find(&st->names, name, strlen(name));
+    return i == ATTN_STRINGS_NONE ? NULL : &st->tensor[i];
+}
+
+size_t attn_st_header(const struct attn_st *st)
+{
+    return st->header;
+}

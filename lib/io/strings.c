@@ -1,0 +1,148 @@
+#include "io/strings.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "io/grow.h"
+
+enum { FIRST_SLOTS = 16, SHOWN = 72 };
+
+/* The two halves of the full product, folded: every input bit reaches every output bit. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide p = (wide)a * b;
+    return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
+static uint32_t hash(uint64_t seed, const char *s, size_t len)
+{
+    uint64_t h = mix(seed ^ len, 0x9E3779B97F4A7C15u), w;
+    for (; len >= sizeof w; s += sizeof w, len -= sizeof w) {
+        memcpy(&w, s, sizeof w);
+        h = mix(h ^ w, seed | 1);
+    }
+    w = 0;
+    if (len > 0)
+        memcpy(&w, s, len);
+    h = mix(h ^ w, 0xD6E8FEB86659FD93u);
+    return (uint32_t)(h ^ h >> 32);
+}
+
+static uint64_t new_seed(const void *fallback)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
+        seed = mix((uintptr_t)fallback, 0x9E3779B97F4A7C15u);       /* the address is random too */
+    return seed;
+}
+
+static size_t length(const struct attn_strings *t, size_t i)
+{
+    return (i + 1 < t->n ? t->item[i + 1].at : t->used) - t->item[i].at - 1;
+}
+
+/* The slot that holds s, or the free one where it belongs. */
+static size_t probe(const struct attn_strings *t, uint32_t h, const char *s, size_t len)
+{
+    size_t i = h & (t->slots - 1);
+    for (; t->slot[i]; i = (i + 1) & (t->slots - 1)) {
+        size_t k = t->slot[i] - 1;
+        if (t->item[k].hash == h && length(t, k) == len && memcmp(t->pool + t->item[k].at, s, len) == 0)
+            break;
+    }
+    return i;
+}
+
+/* `slots` free slots, then every item in its place. */
+static bool spread(struct attn_strings *t, size_t slots)
+{
+    uint32_t *slot = attn_grow(t->slot, &t->slot_room, slots, sizeof *slot);
+    if (!slot)
+        return false;
+    t->slot = slot;
+    t->slots = slots;
+    memset(slot, 0, slots * sizeof *slot);
+    for (size_t n = 0; n < t->n; n++) {
+        size_t i = t->item[n].hash & (slots - 1);
+        while (slot[i])
+            i = (i + 1) & (slots - 1);
+        slot[i] = (uint32_t)n + 1;
+    }
+    return true;
+}
+
+/* Room for one more string of len bytes. */
+static bool make_room(struct attn_strings *t, size_t len)
+{
+    if (len >= UINT32_MAX - t->used)
+        return false;
+    if (!t->slot)
+        t->seed = new_seed(t);
+    if (2 * (t->n + 1) > t->slots && !spread(t, t->slots ? 2 * t->slots : FIRST_SLOTS))
+        return false;
+    struct attn_string *item = attn_grow(t->item, &t->item_room, t->n + 1, sizeof *item);
+    if (!item)
+        return false;
+    t->item = item;
+    char *pool = attn_grow(t->pool, &t->pool_room, t->used + len + 1, 1);
+    if (!pool)
+        return false;
+    t->pool = pool;
+    return true;
+}
+
+size_t attn_strings_add(struct attn_strings *t, const char *s, size_t len)
+{
+    if (!make_room(t, len))
+        return ATTN_STRINGS_NONE;
+    uint32_t h = hash(t->seed, s, len);
+    size_t i = probe(t, h, s, len);
+    if (t->slot[i])
+        return t->slot[i] - 1;
+    t->slot[i] = (uint32_t)t->n + 1;
+    t->item[t->n] = (struct attn_string){.at = (uint32_t)t->used, .hash = h};
+    memcpy(t->pool + t->used, s, len);
+    t->pool[t->used + len] = '\0';
+    t->used += len + 1;
+    return t->n++;
+}
+
+size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len)
+{
+    if (t->n == 0)
+        return ATTN_STRINGS_NONE;
+    uint32_t item = t->slot[probe(t, hash(t->seed, s, len), s, len)];
+    return item ? item - 1 : ATTN_STRINGS_NONE;
+}
+
+const char *attn_strings_at(const struct attn_strings *t, size_t i, size_t *len)
+{
+    if (len)
+        *len = length(t, i);
+    return t->pool + t->item[i].at;
+}
+
+void attn_strings_clear(struct attn_strings *t)
+{
+    t->n = t->used = 0;
+    t->slots = 0;                       /* the next add starts small: clearing costs what was used */
+}
+
+void attn_strings_free(struct attn_strings *t)
+{
+    free(t->pool);
+    free(t->item);
+    free(t->slot);
+    *t = (struct attn_strings){0};
+}
+
+int attn_shown(const char *s, size_t len)
+{
+    if (len <= SHOWN)
+        return (int)len;
+    size_t n = SHOWN;
+    while (n > 0 && ((unsigned char)s[n] & 0xC0) == 0x80)
+        n--;
+    return (int)n;
+}

@@ -1,0 +1,49 @@
+#include "io/tree.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "io/json.h"
+
+int attn_tree_read(cJSON **out, struct attn_strings *keys, const char *text, size_t len, const char *name,
+                   size_t max_values, struct attn_err *err)
+{
+    char found[ATTN_TREE_SHOWN];
+    int rc = keys ? attn_json_check_keys(keys, text, len, name, max_values, err)
+                  : attn_json_check(text, len, name, max_values, err);
+    if (rc)
+        return rc;
+    cJSON *root = cJSON_ParseWithLength(text, len);
+    if (!root)                          /* before Debian mended it, it took numbers of up to 63 characters */
+        return attn_fail(err, ATTN_EFORMAT, "%s: no memory for it, or a number in it is too long", name);
+    if (!cJSON_IsObject(root)) {
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: it is %s, expected an object", name, attn_tree_show(root, found));
+        cJSON_Delete(root);
+        return rc;
+    }
+    *out = root;
+    return ATTN_OK;
+}
+
+bool attn_tree_whole(const cJSON *v, double lo, double hi, double *out)
+{
+    if (!cJSON_IsNumber(v))
+        return false;
+    *out = v->valuedouble;
+    return *out >= lo && *out <= hi && *out == floor(*out);
+}
+
+const char *attn_tree_show(const cJSON *v, char buf[ATTN_TREE_SHOWN])
+{
+    const char *s = v->valuestring;
+    if (cJSON_IsNumber(v))
+        snprintf(buf, ATTN_TREE_SHOWN, "%.15g", v->valuedouble);
+    else if (cJSON_IsString(v))
+        snprintf(buf, ATTN_TREE_SHOWN, "\"%.*s\"", attn_shown(s, strlen(s)), s);
+    else
+        snprintf(buf, ATTN_TREE_SHOWN, "%s", cJSON_IsNull(v) ? "null" : cJSON_IsTrue(v) ? "true" :
+                 cJSON_IsFalse(v) ? "false" : cJSON_IsArray(v) ? "an array" : "an object");
+    return buf;
+}

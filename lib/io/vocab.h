@@ -1,0 +1,26 @@
+/* vocab.h - vocab.json: an object from a token's spelling to its id.
+ *
+ * Ids are whole numbers from 0; two tokens never share one, gaps are allowed.  Keys may hold any
+ * UTF-8 but NUL. */
+#ifndef ATTN_IO_VOCAB_H
+#define ATTN_IO_VOCAB_H
+
+#include "attn.h"
+
+enum { ATTN_VOCAB_MAX = 1 << 22 };      /* entries; real vocabularies have some 256,000 */
+
+struct attn_vocab;
+int attn_vocab_read(struct attn_vocab **out, const char *text, size_t len, const char *name, struct attn_err *err);
+void attn_vocab_free(struct attn_vocab *v);                         /* NULL is fine */
+size_t attn_vocab_size(const struct attn_vocab *v);                 /* entries */
+int32_t attn_vocab_top(const struct attn_vocab *v);                 /* the largest id */
+int32_t attn_vocab_id(const struct attn_vocab *v, const char *word, size_t len);    /* -1: not there */
+/* NUL-terminated; NULL: no such id.  Entry i in the order of ids. */
+const char *attn_vocab_word(const struct attn_vocab *v, int32_t id, size_t *len);
+const char *attn_vocab_at(const struct attn_vocab *v, size_t i, size_t *len);
+/* Up to n known words nearest to an unknown one (io/near.h), nearest first, then by id; returns how
+ * many were near enough to be worth a suggestion. */
+size_t attn_vocab_nearest(const struct attn_vocab *v, const char *word, size_t len, const char *near[],
+                          size_t near_len[], size_t n);
+
+#endif

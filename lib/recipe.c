@@ -1,0 +1,262 @@
+#include "recipe.h"
+
+#include "base/err.h"
+#include "base/num.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- reading a recipe ---------------------------------------------------------------------- */
+
+struct slice { const char *s; size_t len; };
+
+/* What is being done, for messages. */
+struct step { struct slice text; size_t column; };
+
+static int bad(const struct step *st, struct attn_err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static int bad(const struct step *st, struct attn_err *err, const char *fmt, ...)
+{
+    char why[320];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof why, fmt, ap);
+    va_end(ap);
+    return attn_fail(err, ATTN_EUSAGE, "draw: column %zu, '%.*s': %s", st->column,
+                     (int)(st->text.len < 80 ? st->text.len : 80), st->text.s, why);
+}
+
+static bool equal(struct slice a, const char *b)
+{
+    return a.len == strlen(b) && memcmp(a.s, b, a.len) == 0;
+}
+
+/* Where the first of `stops` outside parentheses is; len when there is none. */
+static size_t find(struct slice t, const char *stops)
+{
+    int depth = 0;
+    for (size_t i = 0; i < t.len; i++) {
+        if (depth == 0 && strchr(stops, t.s[i]))
+            return i;
+        depth += (t.s[i] == '(') - (t.s[i] == ')');
+    }
+    return t.len;
+}
+
+/* Takes what comes before the first of `stops` off the front, and the stop with it. */
+static struct slice take(struct slice *rest, const char *stops)
+{
+    size_t at = find(*rest, stops), used = at < rest->len ? at + 1 : at;
+    struct slice head = {rest->s, at};
+    rest->s += used;
+    rest->len -= used;
+    return head;
+}
+
+static int read_count(const struct step *st, struct slice t, const char *what, uint64_t *out, struct attn_err *err)
+{
+    if (!attn_num_parse_u64(t.s, t.len, out))
+        return bad(st, err, "expected %s, found '%.*s'", what, (int)t.len, t.s);
+    return ATTN_OK;
+}
+
+static const struct dist_name {
+    const char *name, *args;            /* args: what comes in parentheses, NULL nothing */
+    struct attn_dist dist;
+} dist_names[] = {
+    {"rand", NULL, {.kind = ATTN_DIST_UNIFORM, .a = 0, .b = 1}},
+    {"randn", NULL, {.kind = ATTN_DIST_NORMAL, .a = 0, .b = 1}},
+    {"uniform", "two numbers, (FROM,TO)", {.kind = ATTN_DIST_UNIFORM}},
+    {"normal", "two numbers, (MEAN,STD)", {.kind = ATTN_DIST_NORMAL}},
+    {"linear", NULL, {.kind = ATTN_DIST_LINEAR}},
+    {"identity", NULL, {.kind = ATTN_DIST_IDENTITY}},
+    {"zeros", NULL, {.kind = ATTN_DIST_CONSTANT, .a = 0}},
+    {"ones", NULL, {.kind = ATTN_DIST_CONSTANT, .a = 1}},
+    {"file", "(PATH)", {.kind = ATTN_DIST_FILE}},
+};
+
+static const struct dist_name *find_dist(struct slice name)
+{
+    for (size_t i = 0; i < sizeof dist_names / sizeof *dist_names; i++)
+        if (equal(name, dist_names[i].name))
+            return &dist_names[i];
+    return NULL;
+}
+
+/* What stands between the parentheses. */
+static bool read_args(struct slice args, struct attn_dist *out)
+{
+    if (out->kind == ATTN_DIST_FILE) {
+        if (args.len == 0 || args.len >= sizeof out->path)
+            return false;
+        memcpy(out->path, args.s, args.len);
+        return true;
+    }
+    struct slice first = take(&args, ",");
+    return attn_num_parse_f64(first.s, first.len, &out->a) && attn_num_parse_f64(args.s, args.len, &out->b) &&
+           isfinite(out->a) && isfinite(out->b);
+}
+
+/* WORD, WORD(ARGS), either with /ROWS. */
+static int read_dist(const struct step *st, struct slice t, struct attn_dist *out, struct attn_err *err)
+{
+    struct slice call = take(&t, "/"), name = {call.s, find(call, "(")};
+    struct slice args = {call.s + name.len, call.len - name.len};
+    bool closed = args.len >= 2 && args.s[args.len - 1] == ')', has_rows = t.s > call.s + call.len;
+    const struct dist_name *d = find_dist(name);
+    uint64_t rows = 0;
+    if (!d)
+        return bad(st, err, "expected rand, randn, uniform(A,B), normal(MEAN,STD), linear, identity, zeros, ones or "
+                   "file(PATH), found '%.*s'", (int)name.len, name.s);
+    *out = d->dist;
+    if (d->args ? !closed || !read_args((struct slice){args.s + 1, args.len - 2}, out) : args.len > 0)
+        return bad(st, err, "expected %s after '%s', found '%.*s'", d->args ? d->args : "nothing", d->name, (int)args.len,
+                   args.s);
+    if (!has_rows)
+        return ATTN_OK;
+    if (d->dist.kind != ATTN_DIST_UNIFORM && d->dist.kind != ATTN_DIST_NORMAL)
+        return bad(st, err, "'%s' cannot have /ROWS: only rand, randn, uniform and normal can", d->name);
+    int rc = read_count(st, t, "a number of rows after '/'", &rows, err);
+    out->rows = (size_t)rows;
+    return rc ? rc : rows ? ATTN_OK : bad(st, err, "expected at least 1 row, found 0");
+}
+
+/* "q", "q.bias", "blocks.0.attn.q.weight" */
+static bool is_called(const struct attn_slot *s, struct slice name)
+{
+    char full[ATTN_SLOT_NAME_MAX];
+    snprintf(full, sizeof full, "%s%s", attn_part_name(s->part), s->is_bias ? ".bias" : "");
+    return equal(name, full) || equal(name, s->name);
+}
+
+static int unknown_tensor(const struct attn_draw *d, const struct step *st, struct slice name, struct attn_err *err)
+{
+    char list[200];
+    size_t len = 0;
+    bool listed[ATTN_PARTS] = {false};
+    for (size_t i = 0; i < d->n; i++) {
+        enum attn_part p = d->t[i].slot.part;
+        if (!listed[p] && !d->t[i].slot.is_bias)
+            len += (size_t)sprintf(list + len, "%s%s", len ? ", " : "", attn_part_name(p));
+        listed[p] = true;
+    }
+    return bad(st, err, "no tensor '%.*s' in this model, which has %s", (int)(name.len < 64 ? name.len : 64), name.s, list);
+}
+
+/* Passes a failure on; one that names no place gets the step's. */
+static int draw_named(struct attn_draw *d, const struct step *st, size_t i, size_t h, size_t heads,
+                      const struct attn_dist *dist, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    int rc = attn_draw_tensor(d, i, h, heads, dist, &why);
+    return rc == ATTN_EUSAGE ? bad(st, err, "%s", why.msg) : rc ? attn_fail(err, why.code, "%s", why.msg) : ATTN_OK;
+}
+
+/* ---- doing a recipe ------------------------------------------------------------------------ */
+
+/* NAME:DIST */
+static int do_tensor(struct attn_draw *d, const struct step *st, struct slice t, struct attn_err *err)
+{
+    struct slice name = take(&t, ":");
+    struct attn_dist dist;
+    bool found = false;
+    int rc = read_dist(st, t, &dist, err);
+    for (size_t i = 0; !rc && i < d->n; i++) {
+        if (!is_called(&d->t[i].slot, name))
+            continue;
+        found = true;
+        rc = draw_named(d, st, i, 0, 1, &dist, err);
+    }
+    return rc || found ? rc : unknown_tensor(d, st, name, err);
+}
+
+enum { MAX_ITEMS = 3 };                 /* q, k and v */
+struct item { enum attn_part part; struct attn_dist dist; };
+
+static int read_items(const struct step *st, struct slice list, struct item items[MAX_ITEMS], size_t *n,
+                      struct attn_err *err)
+{
+    for (*n = 0; list.len > 0; ++*n) {
+        struct slice t = take(&list, ","), name = take(&t, ":");
+        enum attn_part p = ATTN_PART_Q;
+        while (p <= ATTN_PART_V && !equal(name, attn_part_name(p)))
+            p++;
+        if (p > ATTN_PART_V || *n == MAX_ITEMS)
+            return bad(st, err, "expected up to three of q, k and v, found '%.*s'", (int)name.len, name.s);
+        items[*n].part = p;
+        int rc = read_dist(st, t, &items[*n].dist, err);
+        if (rc)
+            return rc;
+    }
+    return ATTN_OK;
+}
+
+/* Head by head in the layer whose query matrix is tensor q. */
+static int draw_heads(struct attn_draw *d, const struct step *st, size_t q, const struct item *items, size_t n,
+                      struct attn_err *err)
+{
+    for (size_t h = 0; h < d->config->H; h++)
+        for (size_t k = 0; k < n; k++) {
+            size_t i = q;
+            while (d->t[i].slot.part != items[k].part)
+                i++;
+            int rc = draw_named(d, st, i, h, d->config->H, &items[k].dist, err);
+            if (rc)
+                return rc;
+        }
+    return ATTN_OK;
+}
+
+/* heads(NAME:DIST,...) */
+static int do_heads(struct attn_draw *d, const struct step *st, struct slice list, struct attn_err *err)
+{
+    struct item items[MAX_ITEMS];
+    size_t n;
+    if (d->config->H != d->config->Hkv)
+        return bad(st, err, "needs as many key/value heads as heads, found %zu and %zu", d->config->Hkv, d->config->H);
+    int rc = read_items(st, list, items, &n, err);
+    for (size_t i = 0; !rc && i < d->n; i++)
+        if (d->t[i].slot.part == ATTN_PART_Q && !d->t[i].slot.is_bias)
+            rc = draw_heads(d, st, i, items, n, err);
+    return rc;
+}
+
+static int do_step(struct attn_draw *d, const struct step *st, struct attn_err *err)
+{
+    static const char heads[] = "heads(";
+    struct slice rest = st->text;
+    if (rest.len > sizeof heads - 1 && memcmp(rest.s, heads, sizeof heads - 1) == 0 && rest.s[rest.len - 1] == ')')
+        return do_heads(d, st, (struct slice){rest.s + sizeof heads - 1, rest.len - sizeof heads}, err);
+    struct slice word = take(&rest, ":");
+    uint64_t n = 0;
+    int rc;
+    if (word.len == st->text.len)
+        return bad(st, err, "expected NAME:DIST, seed:N, skip:N or heads(...)");
+    if (equal(word, "seed")) {
+        rc = read_count(st, rest, "a whole number", &n, err);
+        attn_rng_seed(&d->rng, n);
+        return rc;
+    }
+    if (equal(word, "skip")) {
+        rc = read_count(st, rest, "a whole number", &n, err);
+        while (n-- > 0)
+            attn_rng_u32(&d->rng);
+        return rc;
+    }
+    return do_tensor(d, st, st->text, err);
+}
+
+int attn_recipe_follow(struct attn_draw *d, const char *recipe, struct attn_err *err)
+{
+    struct slice rest = {recipe, strlen(recipe)};
+    int rc = ATTN_OK;
+    while (!rc && rest.len > 0) {
+        struct step st = {.column = (size_t)(rest.s - recipe) + 1};
+        st.text = take(&rest, " \t\r\n;");
+        if (st.text.len > 0)
+            rc = do_step(d, &st, err);
+    }
+    return rc ? rc : attn_draw_finish(d, err);
+}

@@ -1,0 +1,309 @@
+/* run.c - plans a run and drives the forward pass: checks what goes in, lays out one arena, asks
+ * the observers, and looks after each block whether one of them failed or a number went wild. */
+#include "attn.h"
+
+#include "base/cpu.h"
+#include "base/err.h"
+#include "compute/block.h"
+#include "compute/ends.h"
+#include "compute/gemm.h"
+#include "compute/heads.h"
+#include "compute/rows.h"
+#include "compute/vec.h"
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOGIT_ROWS = 32 };               /* rows of logits in one band */
+
+struct attn_run {
+    const struct attn_model *model;
+    struct attn_plan plan;
+    struct attn_arena arena;
+    struct attn_trace trace;
+    struct attn_observer *obs;
+    struct attn_span *span;
+    struct attn_pass pass;
+    bool scanned;                       /* non-finite numbers are not the weights' fault */
+};
+
+/* ---- planning ---- */
+
+static int check_plan(const struct attn_model *m, const struct attn_plan *p, struct attn_err *err)
+{
+    size_t n_ctx = m->w.n.n_ctx, most;
+    if (p->rows == 0 || p->seqs == 0)
+        return attn_fail(err, ATTN_EFORMAT, "nothing to run: the text has no tokens");
+    if (__builtin_mul_overflow(p->seqs, n_ctx, &most) || p->rows <= most)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it",
+                     p->rows, m->source.name, n_ctx);
+}
+
+static bool any_layer(const struct attn_run *r, int act, unsigned flags)
+{
+    for (size_t layer = 0; layer < r->model->w.n.L; layer++)
+        if (attn_trace_wants(&r->trace, act, (int)layer, flags))
+            return true;
+    return false;
+}
+
+static bool whole_matrices(const struct attn_run *r)
+{
+    return any_layer(r, ATTN_ACT_DOTS, ATTN_WHOLE) || any_layer(r, ATTN_ACT_SCORES, ATTN_WHOLE) ||
+           any_layer(r, ATTN_ACT_PATTERN, ATTN_WHOLE);
+}
+
+static size_t longest(const struct attn_run *r)
+{
+    size_t n_ctx = r->model->w.n.n_ctx;
+    return r->plan.rows < n_ctx ? r->plan.rows : n_ctx;
+}
+
+static void lay_out(struct attn_arena *a, struct attn_run *r)
+{
+    const struct attn_dims *n = &r->model->w.n;
+    struct attn_pass *p = &r->pass;
+    size_t R = r->plan.rows;
+    bool gated = r->model->w.mlp == ATTN_SWIGLU, rope = r->model->w.rope;
+    r->span = attn_arena_bytes(a, r->plan.seqs, sizeof *r->span);
+    p->x = attn_arena_f32(a, R, p->ldx, 1);
+    p->y = attn_arena_f32(a, R, n->d, 1);
+    p->q = attn_arena_f32(a, R, n->H, n->dh);
+    p->k = attn_arena_f32(a, R, n->Hkv, n->dh);
+    p->v = attn_arena_f32(a, R, n->Hkv, n->dv);
+    p->context = attn_arena_f32(a, R, n->H, n->dv);
+    p->out = attn_arena_f32(a, R, n->d, 1);
+    p->pre = attn_arena_f32(a, R, r->model->w.mlp ? n->m : 0, 1);
+    p->linear = attn_arena_f32(a, R, gated ? n->m : 0, 1);
+    p->cos = attn_arena_f32(a, R, rope ? n->dh / 2 : 0, 1);
+    p->sin = attn_arena_f32(a, R, rope ? n->dh / 2 : 0, 1);
+    p->norm_w = attn_arena_f32(a, n->d, 1, 1);
+    p->norm_b = attn_arena_f32(a, n->d, 1, 1);
+    p->bands = attn_arena_f32(a, p->slots, ATTN_BAND, attn_heads_ld(p->keys));
+    p->logits = attn_arena_f32(a, p->logit_rows, n->V, 1);
+}
+
+/* Observers are asked before the layout, because what they want decides the scratch. */
+static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+{
+    size_t L = r->model->w.n.L;
+    r->obs = calloc(n_obs + 1, sizeof *r->obs);
+    r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
+    r->trace.want = calloc(n_obs + 1, attn_trace_size(L));
+    if (!r->obs || !r->trace.want)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %zu observers of %zu layers", n_obs, L);
+    if (n_obs)
+        memcpy(r->obs, obs, n_obs * sizeof *obs);
+    attn_trace_ask(&r->trace, &r->model->stage);
+    return ATTN_OK;
+}
+
+/* Floating point operations of a pass over all rows, roughly. */
+static double work(const struct attn_run *r)
+{
+    const struct attn_dims *n = &r->model->w.n;
+    double qkv = (double)n->d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv)), o = (double)(n->H * n->dv) * (double)n->d;
+    double mlp = 3.0 * (double)n->d * (double)n->m, keys = (double)r->pass.keys * (double)(n->H * (n->dh + n->dv));
+    double logits = r->pass.logit_rows ? (double)n->d * (double)n->V : 0;
+    return 2.0 * (double)r->plan.rows * ((double)n->L * (qkv + o + mlp + keys) + logits);
+}
+
+static int make_room(struct attn_run *r, struct attn_err *err)
+{
+    const struct attn_dims *n = &r->model->w.n;
+    struct attn_pass *p = &r->pass;
+    p->w = &r->model->w;
+    p->trace = &r->trace;
+    p->span = NULL;
+    p->ldx = n->width > n->d ? n->width : n->d;
+    p->keys = r->plan.keys > r->plan.rows ? r->plan.keys : r->plan.rows;
+    if (p->keys > n->n_ctx)
+        p->keys = n->n_ctx;
+    int threads = r->plan.threads > 0 ? r->plan.threads : attn_cpu_count();
+    int rc = attn_team_new(&p->team, threads, err);
+    if (rc)
+        return rc;
+    p->slots = attn_heads_slots(n->H, longest(r), threads, whole_matrices(r));
+    if (attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT))
+        p->logit_rows = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? LOGIT_ROWS : 1;
+    lay_out(&r->arena, r);
+    rc = attn_arena_make(&r->arena, err);
+    if (rc)
+        return rc;
+    lay_out(&r->arena, r);
+    attn_gemm_prepare(work(r));
+    return ATTN_OK;
+}
+
+int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
+                 const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+{
+    *out = NULL;
+    int rc = check_plan(m, p, err);
+    if (rc)
+        return rc;
+    struct attn_run *r = calloc(1, sizeof *r);
+    if (!r)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a run");
+    r->model = m;
+    r->plan = *p;
+    rc = ask(r, obs, n_obs, err);
+    if (!rc)
+        rc = make_room(r, err);
+    if (rc) {
+        attn_run_free(r);
+        return rc;
+    }
+    *out = r;
+    return ATTN_OK;
+}
+
+void attn_run_free(struct attn_run *r)
+{
+    if (!r)
+        return;
+    attn_team_free(r->pass.team);
+    attn_arena_free(&r->arena);
+    free(r->trace.want);
+    free(r->obs);
+    free(r);
+}
+
+int attn_threads_available(void) { return attn_cpu_count(); }
+const char *attn_cpu_target(void) { return attn_vec_target(); }
+
+/* ---- a cache of keys and values ---- */
+
+int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacity, struct attn_err *err)
+{
+    const struct attn_dims *n = &m->w.n;
+    *out = NULL;
+    struct attn_kv *kv = calloc(1, sizeof *kv);
+    if (!kv)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a cache");
+    kv->capacity = capacity < n->n_ctx ? capacity : n->n_ctx;
+    kv->n = n;
+    int rc = ATTN_OK;
+    for (int walk = 0; walk < 2 && !rc; walk++) {       /* count, then carve */
+        kv->k = attn_arena_f32(&kv->memory, n->L, kv->capacity, n->Hkv * n->dh);
+        kv->v = attn_arena_f32(&kv->memory, n->L, kv->capacity, n->Hkv * n->dv);
+        if (walk == 0)
+            rc = attn_arena_make(&kv->memory, err);
+    }
+    if (rc) {
+        attn_kv_free(kv);
+        return rc;
+    }
+    *out = kv;
+    return ATTN_OK;
+}
+
+void attn_kv_free(struct attn_kv *kv)
+{
+    if (!kv)
+        return;
+    attn_arena_free(&kv->memory);
+    free(kv);
+}
+
+size_t attn_kv_length(const struct attn_kv *kv)
+{
+    return kv->length;
+}
+
+/* ---- running ---- */
+
+static int check_cache(const struct attn_run *r, const struct attn_span *s, size_t i, struct attn_err *err)
+{
+    if (!s->kv)
+        return ATTN_OK;
+    if (s->kv->n != &r->model->w.n)
+        return attn_fail(err, ATTN_EUSAGE, "the cache of sentence %zu belongs to another model", i);
+    size_t most = s->kv->capacity < r->pass.keys ? s->kv->capacity : r->pass.keys;
+    if (s->pos + s->T > most)
+        return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows to %zu tokens, but its cache and plan have room for %zu", i,
+                         s->pos + s->T, most);
+    return ATTN_OK;
+}
+
+static int check_ids(const struct attn_run *r, const int32_t *ids, const struct attn_span *s, struct attn_err *err)
+{
+    for (size_t t = 0; t < s->T; t++) {
+        int32_t id = ids[s->row + t];
+        if (id < 0 || (size_t)id >= r->model->w.n.V)
+            return attn_fail(err, ATTN_EFORMAT, "token %zu has id %d, but model %s has ids 0 to %zu (vocab_size %zu)",
+                             t, (int)id, r->model->source.name, r->model->w.n.V - 1, r->model->w.n.V);
+    }
+    return ATTN_OK;
+}
+
+/* Rows left in the plan after sentence i, or an error. */
+static int place(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t i, struct attn_err *err)
+{
+    struct attn_span *s = &r->span[i];
+    size_t used = r->pass.rows, n_ctx = r->model->w.n.n_ctx;
+    *s = (struct attn_span){.row = used, .T = seq->T, .pos = seq->kv ? seq->kv->length : 0, .kv = seq->kv};
+    if (seq->T == 0)
+        return attn_fail(err, ATTN_EFORMAT, "nothing to run: the text has no tokens");
+    if (seq->T > n_ctx - s->pos)
+        return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it",
+                         s->pos + seq->T, r->model->source.name, n_ctx);
+    if (seq->T > r->plan.rows - used)
+        return attn_fail(err, ATTN_EUSAGE, "sentence %zu has %zu tokens, but %zu of the %zu planned rows are left", i, seq->T,
+                         r->plan.rows - used, r->plan.rows);
+    r->pass.rows = used + seq->T;
+    int rc = check_cache(r, s, i, err);
+    return rc ? rc : check_ids(r, ids, s, err);
+}
+
+static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err)
+{
+    if (n == 0 || n > r->plan.seqs)
+        return attn_fail(err, ATTN_EUSAGE, "%zu sentences, but the plan has room for 1 to %zu", n, r->plan.seqs);
+    r->trace.err = (struct attn_err){0};
+    r->pass.rows = 0;
+    r->pass.span = r->span;
+    r->pass.spans = n;
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = place(r, ids, &seq[i], i, err);
+    return rc;
+}
+
+/* Weights of large models are not read before they are needed; when a block gives something that is
+ * not finite, they are the first suspect. */
+static int look_after(struct attn_run *r, struct attn_err *err)
+{
+    if (r->trace.err.code) {
+        if (err)
+            *err = r->trace.err;
+        return r->trace.err.code;
+    }
+    struct attn_rows x = {r->pass.x, r->pass.ldx, r->pass.rows, r->model->w.n.width};
+    if (r->model->checked || r->scanned || attn_rows_finite(&x))
+        return ATTN_OK;
+    r->scanned = true;
+    return attn_model_check(r->model, err);
+}
+
+int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
+                     struct attn_err *err)
+{
+    int rc = start(r, ids, seq, n, err);
+    if (rc)
+        return rc;
+    attn_embed_run(&r->pass, ids);
+    for (size_t layer = 0; layer < r->model->w.n.L && !rc; layer++) {
+        attn_block_run(&r->pass, layer);
+        rc = look_after(r, err);
+    }
+    if (rc)
+        return rc;
+    attn_unembed_run(&r->pass);
+    for (size_t i = 0; i < n; i++)
+        if (r->span[i].kv)
+            r->span[i].kv->length += r->span[i].T;
+    return look_after(r, err);
+}

@@ -1,0 +1,82 @@
+/* show.c - from what somebody asked to see to the sink that writes it. */
+#include "attn.h"
+
+#include "base/err.h"
+#include "compute/vec.h"
+#include "model.h"
+#include "sinks/sink.h"
+#include "trace/select.h"
+
+#include <stdlib.h>
+
+struct attn_sink {
+    const struct attn_format *format;
+    void *self;
+    struct attn_sink_job job;           /* with what it borrows */
+    struct attn_info info;
+    char digest[80];
+};
+
+int attn_select_new(struct attn_select **out, const struct attn_model *m, const char *show, const char *layers,
+                    const char *heads, struct attn_err *err)
+{
+    return attn_select_make(out, &m->stage, m->source.name, show, layers, heads, err);
+}
+
+static const char *token_text(void *tokenizer, int32_t id, size_t *len)
+{
+    return attn_tokenizer_text(tokenizer, id, len);
+}
+
+static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
+{
+    s->format = attn_format_find(o->format ? o->format : "text");
+    if (!s->format)
+        return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", o->format, attn_format_list());
+    if (s->format->digest) {
+        int rc = attn_model_digest(o->model, false, s->digest, err);
+        if (rc)
+            return rc;
+    }
+    attn_model_info(o->model, &s->info);
+    s->job = (struct attn_sink_job){
+        .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
+        .text = o->text, .text_len = o->text_len, .command = o->command, .path = o->path, .precision = o->precision,
+        .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color,
+        .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
+    return s->format->open(&s->self, &s->job, err);
+}
+
+int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err)
+{
+    *out = NULL;
+    struct attn_sink *s = calloc(1, sizeof *s);
+    if (!s)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for the output");
+    int rc = open_sink(s, o, err);
+    if (rc) {
+        attn_sink_close(s);
+        return rc;
+    }
+    *out = s;
+    return ATTN_OK;
+}
+
+struct attn_observer attn_sink_observer(struct attn_sink *s)
+{
+    return (struct attn_observer){.wants = s->format->wants, .watch = s->format->watch, .self = s->self};
+}
+
+int attn_sink_finish(struct attn_sink *s, struct attn_err *err)
+{
+    return s->format->finish(s->self, err);
+}
+
+void attn_sink_close(struct attn_sink *s)
+{
+    if (!s)
+        return;
+    if (s->format)
+        s->format->close(s->self);
+    free(s);
+}

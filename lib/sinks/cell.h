@@ -1,0 +1,14 @@
+/* cell.h - fields of CSV as RFC 4180 quotes them.
+ *
+ * A field is quoted when it holds a comma, a quote or a line end, or begins or ends with a space;
+ * quotes inside are doubled.  Lines end in one \n, which every reader takes.  NUL and bytes that are
+ * no UTF-8 become U+FFFD: readers choke on them. */
+#ifndef ATTN_SINKS_CELL_H
+#define ATTN_SINKS_CELL_H
+
+#include "base/out.h"
+
+void attn_cell_text(struct attn_out *o, const char *s, size_t len);
+void attn_cell_token(struct attn_out *o, const struct attn_token *t);   /* how it reads, or its id */
+
+#endif

@@ -1,0 +1,153 @@
+/* csv.c - one matrix a file: OUT/blocks.0.attn.pattern.head0.csv, OUT/embed.csv, OUT/tokens.csv.
+ *
+ * The first column holds the query tokens, the first row the key tokens (dots, scores, pattern) or
+ * the column numbers, the corner cell "token".  Fields as in cell.h; -inf, inf, nan as text.
+ * tokens.csv: index,id,text,start,end; the last three are empty for ids alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "sinks/cell.h"
+#include "sinks/files.h"
+
+struct csv {
+    const struct attn_sink_job *job;
+    struct attn_files *files;
+    struct attn_file *writing[ATTN_ACTS];       /* dots, scores and pattern come in turns */
+};
+
+static void csv_close(void *self)
+{
+    struct csv *c = self;
+    if (!c)
+        return;
+    attn_files_close(c->files);
+    free(c);
+}
+
+static void token_line(struct attn_out *o, size_t i, const struct attn_token *t)
+{
+    attn_out_u64(o, i);
+    attn_out_char(o, ',');
+    attn_out_u64(o, (uint64_t)t->id);
+    if (!t->known) {
+        attn_out_str(o, ",,,\n");
+        return;
+    }
+    attn_out_char(o, ',');
+    attn_cell_text(o, t->text, t->text_len);
+    attn_out_char(o, ',');
+    attn_out_u64(o, t->start);
+    attn_out_char(o, ',');
+    attn_out_u64(o, t->end);
+    attn_out_char(o, '\n');
+}
+
+static int write_tokens(struct csv *c, struct attn_err *err)
+{
+    const struct attn_tokens *t = c->job->tokens;
+    struct attn_file *file, what = { .file = "tokens.csv", .name = "tokens", .layer = -1, .head = -1, .ndim = 2,
+                                     .shape = { t->n, 5 } };
+    int rc = attn_files_begin(&file, c->files, &what, err);
+    if (rc)
+        return rc;
+    attn_out_str(file->out, "index,id,text,start,end\n");
+    for (size_t i = 0; i < t->n; i++)
+        token_line(file->out, i, &t->tok[i]);
+    return attn_files_end(c->files, file, err);
+}
+
+static int csv_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+{
+    struct csv *c = calloc(1, sizeof *c);
+    if (!c)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for CSV files");
+    c->job = job;
+    bool tokens = attn_select_tokens(job->select);
+    struct attn_files_plan plan = { "csv", ".csv", "matrix", tokens ? "tables (one of tokens)" : "matrices",
+                                    attn_select_matrices(job->select) + tokens };
+    int rc = attn_files_open(&c->files, job, &plan, err);
+    if (!rc && tokens)
+        rc = write_tokens(c, err);
+    if (rc)
+        csv_close(c);
+    else
+        *self = c;
+    return rc;
+}
+
+static unsigned csv_wants(void *self, int act, int layer)
+{
+    return attn_piece_wants(((struct csv *)self)->job->select, act, layer, false);
+}
+
+static void header(const struct csv *c, struct attn_out *o, const struct attn_piece *p)
+{
+    attn_out_str(o, "token");
+    for (size_t j = 0; j < p->cols; j++) {
+        attn_out_char(o, ',');
+        if (attn_act_square(p->of->act))
+            attn_cell_token(o, &c->job->tokens->tok[j]);
+        else
+            attn_out_u64(o, j);
+    }
+    attn_out_char(o, '\n');
+}
+
+static int begin(struct csv *c, const struct attn_piece *p, struct attn_err *err)
+{
+    struct attn_file **file = &c->writing[p->of->act];
+    struct attn_file what = { .layer = p->of->layer, .head = p->head, .ndim = 2, .shape = { p->T, p->cols } };
+    if (p->n_kept) {
+        what.heads = &p->kept[p->nth];
+        what.n_heads = 1;
+    }
+    attn_act_name(what.name, p->of->act, p->of->layer);
+    if (p->head >= 0)
+        snprintf(what.file, sizeof what.file, "%s.head%d.csv", what.name, p->head);
+    else
+        snprintf(what.file, sizeof what.file, "%s.csv", what.name);
+    int rc = attn_files_begin(file, c->files, &what, err);
+    if (!rc)
+        header(c, (*file)->out, p);
+    return rc;
+}
+
+static int add_piece(struct csv *c, const struct attn_piece *p, struct attn_err *err)
+{
+    struct attn_file **file = &c->writing[p->of->act];
+    int rc = attn_piece_opens_matrix(p) ? begin(c, p, err) : 0;
+    if (rc)
+        return rc;
+    struct attn_out *o = (*file)->out;
+    for (size_t i = 0; i < p->rows && !attn_out_failed(o); i++) {
+        attn_cell_token(o, &c->job->tokens->tok[p->row0 + i]);
+        for (size_t j = 0; j < p->cols; j++) {
+            attn_out_char(o, ',');
+            attn_out_f32(o, attn_piece_row(p, i)[j]);
+        }
+        attn_out_char(o, '\n');
+    }
+    return attn_piece_ends_matrix(p) ? attn_files_end(c->files, *file, err) : 0;
+}
+
+static int csv_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    struct csv *c = self;
+    struct attn_piece p;
+    int rc = 0;
+    for (size_t at = 0; !rc && attn_piece_next(&p, c->job->select, probe, &at);)
+        rc = add_piece(c, &p, err);
+    return rc;
+}
+
+static int csv_finish(void *self, struct attn_err *err)
+{
+    return attn_files_finish(((struct csv *)self)->files, err);
+}
+
+const struct attn_format attn_format_csv = {
+    .name = "csv", .digest = true,
+    .open = csv_open, .wants = csv_wants, .watch = csv_watch, .finish = csv_finish, .close = csv_close,
+};

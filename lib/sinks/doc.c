@@ -1,0 +1,162 @@
+#include "sinks/doc.h"
+
+#include <math.h>
+#include <string.h>
+
+void attn_doc_string(struct attn_out *o, const char *s)
+{
+    if (s)
+        attn_out_json(o, s, strlen(s));
+    else
+        attn_out_str(o, "null");
+}
+
+void attn_doc_index(struct attn_out *o, int i)
+{
+    if (i < 0)
+        attn_out_str(o, "null");
+    else
+        attn_out_u64(o, (uint64_t)i);
+}
+
+void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n)
+{
+    attn_out_char(o, '[');
+    for (size_t i = 0; i < n; i++) {
+        attn_out_str(o, i ? "," : "");
+        attn_out_u64(o, list[i]);
+    }
+    attn_out_char(o, ']');
+}
+
+void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job)
+{
+    attn_out_str(o, "{\"name\":");
+    attn_doc_string(o, job->model->name);
+    attn_out_str(o, ",\"family\":");
+    attn_doc_string(o, job->model->family);
+    attn_out_str(o, ",\"digest\":");
+    attn_doc_string(o, job->digest);
+    attn_out_char(o, '}');
+}
+
+static void token(struct attn_out *o, const struct attn_token *t)
+{
+    attn_out_str(o, "{\"id\":");
+    attn_out_u64(o, (uint64_t)t->id);
+    if (!t->known) {
+        attn_out_str(o, ",\"text\":null,\"raw\":null,\"start\":null,\"end\":null}");
+        return;
+    }
+    attn_out_str(o, ",\"text\":");
+    attn_out_json(o, t->text, t->text_len);
+    attn_out_str(o, ",\"raw\":");
+    attn_out_json(o, t->raw, t->raw_len);
+    attn_out_str(o, ",\"start\":");
+    attn_out_u64(o, t->start);
+    attn_out_str(o, ",\"end\":");
+    attn_out_u64(o, t->end);
+    attn_out_char(o, '}');
+}
+
+void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol)
+{
+    attn_out_char(o, '[');
+    for (size_t i = 0; i < t->n; i++) {
+        attn_out_str(o, i ? "," : "");
+        attn_out_str(o, eol);
+        token(o, &t->tok[i]);
+    }
+    attn_out_str(o, eol);
+    attn_out_char(o, ']');
+}
+
+static void member(struct attn_doc *d, const char *key)
+{
+    attn_out_char(d->out, ',');
+    attn_out_str(d->out, d->eol);
+    attn_doc_string(d->out, key);
+    attn_out_char(d->out, ':');
+}
+
+void attn_doc_begin(struct attn_doc *d)
+{
+    attn_out_str(d->out, "{\"version\":\"" ATTN_VERSION "\"");
+    member(d, "model");
+    attn_doc_model(d->out, d->job);
+    member(d, "text");
+    if (d->job->text)
+        attn_out_json(d->out, d->job->text, d->job->text_len);
+    else
+        attn_out_str(d->out, "null");
+    member(d, "tokens");
+    attn_doc_tokens(d->out, d->job->tokens, d->eol);
+    member(d, "activations");
+    attn_out_char(d->out, '[');
+}
+
+static void head_of(struct attn_doc *d, const struct attn_piece *p)
+{
+    size_t shape[3];
+    int ndim = attn_piece_shape(shape, p);
+    attn_out_str(d->out, d->activations++ ? "," : "");
+    attn_out_str(d->out, d->eol);
+    attn_out_str(d->out, "{\"name\":");
+    attn_doc_string(d->out, p->of->name);
+    attn_out_str(d->out, ",\"layer\":");
+    attn_doc_index(d->out, p->of->layer);
+    attn_out_str(d->out, ",\"heads\":");
+    if (p->n_kept)
+        attn_doc_sizes(d->out, p->kept, p->n_kept);
+    else
+        attn_out_str(d->out, "null");
+    attn_out_str(d->out, ",\"shape\":");
+    attn_doc_sizes(d->out, shape, (size_t)ndim);
+    attn_out_str(d->out, p->n_kept ? ",\"data\":[" : ",\"data\":");
+    d->nonfinite = 0;
+}
+
+static void tail_of(struct attn_doc *d, const struct attn_piece *p)
+{
+    attn_out_str(d->out, p->n_kept ? "],\"nonfinite\":" : ",\"nonfinite\":");
+    attn_out_u64(d->out, d->nonfinite);
+    attn_out_char(d->out, '}');
+}
+
+static void row(struct attn_doc *d, const float *x, size_t n)
+{
+    attn_out_char(d->out, '[');
+    for (size_t j = 0; j < n; j++) {
+        if (j)
+            attn_out_char(d->out, ',');
+        if (isfinite(x[j])) {
+            attn_out_f32(d->out, x[j]);
+        } else {
+            attn_out_str(d->out, "null");
+            d->nonfinite++;
+        }
+    }
+    attn_out_char(d->out, ']');
+}
+
+void attn_doc_piece(struct attn_doc *d, const struct attn_piece *p)
+{
+    if (attn_piece_opens(p))
+        head_of(d, p);
+    if (attn_piece_opens_matrix(p))
+        attn_out_str(d->out, p->nth ? ",[" : "[");
+    for (size_t i = 0; i < p->rows; i++) {
+        attn_out_str(d->out, p->row0 + i ? "," : "");
+        row(d, attn_piece_row(p, i), p->cols);
+    }
+    if (attn_piece_ends_matrix(p))
+        attn_out_char(d->out, ']');
+    if (attn_piece_ends(p))
+        tail_of(d, p);
+}
+
+void attn_doc_end(struct attn_doc *d)
+{
+    attn_out_str(d->out, d->eol);
+    attn_out_str(d->out, "]}");
+}

@@ -1,0 +1,37 @@
+/* doc.h - the JSON document of one sentence.
+ *
+ *     {"version": "...", "model": {"name", "family", "digest"}, "text": "..." or null,
+ *      "tokens": [{"id", "text", "raw", "start", "end"}, ...],
+ *      "activations": [{"name", "layer", "heads", "shape", "data", "nonfinite"}, ...]}
+ *
+ * `layer` is null outside the blocks, `heads` (the indices kept) null without a head axis, `shape`
+ * that of `data`, whose nested lists are [T,n] or [heads,T,n].  JSON has no -inf, inf and nan: they
+ * are null and counted in `nonfinite`.  Tokens of ids alone have nulls beside `id`.  Items stand on
+ * lines of their own, unless `eol` is "". */
+#ifndef ATTN_SINKS_DOC_H
+#define ATTN_SINKS_DOC_H
+
+#include "base/out.h"
+#include "sinks/piece.h"
+#include "sinks/sink.h"
+
+struct attn_doc {
+    struct attn_out *out;
+    const struct attn_sink_job *job;
+    const char *eol;                    /* "\n", or "" for a document on one line */
+    size_t activations;                 /* begun so far */
+    uint64_t nonfinite;                 /* in the one being written */
+};
+
+void attn_doc_begin(struct attn_doc *d);
+void attn_doc_piece(struct attn_doc *d, const struct attn_piece *p);
+void attn_doc_end(struct attn_doc *d);
+
+/* Values that other documents have too. */
+void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job);
+void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol);
+void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n);
+void attn_doc_string(struct attn_out *o, const char *s);            /* NULL: null */
+void attn_doc_index(struct attn_out *o, int i);                     /* -1: null */
+
+#endif

@@ -1,0 +1,168 @@
+#include "sinks/files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "sinks/manifest.h"
+
+struct attn_files {
+    const struct attn_sink_job *job;
+    const char *format;
+    struct attn_out *stream;            /* the one stream; NULL: a directory */
+    bool made, finished;                /* the directory is ours; the manifest is there */
+    struct attn_file **list;
+    size_t n, room;
+};
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && !strcmp(s + n - m, end);
+}
+
+static bool one_stream(const char *path, const char *extension)
+{
+    struct stat st;
+    if (!path || !strcmp(path, "-") || ends_with(path, extension))
+        return true;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static int make_directory(struct attn_files *f, struct attn_err *err)
+{
+    const char *path = f->job->path;
+    struct stat st;
+    f->made = mkdir(path, 0777) == 0;
+    if (f->made)
+        return 0;
+    if (errno != EEXIST)
+        return attn_fail_errno(err, path, "create the directory");
+    if (stat(path, &st) || !S_ISDIR(st.st_mode))
+        return attn_fail(err, ATTN_EIO, "%s: found a file, expected a directory for the %s files", path, f->format);
+    return 0;
+}
+
+static int open_target(struct attn_files *f, const struct attn_files_plan *plan, struct attn_err *err)
+{
+    if (!one_stream(f->job->path, plan->extension))
+        return make_directory(f, err);
+    if (plan->count == 1)
+        return attn_out_open(&f->stream, f->job->path, err);
+    const char *path = f->job->path && strcmp(f->job->path, "-") ? f->job->path : "standard output";
+    return attn_fail(err, ATTN_EUSAGE, "%s takes one %s of %s, but %zu %s are selected; give a directory (-o DIR) or "
+                     "select one", path, plan->unit, plan->format, plan->count, plan->units);
+}
+
+int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, const struct attn_files_plan *plan,
+                    struct attn_err *err)
+{
+    *out = NULL;
+    struct attn_files *f = calloc(1, sizeof *f);
+    if (!f)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a list of files");
+    f->job = job;
+    f->format = plan->format;
+    int rc = open_target(f, plan, err);
+    if (rc)
+        attn_files_close(f);
+    else
+        *out = f;
+    return rc;
+}
+
+static struct attn_file *add(struct attn_files *f, const struct attn_file *what)
+{
+    if (f->n == f->room) {
+        size_t room = f->room ? 2 * f->room : 16;
+        struct attn_file **list = realloc(f->list, room * sizeof *list);
+        if (!list)
+            return NULL;
+        f->list = list;
+        f->room = room;
+    }
+    struct attn_file *file = malloc(sizeof *file);
+    if (file) {
+        *file = *what;
+        file->out = NULL;
+        f->list[f->n++] = file;
+    }
+    return file;
+}
+
+static int open_in_directory(struct attn_file *file, const char *dir, struct attn_err *err)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", dir, file->file) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of %s", dir, file->file);
+    int rc = attn_out_open(&file->out, path, err);
+    free(path);
+    if (!rc)
+        attn_out_hash(file->out);
+    return rc;
+}
+
+int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct attn_file *what,
+                     struct attn_err *err)
+{
+    struct attn_file *file = add(f, what);
+    *out = file;
+    if (!file)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu files", what->file, f->n + 1);
+    if (!f->stream)
+        return open_in_directory(file, f->job->path, err);
+    file->out = f->stream;
+    return 0;
+}
+
+int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err *err)
+{
+    if (f->stream)
+        return 0;                       /* appears when all is finished */
+    attn_out_digest(file->out, file->sha256);
+    file->bytes = attn_out_bytes(file->out);
+    int rc = attn_out_commit(file->out, err);
+    attn_out_close(file->out);
+    file->out = NULL;
+    return rc;
+}
+
+int attn_files_finish(struct attn_files *f, struct attn_err *err)
+{
+    int rc = f->stream ? attn_out_commit(f->stream, err)
+                       : attn_manifest_replace(f->job, f->format, f->list, f->n, err);
+    f->finished = !rc;
+    return rc;
+}
+
+/* Takes back what came to be in a directory that was not there before. */
+static void withdraw(const struct attn_files *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        char *path;
+        if (asprintf(&path, "%s/%s", f->job->path, f->list[i]->file) < 0)
+            continue;
+        unlink(path);
+        free(path);
+    }
+    rmdir(f->job->path);                /* stays when somebody else put something there */
+}
+
+void attn_files_close(struct attn_files *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->n && !f->stream; i++)
+        attn_out_close(f->list[i]->out);
+    attn_out_close(f->stream);
+    if (f->made && !f->finished)
+        withdraw(f);
+    for (size_t i = 0; i < f->n; i++)
+        free(f->list[i]);
+    free(f->list);
+    free(f);
+}

@@ -1,0 +1,20 @@
+/* grid.h - a matrix for eyes: tokens on the left, tokens or column numbers on top, numbers of a
+ * fixed precision right-aligned in columns of one width.  What is wider than the terminal comes in
+ * blocks of columns, one below the other. */
+#ifndef ATTN_SINKS_GRID_H
+#define ATTN_SINKS_GRID_H
+
+#include "base/out.h"
+
+struct attn_grid {
+    const float *data;                  /* [rows, cols] */
+    size_t rows, cols;
+    const struct attn_tokens *tokens;   /* at least rows; at least cols when columns are tokens */
+    bool keys;                          /* columns are tokens */
+    bool more_rows, more_cols;          /* this is the corner of something larger */
+    int precision, width;               /* width 0: never in blocks */
+    bool color;
+};
+void attn_grid_print(struct attn_out *o, const struct attn_grid *g);
+
+#endif

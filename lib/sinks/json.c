@@ -1,0 +1,59 @@
+/* json.c - one document (doc.h) to one stream. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "sinks/doc.h"
+
+static void json_close(void *self)
+{
+    struct attn_doc *d = self;
+    if (!d)
+        return;
+    attn_out_close(d->out);
+    free(d);
+}
+
+static int json_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+{
+    struct attn_doc *d = calloc(1, sizeof *d);
+    if (!d)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a JSON document");
+    d->job = job;
+    d->eol = "\n";
+    int rc = attn_out_open(&d->out, job->path, err);
+    if (rc) {
+        json_close(d);
+        return rc;
+    }
+    attn_doc_begin(d);
+    *self = d;
+    return 0;
+}
+
+static unsigned json_wants(void *self, int act, int layer)
+{
+    return attn_piece_wants(((struct attn_doc *)self)->job->select, act, layer, true);
+}
+
+static int json_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)err;                          /* the output keeps its error for finish */
+    struct attn_doc *d = self;
+    struct attn_piece piece;
+    for (size_t at = 0; !attn_out_failed(d->out) && attn_piece_next(&piece, d->job->select, p, &at);)
+        attn_doc_piece(d, &piece);
+    return 0;
+}
+
+static int json_finish(void *self, struct attn_err *err)
+{
+    struct attn_doc *d = self;
+    attn_doc_end(d);
+    attn_out_char(d->out, '\n');
+    return attn_out_commit(d->out, err);
+}
+
+const struct attn_format attn_format_json = {
+    .name = "json", .digest = true,
+    .open = json_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close,
+};

@@ -1,0 +1,13 @@
+/* next.h - the likeliest next tokens: the softmax of the last row of logits, in double precision. */
+#ifndef ATTN_SINKS_NEXT_H
+#define ATTN_SINKS_NEXT_H
+
+#include "attn.h"
+
+enum { ATTN_NEXT_MAX = 5 };
+struct attn_next { size_t n; struct { int32_t id; double p; } best[ATTN_NEXT_MAX]; };
+
+/* Likeliest first; of equals the lower id. */
+void attn_next_find(struct attn_next *out, const float *logits, size_t V);
+
+#endif

@@ -1,0 +1,10 @@
+/* paint.h - heavy and light text, for terminals. */
+#ifndef ATTN_SINKS_PAINT_H
+#define ATTN_SINKS_PAINT_H
+
+#include "base/out.h"
+
+enum attn_paint { ATTN_PLAIN, ATTN_BOLD, ATTN_DIM };
+void attn_paint(struct attn_out *o, bool color, enum attn_paint paint);    /* color false: nothing */
+
+#endif

@@ -1,0 +1,48 @@
+/* sink.h - what every writer of activations is given and gives.
+ *
+ * A sink is an observer: it is told bands and writes numbers to an attn_out, never to stdout by
+ * name.  `open` prepares and may write what comes first, `watch` hears each band in the order
+ * attn.h promises (a band of several heads holds all their rows), `finish` writes what comes last
+ * and commits; `close` without finish leaves no trace.  One sentence a sink.  A closed pipe ends
+ * the writing, not the run: outputs swallow what nobody reads.  One file a format; sink.c has the
+ * table of formats. */
+#ifndef ATTN_SINKS_SINK_H
+#define ATTN_SINKS_SINK_H
+
+#include "trace/select.h"
+
+struct attn_sink_job {                  /* borrowed, outlives the sink */
+    const struct attn_info *model;
+    const char *digest;                 /* of the model; may be NULL for formats that do not show it */
+    const char *cpu;                    /* attn_cpu_target() */
+    const struct attn_select *select;
+    const struct attn_tokens *tokens;
+    const char *text; size_t text_len;  /* NULL: ids only */
+    const char *command;
+    const char *path;                   /* NULL or "-": standard output */
+    int precision, width;
+    size_t limit;
+    bool color;
+    /* How a token of the vocabulary reads (NULL: unknown); the function may be NULL. */
+    const char *(*token_text)(void *ctx, int32_t id, size_t *len);
+    void *token_ctx;
+};
+
+struct attn_format {
+    const char *name;
+    bool digest;                        /* needs job.digest */
+    int (*open)(void **self, const struct attn_sink_job *job, struct attn_err *err);
+    unsigned (*wants)(void *self, int act, int layer);
+    int (*watch)(void *self, const struct attn_probe *p, struct attn_err *err);
+    int (*finish)(void *self, struct attn_err *err);
+    void (*close)(void *self);          /* NULL is fine */
+};
+
+extern const struct attn_format attn_format_text, attn_format_json, attn_format_csv, attn_format_tidy,
+    attn_format_npy, attn_format_npz;
+
+const struct attn_format *attn_format_find(const char *name);       /* NULL: none of that name */
+/* "text, json, csv, tidy, npy, npz" */
+const char *attn_format_list(void);
+
+#endif

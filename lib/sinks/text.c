@@ -1,0 +1,267 @@
+/* text.c - for eyes: the tokens, each matrix with its tokens beside it, the likeliest next tokens.
+ *
+ * Beyond `limit` numbers each activation is summarised instead (stats.h), logits of a large
+ * vocabulary always.  One matrix is held at a time, for columns of one width need all its numbers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "base/out.h"
+#include "sinks/grid.h"
+#include "sinks/listing.h"
+#include "sinks/next.h"
+#include "sinks/paint.h"
+#include "sinks/piece.h"
+#include "sinks/sink.h"
+#include "sinks/stats.h"
+
+enum {
+    MANY_LOGITS = 1000,                 /* columns nobody reads */
+    MANY_TOKENS = 16                    /* in a summary, unless they were asked for */
+};
+
+struct text {
+    const struct attn_sink_job *job;
+    struct attn_out *out;
+    bool summary, shortened;            /* all are summarised; something was */
+    float *matrix; size_t room;         /* the one being collected, floats it has room for */
+    struct attn_stats stats;
+    struct attn_next next;
+};
+
+static const char *const titles[ATTN_ACTS] = {
+    [ATTN_ACT_EMBED]      = "token embeddings",
+    [ATTN_ACT_POS_EMBED]  = "position embeddings",
+    [ATTN_ACT_RESID_PRE]  = "residual stream before the block",
+    [ATTN_ACT_NORM1]      = "what attention reads",
+    [ATTN_ACT_Q]          = "queries",
+    [ATTN_ACT_K]          = "keys",
+    [ATTN_ACT_V]          = "values",
+    [ATTN_ACT_DOTS]       = "dot products of queries and keys",
+    [ATTN_ACT_SCORES]     = "attention scores",
+    [ATTN_ACT_PATTERN]    = "attention pattern",
+    [ATTN_ACT_CONTEXT]    = "context vectors",
+    [ATTN_ACT_OUT]        = "output of attention",
+    [ATTN_ACT_RESID_MID]  = "residual stream between attention and MLP",
+    [ATTN_ACT_NORM2]      = "what the MLP reads",
+    [ATTN_ACT_MLP_PRE]    = "MLP before its nonlinearity",
+    [ATTN_ACT_MLP_LINEAR] = "MLP, linear branch",
+    [ATTN_ACT_MLP_POST]   = "MLP after its nonlinearity",
+    [ATTN_ACT_MLP_OUT]    = "output of the MLP",
+    [ATTN_ACT_RESID_POST] = "residual stream after the block",
+    [ATTN_ACT_NORM_FINAL] = "residual stream after the final norm",
+    [ATTN_ACT_LOGITS]     = "logits",
+};
+
+/* ---- how much there is ----------------------------------------------------------------- */
+
+static bool too_wide(const struct attn_sink_job *job, int act)
+{
+    return act == ATTN_ACT_LOGITS && job->model->V > MANY_LOGITS;
+}
+
+static uint64_t saturating_mul(uint64_t a, uint64_t b)
+{
+    uint64_t c;
+    return __builtin_mul_overflow(a, b, &c) ? UINT64_MAX : c;
+}
+
+static uint64_t count_numbers(const struct attn_sink_job *job)
+{
+    uint64_t total = 0;
+    for (int layer = -1; layer < (int)job->model->L; layer++)
+        for (int act = 0; act < ATTN_ACTS; act++) {
+            size_t shape[3], heads;
+            if (!attn_select_wants(job->select, act, layer) || too_wide(job, act))
+                continue;
+            int ndim = attn_act_shape(shape, job->model, act, job->tokens->n);
+            attn_select_heads(job->select, act, &heads);
+            uint64_t n = saturating_mul(shape[ndim - 2], shape[ndim - 1]);
+            n = saturating_mul(n, heads ? heads : 1);
+            total = total > UINT64_MAX - n ? UINT64_MAX : total + n;
+        }
+    return total;
+}
+
+/* ---- matrices -------------------------------------------------------------------------- */
+
+static const char *axes(int act)
+{
+    if (attn_act_square(act))
+        return " (rows: queries, columns: keys)";
+    return act == ATTN_ACT_LOGITS ? " (columns: token ids)" : "";
+}
+
+static const char *head_noun(const struct text *t, const struct attn_piece *p)
+{
+    return attn_act_kv(p->of->act) && t->job->model->Hkv != t->job->model->H ? "kv head" : "head";
+}
+
+/* "layer 0, head 1: attention pattern (rows: queries, columns: keys)", and the beginning of a line
+ * with the name that --show takes. */
+static void print_title(struct text *t, const struct attn_piece *p, int head)
+{
+    attn_out_char(t->out, '\n');
+    attn_paint(t->out, t->job->color, ATTN_BOLD);
+    if (p->of->layer >= 0)
+        attn_out_printf(t->out, "layer %d", p->of->layer);
+    if (head >= 0)
+        attn_out_printf(t->out, ", %s %d", head_noun(t, p), head);
+    attn_out_printf(t->out, "%s%s%s", p->of->layer >= 0 ? ": " : "", titles[p->of->act], axes(p->of->act));
+    attn_paint(t->out, t->job->color, ATTN_PLAIN);
+    attn_out_char(t->out, '\n');
+    attn_paint(t->out, t->job->color, ATTN_DIM);
+    attn_out_str(t->out, p->of->name);
+    attn_paint(t->out, t->job->color, ATTN_PLAIN);
+}
+
+static struct attn_grid grid_of(const struct text *t, const struct attn_piece *p, const float *data, size_t rows,
+                                size_t cols)
+{
+    return (struct attn_grid){
+        .data = data, .rows = rows, .cols = cols, .tokens = t->job->tokens, .keys = attn_act_square(p->of->act),
+        .more_rows = rows < p->T, .more_cols = cols < p->cols,
+        .precision = t->job->precision, .width = t->job->width, .color = t->job->color,
+    };
+}
+
+static int make_room(struct text *t, const struct attn_piece *p, struct attn_err *err)
+{
+    size_t need, bytes;
+    if (__builtin_mul_overflow(p->T, p->cols, &need) || __builtin_mul_overflow(need, sizeof(float), &bytes))
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to print %zu x %zu numbers", p->of->name, p->T, p->cols);
+    if (need <= t->room)
+        return 0;
+    float *matrix = realloc(t->matrix, bytes);
+    if (!matrix)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to print %zu x %zu numbers", p->of->name, p->T, p->cols);
+    t->matrix = matrix;
+    t->room = need;
+    return 0;
+}
+
+static int print_piece(struct text *t, const struct attn_piece *p, struct attn_err *err)
+{
+    int rc = attn_piece_opens_matrix(p) ? make_room(t, p, err) : 0;
+    for (size_t i = 0; !rc && i < p->rows; i++)
+        memcpy(t->matrix + (p->row0 + i) * p->cols, attn_piece_row(p, i), p->cols * sizeof(float));
+    if (rc || !attn_piece_ends_matrix(p))
+        return rc;
+    struct attn_grid grid = grid_of(t, p, t->matrix, p->T, p->cols);
+    print_title(t, p, p->head);
+    attn_out_char(t->out, '\n');
+    attn_grid_print(t->out, &grid);
+    return 0;
+}
+
+static void print_number(struct text *t, const char *name, double x)
+{
+    char buf[64];
+    attn_out_str(t->out, name);
+    attn_out_write(t->out, buf, attn_num_fixed(buf, x, t->job->precision));
+}
+
+/* " [12, 64, 64]: min 0.0000, max 1.0000, mean 0.0156" */
+static void print_range(struct text *t, const struct attn_piece *p)
+{
+    const struct attn_stats *s = &t->stats;
+    size_t shape[3];
+    int ndim = attn_piece_shape(shape, p);
+    for (int i = 0; i < ndim; i++)
+        attn_out_printf(t->out, i ? ", %zu" : " [%zu", shape[i]);
+    print_number(t, "]: min ", s->min);
+    print_number(t, ", max ", s->max);
+    print_number(t, ", mean ", s->finite ? s->sum / (double)s->finite : 0);
+    if (s->finite < s->numbers)
+        attn_out_printf(t->out, " of %llu finite", (unsigned long long)s->finite);
+    attn_out_char(t->out, '\n');
+}
+
+static void summarise_piece(struct text *t, const struct attn_piece *p)
+{
+    if (attn_piece_opens(p))
+        t->stats = (struct attn_stats){ 0 };
+    attn_stats_add(&t->stats, p);
+    if (!attn_piece_ends(p))
+        return;
+    t->shortened = true;
+    print_title(t, p, -1);
+    print_range(t, p);
+    if (p->n_kept)
+        attn_out_printf(t->out, "%s %zu begins:\n", head_noun(t, p), p->kept[0]);
+    struct attn_grid grid = grid_of(t, p, t->stats.corner, t->stats.rows, t->stats.cols);
+    attn_grid_print(t->out, &grid);
+}
+
+/* ---- the sink -------------------------------------------------------------------------- */
+
+static void text_close(void *self)
+{
+    struct text *t = self;
+    if (!t)
+        return;
+    attn_out_close(t->out);
+    free(t->matrix);
+    free(t);
+}
+
+static int text_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+{
+    struct text *t = calloc(1, sizeof *t);
+    if (!t)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the text output");
+    t->job = job;
+    t->summary = job->limit && count_numbers(job) > job->limit;
+    int rc = attn_out_open(&t->out, job->path, err);
+    if (rc) {
+        text_close(t);
+        return rc;
+    }
+    bool all = !t->summary || attn_select_tokens(job->select);
+    attn_listing_tokens(t->out, job->tokens, all ? SIZE_MAX : MANY_TOKENS, job->color);
+    *self = t;
+    return 0;
+}
+
+static unsigned text_wants(void *self, int act, int layer)
+{
+    const struct attn_sink_job *job = ((struct text *)self)->job;
+    unsigned wants = attn_piece_wants(job->select, act, layer, true);
+    if (act == ATTN_ACT_LOGITS && job->model->unembed && !wants)
+        wants = ATTN_WATCH | ATTN_LAST;
+    return wants;
+}
+
+static int text_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    struct text *t = self;
+    struct attn_piece p;
+    int rc = 0;
+    if (probe->act == ATTN_ACT_LOGITS && probe->row0 + probe->rows == probe->shape[0])
+        attn_next_find(&t->next, probe->data + (probe->rows - 1) * probe->ld, probe->cols);
+    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_piece_next(&p, t->job->select, probe, &at);) {
+        if (t->summary || too_wide(t->job, probe->act))
+            summarise_piece(t, &p);
+        else
+            rc = print_piece(t, &p, err);
+    }
+    return rc;
+}
+
+static int text_finish(void *self, struct attn_err *err)
+{
+    struct text *t = self;
+    attn_listing_next(t->out, &t->next, t->job);
+    if (t->shortened)
+        attn_out_str(t->out, t->summary ? "\nThat is a summary. Every number: pipe the output or add -o FILE; for "
+                                          "programs,\n--format npy -o DIR or another --format.\n"
+                                        : "\nThe logits are a summary. Every number: --format npy -o DIR or another "
+                                          "--format.\n");
+    return attn_out_commit(t->out, err);
+}
+
+const struct attn_format attn_format_text = {
+    .name = "text",
+    .open = text_open, .wants = text_wants, .watch = text_watch, .finish = text_finish, .close = text_close,
+};

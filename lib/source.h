@@ -1,0 +1,35 @@
+/* source.h - where a model's files come from: a directory, or the program itself.
+ *
+ * A name with a slash is a directory.  Any other is looked up among the models built in, in the
+ * directories of ATTN_MODEL_PATH, among the installed ones, and last as ./NAME. */
+#ifndef ATTN_SOURCE_H
+#define ATTN_SOURCE_H
+
+#include "base/map.h"
+
+enum { ATTN_CONFIG_LIMIT = 1 << 20 };    /* bytes; a config is a page of text */
+
+struct attn_builtin {                   /* files as they lie in the program */
+    const char *name;
+    const unsigned char *config, *config_end, *vocab, *vocab_end, *weights, *weights_end;
+};
+/* The default model first; ends with a NULL name. */
+extern const struct attn_builtin attn_builtins[];
+
+struct attn_source {
+    char *name;                         /* the last component: what people call the model */
+    char *dir;                          /* NULL: built in */
+    const struct attn_builtin *builtin;
+};
+
+/* `name` NULL: the default model. */
+int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err);
+void attn_source_free(struct attn_source *s);
+
+/* "DIR/config.json" in malloc'd memory, for messages and for opening; NULL: no memory. */
+char *attn_source_path(const struct attn_source *s, const char *file);
+bool attn_source_has(const struct attn_source *s, const char *file);
+int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
+                     struct attn_err *err);
+
+#endif

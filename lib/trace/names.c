@@ -1,0 +1,131 @@
+#include "trace/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum axis { NO_HEADS, QUERY_HEADS, KV_HEADS };
+enum columns { WIDTH, AFTER_BLOCK, HEAD_KEY, HEAD_VALUE, ALL_VALUES, KEYS, MLP, VOCABULARY };
+
+static const struct row { const char *tail; bool block; enum axis axis; enum columns columns; } rows[ATTN_ACTS] = {
+    [ATTN_ACT_EMBED]      = { "embed",        false, NO_HEADS,    WIDTH },
+    [ATTN_ACT_POS_EMBED]  = { "pos_embed",    false, NO_HEADS,    WIDTH },
+    [ATTN_ACT_RESID_PRE]  = { "resid_pre",    true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_NORM1]      = { "norm1",        true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_Q]          = { "attn.q",       true,  QUERY_HEADS, HEAD_KEY },
+    [ATTN_ACT_K]          = { "attn.k",       true,  KV_HEADS,    HEAD_KEY },
+    [ATTN_ACT_V]          = { "attn.v",       true,  KV_HEADS,    HEAD_VALUE },
+    [ATTN_ACT_DOTS]       = { "attn.dots",    true,  QUERY_HEADS, KEYS },
+    [ATTN_ACT_SCORES]     = { "attn.scores",  true,  QUERY_HEADS, KEYS },
+    [ATTN_ACT_PATTERN]    = { "attn.pattern", true,  QUERY_HEADS, KEYS },
+    [ATTN_ACT_CONTEXT]    = { "attn.context", true,  NO_HEADS,    ALL_VALUES },
+    [ATTN_ACT_OUT]        = { "attn.out",     true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_RESID_MID]  = { "resid_mid",    true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_NORM2]      = { "norm2",        true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_MLP_PRE]    = { "mlp.pre",      true,  NO_HEADS,    MLP },
+    [ATTN_ACT_MLP_LINEAR] = { "mlp.linear",   true,  NO_HEADS,    MLP },
+    [ATTN_ACT_MLP_POST]   = { "mlp.post",     true,  NO_HEADS,    MLP },
+    [ATTN_ACT_MLP_OUT]    = { "mlp.out",      true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_RESID_POST] = { "resid_post",   true,  NO_HEADS,    AFTER_BLOCK },
+    [ATTN_ACT_NORM_FINAL] = { "norm_final",   false, NO_HEADS,    WIDTH },
+    [ATTN_ACT_LOGITS]     = { "logits",       false, NO_HEADS,    VOCABULARY },
+};
+
+void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer)
+{
+    if (rows[act].block)
+        snprintf(buf, ATTN_NAME_MAX, "blocks.%d.%s", layer, rows[act].tail);
+    else
+        snprintf(buf, ATTN_NAME_MAX, "%s", rows[act].tail);
+}
+
+const char *attn_act_tail(int act)
+{
+    return rows[act].tail;
+}
+
+const char *attn_act_short(int act)
+{
+    const char *dot = strchr(rows[act].tail, '.');
+    return dot ? dot + 1 : rows[act].tail;
+}
+
+bool attn_act_per_layer(int act)
+{
+    return rows[act].block;
+}
+
+size_t attn_act_heads(const struct attn_stage *s, int act)
+{
+    switch (rows[act].axis) {
+    case QUERY_HEADS: return s->H;
+    case KV_HEADS:    return s->Hkv;
+    case NO_HEADS:    break;
+    }
+    return 0;
+}
+
+bool attn_act_kv(int act)
+{
+    return rows[act].axis == KV_HEADS;
+}
+
+bool attn_act_square(int act)
+{
+    return rows[act].columns == KEYS;
+}
+
+static size_t columns(const struct attn_info *m, int act, size_t T)
+{
+    switch (rows[act].columns) {
+    case WIDTH:       return m->d;
+    case AFTER_BLOCK: return m->output_projection ? m->d : m->H * m->dv;
+    case HEAD_KEY:    return m->dh;
+    case HEAD_VALUE:  return m->dv;
+    case ALL_VALUES:  return m->H * m->dv;
+    case KEYS:        return T;
+    case MLP:         return m->m;
+    case VOCABULARY:  return m->V;
+    }
+    return 0;
+}
+
+int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T)
+{
+    int n = 0;
+    if (rows[act].axis != NO_HEADS)
+        shape[n++] = rows[act].axis == KV_HEADS ? m->Hkv : m->H;
+    shape[n++] = T;
+    shape[n++] = columns(m, act, T);
+    return n;
+}
+
+bool attn_glob(const char *glob, size_t len, const char *name)
+{
+    size_t g = 0, star = len;           /* star: the last * passed, len while there is none */
+    const char *retry = name;
+    while (*name) {
+        if (g < len && glob[g] == '*') {
+            star = g++;
+            retry = name;
+        } else if (g < len && (glob[g] == '?' || glob[g] == *name)) {
+            g++;
+            name++;
+        } else if (star < len) {        /* let the star take one more */
+            g = star + 1;
+            name = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (g < len && glob[g] == '*')
+        g++;
+    return g == len;
+}
+
+bool attn_act_match(const char *glob, size_t len, int act, int layer)
+{
+    char name[ATTN_NAME_MAX];
+    attn_act_name(name, act, layer);
+    return attn_glob(glob, len, name) || attn_glob(glob, len, rows[act].tail) ||
+           attn_glob(glob, len, attn_act_short(act));
+}

@@ -1,0 +1,357 @@
+#include "trace/select.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+static const char default_show[] = "pattern,context";
+static const char blanks[] = " \t";
+
+struct attn_select {
+    struct attn_stage stage;
+    const char *model;                  /* only while it is made */
+    bool tokens;
+    bool (*want)[ATTN_ACTS];            /* [1 + L]: outside the blocks, then each layer */
+    size_t *query, n_query, *kv, n_kv;  /* kept heads, ascending */
+    char *show, *layers, *heads;
+};
+
+/* ---- layers and heads ------------------------------------------------------------------ */
+
+struct spec { const char *option, *noun, *text; size_t n; };
+
+/* A whole number at *at, which moves behind it; one too large for 64 bits is the largest. */
+static bool whole(const char **at, uint64_t *out)
+{
+    const char *start = *at;
+    for (*out = 0; **at >= '0' && **at <= '9'; ++*at) {
+        unsigned digit = (unsigned)(**at - '0');
+        *out = *out > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *out * 10 + digit;
+    }
+    return *at > start;
+}
+
+static bool range(const char **at, uint64_t *lo, uint64_t *hi)
+{
+    if (!whole(at, lo))
+        return false;
+    *hi = *lo;
+    if (**at != '-')
+        return true;
+    ++*at;
+    return whole(at, hi) && *hi >= *lo;
+}
+
+/* keep[n]: which indices the text names. */
+static int parse_spec(bool *keep, const struct spec *sp, const char *model, struct attn_err *err)
+{
+    memset(keep, !sp->text, sp->n);
+    for (const char *at = sp->text; at; at = *at ? at + 1 : NULL) {
+        uint64_t lo, hi;
+        at += strspn(at, blanks);
+        const char *start = at;
+        bool ok = range(&at, &lo, &hi);
+        int len = (int)(at - start);
+        at += strspn(at, blanks);
+        if (!ok || (*at && *at != ','))
+            return attn_fail(err, ATTN_EUSAGE, "%s '%s': expected indices and ascending ranges such as 0,2-4",
+                             sp->option, sp->text);
+        if (hi >= sp->n)
+            return attn_fail(err, ATTN_EFORMAT, "%s '%s': found %.*s, but model '%s' has %zu %s%s, counted from 0",
+                             sp->option, sp->text, len, start, model, sp->n, sp->noun, sp->n == 1 ? "" : "s");
+        memset(keep + lo, true, hi - lo + 1);
+    }
+    return 0;
+}
+
+static int keep_layers(struct attn_select *s, struct attn_err *err)
+{
+    bool *keep = calloc(s->stage.L + 1, sizeof *keep);
+    if (!keep)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to select among %zu layers", s->stage.L);
+    int rc = parse_spec(keep, &(struct spec){ "--layer", "layer", s->layers, s->stage.L }, s->model, err);
+    for (size_t l = 0; !rc && l < s->stage.L; l++)
+        if (!keep[l])
+            memset(s->want[1 + l], 0, sizeof s->want[0]);
+    free(keep);
+    return rc;
+}
+
+static void list_heads(struct attn_select *s, const bool *keep)
+{
+    for (size_t h = 0; h < s->stage.H; h++) {
+        size_t serves = h * s->stage.Hkv / s->stage.H;
+        if (!keep[h])
+            continue;
+        s->query[s->n_query++] = h;
+        if (!s->n_kv || s->kv[s->n_kv - 1] != serves)
+            s->kv[s->n_kv++] = serves;
+    }
+}
+
+static int keep_heads(struct attn_select *s, struct attn_err *err)
+{
+    size_t H = s->stage.H;
+    bool *keep = calloc(H + 1, sizeof *keep);
+    s->query = calloc(H + 1, sizeof *s->query);
+    s->kv = calloc(H + 1, sizeof *s->kv);
+    int rc;
+    if (!keep || !s->query || !s->kv)
+        rc = attn_fail(err, ATTN_ENOMEM, "no memory to select among %zu heads", H);
+    else
+        rc = parse_spec(keep, &(struct spec){ "--head", "head", s->heads, H }, s->model, err);
+    if (!rc)
+        list_heads(s, keep);
+    free(keep);
+    return rc;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+struct item { const char *text; int len; bool glob, match[ATTN_ACTS]; size_t matches, present; };
+
+static size_t edits(const char *a, size_t n, const char *b)
+{
+    size_t row[ATTN_NAME_MAX], m = strlen(b);
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 0; i < n; i++) {
+        size_t corner = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < m; j++) {
+            size_t swap = corner + (a[i] != b[j]), best = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
+            corner = row[j + 1];
+            row[j + 1] = swap < best ? swap : best;
+        }
+    }
+    return row[m];
+}
+
+/* How far a mistyped name is from an activation's, taking the better of its two forms. */
+static size_t distance(const struct item *it, int act)
+{
+    size_t n = (size_t)it->len;
+    size_t a = edits(it->text, n, attn_act_short(act)), b = edits(it->text, n, attn_act_tail(act));
+    return a < b ? a : b;
+}
+
+static void append(char *list, size_t size, const char *name)
+{
+    size_t n = strlen(list);
+    snprintf(list + n, size - n, "%s%s", n ? ", " : "", name);
+}
+
+enum { LIST_MAX = 320 };               /* all names take 210 */
+
+static int fail_unknown(const struct item *it, struct attn_err *err)
+{
+    char list[LIST_MAX] = "";
+    size_t best = SIZE_MAX;
+    for (int act = 0; act < ATTN_ACTS && it->len < ATTN_NAME_MAX; act++)
+        if (distance(it, act) < best)
+            best = distance(it, act);
+    bool near = best <= 1 + (size_t)it->len / 4;
+    for (int act = 0; act < ATTN_ACTS; act++)
+        if (!near || distance(it, act) == best)
+            append(list, sizeof list, attn_act_tail(act));
+    return attn_fail(err, ATTN_EUSAGE, "--show: unknown activation '%.*s'; %s %s", it->len, it->text,
+                     near ? "nearest:" : "names: tokens,", list);
+}
+
+static int fail_ambiguous(const struct item *it, struct attn_err *err)
+{
+    char list[LIST_MAX] = "";
+    for (int act = 0; act < ATTN_ACTS; act++)
+        if (it->match[act])
+            append(list, sizeof list, attn_act_tail(act));
+    return attn_fail(err, ATTN_EUSAGE, "--show: '%.*s' is ambiguous: it could be any of %s (in every layer, "
+                     "or with blocks.N. before it in layer N)", it->len, it->text, list);
+}
+
+static int fail_absent(const struct attn_select *s, const struct item *it, struct attn_err *err)
+{
+    char list[LIST_MAX] = "";
+    for (int act = 0; act < ATTN_ACTS; act++)
+        if (s->stage.has[act])
+            append(list, sizeof list, attn_act_tail(act));
+    return attn_fail(err, ATTN_EFORMAT, "--show: model '%s' has no '%.*s', as it lacks the part that makes it; "
+                     "it has %s", s->model, it->len, it->text, list);
+}
+
+/* "blocks.7.attn.pattern" of a model with fewer layers. */
+static bool beyond_layers(const struct attn_select *s, const struct item *it)
+{
+    static const char prefix[] = "blocks.";
+    const char *at = it->text + strlen(prefix), *end = it->text + it->len;
+    uint64_t layer;
+    if ((size_t)it->len <= strlen(prefix) || memcmp(it->text, prefix, strlen(prefix)) || !whole(&at, &layer) ||
+        layer < s->stage.L || at >= end || *at++ != '.')
+        return false;
+    for (int act = 0; act < ATTN_ACTS; act++)
+        if (attn_act_per_layer(act) && attn_glob(at, (size_t)(end - at), attn_act_tail(act)))
+            return true;
+    return false;
+}
+
+static int fail_item(const struct attn_select *s, const struct item *it, struct attn_err *err)
+{
+    if (it->matches)
+        return fail_absent(s, it, err);
+    if (beyond_layers(s, it))
+        return attn_fail(err, ATTN_EFORMAT, "--show: '%.*s' is beyond model '%s', which has %zu layer%s, "
+                         "counted from 0", it->len, it->text, s->model, s->stage.L, s->stage.L == 1 ? "" : "s");
+    if (it->glob)
+        return attn_fail(err, ATTN_EUSAGE, "--show: nothing matches '%.*s'; names are like embed, "
+                         "blocks.0.attn.pattern, logits", it->len, it->text);
+    return fail_unknown(it, err);
+}
+
+static void match_item(struct attn_select *s, struct item *it)
+{
+    for (int act = 0; act < ATTN_ACTS; act++) {
+        bool block = attn_act_per_layer(act);
+        for (size_t row = block; row <= (block ? s->stage.L : 0); row++) {
+            if (!attn_act_match(it->text, (size_t)it->len, act, (int)row - 1))
+                continue;
+            it->match[act] = true;
+            s->want[row][act] |= s->stage.has[act];
+        }
+        it->matches += it->match[act];
+        it->present += it->match[act] && s->stage.has[act];
+    }
+}
+
+static int add_item(struct attn_select *s, const char *text, size_t len, struct attn_err *err)
+{
+    struct item it = { .text = text, .len = (int)len, .glob = memchr(text, '*', len) || memchr(text, '?', len) };
+    if (!len)
+        return attn_fail(err, ATTN_EUSAGE, "--show '%s': a name is missing", s->show);
+    match_item(s, &it);
+    if (!it.glob && it.matches > 1)
+        return fail_ambiguous(&it, err);
+    bool tokens = attn_glob(text, len, "tokens");
+    s->tokens |= tokens;
+    return it.present || tokens ? 0 : fail_item(s, &it, err);
+}
+
+static int keep_names(struct attn_select *s, struct attn_err *err)
+{
+    const char *at = s->show;
+    for (;;) {
+        at += strspn(at, blanks);
+        size_t span = strcspn(at, ","), len = span;
+        while (len && strchr(blanks, at[len - 1]))
+            len--;
+        int rc = add_item(s, at, len, err);
+        if (rc || !at[span])
+            return rc;
+        at += span + 1;
+    }
+}
+
+/* ---- the selection --------------------------------------------------------------------- */
+
+static bool copy(char **out, const char *text)
+{
+    return !text || (*out = strdup(text));
+}
+
+static int fill(struct attn_select *s, struct attn_err *err)
+{
+    int rc = keep_names(s, err);
+    if (!rc)
+        rc = keep_layers(s, err);
+    if (!rc)
+        rc = keep_heads(s, err);
+    if (!rc && !s->tokens && !attn_select_activations(s))
+        rc = attn_fail(err, ATTN_EUSAGE, "--show '%s' with --layer '%s' leaves nothing to show", s->show, s->layers);
+    s->model = NULL;
+    return rc;
+}
+
+int attn_select_make(struct attn_select **out, const struct attn_stage *stage, const char *model, const char *show,
+                     const char *layers, const char *heads, struct attn_err *err)
+{
+    *out = NULL;
+    struct attn_select *s = calloc(1, sizeof *s);
+    if (!s)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a selection");
+    s->stage = *stage;
+    s->model = model;
+    s->want = calloc(1 + stage->L, sizeof *s->want);
+    bool copied = copy(&s->show, show ? show : default_show) && copy(&s->layers, layers) && copy(&s->heads, heads);
+    int rc = s->want && copied ? fill(s, err)
+                               : attn_fail(err, ATTN_ENOMEM, "no memory to select from %zu layers", stage->L);
+    if (rc)
+        attn_select_free(s);
+    else
+        *out = s;
+    return rc;
+}
+
+void attn_select_free(struct attn_select *s)
+{
+    if (!s)
+        return;
+    free(s->want);
+    free(s->query);
+    free(s->kv);
+    free(s->show);
+    free(s->layers);
+    free(s->heads);
+    free(s);
+}
+
+bool attn_select_wants(const struct attn_select *s, int act, int layer)
+{
+    return layer >= -1 && (size_t)(layer + 1) <= s->stage.L && s->want[layer + 1][act];
+}
+
+bool attn_select_tokens(const struct attn_select *s)
+{
+    return s->tokens;
+}
+
+const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n)
+{
+    if (!attn_act_heads(&s->stage, act)) {
+        *n = 0;
+        return NULL;
+    }
+    *n = attn_act_kv(act) ? s->n_kv : s->n_query;
+    return attn_act_kv(act) ? s->kv : s->query;
+}
+
+size_t attn_select_activations(const struct attn_select *s)
+{
+    size_t n = 0;
+    for (size_t row = 0; row <= s->stage.L; row++)
+        for (int act = 0; act < ATTN_ACTS; act++)
+            n += s->want[row][act];
+    return n;
+}
+
+size_t attn_select_matrices(const struct attn_select *s)
+{
+    size_t n = 0;
+    for (size_t row = 0; row <= s->stage.L; row++)
+        for (int act = 0; act < ATTN_ACTS; act++) {
+            size_t heads;
+            attn_select_heads(s, act, &heads);
+            n += s->want[row][act] ? (heads ? heads : 1) : 0;
+        }
+    return n;
+}
+
+bool attn_select_interleaved(const struct attn_select *s, int layer)
+{
+    return attn_select_wants(s, ATTN_ACT_DOTS, layer) + attn_select_wants(s, ATTN_ACT_SCORES, layer) +
+           attn_select_wants(s, ATTN_ACT_PATTERN, layer) > 1;
+}
+
+struct attn_asked attn_select_asked(const struct attn_select *s)
+{
+    return (struct attn_asked){ s->show, s->layers, s->heads };
+}

@@ -1,0 +1,17 @@
+/* fuzz.h - what every fuzz target shares: its one entry point, and a check that does not vanish. */
+#ifndef ATTN_TESTS_FUZZ_H
+#define ATTN_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void must(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* made.h - a model that a test makes with attn_init in its scratch directory. */
+#ifndef ATTN_TESTS_MADE_H
+#define ATTN_TESTS_MADE_H
+
+#include "attn.h"
+#include "base/map.h"
+#include "io/safetensors.h"
+
+enum { MADE_CONFIG = 1024 };            /* room for a config */
+
+struct made_sizes { size_t V, L, H, d, dh, dv; const char *more; };    /* more: of config.json, ", \"bias\": true" */
+extern const struct made_sizes made_small;
+
+/* Options whose config is written to text; no vocabulary. */
+struct attn_init_opts made_options(char text[MADE_CONFIG], const struct made_sizes *s, const char *draw);
+const char *made_path(const char *file);                            /* of the model */
+void made_init(const struct attn_init_opts *o);                     /* which must succeed */
+
+struct made_weights { struct attn_map map; struct attn_st *st; };
+void made_open(struct made_weights *w);
+void made_close(struct made_weights *w);
+const struct attn_st_tensor *made_tensor(const struct made_weights *w, const char *name);   /* must be there */
+
+#endif

@@ -1,0 +1,271 @@
+#include "reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ref {
+    const struct ref_config *c;
+    int T, layer;
+    ref_weight *weight;
+    ref_tell *tell;
+    void *ctx;
+};
+
+static double *zeros(size_t n)
+{
+    double *p = calloc(n + 1, sizeof *p);
+    if (!p)
+        abort();
+    return p;
+}
+
+static const char *in_block(const struct ref *r, const char *tail)
+{
+    static char name[96];
+    if (r->layer < 0)
+        snprintf(name, sizeof name, "%s", tail);
+    else
+        snprintf(name, sizeof name, "blocks.%d.%s", r->layer, tail);
+    return name;
+}
+
+static const double *weight(const struct ref *r, const char *tail)
+{
+    return r->weight(r->ctx, in_block(r, tail));
+}
+
+static void tell(const struct ref *r, const char *tail, const double *data, size_t n)
+{
+    r->tell(r->ctx, in_block(r, tail), data, n);
+}
+
+/* y[T, out] = x[T, in] W[in, out] + b */
+static double *linear(const struct ref *r, const char *tail, const double *x, int in, int out)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.weight", tail);
+    const double *w = weight(r, name);
+    snprintf(name, sizeof name, "%s.bias", tail);
+    const double *b = weight(r, name);
+    double *y = zeros((size_t)r->T * (size_t)out);
+    for (int t = 0; t < r->T; t++)
+        for (int j = 0; j < out; j++) {
+            double sum = 0;
+            for (int k = 0; k < in; k++)
+                sum += x[t * in + k] * w[k * out + j];
+            y[t * out + j] = sum + (b ? b[j] : 0);
+        }
+    return y;
+}
+
+/* A normed copy, or a plain one where the model has no norm. */
+static double *norm(const struct ref *r, const char *tail, const double *x)
+{
+    int d = r->c->d;
+    char name[64];
+    double *y = zeros((size_t)r->T * (size_t)d);
+    memcpy(y, x, (size_t)r->T * (size_t)d * sizeof *y);
+    if (strcmp(r->c->norm, "none") == 0)
+        return y;
+    bool layer = strcmp(r->c->norm, "layernorm") == 0;
+    snprintf(name, sizeof name, "%s.weight", tail);
+    const double *w = weight(r, name);
+    snprintf(name, sizeof name, "%s.bias", tail);
+    const double *b = layer ? weight(r, name) : NULL;
+    for (int t = 0; t < r->T; t++) {
+        double mean = 0, square = 0;
+        for (int i = 0; i < d && layer; i++)
+            mean += x[t * d + i] / d;
+        for (int i = 0; i < d; i++)
+            square += (x[t * d + i] - mean) * (x[t * d + i] - mean) / d;
+        for (int i = 0; i < d; i++)
+            y[t * d + i] = (x[t * d + i] - mean) / sqrt(square + r->c->eps) * w[i] + (b ? b[i] : 0);
+    }
+    tell(r, tail, y, (size_t)r->T * (size_t)d);
+    return y;
+}
+
+static void rope(const struct ref *r, double *x, int heads)
+{
+    int dh = r->c->dh, half = dh / 2;
+    for (int t = 0; t < r->T; t++)
+        for (int h = 0; h < heads; h++)
+            for (int i = 0; i < half; i++) {
+                double angle = t * pow(r->c->theta, -2.0 * i / dh), *p = x + (t * heads + h) * dh;
+                double a = p[i], b = p[i + half];
+                p[i] = a * cos(angle) - b * sin(angle);
+                p[i + half] = b * cos(angle) + a * sin(angle);
+            }
+}
+
+/* [T, heads, n] to [heads, T, n] */
+static void tell_heads(const struct ref *r, const char *tail, const double *x, int heads, int n)
+{
+    double *y = zeros((size_t)r->T * (size_t)heads * (size_t)n);
+    for (int h = 0; h < heads; h++)
+        for (int t = 0; t < r->T; t++)
+            memcpy(y + (h * r->T + t) * n, x + (t * heads + h) * n, (size_t)n * sizeof *y);
+    tell(r, tail, y, (size_t)r->T * (size_t)heads * (size_t)n);
+    free(y);
+}
+
+/* Row t of head h: dots, scores, pattern [T] and its share of the context. */
+static void attend_row(const struct ref *r, int h, int t, const double *q, const double *k, const double *v,
+                       double *dots, double *scores, double *pattern, double *context)
+{
+    const struct ref_config *c = r->c;
+    int kv = h / (c->H / c->Hkv), seen = c->causal ? t + 1 : r->T;
+    double max = -INFINITY, sum = 0;
+    for (int j = 0; j < r->T; j++) {
+        for (int i = 0; i < c->dh; i++)
+            dots[j] += q[(t * c->H + h) * c->dh + i] * k[(j * c->Hkv + kv) * c->dh + i];
+        scores[j] = j < seen ? dots[j] * (c->scale ? 1 / sqrt(c->dh) : 1) : -INFINITY;
+        max = scores[j] > max ? scores[j] : max;
+    }
+    for (int j = 0; j < seen; j++)
+        sum += exp(scores[j] - max);
+    for (int j = 0; j < seen; j++) {
+        pattern[j] = exp(scores[j] - max) / sum;
+        for (int i = 0; i < c->dv; i++)
+            context[(t * c->H + h) * c->dv + i] += pattern[j] * v[(j * c->Hkv + kv) * c->dv + i];
+    }
+}
+
+static double *attention(const struct ref *r, const double *x)
+{
+    const struct ref_config *c = r->c;
+    size_t square = (size_t)c->H * (size_t)r->T * (size_t)r->T, wide = (size_t)r->T * (size_t)(c->H * c->dv);
+    double *y = norm(r, "norm1", x);
+    double *q = linear(r, "attn.q", y, c->d, c->H * c->dh);
+    double *k = linear(r, "attn.k", y, c->d, c->Hkv * c->dh);
+    double *v = linear(r, "attn.v", y, c->d, c->Hkv * c->dv);
+    double *dots = zeros(square), *scores = zeros(square), *pattern = zeros(square), *context = zeros(wide), *out = NULL;
+    if (strcmp(c->position, "rope") == 0) {
+        rope(r, q, c->H);
+        rope(r, k, c->Hkv);
+    }
+    tell_heads(r, "attn.q", q, c->H, c->dh);
+    tell_heads(r, "attn.k", k, c->Hkv, c->dh);
+    tell_heads(r, "attn.v", v, c->Hkv, c->dv);
+    for (int h = 0; h < c->H; h++)
+        for (int t = 0; t < r->T; t++) {
+            int at = (h * r->T + t) * r->T;
+            attend_row(r, h, t, q, k, v, dots + at, scores + at, pattern + at, context);
+        }
+    tell(r, "attn.dots", dots, square);
+    tell(r, "attn.scores", scores, square);
+    tell(r, "attn.pattern", pattern, square);
+    tell(r, "attn.context", context, wide);
+    if (c->projection) {
+        out = linear(r, "attn.o", context, c->H * c->dv, c->d);
+        tell(r, "attn.out", out, (size_t)r->T * (size_t)c->d);
+        free(context);
+        context = out;
+    }
+    free(y), free(q), free(k), free(v), free(dots), free(scores), free(pattern);
+    return context;
+}
+
+static double activate(const char *kind, double x)
+{
+    if (strcmp(kind, "gelu") == 0)
+        return 0.5 * x * (1 + erf(x / sqrt(2)));
+    if (strcmp(kind, "gelu_new") == 0)
+        return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    return x / (1 + exp(-x));
+}
+
+static double *mlp(const struct ref *r, const double *x)
+{
+    const struct ref_config *c = r->c;
+    size_t n = (size_t)r->T * (size_t)c->m;
+    bool gated = strcmp(c->mlp, "swiglu") == 0;
+    double *y = norm(r, "norm2", x);
+    double *pre = linear(r, gated ? "mlp.gate" : "mlp.in", y, c->d, c->m);
+    double *in = gated ? linear(r, "mlp.in", y, c->d, c->m) : NULL;
+    tell(r, "mlp.pre", pre, n);
+    if (gated)
+        tell(r, "mlp.linear", in, n);
+    for (size_t i = 0; i < n; i++)
+        pre[i] = activate(c->mlp, pre[i]) * (gated ? in[i] : 1);
+    tell(r, "mlp.post", pre, n);
+    double *out = linear(r, "mlp.out", pre, c->m, c->d);
+    tell(r, "mlp.out", out, (size_t)r->T * (size_t)c->d);
+    free(y), free(pre), free(in);
+    return out;
+}
+
+/* x + branch, or the branch; frees both. */
+static double *join(const struct ref *r, double *x, double *branch)
+{
+    for (int i = 0; i < r->T * r->c->d && r->c->residual; i++)
+        branch[i] += x[i];
+    free(x);
+    return branch;
+}
+
+static double *block(const struct ref *r, double *x)
+{
+    const struct ref_config *c = r->c;
+    size_t width = (size_t)(c->projection ? c->d : c->H * c->dv);
+    tell(r, "resid_pre", x, (size_t)r->T * (size_t)c->d);
+    x = join(r, x, attention(r, x));
+    if (strcmp(c->mlp, "none")) {
+        tell(r, "resid_mid", x, (size_t)r->T * (size_t)c->d);
+        x = join(r, x, mlp(r, x));
+    }
+    tell(r, "resid_post", x, (size_t)r->T * width);
+    return x;
+}
+
+static double *embed(const struct ref *r, const int32_t *ids)
+{
+    int d = r->c->d;
+    size_t n = (size_t)r->T * (size_t)d;
+    const double *table = weight(r, "embed.weight");
+    double *x = zeros(n);
+    for (int t = 0; t < r->T; t++)
+        memcpy(x + t * d, table + ids[t] * d, (size_t)d * sizeof *x);
+    tell(r, "embed", x, n);
+    if (strcmp(r->c->position, "learned") == 0) {
+        const double *pos = weight(r, "pos_embed.weight");
+        tell(r, "pos_embed", pos, n);
+        for (size_t i = 0; i < n; i++)
+            x[i] += pos[i];
+    }
+    return x;
+}
+
+static void unembed(const struct ref *r, const double *x)
+{
+    const struct ref_config *c = r->c;
+    double *y = norm(r, "norm_final", x), *logits = NULL;
+    if (!c->tied) {
+        logits = linear(r, "unembed", y, c->d, c->V);
+    } else {
+        const double *table = weight(r, "embed.weight");
+        logits = zeros((size_t)r->T * (size_t)c->V);
+        for (int t = 0; t < r->T; t++)
+            for (int j = 0; j < c->V; j++)
+                for (int k = 0; k < c->d; k++)
+                    logits[t * c->V + j] += y[t * c->d + k] * table[j * c->d + k];
+    }
+    tell(r, "logits", logits, (size_t)r->T * (size_t)c->V);
+    free(y), free(logits);
+}
+
+void ref_run(const struct ref_config *c, const int32_t *ids, int T, ref_weight *get, ref_tell *hear, void *ctx)
+{
+    struct ref r = {.c = c, .T = T, .layer = -1, .weight = get, .tell = hear, .ctx = ctx};
+    double *x = embed(&r, ids);
+    for (r.layer = 0; r.layer < c->L; r.layer++)
+        x = block(&r, x);
+    r.layer = -1;
+    if (c->unembed)
+        unembed(&r, x);
+    else if (weight(&r, "norm_final.weight") && (c->projection || c->H * c->dv == c->d))
+        free(norm(&r, "norm_final", x));
+    free(x);
+}

@@ -1,0 +1,69 @@
+#include "scratch.h"
+
+#include <check.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char scratch_dir[64];
+
+void scratch_make(void)
+{
+    strcpy(scratch_dir, "/tmp/attn-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(scratch_dir));
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
+void scratch_remove(void)
+{
+    ck_assert_int_eq(nftw(scratch_dir, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+const char *scratch_path(const char *leaf)
+{
+    static char paths[4][128];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", scratch_dir, leaf);
+    return path;
+}
+
+void scratch_put(const char *path, const void *data, size_t len)
+{
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(data, 1, len, f), len);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+void scratch_expect(const char *path, const char *expected)
+{
+    char text[256];
+    FILE *f = fopen(path, "rb");
+    ck_assert_msg(f != NULL, "%s is not there", path);
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    ck_assert_str_eq(text, expected);
+}
+
+static int files_seen;
+
+static int count_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)path, (void)st, (void)at;
+    files_seen += kind != FTW_D;
+    return 0;
+}
+
+int scratch_count(void)
+{
+    files_seen = 0;
+    nftw(scratch_dir, count_one, 8, FTW_PHYS);
+    return files_seen;
+}

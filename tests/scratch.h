@@ -1,0 +1,18 @@
+/* scratch.h - a directory of a test's own, made and removed by its fixture. */
+#ifndef ATTN_TESTS_SCRATCH_H
+#define ATTN_TESTS_SCRATCH_H
+
+#include <stddef.h>
+
+extern char scratch_dir[64];
+
+/* For tcase_add_checked_fixture. */
+void scratch_make(void);
+void scratch_remove(void);
+
+const char *scratch_path(const char *leaf);         /* the last four stay valid */
+void scratch_put(const char *path, const void *data, size_t len);
+void scratch_expect(const char *path, const char *text);
+int scratch_count(void);                            /* files, to see that none was left behind */
+
+#endif

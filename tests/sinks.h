@@ -1,0 +1,40 @@
+/* sinks.h - a made-up forward pass for the tests of sinks: numbers that tell where they belong, told
+ * in the order and the bands the contract of attn.h promises, with rows and heads far apart. */
+#ifndef TESTS_SINKS_H
+#define TESTS_SINKS_H
+
+#include "base/err.h"
+#include "sinks/sink.h"
+
+/* Element (h, t, j) of an activation.  Hidden entries of scores are -inf, of pattern 0. */
+float sinks_value(int act, int layer, size_t h, size_t t, size_t j);
+
+/* Everything a sink is given: a model of 2 layers, 4 heads on 2 kv heads; tokens "Life", " is", a line
+ * feed, "w3", "w4"... with ids 10, 11... or, if not known, ids alone, 64 at most; `path` in a new directory. */
+struct sinks_setup {
+    struct attn_info model;
+    struct attn_stage stage;
+    struct attn_select *select;
+    struct attn_tokens *tokens;
+    struct attn_sink_job job;
+    char dir[32], path[64];
+};
+void sinks_setup(struct sinks_setup *s, size_t T, const char *show, const char *layers, const char *heads,
+                 bool known);
+void sinks_teardown(struct sinks_setup *s);     /* removes the directory and what is in it */
+
+/* Opens, tells all it wants, finishes and closes; the first error. */
+int sinks_run(const char *format, const struct sinks_setup *s, struct attn_err *err);
+/* Tells an open sink the activations of layers -1 .. layers - 1 (those outside after them). */
+int sinks_tell(const struct attn_format *f, void *self, const struct sinks_setup *s, int layers, struct attn_err *err);
+
+/* A file's bytes, NUL-terminated; NULL: not there.  `file` NULL: the path itself. */
+char *sinks_read(const struct sinks_setup *s, const char *file, size_t *len);
+bool sinks_there(const struct sinks_setup *s, const char *file);
+void sinks_write(const struct sinks_setup *s, const char *file, const char *text);
+
+void sinks_ck_run(const char *format, const struct sinks_setup *s);            /* succeeds */
+void sinks_ck_refused(const char *format, const struct sinks_setup *s, int code, const char *says);
+void sinks_ck_file(const struct sinks_setup *s, const char *file, const char *text);
+
+#endif

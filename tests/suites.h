@@ -1,0 +1,37 @@
+/* suites.h - every suite there is; main.c runs them. */
+#ifndef ATTN_TESTS_SUITES_H
+#define ATTN_TESTS_SUITES_H
+
+#include <check.h>
+
+Suite *suite_base(void);
+Suite *suite_num(void);
+Suite *suite_map(void);
+Suite *suite_out(void);
+Suite *suite_team(void);
+Suite *suite_json(void);
+Suite *suite_safetensors(void);
+Suite *suite_config(void);
+Suite *suite_vocab(void);
+Suite *suite_tokens(void);
+Suite *suite_rng(void);
+Suite *suite_layout(void);
+Suite *suite_recipe(void);
+Suite *suite_init(void);
+Suite *suite_models(void);
+Suite *suite_vec(void);
+Suite *suite_gemm(void);
+Suite *suite_attention(void);
+Suite *suite_names(void);
+Suite *suite_select(void);
+Suite *suite_sinks(void);
+Suite *suite_outdir(void);
+Suite *suite_text(void);
+Suite *suite_zip(void);
+Suite *suite_model(void);
+Suite *suite_run(void);
+Suite *suite_reference(void);
+Suite *suite_seeds(void);
+Suite *suite_cmd(void);
+
+#endif

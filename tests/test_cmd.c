@@ -1,0 +1,467 @@
+/* The command as a shell meets it: what is typed, what comes out, with which status.
+ *
+ * Lines are run by sh from the root of the repository; $A is the binary, $D a directory of the
+ * test's own. */
+#include "suites.h"
+
+#include "scratch.h"
+
+#include <pty.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attn.h"
+
+#define LIFE "'Life is short, eat dessert first'"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
+static void set_up(void)
+{
+    const char *cli = getenv("ATTN_CLI");
+    char *path = realpath(cli ? cli : "build/release/attn-cli", NULL);
+    ck_assert_msg(path != NULL, "no binary: build it, or name it in ATTN_CLI");
+    setenv("A", path, 1);
+    free(path);
+    scratch_make();
+    setenv("D", scratch_dir, 1);
+    static const char *const unset[] = {"ATTN_MODEL", "ATTN_MODEL_PATH", "NO_COLOR", "COLUMNS"};
+    for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
+        unsetenv(unset[i]);
+}
+
+struct said { int status; size_t len; char text[1 << 18]; };
+
+static void take_all(struct said *s, FILE *f)
+{
+    s->len = fread(s->text, 1, sizeof s->text - 1, f);
+    s->text[s->len] = '\0';
+    ck_assert_msg(s->len < sizeof s->text - 1, "more output than the test has room for");
+}
+
+/* What a line prints on standard output; the place is shared, so that a test looks at one at a time. */
+static const struct said *sh(const char *line)
+{
+    static struct said s;
+    FILE *f = popen(line, "r");
+    ck_assert_ptr_nonnull(f);
+    take_all(&s, f);
+    int status = pclose(f);
+    s.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return &s;
+}
+
+static void expect(const char *line, int status, const char *part)
+{
+    const struct said *s = sh(line);
+    ck_assert_msg(s->status == status, "%s\nended with %d, not %d, and said:\n%s", line, s->status, status, s->text);
+    ck_assert_msg(strstr(s->text, part) != NULL, "%s\nshould say '%s' and said:\n%s", line, part, s->text);
+}
+
+static void expect_exactly(const char *line, const char *text)
+{
+    const struct said *s = sh(line);
+    ck_assert_msg(s->status == 0 && !strcmp(s->text, text), "%s\nended with %d and said:\n%s", line, s->status, s->text);
+}
+
+static void expect_same(const char *line, const char *other)
+{
+    static struct said first;
+    memcpy(&first, sh(line), sizeof first);
+    const struct said *s = sh(other);
+    ck_assert_msg(first.status == s->status && first.len == s->len && !memcmp(first.text, s->text, s->len),
+                  "%s\n%s\nsay different things, with %d and %d:\n%s\n%s", line, other, first.status, s->status, first.text, s->text);
+}
+
+/* ---- words on the command line ---- */
+
+struct usage { const char *args, *says; };
+static const struct usage wrong[] = {
+    {"", "Usage: attn-cli COMMAND"},
+    {"rnu", "unknown command 'rnu', the nearest is 'run'"},
+    {"tokenise -s x", "the nearest is 'tokenize'"},
+    {"--hlep", "the nearest is '--help'"},
+    {"-s x", "'-s' goes after a command"},
+    {"help rnu", "the nearest is 'run'"},
+    {"help run info", "unexpected argument 'info'"},
+    {"help run --man", "do not go together"},
+    {"help --completion tcsh", "(bash, zsh, fish)"},
+    {"run", "no input"},
+    {"run Life", "unexpected argument 'Life': a text goes after -s"},
+    {"run -- -s", "unexpected argument '-s'"},
+    {"run -", "standard input is -f -"},
+    {"run -s x --shwo pattern", "unknown option '--shwo', the nearest is '--show'"},
+    {"run -s x --shwo=pattern", "the nearest is '--show'"},
+    {"run -s x --form json", "unknown option '--form', the nearest is '--format'"},
+    {"run -s x -T 2", "unknown option '-T', the nearest is '-t'"},
+    {"run -s", "--sentence needs a value"},
+    {"run -s x --show", "--show needs a value: --show LIST"},
+    {"run -s x --quiet=yes", "--quiet takes no value"},
+    {"run -s x -s y", "--sentence is given twice"},
+    {"run -s x -f y", "--sentence and --file are both given"},
+    {"run --ids 1 -s x", "--ids and --sentence are both given"},
+    {"run --ids 1,x", "'x' is not a token id"},
+    {"run --ids 1,-1", "'-1' is not a token id"},
+    {"run --ids 2147483648", "2147483648 is not in 0..2147483647"},
+    {"run -s x -t 0", "0 is not in 1..1024"},
+    {"run -s x -t 1025", "1025 is not in 1..1024"},
+    {"run -s x -t 2x", "'2x' is not a whole number"},
+    {"run -s x -t ' 2'", "' 2' is not a whole number"},
+    {"run -s x -t 99999999999999999999999", "is not in 1..1024"},
+    {"run -s x --precision 18", "18 is not in 0..17"},
+    {"run -s x --format cvs", "unknown value 'cvs', the nearest is 'csv'"},
+    {"tokenize --ids 1", "--decode turns them into text"},
+    {"tokenize -s x --decode --format json", "--format does not go with it"},
+    {"tokenize -s x --layer 0", "unknown option '--layer'"},
+    {"init --vocab-size 3", "give a directory with -o"},
+    {"init -o x", "how many tokens?"},
+    {"init -o x --config y --n-layer 2", "--config and --n-layer do not go together"},
+    {"init -o x --config y --lowercase", "--config and --lowercase do not go together"},
+    {"init -o x --vocab-size 3 --norm-eps nan", "'nan' is not a number"},
+    {"init -o x --vocab-size 3 --bias=maybe", "unknown value 'maybe'"},
+};
+
+START_TEST(wrong_usage_ends_with_2_and_says_why)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\"$A\" %s 2>&1 >/dev/null", wrong[_i].args);
+    expect(line, 2, wrong[_i].says);
+    expect(line, 2, *wrong[_i].args ? "try 'attn-cli help" : "attn-cli help");
+    snprintf(line, sizeof line, "\"$A\" %s 2>/dev/null", wrong[_i].args);
+    ck_assert_uint_eq(sh(line)->len, 0);
+}
+END_TEST
+
+START_TEST(options_come_in_any_order_and_spelling)
+{
+    static const char line[] = "\"$A\" run --sentence 'Life is short' --show pattern --precision 6 --threads 2 --quiet";
+    expect_same(line, "\"$A\" run -q -t2 --precision=6 --show=pattern -s'Life is short'");
+    expect_same(line, "\"$A\" run -qt 2 --precision 9 --precision 6 --show dots --show pattern -s 'Life is short' --");
+    expect_same(line, "echo Life is short | \"$A\" run -f - --show pattern --precision 6");
+}
+END_TEST
+
+START_TEST(control_characters_do_not_reach_the_terminal)
+{
+    expect("\"$A\" \"$(printf 'a\\033[2Jb')\" 2>&1", 2, "a\\x1B[2Jb");
+}
+END_TEST
+
+/* ---- help ---- */
+
+static const char *const names[] = {"run", "tokenize", "info", "vocab", "init", "help"};
+
+START_TEST(help_of_a_command_starts_with_examples)
+{
+    char line[128], other[128];
+    snprintf(line, sizeof line, "\"$A\" help %s", names[_i]);
+    const struct said *s = sh(line);
+    const char *examples = strstr(s->text, "Examples:\n"), *options = strstr(s->text, "Options:\n");
+    ck_assert_int_eq(s->status, 0);
+    ck_assert_msg(examples && options && examples < options, "%s", s->text);
+    for (const char *l = s->text; *l; l += strcspn(l, "\n") + 1)
+        ck_assert_msg(strcspn(l, "\n") <= 80 || !strncmp(l, "  attn-cli", 10), "a long line: %.100s", l);
+    if (strcmp(names[_i], "help") != 0) {
+        snprintf(other, sizeof other, "\"$A\" %s --help", names[_i]);
+        expect_same(line, other);
+        snprintf(other, sizeof other, "\"$A\" %s -h -q", names[_i]);
+        expect_same(line, other);
+    }
+}
+END_TEST
+
+START_TEST(help_lists_every_command)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect("\"$A\" help", 0, names[i]);
+    expect_same("\"$A\" help", "\"$A\" --help");
+    expect_same("\"$A\" help", "\"$A\" -h");
+    expect_exactly("\"$A\" --version", "attn-cli " ATTN_VERSION "\n");
+    expect_exactly("\"$A\" info --version", "attn-cli " ATTN_VERSION "\n");
+}
+END_TEST
+
+START_TEST(man_page_and_completions_are_current)
+{
+    expect_same("cat cmd/attn-cli/attn-cli.1", "\"$A\" help --man");
+    expect_same("cat cmd/attn-cli/completions/attn-cli.bash", "\"$A\" help --completion bash");
+    expect_same("cat cmd/attn-cli/completions/_attn-cli", "\"$A\" help --completion zsh");
+    expect_same("cat cmd/attn-cli/completions/attn-cli.fish", "\"$A\" help --completion fish");
+}
+END_TEST
+
+/* Where a tool is not installed, its line has nothing to find. */
+START_TEST(man_page_and_completions_are_accepted)
+{
+    expect_exactly("! command -v groff >/dev/null || groff -man -ww -z cmd/attn-cli/attn-cli.1 2>&1", "");
+    expect_exactly("! command -v zsh >/dev/null || zsh -n cmd/attn-cli/completions/_attn-cli 2>&1", "");
+    expect_exactly("! command -v fish >/dev/null || fish -n cmd/attn-cli/completions/attn-cli.fish 2>&1", "");
+}
+END_TEST
+
+static const struct usage completed[] = {
+    {"ru", "run"},
+    {"run --form", "--format"},
+    {"run --format ti", "tidy"},
+    {"run --format = ti", "tidy"},
+    {"run --show pattern,cont", "pattern,context"},
+    {"run -m lif", "life"},
+    {"run -f tests/test_cm", "tests/test_cmd.c"},
+    {"init --residual f", "false"},
+    {"help toke", "tokenize"},
+    {"help --completion b", "bash"},
+};
+
+START_TEST(bash_completes)
+{
+    char line[512], reply[64];
+    snprintf(line, sizeof line, "bash --norc -c 'source cmd/attn-cli/completions/attn-cli.bash; COMP_WORDS=(attn-cli %s); "
+             "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _attn_cli; echo ${COMPREPLY[*]}' 2>/dev/null", completed[_i].args);
+    snprintf(reply, sizeof reply, "%s\n", completed[_i].says);
+    expect_exactly(line, reply);
+}
+END_TEST
+
+/* ---- streams and files ---- */
+
+static const char *const writers[] = {
+    "help", "help --man", "tokenize -s " LIFE, "info", "info --format json", "vocab -s x", "run -s " LIFE,
+    "run -s " LIFE " --format json", "run -s " LIFE " --format tidy", "run -s " LIFE " --show pattern --format csv",
+};
+
+START_TEST(full_disk_is_an_error)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\"$A\" %s 2>&1 >/dev/full", writers[_i]);
+    expect(line, 1, "No space left on device");
+}
+END_TEST
+
+START_TEST(closed_pipe_ends_quietly)
+{
+    char line[256];
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(dup2(ends[1], 9), 9);
+    close(ends[0]);
+    close(ends[1]);
+    snprintf(line, sizeof line, "\"$A\" %s 2>&1 >&9", writers[_i]);
+    expect_exactly(line, *writers[_i] == 'v' ? "1 words\n" : "");
+    close(9);
+}
+END_TEST
+
+START_TEST(closed_streams_are_errors)
+{
+    expect("\"$A\" tokenize -s Life 2>&1 >&-", 1, "standard output");
+    expect("\"$A\" run -s Life 2>&1 >&-", 1, "cannot write");
+    expect("\"$A\" tokenize -f - 2>&1 <&-", 1, "standard input: cannot read");
+}
+END_TEST
+
+static const struct usage bad_files[] = {
+    {"run -f $D/absent", "absent: cannot open: No such file"},
+    {"run -f tests", "tests: cannot read: Is a directory"},
+    {"run -f Makefile/x", "Makefile/x: cannot open: Not a directory"},
+    {"tokenize -f - < tests", "standard input: cannot read: Is a directory"},
+    {"run -s ''", "empty"},
+    {"run -s ' '", "empty"},
+    {"run -s x -m nowhere", "nowhere"},
+    {"run -s x -m tests/", "tests/"},
+    {"run -s Life -o $D/no/x.json", "x.json"},
+    {"vocab -s x -o $D/no/x.json", "x.json: cannot write"},
+    {"vocab -s x -o tests", "tests: cannot open: Is a directory"},
+    {"vocab -s x -o /dev/full", "No space left on device"},
+    {"init -o $D/m --vocab $D/absent", "absent: cannot open"},
+};
+
+START_TEST(bad_files_end_with_1_and_a_name)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\"$A\" %s 2>&1", bad_files[_i].args);
+    expect(line, 1, bad_files[_i].says);
+}
+END_TEST
+
+START_TEST(limit_of_file_size_is_an_error)
+{
+    expect("ulimit -f 0; \"$A\" vocab -s Life -o $D/v 2>&1", 1, "File too large");
+    expect("ls $D", 0, "");
+    ck_assert_uint_eq(sh("ls -A \"$D\"")->len, 0);
+}
+END_TEST
+
+START_TEST(files_are_replaced_whole)
+{
+    expect_exactly("cd $D && echo old >v && chmod 640 v && ln -s v link && \"$A\" vocab -q -s 'Life is' -o link && "
+                   "stat -c %a v && readlink link && ls -A", "640\nv\nlink\nv\n");
+    expect("cat $D/v", 0, "\"Life\"");
+    expect("\"$A\" vocab -s Life -o /dev/null 2>&1 && test -c /dev/null", 0, "1 words");
+}
+END_TEST
+
+/* With too little memory a run may fail, but says so: no crash, no killing signal.  127: too little to load it. */
+START_TEST(small_address_spaces_are_survived)
+{
+    if (SANITIZED)
+        return;
+    for (int mb = 4; mb <= 64; mb += 3) {
+        char line[256];
+        snprintf(line, sizeof line, "ulimit -v %d; \"$A\" run -s " LIFE " 2>&1", mb * 1024);
+        const struct said *s = sh(line);
+        ck_assert_msg(s->status == 0 || s->status == 1 || s->status == 127, "%d MB: %d\n%s", mb, s->status, s->text);
+    }
+    expect("ulimit -v 65536; \"$A\" run -s " LIFE, 0, "0.9468");
+}
+END_TEST
+
+/* ---- what the commands compute ---- */
+
+START_TEST(numbers_of_the_article)
+{
+    expect("ATTN_MODEL_PATH=models \"$A\" run -m life-full -s " LIFE, 0, "0.0386");
+    static const char *const numbers[] = {"0.6870", "0.0204", "0.0840", "0.1470", "0.0229", "0.5313", "1.3607", "0.7891", "1.3110"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        expect("ATTN_MODEL_PATH=models \"$A\" run -m life-full -s " LIFE " | grep -w is", 0, numbers[i]);
+    expect_same("ATTN_MODEL_PATH=models \"$A\" run -m life-full -s " LIFE, "\"$A\" run -m models/life-full -s " LIFE);
+    expect_same("ATTN_MODEL=models/life-full \"$A\" run -s " LIFE, "\"$A\" run -m models/life-full -s " LIFE);
+}
+END_TEST
+
+START_TEST(any_machine_and_thread_count_gives_the_same_bytes)
+{
+    static const char line[] = "\"$A\" run -s " LIFE " --show '*' --format json";
+    expect("\"$A\" run -s " LIFE " --show '*' --format json", 0, "\"blocks.0.attn.pattern\"");
+    expect_same(line, "LIBXSMM_TARGET=generic \"$A\" run -s " LIFE " --show '*' --format json");
+    expect_same(line, "LIBXSMM_TARGET=hsw \"$A\" run -s " LIFE " --show '*' --format json");
+    expect_same(line, "\"$A\" run -t 1 -s " LIFE " --show '*' --format json");
+    expect_same(line, "\"$A\" run -t 7 -s " LIFE " --show '*' --format json");
+    expect_same(line, "LC_ALL=de_DE.UTF-8 \"$A\" run -s " LIFE " --show '*' --format json");
+}
+END_TEST
+
+START_TEST(output_names_choose_the_format)
+{
+    expect("\"$A\" run -s Life --show pattern -o $D/p.csv && cat $D/p.csv", 0, "Life");
+    expect("\"$A\" run -s Life --show pattern -o $D/p.json && cat $D/p.json", 0, "\"activations\"");
+    expect("\"$A\" run -s Life --show pattern -o $D/p.npy && head -c 6 $D/p.npy", 0, "NUMPY");
+    expect("\"$A\" run -s Life --show pattern -o $D/p.npz && head -c 2 $D/p.npz", 0, "PK");
+}
+END_TEST
+
+START_TEST(manifest_has_the_canonical_command)
+{
+    expect("\"$A\" run -t 2 -q --precision=5 -o $D/out --format csv -s\"it's\" --head 0 --ids 2>&1", 2, "--ids needs a value");
+    expect("\"$A\" run -t 2 -q -o $D/out --show=pattern --format csv -s 'Life is' --head 0 && cat $D/out/manifest.json", 0,
+           "attn-cli run --sentence 'Life is' --show pattern --head 0 --format csv\"");
+}
+END_TEST
+
+START_TEST(text_to_tokens_and_back)
+{
+    expect_exactly("\"$A\" tokenize -s " LIFE " --format ids", "0 4 5 2 1 3\n");
+    expect_exactly("\"$A\" tokenize --decode --ids '0, 4 5'", "Life is short\n");
+    expect_exactly("echo 0 4 5 | \"$A\" tokenize --decode -f -", "Life is short\n");
+    expect_exactly("\"$A\" tokenize -s '' --format ids", "\n");
+    expect("\"$A\" tokenize -s '' --format json", 0, "\"ids\": []");
+    expect("\"$A\" tokenize -s 'Life is' --format json", 0, "{\"id\": 4, \"text\": \"is\", \"raw\": \"is\", \"start\": 5, \"end\": 7}");
+    expect("\"$A\" tokenize -s 'Life is'", 0, "    1      4  is     5-7\n");
+    expect("\"$A\" tokenize -s 'Life iz' 2>&1", 1, "iz");
+}
+END_TEST
+
+START_TEST(info_describes_the_model)
+{
+    expect("\"$A\" info --check", 0, "every weight is a finite number");
+    expect("\"$A\" info --check", 0, "digest        sampled:");
+    expect("\"$A\" info --digest full --format json", 0, "\"digest\": \"sha256:");
+    expect("\"$A\" info --format json", 0, "\"vocab_size\": 6");
+}
+END_TEST
+
+START_TEST(a_vocabulary_becomes_a_model)
+{
+    expect("cd $D && \"$A\" vocab -s " LIFE " --drop , -o v.json 2>&1", 0, "6 words");
+    expect_exactly("cd $D && \"$A\" init -o m --vocab v.json --drop , --n-layer 2 --n-head 2 --d-model 8 --norm layernorm "
+                   "--position learned --mlp gelu --d-mlp 16 --residual --output-projection true --tied=false --unembed "
+                   "--seed 3 2>&1 && ls -A m", "config.json\nmodel.safetensors\nvocab.json\n");
+    expect("\"$A\" run -m $D/m -s " LIFE " --show logits --format json", 0, "\"logits\"");
+    expect("\"$A\" info -m $D/m", 0, "layers        2\n");
+    expect("cd $D && \"$A\" init -o n --vocab v.json --config m/config.json --seed 3 && cmp m/model.safetensors n/model.safetensors", 0, "");
+}
+END_TEST
+
+/* ---- on a terminal ---- */
+
+/* What a line shows on a terminal of its own. */
+static const struct said *on_terminal(const char *line)
+{
+    static struct said s;
+    int fd, status;
+    struct winsize size = {.ws_row = 24, .ws_col = 60};
+    pid_t child = forkpty(&fd, NULL, NULL, &size);
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(126);
+    }
+    s.len = 0;
+    for (ssize_t n; (n = read(fd, s.text + s.len, sizeof s.text - 1 - s.len)) > 0;)
+        s.len += (size_t)n;
+    s.text[s.len] = '\0';
+    close(fd);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    s.status = WEXITSTATUS(status);
+    return &s;
+}
+
+START_TEST(colour_only_on_a_terminal)
+{
+    ck_assert_ptr_nonnull(strchr(on_terminal("TERM=xterm \"$A\" run -s " LIFE)->text, '\033'));
+    ck_assert_ptr_null(strchr(on_terminal("NO_COLOR=1 TERM=xterm \"$A\" run -s " LIFE)->text, '\033'));
+    ck_assert_ptr_null(strchr(on_terminal("TERM=dumb \"$A\" run -s " LIFE)->text, '\033'));
+    ck_assert_ptr_null(strchr(sh("TERM=xterm \"$A\" run -s " LIFE)->text, '\033'));
+}
+END_TEST
+
+START_TEST(binary_is_not_for_terminals)
+{
+    const struct said *s = on_terminal("\"$A\" run -s Life --format npz");
+    ck_assert_int_eq(s->status, 2);
+    ck_assert_ptr_nonnull(strstr(s->text, "-o"));
+}
+END_TEST
+
+Suite *suite_cmd(void)
+{
+#define ROWS(list) (int)(sizeof list / sizeof *list)
+    const struct { const TTest *test; int rows; } tests[] = {
+        {wrong_usage_ends_with_2_and_says_why, ROWS(wrong)}, {options_come_in_any_order_and_spelling, 1},
+        {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
+        {help_lists_every_command, 1}, {man_page_and_completions_are_current, 1},
+        {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)}, {full_disk_is_an_error, ROWS(writers)},
+        {closed_pipe_ends_quietly, ROWS(writers)}, {closed_streams_are_errors, 1},
+        {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1},
+        {small_address_spaces_are_survived, 1}, {numbers_of_the_article, 1},
+        {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
+        {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1}, {info_describes_the_model, 1},
+        {a_vocabulary_becomes_a_model, 1}, {colour_only_on_a_terminal, 1}, {binary_is_not_for_terminals, 1},
+    };
+    Suite *s = suite_create("cmd");
+    TCase *c = tcase_create("cmd");
+    tcase_add_checked_fixture(c, set_up, scratch_remove);
+    tcase_set_timeout(c, 30);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_loop_test(c, tests[i].test, 0, tests[i].rows);
+    suite_add_tcase(s, c);
+    return s;
+}

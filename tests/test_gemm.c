@@ -1,0 +1,197 @@
+/* The chain rule: any shape, view, kernel and number of threads gives the bits of a plain loop. */
+
+#include "suites.h"
+
+#include "compute/gemm.h"
+#include "compute/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 5 };
+
+static unsigned seed;
+
+static size_t pick(size_t n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (size_t)(seed >> 8) % n;
+}
+
+static void *room(size_t bytes)
+{
+    void *p = calloc(1, bytes);
+    ck_assert_ptr_nonnull(p);
+    return p;
+}
+
+/* Numbers with many digits, as F32 or as the 16 bits of the other types. */
+static void fill(void *to, enum attn_dtype type, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (type == ATTN_F32)
+            ((float *)to)[i] = ((float)pick(20001) - 10000) / 7919;
+        else                            /* finite: exponents 8 to 23 of F16, around 1 of BF16 */
+            ((uint16_t *)to)[i] = (uint16_t)(type == ATTN_F16 ? 0x2000 + pick(0x3fff) : 0x3d00 + pick(0x200)) | (uint16_t)(pick(2) << 15);
+}
+
+static float element(const struct attn_mat *w, size_t k, size_t j)
+{
+    float x;
+    attn_vec_widen(&x, w->data, w->type, w->by_output ? j * w->ld + k : k * w->ld + j, 1);
+    return x;
+}
+
+static float step(float x, float w, float sum)
+{
+    return attn_vec_fused() ? fmaf(x, w, sum) : x * w + sum;
+}
+
+/* The definition. */
+static void plain(float *y, const float *x, size_t ldx, size_t n, const struct attn_mat *w)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < w->out; j++) {
+            float sum = 0, bias;
+            for (size_t k = 0; k < w->in; k++)
+                sum = step(x[i * ldx + k], element(w, k, j), sum);
+            if (w->bias.data) {
+                attn_vec_widen(&bias, w->bias.data, w->bias.type, j, 1);
+                sum += bias;
+            }
+            y[i * w->out + j] = sum;
+        }
+}
+
+static struct attn_mat random_mat(void *data, const void *bias, size_t in, size_t out)
+{
+    struct attn_mat w = {.data = data, .type = (enum attn_dtype)pick(3), .in = in, .out = out, .by_output = pick(2)};
+    w.ld = (w.by_output ? in : out) + pick(3);
+    fill(data, w.type, (w.by_output ? out : in) * w.ld);
+    if (pick(2))
+        w.bias = (struct attn_vec){bias, ATTN_F32};
+    return w;
+}
+
+static void expect_same(const float *want, const float *y, size_t ldy, size_t n, size_t out)
+{
+    for (size_t i = 0; i < n; i++) {
+        ck_assert(memcmp(want + i * out, y + i * ldy, out * sizeof *y) == 0);
+        for (size_t j = out; j < ldy; j++)          /* nothing beyond the last column is touched */
+            ck_assert(y[i * ldy + j] == -77);
+    }
+}
+
+static void compare(struct attn_team *t, const float *want, const float *x, size_t ldx, size_t n, const struct attn_mat *w)
+{
+    size_t ldy = w->out + GUARD;
+    float *y = room(n * ldy * sizeof *y);
+    for (size_t i = 0; i < n * ldy; i++)
+        y[i] = -77;
+    attn_gemm(t, y, ldy, x, ldx, n, w);
+    expect_same(want, y, ldy, n, w->out);
+    free(y);
+}
+
+static void check_shape(struct attn_team *team[3], size_t n, size_t in, size_t out)
+{
+    size_t ldx = in + pick(3);
+    float *x = room(n * ldx * sizeof *x), *want = room(n * out * sizeof *want), *bias = room(out * sizeof *bias);
+    void *data = room((in + 3) * (out + 3) * sizeof(float));
+    fill(x, ATTN_F32, n * ldx);
+    fill(bias, ATTN_F32, out);
+    struct attn_mat w = random_mat(data, bias, in, out);
+    plain(want, x, ldx, n, &w);
+    bool jit = attn_gemm_choose(ATTN_KERNEL_LIBXSMM);
+    for (int i = 0; i < 3 && jit; i++)
+        compare(team[i], want, x, ldx, n, &w);
+    ck_assert(attn_gemm_choose(ATTN_KERNEL_OWN));
+    for (int i = 0; i < 3; i++)
+        compare(team[i], want, x, ldx, n, &w);
+    free(x);
+    free(want);
+    free(bias);
+    free(data);
+}
+
+START_TEST(any_shape_gives_the_bits_of_the_plain_loop)
+{
+    struct attn_team *team[3] = {NULL};
+    ck_assert_int_eq(attn_team_new(&team[1], 2, NULL), 0);
+    ck_assert_int_eq(attn_team_new(&team[2], 5, NULL), 0);
+    seed = (unsigned)_i + 1;
+    for (int round = 0; round < 12; round++) {
+        bool deep = round % 4 == 0, wide = round % 4 == 1, tall = round % 4 == 2;
+        check_shape(team, 1 + pick(tall ? 200 : 20), 1 + pick(deep ? 1400 : 150), 1 + pick(wide ? 400 : 140));
+    }
+    attn_team_free(team[1]);
+    attn_team_free(team[2]);
+}
+END_TEST
+
+START_TEST(awkward_shapes)
+{
+    static const size_t shapes[][3] = {
+        {1, 1, 1}, {1, 1, 64}, {1, 1, 65}, {6, 3, 2}, {7, 513, 63}, {64, 512, 64}, {65, 512, 128}, {100, 5, 64},
+        {101, 5, 64}, {129, 1, 1}, {130, 64, 65}, {200, 16, 16}, {12, 64, 11}, {11, 64, 16}};
+    struct attn_team *team[3] = {NULL};
+    seed = 99;
+    for (int round = 0; round < 6; round++)
+        check_shape(team, shapes[_i][0], shapes[_i][1], shapes[_i][2]);
+}
+END_TEST
+
+/* A row's bits do not depend on the rows beside it. */
+START_TEST(rows_do_not_know_each_other)
+{
+    enum { N = 150, IN = 96, OUT = 80 };
+    float *x = room(N * IN * sizeof *x), *all = room(N * OUT * sizeof *all), *one = room(OUT * sizeof *one);
+    float *data = room(IN * OUT * sizeof *data);
+    seed = 4;
+    fill(x, ATTN_F32, N * IN);
+    fill(data, ATTN_F32, IN * OUT);
+    const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = OUT};
+    attn_gemm_choose(ATTN_KERNEL_LIBXSMM);
+    attn_gemm(NULL, all, OUT, x, IN, N, &w);
+    for (size_t i = 0; i < N; i++) {
+        attn_gemm(NULL, one, OUT, x + i * IN, IN, 1, &w);
+        ck_assert(memcmp(one, all + i * OUT, sizeof(float) * OUT) == 0);
+    }
+    free(x);
+    free(all);
+    free(one);
+    free(data);
+}
+END_TEST
+
+START_TEST(nothing_to_do)
+{
+    const struct attn_mat none = {.in = 3, .out = 0};
+    attn_gemm(NULL, NULL, 0, NULL, 0, 4, &none);
+    const struct attn_mat some = {.in = 3, .out = 5};
+    attn_gemm(NULL, NULL, 0, NULL, 0, 0, &some);
+}
+END_TEST
+
+START_TEST(small_work_does_not_start_libxsmm)
+{
+    attn_gemm_prepare(1e3);
+    ck_assert(attn_gemm_choose(ATTN_KERNEL_AUTO));
+    attn_gemm_prepare(1e12);            /* and large work may */
+}
+END_TEST
+
+Suite *suite_gemm(void)
+{
+    Suite *s = suite_create("gemm");
+    TCase *c = tcase_create("gemm");
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, any_shape_gives_the_bits_of_the_plain_loop, 0, 10);
+    tcase_add_loop_test(c, awkward_shapes, 0, 14);
+    tcase_add_test(c, rows_do_not_know_each_other);
+    tcase_add_test(c, nothing_to_do);
+    tcase_add_test(c, small_work_does_not_start_libxsmm);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,147 @@
+/* test_map.c - files in. */
+#include "suites.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "scratch.h"
+
+START_TEST(map_a_file)
+{
+    struct attn_map m;
+    struct attn_err err = {0};
+    scratch_put(scratch_path("a"), "hello", 5);
+    ck_assert_int_eq(attn_map_open(&m, scratch_path("a"), 5, &err), 0);
+    ck_assert(m.mapped && m.len == 5);
+    ck_assert_mem_eq(m.data, "hello", 5);
+    attn_map_close(&m);
+    attn_map_close(&m);                 /* zeroed by the first */
+}
+END_TEST
+
+START_TEST(map_an_empty_file)
+{
+    struct attn_map m;
+    scratch_put(scratch_path("empty"), "", 0);
+    ck_assert_int_eq(attn_map_open(&m, scratch_path("empty"), 0, NULL), 0);
+    ck_assert(m.data != NULL && m.len == 0);
+    attn_map_close(&m);
+}
+END_TEST
+
+START_TEST(map_a_file_that_claims_to_be_empty)
+{
+    struct attn_map m;
+    ck_assert_int_eq(attn_map_open(&m, "/proc/self/cmdline", 1 << 20, NULL), 0);
+    ck_assert_uint_gt(m.len, 0);
+    attn_map_close(&m);
+}
+END_TEST
+
+/* A pipe that gives `len` bytes, as a path. */
+static int pipe_of(size_t len, char path[32])
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        close(ends[0]);
+        signal(SIGPIPE, SIG_DFL);       /* the reader may give up early */
+        for (size_t i = 0; i < len; i++) {
+            char c = (char)('a' + i % 26);
+            if (write(ends[1], &c, 1) != 1)
+                break;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    snprintf(path, 32, "/dev/fd/%d", ends[0]);
+    return ends[0];
+}
+
+START_TEST(map_a_pipe)
+{
+    char path[32];
+    struct attn_map m;
+    int fd = pipe_of(200000, path);
+    ck_assert_int_eq(attn_map_open(&m, path, 200000, NULL), 0);
+    ck_assert_uint_eq(m.len, 200000);
+    for (size_t i = 0; i < m.len; i++)
+        ck_assert_int_eq(m.data[i], (int)('a' + i % 26));
+    attn_map_close(&m);
+    close(fd);
+}
+END_TEST
+
+START_TEST(map_standard_input)
+{
+    char path[32];
+    struct attn_map m;
+    int fd = pipe_of(3, path), saved = dup(STDIN_FILENO);
+    dup2(fd, STDIN_FILENO);
+    ck_assert_int_eq(attn_map_open(&m, "-", 100, NULL), 0);
+    ck_assert_uint_eq(m.len, 3);
+    ck_assert_mem_eq(m.data, "abc", 3);
+    attn_map_close(&m);
+    ck_assert_int_ne(fcntl(STDIN_FILENO, F_GETFD), -1);     /* still open */
+    dup2(saved, STDIN_FILENO);
+    close(fd);
+}
+END_TEST
+
+static void check_no_map(const char *path, size_t limit, const char *reason)
+{
+    struct attn_map m;
+    struct attn_err err = {0};
+    char expected[256];
+    snprintf(expected, sizeof expected, "%s: %s", path, reason);
+    ck_assert_int_ne(attn_map_open(&m, path, limit, &err), 0);
+    ck_assert_str_eq(err.msg, expected);
+    ck_assert_ptr_null(m.data);
+}
+
+START_TEST(map_refusals)
+{
+    char path[32];
+    scratch_put(scratch_path("a"), "hello", 5);
+    check_no_map(scratch_path("none"), 100, "cannot open: No such file or directory");
+    check_no_map(scratch_dir, 100, "is a directory, expected a file");
+    check_no_map(scratch_path("a"), 4, "is larger than 4 bytes, the most that is read here");
+    int fd = pipe_of(100000, path);
+    check_no_map(path, 70000, "is larger than 70000 bytes, the most that is read here");
+    close(fd);
+    check_no_map("/dev/zero", 100, "is larger than 100 bytes, the most that is read here");
+    check_no_map("/proc/self/mem", 100, "cannot read: Input/output error");
+}
+END_TEST
+
+START_TEST(map_of_a_locked_file)
+{
+    if (geteuid() == 0)
+        return;                         /* nothing is locked for root */
+    scratch_put(scratch_path("locked"), "x", 1);
+    chmod(scratch_path("locked"), 0);
+    check_no_map(scratch_path("locked"), 100, "cannot open: Permission denied");
+}
+END_TEST
+
+Suite *suite_map(void)
+{
+    const TTest *const tests[] = {
+        map_a_file, map_an_empty_file, map_a_file_that_claims_to_be_empty, map_a_pipe, map_standard_input,
+        map_refusals, map_of_a_locked_file,
+    };
+    Suite *s = suite_create("map");
+    TCase *c = tcase_create("map");
+    tcase_add_checked_fixture(c, scratch_make, scratch_remove);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(c, tests[i]);
+    suite_add_tcase(s, c);
+    return s;
+}

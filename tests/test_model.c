@@ -1,0 +1,288 @@
+/* Opening models: where they are found, and everything a directory can get wrong. */
+
+#include "suites.h"
+
+#include "make.h"
+
+#include "base/out.h"
+#include "io/safetensors.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One layer, one head: d 3, dh 2, dv 4. */
+#define START "{\"model_type\": \"attn-decoder\", \"vocab_size\": 2, \"n_ctx\": 4, \"n_layer\": %s, \"n_head\": 1, \"d_model\": 3, \"d_head\": 2, "
+static const char LAYERS_1[] = "1";
+
+static float numbers[64];
+
+static struct attn_st_tensor tensor(const char *name, size_t rows, size_t cols)
+{
+    return (struct attn_st_tensor){.name = name, .dtype = "F32", .ndim = 2, .shape = {rows, cols}, .count = rows * cols,
+                                   .bytes = rows * cols * 4, .data = (const unsigned char *)numbers};
+}
+
+enum { EMBED, Q, K, V, SPARE, MOST };
+static struct attn_st_tensor good[MOST];
+
+static void setup(void)
+{
+    for (int i = 0; i < 64; i++)
+        numbers[i] = (float)i / 8;
+    good[EMBED] = tensor("embed.weight", 2, 3);
+    good[Q] = tensor("blocks.0.attn.q.weight", 3, 2);
+    good[K] = tensor("blocks.0.attn.k.weight", 3, 2);
+    good[V] = tensor("blocks.0.attn.v.weight", 3, 4);
+}
+
+static char *write_model(const struct attn_st_tensor *t, size_t n, const char *layers, const char *rest)
+{
+    struct attn_err err = {0};
+    struct attn_out *out = NULL;
+    char config[512], *dir = make_dir(), *path = make_path(dir, "model.safetensors");
+    int len = snprintf(config, sizeof config, START "\"d_value\": 4%s}", layers, rest);
+    make_file(dir, "config.json", config, (size_t)len);
+    int rc = attn_out_open(&out, path, &err);
+    if (!rc)
+        rc = attn_st_write(out, t, n, &err);
+    if (!rc)
+        rc = attn_out_commit(out, &err);
+    ck_assert_msg(!rc, "%s", err.msg);
+    attn_out_close(out);
+    free(path);
+    return dir;
+}
+
+/* Opening fails and the message has all the words ("a|b|c"). */
+static void expect_refusal(char *dir, const char *words)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    char list[256], *save = NULL;
+    ck_assert_int_ne(attn_model_open(&m, dir, &err), 0);
+    ck_assert_ptr_null(m);
+    snprintf(list, sizeof list, "%s", words);
+    for (char *w = strtok_r(list, "|", &save); w; w = strtok_r(NULL, "|", &save))
+        ck_assert_msg(strstr(err.msg, w) != NULL, "'%s' lacks '%s'", err.msg, w);
+    ck_assert_ptr_nonnull(strstr(err.msg, dir));
+    make_remove(dir);
+}
+
+START_TEST(a_good_one_opens)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    struct attn_info info;
+    struct attn_tensor_info t;
+    char *dir = write_model(good, 4, LAYERS_1, "");
+    ck_assert_msg(!attn_model_open(&m, dir, &err), "%s", err.msg);
+    attn_model_info(m, &info);
+    ck_assert_uint_eq(info.tensors, 4);
+    ck_assert_uint_eq(info.parameters, 2 * 3 + 3 * 2 + 3 * 2 + 3 * 4);
+    ck_assert_uint_eq(info.bytes, info.parameters * 4);
+    ck_assert_str_eq(info.path, dir);
+    ck_assert_str_eq(info.name, strrchr(dir, '/') + 1);
+    attn_model_tensor(m, 3, &t);
+    ck_assert_str_eq(t.name, "blocks.0.attn.v.weight");
+    ck_assert_int_eq(t.ndim, 2);
+    ck_assert_uint_eq(t.shape[1], 4);
+    attn_model_close(m);
+    attn_model_close(NULL);
+    make_remove(dir);
+}
+END_TEST
+
+START_TEST(missing_tensor)
+{
+    expect_refusal(write_model(good, 3, LAYERS_1, ""), "model.safetensors|blocks.0.attn.v.weight|missing|[3, 4]");
+}
+END_TEST
+
+/* A config that claims two thousand million layers costs nothing. */
+START_TEST(missing_layers)
+{
+    expect_refusal(write_model(good, 4, "2", ", \"output_projection\": true"), "blocks.0.attn.o.weight|missing|[4, 3]");
+    good[SPARE] = tensor("blocks.0.attn.o.weight", 4, 3);
+    expect_refusal(write_model(good, 5, "2147483647", ", \"output_projection\": true"), "blocks.1.attn.q.weight|missing");
+}
+END_TEST
+
+START_TEST(stranger)
+{
+    good[SPARE] = tensor("blocks.1.attn.q.weight", 3, 2);
+    expect_refusal(write_model(good, 5, LAYERS_1, ""), "blocks.1.attn.q.weight|no place");
+}
+END_TEST
+
+START_TEST(wrong_shapes)
+{
+    good[V] = tensor("blocks.0.attn.v.weight", 4, 3);
+    expect_refusal(write_model(good, 4, LAYERS_1, ""), "blocks.0.attn.v.weight|[4, 3]|[3, 4]|transposed");
+    good[V] = tensor("blocks.0.attn.v.weight", 3, 5);
+    expect_refusal(write_model(good, 4, LAYERS_1, ""), "blocks.0.attn.v.weight|[3, 5]|[3, 4]");
+    good[V] = tensor("blocks.0.attn.v.weight", 12, 1);
+    good[V].ndim = 1;
+    expect_refusal(write_model(good, 4, LAYERS_1, ""), "[12]|[3, 4]");
+}
+END_TEST
+
+START_TEST(wrong_type)
+{
+    good[K].dtype = "I32";
+    expect_refusal(write_model(good, 4, LAYERS_1, ""), "model.safetensors|blocks.0.attn.k.weight|I32|BF16");
+}
+END_TEST
+
+START_TEST(weights_that_are_not_finite)
+{
+    static const struct { float x; const char *words; } bad[] = {
+        {NAN, "model.safetensors|blocks.0.attn.v.weight|NaN|row 1, column 3"}, {INFINITY, "inf"}, {-INFINITY, "-inf"}};
+    numbers[7] = bad[_i].x;             /* only v has so many */
+    expect_refusal(write_model(good, 4, LAYERS_1, ""), bad[_i].words);
+}
+END_TEST
+
+START_TEST(missing_files)
+{
+    char *dir = make_dir();
+    expect_refusal(dir, "config.json|No such file");
+    dir = make_model("{\"model_type\": \"attn-decoder\", \"vocab_size\": 2, \"n_ctx\": 4, \"n_layer\": 1, \"n_head\": 1, \"d_model\": 3}",
+                     NULL, 1, "F32");
+    char *path = make_path(dir, "model.safetensors");
+    ck_assert_int_eq(unlink(path), 0);
+    free(path);
+    expect_refusal(dir, "model.safetensors|No such file");
+}
+END_TEST
+
+/* Tensors at odd addresses are copied, not cast; the sanitizers watch. */
+START_TEST(misaligned_data_is_read)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    static const char header[] =
+        "{\"embed.weight\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
+        "\"blocks.0.attn.q.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[24,48]},"
+        "\"blocks.0.attn.k.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[48,72]},"
+        "\"blocks.0.attn.v.weight\":{\"dtype\":\"F16\",\"shape\":[3,4],\"data_offsets\":[72,96]}}";
+    unsigned char file[1024] = {0};
+    char *dir = write_model(good, 4, LAYERS_1, "");
+    for (size_t pad = 0; pad < 4; pad++) {
+        uint64_t n = sizeof header - 1 + pad;
+        memcpy(file, &n, 8);
+        memset(file + 8, ' ', (size_t)n);
+        memcpy(file + 8, header, sizeof header - 1);
+        memset(file + 8 + n, 0, 96);
+        make_file(dir, "model.safetensors", file, 8 + (size_t)n + 96);
+        ck_assert_msg(!attn_model_open(&m, dir, &err), "%s", err.msg);
+        struct attn_run *r = NULL;
+        const struct attn_plan plan = {.rows = 2, .seqs = 1};
+        const struct attn_seq seq = {.T = 2};
+        const int32_t ids[] = {0, 1};
+        ck_assert(!attn_run_new(&r, m, &plan, NULL, 0, &err));
+        ck_assert(!attn_run_forward(r, ids, &seq, 1, &err));
+        attn_run_free(r);
+        attn_model_close(m);
+    }
+    make_remove(dir);
+}
+END_TEST
+
+START_TEST(names_are_looked_up)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    struct attn_info info;
+    ck_assert(!attn_model_open(&m, NULL, &err));
+    attn_model_info(m, &info);
+    ck_assert_str_eq(info.name, attn_model_builtin()[0]);
+    ck_assert_ptr_null(info.path);
+    attn_model_close(m);
+    ck_assert(setenv("ATTN_MODEL_PATH", "/nowhere::models", 1) == 0);
+    ck_assert_msg(!attn_model_open(&m, "stacked", &err), "%s", err.msg);
+    attn_model_info(m, &info);
+    ck_assert_str_eq(info.path, "models/stacked");
+    attn_model_close(m);
+    ck_assert(!attn_model_open(&m, "models/stacked/", &err));
+    attn_model_info(m, &info);
+    ck_assert_str_eq(info.name, "stacked");
+    attn_model_close(m);
+    ck_assert_int_ne(attn_model_open(&m, "no-such-model", &err), 0);
+    ck_assert_ptr_nonnull(strstr(err.msg, "no model 'no-such-model'"));
+    ck_assert_int_ne(attn_model_open(&m, "", &err), 0);
+}
+END_TEST
+
+START_TEST(digests_tell_models_apart)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    char seen[3][80], full[80];
+    for (int i = 0; i < 3; i++) {
+        numbers[0] = (float)(i / 2);    /* the third has another number */
+        char *one = write_model(good, 4, LAYERS_1, "");
+        ck_assert(!attn_model_open(&m, one, &err));
+        ck_assert(!attn_model_digest(m, false, seen[i], &err));
+        ck_assert(!attn_model_digest(m, true, full, &err));
+        ck_assert(strncmp(seen[i], "sampled:", 8) == 0 && strlen(seen[i]) == 72);
+        ck_assert(strncmp(full, "sha256:", 7) == 0 && strlen(full) == 71);
+        attn_model_close(m);
+        make_remove(one);
+    }
+    ck_assert_str_eq(seen[0], seen[1]);
+    ck_assert_str_ne(seen[0], seen[2]);
+}
+END_TEST
+
+static void expect_no_tokenizer(char *dir, const char *words)
+{
+    struct attn_err err = {0};
+    struct attn_tokenizer *t = NULL;
+    ck_assert_int_ne(attn_tokenizer_open(&t, dir, &err), 0);
+    ck_assert_msg(strstr(err.msg, words) != NULL, "'%s' lacks '%s'", err.msg, words);
+    ck_assert_ptr_null(t);
+}
+
+START_TEST(tokenizer_needs_only_a_vocabulary)
+{
+    struct attn_err err = {0};
+    struct attn_tokenizer *t = NULL;
+    char *dir = make_dir();
+    expect_no_tokenizer(dir, "vocab.json");
+    make_file(dir, "vocab.json", "{\"b\": 1, \"a\": 0}", 16);
+    ck_assert_msg(!attn_tokenizer_open(&t, dir, &err), "%s", err.msg);
+    ck_assert_uint_eq(attn_tokenizer_size(t), 2);
+    size_t len;
+    ck_assert_mem_eq(attn_tokenizer_text(t, 1, &len), "b", 1);
+    ck_assert_ptr_null(attn_tokenizer_text(t, 2, &len));
+    attn_tokenizer_close(t);
+    make_file(dir, "merges.txt", "#version: 0.2\n", 14);
+    expect_no_tokenizer(dir, "BPE");
+    make_remove(dir);
+}
+END_TEST
+
+Suite *suite_model(void)
+{
+    Suite *s = suite_create("model");
+    TCase *c = tcase_create("model");
+    tcase_add_checked_fixture(c, setup, NULL);
+    tcase_add_test(c, a_good_one_opens);
+    tcase_add_test(c, missing_tensor);
+    tcase_add_test(c, missing_layers);
+    tcase_add_test(c, stranger);
+    tcase_add_test(c, wrong_shapes);
+    tcase_add_test(c, wrong_type);
+    tcase_add_loop_test(c, weights_that_are_not_finite, 0, 3);
+    tcase_add_test(c, missing_files);
+    tcase_add_test(c, misaligned_data_is_read);
+    tcase_add_test(c, names_are_looked_up);
+    tcase_add_test(c, digests_tell_models_apart);
+    tcase_add_test(c, tokenizer_needs_only_a_vocabulary);
+    suite_add_tcase(s, c);
+    return s;
+}

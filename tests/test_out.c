@@ -1,0 +1,345 @@
+/* test_out.c - files out: base/out.h and, through it, base/target.h. */
+#include "suites.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/out.h"
+#include "base/sha256.h"
+#include "scratch.h"
+
+static struct attn_out *open_out(const char *path)
+{
+    struct attn_out *o = NULL;
+    struct attn_err err = {0};
+    ck_assert_msg(attn_out_open(&o, path, &err) == 0, "%s", err.msg);
+    return o;
+}
+
+static void commit_out(struct attn_out *o)
+{
+    struct attn_err err = {0};
+    ck_assert_msg(attn_out_commit(o, &err) == 0, "%s", err.msg);
+    attn_out_close(o);
+}
+
+START_TEST(out_appears_when_committed)
+{
+    struct attn_out *o = open_out(scratch_path("new"));
+    attn_out_str(o, "a,");
+    attn_out_f32(o, 0.5f);
+    attn_out_char(o, ',');
+    attn_out_u64(o, 42);
+    attn_out_printf(o, "%s%d", ",x", 7);
+    attn_out_write(o, NULL, 0);
+    ck_assert_uint_eq(attn_out_bytes(o), 11);
+    ck_assert_int_ne(access(scratch_path("new"), F_OK), 0);
+    commit_out(o);
+    scratch_expect(scratch_path("new"), "a,0.5,42,x7");
+    ck_assert_int_eq(scratch_count(), 1);
+}
+END_TEST
+
+START_TEST(out_without_commit_changes_nothing)
+{
+    scratch_put(scratch_path("kept"), "old", 3);
+    for (int i = 0; i < 2; i++) {
+        struct attn_out *o = open_out(scratch_path(i ? "new" : "kept"));
+        for (int j = 0; j < 100000; j++)
+            attn_out_str(o, "more than the buffer holds ");
+        attn_out_close(o);
+    }
+    scratch_expect(scratch_path("kept"), "old");
+    ck_assert_int_eq(scratch_count(), 1);
+}
+END_TEST
+
+static mode_t mode_of(const char *path)
+{
+    struct stat st;
+    ck_assert_int_eq(lstat(path, &st), 0);
+    return st.st_mode & 07777;
+}
+
+START_TEST(out_permissions)
+{
+    mode_t old = umask(027);
+    scratch_put(scratch_path("script"), "", 0);
+    chmod(scratch_path("script"), 0757);
+    commit_out(open_out(scratch_path("script")));
+    commit_out(open_out(scratch_path("new")));
+    umask(old);
+    ck_assert_uint_eq(mode_of(scratch_path("script")), 0757);
+    ck_assert_uint_eq(mode_of(scratch_path("new")), 0640);
+}
+END_TEST
+
+START_TEST(out_through_links)
+{
+    mkdir(scratch_path("sub"), 0777);
+    scratch_put(scratch_path("sub/there"), "old", 3);
+    ck_assert_int_eq(symlink("sub/there", scratch_path("link")), 0);
+    ck_assert_int_eq(symlink("sub/missing", scratch_path("hop")), 0);
+    ck_assert_int_eq(symlink(scratch_path("hop"), scratch_path("dangling")), 0);
+    static const char *const links[] = {"link", "dangling"}, *const ends[] = {"sub/there", "sub/missing"};
+    for (int i = 0; i < 2; i++) {
+        struct attn_out *o = open_out(scratch_path(links[i]));
+        attn_out_str(o, "new");
+        commit_out(o);
+        scratch_expect(scratch_path(ends[i]), "new");
+        ck_assert_uint_eq(mode_of(scratch_path(links[i])), 0777);     /* still a link */
+    }
+    ck_assert_int_eq(scratch_count(), 5);
+}
+END_TEST
+
+static void check_no_out(const char *path, const char *reason)
+{
+    struct attn_out *o = NULL;
+    struct attn_err err = {0};
+    char expected[256];
+    snprintf(expected, sizeof expected, "%s%s", path, reason);
+    ck_assert_int_ne(attn_out_open(&o, path, &err), 0);
+    ck_assert_str_eq(err.msg, expected);
+    ck_assert_ptr_null(o);
+}
+
+START_TEST(out_refusals)
+{
+    scratch_put(scratch_path("file"), "", 0);
+    ck_assert_int_eq(symlink("loop", scratch_path("loop")), 0);
+    check_no_out(scratch_dir, ": is a directory, expected a file");
+    check_no_out(scratch_path("none/x"), ": cannot create: No such file or directory");
+    check_no_out(scratch_path("none/"), ": cannot create: No such file or directory");
+    check_no_out(scratch_path("file/x"), ": cannot create: Not a directory");
+    check_no_out(scratch_path("loop"), ": cannot create: Too many levels of symbolic links");
+    check_no_out("", "cannot write to a file without a name");
+    if (geteuid() != 0) {
+        chmod(scratch_path("file"), 0444);
+        check_no_out(scratch_path("file"), ": cannot replace: Permission denied");
+    }
+}
+END_TEST
+
+START_TEST(out_big_and_small_writes_in_order)
+{
+    static char big[200000];
+    struct attn_map m;
+    struct attn_sha256 sha;
+    struct attn_out *o = open_out(scratch_path("x"));
+    char hex[65], expected[65];
+    memset(big, 'b', sizeof big);
+    attn_out_hash(o);
+    attn_out_str(o, "first");
+    attn_out_write(o, big, sizeof big);
+    for (int i = 0; i < 30000; i++)
+        attn_out_f32(o, 0.125f);
+    attn_out_digest(o, hex);
+    ck_assert_uint_eq(attn_out_bytes(o), 5 + sizeof big + 30000 * 5);
+    ck_assert_int_eq(attn_out_commit(o, NULL), 0);
+    attn_out_digest(o, expected);
+    ck_assert_str_eq(hex, expected);
+    attn_out_close(o);
+    ck_assert_int_eq(attn_map_open(&m, scratch_path("x"), SIZE_MAX, NULL), 0);
+    ck_assert_uint_eq(m.len, 5 + sizeof big + 30000 * 5);
+    ck_assert_mem_eq(m.data, "firstbbb", 8);
+    ck_assert_mem_eq(m.data + m.len - 10, "0.1250.125", 10);
+    attn_sha256_start(&sha);
+    attn_sha256_add(&sha, m.data, m.len);
+    attn_sha256_end(&sha, expected);
+    ck_assert_str_eq(hex, expected);
+    attn_map_close(&m);
+}
+END_TEST
+
+START_TEST(out_printf_longer_than_the_buffer)
+{
+    struct attn_out *o = open_out(scratch_path("x"));
+    attn_out_printf(o, "%*s", 100000, "x");
+    ck_assert_uint_eq(attn_out_bytes(o), 100000);
+    commit_out(o);
+}
+END_TEST
+
+START_TEST(out_in_the_name_of_two)
+{
+    struct attn_out *a = open_out(scratch_path("x")), *b = open_out(scratch_path("x"));
+    attn_out_str(a, "a");
+    attn_out_str(b, "b");
+    commit_out(b);
+    commit_out(a);
+    scratch_expect(scratch_path("x"), "a");
+    ck_assert_int_eq(scratch_count(), 1);
+}
+END_TEST
+
+static void check_commit_fails(struct attn_out *o, const char *msg)
+{
+    struct attn_err err = {0};
+    ck_assert_int_eq(attn_out_commit(o, &err), ATTN_EIO);
+    ck_assert_str_eq(err.msg, msg);
+    ck_assert(attn_out_failed(o) && !attn_out_broken(o));
+    attn_out_close(o);
+}
+
+START_TEST(out_to_a_full_disk)
+{
+    struct attn_out *o = open_out("/dev/full");
+    attn_out_str(o, "x");
+    check_commit_fails(o, "/dev/full: cannot write: No space left on device");
+    o = open_out("/dev/full");
+    for (int i = 0; i < 100000; i++)    /* fails long before commit, and only once */
+        attn_out_str(o, "xxxxxxxxxx");
+    ck_assert(attn_out_failed(o));
+    check_commit_fails(o, "/dev/full: cannot write: No space left on device");
+}
+END_TEST
+
+START_TEST(out_to_a_full_standard_output)
+{
+    int full = open("/dev/full", O_WRONLY), saved = dup(STDOUT_FILENO);
+    dup2(full, STDOUT_FILENO);
+    struct attn_out *o = open_out("-");
+    attn_out_str(o, "x");
+    struct attn_err err = {0};
+    int rc = attn_out_commit(o, &err);
+    attn_out_close(o);
+    dup2(saved, STDOUT_FILENO);
+    close(full);
+    ck_assert_int_eq(rc, ATTN_EIO);
+    ck_assert_str_eq(err.msg, "standard output: cannot write: No space left on device");
+}
+END_TEST
+
+START_TEST(out_to_where_standard_output_goes)
+{
+    int fd = open(scratch_path("log"), O_WRONLY | O_CREAT, 0666), saved = dup(STDOUT_FILENO);
+    ck_assert_int_eq(write(fd, "before ", 7), 7);
+    dup2(fd, STDOUT_FILENO);
+    struct attn_out *o = open_out("/dev/stdout");
+    attn_out_str(o, "during ");
+    int rc = attn_out_commit(o, NULL);
+    attn_out_close(o);
+    dup2(saved, STDOUT_FILENO);
+    ck_assert_int_eq(rc, 0);
+    ck_assert_int_eq(write(fd, "after", 5), 5);
+    close(fd);
+    scratch_expect(scratch_path("log"), "before during after");
+}
+END_TEST
+
+START_TEST(out_beyond_the_file_size_limit)
+{
+    struct rlimit old, small;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 100000;
+    signal(SIGXFSZ, SIG_IGN);
+    scratch_put(scratch_path("x"), "old", 3);
+    struct attn_out *o = open_out(scratch_path("x"));
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (int i = 0; i < 100000; i++)
+        attn_out_str(o, "xxxxxxxxxx");
+    struct attn_err err = {0};
+    int rc = attn_out_commit(o, &err);
+    attn_out_close(o);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    ck_assert_int_eq(rc, ATTN_EIO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "/x: cannot write: File too large"));
+    scratch_expect(scratch_path("x"), "old");
+    ck_assert_int_eq(scratch_count(), 1);
+}
+END_TEST
+
+START_TEST(out_to_nobody)
+{
+    int ends[2];
+    char path[32];
+    ck_assert_int_eq(pipe(ends), 0);
+    signal(SIGPIPE, SIG_IGN);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+    struct attn_out *o = open_out(path);
+    close(ends[0]);
+    attn_out_str(o, "x");
+    ck_assert(!attn_out_failed(o));     /* not tried yet */
+    ck_assert_int_eq(attn_out_commit(o, NULL), 0);
+    ck_assert(attn_out_broken(o) && attn_out_failed(o));
+    attn_out_close(o);
+    close(ends[1]);
+    signal(SIGPIPE, SIG_DFL);
+}
+END_TEST
+
+START_TEST(out_to_a_slow_pipe_that_does_not_block)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe2(ends, O_NONBLOCK), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        char some[4096];
+        close(ends[1]);
+        ssize_t n;
+        while ((n = read(ends[0], some, sizeof some)) != 0)
+            if (n < 0)
+                usleep(100);
+        _exit(0);
+    }
+    close(ends[0]);
+    int saved = dup(STDOUT_FILENO);
+    dup2(ends[1], STDOUT_FILENO);
+    struct attn_out *o = open_out(NULL);
+    for (int i = 0; i < 50000; i++)
+        attn_out_str(o, "xxxxxxxxxx");
+    int rc = attn_out_commit(o, NULL);
+    bool broken = attn_out_broken(o);
+    attn_out_close(o);
+    dup2(saved, STDOUT_FILENO);
+    close(ends[1]);
+    ck_assert_int_eq(rc, 0);
+    ck_assert(!broken);
+}
+END_TEST
+
+START_TEST(out_json_strings)
+{
+    static const struct { const char *in; size_t len; const char *out; } rows[] = {
+        {"", 0, "\"\""}, {"plain", 5, "\"plain\""}, {"a\"b\\c/", 6, "\"a\\\"b\\\\c/\""},
+        {"\b\f\n\r\t", 5, "\"\\b\\f\\n\\r\\t\""}, {"\0\x01\x1F\x7F", 4, "\"\\u0000\\u0001\\u001f\x7F\""},
+        {"Gr\xC3\xBC\xC3\x9F", 6, "\"Gr\xC3\xBC\xC3\x9F\""}, {"\xF0\x9F\x98\x80", 4, "\"\xF0\x9F\x98\x80\""},
+        {"\xFF", 1, "\"\xEF\xBF\xBD\""}, {"a\xE2\x82z", 4, "\"a\xEF\xBF\xBDz\""},
+        {"\xED\xA0\x80", 3, "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""}, {"\"\xC3", 2, "\"\\\"\xEF\xBF\xBD\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct attn_out *o = open_out(scratch_path("x"));
+        attn_out_json(o, rows[i].in, rows[i].len);
+        commit_out(o);
+        scratch_expect(scratch_path("x"), rows[i].out);
+    }
+}
+END_TEST
+
+Suite *suite_out(void)
+{
+    const TTest *const tests[] = {
+        out_appears_when_committed, out_without_commit_changes_nothing, out_permissions, out_through_links,
+        out_refusals, out_big_and_small_writes_in_order, out_printf_longer_than_the_buffer,
+        out_in_the_name_of_two, out_to_a_full_disk, out_to_a_full_standard_output,
+        out_to_where_standard_output_goes, out_beyond_the_file_size_limit, out_to_nobody,
+        out_to_a_slow_pipe_that_does_not_block, out_json_strings,
+    };
+    Suite *s = suite_create("out");
+    TCase *c = tcase_create("out");
+    tcase_add_checked_fixture(c, scratch_make, scratch_remove);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(c, tests[i]);
+    suite_add_tcase(s, c);
+    return s;
+}

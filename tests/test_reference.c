@@ -1,0 +1,212 @@
+/* Every kind of native model against a decoder in double precision: many random configs, every
+ * activation, all three storage types. */
+
+#include "suites.h"
+
+#include "keep.h"
+#include "make.h"
+#include "reference.h"
+
+#include "base/map.h"
+#include "compute/vec.h"
+#include "io/safetensors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned seed;
+
+static int pick(int n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (int)((seed >> 8) % (unsigned)n);
+}
+
+/* ---- a random model that makes sense ---- */
+
+static int heads_for(int *kv)
+{
+    static const int some[][2] = {{1, 1}, {2, 1}, {2, 2}, {3, 3}, {4, 2}, {6, 3}, {5, 1}, {8, 8}};
+    int i = pick(8);
+    *kv = some[i][1];
+    return some[i][0];
+}
+
+static struct ref_config random_config(void)
+{
+    static const char *const positions[] = {"none", "learned", "rope"}, *const norms[] = {"none", "layernorm", "rmsnorm"};
+    static const char *const mlps[] = {"none", "gelu", "gelu_new", "swiglu"};
+    struct ref_config c = {
+        .V = 2 + pick(90), .n_ctx = 1 + pick(90), .L = 1 + pick(3), .dh = 1 + pick(20), .dv = 1 + pick(20), .d = 1 + pick(70),
+        .position = positions[pick(3)], .norm = norms[pick(3)], .mlp = mlps[pick(4)], .causal = pick(3) > 0,
+        .scale = pick(3) > 0, .residual = pick(2), .projection = pick(3) > 0, .bias = pick(2), .tied = pick(2),
+        .unembed = pick(2), .eps = pick(2) ? 1e-5 : 1e-6, .theta = pick(2) ? 10000 : 500000};
+    c.H = heads_for(&c.Hkv);
+    c.m = strcmp(c.mlp, "none") ? 1 + pick(100) : 0;
+    if (strcmp(c.position, "rope") == 0)
+        c.dh += c.dh % 2;
+    bool needs_width = c.residual || c.L > 1 || c.m || c.unembed;
+    if (!c.projection && needs_width)
+        c.d = c.H * c.dv;
+    return c;
+}
+
+static char *config_text(const struct ref_config *c)
+{
+    char *text = NULL;
+#define YES(x) ((x) ? "true" : "false")
+    ck_assert_int_ge(asprintf(&text,
+        "{\"model_type\": \"attn-decoder\", \"vocab_size\": %d, \"n_ctx\": %d, \"n_layer\": %d, \"n_head\": %d, \"n_kv_head\": %d, "
+        "\"d_model\": %d, \"d_head\": %d, \"d_value\": %d, \"d_mlp\": %d, \"position\": \"%s\", \"norm\": \"%s\", \"norm_eps\": %g, "
+        "\"mlp\": \"%s\", \"mask\": \"%s\", \"scale\": \"%s\", \"residual\": %s, \"output_projection\": %s, \"bias\": %s, "
+        "\"tied\": %s, \"unembed\": %s, \"rope_theta\": %g}",
+        c->V, c->n_ctx, c->L, c->H, c->Hkv, c->d, c->dh, c->dv, c->m, c->position, c->norm, c->eps, c->mlp,
+        c->causal ? "causal" : "none", c->scale ? "sqrt" : "none", YES(c->residual), YES(c->projection), YES(c->bias),
+        YES(c->tied), YES(c->unembed), c->theta), 0);
+#undef YES
+    return text;
+}
+
+/* ---- its weights, widened ---- */
+
+struct weights { struct attn_map map; struct attn_st *st; double **wide; struct keep *kept; size_t told; double worst; char what[64]; };
+
+static void open_weights(struct weights *w, const char *dir)
+{
+    struct attn_err err = {0};
+    char *path = make_path(dir, "model.safetensors");
+    ck_assert_msg(!attn_map_open(&w->map, path, SIZE_MAX, &err), "%s", err.msg);
+    ck_assert_msg(!attn_st_open(&w->st, w->map.data, w->map.len, path, &err), "%s", err.msg);
+    w->wide = calloc(attn_st_count(w->st), sizeof *w->wide);
+    free(path);
+    for (size_t i = 0; i < attn_st_count(w->st); i++) {
+        const struct attn_st_tensor *t = attn_st_at(w->st, i);
+        enum attn_dtype type = !strcmp(t->dtype, "F32") ? ATTN_F32 : !strcmp(t->dtype, "F16") ? ATTN_F16 : ATTN_BF16;
+        float *one = malloc(t->count * sizeof *one + 1);
+        w->wide[i] = malloc(t->count * sizeof **w->wide + 1);
+        attn_vec_widen(one, t->data, type, 0, t->count);
+        for (size_t k = 0; k < t->count; k++)
+            w->wide[i][k] = one[k];
+        free(one);
+    }
+}
+
+static void close_weights(struct weights *w)
+{
+    for (size_t i = 0; i < attn_st_count(w->st); i++)
+        free(w->wide[i]);
+    free(w->wide);
+    attn_st_close(w->st);
+    attn_map_close(&w->map);
+}
+
+static const double *weight_of(void *ctx, const char *name)
+{
+    const struct weights *w = ctx;
+    for (size_t i = 0; i < attn_st_count(w->st); i++)
+        if (strcmp(attn_st_at(w->st, i)->name, name) == 0)
+            return w->wide[i];
+    return NULL;
+}
+
+/* ---- the comparison ---- */
+
+static void compare(void *ctx, const char *name, const double *want, size_t n)
+{
+    struct weights *w = ctx;
+    const struct kept *a = keep_find(w->kept, name, 0);
+    double scale = 1, worst = 0;
+    ck_assert_msg(a != NULL, "%s was not told", name);
+    ck_assert_uint_eq(a->n, n);
+    w->told++;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(want[i]) && fabs(want[i]) > scale)
+            scale = fabs(want[i]);
+    bool pattern = a->act == ATTN_ACT_PATTERN;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(want[i]) || (pattern && want[i] == 0))    /* hidden: exactly -inf, exactly 0 */
+            ck_assert_msg(a->data[i] == (float)want[i], "%s[%zu] is %g, expected %g", name, i, (double)a->data[i], want[i]);
+        else if (!(fabs(a->data[i] - want[i]) <= worst * scale))
+            worst = fabs(a->data[i] - want[i]) / scale;
+    }
+    if (!(worst <= w->worst)) {
+        w->worst = worst;
+        snprintf(w->what, sizeof w->what, "%s", name);
+    }
+}
+
+/* Float32 against double over up to three layers of these sizes, relative to 1 and the largest number of
+ * the activation.  Typical is 3e-7; unscaled scores of up to a few hundred, rounded at 2^-24 of
+ * that, make a sharp softmax lose a hundred times as much, and later layers inherit it. */
+static double bound(const struct ref_config *c)
+{
+    return c->scale ? 4e-6 : 2e-4;
+}
+
+static void check(const struct ref_config *c, const char *dtype, int T)
+{
+    char *text = config_text(c);
+    char *dir = make_model(text, NULL, (uint64_t)seed, dtype);
+    int32_t *ids = calloc((size_t)T, sizeof *ids);
+    for (int t = 0; t < T; t++)
+        ids[t] = pick(c->V);
+    struct keep *k = calloc(1, sizeof *k);
+    k->only = -1;
+    k->flags = pick(2) ? ATTN_WATCH : ATTN_WATCH | ATTN_WHOLE;
+    keep_run(k, dir, ids, (size_t)T, 1 + pick(3));
+    struct weights w = {.kept = k};
+    open_weights(&w, dir);
+    ref_run(c, ids, T, weight_of, compare, &w);
+    ck_assert_msg(w.worst <= bound(c), "%s is off by %g (bound %g), T %d, %s\n%s", w.what, w.worst, bound(c), T, dtype, text);
+    ck_assert_uint_eq(w.told, k->n);    /* nothing is told that the reference does not know */
+    if (getenv("ATTN_TEST_VERBOSE"))
+        printf("%-24s %.1e T=%d %s\n", w.what, w.worst, T, text);
+    close_weights(&w);
+    keep_free(k);
+    free(k), free(ids), free(text);
+    make_remove(dir);
+}
+
+START_TEST(random_models)
+{
+    static const char *const dtypes[] = {"F32", "F16", "BF16"};
+    seed = (unsigned)_i * 7919u + 1;
+    for (int round = 0; round < 15; round++) {
+        struct ref_config c = random_config();
+        int T = round % 5 == 0 ? 1 : round % 5 == 1 ? c.n_ctx : 1 + pick(c.n_ctx);
+        check(&c, dtypes[pick(3)], T);
+    }
+}
+END_TEST
+
+START_TEST(sizes_at_the_edge)
+{
+    static const struct ref_config edge[] = {
+        {.V = 1, .n_ctx = 1, .L = 1, .H = 1, .Hkv = 1, .d = 1, .dh = 1, .dv = 1, .position = "none", .norm = "none", .mlp = "none",
+         .causal = true, .scale = true, .eps = 1e-5, .theta = 1e4},
+        {.V = 11, .n_ctx = 70, .L = 2, .H = 64, .Hkv = 64, .d = 64, .dh = 1, .dv = 1, .position = "learned", .norm = "layernorm",
+         .mlp = "gelu", .m = 3, .causal = true, .scale = true, .residual = true, .bias = true, .unembed = true, .eps = 1e-5, .theta = 1e4},
+        {.V = 7, .n_ctx = 200, .L = 2, .H = 64, .Hkv = 4, .d = 33, .dh = 2, .dv = 3, .position = "rope", .norm = "rmsnorm",
+         .mlp = "swiglu", .m = 65, .causal = true, .scale = true, .residual = true, .projection = true, .unembed = true, .tied = true,
+         .eps = 1e-6, .theta = 1e4},
+        {.V = 300, .n_ctx = 130, .L = 1, .H = 3, .Hkv = 3, .d = 513, .dh = 65, .dv = 129, .position = "learned", .norm = "layernorm",
+         .mlp = "gelu_new", .m = 130, .scale = true, .residual = true, .projection = true, .bias = true, .unembed = true, .eps = 1e-5,
+         .theta = 1e4}};
+    seed = 5;
+    check(&edge[_i], "F32", edge[_i].n_ctx);
+    check(&edge[_i], "BF16", 1);
+}
+END_TEST
+
+Suite *suite_reference(void)
+{
+    Suite *s = suite_create("reference");
+    TCase *c = tcase_create("reference");
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, random_models, 0, 12);
+    tcase_add_loop_test(c, sizes_at_the_edge, 0, 4);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,488 @@
+/* Properties of the forward pass: what must not change a bit, and what an edit must change. */
+
+#include "suites.h"
+
+#include "keep.h"
+#include "make.h"
+
+#include "compute/gemm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Three layers with everything in them, long enough for several bands of queries. */
+#define SIZES "\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 200, \"n_layer\": 3, \"n_head\": 6, \"n_kv_head\": 3, " \
+              "\"d_model\": 40, \"d_head\": 10, \"d_value\": 7, \"d_mlp\": 90, \"norm\": \"rmsnorm\", \"mlp\": \"swiglu\", " \
+              "\"residual\": true, \"output_projection\": true, \"unembed\": true, \"tied\": false"
+static const char *const CONFIGS[] = {
+    "{" SIZES ", \"position\": \"rope\"}",
+    "{" SIZES ", \"position\": \"learned\", \"bias\": true, \"scale\": \"none\"}",
+};
+enum { T = 150, MODELS = 2 };
+
+static char *dir;
+static struct attn_model *model;
+static int32_t ids[200];
+static struct keep a, b;
+
+static void setup_model(int i)
+{
+    struct attn_err err = {0};
+    dir = make_model(CONFIGS[i], NULL, 11, "F32");
+    ck_assert_msg(!attn_model_open(&model, dir, &err), "%s", err.msg);
+    for (int t = 0; t < 200; t++)
+        ids[t] = (t * 31 + t / 7) % 50;
+    a = b = (struct keep){.only = -1};
+}
+
+static void teardown(void)
+{
+    keep_free(&a);
+    keep_free(&b);
+    attn_model_close(model);
+    model = NULL;
+    make_remove(dir);
+}
+
+static struct attn_run *plan(size_t rows, size_t seqs, size_t keys, int threads, const struct attn_observer *obs, size_t n)
+{
+    struct attn_err err = {0};
+    struct attn_run *r = NULL;
+    const struct attn_plan p = {.rows = rows, .seqs = seqs, .keys = keys, .threads = threads};
+    ck_assert_msg(!attn_run_new(&r, model, &p, obs, n, &err), "%s", err.msg);
+    return r;
+}
+
+static void forward(struct attn_run *r, const int32_t *from, const struct attn_seq *seq, size_t n)
+{
+    struct attn_err err = {0};
+    ck_assert_msg(!attn_run_forward(r, from, seq, n, &err), "%s", err.msg);
+}
+
+/* One sentence of n ids, everything kept. */
+static void run_all(struct keep *k, size_t n, int threads)
+{
+    const struct attn_observer obs = keep_observer(k);
+    const struct attn_seq seq = {.T = n};
+    struct attn_run *r = plan(n, 1, 0, threads, &obs, 1);
+    forward(r, ids, &seq, 1);
+    ck_assert_uint_eq(k->disorder, 0);
+    attn_run_free(r);
+}
+
+START_TEST(threads_do_not_change_a_bit)
+{
+    static const int threads[] = {2, 3, 7};
+    setup_model(_i % MODELS);
+    run_all(&a, T, 1);
+    run_all(&b, T, threads[_i % 3]);
+    keep_expect_same(&a, &b);
+    teardown();
+}
+END_TEST
+
+START_TEST(kernels_do_not_change_a_bit)
+{
+    setup_model(_i);
+    ck_assert(attn_gemm_choose(ATTN_KERNEL_OWN));
+    run_all(&a, T, 2);
+    if (attn_gemm_choose(ATTN_KERNEL_LIBXSMM)) {
+        run_all(&b, T, 2);
+        keep_expect_same(&a, &b);
+    }
+    teardown();
+}
+END_TEST
+
+START_TEST(whole_or_in_bands_is_the_same)
+{
+    setup_model(_i);
+    run_all(&a, T, 2);
+    b.flags = ATTN_WATCH | ATTN_WHOLE;
+    run_all(&b, T, 2);
+    ck_assert_uint_gt(a.bands, b.bands);
+    keep_expect_same(&a, &b);
+    teardown();
+}
+END_TEST
+
+/* Watched one at a time, every activation has the bits it has when all are watched: so none of the
+ * watching changes what the others see, down to the logits. */
+START_TEST(watching_does_not_change_a_bit)
+{
+    setup_model(_i % MODELS);
+    run_all(&a, T, 2);
+    for (int act = 0; act < ATTN_ACTS; act++) {
+        struct keep one = {.only = act}, logits = {.only = ATTN_ACT_LOGITS};
+        const struct attn_observer obs[] = {keep_observer(&one), keep_observer(&logits)};
+        const struct attn_seq seq = {.T = T};
+        struct attn_run *r = plan(T, 1, 0, 2, obs, 2);
+        forward(r, ids, &seq, 1);
+        attn_run_free(r);
+        for (size_t i = 0; i < a.n; i++) {
+            bool seen = a.a[i].act == act || a.a[i].act == ATTN_ACT_LOGITS;
+            const struct kept *x = keep_find(a.a[i].act == ATTN_ACT_LOGITS ? &logits : &one, a.a[i].name, 0);
+            ck_assert_int_eq(x != NULL, seen);
+            ck_assert(!x || memcmp(x->data, a.a[i].data, x->n * sizeof(float)) == 0);
+        }
+        keep_free(&one);
+        keep_free(&logits);
+    }
+    teardown();
+}
+END_TEST
+
+/* Sentences of a batch share products, and have the bits they have alone. */
+START_TEST(batch_does_not_change_a_bit)
+{
+    static const size_t lengths[] = {5, 1, 70, 64, 3};
+    enum { N = 5, ROWS = 143 };
+    struct attn_seq seq[N];
+    setup_model(_i % MODELS);
+    const struct attn_observer obs = keep_observer(&a);
+    for (int i = 0; i < N; i++)
+        seq[i] = (struct attn_seq){.T = lengths[i]};
+    struct attn_run *r = plan(ROWS, N, 0, 2, &obs, 1);
+    forward(r, ids, seq, N);
+    attn_run_free(r);
+    size_t row = 0;
+    for (size_t i = 0; i < N; row += lengths[i++]) {
+        const struct attn_observer alone = keep_observer(&b);
+        const struct attn_seq one = {.T = lengths[i]};
+        r = plan(lengths[i], 1, 0, 1, &alone, 1);
+        forward(r, ids + row, &one, 1);
+        attn_run_free(r);
+        for (size_t k = 0; k < b.n; k++) {
+            const struct kept *x = keep_find(&a, b.a[k].name, i);
+            ck_assert(x && x->n == b.a[k].n && memcmp(x->data, b.a[k].data, x->n * sizeof(float)) == 0);
+        }
+        keep_free(&b);
+        b = (struct keep){.only = -1};
+    }
+    teardown();
+}
+END_TEST
+
+/* Rows of the pattern and of everything after it, for a text and for a longer one. */
+static void expect_prefix(const struct kept *x, const struct kept *y)
+{
+    size_t rx = x->shape[x->ndim - 2], ry = y->shape[y->ndim - 2], cx = x->shape[x->ndim - 1], cy = y->shape[y->ndim - 1];
+    size_t heads = x->ndim == 3 ? x->shape[0] : 1, cols = cx < cy ? cx : cy;
+    for (size_t h = 0; h < heads; h++)
+        for (size_t t = 0; t < rx; t++) {
+            const float *p = x->data + (h * rx + t) * cx, *q = y->data + (h * ry + t) * cy;
+            ck_assert_msg(memcmp(p, q, cols * sizeof *p) == 0, "%s, head %zu, row %zu", x->name, h, t);
+        }
+}
+
+START_TEST(more_text_changes_no_earlier_row)
+{
+    setup_model(_i % MODELS);
+    run_all(&a, (size_t)(60 + _i), 2);
+    run_all(&b, T, 2);
+    for (size_t i = 0; i < a.n; i++)
+        expect_prefix(&a.a[i], keep_find(&b, a.a[i].name, 0));
+    teardown();
+}
+END_TEST
+
+/* Token by token through the cache, in pieces, or all at once: the same logits. */
+START_TEST(cache_does_not_change_a_bit)
+{
+    static const size_t pieces[] = {1, 64, 1, 1, 20, 33, 1, 29};
+    struct attn_kv *kv = NULL;
+    struct attn_err err = {0};
+    setup_model(_i % MODELS);
+    a.only = ATTN_ACT_LOGITS;
+    run_all(&a, T, 1);
+    const struct kept *all = keep_find(&a, "logits", 0);
+    ck_assert(!attn_kv_new(&kv, model, 200, &err));
+    struct keep step = {.only = ATTN_ACT_LOGITS};
+    const struct attn_observer obs = keep_observer(&step);
+    struct attn_run *r = plan(64, 1, 200, 2, &obs, 1);
+    size_t done = 0;
+    for (int i = 0; i < 8; done += pieces[i++]) {
+        const struct attn_seq seq = {.T = pieces[i], .kv = kv};
+        ck_assert_uint_eq(attn_kv_length(kv), done);
+        forward(r, ids + done, &seq, 1);
+        const struct kept *x = keep_find(&step, "logits", 0);
+        ck_assert_uint_eq(x->shape[0], pieces[i]);
+        ck_assert(memcmp(x->data, all->data + done * 50, pieces[i] * 50 * sizeof(float)) == 0);
+        keep_free(&step);
+    }
+    ck_assert_uint_eq(done, T);
+    attn_run_free(r);
+    attn_kv_free(kv);
+    teardown();
+}
+END_TEST
+
+START_TEST(pattern_is_a_distribution)
+{
+    setup_model(_i);
+    run_all(&a, T, 1);
+    for (size_t i = 0; i < a.n; i++) {
+        if (a.a[i].act != ATTN_ACT_PATTERN)
+            continue;
+        for (size_t row = 0; row < a.a[i].shape[0] * T; row++) {
+            const float *p = a.a[i].data + row * T;
+            double sum = 0;
+            for (size_t j = 0; j < T; j++) {
+                ck_assert(p[j] >= 0 && p[j] <= 1);
+                ck_assert(j <= row % T || p[j] == 0);
+                sum += p[j];
+            }
+            ck_assert_double_le(fabs(sum - 1), 2e-7 + 1e-9 * T);    /* each weight is rounded once */
+        }
+    }
+    teardown();
+}
+END_TEST
+
+/* ---- editing ---- */
+
+struct edit { int act, layer; size_t head; float set; };
+
+static unsigned edit_wants(void *self, int act, int layer)
+{
+    const struct edit *e = self;
+    return act == e->act && layer == e->layer ? ATTN_EDIT : 0;
+}
+
+static int edit_head(void *self, const struct attn_probe *p, float *data, struct attn_err *err)
+{
+    const struct edit *e = self;
+    (void)err;
+    for (size_t h = 0; h < p->heads; h++)
+        for (size_t t = 0; t < p->rows && p->head0 + h == e->head; t++)
+            for (size_t j = 0; j < p->cols; j++)
+                data[h * p->ld_head + t * p->ld + j] = e->set;
+    return 0;
+}
+
+static void run_edited(struct keep *k, struct edit *e)
+{
+    const struct attn_observer obs[] = {keep_observer(k), {.wants = edit_wants, .edit = edit_head, .self = e}};
+    const struct attn_seq seq = {.T = T};
+    struct attn_run *r = plan(T, 1, 0, 2, obs, 2);
+    forward(r, ids, &seq, 1);
+    attn_run_free(r);
+}
+
+static bool same(const char *name)
+{
+    const struct kept *x = keep_find(&a, name, 0), *y = keep_find(&b, name, 0);
+    return memcmp(x->data, y->data, x->n * sizeof(float)) == 0;
+}
+
+/* A head whose pattern is zeroed gives a context of zeros; what came before is as it was, the
+ * watcher sees what flowed on. */
+START_TEST(zeroing_a_head_reaches_the_context)
+{
+    struct edit e = {.act = ATTN_ACT_PATTERN, .layer = 1, .head = 4, .set = 0};
+    setup_model(_i % MODELS);
+    b.flags = _i / MODELS ? ATTN_WATCH | ATTN_WHOLE : ATTN_WATCH;
+    run_all(&a, T, 1);
+    run_edited(&b, &e);
+    ck_assert(same("blocks.0.resid_post") && same("blocks.1.attn.scores"));
+    ck_assert(!same("blocks.1.attn.pattern") && !same("blocks.1.attn.context") && !same("logits"));
+    const struct kept *x = keep_find(&a, "blocks.1.attn.context", 0), *y = keep_find(&b, "blocks.1.attn.context", 0);
+    for (size_t t = 0; t < T; t++)
+        for (size_t j = 0; j < 42; j++) {
+            float want = j / 7 == 4 ? 0 : x->data[t * 42 + j];
+            ck_assert(y->data[t * 42 + j] == want);
+        }
+    const struct kept *p = keep_find(&b, "blocks.1.attn.pattern", 0);
+    for (size_t i = 4 * T * T; i < 5 * T * T; i++)
+        ck_assert(p->data[i] == 0);
+    teardown();
+}
+END_TEST
+
+/* A pattern replaced by 1/T everywhere looks at hidden keys too: every row is the mean of V. */
+START_TEST(replaced_pattern_may_look_anywhere)
+{
+    struct edit e = {.act = ATTN_ACT_PATTERN, .layer = 0, .head = 0, .set = 1.0f / T};
+    setup_model(_i);
+    run_edited(&b, &e);
+    const struct kept *v = keep_find(&b, "blocks.0.attn.v", 0), *c = keep_find(&b, "blocks.0.attn.context", 0);
+    for (size_t j = 0; j < 7; j++) {
+        double mean = 0;
+        for (size_t t = 0; t < T; t++)
+            mean += v->data[t * 7 + j] / (double)T;
+        for (size_t t = 0; t < T; t++)          /* 150 products of numbers of order 1, rounded */
+            ck_assert_double_le(fabs(c->data[t * 42 + j] - mean), 1e-5);
+    }
+    teardown();
+}
+END_TEST
+
+/* Equal scores, hidden keys included, make the uniform pattern. */
+START_TEST(edited_scores_unmask)
+{
+    struct edit e = {.act = ATTN_ACT_SCORES, .layer = 0, .head = 2, .set = 0.25f};
+    setup_model(_i);
+    run_edited(&b, &e);
+    const struct kept *p = keep_find(&b, "blocks.0.attn.pattern", 0);
+    for (size_t i = 2 * T * T; i < 3 * T * T; i++)
+        ck_assert(p->data[i] == 1.0f / T);
+    teardown();
+}
+END_TEST
+
+/* A key nobody may see (all scores -inf) gives zeros, not NaN. */
+START_TEST(row_without_keys_is_zeros)
+{
+    struct edit e = {.act = ATTN_ACT_SCORES, .layer = 0, .head = 2, .set = -INFINITY};
+    setup_model(_i);
+    run_edited(&b, &e);
+    const struct kept *p = keep_find(&b, "blocks.0.attn.pattern", 0);
+    for (size_t i = 2 * T * T; i < 3 * T * T; i++)
+        ck_assert(p->data[i] == 0);
+    teardown();
+}
+END_TEST
+
+/* An edit of anything that exists changes the logits, so none of them is lost. */
+START_TEST(every_edit_flows_on)
+{
+    setup_model(_i % MODELS);
+    int act = _i / MODELS;
+    struct edit e = {.act = act, .layer = act == ATTN_ACT_EMBED || act == ATTN_ACT_POS_EMBED || act >= ATTN_ACT_NORM_FINAL ? -1 : 1,
+                     .set = 0.125f};
+    run_all(&a, T, 1);
+    run_edited(&b, &e);
+    bool there = false;
+    for (size_t i = 0; i < a.n; i++)
+        there = there || (a.a[i].act == act && a.a[i].layer == e.layer);
+    ck_assert_int_eq(!same("logits"), there);
+    teardown();
+}
+END_TEST
+
+/* ---- observers that fail, plans that do not fit ---- */
+
+static int fail_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    int *left = self;
+    (void)p;
+    if ((*left)--)
+        return 0;
+    err->code = ATTN_EIO;
+    strcpy(err->msg, "the disk is full");
+    return ATTN_EIO;
+}
+
+static int mute_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)self, (void)p, (void)err;
+    return 1;
+}
+
+static unsigned watch_all(void *self, int act, int layer)
+{
+    (void)self, (void)act, (void)layer;
+    return ATTN_WATCH;
+}
+
+START_TEST(failed_observer_ends_the_run)
+{
+    struct attn_err err = {0};
+    int left = _i * 5;
+    setup_model(0);
+    const struct attn_observer obs = {.wants = watch_all, .watch = _i < 8 ? fail_watch : mute_watch, .self = &left};
+    const struct attn_seq seq = {.T = 10};
+    struct attn_run *r = plan(10, 1, 0, 1, &obs, 1);
+    ck_assert_int_ne(attn_run_forward(r, ids, &seq, 1, &err), 0);
+    ck_assert_str_eq(err.msg, _i < 8 ? "the disk is full" : "an observer failed without a message");
+    left = 100000;                      /* and the run can be used again */
+    if (_i < 8)
+        forward(r, ids, &seq, 1);
+    attn_run_free(r);
+    teardown();
+}
+END_TEST
+
+static void expect_refusal(const struct attn_plan *p, const struct attn_seq *seq, size_t n, const int32_t *from, const char *words)
+{
+    struct attn_err err = {0};
+    struct attn_run *r = NULL;
+    int rc = attn_run_new(&r, model, p, NULL, 0, &err);
+    if (!rc)
+        rc = attn_run_forward(r, from, seq, n, &err);
+    ck_assert_int_ne(rc, 0);
+    ck_assert_msg(strstr(err.msg, words) != NULL, "'%s' lacks '%s'", err.msg, words);
+    attn_run_free(r);
+}
+
+START_TEST(what_does_not_fit_is_refused)
+{
+    static const int32_t high[] = {0, 50}, negative[] = {-1};
+    setup_model(0);
+    const struct attn_plan ten = {.rows = 10, .seqs = 1}, two = {.rows = 10, .seqs = 2}, huge = {.rows = 201, .seqs = 1};
+    const struct attn_seq one[] = {{.T = 2}, {.T = 9}}, none = {.T = 0}, long_one = {.T = 201};
+    expect_refusal(&(struct attn_plan){0}, one, 1, ids, "no tokens");
+    expect_refusal(&ten, &none, 1, ids, "no tokens");
+    expect_refusal(&huge, &long_one, 1, ids, "201 tokens");
+    expect_refusal(&(struct attn_plan){.rows = 400, .seqs = 2}, &long_one, 1, ids, "n_ctx");
+    expect_refusal(&ten, one, 2, ids, "2 sentences");
+    expect_refusal(&ten, one, 0, ids, "0 sentences");
+    expect_refusal(&two, one, 2, ids, "8 of the 10");
+    expect_refusal(&ten, one, 1, high, "token 1 has id 50");
+    expect_refusal(&ten, one, 1, negative, "id -1");
+    teardown();
+}
+END_TEST
+
+START_TEST(caches_that_do_not_fit_are_refused)
+{
+    struct attn_err err = {0};
+    struct attn_kv *kv = NULL;
+    setup_model(0);
+    ck_assert(!attn_kv_new(&kv, model, 12, &err));
+    const struct attn_plan p = {.rows = 10, .seqs = 1, .keys = 200};
+    struct attn_seq seq = {.T = 10, .kv = kv};
+    struct attn_run *r = NULL;
+    ck_assert(!attn_run_new(&r, model, &p, NULL, 0, &err));
+    ck_assert(!attn_run_forward(r, ids, &seq, 1, &err));
+    seq.T = 3;
+    ck_assert_int_eq(attn_run_forward(r, ids, &seq, 1, &err), ATTN_EUSAGE);
+    ck_assert_uint_eq(attn_kv_length(kv), 10);
+    struct attn_model *other = NULL;
+    ck_assert(!attn_model_open(&other, "life", &err));
+    attn_run_free(r);
+    ck_assert(!attn_run_new(&r, other, &p, NULL, 0, &err));
+    ck_assert_int_eq(attn_run_forward(r, ids, &seq, 1, &err), ATTN_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.msg, "another model"));
+    attn_run_free(r);
+    attn_model_close(other);
+    attn_kv_free(kv);
+    teardown();
+}
+END_TEST
+
+Suite *suite_run(void)
+{
+    Suite *s = suite_create("run");
+    TCase *c = tcase_create("run");
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, threads_do_not_change_a_bit, 0, 6);
+    tcase_add_loop_test(c, kernels_do_not_change_a_bit, 0, MODELS);
+    tcase_add_loop_test(c, whole_or_in_bands_is_the_same, 0, MODELS);
+    tcase_add_loop_test(c, watching_does_not_change_a_bit, 0, MODELS);
+    tcase_add_loop_test(c, batch_does_not_change_a_bit, 0, MODELS);
+    tcase_add_loop_test(c, more_text_changes_no_earlier_row, 0, 8);
+    tcase_add_loop_test(c, cache_does_not_change_a_bit, 0, MODELS);
+    tcase_add_loop_test(c, pattern_is_a_distribution, 0, MODELS);
+    tcase_add_loop_test(c, zeroing_a_head_reaches_the_context, 0, 2 * MODELS);
+    tcase_add_loop_test(c, replaced_pattern_may_look_anywhere, 0, MODELS);
+    tcase_add_loop_test(c, edited_scores_unmask, 0, MODELS);
+    tcase_add_loop_test(c, row_without_keys_is_zeros, 0, MODELS);
+    tcase_add_loop_test(c, every_edit_flows_on, 0, ATTN_ACTS * MODELS);
+    tcase_add_loop_test(c, failed_observer_ends_the_run, 0, 9);
+    tcase_add_test(c, what_does_not_fit_is_refused);
+    tcase_add_test(c, caches_that_do_not_fit_are_refused);
+    suite_add_tcase(s, c);
+    return s;
+}

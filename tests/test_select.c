@@ -1,0 +1,190 @@
+/* test_select.c - --show, --layer and --head against small models. */
+#include "suites.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/select.h"
+
+/* What the models have: all of a GPT-2; of the articles' model neither norms, positions, output
+ * projection, MLP nor output layer. */
+static struct attn_stage gpt(void)
+{
+    struct attn_stage s = { .L = 3, .H = 4, .Hkv = 2 };
+    for (int act = 0; act < ATTN_ACTS; act++)
+        s.has[act] = act != ATTN_ACT_MLP_LINEAR;
+    return s;
+}
+
+static struct attn_stage article(void)
+{
+    struct attn_stage s = { .L = 1, .H = 1, .Hkv = 1 };
+    static const int has[] = { ATTN_ACT_EMBED, ATTN_ACT_RESID_PRE, ATTN_ACT_Q, ATTN_ACT_K, ATTN_ACT_V, ATTN_ACT_DOTS,
+                               ATTN_ACT_SCORES, ATTN_ACT_PATTERN, ATTN_ACT_CONTEXT, ATTN_ACT_RESID_POST };
+    for (size_t i = 0; i < sizeof has / sizeof has[0]; i++)
+        s.has[has[i]] = true;
+    return s;
+}
+
+/* The wanted activations in order, "[0,2]" after those with heads, "tokens" first. */
+static void describe(char *out, size_t size, const struct attn_select *s)
+{
+    snprintf(out, size, "%s", attn_select_tokens(s) ? "tokens " : "");
+    for (int layer = -1; layer < 3; layer++)
+        for (int act = 0; act < ATTN_ACTS; act++) {
+            char name[ATTN_NAME_MAX];
+            size_t n;
+            if (!attn_select_wants(s, act, layer))
+                continue;
+            attn_act_name(name, act, layer);
+            strncat(out, name, size - strlen(out) - 1);
+            const size_t *heads = attn_select_heads(s, act, &n);
+            for (size_t i = 0; i < n; i++)
+                snprintf(out + strlen(out), size - strlen(out), "%s%zu%s", i ? "," : "[", heads[i], i + 1 < n ? "" : "]");
+            strncat(out, " ", size - strlen(out) - 1);
+        }
+    if (*out)
+        out[strlen(out) - 1] = '\0';
+}
+
+static const struct { const char *show, *layers, *heads, *want; } good[] = {
+    { NULL, "1", "0", "blocks.1.attn.pattern[0] blocks.1.attn.context" },
+    { "pattern", NULL, "3", "blocks.0.attn.pattern[3] blocks.1.attn.pattern[3] blocks.2.attn.pattern[3]" },
+    { "blocks.2.attn.scores", NULL, NULL, "blocks.2.attn.scores[0,1,2,3]" },
+    { "attn.out", "0-1", NULL, "blocks.0.attn.out blocks.1.attn.out" },
+    { "mlp.out", "0,2", NULL, "blocks.0.mlp.out blocks.2.mlp.out" },
+    { "*.out", "0", NULL, "blocks.0.attn.out blocks.0.mlp.out" },
+    { "tokens", NULL, NULL, "tokens" },
+    { "tokens,logits", "1", "1", "tokens logits" },
+    { " embed , logits ", NULL, NULL, "embed logits" },
+    { "embed,embed,emb*", NULL, NULL, "embed" },
+    { "norm?", "2", NULL, "blocks.2.norm1 blocks.2.norm2" },
+    { "blocks.*.attn.*", "1", "2", "blocks.1.attn.q[2] blocks.1.attn.k[1] blocks.1.attn.v[1] blocks.1.attn.dots[2] "
+      "blocks.1.attn.scores[2] blocks.1.attn.pattern[2] blocks.1.attn.context blocks.1.attn.out" },
+    { "k,q", "0", "0,1", "blocks.0.attn.q[0,1] blocks.0.attn.k[0]" },
+    { "v", "0", "3,1", "blocks.0.attn.v[0,1]" },
+    { "q", "0", " 3 , 0-1,1 ", "blocks.0.attn.q[0,1,3]" },
+    { "blocks.0.norm1,blocks.1.norm1,logits", "1", NULL, "logits blocks.1.norm1" },
+    { "q", "2-2", "00", "blocks.2.attn.q[0]" },
+};
+
+START_TEST(selects)
+{
+    struct attn_stage stage = gpt();
+    struct attn_select *s;
+    struct attn_err err = { 0 };
+    char got[2048];
+    ck_assert_msg(!attn_select_make(&s, &stage, "gpt", good[_i].show, good[_i].layers, good[_i].heads, &err), "%s", err.msg);
+    describe(got, sizeof got, s);
+    ck_assert_str_eq(got, good[_i].want);
+    attn_select_free(s);
+}
+END_TEST
+
+START_TEST(a_star_is_all)
+{
+    struct attn_stage stage = gpt();
+    struct attn_select *s;
+    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "*", NULL, NULL, NULL), 0);
+    ck_assert(attn_select_tokens(s));
+    for (int act = 0; act < ATTN_ACTS; act++)
+        for (int layer = -1; layer < 3; layer++)
+            ck_assert_int_eq(attn_select_wants(s, act, layer), stage.has[act] && attn_act_per_layer(act) == (layer >= 0));
+    ck_assert(!attn_select_wants(s, ATTN_ACT_Q, 3) && !attn_select_wants(s, ATTN_ACT_Q, -2));
+    ck_assert_uint_eq(attn_select_activations(s), 4 + 3 * 16);
+    /* a layer: q, dots, scores, pattern have 4 heads, k and v 2, ten have none */
+    ck_assert_uint_eq(attn_select_matrices(s), 4 + 3 * (4 * 4 + 2 * 2 + 10));
+    attn_select_free(s);
+}
+END_TEST
+
+START_TEST(tells_which_layers_interleave)
+{
+    struct attn_stage stage = gpt();
+    struct attn_select *s;
+    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "pattern,blocks.1.attn.dots,q", NULL, NULL, NULL), 0);
+    ck_assert(!attn_select_interleaved(s, 0));
+    ck_assert(attn_select_interleaved(s, 1));
+    ck_assert(!attn_select_interleaved(s, -1));
+    struct attn_asked asked = attn_select_asked(s);
+    ck_assert_str_eq(asked.show, "pattern,blocks.1.attn.dots,q");
+    ck_assert_ptr_null(asked.layers);
+    attn_select_free(s);
+    attn_select_free(NULL);
+}
+END_TEST
+
+static const struct { const char *show, *layers, *heads; bool article; int code; const char *says[3]; } bad[] = {
+    { "out", NULL, NULL, false, ATTN_EUSAGE, { "'out' is ambiguous", "attn.out", "mlp.out" } },
+    { "out", NULL, NULL, true, ATTN_EUSAGE, { "'out' is ambiguous", "attn.out", "mlp.out" } },
+    { "patern", NULL, NULL, false, ATTN_EUSAGE, { "unknown activation 'patern'", "nearest: attn.pattern" } },
+    { "embed,resid_past", NULL, NULL, false, ATTN_EUSAGE, { "'resid_past'", "nearest: resid_post" } },
+    { "xyzzyplugh", NULL, NULL, false, ATTN_EUSAGE, { "'xyzzyplugh'", "tokens, embed", "logits" } },
+    { "xyz*", NULL, NULL, false, ATTN_EUSAGE, { "nothing matches 'xyz*'" } },
+    { "blocks.5*.q", NULL, NULL, false, ATTN_EUSAGE, { "nothing matches 'blocks.5*.q'" } },
+    { "", NULL, NULL, false, ATTN_EUSAGE, { "name is missing" } },
+    { "q,,k", NULL, NULL, false, ATTN_EUSAGE, { "name is missing" } },
+    { "q,", NULL, NULL, false, ATTN_EUSAGE, { "name is missing" } },
+    { "logits", NULL, NULL, true, ATTN_EFORMAT, { "model 'm' has no 'logits'", "attn.pattern", "resid_post" } },
+    { "mlp.*", NULL, NULL, true, ATTN_EFORMAT, { "model 'm' has no 'mlp.*'" } },
+    { "blocks.7.attn.q", NULL, NULL, false, ATTN_EFORMAT, { "'blocks.7.attn.q'", "3 layers" } },
+    { "blocks.99999999999999999999999.attn.q", NULL, NULL, false, ATTN_EFORMAT, { "3 layers" } },
+    { "blocks.", NULL, NULL, false, ATTN_EUSAGE, { "unknown" } },
+    { "blocks.7", NULL, NULL, false, ATTN_EUSAGE, { "unknown" } },
+    { "blocks.7.", NULL, NULL, false, ATTN_EUSAGE, { "unknown" } },
+    { NULL, "3", NULL, false, ATTN_EFORMAT, { "--layer '3': found 3", "'m' has 3 layers" } },
+    { NULL, "0-99999999999", NULL, false, ATTN_EFORMAT, { "found 0-99999999999" } },
+    { NULL, "0-99999999999999999999999999", NULL, false, ATTN_EFORMAT, { "3 layers" } },
+    { NULL, "18446744073709551616", NULL, false, ATTN_EFORMAT, { "3 layers" } },
+    { NULL, "1", NULL, true, ATTN_EFORMAT, { "has 1 layer," } },
+    { NULL, NULL, "2,4", false, ATTN_EFORMAT, { "--head '2,4': found 4", "4 heads" } },
+    { NULL, "", NULL, false, ATTN_EUSAGE, { "--layer ''" } },
+    { NULL, "1,", NULL, false, ATTN_EUSAGE, { "--layer '1,'", "0,2-4" } },
+    { NULL, "2-1", NULL, false, ATTN_EUSAGE, { "--layer '2-1'" } },
+    { NULL, "-1", NULL, false, ATTN_EUSAGE, { "--layer '-1'" } },
+    { NULL, "1-", NULL, false, ATTN_EUSAGE, { "--layer '1-'" } },
+    { NULL, "1 2", NULL, false, ATTN_EUSAGE, { "--layer '1 2'" } },
+    { NULL, "+1", NULL, false, ATTN_EUSAGE, { "--layer '+1'" } },
+    { NULL, NULL, "all", false, ATTN_EUSAGE, { "--head 'all'" } },
+    { "blocks.0.attn.q", "1", NULL, false, ATTN_EUSAGE, { "nothing to show" } },
+};
+
+START_TEST(refuses)
+{
+    struct attn_stage stage = bad[_i].article ? article() : gpt();
+    struct attn_select *s = (struct attn_select *)&stage;
+    struct attn_err err = { 0 };
+    int rc = attn_select_make(&s, &stage, "m", bad[_i].show, bad[_i].layers, bad[_i].heads, &err);
+    ck_assert_int_eq(rc, bad[_i].code);
+    ck_assert_int_eq(err.code, rc);
+    ck_assert_ptr_null(s);
+    for (int i = 0; i < 3 && bad[_i].says[i]; i++)
+        ck_assert_msg(strstr(err.msg, bad[_i].says[i]), "'%s' lacks '%s'", err.msg, bad[_i].says[i]);
+}
+END_TEST
+
+START_TEST(a_long_wrong_name_is_only_an_error)
+{
+    struct attn_stage stage = gpt();
+    struct attn_select *s;
+    struct attn_err err = { 0 };
+    char show[5000];
+    memset(show, 'q', sizeof show - 1);
+    show[sizeof show - 1] = '\0';
+    ck_assert_int_eq(attn_select_make(&s, &stage, "m", show, NULL, NULL, &err), ATTN_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.msg, "unknown activation"));
+}
+END_TEST
+
+Suite *suite_select(void)
+{
+    Suite *s = suite_create("select");
+    TCase *t = tcase_create("select");
+    tcase_add_loop_test(t, selects, 0, (int)(sizeof good / sizeof good[0]));
+    tcase_add_test(t, a_star_is_all);
+    tcase_add_test(t, tells_which_layers_interleave);
+    tcase_add_loop_test(t, refuses, 0, (int)(sizeof bad / sizeof bad[0]));
+    tcase_add_test(t, a_long_wrong_name_is_only_an_error);
+    suite_add_tcase(s, t);
+    return s;
+}

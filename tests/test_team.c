@@ -1,0 +1,114 @@
+
+#include "suites.h"
+
+#include "base/arena.h"
+#include "base/cpu.h"
+#include "base/team.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITEMS = 1000 };
+static const double WORTH = 1e9;
+
+struct count { atomic_int times[ITEMS]; atomic_int wrong_worker; int size; };
+
+static void visit(void *ctx, size_t item, int worker)
+{
+    struct count *c = ctx;
+    atomic_fetch_add(&c->times[item], 1);
+    if (worker < 0 || worker >= c->size)
+        atomic_fetch_add(&c->wrong_worker, 1);
+}
+
+static void expect_each_once(struct attn_team *t, size_t items, double cost)
+{
+    struct count *c = calloc(1, sizeof *c);
+    ck_assert_ptr_nonnull(c);
+    c->size = attn_team_size(t);
+    attn_team_run(t, items, cost, visit, c);
+    for (size_t i = 0; i < ITEMS; i++)
+        ck_assert_int_eq(c->times[i], i < items);
+    ck_assert_int_eq(c->wrong_worker, 0);
+    free(c);
+}
+
+START_TEST(visits_each_item_once)
+{
+    struct attn_team *t = NULL;
+    ck_assert_int_eq(attn_team_new(&t, _i, NULL), 0);
+    ck_assert_int_eq(attn_team_size(t), _i);
+    for (int round = 0; round < 50; round++)
+        expect_each_once(t, (size_t)(round * 19 % ITEMS), WORTH);
+    expect_each_once(t, ITEMS, 0);      /* too cheap to wake anybody */
+    attn_team_free(t);
+}
+END_TEST
+
+START_TEST(works_without_a_team)
+{
+    expect_each_once(NULL, ITEMS, WORTH);
+    attn_team_free(NULL);
+}
+END_TEST
+
+START_TEST(counts_processors)
+{
+    ck_assert_int_ge(attn_cpu_count(), 1);
+}
+END_TEST
+
+static void lay_out(struct attn_arena *a, float *piece[3])
+{
+    piece[0] = attn_arena_f32(a, 3, 5, 1);
+    piece[1] = attn_arena_f32(a, 0, 7, 7);
+    piece[2] = attn_arena_f32(a, 1, 1, 1);
+}
+
+START_TEST(arena_counts_then_carves)
+{
+    struct attn_arena a = {0};
+    float *piece[3];
+    lay_out(&a, piece);
+    ck_assert_ptr_null(piece[0]);
+    size_t counted = a.used;
+    ck_assert_int_eq(attn_arena_make(&a, NULL), 0);
+    lay_out(&a, piece);
+    ck_assert_uint_eq(a.used, counted);
+    for (int i = 0; i < 3; i++)
+        ck_assert_uint_eq((uintptr_t)piece[i] % 64, 0);
+    for (int i = 0; i < 15; i++)
+        ck_assert(piece[0][i] == 0);
+    ck_assert_ptr_eq(piece[1], piece[2]);
+    attn_arena_free(&a);
+}
+END_TEST
+
+START_TEST(arena_refuses_what_overflows)
+{
+    static const size_t n[][3] = {{SIZE_MAX, 2, 1}, {SIZE_MAX / 2, 1, 3}, {SIZE_MAX / 4, 1, 1}, {1, SIZE_MAX / 8, 4}};
+    struct attn_arena a = {0};
+    struct attn_err err = {0};
+    attn_arena_f32(&a, n[_i][0], n[_i][1], n[_i][2]);
+    attn_arena_f32(&a, 1, 1, 1);        /* the first failure sticks */
+    attn_arena_f32(&a, n[_i][0], n[_i][1], n[_i][2]);
+    ck_assert_int_eq(attn_arena_make(&a, &err), ATTN_ENOMEM);
+    ck_assert_ptr_nonnull(strstr(err.msg, "memory"));
+    attn_arena_free(&a);
+}
+END_TEST
+
+Suite *suite_team(void)
+{
+    Suite *s = suite_create("team");
+    TCase *c = tcase_create("team");
+    tcase_add_loop_test(c, visits_each_item_once, 1, 9);
+    tcase_add_test(c, works_without_a_team);
+    tcase_add_test(c, counts_processors);
+    tcase_add_test(c, arena_counts_then_carves);
+    tcase_add_loop_test(c, arena_refuses_what_overflows, 0, 4);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,293 @@
+/* test_text.c - the pages people read, letter by letter. */
+#include "suites.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sinks.h"
+#include "sinks/label.h"
+#include "sinks/next.h"
+
+static const char *word(void *ctx, int32_t id, size_t *len)
+{
+    static const char *const words[] = { " the", "cat", "\n", "日本", NULL, "z\xff" };
+    (void)ctx;
+    *len = words[id] ? strlen(words[id]) : 0;
+    return words[id];
+}
+
+static void ck_page(struct sinks_setup *s, const char *page)
+{
+    struct attn_err err = { 0 };
+    ck_assert_msg(!sinks_run("text", s, &err), "%s", err.msg);
+    char *got = sinks_read(s, NULL, NULL);
+    ck_assert_str_eq(got, page);
+    free(got);
+    sinks_teardown(s);
+}
+
+static const char three_tokens[] =
+    "tokens\n"
+    "index  id  token  bytes\n"
+    "    0  10  Life   0-4\n"
+    "    1  11  ·is    4-7\n"
+    "    2  12  ↵      7-8\n";
+
+START_TEST(patterns_and_what_comes_next)
+{
+    struct sinks_setup s;
+    char page[2048];
+    sinks_setup(&s, 3, "pattern", "1", "0,2", true);
+    s.job.token_text = word;
+    strcpy(page, three_tokens);
+    strcat(page,
+           "\n"
+           "layer 1, head 0: attention pattern (rows: queries, columns: keys)\n"
+           "blocks.1.attn.pattern\n"
+           "        Life     ·is       ↵\n"
+           "Life  1.0000  0.0000  0.0000\n"
+           "·is   0.5000  0.5000  0.0000\n"
+           "↵     0.3333  0.3333  0.3333\n"
+           "\n"
+           "layer 1, head 2: attention pattern (rows: queries, columns: keys)\n"
+           "blocks.1.attn.pattern\n"
+           "        Life     ·is       ↵\n"
+           "Life  1.0000  0.0000  0.0000\n"
+           "·is   0.5000  0.5000  0.0000\n"
+           "↵     0.3333  0.3333  0.3333\n"
+           "\n"
+           "likeliest next tokens\n"
+           "probability  id  token\n"
+           "     0.1679   5  z\\xFF\n"
+           "     0.1674   4\n"
+           "     0.1669   3  日本\n"
+           "     0.1664   2  ↵\n"
+           "     0.1659   1  cat\n");
+    ck_page(&s, page);
+}
+END_TEST
+
+START_TEST(ids_without_text)
+{
+    struct sinks_setup s;
+    sinks_setup(&s, 2, "scores", "0", "3", false);
+    s.model.unembed = false;
+    s.job.precision = 2;
+    ck_page(&s, "tokens\n"
+                "index  id\n"
+                "    0  10\n"
+                "    1  11\n"
+                "\n"
+                "layer 0, head 3: attention scores (rows: queries, columns: keys)\n"
+                "blocks.0.attn.scores\n"
+                "       10     11\n"
+                "10  13.90   -inf\n"
+                "11  13.89  13.89\n");
+}
+END_TEST
+
+START_TEST(wide_matrices_come_in_blocks)
+{
+    struct sinks_setup s;
+    char page[2048];
+    sinks_setup(&s, 3, "context", "0", NULL, true);
+    s.model.unembed = false;
+    s.job.width = 34;                   /* the label and three columns take 31, four 40 */
+    strcpy(page, three_tokens);
+    strcat(page,
+           "\n"
+           "layer 0: context vectors\n"
+           "blocks.0.attn.context\n"
+           "columns 0-2\n"
+           "            0        1        2\n"
+           "Life  11.1000  11.1030  11.1060\n"
+           "·is   11.0900  11.0930  11.0960\n"
+           "↵     11.0800  11.0830  11.0860\n"
+           "columns 3-5\n"
+           "            3        4        5\n"
+           "Life  11.1090  11.1120  11.1150\n"
+           "·is   11.0990  11.1020  11.1050\n"
+           "↵     11.0890  11.0920  11.0950\n"
+           "columns 6-7\n"
+           "            6        7\n"
+           "Life  11.1180  11.1210\n"
+           "·is   11.1080  11.1110\n"
+           "↵     11.0980  11.1010\n");
+    ck_page(&s, page);
+}
+END_TEST
+
+START_TEST(too_much_is_summarised)
+{
+    struct sinks_setup s;
+    sinks_setup(&s, 18, "scores,v", "1", "2,3", true);
+    s.model.unembed = false;
+    s.job.limit = 2 * 18 * 18 + 18 * 2 - 1;
+    ck_page(&s, "tokens\n"
+                "index  id  token  bytes\n"
+                "    0  10  Life   0-4\n"
+                "    1  11  ·is    4-7\n"
+                "    2  12  ↵      7-8\n"
+                "    3  13  w3     8-10\n"
+                "    4  14  w4     10-12\n"
+                "    5  15  w5     12-14\n"
+                "    6  16  w6     14-16\n"
+                "    7  17  w7     16-18\n"
+                "    8  18  w8     18-20\n"
+                "    9  19  w9     20-22\n"
+                "   10  20  w10    22-25\n"
+                "   11  21  w11    25-28\n"
+                "   12  22  w12    28-31\n"
+                "   13  23  w13    31-34\n"
+                "   14  24  w14    34-37\n"
+                "   15  25  w15    37-40\n"
+                "… 2 more (--show tokens lists them all)\n"
+                "\n"
+                "layer 1: values\n"
+                "blocks.1.attn.v [1, 18, 2]: min 21.5300, max 21.7030, mean 21.6165\n"
+                "kv head 1 begins:\n"
+                "            0        1\n"
+                "Life  21.7000  21.7030\n"
+                "·is   21.6900  21.6930\n"
+                "↵     21.6800  21.6830\n"
+                "w3    21.6700  21.6730\n"
+                "…\n"
+                "\n"
+                "layer 1: attention scores (rows: queries, columns: keys)\n"
+                "blocks.1.attn.scores [2, 18, 18]: min 22.7300, max 23.9000, mean 23.3037 of 342 finite\n"
+                "head 2 begins:\n"
+                "         Life      ·is        ↵       w3       w4       w5\n"
+                "Life  22.9000     -inf     -inf     -inf     -inf     -inf …\n"
+                "·is   22.8900  22.8930     -inf     -inf     -inf     -inf …\n"
+                "↵     22.8800  22.8830  22.8860     -inf     -inf     -inf …\n"
+                "w3    22.8700  22.8730  22.8760  22.8790     -inf     -inf …\n"
+                "…\n"
+                "\n"
+                "That is a summary. Every number: pipe the output or add -o FILE; for programs,\n"
+                "--format npy -o DIR or another --format.\n");
+}
+END_TEST
+
+START_TEST(just_enough_is_printed)
+{
+    struct sinks_setup s;
+    sinks_setup(&s, 18, "scores,v", "1", "2,3", true);
+    s.job.limit = 2 * 18 * 18 + 18 * 2;
+    ck_assert_int_eq(sinks_run("text", &s, NULL), 0);
+    char *got = sinks_read(&s, NULL, NULL);
+    ck_assert_ptr_null(strstr(got, "summary"));
+    ck_assert_ptr_nonnull(strstr(got, "layer 1, head 3: attention scores"));
+    free(got);
+    sinks_teardown(&s);
+}
+END_TEST
+
+START_TEST(a_large_vocabulary_is_always_summarised)
+{
+    struct sinks_setup s;
+    sinks_setup(&s, 3, "logits", NULL, NULL, true);
+    s.model.V = 5000;
+    ck_assert_int_eq(sinks_run("text", &s, NULL), 0);
+    char *got = sinks_read(&s, NULL, NULL);
+    ck_assert_ptr_nonnull(strstr(got, "logits [3, 5000]: min 2.0800, max 17.0970, mean"));
+    ck_assert_ptr_nonnull(strstr(got, "The logits are a summary."));
+    ck_assert_ptr_nonnull(strstr(got, "probability    id\n     0.0030  4999\n"));
+    free(got);
+    sinks_teardown(&s);
+}
+END_TEST
+
+START_TEST(colour_only_when_asked)
+{
+    struct sinks_setup s;
+    sinks_setup(&s, 1, "pattern", "0", "0", true);
+    s.model.unembed = false;
+    s.job.color = true;
+    ck_page(&s, "\x1b[1mtokens\x1b[0m\n"
+                "\x1b[2mindex  id  token  bytes\x1b[0m\n"
+                "    0  10  Life   0-4\n"
+                "\n"
+                "\x1b[1mlayer 0, head 0: attention pattern (rows: queries, columns: keys)\x1b[0m\n"
+                "\x1b[2mblocks.0.attn.pattern\x1b[0m\n"
+                "\x1b[2m        Life\x1b[0m\n"
+                "\x1b[2mLife\x1b[0m  1.0000\n");
+}
+END_TEST
+
+static const struct { const char *text; size_t len, max; const char *label; size_t columns; } labels[] = {
+    { "", 0, 8, "", 0 },
+    { "dessert", 7, 7, "dessert", 7 },
+    { "desserts", 8, 7, "desser…", 7 },
+    { " cat", 4, 8, "·cat", 4 },
+    { "a\tb\nc", 5, 8, "a→b↵c", 5 },
+    { "\x1b[31m", 5, 16, "\\x1B[31m", 8 },
+    { "\0", 1, 8, "\\x00", 4 },
+    { "\xff\xfe", 2, 8, "\\xFF\\xFE", 8 },
+    { "\xe6\x97", 2, 8, "\\xE6\\x97", 8 },
+    { "\u202Eabc", 6, 16, "\\u{202E}abc", 11 },
+    { "\u00A0", 2, 8, "\\u{A0}", 6 },
+    { "日本語", 9, 6, "日本語", 6 },
+    { "日本語", 9, 5, "日本…", 5 },
+    { "日本語", 9, 4, "日…", 3 },
+    { "e\u0301e\u0301e\u0301", 9, 2, "e\u0301…", 2 },
+};
+
+START_TEST(labels_are_visible_and_cut)
+{
+    struct attn_label l = attn_label_text(labels[_i].text, labels[_i].len, labels[_i].max);
+    ck_assert_str_eq(l.text, labels[_i].label);
+    ck_assert_uint_eq(l.columns, labels[_i].columns);
+}
+END_TEST
+
+START_TEST(a_label_of_marks_alone_ends)
+{
+    char text[2 * 5000 + 1] = "e";
+    for (size_t i = 0; i < 5000; i++)
+        memcpy(text + 1 + 2 * i, "\u0301", 2);
+    struct attn_label l = attn_label_text(text, sizeof text, 8);
+    ck_assert_uint_lt(strlen(l.text), sizeof l.text);
+    ck_assert_uint_eq(l.columns, 2);
+}
+END_TEST
+
+START_TEST(the_likeliest_come_first)
+{
+    static const float logits[] = { 1, -INFINITY, 3, 3, 0.5f, 2, 700, -700 };
+    struct attn_next next;
+    attn_next_find(&next, logits, 6);
+    static const int32_t order[] = { 2, 3, 5, 0, 4 };
+    double sum = exp(1) + 2 * exp(3) + exp(0.5) + exp(2);
+    ck_assert_uint_eq(next.n, 5);
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_int_eq(next.best[i].id, order[i]);
+        /* shifted by the maximum or not: a few roundings of a double apart */
+        ck_assert_double_eq_tol(next.best[i].p, exp((double)logits[order[i]]) / sum, 1e-14);
+    }
+    attn_next_find(&next, logits, 8);   /* beyond the range of exp without the shift */
+    ck_assert_int_eq(next.best[0].id, 6);
+    ck_assert_double_eq(next.best[0].p, 1);
+    attn_next_find(&next, logits, 2);
+    ck_assert_uint_eq(next.n, 2);
+    ck_assert_double_eq(next.best[1].p, 0);
+}
+END_TEST
+
+Suite *suite_text(void)
+{
+    Suite *s = suite_create("text");
+    TCase *t = tcase_create("text");
+    tcase_add_test(t, patterns_and_what_comes_next);
+    tcase_add_test(t, ids_without_text);
+    tcase_add_test(t, wide_matrices_come_in_blocks);
+    tcase_add_test(t, too_much_is_summarised);
+    tcase_add_test(t, just_enough_is_printed);
+    tcase_add_test(t, a_large_vocabulary_is_always_summarised);
+    tcase_add_test(t, colour_only_when_asked);
+    tcase_add_loop_test(t, labels_are_visible_and_cut, 0, (int)(sizeof labels / sizeof labels[0]));
+    tcase_add_test(t, a_label_of_marks_alone_ends);
+    tcase_add_test(t, the_likeliest_come_first);
+    suite_add_tcase(s, t);
+    return s;
+}

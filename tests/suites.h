@@ -13,6 +13,7 @@ Suite *suite_json(void);
 Suite *suite_safetensors(void);
 Suite *suite_config(void);
 Suite *suite_vocab(void);
+Suite *suite_malformed(void);
 Suite *suite_tokens(void);
 Suite *suite_rng(void);
 Suite *suite_layout(void);

@@ -135,6 +135,8 @@ START_TEST(err_shows_control_bytes)
     ck_assert_int_eq(attn_fail(&err, ATTN_EFORMAT, "a\x1B[31m%s", "b"), ATTN_EFORMAT);
     ck_assert_str_eq(err.msg, "a\\x1B[31mb");
     ck_assert_int_eq(err.code, ATTN_EFORMAT);
+    attn_fail(&err, ATTN_EIO, "a\nb\xC2\x9Bm\xC2\xA9");     /* a line feed, CSI in one character, and a mere (c) */
+    ck_assert_str_eq(err.msg, "a\\x0Ab\\x9Bm\xC2\xA9");
     ck_assert_int_eq(attn_fail(NULL, ATTN_EIO, "x"), ATTN_EIO);
 }
 END_TEST

@@ -5,23 +5,41 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copies src to dst[0..size), control bytes made visible, "..." where it had to be cut. */
+/* Bytes at s that steer a terminal: a C0 control or DEL, or a C1 control in UTF-8. */
+static size_t control(const char *s)
+{
+    unsigned char c = (unsigned char)s[0], next = c ? (unsigned char)s[1] : 0;
+    if (c < 0x20 || c == 0x7f)
+        return 1;
+    return c == 0xC2 && next >= 0x80 && next < 0xA0 ? 2 : 0;
+}
+
+/* Ends dst after n bytes, "..." in place of what did not fit, not in the middle of a character. */
+static void cut(char *dst, size_t n)
+{
+    while (n > 0 && ((unsigned char)dst[n] & 0xC0) == 0x80)
+        n--;
+    strcpy(dst + n, "...");
+}
+
+/* Copies src to dst[0..size), control bytes made visible. */
 static void visible(char *dst, size_t size, const char *src)
 {
-    size_t n = 0;
-    for (; *src; src++) {
-        unsigned char c = (unsigned char)*src;
-        bool plain = (c >= 0x20 && c != 0x7f) || c == '\n';
-        if (n + (plain ? 1 : 4) + 4 > size) {
-            while (n > 0 && ((unsigned char)dst[n - 1] & 0xC0) == 0x80)
-                n--;                    /* not in the middle of a character */
-            if (n > 0 && (unsigned char)dst[n - 1] >= 0xC0)
-                n--;
-            memcpy(dst + n, "...", 3);
-            n += 3;
-            break;
+    size_t n = 0, whole = 0;            /* whole: up to here "..." still fits */
+    while (*src) {
+        size_t hidden = control(src), need = hidden ? 4 : 1;
+        if (n + need >= size) {
+            dst[n] = '\0';
+            cut(dst, whole);
+            return;
         }
-        n += (size_t)(plain ? (dst[n] = (char)c, 1) : sprintf(dst + n, "\\x%02X", c));
+        dst[n] = *src;
+        if (hidden)
+            snprintf(dst + n, 5, "\\x%02X", (unsigned char)src[hidden - 1]);
+        src += hidden ? hidden : 1;
+        n += need;
+        if (n + 4 <= size)
+            whole = n;
     }
     dst[n] = '\0';
 }

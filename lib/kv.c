@@ -1,0 +1,45 @@
+/* kv.c - the keys and values of one sentence, so that it can be continued token by token. */
+#include "attn.h"
+
+#include "base/err.h"
+#include "compute/pass.h"
+#include "model.h"
+
+#include <stdlib.h>
+
+int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacity, struct attn_err *err)
+{
+    const struct attn_dims *n = &m->w.n;
+    *out = NULL;
+    struct attn_kv *kv = calloc(1, sizeof *kv);
+    if (!kv)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a cache");
+    kv->capacity = capacity < n->n_ctx ? capacity : n->n_ctx;
+    kv->n = n;
+    int rc = ATTN_OK;
+    for (int walk = 0; walk < 2 && !rc; walk++) {       /* count, then carve */
+        kv->k = attn_arena_f32(&kv->memory, n->L, kv->capacity, n->Hkv * n->dh);
+        kv->v = attn_arena_f32(&kv->memory, n->L, kv->capacity, n->Hkv * n->dv);
+        if (walk == 0)
+            rc = attn_arena_make(&kv->memory, err);
+    }
+    if (rc) {
+        attn_kv_free(kv);
+        return rc;
+    }
+    *out = kv;
+    return ATTN_OK;
+}
+
+void attn_kv_free(struct attn_kv *kv)
+{
+    if (!kv)
+        return;
+    attn_arena_free(&kv->memory);
+    free(kv);
+}
+
+size_t attn_kv_length(const struct attn_kv *kv)
+{
+    return kv->length;
+}

@@ -68,6 +68,7 @@ static bool colored(void)
 
 struct session {
     struct attn_model *model;
+    struct attn_tokenizer *tokenizer;   /* NULL with --ids */
     struct attn_tokens *tokens;
     struct attn_select *select;
     struct attn_sink *sink;
@@ -80,12 +81,8 @@ static int read_tokens(struct session *s, const struct input *in, struct attn_er
 {
     if (!in->text)
         return attn_tokens_from_ids(&s->tokens, in->ids, in->n, err);
-    struct attn_tokenizer *t;
-    if (attn_tokenizer_open(&t, common.model, err))
-        return err->code;
-    int code = attn_encode(&s->tokens, t, in->text, in->len, err);
-    attn_tokenizer_close(t);
-    return code;
+    int code = attn_tokenizer_open(&s->tokenizer, common.model, err);
+    return code ? code : attn_encode(&s->tokens, s->tokenizer, in->text, in->len, err);
 }
 
 static int gather_ids(struct session *s, struct attn_err *err)
@@ -108,7 +105,7 @@ static int open_sink(struct session *s, const struct input *in, struct attn_err 
         return fail(err, ATTN_ENOMEM, "no memory for the command line");
     struct attn_sink_opts sink = {
         .format = o.format ? o.format : "text", .path = o.path, .model = s->model, .select = s->select,
-        .tokens = s->tokens, .text = in->text, .text_len = in->len, .command = s->command,
+        .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .text_len = in->len, .command = s->command,
         .precision = (int)o.precision.n, .width = columns(), .limit = to_terminal() ? TERMINAL_NUMBERS : 0,
         .color = colored()};
     return attn_sink_open(&s->sink, &sink, err);
@@ -138,6 +135,7 @@ static void end(struct session *s)
     attn_sink_close(s->sink);
     attn_select_free(s->select);
     attn_tokens_free(s->tokens);
+    attn_tokenizer_close(s->tokenizer);
     attn_model_close(s->model);
     free(s->ids);
     free(s->command);

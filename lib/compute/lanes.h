@@ -127,32 +127,60 @@ static inline void dstore(double *p, d16 x)
 }
 #undef EACH
 
-#else
+#else                                   /* SSE2, which every x86-64 has */
+#include <emmintrin.h>
 #define TARGET "generic"
 #define FUSED false
-#define TILE_ROWS 1
-#define TILE_COLS 1
-typedef struct { float f[LANES]; } v16;
-typedef struct { double f[LANES]; } d16;
-#define EACH(type, expr) \
-    type r; \
-    for (int i = 0; i < LANES; i++) \
-        r.f[i] = (expr); \
-    return r
-static inline uint32_t bits_of(float x) { uint32_t u; memcpy(&u, &x, sizeof u); return u; }
-static inline float of_bits(uint32_t u) { float x; memcpy(&x, &u, sizeof x); return x; }
-static inline v16 load(const float *p) { v16 r; memcpy(&r, p, sizeof r); return r; }
-static inline void store(float *p, v16 x) { memcpy(p, &x, sizeof x); }
-static inline v16 all(float x) { EACH(v16, x); }
-static inline v16 add(v16 x, v16 y) { EACH(v16, x.f[i] + y.f[i]); }
-static inline v16 sub(v16 x, v16 y) { EACH(v16, x.f[i] - y.f[i]); }
-static inline v16 mul(v16 x, v16 y) { EACH(v16, x.f[i] * y.f[i]); }
-static inline v16 quot(v16 x, v16 y) { EACH(v16, x.f[i] / y.f[i]); }
-static inline v16 fma16(v16 x, v16 y, v16 z) { EACH(v16, x.f[i] * y.f[i] + z.f[i]); }
-static inline v16 max(v16 x, v16 y) { EACH(v16, x.f[i] > y.f[i] ? x.f[i] : y.f[i]); }
-static inline v16 min(v16 x, v16 y) { EACH(v16, x.f[i] < y.f[i] ? x.f[i] : y.f[i]); }
-static inline v16 where_neg(v16 s, v16 x, v16 y) { EACH(v16, bits_of(s.f[i]) >> 31 ? x.f[i] : y.f[i]); }
-static inline v16 pow2(v16 n) { EACH(v16, of_bits((bits_of(n.f[i]) << 23) + 0x3f800000u)); }
+#define TILE_ROWS 3
+#define TILE_COLS 1                     /* 3 x 4 accumulators of 16 registers */
+typedef struct { __m128 a, b, c, d; } v16;
+typedef struct { __m128d a, b, c, d, e, f, g, h; } d16;
+#define EACH(op, x, y) ((v16){op((x).a, (y).a), op((x).b, (y).b), op((x).c, (y).c), op((x).d, (y).d)})
+static inline v16 load(const float *p)
+{
+    return (v16){_mm_loadu_ps(p), _mm_loadu_ps(p + 4), _mm_loadu_ps(p + 8), _mm_loadu_ps(p + 12)};
+}
+static inline void store(float *p, v16 x)
+{
+    _mm_storeu_ps(p, x.a);
+    _mm_storeu_ps(p + 4, x.b);
+    _mm_storeu_ps(p + 8, x.c);
+    _mm_storeu_ps(p + 12, x.d);
+}
+static inline v16 all(float x)
+{
+    __m128 v = _mm_set1_ps(x);
+    return (v16){v, v, v, v};
+}
+static inline v16 add(v16 x, v16 y) { return EACH(_mm_add_ps, x, y); }
+static inline v16 sub(v16 x, v16 y) { return EACH(_mm_sub_ps, x, y); }
+static inline v16 mul(v16 x, v16 y) { return EACH(_mm_mul_ps, x, y); }
+static inline v16 quot(v16 x, v16 y) { return EACH(_mm_div_ps, x, y); }
+static inline v16 fma16(v16 x, v16 y, v16 z) { return add(mul(x, y), z); }
+static inline v16 max(v16 x, v16 y) { return EACH(_mm_max_ps, x, y); }
+static inline v16 min(v16 x, v16 y) { return EACH(_mm_min_ps, x, y); }
+#undef EACH
+static inline __m128 where_neg_part(__m128 s, __m128 x, __m128 y)
+{
+    __m128 mask = _mm_castsi128_ps(_mm_srai_epi32(_mm_castps_si128(s), 31));
+    return _mm_or_ps(_mm_and_ps(mask, x), _mm_andnot_ps(mask, y));
+}
+static inline v16 where_neg(v16 s, v16 x, v16 y)
+{
+    return (v16){where_neg_part(s.a, x.a, y.a), where_neg_part(s.b, x.b, y.b), where_neg_part(s.c, x.c, y.c),
+                 where_neg_part(s.d, x.d, y.d)};
+}
+static inline __m128 pow2_part(__m128 n)
+{
+    return _mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(n), 23), _mm_set1_epi32(0x3f800000)));
+}
+static inline v16 pow2(v16 n) { return (v16){pow2_part(n.a), pow2_part(n.b), pow2_part(n.c), pow2_part(n.d)}; }
+static inline float of_bits(uint32_t u)
+{
+    float x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
 static inline float f16_one(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;
@@ -163,16 +191,52 @@ static inline float f16_one(uint16_t h)
     float tiny = (float)rest * 0x1p-24f;
     return sign ? -tiny : tiny;
 }
-static inline v16 from_f16(const uint16_t *p) { EACH(v16, f16_one(p[i])); }
-static inline v16 from_bf16(const uint16_t *p) { EACH(v16, of_bits((uint32_t)p[i] << 16)); }
-static inline d16 wide(v16 x) { EACH(d16, x.f[i]); }
-static inline v16 narrow(d16 x) { EACH(v16, (float)x.f[i]); }
-static inline d16 dall(double x) { EACH(d16, x); }
-static inline d16 dadd(d16 x, d16 y) { EACH(d16, x.f[i] + y.f[i]); }
-static inline d16 dsub(d16 x, d16 y) { EACH(d16, x.f[i] - y.f[i]); }
-static inline d16 dmul(d16 x, d16 y) { EACH(d16, x.f[i] * y.f[i]); }
-static inline void dstore(double *p, d16 x) { memcpy(p, &x, sizeof x); }
+static inline v16 from_f16(const uint16_t *p)
+{
+    float f[LANES];
+    for (int i = 0; i < LANES; i++)
+        f[i] = f16_one(p[i]);
+    return load(f);
+}
+static inline v16 from_bf16(const uint16_t *p)
+{
+    const __m128i zero = _mm_setzero_si128(), x = _mm_loadu_si128((const void *)p), y = _mm_loadu_si128((const void *)(p + 8));
+    return (v16){_mm_castsi128_ps(_mm_unpacklo_epi16(zero, x)), _mm_castsi128_ps(_mm_unpackhi_epi16(zero, x)),
+                 _mm_castsi128_ps(_mm_unpacklo_epi16(zero, y)), _mm_castsi128_ps(_mm_unpackhi_epi16(zero, y))};
+}
+static inline __m128d upper(__m128 x) { return _mm_cvtps_pd(_mm_movehl_ps(x, x)); }
+static inline d16 wide(v16 x)
+{
+    return (d16){_mm_cvtps_pd(x.a), upper(x.a), _mm_cvtps_pd(x.b), upper(x.b), _mm_cvtps_pd(x.c), upper(x.c),
+                 _mm_cvtps_pd(x.d), upper(x.d)};
+}
+static inline __m128 narrow_part(__m128d x, __m128d y) { return _mm_movelh_ps(_mm_cvtpd_ps(x), _mm_cvtpd_ps(y)); }
+static inline v16 narrow(d16 x)
+{
+    return (v16){narrow_part(x.a, x.b), narrow_part(x.c, x.d), narrow_part(x.e, x.f), narrow_part(x.g, x.h)};
+}
+#define EACH(op, x, y) ((d16){op((x).a, (y).a), op((x).b, (y).b), op((x).c, (y).c), op((x).d, (y).d), \
+                              op((x).e, (y).e), op((x).f, (y).f), op((x).g, (y).g), op((x).h, (y).h)})
+static inline d16 dall(double x)
+{
+    __m128d v = _mm_set1_pd(x);
+    return (d16){v, v, v, v, v, v, v, v};
+}
+static inline d16 dadd(d16 x, d16 y) { return EACH(_mm_add_pd, x, y); }
+static inline d16 dsub(d16 x, d16 y) { return EACH(_mm_sub_pd, x, y); }
+static inline d16 dmul(d16 x, d16 y) { return EACH(_mm_mul_pd, x, y); }
 #undef EACH
+static inline void dstore(double *p, d16 x)
+{
+    _mm_storeu_pd(p, x.a);
+    _mm_storeu_pd(p + 2, x.b);
+    _mm_storeu_pd(p + 4, x.c);
+    _mm_storeu_pd(p + 6, x.d);
+    _mm_storeu_pd(p + 8, x.e);
+    _mm_storeu_pd(p + 10, x.f);
+    _mm_storeu_pd(p + 12, x.g);
+    _mm_storeu_pd(p + 14, x.h);
+}
 #endif
 
 /* The next of n floats, sixteen or as many as are left; the other lanes hold `fill`. */

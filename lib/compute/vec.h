@@ -1,9 +1,9 @@
 /* vec.h - arithmetic on rows of numbers: the one room that knows SIMD.
  *
  * Every function exists in three builds of the same source (vec_body.h): AVX-512, AVX2 with FMA,
- * and plain C; the processor chooses when the first is called (ATTN_SIMD=avx512, avx2 or generic
+ * and SSE2; the processor chooses when the first is called (ATTN_SIMD=avx512, avx2 or generic
  * in the environment asks for less).  All work on 16 lanes in the same order, so that AVX2 and
- * AVX-512 give the same bits; plain C has no fused multiply-add and differs in the last one.  Sums
+ * AVX-512 give the same bits; SSE2 has no fused multiply-add and differs in the last one.  Sums
  * are kept in double.
  *
  * Errors, measured against double precision: exp in softmax 1.5 units in the last place; GELU

@@ -125,7 +125,7 @@ run-tests: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
 	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests
 
 asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
-asan tsan: export CK_TIMEOUT_MULTIPLIER = 8
+asan tsan: export CK_FORK = no          # a fork of so large a process takes longer than most tests
 asan:
 	$(MAKE) flavour=asan run-tests
 	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests
@@ -135,8 +135,9 @@ tsan:
 fuzz:
 	$(MAKE) flavour=fuzz CC=clang run-fuzz
 run-fuzz: $(readers:%=$(B)/fuzz_%)
-	@set -e; for r in $(readers); do c=$(B)/corpus/$$r; rm -rf $$c; mkdir -p $$c; cp tests/corpus/$$r/* $$c; \
-	    echo "  FUZZ $$r"; $(B)/fuzz_$$r -max_total_time=$(FUZZ_SECONDS) -verbosity=0 $$c; done
+	@for r in $(readers); do c=$(B)/corpus/$$r; rm -rf $$c; mkdir -p $$c; cp tests/corpus/$$r/* $$c; \
+	    echo "  FUZZ $$r"; $(B)/fuzz_$$r -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || \
+	    { tail -n 50 $$c.log; exit 1; }; done
 
 coverage:
 	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete

@@ -6,6 +6,7 @@
 
 #include "scratch.h"
 
+#include <fcntl.h>
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,11 +250,13 @@ END_TEST
 START_TEST(closed_pipe_ends_quietly)
 {
     char line[256];
-    int ends[2];
-    ck_assert_int_eq(pipe(ends), 0);
-    ck_assert_int_eq(dup2(ends[1], 9), 9);
-    close(ends[0]);
-    close(ends[1]);
+    int fds[2];
+    ck_assert_int_eq(pipe(fds), 0);
+    int high = fcntl(fds[1], F_DUPFD, 10);      /* for one of the two may have been number 9 */
+    close(fds[0]);
+    close(fds[1]);
+    ck_assert_int_eq(dup2(high, 9), 9);
+    close(high);
     snprintf(line, sizeof line, "\"$A\" %s 2>&1 >&9", writers[_i]);
     expect_exactly(line, *writers[_i] == 'v' ? "1 words\n" : "");
     close(9);
@@ -294,8 +297,9 @@ END_TEST
 
 START_TEST(limit_of_file_size_is_an_error)
 {
+    if (SANITIZED)                      /* whose start writes a file of its own */
+        return;
     expect("ulimit -f 0; \"$A\" vocab -s Life -o $D/v 2>&1", 1, "File too large");
-    expect("ls $D", 0, "");
     ck_assert_uint_eq(sh("ls -A \"$D\"")->len, 0);
 }
 END_TEST
@@ -306,6 +310,21 @@ START_TEST(files_are_replaced_whole)
                    "stat -c %a v && readlink link && ls -A", "640\nv\nlink\nv\n");
     expect("cat $D/v", 0, "\"Life\"");
     expect("\"$A\" vocab -s Life -o /dev/null 2>&1 && test -c /dev/null", 0, "1 words");
+}
+END_TEST
+
+static const struct usage ends[] = {
+    {"BUS", "attn-cli: a mapped file shrank while it was being read\n1\n"},
+    {"TERM", "143\n"},
+};
+
+/* The command waits for a pipe to be written to, which says that it is past its start. */
+START_TEST(signals_end_the_command)
+{
+    char line[256];
+    snprintf(line, sizeof line, "mkfifo $D/p; \"$A\" tokenize -f $D/p 2>&1 & exec 3>$D/p; kill -%s $!; "
+             "wait $! 2>/dev/null; echo $?", ends[_i].args);
+    expect(line, 0, ends[_i].says);
 }
 END_TEST
 
@@ -451,6 +470,7 @@ Suite *suite_cmd(void)
         {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)}, {full_disk_is_an_error, ROWS(writers)},
         {closed_pipe_ends_quietly, ROWS(writers)}, {closed_streams_are_errors, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1},
+        {signals_end_the_command, ROWS(ends)},
         {small_address_spaces_are_survived, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
         {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1}, {info_describes_the_model, 1},

@@ -4,11 +4,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int affinity(void)
 {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0)    /* more processors than the set can hold */
+        return (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return CPU_COUNT(&set);
 }
 
 /* The first line of a file; false when there is none. */

@@ -142,6 +142,30 @@ START_TEST(fixed_is_what_printf_writes)
 }
 END_TEST
 
+static const struct { double x; const char *text; } f64_rows[] = {
+    {0, "0"}, {-0.0, "-0"}, {1e-5, "1e-05"}, {10000, "10000"}, {0.1, "0.1"}, {1.0 / 3, "0.3333333333333333"},
+    {0.1 + 0.2, "0.30000000000000004"}, {-0x1.fffffffffffffp-1023, "-2.2250738585072014e-308"},
+    {0x1p-1074, "4.94065645841247e-324"}, {INFINITY, "inf"}, {-INFINITY, "-inf"}, {NAN, "nan"},
+};
+
+static void check_f64(size_t i)
+{
+    char text[ATTN_NUM_MAX + 1];
+    double back;
+    size_t n = attn_num_f64(text, f64_rows[i].x);
+    ck_assert_uint_le(n, ATTN_NUM_MAX);
+    text[n] = '\0';
+    ck_assert_str_eq(text, f64_rows[i].text);
+    ck_assert(attn_num_parse_f64(text, n, &back));
+    ck_assert(isnan(back) ? isnan(f64_rows[i].x) : back == f64_rows[i].x);
+}
+
+START_TEST(f64_texts)
+{
+    check_f64((size_t)_i);
+}
+END_TEST
+
 START_TEST(u64_both_ways)
 {
     static const uint64_t values[] = {0, 9, 10, 1234567890, UINT64_MAX - 1, UINT64_MAX};
@@ -219,6 +243,8 @@ START_TEST(numbers_in_a_comma_locale)
     ck_assert(!attn_num_parse_f64("1,5", 3, &x));
     for (size_t i = 0; i < sizeof fixed_rows / sizeof *fixed_rows; i++)
         check_fixed(i);
+    for (size_t i = 0; i < sizeof f64_rows / sizeof *f64_rows; i++)
+        check_f64(i);
     char text[ATTN_NUM_MAX];
     static const uint32_t by_printf[] = {0x00488a0f, 0x1aa55df9, 0x721c9b40};
     for (size_t i = 0; i < sizeof by_printf / sizeof *by_printf; i++) {
@@ -244,6 +270,7 @@ Suite *suite_num(void)
     tcase_add_loop_test(c, f32_texts, 0, sizeof f32_rows / sizeof *f32_rows);
     tcase_add_loop_test(c, fixed_texts, 0, sizeof fixed_rows / sizeof *fixed_rows);
     tcase_add_test(c, fixed_is_what_printf_writes);
+    tcase_add_loop_test(c, f64_texts, 0, sizeof f64_rows / sizeof *f64_rows);
     tcase_add_test(c, u64_both_ways);
     tcase_add_test(c, f64_taken_and_refused);
     tcase_add_test(c, f64_of_many_digits);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -308,6 +309,35 @@ START_TEST(out_to_a_slow_pipe_that_does_not_block)
 }
 END_TEST
 
+START_TEST(out_to_memory)
+{
+    static char big[200000];
+    struct attn_out *o = NULL;
+    struct attn_err err = {0};
+    char *text = NULL;
+    size_t len = 1;
+    memset(big, 'b', sizeof big);
+    ck_assert_int_eq(attn_out_open_memory(&o, &err), 0);
+    for (int round = 0; round < 2; round++) {                       /* taken, it starts anew */
+        attn_out_str(o, "first");
+        attn_out_write(o, big, sizeof big);
+        attn_out_u64(o, 42);
+        ck_assert_uint_eq(attn_out_bytes(o), 7 + sizeof big);
+        ck_assert_int_eq(attn_out_take(o, &text, &len, &err), 0);
+        ck_assert_uint_eq(len, 7 + sizeof big);
+        ck_assert_mem_eq(text, "firstbbb", 8);
+        ck_assert_str_eq(text + len - 4, "bb42");
+        free(text);
+    }
+    ck_assert_int_eq(attn_out_take(o, &text, &len, &err), 0);
+    ck_assert_uint_eq(len, 0);
+    ck_assert_str_eq(text, "");
+    free(text);
+    attn_out_str(o, "not taken");
+    attn_out_close(o);
+}
+END_TEST
+
 START_TEST(out_json_strings)
 {
     static const struct { const char *in; size_t len; const char *out; } rows[] = {
@@ -333,7 +363,7 @@ Suite *suite_out(void)
         out_refusals, out_big_and_small_writes_in_order, out_printf_longer_than_the_buffer,
         out_in_the_name_of_two, out_to_a_full_disk, out_to_a_full_standard_output,
         out_to_where_standard_output_goes, out_beyond_the_file_size_limit, out_to_nobody,
-        out_to_a_slow_pipe_that_does_not_block, out_json_strings,
+        out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings,
     };
     Suite *s = suite_create("out");
     TCase *c = tcase_create("out");

@@ -21,20 +21,20 @@ static int read_file(const char *bytes, size_t len, const char *name, struct att
 START_TEST(test_corpus)
 {
     static const struct corpus_fault faults[] = {
-        {"n_array.json", "it is an array, expected an object"},
+        {"n_array.json", "it is [, expected an object"},
         {"n_cut.json", "column 8: expected a key"},
         {"n_duplicate_id.json", "'a' and 'c' have the same id 0"},
         {"n_duplicate_key.json", "key 'a' for the second time"},
         {"n_empty.json", "it is empty, expected at least one token"},
         {"n_fractional_id.json", "the id of 'b' is 1.5, expected a whole number from 0"},
-        {"n_huge_id.json", "the id of 'b' is 1e+300"},
+        {"n_huge_id.json", "the id of 'b' is 1e300"},
         {"n_id_above_31_bits.json", "the id of 'b' is 2147483647, expected a whole number from 0 to 2147483646"},
-        {"n_long_number.json", "the id of 'b' is 1e-81"},
+        {"n_long_number.json", "the id of 'b' is 0.00000"},
         {"n_negative_id.json", "the id of 'b' is -1"},
         {"n_not_utf8.json", "column 3: expected UTF-8"},
         {"n_nul_key.json", "\\u0000 in a string"},
         {"n_null_id.json", "the id of 'b' is null"},
-        {"n_object_id.json", "the id of 'b' is an object"},
+        {"n_object_id.json", "the id of 'b' is {, expected"},
         {"n_string_id.json", "the id of 'b' is \"1\", expected a whole number"},
         {"n_trailing.json", "column 9: expected nothing after the end"},
         {NULL, NULL}

@@ -51,7 +51,7 @@ static int64_t round_scaled(double v, int k)
     return (int64_t)rounded;
 }
 
-struct decimal { int64_t digits; int e; };    /* d.dddddddd * 10^e: nine digits, the first not 0 */
+struct decimal { uint32_t digits; int e; };    /* d.dddddddd * 10^e: nine digits, the first not 0 */
 
 /* printf's digits by printf itself, skipping the decimal point of whatever locale there is. */
 static SELDOM struct decimal decimal_by_libc(double v)
@@ -183,19 +183,24 @@ size_t attn_num_u64(char *buf, uint64_t x)
     return put_u64(buf, x, 1);
 }
 
-/* snprintf's text with a point for whatever the locale puts between the digits. */
-static size_t fixed_by_libc(char *buf, double x, int digits)
+/* Copies what snprintf wrote, with a point for whatever the locale puts between the digits. */
+static size_t put_point(char *buf, const char *text)
 {
-    char text[80];
     size_t n = 0;
-    snprintf(text, sizeof text, fabs(x) < 1e40 ? "%.*f" : "%.*e", digits, x);
-    for (const char *s = text; *s; s++) {
-        if (strchr("+-e0123456789", *s))
-            buf[n++] = *s;
+    for (; *text; text++) {
+        if (strchr("+-e0123456789", *text))
+            buf[n++] = *text;
         else if (n > 0 && buf[n - 1] != '.')
             buf[n++] = '.';
     }
     return n;
+}
+
+static size_t fixed_by_libc(char *buf, double x, int digits)
+{
+    char text[80];
+    snprintf(text, sizeof text, fabs(x) < 1e40 ? "%.*f" : "%.*e", digits, x);
+    return put_point(buf, text);
 }
 
 size_t attn_num_fixed(char *buf, double x, int digits)
@@ -214,6 +219,22 @@ size_t attn_num_fixed(char *buf, double x, int digits)
     memmove(buf + len - digits + 1, buf + len - digits, (size_t)digits);
     buf[len - (size_t)digits] = '.';
     return len + 1;
+}
+
+size_t attn_num_f64(char *buf, double x)
+{
+    if (!isfinite(x))
+        return put_special(buf, x);
+    size_t n = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        char text[48];
+        double back;
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        n = put_point(buf, text);
+        if (attn_num_parse_f64(buf, n, &back) && back == x)
+            break;
+    }
+    return n;
 }
 
 bool attn_num_parse_u64(const char *text, size_t len, uint64_t *out)

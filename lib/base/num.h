@@ -8,7 +8,7 @@
 #include "attn.h"
 
 enum {
-    ATTN_NUM_MAX = 24,                  /* bytes each of the first two may scribble on */
+    ATTN_NUM_MAX = 24,                  /* bytes each of the first three may scribble on */
     ATTN_NUM_FIXED_MAX = 64,
     ATTN_NUM_LONGEST = 1023             /* bytes of text a float is read from */
 };
@@ -16,6 +16,7 @@ enum {
 /* Each writes without a NUL and returns the length. */
 size_t attn_num_f32(char *buf, float x);                /* as %.9g prints it; inf, -inf, nan */
 size_t attn_num_u64(char *buf, uint64_t x);
+size_t attn_num_f64(char *buf, double x);               /* %.15g if that reads back, else 16 or 17 digits */
 /* %.*f with digits 0..17 for eyes, in buf[ATTN_NUM_FIXED_MAX]: no sign on what rounds to zero;
  * from 1e40 on %.*e; inf, -inf, nan. */
 size_t attn_num_fixed(char *buf, double x, int digits);

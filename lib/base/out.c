@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/num.h"
 #include "base/sha256.h"
 #include "base/target.h"
@@ -16,6 +17,8 @@
 
 struct attn_out {
     struct attn_target to;
+    bool in_memory;
+    char *memory; size_t room;          /* instead of a target: what was flushed, a NUL after it */
     struct attn_err err;                /* the first; code 0: none */
     bool broken, hashing;
     struct attn_sha256 sha;
@@ -24,20 +27,37 @@ struct attn_out {
     char buf[65536];
 };
 
-int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err)
+static struct attn_out *new_out(struct attn_err *err)
 {
     struct attn_out *o = malloc(sizeof *o);
-    *out = NULL;
+    if (o)
+        memset(o, 0, offsetof(struct attn_out, buf));
+    else
+        attn_fail(err, ATTN_ENOMEM, "no memory for an output buffer");
+    return o;
+}
+
+int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err)
+{
+    struct attn_out *o = *out = new_out(err);
     if (!o)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for an output buffer");
-    memset(o, 0, offsetof(struct attn_out, buf));
+        return ATTN_ENOMEM;
     int rc = attn_target_open(&o->to, path, err);
     if (rc != 0) {
         free(o);
-        return rc;
+        *out = NULL;
     }
-    *out = o;
-    return 0;
+    return rc;
+}
+
+int attn_out_open_memory(struct attn_out **out, struct attn_err *err)
+{
+    struct attn_out *o = *out = new_out(err);
+    if (!o)
+        return ATTN_ENOMEM;
+    o->to.fd = -1;
+    o->in_memory = true;
+    return ATTN_OK;
 }
 
 void attn_out_close(struct attn_out *o)
@@ -45,7 +65,20 @@ void attn_out_close(struct attn_out *o)
     if (!o)
         return;
     attn_target_close(&o->to);
+    free(o->memory);
     free(o);
+}
+
+static void remember(struct attn_out *o, const char *data, size_t len)
+{
+    char *memory = attn_grow(o->memory, &o->room, o->flushed + len + 1, 1);
+    if (!memory) {
+        attn_fail(&o->err, ATTN_ENOMEM, "no memory for %zu bytes of output", (size_t)o->flushed + len);
+        return;
+    }
+    o->memory = memory;
+    memcpy(memory + o->flushed, data, len);
+    memory[o->flushed + len] = '\0';
 }
 
 /* write(2) for whatever is at the other end: some of it, or -1 with errno. */
@@ -62,11 +95,8 @@ static ssize_t write_some(int fd, const char *data, size_t len)
     }
 }
 
-static void write_all(struct attn_out *o, const char *data, size_t len)
+static void deliver(struct attn_out *o, const char *data, size_t len)
 {
-    if (o->hashing)
-        attn_sha256_add(&o->sha, data, len);
-    o->flushed += len;
     while (len > 0 && !attn_out_failed(o)) {
         ssize_t n = write_some(o->to.fd, data, len);
         if (n >= 0) {
@@ -78,6 +108,17 @@ static void write_all(struct attn_out *o, const char *data, size_t len)
             attn_fail_errno(&o->err, o->to.name, "write");
         }
     }
+}
+
+static void write_all(struct attn_out *o, const char *data, size_t len)
+{
+    if (o->hashing)
+        attn_sha256_add(&o->sha, data, len);
+    if (!o->in_memory)
+        deliver(o, data, len);
+    else if (!attn_out_failed(o))
+        remember(o, data, len);
+    o->flushed += len;
 }
 
 static void flush(struct attn_out *o)
@@ -94,14 +135,32 @@ static char *room(struct attn_out *o, size_t n)
     return o->buf + o->used;
 }
 
-int attn_out_commit(struct attn_out *o, struct attn_err *err)
+static int first_error(const struct attn_out *o, struct attn_err *err)
 {
-    flush(o);
-    if (o->err.code == ATTN_OK && !o->broken)
-        attn_target_commit(&o->to, &o->err);
     if (o->err.code != ATTN_OK && err)
         *err = o->err;
     return o->err.code;
+}
+
+int attn_out_commit(struct attn_out *o, struct attn_err *err)
+{
+    flush(o);
+    if (!attn_out_failed(o))
+        attn_target_commit(&o->to, &o->err);
+    return first_error(o, err);
+}
+
+int attn_out_take(struct attn_out *o, char **text, size_t *len, struct attn_err *err)
+{
+    flush(o);
+    int rc = first_error(o, err);
+    if (rc != 0)
+        return rc;
+    *text = o->memory;
+    *len = (size_t)o->flushed;
+    o->memory = NULL;
+    o->room = o->flushed = 0;
+    return 0;
 }
 
 bool attn_out_broken(const struct attn_out *o)
@@ -165,7 +224,7 @@ void attn_out_printf(struct attn_out *o, const char *fmt, ...)
         attn_out_write(o, text, (size_t)n);
         free(text);
     } else if (!attn_out_failed(o)) {
-        attn_fail(&o->err, ATTN_ENOMEM, "%s: no memory to format what is written", o->to.name);
+        attn_fail(&o->err, ATTN_ENOMEM, "no memory to format what is written");
     }
 }
 

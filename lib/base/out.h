@@ -2,7 +2,8 @@
  *
  * A file is written beside its target under another name and renamed when committed; only a
  * regular or absent target (after realpath) is replaced so, devices and pipes are written in
- * place.  The first error sticks, later writes do nothing, and commit reports it. */
+ * place.  What is needed as a text is kept in memory instead.  The first error sticks, later writes
+ * do nothing, and commit or take reports it. */
 #ifndef ATTN_BASE_OUT_H
 #define ATTN_BASE_OUT_H
 
@@ -11,10 +12,13 @@
 struct attn_out;
 
 int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err);   /* NULL or "-": standard output */
+int attn_out_open_memory(struct attn_out **out, struct attn_err *err);              /* for attn_out_take */
 void attn_out_close(struct attn_out *o);                /* without commit: the target is as it was; NULL is fine */
 /* Flush, close, rename.  Standard output is flushed and left open.  A closed pipe (EPIPE) is
  * not an error: see attn_out_broken. */
 int attn_out_commit(struct attn_out *o, struct attn_err *err);
+/* Instead of commit: what was written to memory, malloc'd, with a NUL after it. */
+int attn_out_take(struct attn_out *o, char **text, size_t *len, struct attn_err *err);
 bool attn_out_broken(const struct attn_out *o);         /* nobody reads any more */
 bool attn_out_failed(const struct attn_out *o);         /* an error or a closed pipe: writing on is useless */
 

@@ -158,8 +158,10 @@ static int read_text(const struct reader *r, const struct key *k, const cJSON *v
         return unexpected(r, k, v, k->type == NAME ? "a token or null" : "a string");
     if (!*v->valuestring)
         return ATTN_OK;
-    *field = strdup(v->valuestring);
-    return *field ? ATTN_OK : attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for \"%s\"", r->name, k->name);
+    if (asprintf(field, "%s", v->valuestring) >= 0)                 /* strdup: gcc's analyzer loses track of it */
+        return ATTN_OK;
+    *field = NULL;
+    return attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for \"%s\"", r->name, k->name);
 }
 
 static int read_keys(const struct reader *r, const struct key *keys, const cJSON *object);
@@ -292,17 +294,15 @@ static int read_tokenizer(const struct reader *r, const cJSON *root)
 static int read_with(int (*part)(const struct reader *r, const cJSON *root), struct attn_config *out,
                      const char *text, size_t len, const char *name, struct attn_err *err)
 {
-    struct attn_config c = defaults;
-    struct reader r = {.c = &c, .name = name, .section = "", .err = err};
+    struct reader r = {.c = out, .name = name, .section = "", .err = err};
     cJSON *root = NULL;
-    int rc = attn_tree_read(&root, NULL, text, len, name, VALUES_MAX, err);
+    *out = defaults;
+    int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
     if (!rc)
         rc = part(&r, root);
     cJSON_Delete(root);
     if (rc)
-        attn_config_free(&c);
-    else
-        *out = c;
+        attn_config_free(out);
     return rc;
 }
 
@@ -326,24 +326,10 @@ void attn_config_free(struct attn_config *c)
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-/* The shortest form that reads back as the same double, with a point whatever the locale says. */
 static void put_real(struct attn_out *out, double x)
 {
-    char text[32], plain[32] = "";
-    double back = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        size_t n = 0;
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        for (const char *s = text; *s; s++) {
-            bool point = !strchr("0123456789e+-", *s);
-            if (!point || n == 0 || plain[n - 1] != '.')
-                plain[n++] = point ? '.' : *s;
-        }
-        plain[n] = '\0';
-        if (attn_num_parse_f64(plain, n, &back) && back == x)
-            break;
-    }
-    attn_out_str(out, plain);
+    char text[ATTN_NUM_MAX];
+    attn_out_write(out, text, attn_num_f64(text, x));
 }
 
 static void put_text(struct attn_out *out, const char *s)

@@ -26,6 +26,7 @@ struct attn_config {
     } tokenizer;
 };
 
+/* On failure `out` is zeroed. */
 int attn_config_read(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err);
 /* The tokenizer's part alone: all that `tokenize` needs.  Any other fault is left alone. */
 int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t len, const char *name,

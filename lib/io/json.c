@@ -29,9 +29,9 @@ static int peek(const struct attn_json *j)
 static void skip_space(struct attn_json *j)
 {
     for (; j->at < j->len; j->at++) {
-        char c = j->text[j->at];
-        if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
-            break;
+        unsigned char c = (unsigned char)j->text[j->at];
+        if (c > ' ' || (c != ' ' && c != '\n' && c != '\t' && c != '\r'))
+            break;                      /* nearly always by the first comparison */
     }
 }
 
@@ -85,76 +85,79 @@ static size_t unescape(const char *s, size_t n, uint32_t *c)
     return 12;
 }
 
+/* The bytes of the escape at `at`, 0 if it is none. */
+static size_t scan_escape(struct attn_json *j, size_t at)
+{
+    uint32_t c = 0;
+    size_t step = unescape(j->text + at, j->len - at, &c);
+    j->escaped = true;
+    if (step > 0 && c == 0 && j->nul == 0)
+        j->nul = at;
+    return step;
+}
+
 /* Past the closing quote of the string whose opening quote is next; sets the token. */
 static bool scan_string(struct attn_json *j)
 {
-    size_t at = j->at + 1;
+    size_t at = j->at + 1, len = j->len, step;
+    const char *text = j->text;
     unsigned char any = 0;
-    uint32_t c;
     j->token = at;
     j->escaped = false;
-    for (; at < j->len && j->text[at] != '"'; at++) {
-        unsigned char b = (unsigned char)j->text[at];
-        any |= b;
-        if (b < 0x20)
+    j->nul = 0;
+    for (; at < len && text[at] != '"'; at += step) {
+        unsigned char c = (unsigned char)text[at];
+        any |= c;
+        step = c == '\\' ? scan_escape(j, at) : 1;
+        if (c < 0x20)
             return fail(j, at, "control character in a string");
-        if (b == '\\') {
-            size_t step = unescape(j->text + at, j->len - at, &c);
-            if (step == 0)
-                return fail(j, at, "unknown escape, or half of a surrogate pair, in a string");
-            at += step - 1;
-            j->escaped = true;
-        }
+        if (step == 0)
+            return fail(j, at, "unknown escape, or half of a surrogate pair, in a string");
     }
-    if (at >= j->len)
-        return fail(j, j->len, "expected the end of a string");
+    if (at >= len)
+        return fail(j, len, "expected the end of a string");
     j->token_len = at - j->token;
-    size_t valid = any < 0x80 ? j->token_len : attn_utf8_valid(j->text + j->token, j->token_len);
+    size_t valid = any < 0x80 ? j->token_len : attn_utf8_valid(text + j->token, j->token_len);
     if (valid < j->token_len)
         return fail(j, j->token + valid, "expected UTF-8 in a string");
     j->at = at + 1;
     return true;
 }
 
-/* One decoded piece of the token at s[0..n): returns its bytes, *step those it took. */
-static size_t piece(const char *s, size_t n, char buf[4], size_t *step)
+/* The character, or byte of one, written at s[0..n): its bytes in out, *step those it took there. */
+static size_t piece(const char *s, size_t n, char *out, size_t *step)
 {
-    uint32_t c;
-    if (*s == '\\') {
-        *step = unescape(s, n, &c);
-        return attn_utf8_put(buf, c);
-    }
-    buf[0] = *s;
+    uint32_t c = 0;
     *step = 1;
-    return 1;
+    *out = *s;
+    if (*s != '\\')
+        return 1;
+    *step = unescape(s, n, &c);
+    return attn_utf8_put(out, c);       /* never more than the escape took */
 }
 
 size_t attn_json_string(const struct attn_json *j, char *out)
 {
-    const char *s = j->text + j->token;
+    const char *s = j->text + j->token, *end = s + j->token_len;
     size_t n = 0, step;
     if (!j->escaped) {
         memcpy(out, s, j->token_len);
         return j->token_len;
     }
-    for (size_t at = 0; at < j->token_len; at += step) {
-        char buf[4];
-        size_t got = piece(s + at, j->token_len - at, buf, &step);
-        memcpy(out + n, buf, got);
-        n += got;
-    }
+    for (; s < end; s += step)
+        n += piece(s, (size_t)(end - s), out + n, &step);
     return n;
 }
 
 bool attn_json_is(const struct attn_json *j, const char *s)
 {
-    const char *token = j->text + j->token;
+    const char *token = j->text + j->token, *end = token + j->token_len;
     size_t left = strlen(s), step;
     if (!j->escaped)
         return left == j->token_len && memcmp(token, s, left) == 0;
-    for (size_t at = 0; at < j->token_len; at += step) {
+    for (; token < end; token += step) {
         char buf[4];
-        size_t got = piece(token + at, j->token_len - at, buf, &step);
+        size_t got = piece(token, (size_t)(end - token), buf, &step);
         if (got > left || memcmp(buf, s, got) != 0)
             return false;
         s += got;
@@ -231,6 +234,7 @@ static enum attn_json_event close_container(struct attn_json *j)
 static enum attn_json_event value(struct attn_json *j)
 {
     int c = peek(j);
+    j->start = j->at;
     switch (c) {
     case '{': case '[':
         return open_container(j, (unsigned char)c);
@@ -247,6 +251,7 @@ static enum attn_json_event value(struct attn_json *j)
 
 static enum attn_json_event key(struct attn_json *j)
 {
+    j->start = j->at;
     if (peek(j) != '"')
         return fail(j, j->at, "expected a key in double quotes");
     if (!scan_string(j))

@@ -9,8 +9,8 @@
  *         while (attn_json_next(&j) == ATTN_JSON_KEY) ...
  *     if (j.failed) return attn_json_error(&j, err);
  *
- * Events come in document order.  Duplicate keys and \u0000 are the caller's affair, except in
- * attn_json_check, which refuses duplicates. */
+ * Events come in document order.  Duplicate keys and \u0000 are the caller's affair; below are
+ * the means to refuse them. */
 #ifndef ATTN_IO_JSON_H
 #define ATTN_IO_JSON_H
 
@@ -26,8 +26,10 @@ enum { ATTN_JSON_DEPTH = 64 };
 struct attn_json {
     const char *name, *text;            /* name: what messages call the document */
     size_t len, at;                     /* at: next byte to read */
+    size_t start;                       /* where the last key or value begins */
     size_t token, token_len;            /* the last key, string (between the quotes, escapes as written) or number */
     bool escaped;                       /* it has escapes: attn_json_string is needed */
+    size_t nul;                         /* where its first \u0000 is written; 0: it has none */
     unsigned depth;
     unsigned char stack[ATTN_JSON_DEPTH];
     int state;
@@ -46,12 +48,15 @@ int attn_json_error(const struct attn_json *j, struct attn_err *err);
 /* Line and column (both from 1) of byte `at`. */
 void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column);
 
+/* ---- stricter than RFC 8259 (json_check.c) -------------------------------------------------- */
+
+int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err);      /* in the last key or string */
+/* Adds the key just read to those of its object so far: one that is there already is refused, and
+ * so is \u0000 in it. */
+struct attn_strings;
+int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err);
 /* The whole document before a tree is made of it by cJSON, which is lax: syntax, UTF-8, nesting, no
  * NUL in strings, no duplicate keys in any object, at most max_values values. */
 int attn_json_check(const char *text, size_t len, const char *name, size_t max_values, struct attn_err *err);
-/* The same, for a document that is an object, whose keys then are in the set, in their order. */
-struct attn_strings;
-int attn_json_check_keys(struct attn_strings *keys, const char *text, size_t len, const char *name, size_t max_values,
-                         struct attn_err *err);
 
 #endif

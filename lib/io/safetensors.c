@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/num.h"
-#include "io/grow.h"
 #include "io/json.h"
 #include "io/strings.h"
 
 enum { PREFIX = 8, HEADER_MAX = 100000000 };                        /* the limit is the format's */
+enum { SHAPE_SHOWN = ATTN_ST_DIMS * 22 + 3 };                       /* "[", 20 digits and ", " each, "]" */
 
 struct attn_st {
     const char *name;                   /* what messages call the file, while it is opened */
@@ -18,10 +19,9 @@ struct attn_st {
     const unsigned char *data;
     size_t header, data_len;            /* header: all bytes before data */
     bool has_meta;
-    struct attn_strings names, meta;    /* of tensors; keys of "__metadata__" */
-    struct attn_st_tensor *tensor; size_t room;                     /* [names.n] in the order of the header */
-    const struct attn_st_tensor **by_offset;                        /* [names.n] */
-    char *key; size_t key_room;         /* the last key, decoded */
+    struct attn_strings names;          /* in the order of the header */
+    struct attn_st_tensor *tensor; size_t room;                     /* [names.n], once all are read by offset */
+    uint32_t *place;                    /* [names.n] of each name's tensor */
 };
 
 static const struct dtype { const char *name; size_t bytes; } dtypes[] = {
@@ -131,7 +131,7 @@ static bool count_elements(const struct entry *e, size_t *count)
     return true;
 }
 
-static const char *show_shape(const struct entry *e, char buf[ATTN_ST_DIMS * 22 + 3])
+static const char *show_shape(const struct entry *e, char buf[SHAPE_SHOWN])
 {
     char *s = buf;
     *s++ = '[';
@@ -144,22 +144,22 @@ static const char *show_shape(const struct entry *e, char buf[ATTN_ST_DIMS * 22 
 /* Shape, type and bytes agree with each other and with the file. */
 static int place_tensor(struct attn_st *st, const struct entry *e, struct attn_st_tensor *t, struct attn_err *err)
 {
-    char shape[ATTN_ST_DIMS * 22 + 3];
+    char shape[SHAPE_SHOWN];
     size_t begin = e->offsets[0], end = e->offsets[1];
-    int shown = attn_shown(st->key, strlen(st->key));
+    int shown = attn_shown(t->name, strlen(t->name));
     if (!count_elements(e, &t->count))
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' of shape %s has more bytes than 64 bits can count",
-                         st->name, shown, st->key, show_shape(e, shape));
+                         st->name, shown, t->name, show_shape(e, shape));
     if (begin > end)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' starts at byte %zu of the data, after its end at %zu",
-                         st->name, shown, st->key, begin, end);
+                         st->name, shown, t->name, begin, end);
     if (end > st->data_len)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' ends at byte %zu of the data, the file after %zu: "
-                         "cut short?", st->name, shown, st->key, end, st->data_len);
+                         "cut short?", st->name, shown, t->name, end, st->data_len);
     t->bytes = t->count * e->dtype->bytes;
     if (end - begin != t->bytes)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' has %zu bytes (%zu to %zu), expected %zu for %s %s",
-                         st->name, shown, st->key, end - begin, begin, end, t->bytes, e->dtype->name,
+                         st->name, shown, t->name, end - begin, begin, end, t->bytes, e->dtype->name,
                          show_shape(e, shape));
     t->dtype = e->dtype->name;
     t->ndim = e->ndim;
@@ -176,86 +176,65 @@ static int no_memory(const struct attn_st *st, struct attn_err *err)
 }
 
 /* Shows what the last field held, as far as it was read. */
-static int bad_entry(const struct attn_st *st, const struct entry *e, const char *expected, struct attn_err *err)
+static int bad_entry(const struct attn_st *st, const struct entry *e, const char *name, const char *expected,
+                     struct attn_err *err)
 {
     const char *found = e->j->text + e->value;
     size_t len = e->j->at - e->value;
+    for (; len > 0 && strchr(" \t\r\n", *found); len--)
+        found++;
     return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s': expected %s%s%.*s", st->header_name,
-                     attn_shown(st->key, strlen(st->key)), st->key, expected, len > 0 ? ", found " : "",
+                     attn_shown(name, strlen(name)), name, expected, len > 0 ? ", found " : "",
                      attn_shown(found, len), found);
 }
 
-/* The value of st->key. */
+/* The key just read and its value. */
 static int read_tensor(struct attn_st *st, struct attn_json *j, struct attn_err *err)
 {
     struct entry e = {.j = j, .ndim = -1, .n_offsets = -1};
-    size_t len = strlen(st->key), i = st->names.n;
-    const char *expected = read_fields(&e);
-    if (j->failed)
-        return attn_json_error(j, err);
-    if (expected)
-        return bad_entry(st, &e, expected, err);
+    size_t i = st->names.n;
+    int rc = attn_json_add_key(&st->names, j, err);
+    if (rc)
+        return rc;
     struct attn_st_tensor *t = attn_grow(st->tensor, &st->room, i + 1, sizeof *t);
     if (!t)
         return no_memory(st, err);
     st->tensor = t;
-    t[i] = (struct attn_st_tensor){0};
-    size_t number = attn_strings_add(&st->names, st->key, len);
-    if (number == ATTN_STRINGS_NONE)
-        return no_memory(st, err);
-    if (number < i)
-        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' for the second time", st->header_name,
-                         attn_shown(st->key, len), st->key);
-    return place_tensor(st, &e, &t[i], err);
-}
-
-/* Decodes the last key into st->key. */
-static int take_key(struct attn_st *st, const struct attn_json *j, struct attn_err *err)
-{
-    char *key = attn_grow(st->key, &st->key_room, j->token_len + 1, 1);
-    if (!key)
-        return no_memory(st, err);
-    st->key = key;
-    size_t len = attn_json_string(j, key);
-    key[len] = '\0';
-    if (strlen(key) < len)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \\u0000 in the name '%.*s...' is not supported",
-                         st->header_name, attn_shown(key, strlen(key)), key);
-    return ATTN_OK;
+    t[i] = (struct attn_st_tensor){.name = attn_strings_at(&st->names, i, NULL)};   /* for messages: it moves */
+    const char *expected = read_fields(&e);
+    if (j->failed)
+        return attn_json_error(j, err);
+    return expected ? bad_entry(st, &e, t[i].name, expected, err) : place_tensor(st, &e, &t[i], err);
 }
 
 /* "__metadata__" tells us nothing we need, but it must be what the format says. */
 static int read_metadata(struct attn_st *st, struct attn_json *j, struct attn_err *err)
 {
-    enum attn_json_event e = attn_json_next(j);
-    bool good = !st->has_meta && e == ATTN_JSON_OBJECT;
+    struct attn_strings keys = {0};
+    bool good = !st->has_meta && attn_json_next(j) == ATTN_JSON_OBJECT;
+    int rc = ATTN_OK;
     st->has_meta = true;
-    while (good && (e = attn_json_next(j)) == ATTN_JSON_KEY) {
-        int rc = take_key(st, j, err);
-        if (rc)
-            return rc;
-        size_t before = st->meta.n, number = attn_strings_add(&st->meta, st->key, strlen(st->key));
-        if (number == ATTN_STRINGS_NONE)
-            return no_memory(st, err);
-        good = number == before && attn_json_next(j) == ATTN_JSON_STRING;
+    while (good && !rc && attn_json_next(j) == ATTN_JSON_KEY) {
+        rc = attn_json_add_key(&keys, j, err);
+        if (!rc)
+            good = attn_json_next(j) == ATTN_JSON_STRING;
     }
-    if (j->failed)
-        return attn_json_error(j, err);
-    return good ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: expected one \"__metadata__\", an object of strings, "
-                                      "no key twice", st->header_name);
+    attn_strings_free(&keys);
+    if (!rc && j->failed)
+        rc = attn_json_error(j, err);
+    if (!rc && !good)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: expected one \"__metadata__\", an object of strings",
+                       st->header_name);
+    return rc;
 }
 
 static int read_header(struct attn_st *st, struct attn_json *j, struct attn_err *err)
 {
-    enum attn_json_event e = attn_json_next(j);
     int rc = ATTN_OK;
-    if (e != ATTN_JSON_OBJECT && !j->failed)
+    if (attn_json_next(j) != ATTN_JSON_OBJECT && !j->failed)
         return attn_fail(err, ATTN_EFORMAT, "%s: expected an object of tensors", st->header_name);
-    while (!rc && (e = attn_json_next(j)) == ATTN_JSON_KEY) {
-        rc = take_key(st, j, err);
-        if (!rc)
-            rc = strcmp(st->key, "__metadata__") == 0 ? read_metadata(st, j, err) : read_tensor(st, j, err);
-    }
+    while (!rc && attn_json_next(j) == ATTN_JSON_KEY)
+        rc = attn_json_is(j, "__metadata__") ? read_metadata(st, j, err) : read_tensor(st, j, err);
     if (!rc)
         attn_json_next(j);              /* nothing may follow the object */
     return !rc && j->failed ? attn_json_error(j, err) : rc;
@@ -285,27 +264,28 @@ static int measure_header(struct attn_st *st, const unsigned char *bytes, size_t
 /* ---- the data -------------------------------------------------------------------------- */
 
 /* Empty tensors come before what starts where they are. */
-static int compare_places(const void *a, const void *b)
+static int compare_tensors(const void *a, const void *b)
 {
-    const struct attn_st_tensor *x = *(const struct attn_st_tensor *const *)a;
-    const struct attn_st_tensor *y = *(const struct attn_st_tensor *const *)b;
+    const struct attn_st_tensor *x = a, *y = b;
     if (x->data != y->data)
         return x->data < y->data ? -1 : 1;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? -1 : 1;
-    return (x > y) - (x < y);
+    return strcmp(x->name, y->name);
 }
 
 static int sort_tensors(struct attn_st *st, struct attn_err *err)
 {
-    st->by_offset = calloc(st->names.n + 1, sizeof *st->by_offset);
-    if (!st->by_offset)
+    size_t n = st->names.n;
+    st->place = calloc(n + 1, sizeof *st->place);
+    if (!st->place)
         return no_memory(st, err);
-    for (size_t i = 0; i < st->names.n; i++) {
+    for (size_t i = 0; i < n; i++)
         st->tensor[i].name = attn_strings_at(&st->names, i, NULL);
-        st->by_offset[i] = &st->tensor[i];
-    }
-    qsort(st->by_offset, st->names.n, sizeof *st->by_offset, compare_places);
+    if (n > 0)
+        qsort(st->tensor, n, sizeof *st->tensor, compare_tensors);
+    for (size_t i = 0; i < n; i++)
+        st->place[attn_strings_find(&st->names, st->tensor[i].name, strlen(st->tensor[i].name))] = (uint32_t)i;
     return ATTN_OK;
 }
 
@@ -314,8 +294,7 @@ static int check_tiling(const struct attn_st *st, struct attn_err *err)
 {
     const char *last = "";
     size_t end = 0;
-    for (size_t i = 0; i < st->names.n; i++) {
-        const struct attn_st_tensor *t = st->by_offset[i];
+    for (const struct attn_st_tensor *t = st->tensor, *past = t + st->names.n; t < past; t++) {
         size_t begin = (size_t)(t->data - st->data);
         int shown = attn_shown(t->name, strlen(t->name));
         if (begin < end)
@@ -368,10 +347,8 @@ void attn_st_close(struct attn_st *st)
         return;
     free(st->header_name);
     attn_strings_free(&st->names);
-    attn_strings_free(&st->meta);
     free(st->tensor);
-    free(st->by_offset);
-    free(st->key);
+    free(st->place);
     free(st);
 }
 
@@ -382,13 +359,13 @@ size_t attn_st_count(const struct attn_st *st)
 
 const struct attn_st_tensor *attn_st_at(const struct attn_st *st, size_t i)
 {
-    return st->by_offset[i];
+    return &st->tensor[i];
 }
 
 const struct attn_st_tensor *attn_st_find(const struct attn_st *st, const char *name)
 {
     size_t i = attn_strings_find(&st->names, name, strlen(name));
-    return i == ATTN_STRINGS_NONE ? NULL : &st->tensor[i];
+    return i == ATTN_STRINGS_NONE ? NULL : &st->tensor[st->place[i]];
 }
 
 size_t attn_st_header(const struct attn_st *st)

@@ -25,7 +25,8 @@ struct attn_st;
 int attn_st_open(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err);
 void attn_st_close(struct attn_st *st);                             /* NULL is fine */
 size_t attn_st_count(const struct attn_st *st);
-const struct attn_st_tensor *attn_st_at(const struct attn_st *st, size_t i);        /* by offset */
+/* By offset, side by side in memory: tensor t is number t - attn_st_at(st, 0). */
+const struct attn_st_tensor *attn_st_at(const struct attn_st *st, size_t i);
 const struct attn_st_tensor *attn_st_find(const struct attn_st *st, const char *name);  /* NULL: not there */
 size_t attn_st_header(const struct attn_st *st);                    /* bytes before the data */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "io/grow.h"
+#include "base/grow.h"
 
 enum { FIRST_SLOTS = 16, SHOWN = 72 };
 
@@ -15,17 +15,27 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
+static uint64_t load(const char *s, size_t bytes)
+{
+    uint64_t w = 0;
+    memcpy(&w, s, bytes);               /* bytes is a constant wherever this is called: one instruction */
+    return w;
+}
+
+/* Up to seven bytes, overlapping in the middle: with the length known they are told apart. */
+static uint64_t load_rest(const char *s, size_t len)
+{
+    if (len >= 4)
+        return load(s, 4) << 32 | load(s + len - 4, 4);
+    return len == 0 ? 0 : load(s, 1) << 16 | load(s + len / 2, 1) << 8 | load(s + len - 1, 1);
+}
+
 static uint32_t hash(uint64_t seed, const char *s, size_t len)
 {
-    uint64_t h = mix(seed ^ len, 0x9E3779B97F4A7C15u), w;
-    for (; len >= sizeof w; s += sizeof w, len -= sizeof w) {
-        memcpy(&w, s, sizeof w);
-        h = mix(h ^ w, seed | 1);
-    }
-    w = 0;
-    if (len > 0)
-        memcpy(&w, s, len);
-    h = mix(h ^ w, 0xD6E8FEB86659FD93u);
+    uint64_t h = mix(seed ^ len, 0x9E3779B97F4A7C15u);
+    for (; len >= 8; s += 8, len -= 8)
+        h = mix(h ^ load(s, 8), seed | 1);
+    h = mix(h ^ load_rest(s, len), 0xD6E8FEB86659FD93u);
     return (uint32_t)(h ^ h >> 32);
 }
 
@@ -54,9 +64,12 @@ static size_t probe(const struct attn_strings *t, uint32_t h, const char *s, siz
     return i;
 }
 
-/* `slots` free slots, then every item in its place. */
-static bool spread(struct attn_strings *t, size_t slots)
+/* Twice the slots, all free, then every item in its place. */
+static bool spread(struct attn_strings *t)
 {
+    size_t slots = t->slots ? 2 * t->slots : FIRST_SLOTS;
+    if (!t->slot)
+        t->seed = new_seed(t);
     uint32_t *slot = attn_grow(t->slot, &t->slot_room, slots, sizeof *slot);
     if (!slot)
         return false;
@@ -72,40 +85,42 @@ static bool spread(struct attn_strings *t, size_t slots)
     return true;
 }
 
-/* Room for one more string of len bytes. */
-static bool make_room(struct attn_strings *t, size_t len)
+char *attn_strings_draft(struct attn_strings *t, size_t len)
 {
     if (len >= UINT32_MAX - t->used)
-        return false;
-    if (!t->slot)
-        t->seed = new_seed(t);
-    if (2 * (t->n + 1) > t->slots && !spread(t, t->slots ? 2 * t->slots : FIRST_SLOTS))
-        return false;
-    struct attn_string *item = attn_grow(t->item, &t->item_room, t->n + 1, sizeof *item);
-    if (!item)
-        return false;
-    t->item = item;
+        return NULL;
     char *pool = attn_grow(t->pool, &t->pool_room, t->used + len + 1, 1);
     if (!pool)
-        return false;
+        return NULL;
     t->pool = pool;
+    return pool + t->used;
+}
+
+/* s, which is new, as the item of a free slot. */
+static bool append(struct attn_strings *t, uint32_t *slot, uint32_t h, const char *s, size_t len)
+{
+    char *copy = attn_strings_draft(t, len);
+    struct attn_string *item = attn_grow(t->item, &t->item_room, t->n + 1, sizeof *item);
+    if (item)
+        t->item = item;
+    if (!item || !copy)
+        return false;
+    if (copy != s)
+        memcpy(copy, s, len);
+    copy[len] = '\0';
+    item[t->n++] = (struct attn_string){.at = (uint32_t)t->used, .hash = h};
+    t->used += len + 1;
+    *slot = (uint32_t)t->n;
     return true;
 }
 
 size_t attn_strings_add(struct attn_strings *t, const char *s, size_t len)
 {
-    if (!make_room(t, len))
+    if (2 * (t->n + 1) > t->slots && !spread(t))
         return ATTN_STRINGS_NONE;
     uint32_t h = hash(t->seed, s, len);
-    size_t i = probe(t, h, s, len);
-    if (t->slot[i])
-        return t->slot[i] - 1;
-    t->slot[i] = (uint32_t)t->n + 1;
-    t->item[t->n] = (struct attn_string){.at = (uint32_t)t->used, .hash = h};
-    memcpy(t->pool + t->used, s, len);
-    t->pool[t->used + len] = '\0';
-    t->used += len + 1;
-    return t->n++;
+    uint32_t *slot = &t->slot[probe(t, h, s, len)];
+    return *slot || append(t, slot, h, s, len) ? *slot - 1 : ATTN_STRINGS_NONE;
 }
 
 size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len)

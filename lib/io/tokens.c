@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "io/grow.h"
+#include "base/grow.h"
 #include "io/strings.h"
 #include "io/words.h"
 
@@ -206,12 +206,12 @@ void attn_tokens_free(struct attn_tokens *t)
 
 /* ---- ids to text ----------------------------------------------------------------------- */
 
-/* Bytes of the text of n ids, its NUL included: each word has a space or the NUL after it. */
+/* Bytes of the words of n ids, each with a space after it. */
 static int measure_text(const struct attn_tokenizer *t, const int32_t *ids, size_t n, size_t *bytes,
                         struct attn_err *err)
 {
     size_t len;
-    *bytes = n == 0;
+    *bytes = 0;
     for (size_t i = 0; i < n; i++) {
         if (!attn_vocab_word(t->vocab, ids[i], &len))
             return attn_fail(err, ATTN_EFORMAT, "id %d at position %zu has no token: %s has %zu, with ids from 0 to %d",
@@ -229,7 +229,7 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
     int rc = measure_text(t, ids, n, &bytes, err);
     if (rc)
         return rc;
-    char *text = malloc(bytes), *s = text;
+    char *text = malloc(bytes + 1), *s = text;
     if (!text)
         return no_memory(err);
     for (size_t i = 0; i < n; i++) {
@@ -238,8 +238,8 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
         s += word_len;
         *s++ = ' ';
     }
-    text[bytes - 1] = '\0';
     *out = text;
-    *len = bytes - 1;
+    *len = bytes > 0 ? bytes - 1 : 0;   /* no space after the last */
+    text[*len] = '\0';
     return ATTN_OK;
 }

@@ -6,13 +6,13 @@
 
 #include "base/err.h"
 #include "io/json.h"
+#include "io/strings.h"
 
-int attn_tree_read(cJSON **out, struct attn_strings *keys, const char *text, size_t len, const char *name,
-                   size_t max_values, struct attn_err *err)
+int attn_tree_read(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,
+                   struct attn_err *err)
 {
     char found[ATTN_TREE_SHOWN];
-    int rc = keys ? attn_json_check_keys(keys, text, len, name, max_values, err)
-                  : attn_json_check(text, len, name, max_values, err);
+    int rc = attn_json_check(text, len, name, max_values, err);
     if (rc)
         return rc;
     cJSON *root = cJSON_ParseWithLength(text, len);

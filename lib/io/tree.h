@@ -7,12 +7,11 @@
 
 #include <cjson/cJSON.h>
 
-#include "io/strings.h"
+#include "attn.h"
 
-/* The document's outermost value, an object, for cJSON_Delete; keys, unless NULL,
- * gets its keys in their order. */
-int attn_tree_read(cJSON **out, struct attn_strings *keys, const char *text, size_t len, const char *name,
-                   size_t max_values, struct attn_err *err);
+/* The document's outermost value, an object, for cJSON_Delete. */
+int attn_tree_read(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,
+                   struct attn_err *err);
 
 /* A whole number, however it is written (3, 3.0, 3e0); false beyond lo..hi or for anything else. */
 bool attn_tree_whole(const cJSON *v, double lo, double hi, double *out);

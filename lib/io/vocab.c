@@ -1,18 +1,22 @@
 #include "io/vocab.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
+#include "base/num.h"
+#include "io/json.h"
 #include "io/near.h"
 #include "io/strings.h"
-#include "io/tree.h"
+
+enum { TOP = INT32_MAX - 1 };           /* the largest id: with it, their number still fits 31 bits */
 
 struct entry { int32_t id; uint32_t word; };                        /* word: its number in the set */
 
 struct attn_vocab {
     struct attn_strings words;          /* [n] in the order of the file */
-    int32_t *id;                        /* [n] of each word */
+    int32_t *id; size_t id_room;        /* [n] of each word */
     struct entry *by_id;                /* [n] ascending */
 };
 
@@ -21,22 +25,65 @@ static int no_memory(const char *name, struct attn_err *err)
     return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the vocabulary", name);
 }
 
-/* The ids, in the order of the words. */
-static int take_ids(struct attn_vocab *v, const cJSON *root, const char *name, struct attn_err *err)
+/* The number just read: whole, however it is written (3, 3.0, 3e0). */
+static bool parse_id(const struct attn_json *j, int32_t *id)
 {
-    const double top = INT32_MAX - 1;
-    char found[ATTN_TREE_SHOWN];
-    const cJSON *item = root->child;
-    double id;
-    for (size_t i = 0; i < v->words.n && item; i++, item = item->next) {
-        if (!attn_tree_whole(item, 0, top, &id))
-            return attn_fail(err, ATTN_EFORMAT, "%s: the id of '%.*s' is %s, expected a whole number from 0 to %.0f",
-                             name, attn_shown(item->string, strlen(item->string)), item->string,
-                             attn_tree_show(item, found), top);
-        v->id[i] = (int32_t)id;
-        v->by_id[i] = (struct entry){.id = (int32_t)id, .word = (uint32_t)i};
+    const char *text = j->text + j->token;
+    uint64_t n;
+    double x;
+    if (attn_num_parse_u64(text, j->token_len, &n)) {
+        *id = (int32_t)n;
+        return n <= TOP;
     }
-    return ATTN_OK;
+    if (!attn_num_parse_f64(text, j->token_len, &x) || !(x >= 0 && x <= TOP) || x != floor(x))
+        return false;
+    *id = (int32_t)x;
+    return true;
+}
+
+/* Says what was found instead of the last value. */
+static int bad_id(const struct attn_vocab *v, const struct attn_json *j, struct attn_err *err)
+{
+    size_t len, found_len = j->at - j->start;
+    const char *word = attn_strings_at(&v->words, v->words.n - 1, &len), *found = j->text + j->start;
+    return attn_fail(err, ATTN_EFORMAT, "%s: the id of '%.*s' is %.*s, expected a whole number from 0 to %d", j->name,
+                     attn_shown(word, len), word, attn_shown(found, found_len), found, TOP);
+}
+
+/* The key just read and its value. */
+static int read_entry(struct attn_vocab *v, struct attn_json *j, struct attn_err *err)
+{
+    size_t i = v->words.n;
+    if (i == ATTN_VOCAB_MAX)
+        return attn_fail(err, ATTN_EFORMAT, "%s: more than %d tokens, expected a smaller vocabulary", j->name,
+                         ATTN_VOCAB_MAX);
+    int rc = attn_json_add_key(&v->words, j, err);
+    if (rc)
+        return rc;
+    int32_t *id = attn_grow(v->id, &v->id_room, i + 1, sizeof *id);
+    if (!id)
+        return no_memory(j->name, err);
+    v->id = id;
+    if (attn_json_next(j) == ATTN_JSON_NUMBER && parse_id(j, &id[i]))
+        return ATTN_OK;
+    return j->failed ? attn_json_error(j, err) : bad_id(v, j, err);
+}
+
+static int read_entries(struct attn_vocab *v, struct attn_json *j, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    if (attn_json_next(j) != ATTN_JSON_OBJECT && !j->failed)
+        return attn_fail(err, ATTN_EFORMAT, "%s: it is %.*s, expected an object like {\"Life\": 0}", j->name,
+                         (int)(j->at - j->start), j->text + j->start);
+    while (!rc && attn_json_next(j) == ATTN_JSON_KEY)
+        rc = read_entry(v, j, err);
+    if (!rc)
+        attn_json_next(j);              /* nothing may follow the object */
+    if (!rc && j->failed)
+        rc = attn_json_error(j, err);
+    if (!rc && v->words.n == 0)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: it is empty, expected at least one token like \"Life\": 0", j->name);
+    return rc;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -45,47 +92,46 @@ static int compare_ids(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+/* Two neighbours in by_id with the same id. */
+static int duplicate_id(const struct attn_vocab *v, const struct entry *pair, const char *name, struct attn_err *err)
+{
+    size_t a_len, b_len;
+    const char *a = attn_strings_at(&v->words, pair[0].word, &a_len);
+    const char *b = attn_strings_at(&v->words, pair[1].word, &b_len);
+    return attn_fail(err, ATTN_EFORMAT, "%s: '%.*s' and '%.*s' have the same id %d, expected each its own", name,
+                     attn_shown(a, a_len), a, attn_shown(b, b_len), b, (int)pair[0].id);
+}
+
 /* Most files list their tokens by id already: those are not sorted again. */
 static int order_by_id(struct attn_vocab *v, const char *name, struct attn_err *err)
 {
     bool sorted = true;
-    for (size_t i = 1; i < v->words.n && sorted; i++)
-        sorted = v->by_id[i - 1].id < v->by_id[i].id;
-    if (sorted)
-        return ATTN_OK;
-    qsort(v->by_id, v->words.n, sizeof *v->by_id, compare_ids);
-    for (size_t i = 1; i < v->words.n; i++) {
-        size_t a_len, b_len;
-        if (v->by_id[i - 1].id != v->by_id[i].id)
-            continue;
-        const char *a = attn_strings_at(&v->words, v->by_id[i - 1].word, &a_len);
-        const char *b = attn_strings_at(&v->words, v->by_id[i].word, &b_len);
-        return attn_fail(err, ATTN_EFORMAT, "%s: '%.*s' and '%.*s' have the same id %d, expected each its own", name,
-                         attn_shown(a, a_len), a, attn_shown(b, b_len), b, (int)v->by_id[i].id);
+    size_t n = v->words.n;
+    struct entry *e = v->by_id = calloc(n + 1, sizeof *e);
+    if (!e)
+        return no_memory(name, err);
+    for (size_t i = 0; i < n; i++) {
+        e[i] = (struct entry){.id = v->id[i], .word = (uint32_t)i};
+        sorted = sorted && (i == 0 || e[i - 1].id < e[i].id);
     }
+    if (!sorted)
+        qsort(e, n, sizeof *e, compare_ids);
+    for (size_t i = 1; i < n; i++)
+        if (e[i - 1].id == e[i].id)
+            return duplicate_id(v, &e[i - 1], name, err);
     return ATTN_OK;
-}
-
-static int fill(struct attn_vocab *v, const cJSON *root, const char *name, struct attn_err *err)
-{
-    if (v->words.n == 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: it is empty, expected at least one token like \"Life\": 0", name);
-    v->id = calloc(v->words.n, sizeof *v->id);
-    v->by_id = calloc(v->words.n, sizeof *v->by_id);
-    int rc = v->id && v->by_id ? take_ids(v, root, name, err) : no_memory(name, err);
-    return rc ? rc : order_by_id(v, name, err);
 }
 
 int attn_vocab_read(struct attn_vocab **out, const char *text, size_t len, const char *name, struct attn_err *err)
 {
-    cJSON *root = NULL;
+    struct attn_json j;
     struct attn_vocab *v = calloc(1, sizeof *v);
     if (!v)
         return no_memory(name, err);
-    int rc = attn_tree_read(&root, &v->words, text, len, name, ATTN_VOCAB_MAX + 1, err);
+    attn_json_start(&j, text, len, name);
+    int rc = read_entries(v, &j, err);
     if (!rc)
-        rc = fill(v, root, name, err);
-    cJSON_Delete(root);
+        rc = order_by_id(v, name, err);
     if (rc)
         attn_vocab_free(v);
     else
@@ -142,22 +188,20 @@ size_t attn_vocab_nearest(const struct attn_vocab *v, const char *word, size_t l
     if (n > sizeof best / sizeof *best)
         n = sizeof best / sizeof *best;
     for (size_t i = 0; i < v->words.n; i++) {
-        size_t known_len, at = found < n ? found : n;
+        size_t known_len;
         const char *known = attn_vocab_at(v, i, &known_len);
         unsigned d = attn_near(word, len, known, known_len);
+        if (d == ATTN_FAR || (found == n && (n == 0 || best[n - 1] <= d)))
+            continue;
+        size_t at = found < n ? found++ : n - 1;                    /* of the worst, or after it */
         for (; at > 0 && best[at - 1] > d; at--) {
-            if (at == n)
-                continue;
             best[at] = best[at - 1];
             near[at] = near[at - 1];
             near_len[at] = near_len[at - 1];
         }
-        if (d == ATTN_FAR || at == n)
-            continue;
         best[at] = d;
         near[at] = known;
         near_len[at] = known_len;
-        found += found < n;
     }
     return found;
 }

@@ -1,10 +1,9 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/out.h"
 #include "base/utf8.h"
-#include "io/json_put.h"
 #include "io/strings.h"
 #include "io/vocab.h"
 #include "io/words.h"
@@ -49,26 +48,29 @@ static int compare_words(const void *a, const void *b)
     return c ? c : (x->len > y->len) - (x->len < y->len);
 }
 
-static int format_words(char **json, size_t *len, const struct word *word, size_t n)
+static int write_words(char **json, size_t *len, const struct word *word, size_t n, struct attn_err *err)
 {
-    FILE *f = open_memstream(json, len);
-    if (!f)
-        return -1;
+    struct attn_out *out;
+    int rc = attn_out_open_memory(&out, err);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < n; i++) {
-        fputs(i == 0 ? "{\n  " : ",\n  ", f);
-        attn_json_put(f, word[i].s, word[i].len);
-        fprintf(f, ": %zu", i);
+        attn_out_str(out, i == 0 ? "{\n  " : ",\n  ");
+        attn_out_json(out, word[i].s, word[i].len);
+        attn_out_str(out, ": ");
+        attn_out_u64(out, i);
     }
-    fputs("\n}\n", f);
-    int bad = ferror(f);
-    return fclose(f) != 0 || bad ? -1 : 0;
+    attn_out_str(out, "\n}\n");
+    rc = attn_out_take(out, json, len, err);
+    attn_out_close(out);
+    return rc;
 }
 
-static int write_words(char **json, size_t *len, size_t *words, const struct attn_strings *distinct,
-                       const char *unknown, struct attn_err *err)
+/* Writes the words in their order, `unknown`, unless NULL, after them. */
+static int write_sorted(char **json, size_t *len, size_t *words, const struct attn_strings *distinct,
+                        const char *unknown, struct attn_err *err)
 {
-    size_t n = distinct->n, size = 0;
-    char *text = NULL;
+    size_t n = distinct->n;
     struct word *word = calloc(n + 1, sizeof *word);
     if (!word)
         return no_memory(err);
@@ -77,16 +79,10 @@ static int write_words(char **json, size_t *len, size_t *words, const struct att
     qsort(word, n, sizeof *word, compare_words);
     if (unknown)
         word[n++] = (struct word){.s = unknown, .len = strlen(unknown)};
-    int bad = format_words(&text, &size, word, n);
+    int rc = write_words(json, len, word, n, err);
     free(word);
-    if (bad) {
-        free(text);
-        return no_memory(err);
-    }
-    *json = text;
-    *len = size;
     *words = n;
-    return ATTN_OK;
+    return rc;
 }
 
 int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, size_t text_len,
@@ -100,7 +96,7 @@ int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, 
     if (!rc)
         rc = check_words(&distinct, o->unknown, err);
     if (!rc)
-        rc = write_words(json, len, words, &distinct, o->unknown, err);
+        rc = write_sorted(json, len, words, &distinct, o->unknown, err);
     attn_words_free(&w);
     attn_strings_free(&distinct);
     return rc;

@@ -6,13 +6,13 @@
 #ifndef ATTN_IO_WORDS_H
 #define ATTN_IO_WORDS_H
 
-#include "attn.h"
+#include "io/strings.h"
 
 struct attn_words {
-    const char *text, *drop;            /* the caller's */
-    size_t len, drop_len, at;
+    const char *text; size_t len, at;   /* the caller's; at: next byte to read */
+    struct attn_strings drop;           /* characters */
     bool lowercase;
-    unsigned char ascii[128];           /* what each is, looked up once */
+    int16_t byte[256];                  /* what becomes of each, found out once */
     char *word; size_t word_len, room;  /* the word just read */
     size_t start, end;                  /* from its first kept character past its last, in bytes of the text */
     bool failed;                        /* out of memory */

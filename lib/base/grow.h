@@ -1,8 +1,8 @@
 /* grow.h - arrays that grow with what a file really holds.
  *
  * A number a file claims never sizes an allocation here: arrays start small and double. */
-#ifndef ATTN_IO_GROW_H
-#define ATTN_IO_GROW_H
+#ifndef ATTN_BASE_GROW_H
+#define ATTN_BASE_GROW_H
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -58,20 +58,34 @@ static int read_row(struct csv *f, float *row, size_t cols, struct attn_err *err
     return ATTN_OK;
 }
 
-static int fill_from_file(const struct attn_area *a, const char *path, struct attn_err *err)
+static int read_rows(struct csv *f, const struct attn_area *a, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (size_t i = 0; !rc && i < a->rows; i++) {
+        skip(f, " \t\r\n");
+        if (f->at == f->len)
+            return attn_fail(err, ATTN_EFORMAT, "%s: expected %zu rows of numbers, found %zu", f->path, a->rows, i);
+        rc = read_row(f, a->x + i * a->ld, a->cols, err);
+    }
+    skip(f, " \t\r\n");
+    if (!rc && f->at < f->len)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: line %zu: expected the end after %zu rows, found more", f->path, f->line,
+                       a->rows);
+    return rc;
+}
+
+static int fill_from_file(const struct attn_area *a, const struct attn_dist *dist, struct attn_err *err)
 {
     struct attn_map map = {0};
+    char *path = strndup(dist->path, dist->path_len);
+    if (!path)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the name of a file of numbers");
     int rc = attn_map_open(&map, path, FILE_LIMIT, err);
     struct csv f = {.path = path, .text = (const char *)map.data, .len = map.len, .line = 1};
-    for (size_t i = 0; !rc && i < a->rows; i++) {
-        skip(&f, " \t\r\n");
-        rc = f.at == f.len ? attn_fail(err, ATTN_EFORMAT, "%s: expected %zu rows of numbers, found %zu", path, a->rows, i)
-                           : read_row(&f, a->x + i * a->ld, a->cols, err);
-    }
-    skip(&f, " \t\r\n");
-    if (!rc && f.at < f.len)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: line %zu: expected the end after %zu rows, found more", path, f.line, a->rows);
+    if (!rc)
+        rc = read_rows(&f, a, err);
     attn_map_close(&map);
+    free(path);
     return rc;
 }
 
@@ -129,7 +143,7 @@ int attn_dist_fill(const struct attn_area *area, struct attn_rng *rng, const str
         fill_plain(area, 1, 0);
         return ATTN_OK;
     case ATTN_DIST_FILE:
-        return fill_from_file(area, dist->path, err);
+        return fill_from_file(area, dist, err);
     default:
         return fill_drawn(area, rng, dist, n_in, err);
     }

@@ -15,7 +15,7 @@ struct attn_dist {
     enum attn_dist_kind kind;
     double a, b;                        /* uniform: from, to; normal: mean, std; constant: a */
     size_t rows;                        /* draw so many rows and keep the first; 0: as many as the area has */
-    char path[4096];                    /* file: CSV text, a line a row */
+    const char *path; size_t path_len;  /* file: CSV text, a line a row; borrowed */
 };
 
 struct attn_area { float *x; size_t rows, cols, ld; };              /* element (i, j) is x[i * ld + j] */

@@ -22,21 +22,27 @@ static int add_tensor(struct attn_draw *d, const struct attn_slot *slot, size_t 
 {
     size_t numbers;
     if (d->n == MAX_TENSORS)
-        return attn_fail(err, ATTN_EUSAGE, "init: %zu layers make more than %d tensors", d->config->L, (int)MAX_TENSORS);
+        return attn_fail(err, ATTN_EUSAGE, "%zu layers make more than %d tensors", d->config->L, (int)MAX_TENSORS);
     if (d->n == *capacity) {
         size_t more = *capacity ? 2 * *capacity : 64;
         struct attn_drawn *t = realloc(d->t, more * sizeof *t);
         if (!t)
-            return attn_fail(err, ATTN_ENOMEM, "init: no memory for %zu tensors", more);
+            return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tensors", more);
         d->t = t;
         *capacity = more;
     }
     float *x = count_numbers(slot, &numbers) ? calloc(numbers ? numbers : 1, sizeof *x) : NULL;
     if (!x)
-        return attn_fail(err, ATTN_ENOMEM, "init: no memory for %s, %zu rows of %zu numbers", slot->name, slot->shape[0],
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %s, %zu rows of %zu numbers", slot->name, slot->shape[0],
                          slot->ndim == 2 ? slot->shape[1] : 1);
     d->t[d->n++] = (struct attn_drawn){.slot = *slot, .x = x};
     return ATTN_OK;
+}
+
+/* Nothing applies a final norm to rows that the last block left wider or narrower. */
+static bool idle(const struct attn_config *c, const struct attn_slot *s)
+{
+    return s->part == ATTN_PART_NORM_FINAL && attn_layout_width(c) != c->d;
 }
 
 int attn_draw_open(struct attn_draw *d, const struct attn_config *config, struct attn_err *err)
@@ -47,7 +53,7 @@ int attn_draw_open(struct attn_draw *d, const struct attn_config *config, struct
     int rc = ATTN_OK;
     *d = (struct attn_draw){.config = config};
     while (!rc && attn_layout_next(&walk, &slot))
-        rc = add_tensor(d, &slot, &capacity, err);
+        rc = idle(config, &slot) ? ATTN_OK : add_tensor(d, &slot, &capacity, err);
     if (rc)
         attn_draw_close(d);
     return rc;
@@ -105,13 +111,21 @@ int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, cons
     return rc;
 }
 
+/* LayerNorm has a bias wherever it has a weight, which comes right before. */
+static bool is_needed(const struct attn_draw *d, size_t i)
+{
+    const struct attn_slot *s = &d->t[i].slot;
+    bool of_norm = s->is_bias && !is_linear(s->part);
+    return s->required || (of_norm && d->t[i - 1].set);
+}
+
 int attn_draw_finish(struct attn_draw *d, struct attn_err *err)
 {
     char list[256];
     size_t missing = 0, shown = 0, len = 0;
     for (size_t i = 0; i < d->n; i++) {
         struct attn_drawn *t = &d->t[i];
-        if (t->set || !t->slot.required)
+        if (t->set || !is_needed(d, i))
             continue;
         if (t->slot.is_bias) {
             t->set = true;
@@ -131,8 +145,8 @@ int attn_draw_finish(struct attn_draw *d, struct attn_err *err)
 
 int attn_draw_default(struct attn_draw *d, struct attn_err *err)
 {
-    static const struct attn_dist randn = {.kind = ATTN_DIST_NORMAL, .b = 1}, ones = {.kind = ATTN_DIST_CONSTANT, .a = 1},
-                                  linear = {.kind = ATTN_DIST_LINEAR};
+    static const struct attn_dist randn = {.kind = ATTN_DIST_NORMAL, .b = 1}, linear = {.kind = ATTN_DIST_LINEAR},
+                                  ones = {.kind = ATTN_DIST_CONSTANT, .a = 1};
     for (size_t i = 0; i < d->n; i++) {
         const struct attn_slot *s = &d->t[i].slot;
         bool table = s->part == ATTN_PART_EMBED || s->part == ATTN_PART_POS_EMBED;

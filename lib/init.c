@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- storing numbers in fewer bits, rounded to nearest even -------------------------------- */
 
@@ -21,31 +22,37 @@ static uint32_t round_off(uint32_t bits, unsigned drop)
     return (bits + half - 1 + (bits >> drop & 1)) >> drop;
 }
 
-static uint16_t to_bf16(uint32_t bits)
+static uint32_t to_f32(uint32_t bits)
 {
-    return (uint16_t)round_off(bits, 16);
+    return bits;
 }
 
-static uint16_t to_f16(uint32_t bits)
+static uint32_t to_bf16(uint32_t bits)
+{
+    return round_off(bits, 16);
+}
+
+static uint32_t to_f16(uint32_t bits)
 {
     uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff, exponent = magnitude >> 23;
     if (exponent < 102)                 /* below half of the smallest subnormal, 2^-24 */
-        return (uint16_t)sign;
+        return sign;
     if (exponent < 113) {               /* subnormal: units of 2^-24 */
         uint32_t significand = (magnitude & 0x7fffff) | 0x800000;
-        return (uint16_t)(sign | round_off(significand, 126 - exponent));
+        return sign | round_off(significand, 126 - exponent);
     }
     uint32_t rounded = round_off(magnitude - (112u << 23), 13);
-    return (uint16_t)(sign | (rounded < 0x7c00 ? rounded : 0x7c00));
+    return sign | (rounded < 0x7c00 ? rounded : 0x7c00);
 }
 
 static const struct dtype {
     const char *name; size_t size;
-    uint16_t (*narrow)(uint32_t bits); uint16_t infinity;
+    uint32_t (*narrow)(uint32_t bits);
+    uint32_t sign, infinity;
 } dtypes[] = {
-    {"F32", 4, NULL, 0},
-    {"F16", 2, to_f16, 0x7c00},
-    {"BF16", 2, to_bf16, 0x7f80},
+    {"F32", 4, to_f32, 0x80000000, 0x7f800000},
+    {"F16", 2, to_f16, 0x8000, 0x7c00},
+    {"BF16", 2, to_bf16, 0x8000, 0x7f80},
 };
 
 static const struct dtype *find_dtype(const char *name)
@@ -56,16 +63,17 @@ static const struct dtype *find_dtype(const char *name)
     return NULL;
 }
 
-/* Narrows x[0..n) where it lies. */
+/* Narrows x[0..n) where it lies, in little-endian order. */
 static int narrow(float *x, size_t n, const struct dtype *type, const char *name, struct attn_err *err)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &x[i], sizeof bits);
-        uint16_t h = type->narrow(bits);
-        if ((h & 0x7fff) >= type->infinity)
-            return attn_fail(err, ATTN_EUSAGE, "init: %s[%zu] is %g, which %s cannot hold", name, i, (double)x[i], type->name);
-        memcpy((unsigned char *)x + i * sizeof h, &h, sizeof h);
+        bits = type->narrow(bits);
+        if ((bits & ~type->sign) >= type->infinity)
+            return attn_fail(err, ATTN_EUSAGE, "%s[%zu] is %g, which a model in %s cannot hold", name, i, (double)x[i],
+                             type->name);
+        memcpy((unsigned char *)x + i * type->size, &bits, type->size);
     }
     return ATTN_OK;
 }
@@ -88,18 +96,17 @@ static int write_weights(struct attn_out *out, struct attn_draw *d, const struct
     size_t n = 0;
     int rc = ATTN_OK;
     if (!list)
-        return attn_fail(err, ATTN_ENOMEM, "init: no memory for %zu tensors", d->n);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a list of %zu tensors", d->n);
     for (size_t i = 0; !rc && i < d->n; i++) {
         struct attn_drawn *t = &d->t[i];
         size_t count = t->slot.shape[0] * (t->slot.ndim == 2 ? t->slot.shape[1] : 1);
         if (!t->set)
             continue;
-        list[n] = (struct attn_st_tensor){.name = t->slot.name, .dtype = type->name, .ndim = t->slot.ndim, .count = count,
-                                          .bytes = count * type->size, .data = (unsigned char *)t->x};
+        list[n] = (struct attn_st_tensor){.name = t->slot.name, .dtype = type->name, .ndim = t->slot.ndim,
+                                          .count = count, .bytes = count * type->size, .data = (unsigned char *)t->x};
         memcpy(list[n].shape, t->slot.shape, sizeof t->slot.shape);
         n++;
-        if (type->narrow)
-            rc = narrow(t->x, count, type, t->slot.name, err);
+        rc = narrow(t->x, count, type, t->slot.name, err);
     }
     if (!rc)
         rc = attn_st_write(out, list, n, err);
@@ -113,7 +120,8 @@ static int write_directory(const char *dir, const struct attn_init_opts *o, cons
 {
     struct attn_out *json = NULL, *vocab = NULL, *weights = NULL;
     int rc = ATTN_OK;
-    if (mkdir(dir, 0777) && errno != EEXIST)
+    bool made = mkdir(dir, 0777) == 0;
+    if (!made && errno != EEXIST)
         return attn_fail_errno(err, dir, "make this directory");
     if ((rc = open_in(&json, dir, "config.json", err)) || (rc = open_in(&weights, dir, "model.safetensors", err)) ||
         (o->vocab && (rc = open_in(&vocab, dir, "vocab.json", err))))
@@ -129,6 +137,8 @@ out:
     attn_out_close(json);
     attn_out_close(vocab);
     attn_out_close(weights);
+    if (rc && made)
+        rmdir(dir);
     return rc;
 }
 
@@ -149,7 +159,7 @@ int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err 
     struct attn_draw draw = {0};
     const struct dtype *type = find_dtype(o->dtype ? o->dtype : "F32");
     if (!type)
-        return attn_fail(err, ATTN_EUSAGE, "init: dtype is '%s', expected F32, F16 or BF16", o->dtype);
+        return attn_fail(err, ATTN_EUSAGE, "dtype is '%s', expected F32, F16 or BF16", o->dtype);
     int rc = attn_config_read(&config, o->config, o->config_len, "config", err);
     if (rc || (o->vocab && (rc = check_vocab(o, &config, err))) || (rc = attn_draw_open(&draw, &config, err)))
         goto out;

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/num.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,10 +90,9 @@ static const struct dist_name *find_dist(struct slice name)
 static bool read_args(struct slice args, struct attn_dist *out)
 {
     if (out->kind == ATTN_DIST_FILE) {
-        if (args.len == 0 || args.len >= sizeof out->path)
-            return false;
-        memcpy(out->path, args.s, args.len);
-        return true;
+        out->path = args.s;
+        out->path_len = args.len;
+        return args.len > 0;
     }
     struct slice first = take(&args, ",");
     return attn_num_parse_f64(first.s, first.len, &out->a) && attn_num_parse_f64(args.s, args.len, &out->b) &&
@@ -112,8 +112,8 @@ static int read_dist(const struct step *st, struct slice t, struct attn_dist *ou
                    "file(PATH), found '%.*s'", (int)name.len, name.s);
     *out = d->dist;
     if (d->args ? !closed || !read_args((struct slice){args.s + 1, args.len - 2}, out) : args.len > 0)
-        return bad(st, err, "expected %s after '%s', found '%.*s'", d->args ? d->args : "nothing", d->name, (int)args.len,
-                   args.s);
+        return bad(st, err, "expected %s after '%s', found '%.*s'", d->args ? d->args : "nothing", d->name,
+                   (int)args.len, args.s);
     if (!has_rows)
         return ATTN_OK;
     if (d->dist.kind != ATTN_DIST_UNIFORM && d->dist.kind != ATTN_DIST_NORMAL)
@@ -142,7 +142,8 @@ static int unknown_tensor(const struct attn_draw *d, const struct step *st, stru
             len += (size_t)sprintf(list + len, "%s%s", len ? ", " : "", attn_part_name(p));
         listed[p] = true;
     }
-    return bad(st, err, "no tensor '%.*s' in this model, which has %s", (int)(name.len < 64 ? name.len : 64), name.s, list);
+    return bad(st, err, "no tensor '%.*s' in this model, which has %s", (int)(name.len < 64 ? name.len : 64), name.s,
+               list);
 }
 
 /* Passes a failure on; one that names no place gets the step's. */
@@ -178,7 +179,8 @@ struct item { enum attn_part part; struct attn_dist dist; };
 static int read_items(const struct step *st, struct slice list, struct item items[MAX_ITEMS], size_t *n,
                       struct attn_err *err)
 {
-    for (*n = 0; list.len > 0; ++*n) {
+    *n = 0;
+    do {
         struct slice t = take(&list, ","), name = take(&t, ":");
         enum attn_part p = ATTN_PART_Q;
         while (p <= ATTN_PART_V && !equal(name, attn_part_name(p)))
@@ -186,10 +188,10 @@ static int read_items(const struct step *st, struct slice list, struct item item
         if (p > ATTN_PART_V || *n == MAX_ITEMS)
             return bad(st, err, "expected up to three of q, k and v, found '%.*s'", (int)name.len, name.s);
         items[*n].part = p;
-        int rc = read_dist(st, t, &items[*n].dist, err);
+        int rc = read_dist(st, t, &items[(*n)++].dist, err);
         if (rc)
             return rc;
-    }
+    } while (list.len > 0);
     return ATTN_OK;
 }
 
@@ -223,6 +225,19 @@ static int do_heads(struct attn_draw *d, const struct step *st, struct slice lis
     return rc;
 }
 
+/* skip:N */
+static int do_skip(struct attn_draw *d, const struct step *st, struct slice count, struct attn_err *err)
+{
+    const uint64_t most = UINT64_C(1) << 36;        /* some minutes: more than any tensor takes */
+    uint64_t n = 0;
+    int rc = read_count(st, count, "a whole number", &n, err);
+    if (!rc && n > most)
+        return bad(st, err, "expected at most %" PRIu64, most);
+    while (!rc && n-- > 0)
+        attn_rng_u32(&d->rng);
+    return rc;
+}
+
 static int do_step(struct attn_draw *d, const struct step *st, struct attn_err *err)
 {
     static const char heads[] = "heads(";
@@ -239,12 +254,8 @@ static int do_step(struct attn_draw *d, const struct step *st, struct attn_err *
         attn_rng_seed(&d->rng, n);
         return rc;
     }
-    if (equal(word, "skip")) {
-        rc = read_count(st, rest, "a whole number", &n, err);
-        while (n-- > 0)
-            attn_rng_u32(&d->rng);
-        return rc;
-    }
+    if (equal(word, "skip"))
+        return do_skip(d, st, rest, err);
     return do_tensor(d, st, st->text, err);
 }
 

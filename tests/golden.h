@@ -5,7 +5,7 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
-/* The whole of a file, malloc'd and NUL-terminated. */
+/* The whole of a file, malloc'd and NUL-terminated; len may be NULL. */
 char *golden_text(const char *path, size_t *len);
 cJSON *golden_read(const char *path);                               /* cJSON_Delete it */
 const cJSON *golden_get(const cJSON *object, const char *key);      /* must be there */

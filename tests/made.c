@@ -30,12 +30,18 @@ void made_init(const struct attn_init_opts *o)
     ck_assert_msg(attn_init(made_path(""), o, &err) == ATTN_OK, "%s", err.msg);
 }
 
+const char *made_model(const char *config, uint64_t seed, const char *dtype)
+{
+    made_init(&(struct attn_init_opts){.config = config, .config_len = strlen(config), .seed = seed, .dtype = dtype});
+    return made_path("");
+}
+
 void made_open(struct made_weights *w)
 {
     struct attn_err err = {0};
     const char *path = made_path("model.safetensors");
     *w = (struct made_weights){0};
-    ck_assert_msg(attn_map_open(&w->map, path, 1 << 20, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_map_open(&w->map, path, SIZE_MAX, &err) == ATTN_OK, "%s", err.msg);
     ck_assert_msg(attn_st_open(&w->st, w->map.data, w->map.len, path, &err) == ATTN_OK, "%s", err.msg);
 }
 

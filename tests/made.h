@@ -1,4 +1,5 @@
-/* made.h - a model that a test makes with attn_init in its scratch directory. */
+/* made.h - a model that a test makes with attn_init in its scratch directory.  There is one at a
+ * time: the next one takes its place. */
 #ifndef ATTN_TESTS_MADE_H
 #define ATTN_TESTS_MADE_H
 
@@ -13,8 +14,10 @@ extern const struct made_sizes made_small;
 
 /* Options whose config is written to text; no vocabulary. */
 struct attn_init_opts made_options(char text[MADE_CONFIG], const struct made_sizes *s, const char *draw);
-const char *made_path(const char *file);                            /* of the model */
+const char *made_path(const char *file);                            /* of the model; "": its directory */
 void made_init(const struct attn_init_opts *o);                     /* which must succeed */
+/* From config.json and a seed alone; returns its directory. */
+const char *made_model(const char *config, uint64_t seed, const char *dtype);
 
 struct made_weights { struct attn_map map; struct attn_st *st; };
 void made_open(struct made_weights *w);

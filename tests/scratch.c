@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,10 @@ char scratch_dir[64];
 
 void scratch_make(void)
 {
-    strcpy(scratch_dir, "/tmp/attn-test-XXXXXX");
+    static const char leaf[] = "/attn-test-XXXXXX";
+    const char *tmp = getenv("TMPDIR");
+    bool fits = tmp && *tmp && strlen(tmp) + sizeof leaf <= sizeof scratch_dir;
+    snprintf(scratch_dir, sizeof scratch_dir, "%s%s", fits ? tmp : "/tmp", leaf);
     ck_assert_ptr_nonnull(mkdtemp(scratch_dir));
 }
 
@@ -27,7 +31,7 @@ void scratch_remove(void)
 
 const char *scratch_path(const char *leaf)
 {
-    static char paths[4][128];
+    static char paths[4][SCRATCH_PATH];
     static unsigned next;
     char *path = paths[next++ % 4];
     snprintf(path, sizeof paths[0], "%s/%s", scratch_dir, leaf);

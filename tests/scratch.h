@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-extern char scratch_dir[64];
+enum { SCRATCH_PATH = 256 };            /* room for a path in it */
+extern char scratch_dir[64];            /* under $TMPDIR */
 
 /* For tcase_add_checked_fixture. */
 void scratch_make(void);

@@ -1,11 +1,13 @@
 #include "sinks.h"
 
+#include "golden.h"
+#include "scratch.h"
+
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BAND = 2, GAP = 3 };             /* rows a band; floats between rows */
@@ -55,9 +57,8 @@ void sinks_setup(struct sinks_setup *s, size_t T, const char *show, const char *
     };
     memset(s->stage.has, true, sizeof s->stage.has);
     ck_assert_msg(!attn_select_make(&s->select, &s->stage, "toy", show, layers, heads, &err), "%s", err.msg);
-    strcpy(s->dir, "/tmp/attn-sinks-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(s->dir));
-    snprintf(s->path, sizeof s->path, "%s/out", s->dir);
+    scratch_make();
+    snprintf(s->path, sizeof s->path, "%s", scratch_path("out"));
     s->job = (struct attn_sink_job){
         .model = &s->model, .digest = "sampled:00", .cpu = "generic", .select = s->select, .tokens = s->tokens,
         .text = known ? "Life is\n" : NULL, .text_len = 8, .command = "run -s 'Life is'", .path = s->path, .precision = 4,
@@ -66,9 +67,7 @@ void sinks_setup(struct sinks_setup *s, size_t T, const char *show, const char *
 
 void sinks_teardown(struct sinks_setup *s)
 {
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", s->dir);
-    ck_assert_int_eq(system(command), 0);
+    scratch_remove();
     attn_select_free(s->select);
     free(s->tokens->tok);
     free(s->tokens);
@@ -163,44 +162,26 @@ int sinks_run(const char *format, const struct sinks_setup *s, struct attn_err *
 
 /* ---- files ----------------------------------------------------------------------------- */
 
-static void full_path(char out[160], const struct sinks_setup *s, const char *file)
+static const char *full_path(const struct sinks_setup *s, const char *file)
 {
-    snprintf(out, 160, file ? "%s/%s" : "%s", s->path, file);
+    static char path[2 * SCRATCH_PATH];
+    snprintf(path, sizeof path, file ? "%s/%s" : "%s", s->path, file);
+    return path;
 }
 
 char *sinks_read(const struct sinks_setup *s, const char *file, size_t *len)
 {
-    char path[160];
-    struct stat st;
-    full_path(path, s, file);
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return NULL;
-    ck_assert_int_eq(fstat(fileno(f), &st), 0);
-    char *text = malloc((size_t)st.st_size + 1);
-    size_t n = fread(text, 1, (size_t)st.st_size, f);
-    text[n] = '\0';
-    if (len)
-        *len = n;
-    fclose(f);
-    return text;
+    return sinks_there(s, file) ? golden_text(full_path(s, file), len) : NULL;
 }
 
 bool sinks_there(const struct sinks_setup *s, const char *file)
 {
-    char path[160];
-    full_path(path, s, file);
-    return access(path, F_OK) == 0;
+    return access(full_path(s, file), F_OK) == 0;
 }
 
 void sinks_write(const struct sinks_setup *s, const char *file, const char *text)
 {
-    char path[160];
-    full_path(path, s, file);
-    FILE *f = fopen(path, "wb");
-    ck_assert_ptr_nonnull(f);
-    fputs(text, f);
-    fclose(f);
+    scratch_put(full_path(s, file), text, strlen(text));
 }
 
 /* ---- verdicts -------------------------------------------------------------------------- */

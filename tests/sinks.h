@@ -4,24 +4,25 @@
 #define TESTS_SINKS_H
 
 #include "base/err.h"
+#include "scratch.h"
 #include "sinks/sink.h"
 
 /* Element (h, t, j) of an activation.  Hidden entries of scores are -inf, of pattern 0. */
 float sinks_value(int act, int layer, size_t h, size_t t, size_t j);
 
 /* Everything a sink is given: a model of 2 layers, 4 heads on 2 kv heads; tokens "Life", " is", a line
- * feed, "w3", "w4"... with ids 10, 11... or, if not known, ids alone, 64 at most; `path` in a new directory. */
+ * feed, "w3", "w4"... with ids 10, 11... or, if not known, ids alone, 64 at most; `path` in a new scratch directory. */
 struct sinks_setup {
     struct attn_info model;
     struct attn_stage stage;
     struct attn_select *select;
     struct attn_tokens *tokens;
     struct attn_sink_job job;
-    char dir[32], path[64];
+    char path[SCRATCH_PATH];
 };
 void sinks_setup(struct sinks_setup *s, size_t T, const char *show, const char *layers, const char *heads,
                  bool known);
-void sinks_teardown(struct sinks_setup *s);     /* removes the directory and what is in it */
+void sinks_teardown(struct sinks_setup *s);     /* and removes the directory */
 
 /* Opens, tells all it wants, finishes and closes; the first error. */
 int sinks_run(const char *format, const struct sinks_setup *s, struct attn_err *err);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- recipes of the articles ------------------------------------------------------------------- */
 
@@ -242,10 +243,32 @@ START_TEST(too_large_for_dtype)
 {
     struct attn_err err = {0};
     ck_assert_int_eq(init_number("F16", "65520", &err), ATTN_EUSAGE);
-    ck_assert_str_eq(err.msg, "init: embed.weight[0] is 65520, which F16 cannot hold");
+    ck_assert_str_eq(err.msg, "embed.weight[0] is 65520, which a model in F16 cannot hold");
     ck_assert_int_eq(init_number("BF16", "3.4e38", &err), ATTN_EUSAGE);
+    ck_assert_int_eq(init_number("F32", "1e39", &err), ATTN_EUSAGE);
     ck_assert_int_eq(init_number("F64", "1", &err), ATTN_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.msg, "expected F32, F16 or BF16"));
+    ck_assert_int_ne(access(made_path(""), F_OK), 0);   /* what failed leaves no directory */
+}
+END_TEST
+
+/* ---- which tensors -------------------------------------------------------------------------------- */
+
+/* Rows of H * dv = 4 numbers are nothing a norm of 3 could be applied to. */
+START_TEST(final_norm_where_it_fits)
+{
+    static const struct { size_t dv; bool there; } list[] = {{4, false}, {3, true}};
+    char text[MADE_CONFIG];
+    struct made_sizes n = made_small;
+    struct made_weights w;
+    n.dv = list[_i].dv;
+    n.more = ", \"norm\": \"layernorm\"";
+    struct attn_init_opts o = made_options(text, &n, NULL);
+    made_init(&o);
+    made_open(&w);
+    ck_assert_int_eq(attn_st_find(w.st, "norm_final.weight") != NULL, list[_i].there);
+    ck_assert_int_eq(attn_st_find(w.st, "norm_final.bias") != NULL, list[_i].there);
+    made_close(&w);
 }
 END_TEST
 
@@ -304,6 +327,7 @@ Suite *suite_init(void)
     tcase_add_loop_test(t, shipped_vocabularies, 0, 5);
     tcase_add_loop_test(t, dtypes, 0, sizeof stored / sizeof *stored);
     tcase_add_test(t, too_large_for_dtype);
+    tcase_add_loop_test(t, final_norm_where_it_fits, 0, 2);
     tcase_add_test(t, vocabulary_must_fit);
     tcase_add_test(t, directory_is_made);
     tcase_add_loop_test(t, huge_configs, 0, 2);

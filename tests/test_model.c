@@ -2,7 +2,8 @@
 
 #include "suites.h"
 
-#include "make.h"
+#include "made.h"
+#include "scratch.h"
 
 #include "base/out.h"
 #include "io/safetensors.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* One layer, one head: d 3, dh 2, dv 4. */
@@ -39,26 +41,33 @@ static void setup(void)
     good[V] = tensor("blocks.0.attn.v.weight", 3, 4);
 }
 
-static char *write_model(const struct attn_st_tensor *t, size_t n, const char *layers, const char *rest)
+/* A file of the model, whose directory is made where it is not there. */
+static void write_file(const char *file, const void *data, size_t len)
+{
+    mkdir(made_path(""), 0777);
+    scratch_put(made_path(file), data, len);
+}
+
+/* Returns its directory. */
+static const char *write_model(const struct attn_st_tensor *t, size_t n, const char *layers, const char *rest)
 {
     struct attn_err err = {0};
     struct attn_out *out = NULL;
-    char config[512], *dir = make_dir(), *path = make_path(dir, "model.safetensors");
+    char config[512];
     int len = snprintf(config, sizeof config, START "\"d_value\": 4%s}", layers, rest);
-    make_file(dir, "config.json", config, (size_t)len);
-    int rc = attn_out_open(&out, path, &err);
+    write_file("config.json", config, (size_t)len);
+    int rc = attn_out_open(&out, made_path("model.safetensors"), &err);
     if (!rc)
         rc = attn_st_write(out, t, n, &err);
     if (!rc)
         rc = attn_out_commit(out, &err);
     ck_assert_msg(!rc, "%s", err.msg);
     attn_out_close(out);
-    free(path);
-    return dir;
+    return made_path("");
 }
 
 /* Opening fails and the message has all the words ("a|b|c"). */
-static void expect_refusal(char *dir, const char *words)
+static void expect_refusal(const char *dir, const char *words)
 {
     struct attn_err err = {0};
     struct attn_model *m = NULL;
@@ -69,7 +78,6 @@ static void expect_refusal(char *dir, const char *words)
     for (char *w = strtok_r(list, "|", &save); w; w = strtok_r(NULL, "|", &save))
         ck_assert_msg(strstr(err.msg, w) != NULL, "'%s' lacks '%s'", err.msg, w);
     ck_assert_ptr_nonnull(strstr(err.msg, dir));
-    make_remove(dir);
 }
 
 START_TEST(a_good_one_opens)
@@ -78,7 +86,7 @@ START_TEST(a_good_one_opens)
     struct attn_model *m = NULL;
     struct attn_info info;
     struct attn_tensor_info t;
-    char *dir = write_model(good, 4, LAYERS_1, "");
+    const char *dir = write_model(good, 4, LAYERS_1, "");
     ck_assert_msg(!attn_model_open(&m, dir, &err), "%s", err.msg);
     attn_model_info(m, &info);
     ck_assert_uint_eq(info.tensors, 4);
@@ -92,7 +100,6 @@ START_TEST(a_good_one_opens)
     ck_assert_uint_eq(t.shape[1], 4);
     attn_model_close(m);
     attn_model_close(NULL);
-    make_remove(dir);
 }
 END_TEST
 
@@ -148,14 +155,11 @@ END_TEST
 
 START_TEST(missing_files)
 {
-    char *dir = make_dir();
-    expect_refusal(dir, "config.json|No such file");
-    dir = make_model("{\"model_type\": \"attn-decoder\", \"vocab_size\": 2, \"n_ctx\": 4, \"n_layer\": 1, \"n_head\": 1, \"d_model\": 3}",
-                     NULL, 1, "F32");
-    char *path = make_path(dir, "model.safetensors");
-    ck_assert_int_eq(unlink(path), 0);
-    free(path);
-    expect_refusal(dir, "model.safetensors|No such file");
+    ck_assert_int_eq(mkdir(made_path(""), 0777), 0);
+    expect_refusal(made_path(""), "config.json|No such file");
+    write_model(good, 4, LAYERS_1, "");
+    ck_assert_int_eq(unlink(made_path("model.safetensors")), 0);
+    expect_refusal(made_path(""), "model.safetensors|No such file");
 }
 END_TEST
 
@@ -170,15 +174,15 @@ START_TEST(misaligned_data_is_read)
         "\"blocks.0.attn.k.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[48,72]},"
         "\"blocks.0.attn.v.weight\":{\"dtype\":\"F16\",\"shape\":[3,4],\"data_offsets\":[72,96]}}";
     unsigned char file[1024] = {0};
-    char *dir = write_model(good, 4, LAYERS_1, "");
+    write_model(good, 4, LAYERS_1, "");
     for (size_t pad = 0; pad < 4; pad++) {
         uint64_t n = sizeof header - 1 + pad;
         memcpy(file, &n, 8);
         memset(file + 8, ' ', (size_t)n);
         memcpy(file + 8, header, sizeof header - 1);
         memset(file + 8 + n, 0, 96);
-        make_file(dir, "model.safetensors", file, 8 + (size_t)n + 96);
-        ck_assert_msg(!attn_model_open(&m, dir, &err), "%s", err.msg);
+        write_file("model.safetensors", file, 8 + (size_t)n + 96);
+        ck_assert_msg(!attn_model_open(&m, made_path(""), &err), "%s", err.msg);
         struct attn_run *r = NULL;
         const struct attn_plan plan = {.rows = 2, .seqs = 1};
         const struct attn_seq seq = {.T = 2};
@@ -188,7 +192,6 @@ START_TEST(misaligned_data_is_read)
         attn_run_free(r);
         attn_model_close(m);
     }
-    make_remove(dir);
 }
 END_TEST
 
@@ -221,28 +224,29 @@ START_TEST(digests_tell_models_apart)
 {
     struct attn_err err = {0};
     struct attn_model *m = NULL;
+    static const char *const places[] = {"one", "another", "third"};
     char seen[3][80], full[80];
     for (int i = 0; i < 3; i++) {
         numbers[0] = (float)(i / 2);    /* the third has another number */
-        char *one = write_model(good, 4, LAYERS_1, "");
-        ck_assert(!attn_model_open(&m, one, &err));
+        const char *here = write_model(good, 4, LAYERS_1, ""), *there = scratch_path(places[i]);
+        ck_assert_int_eq(rename(here, there), 0);       /* where it lies is no part of it */
+        ck_assert(!attn_model_open(&m, there, &err));
         ck_assert(!attn_model_digest(m, false, seen[i], &err));
         ck_assert(!attn_model_digest(m, true, full, &err));
         ck_assert(strncmp(seen[i], "sampled:", 8) == 0 && strlen(seen[i]) == 72);
         ck_assert(strncmp(full, "sha256:", 7) == 0 && strlen(full) == 71);
         attn_model_close(m);
-        make_remove(one);
     }
     ck_assert_str_eq(seen[0], seen[1]);
     ck_assert_str_ne(seen[0], seen[2]);
 }
 END_TEST
 
-static void expect_no_tokenizer(char *dir, const char *words)
+static void expect_no_tokenizer(const char *words)
 {
     struct attn_err err = {0};
     struct attn_tokenizer *t = NULL;
-    ck_assert_int_ne(attn_tokenizer_open(&t, dir, &err), 0);
+    ck_assert_int_ne(attn_tokenizer_open(&t, made_path(""), &err), 0);
     ck_assert_msg(strstr(err.msg, words) != NULL, "'%s' lacks '%s'", err.msg, words);
     ck_assert_ptr_null(t);
 }
@@ -251,18 +255,17 @@ START_TEST(tokenizer_needs_only_a_vocabulary)
 {
     struct attn_err err = {0};
     struct attn_tokenizer *t = NULL;
-    char *dir = make_dir();
-    expect_no_tokenizer(dir, "vocab.json");
-    make_file(dir, "vocab.json", "{\"b\": 1, \"a\": 0}", 16);
-    ck_assert_msg(!attn_tokenizer_open(&t, dir, &err), "%s", err.msg);
+    ck_assert_int_eq(mkdir(made_path(""), 0777), 0);
+    expect_no_tokenizer("vocab.json");
+    write_file("vocab.json", "{\"b\": 1, \"a\": 0}", 16);
+    ck_assert_msg(!attn_tokenizer_open(&t, made_path(""), &err), "%s", err.msg);
     ck_assert_uint_eq(attn_tokenizer_size(t), 2);
     size_t len;
     ck_assert_mem_eq(attn_tokenizer_text(t, 1, &len), "b", 1);
     ck_assert_ptr_null(attn_tokenizer_text(t, 2, &len));
     attn_tokenizer_close(t);
-    make_file(dir, "merges.txt", "#version: 0.2\n", 14);
-    expect_no_tokenizer(dir, "BPE");
-    make_remove(dir);
+    write_file("merges.txt", "#version: 0.2\n", 14);
+    expect_no_tokenizer("BPE");
 }
 END_TEST
 
@@ -270,6 +273,7 @@ Suite *suite_model(void)
 {
     Suite *s = suite_create("model");
     TCase *c = tcase_create("model");
+    tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_checked_fixture(c, setup, NULL);
     tcase_add_test(c, a_good_one_opens);
     tcase_add_test(c, missing_tensor);

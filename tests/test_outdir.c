@@ -105,7 +105,6 @@ START_TEST(a_file_in_the_way)
     sinks_ck_file(&s, NULL, "mine");
     strcat(s.path, "/deeper/still");
     sinks_ck_refused("npy", &s, ATTN_EIO, "cannot create the directory");
-    s.path[strlen(s.dir)] = '\0';
     sinks_teardown(&s);
 }
 END_TEST
@@ -130,8 +129,7 @@ START_TEST(a_run_that_fails_leaves_no_trace)
     sinks_setup(&s, 5, "*", NULL, NULL, true);
     break_off(all_formats[_i], &s);
     ck_assert(!sinks_there(&s, NULL));
-    ck_assert_int_eq(rmdir(s.dir), 0);  /* no temporaries either */
-    ck_assert_int_eq(mkdir(s.dir, 0700), 0);
+    ck_assert_int_eq(scratch_count(), 0);       /* no temporaries either */
     sinks_teardown(&s);
 }
 END_TEST

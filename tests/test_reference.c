@@ -4,10 +4,10 @@
 #include "suites.h"
 
 #include "keep.h"
-#include "make.h"
+#include "made.h"
 #include "reference.h"
+#include "scratch.h"
 
-#include "base/map.h"
 #include "compute/vec.h"
 #include "io/safetensors.h"
 
@@ -71,18 +71,14 @@ static char *config_text(const struct ref_config *c)
 
 /* ---- its weights, widened ---- */
 
-struct weights { struct attn_map map; struct attn_st *st; double **wide; struct keep *kept; size_t told; double worst; char what[64]; };
+struct weights { struct made_weights file; double **wide; struct keep *kept; size_t told; double worst; char what[64]; };
 
-static void open_weights(struct weights *w, const char *dir)
+static void open_weights(struct weights *w)
 {
-    struct attn_err err = {0};
-    char *path = make_path(dir, "model.safetensors");
-    ck_assert_msg(!attn_map_open(&w->map, path, SIZE_MAX, &err), "%s", err.msg);
-    ck_assert_msg(!attn_st_open(&w->st, w->map.data, w->map.len, path, &err), "%s", err.msg);
-    w->wide = calloc(attn_st_count(w->st), sizeof *w->wide);
-    free(path);
-    for (size_t i = 0; i < attn_st_count(w->st); i++) {
-        const struct attn_st_tensor *t = attn_st_at(w->st, i);
+    made_open(&w->file);
+    w->wide = calloc(attn_st_count(w->file.st), sizeof *w->wide);
+    for (size_t i = 0; i < attn_st_count(w->file.st); i++) {
+        const struct attn_st_tensor *t = attn_st_at(w->file.st, i);
         enum attn_dtype type = !strcmp(t->dtype, "F32") ? ATTN_F32 : !strcmp(t->dtype, "F16") ? ATTN_F16 : ATTN_BF16;
         float *one = malloc(t->count * sizeof *one + 1);
         w->wide[i] = malloc(t->count * sizeof **w->wide + 1);
@@ -95,18 +91,17 @@ static void open_weights(struct weights *w, const char *dir)
 
 static void close_weights(struct weights *w)
 {
-    for (size_t i = 0; i < attn_st_count(w->st); i++)
+    for (size_t i = 0; i < attn_st_count(w->file.st); i++)
         free(w->wide[i]);
     free(w->wide);
-    attn_st_close(w->st);
-    attn_map_close(&w->map);
+    made_close(&w->file);
 }
 
 static const double *weight_of(void *ctx, const char *name)
 {
     const struct weights *w = ctx;
-    for (size_t i = 0; i < attn_st_count(w->st); i++)
-        if (strcmp(attn_st_at(w->st, i)->name, name) == 0)
+    for (size_t i = 0; i < attn_st_count(w->file.st); i++)
+        if (strcmp(attn_st_at(w->file.st, i)->name, name) == 0)
             return w->wide[i];
     return NULL;
 }
@@ -148,7 +143,7 @@ static double bound(const struct ref_config *c)
 static void check(const struct ref_config *c, const char *dtype, int T)
 {
     char *text = config_text(c);
-    char *dir = make_model(text, NULL, (uint64_t)seed, dtype);
+    const char *dir = made_model(text, (uint64_t)seed, dtype);
     int32_t *ids = calloc((size_t)T, sizeof *ids);
     for (int t = 0; t < T; t++)
         ids[t] = pick(c->V);
@@ -157,7 +152,7 @@ static void check(const struct ref_config *c, const char *dtype, int T)
     k->flags = pick(2) ? ATTN_WATCH : ATTN_WATCH | ATTN_WHOLE;
     keep_run(k, dir, ids, (size_t)T, 1 + pick(3));
     struct weights w = {.kept = k};
-    open_weights(&w, dir);
+    open_weights(&w);
     ref_run(c, ids, T, weight_of, compare, &w);
     ck_assert_msg(w.worst <= bound(c), "%s is off by %g (bound %g), T %d, %s\n%s", w.what, w.worst, bound(c), T, dtype, text);
     ck_assert_uint_eq(w.told, k->n);    /* nothing is told that the reference does not know */
@@ -166,7 +161,6 @@ static void check(const struct ref_config *c, const char *dtype, int T)
     close_weights(&w);
     keep_free(k);
     free(k), free(ids), free(text);
-    make_remove(dir);
 }
 
 START_TEST(random_models)
@@ -205,6 +199,7 @@ Suite *suite_reference(void)
     Suite *s = suite_create("reference");
     TCase *c = tcase_create("reference");
     tcase_set_timeout(c, 120);
+    tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_loop_test(c, random_models, 0, 12);
     tcase_add_loop_test(c, sizes_at_the_edge, 0, 4);
     suite_add_tcase(s, c);

@@ -3,7 +3,8 @@
 #include "suites.h"
 
 #include "keep.h"
-#include "make.h"
+#include "made.h"
+#include "scratch.h"
 
 #include "compute/gemm.h"
 
@@ -21,7 +22,6 @@ static const char *const CONFIGS[] = {
 };
 enum { T = 150, MODELS = 2 };
 
-static char *dir;
 static struct attn_model *model;
 static int32_t ids[200];
 static struct keep a, b;
@@ -29,8 +29,7 @@ static struct keep a, b;
 static void setup_model(int i)
 {
     struct attn_err err = {0};
-    dir = make_model(CONFIGS[i], NULL, 11, "F32");
-    ck_assert_msg(!attn_model_open(&model, dir, &err), "%s", err.msg);
+    ck_assert_msg(!attn_model_open(&model, made_model(CONFIGS[i], 11, "F32"), &err), "%s", err.msg);
     for (int t = 0; t < 200; t++)
         ids[t] = (t * 31 + t / 7) % 50;
     a = b = (struct keep){.only = -1};
@@ -42,7 +41,6 @@ static void teardown(void)
     keep_free(&b);
     attn_model_close(model);
     model = NULL;
-    make_remove(dir);
 }
 
 static struct attn_run *plan(size_t rows, size_t seqs, size_t keys, int threads, const struct attn_observer *obs, size_t n)
@@ -466,6 +464,7 @@ Suite *suite_run(void)
 {
     Suite *s = suite_create("run");
     TCase *c = tcase_create("run");
+    tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, threads_do_not_change_a_bit, 0, 6);
     tcase_add_loop_test(c, kernels_do_not_change_a_bit, 0, MODELS);

@@ -128,7 +128,7 @@ static const struct { const char *text; size_t len; const char *cell; } cells[] 
     { "", 0, "" },              { "plain", 5, "plain" },        { "a b", 3, "a b" },
     { " a", 2, "\" a\"" },      { "a ", 2, "\"a \"" },          { "a,b", 3, "\"a,b\"" },
     { "\"", 1, "\"\"\"\"" },    { "a\nb", 3, "\"a\nb\"" },      { "\r", 1, "\"\r\"" },
-    { "\0x", 2, "\uFFFDx" },    { "\xff", 1, "\uFFFD" },        { "a\xe6\x97,", 4, "\"a\uFFFD\uFFFD,\"" },
+    { "\0x", 2, "\uFFFDx" },    { "\xff", 1, "\uFFFD" },        { "a\xe6\x97,", 4, "\"a\uFFFD,\"" },
     { "日", 3, "日" },
 };
 
@@ -197,6 +197,8 @@ static const struct { const char *format, *show, *heads, *path, *says; } crowded
     { "csv", "pattern", NULL, "-", "(-o DIR)" },
     { "csv", "tokens,blocks.0.attn.context", NULL, NULL, "2 tables (one of tokens)" },
     { "csv", "pattern", "0", "/tmp/attn-never.csv", "/tmp/attn-never.csv takes one matrix of csv, but 2" },
+    { "csv", "pattern", "0", "/tmp/attn-never.CSV", "/tmp/attn-never.CSV takes one matrix of csv, but 2" },
+    { "csv", "pattern", "0", "", "without a name" },
     { "csv", "pattern", "0", "/dev/null", "/dev/null takes one matrix" },
     { "npy", "pattern", "0", NULL, "standard output takes one activation of npy, but 2" },
     { "npy", "tokens", NULL, "/tmp/attn-never.npy", "but 0 activations" },

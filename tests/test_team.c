@@ -1,4 +1,3 @@
-
 #include "suites.h"
 
 #include "base/arena.h"

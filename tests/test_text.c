@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sinks.h"
+#include "sinks/grid.h"
 #include "sinks/label.h"
 #include "sinks/next.h"
 
@@ -87,6 +88,57 @@ START_TEST(ids_without_text)
 }
 END_TEST
 
+/* Labels and numbers of one matrix, without a sink. */
+static void ck_grid(const struct attn_grid *g, const char *want)
+{
+    struct attn_out *o;
+    scratch_make();
+    const char *path = scratch_path("grid");
+    ck_assert_int_eq(attn_out_open(&o, path, NULL), 0);
+    attn_grid_print(o, g);
+    ck_assert_int_eq(attn_out_commit(o, NULL), 0);
+    attn_out_close(o);
+    scratch_expect(path, want);
+    scratch_remove();
+}
+
+static struct attn_token words[] = {
+    { .id = 7, .known = true, .text = "a", .text_len = 1 }, { .id = 12, .known = true, .text = "philosopher", .text_len = 11 },
+};
+static struct attn_token ids[] = { { .id = 7 }, { .id = 12 } };
+
+START_TEST(columns_are_as_wide_as_they_must_be)
+{
+    static const float numbers[] = { 12345.678f, 1e-9f, -INFINITY, -0.00001f };
+    const struct attn_tokens known = { 2, words }, unknown = { 2, ids };
+    struct attn_grid g = { .data = numbers, .rows = 2, .cols = 2, .tokens = &known, .keys = true, .precision = 4 };
+    ck_grid(&g, "                      a  philosoph…\n"       /* as wide as the widest number, not 8 */
+                "a            12345.6777      0.0000\n"
+                "philosopher        -inf      0.0000\n");
+    g.tokens = &unknown;
+    g.precision = 0;
+    ck_grid(&g, "        7     12\n"
+                " 7  12346      0\n"
+                "12   -inf      0\n");
+}
+END_TEST
+
+/* Not a matrix of zeros. */
+START_TEST(small_numbers_get_more_digits)
+{
+    static const float numbers[] = { 1.25e-6f, -4.9e-5f, 0, -INFINITY };
+    const struct attn_tokens tokens = { 2, ids };
+    struct attn_grid g = { .data = numbers, .rows = 2, .cols = 2, .tokens = &tokens, .precision = 4 };
+    ck_grid(&g, "             0           1\n"
+                " 7   0.0000012  -0.0000490\n"
+                "12   0.0000000        -inf\n");
+    g.precision = 5;                    /* enough to see one */
+    ck_grid(&g, "           0         1\n"
+                " 7   0.00000  -0.00005\n"
+                "12   0.00000      -inf\n");
+}
+END_TEST
+
 START_TEST(wide_matrices_come_in_blocks)
 {
     struct sinks_setup s;
@@ -104,11 +156,13 @@ START_TEST(wide_matrices_come_in_blocks)
            "Life  11.1000  11.1030  11.1060\n"
            "·is   11.0900  11.0930  11.0960\n"
            "↵     11.0800  11.0830  11.0860\n"
+           "\n"
            "columns 3-5\n"
            "            3        4        5\n"
            "Life  11.1090  11.1120  11.1150\n"
            "·is   11.0990  11.1020  11.1050\n"
            "↵     11.0890  11.0920  11.0950\n"
+           "\n"
            "columns 6-7\n"
            "            6        7\n"
            "Life  11.1180  11.1210\n"
@@ -227,6 +281,8 @@ static const struct { const char *text; size_t len, max; const char *label; size
     { "\xe6\x97", 2, 8, "\\xE6\\x97", 8 },
     { "\u202Eabc", 6, 16, "\\u{202E}abc", 11 },
     { "\u00A0", 2, 8, "\\u{A0}", 6 },
+    { "\u061C", 2, 8, "\\u{61C}", 7 },
+    { "\U000E0041", 4, 9, "\\u{E0041}", 9 },
     { "日本語", 9, 6, "日本語", 6 },
     { "日本語", 9, 5, "日本…", 5 },
     { "日本語", 9, 4, "日…", 3 },
@@ -280,6 +336,8 @@ Suite *suite_text(void)
     TCase *t = tcase_create("text");
     tcase_add_test(t, patterns_and_what_comes_next);
     tcase_add_test(t, ids_without_text);
+    tcase_add_test(t, columns_are_as_wide_as_they_must_be);
+    tcase_add_test(t, small_numbers_get_more_digits);
     tcase_add_test(t, wide_matrices_come_in_blocks);
     tcase_add_test(t, too_much_is_summarised);
     tcase_add_test(t, just_enough_is_printed);

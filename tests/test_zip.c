@@ -1,11 +1,11 @@
 /* test_zip.c - archives read back field by field, with a CRC computed the slow way. */
 #include "suites.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "golden.h"
+#include "scratch.h"
 #include "sinks/zip.h"
 
 static const struct { const char *name; size_t size; } members[] = {
@@ -18,40 +18,37 @@ static unsigned char byte_of(size_t member, size_t i)
     return (unsigned char)(i * 31 + member * 7 + (i >> 8));
 }
 
+static void write_member(struct attn_zip *z, size_t m)
+{
+    size_t size = members[m].size;
+    unsigned char *data = malloc(size + 1);
+    for (size_t i = 0; i < size; i++)
+        data[i] = byte_of(m, i);
+    ck_assert_int_eq(attn_zip_begin(z, members[m].name, size, NULL), 0);
+    for (size_t at = 0, n; at < size; at += n) {
+        n = at % 11 + 1 + at / 2;
+        n = n < size - at ? n : size - at;
+        attn_zip_add(z, data + at, n);
+    }
+    attn_zip_end(z);
+    free(data);
+}
+
 /* Members written in pieces of odd sizes, then the whole archive in memory. */
 static unsigned char *archive(uint64_t limit, size_t *len)
 {
-    char path[] = "/tmp/attn-zip-XXXXXX";
-    int fd = mkstemp(path);
+    const char *path = scratch_path("archive");
     struct attn_out *o;
     struct attn_zip *z;
     ck_assert_int_eq(attn_out_open(&o, path, NULL), 0);
     ck_assert_int_eq(attn_zip_new(&z, o, limit, NULL), 0);
-    for (size_t m = 0; m < MEMBERS; m++) {
-        ck_assert_int_eq(attn_zip_begin(z, members[m].name, members[m].size, NULL), 0);
-        unsigned char *data = malloc(members[m].size + 1);
-        for (size_t i = 0; i < members[m].size; i++)
-            data[i] = byte_of(m, i);
-        for (size_t at = 0, n; at < members[m].size; at += n) {
-            n = at % 11 + 1 + at / 2;
-            n = n < members[m].size - at ? n : members[m].size - at;
-            attn_zip_add(z, data + at, n);
-        }
-        free(data);
-        attn_zip_end(z);
-    }
+    for (size_t m = 0; m < MEMBERS; m++)
+        write_member(z, m);
     attn_zip_finish(z);
     attn_zip_free(z);
     ck_assert_int_eq(attn_out_commit(o, NULL), 0);
-    *len = (size_t)attn_out_bytes(o);
     attn_out_close(o);
-    close(fd);
-    FILE *f = fopen(path, "rb");        /* the name now leads to the archive */
-    unsigned char *data = malloc(*len);
-    ck_assert_uint_eq(fread(data, 1, *len, f), *len);
-    fclose(f);
-    unlink(path);
-    return data;
+    return (unsigned char *)golden_text(path, len);
 }
 
 static uint64_t le(const unsigned char *p, int bytes)
@@ -176,6 +173,7 @@ Suite *suite_zip(void)
 {
     Suite *s = suite_create("zip");
     TCase *t = tcase_create("zip");
+    tcase_add_checked_fixture(t, scratch_make, scratch_remove);
     tcase_add_test(t, plain_archive);
     tcase_add_test(t, archive_with_zip64_fields);
     tcase_add_test(t, archive_where_all_is_zip64);

@@ -40,7 +40,7 @@ void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job)
     attn_out_char(o, '}');
 }
 
-static void token(struct attn_out *o, const struct attn_token *t)
+static void write_token(struct attn_out *o, const struct attn_token *t)
 {
     attn_out_str(o, "{\"id\":");
     attn_out_u64(o, (uint64_t)t->id);
@@ -65,7 +65,7 @@ void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char
     for (size_t i = 0; i < t->n; i++) {
         attn_out_str(o, i ? "," : "");
         attn_out_str(o, eol);
-        token(o, &t->tok[i]);
+        write_token(o, &t->tok[i]);
     }
     attn_out_str(o, eol);
     attn_out_char(o, ']');
@@ -95,7 +95,7 @@ void attn_doc_begin(struct attn_doc *d)
     attn_out_char(d->out, '[');
 }
 
-static void head_of(struct attn_doc *d, const struct attn_piece *p)
+static void begin_activation(struct attn_doc *d, const struct attn_piece *p)
 {
     size_t shape[3];
     int ndim = attn_piece_shape(shape, p);
@@ -116,14 +116,14 @@ static void head_of(struct attn_doc *d, const struct attn_piece *p)
     d->nonfinite = 0;
 }
 
-static void tail_of(struct attn_doc *d, const struct attn_piece *p)
+static void end_activation(struct attn_doc *d, const struct attn_piece *p)
 {
     attn_out_str(d->out, p->n_kept ? "],\"nonfinite\":" : ",\"nonfinite\":");
     attn_out_u64(d->out, d->nonfinite);
     attn_out_char(d->out, '}');
 }
 
-static void row(struct attn_doc *d, const float *x, size_t n)
+static void write_row(struct attn_doc *d, const float *x, size_t n)
 {
     attn_out_char(d->out, '[');
     for (size_t j = 0; j < n; j++) {
@@ -142,17 +142,17 @@ static void row(struct attn_doc *d, const float *x, size_t n)
 void attn_doc_piece(struct attn_doc *d, const struct attn_piece *p)
 {
     if (attn_piece_opens(p))
-        head_of(d, p);
+        begin_activation(d, p);
     if (attn_piece_opens_matrix(p))
         attn_out_str(d->out, p->nth ? ",[" : "[");
     for (size_t i = 0; i < p->rows; i++) {
         attn_out_str(d->out, p->row0 + i ? "," : "");
-        row(d, attn_piece_row(p, i), p->cols);
+        write_row(d, attn_piece_row(p, i), p->cols);
     }
     if (attn_piece_ends_matrix(p))
         attn_out_char(d->out, ']');
     if (attn_piece_ends(p))
-        tail_of(d, p);
+        end_activation(d, p);
 }
 
 void attn_doc_end(struct attn_doc *d)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ struct attn_files {
 static bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
+    return n >= m && !strcasecmp(s + n - m, end);
 }
 
 static bool one_stream(const char *path, const char *extension)
@@ -37,6 +38,8 @@ static int make_directory(struct attn_files *f, struct attn_err *err)
 {
     const char *path = f->job->path;
     struct stat st;
+    if (!*path)
+        return attn_fail(err, ATTN_EUSAGE, "cannot write the %s files to a directory without a name", f->format);
     f->made = mkdir(path, 0777) == 0;
     if (f->made)
         return 0;

@@ -1,8 +1,8 @@
 /* files.h - where formats of many files write: a directory with a manifest, or one stream.
  *
- * Standard output, a path with the format's extension, a pipe and a device take one file; any
- * other path is a directory, made if absent (its parent must be there).  In a directory each file
- * replaces its older self when it is whole, the manifest comes last (manifest.h). */
+ * Standard output, a path with the format's extension (in any case), a pipe and a device take one
+ * file; any other path is a directory, made if absent (its parent must be there).  In a directory
+ * each file replaces its older self when it is whole, the manifest comes last (manifest.h). */
 #ifndef ATTN_SINKS_FILES_H
 #define ATTN_SINKS_FILES_H
 

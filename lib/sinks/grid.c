@@ -1,43 +1,72 @@
 #include "sinks/grid.h"
 
+#include <math.h>
+
 #include "base/num.h"
 #include "sinks/label.h"
 #include "sinks/paint.h"
 
 enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2 };   /* columns on the terminal */
+enum { DIGITS_MAX = 17 };
 
-struct layout { size_t left, column, block; };  /* label, number and matrix columns a block has */
-
-/* Adding 0 turns -0 into 0. */
-static size_t format(char buf[64], const struct attn_grid *g, float x)
-{
-    return attn_num_fixed(buf, (double)x + 0.0, g->precision);
-}
-
-static struct attn_label top(const struct attn_grid *g, size_t j)
-{
-    return g->keys ? attn_label_token(&g->tokens->tok[j], TOP_MAX) : attn_label_number(j);
-}
+struct layout { size_t left, column, block; int digits; };  /* of labels and numbers; matrix columns a block has */
 
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
+static size_t columns_of(double x, int digits)
+{
+    char buf[ATTN_NUM_FIXED_MAX];
+    return attn_num_fixed(buf, x, digits);
+}
+
+/* A matrix of small numbers is not to read as one of zeros: the largest then gets three digits. */
+static int digits_for(double largest, int precision)
+{
+    double scaled = largest * pow(10, precision);
+    int digits = precision;
+    if (scaled > 0 && scaled < 0.5)
+        for (; scaled < 100 && digits < DIGITS_MAX; digits++)
+            scaled *= 10;
+    return digits;
+}
+
+/* No number is wider than the lowest, the highest, or what is not finite. */
+static void measure_numbers(struct layout *l, const struct attn_grid *g)
+{
+    double low = 0, high = 0;
+    for (size_t i = 0; i < g->rows * g->cols; i++) {
+        double x = (double)g->data[i];
+        if (!isfinite(x))
+            l->column = larger(l->column, columns_of(x, 0));
+        else if (x < low)
+            low = x;
+        else if (x > high)
+            high = x;
+    }
+    l->digits = digits_for(fmax(-low, high), g->precision);
+    l->column = larger(l->column, larger(columns_of(low, l->digits), columns_of(high, l->digits)));
+}
+
+/* Key tokens may be as wide as the numbers below them are anyway. */
+static struct attn_label top(const struct attn_grid *g, const struct layout *l, size_t j)
+{
+    return g->keys ? attn_label_token(&g->tokens->tok[j], larger(TOP_MAX, l->column)) : attn_label_number(j);
+}
+
 static struct layout lay_out(const struct attn_grid *g)
 {
     struct layout l = { 0 };
+    measure_numbers(&l, g);
     for (size_t i = 0; i < g->rows; i++)
         l.left = larger(l.left, attn_label_token(&g->tokens->tok[i], LEFT_MAX).columns);
     for (size_t j = 0; j < g->cols; j++)
-        l.column = larger(l.column, top(g, j).columns);
-    for (size_t i = 0; i < g->rows * g->cols; i++) {
-        char buf[64];
-        l.column = larger(l.column, format(buf, g, g->data[i]));
-    }
+        l.column = larger(l.column, top(g, &l, j).columns);
     size_t fixed = l.left + (g->more_cols ? GAP : 0), room = g->width > 0 ? (size_t)g->width : SIZE_MAX;
     l.block = room > fixed ? (room - fixed) / (l.column + GAP) : 0;
-    l.block = l.block ? l.block : 1;
+    l.block = larger(l.block, 1);
     return l;
 }
 
@@ -46,7 +75,7 @@ static void print_top(struct attn_out *o, const struct attn_grid *g, const struc
     attn_paint(o, g->color, ATTN_DIM);
     attn_label_pad(o, l->left);
     for (size_t j = from; j < to; j++) {
-        struct attn_label label = top(g, j);
+        struct attn_label label = top(g, l, j);
         attn_label_pad(o, GAP);
         attn_label_right(o, &label, l->column);
     }
@@ -57,13 +86,17 @@ static void print_top(struct attn_out *o, const struct attn_grid *g, const struc
 static void print_row(struct attn_out *o, const struct attn_grid *g, const struct layout *l, size_t i, size_t from,
                       size_t to)
 {
-    struct attn_label label = attn_label_token(&g->tokens->tok[i], LEFT_MAX);
+    const struct attn_token *token = &g->tokens->tok[i];
+    struct attn_label label = attn_label_token(token, LEFT_MAX);
     attn_paint(o, g->color, ATTN_DIM);
-    attn_label_left(o, &label, l->left);
+    if (token->known)
+        attn_label_left(o, &label, l->left);
+    else
+        attn_label_right(o, &label, l->left);
     attn_paint(o, g->color, ATTN_PLAIN);
     for (size_t j = from; j < to; j++) {
-        char buf[64];
-        size_t n = format(buf, g, g->data[i * g->cols + j]);
+        char buf[ATTN_NUM_FIXED_MAX];
+        size_t n = attn_num_fixed(buf, (double)g->data[i * g->cols + j], l->digits);
         attn_label_pad(o, GAP + l->column - n);
         attn_out_write(o, buf, n);
     }
@@ -72,6 +105,8 @@ static void print_row(struct attn_out *o, const struct attn_grid *g, const struc
 
 static void print_block(struct attn_out *o, const struct attn_grid *g, const struct layout *l, size_t from, size_t to)
 {
+    if (from > 0)
+        attn_out_char(o, '\n');
     if (to - from < g->cols) {
         attn_paint(o, g->color, ATTN_DIM);
         attn_out_printf(o, to - from > 1 ? "columns %zu-%zu" : "column %zu", from, to - 1);

@@ -1,6 +1,7 @@
 /* grid.h - a matrix for eyes: tokens on the left, tokens or column numbers on top, numbers of a
- * fixed precision right-aligned in columns of one width.  What is wider than the terminal comes in
- * blocks of columns, one below the other. */
+ * fixed precision right-aligned in columns of one width.  Where all would read as zero the
+ * precision is higher.  What is wider than the terminal comes in blocks of columns, one below the
+ * other. */
 #ifndef ATTN_SINKS_GRID_H
 #define ATTN_SINKS_GRID_H
 

@@ -8,30 +8,36 @@
 
 static const char ellipsis[] = "…";     /* one column */
 
-/* Characters that show nothing, or turn the direction of what follows. */
+/* Characters that show nothing, or turn the direction of what follows; white space is beside them. */
 static bool invisible(uint32_t c)
 {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c != ' ' && attn_utf8_space(c)) ||
-           (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) ||
-           c == 0xFEFF;
+    static const struct { uint32_t first, last; } ranges[] = {
+        { 0x00, 0x1F }, { 0x7F, 0x9F }, { 0xAD, 0xAD }, { 0x61C, 0x61C }, { 0x180E, 0x180E }, { 0x200B, 0x200F },
+        { 0x202A, 0x202E }, { 0x2060, 0x206F }, { 0xFEFF, 0xFEFF }, { 0xFFF9, 0xFFFB }, { 0xE0000, 0xE007F },
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return true;
+    return attn_utf8_space(c);
 }
 
 /* The visible form of the first character of s, NUL-terminated; returns how many bytes it stands for. */
 static size_t visible(char out[16], const char *s, size_t len)
 {
-    size_t step = 1, upto = len < 4 ? len : 4;
-    size_t good = attn_utf8_valid(s, upto);
+    size_t step, good = attn_utf8_valid(s, len < 4 ? len : 4);
     if (!good) {
         snprintf(out, 16, "\\x%02X", (unsigned char)s[0]);
         return 1;
     }
     uint32_t c = attn_utf8_next(s, good, &step);
-    if (c == ' ' || c == '\n' || c == '\t')
-        snprintf(out, 16, "%s", c == ' ' ? "·" : c == '\n' ? "↵" : "→");
-    else if (invisible(c))
+    if (c == ' ' || c == '\n' || c == '\t') {
+        strcpy(out, c == ' ' ? "·" : c == '\n' ? "↵" : "→");
+    } else if (invisible(c)) {
         snprintf(out, 16, c < 0x80 ? "\\x%02X" : "\\u{%X}", (unsigned)c);
-    else
-        snprintf(out, 16, "%.*s", (int)step, s);
+    } else {
+        memcpy(out, s, step);
+        out[step] = '\0';
+    }
     return step;
 }
 
@@ -76,8 +82,10 @@ struct attn_label attn_label_number(uint64_t x)
 
 void attn_label_pad(struct attn_out *o, size_t columns)
 {
-    while (columns--)
-        attn_out_char(o, ' ');
+    static const char blanks[] = "                ";
+    for (; columns >= sizeof blanks; columns -= sizeof blanks - 1)
+        attn_out_write(o, blanks, sizeof blanks - 1);
+    attn_out_write(o, blanks, columns);
 }
 
 void attn_label_left(struct attn_out *o, const struct attn_label *l, size_t columns)

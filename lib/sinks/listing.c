@@ -93,13 +93,20 @@ void attn_listing_tokens(struct attn_out *o, const struct attn_tokens *tokens, s
 
 /* ---- to come --------------------------------------------------------------------------- */
 
+/* Of the title, or of "0." and the digits. */
+static size_t probability_columns(const struct attn_sink_job *job)
+{
+    size_t title_columns = strlen("probability"), number_columns = 2 + (size_t)job->precision;
+    return number_columns > title_columns ? number_columns : title_columns;
+}
+
 static void print_likely(struct attn_out *o, const struct attn_sink_job *job, int32_t token, double p,
                          size_t id_columns)
 {
     struct attn_label number, id = attn_label_number((uint64_t)token);
     number.columns = attn_num_fixed(number.text, p, job->precision);
     number.text[number.columns] = '\0';
-    attn_label_right(o, &number, strlen("probability"));
+    attn_label_right(o, &number, probability_columns(job));
     attn_label_right(o, &id, GAP + id_columns);
     size_t len = 0;
     const char *s = job->token_text ? job->token_text(job->token_ctx, token, &len) : NULL;
@@ -123,7 +130,7 @@ void attn_listing_next(struct attn_out *o, const struct attn_next *next, const s
     attn_out_char(o, '\n');
     title(o, "likeliest next tokens", job->color);
     attn_paint(o, job->color, ATTN_DIM);
-    attn_out_str(o, "probability");
+    right(o, "probability", probability_columns(job));
     right(o, "id", GAP + id_columns);
     attn_out_str(o, job->token_text ? "  token" : "");
     attn_paint(o, job->color, ATTN_PLAIN);

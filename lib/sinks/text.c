@@ -157,7 +157,7 @@ static int print_piece(struct text *t, const struct attn_piece *p, struct attn_e
 
 static void print_number(struct text *t, const char *name, double x)
 {
-    char buf[64];
+    char buf[ATTN_NUM_FIXED_MAX];
     attn_out_str(t->out, name);
     attn_out_write(t->out, buf, attn_num_fixed(buf, x, t->job->precision));
 }

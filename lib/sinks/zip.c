@@ -112,17 +112,10 @@ static struct member *add(struct attn_zip *z)
     return &z->list[z->n++];
 }
 
-int attn_zip_begin(struct attn_zip *z, const char *name, uint64_t size, struct attn_err *err)
+static void put_local(struct attn_zip *z, const struct member *m)
 {
-    size_t len = strlen(name);
-    assert(!z->left && len <= NAME_MAX_LEN);
-    struct member *m = add(z);
-    if (!m)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu members of a zip archive", name, z->n + 1);
-    *m = (struct member){ .size = size, .offset = z->at };
-    memcpy(m->name, name, len);
-    z->left = size;
-    bool big = size >= z->limit;
+    bool big = m->size >= z->limit;
+    size_t len = strlen(m->name);
     put32(z, 0x04034b50);
     put16(z, big ? VERSION_ZIP64 : VERSION);
     put16(z, SIZES_FOLLOW);
@@ -134,13 +127,25 @@ int attn_zip_begin(struct attn_zip *z, const char *name, uint64_t size, struct a
     put32(z, big ? UINT32_MAX : 0);
     put16(z, (unsigned)len);
     put16(z, big ? 20 : 0);
-    put(z, name, len);
+    put(z, m->name, len);
     if (big) {
         put16(z, ZIP64_FIELD);
         put16(z, 16);
         put64(z, 0);
         put64(z, 0);
     }
+}
+
+int attn_zip_begin(struct attn_zip *z, const char *name, uint64_t size, struct attn_err *err)
+{
+    assert(!z->left && strlen(name) <= NAME_MAX_LEN);
+    struct member *m = add(z);
+    if (!m)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu members of a zip archive", name, z->n + 1);
+    *m = (struct member){ .size = size, .offset = z->at };
+    strcpy(m->name, name);
+    z->left = size;
+    put_local(z, m);
     return 0;
 }
 

@@ -51,23 +51,23 @@ static bool failed(struct attn_trace *t, int status)
     return status != 0;
 }
 
-void attn_trace_tell(struct attn_trace *t, struct attn_probe *p, float *data)
+void attn_trace_tell(struct attn_trace *t, const struct attn_probe *band, float *data)
 {
     char name[ATTN_NAME_MAX];
-    if (t->err.code || !attn_trace_wants(t, p->act, p->layer, ATTN_WATCH | ATTN_EDIT))
+    struct attn_probe p = *band;
+    if (t->err.code || !attn_trace_wants(t, p.act, p.layer, ATTN_WATCH | ATTN_EDIT))
         return;
-    attn_act_name(name, p->act, p->layer);
-    p->name = name;
-    p->data = data;
+    attn_act_name(name, p.act, p.layer);
+    p.name = name;
+    p.data = data;
     for (size_t i = 0; i < t->n_obs; i++) {
         const struct attn_observer *o = &t->obs[i];
-        if (o->edit && (*flags_of(t, i, p->act, p->layer) & ATTN_EDIT) && failed(t, o->edit(o->self, p, data, &t->err)))
+        if (o->edit && (*flags_of(t, i, p.act, p.layer) & ATTN_EDIT) && failed(t, o->edit(o->self, &p, data, &t->err)))
             return;
     }
     for (size_t i = 0; i < t->n_obs; i++) {
         const struct attn_observer *o = &t->obs[i];
-        if (o->watch && (*flags_of(t, i, p->act, p->layer) & ATTN_WATCH) && failed(t, o->watch(o->self, p, &t->err)))
+        if (o->watch && (*flags_of(t, i, p.act, p.layer) & ATTN_WATCH) && failed(t, o->watch(o->self, &p, &t->err)))
             return;
     }
-    p->name = NULL;
 }

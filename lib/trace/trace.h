@@ -27,7 +27,7 @@ bool attn_trace_wants(const struct attn_trace *t, int act, int layer, unsigned f
 /* Whether some observer that wants it needs more than the last row. */
 bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer);
 
-/* p says which band; name and data are filled in here. */
-void attn_trace_tell(struct attn_trace *t, struct attn_probe *p, float *data);
+/* Which band it is; its name and data are added here. */
+void attn_trace_tell(struct attn_trace *t, const struct attn_probe *band, float *data);
 
 #endif

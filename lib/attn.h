@@ -58,6 +58,9 @@ struct attn_info {                      /* strings live as long as the model */
     const char *position, *norm, *mlp, *mask, *scale;
     bool residual, output_projection, tied, unembed;
     size_t L, d, H, Hkv, dh, dv, m, V, n_ctx;
+    bool parallel;                      /* attention and mlp side by side */
+    size_t rotary;                      /* numbers of a head turned by position */
+    size_t window, local;               /* keys a query sees in so many of the layers; 0: all */
     double norm_eps, rope_theta;
     size_t tensors;
     uint64_t parameters, bytes;         /* numbers; bytes of all tensors as stored */
@@ -71,6 +74,8 @@ void attn_model_tensor(const struct attn_model *m, size_t i, struct attn_tensor_
 /* "sampled:" or "sha256:" and 64 hex digits: what identifies the model's numbers.  full reads
  * every byte; sampled reads config, tokenizer, headers and the ends of each tensor. */
 int attn_model_digest(const struct attn_model *m, bool full, char out[80], struct attn_err *err);
+/* Something about the files that is odd and was decided; NULL: nothing.  Lives as long as the model. */
+const char *attn_model_warning(const struct attn_model *m);
 /* Looks at every weight; an error names the first tensor and index that is not finite. */
 int attn_model_check(const struct attn_model *m, struct attn_err *err);
 

@@ -15,7 +15,21 @@
 
 static int no_memory(const struct attn_model *m, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: out of memory: no room for the list of tensors", m->weights_path);
+    return attn_fail(err, ATTN_ENOMEM, "%s: out of memory: no room for the list of tensors", attn_shards_path(&m->weights));
+}
+
+/* ---- finding a tensor ---- */
+
+struct found { const struct attn_st_tensor *t; const struct attn_shard *in; };
+
+/* A file may lack the prefix; then all of its names do. */
+static struct found find(const struct attn_model *m, const struct attn_slot *s)
+{
+    struct found f = {0};
+    f.t = attn_shards_find(&m->weights, s->name, &f.in);
+    if (!f.t && s->prefix)
+        f.t = attn_shards_find(&m->weights, s->name + s->prefix, &f.in);
+    return f;
 }
 
 /* ---- first walk ---- */
@@ -51,43 +65,39 @@ static bool same_shape(const struct attn_slot *s, const struct attn_st_tensor *t
     return true;
 }
 
-static int check_tensor(const struct attn_model *m, const struct attn_slot *s, const struct attn_st_tensor *t,
-                        struct attn_err *err)
+static int check_tensor(const struct attn_model *m, const struct attn_slot *s, const struct found *f, struct attn_err *err)
 {
     enum attn_dtype type;
     char want[64], found[256];
     print_shape(want, sizeof want, s->shape, s->ndim);
-    if (!t)
+    if (!f->t)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; config.json asks for it with shape %s",
-                         m->weights_path, s->name, want);
-    if (!type_of(t->dtype, &type))
+                         attn_shards_path(&m->weights), s->name + (m->bare ? s->prefix : 0), want);
+    if (!type_of(f->t->dtype, &type))
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is stored as %s, expected F32, F16 or BF16",
-                         m->weights_path, s->name, t->dtype);
-    if (same_shape(s, t, false))
+                         f->in->path, f->t->name, f->t->dtype);
+    if (same_shape(s, f->t, false))
         return ATTN_OK;
-    print_shape(found, sizeof found, t->shape, t->ndim);
-    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has shape %s, config.json expects %s%s", m->weights_path,
-                     s->name, found, want, same_shape(s, t, true) ? " (it is stored transposed: expected [in, out])" : "");
-}
-
-static bool slot_used(const struct attn_slot *s, const struct attn_st_tensor *t)
-{
-    return s->required || t;
+    print_shape(found, sizeof found, f->t->shape, f->t->ndim);
+    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has shape %s, config.json expects %s%s", f->in->path, f->t->name, found,
+                     want, same_shape(s, f->t, true) ? s->by_output ? " (it is stored transposed: expected [out, in])" :
+                     " (it is stored transposed: expected [in, out])" : "");
 }
 
 static int check_all(struct attn_model *m, struct attn_err *err)
 {
     struct attn_layout walk = attn_layout_start(&m->config);
     struct attn_slot slot;
-    m->tensors = 0;
     while (attn_layout_next(&walk, &slot)) {
-        const struct attn_st_tensor *t = attn_st_find(m->st, slot.name);
-        if (!slot_used(&slot, t))
+        struct found f = find(m, &slot);
+        if (slot.part == ATTN_PART_EMBED)
+            m->bare = f.t && strcmp(f.t->name, slot.name) != 0;
+        if (!f.t && !slot.required)
             continue;
-        int rc = check_tensor(m, &slot, t, err);
+        int rc = check_tensor(m, &slot, &f, err);
         if (rc)
             return rc;
-        m->tensors++;
+        m->slots++;
     }
     return ATTN_OK;
 }
@@ -135,6 +145,13 @@ static struct attn_norm *norm_of(struct attn_weights *w, const struct attn_slot 
     return s->part == ATTN_PART_NORM1 ? &b->norm1 : s->part == ATTN_PART_NORM2 ? &b->norm2 : &w->final;
 }
 
+/* From its first output on, as the data of a matrix or bias of that type. */
+static const void *from_first(const void *data, const struct attn_slot *s, enum attn_dtype type)
+{
+    size_t each = s->by_output && !s->is_bias ? s->in : 1;
+    return (const unsigned char *)data + s->first * each * attn_dtype_size(type);
+}
+
 static int bind_one(struct attn_model *m, const struct attn_slot *s, const struct attn_st_tensor *t,
                     struct attn_err *err)
 {
@@ -143,9 +160,11 @@ static int bind_one(struct attn_model *m, const struct attn_slot *s, const struc
     int rc = data_of(m, t, v.type, &v.data, err);
     if (rc)
         return rc;
+    v.data = from_first(v.data, s, v.type);
     struct attn_mat *mat = mat_of(&m->w, s);
     if (mat && !s->is_bias)
-        *mat = (struct attn_mat){.data = v.data, .type = v.type, .in = s->shape[0], .out = s->shape[1], .ld = s->shape[1]};
+        *mat = (struct attn_mat){.data = v.data, .type = v.type, .in = s->in, .out = s->out, .ld = s->shape[1],
+                                 .by_output = s->by_output, .group = s->group, .step = s->step};
     else if (mat)
         mat->bias = v;
     else if (s->is_bias)
@@ -155,37 +174,80 @@ static int bind_one(struct attn_model *m, const struct attn_slot *s, const struc
     return ATTN_OK;
 }
 
-/* Anything we do not know might change a number. */
-static int find_stranger(const struct attn_model *m, const bool *used, struct attn_err *err)
+/* Each tensor once, though three parts may share it. */
+static void list_tensor(struct attn_model *m, const struct attn_st_tensor *t, bool *used)
 {
-    for (size_t i = 0; i < attn_st_count(m->st); i++)
-        if (!used[i])
-            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that config.json describes",
-                             m->weights_path, attn_st_at(m->st, i)->name);
-    return ATTN_OK;
-}
-
-static size_t index_of(const struct attn_model *m, const struct attn_st_tensor *t)
-{
-    return (size_t)(t - attn_st_at(m->st, 0));
+    size_t i = attn_shards_index(&m->weights, t);
+    if (!used[i])
+        m->tensor[m->tensors++] = t;
+    used[i] = true;
 }
 
 static int bind_all(struct attn_model *m, bool *used, struct attn_err *err)
 {
     struct attn_layout walk = attn_layout_start(&m->config);
     struct attn_slot slot;
-    size_t n = 0;
     while (attn_layout_next(&walk, &slot)) {
-        const struct attn_st_tensor *t = attn_st_find(m->st, slot.name);
-        if (!slot_used(&slot, t))
+        struct found f = find(m, &slot);
+        if (!f.t)
             continue;
-        int rc = bind_one(m, &slot, t, err);
+        int rc = bind_one(m, &slot, f.t, err);
         if (rc)
             return rc;
-        m->tensor[n++] = t;
-        used[index_of(m, t)] = true;
+        list_tensor(m, f.t, used);
     }
-    return find_stranger(m, used, err);
+    return ATTN_OK;
+}
+
+/* ---- tensors without a place ---- */
+
+/* "h.3.attn.bias" is a mask some files carry, not a weight. */
+static bool is_buffer(const struct attn_model *m, const char *name)
+{
+    const struct attn_family *f = m->config.family;
+    size_t prefix = m->bare ? 0 : strlen(f->prefix), block = strlen(f->block);
+    if (strncmp(name, f->prefix, prefix) || strncmp(name + prefix, f->block, block))
+        return false;
+    const char *at = name + prefix + block, *digits = at;
+    at += strspn(at, "0123456789");
+    if (at == digits || *at++ != '.')
+        return false;
+    for (const char *const *b = f->buffers; *b; b++)
+        if (strcmp(at, *b) == 0)
+            return true;
+    return false;
+}
+
+/* An output layer beside one that is tied to the embedding: the same numbers, or a file that contradicts itself.
+ * Large ones are compared at their ends: reading all would cost more than a short run. */
+static bool is_spare_unembed(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed)
+{
+    enum { ENDS = 1 << 16 };
+    const struct attn_family *f = m->config.family;
+    size_t n = strlen(f->part[ATTN_PART_UNEMBED].path);
+    if (f->ours || !m->config.tied || strncmp(t->name, f->part[ATTN_PART_UNEMBED].path, n) || strcmp(t->name + n, ".weight"))
+        return false;
+    size_t ends = t->bytes < ENDS ? t->bytes : ENDS;
+    bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&
+                memcmp(t->data + t->bytes - ends, embed->data + t->bytes - ends, ends) == 0;
+    if (!same && !m->warning && asprintf(&m->warning, "%s: '%s' differs from '%s', but config.json says they are tied "
+                                         "(\"tie_word_embeddings\"): the embedding is used", attn_shards_path(&m->weights),
+                                         t->name, embed->name) < 0)
+        m->warning = NULL;
+    return true;
+}
+
+/* Anything we do not know might change a number. */
+static int find_stranger(struct attn_model *m, const bool *used, struct attn_err *err)
+{
+    for (size_t i = 0; i < m->weights.tensors; i++) {
+        const struct attn_shard *in;
+        const struct attn_st_tensor *t = attn_shards_at(&m->weights, i, &in);
+        if (!used[i] && !is_buffer(m, t->name) && !is_spare_unembed(m, t, m->tensor[0]))
+            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that config.json describes",
+                             in->path, t->name);
+    }
+    return ATTN_OK;
 }
 
 /* ---- the rest of what the arithmetic needs to know ---- */
@@ -207,13 +269,41 @@ static void fill_arch(struct attn_weights *w, const struct attn_config *c)
         .L = c->L, .d = c->d, .H = c->H, .Hkv = c->Hkv, .dh = c->dh, .dv = c->dv, .m = c->m, .V = c->V,
         .n_ctx = c->n_ctx, .width = attn_layout_width(c)};
     w->eps = (float)c->norm_eps;
-    w->rope = c->position == ATTN_POS_ROPE;
-    w->theta = c->rope_theta;
+    w->rotary = c->rotary;
     w->residual = c->residual;
+    w->parallel = c->parallel;
     w->causal = c->causal;
     w->mlp = mlp_form(c->mlp);
-    for (size_t i = 0; i < c->L; i++)
-        w->block[i].scale = c->scale ? (float)(1 / sqrt((double)c->dh)) : 1.0f;
+    for (size_t i = 0; i < c->L; i++) {
+        double scale = c->scale ? 1 / sqrt((double)c->dh) : 1;
+        w->block[i].scale = (float)(c->scale_by_layer ? scale / (double)(i + 1) : scale);
+        w->block[i].window = c->local && c->local[i] ? c->window : 0;
+    }
+}
+
+/* llama3: slow turns are stretched by the factor, fast ones left alone, those between blended. */
+static double stretch(const struct attn_rope_scaling *s, double speed)
+{
+    if (s->kind == ATTN_ROPE_DEFAULT)
+        return speed;
+    if (s->kind == ATTN_ROPE_LINEAR)
+        return speed / s->factor;
+    double turns = s->original * speed / (2 * acos(-1));
+    double fast = (turns - s->low) / (s->high - s->low);
+    if (fast <= 0)
+        return speed / s->factor;
+    return fast >= 1 ? speed : (1 - fast) * speed / s->factor + fast * speed;
+}
+
+/* Pair i turns by theta^(-2i/rotary) radians a position. */
+static bool fill_speeds(struct attn_model *m)
+{
+    size_t half = m->config.rotary / 2;
+    m->speed = calloc(half + 1, sizeof *m->speed);
+    for (size_t i = 0; m->speed && i < half; i++)
+        m->speed[i] = stretch(&m->config.rope, pow(m->config.rope_theta, -2.0 * (double)i / (double)m->config.rotary));
+    m->w.speed = m->speed;
+    return m->speed != NULL;
 }
 
 /* The embedding transposed is the output layer where they are tied. */
@@ -242,15 +332,16 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     int rc = check_all(m, err);
     if (rc)
         return rc;
-    bool *used = calloc(attn_st_count(m->st) + 1, sizeof *used);
+    bool *used = calloc(m->weights.tensors + 1, sizeof *used);
     m->w.block = calloc(m->config.L, sizeof *m->w.block);
-    m->tensor = calloc(m->tensors + 1, sizeof *m->tensor);
-    m->copy = calloc(m->tensors + 1, sizeof *m->copy);
-    if (!used || !m->w.block || !m->tensor || !m->copy) {
-        free(used);
-        return no_memory(m, err);
-    }
-    rc = bind_all(m, used, err);
+    m->tensor = calloc(m->weights.tensors + 1, sizeof *m->tensor);
+    m->copy = calloc(m->slots + 1, sizeof *m->copy);
+    if (!used || !m->w.block || !m->tensor || !m->copy || !fill_speeds(m))
+        rc = no_memory(m, err);
+    if (!rc)
+        rc = bind_all(m, used, err);
+    if (!rc)
+        rc = find_stranger(m, used, err);
     free(used);
     if (rc)
         return rc;

@@ -33,11 +33,11 @@ static int add_file(struct attn_sha256 *h, const struct attn_source *s, const ch
     return ATTN_OK;
 }
 
-static void add_samples(struct attn_sha256 *h, const struct attn_model *m)
+static void add_samples(struct attn_sha256 *h, const struct attn_shard *s)
 {
-    attn_sha256_add(h, m->weights_map.data, attn_st_header(m->st));
-    for (size_t i = 0; i < attn_st_count(m->st); i++) {
-        const struct attn_st_tensor *t = attn_st_at(m->st, i);
+    attn_sha256_add(h, s->map.data, attn_st_header(s->st));
+    for (size_t i = 0; i < attn_st_count(s->st); i++) {
+        const struct attn_st_tensor *t = attn_st_at(s->st, i);
         size_t n = t->bytes < SAMPLE ? t->bytes : SAMPLE;
         attn_sha256_add(h, t->data, n);
         attn_sha256_add(h, t->data + t->bytes - n, n);
@@ -46,7 +46,8 @@ static void add_samples(struct attn_sha256 *h, const struct attn_model *m)
 
 int attn_model_digest(const struct attn_model *m, bool full, char out[80], struct attn_err *err)
 {
-    static const char *const files[] = {"vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json"};
+    static const char *const files[] = {"vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
+                                        "model.safetensors.index.json"};
     struct attn_sha256 h;
     char hex[65];
     attn_sha256_start(&h);
@@ -57,11 +58,14 @@ int attn_model_digest(const struct attn_model *m, bool full, char out[80], struc
         if (rc)
             return rc;
     }
-    add_name(&h, "model.safetensors", m->weights_map.len);
-    if (full)
-        attn_sha256_add(&h, m->weights_map.data, m->weights_map.len);
-    else
-        add_samples(&h, m);
+    for (size_t i = 0; i < m->weights.n; i++) {
+        const struct attn_shard *s = &m->weights.shard[i];
+        add_name(&h, strrchr(s->path, '/') + 1, s->map.len);
+        if (full)
+            attn_sha256_add(&h, s->map.data, s->map.len);
+        else
+            add_samples(&h, s);
+    }
     attn_sha256_end(&h, hex);
     snprintf(out, 80, "%s:%s", full ? "sha256" : "sampled", hex);
     return ATTN_OK;

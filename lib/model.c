@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "compute/vec.h"
+#include "io/family.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static void fill_stage(struct attn_model *m)
     has[ATTN_ACT_NORM1] = m->config.norm != ATTN_NORM_NONE;
     has[ATTN_ACT_OUT] = m->config.output_projection;
     has[ATTN_ACT_NORM2] = mlp && m->config.norm != ATTN_NORM_NONE;
-    has[ATTN_ACT_RESID_MID] = has[ATTN_ACT_MLP_PRE] = has[ATTN_ACT_MLP_POST] = has[ATTN_ACT_MLP_OUT] = mlp;
+    has[ATTN_ACT_RESID_MID] = mlp && !w->parallel;
+    has[ATTN_ACT_MLP_PRE] = has[ATTN_ACT_MLP_POST] = has[ATTN_ACT_MLP_OUT] = mlp;
     has[ATTN_ACT_MLP_LINEAR] = w->mlp == ATTN_SWIGLU;
     has[ATTN_ACT_NORM_FINAL] = w->final.weight.data != NULL;
     has[ATTN_ACT_LOGITS] = w->unembed.data != NULL;
@@ -45,15 +47,8 @@ static int read_config(struct attn_model *m, struct attn_err *err)
 
 static int open_weights(struct attn_model *m, struct attn_err *err)
 {
-    m->weights_path = attn_source_path(&m->source, "model.safetensors");
-    if (!m->weights_path)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a path");
-    int rc = attn_source_open(&m->source, "model.safetensors", SIZE_MAX, &m->weights_map, err);
-    if (!rc)
-        rc = attn_st_open(&m->st, m->weights_map.data, m->weights_map.len, m->weights_path, err);
-    if (!rc)
-        rc = attn_model_bind(m, err);
-    return rc;
+    int rc = attn_shards_open(&m->weights, &m->source, err);
+    return rc ? rc : attn_model_bind(m, err);
 }
 
 int attn_model_open(struct attn_model **out, const char *name, struct attn_err *err)
@@ -67,7 +62,7 @@ int attn_model_open(struct attn_model **out, const char *name, struct attn_err *
         rc = read_config(m, err);
     if (!rc)
         rc = open_weights(m, err);
-    if (!rc && m->weights_map.len <= SMALL) {
+    if (!rc && m->weights.bytes <= SMALL) {
         rc = attn_model_check(m, err);
         m->checked = true;
     }
@@ -89,27 +84,41 @@ void attn_model_close(struct attn_model *m)
     free(m->copy);
     free(m->tensor);
     free(m->w.block);
-    attn_st_close(m->st);
+    free(m->speed);
+    free(m->warning);
+    attn_shards_close(&m->weights);
     attn_config_free(&m->config);
     attn_map_close(&m->config_map);
-    attn_map_close(&m->weights_map);
     attn_source_free(&m->source);
-    free(m->weights_path);
     free(m);
 }
 
 /* ---- describing ---- */
 
+const char *attn_model_warning(const struct attn_model *m)
+{
+    return m->warning;
+}
+
+static size_t count_local(const struct attn_config *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; c->local && i < c->L; i++)
+        n += c->local[i];
+    return n;
+}
+
 void attn_model_info(const struct attn_model *m, struct attn_info *out)
 {
     const struct attn_config *c = &m->config;
     *out = (struct attn_info){
-        .name = m->source.name, .path = m->source.dir, .family = "attn-decoder",
+        .name = m->source.name, .path = m->source.dir, .family = c->family->name,
         .position = attn_position_name(c->position), .norm = attn_norm_name(c->norm), .mlp = attn_mlp_name(c->mlp),
         .mask = c->causal ? "causal" : "none", .scale = c->scale ? "sqrt" : "none",
         .residual = c->residual, .output_projection = c->output_projection, .tied = c->tied, .unembed = c->unembed,
         .L = c->L, .d = c->d, .H = c->H, .Hkv = c->Hkv, .dh = c->dh, .dv = c->dv, .m = c->m, .V = c->V,
-        .n_ctx = c->n_ctx, .norm_eps = c->norm_eps, .rope_theta = c->rope_theta, .tensors = m->tensors};
+        .n_ctx = c->n_ctx, .parallel = c->parallel, .rotary = c->rotary,
+        .window = c->local ? c->window : 0, .local = count_local(c), .norm_eps = c->norm_eps, .rope_theta = c->rope_theta, .tensors = m->tensors};
     for (size_t i = 0; i < m->tensors; i++) {
         out->parameters += m->tensor[i]->count;
         out->bytes += m->tensor[i]->bytes;
@@ -132,12 +141,14 @@ static enum attn_dtype type_of(const struct attn_st_tensor *t)
 
 static int not_finite(const struct attn_model *m, const struct attn_st_tensor *t, size_t i, float x, struct attn_err *err)
 {
+    const struct attn_shard *in = NULL;
+    attn_shards_at(&m->weights, attn_shards_index(&m->weights, t), &in);
     const char *what = isnan(x) ? "NaN" : x > 0 ? "inf" : "-inf";
     if (t->ndim == 2)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' holds %s at row %zu, column %zu: the weights are damaged",
-                         m->weights_path, t->name, what, i / t->shape[1], i % t->shape[1]);
+                         in->path, t->name, what, i / t->shape[1], i % t->shape[1]);
     return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' holds %s at index %zu: the weights are damaged",
-                     m->weights_path, t->name, what, i);
+                     in->path, t->name, what, i);
 }
 
 static int check_tensor(const struct attn_model *m, const struct attn_st_tensor *t, struct attn_err *err)

@@ -4,18 +4,20 @@
 
 #include "compute/weights.h"
 #include "io/config.h"
-#include "io/safetensors.h"
-#include "source.h"
+#include "shards.h"
 #include "trace/names.h"
 
 struct attn_model {
     struct attn_source source;
-    struct attn_map config_map, weights_map;
-    char *weights_path;                 /* for messages */
+    struct attn_map config_map;
     struct attn_config config;
-    struct attn_st *st;
+    struct attn_shards weights;
     const struct attn_st_tensor **tensor;   /* [tensors] in the order of the forward pass */
     size_t tensors;
+    double *speed;                      /* [rotary/2] */
+    char *warning;                      /* NULL: nothing odd */
+    size_t slots;                       /* parts found: at least as many as tensors */
+    bool bare;                          /* names lack the family's prefix */
     void **copy; size_t copies;         /* aligned copies of tensors that lie at odd addresses */
     struct attn_weights w;
     struct attn_stage stage;            /* what it announces */

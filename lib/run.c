@@ -66,7 +66,7 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     const struct attn_dims *n = &r->model->w.n;
     struct attn_pass *p = &r->pass;
     size_t R = r->plan.rows;
-    bool gated = r->model->w.mlp == ATTN_SWIGLU, rope = r->model->w.rope;
+    const struct attn_weights *w = &r->model->w;
     r->span = attn_arena_bytes(a, r->plan.seqs, sizeof *r->span);
     p->x = attn_arena_f32(a, R, p->ldx, 1);
     p->y = attn_arena_f32(a, R, n->d, 1);
@@ -75,10 +75,11 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->v = attn_arena_f32(a, R, n->Hkv, n->dv);
     p->context = attn_arena_f32(a, R, n->H, n->dv);
     p->out = attn_arena_f32(a, R, n->d, 1);
-    p->pre = attn_arena_f32(a, R, r->model->w.mlp ? n->m : 0, 1);
-    p->linear = attn_arena_f32(a, R, gated ? n->m : 0, 1);
-    p->cos = attn_arena_f32(a, R, rope ? n->dh / 2 : 0, 1);
-    p->sin = attn_arena_f32(a, R, rope ? n->dh / 2 : 0, 1);
+    p->second = attn_arena_f32(a, R, w->parallel ? n->d : 0, 1);
+    p->pre = attn_arena_f32(a, R, w->mlp ? n->m : 0, 1);
+    p->linear = attn_arena_f32(a, R, w->mlp == ATTN_SWIGLU ? n->m : 0, 1);
+    p->cos = attn_arena_f32(a, R, w->rotary / 2, 1);
+    p->sin = attn_arena_f32(a, R, w->rotary / 2, 1);
     p->norm_w = attn_arena_f32(a, n->d, 1, 1);
     p->norm_b = attn_arena_f32(a, n->d, 1, 1);
     p->bands = attn_arena_f32(a, p->slots, ATTN_BAND, attn_heads_ld(p->keys));

@@ -33,6 +33,7 @@ Suite *suite_model(void);
 Suite *suite_run(void);
 Suite *suite_reference(void);
 Suite *suite_seeds(void);
+Suite *suite_checkpoints(void);
 Suite *suite_cmd(void);
 
 #endif

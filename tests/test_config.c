@@ -56,7 +56,7 @@ START_TEST(test_corpus)
         {"n_norm.json", "\"norm\" is true, expected \"none\", \"layernorm\" or \"rmsnorm\""},
         {"n_nul.json", "\\u0000 in a string"},
         {"n_null_size.json", "\"d_head\" is null, expected a whole number"},
-        {"n_other_model.json", "\"model_type\" is \"gpt2\", expected \"attn-decoder\""},
+        {"n_other_model.json", "\"model_type\" is \"bert\", expected \"attn-decoder\", \"gpt2\""},
         {"n_position.json", "\"position\" is \"ropey\", expected \"none\", \"learned\" or \"rope\""},
         {"n_residual_width.json", "because of \"residual\": true without an output projection; "
                                   "set \"output_projection\": true"},

@@ -19,7 +19,7 @@ static void check_layout(const struct attn_config *c, const char *want)
 
 START_TEST(layout)
 {
-    struct attn_config c = {.V = 9, .n_ctx = 7, .L = 1, .H = 4, .Hkv = 2, .d = 3, .dh = 5, .dv = 6, .m = 8, .tied = true};
+    struct attn_config c = {.family = attn_families[0], .V = 9, .n_ctx = 7, .L = 1, .H = 4, .Hkv = 2, .d = 3, .dh = 5, .dv = 6, .m = 8, .tied = true};
     check_layout(&c, "embed.weight[9,3] blocks.0.attn.q.weight[3,20] blocks.0.attn.q.bias?[20,0] "
                  "blocks.0.attn.k.weight[3,10] blocks.0.attn.k.bias?[10,0] blocks.0.attn.v.weight[3,12] "
                  "blocks.0.attn.v.bias?[12,0] ");
@@ -41,7 +41,7 @@ END_TEST
 
 START_TEST(layout_of_a_block)
 {
-    struct attn_config c = {.V = 9, .L = 2, .H = 4, .Hkv = 4, .d = 3, .dh = 5, .dv = 6, .m = 8, .tied = true, .bias = true,
+    struct attn_config c = {.family = attn_families[0], .V = 9, .L = 2, .H = 4, .Hkv = 4, .d = 3, .dh = 5, .dv = 6, .m = 8, .tied = true, .bias = true,
                             .output_projection = true, .mlp = ATTN_MLP_SWIGLU, .norm = ATTN_NORM_LAYER};
     struct attn_layout walk = attn_layout_start(&c);
     struct attn_slot s;
@@ -58,7 +58,7 @@ END_TEST
 
 START_TEST(costs_nothing)
 {
-    struct attn_config c = {.V = 1, .L = (size_t)1 << 31, .H = 1, .Hkv = 1, .d = 1, .dh = 1, .dv = 1};
+    struct attn_config c = {.family = attn_families[0], .V = 1, .L = (size_t)1 << 31, .H = 1, .Hkv = 1, .d = 1, .dh = 1, .dv = 1};
     struct attn_layout walk = attn_layout_start(&c);
     struct attn_slot s;
     for (int i = 0; i < 6; i++)

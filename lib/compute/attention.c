@@ -8,16 +8,35 @@
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Keys 0 .. that query t may see; an arbitrary mask hides some of them besides. */
-static size_t seen(const struct attn_head *h, size_t t)
+struct range { size_t lo, hi; };        /* of keys: lo <= key < hi */
+
+static struct range everything(const struct attn_head *h)
 {
-    return h->masking == ATTN_CAUSAL ? least(h->Tk, h->pos + t + 1) : h->Tk;
+    return (struct range){0, h->Tk};
 }
 
-/* Columns of the band that matter to the result. */
-static size_t reach(const struct attn_head *h, const struct attn_band *b)
+/* What query t may see; an arbitrary mask hides some of it besides. */
+static struct range seen(const struct attn_head *h, size_t t)
 {
-    return h->edited ? h->Tk : seen(h, b->row0 + b->rows - 1);
+    if (h->masking != ATTN_CAUSAL)
+        return everything(h);
+    size_t end = h->pos + t + 1, lo = h->window && end > h->window ? end - h->window : 0;
+    return (struct range){least(lo, h->Tk), least(end, h->Tk)};
+}
+
+/* The columns of the band that matter to the result.  They start at a multiple of 16, so that a sum over a
+ * row falls into the same lanes as one over all keys. */
+static struct range reach(const struct attn_head *h, const struct attn_band *b)
+{
+    if (h->edited)
+        return everything(h);
+    return (struct range){seen(h, b->row0).lo / 16 * 16, seen(h, b->row0 + b->rows - 1).hi};
+}
+
+/* Those that somebody will look at. */
+static struct range shown(const struct attn_head *h, const struct attn_band *b)
+{
+    return h->shown ? everything(h) : reach(h, b);
 }
 
 static const uint8_t *mask_row(const struct attn_head *h, size_t t)
@@ -33,21 +52,23 @@ static void fill(float *row, size_t from, size_t to, float x)
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
 {
-    size_t keys = h->shown_dots ? h->Tk : reach(h, b);
-    const struct attn_mat kt = {.data = h->k, .in = h->dh, .out = keys, .ld = h->ldk, .by_output = true};
-    attn_gemm(NULL, b->m, b->ld, h->q + b->row0 * h->ldq, h->ldq, b->rows, &kt);
+    struct range r = h->shown_dots ? everything(h) : reach(h, b);
+    const struct attn_mat kt = {.data = h->k + r.lo * h->ldk, .in = h->dh, .out = r.hi - r.lo, .ld = h->ldk, .by_output = true};
+    attn_gemm(NULL, b->m + r.lo, b->ld, h->q + b->row0 * h->ldq, h->ldq, b->rows, &kt);
 }
 
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b)
 {
+    struct range all = shown(h, b);
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
-        size_t n = seen(h, b->row0 + i);
+        struct range r = seen(h, b->row0 + i);
         const uint8_t *mask = mask_row(h, b->row0 + i);
-        attn_vec_scale(row, row, h->scale, n);
-        for (size_t j = 0; mask && j < n; j++)
+        attn_vec_scale(row + r.lo, row + r.lo, h->scale, r.hi - r.lo);
+        for (size_t j = r.lo; mask && j < r.hi; j++)
             row[j] = mask[j] ? row[j] : -INFINITY;
-        fill(row, n, h->shown ? h->Tk : reach(h, b), -INFINITY);
+        fill(row, all.lo, r.lo, -INFINITY);
+        fill(row, r.hi, all.hi, -INFINITY);
     }
 }
 
@@ -88,19 +109,22 @@ static bool pattern_row(const struct attn_head *h, float *row, size_t n, size_t 
 
 size_t attn_band_pattern(const struct attn_head *h, const struct attn_band *b)
 {
+    struct range all = shown(h, b), live = reach(h, b);
     size_t empty = 0;
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
-        size_t n = h->edited ? h->Tk : seen(h, b->row0 + i);
-        if (!pattern_row(h, row, n, b->row0 + i))
+        size_t end = h->edited ? h->Tk : seen(h, b->row0 + i).hi;
+        if (!pattern_row(h, row + live.lo, end - live.lo, b->row0 + i))
             empty++;
-        fill(row, n, h->shown ? h->Tk : reach(h, b), 0);
+        fill(row, all.lo, live.lo, 0);
+        fill(row, end, all.hi, 0);
     }
     return empty;
 }
 
 void attn_band_context(const struct attn_head *h, const struct attn_band *b)
 {
-    const struct attn_mat v = {.data = h->v, .in = reach(h, b), .out = h->dv, .ld = h->ldv};
-    attn_gemm(NULL, h->context + b->row0 * h->ldc, h->ldc, b->m, b->ld, b->rows, &v);
+    struct range r = reach(h, b);
+    const struct attn_mat v = {.data = h->v + r.lo * h->ldv, .in = r.hi - r.lo, .out = h->dv, .ld = h->ldv};
+    attn_gemm(NULL, h->context + b->row0 * h->ldc, h->ldc, b->m + r.lo, b->ld, b->rows, &v);
 }

@@ -19,6 +19,7 @@ struct attn_head {
     float *context; size_t ldc;                         /* [Tq, dv] */
     size_t Tq, Tk, dh, dv;
     size_t pos;                         /* causal: query t sees keys 0 .. pos + t */
+    size_t window;                      /* causal: of these only the last so many; 0: all */
     float scale;
     enum attn_masking masking;
     const uint8_t *mask;                /* ATTN_MASKED: [Tq, Tk] */

@@ -76,7 +76,8 @@ static void attend_one(struct attn_pass *p, size_t seq, size_t layer)
         .head = {.q = p->q + s->row * n->H * n->dh, .ldq = n->H * n->dh, .k = k, .ldk = nk, .v = v, .ldv = nv,
                  .context = p->context + s->row * n->H * n->dv, .ldc = n->H * n->dv,
                  .Tq = s->T, .Tk = s->pos + s->T, .pos = s->pos, .dh = n->dh, .dv = n->dv,
-                 .scale = p->w->block[layer].scale, .masking = p->w->causal ? ATTN_CAUSAL : ATTN_FULL},
+                 .scale = p->w->block[layer].scale, .window = p->w->block[layer].window,
+                 .masking = p->w->causal ? ATTN_CAUSAL : ATTN_FULL},
         .H = n->H, .Hkv = n->Hkv, .next_q = n->dh, .next_k = n->dh, .next_v = n->dv, .next_context = n->dv,
         .scratch = p->bands, .slots = p->slots, .ld = attn_heads_ld(s->pos + s->T),
         .trace = p->trace, .layer = (int)layer, .seq = seq};
@@ -93,9 +94,9 @@ static void project(struct attn_pass *p, const struct attn_rows *y, const struct
     multiply(p, &q, y, &b->q);
     multiply(p, &k, y, &b->k);
     multiply(p, &v, y, &b->v);
-    if (p->w->rope) {
-        attn_rows_rotate(p->team, &q, n->dh, p->cos, p->sin);
-        attn_rows_rotate(p->team, &k, n->dh, p->cos, p->sin);
+    if (p->w->rotary) {
+        attn_rows_rotate(p->team, &q, n->dh, p->w->rotary, p->cos, p->sin);
+        attn_rows_rotate(p->team, &k, n->dh, p->w->rotary, p->cos, p->sin);
     }
     tell(p, ATTN_ACT_Q, layer, &q, n->H);
     tell(p, ATTN_ACT_K, layer, &k, n->Hkv);
@@ -135,7 +136,7 @@ static struct attn_rows mlp(struct attn_pass *p, const struct attn_rows *x, size
     }
     attn_rows_activate(p->team, &pre, gated ? &linear : NULL, p->w->mlp);
     tell(p, ATTN_ACT_MLP_POST, layer, &pre, 0);
-    struct attn_rows out = rows(p, p->out, n->d, n->d);
+    struct attn_rows out = rows(p, p->w->parallel ? p->second : p->out, n->d, n->d);
     multiply(p, &out, &pre, &b->out);
     tell(p, ATTN_ACT_MLP_OUT, layer, &out, 0);
     return out;
@@ -151,16 +152,32 @@ static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_row
         attn_rows_copy(x, branch);
 }
 
+/* x + attn(norm1(x)) + mlp(norm2(x)) */
+static void parallel(struct attn_pass *p, struct attn_rows *x, size_t layer)
+{
+    struct attn_rows first = attention(p, x, layer), second = mlp(p, x, layer);
+    join(p, x, &first);
+    join(p, x, &second);
+}
+
+static void sequential(struct attn_pass *p, struct attn_rows *x, size_t layer)
+{
+    struct attn_rows branch = attention(p, x, layer);
+    join(p, x, &branch);
+    if (p->w->mlp == ATTN_NO_MLP)
+        return;
+    tell(p, ATTN_ACT_RESID_MID, layer, x, 0);
+    branch = mlp(p, x, layer);
+    join(p, x, &branch);
+}
+
 void attn_block_run(struct attn_pass *p, size_t layer)
 {
     struct attn_rows x = rows(p, p->x, p->ldx, p->w->n.d);
     tell(p, ATTN_ACT_RESID_PRE, layer, &x, 0);
-    struct attn_rows branch = attention(p, &x, layer);
-    join(p, &x, &branch);
-    if (p->w->mlp != ATTN_NO_MLP) {
-        tell(p, ATTN_ACT_RESID_MID, layer, &x, 0);
-        branch = mlp(p, &x, layer);
-        join(p, &x, &branch);
-    }
+    if (p->w->parallel)
+        parallel(p, &x, layer);
+    else
+        sequential(p, &x, layer);
     tell(p, ATTN_ACT_RESID_POST, layer, &x, 0);
 }

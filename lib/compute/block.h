@@ -3,7 +3,8 @@
  *     x = x + attn(norm1(x))
  *     x = x + mlp(norm2(x))
  *
- * without the "x +" where the model has no residual and without a part it does not have. */
+ * without the "x +" where the model has no residual and without a part it does not have; or, where
+ * the branches are parallel, x = x + attn(norm1(x)) + mlp(norm2(x)). */
 #ifndef ATTN_COMPUTE_BLOCK_H
 #define ATTN_COMPUTE_BLOCK_H
 

@@ -23,19 +23,17 @@ static void add_positions(struct attn_pass *p)
         attn_vec_add(p->x + t * p->ldx, p->y + t * d, d);
 }
 
-/* angle = position * theta^(-2i/dh), in double: Hugging Face's float32 differs by about 1e-6 */
+/* In double: Hugging Face's float32 angles differ by about 1e-6. */
 static void turn_positions(struct attn_pass *p)
 {
-    size_t half = p->w->n.dh / 2;
-    for (size_t i = 0; i < half; i++) {
-        double speed = pow(p->w->theta, -2.0 * (double)i / (double)p->w->n.dh);
-        for (size_t s = 0; s < p->spans; s++)
-            for (size_t t = 0; t < p->span[s].T; t++) {
-                double angle = (double)(p->span[s].pos + t) * speed;
+    size_t half = p->w->rotary / 2;
+    for (size_t s = 0; s < p->spans; s++)
+        for (size_t t = 0; t < p->span[s].T; t++)
+            for (size_t i = 0; i < half; i++) {
+                double angle = (double)(p->span[s].pos + t) * p->w->speed[i];
                 p->cos[(p->span[s].row + t) * half + i] = (float)cos(angle);
                 p->sin[(p->span[s].row + t) * half + i] = (float)sin(angle);
             }
-    }
 }
 
 void attn_embed_run(struct attn_pass *p, const int32_t *ids)
@@ -45,7 +43,7 @@ void attn_embed_run(struct attn_pass *p, const int32_t *ids)
     attn_pass_tell(p, ATTN_ACT_EMBED, -1, p->x, p->ldx, p->w->n.d, 0);
     if (p->w->pos.data)
         add_positions(p);
-    if (p->w->rope)
+    if (p->w->rotary)
         turn_positions(p);
 }
 

@@ -103,7 +103,7 @@ static void copy_turned(float *panel, const struct attn_mat *w, size_t k0, size_
     for (size_t j = 0; j < cols; j++)
         for (size_t k = 0; k < K; k += STRIP) {
             size_t n = K - k < STRIP ? K - k : STRIP;
-            attn_vec_widen(strip, w->data, w->type, (j0 + j) * w->ld + k0 + k, n);
+            attn_vec_widen(strip, w->data, w->type, attn_mat_place(w, j0 + j) * w->ld + k0 + k, n);
             for (size_t i = 0; i < n; i++)
                 panel[(k + i) * PANEL + j] = strip[i];
         }
@@ -156,7 +156,11 @@ static void advance(const struct product *p, size_t i0, size_t i1, size_t j0, si
 static void add_bias(const struct product *p, size_t i0, size_t i1, size_t j0, size_t cols)
 {
     float bias[PANEL];
-    attn_vec_widen(bias, p->w->bias.data, p->w->bias.type, j0, cols);
+    for (size_t j = 0, n; j < cols; j += n) {           /* what lies side by side in one go */
+        size_t group = p->w->group ? p->w->group : p->w->out, left = group - (j0 + j) % group;
+        n = left < cols - j ? left : cols - j;
+        attn_vec_widen(bias + j, p->w->bias.data, p->w->bias.type, attn_mat_place(p->w, j0 + j), n);
+    }
     for (size_t i = i0; i < i1; i++)
         attn_vec_add(p->y + i * p->ldy + j0, bias, cols);
 }

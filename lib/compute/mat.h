@@ -1,6 +1,8 @@
 /* mat.h - a weight as it lies in the file: a view, never a copy.
  *
- * Output j of a matrix reads column j of an [in, out] matrix, or row j of an [out, in] one. */
+ * Output j of a matrix reads column j of an [in, out] matrix, or row j of an [out, in] one.  Where
+ * queries, keys and values are interleaved head by head, a matrix is every so many rows of a larger
+ * one: output j is then row j / group * step + j % group, and its bias lies likewise. */
 #ifndef ATTN_COMPUTE_MAT_H
 #define ATTN_COMPUTE_MAT_H
 
@@ -14,8 +16,15 @@ struct attn_mat {
     const void *data; enum attn_dtype type;                         /* data NULL: absent */
     size_t in, out, ld;                 /* ld: elements from one stored row to the next */
     bool by_output;                     /* stored [out, in]; else [in, out] */
+    size_t group, step;                 /* group 0: outputs lie side by side; else by_output */
     struct attn_vec bias;               /* [out] */
 };
+
+/* Where output j lies, counted in outputs. */
+static inline size_t attn_mat_place(const struct attn_mat *w, size_t j)
+{
+    return w->group ? j / w->group * w->step + j % w->group : j;
+}
 
 static inline size_t attn_dtype_size(enum attn_dtype t) { return t == ATTN_F32 ? 4 : 2; }
 

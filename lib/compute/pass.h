@@ -31,8 +31,9 @@ struct attn_pass {
     float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv] */
     float *context;                     /* [R, H*dv] */
     float *out;                         /* [R, d] what a branch gives */
+    float *second;                      /* [R, d] the same of the mlp, where both are needed at once */
     float *pre, *linear;                /* [R, m] inside the MLP; linear: swiglu only */
-    float *cos, *sin;                   /* [R, dh/2] of the rows' positions; rope only */
+    float *cos, *sin;                   /* [R, rotary/2] of the rows' positions */
     float *norm_w, *norm_b;             /* [d] a norm's weights in float32 */
     float *bands; size_t slots, keys;   /* [slots, ATTN_BAND, ld]; the most keys a sentence may have */
     float *logits; size_t logit_rows;   /* [logit_rows, V] */

@@ -12,7 +12,7 @@ struct job {
     float eps;
     bool rms;
     enum attn_mlp_form kind;
-    size_t dh;
+    size_t dh, rotary;
     void (*row)(const struct job *j, float *y, const float *x, size_t i);
 };
 
@@ -92,12 +92,12 @@ static void rotate_row(const struct job *j, float *y, const float *x, size_t i)
 {
     (void)x;
     for (size_t h = 0; h < j->y->cols; h += j->dh)
-        attn_vec_rotate(y + h, j->w + i * (j->dh / 2), j->b + i * (j->dh / 2), j->dh);
+        attn_vec_rotate(y + h, j->w + i * (j->rotary / 2), j->b + i * (j->rotary / 2), j->rotary);
 }
 
-void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh, const float *cos, const float *sin)
+void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh, size_t r, const float *cos, const float *sin)
 {
-    struct job j = {.y = y, .w = cos, .b = sin, .dh = dh, .row = rotate_row};
+    struct job j = {.y = y, .w = cos, .b = sin, .dh = dh, .rotary = r, .row = rotate_row};
     each_row(t, &j, 6);
 }
 

@@ -17,8 +17,8 @@ void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x);
 /* y = gelu(y), or silu(y) * x for SwiGLU */
 void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
                         enum attn_mlp_form kind);
-/* Turns every head of y (cols = heads * dh) by the angles of its row: cos, sin [n, dh/2]. */
-void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh, const float *cos, const float *sin);
+/* Turns the first r numbers of every head of y (cols = heads * dh) by the angles of its row: cos, sin [n, r/2]. */
+void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh, size_t r, const float *cos, const float *sin);
 bool attn_rows_finite(const struct attn_rows *x);
 
 #endif

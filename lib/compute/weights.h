@@ -23,13 +23,16 @@ struct attn_block {
     struct attn_mat q, k, v, o;         /* o absent: the context is the output */
     struct attn_mat gate, in, out;      /* gate: swiglu only */
     float scale;
+    size_t window;                      /* a query sees only so many keys, itself the last; 0: all */
 };
 
 struct attn_weights {
     struct attn_dims n;
     float eps;
-    bool rope, residual, causal;
-    double theta;
+    bool residual, causal;
+    bool parallel;                      /* attention and mlp read the same x, and are added together */
+    size_t rotary;                      /* the first so many numbers of a head are turned; 0: none */
+    const double *speed;                /* [rotary/2] radians a position */
     enum attn_mlp_form mlp;
     struct attn_mat embed, pos;         /* rows are gathered; pos absent: none learned */
     struct attn_block *block;           /* [L] */

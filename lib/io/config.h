@@ -1,8 +1,10 @@
-/* config.h - config.json of a native model.
+/* config.h - config.json: what kind of decoder a directory holds, and its sizes.
  *
- * Keys, types and defaults are one table in config.c; unknown keys are errors that name the key,
- * and so is every combination that has no meaning.  Past this reader all sizes are sane: each at
- * least 1 where it must be, below 2^31, and consistent with each other. */
+ * "model_type" names a family: attn-decoder, our own format, or one of Hugging Face's.  A family is
+ * a table of keys and a table of tensor names (family.h).  In our format unknown keys are errors that
+ * name the key; in the others, where files hold much that changes no number, only what would change one
+ * and is not computed here is refused, by name.  Past this reader all sizes are sane: each at least
+ * 1 where it must be, below 2^31, and consistent with each other. */
 #ifndef ATTN_IO_CONFIG_H
 #define ATTN_IO_CONFIG_H
 
@@ -11,14 +13,30 @@
 enum attn_position { ATTN_POS_NONE, ATTN_POS_LEARNED, ATTN_POS_ROPE };
 enum attn_norm_kind { ATTN_NORM_NONE, ATTN_NORM_LAYER, ATTN_NORM_RMS };
 enum attn_mlp_kind { ATTN_MLP_NONE, ATTN_MLP_GELU, ATTN_MLP_GELU_NEW, ATTN_MLP_SWIGLU };
+enum attn_rope_kind { ATTN_ROPE_DEFAULT, ATTN_ROPE_LINEAR, ATTN_ROPE_LLAMA3 };
+
+struct attn_family;
 
 struct attn_config {
+    const struct attn_family *family;
     size_t V, n_ctx, L, H, Hkv, d, dh, dv, m;
     enum attn_position position;
     enum attn_norm_kind norm;
     enum attn_mlp_kind mlp;
     double norm_eps, rope_theta;
     bool causal, scale, residual, output_projection, bias, tied, unembed;
+    bool parallel;                      /* attention and mlp side by side */
+    bool scale_by_layer;                /* the scale of layer n is divided by n + 1 besides */
+    bool attention_bias;                /* q, k, v and o have one, where the family leaves it open */
+    double rotary_share;                /* of a head that is turned, 0 to 1 */
+    size_t rotary;                      /* numbers of a head that are turned: follows from it */
+    struct attn_rope_scaling {
+        enum attn_rope_kind kind;
+        double factor, low, high, original;     /* llama3: bounds in turns over the original context */
+    } rope;
+    size_t window;                      /* keys a query sees in the layers of local[] */
+    unsigned char *local;               /* [L] or NULL: none; owned */
+    int32_t eos[8]; size_t n_eos;       /* tokens that end a text */
     struct attn_word_rule {
         bool bpe;                       /* "type": "bpe" */
         char *drop, *unknown;           /* NULL: none; owned */
@@ -29,14 +47,13 @@ struct attn_config {
 /* On failure `out` is zeroed. */
 int attn_config_read(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err);
 /* The tokenizer's part alone: all that `tokenize` needs.  Any other fault is left alone. */
-int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t len, const char *name,
-                               struct attn_err *err);
+int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err);
 void attn_config_free(struct attn_config *c);                       /* what it owns; zeroed is fine */
-/* Every key, in the order of the table; config_read gives the same struct back. */
+/* Every key of our own format, in the order of the table; config_read gives the same struct back. */
 struct attn_out;
 void attn_config_write(struct attn_out *out, const struct attn_config *c);
 
-/* Names as the file spells them. */
+/* Names as our format spells them. */
 const char *attn_position_name(enum attn_position p);
 const char *attn_norm_name(enum attn_norm_kind n);
 const char *attn_mlp_name(enum attn_mlp_kind m);

@@ -1,18 +1,34 @@
 #include "io/config_check.h"
 
 #include "base/err.h"
+#include "io/family.h"
+
+/* How the family spells a field. */
+#define KEY(f) attn_key_at(c->family->keys, offsetof(struct attn_config, f))
+
+/* int(), as Hugging Face rounds it */
+static void derive_rotary(struct attn_config *c)
+{
+    if (c->position == ATTN_POS_ROPE)
+        c->rotary = (size_t)((double)c->dh * c->rotary_share);
+}
 
 int attn_config_derive(struct attn_config *c, const char *name, struct attn_err *err)
 {
     if (c->Hkv == 0)
         c->Hkv = c->H;
     if (c->dh == 0 && c->d % c->H != 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"d_model\" %zu is not a multiple of \"n_head\" %zu, expected one, "
-                         "or a \"d_head\"", name, c->d, c->H);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" %zu is not a multiple of \"%s\" %zu, expected one%s", name, KEY(d),
+                         c->d, KEY(H), c->H, c->family->ours ? ", or a \"d_head\"" : "");
     if (c->dh == 0)
         c->dh = c->d / c->H;
     if (c->dv == 0)
         c->dv = c->dh;
+    if (c->m == 0 && !c->family->ours)
+        c->m = 4 * c->d;
+    if (c->rotary_share > 1)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %g, expected at most 1", name, KEY(rotary_share), c->rotary_share);
+    derive_rotary(c);
     return ATTN_OK;
 }
 
@@ -21,8 +37,8 @@ static int check_width(const char *key, size_t width, const struct attn_config *
                        struct attn_err *err)
 {
     if (width > INT32_MAX / c->H)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"n_head\" %zu times \"%s\" %zu is too large, expected at most %d",
-                         name, c->H, key, width, INT32_MAX);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" %zu times \"%s\" %zu is too large, expected at most %d",
+                         name, KEY(H), c->H, key, width, INT32_MAX);
     return ATTN_OK;
 }
 
@@ -34,13 +50,28 @@ static int check_heads(const struct attn_config *c, const char *name, struct att
     if (rc)
         return rc;
     if (c->H % c->Hkv != 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"n_kv_head\" is %zu, expected a divisor of \"n_head\" %zu",
-                         name, c->Hkv, c->H);
-    if (c->position == ATTN_POS_ROPE && c->dh % 2 != 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"d_head\" is %zu, expected an even number with "
-                         "\"position\": \"rope\"", name, c->dh);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected a divisor of \"%s\" %zu",
+                         name, KEY(Hkv), c->Hkv, KEY(H), c->H);
+    return ATTN_OK;
+}
+
+static int check_rope(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    const struct attn_rope_scaling *s = &c->rope;
+    if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0 && c->rotary == c->dh)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected an even number with \"position\": \"rope\"", name,
+                         c->family->ours ? "d_head" : "head_dim", c->dh);
+    if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" %g of a head of %zu are %zu numbers to turn, expected an even number",
+                         name, KEY(rotary_share), c->rotary_share, c->dh, c->rotary);
     if (!(c->rope_theta > 0))
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_theta\" is 0, expected a number above it", name);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it", name, KEY(rope_theta));
+    if (s->kind != ATTN_ROPE_DEFAULT && !(s->factor >= 1))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling.factor\" is %g, expected at least 1", name, s->factor);
+    if (s->kind == ATTN_ROPE_LLAMA3 && !(s->low > 0 && s->high > s->low && s->original >= 1))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has low_freq_factor %g, high_freq_factor %g, "
+                         "original_max_position_embeddings %g, expected 0 < low < high and at least 1", name, s->low,
+                         s->high, s->original);
     return ATTN_OK;
 }
 
@@ -78,6 +109,8 @@ int attn_config_check_tokenizer(const struct attn_config *c, const char *name, s
 int attn_config_check(const struct attn_config *c, const char *name, struct attn_err *err)
 {
     int rc = check_heads(c, name, err);
+    if (!rc)
+        rc = check_rope(c, name, err);
     if (!rc)
         rc = check_context(c, name, err);
     if (!rc && c->mlp != ATTN_MLP_NONE && c->m == 0)

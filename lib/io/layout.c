@@ -1,21 +1,16 @@
 #include "io/layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static const struct { const char *name, *path; bool in_block; } parts[ATTN_PARTS] = {
-    [ATTN_PART_EMBED] = {"embed", "embed", false},
-    [ATTN_PART_POS_EMBED] = {"pos_embed", "pos_embed", false},
-    [ATTN_PART_NORM1] = {"norm1", "norm1", true},
-    [ATTN_PART_Q] = {"q", "attn.q", true},
-    [ATTN_PART_K] = {"k", "attn.k", true},
-    [ATTN_PART_V] = {"v", "attn.v", true},
-    [ATTN_PART_O] = {"o", "attn.o", true},
-    [ATTN_PART_NORM2] = {"norm2", "norm2", true},
-    [ATTN_PART_MLP_GATE] = {"mlp.gate", "mlp.gate", true},
-    [ATTN_PART_MLP_IN] = {"mlp.in", "mlp.in", true},
-    [ATTN_PART_MLP_OUT] = {"mlp.out", "mlp.out", true},
-    [ATTN_PART_NORM_FINAL] = {"norm_final", "norm_final", false},
-    [ATTN_PART_UNEMBED] = {"unembed", "unembed", false},
+static const struct { const char *name; bool in_block; } parts[ATTN_PARTS] = {
+    [ATTN_PART_EMBED] = {"embed", false},           [ATTN_PART_POS_EMBED] = {"pos_embed", false},
+    [ATTN_PART_NORM1] = {"norm1", true},            [ATTN_PART_Q] = {"q", true},
+    [ATTN_PART_K] = {"k", true},                    [ATTN_PART_V] = {"v", true},
+    [ATTN_PART_O] = {"o", true},                    [ATTN_PART_NORM2] = {"norm2", true},
+    [ATTN_PART_MLP_GATE] = {"mlp.gate", true},      [ATTN_PART_MLP_IN] = {"mlp.in", true},
+    [ATTN_PART_MLP_OUT] = {"mlp.out", true},
+    [ATTN_PART_NORM_FINAL] = {"norm_final", false}, [ATTN_PART_UNEMBED] = {"unembed", false},
 };
 
 const char *attn_part_name(enum attn_part p)
@@ -83,6 +78,11 @@ static bool is_required(const struct attn_config *c, enum attn_part p, bool bias
         return c->unembed;
     if (!bias || is_norm(p))
         return true;
+    switch (c->family->part[p].bias) {
+    case ATTN_BIAS_ALWAYS: return true;
+    case ATTN_BIAS_ASKED:  return c->attention_bias;
+    case ATTN_BIAS_MAYBE:  break;
+    }
     return c->bias && p != ATTN_PART_UNEMBED;
 }
 
@@ -101,21 +101,48 @@ static void weight_shape(const struct attn_config *c, enum attn_part p, size_t *
     *cols = shape[p][1];
 }
 
+/* Which third of a shared tensor a part is. */
+static size_t third(enum attn_part p)
+{
+    return p == ATTN_PART_K ? 1 : p == ATTN_PART_V ? 2 : 0;
+}
+
+static void fill_shape(struct attn_slot *s, const struct attn_config *c, const struct attn_place *at)
+{
+    size_t n = at->share == ATTN_ALONE ? 1 : 3, all = s->out * n;
+    s->by_output = at->lie == ATTN_OUT_IN && !is_table(s->part);
+    if (at->share == ATTN_THIRD)
+        s->first = third(s->part) * s->out;
+    if (at->share == ATTN_HEAD_THIRD) {
+        s->first = third(s->part) * c->dh;
+        s->group = c->dh;
+        s->step = 3 * c->dh;
+    }
+    s->ndim = s->is_bias || is_norm(s->part) ? 1 : 2;
+    s->shape[0] = s->ndim == 1 || s->by_output ? all : s->in;
+    s->shape[1] = s->ndim == 1 ? 0 : s->by_output ? s->in : all;
+}
+
+/* The output layer's name has no prefix. */
+static void fill_name(struct attn_slot *s, const struct attn_family *f)
+{
+    const char *kind = s->is_bias ? "bias" : "weight", *path = f->part[s->part].path;
+    const char *prefix = s->part == ATTN_PART_UNEMBED ? "" : f->prefix;
+    s->prefix = strlen(prefix);
+    if (parts[s->part].in_block)
+        snprintf(s->name, sizeof s->name, "%s%s%zu.%s.%s", prefix, f->block, s->layer, path, kind);
+    else
+        snprintf(s->name, sizeof s->name, "%s%s.%s", prefix, path, kind);
+}
+
 static void fill(struct attn_slot *out, const struct attn_layout *at)
 {
     enum attn_part p = (enum attn_part)at->part;
-    const char *kind = at->bias ? "bias" : "weight";
-    size_t rows, cols;
-    weight_shape(at->config, p, &rows, &cols);
-    bool matrix = !at->bias && !is_norm(p);
     *out = (struct attn_slot){
-        .part = p, .is_bias = at->bias, .required = is_required(at->config, p, at->bias), .layer = at->layer,
-        .ndim = matrix ? 2 : 1, .shape = {matrix ? rows : cols, matrix ? cols : 0},
-    };
-    if (parts[p].in_block)
-        snprintf(out->name, sizeof out->name, "blocks.%zu.%s.%s", at->layer, parts[p].path, kind);
-    else
-        snprintf(out->name, sizeof out->name, "%s.%s", parts[p].path, kind);
+        .part = p, .is_bias = at->bias, .required = is_required(at->config, p, at->bias), .layer = at->layer};
+    weight_shape(at->config, p, &out->in, &out->out);
+    fill_shape(out, at->config, &at->config->family->part[p]);
+    fill_name(out, at->config->family);
 }
 
 /* To the next place that may hold a tensor: weight, bias, next part, next layer. */

@@ -1,4 +1,4 @@
-/* layout.h - which tensors a native model has, in the order of the forward pass.
+/* layout.h - which tensors a model has, in the order of the forward pass, and how they lie.
  *
  * One list for whoever reads weights and whoever draws them, so that the two cannot disagree about
  * a name or a shape.  It is walked, never built: a config that claims 2^31 layers costs nothing
@@ -13,24 +13,20 @@
 #ifndef ATTN_IO_LAYOUT_H
 #define ATTN_IO_LAYOUT_H
 
-#include "io/config.h"
+#include "io/family.h"
 
-enum { ATTN_SLOT_NAME_MAX = 64 };       /* "blocks.18446744073709551615.mlp.gate.weight" fits */
+enum { ATTN_SLOT_NAME_MAX = 96 };       /* the longest prefix, block, number and path fit */
 
-enum attn_part {                        /* in the order of the forward pass */
-    ATTN_PART_EMBED, ATTN_PART_POS_EMBED,
-    ATTN_PART_NORM1, ATTN_PART_Q, ATTN_PART_K, ATTN_PART_V, ATTN_PART_O,
-    ATTN_PART_NORM2, ATTN_PART_MLP_GATE, ATTN_PART_MLP_IN, ATTN_PART_MLP_OUT,
-    ATTN_PART_NORM_FINAL, ATTN_PART_UNEMBED,
-    ATTN_PARTS
-};
-
-/* One tensor.  A weight comes right before its bias. */
+/* One part of the model and the tensor it is in, or is a third of.  A weight comes right before its bias. */
 struct attn_slot {
     enum attn_part part;
     bool is_bias, required;
     size_t layer;                       /* 0 outside the blocks: see attn_part_in_block */
-    int ndim; size_t shape[2];          /* matrices [in, out], tables [rows, d], others [n] */
+    size_t in, out;                     /* of the part: matrices in x out, tables rows x d, norms and biases out */
+    bool by_output;                     /* stored [out, in] */
+    size_t first, group, step;          /* output j is the tensor's first + j / group * step + j % group; group 0: first + j */
+    int ndim; size_t shape[2];          /* of the whole tensor */
+    size_t prefix;                      /* bytes of the name that a file may lack */
     char name[ATTN_SLOT_NAME_MAX];      /* "blocks.0.attn.q.weight" */
 };
 

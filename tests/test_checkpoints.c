@@ -1,0 +1,171 @@
+/* Checkpoints of five families, every recorded activation against double precision. */
+#include "suites.h"
+
+#include "golden.h"
+#include "keep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "gpt2-d", "llama-f", "neo-h", "neox-i", "qwen2-j"};
+enum { NAMES = sizeof names / sizeof *names };
+
+/* ---- reading .npy ---- */
+
+struct array { float *data; size_t n, shape[4]; int ndim; };
+
+static struct array read_array(const char *dir, const char *name)
+{
+    char path[256];
+    struct array a = {0};
+    size_t len;
+    snprintf(path, sizeof path, "tests/golden/checkpoints/%s/expected/%s.npy", dir, name);
+    char *file = golden_text(path, &len);
+    ck_assert(len > 10 && memcmp(file, "\x93NUMPY\x01", 7) == 0);
+    size_t header = (unsigned char)file[8] | (size_t)(unsigned char)file[9] << 8;
+    const char *shape = strstr(file + 10, "'shape': (");
+    ck_assert_ptr_nonnull(shape);
+    ck_assert_ptr_nonnull(strstr(file + 10, "'<f4'"));
+    a.n = 1;
+    for (char *at = (char *)shape + 10; *at != ')' && a.ndim < 4; at += strspn(at, ", ")) {
+        a.shape[a.ndim] = strtoul(at, &at, 10);
+        a.n *= a.shape[a.ndim++];
+    }
+    ck_assert_uint_eq(len, 10 + header + a.n * sizeof(float));
+    a.data = malloc(a.n * sizeof *a.data);
+    memcpy(a.data, file + 10 + header, a.n * sizeof *a.data);
+    free(file);
+    return a;
+}
+
+/* ---- comparing ---- */
+
+/* `want` [n] against what was kept; `swap`: kept [T, H*E], wanted [H, T, E]. */
+static void compare(const struct kept *k, const float *want, size_t n, size_t H, double bound)
+{
+    ck_assert_uint_eq(k->n, n);
+    size_t T = k->shape[k->ndim - 2], E = n / H / T;
+    for (size_t i = 0; i < n; i++) {
+        size_t h = i / E / T, t = i / E % T, e = i % E;
+        float got = k->ndim == 2 && H > 1 ? k->data[(t * H + h) * E + e] : k->data[i];
+        if (isinf(want[i]))
+            ck_assert_msg(got == want[i], "%s[%zu] is %g, expected %g", k->name, i, (double)got, (double)want[i]);
+        else
+            ck_assert_msg(fabs((double)got - (double)want[i]) <= bound, "%s[%zu] is %.9g, expected %.9g (bound %g)", k->name, i,
+                          (double)got, (double)want[i], bound);
+    }
+}
+
+struct check { const char *file, *act; bool layers, heads; };
+
+static const struct check checks[] = {
+    {"embeddings", "blocks.0.resid_pre", false, false}, {"attn_q", "attn.q", true, false}, {"attn_k", "attn.k", true, false},
+    {"attn_v", "attn.v", true, false}, {"attn_scores", "attn.scores", true, false}, {"attn_pattern", "attn.pattern", true, false},
+    {"attn_z", "attn.context", true, true}, {"attn_out", "attn.out", true, false}, {"mlp_out", "mlp.out", true, false},
+    {"resid_post", "resid_post", true, false}, {"final_norm", "norm_final", false, false}, {"logits", "logits", false, false}};
+
+/* Four times the error of an ordinary float32 computation, which each file states. */
+static double bound_of(const cJSON *expected, const char *file)
+{
+    return 4 * golden_number(golden_get(expected, "float32_max_abs_difference"), file);
+}
+
+static void check_one(const struct keep *k, const cJSON *expected, const char *dir, const struct check *c)
+{
+    if (!golden_find(golden_get(expected, "float32_max_abs_difference"), c->file))
+        return;                         /* some files leave details out */
+    struct array want = read_array(dir, c->file);
+    size_t L = c->layers ? want.shape[0] : 1, each = want.n / L;
+    for (size_t layer = 0; layer < L; layer++) {
+        char name[64];
+        if (c->layers)
+            snprintf(name, sizeof name, "blocks.%zu.%s", layer, c->act);
+        else
+            snprintf(name, sizeof name, "%s", c->act);
+        const struct kept *a = keep_find(k, name, 0);
+        ck_assert_msg(a != NULL, "%s was not told", name);
+        compare(a, want.data + layer * each, each, c->heads ? want.shape[1] : 1, bound_of(expected, c->file));
+    }
+    free(want.data);
+}
+
+static cJSON *read_expected(const char *dir, int32_t **ids, size_t *T)
+{
+    char path[256];
+    snprintf(path, sizeof path, "tests/golden/checkpoints/%s/expected/expected.json", dir);
+    cJSON *expected = golden_read(path);
+    const cJSON *list = golden_get(expected, "ids"), *v;
+    *ids = calloc((size_t)cJSON_GetArraySize(list), sizeof **ids);
+    *T = 0;
+    cJSON_ArrayForEach(v, list)
+        (*ids)[(*T)++] = (int32_t)v->valuedouble;
+    return expected;
+}
+
+START_TEST(every_activation)
+{
+    int32_t *ids;
+    size_t T;
+    char path[256];
+    cJSON *expected = read_expected(names[_i], &ids, &T);
+    struct keep *k = calloc(1, sizeof *k);
+    k->only = -1;
+    snprintf(path, sizeof path, "tests/golden/checkpoints/%s", names[_i]);
+    keep_run(k, path, ids, T, 2);
+    int done = 0;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        check_one(k, expected, names[_i], &checks[i]);
+        done += golden_find(golden_get(expected, "float32_max_abs_difference"), checks[i].file) != NULL;
+    }
+    ck_assert_int_ge(done, 7);
+    keep_free(k);
+    free(k);
+    free(ids);
+    cJSON_Delete(expected);
+}
+END_TEST
+
+/* log p(token t + 1) from the logits, and the perplexity they make. */
+START_TEST(log_probabilities)
+{
+    int32_t *ids;
+    size_t T;
+    char path[256];
+    cJSON *expected = read_expected(names[_i], &ids, &T);
+    struct keep *k = calloc(1, sizeof *k);
+    k->only = ATTN_ACT_LOGITS;
+    snprintf(path, sizeof path, "tests/golden/checkpoints/%s", names[_i]);
+    keep_run(k, path, ids, T, 1);
+    const struct kept *logits = keep_find(k, "logits", 0);
+    struct array want = read_array(names[_i], "token_logprobs");
+    double total = 0;
+    for (size_t t = 0; t + 1 < T; t++) {
+        const float *row = logits->data + t * logits->shape[1];
+        double sum = 0;
+        for (size_t j = 0; j < logits->shape[1]; j++)
+            sum += exp((double)row[j] - (double)row[ids[t + 1]]);
+        total -= log(sum);
+        ck_assert_double_le(fabs(-log(sum) - (double)want.data[t]), 2 * bound_of(expected, "logits"));
+    }
+    double perplexity = exp(-total / (double)(T - 1)), stated = golden_number(expected, "perplexity");
+    ck_assert_double_le(fabs(perplexity / stated - 1), 1e-5);
+    free(want.data);
+    keep_free(k);
+    free(k);
+    free(ids);
+    cJSON_Delete(expected);
+}
+END_TEST
+
+Suite *suite_checkpoints(void)
+{
+    Suite *s = suite_create("checkpoints");
+    TCase *c = tcase_create("checkpoints");
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, every_activation, 0, NAMES);
+    tcase_add_loop_test(c, log_probabilities, 0, NAMES);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -10,7 +10,7 @@
 #include "io/config_check.h"
 #include "io/family.h"
 
-enum { VALUES_MAX = 65536 };            /* Hugging Face's may list much that is not ours */
+enum { VALUES_MAX = 4096 };
 
 /* ---- the family ------------------------------------------------------------------------ */
 

@@ -79,6 +79,12 @@ const char *attn_model_warning(const struct attn_model *m);
 /* Looks at every weight; an error names the first tensor and index that is not finite. */
 int attn_model_check(const struct attn_model *m, struct attn_err *err);
 
+/* Fails, with the reason, unless the model tells the next token from those before it: causal, with
+ * an output layer. */
+int attn_model_predicts(const struct attn_model *m, struct attn_err *err);
+/* Whether a text ends with this token (eos_token_id). */
+bool attn_model_ends(const struct attn_model *m, int32_t id);
+
 /* Names of the models built in, NULL after the last; the first is the default. */
 const char *const *attn_model_builtin(void);
 
@@ -102,6 +108,7 @@ const char *attn_tokenizer_kind(const struct attn_tokenizer *t);    /* "word" */
 size_t attn_tokenizer_size(const struct attn_tokenizer *t);         /* entries */
 /* How a token reads; NULL: no such id.  Lives as long as the tokenizer. */
 const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len);
+const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len);    /* as the vocabulary spells it */
 
 /* The tokens own all they point to.  An empty text gives zero tokens. */
 int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
@@ -111,6 +118,10 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
                 struct attn_err *err);
 /* Tokens without text. */
 int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n, struct attn_err *err);
+
+/* Of a text that is still growing, how many bytes can be shown: none that may turn out to be part of a
+ * character or of `stop`, and none from where stop begins (*stopped).  stop NULL: there is none. */
+size_t attn_text_ready(const char *text, size_t len, const char *stop, bool *stopped);
 
 struct attn_vocab_opts { const char *drop; bool lowercase; const char *unknown; };
 /* The distinct words of a text sorted by code point, as a JSON object in malloc'd memory; an
@@ -187,6 +198,28 @@ void attn_run_free(struct attn_run *r);                             /* NULL is f
 
 int attn_threads_available(void);       /* affinity and cgroup quota */
 const char *attn_cpu_target(void);      /* which instruction set computes: "avx512", "avx2", "generic" */
+
+/* ---- predicting ------------------------------------------------------------------------ */
+
+/* The natural logarithm of a token's softmax over logits[V], in double precision.  Logits that are
+ * not finite are an error. */
+int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err);
+
+/* The log-probability of each token given those before it; out[0] is 0.  A text longer than n_ctx is
+ * read in windows that start `stride` tokens apart, 1 to n_ctx - 1: whatever is not in the first has
+ * at least n_ctx - stride tokens before it, and is scored once. */
+int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, int threads,
+               struct attn_err *err);
+
+/* Chooses tokens.  Temperature 0 takes the likeliest; else probabilities are the softmax of
+ * logits / temperature over the top_k likeliest (0: all) of which the fewest stay that together reach
+ * top_p of the whole (1: all).  Of equals the lower id comes first. */
+struct attn_sampler;
+struct attn_sampling { double temperature, top_p; size_t top_k; uint64_t seed; };
+int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_sampling *how, struct attn_err *err);
+void attn_sampler_free(struct attn_sampler *s);                     /* NULL is fine */
+/* One draw: the next number of the seed's sequence.  Logits that are not finite are an error. */
+int attn_sampler_next(struct attn_sampler *s, int32_t *id, const float *logits, struct attn_err *err);
 
 /* ---- attention over plain arrays ------------------------------------------------------- */
 

@@ -132,6 +132,34 @@ void attn_model_tensor(const struct attn_model *m, size_t i, struct attn_tensor_
     memcpy(out->shape, t->shape, sizeof t->shape);
 }
 
+int attn_model_predicts(const struct attn_model *m, struct attn_err *err)
+{
+    if (!m->config.unembed)
+        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens",
+                         m->source.name);
+    if (!m->config.causal)
+        return attn_fail(err, ATTN_EFORMAT, "model %s has no mask (\"mask\": \"none\"): its tokens see those after them, so "
+                         "it cannot predict the next one", m->source.name);
+    return ATTN_OK;
+}
+
+bool attn_model_ends(const struct attn_model *m, int32_t id)
+{
+    for (size_t i = 0; i < m->config.n_eos; i++)
+        if (m->config.eos[i] == id)
+            return true;
+    return false;
+}
+
+int attn_model_check_ids(const struct attn_model *m, const int32_t *ids, size_t n, struct attn_err *err)
+{
+    for (size_t t = 0; t < n; t++)
+        if (ids[t] < 0 || (size_t)ids[t] >= m->w.n.V)
+            return attn_fail(err, ATTN_EFORMAT, "token %zu has id %d, but model %s has ids 0 to %zu (vocab_size %zu)",
+                             t, (int)ids[t], m->source.name, m->w.n.V - 1, m->w.n.V);
+    return ATTN_OK;
+}
+
 /* ---- looking at every weight ---- */
 
 static enum attn_dtype type_of(const struct attn_st_tensor *t)

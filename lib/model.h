@@ -27,4 +27,7 @@ struct attn_model {
 /* bind.c: checks names, types and shapes of all tensors, then fills m->w and m->tensor. */
 int attn_model_bind(struct attn_model *m, struct attn_err *err);
 
+/* An error names the first id that the model does not have. */
+int attn_model_check_ids(const struct attn_model *m, const int32_t *ids, size_t n, struct attn_err *err);
+
 #endif

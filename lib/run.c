@@ -190,17 +190,6 @@ static int check_cache(const struct attn_run *r, const struct attn_span *s, size
     return ATTN_OK;
 }
 
-static int check_ids(const struct attn_run *r, const int32_t *ids, const struct attn_span *s, struct attn_err *err)
-{
-    for (size_t t = 0; t < s->T; t++) {
-        int32_t id = ids[s->row + t];
-        if (id < 0 || (size_t)id >= r->model->w.n.V)
-            return attn_fail(err, ATTN_EFORMAT, "token %zu has id %d, but model %s has ids 0 to %zu (vocab_size %zu)",
-                             t, (int)id, r->model->source.name, r->model->w.n.V - 1, r->model->w.n.V);
-    }
-    return ATTN_OK;
-}
-
 /* Rows left in the plan after sentence i, or an error. */
 static int place(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t i, struct attn_err *err)
 {
@@ -217,7 +206,7 @@ static int place(struct attn_run *r, const int32_t *ids, const struct attn_seq *
                          r->plan.rows - used, r->plan.rows);
     r->pass.rows = used + seq->T;
     int rc = check_cache(r, s, i, err);
-    return rc ? rc : check_ids(r, ids, s, err);
+    return rc ? rc : attn_model_check_ids(r->model, ids + s->row, s->T, err);
 }
 
 static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err)

@@ -76,6 +76,11 @@ const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size
     return attn_vocab_word(t->vocab, id, len);
 }
 
+const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len)
+{
+    return attn_vocab_word(t->vocab, id, len);          /* a word reads as it is spelled */
+}
+
 /* ---- text to tokens -------------------------------------------------------------------- */
 
 struct span { int32_t id; size_t start, end; };

@@ -60,6 +60,25 @@ int input_read(struct input *in, struct attn_err *err)
     return ATTN_OK;
 }
 
+int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)
+{
+    *tokenizer = NULL;
+    if (!in->text)
+        return attn_tokens_from_ids(out, in->ids, in->n, err);
+    int code = attn_tokenizer_open(tokenizer, common.model, err);
+    return code ? code : attn_encode(out, *tokenizer, in->text, in->len, err);
+}
+
+int input_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err)
+{
+    *out = calloc(t->n + 1, sizeof **out);
+    if (!*out)
+        return fail(err, ATTN_ENOMEM, "no memory for %zu tokens", t->n);
+    for (size_t i = 0; i < t->n; i++)
+        (*out)[i] = t->tok[i].id;
+    return ATTN_OK;
+}
+
 void input_free(struct input *in)
 {
     free(in->ids);

@@ -1,22 +1,9 @@
 #include "json.h"
 
-#include <stdbool.h>
+#include "utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-/* Bytes of the character at s, 0 when it is not UTF-8: too long a form, a surrogate, above U+10FFFF, cut. */
-static size_t character(const unsigned char *s, size_t len)
-{
-    size_t n = *s < 0x80 ? 1 : *s < 0xC2 ? 0 : *s < 0xE0 ? 2 : *s < 0xF0 ? 3 : *s < 0xF5 ? 4 : 0;
-    if (n > len)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    bool bad = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-               (s[0] == 0xF4 && s[1] > 0x8F);
-    return bad ? 0 : n;
-}
 
 static void escape(FILE *f, char c)
 {
@@ -35,16 +22,13 @@ void json_string(FILE *f, const char *s, size_t len)
         return;
     }
     fputc('"', f);
-    while (len) {
-        size_t n = character((const unsigned char *)s, len);
-        if (n == 0)
-            fputs("\xEF\xBF\xBD", f);
-        else if ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\')
+    for (size_t step; len; s += step, len -= step) {
+        bool good;
+        step = utf8_step(s, len, &good);
+        if (good && ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\'))
             escape(f, *s);
         else
-            fwrite(s, 1, n, f);
-        s += n ? n : 1;
-        len -= n ? n : 1;
+            utf8_print(f, s, step);
     }
     fputc('"', f);
 }
@@ -62,4 +46,29 @@ void json_real(FILE *f, double x)
         snprintf(text, sizeof text, "%.*g", digits, x);
     while (digits++ < 17 && strtod(text, NULL) != x);
     fputs(text, f);
+}
+
+int json_model(FILE *f, const struct attn_model *m, struct attn_err *err)
+{
+    char digest[80];
+    struct attn_info info;
+    if (attn_model_digest(m, false, digest, err))
+        return err->code;
+    attn_model_info(m, &info);
+    fputs("{\"name\": ", f);
+    json_text(f, info.name);
+    fputs(", \"family\": ", f);
+    json_text(f, info.family);
+    fputs(", \"digest\": ", f);
+    json_text(f, digest);
+    fputc('}', f);
+    return ATTN_OK;
+}
+
+void json_token(FILE *f, const struct attn_token *t)
+{
+    fprintf(f, "\"id\": %d, \"text\": ", t->id);
+    json_string(f, t->known ? t->text : NULL, t->text_len);
+    fputs(", \"raw\": ", f);
+    json_string(f, t->known ? t->raw : NULL, t->raw_len);
 }

@@ -2,12 +2,18 @@
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 
+#include "attn.h"
+
 #include <stdio.h>
 
-/* With its quotes; bytes that are no UTF-8 become U+FFFD.  s NULL: null. */
+/* With its quotes; what is no UTF-8 becomes U+FFFD.  s NULL: null. */
 void json_string(FILE *f, const char *s, size_t len);
 void json_text(FILE *f, const char *s);                 /* NUL-terminated */
 /* The shortest digits that read back as the same double. */
 void json_real(FILE *f, double x);
+/* What identifies it, as an object: name, family, digest. */
+int json_model(FILE *f, const struct attn_model *m, struct attn_err *err);
+/* The first members of a token's object: id, text, raw. */
+void json_token(FILE *f, const struct attn_token *t);
 
 #endif

@@ -7,9 +7,10 @@
 
 struct common common;
 struct word_rule word_rule;
+struct selection selection;
 
 const struct command *const commands[] = {
-    &run_command, &tokenize_command, &info_command, &vocab_command, &init_command, &help_command, NULL,
+    &run_command, &tokenize_command, &generate_command, &score_command, &info_command, &vocab_command, &init_command, &help_command, NULL,
 };
 
 const struct option model_options[] = {
@@ -53,6 +54,20 @@ const struct option word_options[] = {
     {0, "lowercase", OPT_FLAG, &word_rule.lowercase, NULL, "turn words into lower case", .flags = OPT_COUNTS},
     {0, "unknown", OPT_TEXT, &word_rule.unknown, "TOKEN", "the token that stands for words that are not in the "
      "vocabulary (default: such a word is an error)", .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+static const char *const activations[] = {
+    "tokens", "embed", "pos_embed", "resid_pre", "norm1", "q", "k", "v", "dots", "scores", "pattern", "context", "blocks.*.attn.out",
+    "resid_mid", "norm2", "pre", "linear", "post", "blocks.*.mlp.out", "resid_post", "norm_final", "logits", NULL};
+
+const struct option select_options[] = {
+    {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, with commas between them: full names "
+     "(blocks.0.attn.pattern), patterns (blocks.*.attn.*), short names (pattern), tokens, or * for all "
+     "(default: pattern,context)", .choices = activations, .flags = OPT_COUNTS},
+    {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = OPT_COUNTS},
+    {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4 (default: all)",
+     .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

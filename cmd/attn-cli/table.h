@@ -60,7 +60,8 @@ const struct option *option_at(const struct command *c, size_t i);      /* NULL 
 /* The value as it was typed, "" for a flag that is set, NULL when it was not given. */
 const char *option_given(const struct option *o);
 
-extern const struct command run_command, tokenize_command, info_command, vocab_command, init_command, help_command;
+extern const struct command run_command, tokenize_command, generate_command, score_command, info_command, vocab_command,
+    init_command, help_command;
 
 /* Options that several commands share, and where their values are. */
 extern struct common {
@@ -69,8 +70,9 @@ extern struct common {
     bool raw, quiet, help, version;
 } common;
 extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;
+extern struct selection { const char *show, *layer, *head; } selection;
 extern const struct option model_options[], text_options[], ids_options[], thread_options[], general_options[],
-    word_options[];
+    word_options[], select_options[];
 
 extern const char tool_summary[], tool_description[];
 extern const struct pair tool_examples[], tool_environment[], tool_files[], tool_statuses[];

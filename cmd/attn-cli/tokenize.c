@@ -3,6 +3,7 @@
 #include "json.h"
 #include "say.h"
 #include "table.h"
+#include "utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,39 +12,18 @@ static struct { const char *format; bool decode; } o;
 
 static const char *const formats[] = {"text", "json", "ids", NULL};
 
-/* Columns on a terminal, near enough: code points. */
-static size_t columns(const char *s, size_t len)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++)
-        n += ((unsigned char)s[i] & 0xC0) != 0x80;
-    return n;
-}
-
-/* A token that is a line feed must not break the table. */
-static size_t print_visible(const char *s, size_t len)
-{
-    size_t n = columns(s, len);
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
-            n += (size_t)printf("\\x%02X", (unsigned)(unsigned char)s[i]) - 1;
-        else
-            putchar(s[i]);
-    return n;
-}
-
 static void print_table(const struct attn_tokens *t)
 {
     size_t width = strlen("token");
     for (size_t i = 0; i < t->n; i++) {
-        size_t w = columns(t->tok[i].text, t->tok[i].text_len);
+        size_t w = utf8_columns(t->tok[i].text, t->tok[i].text_len);
         width = w > width ? w : width;
     }
     printf("index     id  %-*s  bytes\n", (int)width, "token");
     for (size_t i = 0; i < t->n; i++) {
         const struct attn_token *k = &t->tok[i];
         printf("%5zu %6d  ", i, k->id);
-        size_t w = print_visible(k->text, k->text_len);
+        size_t w = utf8_print_visible(stdout, k->text, k->text_len);
         printf("%*s  %zu-%zu\n", (int)(w < width ? width - w : 0), "", k->start, k->end);
     }
 }
@@ -63,10 +43,8 @@ static void print_json(const struct attn_tokens *t, const struct input *in)
     fputs("],\n \"tokens\": [", stdout);
     for (size_t i = 0; i < t->n; i++) {
         const struct attn_token *k = &t->tok[i];
-        printf("%s\n  {\"id\": %d, \"text\": ", i ? "," : "", k->id);
-        json_string(stdout, k->text, k->text_len);
-        fputs(", \"raw\": ", stdout);
-        json_string(stdout, k->raw, k->raw_len);
+        printf("%s\n  {", i ? "," : "");
+        json_token(stdout, k);
         printf(", \"start\": %zu, \"end\": %zu}", k->start, k->end);
     }
     fputs("]}\n", stdout);

@@ -26,7 +26,7 @@ _attn_cli()
     if [[ $cur == "=" ]]; then cur=; fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _attn_cli_words 'run tokenize info vocab init help --help --version' "$cur"
+        _attn_cli_words 'run tokenize generate score info vocab init help --help --version' "$cur"
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -53,6 +53,38 @@ _attn_cli()
         --ids) : ;;
         --format) _attn_cli_words 'text json ids' "$cur" ;;
         *) _attn_cli_words '--model --sentence --file --raw --ids --format --decode --quiet --help --version' "$cur" ;;
+        esac ;;
+    generate)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --prompt) : ;;
+        --ids) : ;;
+        -n|--max-tokens) : ;;
+        --temperature) : ;;
+        --top-k) : ;;
+        --top-p) : ;;
+        --seed) : ;;
+        --stop) : ;;
+        --format) _attn_cli_words 'text json csv tidy npy npz' "$cur" ;;
+        -o|--output) _attn_cli_paths -f '' "$cur" ;;
+        --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
+        --layer) : ;;
+        --head) : ;;
+        -t|--threads) : ;;
+        *) _attn_cli_words '--model --sentence --file --raw --prompt --ids --max-tokens --temperature --top-k --top-p --seed --stop --ignore-eos --format --output --show --layer --head --threads --quiet --help --version' "$cur" ;;
+        esac ;;
+    score)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --ids) : ;;
+        --stride) : ;;
+        --format) _attn_cli_words 'text json' "$cur" ;;
+        -t|--threads) : ;;
+        *) _attn_cli_words '--model --sentence --file --raw --ids --stride --format --threads --quiet --help --version' "$cur" ;;
         esac ;;
     info)
         case $prev in
@@ -107,7 +139,7 @@ _attn_cli()
     help)
         case $prev in
         --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
-        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize info vocab init help' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score info vocab init help' "$cur" ;;
         esac ;;
     esac
 }

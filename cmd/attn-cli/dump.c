@@ -1,0 +1,98 @@
+#include "dump.h"
+
+#include "canonical.h"
+#include "input.h"
+#include "say.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { WIDTH_OF_FILES = 80, TERMINAL_NUMBERS = 4000 };
+
+static bool to_terminal(const char *path)
+{
+    return (!path || !strcmp(path, "-")) && isatty(STDOUT_FILENO);
+}
+
+const char *dump_format_of(const char *path)
+{
+    static const struct pair known[] = {{".csv", "csv"}, {".npy", "npy"}, {".npz", "npz"}, {".json", "json"}, {NULL, NULL}};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (const struct pair *p = known; dot && p->term; p++)
+        if (!strcasecmp(dot, p->term))
+            return p->text;
+    return NULL;
+}
+
+int dump_check_format(const char *format, const char *path, struct attn_err *err)
+{
+    bool binary = format && (!strcmp(format, "npy") || !strcmp(format, "npz"));
+    if (binary && to_terminal(path))
+        return fail(err, ATTN_EUSAGE, "%s is not for a terminal: give a file or directory with -o", format);
+    return ATTN_OK;
+}
+
+static int columns(bool terminal)
+{
+    struct winsize w;
+    if (!terminal)
+        return WIDTH_OF_FILES;
+    if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col)
+        return w.ws_col;
+    const char *env = getenv("COLUMNS");
+    long n = env ? strtol(env, NULL, 10) : 0;
+    return n > 0 && n < 10000 ? (int)n : WIDTH_OF_FILES;
+}
+
+static bool colored(bool terminal)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+
+static int open_sink(struct attn_sink **sink, const struct dump *d, const char *command, struct attn_err *err)
+{
+    bool terminal = to_terminal(d->path);
+    struct attn_sink_opts o = {
+        .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
+        .tokens = d->tokens, .tokenizer = d->tokenizer, .text = d->text, .text_len = d->len, .command = command,
+        .precision = d->precision, .width = columns(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
+        .color = colored(terminal)};
+    return attn_sink_open(sink, &o, err);
+}
+
+static int forward(const struct dump *d, struct attn_sink *sink, struct attn_err *err)
+{
+    struct attn_run *run = NULL;
+    struct attn_plan plan = {.rows = d->tokens->n, .seqs = 1, .threads = (int)common.threads.n};
+    struct attn_seq seq = {.T = d->tokens->n};
+    struct attn_observer watch = attn_sink_observer(sink);
+    int32_t *ids;
+    int code = input_ids(&ids, d->tokens, err);
+    if (!code)
+        code = attn_run_new(&run, d->model, &plan, &watch, 1, err);
+    if (!code)
+        code = attn_run_forward(run, ids, &seq, 1, err);
+    attn_run_free(run);
+    free(ids);
+    return code;
+}
+
+int dump_write(const struct dump *d, struct attn_err *err)
+{
+    struct attn_sink *sink = NULL;
+    char *command = canonical_command(d->command);
+    int code = command ? open_sink(&sink, d, command, err) : fail(err, ATTN_ENOMEM, "no memory for the command line");
+    if (!code)
+        code = forward(d, sink, err);
+    if (!code)
+        code = attn_sink_finish(sink, err);
+    attn_sink_close(sink);
+    free(command);
+    return code;
+}

@@ -1,0 +1,273 @@
+/* generate.c - continues a prompt, token by token. */
+#include "dump.h"
+#include "growth.h"
+#include "input.h"
+#include "json.h"
+#include "say.h"
+#include "table.h"
+#include "transcript.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+    const char *format, *path, *stop;
+    struct number most, top_k, seed;
+    struct real temperature, top_p;
+    bool ignore_eos;
+} o = {.most = {.n = 32}, .top_p = {.x = 1}};
+
+struct session {
+    struct attn_model *model;
+    struct attn_info info;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *prompt;
+    struct attn_select *select;
+    struct attn_sampler *sampler;
+    struct growth growth;
+    struct transcript transcript;
+    const char *stop;                   /* why it ended; NULL: it goes on */
+};
+
+/* ---- before ---- */
+
+static bool as_json(void)
+{
+    return o.format && !strcmp(o.format, "json");
+}
+
+static bool for_files(const char *format)
+{
+    return format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0;
+}
+
+/* The format of the activations: --format where it is one that only they have, else the path's. */
+static const char *dump_format(void)
+{
+    const char *by_path = dump_format_of(o.path);
+    return for_files(o.format) || !by_path ? o.format : by_path;
+}
+
+static int check_usage(struct attn_err *err)
+{
+    bool selects = selection.show || selection.layer || selection.head;
+    if (o.path && !strcmp(o.path, "-"))
+        return fail(err, ATTN_EUSAGE, "-o -: standard output has the text; give the activations a file or directory");
+    if (!o.path && (selects || for_files(o.format)))
+        return fail(err, ATTN_EUSAGE, "%s%s is for activations: give them a file or directory with -o",
+                    selects ? "--" : "--format ", selection.show ? "show" : selection.layer ? "layer" : selects ? "head" : o.format);
+    if (o.temperature.x < 0)
+        return fail(err, ATTN_EUSAGE, "--temperature: %s is below 0", o.temperature.given);
+    if (o.top_p.x < 0 || o.top_p.x > 1)
+        return fail(err, ATTN_EUSAGE, "--top-p: %s is not in 0..1", o.top_p.given);
+    if (o.stop && !*o.stop)
+        return fail(err, ATTN_EUSAGE, "--stop: the text is empty");
+    return ATTN_OK;
+}
+
+/* Who shapes the draw wants one. */
+static double temperature(void)
+{
+    bool draws = o.top_k.given || o.top_p.given || o.seed.given;
+    return !o.temperature.given && draws ? 1 : o.temperature.x;
+}
+
+/* Ids need no tokenizer; where there is one, the text is shown all the same. */
+static int read_prompt(struct session *s, const struct input *in, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    if (input_tokens(&s->prompt, &s->tokenizer, in, err))
+        return err->code;
+    if (!in->text && attn_tokenizer_open(&s->tokenizer, common.model, &why)) {
+        if (o.stop)
+            return fail(err, ATTN_EFORMAT, "--stop looks into the text, and there is none: %s", why.msg);
+        say_note("no text: %s", why.msg);
+    }
+    if (!s->prompt->n)
+        return fail(err, ATTN_EFORMAT, "the prompt is empty: there is no token to continue");
+    return ATTN_OK;
+}
+
+static size_t room(const struct session *s)
+{
+    size_t left = s->info.n_ctx > s->prompt->n ? s->info.n_ctx - s->prompt->n : 0;
+    return s->prompt->n + (o.most.n < left ? (size_t)o.most.n : left);
+}
+
+static int open_all(struct session *s, const struct input *in, struct attn_err *err)
+{
+    struct attn_sampling how = {temperature(), o.top_p.x, (size_t)o.top_k.n, o.seed.n};
+    if (attn_model_open(&s->model, common.model, err) || attn_model_predicts(s->model, err) || read_prompt(s, in, err))
+        return err->code;
+    attn_model_info(s->model, &s->info);
+    s->transcript.tokenizer = s->tokenizer;
+    s->transcript.stop = o.stop;
+    if ((o.path && attn_select_new(&s->select, s->model, selection.show, selection.layer, selection.head, err)) ||
+        attn_sampler_new(&s->sampler, s->info.V, &how, err) ||
+        growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), (int)common.threads.n, err) ||
+        transcript_start(&s->transcript, s->prompt, in->text, in->len, room(s), err))
+        return err->code;
+    return ATTN_OK;
+}
+
+/* ---- token by token ---- */
+
+static const char *limit(const struct session *s)
+{
+    if (s->growth.n - s->prompt->n == o.most.n)
+        return "length";
+    return s->growth.n == s->info.n_ctx ? "context" : NULL;
+}
+
+static int add_token(struct session *s, struct attn_err *err)
+{
+    int32_t id;
+    if (growth_read(&s->growth, err) || attn_sampler_next(s->sampler, &id, s->growth.logits, err) ||
+        growth_add(&s->growth, id, err))
+        return err->code;
+    bool ends = !o.ignore_eos && attn_model_ends(s->model, id);
+    if (transcript_add(&s->transcript, id, ends, err))
+        return err->code;
+    s->stop = ends ? "eos" : s->transcript.stopped ? "text" : NULL;
+    return ATTN_OK;
+}
+
+/* Ends early when nobody reads. */
+static int go_on(struct session *s, struct attn_err *err)
+{
+    int code = ATTN_OK;
+    if (!as_json())
+        transcript_show(&s->transcript, false);
+    code = growth_read(&s->growth, err);                /* also when no token is asked for */
+    while (!code && !s->stop && !ferror(stdout)) {
+        s->stop = limit(s);
+        if (!s->stop)
+            code = add_token(s, err);
+        if (!code && !as_json())
+            transcript_show(&s->transcript, s->stop != NULL);
+    }
+    if (s->stop && !strcmp(s->stop, "context"))
+        say_note("the text has %zu tokens now, all that model %s takes (n_ctx)", s->growth.n, s->info.name);
+    return code;
+}
+
+/* ---- after ---- */
+
+static int print_json(const struct session *s, struct attn_err *err)
+{
+    const struct transcript *t = &s->transcript;
+    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
+    if (json_model(stdout, s->model, err))
+        return err->code;
+    fputs(",\n \"tokens\": [", stdout);
+    for (size_t i = 0; i < t->n; i++) {
+        printf("%s\n  {", i ? "," : "");
+        json_token(stdout, &t->tok[i]);
+        fputs(", \"logprob\": ", stdout);
+        i ? json_real(stdout, s->growth.logprob[i]) : (void)fputs("null", stdout);
+        fputc('}', stdout);
+    }
+    size_t len;
+    const char *text = transcript_continuation(t, &len);
+    printf("],\n \"n_prompt\": %zu,\n \"text\": ", t->prompt);
+    json_string(stdout, text, len);
+    printf(",\n \"stop\": \"%s\"}\n", s->stop);
+    return ATTN_OK;
+}
+
+/* The whole text once more, as one: what each step computed, bit for bit. */
+static int dump(const struct session *s, struct attn_err *err)
+{
+    const struct transcript *t = &s->transcript;
+    struct attn_tokens tokens = {.n = t->n, .tok = t->tok};
+    struct dump dump = {
+        .command = &generate_command, .format = dump_format(), .path = o.path, .precision = DUMP_PRECISION,
+        .model = s->model, .select = s->select, .tokens = &tokens, .tokenizer = s->tokenizer,
+        .text = s->tokenizer ? t->text : NULL, .len = t->len};
+    return dump_write(&dump, err);
+}
+
+static int continue_prompt(struct session *s, const struct input *in, struct attn_err *err)
+{
+    int code = open_all(s, in, err);
+    if (!code)
+        code = go_on(s, err);
+    if (!code && s->stop && as_json())
+        code = print_json(s, err);
+    if (!code && s->stop && o.path)
+        code = dump(s, err);
+    return code;
+}
+
+static void end(struct session *s)
+{
+    transcript_free(&s->transcript);
+    growth_end(&s->growth);
+    attn_sampler_free(s->sampler);
+    attn_select_free(s->select);
+    attn_tokens_free(s->prompt);
+    attn_tokenizer_close(s->tokenizer);
+    attn_model_close(s->model);
+}
+
+static int generate(struct attn_err *err)
+{
+    struct session s = {0};
+    struct input in = {0};
+    int code = check_usage(err);
+    if (!code)
+        code = input_read(&in, err);
+    if (!code)
+        code = continue_prompt(&s, &in, err);
+    end(&s);
+    input_free(&in);
+    return code;
+}
+
+static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", NULL};
+
+static const struct option prompt_options[] = {
+    {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name of --sentence", .flags = OPT_INPUT},
+    {.name = NULL},
+};
+
+static const struct option options[] = {
+    {'n', "max-tokens", OPT_NUMBER, &o.most, "N", "how many tokens to add at most (default: 32)", .max = INT32_MAX,
+     .flags = OPT_COUNTS},
+    {0, "temperature", OPT_REAL, &o.temperature, "T", "divide the logits by T before a token is drawn; 0 takes the likeliest, "
+     "always (default: 0; 1 when --top-k, --top-p or --seed is given)", .flags = OPT_COUNTS},
+    {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw from the K likeliest only (default: 0, all)", .max = INT32_MAX,
+     .flags = OPT_COUNTS},
+    {0, "top-p", OPT_REAL, &o.top_p, "P", "of those, draw from the fewest that together have probability P (default: 1, all)",
+     .flags = OPT_COUNTS},
+    {0, "seed", OPT_NUMBER, &o.seed, "N", "start of the random numbers (default: 0); the same seed draws the same tokens",
+     .max = UINT64_MAX, .flags = OPT_COUNTS},
+    {0, "stop", OPT_TEXT, &o.stop, "TEXT", "end where the continuation has TEXT, which is not printed", .flags = OPT_COUNTS},
+    {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not end after the model's end-of-text token (eos_token_id)",
+     .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "of the result: text (default) or json; of the activations with -o: csv, tidy, npy, "
+     "npz, or text and json where the ending of PATH says nothing", .choices = formats, .flags = OPT_COUNTS},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory", .flags = 0},
+    {.name = NULL},
+};
+
+const struct command generate_command = {
+    .name = "generate",
+    .run = generate,
+    .usage = "generate -s TEXT [-m DIR|NAME] [-n N] [--temperature T] [--format F] [-o PATH]",
+    .summary = "continue a prompt",
+    .about = "Prints the prompt and what the model adds to it, as it comes; an end-of-text token is not printed.  JSON has every "
+             "token with its log-probability (natural, at temperature 1, null for the first), the continuation as text, and "
+             "why it ended: length (-n tokens), eos, context (n_ctx tokens, the prompt's among them) or text (--stop).  Each token "
+             "is computed once: keys and values are kept.  With -o the whole text then runs once more, as in run, and its "
+             "activations are written: their bits are those of the generation.  With --ids a tokenizer is used if there is "
+             "one; else the text is a list of ids, and null in JSON.",
+    .examples = (const struct pair[]){
+        {"attn-cli generate -m ./gpt2 -s \"Hello there\"", "the likeliest 32 tokens"},
+        {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a drawn text"},
+        {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json", "up to a full stop, with log-probabilities"},
+        {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, prompt_options, ids_options, options, select_options,
+                                             thread_options, general_options, NULL},
+};

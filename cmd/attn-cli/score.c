@@ -1,0 +1,189 @@
+/* score.c - how likely a text is, token by token. */
+#include "input.h"
+#include "json.h"
+#include "say.h"
+#include "table.h"
+#include "utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct { const char *format; struct number stride; } o;
+
+struct session {
+    struct attn_model *model;
+    struct attn_info info;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens;
+    int32_t *ids;
+    double *logprob;                    /* [n], of all but the first */
+    size_t stride;
+    double sum;
+};
+
+static double perplexity(const struct session *s)
+{
+    return exp(-s->sum / (double)(s->tokens->n - 1));
+}
+
+static bool has_windows(const struct session *s)
+{
+    return s->tokens->n > s->info.n_ctx;
+}
+
+/* ---- printing ---- */
+
+static size_t token_width(const struct attn_tokens *t)
+{
+    size_t width = strlen("token");
+    for (size_t i = 0; i < t->n && t->tok[0].known; i++) {
+        size_t w = utf8_columns(t->tok[i].text, t->tok[i].text_len);
+        width = w > width ? w : width;
+    }
+    return width;
+}
+
+static void print_table(const struct session *s)
+{
+    const struct attn_tokens *t = s->tokens;
+    bool text = t->tok[0].known;
+    size_t width = text ? token_width(t) + 2 : 0;
+    printf("index      id  %-*s  logprob\n", (int)width, text ? "token" : "");
+    for (size_t i = 0; i < t->n; i++) {
+        printf("%5zu %7d  ", i, t->tok[i].id);
+        size_t w = text ? utf8_print_visible(stdout, t->tok[i].text, t->tok[i].text_len) : 0;
+        printf("%*s", (int)(width - w), "");
+        i ? printf("%9.4f\n", s->logprob[i]) : printf("%9s\n", "-");
+    }
+}
+
+static void print_text(const struct session *s)
+{
+    size_t n = s->tokens->n - 1;
+    print_table(s);
+    printf("\nscored      %zu token%s\nlogprob     %.4f\n", n, n == 1 ? "" : "s", s->sum);
+    if (n)
+        printf("perplexity  %.4f\n", perplexity(s));
+    if (has_windows(s))
+        printf("windows     of %zu tokens, %zu apart\n", s->info.n_ctx, s->stride);
+}
+
+static int print_json(const struct session *s, const struct input *in, struct attn_err *err)
+{
+    const struct attn_tokens *t = s->tokens;
+    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
+    if (json_model(stdout, s->model, err))
+        return err->code;
+    fputs(",\n \"text\": ", stdout);
+    json_string(stdout, in->text, in->len);
+    fputs(",\n \"tokens\": [", stdout);
+    for (size_t i = 0; i < t->n; i++) {
+        printf("%s\n  {", i ? "," : "");
+        json_token(stdout, &t->tok[i]);
+        fputs(", \"logprob\": ", stdout);
+        i ? json_real(stdout, s->logprob[i]) : (void)fputs("null", stdout);
+        fputc('}', stdout);
+    }
+    fputs("],\n \"logprob\": ", stdout);
+    json_real(stdout, s->sum);
+    fputs(",\n \"perplexity\": ", stdout);
+    t->n > 1 ? json_real(stdout, perplexity(s)) : (void)fputs("null", stdout);
+    printf(",\n \"n\": %zu,\n \"window\": %zu,\n \"stride\": %zu}\n", t->n - 1, s->info.n_ctx, s->stride);
+    return ATTN_OK;
+}
+
+/* ---- scoring ---- */
+
+static int settle_stride(struct session *s, struct attn_err *err)
+{
+    size_t n_ctx = s->info.n_ctx;
+    s->stride = o.stride.given ? (size_t)o.stride.n : n_ctx > 2 ? n_ctx / 2 : 1;
+    if (o.stride.given && s->stride >= n_ctx)
+        return fail(err, ATTN_EUSAGE, "--stride: %s is not in 1..%zu, below the model's n_ctx", o.stride.given, n_ctx - 1);
+    return ATTN_OK;
+}
+
+static int open_all(struct session *s, const struct input *in, struct attn_err *err)
+{
+    if (attn_model_open(&s->model, common.model, err) || attn_model_predicts(s->model, err))
+        return err->code;
+    attn_model_info(s->model, &s->info);
+    if (settle_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err))
+        return err->code;
+    return s->tokens->n ? ATTN_OK : fail(err, ATTN_EFORMAT, "the text is empty: there is no token to score");
+}
+
+static int score_tokens(struct session *s, struct attn_err *err)
+{
+    size_t n = s->tokens->n;
+    if (input_ids(&s->ids, s->tokens, err))
+        return err->code;
+    s->logprob = calloc(n, sizeof *s->logprob);
+    if (!s->logprob)
+        return fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
+    if (attn_score(s->logprob, s->model, s->ids, n, s->stride, (int)common.threads.n, err))
+        return err->code;
+    for (size_t i = 1; i < n; i++)
+        s->sum += s->logprob[i];
+    return ATTN_OK;
+}
+
+static int score_text(struct session *s, const struct input *in, struct attn_err *err)
+{
+    if (open_all(s, in, err) || score_tokens(s, err))
+        return err->code;
+    if (o.format && !strcmp(o.format, "json"))
+        return print_json(s, in, err);
+    print_text(s);
+    return ATTN_OK;
+}
+
+static void end(struct session *s)
+{
+    free(s->logprob);
+    free(s->ids);
+    attn_tokens_free(s->tokens);
+    attn_tokenizer_close(s->tokenizer);
+    attn_model_close(s->model);
+}
+
+static int score(struct attn_err *err)
+{
+    struct session s = {0};
+    struct input in = {0};
+    int code = input_read(&in, err);
+    if (!code)
+        code = score_text(&s, &in, err);
+    end(&s);
+    input_free(&in);
+    return code;
+}
+
+static const char *const formats[] = {"text", "json", NULL};
+
+static const struct option options[] = {
+    {0, "stride", OPT_NUMBER, &o.stride, "N", "how far apart the windows of a longer text start (default: half of n_ctx)",
+     .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table) or json; default: text", .choices = formats,
+     .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct command score_command = {
+    .name = "score",
+    .run = score,
+    .usage = "score -s TEXT [-m DIR|NAME] [--stride N] [--format F]",
+    .summary = "per-token log-probability, total and perplexity of a text",
+    .about = "Prints the natural log-probability of each token given those before it (the first has none), their sum, and the "
+             "perplexity exp(-mean).  A text longer than n_ctx is read in windows of n_ctx tokens that start --stride apart: each "
+             "token after the first window is scored once, with at least n_ctx - N tokens before it.  A smaller stride gives "
+             "more context and takes longer.",
+    .examples = (const struct pair[]){
+        {"attn-cli score -m ./gpt2 -s \"Hello there\"", "a table of tokens, and the totals"},
+        {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, ids_options, options, thread_options,
+                                             general_options, NULL},
+};

@@ -1,0 +1,116 @@
+#include "transcript.h"
+
+#include "say.h"
+#include "utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int append(struct transcript *t, const char *s, size_t len, struct attn_err *err)
+{
+    size_t need = t->len + len + 1;
+    if (need > t->size) {
+        char *more = realloc(t->text, 2 * need);
+        if (!more)
+            return fail(err, ATTN_ENOMEM, "no memory for a text of %zu bytes", need);
+        t->text = more;
+        t->size = 2 * need;
+    }
+    memcpy(t->text + t->len, s, len);
+    t->len += len;
+    t->text[t->len] = '\0';
+    return ATTN_OK;
+}
+
+/* Words are joined by one space, the tokens of other tokenizers by nothing. */
+static int append_space(struct transcript *t, struct attn_err *err)
+{
+    bool words = t->tokenizer && !strcmp(attn_tokenizer_kind(t->tokenizer), "word");
+    return words && t->len ? append(t, " ", 1, err) : ATTN_OK;
+}
+
+/* A model may have more ids than its tokenizer: such tokens have no text. */
+static int append_token(struct transcript *t, int32_t id, bool silent, struct attn_err *err)
+{
+    size_t len = 0, raw_len = 0, start = t->len;
+    const char *text = t->tokenizer ? attn_tokenizer_text(t->tokenizer, id, &len) : NULL;
+    const char *raw = text ? attn_tokenizer_raw(t->tokenizer, id, &raw_len) : NULL;
+    int code = text && !silent ? append(t, text, len, err) : ATTN_OK;
+    t->tok[t->n++] = (struct attn_token){
+        .id = id, .known = text != NULL, .text = text ? text : "", .raw = raw ? raw : "", .text_len = len, .raw_len = raw_len,
+        .start = start, .end = t->len};
+    return code;
+}
+
+static int take_prompt(struct transcript *t, const struct attn_tokens *prompt, const char *text, size_t len,
+                       struct attn_err *err)
+{
+    int code = append(t, text ? text : "", len, err);
+    if (text) {
+        memcpy(t->tok, prompt->tok, prompt->n * sizeof *t->tok);
+        t->n = prompt->n;
+    }
+    for (size_t i = t->n; i < prompt->n && !code; i++) {
+        code = append_space(t, err);
+        if (!code)
+            code = append_token(t, prompt->tok[i].id, false, err);
+    }
+    t->prompt = prompt->n;
+    t->begin = t->settled = t->len;
+    return code;
+}
+
+int transcript_start(struct transcript *t, const struct attn_tokens *prompt, const char *text, size_t len, size_t room,
+                     struct attn_err *err)
+{
+    t->tok = calloc(room, sizeof *t->tok);
+    if (!t->tok)
+        return fail(err, ATTN_ENOMEM, "no memory for %zu tokens", room);
+    return take_prompt(t, prompt, text, len, err);
+}
+
+int transcript_add(struct transcript *t, int32_t id, bool silent, struct attn_err *err)
+{
+    int code = silent ? ATTN_OK : append_space(t, err);
+    if (!code && t->n == t->prompt)
+        t->begin = t->settled = t->len;
+    if (!code)
+        code = append_token(t, id, silent, err);
+    if (!code)
+        t->settled += attn_text_ready(t->text + t->settled, t->len - t->settled, t->stop, &t->stopped);
+    return code;
+}
+
+static void show_ids(struct transcript *t)
+{
+    for (; t->shown < t->n; t->shown++)
+        printf("%s%d", t->shown ? " " : "", t->tok[t->shown].id);
+}
+
+void transcript_show(struct transcript *t, bool finally)
+{
+    if (finally && !t->stopped)
+        t->settled = t->len;
+    if (t->tokenizer) {
+        utf8_print(stdout, t->text + t->shown, t->settled - t->shown);
+        t->shown = t->settled;
+    } else {
+        show_ids(t);
+    }
+    if (finally)
+        putchar('\n');
+    fflush(stdout);
+}
+
+const char *transcript_continuation(const struct transcript *t, size_t *len)
+{
+    *len = (t->stopped ? t->settled : t->len) - t->begin;
+    return t->tokenizer ? t->text + t->begin : NULL;
+}
+
+void transcript_free(struct transcript *t)
+{
+    free(t->tok);
+    free(t->text);
+}

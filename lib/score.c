@@ -5,7 +5,7 @@
 #include "model.h"
 
 struct scorer {
-    const int32_t *ids; size_t n;
+    const int32_t *ids;
     double *out;
     size_t start, next;                 /* of the window; the first token without a score */
 };
@@ -17,14 +17,14 @@ static unsigned wants(void *self, int act, int layer)
     return act == ATTN_ACT_LOGITS ? ATTN_WATCH : 0;
 }
 
-/* Row t of a window predicts its token t + 1. */
+/* Row t of a window predicts its token t + 1; what the last one predicts belongs to the next window. */
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct scorer *s = self;
     int rc = ATTN_OK;
     for (size_t i = 0; i < p->rows && !rc; i++) {
-        size_t at = s->start + p->row0 + i + 1;
-        if (at != s->next || at == s->n)
+        size_t row = p->row0 + i, at = s->start + row + 1;
+        if (at != s->next || row + 1 == p->shape[0])
             continue;
         rc = attn_logprob(&s->out[at], p->data + i * p->ld, p->cols, s->ids[at], err);
         s->next++;
@@ -48,7 +48,7 @@ int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size
                struct attn_err *err)
 {
     size_t window = n < m->w.n.n_ctx ? n : m->w.n.n_ctx;
-    struct scorer s = {.ids = ids, .n = n, .out = out, .next = 1};
+    struct scorer s = {.ids = ids, .out = out, .next = 1};
     struct attn_observer scorer = {.wants = wants, .watch = watch, .self = &s};
     struct attn_plan plan = {.rows = window, .seqs = 1, .threads = threads};
     struct attn_run *run = NULL;

@@ -13,7 +13,8 @@ static const struct { const char *name; Suite *(*make)(void); } suites[] = {
     {"config", suite_config}, {"vocab", suite_vocab}, {"malformed", suite_malformed}, {"tokens", suite_tokens}, {"rng", suite_rng},
     {"layout", suite_layout}, {"recipe", suite_recipe}, {"init", suite_init}, {"models", suite_models}, {"vec", suite_vec}, {"gemm", suite_gemm}, {"attention", suite_attention},
     {"names", suite_names}, {"select", suite_select}, {"sinks", suite_sinks}, {"outdir", suite_outdir}, {"text", suite_text}, {"zip", suite_zip}, {"model", suite_model},
-    {"run", suite_run}, {"reference", suite_reference}, {"seeds", suite_seeds}, {"checkpoints", suite_checkpoints}, {"cmd", suite_cmd},
+    {"run", suite_run}, {"reference", suite_reference}, {"seeds", suite_seeds}, {"checkpoints", suite_checkpoints}, {"predict", suite_predict}, {"cmd", suite_cmd},
+    {"generate", suite_generate},
 };
 
 static int asked(const char *name, int argc, char **argv)

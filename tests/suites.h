@@ -34,6 +34,8 @@ Suite *suite_run(void);
 Suite *suite_reference(void);
 Suite *suite_seeds(void);
 Suite *suite_checkpoints(void);
+Suite *suite_predict(void);
 Suite *suite_cmd(void);
+Suite *suite_generate(void);
 
 #endif

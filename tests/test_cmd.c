@@ -1,10 +1,8 @@
-/* The command as a shell meets it: what is typed, what comes out, with which status.
- *
- * Lines are run by sh from the root of the repository; $A is the binary, $D a directory of the
- * test's own. */
+/* The command as a shell meets it: what is typed, what comes out, with which status. */
 #include "suites.h"
 
 #include "scratch.h"
+#include "shell.h"
 
 #include <fcntl.h>
 #include <pty.h>
@@ -25,63 +23,6 @@
 #else
 #define SANITIZED 0
 #endif
-
-static void set_up(void)
-{
-    const char *cli = getenv("ATTN_CLI");
-    char *path = realpath(cli ? cli : "build/release/attn-cli", NULL);
-    ck_assert_msg(path != NULL, "no binary: build it, or name it in ATTN_CLI");
-    setenv("A", path, 1);
-    free(path);
-    scratch_make();
-    setenv("D", scratch_dir, 1);
-    static const char *const unset[] = {"ATTN_MODEL", "ATTN_MODEL_PATH", "NO_COLOR", "COLUMNS"};
-    for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
-        unsetenv(unset[i]);
-}
-
-struct said { int status; size_t len; char text[1 << 18]; };
-
-static void take_all(struct said *s, FILE *f)
-{
-    s->len = fread(s->text, 1, sizeof s->text - 1, f);
-    s->text[s->len] = '\0';
-    ck_assert_msg(s->len < sizeof s->text - 1, "more output than the test has room for");
-}
-
-/* What a line prints on standard output; the place is shared, so that a test looks at one at a time. */
-static const struct said *sh(const char *line)
-{
-    static struct said s;
-    FILE *f = popen(line, "r");
-    ck_assert_ptr_nonnull(f);
-    take_all(&s, f);
-    int status = pclose(f);
-    s.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return &s;
-}
-
-static void expect(const char *line, int status, const char *part)
-{
-    const struct said *s = sh(line);
-    ck_assert_msg(s->status == status, "%s\nended with %d, not %d, and said:\n%s", line, s->status, status, s->text);
-    ck_assert_msg(strstr(s->text, part) != NULL, "%s\nshould say '%s' and said:\n%s", line, part, s->text);
-}
-
-static void expect_exactly(const char *line, const char *text)
-{
-    const struct said *s = sh(line);
-    ck_assert_msg(s->status == 0 && !strcmp(s->text, text), "%s\nended with %d and said:\n%s", line, s->status, s->text);
-}
-
-static void expect_same(const char *line, const char *other)
-{
-    static struct said first;
-    memcpy(&first, sh(line), sizeof first);
-    const struct said *s = sh(other);
-    ck_assert_msg(first.status == s->status && first.len == s->len && !memcmp(first.text, s->text, s->len),
-                  "%s\n%s\nsay different things, with %d and %d:\n%s\n%s", line, other, first.status, s->status, first.text, s->text);
-}
 
 /* ---- words on the command line ---- */
 
@@ -123,6 +64,18 @@ static const struct usage wrong[] = {
     {"tokenize --ids 1", "--decode turns them into text"},
     {"tokenize -s x --decode --format json", "--format does not go with it"},
     {"tokenize -s x --layer 0", "unknown option '--layer'"},
+    {"generate", "no input"},
+    {"generate -s x --prompt y", "--sentence and --prompt are both given"},
+    {"generate -s x --temperature -1", "--temperature: -1 is below 0"},
+    {"generate -s x --temperature nan", "'nan' is not a number"},
+    {"generate -s x --top-p 1.5", "--top-p: 1.5 is not in 0..1"},
+    {"generate -s x -n -1", "'-1' is not a whole number"},
+    {"generate -s x --stop ''", "--stop: the text is empty"},
+    {"generate -s x --show pattern", "--show is for activations: give them a file or directory with -o"},
+    {"generate -s x --format npz", "--format npz is for activations"},
+    {"generate -s x --show pattern -o -", "standard output has the text"},
+    {"score -s x --stride 0", "0 is not in 1.."},
+    {"score -m models/stacked -s the --stride 32", "32 is not in 1..31"},
     {"init --vocab-size 3", "give a directory with -o"},
     {"init -o x", "how many tokens?"},
     {"init -o x --config y --n-layer 2", "--config and --n-layer do not go together"},
@@ -159,7 +112,7 @@ END_TEST
 
 /* ---- help ---- */
 
-static const char *const names[] = {"run", "tokenize", "info", "vocab", "init", "help"};
+static const char *const names[] = {"run", "tokenize", "generate", "score", "info", "vocab", "init", "help"};
 
 START_TEST(help_of_a_command_starts_with_examples)
 {
@@ -237,6 +190,8 @@ END_TEST
 static const char *const writers[] = {
     "help", "help --man", "tokenize -s " LIFE, "info", "info --format json", "vocab -s x", "run -s " LIFE,
     "run -s " LIFE " --format json", "run -s " LIFE " --format tidy", "run -s " LIFE " --show pattern --format csv",
+    "generate -m models/stacked -n 4 -s 'the cat'", "generate -m models/stacked -n 4 -s 'the cat' --format json",
+    "score -m models/stacked -s 'the cat'", "score -m models/stacked -s 'the cat' --format json",
 };
 
 START_TEST(full_disk_is_an_error)
@@ -278,6 +233,11 @@ static const struct usage bad_files[] = {
     {"tokenize -f - < tests", "standard input: cannot read: Is a directory"},
     {"run -s ''", "empty"},
     {"run -s ' '", "empty"},
+    {"generate -s ''  -m models/stacked", "empty"},
+    {"score -s ''  -m models/stacked", "empty"},
+    {"generate -s Life", "model life has no output layer"},
+    {"score -s Life", "model life has no output layer"},
+    {"generate -s Life -m models/life-full", "no output layer"},
     {"run -s x -m nowhere", "nowhere"},
     {"run -s x -m tests/", "tests/"},
     {"run -s Life -o $D/no/x.json", "x.json"},
@@ -478,7 +438,7 @@ Suite *suite_cmd(void)
     };
     Suite *s = suite_create("cmd");
     TCase *c = tcase_create("cmd");
-    tcase_add_checked_fixture(c, set_up, scratch_remove);
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_set_timeout(c, 30);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_loop_test(c, tests[i].test, 0, tests[i].rows);

@@ -1,0 +1,64 @@
+#include "shell.h"
+
+#include "scratch.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void shell_set_up(void)
+{
+    const char *cli = getenv("ATTN_CLI");
+    char *path = realpath(cli ? cli : "build/release/attn-cli", NULL);
+    ck_assert_msg(path != NULL, "no binary: build it, or name it in ATTN_CLI");
+    setenv("A", path, 1);
+    free(path);
+    scratch_make();
+    setenv("D", scratch_dir, 1);
+    static const char *const unset[] = {"ATTN_MODEL", "ATTN_MODEL_PATH", "NO_COLOR", "COLUMNS"};
+    for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
+        unsetenv(unset[i]);
+}
+
+static void take_all(struct said *s, FILE *f)
+{
+    s->len = fread(s->text, 1, sizeof s->text - 1, f);
+    s->text[s->len] = '\0';
+    ck_assert_msg(s->len < sizeof s->text - 1, "more output than the test has room for");
+}
+
+const struct said *sh(const char *line)
+{
+    static struct said s;
+    FILE *f = popen(line, "r");
+    ck_assert_ptr_nonnull(f);
+    take_all(&s, f);
+    int status = pclose(f);
+    s.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return &s;
+}
+
+void expect(const char *line, int status, const char *part)
+{
+    const struct said *s = sh(line);
+    ck_assert_msg(s->status == status, "%s\nended with %d, not %d, and said:\n%s", line, s->status, status, s->text);
+    ck_assert_msg(strstr(s->text, part) != NULL, "%s\nshould say '%s' and said:\n%s", line, part, s->text);
+}
+
+void expect_exactly(const char *line, const char *text)
+{
+    const struct said *s = sh(line);
+    ck_assert_msg(s->status == 0 && !strcmp(s->text, text), "%s\nended with %d and said:\n%s", line, s->status, s->text);
+}
+
+void expect_same(const char *line, const char *other)
+{
+    static struct said first;
+    memcpy(&first, sh(line), sizeof first);
+    const struct said *s = sh(other);
+    ck_assert_msg(first.status == s->status && first.len == s->len && !memcmp(first.text, s->text, s->len),
+                  "%s\n%s\nsay different things, with %d and %d:\n%s\n%s", line, other, first.status, s->status, first.text, s->text);
+}

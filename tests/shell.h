@@ -1,0 +1,18 @@
+/* shell.h - lines run by sh from the root of the repository; $A is the binary, $D a directory of the test's own. */
+#ifndef TESTS_SHELL_H
+#define TESTS_SHELL_H
+
+#include <stddef.h>
+
+void shell_set_up(void);                /* a fixture; scratch_remove takes it down */
+
+struct said { int status; size_t len; char text[1 << 18]; };
+/* What a line prints on standard output; the place is shared, so that a test looks at one at a time. */
+const struct said *sh(const char *line);
+
+/* Each fails the test: the status and a part of the output; status 0 and all of it; the same of two lines. */
+void expect(const char *line, int status, const char *part);
+void expect_exactly(const char *line, const char *text);
+void expect_same(const char *line, const char *other);
+
+#endif

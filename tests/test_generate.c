@@ -1,0 +1,223 @@
+/* generate and score, as a shell meets them. */
+#include "suites.h"
+
+#include "golden.h"
+#include "scratch.h"
+#include "shell.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STACKED "\"$A\" generate -m models/stacked "
+
+static const char *const names[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "gpt2-d", "llama-f", "neo-h", "neox-i", "qwen2-j"};
+enum { NAMES = sizeof names / sizeof *names };
+
+static cJSON *read_expected(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "tests/golden/checkpoints/%s/expected/expected.json", name);
+    return golden_read(path);
+}
+
+/* What a command says of a checkpoint and the ids of a prompt. */
+static cJSON *answer(const char *command, const char *name, const cJSON *ids, const char *more)
+{
+    char line[1024], *list = cJSON_PrintUnformatted(ids);
+    snprintf(line, sizeof line, "\"$A\" %s -q -m tests/golden/checkpoints/%s --ids '%.*s' --format json %s", command, name,
+             (int)strlen(list) - 2, list + 1, more);
+    free(list);
+    const struct said *s = sh(line);
+    cJSON *j = cJSON_ParseWithLength(s->text, s->len);
+    ck_assert_msg(s->status == 0 && j, "%s\nended with %d and said:\n%s", line, s->status, s->text);
+    return j;
+}
+
+START_TEST(checkpoints_go_on_as_recorded)
+{
+    cJSON *expected = read_expected(names[_i]), *want;
+    cJSON *j = answer("generate", names[_i], golden_get(expected, "ids"), "-n 12 --ignore-eos");
+    size_t n = (size_t)golden_number(j, "n_prompt");
+    ck_assert_int_eq(n, cJSON_GetArraySize(golden_get(expected, "ids")));
+    const cJSON *tokens = golden_get(j, "tokens");
+    cJSON_ArrayForEach(want, golden_get(golden_get(expected, "greedy"), "ids"))
+        ck_assert(golden_number(cJSON_GetArrayItem(tokens, (int)n++), "id") == want->valuedouble);
+    ck_assert_int_eq(n, cJSON_GetArraySize(tokens));
+    ck_assert_str_eq(golden_string(j, "stop"), "length");
+    cJSON_Delete(j);
+    cJSON_Delete(expected);
+}
+END_TEST
+
+/* 1e-5: float32 logits against double precision. */
+START_TEST(checkpoints_score_as_recorded)
+{
+    cJSON *expected = read_expected(names[_i]);
+    cJSON *j = answer("score", names[_i], golden_get(expected, "ids"), "");
+    ck_assert_double_le(fabs(golden_number(j, "logprob") / golden_number(expected, "sum_logprob") - 1), 1e-5);
+    ck_assert_double_le(fabs(golden_number(j, "perplexity") / golden_number(expected, "perplexity") - 1), 1e-5);
+    ck_assert_int_eq((int)golden_number(j, "n"), cJSON_GetArraySize(golden_get(expected, "ids")) - 1);
+    cJSON_Delete(j);
+    cJSON_Delete(expected);
+}
+END_TEST
+
+/* Generated log-probabilities are those of the whole text scored at once, digit for digit. */
+START_TEST(generate_and_score_tell_the_same)
+{
+    cJSON *expected = read_expected(names[_i]);
+    cJSON *j = answer("generate", names[_i], golden_get(expected, "ids"), "-n 12 --seed 3");
+    cJSON *ids = cJSON_CreateArray(), *t;
+    cJSON_ArrayForEach(t, golden_get(j, "tokens"))
+        cJSON_AddItemToArray(ids, cJSON_CreateNumber(golden_number(t, "id")));
+    cJSON *k = answer("score", names[_i], ids, "");
+    int i = 0;
+    cJSON_ArrayForEach(t, golden_get(j, "tokens"))
+        ck_assert(cJSON_Compare(t, cJSON_GetArrayItem(golden_get(k, "tokens"), i++), true));
+    ck_assert_int_eq(i, cJSON_GetArraySize(ids));
+    cJSON_Delete(ids);
+    cJSON_Delete(k);
+    cJSON_Delete(j);
+    cJSON_Delete(expected);
+}
+END_TEST
+
+START_TEST(text_is_the_prompt_and_what_follows)
+{
+    expect_exactly(STACKED "-s 'The cat,' -n 3", "The cat, cat cat cat\n");
+    expect_exactly(STACKED "--prompt 'The cat,' -n 0", "The cat,\n");
+    expect_exactly(STACKED "--ids 16,3 -n 3", "the cat cat cat cat\n");
+    expect_same(STACKED "-s 'the cat' -n 4", "echo the cat | " STACKED "-f - -n 4");
+    expect(STACKED "-s 'the cat' -n 2 --format json", 0, "\"n_prompt\": 2,\n \"text\": \"cat cat\",\n \"stop\": \"length\"}");
+    expect(STACKED "-s 'the cat' -n 0 --format json", 0, "\"text\": \"\",\n \"stop\": \"length\"}");
+}
+END_TEST
+
+START_TEST(ids_need_no_tokenizer)
+{
+    sh("mkdir $D/m && cp models/stacked/config.json models/stacked/model.safetensors $D/m");
+    expect_exactly("\"$A\" generate -m $D/m --ids 16,3 -n 3 -q 2>&1", "16 3 3 3 3\n");
+    expect("\"$A\" generate -m $D/m --ids 16,3 -n 3 2>&1 >/dev/null", 0, "no text: ");
+    expect("\"$A\" generate -m $D/m --ids 16,3 -n 1 --format json -q", 0, "{\"id\": 3, \"text\": null, \"raw\": null, \"logprob\": -");
+    expect("\"$A\" generate -m $D/m --ids 16,3 -n 1 --format json -q", 0, "\"text\": null");
+    expect("\"$A\" generate -m $D/m --ids 16,3 --stop x 2>&1", 1, "--stop looks into the text");
+    expect("\"$A\" generate -m $D/m -s 'the cat' 2>&1", 1, "vocab.json");
+    expect("\"$A\" score -m $D/m --ids 16,3", 0, "logprob     -16.2922\n");
+}
+END_TEST
+
+START_TEST(it_ends_at_the_context)
+{
+    expect(STACKED "-s 'the cat' -n 99 --format json 2>&1", 0, "takes (n_ctx)");
+    expect(STACKED "-s 'the cat' -n 99 --format json -q", 0, "\"stop\": \"context\"");
+    expect(STACKED "-s 'the cat' -n 30 --format json -q", 0, "\"stop\": \"length\"");
+    expect_exactly(STACKED "-s 'the cat' -n 99 -q | wc -w", "32\n");
+    expect_exactly(STACKED "--ids \"$(seq -s, 0 21),$(seq -s, 0 9)\" -n 3 -q | wc -w", "32\n");
+    expect(STACKED "--ids \"$(seq -s, 0 21),$(seq -s, 0 10)\" 2>&1", 1, "33 tokens, but model stacked takes at most 32 (n_ctx)");
+    expect(STACKED "--ids 22 2>&1", 1, "id 22");
+}
+END_TEST
+
+/* llama-f goes on with 64, 0, 11, 14. */
+START_TEST(it_ends_at_the_end_of_text)
+{
+    sh("cp -r tests/golden/checkpoints/llama-f $D/m && sed -i 's/\"eos_token_id\": 100/\"eos_token_id\": [11, 99]/' $D/m/config.json && "
+       "rm $D/m/*.txt $D/m/vocab.json; sed -n 's/.*\"ids\": \\[\\([^]]*\\)\\].*/\\1/p' $D/m/expected/expected.json | head -1 >$D/ids");
+#define PROMPT "8,61,34,30,91,48,16,93,38,48,21,89,49,15,20,13,1,63,67,69"
+    expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 9", 0, "67 69 64 0 11\n");
+    expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 9 --format json", 0, "\"stop\": \"eos\"");
+    expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 3 --format json", 0, "\"stop\": \"eos\"");
+    expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 4 --ignore-eos", 0, "69 64 0 11 14\n");
+}
+END_TEST
+
+START_TEST(it_ends_at_the_stop_text)
+{
+#define SEES "-s 'the cat sees' "
+    expect_exactly(STACKED SEES "-n 99 --stop lamp | tr -d ' \n'", "thecatseesseesseesseesseesseesseesseesseesseesseessees");
+    expect(STACKED SEES "-n 99 --stop ' lamp' --format json", 0, "sees\",\n \"stop\": \"text\"");
+    expect(STACKED SEES "-n 99 --stop 'es lam' --format json", 0, "sees se\",\n \"stop\": \"text\"");
+    expect_exactly(STACKED SEES "-n 99 --stop see", "the cat sees \n");                            /* not in the prompt */
+    expect_exactly(STACKED SEES "-n 2 --stop 'sees lamp'", "the cat sees sees sees\n");            /* held back, then shown */
+}
+END_TEST
+
+START_TEST(draws_do_not_depend_on_threads)
+{
+    static const char drawn[] = STACKED "-s 'the cat' -q --temperature 2 --top-k 9 --top-p 0.9 --seed 11 --format json";
+    expect(drawn, 0, "\"stop\": \"context\"");
+    expect_same(drawn, STACKED "-t 7 -s 'the cat' -q --temperature 2 --top-k 9 --top-p 0.9 --seed 11 --format json");
+    expect_same(STACKED "-q -s the --seed 0", STACKED "-q -s the --temperature 1");
+    expect_same(STACKED "-q -s the --top-k 1", STACKED "-q -s the --temperature 0 --seed 4");
+    expect("test \"$(" STACKED "-q -s the --temperature 9)\" != \"$(" STACKED "-q -s the --temperature 9 --seed 1)\"", 0, "");
+}
+END_TEST
+
+START_TEST(activations_are_those_of_run)
+{
+    expect("cd $D && R=" "\"$OLDPWD\"" " && \"$A\" generate -m $R/models/stacked -s 'the cat' -n 2 --show '*' -o g.npz && "
+           "\"$A\" run -m $R/models/stacked -s 'the cat cat cat' --show '*' -o r.npz && cmp g.npz r.npz", 0, "the cat cat cat\n");
+    expect(STACKED "-s 'the cat' -n 2 --show pattern --layer 1 --head 0 --format json -o $D/x.csv && cat $D/x.csv", 0,
+           "\"stop\": \"length\"}\ntoken,the,cat,cat,cat\n");
+    expect(STACKED "-s 'the cat' -n 2 --format csv --show logits -o $D/c && cat $D/c/logits.csv", 0, "the cat cat cat\ntoken,");
+    expect(STACKED "-s 'the cat' -n 2 --show pattern -o $D/x.json && cat $D/x.json", 0, "\"text\":\"the cat cat cat\"");
+    expect(STACKED "-s 'the cat' -n 2 --show patern -o $D/x.json 2>&1", 2, "pattern");
+    expect(STACKED "-s 'the cat' -n 2 --format csv -o $D/c && cat $D/c/manifest.json", 0,
+           "generate --model models/stacked --sentence 'the cat' --max-tokens 2 --format csv\"");
+}
+END_TEST
+
+START_TEST(models_that_look_ahead_are_refused)
+{
+    sh("cp -r models/stacked $D/m && sed -i 's/\"causal\"/\"none\"/' $D/m/config.json");
+    expect("\"$A\" generate -m $D/m -s 'the cat' 2>&1", 1, "has no mask");
+    expect("\"$A\" score -m $D/m -s 'the cat' 2>&1", 1, "has no mask");
+}
+END_TEST
+
+START_TEST(score_prints_a_table_or_a_document)
+{
+    expect_exactly("\"$A\" score -m models/stacked -s 'The cat sees'",
+                   "index      id  token    logprob\n    0      16  the            -\n    1       3  cat     -16.2922\n"
+                   "    2      12  sees    -13.3416\n\nscored      2 tokens\nlogprob     -29.6337\nperplexity  2721981.1565\n");
+    expect_exactly("\"$A\" score -m models/stacked --ids 16,3",
+                   "index      id    logprob\n    0      16          -\n    1       3   -16.2922\n\n"
+                   "scored      1 token\nlogprob     -16.2922\nperplexity  11901555.1786\n");
+    expect("\"$A\" score -m models/stacked -s the --format json", 0, "\"logprob\": null}],\n \"logprob\": 0,\n \"perplexity\": null,\n \"n\": 0,");
+    expect("\"$A\" score -m models/stacked -s the", 0, "scored      0 tokens\n");
+    expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\"", 0, "windows     of 32 tokens, 16 apart\n");
+    expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --stride 3 --format json", 0,
+           "\"n\": 43,\n \"window\": 32,\n \"stride\": 3}");
+    expect_same("\"$A\" score -t 1 -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --format json",
+                "\"$A\" score -t 5 -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --format json");
+}
+END_TEST
+
+/* Without a signal of ours in between, a token that nobody reads ends it. */
+START_TEST(a_closed_pipe_ends_it_early)
+{
+    expect("\"$A\" generate -m tests/golden/checkpoints/gpt2-b -q --ids 1 -n 60 | head -c 1 >/dev/null; echo $?", 0, "0\n");
+}
+END_TEST
+
+Suite *suite_generate(void)
+{
+    const struct { const TTest *test; int rows; } tests[] = {
+        {checkpoints_go_on_as_recorded, NAMES}, {checkpoints_score_as_recorded, NAMES}, {generate_and_score_tell_the_same, NAMES},
+        {text_is_the_prompt_and_what_follows, 1}, {ids_need_no_tokenizer, 1}, {it_ends_at_the_context, 1},
+        {it_ends_at_the_end_of_text, 1}, {it_ends_at_the_stop_text, 1}, {draws_do_not_depend_on_threads, 1},
+        {activations_are_those_of_run, 1}, {models_that_look_ahead_are_refused, 1}, {score_prints_a_table_or_a_document, 1},
+        {a_closed_pipe_ends_it_early, 1},
+    };
+    Suite *s = suite_create("generate");
+    TCase *c = tcase_create("generate");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_set_timeout(c, 60);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_loop_test(c, tests[i].test, 0, tests[i].rows);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -336,10 +336,11 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     m->w.block = calloc(m->config.L, sizeof *m->w.block);
     m->tensor = calloc(m->weights.tensors + 1, sizeof *m->tensor);
     m->copy = calloc(m->slots + 1, sizeof *m->copy);
-    if (!used || !m->w.block || !m->tensor || !m->copy || !fill_speeds(m))
-        rc = no_memory(m, err);
-    if (!rc)
-        rc = bind_all(m, used, err);
+    if (!used || !m->w.block || !m->tensor || !m->copy || !fill_speeds(m)) {
+        free(used);
+        return no_memory(m, err);
+    }
+    rc = bind_all(m, used, err);
     if (!rc)
         rc = find_stranger(m, used, err);
     free(used);

@@ -52,7 +52,7 @@ static char *directory_in_list(const char *list, const char *name)
 static const struct attn_builtin *builtin_called(const char *name)
 {
     for (const struct attn_builtin *b = attn_builtins; b->name; b++)
-        if (!name || strcmp(b->name, name) == 0)
+        if (strcmp(b->name, name) == 0)
             return b;
     return NULL;
 }
@@ -80,9 +80,11 @@ static char *last_component(const char *path)
 int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err)
 {
     *out = (struct attn_source){0};
-    if (name && !*name)
+    if (!name)
+        name = attn_builtins[0].name;
+    if (!*name)
         return attn_fail(err, ATTN_EIO, "the name of the model is empty");
-    bool path = name && strchr(name, '/');
+    bool path = strchr(name, '/');
     if (!path)
         out->builtin = builtin_called(name);
     if (path)

@@ -196,8 +196,9 @@ void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t
     struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .rows = n, .w = w};
     p.panels = (w->out + PANEL - 1) / PANEL;
     size_t workers = (size_t)attn_team_size(t);
-    if (p.panels < 4 * workers && n > 2 * ROWS)         /* too few panels to share out evenly */
-        p.rows = 2 * ROWS;
+    const size_t some = 2 * (size_t)ROWS;
+    if (p.panels < 4 * workers && n > some)             /* too few panels to share out evenly */
+        p.rows = some;
     size_t items = p.panels * ((n + p.rows - 1) / p.rows);
     attn_team_run(t, items, 2.0 * (double)n * (double)w->in * (double)w->out, one_panel, &p);
 }

@@ -97,11 +97,11 @@ static int keep_heads(struct attn_select *s, struct attn_err *err)
     bool *keep = calloc(H + 1, sizeof *keep);
     s->query = calloc(H + 1, sizeof *s->query);
     s->kv = calloc(H + 1, sizeof *s->kv);
-    int rc;
-    if (!keep || !s->query || !s->kv)
-        rc = attn_fail(err, ATTN_ENOMEM, "no memory to select among %zu heads", H);
-    else
-        rc = parse_spec(keep, &(struct spec){ "--head", "head", s->heads, H }, s->model, err);
+    if (!keep || !s->query || !s->kv) {
+        free(keep);
+        return attn_fail(err, ATTN_ENOMEM, "no memory to select among %zu heads", H);
+    }
+    int rc = parse_spec(keep, &(struct spec){ "--head", "head", s->heads, H }, s->model, err);
     if (!rc)
         list_heads(s, keep);
     free(keep);
@@ -306,7 +306,7 @@ void attn_select_free(struct attn_select *s)
 
 bool attn_select_wants(const struct attn_select *s, int act, int layer)
 {
-    return layer >= -1 && (size_t)(layer + 1) <= s->stage.L && s->want[layer + 1][act];
+    return layer >= -1 && (size_t)layer + 1 <= s->stage.L && s->want[layer + 1][act];
 }
 
 bool attn_select_tokens(const struct attn_select *s)

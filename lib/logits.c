@@ -23,9 +23,10 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
     int rc = attn_logits_best(&best, logits, V, err);
     if (rc)
         return rc;
-    double top = logits[best], sum = 0;
+    double top = logits[best], sum = 1;                 /* the best itself */
     for (size_t i = 0; i < V; i++)
-        sum += exp(logits[i] - top);
+        if (i != (size_t)best)
+            sum += exp(logits[i] - top);
     *out = logits[id] - top - log(sum);
     return ATTN_OK;
 }

@@ -74,7 +74,8 @@ static double uniform(struct attn_sampler *s)
 
 static bool before(const struct attn_sampler *s, int32_t a, int32_t b)
 {
-    return s->logits[a] > s->logits[b] || (s->logits[a] == s->logits[b] && a < b);
+    float x = s->logits[a], y = s->logits[b];
+    return x > y || (x == y && a < b);
 }
 
 static void swap(int32_t *a, int32_t *b)

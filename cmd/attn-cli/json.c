@@ -1,6 +1,6 @@
 #include "json.h"
 
-#include "utf8.h"
+#include "character.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +22,13 @@ void json_string(FILE *f, const char *s, size_t len)
         return;
     }
     fputc('"', f);
-    for (size_t step; len; s += step, len -= step) {
-        bool good;
-        step = utf8_step(s, len, &good);
-        if (good && ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\'))
+    for (size_t step; len > 0; s += step, len -= step)
+        if (!character(s, len, &step))
+            fputs("\xEF\xBF\xBD", f);
+        else if ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\')
             escape(f, *s);
         else
-            utf8_print(f, s, step);
-    }
+            fwrite(s, 1, step, f);
     fputc('"', f);
 }
 

@@ -3,7 +3,7 @@
 #include "json.h"
 #include "say.h"
 #include "table.h"
-#include "utf8.h"
+#include "visible.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static size_t token_width(const struct attn_tokens *t)
 {
     size_t width = strlen("token");
     for (size_t i = 0; i < t->n && t->tok[0].known; i++) {
-        size_t w = utf8_columns(t->tok[i].text, t->tok[i].text_len);
+        size_t w = print_visible(NULL, t->tok[i].text, t->tok[i].text_len);
         width = w > width ? w : width;
     }
     return width;
@@ -53,13 +53,13 @@ static void print_table(const struct session *s)
     printf("index      id  %-*s  logprob\n", (int)width, text ? "token" : "");
     for (size_t i = 0; i < t->n; i++) {
         printf("%5zu %7d  ", i, t->tok[i].id);
-        size_t w = text ? utf8_print_visible(stdout, t->tok[i].text, t->tok[i].text_len) : 0;
+        size_t w = text ? print_visible(stdout, t->tok[i].text, t->tok[i].text_len) : 0;
         printf("%*s", (int)(width - w), "");
         i ? printf("%9.4f\n", s->logprob[i]) : printf("%9s\n", "-");
     }
 }
 
-static void print_text(const struct session *s)
+static void print_report(const struct session *s)
 {
     size_t n = s->tokens->n - 1;
     print_table(s);
@@ -136,7 +136,7 @@ static int score_text(struct session *s, const struct input *in, struct attn_err
         return err->code;
     if (o.format && !strcmp(o.format, "json"))
         return print_json(s, in, err);
-    print_text(s);
+    print_report(s);
     return ATTN_OK;
 }
 

@@ -1,7 +1,7 @@
 #include "transcript.h"
 
 #include "say.h"
-#include "utf8.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ void transcript_show(struct transcript *t, bool finally)
     if (finally && !t->stopped)
         t->settled = t->len;
     if (t->tokenizer) {
-        utf8_print(stdout, t->text + t->shown, t->settled - t->shown);
+        print_text(stdout, t->text + t->shown, t->settled - t->shown);
         t->shown = t->settled;
     } else {
         show_ids(t);

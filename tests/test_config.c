@@ -43,6 +43,7 @@ START_TEST(test_corpus)
         {"n_many_values.json", "more than 4096 values"},
         {"n_mask.json", "\"mask\" is \"full\", expected \"none\" or \"causal\""},
         {"n_mlp.json", "\"mlp\" is \"relu\", expected \"none\", \"gelu\", \"gelu_new\" or \"swiglu\""},
+        {"n_mlp_above_31_bits.json", "\"n_embd\" 2147483647 makes an mlp of width 8589934588"},
         {"n_mlp_width.json", "expected \"d_model\" 3, because of an \"mlp\" without an output projection"},
         {"n_mlp_without_width.json", "\"d_mlp\" is 0, expected its width because \"mlp\" is \"gelu\""},
         {"n_model_type_number.json", "\"model_type\" is 1, expected \"attn-decoder\""},

@@ -27,16 +27,12 @@ static int unknown_family(const struct attn_keys *r, const cJSON *v)
     return attn_fail(r->err, ATTN_EFORMAT, "%s: there is no \"model_type\", expected %s", r->name, expected);
 }
 
-/* Before all else: it says what every other key means. */
-static int read_family(const struct attn_keys *r, const cJSON *root, const struct attn_family **out)
+static const struct attn_family *family_named(const cJSON *v)
 {
-    const cJSON *v = attn_keys_child(root, "model_type");
     for (size_t i = 0; attn_families[i]; i++)
-        if (cJSON_IsString(v) && strcmp(v->valuestring, attn_families[i]->name) == 0) {
-            *out = attn_families[i];
-            return ATTN_OK;
-        }
-    return unknown_family(r, v);
+        if (cJSON_IsString(v) && strcmp(v->valuestring, attn_families[i]->name) == 0)
+            return attn_families[i];
+    return NULL;
 }
 
 static int require_keys(const struct attn_keys *r, const struct attn_config *c)
@@ -91,7 +87,7 @@ static int read_types(const struct attn_keys *r, struct attn_config *c, const cJ
     double times;
     cJSON_ArrayForEach(type, types) {
         const cJSON *list = cJSON_IsArray(type) ? type->child : NULL;
-        if (!cJSON_IsArray(list) || !attn_tree_whole(list->next, 0, INT32_MAX, &times))
+        if (!list || !cJSON_IsArray(list) || !attn_tree_whole(list->next, 0, INT32_MAX, &times))
             return attn_key_unexpected(r, "attention_types", type, "a list of kinds and how often it repeats");
         for (size_t i = 0; i < (size_t)times && n < c->L && list->child; i++)
             cJSON_ArrayForEach(v, list) {
@@ -140,17 +136,18 @@ static void read_eos(struct attn_config *c, const cJSON *v)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
+/* The family first: it says what every other key means. */
 static int read_model(struct attn_keys *r, const cJSON *root)
 {
     struct attn_config *c = r->to;
-    const struct attn_family *family = NULL;
-    int rc = read_family(r, root, &family);
-    if (rc)
-        return rc;
+    const cJSON *type = attn_keys_child(root, "model_type");
+    const struct attn_family *family = family_named(type);
+    if (!family)
+        return unknown_family(r, type);
     *c = *family->defaults;
     c->family = family;
     r->lax = !family->ours;
-    rc = attn_keys_read(r, family->keys, root);
+    int rc = attn_keys_read(r, family->keys, root);
     if (!rc)
         rc = require_keys(r, c);
     if (!rc)
@@ -175,17 +172,15 @@ static int read_tokenizer(struct attn_keys *r, const cJSON *root)
 static int read_with(int (*part)(struct attn_keys *r, const cJSON *root), struct attn_config *out,
                      const char *text, size_t len, const char *name, struct attn_err *err)
 {
-    struct attn_config c = *attn_families[0]->defaults;
-    struct attn_keys r = {.to = &c, .name = name, .section = "", .err = err};
+    struct attn_keys r = {.to = out, .name = name, .section = "", .err = err};
     cJSON *root = NULL;
+    *out = *attn_families[0]->defaults;
     int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
     if (!rc)
         rc = part(&r, root);
     cJSON_Delete(root);
     if (rc)
-        attn_config_free(&c);
-    else
-        *out = c;
+        attn_config_free(out);
     return rc;
 }
 

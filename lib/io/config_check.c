@@ -113,6 +113,9 @@ int attn_config_check(const struct attn_config *c, const char *name, struct attn
         rc = check_rope(c, name, err);
     if (!rc)
         rc = check_context(c, name, err);
+    if (!rc && c->m > INT32_MAX)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" %zu makes an mlp of width %zu, expected at most %d", name, KEY(d),
+                       c->d, c->m, INT32_MAX);
     if (!rc && c->mlp != ATTN_MLP_NONE && c->m == 0)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: \"d_mlp\" is 0, expected its width because \"mlp\" is \"%s\"", name,
                        attn_mlp_name(c->mlp));

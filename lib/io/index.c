@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "io/strings.h"
 #include "io/tree.h"
 
 enum { VALUES_MAX = 1 << 20, FILES_MAX = 1024 };
@@ -19,35 +20,42 @@ static bool is_plain(const char *file)
 }
 
 /* Its place in the list of files, where it is added when it is new. */
-static int file_of(struct attn_index *x, const char *file, size_t *at, const char *name, struct attn_err *err)
+static int file_of(struct attn_index *x, struct attn_strings *names, const char *file, size_t *at, const char *name,
+                   struct attn_err *err)
 {
-    for (*at = 0; *at < x->files; ++*at)
-        if (strcmp(x->file[*at], file) == 0)
-            return ATTN_OK;
+    *at = attn_strings_add(names, file, strlen(file));
+    if (*at == ATTN_STRINGS_NONE)
+        return no_memory(name, err);
+    if (*at < x->files)
+        return ATTN_OK;
     if (x->files == FILES_MAX)
         return attn_fail(err, ATTN_EFORMAT, "%s: more than %d files, expected fewer", name, FILES_MAX);
     x->file[x->files] = strdup(file);
     return x->file[x->files] ? (x->files++, ATTN_OK) : no_memory(name, err);
 }
 
-static int add_entry(struct attn_index *x, const cJSON *v, const char *name, struct attn_err *err)
+static int add_entry(struct attn_index *x, struct attn_strings *names, const cJSON *v, const char *name,
+                     struct attn_err *err)
 {
     struct attn_index_entry *e = &x->entry[x->n];
+    char found[ATTN_TREE_SHOWN];
     if (!cJSON_IsString(v) || !is_plain(v->valuestring))
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"weight_map\" says tensor '%s' is in %s%s%s, expected the plain name of a "
-                         "file beside it", name, v->string, cJSON_IsString(v) ? "'" : "", cJSON_IsString(v) ? v->valuestring :
-                         "no file", cJSON_IsString(v) ? "'" : "");
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"weight_map\" says tensor '%.*s' is in %s, expected the plain name of a "
+                         "file beside it", name, attn_shown(v->string, strlen(v->string)), v->string,
+                         attn_tree_show(v, found));
     e->tensor = strdup(v->string);
     if (!e->tensor)
         return no_memory(name, err);
     x->n++;
-    return file_of(x, v->valuestring, &e->file, name, err);
+    return file_of(x, names, v->valuestring, &e->file, name, err);
 }
 
 static int read_map(struct attn_index *x, const cJSON *map, const char *name, struct attn_err *err)
 {
+    struct attn_strings names = {0};
     const cJSON *v;
     size_t n = 0;
+    int rc = ATTN_OK;
     cJSON_ArrayForEach(v, map)
         n++;
     if (!cJSON_IsObject(map) || n == 0)
@@ -56,10 +64,10 @@ static int read_map(struct attn_index *x, const cJSON *map, const char *name, st
     x->file = calloc(FILES_MAX, sizeof *x->file);
     if (!x->entry || !x->file)
         return no_memory(name, err);
-    int rc = ATTN_OK;
     cJSON_ArrayForEach(v, map)
         if (!rc)
-            rc = add_entry(x, v, name, err);
+            rc = add_entry(x, &names, v, name, err);
+    attn_strings_free(&names);
     return rc;
 }
 

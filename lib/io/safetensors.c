@@ -294,7 +294,8 @@ static int check_tiling(const struct attn_st *st, struct attn_err *err)
 {
     const char *last = "";
     size_t end = 0;
-    for (const struct attn_st_tensor *t = st->tensor, *past = t + st->names.n; t < past; t++) {
+    for (size_t i = 0; i < st->names.n; i++) {
+        const struct attn_st_tensor *t = &st->tensor[i];
         size_t begin = (size_t)(t->data - st->data);
         int shown = attn_shown(t->name, strlen(t->name));
         if (begin < end)

@@ -74,7 +74,7 @@ static int read_entries(struct attn_vocab *v, struct attn_json *j, struct attn_e
     int rc = ATTN_OK;
     if (attn_json_next(j) != ATTN_JSON_OBJECT && !j->failed)
         return attn_fail(err, ATTN_EFORMAT, "%s: it is %.*s, expected an object like {\"Life\": 0}", j->name,
-                         (int)(j->at - j->start), j->text + j->start);
+                         attn_shown(j->text + j->start, j->at - j->start), j->text + j->start);
     while (!rc && attn_json_next(j) == ATTN_JSON_KEY)
         rc = read_entry(v, j, err);
     if (!rc)

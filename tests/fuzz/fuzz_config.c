@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(c.Hkv > 0 && c.H % c.Hkv == 0);
         must(c.H * c.dh <= INT32_MAX && c.H * c.dv <= INT32_MAX);
         must(c.mlp == ATTN_MLP_NONE || c.m > 0);
+        must(c.m <= INT32_MAX && c.rotary <= c.dh);
         must(c.norm_eps >= 0 && c.rope_theta > 0);
     }
     attn_config_free(&c);

@@ -17,7 +17,7 @@ static bool walk(const char *text, size_t len, char *plain)
         size_t n = attn_json_string(&j, plain);
         must(n <= j.token_len);
         plain[n] = '\0';
-        must(attn_json_is(&j, plain) == (strlen(plain) == n));
+        must(attn_json_is(&j, plain) == (strlen(plain) == n) && (strlen(plain) == n) == (j.nul == 0));
     }
     must((j.failed != NULL) == (e == ATTN_JSON_FAILED));
     if (j.failed)

@@ -100,20 +100,33 @@ struct attn_token {
 struct attn_tokens { size_t n; struct attn_token *tok; };           /* one block of memory */
 void attn_tokens_free(struct attn_tokens *t);                       /* NULL is fine */
 
-/* Needs no weights: a directory with vocab.json suffices, config.json is used if there. */
+/* Needs no weights: a directory with vocab.json (words), vocab.json and merges.txt, or tokenizer.json
+ * (both byte-level BPE) suffices; config.json and tokenizer_config.json are used if there. */
 struct attn_tokenizer;
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err);
 void attn_tokenizer_close(struct attn_tokenizer *t);                /* NULL is fine */
-const char *attn_tokenizer_kind(const struct attn_tokenizer *t);    /* "word" */
+const char *attn_tokenizer_kind(const struct attn_tokenizer *t);    /* "word", "bpe" */
 size_t attn_tokenizer_size(const struct attn_tokenizer *t);         /* entries */
-/* How a token reads; NULL: no such id.  Lives as long as the tokenizer. */
+/* How a token reads, which may be part of a character; NULL: no such id.  Lives as long as the tokenizer. */
 const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len);
 const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len);    /* as the vocabulary spells it */
 
-/* The tokens own all they point to.  An empty text gives zero tokens. */
+enum attn_bos { ATTN_BOS_AUTO, ATTN_BOS_YES, ATTN_BOS_NO };
+struct attn_encode_opts {
+    bool special;                       /* special tokens such as <|endoftext|> are found in the text */
+    /* AUTO: what the tokenizer's own files say, before the text and after it; YES: a BOS in any case;
+     * NO: neither.  Such tokens have start = end. */
+    enum attn_bos bos;
+};
+/* The tokens own all they point to.  An empty text gives zero tokens, but for a BOS that was asked for.
+ * Where the tokenizer normalises (NFC), a token's bytes are those of the whole characters it comes from. */
+int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
+                     const struct attn_encode_opts *o, struct attn_err *err);
+/* All options zero. */
 int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                 struct attn_err *err);
-/* Malloc'd text, NUL-terminated for convenience; words are joined by one space. */
+/* Malloc'd text, NUL-terminated for convenience; words are joined by one space,
+ * bytes of BPE tokens by nothing. */
 int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const int32_t *ids, size_t n,
                 struct attn_err *err);
 /* Tokens without text. */

@@ -264,8 +264,12 @@ START_TEST(tokenizer_needs_only_a_vocabulary)
     ck_assert_mem_eq(attn_tokenizer_text(t, 1, &len), "b", 1);
     ck_assert_ptr_null(attn_tokenizer_text(t, 2, &len));
     attn_tokenizer_close(t);
+    write_file("merges.txt", "#version: 0.2\na c\n", 18);
+    expect_no_tokenizer("merges.txt: line 2");
     write_file("merges.txt", "#version: 0.2\n", 14);
-    expect_no_tokenizer("BPE");
+    ck_assert_msg(!attn_tokenizer_open(&t, made_path(""), &err), "%s", err.msg);
+    ck_assert_str_eq(attn_tokenizer_kind(t), "bpe");
+    attn_tokenizer_close(t);
 }
 END_TEST
 

@@ -60,13 +60,21 @@ int input_read(struct input *in, struct attn_err *err)
     return ATTN_OK;
 }
 
+int input_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
+{
+    const char *bos = common.bos ? common.bos : "auto";
+    struct attn_encode_opts o = {.special = common.special};
+    o.bos = !strcmp(bos, "yes") ? ATTN_BOS_YES : !strcmp(bos, "no") ? ATTN_BOS_NO : ATTN_BOS_AUTO;
+    return attn_encode_with(out, t, in->text, in->len, &o, err);
+}
+
 int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)
 {
     *tokenizer = NULL;
     if (!in->text)
         return attn_tokens_from_ids(out, in->ids, in->n, err);
     int code = attn_tokenizer_open(tokenizer, common.model, err);
-    return code ? code : attn_encode(out, *tokenizer, in->text, in->len, err);
+    return code ? code : input_encode(out, *tokenizer, in, err);
 }
 
 int input_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err)

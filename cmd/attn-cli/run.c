@@ -101,6 +101,6 @@ const struct command run_command = {
         {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
         {"tokens", "the token table"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, ids_options, select_options, options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, select_options, options,
                                              thread_options, general_options, NULL},
 };

@@ -184,6 +184,6 @@ const struct command score_command = {
         {"attn-cli score -m ./gpt2 -s \"Hello there\"", "a table of tokens, and the totals"},
         {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, ids_options, options, thread_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, thread_options,
                                              general_options, NULL},
 };

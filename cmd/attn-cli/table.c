@@ -29,6 +29,16 @@ const struct option text_options[] = {
     {.name = NULL},
 };
 
+static const char *const bos_choices[] = {"auto", "yes", "no", NULL};
+
+const struct option encode_options[] = {
+    {0, "special", OPT_FLAG, &common.special, NULL, "special tokens such as <|endoftext|> are found in the text (default: "
+     "they are text like any other)", .flags = OPT_COUNTS},
+    {0, "bos", OPT_CHOICE, &common.bos, "WHEN", "put the token that begins a text in front: auto, yes or no; auto: what the "
+     "tokenizer's own files say (default: auto)", .choices = bos_choices, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
 const struct option ids_options[] = {
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "token ids in place of a text, as in 5,1,2; no tokenizer is read",
      .flags = OPT_INPUT | OPT_COUNTS},
@@ -101,6 +111,9 @@ const struct pair tool_environment[] = {
 const struct pair tool_files[] = {
     {"DIR/config.json", "sizes and kind of a model"},
     {"DIR/vocab.json", "its vocabulary: an object from token to id"},
+    {"DIR/merges.txt", "beside it: the rules of byte-level BPE, as GPT-2 has them"},
+    {"DIR/tokenizer.json", "or all of a byte-level BPE tokenizer, as Hugging Face writes it"},
+    {"DIR/tokenizer_config.json", "which token begins a text, and whether it is added"},
     {"DIR/model.safetensors", "its weights"},
     {NULL, NULL},
 };

@@ -65,14 +65,14 @@ extern const struct command run_command, tokenize_command, generate_command, sco
 
 /* Options that several commands share, and where their values are. */
 extern struct common {
-    const char *model, *sentence, *file, *ids, *word;
+    const char *model, *sentence, *file, *ids, *word, *bos;
     struct number threads;
-    bool raw, quiet, help, version;
+    bool raw, special, quiet, help, version;
 } common;
 extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;
 extern struct selection { const char *show, *layer, *head; } selection;
-extern const struct option model_options[], text_options[], ids_options[], thread_options[], general_options[],
-    word_options[], select_options[];
+extern const struct option model_options[], text_options[], encode_options[], ids_options[], thread_options[],
+    general_options[], word_options[], select_options[];
 
 extern const char tool_summary[], tool_description[];
 extern const struct pair tool_examples[], tool_environment[], tool_files[], tool_statuses[];

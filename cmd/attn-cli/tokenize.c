@@ -53,7 +53,7 @@ static void print_json(const struct attn_tokens *t, const struct input *in)
 static int encode(const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
 {
     struct attn_tokens *tokens;
-    if (attn_encode(&tokens, t, in->text, in->len, err))
+    if (input_encode(&tokens, t, in, err))
         return err->code;
     if (!o.format || !strcmp(o.format, "text"))
         print_table(tokens);
@@ -116,14 +116,16 @@ static const struct option options[] = {
 const struct command tokenize_command = {
     .name = "tokenize",
     .run = tokenize,
-    .usage = "tokenize -s TEXT [-m DIR|NAME] [--format F] | tokenize --decode --ids 5,1,2",
+    .usage = "tokenize -s TEXT [-m DIR|NAME] [--special] [--format F] | tokenize --decode --ids 5,1,2",
     .summary = "text to token ids and back",
     .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  Needs no weights: a "
-             "directory with a vocabulary suffices.  An empty text has no tokens, which is no error.",
+             "directory with a vocabulary suffices: vocab.json for words, vocab.json and merges.txt or tokenizer.json for "
+             "byte-level BPE.  In the table a dot stands for a space and \\xE2 for a byte that is no character by itself.  An "
+             "empty text has no tokens, which is no error.",
     .examples = (const struct pair[]){
         {"attn-cli tokenize -s \"Life is short, eat dessert first\"", "a table of tokens"},
         {"attn-cli tokenize -f note.txt --format ids", "ids only, for scripts"},
         {"attn-cli tokenize --decode --ids 0,4,5", "and back"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, ids_options, options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, general_options, NULL},
 };

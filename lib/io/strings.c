@@ -1,50 +1,19 @@
 #include "io/strings.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/grow.h"
+#include "io/hash.h"
 
 enum { FIRST_SLOTS = 16, SHOWN = 72 };
 
-/* The two halves of the full product, folded: every input bit reaches every output bit. */
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    __extension__ typedef unsigned __int128 wide;
-    wide p = (wide)a * b;
-    return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
-static uint64_t load(const char *s, size_t bytes)
-{
-    uint64_t w = 0;
-    memcpy(&w, s, bytes);               /* bytes is a constant wherever this is called: one instruction */
-    return w;
-}
-
-/* Up to seven bytes, overlapping in the middle: with the length known they are told apart. */
-static uint64_t load_rest(const char *s, size_t len)
-{
-    if (len >= 4)
-        return load(s, 4) << 32 | load(s + len - 4, 4);
-    return len == 0 ? 0 : load(s, 1) << 16 | load(s + len / 2, 1) << 8 | load(s + len - 1, 1);
-}
-
 static uint32_t hash(uint64_t seed, const char *s, size_t len)
 {
-    uint64_t h = mix(seed ^ len, 0x9E3779B97F4A7C15u);
+    uint64_t h = attn_hash_mix(seed ^ len, 0x9E3779B97F4A7C15u);
     for (; len >= 8; s += 8, len -= 8)
-        h = mix(h ^ load(s, 8), seed | 1);
-    h = mix(h ^ load_rest(s, len), 0xD6E8FEB86659FD93u);
+        h = attn_hash_mix(h ^ attn_hash_word(s, 8), seed | 1);
+    h = attn_hash_mix(h ^ attn_hash_word(s, len), 0xD6E8FEB86659FD93u);
     return (uint32_t)(h ^ h >> 32);
-}
-
-static uint64_t new_seed(const void *fallback)
-{
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
-        seed = mix((uintptr_t)fallback, 0x9E3779B97F4A7C15u);       /* the address is random too */
-    return seed;
 }
 
 static size_t length(const struct attn_strings *t, size_t i)
@@ -64,12 +33,11 @@ static size_t probe(const struct attn_strings *t, uint32_t h, const char *s, siz
     return i;
 }
 
-/* Twice the slots, all free, then every item in its place. */
-static bool spread(struct attn_strings *t)
+/* So many slots, all free, then every item in its place. */
+static bool spread(struct attn_strings *t, size_t slots)
 {
-    size_t slots = t->slots ? 2 * t->slots : FIRST_SLOTS;
     if (!t->slot)
-        t->seed = new_seed(t);
+        t->seed = attn_hash_seed(t);
     uint32_t *slot = attn_grow(t->slot, &t->slot_room, slots, sizeof *slot);
     if (!slot)
         return false;
@@ -83,6 +51,16 @@ static bool spread(struct attn_strings *t)
         slot[i] = (uint32_t)n + 1;
     }
     return true;
+}
+
+bool attn_strings_reserve(struct attn_strings *t, size_t n)
+{
+    size_t slots = FIRST_SLOTS;
+    if (n > UINT32_MAX / 4)
+        return false;
+    while (slots < 2 * n)
+        slots *= 2;
+    return slots <= t->slots || spread(t, slots);
 }
 
 char *attn_strings_draft(struct attn_strings *t, size_t len)
@@ -116,7 +94,7 @@ static bool append(struct attn_strings *t, uint32_t *slot, uint32_t h, const cha
 
 size_t attn_strings_add(struct attn_strings *t, const char *s, size_t len)
 {
-    if (2 * (t->n + 1) > t->slots && !spread(t))
+    if (2 * (t->n + 1) > t->slots && !spread(t, t->slots ? 2 * t->slots : FIRST_SLOTS))
         return ATTN_STRINGS_NONE;
     uint32_t h = hash(t->seed, s, len);
     uint32_t *slot = &t->slot[probe(t, h, s, len)];

@@ -22,6 +22,8 @@ struct attn_strings {
 /* The number of s, which is copied if it is new: then the number is the old n.  NONE: no memory, or
  * 4 GB are full. */
 size_t attn_strings_add(struct attn_strings *t, const char *s, size_t len);
+/* Saves moving everything time and again before n are there; false: no memory. */
+bool attn_strings_reserve(struct attn_strings *t, size_t n);
 /* Room for a string of up to len bytes to be made in place: adding it then copies nothing.  NULL
  * where add gives NONE. */
 char *attn_strings_draft(struct attn_strings *t, size_t len);

@@ -1,69 +1,61 @@
 #include "io/tokens.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/grow.h"
-#include "io/strings.h"
-#include "io/words.h"
-
-enum { SUGGESTIONS = 3, LISTED = 10 };  /* a vocabulary this small is shown whole */
 
 struct attn_tokenizer {
-    struct attn_vocab *vocab;
-    char *name, *drop;                  /* drop NULL: nothing */
-    bool lowercase;
-    int32_t unknown;                    /* -1: an unknown word is an error */
+    const struct attn_vocab *vocab;     /* of the one that is not NULL: */
+    struct attn_by_word *word;
+    struct attn_byte_level *bytes;
+    char *name;                         /* of the vocabulary's file */
 };
 
-/* Copies s, which may be NULL. */
-static bool copy_text(char **out, const char *s)
+/* Takes over what is not NULL. */
+static int new_tokenizer(struct attn_tokenizer **out, struct attn_by_word *word, struct attn_byte_level *bytes,
+                         const struct attn_vocab *vocab, const char *name, struct attn_err *err)
 {
-    *out = s ? strdup(s) : NULL;
-    return *out || !s;
+    struct attn_tokenizer *t = calloc(1, sizeof *t);
+    char *copy = strdup(name);
+    if (!t || !copy) {
+        attn_by_word_free(word);
+        attn_byte_level_free(bytes);
+        free(copy);
+        free(t);
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
+    }
+    *t = (struct attn_tokenizer){.vocab = vocab, .word = word, .bytes = bytes, .name = copy};
+    *out = t;
+    return ATTN_OK;
 }
 
 int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule,
                         const char *name, struct attn_err *err)
 {
-    int rc = ATTN_OK;
-    struct attn_tokenizer *t = calloc(1, sizeof *t);
-    if (!t) {
-        attn_vocab_free(v);
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
-    }
-    t->vocab = v;
-    t->lowercase = rule->lowercase;
-    t->unknown = rule->unknown ? attn_vocab_id(v, rule->unknown, strlen(rule->unknown)) : -1;
-    if (!copy_text(&t->name, name) || !copy_text(&t->drop, rule->drop))
-        rc = attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
-    else if (rule->unknown && t->unknown < 0)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: the token '%.*s' for unknown words (\"tokenizer.unknown\") is not "
-                       "among its %zu words", name, attn_shown(rule->unknown, strlen(rule->unknown)), rule->unknown,
-                       attn_vocab_size(v));
-    if (rc)
-        attn_tokenizer_close(t);
-    else
-        *out = t;
-    return rc;
+    struct attn_by_word *word = NULL;
+    int rc = attn_by_word_new(&word, v, rule, name, err);
+    return rc ? rc : new_tokenizer(out, word, NULL, v, name, err);
+}
+
+int attn_tokenizer_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const char *name, struct attn_err *err)
+{
+    return new_tokenizer(out, NULL, b, b->rules.vocab, name, err);
 }
 
 void attn_tokenizer_close(struct attn_tokenizer *t)
 {
     if (!t)
         return;
-    attn_vocab_free(t->vocab);
+    attn_by_word_free(t->word);
+    attn_byte_level_free(t->bytes);
     free(t->name);
-    free(t->drop);
     free(t);
 }
 
 const char *attn_tokenizer_kind(const struct attn_tokenizer *t)
 {
-    (void)t;
-    return "word";
+    return t->word ? "word" : "bpe";
 }
 
 size_t attn_tokenizer_size(const struct attn_tokenizer *t)
@@ -71,9 +63,19 @@ size_t attn_tokenizer_size(const struct attn_tokenizer *t)
     return attn_vocab_size(t->vocab);
 }
 
+/* How the token of that rank reads. */
+static const char *read_token(const struct attn_tokenizer *t, size_t rank, size_t *len)
+{
+    if (t->word)
+        return attn_vocab_at(t->vocab, rank, len);
+    *len = t->bytes->reading[rank].len;
+    return t->bytes->reading[rank].s;
+}
+
 const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len)
 {
-    return attn_vocab_word(t->vocab, id, len);
+    size_t rank = attn_vocab_rank(t->vocab, id);
+    return rank == SIZE_MAX ? NULL : read_token(t, rank, len);
 }
 
 const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len)
@@ -83,53 +85,9 @@ const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_
 
 /* ---- text to tokens -------------------------------------------------------------------- */
 
-struct span { int32_t id; size_t start, end; };
-struct spans { struct span *span; size_t n, room; };
-
 static int no_memory(struct attn_err *err)
 {
     return attn_fail(err, ATTN_ENOMEM, "no memory for the tokens of a text");
-}
-
-/* Appends "LEAD'word'" to hint while there is room. */
-static void add_word(char *hint, size_t size, const char *lead, const char *word, size_t len)
-{
-    size_t n = strlen(hint);
-    snprintf(hint + n, size - n, "%s'%.*s'", lead, attn_shown(word, len), word);
-}
-
-static int unknown_word(const struct attn_tokenizer *t, const struct attn_words *w, struct attn_err *err)
-{
-    const char *near[SUGGESTIONS];
-    size_t near_len[SUGGESTIONS], len, words = attn_vocab_size(t->vocab);
-    char similar[320] = "", known[512] = "";
-    size_t n = attn_vocab_nearest(t->vocab, w->word, w->word_len, near, near_len, SUGGESTIONS);
-    for (size_t i = 0; i < n; i++)
-        add_word(similar, sizeof similar, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ", near[i],
-                 near_len[i]);
-    for (size_t i = 0; i < words && words <= LISTED; i++) {
-        const char *word = attn_vocab_at(t->vocab, i, &len);
-        add_word(known, sizeof known, i == 0 ? ": " : " ", word, len);
-    }
-    return attn_fail(err, ATTN_EFORMAT, "unknown word '%.*s' at byte %zu of the text%s%s (%s has %zu word%s%s)",
-                     attn_shown(w->word, w->word_len), w->word, w->start, similar, n > 0 ? "?" : "", t->name, words,
-                     words == 1 ? "" : "s", known);
-}
-
-static int find_words(struct spans *found, const struct attn_tokenizer *t, struct attn_words *w,
-                      struct attn_err *err)
-{
-    while (attn_words_next(w)) {
-        int32_t id = attn_vocab_id(t->vocab, w->word, w->word_len);
-        if (id < 0 && t->unknown < 0)
-            return unknown_word(t, w, err);
-        struct span *span = attn_grow(found->span, &found->room, found->n + 1, sizeof *span);
-        if (!span)
-            return no_memory(err);
-        found->span = span;
-        span[found->n++] = (struct span){.id = id < 0 ? t->unknown : id, .start = w->start, .end = w->end};
-    }
-    return w->failed ? no_memory(err) : ATTN_OK;
 }
 
 /* One block for n tokens and `bytes` of their spellings, which start at *spell. */
@@ -146,45 +104,98 @@ static struct attn_tokens *new_tokens(size_t n, size_t bytes, char **spell)
     return t;
 }
 
-static int pack(struct attn_tokens **out, const struct attn_tokenizer *t, const struct spans *found,
+/* Tokens of a text come time and again: each is looked up and spelled once. */
+struct kinds {
+    uint32_t *number;                   /* [entries of the vocabulary] by rank: 1 + its place in kind; 0: not met */
+    struct attn_token *kind; size_t n, room;
+    size_t bytes;                       /* of their spellings and texts, with a NUL after each */
+};
+
+static bool meet(struct kinds *k, const struct attn_tokenizer *t, size_t rank, int32_t id)
+{
+    struct attn_token *kind = attn_grow(k->kind, &k->room, k->n + 1, sizeof *kind);
+    if (!kind)
+        return false;
+    k->kind = kind;
+    kind += k->n++;
+    *kind = (struct attn_token){.id = id, .known = true};
+    kind->raw = attn_vocab_at(t->vocab, rank, &kind->raw_len);
+    kind->text = read_token(t, rank, &kind->text_len);
+    k->bytes += kind->raw_len + kind->text_len + 2;
+    k->number[rank] = (uint32_t)k->n;
+    return true;
+}
+
+static const char *copy(char **to, const char *s, size_t len)
+{
+    char *at = memcpy(*to, s, len + 1);
+    *to += len + 1;
+    return at;
+}
+
+static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const struct attn_spans *found)
+{
+    k->number = calloc(attn_vocab_size(t->vocab), sizeof *k->number);
+    for (size_t i = 0; k->number && i < found->n; i++) {
+        size_t rank = attn_vocab_rank(t->vocab, found->span[i].id);
+        if (k->number[rank] == 0 && !meet(k, t, rank, found->span[i].id))
+            return false;
+    }
+    return k->number != NULL;
+}
+
+static struct attn_tokens *put_together(struct kinds *k, const struct attn_tokenizer *t, const struct attn_spans *found)
+{
+    char *spell;
+    struct attn_tokens *tokens = new_tokens(found->n, k->bytes, &spell);
+    for (size_t i = 0; tokens && i < k->n; i++) {
+        k->kind[i].raw = copy(&spell, k->kind[i].raw, k->kind[i].raw_len);
+        k->kind[i].text = copy(&spell, k->kind[i].text, k->kind[i].text_len);
+    }
+    for (size_t i = 0; tokens && i < found->n; i++) {
+        const struct attn_span *s = &found->span[i];
+        tokens->tok[i] = k->kind[k->number[attn_vocab_rank(t->vocab, s->id)] - 1];
+        tokens->tok[i].start = s->start;
+        tokens->tok[i].end = s->end;
+    }
+    return tokens;
+}
+
+static int pack(struct attn_tokens **out, const struct attn_tokenizer *t, const struct attn_spans *found,
                 struct attn_err *err)
 {
-    size_t bytes = 0, len;
-    char *spell;
-    for (size_t i = 0; i < found->n; i++) {
-        attn_vocab_word(t->vocab, found->span[i].id, &len);
-        bytes += len + 1;
-    }
-    struct attn_tokens *tokens = new_tokens(found->n, bytes, &spell);
-    if (!tokens)
-        return no_memory(err);
-    for (size_t i = 0; i < found->n; i++) {
-        const struct span *s = &found->span[i];
-        const char *word = attn_vocab_word(t->vocab, s->id, &len);
-        memcpy(spell, word, len + 1);
-        tokens->tok[i] = (struct attn_token){
-            .id = s->id, .known = true, .text = spell, .raw = spell, .text_len = len, .raw_len = len,
-            .start = s->start, .end = s->end
-        };
-        spell += len + 1;
-    }
-    *out = tokens;
-    return ATTN_OK;
+    struct kinds kinds = {0};
+    struct attn_tokens *tokens = meet_all(&kinds, t, found) ? put_together(&kinds, t, found) : NULL;
+    free(kinds.number);
+    free(kinds.kind);
+    if (tokens)
+        *out = tokens;
+    return tokens ? ATTN_OK : no_memory(err);
+}
+
+static int by_word(struct attn_spans *out, const struct attn_tokenizer *t, const char *text, size_t len,
+                   const struct attn_encode_opts *o, struct attn_err *err)
+{
+    if (o->bos == ATTN_BOS_YES)
+        return attn_fail(err, ATTN_EUSAGE, "%s: a tokenizer by words has no BOS", t->name);
+    return attn_by_word_encode(out, t->word, text, len, err);
+}
+
+int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
+                     const struct attn_encode_opts *o, struct attn_err *err)
+{
+    struct attn_spans found = {0};
+    int rc = t->word ? by_word(&found, t, text, len, o, err) : attn_byte_level_encode(&found, t->bytes, text, len, o, err);
+    if (!rc)
+        rc = pack(out, t, &found, err);
+    free(found.span);
+    return rc;
 }
 
 int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                 struct attn_err *err)
 {
-    struct attn_words w;
-    struct spans found = {0};
-    int rc = attn_words_start(&w, t->drop, t->lowercase, text, len, err);
-    if (!rc)
-        rc = find_words(&found, t, &w, err);
-    if (!rc)
-        rc = pack(out, t, &found, err);
-    free(found.span);
-    attn_words_free(&w);
-    return rc;
+    return attn_encode_with(out, t, text, len, &(struct attn_encode_opts){0}, err);
 }
 
 int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n, struct attn_err *err)
@@ -211,17 +222,17 @@ void attn_tokens_free(struct attn_tokens *t)
 
 /* ---- ids to text ----------------------------------------------------------------------- */
 
-/* Bytes of the words of n ids, each with a space after it. */
+/* Bytes of the text of n ids, words with a space after each. */
 static int measure_text(const struct attn_tokenizer *t, const int32_t *ids, size_t n, size_t *bytes,
                         struct attn_err *err)
 {
     size_t len;
     *bytes = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!attn_vocab_word(t->vocab, ids[i], &len))
+        if (!attn_tokenizer_text(t, ids[i], &len))
             return attn_fail(err, ATTN_EFORMAT, "id %d at position %zu has no token: %s has %zu, with ids from 0 to %d",
                              (int)ids[i], i, t->name, attn_vocab_size(t->vocab), (int)attn_vocab_top(t->vocab));
-        if (__builtin_add_overflow(*bytes, len + 1, bytes))
+        if (__builtin_add_overflow(*bytes, len + (t->word != NULL), bytes))
             return no_memory(err);
     }
     return ATTN_OK;
@@ -230,7 +241,7 @@ static int measure_text(const struct attn_tokenizer *t, const int32_t *ids, size
 int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const int32_t *ids, size_t n,
                 struct attn_err *err)
 {
-    size_t bytes, word_len;
+    size_t bytes, word_len = 0;
     int rc = measure_text(t, ids, n, &bytes, err);
     if (rc)
         return rc;
@@ -238,13 +249,14 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
     if (!text)
         return no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        const char *word = attn_vocab_word(t->vocab, ids[i], &word_len);
+        const char *word = read_token(t, attn_vocab_rank(t->vocab, ids[i]), &word_len);
         memcpy(s, word, word_len);
         s += word_len;
-        *s++ = ' ';
+        if (t->word)
+            *s++ = ' ';
     }
     *out = text;
-    *len = bytes > 0 ? bytes - 1 : 0;   /* no space after the last */
+    *len = t->word && bytes > 0 ? bytes - 1 : bytes;                /* no space after the last */
     text[*len] = '\0';
     return ATTN_OK;
 }

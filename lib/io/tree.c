@@ -8,16 +8,26 @@
 #include "io/json.h"
 #include "io/strings.h"
 
+int attn_tree_read_any(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,
+                       struct attn_err *err)
+{
+    int rc = attn_json_check(text, len, name, max_values, err);
+    if (rc)
+        return rc;
+    *out = cJSON_ParseWithLength(text, len);
+    if (!*out)                          /* before Debian mended it, it took numbers of up to 63 characters */
+        return attn_fail(err, ATTN_EFORMAT, "%s: no memory for it, or a number in it is too long", name);
+    return ATTN_OK;
+}
+
 int attn_tree_read(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,
                    struct attn_err *err)
 {
     char found[ATTN_TREE_SHOWN];
-    int rc = attn_json_check(text, len, name, max_values, err);
+    cJSON *root = NULL;
+    int rc = attn_tree_read_any(&root, text, len, name, max_values, err);
     if (rc)
         return rc;
-    cJSON *root = cJSON_ParseWithLength(text, len);
-    if (!root)                          /* before Debian mended it, it took numbers of up to 63 characters */
-        return attn_fail(err, ATTN_EFORMAT, "%s: no memory for it, or a number in it is too long", name);
     if (!cJSON_IsObject(root)) {
         rc = attn_fail(err, ATTN_EFORMAT, "%s: it is %s, expected an object", name, attn_tree_show(root, found));
         cJSON_Delete(root);
@@ -25,6 +35,14 @@ int attn_tree_read(cJSON **out, const char *text, size_t len, const char *name, 
     }
     *out = root;
     return ATTN_OK;
+}
+
+const cJSON *attn_tree_member(const cJSON *v, const char *name)
+{
+    const cJSON *m = cJSON_IsObject(v) ? v->child : NULL;
+    while (m && strcmp(m->string, name) != 0)
+        m = m->next;
+    return m;
 }
 
 bool attn_tree_whole(const cJSON *v, double lo, double hi, double *out)

@@ -13,6 +13,13 @@
 int attn_tree_read(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,
                    struct attn_err *err);
 
+/* The same for a document of any kind. */
+int attn_tree_read_any(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,
+                       struct attn_err *err);
+
+/* The member of that name; NULL: not there, or v is no object. */
+const cJSON *attn_tree_member(const cJSON *v, const char *name);
+
 /* A whole number, however it is written (3, 3.0, 3e0); false beyond lo..hi or for anything else. */
 bool attn_tree_whole(const cJSON *v, double lo, double hi, double *out);
 

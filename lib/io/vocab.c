@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/grow.h"
@@ -10,7 +11,7 @@
 #include "io/near.h"
 #include "io/strings.h"
 
-enum { TOP = INT32_MAX - 1 };           /* the largest id: with it, their number still fits 31 bits */
+enum { BYTES_AN_ENTRY = 24 };           /* of a file, about */
 
 struct entry { int32_t id; uint32_t word; };                        /* word: its number in the set */
 
@@ -18,6 +19,7 @@ struct attn_vocab {
     struct attn_strings words;          /* [n] in the order of the file */
     int32_t *id; size_t id_room;        /* [n] of each word */
     struct entry *by_id;                /* [n] ascending */
+    size_t own;                         /* entries before any were added */
 };
 
 static int no_memory(const char *name, struct attn_err *err)
@@ -33,9 +35,9 @@ static bool parse_id(const struct attn_json *j, int32_t *id)
     double x;
     if (attn_num_parse_u64(text, j->token_len, &n)) {
         *id = (int32_t)n;
-        return n <= TOP;
+        return n <= ATTN_VOCAB_ID_MAX;
     }
-    if (!attn_num_parse_f64(text, j->token_len, &x) || !(x >= 0 && x <= TOP) || x != floor(x))
+    if (!attn_num_parse_f64(text, j->token_len, &x) || !(x >= 0 && x <= ATTN_VOCAB_ID_MAX) || x != floor(x))
         return false;
     *id = (int32_t)x;
     return true;
@@ -47,7 +49,8 @@ static int bad_id(const struct attn_vocab *v, const struct attn_json *j, struct 
     size_t len, found_len = j->at - j->start;
     const char *word = attn_strings_at(&v->words, v->words.n - 1, &len), *found = j->text + j->start;
     return attn_fail(err, ATTN_EFORMAT, "%s: the id of '%.*s' is %.*s, expected a whole number from 0 to %d", j->name,
-                     attn_shown(word, len), word, attn_shown(found, found_len), found, TOP);
+                     attn_shown(word, len), word, attn_shown(found, found_len), found,
+                     (int)ATTN_VOCAB_ID_MAX);
 }
 
 /* The key just read and its value. */
@@ -77,8 +80,6 @@ static int read_entries(struct attn_vocab *v, struct attn_json *j, struct attn_e
                          attn_shown(j->text + j->start, j->at - j->start), j->text + j->start);
     while (!rc && attn_json_next(j) == ATTN_JSON_KEY)
         rc = read_entry(v, j, err);
-    if (!rc)
-        attn_json_next(j);              /* nothing may follow the object */
     if (!rc && j->failed)
         rc = attn_json_error(j, err);
     if (!rc && v->words.n == 0)
@@ -107,9 +108,10 @@ static int order_by_id(struct attn_vocab *v, const char *name, struct attn_err *
 {
     bool sorted = true;
     size_t n = v->words.n;
-    struct entry *e = v->by_id = calloc(n + 1, sizeof *e);
+    struct entry *e = realloc(v->by_id, (n + 1) * sizeof *e);
     if (!e)
         return no_memory(name, err);
+    v->by_id = e;
     for (size_t i = 0; i < n; i++) {
         e[i] = (struct entry){.id = v->id[i], .word = (uint32_t)i};
         sorted = sorted && (i == 0 || e[i - 1].id < e[i].id);
@@ -122,21 +124,67 @@ static int order_by_id(struct attn_vocab *v, const char *name, struct attn_err *
     return ATTN_OK;
 }
 
-int attn_vocab_read(struct attn_vocab **out, const char *text, size_t len, const char *name, struct attn_err *err)
+int attn_vocab_take(struct attn_vocab **out, struct attn_json *j, struct attn_err *err)
 {
-    struct attn_json j;
     struct attn_vocab *v = calloc(1, sizeof *v);
-    if (!v)
-        return no_memory(name, err);
-    attn_json_start(&j, text, len, name);
-    int rc = read_entries(v, &j, err);
+    size_t likely = (j->len - j->at) / BYTES_AN_ENTRY;
+    if (!v || !attn_strings_reserve(&v->words, likely < ATTN_VOCAB_MAX ? likely : ATTN_VOCAB_MAX)) {
+        attn_vocab_free(v);
+        return no_memory(j->name, err);
+    }
+    int rc = read_entries(v, j, err);
     if (!rc)
-        rc = order_by_id(v, name, err);
+        rc = order_by_id(v, j->name, err);
+    v->own = v->words.n;
     if (rc)
         attn_vocab_free(v);
     else
         *out = v;
     return rc;
+}
+
+int attn_vocab_read(struct attn_vocab **out, const char *text, size_t len, const char *name, struct attn_err *err)
+{
+    struct attn_json j;
+    struct attn_vocab *v = NULL;
+    attn_json_start(&j, text, len, name);
+    int rc = attn_vocab_take(&v, &j, err);
+    if (!rc && attn_json_next(&j) != ATTN_JSON_DONE) {
+        attn_vocab_free(v);
+        return attn_json_error(&j, err);
+    }
+    if (!rc)
+        *out = v;
+    return rc;
+}
+
+static int add_entry(struct attn_vocab *v, const char *word, int32_t id, const char *name, struct attn_err *err)
+{
+    size_t len = strlen(word), n = v->words.n;
+    int32_t *ids = attn_grow(v->id, &v->id_room, n + 1, sizeof *ids);
+    if (!ids)
+        return no_memory(name, err);
+    v->id = ids;
+    size_t i = attn_strings_add(&v->words, word, len);
+    if (i == ATTN_STRINGS_NONE)
+        return no_memory(name, err);
+    if (i < n && ids[i] != id)
+        return attn_fail(err, ATTN_EFORMAT, "%s: '%.*s' has the ids %d and %d, expected one", name,
+                         attn_shown(word, len), word, (int)ids[i], (int)id);
+    ids[i] = id;
+    return ATTN_OK;
+}
+
+int attn_vocab_add(struct attn_vocab *v, const char *const *word, const int32_t *id, size_t n, const char *name,
+                   struct attn_err *err)
+{
+    size_t before = v->words.n;
+    for (size_t i = 0; i < n; i++) {
+        int rc = add_entry(v, word[i], id[i], name, err);
+        if (rc)
+            return rc;
+    }
+    return v->words.n > before ? order_by_id(v, name, err) : ATTN_OK;
 }
 
 void attn_vocab_free(struct attn_vocab *v)
@@ -170,13 +218,30 @@ const char *attn_vocab_at(const struct attn_vocab *v, size_t i, size_t *len)
     return attn_strings_at(&v->words, v->by_id[i].word, len);
 }
 
-const char *attn_vocab_word(const struct attn_vocab *v, int32_t id, size_t *len)
+int32_t attn_vocab_own_id(const struct attn_vocab *v, const char *word, size_t len)
+{
+    size_t i = attn_strings_find(&v->words, word, len);
+    return i < v->own ? v->id[i] : -1;
+}
+
+size_t attn_vocab_rank(const struct attn_vocab *v, int32_t id)
 {
     struct entry key = {.id = id};
     if (id >= 0 && (size_t)id < v->words.n && v->by_id[id].id == id)
-        return attn_vocab_at(v, (size_t)id, len);                   /* no gaps so far: nearly always */
+        return (size_t)id;                                          /* no gaps so far: nearly always */
     const struct entry *e = bsearch(&key, v->by_id, v->words.n, sizeof key, compare_ids);
-    return e ? attn_strings_at(&v->words, e->word, len) : NULL;
+    return e ? (size_t)(e - v->by_id) : SIZE_MAX;
+}
+
+const char *attn_vocab_word(const struct attn_vocab *v, int32_t id, size_t *len)
+{
+    size_t i = attn_vocab_rank(v, id);
+    return i == SIZE_MAX ? NULL : attn_vocab_at(v, i, len);
+}
+
+int32_t attn_vocab_id_at(const struct attn_vocab *v, size_t i)
+{
+    return v->by_id[i].id;
 }
 
 /* An insertion into the few best so far. */

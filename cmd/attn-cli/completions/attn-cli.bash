@@ -35,6 +35,7 @@ _attn_cli()
         -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
         --ids) : ;;
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
@@ -43,16 +44,17 @@ _attn_cli()
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --precision) : ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --ids --show --layer --head --format --output --precision --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --show --layer --head --format --output --precision --threads --quiet --help --version' "$cur" ;;
         esac ;;
     tokenize)
         case $prev in
         -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
         --ids) : ;;
         --format) _attn_cli_words 'text json ids' "$cur" ;;
-        *) _attn_cli_words '--model --sentence --file --raw --ids --format --decode --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --format --decode --quiet --help --version' "$cur" ;;
         esac ;;
     generate)
         case $prev in
@@ -60,6 +62,7 @@ _attn_cli()
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --prompt) : ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
         --ids) : ;;
         -n|--max-tokens) : ;;
         --temperature) : ;;
@@ -73,18 +76,19 @@ _attn_cli()
         --layer) : ;;
         --head) : ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --prompt --ids --max-tokens --temperature --top-k --top-p --seed --stop --ignore-eos --format --output --show --layer --head --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --prompt --special --bos --ids --max-tokens --temperature --top-k --top-p --seed --stop --ignore-eos --format --output --show --layer --head --threads --quiet --help --version' "$cur" ;;
         esac ;;
     score)
         case $prev in
         -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
         --ids) : ;;
         --stride) : ;;
         --format) _attn_cli_words 'text json' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --ids --stride --format --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --stride --format --threads --quiet --help --version' "$cur" ;;
         esac ;;
     info)
         case $prev in

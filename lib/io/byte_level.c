@@ -1,0 +1,138 @@
+#include "io/byte_level.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "io/bytes.h"
+
+static int no_memory(const char *name, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
+}
+
+void attn_byte_level_free(struct attn_byte_level *b)
+{
+    if (!b)
+        return;
+    attn_vocab_free(b->rules.vocab);
+    attn_merges_free(&b->rules.merges);
+    attn_added_free(&b->added[0]);
+    attn_added_free(&b->added[1]);
+    free(b->reading);
+    free(b->pool);
+    free(b);
+}
+
+void attn_byte_level_set_bos(struct attn_byte_level *b, int32_t id)
+{
+    if (b->bos < 0 && attn_vocab_rank(b->rules.vocab, id) != SIZE_MAX)
+        b->bos = id;
+}
+
+/* ---- tables ---------------------------------------------------------------------------- */
+
+static void find_bytes(struct attn_bpe_rules *r)
+{
+    char spelled[4];
+    for (int i = 0; i < 256; i++) {
+        size_t len = attn_bytes_spell(spelled, (unsigned char)i);
+        r->byte[i] = attn_vocab_own_id(r->vocab, spelled, len);
+    }
+}
+
+/* The bytes each token spells; what spells none reads as it is written. */
+static void read_words(struct attn_byte_level *b, char *pool)
+{
+    for (size_t i = 0; i < attn_vocab_size(b->rules.vocab); i++) {
+        size_t len, n;
+        const char *word = attn_vocab_at(b->rules.vocab, i, &len);
+        n = attn_bytes_read(pool, word, len);
+        if (n == SIZE_MAX) {
+            memcpy(pool, word, len);
+            n = len;
+        }
+        b->reading[i] = (struct reading){pool, n};
+        pool[n] = '\0';
+        pool += n + 1;
+    }
+}
+
+/* Added tokens are not spelled in bytes. */
+static void read_added(struct attn_byte_level *b, const struct attn_added *a)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        size_t rank = attn_vocab_rank(b->rules.vocab, a->token[i].id);
+        b->reading[rank] = (struct reading){a->token[i].text, a->token[i].len};
+    }
+}
+
+int attn_byte_level_finish(struct attn_byte_level *b, const char *name, struct attn_err *err)
+{
+    size_t n = attn_vocab_size(b->rules.vocab), bytes = 0, len;
+    for (size_t i = 0; i < n; i++) {
+        attn_vocab_at(b->rules.vocab, i, &len);
+        bytes += len + 1;
+    }
+    b->reading = calloc(n + 1, sizeof *b->reading);
+    b->pool = malloc(bytes + 1);
+    if (!b->reading || !b->pool)
+        return no_memory(name, err);
+    find_bytes(&b->rules);
+    read_words(b, b->pool);
+    for (int i = 0; i < 2; i++) {
+        attn_added_sort(&b->added[i]);
+        read_added(b, &b->added[i]);
+    }
+    return ATTN_OK;
+}
+
+/* ---- vocab.json and merges.txt --------------------------------------------------------- */
+
+/* Which tokens, by rank, a rule makes; NULL: no memory. */
+static bool *find_made(const struct attn_bpe_rules *r)
+{
+    bool *made = calloc(attn_vocab_size(r->vocab), sizeof *made);
+    for (size_t i = 0; made && i < r->merges.slots; i++)
+        if (r->merges.slot[i].rank != ATTN_MERGES_NONE)
+            made[attn_vocab_rank(r->vocab, r->merges.slot[i].id)] = true;
+    return made;
+}
+
+static int find_special(struct attn_byte_level *b, const char *name, struct attn_err *err)
+{
+    bool *made = find_made(&b->rules), ok = made != NULL;
+    for (size_t i = 0; ok && i < attn_vocab_size(b->rules.vocab); i++) {
+        size_t len;
+        const char *word = attn_vocab_at(b->rules.vocab, i, &len);
+        if (made[i] || len < 3 || word[0] != '<' || word[len - 1] != '>')
+            continue;
+        struct attn_added_token t = {.text = strdup(word), .len = len, .id = attn_vocab_id_at(b->rules.vocab, i),
+                                     .special = true};
+        ok = t.text && attn_added_put(&b->added[0], &t);
+    }
+    free(made);
+    return ok ? ATTN_OK : no_memory(name, err);
+}
+
+int attn_byte_level_read(struct attn_byte_level **out, const struct attn_text_file *vocab,
+                         const struct attn_text_file *merges, struct attn_err *err)
+{
+    struct attn_byte_level *b = calloc(1, sizeof *b);
+    if (!b)
+        return no_memory(vocab->name, err);
+    b->cut[b->cuts++] = ATTN_CUT_GPT2;
+    b->bos = -1;
+    int rc = attn_vocab_read(&b->rules.vocab, vocab->text, vocab->len, vocab->name, err);
+    if (!rc)
+        rc = attn_merges_read(&b->rules.merges, b->rules.vocab, merges->text, merges->len, merges->name, err);
+    if (!rc)
+        rc = find_special(b, vocab->name, err);
+    if (!rc)
+        rc = attn_byte_level_finish(b, vocab->name, err);
+    if (rc)
+        attn_byte_level_free(b);
+    else
+        *out = b;
+    return rc;
+}

@@ -1,0 +1,23 @@
+/* hints.h - what config.json and tokenizer_config.json say about a model's tokenizer.
+ *
+ * Of config.json: "model_type", whether there is a section "tokenizer", "bos_token_id".  Of
+ * tokenizer_config.json: "add_bos_token", and "bos_token", a string or an object with "content".  All
+ * other keys are for other readers, and what is not of the kind expected counts as not there. */
+#ifndef ATTN_IO_HINTS_H
+#define ATTN_IO_HINTS_H
+
+#include "attn.h"
+
+struct attn_hints {
+    char *model_type, *bos_token;       /* owned; NULL: not there */
+    bool section, add_bos;              /* section: "tokenizer" is there */
+    int32_t bos_id;                     /* -1: not there */
+};
+
+/* Each adds what its file says to *h, which begins as ATTN_HINTS_NONE. */
+#define ATTN_HINTS_NONE {.bos_id = -1}
+int attn_hints_config(struct attn_hints *h, const char *text, size_t len, const char *name, struct attn_err *err);
+int attn_hints_tokenizer(struct attn_hints *h, const char *text, size_t len, const char *name, struct attn_err *err);
+void attn_hints_free(struct attn_hints *h);
+
+#endif

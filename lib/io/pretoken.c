@@ -1,0 +1,158 @@
+#include "io/pretoken.h"
+
+#include <string.h>
+
+#include "io/classes.h"
+
+/* End of the run of characters of one class that goes on at `at`. */
+static size_t run(const char *s, size_t len, size_t at, enum attn_class class)
+{
+    size_t step;
+    while (at < len && attn_class_at(s + at, len - at, &step) == class)
+        at += step;
+    return at;
+}
+
+static bool newline(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* Whether s goes on with `word`, in lower case, or, folding case, in any. */
+static bool goes_on(const char *s, const char *word, bool fold)
+{
+    char upper = fold ? 0x20 : 0;
+    while (*word && (*s | upper) == *word) {
+        s++;
+        word++;
+    }
+    return !*word;
+}
+
+/* 's 't 're 've 'm 'll 'd: bytes, 0 when there is none at s.  Folding case, U+017F is an s too. */
+static size_t contraction(const char *s, size_t len, bool fold)
+{
+    static const char *const endings[] = {"s", "t", "m", "d", "re", "ve", "ll"};
+    if (s[0] != '\'')
+        return 0;
+    if (fold && len >= 3 && memcmp(s + 1, "\u017f", 2) == 0)
+        return 3;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (len > n && goes_on(s + 1, endings[i], fold))
+            return 1 + n;
+    }
+    return 0;
+}
+
+/* \s+(?!\S)|\s+ at white space: the run, but for its last character when something follows it. */
+static size_t spaces(const char *s, size_t len)
+{
+    size_t end = run(s, len, 0, ATTN_CLASS_SPACE), last = end - 1;
+    if (end == len)
+        return end;
+    while (((unsigned char)s[last] & 0xC0) == 0x80)
+        last--;
+    return last > 0 ? last : end;
+}
+
+/* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ */
+static size_t gpt2(const char *s, size_t len)
+{
+    size_t n = contraction(s, len, false), lead = s[0] == ' ' && len > 1, step;
+    if (n > 0)
+        return n;
+    enum attn_class class = attn_class_at(s + lead, len - lead, &step);
+    return class == ATTN_CLASS_SPACE ? spaces(s, len) : run(s, len, lead + step, class);
+}
+
+static size_t numbers(const char *s, size_t len, size_t most)
+{
+    size_t at = 0, step;
+    for (; most > 0 && at < len && attn_class_at(s + at, len - at, &step) == ATTN_CLASS_NUMBER; most--)
+        at += step;
+    return at;
+}
+
+/* [^\r\n\p{L}\p{N}]?\p{L}+: 0 when there is none at s. */
+static size_t letters(const char *s, size_t len)
+{
+    size_t step, next;
+    enum attn_class class = attn_class_at(s, len, &step);
+    if (class == ATTN_CLASS_NUMBER || newline(s[0]))
+        return 0;
+    if (class != ATTN_CLASS_LETTER && (step == len || attn_class_at(s + step, len - step, &next) != ATTN_CLASS_LETTER))
+        return 0;
+    return run(s, len, step, ATTN_CLASS_LETTER);
+}
+
+/* ` ?[^\s\p{L}\p{N}]+[\r\n]*`: 0 when there is none at s. */
+static size_t others(const char *s, size_t len)
+{
+    size_t lead = s[0] == ' ', at = run(s, len, lead, ATTN_CLASS_OTHER);
+    if (at == lead)
+        return 0;
+    while (at < len && newline(s[at]))
+        at++;
+    return at;
+}
+
+/* \s*[\r\n]+|\s+(?!\S)|\s+ at white space: up to the last line end of the run, if it has one. */
+static size_t blank_lines(const char *s, size_t len)
+{
+    size_t end = run(s, len, 0, ATTN_CLASS_SPACE);
+    while (end > 0 && !newline(s[end - 1]))
+        end--;
+    return end > 0 ? end : spaces(s, len);
+}
+
+/* (?i:'s|'t|'re|'ve|'m|'ll|'d), then letters, \p{N} so many times, others, blank_lines. */
+static size_t modern(const char *s, size_t len, size_t most_numbers)
+{
+    size_t n = contraction(s, len, true);
+    if (n == 0)
+        n = letters(s, len);
+    if (n == 0)
+        n = numbers(s, len, most_numbers);
+    if (n == 0)
+        n = others(s, len);
+    return n > 0 ? n : blank_lines(s, len);
+}
+
+static size_t digits(const char *s, size_t len, size_t most)
+{
+    size_t n = numbers(s, len, most), step;
+    if (n > 0)
+        return n;
+    while (n < len && attn_class_at(s + n, len - n, &step) != ATTN_CLASS_NUMBER)
+        n += step;
+    return n;
+}
+
+size_t attn_cut_next(enum attn_cut cut, const char *s, size_t len)
+{
+    switch (cut) {
+    case ATTN_CUT_GPT2: return gpt2(s, len);
+    case ATTN_CUT_LLAMA3: return modern(s, len, 3);
+    case ATTN_CUT_QWEN2: return modern(s, len, 1);
+    case ATTN_CUT_DIGITS: return digits(s, len, 1);
+    case ATTN_CUT_DIGIT_RUNS: return digits(s, len, SIZE_MAX);
+    case ATTN_CUTS: break;
+    }
+    return len;
+}
+
+enum attn_cut attn_cut_of(const char *pattern)
+{
+    static const struct { const char *pattern; enum attn_cut cut; } known[] = {
+        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", ATTN_CUT_GPT2},
+        {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
+         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_CUT_LLAMA3},
+        {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
+         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_CUT_QWEN2},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(pattern, known[i].pattern) == 0)
+            return known[i].cut;
+    return ATTN_CUTS;
+}

@@ -1,0 +1,223 @@
+/* Bytes, classes and pieces: what comes before byte-level BPE merges anything. */
+#include "suites.h"
+
+#include "shared.h"
+
+#include "base/utf8.h"
+#include "io/bytes.h"
+#include "io/classes.h"
+#include "io/nfc.h"
+#include "io/pretoken.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+START_TEST(test_bytes)
+{
+    static const struct { unsigned char byte; const char *spelled; } rows[] = {
+        {0, "\u0100"}, {'\n', "\u010a"}, {' ', "\u0120"}, {'!', "!"}, {'~', "~"}, {0x7f, "\u0121"}, {0xa0, "\u0142"},
+        {0xa1, "\u00a1"}, {0xac, "\u00ac"}, {0xad, "\u0143"}, {0xae, "\u00ae"}, {0xff, "\u00ff"},
+    };
+    char spelled[4], back[8];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t len = attn_bytes_spell(spelled, rows[i].byte);
+        ck_assert_uint_eq(len, strlen(rows[i].spelled));
+        ck_assert_mem_eq(spelled, rows[i].spelled, len);
+    }
+    for (unsigned b = 0; b < 256; b++) {
+        size_t len = attn_bytes_spell(spelled, (unsigned char)b);
+        ck_assert_uint_eq(attn_bytes_read(back, spelled, len), 1);
+        ck_assert_uint_eq((unsigned char)back[0], b);
+    }
+    ck_assert_uint_eq(attn_bytes_read(back, "\u0120a", 3), 2);
+    ck_assert_uint_eq(attn_bytes_read(back, "a b", 3), SIZE_MAX);
+    ck_assert_uint_eq(attn_bytes_read(back, "\u0144", 2), SIZE_MAX);
+    ck_assert_uint_eq(attn_bytes_read(back, "\u00ad", 2), SIZE_MAX);
+}
+END_TEST
+
+/* Each range "41-5A" or number of a line of hexadecimal numbers. */
+static void mark(unsigned char *class, char *line, enum attn_class as)
+{
+    for (char *s = strtok(line, " \n"); s; s = strtok(NULL, " \n")) {
+        char *end;
+        unsigned long first = strtoul(s, &end, 16), last = *end == '-' ? strtoul(end + 1, NULL, 16) : first;
+        ck_assert(first <= last && last < 0x110000);
+        for (; first <= last; first++)
+            class[first] = (unsigned char)as;
+    }
+}
+
+/* Sections of Unicode 14 come first, then letters and numbers of a newer one, then white space. */
+START_TEST(test_classes)
+{
+    static const enum attn_class sections[] = {
+        ATTN_CLASS_LETTER, ATTN_CLASS_NUMBER, ATTN_CLASS_OTHER, ATTN_CLASS_OTHER, ATTN_CLASS_SPACE
+    };
+    const char *path = shared_path("bpe-vectors/classes.txt");
+    char *line = NULL;
+    size_t room = 0, section = 0;
+    FILE *f = path ? fopen(path, "r") : NULL;
+    if (!f)
+        return;
+    unsigned char *class = calloc(0x110000, 1);
+    ck_assert_int_eq(ATTN_CLASS_OTHER, 0);
+    while (getline(&line, &room, f) > 0) {
+        if (line[0] == '#')
+            section++;
+        else if (sections[section - 1] != ATTN_CLASS_OTHER)
+            mark(class, line, sections[section - 1]);
+    }
+    ck_assert_uint_eq(section, 5);
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        char s[4];
+        size_t step;
+        if (c >= 0xD800 && c < 0xE000)
+            continue;
+        if (attn_class_of(c) != class[c] || attn_class_at(s, attn_utf8_put(s, c), &step) != class[c])
+            ck_abort_msg("U+%04X is %d, expected %d", c, attn_class_of(c), class[c]);       /* a check for each is slow */
+    }
+    free(class);
+    free(line);
+    fclose(f);
+}
+END_TEST
+
+/* Pieces are written with | between them. */
+static const struct { enum attn_cut cut; const char *pieces; } cuts[] = {
+    {ATTN_CUT_GPT2, "Hello| world|!"},
+    {ATTN_CUT_GPT2, "a| |\n|b"},
+    {ATTN_CUT_GPT2, "a|\n| b"},
+    {ATTN_CUT_GPT2, "a|  | b"},
+    {ATTN_CUT_GPT2, "a|   "},
+    {ATTN_CUT_GPT2, " "},
+    {ATTN_CUT_GPT2, "it|'s| we|'ll| they|'ve| I|'m| you|'re| he|'d| don|'t"},
+    {ATTN_CUT_GPT2, "IT|'|S"},
+    {ATTN_CUT_GPT2, "'s|a|'"},
+    {ATTN_CUT_GPT2, " '|s"},
+    {ATTN_CUT_GPT2, "12345|abc|?!"},
+    {ATTN_CUT_GPT2, "x|\u00b2\u00bd\u2167"},
+    {ATTN_CUT_GPT2, "e|\u0301|a"},
+    {ATTN_CUT_GPT2, "\u00a0|a"},
+    {ATTN_CUT_GPT2, "\u3000|\u3000|a"},
+    {ATTN_CUT_GPT2, "\u180e"},
+    {ATTN_CUT_GPT2, "a|\x1c|b"},
+    {ATTN_CUT_GPT2, "\U00011f02"},
+    {ATTN_CUT_GPT2, "a|\U00011f02|b"},
+    {ATTN_CUT_LLAMA3, "Hello| world|!"},
+    {ATTN_CUT_LLAMA3, "IT|'S| we|'Ll| it|'\u017f|a"},
+    {ATTN_CUT_LLAMA3, "'s|a|'t"},
+    {ATTN_CUT_LLAMA3, "123|456|7"},
+    {ATTN_CUT_LLAMA3, "a| |123"},
+    {ATTN_CUT_LLAMA3, "(a|.b| c|\tdef"},
+    {ATTN_CUT_LLAMA3, "a| .|b"},
+    {ATTN_CUT_LLAMA3, "a|!!\n\n| b"},
+    {ATTN_CUT_LLAMA3, "a| !\r\n|b"},
+    {ATTN_CUT_LLAMA3, "a| \n\n|  | b"},
+    {ATTN_CUT_LLAMA3, "a|\n| b"},
+    {ATTN_CUT_LLAMA3, "a|\n|b"},
+    {ATTN_CUT_LLAMA3, "a| \t\r\n"},
+    {ATTN_CUT_LLAMA3, "a|  | b"},
+    {ATTN_CUT_LLAMA3, "a|\u00a0b"},
+    {ATTN_CUT_LLAMA3, "\u0301a|\u0301|1"},
+    {ATTN_CUT_QWEN2, "a|1|2|3| b"},
+    {ATTN_CUT_QWEN2, "IT|'S| |1|'RE"},
+    {ATTN_CUT_QWEN2, "a|?\n|1"},
+    {ATTN_CUT_DIGITS, "abc |1|2|\u00bd|?"},
+    {ATTN_CUT_DIGITS, "7"},
+    {ATTN_CUT_DIGIT_RUNS, "abc |12\u00bd|? "},
+};
+
+static size_t strip(char *out, const char *pieces)
+{
+    size_t n = 0;
+    for (; *pieces; pieces++)
+        if (*pieces != '|')
+            out[n++] = *pieces;
+    return n;
+}
+
+START_TEST(test_cuts)
+{
+    char text[128], got[256] = "";
+    size_t len = strip(text, cuts[_i].pieces), n = 0, piece;
+    for (size_t at = 0; at < len; at += piece) {
+        piece = attn_cut_next(cuts[_i].cut, text + at, len - at);
+        ck_assert(piece > 0 && piece <= len - at);
+        n += (size_t)snprintf(got + n, sizeof got - n, "%s%.*s", at ? "|" : "", (int)piece, text + at);
+    }
+    ck_assert_str_eq(got, cuts[_i].pieces);
+}
+END_TEST
+
+START_TEST(test_patterns)
+{
+    ck_assert_int_eq(attn_cut_of("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"),
+                     ATTN_CUT_GPT2);
+    ck_assert_int_eq(attn_cut_of("\\s+"), ATTN_CUTS);
+    ck_assert_int_eq(attn_cut_of(""), ATTN_CUTS);
+}
+END_TEST
+
+/* text, its form, and start and end in the text of each of the form's bytes */
+static const struct { const char *text, *form, *start, *end; } forms[] = {
+    {"abc", "abc", "012", "123"},
+    {"e\u0301x", "\u00e9x", "003", "334"},
+    {"xe\u0301", "x\u00e9", "011", "144"},
+    {"\u00e9", "\u00e9", "01", "12"},
+    {"\u212b!", "\u00c5!", "003", "334"},
+    {"\u1100\u1161\u11a8z", "\uac01z", "0009", "999:"},
+    {"\uac00\u11a8", "\uac01", "000", "666"},
+    {"a\u0323\u0307", "\u1ea1\u0307", "00000", "55555"},
+    {"a\u0307\u0323", "\u1ea1\u0307", "00000", "55555"},
+    {"\u0301", "\u0301", "01", "12"},
+    {"\u0958", "\u0915\u093c", "000000", "333333"},
+    {"\u4e00\u4e8c", "\u4e00\u4e8c", "012345", "123456"},
+};
+
+START_TEST(test_nfc)
+{
+    struct attn_nfc t = {0};
+    ck_assert(attn_nfc_make(&t, forms[_i].text, strlen(forms[_i].text)));
+    ck_assert_uint_eq(t.len, strlen(forms[_i].form));
+    ck_assert_mem_eq(t.text, forms[_i].form, t.len);
+    for (size_t i = 0; i < t.len; i++) {
+        ck_assert_uint_eq(attn_nfc_start(&t, i), (size_t)(forms[_i].start[i] - '0'));
+        ck_assert_uint_eq(attn_nfc_end(&t, i + 1), (size_t)(forms[_i].end[i] - '0'));
+    }
+    attn_nfc_free(&t);
+}
+END_TEST
+
+/* Sorting each mark past all others would take hours. */
+START_TEST(test_many_marks)
+{
+    enum { N = 200000 };
+    char *text = malloc(1 + 4 * N), *s = text;
+    struct attn_nfc t = {0};
+    *s++ = 'q';
+    for (int i = 0; i < N; i++)
+        s += attn_utf8_put(s, i % 2 ? 0x323 : 0x307);
+    ck_assert(attn_nfc_make(&t, text, (size_t)(s - text)));
+    ck_assert_uint_eq(t.len, (size_t)(s - text));
+    ck_assert_mem_eq(t.text + 1, "\u0323\u0323", 4);
+    ck_assert_mem_eq(t.text + t.len - 4, "\u0307\u0307", 4);
+    attn_nfc_free(&t);
+    free(text);
+}
+END_TEST
+
+Suite *suite_pretoken(void)
+{
+    Suite *s = suite_create("pretoken");
+    TCase *t = tcase_create("pretoken");
+    tcase_add_test(t, test_bytes);
+    tcase_add_test(t, test_classes);
+    tcase_add_loop_test(t, test_cuts, 0, (int)(sizeof cuts / sizeof *cuts));
+    tcase_add_test(t, test_patterns);
+    tcase_add_loop_test(t, test_nfc, 0, (int)(sizeof forms / sizeof *forms));
+    tcase_add_test(t, test_many_marks);
+    suite_add_tcase(s, t);
+    return s;
+}

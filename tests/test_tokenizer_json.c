@@ -1,0 +1,235 @@
+/* tokenizer.json: what is refused, and what each component does to a text. */
+#include "suites.h"
+
+#include "corpus.h"
+#include "scratch.h"
+
+#include "io/tokenizer_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int read_file(const char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    struct attn_byte_level *b = NULL;
+    struct attn_text_file file = {bytes, len, name};
+    int rc = attn_tokenizer_json_read(&b, &file, err);
+    ck_assert((b != NULL) == (rc == ATTN_OK));
+    attn_byte_level_free(b);
+    return rc;
+}
+
+START_TEST(test_corpus)
+{
+    static const struct corpus_fault faults[] = {
+        {"n_added_empty.json", "added_tokens: one has no id from 0 to 2147483646 or no content"},
+        {"n_added_flag.json", "added_tokens: \"special\" is 1, expected true or false"},
+        {"n_added_huge_id.json", "added_tokens: one has no id from 0 to 2147483646 or no content"},
+        {"n_added_id.json", "added_tokens: '<|end|>' has the ids 6 and 5, expected one"},
+        {"n_added_key.json", "added_tokens: unknown key \"vocab\""},
+        {"n_added_object.json", "added_tokens: it is no array"},
+        {"n_added_same_id.json", "added_tokens: 'abc' and 'x' have the same id 5, expected each its own"},
+        {"n_added_string_id.json", "added_tokens: one has no id from 0 to 2147483646 or no content"},
+        {"n_added_word.json", "added_tokens: \"single_word\" is not supported"},
+        {"n_after_byte_level.json", "pre_tokenizer: a step after \"ByteLevel\" is not supported"},
+        {"n_array.json", "it is no object"},
+        {"n_behavior.json", "pre_tokenizer: \"Split\" that is not \"Isolated\", or inverted, is not supported"},
+        {"n_byte_fallback.json", "model: \"byte_fallback\" is set, which is not supported"},
+        {"n_byte_level_key.json", "pre_tokenizer: unknown key \"lowercase\""},
+        {"n_continuing_subword_prefix.json", "model: \"continuing_subword_prefix\" is set, which is not supported"},
+        {"n_cut.json", "expected ',' or ']' (the text ends here)"},
+        {"n_decoder.json", "decoder: \"WordPiece\" is not supported"},
+        {"n_deep.json", "nested deeper than 64 levels (found '[')"},
+        {"n_dropout.json", "model: \"dropout\" is set, which is not supported"},
+        {"n_empty.json", "expected a value (the text ends here)"},
+        {"n_end_of_word_suffix.json", "model: \"end_of_word_suffix\" is set, which is not supported"},
+        {"n_fuse_unk.json", "model: \"fuse_unk\" is set, which is not supported"},
+        {"n_ignore_merges.json", "model: \"ignore_merges\" is neither true nor false"},
+        {"n_invert.json", "pre_tokenizer: \"Split\" that is not \"Isolated\", or inverted, is not supported"},
+        {"n_invert_number.json", "pre_tokenizer: \"invert\" is 0, expected true or false"},
+        {"n_key.json", "unknown key 'vocab'"},
+        {"n_key_twice.json", "for the second time key 'version'"},
+        {"n_key_twice_inside.json", "normalizer: line 1, column 18: key 'type' for the second time in one object"},
+        {"n_many_steps.json", "pre_tokenizer: a Sequence of so many steps is not supported"},
+        {"n_merge_number.json", "merges: rule 2 is neither \"a b\" nor [\"a\", \"b\"]"},
+        {"n_merge_number_inside.json", "merges: rule 1 is neither \"a b\" nor [\"a\", \"b\"]"},
+        {"n_merge_one.json", "merges: rule 1 is neither \"a b\" nor [\"a\", \"b\"]"},
+        {"n_merge_part.json", "merges: rule 1: 'z' is not in the vocabulary"},
+        {"n_merge_result.json", "merges: rule 1: what it makes, 'ba' is not in the vocabulary"},
+        {"n_merge_string.json", "merges: rule 1, 'a b c', has more than one space or an empty token, expected t"},
+        {"n_merge_three.json", "merges: rule 1 is neither \"a b\" nor [\"a\", \"b\"]"},
+        {"n_merges_object.json", "\"merges\" is no array"},
+        {"n_metaspace.json", "pre_tokenizer: \"Metaspace\" is not supported"},
+        {"n_model_array.json", "\"model\" is no object"},
+        {"n_model_key.json", "unknown key 'max_input_chars'"},
+        {"n_no_byte_level.json", "pre_tokenizer: a tokenizer without \"ByteLevel\" is not supported"},
+        {"n_no_merges.json", "model: \"merges\" is not there"},
+        {"n_no_model.json", "there is no \"model\""},
+        {"n_no_vocab.json", "model: \"vocab\" is not there"},
+        {"n_normalizer.json", "normalizer: \"NFKC\" is not supported"},
+        {"n_normalizer_in_sequence.json", "normalizer: \"Prepend\" is not supported"},
+        {"n_normalizer_key.json", "normalizer: unknown key \"strip\""},
+        {"n_normalizer_number.json", "normalizer: 3 is not supported"},
+        {"n_normalizer_sequence.json", "normalizer: a Sequence has no array \"normalizers\""},
+        {"n_pattern.json", "pre_tokenizer: \"Split\" by a pattern that is not GPT-2's, Llama 3's or Qwen 2's"},
+        {"n_pattern_string.json", "pre_tokenizer: \"Split\" by a pattern that is not GPT-2's, Llama 3's or Qwen 2's"},
+        {"n_post_processor.json", "post_processor: \"BertProcessing\" is not supported"},
+        {"n_pre_null.json", "pre_tokenizer: null is not supported"},
+        {"n_template_id.json", "post_processor: a template has an id that is no token's"},
+        {"n_template_item.json", "post_processor: such an item in \"single\" is not supported"},
+        {"n_template_many.json", "post_processor: a template with so many tokens is not supported"},
+        {"n_template_name.json", "post_processor: \"special_tokens\" has no ids for '<|end|>'"},
+        {"n_template_no_text.json", "post_processor: a template in which the text is not there once is not supporte"},
+        {"n_template_twice.json", "post_processor: more than one template is not supported"},
+        {"n_trailing.json", "expected nothing after the end of the document (found 'x')"},
+        {"n_unigram.json", "model: \"type\" is \"Unigram\", expected \"BPE\""},
+        {"n_unk_token.json", "model: \"unk_token\" is set, which is not supported"},
+        {"n_vocab_array.json", "it is [, expected an object"},
+        {"n_vocab_empty.json", "it is empty, expected at least one token like \"Life\": 0"},
+        {"n_vocab_huge_id.json", "the id of 'b' is 2147483647, expected a whole number from 0 to 2147483646"},
+        {"n_vocab_id.json", "the id of 'b' is 1.5, expected a whole number from 0 to 2147483646"},
+        {"n_vocab_same_id.json", "'a' and 'b' have the same id 0, expected each its own"},
+        {"n_wordpiece.json", "model: \"type\" is \"WordPiece\", expected \"BPE\""},
+        {NULL, NULL}
+    };
+    corpus_check("tests/corpus/tokenizer_json", faults, read_file);
+}
+END_TEST
+
+/* ---- components ------------------------------------------------------------------------ */
+
+#define MODEL "\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"\u0120\": 2, \"ab\": 3, \"\u0120a\": 4, " \
+    "\"\u00c3\": 5, \"\u00a9\": 6, \"1\": 7, \"\u00c3\u00a9\": 8, \"<s>\": 9, \"abb\": 10, \"e\": 11, \"<\": 12, " \
+    "\"s\": 13, \">\": 14}, \"merges\": [\"a b\", \"\u0120 a\", \"\u00c3 \u00a9\"]"
+#define BYTE_LEVEL "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": true}"
+#define PREFIXED "{\"type\": \"ByteLevel\", \"add_prefix_space\": true, \"trim_offsets\": true, \"use_regex\": true}"
+#define BOS_FIRST "{\"type\": \"TemplateProcessing\", \"single\": [{\"SpecialToken\": {\"id\": \"<s>\", \"type_id\": 0}}, " \
+    "{\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}], \"special_tokens\": {\"<s>\": {\"id\": \"<s>\", \"ids\": [9], " \
+    "\"tokens\": [\"<s>\"]}}}"
+#define ADDED(flags) "\"added_tokens\": [{\"id\": 9, \"content\": \"<s>\", " flags "}], "
+
+struct expected { int32_t id; size_t start, end; };
+
+static const struct {
+    const char *json, *text;
+    struct attn_encode_opts o;
+    struct expected tokens[8];          /* end with id -1 */
+} rows[] = {
+    /* the piece is a token, and then it is not */
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL ", \"ignore_merges\": true}}", "abb", {0}, {{10, 0, 3}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "abb", {0}, {{3, 0, 2}, {1, 2, 3}, {-1, 0, 0}}},
+    /* composed, with the bytes of both characters */
+    {"{\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "ae\u0301b", {0},
+     {{0, 0, 1}, {8, 1, 4}, {1, 4, 5}, {-1, 0, 0}}},
+    /* a space in front has no bytes; none before what begins with one */
+    {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", "ab", {0}, {{2, 0, 0}, {3, 0, 2}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", " ab", {0}, {{2, 0, 1}, {3, 1, 3}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", "1", {0}, {{2, 0, 0}, {7, 0, 1}, {-1, 0, 0}}},
+    /* in a sequence each piece gets it */
+    {"{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Digits\", \"individual_digits\": true}, "
+     PREFIXED "]}, " MODEL "}}", "a1a", {0}, {{4, 0, 1}, {2, 1, 1}, {7, 1, 2}, {4, 2, 3}, {-1, 0, 0}}},
+    /* special tokens are text unless asked for */
+    {"{" ADDED("\"special\": true") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s>b", {0},
+     {{0, 0, 1}, {12, 1, 2}, {13, 2, 3}, {14, 3, 4}, {1, 4, 5}, {-1, 0, 0}}},
+    {"{" ADDED("\"special\": true") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s>b", {.special = true},
+     {{0, 0, 1}, {9, 1, 4}, {1, 4, 5}, {-1, 0, 0}}},
+    /* others are always found; they take their white space when they say so */
+    {"{" ADDED("\"special\": false") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s> b", {0},
+     {{0, 0, 1}, {9, 1, 4}, {2, 4, 5}, {1, 5, 6}, {-1, 0, 0}}},
+    {"{" ADDED("\"special\": false, \"rstrip\": true, \"lstrip\": true") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}",
+     "a \u3000<s> b", {0}, {{0, 0, 1}, {9, 1, 9}, {1, 9, 10}, {-1, 0, 0}}},
+    {"{" ADDED("\"special\": true, \"normalized\": true") "\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL
+     ", " MODEL "}}", "e\u0301<s>", {.special = true}, {{8, 0, 3}, {9, 3, 6}, {-1, 0, 0}}},
+    /* BOS */
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "a", {0}, {{9, 0, 0}, {0, 0, 1}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "a", {.bos = ATTN_BOS_YES},
+     {{9, 0, 0}, {0, 0, 1}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "a", {.bos = ATTN_BOS_NO}, {{0, 0, 1}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "", {0}, {{-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "", {.bos = ATTN_BOS_YES}, {{9, 0, 0}, {-1, 0, 0}}},
+};
+
+START_TEST(test_component)
+{
+    struct attn_byte_level *b = NULL;
+    struct attn_spans spans = {0};
+    struct attn_err err = {0};
+    struct attn_text_file file = {rows[_i].json, strlen(rows[_i].json), "tokenizer.json"};
+    size_t n = 0;
+    ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_byte_level_encode(&spans, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK, "%s", err.msg);
+    for (; rows[_i].tokens[n].id >= 0; n++) {
+        const struct expected *e = &rows[_i].tokens[n];
+        ck_assert_uint_gt(spans.n, n);
+        const struct attn_span *s = &spans.span[n];
+        ck_assert_msg(s->id == e->id && s->start == e->start && s->end == e->end, "token %zu is %d at %zu-%zu", n, (int)s->id,
+                      s->start, s->end);
+    }
+    ck_assert_uint_eq(spans.n, n);
+    free(spans.span);
+    attn_byte_level_free(b);
+}
+END_TEST
+
+/* ---- a directory ----------------------------------------------------------------------- */
+
+static void put(const char *file, const char *text)
+{
+    scratch_put(scratch_path(file), text, strlen(text));
+}
+
+/* The ids of "a" with the directory's files, as "9 0"; or the error. */
+static const char *ids_of_a(void)
+{
+    static char line[512];
+    struct attn_tokenizer *t = NULL;
+    struct attn_tokens *tokens = NULL;
+    struct attn_err err = {0};
+    int n = 0;
+    if (attn_tokenizer_open(&t, scratch_dir, &err) || attn_encode(&tokens, t, "a", 1, &err)) {
+        snprintf(line, sizeof line, "%s", err.msg);
+        return line;
+    }
+    for (size_t i = 0; i < tokens->n; i++)
+        n += snprintf(line + n, sizeof line - (size_t)n, "%s%d", i ? " " : "", (int)tokens->tok[i].id);
+    attn_tokens_free(tokens);
+    attn_tokenizer_close(t);
+    return line;
+}
+
+START_TEST(test_who_decides)
+{
+    put("config.json", "{\"model_type\": \"llama\"}");
+    put("vocab.json", "{\"a\": 77}");
+    ck_assert_ptr_nonnull(strstr(ids_of_a(), "there is neither tokenizer.json nor merges.txt"));
+    ck_assert_ptr_nonnull(strstr(ids_of_a(), "\"llama\"; token ids can be given with --ids"));
+    put("merges.txt", "#version: 0.2\n");
+    ck_assert_str_eq(ids_of_a(), "77");
+    put("tokenizer.json", "{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}");
+    ck_assert_str_eq(ids_of_a(), "0");
+    put("tokenizer_config.json", "{\"bos_token\": \"<s>\"}");
+    ck_assert_str_eq(ids_of_a(), "0");
+    put("tokenizer_config.json", "{\"bos_token\": {\"content\": \"<s>\"}, \"add_bos_token\": true}");
+    ck_assert_str_eq(ids_of_a(), "9 0");
+    put("tokenizer_config.json", "{\"bos_token\": \"<t>\", \"add_bos_token\": true}");
+    ck_assert_ptr_nonnull(strstr(ids_of_a(), "it has no token '<t>'"));
+    put("config.json", "{\"model_type\": \"attn-decoder\", \"tokenizer\": {\"type\": \"word\"}}");
+    ck_assert_str_eq(ids_of_a(), "77");
+    put("tokenizer_config.json", "{}");
+    put("config.json", "{\"model_type\": \"attn-decoder\", \"tokenizer\": {\"type\": \"bpe\"}}");
+    ck_assert_str_eq(ids_of_a(), "77");
+}
+END_TEST
+
+Suite *suite_tokenizer_json(void)
+{
+    Suite *s = suite_create("tokenizer_json");
+    TCase *t = tcase_create("tokenizer_json");
+    tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+    tcase_add_test(t, test_corpus);
+    tcase_add_loop_test(t, test_component, 0, (int)(sizeof rows / sizeof *rows));
+    tcase_add_test(t, test_who_decides);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -3,6 +3,7 @@
 # make test       installs what is missing, builds, runs every test
 # make asan tsan  the tests under sanitizers;      make fuzz: each fuzz target for FUZZ_SECONDS
 # make walls      which room may use what;         make lint: clang-tidy, cppcheck, gcc's analyzer
+# make bench      how close the arithmetic comes to the machine, as ratios within one run
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
 
@@ -139,6 +140,11 @@ run-fuzz: $(readers:%=$(B)/fuzz_%)
 	    echo "  FUZZ $$r"; $(B)/fuzz_$$r -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || \
 	    { tail -n 50 $$c.log; exit 1; }; done
 
+bench: $(B)/attn-cli $(B)/bench
+	$(B)/bench $(B)/attn-cli
+$(B)/bench: $(B)/tests/bench/bench.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
+
 coverage:
 	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete
 	$(MAKE) flavour=coverage run-tests
@@ -209,6 +215,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
-.PHONY: all docs run test run-tests asan tsan fuzz run-fuzz coverage walls lint install uninstall clean FORCE
+.PHONY: all docs run test run-tests asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

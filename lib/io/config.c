@@ -89,7 +89,7 @@ static int read_types(const struct attn_keys *r, struct attn_config *c, const cJ
         const cJSON *list = cJSON_IsArray(type) ? type->child : NULL;
         if (!list || !cJSON_IsArray(list) || !attn_tree_whole(list->next, 0, INT32_MAX, &times))
             return attn_key_unexpected(r, "attention_types", type, "a list of kinds and how often it repeats");
-        for (size_t i = 0; i < (size_t)times && n < c->L && list->child; i++)
+        for (size_t i = 0; i < (size_t)times && n <= c->L && list->child; i++)
             cJSON_ArrayForEach(v, list) {
                 int rc = n < c->L ? read_kind(r, v, &c->local[n]) : ATTN_OK;
                 if (rc)
@@ -99,8 +99,8 @@ static int read_types(const struct attn_keys *r, struct attn_config *c, const cJ
     }
     if (n == c->L)
         return ATTN_OK;
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: \"attention_types\" describes %zu layers, expected \"num_layers\" %zu", r->name,
-                     n, c->L);
+    return attn_fail(r->err, ATTN_EFORMAT, "%s: \"attention_types\" describes %zu layers%s, expected \"num_layers\" %zu", r->name,
+                     n, n > c->L ? " or more" : "", c->L);
 }
 
 /* Which layers see a window only: every other one unless the file says otherwise. */

@@ -88,18 +88,17 @@ static int check_all(struct attn_model *m, struct attn_err *err)
 {
     struct attn_layout walk = attn_layout_start(&m->config);
     struct attn_slot slot;
-    while (attn_layout_next(&walk, &slot)) {
+    int rc = ATTN_OK;
+    while (!rc && attn_layout_next(&walk, &slot)) {
         struct found f = find(m, &slot);
         if (slot.part == ATTN_PART_EMBED)
             m->bare = f.t && strcmp(f.t->name, slot.name) != 0;
-        if (!f.t && !slot.required)
-            continue;
-        int rc = check_tensor(m, &slot, &f, err);
-        if (rc)
-            return rc;
-        m->slots++;
+        if (!f.t && slot.part == ATTN_PART_UNEMBED && slot.required && m->bare)
+            m->config.unembed = false;  /* saved without its head: there are no logits to be had */
+        else if (f.t || slot.required)
+            rc = check_tensor(m, &slot, &f, err);
     }
-    return ATTN_OK;
+    return rc;
 }
 
 /* ---- second walk ---- */
@@ -111,12 +110,12 @@ static int data_of(struct attn_model *m, const struct attn_st_tensor *t, enum at
     *out = t->data;
     if ((uintptr_t)t->data % attn_dtype_size(type) == 0)
         return ATTN_OK;
-    void *copy = malloc(t->bytes ? t->bytes : 1);
-    if (!copy)
+    void **copy = &m->copy[attn_shards_index(&m->weights, t)];      /* which three parts may share */
+    if (!*copy)
+        *copy = malloc(t->bytes ? t->bytes : 1);
+    if (!*copy)
         return no_memory(m, err);
-    memcpy(copy, t->data, t->bytes);
-    m->copy[m->copies++] = copy;
-    *out = copy;
+    *out = memcpy(*copy, t->data, t->bytes);
     return ATTN_OK;
 }
 
@@ -201,21 +200,26 @@ static int bind_all(struct attn_model *m, bool *used, struct attn_err *err)
 
 /* ---- tensors without a place ---- */
 
+static bool is_listed(const char *name, const char *const *list)
+{
+    while (*list && strcmp(name, *list) != 0)
+        list++;
+    return *list != NULL;
+}
+
 /* "h.3.attn.bias" is a mask some files carry, not a weight. */
 static bool is_buffer(const struct attn_model *m, const char *name)
 {
     const struct attn_family *f = m->config.family;
     size_t prefix = m->bare ? 0 : strlen(f->prefix), block = strlen(f->block);
-    if (strncmp(name, f->prefix, prefix) || strncmp(name + prefix, f->block, block))
+    if (strncmp(name, f->prefix, prefix))
         return false;
-    const char *at = name + prefix + block, *digits = at;
-    at += strspn(at, "0123456789");
-    if (at == digits || *at++ != '.')
-        return false;
-    for (const char *const *b = f->buffers; *b; b++)
-        if (strcmp(at, *b) == 0)
-            return true;
-    return false;
+    name += prefix;
+    if (strncmp(name, f->block, block))
+        return is_listed(name, f->buffers);
+    size_t digits = strspn(name + block, "0123456789");
+    name += block + digits;
+    return digits && *name == '.' && is_listed(name + 1, f->buffers);
 }
 
 /* An output layer beside one that is tied to the embedding: the same numbers, or a file that contradicts itself.
@@ -335,7 +339,7 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     bool *used = calloc(m->weights.tensors + 1, sizeof *used);
     m->w.block = calloc(m->config.L, sizeof *m->w.block);
     m->tensor = calloc(m->weights.tensors + 1, sizeof *m->tensor);
-    m->copy = calloc(m->slots + 1, sizeof *m->copy);
+    m->copy = calloc(m->weights.tensors + 1, sizeof *m->copy);
     if (!used || !m->w.block || !m->tensor || !m->copy || !fill_speeds(m)) {
         free(used);
         return no_memory(m, err);

@@ -79,7 +79,7 @@ void attn_model_close(struct attn_model *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->copies; i++)
+    for (size_t i = 0; m->copy && i < m->weights.tensors; i++)
         free(m->copy[i]);
     free(m->copy);
     free(m->tensor);

@@ -16,9 +16,8 @@ struct attn_model {
     size_t tensors;
     double *speed;                      /* [rotary/2] */
     char *warning;                      /* NULL: nothing odd */
-    size_t slots;                       /* parts found: at least as many as tensors */
     bool bare;                          /* names lack the family's prefix */
-    void **copy; size_t copies;         /* aligned copies of tensors that lie at odd addresses */
+    void **copy;                        /* [of all files] aligned copies of tensors that lie at odd addresses */
     struct attn_weights w;
     struct attn_stage stage;            /* what it announces */
     bool checked;                       /* every weight is known to be finite */

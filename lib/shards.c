@@ -36,17 +36,36 @@ static int open_files(struct attn_shards *out, const struct attn_source *s, char
     return rc;
 }
 
-/* Each tensor is where the index says, and the files hold no other. */
-static int check_index(const struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
+static int check_listed(const struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
 {
     for (size_t i = 0; i < x->n; i++) {
         const struct attn_shard *sh = &s->shard[x->entry[i].file];
         if (!attn_st_find(sh->st, x->entry[i].tensor))
-            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is not there, but %s says so", sh->path, x->entry[i].tensor, INDEX);
+            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s says it is here", sh->path, x->entry[i].tensor,
+                             INDEX);
     }
-    if (x->n == s->tensors)
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: its files hold %zu tensors, but %s lists %zu", s->shard[0].path, s->tensors, INDEX, x->n);
+    return ATTN_OK;
+}
+
+static int check_held(const struct attn_shard *sh, size_t file, const struct attn_index *x, struct attn_err *err)
+{
+    for (size_t i = 0; i < attn_st_count(sh->st); i++) {
+        const char *tensor = attn_st_at(sh->st, i)->name;
+        const struct attn_index_entry *e = attn_index_find(x, tensor);
+        if (!e || e->file != file)
+            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is here, but %s says it is in %s", sh->path, tensor, INDEX,
+                             e ? x->file[e->file] : "no file");
+    }
+    return ATTN_OK;
+}
+
+/* Each tensor is where the index says, and nowhere else. */
+static int check_index(const struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
+{
+    int rc = check_listed(s, x, err);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        rc = check_held(&s->shard[i], i, x, err);
+    return rc;
 }
 
 static int open_index(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)

@@ -87,16 +87,34 @@ static double *norm(const struct ref *r, const char *tail, const double *x)
     return y;
 }
 
+/* The angle of one position, by wavelength as the paper of Llama 3.1 has it. */
+static double angle(const struct ref_config *c, int i, int rotary)
+{
+    double plain = pow(c->theta, -2.0 * i / rotary);
+    if (!c->scaling)
+        return plain;
+    double slow = plain / c->factor;
+    if (strcmp(c->scaling, "linear") == 0)
+        return slow;
+    double wavelength = 2 * acos(-1) / plain;
+    if (wavelength > c->original / c->low)
+        return slow;
+    if (wavelength < c->original / c->high)
+        return plain;
+    double smooth = (c->original / wavelength - c->low) / (c->high - c->low);
+    return (1 - smooth) * slow + smooth * plain;
+}
+
 static void rope(const struct ref *r, double *x, int heads)
 {
-    int dh = r->c->dh, half = dh / 2;
+    int dh = r->c->dh, rotary = r->c->part ? r->c->rotary : dh, half = rotary / 2;
     for (int t = 0; t < r->T; t++)
         for (int h = 0; h < heads; h++)
             for (int i = 0; i < half; i++) {
-                double angle = t * pow(r->c->theta, -2.0 * i / dh), *p = x + (t * heads + h) * dh;
+                double turn = t * angle(r->c, i, rotary), *p = x + (t * heads + h) * dh;
                 double a = p[i], b = p[i + half];
-                p[i] = a * cos(angle) - b * sin(angle);
-                p[i + half] = b * cos(angle) + a * sin(angle);
+                p[i] = a * cos(turn) - b * sin(turn);
+                p[i + half] = b * cos(turn) + a * sin(turn);
             }
 }
 
@@ -117,16 +135,17 @@ static void attend_row(const struct ref *r, int h, int t, const double *q, const
 {
     const struct ref_config *c = r->c;
     int kv = h / (c->H / c->Hkv), seen = c->causal ? t + 1 : r->T;
-    double max = -INFINITY, sum = 0;
+    int from = c->local[r->layer] && t >= c->window ? t - c->window + 1 : 0;
+    double max = -INFINITY, sum = 0, scale = (c->scale ? 1 / sqrt(c->dh) : 1) / (c->by_layer ? r->layer + 1 : 1);
     for (int j = 0; j < r->T; j++) {
         for (int i = 0; i < c->dh; i++)
             dots[j] += q[(t * c->H + h) * c->dh + i] * k[(j * c->Hkv + kv) * c->dh + i];
-        scores[j] = j < seen ? dots[j] * (c->scale ? 1 / sqrt(c->dh) : 1) : -INFINITY;
+        scores[j] = j >= from && j < seen ? dots[j] * scale : -INFINITY;
         max = scores[j] > max ? scores[j] : max;
     }
-    for (int j = 0; j < seen; j++)
+    for (int j = from; j < seen; j++)
         sum += exp(scores[j] - max);
-    for (int j = 0; j < seen; j++) {
+    for (int j = from; j < seen; j++) {
         pattern[j] = exp(scores[j] - max) / sum;
         for (int i = 0; i < c->dv; i++)
             context[(t * c->H + h) * c->dv + i] += pattern[j] * v[(j * c->Hkv + kv) * c->dv + i];
@@ -211,8 +230,13 @@ static double *block(const struct ref *r, double *x)
     const struct ref_config *c = r->c;
     size_t width = (size_t)(c->projection ? c->d : c->H * c->dv);
     tell(r, "resid_pre", x, (size_t)r->T * (size_t)c->d);
-    x = join(r, x, attention(r, x));
-    if (strcmp(c->mlp, "none")) {
+    if (c->parallel) {
+        double *second = mlp(r, x);
+        x = join(r, join(r, x, attention(r, x)), second);
+    } else {
+        x = join(r, x, attention(r, x));
+    }
+    if (strcmp(c->mlp, "none") && !c->parallel) {
         tell(r, "resid_mid", x, (size_t)r->T * (size_t)c->d);
         x = join(r, x, mlp(r, x));
     }

@@ -1,7 +1,8 @@
 /* reference.h - a decoder in double precision, as plain as it can be written.
  *
  * It shares nothing with the library but the weights it is handed: one loop a sum, no bands, no
- * views, no tricks.  Used to check every activation of every kind of native model. */
+ * views, no tricks.  Used to check every activation of every kind of model; tensors are asked for by the
+ * names and in the layout of native models, whatever the file at hand is. */
 #ifndef ATTN_TESTS_REFERENCE_H
 #define ATTN_TESTS_REFERENCE_H
 
@@ -14,6 +15,12 @@ struct ref_config {
     const char *position, *norm, *mlp;  /* as config.json spells them */
     bool causal, scale, residual, projection, bias, tied, unembed;
     double eps, theta;
+    bool parallel;                      /* x + attn(norm1(x)) + mlp(norm2(x)) */
+    bool by_layer;                      /* the scale of layer n is divided by n + 1 */
+    bool part; int rotary;              /* part: rope turns the first `rotary` numbers of a head; else all */
+    const char *scaling;                /* of rope: NULL, "linear" or "llama3" */
+    double factor, low, high, original;
+    int window; bool local[8];          /* keys a query of such a layer sees */
 };
 
 /* A tensor of the file, or NULL when there is none. */

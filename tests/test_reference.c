@@ -3,33 +3,23 @@
 
 #include "suites.h"
 
-#include "keep.h"
+#include "agree.h"
 #include "made.h"
-#include "reference.h"
 #include "scratch.h"
 
 #include "compute/vec.h"
 #include "io/safetensors.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static unsigned seed;
-
-static int pick(int n)
-{
-    seed = seed * 1664525u + 1013904223u;
-    return (int)((seed >> 8) % (unsigned)n);
-}
 
 /* ---- a random model that makes sense ---- */
 
 static int heads_for(int *kv)
 {
     static const int some[][2] = {{1, 1}, {2, 1}, {2, 2}, {3, 3}, {4, 2}, {6, 3}, {5, 1}, {8, 8}};
-    int i = pick(8);
+    int i = agree_pick(8);
     *kv = some[i][1];
     return some[i][0];
 }
@@ -39,12 +29,12 @@ static struct ref_config random_config(void)
     static const char *const positions[] = {"none", "learned", "rope"}, *const norms[] = {"none", "layernorm", "rmsnorm"};
     static const char *const mlps[] = {"none", "gelu", "gelu_new", "swiglu"};
     struct ref_config c = {
-        .V = 2 + pick(90), .n_ctx = 1 + pick(90), .L = 1 + pick(3), .dh = 1 + pick(20), .dv = 1 + pick(20), .d = 1 + pick(70),
-        .position = positions[pick(3)], .norm = norms[pick(3)], .mlp = mlps[pick(4)], .causal = pick(3) > 0,
-        .scale = pick(3) > 0, .residual = pick(2), .projection = pick(3) > 0, .bias = pick(2), .tied = pick(2),
-        .unembed = pick(2), .eps = pick(2) ? 1e-5 : 1e-6, .theta = pick(2) ? 10000 : 500000};
+        .V = 2 + agree_pick(90), .n_ctx = 1 + agree_pick(90), .L = 1 + agree_pick(3), .dh = 1 + agree_pick(20), .dv = 1 + agree_pick(20), .d = 1 + agree_pick(70),
+        .position = positions[agree_pick(3)], .norm = norms[agree_pick(3)], .mlp = mlps[agree_pick(4)], .causal = agree_pick(3) > 0,
+        .scale = agree_pick(3) > 0, .residual = agree_pick(2), .projection = agree_pick(3) > 0, .bias = agree_pick(2), .tied = agree_pick(2),
+        .unembed = agree_pick(2), .eps = agree_pick(2) ? 1e-5 : 1e-6, .theta = agree_pick(2) ? 10000 : 500000};
     c.H = heads_for(&c.Hkv);
-    c.m = strcmp(c.mlp, "none") ? 1 + pick(100) : 0;
+    c.m = strcmp(c.mlp, "none") ? 1 + agree_pick(100) : 0;
     if (strcmp(c.position, "rope") == 0)
         c.dh += c.dh % 2;
     bool needs_width = c.residual || c.L > 1 || c.m || c.unembed;
@@ -71,7 +61,7 @@ static char *config_text(const struct ref_config *c)
 
 /* ---- its weights, widened ---- */
 
-struct weights { struct made_weights file; double **wide; struct keep *kept; size_t told; double worst; char what[64]; };
+struct weights { struct made_weights file; double **wide; };
 
 static void open_weights(struct weights *w)
 {
@@ -108,69 +98,26 @@ static const double *weight_of(void *ctx, const char *name)
 
 /* ---- the comparison ---- */
 
-static void compare(void *ctx, const char *name, const double *want, size_t n)
-{
-    struct weights *w = ctx;
-    const struct kept *a = keep_find(w->kept, name, 0);
-    double scale = 1, worst = 0;
-    ck_assert_msg(a != NULL, "%s was not told", name);
-    ck_assert_uint_eq(a->n, n);
-    w->told++;
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(want[i]) && fabs(want[i]) > scale)
-            scale = fabs(want[i]);
-    bool pattern = a->act == ATTN_ACT_PATTERN;
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(want[i]) || (pattern && want[i] == 0))    /* hidden: exactly -inf, exactly 0 */
-            ck_assert_msg(a->data[i] == (float)want[i], "%s[%zu] is %g, expected %g", name, i, (double)a->data[i], want[i]);
-        else if (!(fabs(a->data[i] - want[i]) <= worst * scale))
-            worst = fabs(a->data[i] - want[i]) / scale;
-    }
-    if (!(worst <= w->worst)) {
-        w->worst = worst;
-        snprintf(w->what, sizeof w->what, "%s", name);
-    }
-}
-
-/* Float32 against double over up to three layers of these sizes, relative to 1 and the largest number of
- * the activation.  Typical is 3e-7; unscaled scores of up to a few hundred, rounded at 2^-24 of
- * that, make a sharp softmax lose a hundred times as much, and later layers inherit it. */
-static double bound(const struct ref_config *c)
-{
-    return c->scale ? 4e-6 : 2e-4;
-}
-
 static void check(const struct ref_config *c, const char *dtype, int T)
 {
     char *text = config_text(c);
-    const char *dir = made_model(text, (uint64_t)seed, dtype);
-    int32_t *ids = calloc((size_t)T, sizeof *ids);
-    for (int t = 0; t < T; t++)
-        ids[t] = pick(c->V);
-    struct keep *k = calloc(1, sizeof *k);
-    k->only = -1;
-    k->flags = pick(2) ? ATTN_WATCH : ATTN_WATCH | ATTN_WHOLE;
-    keep_run(k, dir, ids, (size_t)T, 1 + pick(3));
-    struct weights w = {.kept = k};
+    const char *dir = made_model(text, (uint64_t)agree_seed, dtype);
+    struct weights w;
     open_weights(&w);
-    ref_run(c, ids, T, weight_of, compare, &w);
-    ck_assert_msg(w.worst <= bound(c), "%s is off by %g (bound %g), T %d, %s\n%s", w.what, w.worst, bound(c), T, dtype, text);
-    ck_assert_uint_eq(w.told, k->n);    /* nothing is told that the reference does not know */
-    if (getenv("ATTN_TEST_VERBOSE"))
-        printf("%-24s %.1e T=%d %s\n", w.what, w.worst, T, text);
+    const struct agree a = {.dir = dir, .config = c, .weight = weight_of, .weights = &w, .about = text};
+    agree_check(&a, T);
     close_weights(&w);
-    keep_free(k);
-    free(k), free(ids), free(text);
+    free(text);
 }
 
 START_TEST(random_models)
 {
     static const char *const dtypes[] = {"F32", "F16", "BF16"};
-    seed = (unsigned)_i * 7919u + 1;
+    agree_seed = (unsigned)_i * 7919u + 1;
     for (int round = 0; round < 15; round++) {
         struct ref_config c = random_config();
-        int T = round % 5 == 0 ? 1 : round % 5 == 1 ? c.n_ctx : 1 + pick(c.n_ctx);
-        check(&c, dtypes[pick(3)], T);
+        int T = round % 5 == 0 ? 1 : round % 5 == 1 ? c.n_ctx : 1 + agree_pick(c.n_ctx);
+        check(&c, dtypes[agree_pick(3)], T);
     }
 }
 END_TEST
@@ -188,7 +135,7 @@ START_TEST(sizes_at_the_edge)
         {.V = 300, .n_ctx = 130, .L = 1, .H = 3, .Hkv = 3, .d = 513, .dh = 65, .dv = 129, .position = "learned", .norm = "layernorm",
          .mlp = "gelu_new", .m = 130, .scale = true, .residual = true, .projection = true, .bias = true, .unembed = true, .eps = 1e-5,
          .theta = 1e4}};
-    seed = 5;
+    agree_seed = 5;
     check(&edge[_i], "F32", edge[_i].n_ctx);
     check(&edge[_i], "BF16", 1);
 }

@@ -3,6 +3,7 @@
 #include "growth.h"
 #include "input.h"
 #include "json.h"
+#include "open.h"
 #include "say.h"
 #include "table.h"
 #include "transcript.h"
@@ -97,7 +98,7 @@ static size_t room(const struct session *s)
 static int open_all(struct session *s, const struct input *in, struct attn_err *err)
 {
     struct attn_sampling how = {temperature(), o.top_p.x, (size_t)o.top_k.n, o.seed.n};
-    if (attn_model_open(&s->model, common.model, err) || attn_model_predicts(s->model, err) || read_prompt(s, in, err))
+    if (open_model(&s->model, &generate_command, err) || attn_model_predicts(s->model, err) || read_prompt(s, in, err))
         return err->code;
     attn_model_info(s->model, &s->info);
     s->transcript.tokenizer = s->tokenizer;

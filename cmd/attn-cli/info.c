@@ -1,5 +1,6 @@
 /* info.c - what a model is. */
 #include "json.h"
+#include "open.h"
 #include "say.h"
 #include "table.h"
 
@@ -65,14 +66,19 @@ static void text_choices(const struct attn_info *n)
     if (!strcmp(n->position, "rope")) {
         fputs(", theta ", stdout);
         json_real(stdout, n->rope_theta);
+        if (n->rotary != n->dh)
+            printf(", %zu of %zu numbers of a head", n->rotary, n->dh);
     }
     printf("\nnorm          %s", n->norm);
     if (strcmp(n->norm, "none") != 0) {
         fputs(", eps ", stdout);
         json_real(stdout, n->norm_eps);
     }
-    printf("\nmlp           %s\nmask          %s\nscale         %s\n", n->mlp, n->mask, n->scale);
-    printf("residual      %s\nprojection    %s\n", yes(n->residual), yes(n->output_projection));
+    printf("\nmlp           %s\nmask          %s", n->mlp, n->mask);
+    if (n->local)
+        printf(", in %zu of %zu layers the last %zu tokens only", n->local, n->L, n->window);
+    printf("\nscale         %s\nresidual      %s%s\n", n->scale, yes(n->residual), n->parallel ? ", attention and mlp in parallel" : "");
+    printf("projection    %s\n", yes(n->output_projection));
     printf("output layer  %s\n", !n->unembed ? "no" : n->tied ? "yes, tied to the embedding" : "yes");
 }
 
@@ -125,6 +131,8 @@ static void json_head(const struct facts *f)
     printf(",\n \"vocab_size\": %zu, \"n_ctx\": %zu, \"n_layer\": %zu, \"n_head\": %zu, \"n_kv_head\": %zu", n->V, n->n_ctx,
            n->L, n->H, n->Hkv);
     printf(",\n \"d_model\": %zu, \"d_head\": %zu, \"d_value\": %zu, \"d_mlp\": %zu", n->d, n->dh, n->dv, n->m);
+    printf(",\n \"parallel\": %s, \"rotary\": %zu, \"window\": %zu, \"local_layers\": %zu", truth(n->parallel), n->rotary,
+           n->window, n->local);
     fputs(",\n \"norm_eps\": ", stdout);
     json_real(stdout, n->norm_eps);
     fputs(", \"rope_theta\": ", stdout);
@@ -174,7 +182,7 @@ static int describe(const struct attn_model *m, struct attn_err *err)
 static int info(struct attn_err *err)
 {
     struct attn_model *m;
-    if (attn_model_open(&m, common.model, err))
+    if (open_model(&m, &info_command, err))
         return err->code;
     int code = describe(m, err);
     attn_model_close(m);

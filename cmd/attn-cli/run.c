@@ -1,6 +1,7 @@
 /* run.c - one sentence through a model, its activations printed or dumped. */
 #include "dump.h"
 #include "input.h"
+#include "open.h"
 #include "say.h"
 #include "table.h"
 
@@ -18,7 +19,7 @@ struct session {
 
 static int open_all(struct session *s, const struct input *in, struct attn_err *err)
 {
-    int code = attn_model_open(&s->model, common.model, err);
+    int code = open_model(&s->model, &run_command, err);
     if (!code)
         code = input_tokens(&s->tokens, &s->tokenizer, in, err);
     if (!code && !s->tokens->n)

@@ -1,6 +1,7 @@
 /* score.c - how likely a text is, token by token. */
 #include "input.h"
 #include "json.h"
+#include "open.h"
 #include "say.h"
 #include "table.h"
 #include "visible.h"
@@ -107,7 +108,7 @@ static int settle_stride(struct session *s, struct attn_err *err)
 
 static int open_all(struct session *s, const struct input *in, struct attn_err *err)
 {
-    if (attn_model_open(&s->model, common.model, err) || attn_model_predicts(s->model, err))
+    if (open_model(&s->model, &score_command, err) || attn_model_predicts(s->model, err))
         return err->code;
     attn_model_info(s->model, &s->info);
     if (settle_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err))

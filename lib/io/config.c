@@ -54,6 +54,7 @@ static int no_memory(const struct attn_keys *r)
 }
 
 static const char layer_kinds[] = "\"global\" or \"local\" for each layer";
+static const char repeated_kinds[] = "lists of kinds and how often each repeats";
 
 static int read_kind(const struct attn_keys *r, const cJSON *v, unsigned char *local)
 {
@@ -69,6 +70,8 @@ static int read_layers(const struct attn_keys *r, struct attn_config *c, const c
     const cJSON *v;
     size_t n = 0;
     int rc = ATTN_OK;
+    if (!cJSON_IsArray(list))
+        return attn_key_unexpected(r, "attention_layers", list, layer_kinds);
     cJSON_ArrayForEach(v, list) {
         if (n < c->L && !rc)
             rc = read_kind(r, v, &c->local[n]);
@@ -85,17 +88,19 @@ static int read_types(const struct attn_keys *r, struct attn_config *c, const cJ
     const cJSON *type, *v;
     size_t n = 0;
     double times;
+    if (!cJSON_IsArray(types))
+        return attn_key_unexpected(r, "attention_types", types, repeated_kinds);
     cJSON_ArrayForEach(type, types) {
         const cJSON *list = cJSON_IsArray(type) ? type->child : NULL;
-        if (!list || !cJSON_IsArray(list) || !attn_tree_whole(list->next, 0, INT32_MAX, &times))
-            return attn_key_unexpected(r, "attention_types", type, "a list of kinds and how often it repeats");
-        for (size_t i = 0; i < (size_t)times && n <= c->L && list->child; i++)
-            cJSON_ArrayForEach(v, list) {
-                int rc = n < c->L ? read_kind(r, v, &c->local[n]) : ATTN_OK;
-                if (rc)
-                    return rc;
-                n++;
-            }
+        if (!list || !cJSON_IsArray(list) || !list->next || !attn_tree_whole(list->next, 0, INT32_MAX, &times))
+            return attn_key_unexpected(r, "attention_types", type, repeated_kinds);
+        size_t each = (size_t)cJSON_GetArraySize(list), at = n;
+        n += each * (size_t)times;
+        for (v = list->child; at < n && at < c->L; at++, v = v->next ? v->next : list->child) {
+            int rc = read_kind(r, v, &c->local[at]);
+            if (rc)
+                return rc;
+        }
     }
     if (n == c->L)
         return ATTN_OK;
@@ -115,9 +120,9 @@ static int read_local(const struct attn_keys *r, struct attn_config *c, const cJ
     c->local = calloc(c->L, 1);
     if (!c->local)
         return no_memory(r);
-    if (cJSON_IsArray(layers))
+    if (layers && !cJSON_IsNull(layers))
         return read_layers(r, c, layers);
-    if (cJSON_IsArray(types))
+    if (types && !cJSON_IsNull(types))
         return read_types(r, c, types);
     for (size_t i = 1; i < c->L; i += 2)
         c->local[i] = 1;
@@ -146,7 +151,7 @@ static int read_model(struct attn_keys *r, const cJSON *root)
         return unknown_family(r, type);
     *c = *family->defaults;
     c->family = family;
-    r->lax = !family->ours;
+    r->lax = r->none = !family->ours;
     int rc = attn_keys_read(r, family->keys, root);
     if (!rc)
         rc = require_keys(r, c);

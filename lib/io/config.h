@@ -27,7 +27,7 @@ struct attn_config {
     bool causal, scale, residual, output_projection, bias, tied, unembed;
     bool parallel;                      /* attention and mlp side by side */
     bool scale_by_layer;                /* the scale of layer n is divided by n + 1 besides */
-    bool attention_bias;                /* q, k, v and o have one, where the family leaves it open */
+    bool attention_bias, mlp_bias;      /* q, k, v and o, or the mlp's, have one, where the family leaves it open */
     double rotary_share;                /* of a head that is turned, 0 to 1 */
     size_t rotary;                      /* numbers of a head that are turned: follows from it */
     struct attn_rope_scaling {

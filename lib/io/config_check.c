@@ -44,9 +44,9 @@ static int check_width(const char *key, size_t width, const struct attn_config *
 
 static int check_heads(const struct attn_config *c, const char *name, struct attn_err *err)
 {
-    int rc = check_width("d_head", c->dh, c, name, err);
+    int rc = check_width(KEY(dh), c->dh, c, name, err);
     if (!rc)
-        rc = check_width("d_value", c->dv, c, name, err);
+        rc = check_width(KEY(dv), c->dv, c, name, err);
     if (rc)
         return rc;
     if (c->H % c->Hkv != 0)
@@ -55,17 +55,12 @@ static int check_heads(const struct attn_config *c, const char *name, struct att
     return ATTN_OK;
 }
 
-static int check_rope(const struct attn_config *c, const char *name, struct attn_err *err)
+static int check_scaling(const struct attn_config *c, const char *name, struct attn_err *err)
 {
     const struct attn_rope_scaling *s = &c->rope;
-    if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0 && c->rotary == c->dh)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected an even number with \"position\": \"rope\"", name,
-                         c->family->ours ? "d_head" : "head_dim", c->dh);
-    if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" %g of a head of %zu are %zu numbers to turn, expected an even number",
-                         name, KEY(rotary_share), c->rotary_share, c->dh, c->rotary);
-    if (!(c->rope_theta > 0))
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it", name, KEY(rope_theta));
+    if (s->kind == ATTN_ROPE_DEFAULT && s->factor != 0 && s->factor != 1)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has a factor %g but no \"rope_type\" that uses it, expected "
+                         "\"linear\" or \"llama3\"", name, s->factor);
     if (s->kind != ATTN_ROPE_DEFAULT && !(s->factor >= 1))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling.factor\" is %g, expected at least 1", name, s->factor);
     if (s->kind == ATTN_ROPE_LLAMA3 && !(s->low > 0 && s->high > s->low && s->original >= 1))
@@ -73,6 +68,19 @@ static int check_rope(const struct attn_config *c, const char *name, struct attn
                          "original_max_position_embeddings %g, expected 0 < low < high and at least 1", name, s->low,
                          s->high, s->original);
     return ATTN_OK;
+}
+
+static int check_rope(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0 && c->family->ours)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"d_head\" is %zu, expected an even number with \"position\": \"rope\"", name,
+                         c->dh);
+    if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head of %zu are turned by position, expected an even "
+                         "number: see \"%s\"", name, c->rotary, c->dh, *KEY(rotary_share) ? KEY(rotary_share) : KEY(dh));
+    if (!(c->rope_theta > 0))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it", name, KEY(rope_theta));
+    return check_scaling(c, name, err);
 }
 
 /* Why the context must be as wide as the residual stream; NULL if it need not. */

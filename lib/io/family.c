@@ -67,40 +67,49 @@ static const struct attn_family ours = {
 
 /* ---- Hugging Face's -------------------------------------------------------------------- */
 
-static const struct attn_word gpt2_mlps[] = {
-    {"gelu_new", ATTN_MLP_GELU_NEW}, {"gelu", ATTN_MLP_GELU}, {"gelu_pytorch_tanh", ATTN_MLP_GELU_NEW}, {0}};
+static const struct attn_word gelus[] = {
+    {"gelu_new", ATTN_MLP_GELU_NEW}, {"gelu", ATTN_MLP_GELU}, {"gelu_pytorch_tanh", ATTN_MLP_GELU_NEW},
+    {"gelu_fast", ATTN_MLP_GELU_NEW}, {"gelu_python", ATTN_MLP_GELU}, {0}};
 static const struct attn_word gated_mlps[] = {{"silu", ATTN_MLP_SWIGLU}, {"swish", ATTN_MLP_SWIGLU}, {0}};
+static const struct attn_word full_attention[] = {{"full_attention", 0}, {0}};
 static const struct attn_word rope_kinds[] = {
     {"default", ATTN_ROPE_DEFAULT}, {"linear", ATTN_ROPE_LINEAR}, {"llama3", ATTN_ROPE_LLAMA3}, {0}};
 
-/* Both spellings of the kind are in use; newer files hold theta here too. */
-static const struct attn_key rope_keys[] = {
-    {"rope_type", ATTN_KEY_CHOICE, FIELD(rope.kind), rope_kinds, NULL},
-    {"type", ATTN_KEY_CHOICE, FIELD(rope.kind), rope_kinds, NULL},
-    {"factor", ATTN_KEY_REAL, FIELD(rope.factor), NULL, NULL},
-    {"low_freq_factor", ATTN_KEY_REAL, FIELD(rope.low), NULL, NULL},
-    {"high_freq_factor", ATTN_KEY_REAL, FIELD(rope.high), NULL, NULL},
-    {"original_max_position_embeddings", ATTN_KEY_REAL, FIELD(rope.original), NULL, NULL},
-    {"rope_theta", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL},
-    {"partial_rotary_factor", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL},
-    {0}
-};
+#define OFF_KEY(name) {name, ATTN_KEY_OFF, 0, NULL, NULL}
+#define ONE_KEY(name) {name, ATTN_KEY_ONE, 0, NULL, NULL}
 
+/* Both spellings of the kind are in use; newer files hold theta here too. */
+#define ROPE_KEYS \
+    {"type", ATTN_KEY_CHOICE, FIELD(rope.kind), rope_kinds, NULL}, \
+    {"rope_type", ATTN_KEY_CHOICE, FIELD(rope.kind), rope_kinds, NULL}, \
+    {"factor", ATTN_KEY_REAL, FIELD(rope.factor), NULL, NULL}, \
+    {"low_freq_factor", ATTN_KEY_REAL, FIELD(rope.low), NULL, NULL}, \
+    {"high_freq_factor", ATTN_KEY_REAL, FIELD(rope.high), NULL, NULL}, \
+    {"original_max_position_embeddings", ATTN_KEY_REAL, FIELD(rope.original), NULL, NULL}, \
+    {"rope_theta", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL}
+
+static const struct attn_key whole_rope_keys[] = {ROPE_KEYS, ONE_KEY("partial_rotary_factor"), {0}};
+static const struct attn_key part_rope_keys[] = {
+    ROPE_KEYS, {"partial_rotary_factor", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL}, {0}};
+
+/* The second half is what relatives compute besides; under one of our model_types it must be off. */
 #define COMMON_KEYS \
     {"vocab_size", ATTN_KEY_SIZE, FIELD(V), NULL, NULL}, \
     {"tie_word_embeddings", ATTN_KEY_FLAG, FIELD(tied), NULL, NULL}, \
-    {"quantization_config", ATTN_KEY_OFF, 0, NULL, NULL}, \
-    {"add_cross_attention", ATTN_KEY_OFF, 0, NULL, NULL}, \
-    {"is_encoder_decoder", ATTN_KEY_OFF, 0, NULL, NULL}
+    OFF_KEY("quantization_config"), OFF_KEY("add_cross_attention"), OFF_KEY("is_encoder_decoder"), OFF_KEY("pruned_heads"), \
+    OFF_KEY("attn_logit_softcapping"), OFF_KEY("final_logit_softcapping"), OFF_KEY("query_pre_attn_scalar"), \
+    OFF_KEY("attention_multiplier"), OFF_KEY("clip_qkv"), OFF_KEY("alibi"), ONE_KEY("embedding_multiplier"), \
+    ONE_KEY("residual_multiplier"), ONE_KEY("logits_scaling"), ONE_KEY("logit_scale")
 
 static const struct attn_key gpt2_keys[] = {
     COMMON_KEYS,
+    {"n_ctx", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},             /* of old files, and other libraries' */
     {"n_positions", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},
     {"n_embd", ATTN_KEY_SIZE, FIELD(d), NULL, NULL},
     {"n_layer", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
     {"n_head", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
-    {"n_inner", ATTN_KEY_SIZE, FIELD(m), NULL, NULL},
-    {"activation_function", ATTN_KEY_CHOICE, FIELD(mlp), gpt2_mlps, NULL},
+    {"n_inner", ATTN_KEY_MAYBE, FIELD(m), NULL, NULL},
+    {"activation_function", ATTN_KEY_CHOICE, FIELD(mlp), gelus, NULL},
     {"layer_norm_epsilon", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
     {"scale_attn_weights", ATTN_KEY_FLAG, FIELD(scale), NULL, NULL},
     {"scale_attn_by_inverse_layer_idx", ATTN_KEY_FLAG, FIELD(scale_by_layer), NULL, NULL},
@@ -135,9 +144,9 @@ static const struct attn_key gpt_neo_keys[] = {
     {"hidden_size", ATTN_KEY_SIZE, FIELD(d), NULL, NULL},
     {"num_layers", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
     {"num_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
-    {"intermediate_size", ATTN_KEY_SIZE, FIELD(m), NULL, NULL},
+    {"intermediate_size", ATTN_KEY_MAYBE, FIELD(m), NULL, NULL},
     {"window_size", ATTN_KEY_SIZE, FIELD(window), NULL, NULL},
-    {"activation_function", ATTN_KEY_CHOICE, FIELD(mlp), gpt2_mlps, NULL},
+    {"activation_function", ATTN_KEY_CHOICE, FIELD(mlp), gelus, NULL},
     {"layer_norm_epsilon", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
     {0}
 };
@@ -170,13 +179,13 @@ static const struct attn_key gpt_neox_keys[] = {
     {"num_hidden_layers", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
     {"num_attention_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
     {"intermediate_size", ATTN_KEY_SIZE, FIELD(m), NULL, NULL},
-    {"hidden_act", ATTN_KEY_CHOICE, FIELD(mlp), gpt2_mlps, NULL},
-    {"rotary_pct", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL},
+    {"hidden_act", ATTN_KEY_CHOICE, FIELD(mlp), gelus, NULL},
     {"partial_rotary_factor", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL},
-    {"rotary_emb_base", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL},
+    {"rotary_pct", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL},
     {"rope_theta", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL},
-    {"rope_scaling", ATTN_KEY_SECTION, 0, NULL, rope_keys},
-    {"rope_parameters", ATTN_KEY_SECTION, 0, NULL, rope_keys},
+    {"rotary_emb_base", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL},
+    {"rope_scaling", ATTN_KEY_SECTION, 0, NULL, part_rope_keys},
+    {"rope_parameters", ATTN_KEY_SECTION, 0, NULL, part_rope_keys},
     {"layer_norm_eps", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
     {"use_parallel_residual", ATTN_KEY_FLAG, FIELD(parallel), NULL, NULL},
     {"attention_bias", ATTN_KEY_FLAG, FIELD(attention_bias), NULL, NULL},
@@ -185,7 +194,7 @@ static const struct attn_key gpt_neox_keys[] = {
 
 static const struct attn_family gpt_neox = {
     .name = "gpt_neox", .keys = gpt_neox_keys, .prefix = "gpt_neox.", .block = "layers.",
-    .buffers = (const char *const[]){"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq", NULL},
+    .buffers = (const char *const[]){"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq", "rotary_emb.inv_freq", NULL},
     .required = (const char *const[]){"hidden_size", "num_hidden_layers", "num_attention_heads", NULL},
     .defaults = &(const struct attn_config){
         .V = 50432, .n_ctx = 2048, .m = 24576, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_LAYER, .mlp = ATTN_MLP_GELU,
@@ -209,33 +218,37 @@ static const struct attn_family gpt_neox = {
     {"hidden_size", ATTN_KEY_SIZE, FIELD(d), NULL, NULL}, \
     {"num_hidden_layers", ATTN_KEY_SIZE, FIELD(L), NULL, NULL}, \
     {"num_attention_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL}, \
-    {"num_key_value_heads", ATTN_KEY_SIZE, FIELD(Hkv), NULL, NULL}, \
-    {"head_dim", ATTN_KEY_SIZE, FIELD(dh), NULL, NULL}, \
+    {"num_key_value_heads", ATTN_KEY_MAYBE, FIELD(Hkv), NULL, NULL}, \
+    {"head_dim", ATTN_KEY_MAYBE, FIELD(dh), NULL, NULL}, \
     {"intermediate_size", ATTN_KEY_SIZE, FIELD(m), NULL, NULL}, \
     {"hidden_act", ATTN_KEY_CHOICE, FIELD(mlp), gated_mlps, NULL}, \
     {"rms_norm_eps", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL}, \
     {"rope_theta", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL}, \
-    {"rope_scaling", ATTN_KEY_SECTION, 0, NULL, rope_keys}, \
-    {"rope_parameters", ATTN_KEY_SECTION, 0, NULL, rope_keys}
+    {"rope_scaling", ATTN_KEY_SECTION, 0, NULL, whole_rope_keys}, \
+    {"rope_parameters", ATTN_KEY_SECTION, 0, NULL, whole_rope_keys}, \
+    ONE_KEY("partial_rotary_factor"), \
+    {"layer_types", ATTN_KEY_ALL, 0, full_attention, NULL}
 
-#define LLAMA_PARTS(qkv_bias, o_bias) { \
+#define LLAMA_PARTS(qkv_bias, o_bias, mlp_bias) { \
         [ATTN_PART_EMBED] = {.path = "embed_tokens"}, [ATTN_PART_NORM1] = {.path = "input_layernorm"}, \
         [ATTN_PART_Q] = {"self_attn.q_proj", ATTN_OUT_IN, ATTN_ALONE, qkv_bias}, \
         [ATTN_PART_K] = {"self_attn.k_proj", ATTN_OUT_IN, ATTN_ALONE, qkv_bias}, \
         [ATTN_PART_V] = {"self_attn.v_proj", ATTN_OUT_IN, ATTN_ALONE, qkv_bias}, \
         [ATTN_PART_O] = {"self_attn.o_proj", ATTN_OUT_IN, ATTN_ALONE, o_bias}, \
         [ATTN_PART_NORM2] = {.path = "post_attention_layernorm"}, \
-        [ATTN_PART_MLP_GATE] = {.path = "mlp.gate_proj", .lie = ATTN_OUT_IN}, \
-        [ATTN_PART_MLP_IN] = {.path = "mlp.up_proj", .lie = ATTN_OUT_IN}, \
-        [ATTN_PART_MLP_OUT] = {.path = "mlp.down_proj", .lie = ATTN_OUT_IN}, \
+        [ATTN_PART_MLP_GATE] = {"mlp.gate_proj", ATTN_OUT_IN, ATTN_ALONE, mlp_bias}, \
+        [ATTN_PART_MLP_IN] = {"mlp.up_proj", ATTN_OUT_IN, ATTN_ALONE, mlp_bias}, \
+        [ATTN_PART_MLP_OUT] = {"mlp.down_proj", ATTN_OUT_IN, ATTN_ALONE, mlp_bias}, \
         [ATTN_PART_NORM_FINAL] = {.path = "norm"}, [ATTN_PART_UNEMBED] = {.path = "lm_head", .lie = ATTN_OUT_IN}}
 
-static const char *const llama_buffers[] = {"self_attn.rotary_emb.inv_freq", NULL};
+static const char *const llama_buffers[] = {"self_attn.rotary_emb.inv_freq", "rotary_emb.inv_freq", NULL};
 static const char *const llama_required[] = {"hidden_size", "num_hidden_layers", "num_attention_heads", NULL};
 
 static const struct attn_key llama_keys[] = {
     LLAMA_KEYS,
     {"attention_bias", ATTN_KEY_FLAG, FIELD(attention_bias), NULL, NULL},
+    {"mlp_bias", ATTN_KEY_FLAG, FIELD(mlp_bias), NULL, NULL},
+    OFF_KEY("sliding_window"),
     {0}
 };
 
@@ -246,12 +259,12 @@ static const struct attn_family llama = {
         .V = 32000, .n_ctx = 2048, .m = 11008, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_RMS, .mlp = ATTN_MLP_SWIGLU,
         .norm_eps = 1e-6, .rope_theta = 10000, .rotary_share = 1, .causal = true, .scale = true, .residual = true,
         .output_projection = true, .unembed = true},
-    .part = LLAMA_PARTS(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED)
+    .part = LLAMA_PARTS(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED, ATTN_BIAS_ASKED)
 };
 
 static const struct attn_key qwen2_keys[] = {
     LLAMA_KEYS,
-    {"use_sliding_window", ATTN_KEY_OFF, 0, NULL, NULL},
+    OFF_KEY("use_sliding_window"),      /* sliding_window beside it says how wide it would be */
     {0}
 };
 
@@ -259,10 +272,10 @@ static const struct attn_family qwen2 = {
     .name = "qwen2", .keys = qwen2_keys, .prefix = "model.", .block = "layers.", .buffers = llama_buffers,
     .required = llama_required,
     .defaults = &(const struct attn_config){
-        .V = 151936, .n_ctx = 32768, .m = 22016, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_RMS, .mlp = ATTN_MLP_SWIGLU,
+        .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_RMS, .mlp = ATTN_MLP_SWIGLU,
         .norm_eps = 1e-6, .rope_theta = 10000, .rotary_share = 1, .causal = true, .scale = true, .residual = true,
         .output_projection = true, .unembed = true},
-    .part = LLAMA_PARTS(ATTN_BIAS_ALWAYS, ATTN_BIAS_MAYBE)
+    .part = LLAMA_PARTS(ATTN_BIAS_ALWAYS, ATTN_BIAS_MAYBE, ATTN_BIAS_MAYBE)
 };
 
 const struct attn_family *const attn_families[] = {&ours, &gpt2, &gpt_neo, &gpt_neox, &llama, &qwen2, NULL};

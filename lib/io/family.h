@@ -24,7 +24,7 @@ struct attn_place {
     const char *path;
     enum attn_lie lie;
     enum { ATTN_ALONE, ATTN_THIRD, ATTN_HEAD_THIRD } share;
-    enum { ATTN_BIAS_MAYBE, ATTN_BIAS_ALWAYS, ATTN_BIAS_ASKED } bias;   /* asked: if attention_bias */
+    enum { ATTN_BIAS_MAYBE, ATTN_BIAS_ALWAYS, ATTN_BIAS_ASKED } bias;   /* asked: by attention_bias or mlp_bias */
 };
 
 struct attn_family {
@@ -36,7 +36,7 @@ struct attn_family {
     const char *prefix;                 /* of all names but the output layer's; a file may lack it */
     const char *block;                  /* "h.": what comes before the layer's number */
     struct attn_place part[ATTN_PARTS];
-    const char *const *buffers;         /* tensors of a block that hold no weights: passed over */
+    const char *const *buffers;         /* tensors that hold no weights, of a block or the whole: passed over */
 };
 
 /* All of them, NULL after the last; ours comes first. */

@@ -7,7 +7,7 @@
 #include "io/strings.h"
 #include "io/tree.h"
 
-enum { VALUES_MAX = 1 << 20, FILES_MAX = 1024 };
+enum { VALUES_MAX = 1 << 17, FILES_MAX = 1024 };
 
 static int no_memory(const char *name, struct attn_err *err)
 {
@@ -32,6 +32,18 @@ static int file_of(struct attn_index *x, struct attn_strings *names, const char 
         return attn_fail(err, ATTN_EFORMAT, "%s: more than %d files, expected fewer", name, FILES_MAX);
     x->file[x->files] = strdup(file);
     return x->file[x->files] ? (x->files++, ATTN_OK) : no_memory(name, err);
+}
+
+static int by_tensor(const void *a, const void *b)
+{
+    const struct attn_index_entry *x = a, *y = b;
+    return strcmp(x->tensor, y->tensor);
+}
+
+const struct attn_index_entry *attn_index_find(const struct attn_index *x, const char *tensor)
+{
+    const struct attn_index_entry key = {.tensor = (char *)tensor};
+    return x->n ? bsearch(&key, x->entry, x->n, sizeof *x->entry, by_tensor) : NULL;
 }
 
 static int add_entry(struct attn_index *x, struct attn_strings *names, const cJSON *v, const char *name,
@@ -67,6 +79,8 @@ static int read_map(struct attn_index *x, const cJSON *map, const char *name, st
     cJSON_ArrayForEach(v, map)
         if (!rc)
             rc = add_entry(x, &names, v, name, err);
+    if (!rc)
+        qsort(x->entry, x->n, sizeof *x->entry, by_tensor);
     attn_strings_free(&names);
     return rc;
 }

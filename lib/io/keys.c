@@ -25,10 +25,11 @@ const struct attn_key *attn_key_named(const struct attn_key *keys, const char *n
 
 const char *attn_key_at(const struct attn_key *keys, size_t at)
 {
+    const char *name = "";
     for (const struct attn_key *k = keys; k->name; k++)
-        if (k->at == at && (k->type == ATTN_KEY_SIZE || k->type == ATTN_KEY_COUNT || k->type == ATTN_KEY_REAL))
-            return k->name;
-    return "";
+        if (k->at == at && k->type >= ATTN_KEY_SIZE && k->type <= ATTN_KEY_REAL)
+            name = k->name;             /* the last is what we would write */
+    return name;
 }
 
 const cJSON *attn_keys_child(const cJSON *object, const char *name)
@@ -64,7 +65,9 @@ static int unexpected(const struct attn_keys *r, const struct attn_key *k, const
 static int read_size(const struct attn_keys *r, const struct attn_key *k, const cJSON *v, void *field)
 {
     double x;
-    if (!attn_tree_whole(v, k->type == ATTN_KEY_COUNT ? 0 : 1, INT32_MAX, &x))
+    if (k->type == ATTN_KEY_MAYBE && cJSON_IsNull(v))
+        x = 0;
+    else if (!attn_tree_whole(v, k->type == ATTN_KEY_COUNT ? 0 : 1, INT32_MAX, &x))
         return unexpected(r, k, v, k->type == ATTN_KEY_COUNT ? "a whole number from 0 to 2147483647" : attn_size_from_1);
     *(size_t *)field = (size_t)x;
     return ATTN_OK;
@@ -113,6 +116,7 @@ static int read_section(const struct attn_keys *r, const struct attn_key *k, con
         return unexpected(r, k, v, "an object");
     snprintf(section, sizeof section, "%s%s.", r->section, k->name);
     inner.section = section;
+    inner.lax = false;
     return attn_keys_read(&inner, k->keys, v);
 }
 
@@ -123,19 +127,52 @@ static int read_off(const struct attn_keys *r, const struct attn_key *k, const c
     return unexpected(r, k, v, "it not to be there: this cannot be computed here");
 }
 
+static int read_one(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
+{
+    if (cJSON_IsNull(v) || (cJSON_IsNumber(v) && v->valuedouble == 1))
+        return ATTN_OK;
+    return unexpected(r, k, v, "1: another cannot be computed here");
+}
+
+static int read_all(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
+{
+    const char *word = k->words[0].word;
+    const cJSON *item;
+    char expected[64];
+    snprintf(expected, sizeof expected, "a list of nothing but \"%s\"", word);
+    if (!cJSON_IsArray(v))
+        return cJSON_IsNull(v) ? ATTN_OK : unexpected(r, k, v, expected);
+    cJSON_ArrayForEach(item, v)
+        if (!cJSON_IsString(item) || strcmp(item->valuestring, word) != 0)
+            return unexpected(r, k, item, expected);
+    return ATTN_OK;
+}
+
+/* What None means to who wrote the file. */
+static int read_none(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
+{
+    if (k->type == ATTN_KEY_SIZE)
+        return unexpected(r, k, v, attn_size_from_1);
+    if (k->type == ATTN_KEY_FLAG)
+        *(bool *)(void *)((char *)r->to + k->at) = false;
+    return ATTN_OK;
+}
+
 int attn_key_read(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
 {
     char *field = (char *)r->to + k->at;
     unsigned value = 0;
     int rc;
-    if (r->lax && cJSON_IsNull(v))
-        return ATTN_OK;
+    if (r->none && cJSON_IsNull(v) && k->type != ATTN_KEY_MAYBE)
+        return read_none(r, k, v);
     switch (k->type) {
-    case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: return read_size(r, k, v, field);
+    case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: return read_size(r, k, v, field);
     case ATTN_KEY_REAL: return read_real(r, k, v, field);
     case ATTN_KEY_TEXT: case ATTN_KEY_NAME: return read_text(r, k, v, (char **)field);
     case ATTN_KEY_SECTION: return read_section(r, k, v);
     case ATTN_KEY_OFF: return read_off(r, k, v);
+    case ATTN_KEY_ONE: return read_one(r, k, v);
+    case ATTN_KEY_ALL: return read_all(r, k, v);
     case ATTN_KEY_FLAG:
         if (!cJSON_IsBool(v))
             return unexpected(r, k, v, "true or false");
@@ -168,22 +205,28 @@ static int unknown_key(const struct attn_keys *r, const struct attn_key *keys, c
                      nearest ? r->section : "", nearest ? nearest->name : "", nearest ? "\"?" : "");
 }
 
-int attn_keys_read(const struct attn_keys *r, const struct attn_key *keys, const cJSON *object)
+static int find_unknown(const struct attn_keys *r, const struct attn_key *keys, const cJSON *object)
 {
     const cJSON *v;
-    int rc = ATTN_OK;
     cJSON_ArrayForEach(v, object) {
         const struct attn_key *k = keys;
         while (k->name && strcmp(k->name, v->string) != 0)
             k++;
-        if (k->name)
-            rc = attn_key_read(r, k, v);
-        else if (!r->lax)
-            rc = unknown_key(r, keys, v->string);
-        if (rc)
-            break;
+        if (!k->name)
+            return unknown_key(r, keys, v->string);
     }
-    return rc;
+    return ATTN_OK;
+}
+
+int attn_keys_read(const struct attn_keys *r, const struct attn_key *keys, const cJSON *object)
+{
+    for (const struct attn_key *k = keys; k->name; k++) {
+        const cJSON *v = attn_keys_child(object, k->name);
+        int rc = v ? attn_key_read(r, k, v) : ATTN_OK;
+        if (rc)
+            return rc;
+    }
+    return r->lax ? ATTN_OK : find_unknown(r, keys, object);
 }
 
 /* ---- writing --------------------------------------------------------------------------- */
@@ -205,7 +248,7 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
     unsigned value = 0;
     switch (k->type) {
     case ATTN_KEY_FIXED: put_text(out, k->words[0].word); break;
-    case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: attn_out_u64(out, *(const size_t *)(const void *)field); break;
+    case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: attn_out_u64(out, *(const size_t *)(const void *)field); break;
     case ATTN_KEY_REAL: put_real(out, *(const double *)(const void *)field); break;
     case ATTN_KEY_CHOICE:
         memcpy(&value, field, sizeof value);
@@ -221,7 +264,7 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
             attn_out_str(out, "null");
         break;
     case ATTN_KEY_SECTION: attn_keys_write(out, k->keys, from, indent + 2); break;
-    case ATTN_KEY_OFF: attn_out_str(out, "null"); break;
+    case ATTN_KEY_OFF: case ATTN_KEY_ONE: case ATTN_KEY_ALL: attn_out_str(out, "null"); break;
     }
 }
 

@@ -1,8 +1,8 @@
 /* keys.h - a JSON object read into a struct, and written from one, by a table of its keys.
  *
- * A row says how a key is spelt, what it may hold and where that goes.  A strict table refuses keys it
- * does not have, naming the nearest; a lax one passes them over and takes null for absent, as
- * configurations written by others need. */
+ * A row says how a key is spelt, what it may hold and where that goes.  Rows are read in their order, so
+ * that of two spellings of one field the later row wins.  A strict table refuses keys it does not
+ * have, naming the nearest; a lax one, as configurations written by others need, passes them over. */
 #ifndef ATTN_IO_KEYS_H
 #define ATTN_IO_KEYS_H
 
@@ -11,13 +11,16 @@
 enum attn_key_type {
     ATTN_KEY_FIXED,                     /* the first word, nothing else */
     ATTN_KEY_SIZE, ATTN_KEY_COUNT,      /* size_t from 1, from 0 */
+    ATTN_KEY_MAYBE,                     /* size_t from 1; null is 0 */
     ATTN_KEY_REAL,                      /* double, not negative */
     ATTN_KEY_CHOICE,                    /* an enum: the value of one of the words */
     ATTN_KEY_EITHER,                    /* bool: the value of one of the words */
     ATTN_KEY_FLAG,                      /* bool */
     ATTN_KEY_TEXT, ATTN_KEY_NAME,       /* char *: "" is NULL; null is NULL, "" is refused */
     ATTN_KEY_SECTION,                   /* an object with keys of its own */
-    ATTN_KEY_OFF                        /* what we cannot do: false, null, {} or not there */
+    ATTN_KEY_OFF,                       /* what we cannot do: false, null, {} or not there */
+    ATTN_KEY_ONE,                       /* a factor we do not apply: 1, null or not there */
+    ATTN_KEY_ALL                        /* a list of nothing but the first word; null */
 };
 
 struct attn_word { const char *word; unsigned value; };             /* a list ends with NULL */
@@ -34,7 +37,8 @@ struct attn_keys {
     void *to;                           /* the struct */
     const char *name;                   /* of the file */
     const char *section;                /* "", or "tokenizer." in front of each key in messages */
-    bool lax;
+    bool lax;                           /* passes over keys it does not have */
+    bool none;                          /* null is Python's None: false, or absent */
     struct attn_err *err;
 };
 

@@ -80,7 +80,7 @@ static bool is_required(const struct attn_config *c, enum attn_part p, bool bias
         return true;
     switch (c->family->part[p].bias) {
     case ATTN_BIAS_ALWAYS: return true;
-    case ATTN_BIAS_ASKED:  return c->attention_bias;
+    case ATTN_BIAS_ASKED:  return p < ATTN_PART_NORM2 ? c->attention_bias : c->mlp_bias;
     case ATTN_BIAS_MAYBE:  break;
     }
     return c->bias && p != ATTN_PART_UNEMBED;

@@ -1,0 +1,77 @@
+#include "agree.h"
+
+#include "keep.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+unsigned agree_seed;
+
+int agree_pick(int n)
+{
+    agree_seed = agree_seed * 1664525u + 1013904223u;
+    return (int)((agree_seed >> 8) % (unsigned)n);
+}
+
+struct state { const struct agree *a; struct keep *kept; size_t told; double worst; char what[64]; };
+
+static const double *weight_of(void *ctx, const char *name)
+{
+    const struct agree *a = ((struct state *)ctx)->a;
+    return a->weight(a->weights, name);
+}
+
+static void compare(void *ctx, const char *name, const double *want, size_t n)
+{
+    struct state *s = ctx;
+    const struct kept *a = keep_find(s->kept, name, 0);
+    double scale = 1, worst = 0;
+    ck_assert_msg(a != NULL, "%s was not told\n%s", name, s->a->about);
+    ck_assert_uint_eq(a->n, n);
+    s->told++;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(want[i]) && fabs(want[i]) > scale)
+            scale = fabs(want[i]);
+    bool pattern = a->act == ATTN_ACT_PATTERN;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(want[i]) || (pattern && want[i] == 0))    /* hidden: exactly -inf, exactly 0 */
+            ck_assert_msg(a->data[i] == (float)want[i], "%s[%zu] is %g, expected %g\n%s", name, i, (double)a->data[i], want[i],
+                          s->a->about);
+        else if (!(fabs(a->data[i] - want[i]) <= worst * scale))
+            worst = fabs(a->data[i] - want[i]) / scale;
+    }
+    if (!(worst <= s->worst)) {
+        s->worst = worst;
+        snprintf(s->what, sizeof s->what, "%s", name);
+    }
+}
+
+/* Float32 against double over up to three layers of these sizes, relative to 1 and the largest number of
+ * the activation.  Typical is 3e-7; unscaled scores of up to a few hundred, rounded at 2^-24 of
+ * that, make a sharp softmax lose a hundred times as much, and later layers inherit it. */
+static double bound(const struct ref_config *c)
+{
+    return c->scale ? 4e-6 : 2e-4;
+}
+
+void agree_check(const struct agree *a, int T)
+{
+    int32_t *ids = calloc((size_t)T, sizeof *ids);
+    for (int t = 0; t < T; t++)
+        ids[t] = agree_pick(a->config->V);
+    struct keep *k = calloc(1, sizeof *k);
+    k->only = -1;
+    k->flags = agree_pick(2) ? ATTN_WATCH : ATTN_WATCH | ATTN_WHOLE;
+    keep_run(k, a->dir, ids, (size_t)T, 1 + agree_pick(3));
+    struct state s = {.a = a, .kept = k};
+    ref_run(a->config, ids, T, weight_of, compare, &s);
+    ck_assert_msg(s.worst <= bound(a->config), "%s is off by %g (bound %g), T %d\n%s", s.what, s.worst, bound(a->config), T,
+                  a->about);
+    ck_assert_uint_eq(s.told, k->n);    /* nothing is told that the reference does not know */
+    if (getenv("ATTN_TEST_VERBOSE"))
+        printf("%-24s %.1e T=%d %s\n", s.what, s.worst, T, a->about);
+    keep_free(k);
+    free(k), free(ids);
+}

@@ -1,0 +1,285 @@
+#include "hf.h"
+
+#include "agree.h"
+#include "scratch.h"
+
+#include "base/out.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *hf_name(const char *fmt, ...)
+{
+    static char buf[32][128];
+    static unsigned next;
+    char *out = buf[next++ % 32];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(out, sizeof buf[0], fmt, ap);
+    va_end(ap);
+    return out;
+}
+
+/* ---- numbers ---- */
+
+/* Eight bits and a power of two: every type holds them exactly. */
+static double *draw(size_t n, double width)
+{
+    double *x = calloc(n + 1, sizeof *x), unit = exp2(round(log2(width / 255)));
+    ck_assert_ptr_nonnull(x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (agree_pick(511) - 255) * unit;
+    return x;
+}
+
+static uint16_t to_f16(uint32_t bits)
+{
+    int exponent = (int)(bits >> 23 & 0xff) - 127;
+    if ((bits & 0x7fffffff) == 0)
+        return (uint16_t)(bits >> 16);
+    ck_assert(exponent >= -14 && exponent <= 15 && (bits & 0x1fff) == 0);
+    return (uint16_t)((bits >> 16 & 0x8000) | (uint32_t)(exponent + 15) << 10 | (bits >> 13 & 0x3ff));
+}
+
+static void store(unsigned char *at, double x, const char *dtype)
+{
+    float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    if (strcmp(dtype, "F32") == 0) {
+        memcpy(at, &bits, 4);
+        return;
+    }
+    uint16_t half = strcmp(dtype, "F16") == 0 ? to_f16(bits) : (uint16_t)(bits >> 16);
+    ck_assert(strcmp(dtype, "F16") == 0 || (bits & 0xffff) == 0);
+    memcpy(at, &half, 2);
+}
+
+/* ---- tensors ---- */
+
+static void add(struct hf *h, const char *name, const char *dtype, int ndim, size_t rows, size_t cols, unsigned char *data)
+{
+    size_t count = rows * (ndim == 2 ? cols : 1);
+    ck_assert_uint_lt(h->n, HF_MAX);
+    h->t[h->n++] = (struct attn_st_tensor){.name = strdup(name), .dtype = dtype, .ndim = ndim, .shape = {rows, ndim == 2 ? cols : 0},
+                                           .count = count, .bytes = count * attn_st_element(dtype), .data = data};
+}
+
+/* Element (i, j) of [rows, cols] is x[i * row + j * col]. */
+static void add_numbers(struct hf *h, const char *name, int ndim, size_t rows, size_t cols, const double *x, size_t row, size_t col)
+{
+    static const char *const dtypes[] = {"F32", "F16", "BF16"};
+    const char *dtype = h->dtype ? h->dtype : dtypes[agree_pick(3)];
+    size_t size = attn_st_element(dtype);
+    unsigned char *data = malloc(rows * cols * size + 1);
+    ck_assert_ptr_nonnull(data);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            store(data + (i * cols + j) * size, x[i * row + j * col], dtype);
+    add(h, name, dtype, ndim, rows, cols, data);
+}
+
+static void remember(struct hf *h, const char *name, double *x)
+{
+    ck_assert_uint_lt(h->natives, HF_MAX);
+    h->native[h->natives].name = strdup(name);
+    h->native[h->natives++].x = x;
+}
+
+static void add_bias(struct hf *h, const char *native, const char *name, size_t n)
+{
+    double *x = draw(n, 0.3);
+    add_numbers(h, hf_name("%s.bias", name), 1, n, 1, x, 1, 0);
+    remember(h, hf_name("%s.bias", native), x);
+}
+
+void hf_table(struct hf *h, const char *native, const char *name, size_t rows, size_t cols)
+{
+    double *x = draw(rows * cols, 1);
+    add_numbers(h, hf_name("%s.weight", name), 2, rows, cols, x, cols, 1);
+    remember(h, hf_name("%s.weight", native), x);
+}
+
+void hf_norm(struct hf *h, const char *native, const char *name, size_t n, bool bias)
+{
+    double *x = calloc(n + 1, sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = 1 + (agree_pick(65) - 32) / 128.0;
+    add_numbers(h, hf_name("%s.weight", name), 1, n, 1, x, 1, 0);
+    remember(h, hf_name("%s.weight", native), x);
+    if (bias)
+        add_bias(h, native, name, n);
+}
+
+static double width_of(size_t in)
+{
+    return 1.2 / sqrt((double)in);
+}
+
+void hf_linear(struct hf *h, const char *native, const char *name, size_t in, size_t out, bool by_output, bool bias)
+{
+    double *x = draw(in * out, width_of(in));
+    if (by_output)
+        add_numbers(h, hf_name("%s.weight", name), 2, out, in, x, 1, out);
+    else
+        add_numbers(h, hf_name("%s.weight", name), 2, in, out, x, out, 1);
+    remember(h, hf_name("%s.weight", native), x);
+    if (bias)
+        add_bias(h, native, name, out);
+}
+
+/* Column `at` of the fused [in, 3 * heads * dh], as a column of q, k or v. */
+static void split(double *const part[3], const double *fused, size_t in, size_t heads, size_t dh, bool by_head)
+{
+    size_t out = heads * dh;
+    for (size_t at = 0; at < 3 * out; at++) {
+        size_t p = by_head ? at / dh % 3 : at / out, to = by_head ? at / dh / 3 * dh + at % dh : at % out;
+        for (size_t i = 0; i < in; i++)
+            part[p][i * out + to] = fused[i * 3 * out + at];
+    }
+}
+
+static void remember_thirds(struct hf *h, const char *native, const char *kind, const double *fused, size_t in, size_t heads,
+                            size_t dh, bool by_head)
+{
+    double *part[3];
+    for (int p = 0; p < 3; p++)
+        part[p] = calloc(in * heads * dh + 1, sizeof **part);
+    split(part, fused, in, heads, dh, by_head);
+    for (int p = 0; p < 3; p++)
+        remember(h, hf_name("%s.%c.%s", native, "qkv"[p], kind), part[p]);
+}
+
+void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, size_t heads, size_t dh, bool by_head, bool bias)
+{
+    size_t out = 3 * heads * dh;
+    double *x = draw(in * out, width_of(in)), *b = draw(out, 0.3);
+    if (by_head)
+        add_numbers(h, hf_name("%s.weight", name), 2, out, in, x, 1, out);
+    else
+        add_numbers(h, hf_name("%s.weight", name), 2, in, out, x, out, 1);
+    remember_thirds(h, native, "weight", x, in, heads, dh, by_head);
+    if (bias) {
+        add_numbers(h, hf_name("%s.bias", name), 1, out, 1, b, 1, 0);
+        remember_thirds(h, native, "bias", b, 1, heads, dh, by_head);
+    }
+    free(x), free(b);
+}
+
+void hf_copy(struct hf *h, const char *name, const char *of)
+{
+    size_t i = 0;
+    while (strcmp(h->t[i].name, of) != 0)
+        ck_assert_uint_lt(++i, h->n);
+    unsigned char *data = malloc(h->t[i].bytes + 1);
+    memcpy(data, h->t[i].data, h->t[i].bytes);
+    add(h, name, h->t[i].dtype, h->t[i].ndim, h->t[i].shape[0], h->t[i].shape[1], data);
+}
+
+void hf_buffer(struct hf *h, const char *name, const char *dtype, size_t rows, size_t cols)
+{
+    add(h, name, dtype, 2, rows, cols, calloc(rows * cols + 1, attn_st_element(dtype)));
+}
+
+const double *hf_weight(void *ctx, const char *native)
+{
+    const struct hf *h = ctx;
+    for (size_t i = 0; i < h->natives; i++)
+        if (strcmp(h->native[i].name, native) == 0)
+            return h->native[i].x;
+    return NULL;
+}
+
+void hf_free(struct hf *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        free((char *)h->t[i].name), free((unsigned char *)h->t[i].data);
+    for (size_t i = 0; i < h->natives; i++)
+        free(h->native[i].name), free(h->native[i].x);
+    *h = (struct hf){0};
+}
+
+/* ---- files ---- */
+
+char *hf_path(const char *dir, const char *file)
+{
+    char *path = NULL;
+    ck_assert_int_ge(asprintf(&path, "%s/%s", dir, file), 0);
+    return path;
+}
+
+char *hf_dir(void)
+{
+    char *dir = hf_path(scratch_dir, "hf-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    return dir;
+}
+
+void hf_put(const char *dir, const char *file, const void *data, size_t len)
+{
+    char *path = hf_path(dir, file);
+    scratch_put(path, data, len);
+    free(path);
+}
+
+static const char *file_name(size_t i, size_t files)
+{
+    return files == 1 ? "model.safetensors" : hf_name("model-%05zu-of-%05zu.safetensors", i + 1, files);
+}
+
+/* One more space after the header moves all data by a byte. */
+static void write_file(const char *dir, const char *file, const struct attn_st_tensor *t, size_t n, bool odd)
+{
+    struct attn_err err = {0};
+    struct attn_out *out = NULL;
+    char *path = hf_path(dir, file);
+    ck_assert_msg(!attn_out_open(&out, path, &err) && !attn_st_write(out, t, n, &err) && !attn_out_commit(out, &err), "%s", err.msg);
+    attn_out_close(out);
+    FILE *f = fopen(path, "rb");
+    static unsigned char bytes[1 << 22];
+    size_t len = fread(bytes, 1, sizeof bytes - 1, f), header;
+    ck_assert(len < sizeof bytes - 1);
+    fclose(f);
+    memcpy(&header, bytes, 8);
+    if (odd) {
+        memmove(bytes + 8 + header + 1, bytes + 8 + header, len - 8 - header);
+        bytes[8 + header++] = ' ';
+        memcpy(bytes, &header, 8);
+        hf_put(dir, file, bytes, len + 1);
+    }
+    free(path);
+}
+
+static void write_index(const char *dir, const struct hf *h, size_t files)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *f = open_memstream(&text, &len);
+    fputs("{\"metadata\": {\"total_size\": 1}, \"weight_map\": {", f);
+    for (size_t i = 0; i < h->n; i++)
+        fprintf(f, "%s\n  \"%s\": \"%s\"", i ? "," : "", h->t[i].name, file_name(i % files, files));
+    fputs("}}\n", f);
+    fclose(f);
+    hf_put(dir, "model.safetensors.index.json", text, len);
+    free(text);
+}
+
+char *hf_write(const struct hf *h, const char *config, size_t files, bool odd)
+{
+    char *dir = hf_dir();
+    hf_put(dir, "config.json", config, strlen(config));
+    for (size_t s = 0; s < files; s++) {
+        struct attn_st_tensor t[HF_MAX];
+        size_t n = 0;
+        for (size_t i = s; i < h->n; i += files)
+            t[n++] = h->t[i];
+        write_file(dir, file_name(s, files), t, n, odd);
+    }
+    if (files > 1)
+        write_index(dir, h, files);
+    return dir;
+}

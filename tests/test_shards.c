@@ -1,0 +1,295 @@
+/* Directories of Hugging Face's that contradict themselves: files against their index, tensors against the
+ * configuration, an output layer against the embedding. */
+#include "suites.h"
+
+#include "hf.h"
+#include "scratch.h"
+
+#include "attn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GPT2(more) "{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 1" more "}"
+static const char INDEX[] = "model.safetensors.index.json", FIRST[] = "model-00001-of-00002.safetensors",
+                  SECOND[] = "model-00002-of-00002.safetensors";
+
+static struct hf hf;
+
+static void set_up(void)
+{
+    hf.dtype = "F32";
+    hf_table(&hf, "embed", "wte", 6, 4);
+    hf_table(&hf, "pos_embed", "wpe", 5, 4);
+    hf_norm(&hf, "norm1", "h.0.ln_1", 4, true);
+    hf_thirds(&hf, "attn", "h.0.attn.c_attn", 4, 2, 2, false, true);
+    hf_linear(&hf, "o", "h.0.attn.c_proj", 4, 4, false, true);
+    hf_norm(&hf, "norm2", "h.0.ln_2", 4, true);
+    hf_linear(&hf, "in", "h.0.mlp.c_fc", 4, 16, false, true);
+    hf_linear(&hf, "out", "h.0.mlp.c_proj", 16, 4, false, true);
+    hf_norm(&hf, "norm_final", "ln_f", 4, true);
+}
+
+static void tear_down(void)
+{
+    hf_free(&hf);
+}
+
+/* Opening fails and the message has all the words ("a|b|c"). */
+static void expect_refusal(char *dir, const char *words)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    char list[256], *save = NULL;
+    ck_assert_msg(attn_model_open(&m, dir, &err) != 0, "accepted, expected %s", words);
+    snprintf(list, sizeof list, "%s", words);
+    for (char *w = strtok_r(list, "|", &save); w; w = strtok_r(NULL, "|", &save))
+        ck_assert_msg(strstr(err.msg, w) != NULL, "'%s' lacks '%s'", err.msg, w);
+    free(dir);
+}
+
+/* Opens, and what is odd about it has the words; NULL: nothing is. */
+static void expect_warning(char *dir, const char *words)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    ck_assert_msg(attn_model_open(&m, dir, &err) == 0, "%s", err.msg);
+    const char *odd = attn_model_warning(m);
+    ck_assert_msg(words ? odd && strstr(odd, words) : !odd, "warns '%s'", odd ? odd : "");
+    attn_model_close(m);
+    free(dir);
+}
+
+static void replace_file(const char *dir, const char *file, const char *text)
+{
+    hf_put(dir, file, text, strlen(text));
+}
+
+static void rename_file(const char *dir, const char *from, const char *to)
+{
+    char *a = hf_path(dir, from), *b = hf_path(dir, to);
+    ck_assert_int_eq(rename(a, b), 0);
+    free(a), free(b);
+}
+
+/* ---- files and their index ---- */
+
+START_TEST(whole)
+{
+    expect_warning(hf_write(&hf, GPT2(""), 1, false), NULL);
+    expect_warning(hf_write(&hf, GPT2(""), 3, true), NULL);
+}
+END_TEST
+
+START_TEST(one_file_comes_before_an_index)
+{
+    char *dir = hf_write(&hf, GPT2(""), 1, false);
+    replace_file(dir, INDEX, "not even JSON");
+    expect_warning(dir, NULL);
+}
+END_TEST
+
+START_TEST(no_files)
+{
+    char *dir = hf_write(&hf, GPT2(""), 2, false);
+    rename_file(dir, INDEX, "index.json");
+    expect_refusal(dir, "model.safetensors|No such file");
+}
+END_TEST
+
+START_TEST(file_is_missing)
+{
+    char *dir = hf_write(&hf, GPT2(""), 2, false);
+    rename_file(dir, SECOND, "elsewhere.safetensors");
+    expect_refusal(dir, "model-00002-of-00002.safetensors|No such file");
+}
+END_TEST
+
+START_TEST(file_is_damaged)
+{
+    char *dir = hf_write(&hf, GPT2(""), 2, false);
+    replace_file(dir, SECOND, "12345678{}");
+    expect_refusal(dir, "model-00002-of-00002.safetensors|header");
+}
+END_TEST
+
+START_TEST(files_are_exchanged)
+{
+    char *dir = hf_write(&hf, GPT2(""), 2, false);
+    rename_file(dir, FIRST, "third");
+    rename_file(dir, SECOND, FIRST);
+    rename_file(dir, "third", SECOND);
+    expect_refusal(dir, "model-0000|is missing|model.safetensors.index.json says it is here");
+}
+END_TEST
+
+START_TEST(tensor_twice_in_the_index)
+{
+    hf_copy(&hf, "twice", "wpe.weight");
+    hf_copy(&hf, "twice", "wpe.weight");
+    expect_refusal(hf_write(&hf, GPT2(""), 2, false), "index.json|'twice' for the second time");
+}
+END_TEST
+
+START_TEST(tensor_in_two_files)
+{
+    hf_buffer(&hf, "h.0.attn.bias", "U8", 2, 2);    /* so that the next is in the second file */
+    char *dir = hf_write(&hf, GPT2(""), 2, false);
+    hf_copy(&hf, "wte.weight", "wte.weight");
+    char *twice = hf_write(&hf, GPT2(", \"n_ctx\": 5"), 2, false), *from = hf_path(twice, SECOND), *to = hf_path(dir, SECOND);
+    ck_assert_int_eq(rename(from, to), 0);
+    free(from), free(to);
+    free(twice);
+    expect_refusal(dir, "00002-of-00002.safetensors: tensor 'wte.weight' is here, but|says it is in model-00001");
+}
+END_TEST
+
+START_TEST(tensor_in_another_file)
+{
+    char *dir = hf_write(&hf, GPT2(""), 2, false), *path = hf_path(dir, INDEX), text[4096];
+    FILE *f = fopen(path, "r");
+    size_t len = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[len] = '\0';
+    memcpy(strstr(text, "wpe.weight"), "wxe.weight", 10);           /* which of two is in which file, the wrong way round */
+    memcpy(strstr(text, "wte.weight"), "wpe.weight", 10);
+    memcpy(strstr(text, "wxe.weight"), "wte.weight", 10);
+    replace_file(dir, INDEX, text);
+    free(path);
+    expect_refusal(dir, "00001-of-00002.safetensors: tensor 'wpe.weight' is missing|says it is here");
+}
+END_TEST
+
+START_TEST(index_leaves_a_tensor_out)
+{
+    static const char list[] = "{\"weight_map\": {\"wte.weight\": \"model-00001-of-00002.safetensors\"}}";
+    char *dir = hf_write(&hf, GPT2(""), 2, false);
+    replace_file(dir, INDEX, list);
+    expect_refusal(dir, "model-00001-of-00002.safetensors: tensor '|is here, but|says it is in no file");
+}
+END_TEST
+
+START_TEST(index_points_outside)
+{
+    char *dir = hf_write(&hf, GPT2(""), 2, false);
+    replace_file(dir, INDEX, "{\"weight_map\": {\"wte.weight\": \"../model.safetensors\"}}");
+    expect_refusal(dir, "index.json|wte.weight|../model.safetensors|plain name");
+}
+END_TEST
+
+/* ---- tensors and the configuration ---- */
+
+START_TEST(sizes)
+{
+    static const struct { const char *config, *words; } wrong[] = {
+        {GPT2(", \"vocab_size\": 7"), "second time"},
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 7, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 1}",
+         "wte.weight|[6, 4]|[7, 4]"},
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 8, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 1}",
+         "wpe.weight|[5, 4]|[8, 4]"},
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 8, \"n_head\": 2, \"n_layer\": 1}",
+         "wte.weight|[6, 4]|[6, 8]"},
+        {GPT2(", \"n_inner\": 12"), "h.0.mlp.c_fc.weight|[4, 16]|[4, 12]"},
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 2}",
+         "tensor 'h.1.ln_1.weight' is missing"},
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 2147483647}",
+         "tensor 'h.1.ln_1.weight' is missing"},
+        {GPT2(", \"tie_word_embeddings\": false, \"n_inner\": null, \"n_ctx\": 3, \"architectures\": []"), NULL},
+        {"{\"model_type\": \"mistral\", \"vocab_size\": 6}", "\"model_type\" is \"mistral\", expected|\"qwen2\""},
+        {"{\"model_type\": \"llama\", \"vocab_size\": 6, \"hidden_size\": 4, \"num_hidden_layers\": 1, \"num_attention_heads\": 2}",
+         "model.embed_tokens.weight|missing|[6, 4]"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *dir = hf_write(&hf, wrong[i].config, 1 + i % 2, false);
+        if (wrong[i].words)
+            expect_refusal(dir, wrong[i].words);
+        else
+            expect_warning(dir, NULL);
+    }
+}
+END_TEST
+
+START_TEST(stored_transposed)
+{
+    hf_free(&hf);
+    hf.dtype = "F32";
+    hf_table(&hf, "embed", "wte", 6, 4);
+    hf_table(&hf, "pos_embed", "wpe", 5, 4);
+    hf_norm(&hf, "norm1", "h.0.ln_1", 4, true);
+    hf_linear(&hf, "qkv", "h.0.attn.c_attn", 4, 12, true, true);
+    expect_refusal(hf_write(&hf, GPT2(""), 1, false),
+                   "h.0.attn.c_attn.weight|[12, 4]|[4, 12]|transposed: expected [in, out]");
+}
+END_TEST
+
+START_TEST(strangers)
+{
+    static const char *const names[] = {"score", "h.1.ln_1", "h.0.attn.q_norm", "h.x.ln_1", "h.0.attn.bias.more"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct hf more = hf;
+        more.t[more.n] = hf.t[0];
+        more.t[more.n++].name = hf_name("%s.weight", names[i]);
+        expect_refusal(hf_write(&more, GPT2(""), 1, false), hf_name("%s.weight|no place", names[i]));
+    }
+}
+END_TEST
+
+/* ---- the output layer ---- */
+
+START_TEST(head_beside_a_tied_embedding)
+{
+    hf_copy(&hf, "lm_head.weight", "wte.weight");
+    expect_warning(hf_write(&hf, GPT2(""), 1, false), NULL);
+    ((unsigned char *)hf.t[hf.n - 1].data)[2] ^= 1;
+    expect_warning(hf_write(&hf, GPT2(""), 1, false), "'lm_head.weight' differs from 'wte.weight'");
+    expect_warning(hf_write(&hf, GPT2(", \"tie_word_embeddings\": false"), 1, false), NULL);
+}
+END_TEST
+
+/* A model saved without prefix and head has no output layer; under the prefix the head is missed. */
+START_TEST(base_model)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    struct attn_info info;
+    char *dir = hf_write(&hf, GPT2(", \"tie_word_embeddings\": false"), 1, false);
+    ck_assert_msg(attn_model_open(&m, dir, &err) == 0, "%s", err.msg);
+    attn_model_info(m, &info);
+    ck_assert(!info.unembed);
+    attn_model_close(m);
+    free(dir);
+    for (size_t i = 0; i < hf.n; i++) {
+        char *old = (char *)hf.t[i].name;
+        hf.t[i].name = strdup(hf_name("transformer.%s", old));
+        free(old);
+    }
+    expect_refusal(hf_write(&hf, GPT2(", \"tie_word_embeddings\": false"), 1, false), "lm_head.weight|missing|[6, 4]");
+}
+END_TEST
+
+Suite *suite_shards(void)
+{
+    Suite *s = suite_create("shards");
+    TCase *t = tcase_create("shards");
+    tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, whole);
+    tcase_add_test(t, one_file_comes_before_an_index);
+    tcase_add_test(t, no_files);
+    tcase_add_test(t, file_is_missing);
+    tcase_add_test(t, file_is_damaged);
+    tcase_add_test(t, files_are_exchanged);
+    tcase_add_test(t, tensor_in_two_files);
+    tcase_add_test(t, tensor_twice_in_the_index);
+    tcase_add_test(t, tensor_in_another_file);
+    tcase_add_test(t, index_leaves_a_tensor_out);
+    tcase_add_test(t, index_points_outside);
+    tcase_add_test(t, sizes);
+    tcase_add_test(t, stored_transposed);
+    tcase_add_test(t, strangers);
+    tcase_add_test(t, head_beside_a_tied_embedding);
+    tcase_add_test(t, base_model);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -21,6 +21,7 @@ Suite *suite_pretoken(void);
 Suite *suite_bpe(void);
 Suite *suite_tokenizer_json(void);
 Suite *suite_rng(void);
+Suite *suite_boxmuller(void);
 Suite *suite_layout(void);
 Suite *suite_recipe(void);
 Suite *suite_init(void);

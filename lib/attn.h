@@ -285,14 +285,15 @@ void attn_sink_close(struct attn_sink *s);                          /* NULL is f
 /* ---- making models --------------------------------------------------------------------- */
 
 struct attn_init_opts {
-    const char *config; size_t config_len; /* text of a native config.json */
-    const char *draw;                   /* how each tensor is drawn, see the help of init; NULL: as torch builds modules */
+    const char *config; size_t config_len; /* text of a config.json of any family */
+    const char *draw;                   /* native models: how each tensor is drawn, see the help of init; NULL: as torch
+                                         * builds modules.  Other families: norms ones, biases zeros, all else normal(0, 0.02) */
     uint64_t seed;
     bool scalar;                        /* torch's code path without AVX2 */
     const char *dtype;                  /* "F32", "F16", "BF16" */
     const char *vocab; size_t vocab_len;/* text of vocab.json, or NULL */
 };
-/* Writes config.json, vocab.json and model.safetensors into directory `path`. */
+/* Writes config.json, model.safetensors and, where one is given, vocab.json into directory `path`. */
 int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err);
 
 #if defined(__GNUC__)

@@ -105,7 +105,18 @@ static void copy(const struct attn_area *a, const float *drawn, size_t row_step,
             a->x[i * a->ld + j] = drawn[i * row_step + j * col_step];
 }
 
-/* A tensor of its own is drawn, then the area takes its numbers from it. */
+static void draw(float *x, size_t n, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in)
+{
+    float bound = attn_rng_linear_bound(n_in);
+    if (dist->kind == ATTN_DIST_NORMAL)
+        attn_rng_normal(rng, x, n, dist->a, dist->b);
+    else if (dist->kind == ATTN_DIST_UNIFORM)
+        attn_rng_uniform(rng, x, n, (float)dist->a, (float)dist->b);
+    else
+        attn_rng_uniform(rng, x, n, -bound, bound);
+}
+
+/* A tensor of its own is drawn, then the area takes its numbers from it, unless it is the area. */
 static int fill_drawn(const struct attn_area *a, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in,
                       struct attn_err *err)
 {
@@ -113,17 +124,14 @@ static int fill_drawn(const struct attn_area *a, struct attn_rng *rng, const str
     if (rows < a->rows)
         return attn_fail(err, ATTN_EUSAGE, "cannot keep %zu rows of %zu drawn", a->rows, rows);
     bool too_big = __builtin_mul_overflow(rows, a->cols, &n) || __builtin_mul_overflow(n, sizeof(float), &bytes);
+    if (!too_big && rows == a->rows && a->ld == a->cols && dist->kind != ATTN_DIST_LINEAR) {
+        draw(a->x, n, rng, dist, n_in);
+        return ATTN_OK;
+    }
     float *drawn = too_big ? NULL : malloc(bytes ? bytes : 1);
     if (!drawn)
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu rows of %zu numbers", rows, a->cols);
-    if (dist->kind == ATTN_DIST_NORMAL) {
-        attn_rng_normal(rng, drawn, n, dist->a, dist->b);
-    } else if (dist->kind == ATTN_DIST_UNIFORM) {
-        attn_rng_uniform(rng, drawn, n, (float)dist->a, (float)dist->b);
-    } else {
-        float bound = attn_rng_linear_bound(n_in);
-        attn_rng_uniform(rng, drawn, n, -bound, bound);
-    }
+    draw(drawn, n, rng, dist, n_in);
     if (dist->kind == ATTN_DIST_LINEAR)
         copy(a, drawn, 1, a->rows);
     else

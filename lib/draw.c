@@ -18,6 +18,12 @@ static bool count_numbers(const struct attn_slot *s, size_t *n)
     return !overflow && !__builtin_mul_overflow(*n, sizeof(float), &bytes) && bytes <= PTRDIFF_MAX;
 }
 
+static int no_memory(const struct attn_slot *s, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "no memory for %s, %zu rows of %zu numbers", s->name, s->shape[0],
+                     s->ndim == 2 ? s->shape[1] : 1);
+}
+
 static int add_tensor(struct attn_draw *d, const struct attn_slot *slot, size_t *capacity, struct attn_err *err)
 {
     size_t numbers;
@@ -31,18 +37,18 @@ static int add_tensor(struct attn_draw *d, const struct attn_slot *slot, size_t 
         d->t = t;
         *capacity = more;
     }
-    float *x = count_numbers(slot, &numbers) ? calloc(numbers ? numbers : 1, sizeof *x) : NULL;
-    if (!x)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %s, %zu rows of %zu numbers", slot->name, slot->shape[0],
-                         slot->ndim == 2 ? slot->shape[1] : 1);
-    d->t[d->n++] = (struct attn_drawn){.slot = *slot, .x = x};
+    if (!count_numbers(slot, &numbers))
+        return no_memory(slot, err);
+    d->t[d->n++] = (struct attn_drawn){.slot = *slot, .count = numbers};
     return ATTN_OK;
 }
 
-/* Nothing applies a final norm to rows that the last block left wider or narrower. */
-static bool idle(const struct attn_config *c, const struct attn_slot *s)
+/* Keys and values are in the tensor of the queries; nothing applies a final norm to rows that the last block left
+ * wider or narrower. */
+static bool is_left_out(const struct attn_config *c, const struct attn_slot *s)
 {
-    return s->part == ATTN_PART_NORM_FINAL && attn_layout_width(c) != c->d;
+    bool shared = s->part != ATTN_PART_Q && c->family->part[s->part].share != ATTN_ALONE;
+    return shared || (s->part == ATTN_PART_NORM_FINAL && attn_layout_width(c) != c->d);
 }
 
 int attn_draw_open(struct attn_draw *d, const struct attn_config *config, struct attn_err *err)
@@ -53,7 +59,7 @@ int attn_draw_open(struct attn_draw *d, const struct attn_config *config, struct
     int rc = ATTN_OK;
     *d = (struct attn_draw){.config = config};
     while (!rc && attn_layout_next(&walk, &slot))
-        rc = idle(config, &slot) ? ATTN_OK : add_tensor(d, &slot, &capacity, err);
+        rc = is_left_out(config, &slot) ? ATTN_OK : add_tensor(d, &slot, &capacity, err);
     if (rc)
         attn_draw_close(d);
     return rc;
@@ -94,17 +100,27 @@ static struct attn_area area_of(struct attn_drawn *t, size_t h, size_t n)
     return (struct attn_area){.x = t->x + h * (cols / n), .rows = rows, .cols = cols / n, .ld = cols};
 }
 
+/* Zeros, the first time. */
+static int make_room(struct attn_drawn *t, struct attn_err *err)
+{
+    if (!t->x)
+        t->x = calloc(t->count ? t->count : 1, sizeof *t->x);
+    return t->x ? ATTN_OK : no_memory(&t->slot, err);
+}
+
 int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, const struct attn_dist *dist,
                      struct attn_err *err)
 {
     struct attn_drawn *t = &d->t[i], *next = i + 1 < d->n ? t + 1 : NULL;
-    struct attn_area area = area_of(t, h, heads);
     if (dist->kind == ATTN_DIST_LINEAR && !is_linear(t->slot.part))
         return attn_fail(err, ATTN_EUSAGE, "linear draws matrices; %s is none: use randn, zeros or ones", t->slot.name);
     if (dist->kind == ATTN_DIST_IDENTITY && t->slot.ndim != 2)
         return attn_fail(err, ATTN_EUSAGE, "identity is a matrix; %s is none", t->slot.name);
-    int rc = attn_dist_fill(&area, &d->rng, dist, inputs(d->config, t->slot.part), err);
-    t->set = true;
+    int rc = make_room(t, err);
+    if (rc)
+        return rc;
+    struct attn_area area = area_of(t, h, heads);
+    rc = attn_dist_fill(&area, &d->rng, dist, inputs(d->config, t->slot.part), err);
     bool own_bias = next && !t->slot.is_bias && next->slot.is_bias && next->slot.part == t->slot.part;
     if (!rc && own_bias && dist->kind == ATTN_DIST_LINEAR && next->slot.required)
         return attn_draw_tensor(d, i + 1, h, heads, dist, err);
@@ -116,7 +132,7 @@ static bool is_needed(const struct attn_draw *d, size_t i)
 {
     const struct attn_slot *s = &d->t[i].slot;
     bool of_norm = s->is_bias && !is_linear(s->part);
-    return s->required || (of_norm && d->t[i - 1].set);
+    return s->required || (of_norm && d->t[i - 1].x);
 }
 
 int attn_draw_finish(struct attn_draw *d, struct attn_err *err)
@@ -125,10 +141,12 @@ int attn_draw_finish(struct attn_draw *d, struct attn_err *err)
     size_t missing = 0, shown = 0, len = 0;
     for (size_t i = 0; i < d->n; i++) {
         struct attn_drawn *t = &d->t[i];
-        if (t->set || !is_needed(d, i))
+        if (t->x || !is_needed(d, i))
             continue;
         if (t->slot.is_bias) {
-            t->set = true;
+            int rc = make_room(t, err);
+            if (rc)
+                return rc;
             continue;
         }
         missing++;
@@ -141,6 +159,15 @@ int attn_draw_finish(struct attn_draw *d, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "draw: no step draws %zu of the model's weights: %s%s", missing, list,
                          shown < missing ? ", ..." : "");
     return ATTN_OK;
+}
+
+int attn_draw_plain(struct attn_draw *d, size_t i, struct attn_err *err)
+{
+    static const struct attn_dist normal = {.kind = ATTN_DIST_NORMAL, .b = 0.02}, ones = {.kind = ATTN_DIST_CONSTANT, .a = 1};
+    const struct attn_slot *s = &d->t[i].slot;
+    if (s->is_bias)
+        return s->required ? make_room(&d->t[i], err) : ATTN_OK;
+    return attn_draw_tensor(d, i, 0, 1, s->ndim == 1 ? &ones : &normal, err);
 }
 
 int attn_draw_default(struct attn_draw *d, struct attn_err *err)

@@ -8,7 +8,8 @@
 #include "dist.h"
 #include "io/layout.h"
 
-struct attn_drawn { struct attn_slot slot; float *x; bool set; };   /* x owned; an optional one may stay unset */
+/* One tensor, which several parts may share: then slot is the first of them. */
+struct attn_drawn { struct attn_slot slot; size_t count; float *x; };      /* x owned; NULL: not drawn, and optional */
 
 struct attn_draw {
     const struct attn_config *config;
@@ -16,7 +17,7 @@ struct attn_draw {
     struct attn_rng rng;
 };
 
-/* Space for every tensor of the model, zeroed; `config` must outlive it. */
+/* The list of the model's tensors; `config` must outlive it. */
 int attn_draw_open(struct attn_draw *d, const struct attn_config *config, struct attn_err *err);
 void attn_draw_close(struct attn_draw *d);              /* zeroed is fine */
 
@@ -26,6 +27,10 @@ int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, cons
                      struct attn_err *err);
 /* Every weight must have been drawn by now; needed biases that were not are zero. */
 int attn_draw_finish(struct attn_draw *d, struct attn_err *err);
+
+/* Tensor i as Hugging Face initialises a model: norms ones, biases zeros, all else normal with 0.02.  What the family
+ * does not need stays unset. */
+int attn_draw_plain(struct attn_draw *d, size_t i, struct attn_err *err);
 
 /* All of it, as torch constructs the modules of the forward pass: tables randn, norms ones, matrices linear. */
 int attn_draw_default(struct attn_draw *d, struct attn_err *err);

@@ -3,80 +3,15 @@
 #include "base/out.h"
 #include "io/safetensors.h"
 #include "io/vocab.h"
+#include "narrow.h"
 #include "recipe.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- storing numbers in fewer bits, rounded to nearest even -------------------------------- */
-
-/* bits >> drop, rounded. */
-static uint32_t round_off(uint32_t bits, unsigned drop)
-{
-    uint32_t half = UINT32_C(1) << (drop - 1);
-    return (bits + half - 1 + (bits >> drop & 1)) >> drop;
-}
-
-static uint32_t to_f32(uint32_t bits)
-{
-    return bits;
-}
-
-static uint32_t to_bf16(uint32_t bits)
-{
-    return round_off(bits, 16);
-}
-
-static uint32_t to_f16(uint32_t bits)
-{
-    uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff, exponent = magnitude >> 23;
-    if (exponent < 102)                 /* below half of the smallest subnormal, 2^-24 */
-        return sign;
-    if (exponent < 113) {               /* subnormal: units of 2^-24 */
-        uint32_t significand = (magnitude & 0x7fffff) | 0x800000;
-        return sign | round_off(significand, 126 - exponent);
-    }
-    uint32_t rounded = round_off(magnitude - (112u << 23), 13);
-    return sign | (rounded < 0x7c00 ? rounded : 0x7c00);
-}
-
-static const struct dtype {
-    const char *name; size_t size;
-    uint32_t (*narrow)(uint32_t bits);
-    uint32_t sign, infinity;
-} dtypes[] = {
-    {"F32", 4, to_f32, 0x80000000, 0x7f800000},
-    {"F16", 2, to_f16, 0x8000, 0x7c00},
-    {"BF16", 2, to_bf16, 0x8000, 0x7f80},
-};
-
-static const struct dtype *find_dtype(const char *name)
-{
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (strcasecmp(name, dtypes[i].name) == 0)
-            return &dtypes[i];
-    return NULL;
-}
-
-/* Narrows x[0..n) where it lies, in little-endian order. */
-static int narrow(float *x, size_t n, const struct dtype *type, const char *name, struct attn_err *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        bits = type->narrow(bits);
-        if ((bits & ~type->sign) >= type->infinity)
-            return attn_fail(err, ATTN_EUSAGE, "%s[%zu] is %g, which a model in %s cannot hold", name, i, (double)x[i],
-                             type->name);
-        memcpy((unsigned char *)x + i * type->size, &bits, type->size);
-    }
-    return ATTN_OK;
-}
 
 /* ---- files --------------------------------------------------------------------------------- */
 
@@ -90,33 +25,74 @@ static int open_in(struct attn_out **out, const char *dir, const char *file, str
     return rc;
 }
 
-static int write_weights(struct attn_out *out, struct attn_draw *d, const struct dtype *type, struct attn_err *err)
+static struct attn_st_tensor entry_of(const struct attn_drawn *t, const struct attn_narrow *type)
 {
-    struct attn_st_tensor *list = calloc(d->n ? d->n : 1, sizeof *list);
+    struct attn_st_tensor e = {.name = t->slot.name, .dtype = type->name, .ndim = t->slot.ndim, .count = t->count,
+                               .bytes = t->count * type->size, .data = (unsigned char *)t->x};
+    memcpy(e.shape, t->slot.shape, sizeof t->slot.shape);
+    return e;
+}
+
+/* What has been drawn. */
+static int write_drawn(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type, struct attn_st_tensor *list,
+                       struct attn_err *err)
+{
     size_t n = 0;
-    int rc = ATTN_OK;
+    for (size_t i = 0; i < d->n; i++) {
+        struct attn_drawn *t = &d->t[i];
+        int rc = t->x ? attn_narrow(type, t->x, t->count, t->slot.name, err) : ATTN_OK;
+        if (rc)
+            return rc;
+        if (t->x)
+            list[n++] = entry_of(t, type);
+    }
+    return attn_st_write(out, list, n, err);
+}
+
+/* Drawn while they are written: no more than one tensor is in memory. */
+static int write_drawing(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type, struct attn_st_tensor *list,
+                         struct attn_err *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n; i++)
+        if (d->t[i].slot.required)
+            list[n++] = entry_of(&d->t[i], type);
+    int rc = attn_st_write_header(out, list, n, err);
+    for (size_t i = 0; i < d->n && !rc; i++) {
+        struct attn_drawn *t = &d->t[i];
+        rc = attn_draw_plain(d, i, err);
+        if (!rc && t->x)
+            rc = attn_narrow(type, t->x, t->count, t->slot.name, err);
+        if (!rc && t->x)
+            attn_out_write(out, t->x, t->count * type->size);
+        free(t->x);
+        t->x = NULL;
+    }
+    return rc;
+}
+
+static int write_weights(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type, struct attn_err *err)
+{
+    struct attn_st_tensor *list = calloc(d->n + 1, sizeof *list);
     if (!list)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a list of %zu tensors", d->n);
-    for (size_t i = 0; !rc && i < d->n; i++) {
-        struct attn_drawn *t = &d->t[i];
-        size_t count = t->slot.shape[0] * (t->slot.ndim == 2 ? t->slot.shape[1] : 1);
-        if (!t->set)
-            continue;
-        list[n] = (struct attn_st_tensor){.name = t->slot.name, .dtype = type->name, .ndim = t->slot.ndim,
-                                          .count = count, .bytes = count * type->size, .data = (unsigned char *)t->x};
-        memcpy(list[n].shape, t->slot.shape, sizeof t->slot.shape);
-        n++;
-        rc = narrow(t->x, count, type, t->slot.name, err);
-    }
-    if (!rc)
-        rc = attn_st_write(out, list, n, err);
+    int rc = d->config->family->ours ? write_drawn(out, d, type, list, err) : write_drawing(out, d, type, list, err);
     free(list);
     return rc;
 }
 
+/* Ours is completed; another's stays as it was given. */
+static void write_config(struct attn_out *out, const struct attn_init_opts *o, const struct attn_config *config)
+{
+    if (config->family->ours)
+        attn_config_write(out, config);
+    else
+        attn_out_write(out, o->config, o->config_len);
+}
+
 /* Everything is written before the first file is put in its place. */
 static int write_directory(const char *dir, const struct attn_init_opts *o, const struct attn_config *config,
-                           struct attn_draw *d, const struct dtype *type, struct attn_err *err)
+                           struct attn_draw *d, const struct attn_narrow *type, struct attn_err *err)
 {
     struct attn_out *json = NULL, *vocab = NULL, *weights = NULL;
     int rc = ATTN_OK;
@@ -126,7 +102,7 @@ static int write_directory(const char *dir, const struct attn_init_opts *o, cons
     if ((rc = open_in(&json, dir, "config.json", err)) || (rc = open_in(&weights, dir, "model.safetensors", err)) ||
         (o->vocab && (rc = open_in(&vocab, dir, "vocab.json", err))))
         goto out;
-    attn_config_write(json, config);
+    write_config(json, o, config);
     if (vocab)
         attn_out_write(vocab, o->vocab, o->vocab_len);
     if ((rc = write_weights(weights, d, type, err)) || (rc = attn_out_commit(json, err)) ||
@@ -157,7 +133,7 @@ int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err 
 {
     struct attn_config config = {0};
     struct attn_draw draw = {0};
-    const struct dtype *type = find_dtype(o->dtype ? o->dtype : "F32");
+    const struct attn_narrow *type = attn_narrow_find(o->dtype ? o->dtype : "F32");
     if (!type)
         return attn_fail(err, ATTN_EUSAGE, "dtype is '%s', expected F32, F16 or BF16", o->dtype);
     int rc = attn_config_read(&config, o->config, o->config_len, "config", err);
@@ -165,7 +141,10 @@ int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err 
         goto out;
     draw.rng.scalar = o->scalar;
     attn_rng_seed(&draw.rng, o->seed);
-    rc = o->draw ? attn_recipe_follow(&draw, o->draw, err) : attn_draw_default(&draw, err);
+    if (config.family->ours)
+        rc = o->draw ? attn_recipe_follow(&draw, o->draw, err) : attn_draw_default(&draw, err);
+    else if (o->draw)
+        rc = attn_fail(err, ATTN_EUSAGE, "a recipe draws attn-decoder models, not \"%s\"", config.family->name);
     if (!rc)
         rc = write_directory(path, o, &config, &draw, type, err);
 out:

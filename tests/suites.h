@@ -25,6 +25,7 @@ Suite *suite_boxmuller(void);
 Suite *suite_layout(void);
 Suite *suite_recipe(void);
 Suite *suite_init(void);
+Suite *suite_init_family(void);
 Suite *suite_models(void);
 Suite *suite_vec(void);
 Suite *suite_gemm(void);

@@ -80,6 +80,11 @@ static const struct usage wrong[] = {
     {"init -o x", "how many tokens?"},
     {"init -o x --config y --n-layer 2", "--config and --n-layer do not go together"},
     {"init -o x --config y --lowercase", "--config and --lowercase do not go together"},
+    {"init -o x --family bert", "unknown value 'bert'"},
+    {"init -o x --family gpt2 --d-value 3", "--d-value does not go with --family gpt2"},
+    {"init -o x --family gpt2 --config y", "--config and --family do not go together"},
+    {"init -o x --family llama --draw q:rand", "--draw and --family do not go together"},
+    {"init -o x --family llama --lowercase", "--family and --lowercase do not go together"},
     {"init -o x --vocab-size 3 --norm-eps nan", "'nan' is not a number"},
     {"init -o x --vocab-size 3 --bias=maybe", "unknown value 'maybe'"},
 };
@@ -403,6 +408,24 @@ static const struct said *on_terminal(const char *line)
     return &s;
 }
 
+/* Made, described, run; and what is odd about a model is said once, on standard error, unless --quiet. */
+START_TEST(init_of_a_family)
+{
+    expect("cd $D && \"$A\" init -o g --family gpt2 --n-layer 1 --n-head 2 --d-model 8 --vocab-size 9 --n-ctx 6 && cat g/config.json", 0,
+           "\"n_embd\": 8");
+    expect("cd $D && \"$A\" info -m ./g", 0, "family        gpt2\n");
+    expect("cd $D && \"$A\" run -m ./g --ids 1,2,3 --show logits 2>&1", 0, "logits (columns: token ids)");
+    expect("cd $D && \"$A\" init -o x --family gpt_neox && \"$A\" info -m ./x", 0, "rope, theta 10000, 4 of 16 numbers of a head\n");
+    expect("cd $D && \"$A\" info -m ./x", 0, "residual      yes, attention and mlp in parallel\n");
+    expect("cd $D && \"$A\" init -o o --family gpt_neo --dtype BF16 && \"$A\" info -m ./o", 0,
+           "mask          causal, in 1 of 2 layers the last 32 tokens only\n");
+    expect("cd $D && \"$A\" init -o t --family llama --tied false && sed -i 's/\"tie_word_embeddings\": false/"
+           "\"tie_word_embeddings\": true/' t/config.json && \"$A\" run -m ./t --ids 1 --show tokens 2>&1 >/dev/null", 0,
+           "attn-cli run: warning: ./t/model.safetensors: 'lm_head.weight' differs from 'model.embed_tokens.weight'");
+    expect_exactly("cd $D && \"$A\" run -q -m ./t --ids 1 --show tokens 2>&1 >/dev/null", "");
+}
+END_TEST
+
 START_TEST(colour_only_on_a_terminal)
 {
     ck_assert_ptr_nonnull(strchr(on_terminal("TERM=xterm \"$A\" run -s " LIFE)->text, '\033'));
@@ -434,7 +457,7 @@ Suite *suite_cmd(void)
         {small_address_spaces_are_survived, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
         {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1}, {info_describes_the_model, 1},
-        {a_vocabulary_becomes_a_model, 1}, {colour_only_on_a_terminal, 1}, {binary_is_not_for_terminals, 1},
+        {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1}, {binary_is_not_for_terminals, 1},
     };
     Suite *s = suite_create("cmd");
     TCase *c = tcase_create("cmd");

@@ -1,4 +1,5 @@
 /* init.c - a model directory with seeded weights. */
+#include "family.h"
 #include "file.h"
 #include "json.h"
 #include "say.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct { const char *path, *config, *draw, *dtype, *vocab, *rng; struct number seed; } o;
+static struct { const char *path, *config, *family, *draw, *dtype, *vocab, *rng; struct number seed; } o;
 
 /* One for each key of config.json, see `keys`. */
 static struct {
@@ -111,15 +112,19 @@ static void write_config(FILE *f, const struct source *in)
 
 static int build_config(struct source *in, struct attn_err *err)
 {
-    if (!k.vocab_size.given && !in->vocab)
+    if (!k.vocab_size.given && !in->vocab && !o.family)
         return fail(err, ATTN_EUSAGE, "how many tokens? give --vocab FILE, --vocab-size N or --config FILE");
     FILE *f = open_memstream(&in->config, &in->config_len);
     if (!f)
         return fail(err, ATTN_ENOMEM, "no memory for the configuration");
-    write_config(f, in);
+    int code = ATTN_OK;
+    if (o.family)
+        code = family_write(f, o.family, keys, in->vocab ? entries(in->vocab) : 0, err);
+    else
+        write_config(f, in);
     bool bad = ferror(f) != 0;
     bad |= fclose(f) != 0;
-    return bad ? fail(err, ATTN_ENOMEM, "no memory for the configuration") : ATTN_OK;
+    return bad ? fail(err, ATTN_ENOMEM, "no memory for the configuration") : code;
 }
 
 /* A file says all there is to say: an option beside it would be ignored or a surprise. */
@@ -128,6 +133,13 @@ static int check_usage(struct attn_err *err)
     static const struct option *const groups[] = {keys, word_options};
     if (!o.path)
         return fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
+    if (o.config && o.family)
+        return fail(err, ATTN_EUSAGE, "--config and --family do not go together: the file says it all");
+    if (o.family && o.draw)
+        return fail(err, ATTN_EUSAGE, "--draw and --family do not go together: recipes draw models of our own format");
+    for (const struct option *row = word_options; o.family && row->name; row++)
+        if (option_given(row))
+            return fail(err, ATTN_EUSAGE, "--family and --%s do not go together: only our own format splits words", row->name);
     for (size_t g = 0; o.config && g < sizeof groups / sizeof *groups; g++)
         for (const struct option *row = groups[g]; row->name; row++)
             if (option_given(row))
@@ -172,6 +184,9 @@ static const struct option options[] = {
     {0, "dtype", OPT_CHOICE, &o.dtype, "TYPE", "how numbers are stored: F32, F16 or BF16 (default: F32)", .choices = dtypes},
     {0, "rng", OPT_CHOICE, &o.rng, "KIND", "which of torch's code paths (they differ in last bits): avx2, what nearly every "
      "machine runs, or scalar (default: avx2)", .choices = rngs},
+    {0, "family", OPT_CHOICE, &o.family, "NAME", "write a model of this family as Hugging Face lays it out, with its own config.json: "
+     "gpt2 (124M numbers unless the sizes below say otherwise), gpt_neo, gpt_neox, llama or qwen2 (2 layers of 4 heads, 64 "
+     "wide); norms are ones, biases zeros, all else normal with 0.02 (default: our own format)", .choices = family_names},
     {0, "vocab", OPT_FILE, &o.vocab, "FILE", "the vocabulary, a JSON object from word to id", .flags = 0},
     {0, "config", OPT_FILE, &o.config, "FILE", "the whole configuration, in place of the options below", .flags = 0},
     {.name = NULL},
@@ -180,13 +195,14 @@ static const struct option options[] = {
 const struct command init_command = {
     .name = "init",
     .run = init,
-    .usage = "init -o DIR [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
+    .usage = "init -o DIR [--family NAME] [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
     .summary = "make a model directory with seeded weights",
-    .about = "Writes config.json, vocab.json and model.safetensors.  The weights are bit for bit those that torch draws "
-             "after the same seed.  Each key of config.json is an option.",
+    .about = "Writes config.json, model.safetensors and, where one is given, vocab.json.  The weights are bit for bit those that "
+             "torch draws after the same seed.  Each key of our config.json is an option; a --family takes the sizes and --tied.",
     .examples = (const struct pair[]){
         {"attn-cli init -o ./tiny --vocab vocab.json --n-layer 2 --n-head 2 --d-model 48", "the words of a vocabulary"},
         {"attn-cli init -o ./tiny --config config.json --seed 7", "a configuration written before"},
+        {"attn-cli init -o ./gpt2 --family gpt2 --dtype F16", "as large as GPT-2, to measure with; no tokenizer, so use --ids"},
         {"attn-cli init -o ./seeded --vocab-size 6 --d-model 3 --d-value 4 --seed 123 --draw 'embed:randn q:rand k:rand "
          "v:rand'", "numbers drawn in an order of your own"},
         {NULL, NULL}},

@@ -36,5 +36,7 @@ size_t attn_st_element(const char *dtype);                          /* bytes of 
  * name, the header padded to 8 with spaces, "format" in its metadata. */
 struct attn_out;
 int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n, struct attn_err *err);
+/* The header alone, tensors in the order given: the caller writes their data next, in that order. */
+int attn_st_write_header(struct attn_out *out, const struct attn_st_tensor *t, size_t n, struct attn_err *err);
 
 #endif

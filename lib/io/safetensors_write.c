@@ -8,8 +8,7 @@
 /* Large elements first, so that each tensor starts at a multiple of its element. */
 static int compare_tensors(const void *a, const void *b)
 {
-    const struct attn_st_tensor *x = *(const struct attn_st_tensor *const *)a;
-    const struct attn_st_tensor *y = *(const struct attn_st_tensor *const *)b;
+    const struct attn_st_tensor *x = a, *y = b;
     size_t x_size = attn_st_element(x->dtype), y_size = attn_st_element(y->dtype);
     if (x_size != y_size)
         return x_size > y_size ? -1 : 1;
@@ -27,8 +26,7 @@ static void put_entry(struct attn_out *out, const struct attn_st_tensor *t, size
 }
 
 /* The JSON, padded so that the data starts at a multiple of 8. */
-static int format_header(char **header, size_t *len, const struct attn_st_tensor *const *t, size_t n,
-                         struct attn_err *err)
+static int format_header(char **header, size_t *len, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
 {
     struct attn_out *out;
     size_t begin = 0;
@@ -36,8 +34,8 @@ static int format_header(char **header, size_t *len, const struct attn_st_tensor
     if (rc)
         return rc;
     attn_out_str(out, "{\"__metadata__\":{\"format\":\"pt\"}");  /* what loaders of transformers ask for */
-    for (size_t i = 0; i < n; begin += t[i++]->bytes)
-        put_entry(out, t[i], begin);
+    for (size_t i = 0; i < n; begin += t[i++].bytes)
+        put_entry(out, &t[i], begin);
     attn_out_char(out, '}');
     while (attn_out_bytes(out) % 8 != 0)
         attn_out_char(out, ' ');
@@ -52,24 +50,29 @@ static void put_length(struct attn_out *out, uint64_t n)
         attn_out_char(out, (char)(n >> (8 * i) & 0xFF));
 }
 
-int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
+int attn_st_write_header(struct attn_out *out, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
 {
     char *header;
     size_t len;
-    const struct attn_st_tensor **sorted = calloc(n + 1, sizeof *sorted);
+    int rc = format_header(&header, &len, t, n, err);
+    if (rc)
+        return rc;
+    put_length(out, len);
+    attn_out_write(out, header, len);
+    free(header);
+    return ATTN_OK;
+}
+
+int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
+{
+    struct attn_st_tensor *sorted = calloc(n + 1, sizeof *sorted);
     if (!sorted)
         return attn_fail(err, ATTN_ENOMEM, "no memory to write %zu tensors", n);
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = &t[i];
+    memcpy(sorted, t, n * sizeof *t);
     qsort(sorted, n, sizeof *sorted, compare_tensors);
-    int rc = format_header(&header, &len, sorted, n, err);
-    if (!rc) {
-        put_length(out, len);
-        attn_out_write(out, header, len);
-        for (size_t i = 0; i < n; i++)
-            attn_out_write(out, sorted[i]->data, sorted[i]->bytes);
-        free(header);
-    }
+    int rc = attn_st_write_header(out, sorted, n, err);
+    for (size_t i = 0; i < n && !rc; i++)
+        attn_out_write(out, sorted[i].data, sorted[i].bytes);
     free(sorted);
     return rc;
 }

@@ -113,6 +113,7 @@ _attn_cli()
         --draw) : ;;
         --dtype) _attn_cli_words 'F32 F16 BF16' "$cur" ;;
         --rng) _attn_cli_words 'avx2 scalar' "$cur" ;;
+        --family) _attn_cli_words 'gpt2 gpt_neo gpt_neox llama qwen2' "$cur" ;;
         --vocab) _attn_cli_paths -f '' "$cur" ;;
         --config) _attn_cli_paths -f '' "$cur" ;;
         --vocab-size) : ;;
@@ -138,7 +139,7 @@ _attn_cli()
         --rope-theta) : ;;
         --drop) : ;;
         --unknown) : ;;
-        *) _attn_cli_words '--output --seed --draw --dtype --rng --vocab --config --vocab-size --n-ctx --n-layer --n-head --n-kv-head --d-model --d-head --d-value --d-mlp --position --norm --norm-eps --mlp --mask --scale --residual --output-projection --bias --tied --unembed --rope-theta --drop --lowercase --unknown --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--output --seed --draw --dtype --rng --family --vocab --config --vocab-size --n-ctx --n-layer --n-head --n-kv-head --d-model --d-head --d-value --d-mlp --position --norm --norm-eps --mlp --mask --scale --residual --output-projection --bias --tied --unembed --rope-theta --drop --lowercase --unknown --quiet --help --version' "$cur" ;;
         esac ;;
     help)
         case $prev in

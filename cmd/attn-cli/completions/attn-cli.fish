@@ -95,6 +95,7 @@ complete -c attn-cli -n '__fish_seen_subcommand_from init' -l seed -x -d 'torch.
 complete -c attn-cli -n '__fish_seen_subcommand_from init' -l draw -x -d 'which tensor gets which numbers, in what order, see below'
 complete -c attn-cli -n '__fish_seen_subcommand_from init' -l dtype -x -a 'F32 F16 BF16' -d 'how numbers are stored'
 complete -c attn-cli -n '__fish_seen_subcommand_from init' -l rng -x -a 'avx2 scalar' -d 'which of torch\'s code paths'
+complete -c attn-cli -n '__fish_seen_subcommand_from init' -l family -x -a 'gpt2 gpt_neo gpt_neox llama qwen2' -d 'write a model of this family as Hugging Face lays it out, with its own config.json'
 complete -c attn-cli -n '__fish_seen_subcommand_from init' -l vocab -r -F -d 'the vocabulary, a JSON object from word to id'
 complete -c attn-cli -n '__fish_seen_subcommand_from init' -l config -r -F -d 'the whole configuration, in place of the options below'
 complete -c attn-cli -n '__fish_seen_subcommand_from init' -l vocab-size -x -d 'tokens'

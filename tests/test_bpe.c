@@ -163,6 +163,38 @@ START_TEST(test_order_of_rules)
 }
 END_TEST
 
+/* Cases of tests/golden/malformed that concern a tokenizer: what the message must mention, NULL for none. */
+static const struct { const char *dir, *words[2]; } malformed[] = {
+    {"00-valid", {NULL}},
+    {"11-vocab-duplicate-id", {"vocab.json", "the same id"}},
+    {"12-vocab-string-id", {"vocab.json", "'b'"}},
+    {"13-vocab-fractional-id", {"vocab.json", "'b'"}},
+    {"14-vocab-empty", {"vocab.json", "empty"}},
+    {"15-merges-bad-line", {"merges.txt", "line 3"}},
+    {"16-merges-no-header", {NULL}},
+};
+
+START_TEST(test_malformed)
+{
+    char dir[128];
+    struct attn_tokenizer *t = NULL;
+    struct attn_tokens *tokens = NULL;
+    struct attn_err err = {0};
+    const char *const *words = malformed[_i].words;
+    snprintf(dir, sizeof dir, "tests/golden/malformed/%s", malformed[_i].dir);
+    if (attn_tokenizer_open(&t, dir, &err)) {
+        ck_assert_msg(words[0] && strstr(err.msg, words[0]) && strstr(err.msg, words[1]), "%s", err.msg);
+        return;
+    }
+    ck_assert_msg(!words[0], "%s was accepted", dir);
+    ck_assert_msg(!attn_encode(&tokens, t, "ab abc ad", 9, &err), "%s", err.msg);
+    ck_assert_uint_eq(tokens->n, 3);                                /* the first line is a rule in both */
+    ck_assert_str_eq(tokens->tok[0].raw, "ab");
+    attn_tokens_free(tokens);
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 START_TEST(test_byte_that_is_not_there)
 {
     struct attn_tokenizer *t = open_tokenizer("tests/golden/checkpoints/gpt2-a");
@@ -337,6 +369,7 @@ Suite *suite_bpe(void)
     tcase_add_test(t, test_public_vectors);
     tcase_add_test(t, test_merges_corpus);
     tcase_add_test(t, test_order_of_rules);
+    tcase_add_loop_test(t, test_malformed, 0, (int)(sizeof malformed / sizeof *malformed));
     tcase_add_test(t, test_byte_that_is_not_there);
     tcase_add_loop_test(t, test_heap_is_the_plain_loop, 0, 20);
     tcase_add_test(t, test_million_letters);

@@ -127,5 +127,6 @@ const struct command tokenize_command = {
         {"attn-cli tokenize -f note.txt --format ids", "ids only, for scripts"},
         {"attn-cli tokenize --decode --ids 0,4,5", "and back"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
+                                             general_options, NULL},
 };

@@ -59,7 +59,7 @@ static bool decompose(struct attn_nfc *t, const char *s, size_t len, size_t *n)
         if (!letter)
             return false;
         t->letter = letter;
-        if (got < 0 || got > LONGEST)
+        if (got < 1 || got > LONGEST)
             return false;
         for (utf8proc_ssize_t i = 0; i < got; i++, ++*n)
             letter[*n] = (struct letter){parts[i], (uint64_t)combining(parts[i]) << 32 | (uint32_t)*n};

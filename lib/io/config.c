@@ -104,8 +104,8 @@ static int read_types(const struct attn_keys *r, struct attn_config *c, const cJ
     }
     if (n == c->L)
         return ATTN_OK;
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: \"attention_types\" describes %zu layers%s, expected \"num_layers\" %zu", r->name,
-                     n, n > c->L ? " or more" : "", c->L);
+    return attn_fail(r->err, ATTN_EFORMAT, "%s: \"attention_types\" describes %zu layers, expected \"num_layers\" %zu", r->name,
+                     n, c->L);
 }
 
 /* Which layers see a window only: every other one unless the file says otherwise. */

@@ -208,6 +208,7 @@ install: all
 	@set -e; for p in $(placed); do mode=644; case $$p in */attn-cli:*/bin/*) mode=755;; esac; \
 	    install -D -m $$mode "$${p%%:*}" "$(DESTDIR)$${p#*:}"; done
 	for l in $(links); do ln -sf libattn.so.$(version) $$l; done
+	test -n "$(DESTDIR)" || ldconfig || true
 
 uninstall:
 	rm -f $(links) $(foreach p,$(placed),"$(DESTDIR)$(lastword $(subst :, ,$(p)))")

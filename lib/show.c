@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+enum { PRECISION_MAX = 17 };            /* no double has more to say */
+
 struct attn_sink {
     const struct attn_format *format;
     void *self;
@@ -33,6 +35,8 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     s->format = attn_format_find(o->format ? o->format : "text");
     if (!s->format)
         return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", o->format, attn_format_list());
+    if (o->precision < 0 || o->precision > PRECISION_MAX)
+        return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision, PRECISION_MAX);
     if (s->format->digest) {
         int rc = attn_model_digest(o->model, false, s->digest, err);
         if (rc)

@@ -143,6 +143,15 @@ bool attn_source_has(const struct attn_source *s, const char *file)
     return there;
 }
 
+/* A pipe without a writer would be waited for, and a device might never end. */
+static int check_regular(const char *path, struct attn_err *err)
+{
+    struct stat st;
+    if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+        return ATTN_OK;                 /* what cannot be opened, and a directory, is said when it is opened */
+    return attn_fail(err, ATTN_EIO, "%s: found a pipe or device, expected a regular file", path);
+}
+
 int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
                      struct attn_err *err)
 {
@@ -150,10 +159,10 @@ int attn_source_open(const struct attn_source *s, const char *file, size_t limit
     char *path = attn_source_path(s, file);
     if (!path)
         return no_memory(err);
-    int rc = ATTN_OK;
-    if (!s->builtin)
+    int rc = s->builtin ? ATTN_OK : check_regular(path, err);
+    if (!rc && !s->builtin)
         rc = attn_map_open(out, path, limit, err);
-    else if (!builtin_file(s->builtin, file, out))
+    else if (!rc && !builtin_file(s->builtin, file, out))
         rc = attn_fail(err, ATTN_EIO, "%s: no such file", path);
     free(path);
     return rc;

@@ -112,7 +112,7 @@ START_TEST(test_corpus)
         {"n_rope_kind.json", "\"rope_scaling.rope_type\" is \"yarn\", expected \"default\", \"linear\" or \"llama3\""},
         {"n_rope_odd.json", "\"d_head\" is 3, expected an even number with \"position\": \"rope\""},
         {"n_rotary_above_1.json", "\"rotary_pct\" is 1.5, expected at most 1"},
-        {"n_rotary_odd.json", "\"rotary_pct\" 0.5 of a head of 6 are 3 numbers to turn, expected an even number"},
+        {"n_rotary_odd.json", "3 numbers of each head of 6 are turned by position, expected an even number: see \"rotary_pct\""},
         {"n_scale.json", "\"scale\" is 0.5, expected \"none\" or \"sqrt\""},
         {"n_sliding_window.json", "\"use_sliding_window\" is true, expected it not to be there"},
         {"n_stacked_width.json", "\"n_head\" 1 times \"d_value\" 4 is 4, expected \"d_model\" 3, because of \"n_layer\""},

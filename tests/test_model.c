@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* One layer, one head: d 3, dh 2, dv 4. */
@@ -163,6 +164,23 @@ START_TEST(missing_files)
 }
 END_TEST
 
+/* Nobody writes to the pipe, and the device never ends. */
+START_TEST(pipes_and_devices)
+{
+    static const char *const files[] = {"config.json", "model.safetensors"};
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    const char *dir = write_model(good, 4, LAYERS_1, "");
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s", dir, files[_i % 2]);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(_i < 2 ? mkfifo(path, 0600) : symlink("/dev/zero", path), 0);
+    ck_assert_int_eq(attn_model_open(&m, dir, &err), ATTN_EIO);
+    ck_assert_ptr_nonnull(strstr(err.msg, files[_i % 2]));
+    ck_assert_ptr_nonnull(strstr(err.msg, "expected a regular file"));
+}
+END_TEST
+
 /* Tensors at odd addresses are copied, not cast; the sanitizers watch. */
 START_TEST(misaligned_data_is_read)
 {
@@ -287,6 +305,7 @@ Suite *suite_model(void)
     tcase_add_test(c, wrong_type);
     tcase_add_loop_test(c, weights_that_are_not_finite, 0, 3);
     tcase_add_test(c, missing_files);
+    tcase_add_loop_test(c, pipes_and_devices, 0, 4);
     tcase_add_test(c, misaligned_data_is_read);
     tcase_add_test(c, names_are_looked_up);
     tcase_add_test(c, digests_tell_models_apart);

@@ -15,13 +15,12 @@ static inline void *attn_grow(void *array, size_t *room, size_t need, size_t siz
 {
     if (need <= *room && array)
         return array;
-    size_t more = *room < 8 ? 16 : *room;
-    size_t want = more > SIZE_MAX - *room ? need : *room + more;
-    if (want < need)
+    size_t want, bytes;
+    if (__builtin_add_overflow(*room, *room < 8 ? 16 : *room, &want) || want < need)
         want = need;
-    if (want > SIZE_MAX / size)
+    if (__builtin_mul_overflow(want, size, &bytes) || bytes == 0)
         return NULL;
-    void *moved = realloc(array, want * size);
+    void *moved = realloc(array, bytes);
     if (moved)
         *room = want;
     return moved;

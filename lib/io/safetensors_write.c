@@ -68,7 +68,8 @@ int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n
     struct attn_st_tensor *sorted = calloc(n + 1, sizeof *sorted);
     if (!sorted)
         return attn_fail(err, ATTN_ENOMEM, "no memory to write %zu tensors", n);
-    memcpy(sorted, t, n * sizeof *t);
+    for (size_t i = 0; i < n; i++)      /* not memcpy: with n 0, t may be NULL */
+        sorted[i] = t[i];
     qsort(sorted, n, sizeof *sorted, compare_tensors);
     int rc = attn_st_write_header(out, sorted, n, err);
     for (size_t i = 0; i < n && !rc; i++)

@@ -282,6 +282,17 @@ struct attn_observer attn_sink_observer(struct attn_sink *s);
 int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
 void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
 
+/* ---- comparing ------------------------------------------------------------------------- */
+
+/* The activations of one run: read back from what a run wrote, or kept while a model runs. */
+struct attn_dump;
+/* A directory of .npy or .csv files, an .npz archive, one .npy file, the JSON document of a run. */
+int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
+void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
+size_t attn_dump_tokens(const struct attn_dump *d);                 /* 0: not known */
+/* The text of a token, NUL-terminated; NULL: only the id is known. */
+const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
+
 /* ---- making models --------------------------------------------------------------------- */
 
 struct attn_init_opts {

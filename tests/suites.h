@@ -45,6 +45,7 @@ Suite *suite_families(void);
 Suite *suite_checkpoints(void);
 Suite *suite_trained(void);
 Suite *suite_predict(void);
+Suite *suite_dump(void);
 Suite *suite_cmd(void);
 Suite *suite_generate(void);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crc32.h"
 #include "base/err.h"
 
 enum {
@@ -21,36 +22,8 @@ struct attn_zip {
     uint64_t limit, at, left;           /* at: bytes written; left: of the open member */
     struct member *list;
     size_t n, room;
-    uint32_t table[8][256];
+    struct attn_crc32 crc;
 };
-
-/* ---- CRC-32, eight bytes a step -------------------------------------------------------- */
-
-static void make_table(uint32_t t[8][256])
-{
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t c = i;
-        for (int bit = 0; bit < 8; bit++)
-            c = c >> 1 ^ (c & 1 ? 0xEDB88320u : 0);
-        t[0][i] = c;
-    }
-    for (int k = 1; k < 8; k++)
-        for (int i = 0; i < 256; i++)
-            t[k][i] = t[k - 1][i] >> 8 ^ t[0][t[k - 1][i] & 0xFF];
-}
-
-static uint32_t crc(uint32_t t[8][256], uint32_t c, const unsigned char *p, size_t n)
-{
-    c = ~c;
-    for (; n >= 8; n -= 8, p += 8) {
-        c ^= (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-        c = t[7][c & 0xFF] ^ t[6][c >> 8 & 0xFF] ^ t[5][c >> 16 & 0xFF] ^ t[4][c >> 24] ^
-            t[3][p[4]] ^ t[2][p[5]] ^ t[1][p[6]] ^ t[0][p[7]];
-    }
-    for (; n; n--, p++)
-        c = c >> 8 ^ t[0][(c ^ *p) & 0xFF];
-    return ~c;
-}
 
 /* ---- little-endian fields -------------------------------------------------------------- */
 
@@ -87,7 +60,7 @@ int attn_zip_new(struct attn_zip **out, struct attn_out *to, uint64_t limit, str
         return attn_fail(err, ATTN_ENOMEM, "no memory for a zip archive");
     z->out = to;
     z->limit = limit;
-    make_table(z->table);
+    attn_crc32_make(&z->crc);
     return 0;
 }
 
@@ -153,7 +126,7 @@ void attn_zip_add(struct attn_zip *z, const void *data, size_t len)
 {
     struct member *m = &z->list[z->n - 1];
     assert(len <= z->left);
-    m->crc = crc(z->table, m->crc, data, len);
+    m->crc = attn_crc32_add(&z->crc, m->crc, data, len);
     z->left -= len;
     put(z, data, len);
 }

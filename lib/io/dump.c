@@ -1,0 +1,326 @@
+#include "io/dump.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "io/npy.h"
+#include "io/unzip.h"
+
+static const size_t largest = (size_t)1 << 40;          /* bytes of a file we are willing to look at */
+
+/* ---- the list -------------------------------------------------------------------------- */
+
+static void drop(struct attn_dumped *what)
+{
+    free(what->name);
+    free(what->of.data);
+    free(what->heads);
+}
+
+const struct attn_dumped *attn_dump_find(const struct attn_dump *d, const char *name)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (!strcmp(d->item[i].name, name))
+            return &d->item[i];
+    return NULL;
+}
+
+enum { ARRAYS_MAX = 1 << 16 };          /* names are looked for one by one */
+
+static int check_name(const struct attn_dump *d, const char *name, struct attn_err *err)
+{
+    if (d->n == ARRAYS_MAX)
+        return attn_fail(err, ATTN_EFORMAT, "%s: more than %d arrays", d->path, ARRAYS_MAX);
+    return attn_dump_find(d, name) ? attn_fail(err, ATTN_EFORMAT, "%s: '%s' is there twice", d->path, name) : ATTN_OK;
+}
+
+int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what, struct attn_err *err)
+{
+    struct attn_dumped add = *what;
+    struct attn_dumped *more = attn_grow(d->item, &d->room, d->n + 1, sizeof *more);
+    if (more)
+        d->item = more;
+    char *copy = more ? strndup(name, len) : NULL;
+    int rc = copy ? check_name(d, copy, err)
+                  : attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu arrays", d->path, d->n + 1);
+    add.name = copy;
+    if (rc || !copy) {
+        drop(&add);
+        return rc;
+    }
+    d->item[d->n] = *what;
+    d->item[d->n++].name = copy;
+    return ATTN_OK;
+}
+
+int attn_dump_add_token(struct attn_dump *d, int32_t id, const char *text, size_t len, struct attn_err *err)
+{
+    struct attn_dump_token *more = attn_grow(d->token, &d->token_room, d->tokens + 1, sizeof *more);
+    if (more)
+        d->token = more;
+    char *copy = more && text ? malloc(len + 1) : NULL;
+    if (!more || (text && !copy))
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu tokens", d->path, d->tokens + 1);
+    if (copy) {
+        memcpy(copy, text, len);
+        copy[len] = '\0';
+    }
+    d->token[d->tokens++] = (struct attn_dump_token){id, copy, len};
+    return ATTN_OK;
+}
+
+size_t attn_dump_tokens(const struct attn_dump *d) { return d->tokens; }
+
+const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len)
+{
+    *id = d->token[i].id;
+    *len = d->token[i].len;
+    return d->token[i].text;
+}
+
+void attn_dump_free(struct attn_dump *d)
+{
+    if (!d)
+        return;
+    for (size_t i = 0; i < d->n; i++)
+        drop(&d->item[i]);
+    for (size_t i = 0; i < d->tokens; i++)
+        free(d->token[i].text);
+    free(d->item);
+    free(d->token);
+    free(d);
+}
+
+/* ---- one file -------------------------------------------------------------------------- */
+
+/* "blocks.0.attn.q.npy" without its ending; 0: it has another. */
+static size_t stem(const char *file, size_t len, const char *ending)
+{
+    size_t n = strlen(ending);
+    return len > n && !strncasecmp(file + len - n, ending, n) ? len - n : 0;
+}
+
+static int add_npy(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path,
+                   struct attn_err *err)
+{
+    struct attn_dumped what = {0};
+    int rc = attn_npy_read(&what.of, m->data, m->len, path, err);
+    return rc ? rc : attn_dump_add(d, name, len, &what, err);
+}
+
+static int read_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err)
+{
+    struct attn_unzip z;
+    struct attn_unzipped member;
+    int rc = attn_unzip_start(&z, m->data, m->len, path, err);
+    while (!rc && !(rc = attn_unzip_next(&z, &member, err)) && member.name) {
+        char called[256];
+        size_t n = stem(member.name, member.name_len, ".npy");
+        snprintf(called, sizeof called, "%s: %.*s", path, (int)(member.name_len < 128 ? member.name_len : 128), member.name);
+        struct attn_map inside = {.data = member.data, .len = member.size};
+        rc = n ? add_npy(d, member.name, n, &inside, called, err)
+               : attn_fail(err, ATTN_EFORMAT, "%s: expected arrays in an .npz archive, as in NAME.npy", called);
+    }
+    return rc;
+}
+
+static int read_file(struct attn_dump *d, const char *path, struct attn_err *err)
+{
+    struct attn_map m = {0};
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    size_t len = strlen(file), n = stem(file, len, ".npy");
+    int rc = attn_map_open(&m, path, largest, err);
+    if (rc)
+        return rc;
+    d->single = m.len > 6 && !memcmp(m.data, "\x93NUMPY", 6);
+    if (d->single)
+        rc = add_npy(d, file, n ? n : len, &m, path, err);
+    else if (m.len > 4 && !memcmp(m.data, "PK", 2))
+        rc = read_npz(d, &m, path, err);
+    else if (stem(file, len, ".npy") || stem(file, len, ".npz"))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: neither an .npy file nor a zip archive, whatever it is called", path);
+    else
+        rc = attn_dump_read_document(d, (const char *)m.data, m.len, path, err);
+    attn_map_close(&m);
+    return rc;
+}
+
+/* ---- a directory ----------------------------------------------------------------------- */
+
+static int add_csv(struct attn_dump *d, const char *file, size_t len, const struct attn_map *m, const char *path,
+                   struct attn_err *err)
+{
+    struct attn_dumped what = {0};
+    int rc = attn_dump_read_csv(&what.of, (const char *)m->data, m->len, path, err);
+    return rc ? rc : attn_dump_add(d, file, len, &what, err);
+}
+
+/* What waits for a writer or never ends is no file of a dump. */
+static int map_regular(struct attn_map *m, const char *path, struct attn_err *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return attn_fail(err, ATTN_EIO, "%s: is no regular file", path);
+    return attn_map_open(m, path, largest, err);
+}
+
+static int read_entry(struct attn_dump *d, const char *dir, const char *file, const char *ending, struct attn_err *err)
+{
+    char *path;
+    size_t n = stem(file, strlen(file), ending);
+    if (asprintf(&path, "%s/%s", dir, file) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of %s", dir, file);
+    struct attn_map m = {0};
+    int rc = map_regular(&m, path, err);
+    if (!rc && !strcmp(ending, ".json"))
+        rc = attn_dump_read_manifest(d, (const char *)m.data, m.len, path, err);
+    else if (!rc)
+        rc = (!strcmp(ending, ".npy") ? add_npy : add_csv)(d, file, n, &m, path, err);
+    attn_map_close(&m);
+    free(path);
+    return rc;
+}
+
+static int read_files(struct attn_dump *d, const char *dir, struct dirent **list, int n, const char *ending,
+                      struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (int i = 0; i < n && !rc; i++) {
+        const char *file = list[i]->d_name;
+        if (file[0] != '.' && stem(file, strlen(file), ending) && strcmp(file, "tokens.csv") != 0)
+            rc = read_entry(d, dir, file, ending, err);
+    }
+    return rc;
+}
+
+/* "blocks.0.attn.q.head12": the length of the name and the number; false: none. */
+static bool head_of(const char *name, size_t *len, uint64_t *head)
+{
+    const char *dot = strrchr(name, '.');
+    if (!dot || strncmp(dot, ".head", 5) || !attn_num_parse_u64(dot + 5, strlen(dot + 5), head))
+        return false;
+    *len = (size_t)(dot - name);
+    return true;
+}
+
+static int by_head(const void *a, const void *b)
+{
+    const struct attn_dumped *x = a, *y = b;
+    size_t xl = strlen(x->name), yl = strlen(y->name);
+    uint64_t xh = 0, yh = 0;
+    head_of(x->name, &xl, &xh);
+    head_of(y->name, &yl, &yh);
+    int order = strncmp(x->name, y->name, xl < yl ? xl : yl);
+    if (order || xl != yl)
+        return order ? order : xl < yl ? -1 : 1;
+    return (xh > yh) - (xh < yh);
+}
+
+/* Matrices i..i + n are the heads of one activation: they become one array, `len` bytes of whose name count. */
+static int join(struct attn_dumped *out, const struct attn_dumped *head, size_t n, size_t len, const char *dir,
+                struct attn_err *err)
+{
+    const struct attn_array *first = &head[0].of;
+    struct attn_dumped all = {.n_heads = n, .of = {.ndim = 3, .shape = {n, first->shape[0], first->shape[1]}, .n = n * first->n}};
+    for (size_t i = 1; i < n; i++)
+        if (memcmp(head[i].of.shape, first->shape, sizeof first->shape) != 0)
+            return attn_fail(err, ATTN_EFORMAT, "%s: '%s' and '%s' are heads of one activation and differ in shape", dir,
+                             head[0].name, head[i].name);
+    all.name = strndup(head[0].name, len);
+    all.of.data = malloc(all.of.n * sizeof *all.of.data + 1);
+    all.heads = calloc(n, sizeof *all.heads);
+    if (!all.name || !all.of.data || !all.heads) {
+        drop(&all);
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the heads of '%s'", dir, head[0].name);
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t number = 0;
+        size_t ignored;
+        head_of(head[i].name, &ignored, &number);
+        all.heads[i] = (size_t)number;
+        if (first->n)
+            memcpy(all.of.data + i * first->n, head[i].of.data, first->n * sizeof *all.of.data);
+    }
+    *out = all;
+    return ATTN_OK;
+}
+
+static int join_heads(struct attn_dump *d, struct attn_err *err)
+{
+    size_t kept = 0;
+    int rc = ATTN_OK;
+    if (d->n)
+        qsort(d->item, d->n, sizeof *d->item, by_head);
+    for (size_t i = 0, n; i < d->n; i += n) {
+        size_t len = 0, other;
+        uint64_t head;
+        bool split = head_of(d->item[i].name, &len, &head);
+        for (n = 1; split && i + n < d->n; n++) {
+            const char *next = d->item[i + n].name;
+            if (!head_of(next, &other, &head) || other != len || strncmp(d->item[i].name, next, len))
+                break;
+        }
+        struct attn_dumped whole = d->item[i];
+        if (split && !rc)
+            rc = join(&whole, &d->item[i], n, len, d->path, err);
+        for (size_t k = 0; k < n && split && !rc; k++)
+            drop(&d->item[i + k]);
+        for (size_t k = 0; k < n && rc; k++)            /* after a failure all stay, to be freed */
+            d->item[kept++] = d->item[i + k];
+        if (!rc)
+            d->item[kept++] = whole;
+    }
+    d->n = kept;
+    return rc;
+}
+
+static int read_directory(struct attn_dump *d, const char *path, struct attn_err *err)
+{
+    struct dirent **list;
+    int n = scandir(path, &list, NULL, alphasort);
+    if (n < 0)
+        return attn_fail_errno(err, path, "list the directory");
+    int rc = read_files(d, path, list, n, ".npy", err);
+    if (!rc && !d->n) {
+        rc = read_files(d, path, list, n, ".csv", err);
+        if (!rc)
+            rc = join_heads(d, err);
+    }
+    for (int i = 0; i < n; i++) {
+        if (!rc && !strcmp(list[i]->d_name, "manifest.json"))
+            rc = read_entry(d, path, list[i]->d_name, ".json", err);
+        free(list[i]);
+    }
+    free(list);
+    if (!rc && !d->n)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: no .npy and no .csv file in it: expected a dump, as run --format npy -o DIR "
+                       "writes it", path);
+    return rc;
+}
+
+int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err)
+{
+    struct stat st;
+    *out = NULL;
+    struct attn_dump *d = calloc(1, sizeof *d);
+    if (!d)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a dump", path);
+    d->path = path;
+    bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    int rc = directory ? read_directory(d, path, err) : read_file(d, path, err);
+    d->path = NULL;
+    if (rc)
+        attn_dump_free(d);
+    else
+        *out = d;
+    return rc;
+}

@@ -1,0 +1,107 @@
+/* dump_csv.c - matrices as `run --format csv` writes them.
+ *
+ * RFC 4180: fields between commas, quotes around what holds one, doubled inside.  The first row
+ * labels the columns, the first field of each row the row; all others are numbers, also inf and nan. */
+#include "io/dump.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/num.h"
+#include "io/strings.h"
+
+struct fields { const char *at, *end; };
+
+/* The next field as written, quotes included; *last: its line ends with it.  False: a quote is not closed. */
+static bool next_field(struct fields *f, const char **s, size_t *len, bool *last)
+{
+    const char *p = f->at;
+    if (p < f->end && *p == '"') {
+        do {
+            p = memchr(p + 1, '"', (size_t)(f->end - p - 1));
+            if (!p)
+                return false;
+        } while (++p < f->end && *p == '"');
+    }
+    while (p < f->end && *p != ',' && *p != '\n')
+        p++;
+    *s = f->at;
+    *len = (size_t)(p - f->at);
+    *last = p == f->end || *p == '\n';
+    if (*last && *len && (*s)[*len - 1] == '\r')
+        --*len;
+    f->at = p + (p < f->end);
+    return true;
+}
+
+struct table { float *data; size_t n, room, rows, columns; };
+
+static int bad_row(const struct table *t, size_t found, const char *path, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EFORMAT, "%s: row %zu has %zu numbers, the first row labels %zu columns", path, t->rows + 1, found,
+                     t->columns);
+}
+
+static int add_number(struct table *t, const char *s, size_t len, const char *path, struct attn_err *err)
+{
+    double x;
+    if (!attn_num_parse_f64(s, len, &x))
+        return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: '%.*s' is not a number", path, t->rows + 1, attn_shown(s, len), s);
+    float *more = attn_grow(t->data, &t->room, t->n + 1, sizeof *more);
+    if (!more)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for more than %zu numbers", path, t->n);
+    t->data = more;
+    t->data[t->n++] = (float)x;
+    return ATTN_OK;
+}
+
+static int read_row(struct table *t, struct fields *f, const char *path, struct attn_err *err)
+{
+    bool last = false;
+    size_t found = 0;
+    for (size_t i = 0; !last; i++) {
+        const char *s;
+        size_t len;
+        if (!next_field(f, &s, &len, &last))
+            return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: a quote is not closed", path, t->rows + 1);
+        found = i;
+        if (i > t->columns)
+            continue;
+        int rc = i ? add_number(t, s, len, path, err) : ATTN_OK;
+        if (rc)
+            return rc;
+    }
+    if (found != t->columns)
+        return bad_row(t, found, path, err);
+    t->rows++;
+    return ATTN_OK;
+}
+
+static int read_header(struct table *t, struct fields *f, const char *path, struct attn_err *err)
+{
+    const char *s;
+    size_t len, i = 0;
+    for (bool last = false; !last; i++)
+        if (!next_field(f, &s, &len, &last))
+            return attn_fail(err, ATTN_EFORMAT, "%s: the first row: a quote is not closed", path);
+    t->columns = i - 1;
+    return t->columns ? ATTN_OK
+                      : attn_fail(err, ATTN_EFORMAT, "%s: the first row has one field, expected labels of columns after it", path);
+}
+
+int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, const char *path, struct attn_err *err)
+{
+    struct fields f = {text, text + len};
+    struct table t = {0};
+    int rc = read_header(&t, &f, path, err);
+    while (!rc && f.at < f.end)
+        rc = read_row(&t, &f, path, err);
+    if (rc) {
+        free(t.data);
+        return rc;
+    }
+    *out = (struct attn_array){.ndim = 2, .shape = {t.rows, t.columns}, .n = t.n, .data = t.data};
+    return ATTN_OK;
+}

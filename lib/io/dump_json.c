@@ -1,0 +1,268 @@
+/* dump_json.c - dumps out of JSON: the document of a run, the manifest of a directory.
+ *
+ * Both list tokens alike; a document has "activations" with their numbers, a manifest "files" that
+ * say which heads an array holds. */
+#include "io/dump.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/num.h"
+#include "io/json.h"
+#include "io/strings.h"
+
+struct reader { struct attn_json j; struct attn_dump *d; bool manifest; struct attn_err *err; };
+
+/* One entry of "activations" or "files", as it is read. */
+struct entry {
+    char *name; size_t name_len;
+    size_t *heads, n_heads, heads_room;
+    size_t shape[ATTN_ARRAY_DIMS], n_shape;
+    float *data; size_t n, room;
+    bool loose;
+};
+
+static int unexpected(struct reader *r, const char *expected)
+{
+    size_t line, column;
+    if (r->j.failed)
+        return attn_json_error(&r->j, r->err);
+    attn_json_place(&r->j, r->j.at, &line, &column);
+    return attn_fail(r->err, ATTN_EFORMAT, "%s: line %zu, column %zu: expected %s", r->j.name, line, column, expected);
+}
+
+static int no_memory(const struct reader *r)
+{
+    return attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for what it holds", r->j.name);
+}
+
+static int skip_value(struct reader *r)
+{
+    return attn_json_skip(&r->j, attn_json_next(&r->j)) ? ATTN_OK : unexpected(r, "a value");
+}
+
+/* Malloc'd, NUL-terminated. */
+static int read_string(struct reader *r, char **out, size_t *len)
+{
+    char *s = malloc(r->j.token_len + 1);
+    if (!s)
+        return no_memory(r);
+    *len = attn_json_string(&r->j, s);
+    s[*len] = '\0';
+    free(*out);
+    *out = s;
+    return ATTN_OK;
+}
+
+static bool whole(const struct reader *r, uint64_t most, uint64_t *out)
+{
+    return attn_num_parse_u64(r->j.text + r->j.token, r->j.token_len, out) && *out <= most;
+}
+
+/* [0, 2] or null. */
+static int read_sizes(struct reader *r, size_t **list, size_t *n, size_t *room)
+{
+    enum attn_json_event e = attn_json_next(&r->j);
+    *n = 0;
+    if (e == ATTN_JSON_NULL)
+        return ATTN_OK;
+    if (e != ATTN_JSON_ARRAY)
+        return unexpected(r, "a list of whole numbers or null");
+    while ((e = attn_json_next(&r->j)) == ATTN_JSON_NUMBER) {
+        uint64_t x;
+        size_t *more = attn_grow(*list, room, *n + 1, sizeof *more);
+        if (!more)
+            return no_memory(r);
+        *list = more;
+        if (!whole(r, SIZE_MAX, &x))
+            return unexpected(r, "a whole number");
+        more[(*n)++] = (size_t)x;
+    }
+    return e == ATTN_JSON_ARRAY_END ? ATTN_OK : unexpected(r, "a whole number");
+}
+
+static int read_shape(struct reader *r, struct entry *a)
+{
+    size_t *list = NULL, room = 0, n = 0;
+    int rc = read_sizes(r, &list, &n, &room);
+    if (!rc && n > ATTN_ARRAY_DIMS)
+        rc = unexpected(r, "at most 8 axes");
+    if (!rc && n)
+        memcpy(a->shape, list, n * sizeof *list);
+    a->n_shape = rc ? 0 : n;
+    free(list);
+    return rc;
+}
+
+static int add_number(struct reader *r, struct entry *a, enum attn_json_event e)
+{
+    double x = NAN;
+    if (e == ATTN_JSON_NUMBER && !attn_num_parse_f64(r->j.text + r->j.token, r->j.token_len, &x))
+        return unexpected(r, "a number of fewer digits");
+    float *more = attn_grow(a->data, &a->room, a->n + 1, sizeof *more);
+    if (!more)
+        return no_memory(r);
+    a->data = more;
+    a->data[a->n++] = (float)x;
+    a->loose |= e == ATTN_JSON_NULL;
+    return ATTN_OK;
+}
+
+/* Nested lists, one number after the other; the shape says how they are nested. */
+static int read_data(struct reader *r, struct entry *a)
+{
+    size_t depth = 0;
+    a->n = 0;
+    do {
+        enum attn_json_event e = attn_json_next(&r->j);
+        int rc = ATTN_OK;
+        if (e == ATTN_JSON_ARRAY)
+            depth++;
+        else if (e == ATTN_JSON_ARRAY_END)
+            depth--;
+        else if (e == ATTN_JSON_NUMBER || e == ATTN_JSON_NULL)
+            rc = add_number(r, a, e);
+        else
+            rc = unexpected(r, "numbers in nested lists");
+        if (rc)
+            return rc;
+    } while (depth);
+    return ATTN_OK;
+}
+
+static int read_name(struct reader *r, struct entry *a)
+{
+    return attn_json_next(&r->j) == ATTN_JSON_STRING ? read_string(r, &a->name, &a->name_len) : unexpected(r, "a name");
+}
+
+static int read_member(struct reader *r, struct entry *a)
+{
+    if (attn_json_is(&r->j, "name"))
+        return read_name(r, a);
+    if (attn_json_is(&r->j, "heads"))
+        return read_sizes(r, &a->heads, &a->n_heads, &a->heads_room);
+    if (!r->manifest && attn_json_is(&r->j, "shape"))
+        return read_shape(r, a);
+    if (!r->manifest && attn_json_is(&r->j, "data"))
+        return read_data(r, a);
+    return skip_value(r);
+}
+
+/* Which heads an array holds that was read already. */
+static int note_heads(struct reader *r, struct entry *a)
+{
+    struct attn_dumped *known = (struct attn_dumped *)attn_dump_find(r->d, a->name);
+    if (known && !known->heads && a->n_heads && known->of.ndim == 3 && a->n_heads == known->of.shape[0]) {
+        known->heads = a->heads;
+        known->n_heads = a->n_heads;
+        a->heads = NULL;
+    }
+    return ATTN_OK;
+}
+
+static int take_array(struct reader *r, struct entry *a)
+{
+    size_t n = 1;
+    bool fits = a->n_shape > 0;
+    for (size_t i = 0; i < a->n_shape; i++)
+        fits &= !__builtin_mul_overflow(n, a->shape[i], &n);
+    if (!fits || n != a->n)
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: '%.*s' has %zu numbers, which is not what its shape says", r->j.name,
+                         attn_shown(a->name, a->name_len), a->name, a->n);
+    struct attn_dumped what = {.of = {.ndim = (int)a->n_shape, .n = n, .data = a->data}, .heads = a->heads,
+                               .n_heads = a->n_heads, .loose = a->loose};
+    memcpy(what.of.shape, a->shape, sizeof what.of.shape);
+    a->data = NULL;
+    a->heads = NULL;
+    return attn_dump_add(r->d, a->name, a->name_len, &what, r->err);
+}
+
+static int read_entry(struct reader *r)
+{
+    struct entry a = {0};
+    int rc = ATTN_OK;
+    while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY)
+        rc = read_member(r, &a);
+    if (!rc && r->j.failed)
+        rc = unexpected(r, "an object");
+    if (!rc && !a.name)
+        rc = unexpected(r, "an object with a name");
+    if (!rc)
+        rc = r->manifest ? note_heads(r, &a) : take_array(r, &a);
+    free(a.name);
+    free(a.heads);
+    free(a.data);
+    return rc;
+}
+
+static int read_token(struct reader *r)
+{
+    uint64_t id = 0;
+    char *text = NULL;
+    size_t len = 0;
+    int rc = ATTN_OK;
+    while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY) {
+        bool is_id = attn_json_is(&r->j, "id"), is_text = attn_json_is(&r->j, "text");
+        enum attn_json_event e = attn_json_next(&r->j);
+        if (is_id && !(e == ATTN_JSON_NUMBER && whole(r, INT32_MAX, &id)))
+            rc = unexpected(r, "a token id");
+        else if (is_text && e == ATTN_JSON_STRING)
+            rc = read_string(r, &text, &len);
+        else if (!attn_json_skip(&r->j, e))
+            rc = unexpected(r, "a token");
+    }
+    if (!rc && r->j.failed)
+        rc = unexpected(r, "a token");
+    if (!rc)
+        rc = attn_dump_add_token(r->d, (int32_t)id, text, len, r->err);
+    free(text);
+    return rc;
+}
+
+static int read_list(struct reader *r, int (*read)(struct reader *r))
+{
+    enum attn_json_event e = attn_json_next(&r->j);
+    if (e != ATTN_JSON_ARRAY)
+        return unexpected(r, "a list of objects");
+    int rc = ATTN_OK;
+    while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_OBJECT)
+        rc = read(r);
+    return rc || e == ATTN_JSON_ARRAY_END ? rc : unexpected(r, "an object");
+}
+
+static int read_all(struct reader *r, const char *text, size_t len, const char *path)
+{
+    const char *key = r->manifest ? "files" : "activations";
+    bool seen = false;
+    int rc = ATTN_OK;
+    attn_json_start(&r->j, text, len, path);
+    if (attn_json_next(&r->j) != ATTN_JSON_OBJECT)
+        return unexpected(r, "the document of run --format json");
+    while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY) {
+        bool list = attn_json_is(&r->j, key), tokens = attn_json_is(&r->j, "tokens");
+        seen |= list;
+        rc = tokens ? read_list(r, read_token) : list ? read_list(r, read_entry) : skip_value(r);
+    }
+    if (!rc && (r->j.failed || attn_json_next(&r->j) != ATTN_JSON_DONE))
+        return unexpected(r, "the end of the document");
+    if (!rc && !seen)
+        rc = attn_fail(r->err, ATTN_EFORMAT, "%s: has no \"%s\": expected the document of run --format json", path, key);
+    return rc;
+}
+
+int attn_dump_read_document(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err)
+{
+    struct reader r = {.d = d, .err = err};
+    d->path = path;
+    return read_all(&r, text, len, path);
+}
+
+int attn_dump_read_manifest(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err)
+{
+    struct reader r = {.d = d, .manifest = true, .err = err};
+    d->path = path;
+    return read_all(&r, text, len, path);
+}

@@ -1,0 +1,219 @@
+#include "io/npy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "io/strings.h"
+
+struct header { bool big; size_t size; bool fortran; int ndim; size_t shape[ATTN_ARRAY_DIMS]; };
+
+/* ---- the dictionary -------------------------------------------------------------------- */
+
+struct text { const char *at, *end, *name; };
+
+static int malformed(const struct text *t, const char *expected, struct attn_err *err)
+{
+    size_t left = (size_t)(t->end - t->at);
+    return attn_fail(err, ATTN_EFORMAT, "%s: malformed .npy header at '%.*s': expected %s", t->name,
+                     attn_shown(t->at, left < 24 ? left : 24), t->at, expected);
+}
+
+static void skip_space(struct text *t)
+{
+    while (t->at < t->end && (*t->at == ' ' || *t->at == '\n' || *t->at == '\t'))
+        t->at++;
+}
+
+/* Whether c comes next, which is then passed. */
+static bool take(struct text *t, char c)
+{
+    skip_space(t);
+    if (t->at == t->end || *t->at != c)
+        return false;
+    t->at++;
+    return true;
+}
+
+static bool take_word(struct text *t, const char *word)
+{
+    size_t n = strlen(word);
+    skip_space(t);
+    if ((size_t)(t->end - t->at) < n || memcmp(t->at, word, n))
+        return false;
+    t->at += n;
+    return true;
+}
+
+/* A quoted string without escapes. */
+static bool take_string(struct text *t, const char **s, size_t *len)
+{
+    skip_space(t);
+    if (t->at == t->end || (*t->at != '\'' && *t->at != '"'))
+        return false;
+    const char *from = t->at + 1, *to = memchr(from, *t->at, (size_t)(t->end - from));
+    if (!to)
+        return false;
+    *s = from;
+    *len = (size_t)(to - from);
+    t->at = to + 1;
+    return true;
+}
+
+static int read_type(struct header *h, struct text *t, struct attn_err *err)
+{
+    const char *s;
+    size_t len;
+    uint64_t size;
+    if (!take_string(t, &s, &len))
+        return malformed(t, "the type of plain numbers, as in '<f4'", err);
+    bool known = len == 3 && strchr("<>=|", s[0]) && s[1] == 'f' && attn_num_parse_u64(s + 2, 1, &size) &&
+                 (size == 2 || size == 4 || size == 8);
+    if (!known)
+        return attn_fail(err, ATTN_EFORMAT, "%s: holds numbers of type '%.*s', expected floats ('<f2', '<f4' or '<f8'): "
+                         "convert it with .astype('float32')", t->name, attn_shown(s, len), s);
+    h->big = s[0] == '>';
+    h->size = (size_t)size;
+    return ATTN_OK;
+}
+
+static int read_shape(struct header *h, struct text *t, struct attn_err *err)
+{
+    if (!take(t, '('))
+        return malformed(t, "a shape in parentheses", err);
+    for (h->ndim = 0; !take(t, ')'); h->ndim++) {
+        skip_space(t);
+        const char *from = t->at;
+        uint64_t n;
+        while (t->at < t->end && *t->at >= '0' && *t->at <= '9')
+            t->at++;
+        if (!attn_num_parse_u64(from, (size_t)(t->at - from), &n))
+            return malformed(t, "a whole number in the shape", err);
+        if (h->ndim == ATTN_ARRAY_DIMS)
+            return attn_fail(err, ATTN_EFORMAT, "%s: has more than %d axes", t->name, ATTN_ARRAY_DIMS);
+        h->shape[h->ndim] = (size_t)n;
+        if (!take(t, ',') && (t->at == t->end || *t->at != ')'))
+            return malformed(t, "a comma or ')' in the shape", err);
+    }
+    return ATTN_OK;
+}
+
+static int read_order(struct header *h, struct text *t, struct attn_err *err)
+{
+    h->fortran = take_word(t, "True");
+    return h->fortran || take_word(t, "False") ? ATTN_OK : malformed(t, "True or False", err);
+}
+
+static int read_dictionary(struct header *h, struct text *t, struct attn_err *err)
+{
+    static const struct { const char *key; int (*read)(struct header *, struct text *, struct attn_err *); } keys[] = {
+        {"descr", read_type}, {"fortran_order", read_order}, {"shape", read_shape}};
+    bool seen[3] = {false};
+    const char *s;
+    size_t len;
+    if (!take(t, '{'))
+        return malformed(t, "'{'", err);
+    while (!take(t, '}')) {
+        size_t k = 0;
+        if (!take_string(t, &s, &len) || !take(t, ':'))
+            return malformed(t, "a key and ':'", err);
+        while (k < 3 && !(strlen(keys[k].key) == len && !memcmp(keys[k].key, s, len)))
+            k++;
+        if (k == 3 || seen[k])
+            return malformed(t, "descr, fortran_order and shape once each", err);
+        seen[k] = true;
+        int rc = keys[k].read(h, t, err);
+        if (rc)
+            return rc;
+        take(t, ',');
+    }
+    return seen[0] && seen[1] && seen[2] ? ATTN_OK : malformed(t, "descr, fortran_order and shape", err);
+}
+
+/* ---- the numbers ----------------------------------------------------------------------- */
+
+static uint64_t bits_of(const unsigned char *p, size_t size, bool big)
+{
+    uint64_t x = 0;
+    for (size_t i = 0; i < size; i++)
+        x |= (uint64_t)p[big ? size - 1 - i : i] << 8 * i;
+    return x;
+}
+
+static float from_half(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h >> 15) << 31, exponent = h >> 10 & 31, fraction = h & 1023, bits;
+    float f;
+    if (exponent == 0) {                /* zero or subnormal: fraction * 2^-24 */
+        f = (float)fraction / 16777216.0f;
+        return sign ? -f : f;
+    }
+    bits = sign | (exponent == 31 ? 255u : exponent + 112) << 23 | fraction << 13;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static float number(const struct header *h, const unsigned char *p)
+{
+    uint64_t bits = bits_of(p, h->size, h->big);
+    if (h->size == 2)
+        return from_half((uint16_t)bits);
+    if (h->size == 4) {
+        uint32_t low = (uint32_t)bits;
+        float f;
+        memcpy(&f, &low, sizeof f);
+        return f;
+    }
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    return (float)d;
+}
+
+/* Where the element at C-order place i lies when the first index is the fastest. */
+static size_t fortran_place(const struct header *h, size_t i)
+{
+    size_t place = 0, each[ATTN_ARRAY_DIMS] = {1};
+    for (int k = 1; k < h->ndim; k++)
+        each[k] = each[k - 1] * h->shape[k - 1];
+    for (int k = h->ndim; k-- > 0; i /= h->shape[k])
+        place += i % h->shape[k] * each[k];
+    return place;
+}
+
+static int read_numbers(struct attn_array *out, const struct header *h, const unsigned char *data, size_t len,
+                        const char *name, struct attn_err *err)
+{
+    size_t n = 1, bytes;
+    bool too_many = false;
+    for (int k = 0; k < h->ndim; k++)
+        too_many |= __builtin_mul_overflow(n, h->shape[k], &n);
+    if (too_many || __builtin_mul_overflow(n, h->size, &bytes) || bytes != len)
+        return attn_fail(err, ATTN_EFORMAT, "%s: %zu bytes of numbers follow the header, its shape and type ask for "
+                         "%s%zu numbers of %zu bytes", name, len, too_many ? "more than " : "", n, h->size);
+    float *data32 = malloc(n ? n * sizeof *data32 : 1);
+    if (!data32)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for %zu numbers", name, n);
+    for (size_t i = 0; i < n; i++)
+        data32[i] = number(h, data + (h->fortran ? fortran_place(h, i) : i) * h->size);
+    *out = (struct attn_array){.ndim = h->ndim, .n = n, .data = data32};
+    memcpy(out->shape, h->shape, sizeof out->shape);
+    return ATTN_OK;
+}
+
+int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    enum { MAGIC = 6, START = 8 };
+    if (len < START + 4 || memcmp(bytes, "\x93NUMPY", MAGIC))
+        return attn_fail(err, ATTN_EFORMAT, "%s: no .npy file: expected it to begin with \\x93NUMPY", name);
+    unsigned version = bytes[MAGIC];
+    if (version < 1 || version > 3)
+        return attn_fail(err, ATTN_EFORMAT, "%s: .npy of version %u.%u, expected 1.0, 2.0 or 3.0", name, version, bytes[7]);
+    size_t wide = version == 1 ? 2 : 4, header = (size_t)bits_of(bytes + START, wide, false), start = START + wide;
+    if (header > len - start)
+        return attn_fail(err, ATTN_EFORMAT, "%s: cut short: its header has %zu bytes, %zu follow", name, header, len - start);
+    struct header h = {0};
+    struct text t = {(const char *)bytes + start, (const char *)bytes + start + header, name};
+    int rc = read_dictionary(&h, &t, err);
+    return rc ? rc : read_numbers(out, &h, bytes + start + header, len - start - header, name, err);
+}

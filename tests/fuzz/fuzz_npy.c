@@ -1,0 +1,23 @@
+#include "fuzz.h"
+#include "io/npy.h"
+
+/* What is read has as many numbers as its shape says, and each of them is there. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct attn_array a = {0};
+    struct attn_err err = {0};
+    if (attn_npy_read(&a, data, size, "fuzz.npy", &err) != ATTN_OK) {
+        must(!a.data && err.msg[0]);
+        return 0;
+    }
+    size_t n = 1;
+    double sum = 0;
+    for (int i = 0; i < a.ndim; i++)
+        n *= a.shape[i];
+    must(a.n == n && n <= size);
+    for (size_t i = 0; i < n; i++)
+        sum += (double)a.data[i];
+    must(sum == sum || n > 0);
+    free(a.data);
+    return 0;
+}

@@ -1,0 +1,274 @@
+/* test_dump.c - readers of what a run wrote: .npy, .npz, JSON, CSV and directories of them. */
+#include "suites.h"
+
+#include "corpus.h"
+#include "scratch.h"
+
+#include "base/err.h"
+#include "io/dump.h"
+#include "io/npy.h"
+#include "io/unzip.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- corpora ---- */
+
+static int read_npy(const char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    struct attn_array a = {0};
+    int rc = attn_npy_read(&a, (const unsigned char *)bytes, len, name, err);
+    free(a.data);
+    return rc;
+}
+
+static const struct corpus_fault npy_faults[] = {
+    {"n_magic.npy", "expected it to begin with"},   {"n_nothing.npy", "expected it to begin with"},
+    {"n_version.npy", "version 4.0"},               {"n_header_cut.npy", "cut short: its header has 118 bytes, 50 follow"},
+    {"n_header_beyond.npy", "cut short"},           {"n_data_cut.npy", "23 bytes of numbers follow"},
+    {"n_data_more.npy", "25 bytes of numbers"},     {"n_int.npy", "type '<i8', expected floats"},
+    {"n_bool.npy", "type '|b1'"},                   {"n_complex.npy", "type '<c8'"},
+    {"n_object.npy", "type '|O'"},                  {"n_struct.npy", "expected the type of plain numbers"},
+    {"n_void.npy", "type '|V2'"},                   {"n_f16.npy", "type '<f16'"},
+    {"n_no_shape.npy", "expected descr, fortran_order and shape"}, {"n_shape_twice.npy", "once each"},
+    {"n_strange_key.npy", "once each"},             {"n_shape_negative.npy", "whole number in the shape"},
+    {"n_shape_overflow.npy", "more than"},          {"n_shape_huge.npy", "whole number in the shape"},
+    {"n_shape_open.npy", "comma or ')'"},           {"n_shape_list.npy", "in parentheses"},
+    {"n_nine_axes.npy", "more than 8 axes"},        {"n_order.npy", "True or False"},
+    {"n_quote_open.npy", "plain numbers"},          {"n_no_brace.npy", "expected '{'"},
+    {NULL, NULL}};
+
+static int read_npz(const char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    (void)bytes;
+    (void)len;
+    char path[256];
+    struct attn_dump *d;
+    snprintf(path, sizeof path, "tests/corpus/npz/%s", name);
+    int rc = attn_dump_open(&d, path, err);
+    attn_dump_free(d);
+    return rc;
+}
+
+static const struct corpus_fault npz_faults[] = {
+    {"n_compressed.npz", "write it with numpy.savez, not savez_compressed"},
+    {"n_cut.npz", "does not end with a list"},      {"n_nothing.npz", "neither an .npy file nor a zip archive"},
+    {"n_start_beyond.npz", "outside the file"},     {"n_list_cut.npz", "list of members is cut short"},
+    {"n_encrypted.npz", "'embed.npy' is encrypted"},{"n_crc.npz", "'embed.npy' is damaged"},
+    {"n_offset.npz", "not where the list says"},    {"n_size_beyond.npz", "beyond the end"},
+    {"n_two_sizes.npz", "two sizes"},               {"n_name_beyond.npz", "list of members is cut short"},
+    {"n_on_top.npz", "'embed' is there twice"},     {"n_member_twice.npz", "'embed' is there twice"},
+    {"n_no_array.npz", "note.txt: expected arrays"},
+    {NULL, NULL}};
+
+static int read_document(const char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    struct attn_dump *d = calloc(1, sizeof *d);
+    int rc = attn_dump_read_document(d, bytes, len, name, err);
+    attn_dump_free(d);
+    return rc;
+}
+
+static const struct corpus_fault document_faults[] = {
+    {"n_array.json", "document of run --format json"}, {"n_nothing.json", "line 1, column 1"},
+    {"n_cut.json", "line 1"},                       {"n_no_activations.json", "has no \"activations\""},
+    {"n_activations_object.json", "list of objects"}, {"n_entry_number.json", "an object"},
+    {"n_no_name.json", "an object with a name"},    {"n_name_number.json", "a name"},
+    {"n_shape_more.json", "'x' has 2 numbers"},     {"n_shape_overflow.json", "'x' has 0 numbers"},
+    {"n_shape_negative.json", "a whole number"},    {"n_shape_long.json", "at most 8 axes"},
+    {"n_no_shape.json", "'x' has 1 numbers"},       {"n_data_text.json", "numbers in nested lists"},
+    {"n_data_object.json", "numbers in nested lists"}, {"n_twice.json", "'x' is there twice"},
+    {"n_token_id.json", "a token id"},              {"n_token_large.json", "a token id"},
+    {"n_token_number.json", "an object"},           {"n_trailing.json", "line 1"},
+    {NULL, NULL}};
+
+static int read_csv(const char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    struct attn_array a = {0};
+    int rc = attn_dump_read_csv(&a, bytes, len, name, err);
+    free(a.data);
+    return rc;
+}
+
+static const struct corpus_fault csv_faults[] = {
+    {"n_nothing.csv", "the first row has one field"}, {"n_no_columns.csv", "the first row has one field"},
+    {"n_long_row.csv", "row 1 has 2 numbers, the first row labels 1 columns"},
+    {"n_short_row.csv", "row 1 has 1 numbers"},     {"n_word.csv", "row 1: 'one' is not a number"},
+    {"n_empty_field.csv", "'' is not a number"},    {"n_quote_open.csv", "a quote is not closed"},
+    {"n_header_quote.csv", "a quote is not closed"},{"n_quoted_number.csv", "'\"1\"' is not a number"},
+    {"n_empty_line.csv", "row 2 has 0 numbers"},
+    {NULL, NULL}};
+
+START_TEST(test_corpora)
+{
+    corpus_check("tests/corpus/npy", npy_faults, read_npy);
+    corpus_check("tests/corpus/npz", npz_faults, read_npz);
+    corpus_check("tests/corpus/document", document_faults, read_document);
+    corpus_check("tests/corpus/csv", csv_faults, read_csv);
+}
+END_TEST
+
+/* ---- values ---- */
+
+static struct attn_array npy(const char *file)
+{
+    char path[256];
+    size_t len;
+    struct attn_err err = {0};
+    struct attn_array a = {0};
+    snprintf(path, sizeof path, "tests/corpus/npy/%s", file);
+    char *bytes = corpus_slurp(path, &len);
+    ck_assert_msg(attn_npy_read(&a, (unsigned char *)bytes, len, file, &err) == 0, "%s", err.msg);
+    free(bytes);
+    return a;
+}
+
+static const char *const same[] = {"y_f2.npy", "y_f4.npy", "y_f8.npy", "y_big_f2.npy", "y_big_f4.npy", "y_big_f8.npy", "y_v1.npy",
+                                   "y_v2.npy", "y_v3.npy", "y_fortran.npy"};
+
+START_TEST(test_every_type_gives_the_same_numbers)
+{
+    static const float want[] = {0, -1.5f, INFINITY, 0.25f, 3, 65504};
+    struct attn_array a = npy(same[_i]);
+    ck_assert(a.ndim == 2 && a.shape[0] == 2 && a.shape[1] == 3 && a.n == 6);
+    ck_assert(memcmp(a.data, want, sizeof want) == 0);
+    free(a.data);
+}
+END_TEST
+
+START_TEST(test_other_shapes)
+{
+    struct attn_array a = npy("y_scalar.npy");
+    ck_assert(a.ndim == 0 && a.n == 1 && a.data[0] == 7);
+    free(a.data);
+    a = npy("y_empty.npy");
+    ck_assert(a.ndim == 2 && a.shape[0] == 0 && a.shape[1] == 3 && a.n == 0);
+    free(a.data);
+    a = npy("y_fortran_3.npy");
+    ck_assert(a.ndim == 3 && a.shape[0] == 2 && a.shape[1] == 3 && a.shape[2] == 4);
+    for (size_t i = 0; i < a.n; i++)
+        ck_assert(a.data[i] == (float)i);
+    free(a.data);
+    a = npy("y_subnormal_f2.npy");
+    ck_assert(a.data[0] == 0x1p-24f && a.data[1] == -0x1p-15f && a.data[2] == 0x1p-14f);
+    free(a.data);
+    a = npy("y_other_spelling.npy");
+    ck_assert(a.n == 2 && a.data[1] == -1.5f);
+    free(a.data);
+}
+END_TEST
+
+static struct attn_dump *dump(const char *path)
+{
+    struct attn_err err = {0};
+    struct attn_dump *d;
+    ck_assert_msg(attn_dump_open(&d, path, &err) == 0, "%s", err.msg);
+    return d;
+}
+
+START_TEST(test_document)
+{
+    struct attn_dump *d = dump("tests/corpus/document/y_run.json");
+    const struct attn_dumped *embed = attn_dump_find(d, "embed"), *pattern = attn_dump_find(d, "blocks.0.attn.pattern");
+    ck_assert(d->n == 2 && embed && pattern && embed->loose && !pattern->loose && !embed->heads);
+    ck_assert(embed->of.data[1] == -2.5e-3f && isnan(embed->of.data[2]));
+    ck_assert(pattern->of.ndim == 3 && pattern->n_heads == 1 && pattern->heads[0] == 1);
+    int32_t id;
+    size_t len;
+    ck_assert_uint_eq(attn_dump_tokens(d), 2);
+    ck_assert_str_eq(attn_dump_token(d, 0, &id, &len), "a");
+    ck_assert(id == 3 && len == 1);
+    ck_assert_ptr_null(attn_dump_token(d, 1, &id, &len));
+    attn_dump_free(d);
+}
+END_TEST
+
+static void put(const char *leaf, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", scratch_dir, leaf);
+    scratch_put(path, text, strlen(text));
+}
+
+START_TEST(test_heads_of_a_csv_directory)
+{
+    put("blocks.0.attn.q.head10.csv", "token,0\na,10\nb,11\n");
+    put("blocks.0.attn.q.head2.csv", "token,0\na,2\nb,3\n");
+    put("embed.csv", "token,0\na,5\nb,6\n");
+    put("tokens.csv", "index,id,text,start,end\n0,1,a,0,1\n");
+    put("manifest.json", "{\"tokens\":[{\"id\":7,\"text\":\"a\"},{\"id\":8,\"text\":\"b\"}],\"files\":[]}");
+    put("notes.txt", "not ours");
+    struct attn_dump *d = dump(scratch_dir);
+    const struct attn_dumped *q = attn_dump_find(d, "blocks.0.attn.q");
+    ck_assert(d->n == 2 && q && attn_dump_find(d, "embed") && attn_dump_tokens(d) == 2);
+    ck_assert(q->of.ndim == 3 && q->of.shape[0] == 2 && q->of.shape[1] == 2 && q->of.shape[2] == 1);
+    ck_assert(q->heads[0] == 2 && q->heads[1] == 10);
+    ck_assert(q->of.data[0] == 2 && q->of.data[1] == 3 && q->of.data[2] == 10 && q->of.data[3] == 11);
+    attn_dump_free(d);
+}
+END_TEST
+
+static void refused(const char *path, const char *says)
+{
+    struct attn_err err = {0};
+    struct attn_dump *d;
+    ck_assert_int_ne(attn_dump_open(&d, path, &err), 0);
+    ck_assert_ptr_null(d);
+    ck_assert_msg(strstr(err.msg, says) && strstr(err.msg, scratch_dir), "expected '%s' in '%s'", says, err.msg);
+}
+
+START_TEST(test_directories_refused)
+{
+    refused(scratch_dir, "no .npy and no .csv file in it");
+    put("blocks.0.attn.q.head0.csv", "token,0\na,1\n");
+    put("blocks.0.attn.q.head1.csv", "token,0\na,1\nb,2\n");
+    refused(scratch_dir, "differ in shape");
+    put("blocks.0.attn.q.head1.csv", "token,0\na,x\n");
+    refused(scratch_dir, "'x' is not a number");
+    put("a.npy", "no array");
+    refused(scratch_dir, "expected it to begin with");
+    ck_assert_int_eq(unlink(scratch_path("a.npy")) || mkfifo(scratch_path("a.npy"), 0600), 0);
+    refused(scratch_dir, "a.npy: is no regular file");
+    refused(scratch_path("missing"), "No such file");
+}
+END_TEST
+
+/* One bit of a good archive changed, every bit in turn: read or refused, never more than that. */
+START_TEST(test_flipped_bits)
+{
+    size_t len;
+    char *bytes = corpus_slurp("tests/corpus/npz/y_savez.npz", &len);
+    for (size_t i = 0; i < len * 8; i++) {
+        struct attn_unzip z;
+        struct attn_unzipped m = {0};
+        struct attn_err err = {0};
+        bytes[i / 8] = (char)(bytes[i / 8] ^ 1 << i % 8);
+        int rc = attn_unzip_start(&z, (unsigned char *)bytes, len, "x", &err);
+        while (!rc && !(rc = attn_unzip_next(&z, &m, &err)) && m.name)
+            rc = read_npy((const char *)m.data, m.size, "x", &err) == ATTN_ENOMEM;
+        ck_assert(rc == ATTN_OK || (rc == ATTN_EFORMAT && err.msg[0]));
+        bytes[i / 8] = (char)(bytes[i / 8] ^ 1 << i % 8);
+    }
+    free(bytes);
+}
+END_TEST
+
+Suite *suite_dump(void)
+{
+    Suite *s = suite_create("dump");
+    TCase *t = tcase_create("dump");
+    tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+    tcase_add_test(t, test_corpora);
+    tcase_add_loop_test(t, test_every_type_gives_the_same_numbers, 0, sizeof same / sizeof *same);
+    tcase_add_test(t, test_other_shapes);
+    tcase_add_test(t, test_document);
+    tcase_add_test(t, test_heads_of_a_csv_directory);
+    tcase_add_test(t, test_directories_refused);
+    tcase_add_test(t, test_flipped_bits);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -288,10 +288,45 @@ void attn_sink_close(struct attn_sink *s);                          /* NULL is f
 struct attn_dump;
 /* A directory of .npy or .csv files, an .npz archive, one .npy file, the JSON document of a run. */
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
+int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
+                  const struct attn_select *what, int threads, struct attn_err *err);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* 0: not known */
 /* The text of a token, NUL-terminated; NULL: only the id is known. */
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
+
+enum attn_diff_kind {
+    ATTN_DIFF_SAME, ATTN_DIFF_CLOSE,    /* bit for bit; within the tolerance */
+    ATTN_DIFF_NUMBERS, ATTN_DIFF_SHAPE, ATTN_DIFF_ONLY_A, ATTN_DIFF_ONLY_B
+};
+struct attn_diff_row {
+    const char *name;                   /* lives as long as both dumps */
+    int act, layer;                     /* act -1: no activation of ours */
+    enum attn_diff_kind kind;
+    int ndim[2]; size_t shape[2][8];    /* of a and of b */
+    /* The rest of numbers that could be compared. */
+    size_t count, differing;            /* numbers; those beyond the tolerance */
+    double max_abs, mean_abs;
+    double nmse;                        /* mean square of the difference over the variance of b */
+    uint64_t max_ulp;                   /* float32 numbers between the two, at most */
+    size_t at[3]; float a, b;           /* head, row and column of the largest difference */
+};
+struct attn_diff_opts {
+    double atol, rtol;                  /* they agree when |a - b| <= atol + rtol * |b| */
+    bool exact;                         /* ... or only when their bits do */
+    const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
+};
+/* b is the reference.  An error when there is no name that both have. */
+struct attn_diff;
+int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struct attn_dump *b,
+                  const struct attn_diff_opts *o, struct attn_err *err);
+void attn_diff_free(struct attn_diff *d);                           /* NULL is fine */
+/* In the order of the forward pass; names that are none of ours come last. */
+const struct attn_diff_row *attn_diff_rows(const struct attn_diff *d, size_t *n);
+const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);         /* NULL: nothing differs */
+/* Why the first one may differ, in words that call the sides A and B; kind, unless NULL, gets one word for scripts.
+ * NULL: it looks like no mistake we know. */
+const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
 
 /* ---- making models --------------------------------------------------------------------- */
 

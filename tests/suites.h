@@ -46,6 +46,9 @@ Suite *suite_checkpoints(void);
 Suite *suite_trained(void);
 Suite *suite_predict(void);
 Suite *suite_dump(void);
+Suite *suite_evidence(void);
+Suite *suite_diff(void);
+Suite *suite_compare(void);
 Suite *suite_cmd(void);
 Suite *suite_generate(void);
 

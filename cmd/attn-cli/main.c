@@ -115,5 +115,5 @@ int main(int argc, char **argv)
         err = late;
         code = late.code;
     }
-    return code ? say_error(named ? c->name : NULL, &err) : 0;
+    return code ? say_error(named ? c->name : NULL, &err) : common.status;
 }

@@ -166,6 +166,10 @@ static int take_word(struct parse *p, const char *word)
         common.word = word;
         return ATTN_OK;
     }
+    if (p->command->second && !common.second) {
+        common.second = word;
+        return ATTN_OK;
+    }
     bool text = find_short(p->command, 's') != NULL;
     if (text && !strcmp(word, "-"))
         return fail(p->err, ATTN_EUSAGE, "unexpected argument '-': standard input is -f -");

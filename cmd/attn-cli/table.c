@@ -10,7 +10,8 @@ struct word_rule word_rule;
 struct selection selection;
 
 const struct command *const commands[] = {
-    &run_command, &tokenize_command, &generate_command, &score_command, &info_command, &vocab_command, &init_command, &help_command, NULL,
+    &run_command, &tokenize_command, &generate_command, &score_command, &diff_command, &info_command, &vocab_command,
+    &init_command, &help_command, NULL,
 };
 
 const struct option model_options[] = {
@@ -120,7 +121,7 @@ const struct pair tool_files[] = {
 
 const struct pair tool_statuses[] = {
     {"0", "done; also when nobody reads the output any more (a closed pipe)"},
-    {"1", "bad input, model or environment, or a failed write"},
+    {"1", "bad input, model or environment, or a failed write; diff: they differ"},
     {"2", "wrong usage"},
     {NULL, NULL},
 };

@@ -50,7 +50,8 @@ struct command {
     const char *list_title;             /* NULL: no list */
     const struct pair *list;            /* more to know, at the end of the help */
     const struct option *const *groups; /* NULL after the last */
-    const char *word;                   /* name of the one argument that is no option; NULL: there is none */
+    const char *word;                   /* name of an argument that is no option; NULL: there is none */
+    const char *second;                 /* and of one after it; then both are paths, else word is a command */
 };
 
 extern const struct command *const commands[];          /* NULL after the last */
@@ -60,14 +61,15 @@ const struct option *option_at(const struct command *c, size_t i);      /* NULL 
 /* The value as it was typed, "" for a flag that is set, NULL when it was not given. */
 const char *option_given(const struct option *o);
 
-extern const struct command run_command, tokenize_command, generate_command, score_command, info_command, vocab_command,
-    init_command, help_command;
+extern const struct command run_command, tokenize_command, generate_command, score_command, diff_command, info_command,
+    vocab_command, init_command, help_command;
 
 /* Options that several commands share, and where their values are. */
 extern struct common {
-    const char *model, *sentence, *file, *ids, *word, *bos;
+    const char *model, *sentence, *file, *ids, *word, *second, *bos;
     struct number threads;
     bool raw, special, quiet, help, version;
+    int status;                         /* what a command that did its work ends with: 0, but for verdicts */
 } common;
 extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;
 extern struct selection { const char *show, *layer, *head; } selection;

@@ -26,7 +26,7 @@ _attn_cli()
     if [[ $cur == "=" ]]; then cur=; fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _attn_cli_words 'run tokenize generate score info vocab init help --help --version' "$cur"
+        _attn_cli_words 'run tokenize generate score diff info vocab init help --help --version' "$cur"
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -90,6 +90,23 @@ _attn_cli()
         -t|--threads) : ;;
         *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --stride --format --threads --quiet --help --version' "$cur" ;;
         esac ;;
+    diff)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
+        --ids) : ;;
+        --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
+        --layer) : ;;
+        --head) : ;;
+        --with) _attn_cli_paths -d 'life' "$cur" ;;
+        --atol) : ;;
+        --rtol) : ;;
+        --format) _attn_cli_words 'text json' "$cur" ;;
+        -t|--threads) : ;;
+        *) _attn_cli_paths -f '--model --sentence --file --raw --special --bos --ids --show --layer --head --with --atol --rtol --exact --all --format --threads --quiet --help --version' "$cur" ;;
+        esac ;;
     info)
         case $prev in
         -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
@@ -144,7 +161,7 @@ _attn_cli()
     help)
         case $prev in
         --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
-        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score info vocab init help' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score diff info vocab init help' "$cur" ;;
         esac ;;
     esac
 }

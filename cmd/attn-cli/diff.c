@@ -1,0 +1,164 @@
+/* diff.c - two dumps, or two models on one input: the first tensor that differs, and why it may. */
+#include "input.h"
+#include "report.h"
+#include "say.h"
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    const char *with, *format;
+    struct real atol, rtol;
+    bool exact, all;
+} o = {.atol = {NULL, 1e-5}, .rtol = {NULL, 1e-5}};
+
+struct sides { struct attn_model *model_a, *model_b; struct attn_dump *a, *b; };
+
+static int check_usage(struct attn_err *err)
+{
+    bool input = common.sentence || common.file || common.ids;
+    if (o.with && common.word)
+        return fail(err, ATTN_EUSAGE, "dumps and --with do not go together: give two dumps, or two models and an input");
+    if (!o.with && !common.second)
+        return fail(err, ATTN_EUSAGE, "what with what? give two dumps, or two models: -m MODEL --with MODEL -s TEXT");
+    if (!o.with && (input || selection.show || selection.layer || selection.head))
+        return fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with MODEL -s TEXT");
+    if (o.atol.x < 0 || o.rtol.x < 0)
+        return fail(err, ATTN_EUSAGE, "a tolerance is not negative");
+    if (o.exact && (o.atol.given || o.rtol.given))
+        return fail(err, ATTN_EUSAGE, "--exact tolerates nothing: it does not go with --atol and --rtol");
+    return ATTN_OK;
+}
+
+static int open_dumps(struct sides *s, struct attn_err *err)
+{
+    bool weights = common.model && common.model != getenv("ATTN_MODEL");    /* dumps need no model */
+    int code = attn_dump_open(&s->a, common.word, err);
+    if (!code)
+        code = attn_dump_open(&s->b, common.second, err);
+    if (!code && weights)
+        code = attn_model_open(&s->model_a, common.model, err);
+    return code;
+}
+
+/* What both models announce is in both dumps: each is asked for all that fits the list. */
+static int run_one(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens, struct attn_err *err)
+{
+    struct attn_select *what;
+    int code = attn_select_new(&what, m, selection.show ? selection.show : "*", selection.layer, selection.head, err);
+    if (code)
+        return code;
+    code = attn_dump_run(out, m, tokens, what, (int)common.threads.n, err);
+    attn_select_free(what);
+    return code;
+}
+
+static int run_models(struct sides *s, struct attn_err *err)
+{
+    struct input in = {0};
+    struct attn_tokens *tokens = NULL;
+    struct attn_tokenizer *tokenizer = NULL;
+    int code = input_read(&in, err);
+    if (!code)
+        code = attn_model_open(&s->model_a, common.model, err);
+    if (!code)
+        code = attn_model_open(&s->model_b, o.with, err);
+    if (!code)
+        code = input_tokens(&tokens, &tokenizer, &in, err);
+    if (!code && !tokens->n)
+        code = fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+    if (!code)
+        code = run_one(&s->a, s->model_a, tokens, err);
+    if (!code)
+        code = run_one(&s->b, s->model_b, tokens, err);
+    attn_tokens_free(tokens);
+    attn_tokenizer_close(tokenizer);
+    input_free(&in);
+    return code;
+}
+
+static const char *model_name(const struct attn_model *m)
+{
+    struct attn_info info;
+    attn_model_info(m, &info);
+    return info.path ? info.path : info.name;
+}
+
+static int compare(const struct sides *s, struct attn_err *err)
+{
+    struct attn_diff *d;
+    struct attn_diff_opts opts = {.atol = o.exact ? 0 : o.atol.x, .rtol = o.exact ? 0 : o.rtol.x, .exact = o.exact,
+                                  .model_a = s->model_a, .model_b = s->model_b};
+    if (attn_diff_new(&d, s->a, s->b, &opts, err))
+        return err->code;
+    struct report r = {.diff = d, .opts = &opts, .a = s->a, .b = s->b, .all = o.all,
+                       .name_a = o.with ? model_name(s->model_a) : common.word,
+                       .name_b = o.with ? model_name(s->model_b) : common.second, .same_ids = o.with != NULL};
+    if (o.format && !strcmp(o.format, "json"))
+        report_json(&r);
+    else
+        report_text(&r);
+    common.status = attn_diff_first(d) != NULL;
+    attn_diff_free(d);
+    return ATTN_OK;
+}
+
+static int diff(struct attn_err *err)
+{
+    struct sides s = {0};
+    int code = check_usage(err);
+    if (!code)
+        code = o.with ? run_models(&s, err) : open_dumps(&s, err);
+    if (!code)
+        code = compare(&s, err);
+    attn_dump_free(s.a);
+    attn_dump_free(s.b);
+    attn_model_close(s.model_a);
+    attn_model_close(s.model_b);
+    return code;
+}
+
+static const char *const formats[] = {"text", "json", NULL};
+
+static const struct option options[] = {
+    {0, "with", OPT_MODEL, &o.with, "DIR|NAME", "the model to compare with, on the same input", .flags = 0},
+    {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B| (default: 1e-5)", .flags = 0},
+    {0, "rtol", OPT_REAL, &o.rtol, "X", "the part of |B| in it (default: 1e-5)", .flags = 0},
+    {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only when their bits do", .flags = 0},
+    {0, "all", OPT_FLAG, &o.all, NULL, "list every tensor, also those that agree", .flags = 0},
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},
+    {.name = NULL},
+};
+
+const struct command diff_command = {
+    .name = "diff",
+    .run = diff,
+    .usage = "diff A B [-m DIR|NAME] [--atol X] [--rtol X] [--exact] [--all] | diff -m DIR|NAME --with DIR|NAME -s TEXT [--show LIST]",
+    .summary = "compare two dumps or two models: the first tensor that differs, and why",
+    .about = "Compares what two runs computed, name by name in the order of the forward pass, B being the reference.  A and B are "
+             "each a directory of .npy or .csv files, an .npz archive, one .npy file or the JSON document of run; arrays of your "
+             "own serve as a reference when they are called after our activations (blocks.0.attn.pattern.npy), of type float16, "
+             "float32 or float64, with or without batch axes of one.  Names that only one side has are listed and are no "
+             "difference.  With --with two models run the same tokens, those of the first one's tokenizer, and all they both "
+             "announce is compared.  Where the shape of the first difference gives its cause away, the cause is named: dump all "
+             "there is (run --show '*') on both sides to help it; with -m MODEL the weights are tried too.  Ends with 0 when "
+             "nothing differs, 1 when something does.",
+    .examples = (const struct pair[]){
+        {"attn-cli run -m ./gpt2 -s \"Hello there\" --show '*' -o ours.npz && attn-cli diff port/ ours.npz", "a port's .npy files "
+         "against ours: where does it go wrong?"},
+        {"attn-cli diff -m ./gpt2 --with ./converted -s \"Hello there\"", "two models on the same tokens"},
+        {"attn-cli diff before.npz after.npz --exact", "the same bits?"},
+        {"attn-cli diff a.json b.json --format json | jq .cause", "for scripts"},
+        {NULL, NULL}},
+    .list_title = "What the columns say",
+    .list = (const struct pair[]){
+        {"max abs, mean abs", "the largest and the mean |A - B|"},
+        {"max ulp", "how many float32 numbers lie between the two, at most"},
+        {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, select_options, options,
+                                             thread_options, general_options, NULL},
+    .word = "A",
+    .second = "B",
+};

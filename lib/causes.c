@@ -1,0 +1,352 @@
+/* causes.c - mistakes people make when they port a model, and the words for them.
+ *
+ * Each row of the table is one mistake and the activations it first shows in; the first that explains
+ * the numbers is the cause. */
+#include "clue.h"
+
+#include "base/err.h"
+#include "model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIT(act) (1u << (act))
+enum {
+    QK = BIT(ATTN_ACT_Q) | BIT(ATTN_ACT_K), QKV = QK | BIT(ATTN_ACT_V),
+    SQUARE = BIT(ATTN_ACT_SCORES) | BIT(ATTN_ACT_PATTERN), HEADS = QKV | SQUARE | BIT(ATTN_ACT_DOTS),
+    NORMS = BIT(ATTN_ACT_NORM1) | BIT(ATTN_ACT_NORM2) | BIT(ATTN_ACT_NORM_FINAL),
+    PRODUCTS = QKV | BIT(ATTN_ACT_OUT) | BIT(ATTN_ACT_MLP_PRE) | BIT(ATTN_ACT_MLP_LINEAR) | BIT(ATTN_ACT_MLP_OUT),
+    STREAM = BIT(ATTN_ACT_RESID_PRE) | BIT(ATTN_ACT_RESID_MID) | BIT(ATTN_ACT_RESID_POST),
+    ANY = BIT(ATTN_ACTS) - 1
+};
+
+/* ---- any numbers ----------------------------------------------------------------------- */
+
+static bool late(struct clue *c)
+{
+    const struct attn_pair *p = &c->p;
+    bool a = attn_seems_late(p->a, p->T, p->b, p->T, p->n), b = attn_seems_late(p->b, p->T, p->a, p->T, p->n);
+    return (a || b) && attn_clue_say(c, "row t of %c is row t + 1 of %c: positions are counted from another start",
+                                     attn_clue_side(a), attn_clue_side(!a));
+}
+
+static bool scaled(struct clue *c)
+{
+    double factor;
+    char name[64];
+    return attn_seems_scaled(&c->p, &factor) &&
+           attn_clue_say(c, "A is B times %.6g%s", factor, attn_clue_factor(c, factor, name));
+}
+
+/* "head 0 of A is head 1 of B, 1 is 0", as many as fit. */
+static void list_heads(char *out, size_t size, const size_t *map, size_t H)
+{
+    size_t n = 0, told = 0;
+    for (size_t h = 0; h < H && n < size - 24; h++)
+        if (map[h] != h)
+            n += (size_t)snprintf(out + n, size - n, told++ ? ", %zu is %zu" : "head %zu of A is head %zu of B", h, map[h]);
+    if (n >= size - 24)
+        snprintf(out + n, size - n, ", ...");
+}
+
+static bool reordered(struct clue *c)
+{
+    char text[160];
+    struct attn_pair p = c->p;
+    size_t H = attn_clue_heads(c);
+    if (c->act == ATTN_ACT_CONTEXT && H > 1 && p.n % H == 0)
+        p = attn_pair_split(&p, H);
+    size_t *map = p.H > 1 ? malloc(p.H * sizeof *map) : NULL;
+    bool found = map && attn_seems_reordered(&p, map);
+    if (found)
+        list_heads(text, sizeof text, map, p.H);
+    free(map);
+    return found && attn_clue_say(c, "the same heads in another order: %s", text);
+}
+
+static bool shuffled(struct clue *c)
+{
+    return attn_seems_shuffled(&c->p) &&
+           attn_clue_say(c, "each row holds the same numbers in another order: columns are permuted");
+}
+
+static bool offset(struct clue *c)
+{
+    bool turned = (BIT(c->act) & QK) && c->p.n > 1 && attn_seems_turned_offset(&c->p, attn_clue_theta(c));
+    return (turned || attn_seems_offset(&c->p)) &&
+           attn_clue_say(c, "A - B is the same in every row%s: a bias is missing on one side, or is another",
+                         turned ? " before rotation" : "");
+}
+
+static bool added(struct clue *c)
+{
+    static const int terms[] = {ATTN_ACT_EMBED, ATTN_ACT_POS_EMBED, ATTN_ACT_RESID_PRE, ATTN_ACT_OUT, ATTN_ACT_CONTEXT,
+                                ATTN_ACT_RESID_MID, ATTN_ACT_MLP_OUT};
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        struct attn_pair term;
+        double sign;
+        if (terms[i] != c->act && attn_clue_other(c, terms[i], &term) && term.H * term.n == c->p.n && term.T == c->p.T &&
+            attn_seems_sum(&c->p, term.a, &sign))
+            return attn_clue_say(c, "%c lacks %s, which %c adds", attn_clue_side(sign < 0), attn_act_tail(terms[i]),
+                                 attn_clue_side(sign > 0));
+    }
+    return false;
+}
+
+/* ---- norms ----------------------------------------------------------------------------- */
+
+static const char *norm_name(const struct attn_norm_fit *f)
+{
+    return f->kind == ATTN_FIT_RMS ? "RMSNorm" : "LayerNorm";
+}
+
+/* Each side's own norm fits it ten times better than the other's. */
+static bool fits_differ(const struct clue *c, const struct attn_pair *x, struct attn_norm_fit *a, struct attn_norm_fit *b)
+{
+    const struct attn_pair *p = &c->p;
+    if (!attn_fit_norm(a, x->a, p->a, p->T, p->n) || !attn_fit_norm(b, x->b, p->b, p->T, p->n))
+        return false;
+    return (a->kind != b->kind || a->eps != b->eps) &&
+           attn_gap_explained(a->gap, attn_fit_norm_gap(b, x->a, p->a, p->T, p->n)) &&
+           attn_gap_explained(b->gap, attn_fit_norm_gap(a, x->b, p->b, p->T, p->n));
+}
+
+static bool norm_input(const struct clue *c, struct attn_pair *x)
+{
+    return attn_clue_input(c, x) && x->T == c->p.T && x->n == c->p.n;
+}
+
+static bool epsilon(struct clue *c)
+{
+    struct attn_pair x;
+    struct attn_norm_fit a, b;
+    return norm_input(c, &x) && fits_differ(c, &x, &a, &b) && a.kind == b.kind &&
+           attn_clue_say(c, "the epsilon of the norm: A adds %g to the variance, B %g", a.eps, b.eps);
+}
+
+static bool norm_kind(struct clue *c)
+{
+    struct attn_pair x;
+    struct attn_norm_fit a, b;
+    return norm_input(c, &x) && fits_differ(c, &x, &a, &b) && a.kind != b.kind &&
+           attn_clue_say(c, "A is a %s, B a %s", norm_name(&a), norm_name(&b));
+}
+
+/* Parallel branches both read the block's input, sequential ones do not. */
+static bool branch(struct clue *c)
+{
+    struct attn_pair pre;
+    struct attn_norm_fit a, b;
+    if (!attn_clue_other(c, ATTN_ACT_RESID_PRE, &pre) || pre.n != c->p.n || pre.T != c->p.T ||
+        !attn_fit_norm(&a, pre.a, c->p.a, c->p.T, c->p.n) || !attn_fit_norm(&b, pre.b, c->p.b, c->p.T, c->p.n))
+        return false;
+    bool in_a = attn_gap_explained(a.gap, b.gap), in_b = attn_gap_explained(b.gap, a.gap);
+    return (in_a || in_b) && attn_clue_say(c, "%c's norm reads the block's input (parallel branches), %c's what attention made of it "
+                                           "(sequential)", attn_clue_side(in_a), attn_clue_side(!in_a));
+}
+
+static bool norm_weight(struct clue *c)
+{
+    struct attn_pair x;
+    struct attn_norm_fit a, b;
+    if (!norm_input(c, &x) || !attn_fit_norm(&a, x.a, c->p.a, c->p.T, c->p.n) ||
+        !attn_fit_norm(&b, x.b, c->p.b, c->p.T, c->p.n))
+        return false;
+    return a.gap < 1e-4 && b.gap < 1e-4 && a.kind == b.kind &&
+           attn_clue_say(c, "the same norm of the same input with another weight or bias (such as 1 + weight for weight)");
+}
+
+/* ---- queries, keys, values ------------------------------------------------------------- */
+
+/* Row 0 of all heads of q, k and v of one side; no rotation has touched position 0. */
+static bool stack(const struct clue *c, float *out, bool a, size_t H, size_t dh)
+{
+    static const int parts[] = {ATTN_ACT_Q, ATTN_ACT_K, ATTN_ACT_V};
+    for (size_t i = 0; i < 3; i++) {
+        struct attn_pair p;
+        if (!attn_clue_other(c, parts[i], &p) || p.H != H || p.n != dh)
+            return false;
+        for (size_t h = 0; h < H; h++)
+            memcpy(out + (i * H + h) * dh, (a ? p.a : p.b) + h * p.ld_head, dh * sizeof *out);
+    }
+    return true;
+}
+
+static bool restacked(struct clue *c)
+{
+    static const char *const text[] = {
+        [ATTN_STACK_OTHER] = "heads of q, k and v are mixed up: together they are the same heads",
+        [ATTN_STACK_A_INTERLEAVED] = "the fused qkv matrix: A reads it interleaved (q, k, v head by head), B as three blocks",
+        [ATTN_STACK_B_INTERLEAVED] = "the fused qkv matrix: B reads it interleaved (q, k, v head by head), A as three blocks",
+        [ATTN_STACK_NUMBERS] = "q, k and v together hold the same numbers in another order: the fused qkv matrix is cut otherwise"};
+    enum attn_stack how;
+    size_t H = c->p.H, dh = c->p.n, n = 3 * H * dh;
+    float *a = malloc(2 * n * sizeof *a + 1);
+    bool found = a && stack(c, a, true, H, dh) && stack(c, a + n, false, H, dh) &&
+                 attn_seems_restacked(a, a + n, H, dh, &how);
+    free(a);
+    return found && attn_clue_say(c, "%s", text[how]);
+}
+
+static void name_turn(char out[96], const struct attn_turn *t)
+{
+    if (t->pairing == ATTN_UNTURNED)
+        snprintf(out, 96, "does not rotate");
+    else
+        snprintf(out, 96, "rotates pairs %s (%zu numbers, theta %g, from position %zu)",
+                 t->pairing == ATTN_HALVES ? "(i, i + r/2)" : "(2i, 2i + 1)", t->r, t->theta, t->start);
+}
+
+static bool rotary(struct clue *c)
+{
+    struct attn_turn a, b;
+    char of_a[96], of_b[96];
+    if (c->p.n < 2 || c->p.T < 2 || !attn_seems_turned(&c->p, attn_clue_theta(c), &a, &b))
+        return false;
+    name_turn(of_a, &a);
+    name_turn(of_b, &b);
+    return attn_clue_say(c, "rotary positions: A %s, B %s", of_a, of_b);
+}
+
+/* ---- attention ------------------------------------------------------------------------- */
+
+static bool mask(struct clue *c)
+{
+    struct attn_mask_found f = attn_seems_masked(&c->p, c->act == ATTN_ACT_PATTERN);
+    char a = attn_clue_side(f.a_hides), b = attn_clue_side(!f.a_hides);
+    switch (f.kind) {
+    case ATTN_MASK_SAME:
+        return false;
+    case ATTN_MASK_NUMBER:
+        return attn_clue_say(c, "%c hides keys with %g in place of -inf: after softmax the same", a, (double)f.number);
+    case ATTN_MASK_FUTURE:
+        return attn_clue_say(c, "the mask: %c is causal, %c sees later keys too", a, b);
+    case ATTN_MASK_PAST:
+        return attn_clue_say(c, "the mask: %c does not see keys that are %zu or more back (a window), %c does", a, f.window, b);
+    case ATTN_MASK_OTHER:
+        break;
+    }
+    return attn_clue_say(c, "the masks hide different keys");
+}
+
+static bool tempered(struct clue *c)
+{
+    double factor;
+    char name[64];
+    return attn_seems_tempered(&c->p, &factor) &&
+           attn_clue_say(c, "the scale: A is the softmax of B's scores times %.6g%s", factor, attn_clue_factor(c, factor, name));
+}
+
+static bool wrong_axis(struct clue *c)
+{
+    bool a = attn_seems_wrong_axis(c->p.a, &c->p), b = attn_seems_wrong_axis(c->p.b, &c->p);
+    return a != b && attn_clue_say(c, "%c's columns sum to 1, not its rows: softmax over the wrong axis", attn_clue_side(a));
+}
+
+static bool flipped(struct clue *c)
+{
+    return attn_seems_flipped(&c->p) && attn_clue_say(c, "queries and keys have changed places: one side is transposed");
+}
+
+static bool merged(struct clue *c)
+{
+    bool a;
+    size_t H = attn_clue_heads(c);
+    if (H < 2 || c->p.n % H)
+        return false;
+    struct attn_pair p = attn_pair_split(&c->p, H);
+    return attn_seems_merged_wrong(&p, &a) &&
+           attn_clue_say(c, "%c has heads side by side number by number, %c head by head: an axis was not swapped before reshaping",
+                         attn_clue_side(a), attn_clue_side(!a));
+}
+
+/* ---- the mlp --------------------------------------------------------------------------- */
+
+static const char *bend_name(enum attn_bend kind)
+{
+    static const char *const names[] = {
+        [ATTN_BEND_GELU] = "the erf form of GELU (gelu)", [ATTN_BEND_GELU_NEW] = "the tanh form of GELU (gelu_new)",
+        [ATTN_BEND_QUICK] = "x sigmoid(1.702 x) (quick_gelu)", [ATTN_BEND_SILU] = "SiLU", [ATTN_BEND_RELU] = "ReLU",
+        [ATTN_BENDS] = "another function"};
+    return names[kind];
+}
+
+static bool gelu(struct clue *c)
+{
+    struct attn_pair pre, linear;
+    bool gated = attn_clue_other(c, ATTN_ACT_MLP_LINEAR, &linear) && linear.n == c->p.n;
+    if (!attn_clue_other(c, ATTN_ACT_MLP_PRE, &pre) || pre.n != c->p.n || pre.T != c->p.T)
+        return false;
+    enum attn_bend a = attn_fit_bend(c->p.a, pre.a, gated ? linear.a : NULL, pre.T * pre.n);
+    enum attn_bend b = attn_fit_bend(c->p.b, pre.b, gated ? linear.b : NULL, pre.T * pre.n);
+    return a != b && attn_clue_say(c, "the activation function: A uses %s, B %s", bend_name(a), bend_name(b));
+}
+
+static bool gate(struct clue *c)
+{
+    struct attn_pair pre, linear;
+    if (!attn_clue_other(c, ATTN_ACT_MLP_PRE, &pre) || !attn_clue_other(c, ATTN_ACT_MLP_LINEAR, &linear) || pre.n != c->p.n)
+        return false;
+    bool a = attn_fit_bend(c->p.a, linear.a, pre.a, pre.T * pre.n) == ATTN_BEND_SILU;
+    bool b = attn_fit_bend(c->p.b, linear.b, pre.b, pre.T * pre.n) == ATTN_BEND_SILU;
+    return a != b && attn_clue_say(c, "%c bends the wrong half: gate and up have changed places", attn_clue_side(a));
+}
+
+/* ---- the end --------------------------------------------------------------------------- */
+
+static bool product(struct clue *c)
+{
+    struct attn_pair x;
+    return attn_clue_input(c, &x) &&
+           attn_clue_say(c, "what it is computed from agrees, the product differs: the weight is transposed, permuted or another%s",
+                         c->model ? "" : " (with -m MODEL its weights are tried)");
+}
+
+static const struct mistake { const char *kind; unsigned acts; bool shapes; bool (*looks)(struct clue *c); } mistakes[] = {
+    {"bos", ANY, true, attn_clue_bos},
+    {"bos", ANY, true, attn_clue_bos_by_rows},
+    {"tokens", ANY, true, attn_clue_tokens},
+    {"axes", ANY, true, attn_clue_axes},
+    {"position", BIT(ATTN_ACT_POS_EMBED), false, late},
+    {"scale", BIT(ATTN_ACT_PATTERN), false, tempered},
+    {"axis", BIT(ATTN_ACT_PATTERN), false, wrong_axis},
+    {"axis", SQUARE | BIT(ATTN_ACT_DOTS), false, flipped},
+    {"mask", SQUARE, false, mask},
+    {"epsilon", NORMS, false, epsilon},
+    {"norm", NORMS, false, norm_kind},
+    {"scale", ANY & ~BIT(ATTN_ACT_PATTERN), false, scaled},
+    {"heads", HEADS | BIT(ATTN_ACT_CONTEXT), false, reordered},
+    {"heads", BIT(ATTN_ACT_CONTEXT), false, merged},
+    {"qkv", QKV, false, restacked},
+    {"rotary", QK, false, rotary},
+    {"transposed", PRODUCTS, false, attn_clue_transposed},
+    {"gate", BIT(ATTN_ACT_MLP_POST), false, gate},
+    {"gelu", BIT(ATTN_ACT_MLP_POST), false, gelu},
+    {"tied", BIT(ATTN_ACT_LOGITS), false, attn_clue_tied},
+    {"bias", PRODUCTS | NORMS | BIT(ATTN_ACT_LOGITS), false, offset},
+    {"residual", STREAM | BIT(ATTN_ACT_EMBED), false, added},
+    {"residual", BIT(ATTN_ACT_NORM2), false, branch},
+    {"norm", NORMS, false, norm_weight},
+    {"permuted", ANY, false, shuffled},
+    {"weight", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, product},
+};
+
+int attn_diff_explain(struct attn_diff *d, struct attn_err *err)
+{
+    if (d->first == d->n || d->row[d->first].act < 0)
+        return ATTN_OK;
+    struct clue c = {.d = d, .row = &d->row[d->first], .act = d->row[d->first].act, .layer = d->row[d->first].layer,
+                     .model = d->o.model_a ? d->o.model_a : d->o.model_b};
+    if (c.row->kind == ATTN_DIFF_NUMBERS && !attn_diff_pair(d, c.act, c.layer, &c.p))
+        return ATTN_OK;
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        const struct mistake *m = &mistakes[i];
+        if (!(m->acts & BIT(c.act)) || !(m->shapes || c.p.H) || !m->looks(&c))
+            continue;
+        d->kind = m->kind;
+        return d->cause ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for the words of a cause");
+    }
+    return ATTN_OK;
+}

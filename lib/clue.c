@@ -1,0 +1,102 @@
+#include "clue.h"
+
+#include "model.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool attn_clue_say(struct clue *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    if (vasprintf(&c->d->cause, fmt, ap) < 0)
+        c->d->cause = NULL;
+    va_end(ap);
+    return true;
+}
+
+bool attn_clue_other(const struct clue *c, int act, struct attn_pair *out)
+{
+    return attn_diff_pair(c->d, act, attn_act_per_layer(act) ? c->layer : -1, out);
+}
+
+/* The last block's output, which what comes after the blocks reads. */
+static bool last_block(const struct clue *c, struct attn_pair *x)
+{
+    for (size_t i = c->d->n; i-- > 0;)
+        if (c->d->row[i].act == ATTN_ACT_RESID_POST)
+            return attn_diff_pair(c->d, ATTN_ACT_RESID_POST, c->d->row[i].layer, x);
+    return false;
+}
+
+bool attn_clue_input(const struct clue *c, struct attn_pair *x)
+{
+    switch (c->act) {
+    case ATTN_ACT_NORM1:
+        return attn_clue_other(c, ATTN_ACT_RESID_PRE, x);
+    case ATTN_ACT_Q: case ATTN_ACT_K: case ATTN_ACT_V:
+        return attn_clue_other(c, ATTN_ACT_NORM1, x) || attn_clue_other(c, ATTN_ACT_RESID_PRE, x);
+    case ATTN_ACT_OUT:
+        return attn_clue_other(c, ATTN_ACT_CONTEXT, x);
+    case ATTN_ACT_NORM2:
+        return attn_clue_other(c, ATTN_ACT_RESID_MID, x) || attn_clue_other(c, ATTN_ACT_RESID_PRE, x);
+    case ATTN_ACT_MLP_PRE: case ATTN_ACT_MLP_LINEAR:
+        return attn_clue_other(c, ATTN_ACT_NORM2, x) || attn_clue_other(c, ATTN_ACT_RESID_MID, x);
+    case ATTN_ACT_MLP_POST:
+        return attn_clue_other(c, ATTN_ACT_MLP_PRE, x);
+    case ATTN_ACT_MLP_OUT:
+        return attn_clue_other(c, ATTN_ACT_MLP_POST, x);
+    case ATTN_ACT_NORM_FINAL:
+        return last_block(c, x);
+    case ATTN_ACT_LOGITS:
+        return attn_clue_other(c, ATTN_ACT_NORM_FINAL, x) || last_block(c, x);
+    default:
+        return false;
+    }
+}
+
+size_t attn_clue_head_width(const struct clue *c)
+{
+    struct attn_pair p, context;
+    if (attn_clue_other(c, ATTN_ACT_Q, &p) || attn_clue_other(c, ATTN_ACT_K, &p))
+        return p.n;
+    if (c->model)
+        return c->model->w.n.dh;
+    size_t H = attn_clue_heads(c);
+    return H && attn_clue_other(c, ATTN_ACT_CONTEXT, &context) ? context.n / H : 0;
+}
+
+size_t attn_clue_heads(const struct clue *c)
+{
+    static const int with_heads[] = {ATTN_ACT_Q, ATTN_ACT_DOTS, ATTN_ACT_SCORES, ATTN_ACT_PATTERN};
+    struct attn_pair p;
+    for (size_t i = 0; i < sizeof with_heads / sizeof *with_heads; i++)
+        if (attn_clue_other(c, with_heads[i], &p))
+            return p.H;
+    return c->model ? c->model->w.n.H : 0;
+}
+
+double attn_clue_theta(const struct clue *c)
+{
+    return c->model && c->model->w.rotary ? c->model->config.rope_theta : 0;
+}
+
+const char *attn_clue_factor(const struct clue *c, double factor, char buf[64])
+{
+    struct attn_pair x;
+    double dh = (double)attn_clue_head_width(c), layer = c->layer + 1;
+    double d = attn_clue_other(c, ATTN_ACT_EMBED, &x) || attn_clue_input(c, &x) ? (double)x.n : 0;
+    const struct { const char *name; double x; } known[] = {
+        {"sqrt(d_head)", sqrt(dh)}, {"1/sqrt(d_head)", 1 / sqrt(dh)}, {"d_head", dh}, {"1/d_head", 1 / dh},
+        {"sqrt(d_model)", sqrt(d)}, {"1/sqrt(d_model)", 1 / sqrt(d)}, {"the number of the layer from 1", layer},
+        {"1 over the number of the layer from 1", 1 / layer}, {"log2(e)", M_LOG2E}, {"ln(2)", M_LN2},
+        {"sqrt((d - 1)/d): the variance of a sample", sqrt((d - 1) / d)},
+        {"sqrt(d/(d - 1)): the variance of a sample", sqrt(d / (d - 1))}};
+    buf[0] = '\0';
+    for (size_t i = 0; i < sizeof known / sizeof *known && !buf[0]; i++)
+        if (fabs(known[i].x - 1) > 1e-9 && fabs(factor / known[i].x - 1) < 2e-5)
+            snprintf(buf, 64, " = %s", known[i].name);
+    return buf;
+}

@@ -1,0 +1,135 @@
+/* clue_weights.c - products done again with the weights of a model, as they are and otherwise. */
+#include "clue.h"
+
+#include "compute/vec.h"
+#include "model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROWS = 4 };                      /* of the activations: more prove no more */
+
+static const struct attn_mat *matrix_of(const struct clue *c)
+{
+    const struct attn_weights *w = &c->model->w;
+    if (c->layer >= 0 && (size_t)c->layer >= w->n.L)
+        return NULL;
+    const struct attn_block *b = &w->block[c->layer < 0 ? 0 : c->layer];
+    switch (c->act) {
+    case ATTN_ACT_Q:          return &b->q;
+    case ATTN_ACT_K:          return &b->k;
+    case ATTN_ACT_V:          return &b->v;
+    case ATTN_ACT_OUT:        return &b->o;
+    case ATTN_ACT_MLP_PRE:    return b->gate.data ? &b->gate : &b->in;
+    case ATTN_ACT_MLP_LINEAR: return &b->in;
+    case ATTN_ACT_MLP_OUT:    return &b->out;
+    default:                  return NULL;
+    }
+}
+
+/* y[out] += x[in] w, or x times w transposed, w being square then; line: room for one stored row. */
+static void multiply(double *y, const float *x, const struct attn_mat *w, bool transposed, float *line)
+{
+    size_t rows = w->by_output ? w->out : w->in, columns = w->by_output ? w->in : w->out;
+    for (size_t i = 0; i < rows; i++) {
+        size_t at = w->by_output ? attn_mat_place(w, i) : i;
+        attn_vec_widen(line, w->data, w->type, at * w->ld, columns);
+        for (size_t j = 0; j < columns; j++)
+            if (w->by_output != transposed)
+                y[i] += (double)x[j] * (double)line[j];
+            else
+                y[j] += (double)x[i] * (double)line[j];
+    }
+}
+
+static void add_bias(double *y, const struct attn_mat *w, float *line)
+{
+    for (size_t j = 0; j < w->out && w->bias.data; j++) {
+        attn_vec_widen(line, w->bias.data, w->bias.type, attn_mat_place(w, j), 1);
+        y[j] += (double)*line;
+    }
+}
+
+static void turn(double *y, const struct attn_weights *w, size_t heads, size_t t)
+{
+    size_t half = w->rotary / 2;
+    for (size_t h = 0; h < heads; h++)
+        for (size_t i = 0; i < half; i++) {
+            double c = cos((double)t * w->speed[i]), s = sin((double)t * w->speed[i]);
+            double *u = y + h * w->n.dh + i, *v = u + half, first = *u;
+            *u = first * c - *v * s;
+            *v = first * s + *v * c;
+        }
+}
+
+static double distance(const struct attn_pair *p, const float *side, size_t t, const double *y)
+{
+    double left = 0, all = 0;
+    for (size_t h = 0; h < p->H; h++)
+        for (size_t j = 0; j < p->n; j++) {
+            double have = side[h * p->ld_head + t * p->ld + j], want = y[h * p->n + j];
+            left += (have - want) * (have - want);
+            all += want * want;
+        }
+    return all > 0 ? sqrt(left / all) : INFINITY;
+}
+
+/* How far A and B are at most, in the first rows, from the product. */
+static bool gaps(const struct clue *c, const struct attn_pair *x, const struct attn_mat *w, bool transposed, double gap[2])
+{
+    bool turns = c->model->w.rotary && (c->act == ATTN_ACT_Q || c->act == ATTN_ACT_K);
+    size_t widest = w->in > w->out ? w->in : w->out;
+    double *y = calloc(w->out + 1, sizeof *y);
+    float *line = malloc((widest + 1) * sizeof *line);
+    gap[0] = gap[1] = 0;
+    for (size_t t = 0; y && line && t < x->T && t < ROWS; t++) {
+        for (size_t j = 0; j < w->out; j++)
+            y[j] = 0;
+        multiply(y, x->a + t * x->ld, w, transposed, line);
+        add_bias(y, w, line);
+        if (turns)
+            turn(y, &c->model->w, c->p.H, t);
+        gap[0] = fmax(gap[0], distance(&c->p, c->p.a, t, y));
+        gap[1] = fmax(gap[1], distance(&c->p, c->p.b, t, y));
+    }
+    bool done = y && line;
+    free(y);
+    free(line);
+    return done;
+}
+
+static bool fits(const struct clue *c, const struct attn_pair *x, const struct attn_mat *w)
+{
+    return w && w->data && x->n == w->in && x->T == c->p.T && c->p.H * c->p.n == w->out;
+}
+
+bool attn_clue_transposed(struct clue *c)
+{
+    struct attn_pair x;
+    double as_is[2], turned[2];
+    const struct attn_mat *w = c->model ? matrix_of(c) : NULL;
+    if (!w || !attn_clue_input(c, &x) || !fits(c, &x, w) || w->in != w->out || !gaps(c, &x, w, false, as_is) ||
+        !gaps(c, &x, w, true, turned))
+        return false;
+    bool a = attn_gap_explained(turned[0], as_is[0]) && attn_gap_explained(as_is[1], turned[1]);
+    bool b = attn_gap_explained(turned[1], as_is[1]) && attn_gap_explained(as_is[0], turned[0]);
+    return (a || b) && attn_clue_say(c, "%c multiplies by the transpose of the weight that %c multiplies by",
+                                     attn_clue_side(a), attn_clue_side(!a));
+}
+
+bool attn_clue_tied(struct clue *c)
+{
+    struct attn_pair x;
+    double gap[2];
+    if (!c->model || !c->model->w.embed.data || !attn_clue_input(c, &x))
+        return false;
+    struct attn_mat w = c->model->w.embed;              /* as the output layer: bind.c ties it likewise */
+    w.in = c->model->w.embed.out;
+    w.out = c->model->w.embed.in;
+    w.by_output = true;
+    if (!fits(c, &x, &w) || !gaps(c, &x, &w, false, gap))
+        return false;
+    bool a = attn_gap_explained(gap[0], gap[1]), b = attn_gap_explained(gap[1], gap[0]);
+    return (a || b) && attn_clue_say(c, "%c's output layer is the embedding (tied), %c's is another", attn_clue_side(a),
+                                     attn_clue_side(!a));
+}

@@ -1,0 +1,23 @@
+/* diff.h - two dumps side by side, and what the search for a cause reads of them. */
+#ifndef ATTN_DIFF_H
+#define ATTN_DIFF_H
+
+#include "attn.h"
+#include "evidence.h"
+#include "io/dump.h"
+
+struct attn_diff {
+    const struct attn_dump *a, *b;
+    struct attn_diff_opts o;
+    struct attn_diff_row *row; size_t n;
+    size_t first;                       /* the first row that differs; n: none */
+    const char *kind; char *cause;      /* NULL: none found */
+};
+
+/* Both sides of an activation that has one shape in both dumps; false: it has not. */
+bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
+
+/* causes.c: sets kind and cause from the first row that differs; fails only for want of memory. */
+int attn_diff_explain(struct attn_diff *d, struct attn_err *err);
+
+#endif

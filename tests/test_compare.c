@@ -1,0 +1,103 @@
+/* test_compare.c - the command diff. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+#include "wrong.h"
+
+#include <stdio.h>
+
+#define GPT2 "tests/golden/checkpoints/gpt2-a"
+#define IDS "--ids 1,5,7,2,9,3,4,8"
+
+static const char *const written[] = {"-o $D/x.npz", "-o $D/x.json", "--format npy -o $D/npy", "--format csv -o $D/csv"};
+static const char *const paths[] = {"$D/x.npz", "$D/x.json", "$D/npy", "$D/csv"};
+
+START_TEST(test_every_format_holds_the_same)
+{
+    char line[512];
+    expect("\"$A\" run -m " GPT2 " " IDS " --show '*' -t 3 -o $D/a.npz", 0, "");
+    snprintf(line, sizeof line, "\"$A\" run -m " GPT2 " " IDS " --show '*' -t 1 %s", written[_i]);
+    expect(line, 0, "");
+    snprintf(line, sizeof line, "\"$A\" diff %s $D/a.npz --exact", paths[_i]);
+    expect(line, 0, "nothing differs: 36 tensors are the same bit for bit\n");
+}
+END_TEST
+
+START_TEST(test_verdicts)
+{
+    wrong_copy("gpt2-a", "gelu_new", "gelu", NULL);
+    const char *models = "\"$A\" diff -m " GPT2 " --with $D/wrong " IDS;
+    expect(models, 1, "blocks.0.mlp.post differs first; 21 of 36 tensors differ (beyond 1e-05 + 1e-05 |B|)\n");
+    expect(models, 1, "\ntokens  1,5,7,2,9,3,4,8\n");
+    expect(models, 1, "  blocks.0.mlp.pre              0  the same bits\n> blocks.0.mlp.post ");
+    expect(models, 1, "\nlikely cause: the activation function: A uses the tanh form");
+    expect(models, 1, "that differ (--all lists them)\n");
+    expect("\"$A\" diff -m " GPT2 " --with $D/wrong " IDS " --atol 0.01", 0, "nothing differs: 36 tensors agree, 15 of them bit for bit");
+    expect("\"$A\" diff -m " GPT2 " --with $D/wrong " IDS " --format json", 1, "\"cause\": {\"kind\": \"gelu\", \"text\": \"the activation");
+    expect("\"$A\" diff -m " GPT2 " --with $D/wrong " IDS " --show pattern --layer 0", 0, "nothing differs: 1 tensor is the same");
+    expect("\"$A\" diff -m models/life --with models/life -s 'Life is short'", 0, "bit for bit");
+}
+END_TEST
+
+/* Arrays of somebody else, of another type, with a batch axis. */
+START_TEST(test_references)
+{
+    expect("\"$A\" diff tests/corpus/npy/y_f8.npy tests/corpus/npy/y_fortran.npy --exact", 0, "bit for bit");
+    expect("\"$A\" diff tests/corpus/npy/y_f8.npy tests/corpus/npz/y_savez.npz 2>&1", 1, "no name in common");
+    expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1, "found [2, 3] in A, expected [2, 2] as in B");
+    expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1, "only in A: logits\n");
+    expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1, "only in B: blocks.0.attn.pattern\n");
+}
+END_TEST
+
+START_TEST(test_with_weights)
+{
+    const struct wrong_move turned = {"h.1.attn.c_proj.weight", wrong_transposed, false};
+    wrong_copy("gpt2-a", NULL, NULL, &turned);
+    expect("\"$A\" run -m " GPT2 " " IDS " --show '*' -o $D/a.npz && \"$A\" run -m $D/wrong " IDS " --show '*' -o $D/b.npz", 0, "");
+    expect("\"$A\" diff $D/b.npz $D/a.npz", 1, "the weight is transposed, permuted or another (with -m MODEL its weights are tried)");
+    expect("\"$A\" diff $D/b.npz $D/a.npz -m " GPT2, 1, "A multiplies by the transpose of the weight that B multiplies by");
+    expect("ATTN_MODEL=/nowhere \"$A\" diff $D/b.npz $D/a.npz", 1, "blocks.1.attn.out differs first");
+}
+END_TEST
+
+START_TEST(test_trouble)
+{
+    static const struct { const char *args; int status; const char *says; } trouble[] = {
+        {"", 2, "what with what?"},
+        {"a", 2, "what with what?"},
+        {"a b c", 2, "unexpected argument 'c'"},
+        {"a b --with c -s x", 2, "do not go together"},
+        {"a b -s x", 2, "are for two models"},
+        {"a b --show q", 2, "are for two models"},
+        {"a b --atol -1", 2, "not negative"},
+        {"a b --exact --rtol 1", 2, "--exact tolerates nothing"},
+        {"--with models/life", 2, "no input"},
+        {"/nowhere/a /nowhere/b", 1, "/nowhere/a: cannot"},
+        {"tests/corpus/npy/n_int.npy tests/corpus/npy/y_f4.npy", 1, "n_int.npy: holds numbers of type '<i8'"},
+        {"-m models/life --with /nowhere/b -s Life", 1, "/nowhere/b"},
+        {"-m models/life --with models/life -s Life --show nonsense", 2, "unknown activation 'nonsense'"},
+        {"-m models/life --with models/life -s ''", 1, "the sentence is empty"},
+    };
+    char line[256];
+    for (size_t i = 0; i < sizeof trouble / sizeof *trouble; i++) {
+        snprintf(line, sizeof line, "\"$A\" diff %s 2>&1 >/dev/null", trouble[i].args);
+        expect(line, trouble[i].status, trouble[i].says);
+    }
+}
+END_TEST
+
+Suite *suite_compare(void)
+{
+    Suite *s = suite_create("compare");
+    TCase *c = tcase_create("compare");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_loop_test(c, test_every_format_holds_the_same, 0, sizeof written / sizeof *written);
+    tcase_add_test(c, test_verdicts);
+    tcase_add_test(c, test_references);
+    tcase_add_test(c, test_with_weights);
+    tcase_add_test(c, test_trouble);
+    suite_add_tcase(s, c);
+    return s;
+}

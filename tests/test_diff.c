@@ -1,0 +1,429 @@
+/* test_diff.c - mistakes planted in checkpoints and in their dumps: the first tensor that differs is
+ * named, and the mistake. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "wrong.h"
+
+#include "io/dump.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int32_t ids[] = {1, 5, 7, 2, 9, 3, 4, 8, 11, 12, 13, 14};
+enum { T = sizeof ids / sizeof *ids };
+
+/* ---- runs ---- */
+
+struct ran { struct attn_model *model; struct attn_dump *dump; };
+
+static struct ran run_ids(const char *path, const int32_t *list, size_t n, const char *show, int threads)
+{
+    struct ran r;
+    struct attn_err err = {0};
+    struct attn_tokens *tokens = NULL;
+    struct attn_select *what = NULL;
+    int rc = attn_model_open(&r.model, path, &err);
+    if (!rc)
+        rc = attn_tokens_from_ids(&tokens, list, n, &err);
+    if (!rc)
+        rc = attn_select_new(&what, r.model, show, NULL, NULL, &err);
+    if (!rc)
+        rc = attn_dump_run(&r.dump, r.model, tokens, what, threads, &err);
+    ck_assert_msg(rc == 0, "%s", err.msg);
+    attn_select_free(what);
+    attn_tokens_free(tokens);
+    return r;
+}
+
+static struct ran run(const char *path)
+{
+    return run_ids(path, ids, T, "*", 2);
+}
+
+static void ran_free(struct ran *r)
+{
+    attn_dump_free(r->dump);
+    attn_model_close(r->model);
+}
+
+/* What is found; the cause must be of that kind and say that.  first NULL: nothing differs. */
+static void expect_diff(const struct ran *a, const struct ran *b, const char *first, const char *kind, const char *says)
+{
+    struct attn_err err = {0};
+    struct attn_diff *d;
+    const char *found_kind;
+    struct attn_diff_opts o = {.atol = 1e-5, .rtol = 1e-5, .model_a = a->model, .model_b = b->model};
+    ck_assert_msg(attn_diff_new(&d, a->dump, b->dump, &o, &err) == 0, "%s", err.msg);
+    const struct attn_diff_row *row = attn_diff_first(d);
+    const char *cause = attn_diff_cause(d, &found_kind);
+    if (!first)
+        ck_assert_msg(!row, "%s differs", row->name);
+    else {
+        ck_assert_msg(row && !strcmp(row->name, first), "expected %s, found %s (%s)", first, row ? row->name : "nothing", cause);
+        ck_assert_msg(cause && !strcmp(found_kind, kind) && strstr(cause, says), "expected %s '%s', found %s '%s'", kind, says,
+                      found_kind, cause);
+    }
+    attn_diff_free(d);
+}
+
+/* ---- mistakes in a checkpoint ---- */
+
+/* gpt2-a: queries, keys and values are thirds of 16 columns, heads 8 wide. */
+static void swapped_heads(size_t *i, size_t *j)
+{
+    (void)i;
+    *j ^= 8;
+}
+
+/* neox-i: interleaved places get what three blocks would have there; heads are 32 wide, there are 2. */
+static void unstacked(size_t *i, size_t *j)
+{
+    size_t chunk = *i / 32, head = chunk / 3, part = chunk % 3;
+    (void)j;
+    *i = (part * 2 + head) * 32 + *i % 32;
+}
+
+static void one_later(size_t *i, size_t *j)
+{
+    (void)j;
+    *i += *i < 31;
+}
+
+static const struct planted {
+    const char *model, *from, *to;
+    struct wrong_move move;
+    const char *first, *kind, *says;
+} planted[] = {
+    {"gpt2-a", NULL, NULL, {"h.0.attn.c_attn", swapped_heads, false}, "blocks.0.attn.q", "heads", "head 0 of A is head 1 of B, 1 is 0"},
+    {"gpt2-a", NULL, NULL, {"h.1.attn.c_proj.weight", wrong_transposed, false}, "blocks.1.attn.out", "transposed", "B multiplies by the transpose"},
+    {"gpt2-a", NULL, NULL, {"wpe.weight", one_later, false}, "pos_embed", "position", "row t of B is row t + 1 of A"},
+    {"gpt2-a", "1e-05", "1e-06", {NULL, NULL, false}, "blocks.0.norm1", "epsilon", "A adds 1e-05 to the variance, B 1e-06"},
+    {"gpt2-a", "gelu_new", "gelu", {NULL, NULL, false}, "blocks.0.mlp.post", "gelu", "A uses the tanh form of GELU (gelu_new), B the erf form"},
+    {"gpt2-a", "\"scale_attn_weights\": true", "\"scale_attn_weights\": false", {NULL, NULL, false}, "blocks.0.attn.scores", "scale",
+     "A is B times 0.353553 = 1/sqrt(d_head)"},
+    {"neox-i", NULL, NULL, {"gpt_neox.layers.0.attention.query_key_value", unstacked, true}, "blocks.0.attn.q", "qkv",
+     "A reads it interleaved (q, k, v head by head), B as three blocks"},
+    {"neox-i", "\"use_parallel_residual\": true", "\"use_parallel_residual\": false", {NULL, NULL, false}, "blocks.0.norm2", "residual",
+     "A's norm reads the block's input (parallel branches)"},
+    {"neox-i", "\"rotary_pct\": 0.25", "\"rotary_pct\": 0.5", {NULL, NULL, false}, "blocks.0.attn.q", "rotary", "(8 numbers, theta 10000"},
+    {"llama-f", "10000.0", "500000.0", {NULL, NULL, false}, "blocks.0.attn.q", "rotary", "theta 10000, from position 0), B rotates pairs (i, i + r/2) (8 "
+     "numbers, theta 500000"},
+    {"llama-f", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true", {NULL, NULL, false}, "logits", "tied",
+     "B's output layer is the embedding"},
+    {"llama-f", NULL, NULL, {"model.layers.0.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.0.attn.q", "transposed", "B multiplies"},
+    {"neo-h", "\"window_size\": 5", "\"window_size\": 3", {NULL, NULL, false}, "blocks.1.attn.scores", "mask",
+     "B does not see keys that are 3 or more back"},
+};
+
+START_TEST(test_planted_in_a_checkpoint)
+{
+    const struct planted *p = &planted[_i];
+    struct ran a = run(wrong_origin(p->model)), b = run(wrong_copy(p->model, p->from, p->to, p->move.tensor ? &p->move : NULL));
+    expect_diff(&a, &b, p->first, p->kind, p->says);
+    ran_free(&a);
+    ran_free(&b);
+}
+END_TEST
+
+/* ---- mistakes in a dump ---- */
+
+static struct attn_array *array(struct attn_dump *d, const char *name)
+{
+    struct attn_dumped *found = (struct attn_dumped *)attn_dump_find(d, name);
+    ck_assert_msg(found != NULL, "no %s", name);
+    return &found->of;
+}
+
+/* Queries turned back, and forward again in pairs of neighbours. */
+static void adjacent_pairs(struct attn_dump *d)
+{
+    struct attn_array *q = array(d, "blocks.0.attn.q");
+    size_t n = q->shape[2], half = n / 2;
+    for (size_t row = 0; row < q->n / n; row++) {
+        double x[64];
+        float *y = q->data + row * n;
+        for (size_t i = 0; i < half; i++) {
+            double angle = (double)(row % T) * pow(10000, -2.0 * (double)i / (double)n), c = cos(angle), s = sin(angle);
+            x[i] = (double)y[i] * c + (double)y[i + half] * s;
+            x[i + half] = (double)y[i + half] * c - (double)y[i] * s;
+        }
+        for (size_t i = 0; i < half; i++) {
+            double angle = (double)(row % T) * pow(10000, -2.0 * (double)i / (double)n), c = cos(angle), s = sin(angle);
+            y[2 * i] = (float)(x[2 * i] * c - x[2 * i + 1] * s);
+            y[2 * i + 1] = (float)(x[2 * i] * s + x[2 * i + 1] * c);
+        }
+    }
+}
+
+static void no_bias(struct attn_dump *d)
+{
+    struct attn_array *v = array(d, "blocks.1.attn.v");
+    for (size_t i = 0; i < v->n; i++)
+        v->data[i] -= 0.03f * (float)(1 + i % v->shape[2]);
+}
+
+static void masked_by_a_number(struct attn_dump *d)
+{
+    struct attn_array *s = array(d, "blocks.0.attn.scores");
+    for (size_t i = 0; i < s->n; i++)
+        if (isinf(s->data[i]))
+            s->data[i] = -3.4e38f;
+}
+
+static void merged_wrong(struct attn_dump *d)
+{
+    struct attn_array *c = array(d, "blocks.0.attn.context");
+    size_t width = c->shape[1], dv = width / 2;
+    for (size_t t = 0; t < T; t++) {
+        float was[256];
+        memcpy(was, c->data + t * width, width * sizeof *was);
+        for (size_t j = 0; j < width; j++)
+            c->data[t * width + j % dv * 2 + j / dv] = was[j];
+    }
+}
+
+static void root_mean_square(struct attn_dump *d)
+{
+    struct attn_array *x = array(d, "blocks.0.resid_pre"), *y = array(d, "blocks.0.norm1");
+    size_t n = x->shape[1];
+    for (size_t t = 0; t < T; t++) {
+        double sum = 1e-5;
+        for (size_t j = 0; j < n; j++)
+            sum += (double)x->data[t * n + j] * (double)x->data[t * n + j] / (double)n;
+        for (size_t j = 0; j < n; j++)
+            y->data[t * n + j] = (float)((double)x->data[t * n + j] / sqrt(sum) * (1 + 0.01 * (double)j));
+    }
+}
+
+static void no_residual(struct attn_dump *d)
+{
+    struct attn_array *x = array(d, "blocks.0.resid_mid"), *y = array(d, "blocks.0.attn.out");
+    memcpy(x->data, y->data, x->n * sizeof *x->data);
+}
+
+static void gate_and_up(struct attn_dump *d)
+{
+    struct attn_array *pre = array(d, "blocks.0.mlp.pre"), *up = array(d, "blocks.0.mlp.linear"), *y = array(d, "blocks.0.mlp.post");
+    for (size_t i = 0; i < y->n; i++)
+        y->data[i] = (float)((double)up->data[i] / (1 + exp(-(double)up->data[i])) * (double)pre->data[i]);
+}
+
+static void rows_and_heads(struct attn_dump *d)
+{
+    struct attn_array *q = array(d, "blocks.0.attn.q");
+    q->shape[0] = T;
+    q->shape[1] = 2;
+}
+
+static void flipped(struct attn_dump *d)
+{
+    struct attn_array *p = array(d, "blocks.0.attn.pattern");
+    for (size_t h = 0; h < p->shape[0]; h++)
+        for (size_t i = 0; i < T; i++)
+            for (size_t j = 0; j < i; j++) {
+                float *x = &p->data[(h * T + i) * T + j], *y = &p->data[(h * T + j) * T + i], was = *x;
+                *x = *y;
+                *y = was;
+            }
+}
+
+static void a_strange_weight(struct attn_dump *d)
+{
+    struct attn_array *v = array(d, "blocks.0.attn.v");
+    for (size_t i = 0; i < v->n; i++)
+        v->data[i] = (float)sin((double)i);
+}
+
+static void another_token(struct attn_dump *d)
+{
+    d->token[3].id = 44;
+    array(d, "embed")->data[0]++;
+}
+
+static const struct spoiled {
+    const char *model;
+    void (*spoil)(struct attn_dump *d);
+    const char *first, *kind, *says;
+} spoiled[] = {
+    {"llama-f", adjacent_pairs, "blocks.0.attn.q", "rotary", "B rotates pairs (2i, 2i + 1) (8 numbers, theta 10000"},
+    {"gpt2-a", no_bias, "blocks.1.attn.v", "bias", "A - B is the same in every row"},
+    {"gpt2-a", masked_by_a_number, "blocks.0.attn.scores", "mask", "B hides keys with -3.4e+38 in place of -inf"},
+    {"gpt2-a", merged_wrong, "blocks.0.attn.context", "heads", "B has heads side by side number by number"},
+    {"gpt2-a", root_mean_square, "blocks.0.norm1", "norm", "A is a LayerNorm, B a RMSNorm"},
+    {"gpt2-a", no_residual, "blocks.0.resid_mid", "residual", "B lacks resid_pre, which A adds"},
+    {"llama-f", gate_and_up, "blocks.0.mlp.post", "gate", "B bends the wrong half"},
+    {"gpt2-a", rows_and_heads, "blocks.0.attn.q", "axes", "the same axes in another order"},
+    {"gpt2-a", flipped, "blocks.0.attn.pattern", "axis", "softmax over the wrong axis"},
+    {"gpt2-a", a_strange_weight, "blocks.0.attn.v", "weight", "with -m MODEL its weights are tried"},
+    {"gpt2-a", another_token, "embed", "tokens", "token 3 has id 2 in A and 44 in B"},
+};
+
+START_TEST(test_planted_in_a_dump)
+{
+    const struct spoiled *s = &spoiled[_i];
+    struct ran a = run(wrong_origin(s->model)), b = run(wrong_origin(s->model));
+    s->spoil(b.dump);
+    attn_model_close(a.model);          /* dumps know no models */
+    attn_model_close(b.model);
+    a.model = b.model = NULL;
+    expect_diff(&a, &b, s->first, s->kind, s->says);
+    ran_free(&a);
+    ran_free(&b);
+}
+END_TEST
+
+/* ---- the rest ---- */
+
+START_TEST(test_nothing_differs)
+{
+    struct ran a = run(wrong_origin("llama-f")), b = run_ids(wrong_origin("llama-f"), ids, T, "*", 1);
+    struct attn_err err = {0};
+    struct attn_diff *d;
+    size_t n;
+    const struct attn_diff_opts exact = {.exact = true};
+    ck_assert_int_eq(attn_diff_new(&d, a.dump, b.dump, &exact, &err), 0);
+    ck_assert_ptr_null(attn_diff_first(d));
+    ck_assert_ptr_null(attn_diff_cause(d, NULL));
+    const struct attn_diff_row *row = attn_diff_rows(d, &n);
+    ck_assert_uint_gt(n, 30);
+    for (size_t i = 0; i < n; i++)
+        ck_assert_msg(row[i].kind == ATTN_DIFF_SAME && row[i].act >= 0, "%s", row[i].name);
+    attn_diff_free(d);
+    ran_free(&a);
+    ran_free(&b);
+}
+END_TEST
+
+START_TEST(test_bos)
+{
+    int32_t more[T + 1] = {0};
+    memcpy(more + 1, ids, sizeof ids);
+    struct ran a = run_ids(wrong_origin("gpt2-a"), more, T + 1, "*", 1), b = run(wrong_origin("gpt2-a"));
+    expect_diff(&a, &b, "embed", "bos", "A has one token more, in front: id 0");
+    expect_diff(&b, &a, "embed", "bos", "B has one token more, in front: id 0");
+    a.dump->tokens = 0;                 /* as in an archive, which has none */
+    expect_diff(&a, &b, "embed", "bos", "A has one row more, in front");
+    expect_diff(&b, &a, "embed", "bos", "B has one row more, in front");
+    ran_free(&a);
+    ran_free(&b);
+}
+END_TEST
+
+/* With patterns and contexts alone: they are what is dumped by default. */
+START_TEST(test_scale_from_patterns)
+{
+    const char *wrong = wrong_copy("gpt2-a", "\"scale_attn_weights\": true", "\"scale_attn_weights\": false", NULL);
+    struct ran a = run_ids(wrong_origin("gpt2-a"), ids, T, NULL, 1), b = run_ids(wrong, ids, T, NULL, 1);
+    expect_diff(&a, &b, "blocks.0.attn.pattern", "scale", "B's scores times 0.353553 = 1/sqrt(d_head)");
+    expect_diff(&b, &a, "blocks.0.attn.pattern", "scale", "B's scores times 2.82843 = sqrt(d_head)");
+    ran_free(&a);
+    ran_free(&b);
+}
+END_TEST
+
+static struct attn_dump *made(const char *name, int ndim, const size_t *shape, const float *data, size_t n)
+{
+    struct attn_err err = {0};
+    struct attn_dump *d = calloc(1, sizeof *d);
+    struct attn_dumped what = {.of = {.ndim = ndim, .n = n, .data = malloc(n * sizeof *data)}};
+    for (int i = 0; i < ndim; i++)
+        what.of.shape[i] = shape[i];
+    memcpy(what.of.data, data, n * sizeof *data);
+    ck_assert_int_eq(attn_dump_add(d, name, strlen(name), &what, &err), 0);
+    return d;
+}
+
+START_TEST(test_numbers_of_a_row)
+{
+    const float x[] = {1, 2, 3, 4.5f, -0.0f, -INFINITY}, y[] = {1, 2, 3, 4, 0, -INFINITY};
+    struct attn_dump *a = made("embed", 2, (size_t[]){2, 3}, x, 6), *b = made("embed", 4, (size_t[]){1, 1, 2, 3}, y, 6);
+    struct attn_diff_opts o = {.atol = 1e-5};
+    struct attn_diff *d;
+    ck_assert_int_eq(attn_diff_new(&d, a, b, &o, NULL), 0);
+    const struct attn_diff_row *row = attn_diff_first(d);
+    ck_assert_msg(row && row->differing == 1 && row->count == 6, "zeros of both signs and equal infinities agree");
+    ck_assert(row->max_abs == 0.5 && row->at[0] == 0 && row->at[1] == 1 && row->at[2] == 0 && row->a == 4.5f && row->b == 4);
+    ck_assert_double_eq_tol(row->mean_abs, 0.1, 1e-15);
+    ck_assert_double_eq_tol(row->nmse, 0.05 / 2, 1e-15);            /* variance of 1, 2, 3, 4, 0 */
+    ck_assert_uint_eq(row->max_ulp, 1u << 20);                      /* an eighth of the step from 4 to 8 */
+    attn_diff_free(d);
+    o = (struct attn_diff_opts){.atol = 0.5};
+    ck_assert_int_eq(attn_diff_new(&d, a, b, &o, NULL), 0);
+    ck_assert_ptr_null(attn_diff_first(d));
+    attn_diff_free(d);
+    o = (struct attn_diff_opts){.exact = true};
+    ck_assert_int_eq(attn_diff_new(&d, a, b, &o, NULL), 0);
+    ck_assert_msg(attn_diff_first(d)->differing == 2, "the bits of zeros differ");
+    attn_diff_free(d);
+    attn_dump_free(a);
+    attn_dump_free(b);
+}
+END_TEST
+
+START_TEST(test_names)
+{
+    const float x = 1;
+    struct attn_err err = {0};
+    struct attn_diff *d;
+    const struct attn_diff_opts o = {0};
+    struct attn_dump *a = made("embed", 0, NULL, &x, 1), *b = made("mine", 0, NULL, &x, 1);
+    ck_assert_int_eq(attn_diff_new(&d, a, b, &o, &err), ATTN_EFORMAT);
+    ck_assert_msg(strstr(err.msg, "no name in common") && strstr(err.msg, "'embed'") && strstr(err.msg, "'mine'"), "%s", err.msg);
+    a->single = b->single = true;       /* two lone files are compared whatever they are called */
+    ck_assert_int_eq(attn_diff_new(&d, a, b, &o, &err), 0);
+    ck_assert_ptr_null(attn_diff_first(d));
+    attn_diff_free(d);
+    attn_dump_free(a);
+    attn_dump_free(b);
+}
+END_TEST
+
+START_TEST(test_order_and_one_sided_names)
+{
+    static const char *const names[] = {"logits", "blocks.10.norm1", "zebra", "blocks.2.attn.k", "blocks.2.attn.q", "embed", "blocks.x.q"};
+    static const char *const order[] = {"embed", "blocks.2.attn.q", "blocks.2.attn.k", "blocks.10.norm1", "logits", "blocks.x.q", "zebra"};
+    const float x = 1;
+    const struct attn_diff_opts o = {0};
+    struct attn_dump *a = made(names[0], 0, NULL, &x, 1), *b = made("embed", 0, NULL, &x, 1);
+    for (size_t i = 1; i < 7; i++) {
+        struct attn_dump *one = made(names[i], 0, NULL, &x, 1);
+        struct attn_dumped what = one->item[0];
+        free(what.name);
+        ck_assert_int_eq(attn_dump_add(a, names[i], strlen(names[i]), &what, NULL), 0);
+        one->n = 0;
+        attn_dump_free(one);
+    }
+    struct attn_diff *d;
+    size_t n;
+    ck_assert_int_eq(attn_diff_new(&d, a, b, &o, NULL), 0);
+    const struct attn_diff_row *row = attn_diff_rows(d, &n);
+    ck_assert_uint_eq(n, 7);
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_str_eq(row[i].name, order[i]);
+        ck_assert(row[i].kind == (i ? ATTN_DIFF_ONLY_A : ATTN_DIFF_SAME));
+    }
+    attn_diff_free(d);
+    attn_dump_free(a);
+    attn_dump_free(b);
+}
+END_TEST
+
+Suite *suite_diff(void)
+{
+    Suite *s = suite_create("diff");
+    TCase *t = tcase_create("diff");
+    tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+    tcase_add_loop_test(t, test_planted_in_a_checkpoint, 0, sizeof planted / sizeof *planted);
+    tcase_add_loop_test(t, test_planted_in_a_dump, 0, sizeof spoiled / sizeof *spoiled);
+    tcase_add_test(t, test_nothing_differs);
+    tcase_add_test(t, test_bos);
+    tcase_add_test(t, test_scale_from_patterns);
+    tcase_add_test(t, test_numbers_of_a_row);
+    tcase_add_test(t, test_names);
+    tcase_add_test(t, test_order_and_one_sided_names);
+    suite_add_tcase(s, t);
+    return s;
+}

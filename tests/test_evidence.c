@@ -1,0 +1,362 @@
+/* test_evidence.c - each shape of a difference is seen in arrays that have it, and not in those that do not. */
+#include "suites.h"
+
+#include "evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { H = 3, T = 6, N = 8, ALL = H * T * N };
+
+static float a[ALL], b[ALL];
+
+/* Numbers between -1 and 1 without a pattern. */
+static void draw(float *x, size_t n, unsigned seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = (float)(seed >> 8) / 8388608.0f - 1;
+    }
+}
+
+static struct attn_pair pair(void)
+{
+    return attn_pair_of(a, b, H, T, N);
+}
+
+static void set_up(void)
+{
+    draw(a, ALL, 1);
+    draw(b, ALL, 2);
+}
+
+/* Arrays that have nothing to do with each other. */
+START_TEST(test_nothing)
+{
+    struct attn_pair p = pair(), one = attn_pair_of(a, b, 1, T, N);
+    struct attn_turn from, to;
+    double x;
+    size_t map[H];
+    bool which;
+    ck_assert(!attn_seems_scaled(&p, &x) && !attn_seems_reordered(&p, map) && !attn_seems_offset(&p));
+    ck_assert(!attn_seems_shuffled(&p) && !attn_seems_sum(&one, a + T * N, &x) && !attn_seems_late(a, T, b, T, N));
+    ck_assert(!attn_seems_turned(&p, 10000, &from, &to) && !attn_seems_turned_offset(&p, 10000));
+    ck_assert(!attn_seems_merged_wrong(&p, &which));
+    ck_assert(attn_fit_bend(a, b, NULL, ALL) == ATTN_BENDS);
+}
+END_TEST
+
+START_TEST(test_gap)
+{
+    float x[] = {3, 4, INFINITY}, y[] = {3, 4, INFINITY};
+    ck_assert(attn_gap(x, y, 3) == 0);
+    x[0] = 3.5f;
+    ck_assert_double_eq_tol(attn_gap(x, y, 3), 0.1, 1e-12);
+    x[2] = 0;
+    ck_assert(isinf(attn_gap(x, y, 3)));
+}
+END_TEST
+
+START_TEST(test_scaled)
+{
+    double factor;
+    struct attn_pair p = pair();
+    for (size_t i = 0; i < ALL; i++)
+        a[i] = b[i] * 0.125f;
+    a[5] = b[5] = -INFINITY;            /* masked: no number, no contradiction */
+    ck_assert(attn_seems_scaled(&p, &factor));
+    ck_assert_double_eq_tol(factor, 0.125, 1e-9);
+    a[5] = 1;
+    ck_assert(!attn_seems_scaled(&p, &factor));
+}
+END_TEST
+
+START_TEST(test_reordered)
+{
+    size_t map[H];
+    struct attn_pair p = pair();
+    const size_t want[H] = {2, 1, 0};
+    for (size_t h = 0; h < H; h++)
+        memcpy(a + h * T * N, b + want[h] * T * N, T * N * sizeof *a);
+    ck_assert(attn_seems_reordered(&p, map));
+    ck_assert(memcmp(map, want, sizeof want) == 0);
+    memcpy(a, b, sizeof a);
+    ck_assert_msg(!attn_seems_reordered(&p, map), "all heads are at home");
+}
+END_TEST
+
+START_TEST(test_offset)
+{
+    struct attn_pair p = pair();
+    for (size_t i = 0; i < ALL; i++)
+        a[i] = b[i] + 0.01f * (float)(i % N + i / (T * N));
+    ck_assert(attn_seems_offset(&p));
+    a[0] += 0.1f;
+    ck_assert(!attn_seems_offset(&p));
+}
+END_TEST
+
+START_TEST(test_merged_wrong)
+{
+    bool a_is_wrong;
+    struct attn_pair whole = attn_pair_of(a, b, 1, T, H * N), p = attn_pair_split(&whole, H);
+    for (size_t t = 0; t < T; t++)
+        for (size_t h = 0; h < H; h++)
+            for (size_t j = 0; j < N; j++)
+                a[t * H * N + j * H + h] = b[t * H * N + h * N + j];
+    ck_assert(attn_seems_merged_wrong(&p, &a_is_wrong) && a_is_wrong);
+    struct attn_pair other = p;
+    other.a = p.b;
+    other.b = p.a;
+    ck_assert(attn_seems_merged_wrong(&other, &a_is_wrong) && !a_is_wrong);
+    ck_assert(attn_seems_shuffled(&p));
+}
+END_TEST
+
+START_TEST(test_sum_and_late)
+{
+    double sign;
+    float term[T * N];
+    struct attn_pair p = attn_pair_of(a, b, 1, T, N);
+    draw(term, T * N, 3);
+    for (size_t i = 0; i < T * N; i++)
+        a[i] = b[i] - term[i];
+    ck_assert(attn_seems_sum(&p, term, &sign) && sign == -1);
+    memcpy(a, b + N, (T - 1) * N * sizeof *a);
+    ck_assert(attn_seems_late(a, T, b, T, N) && !attn_seems_late(b, T, a, T, N));
+}
+END_TEST
+
+/* ---- attention ---- */
+
+static float softmax_of(float *out, const float *x, size_t n, float factor)
+{
+    float sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += out[k] = expf(factor * x[k]);
+    for (size_t k = 0; k < n; k++)
+        out[k] /= sum;
+    return sum;
+}
+
+START_TEST(test_tempered)
+{
+    double factor;
+    float scores[ALL];
+    struct attn_pair p = pair();
+    draw(scores, ALL, 4);
+    for (size_t i = 0; i < ALL; i += N) {
+        softmax_of(a + i, scores + i, N, 40);           /* small ones are rounded to 0 */
+        softmax_of(b + i, scores + i, N, 5);
+        a[i] = a[i] < 1e-10f ? 0 : a[i];
+    }
+    ck_assert(attn_seems_tempered(&p, &factor));
+    ck_assert_double_eq_tol(factor, 8, 1e-3);
+    struct attn_pair back = attn_pair_of(b, a, H, T, N);
+    ck_assert(attn_seems_tempered(&back, &factor));
+    ck_assert_double_eq_tol(factor, 0.125, 1e-4);
+    float was = b[3];
+    b[3] = b[4];
+    b[4] = was;
+    ck_assert(!attn_seems_tempered(&p, &factor));
+}
+END_TEST
+
+START_TEST(test_masks)
+{
+    float x[16] = {0}, y[16] = {0};
+    struct attn_pair p = attn_pair_of(x, y, 1, 4, 4);
+    for (size_t i = 0; i < 16; i++)
+        x[i] = y[i] = i % 4 > i / 4 ? -INFINITY : (float)i;
+    ck_assert(attn_seems_masked(&p, false).kind == ATTN_MASK_SAME);
+    for (size_t i = 0; i < 16; i++)
+        y[i] = (float)i;
+    struct attn_mask_found f = attn_seems_masked(&p, false);
+    ck_assert(f.kind == ATTN_MASK_FUTURE && f.a_hides);
+    for (size_t i = 0; i < 16; i++)
+        y[i] = i % 4 > i / 4 || i / 4 >= i % 4 + 2 ? -INFINITY : (float)i;
+    f = attn_seems_masked(&p, false);
+    ck_assert(f.kind == ATTN_MASK_PAST && !f.a_hides && f.window == 2);
+    for (size_t i = 0; i < 16; i++)
+        y[i] = i % 4 > i / 4 ? -1e9f : (float)i;
+    f = attn_seems_masked(&p, false);
+    ck_assert(f.kind == ATTN_MASK_NUMBER && !f.a_hides && f.number == -1e9f);
+    y[0] = -INFINITY;
+    y[3] = 1;
+    ck_assert(attn_seems_masked(&p, false).kind == ATTN_MASK_OTHER);
+}
+END_TEST
+
+START_TEST(test_axes_of_a_pattern)
+{
+    float x[16] = {0}, y[16] = {0};
+    struct attn_pair p = attn_pair_of(x, y, 1, 4, 4);
+    draw(a, 16, 5);
+    for (size_t i = 0; i < 16; i += 4)
+        softmax_of(y + i, a + i, 4, 3);
+    for (size_t i = 0; i < 16; i++)
+        x[i] = y[i % 4 * 4 + i / 4];
+    ck_assert(attn_seems_wrong_axis(x, &p) && !attn_seems_wrong_axis(y, &p) && attn_seems_flipped(&p));
+    x[1] += 0.1f;
+    ck_assert(!attn_seems_flipped(&p));
+}
+END_TEST
+
+START_TEST(test_restacked)
+{
+    enum attn_stack how;
+    enum { HEADS = 4 };
+    float rows[3 * HEADS * N], x[3 * HEADS * N], y[3 * HEADS * N];
+    draw(rows, 3 * HEADS * N, 6);
+    for (size_t i = 0; i < 3 * HEADS; i++) {            /* part i / HEADS of head i % HEADS */
+        memcpy(x + i * N, rows + (3 * (i % HEADS) + i / HEADS) * N, N * sizeof *x);
+        memcpy(y + i * N, rows + i * N, N * sizeof *y);
+    }
+    ck_assert(attn_seems_restacked(x, y, HEADS, N, &how) && how == ATTN_STACK_A_INTERLEAVED);
+    ck_assert(attn_seems_restacked(y, x, HEADS, N, &how) && how == ATTN_STACK_B_INTERLEAVED);
+    memcpy(x, y + N, N * sizeof *x);
+    memcpy(x + N, y, N * sizeof *x);
+    memcpy(x + 2 * N, y + 2 * N, (3 * HEADS - 2) * N * sizeof *x);
+    ck_assert(attn_seems_restacked(x, y, HEADS, N, &how) && how == ATTN_STACK_OTHER);
+    for (size_t i = 0; i < 3 * HEADS * N; i++)
+        x[i] = y[i % N * 3 * HEADS + i / N];
+    ck_assert(attn_seems_restacked(x, y, HEADS, N, &how) && how == ATTN_STACK_NUMBERS);
+    draw(x, 3 * HEADS * N, 7);
+    ck_assert(!attn_seems_restacked(x, y, HEADS, N, &how));
+}
+END_TEST
+
+/* ---- rotary positions ---- */
+
+/* Turned forward: turning back by the opposite angles, which is what a negative position would be. */
+static void turn(float *y, const float *x, const struct attn_turn *how)
+{
+    size_t half = how->pairing == ATTN_UNTURNED ? 0 : how->r / 2;
+    memcpy(y, x, sizeof a);
+    for (size_t i = 0; i < half; i++)
+        for (size_t row = 0; row < H * T; row++) {
+            double angle = (double)(row % T + how->start) * pow(how->theta, -2.0 * (double)i / (double)how->r);
+            float *u = y + row * N + (how->pairing == ATTN_HALVES ? i : 2 * i), *v = u + (how->pairing == ATTN_HALVES ? half : 1);
+            double first = *u, second = *v;
+            *u = (float)(first * cos(angle) - second * sin(angle));
+            *v = (float)(first * sin(angle) + second * cos(angle));
+        }
+}
+
+static const struct { struct attn_turn a, b; } turned[] = {
+    {{ATTN_HALVES, 10000, N, 0}, {ATTN_ADJACENT, 10000, N, 0}}, {{ATTN_ADJACENT, 500000, N, 0}, {ATTN_HALVES, 500000, N, 0}},
+    {{ATTN_HALVES, 10000, N, 0}, {ATTN_UNTURNED, 0, 0, 0}},     {{ATTN_HALVES, 10000, N, 0}, {ATTN_HALVES, 500000, N, 0}},
+    {{ATTN_HALVES, 10000, N / 2, 0}, {ATTN_HALVES, 10000, N, 0}}, {{ATTN_HALVES, 1234, N, 0}, {ATTN_ADJACENT, 1234, N, 0}},
+};
+
+START_TEST(test_turned)
+{
+    float from[ALL], back[ALL];
+    struct attn_turn x, y;
+    struct attn_pair p = pair();
+    draw(from, ALL, 8);
+    turn(a, from, &turned[_i].a);
+    turn(b, from, &turned[_i].b);
+    attn_turn_back(back, a, &p, &turned[_i].a);
+    ck_assert(attn_gap(back, from, ALL) < 1e-6);        /* rounded twice */
+    ck_assert(attn_seems_turned(&p, 1234, &x, &y));
+    ck_assert(x.pairing == turned[_i].a.pairing && x.theta == turned[_i].a.theta && x.r == turned[_i].a.r);
+    ck_assert(y.pairing == turned[_i].b.pairing && y.theta == turned[_i].b.theta && y.r == turned[_i].b.r);
+}
+END_TEST
+
+START_TEST(test_turned_offset)
+{
+    float from[ALL], more[ALL];
+    const struct attn_turn how = {ATTN_HALVES, 10000, N, 0};
+    struct attn_pair p = pair();
+    draw(from, ALL, 9);
+    for (size_t i = 0; i < ALL; i++)
+        more[i] = from[i] + 0.1f * (float)(i % N);
+    turn(a, from, &how);
+    turn(b, more, &how);
+    ck_assert(attn_seems_turned_offset(&p, 0));
+    ck_assert(!attn_seems_offset(&p));
+}
+END_TEST
+
+/* ---- norms and activation functions ---- */
+
+static void norm(float *y, const float *x, bool rms, double eps)
+{
+    for (size_t t = 0; t < H * T; t++) {
+        double mean = 0, var = 0;
+        for (size_t j = 0; j < N && !rms; j++)
+            mean += (double)x[t * N + j] / N;
+        for (size_t j = 0; j < N; j++)
+            var += ((double)x[t * N + j] - mean) * ((double)x[t * N + j] - mean) / N;
+        for (size_t j = 0; j < N; j++)
+            y[t * N + j] = (float)(((double)x[t * N + j] - mean) / sqrt(var + eps) * (1 + 0.1 * (double)j) + (rms ? 0 : 0.3));
+    }
+}
+
+START_TEST(test_norms)
+{
+    static const double eps[] = {1e-12, 1e-6, 1e-5, 1e-3};
+    struct attn_norm_fit f;
+    for (size_t i = 0; i < ALL; i++)
+        a[i] *= 0.003f * (float)(1 + i / N);            /* rows of several sizes, none far above the epsilons */
+    for (int rms = 0; rms < 2; rms++)
+        for (size_t i = 0; i < sizeof eps / sizeof *eps; i++) {
+            norm(b, a, rms, eps[i]);
+            ck_assert(attn_fit_norm(&f, a, b, H * T, N));
+            ck_assert_msg(f.eps == eps[i] && f.gap < 1e-5, "%g was seen as %g (%g)", eps[i], f.eps, f.gap);
+            ck_assert(f.kind == (rms ? ATTN_FIT_RMS : ATTN_FIT_LAYER));
+        }
+    ck_assert_msg(!attn_fit_norm(&f, a, b, 2, N), "two rows fit any norm");
+}
+END_TEST
+
+START_TEST(test_bends)
+{
+    for (size_t i = 0; i < ALL; i++) {
+        double x = 2 * (double)b[i];
+        b[i] = (float)x;
+        x = b[i];
+        a[i] = (float)(0.5 * x * (1 + erf(x / sqrt(2))));
+    }
+    ck_assert(attn_fit_bend(a, b, NULL, ALL) == ATTN_BEND_GELU);
+    for (size_t i = 0; i < ALL; i++) {
+        double x = b[i];
+        a[i] = (float)(0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))));
+    }
+    ck_assert(attn_fit_bend(a, b, NULL, ALL) == ATTN_BEND_GELU_NEW);
+    for (size_t i = 0; i < ALL; i++)
+        a[i] = (float)((double)b[i] / (1 + exp(-(double)b[i])) * (double)b[ALL - 1 - i]);
+    float linear[ALL];
+    for (size_t i = 0; i < ALL; i++)
+        linear[i] = b[ALL - 1 - i];
+    ck_assert(attn_fit_bend(a, b, linear, ALL) == ATTN_BEND_SILU);
+    ck_assert(attn_fit_bend(a, b, NULL, ALL) == ATTN_BENDS);
+}
+END_TEST
+
+Suite *suite_evidence(void)
+{
+    Suite *s = suite_create("evidence");
+    TCase *t = tcase_create("evidence");
+    tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_test(t, test_nothing);
+    tcase_add_test(t, test_gap);
+    tcase_add_test(t, test_scaled);
+    tcase_add_test(t, test_reordered);
+    tcase_add_test(t, test_offset);
+    tcase_add_test(t, test_merged_wrong);
+    tcase_add_test(t, test_sum_and_late);
+    tcase_add_test(t, test_tempered);
+    tcase_add_test(t, test_masks);
+    tcase_add_test(t, test_axes_of_a_pattern);
+    tcase_add_test(t, test_restacked);
+    tcase_add_loop_test(t, test_turned, 0, sizeof turned / sizeof *turned);
+    tcase_add_test(t, test_turned_offset);
+    tcase_add_test(t, test_norms);
+    tcase_add_test(t, test_bends);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -260,6 +260,15 @@ int attn_select_new(struct attn_select **out, const struct attn_model *m, const 
                     const char *heads, struct attn_err *err);
 void attn_select_free(struct attn_select *s);
 
+/* What a run of one sentence of p->rows tokens takes that shows `what`, without making it. */
+struct attn_cost {
+    uint64_t memory, scratch;           /* bytes; scratch is the part of memory for bands of attention and logits */
+    uint64_t activations, numbers;      /* shown */
+    uint64_t npy, csv;                  /* bytes of them as .npy; as CSV, an estimate */
+};
+int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,
+                 struct attn_err *err);
+
 struct attn_sink_opts {
     const char *format;                 /* text json csv tidy npy npz */
     const char *path;                   /* NULL or "-": standard output */

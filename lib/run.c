@@ -10,6 +10,7 @@
 #include "compute/heads.h"
 #include "compute/rows.h"
 #include "compute/vec.h"
+#include "cost.h"
 #include "model.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct attn_run {
     struct attn_observer *obs;
     struct attn_span *span;
     struct attn_pass pass;
+    size_t kept;                        /* bytes of the arena before the scratch */
     bool scanned;                       /* non-finite numbers are not the weights' fault */
 };
 
@@ -82,6 +84,7 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->sin = attn_arena_f32(a, R, w->rotary / 2, 1);
     p->norm_w = attn_arena_f32(a, n->d, 1, 1);
     p->norm_b = attn_arena_f32(a, n->d, 1, 1);
+    r->kept = a->used;
     p->bands = attn_arena_f32(a, p->slots, ATTN_BAND, attn_heads_ld(p->keys));
     p->logits = attn_arena_f32(a, p->logit_rows, n->V, 1);
 }
@@ -111,7 +114,13 @@ static double work(const struct attn_run *r)
     return 2.0 * (double)r->plan.rows * ((double)n->L * (qkv + o + mlp + keys) + logits);
 }
 
-static int make_room(struct attn_run *r, struct attn_err *err)
+static int threads_of(const struct attn_run *r)
+{
+    return r->plan.threads > 0 ? r->plan.threads : attn_cpu_count();
+}
+
+/* The sizes the layout depends on; then counts it. */
+static void size_up(struct attn_run *r)
 {
     const struct attn_dims *n = &r->model->w.n;
     struct attn_pass *p = &r->pass;
@@ -122,14 +131,18 @@ static int make_room(struct attn_run *r, struct attn_err *err)
     p->keys = r->plan.keys > r->plan.rows ? r->plan.keys : r->plan.rows;
     if (p->keys > n->n_ctx)
         p->keys = n->n_ctx;
-    int threads = r->plan.threads > 0 ? r->plan.threads : attn_cpu_count();
-    int rc = attn_team_new(&p->team, threads, err);
-    if (rc)
-        return rc;
-    p->slots = attn_heads_slots(n->H, longest(r), threads, whole_matrices(r));
+    p->slots = attn_heads_slots(n->H, longest(r), threads_of(r), whole_matrices(r));
     if (attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT))
         p->logit_rows = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? LOGIT_ROWS : 1;
     lay_out(&r->arena, r);
+}
+
+static int make_room(struct attn_run *r, struct attn_err *err)
+{
+    int rc = attn_team_new(&r->pass.team, threads_of(r), err);
+    if (rc)
+        return rc;
+    size_up(r);
     rc = attn_arena_make(&r->arena, err);
     if (rc)
         return rc;
@@ -170,6 +183,25 @@ void attn_run_free(struct attn_run *r)
     free(r->trace.want);
     free(r->obs);
     free(r);
+}
+
+int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const struct attn_plan *p,
+                     const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+{
+    struct attn_run r = {.model = m, .plan = *p};
+    int rc = check_plan(m, p, err);
+    if (!rc)
+        rc = ask(&r, obs, n_obs, err);
+    if (!rc) {
+        size_up(&r);
+        out->memory = r.arena.used;
+        out->scratch = r.arena.used - r.kept;
+        if (r.arena.overflow)
+            rc = attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
+    }
+    free(r.trace.want);
+    free(r.obs);
+    return rc;
 }
 
 int attn_threads_available(void) { return attn_cpu_count(); }

@@ -1,4 +1,4 @@
-/* test_compare.c - the command diff. */
+/* test_compare.c - the command diff, and what info foretells of a run. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -88,6 +88,19 @@ START_TEST(test_trouble)
 }
 END_TEST
 
+/* What info foretells is what run writes. */
+START_TEST(test_cost)
+{
+    expect("\"$A\" run -m " GPT2 " " IDS " --show '*' --format npy -o $D/npy", 0, "");
+    expect("test $(cat $D/npy/*.npy | wc -c) = $(\"$A\" info -m " GPT2 " " IDS " --format json | sed -n 's/.*\"all\".*\"npy\": \\([0-9]*\\).*/\\1/p')",
+           0, "");
+    expect("\"$A\" info -m " GPT2 " " IDS, 0, "a run of 8 tokens, beside the weights\n");
+    expect("\"$A\" info -m " GPT2, 0, "output layer  yes, tied to the embedding\n\n28 tensors\n");
+    expect("\"$A\" info -m " GPT2 " --format json", 0, "\"run\": null,");
+    expect("\"$A\" info -s 'Life is bitter' 2>&1", 1, "bitter");
+}
+END_TEST
+
 Suite *suite_compare(void)
 {
     Suite *s = suite_create("compare");
@@ -98,6 +111,7 @@ Suite *suite_compare(void)
     tcase_add_test(c, test_references);
     tcase_add_test(c, test_with_weights);
     tcase_add_test(c, test_trouble);
+    tcase_add_test(c, test_cost);
     suite_add_tcase(s, c);
     return s;
 }

@@ -1,4 +1,5 @@
 /* info.c - what a model is. */
+#include "input.h"
 #include "json.h"
 #include "open.h"
 #include "say.h"
@@ -17,6 +18,8 @@ struct facts {
     char digest[80];
     struct attn_tokenizer *tokenizer;   /* NULL: there is none */
     struct attn_err why;                /* ... for this reason */
+    size_t T;                           /* tokens of the text a run of which is costed; 0: none is given */
+    struct attn_cost shown, all;        /* with the default --show, with all there is */
 };
 
 static const char *yes(bool b) { return b ? "yes" : "no"; }
@@ -82,6 +85,26 @@ static void text_choices(const struct attn_info *n)
     printf("output layer  %s\n", !n->unembed ? "no" : n->tied ? "yes, tied to the embedding" : "yes");
 }
 
+static void text_cost(const char *what, const struct attn_cost *c)
+{
+    static const char *const size[] = {" B", " KiB", " MiB", " GiB"};
+    printf("  %s\n    memory      %" PRIu64 " bytes", what, c->memory);
+    print_scaled(c->memory, 1024, size);
+    printf(", %" PRIu64 " of them scratch\n    shows       %" PRIu64 " numbers in %" PRIu64 " activations\n    npy         %" PRIu64
+           " bytes", c->scratch, c->numbers, c->activations, c->npy);
+    print_scaled(c->npy, 1024, size);
+    printf("\n    csv         about %" PRIu64 " bytes", c->csv);
+    print_scaled(c->csv, 1024, size);
+    putchar('\n');
+}
+
+static void text_run(const struct facts *f)
+{
+    printf("\na run of %zu tokens, beside the weights\n", f->T);
+    text_cost("run", &f->shown);
+    text_cost("run --show '*'", &f->all);
+}
+
 static void text_tensors(const struct facts *f)
 {
     struct attn_tensor_info t;
@@ -113,6 +136,8 @@ static void print_text(const struct facts *f)
         printf("tokenizer     none (%s)\n", f->why.msg);
     text_sizes(n);
     text_choices(n);
+    if (f->T)
+        text_run(f);
     text_tensors(f);
 }
 
@@ -141,6 +166,26 @@ static void json_head(const struct facts *f)
     printf(",\n \"finite\": %s", o.check ? "true" : "null");
 }
 
+static void json_cost(const char *key, const struct attn_cost *c)
+{
+    printf("\"%s\": {\"memory\": %" PRIu64 ", \"scratch\": %" PRIu64 ", \"activations\": %" PRIu64 ", \"numbers\": %" PRIu64
+           ", \"npy\": %" PRIu64 ", \"csv\": %" PRIu64 "}", key, c->memory, c->scratch, c->activations, c->numbers, c->npy, c->csv);
+}
+
+static void json_run(const struct facts *f)
+{
+    fputs(",\n \"run\": ", stdout);
+    if (!f->T) {
+        fputs("null", stdout);
+        return;
+    }
+    printf("{\"tokens\": %zu,\n  ", f->T);
+    json_cost("default", &f->shown);
+    fputs(",\n  ", stdout);
+    json_cost("all", &f->all);
+    putchar('}');
+}
+
 static void print_json(const struct facts *f)
 {
     fputs("{\"version\": \"" ATTN_VERSION "\"", stdout);
@@ -150,6 +195,7 @@ static void print_json(const struct facts *f)
         printf("{\"kind\": \"%s\", \"size\": %zu}", attn_tokenizer_kind(f->tokenizer), attn_tokenizer_size(f->tokenizer));
     else
         fputs("null", stdout);
+    json_run(f);
     fputs(",\n \"tensors\": [", stdout);
     for (size_t i = 0; i < f->info.tensors; i++) {
         struct attn_tensor_info t;
@@ -163,12 +209,46 @@ static void print_json(const struct facts *f)
     fputs("]}\n", stdout);
 }
 
+static int cost(struct attn_cost *out, const struct facts *f, const char *show, struct attn_err *err)
+{
+    struct attn_select *what;
+    struct attn_plan plan = {.rows = f->T, .seqs = 1, .threads = (int)common.threads.n};
+    int code = attn_select_new(&what, f->model, show, NULL, NULL, err);
+    if (!code)
+        code = attn_cost_of(out, f->model, what, &plan, err);
+    attn_select_free(what);
+    return code;
+}
+
+static int cost_text(struct facts *f, struct attn_err *err)
+{
+    struct input in;
+    struct attn_tokens *tokens = NULL;
+    struct attn_tokenizer *tokenizer = NULL;
+    int code = input_read(&in, err);
+    if (!code)
+        code = input_tokens(&tokens, &tokenizer, &in, err);
+    if (!code && !tokens->n)
+        code = fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+    f->T = code ? 0 : tokens->n;
+    if (!code)
+        code = cost(&f->shown, f, NULL, err);
+    if (!code)
+        code = cost(&f->all, f, "*", err);
+    attn_tokens_free(tokens);
+    attn_tokenizer_close(tokenizer);
+    input_free(&in);
+    return code;
+}
+
 static int describe(const struct attn_model *m, struct attn_err *err)
 {
     struct facts f = {.model = m};
     attn_model_info(m, &f.info);
     if ((o.check && attn_model_check(m, err)) ||
         attn_model_digest(m, o.digest && !strcmp(o.digest, "full"), f.digest, err))
+        return err->code;
+    if ((common.sentence || common.file || common.ids) && cost_text(&f, err))
         return err->code;
     attn_tokenizer_open(&f.tokenizer, common.model, &f.why);    /* a model without one is still a model */
     if (o.format && !strcmp(o.format, "json"))
@@ -200,14 +280,17 @@ static const struct option options[] = {
 const struct command info_command = {
     .name = "info",
     .run = info,
-    .usage = "info [-m DIR|NAME] [--format F] [--check] [--digest KIND]",
+    .usage = "info [-m DIR|NAME] [-s TEXT] [--format F] [--check] [--digest KIND]",
     .summary = "describe a model: family, sizes, choices, digest, tensors",
     .about = "Prints what a model is, without running it.  The digest names its numbers: two models with the same digest "
-             "compute the same.",
+             "compute the same.  With a text: also the memory a run of it would take and what it would write, with what run "
+             "shows by default and with everything.",
     .examples = (const struct pair[]){
         {"attn-cli info", "the model built into the binary"},
+        {"attn-cli info -m ./gpt2 -f chapter.txt", "how much memory, and how large is a dump of everything?"},
         {"attn-cli info -m ./gpt2 --check", "is any weight not a number?"},
         {"attn-cli info -m ./gpt2 --format json | jq .tensors", "names and shapes, for scripts"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
+                                             thread_options, general_options, NULL},
 };

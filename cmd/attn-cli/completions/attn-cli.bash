@@ -110,9 +110,14 @@ _attn_cli()
     info)
         case $prev in
         -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
+        --ids) : ;;
         --format) _attn_cli_words 'text json' "$cur" ;;
         --digest) _attn_cli_words 'sampled full' "$cur" ;;
-        *) _attn_cli_words '--model --format --check --digest --quiet --help --version' "$cur" ;;
+        -t|--threads) : ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --format --check --digest --threads --quiet --help --version' "$cur" ;;
         esac ;;
     vocab)
         case $prev in

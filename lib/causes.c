@@ -296,6 +296,13 @@ static bool gate(struct clue *c)
 
 /* ---- the end --------------------------------------------------------------------------- */
 
+/* Sums of a few thousand float32 products in two orders are about so far apart. */
+static bool rounding(struct clue *c)
+{
+    return attn_pair_gap(&c->p) < 2e-6 &&
+           attn_clue_say(c, "no mistake: this is what rounding does when sums are taken in another order");
+}
+
 static bool product(struct clue *c)
 {
     struct attn_pair x;
@@ -328,6 +335,7 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"bias", PRODUCTS | NORMS | BIT(ATTN_ACT_LOGITS), false, offset},
     {"residual", STREAM | BIT(ATTN_ACT_EMBED), false, added},
     {"residual", BIT(ATTN_ACT_NORM2), false, branch},
+    {"rounding", ANY, false, rounding},
     {"norm", NORMS, false, norm_weight},
     {"permuted", ANY, false, shuffled},
     {"weight", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, product},

@@ -324,6 +324,26 @@ START_TEST(test_scale_from_patterns)
 }
 END_TEST
 
+/* The last bit of every number: an exact comparison sees it, and blames nobody. */
+START_TEST(test_rounding)
+{
+    struct ran a = run(wrong_origin("gpt2-a")), b = run(wrong_origin("gpt2-a"));
+    struct attn_array *x = array(b.dump, "blocks.0.norm1");
+    struct attn_diff *d;
+    const char *kind;
+    const struct attn_diff_opts exact = {.exact = true};
+    for (size_t i = 0; i < x->n; i++)
+        x->data[i] = nextafterf(x->data[i], i % 3 ? INFINITY : 0);
+    ck_assert_int_eq(attn_diff_new(&d, a.dump, b.dump, &exact, NULL), 0);
+    ck_assert_str_eq(attn_diff_first(d)->name, "blocks.0.norm1");
+    ck_assert_uint_eq(attn_diff_first(d)->max_ulp, 1);
+    ck_assert_msg(attn_diff_cause(d, &kind) && !strcmp(kind, "rounding"), "%s", attn_diff_cause(d, NULL));
+    attn_diff_free(d);
+    ran_free(&a);
+    ran_free(&b);
+}
+END_TEST
+
 static struct attn_dump *made(const char *name, int ndim, const size_t *shape, const float *data, size_t n)
 {
     struct attn_err err = {0};
@@ -421,6 +441,7 @@ Suite *suite_diff(void)
     tcase_add_test(t, test_nothing_differs);
     tcase_add_test(t, test_bos);
     tcase_add_test(t, test_scale_from_patterns);
+    tcase_add_test(t, test_rounding);
     tcase_add_test(t, test_numbers_of_a_row);
     tcase_add_test(t, test_names);
     tcase_add_test(t, test_order_and_one_sided_names);

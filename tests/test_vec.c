@@ -38,6 +38,28 @@ static void fill(float *x, size_t n, unsigned seed, float scale)
 /* exp is right to 1.5 units of 2^-23, the sum to 2^-53, their quotient to half a unit more. */
 static const double SOFTMAX_ERROR = 2.5 * 0x1p-23;
 
+START_TEST(turned)
+{
+    enum { N = 70, LD = 19 };
+    static float x[ATTN_TURN][N + 1], y[(N + 1) * LD];
+    const float *row[ATTN_TURN];
+    for (int l = 0; l < ATTN_TURN; l++)
+        row[l] = x[l] + l % 2;          /* at any address */
+    for (int l = 0; l < ATTN_TURN; l++)
+        for (int k = 0; k <= N; k++)
+            x[l][k] = (float)(l * (N + 1) + k);
+    for (int i = 0; i < n_sets * (N + 1); i++) {
+        size_t n = (size_t)(i / n_sets);
+        memset(y, 0xff, sizeof y);
+        sets[i % n_sets]->turn(y, LD, row, n);
+        for (size_t k = 0; k < n; k++)
+            for (size_t l = 0; l < ATTN_TURN; l++)
+                ck_assert(y[k * LD + l] == row[l][k]);
+        ck_assert(isnan(y[n * LD]) && isnan(y[ATTN_TURN]));         /* and nothing else was written */
+    }
+}
+END_TEST
+
 START_TEST(softmax_is_right)
 {
     float x[67], y[67];
@@ -230,6 +252,7 @@ Suite *suite_vec(void)
     TCase *c = tcase_create("vec");
     tcase_add_unchecked_fixture(c, find_sets, NULL);
     tcase_set_timeout(c, 60);
+    tcase_add_test(c, turned);
     tcase_add_test(c, softmax_is_right);
     tcase_add_test(c, softmax_at_the_edges);
     tcase_add_test(c, activations_are_right);

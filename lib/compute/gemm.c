@@ -13,7 +13,7 @@ enum {
     PANEL = ATTN_PANEL,
     DEPTH = 512,                        /* rows of k in a copied panel: 128 KB, in the second-level cache */
     ROWS = 64,                          /* of x per kernel call */
-    IN_PLACE = 100                      /* up to so many rows the copy of a panel costs more than it saves */
+    IN_PLACE = 4                        /* up to so many rows the copy of a panel costs more than it saves */
 };
 static const double WORTH_LIBXSMM = 2e8;    /* operations our own loop does in the milliseconds libxsmm takes to start */
 
@@ -93,19 +93,30 @@ static void copy_rows(float *panel, const struct attn_mat *w, size_t k0, size_t 
     }
 }
 
+enum { STRIP = 128 };                   /* of a row that is not float32 */
+
+/* Where numbers k.. of output j lie; those that are not float32 are widened into `wide`. */
+static const float *row_of(const struct attn_mat *w, size_t j, size_t k, size_t n, float *wide)
+{
+    size_t at = attn_mat_place(w, j) * w->ld + k;
+    if (w->type == ATTN_F32)
+        return (const float *)w->data + at;
+    attn_vec_widen(wide, w->data, w->type, at, n);
+    return wide;
+}
+
 /* The same of a weight stored [out, in]. */
 static void copy_turned(float *panel, const struct attn_mat *w, size_t k0, size_t K, size_t j0, size_t cols)
 {
-    enum { STRIP = 64 };
-    float strip[STRIP];
-    if (cols < PANEL)
-        memset(panel, 0, K * PANEL * sizeof *panel);
-    for (size_t j = 0; j < cols; j++)
+    static const float none[STRIP];
+    float wide[ATTN_TURN][STRIP];
+    const float *row[ATTN_TURN];
+    for (size_t j = 0; j < PANEL; j += ATTN_TURN)
         for (size_t k = 0; k < K; k += STRIP) {
             size_t n = K - k < STRIP ? K - k : STRIP;
-            attn_vec_widen(strip, w->data, w->type, attn_mat_place(w, j0 + j) * w->ld + k0 + k, n);
-            for (size_t i = 0; i < n; i++)
-                panel[(k + i) * PANEL + j] = strip[i];
+            for (size_t l = 0; l < ATTN_TURN; l++)
+                row[l] = j + l < cols ? row_of(w, j0 + j + l, k0 + k, n, wide[l]) : none;
+            attn_vec_turn(panel + k * PANEL + j, PANEL, row, n);
         }
 }
 

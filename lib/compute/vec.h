@@ -37,6 +37,9 @@ void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first,
 /* Turns pairs (i, i + r/2) of x[r] by the angles whose cosines and sines are c, s [r/2]. */
 void attn_vec_rotate(float *x, const float *c, const float *s, size_t r);
 bool attn_vec_finite(const float *x, size_t n);
+/* y[n, 16] in columns what x[16] points to in rows: y[k * ldy + l] = x[l][k] */
+enum { ATTN_TURN = 16 };
+void attn_vec_turn(float *y, size_t ldy, const float *const *x, size_t n);
 
 /* y[n, 64] (+)= x[n, K] w[K, 64], each element one chain of fused multiply-adds over k ascending
  * from 0, or from y when `more`.  ld in floats. */

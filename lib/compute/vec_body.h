@@ -202,6 +202,25 @@ static bool finite_row(const float *x, size_t n)
     return total == 0;
 }
 
+/* Four by four: shuffles of four floats are fast on every machine, and memory is what one waits for. */
+static void turn(float *y, size_t ldy, const float *const *x, size_t n)
+{
+    size_t k = 0;
+    for (; k + 4 <= n; k += 4)
+        for (size_t l = 0; l < ATTN_TURN; l += 4) {
+            __m128 a = _mm_loadu_ps(x[l] + k), b = _mm_loadu_ps(x[l + 1] + k);
+            __m128 c = _mm_loadu_ps(x[l + 2] + k), d = _mm_loadu_ps(x[l + 3] + k);
+            _MM_TRANSPOSE4_PS(a, b, c, d);
+            _mm_storeu_ps(y + k * ldy + l, a);
+            _mm_storeu_ps(y + (k + 1) * ldy + l, b);
+            _mm_storeu_ps(y + (k + 2) * ldy + l, c);
+            _mm_storeu_ps(y + (k + 3) * ldy + l, d);
+        }
+    for (; k < n; k++)
+        for (size_t l = 0; l < ATTN_TURN; l++)
+            y[k * ldy + l] = x[l][k];
+}
+
 enum { TILE = TILE_COLS * LANES };
 
 /* rows (at most TILE_ROWS, a constant where it is called) x TILE columns stay in registers over k */
@@ -244,5 +263,5 @@ const struct vec_ops TABLE = {
     .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax,
     .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
     .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16,
-    .rotate = rotate, .finite = finite_row, .panel = panel
+    .rotate = rotate, .finite = finite_row, .turn = turn, .panel = panel
 };

@@ -19,6 +19,7 @@ struct vec_ops {
     void (*widen_bf16)(float *y, const uint16_t *x, size_t n);
     void (*rotate)(float *x, const float *c, const float *s, size_t r);
     bool (*finite)(const float *x, size_t n);
+    void (*turn)(float *y, size_t ldy, const float *const *x, size_t n);
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more);
 };

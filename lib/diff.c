@@ -149,22 +149,23 @@ static void set_shape(struct attn_diff_row *row, int side, const struct attn_arr
     memcpy(row->shape[side], x->shape, sizeof x->shape);
 }
 
-static void fill(struct attn_diff_row *row, const struct attn_dumped *a, const struct attn_dumped *b,
-                 const struct attn_diff_opts *o)
+/* What one side alone has: 0 is A. */
+static void fill_alone(struct attn_diff_row *row, int side, const struct attn_dumped *x)
 {
-    const struct attn_dumped *one = a ? a : b;
-    *row = (struct attn_diff_row){.name = one->name, .kind = a ? ATTN_DIFF_ONLY_A : ATTN_DIFF_ONLY_B};
+    *row = (struct attn_diff_row){.name = x->name, .kind = side == 0 ? ATTN_DIFF_ONLY_A : ATTN_DIFF_ONLY_B};
     find_act(row);
-    if (row->act < 0 && a && b) {       /* two lone files: one name may tell more */
+    set_shape(row, side, &x->of);
+}
+
+static void fill_pair(struct attn_diff_row *row, const struct attn_dumped *a, const struct attn_dumped *b,
+                      const struct attn_diff_opts *o)
+{
+    fill_alone(row, 0, a);
+    if (row->act < 0) {                 /* two lone files: one name may tell more */
         row->name = b->name;
         find_act(row);
     }
-    if (a)
-        set_shape(row, 0, &a->of);
-    if (b)
-        set_shape(row, 1, &b->of);
-    if (!a || !b)
-        return;
+    set_shape(row, 1, &b->of);
     struct attn_array x = a->of, y = b->of;
     row->kind = ATTN_DIFF_SHAPE;
     if (!same_shape(&x, &y) || !same_heads(a, b))
@@ -184,12 +185,15 @@ static size_t fill_rows(struct attn_diff *d)
     size_t common = 0;
     for (size_t i = 0; i < d->a->n; i++) {
         const struct attn_dumped *b = counterpart(d, &d->a->item[i]);
-        fill(&d->row[d->n++], &d->a->item[i], b, &d->o);
+        if (b)
+            fill_pair(&d->row[d->n++], &d->a->item[i], b, &d->o);
+        else
+            fill_alone(&d->row[d->n++], 0, &d->a->item[i]);
         common += b != NULL;
     }
     for (size_t i = 0; i < d->b->n && !(d->a->single && d->b->single); i++)
         if (!attn_dump_find(d->a, d->b->item[i].name))
-            fill(&d->row[d->n++], NULL, &d->b->item[i], &d->o);
+            fill_alone(&d->row[d->n++], 1, &d->b->item[i]);
     qsort(d->row, d->n, sizeof *d->row, by_flow);
     for (d->first = 0; d->first < d->n; d->first++)
         if (d->row[d->first].kind == ATTN_DIFF_NUMBERS || d->row[d->first].kind == ATTN_DIFF_SHAPE)

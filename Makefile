@@ -123,12 +123,15 @@ test:
 
 # Sanitizers map fixed addresses, which the randomness of some kernels gets in the way of.
 steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
+# Time limits are there to end what hangs, not to judge a busy machine.
+export CK_TIMEOUT_MULTIPLIER ?= 10
 run-tests: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
 	@set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
 	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests
 
 asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
-asan tsan: export CK_FORK = no          # a fork of so large a process takes longer than most tests
+# A fork of so large a process takes longer than most tests.
+asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
 	$(MAKE) flavour=asan run-tests
 	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests

@@ -89,7 +89,7 @@ static void compare(struct attn_team *t, const float *want, const float *x, size
     float *y = room(n * ldy * sizeof *y);
     for (size_t i = 0; i < n * ldy; i++)
         y[i] = -77;
-    attn_gemm(t, y, ldy, x, ldx, n, w);
+    attn_gemm(t, y, ldy, x, ldx, n, w, ATTN_STORE);
     expect_same(want, y, ldy, n, w->out);
     free(y);
 }
@@ -123,7 +123,7 @@ START_TEST(any_shape_gives_the_bits_of_the_plain_loop)
     seed = (unsigned)_i + 1;
     for (int round = 0; round < 12; round++) {
         bool deep = round % 4 == 0, wide = round % 4 == 1, tall = round % 4 == 2;
-        check_shape(team, 1 + pick(tall ? 200 : 20), 1 + pick(deep ? 1400 : 150), 1 + pick(wide ? 400 : 140));
+        check_shape(team, 1 + pick(tall ? 420 : 20), 1 + pick(deep ? 1400 : 150), 1 + pick(wide ? 400 : 140));
     }
     attn_team_free(team[1]);
     attn_team_free(team[2]);
@@ -134,7 +134,8 @@ START_TEST(awkward_shapes)
 {
     static const size_t shapes[][3] = {
         {1, 1, 1}, {1, 1, 64}, {1, 1, 65}, {6, 3, 2}, {7, 513, 63}, {64, 512, 64}, {65, 512, 128}, {100, 5, 64},
-        {101, 5, 64}, {129, 1, 1}, {130, 64, 65}, {200, 16, 16}, {12, 64, 11}, {11, 64, 16}};
+        {101, 5, 64}, {129, 1, 1}, {130, 64, 65}, {200, 16, 16}, {12, 64, 11}, {11, 64, 16},
+        {193, 130, 257}, {385, 129, 300}};
     struct attn_team *team[3] = {NULL};
     seed = 99;
     for (int round = 0; round < 6; round++)
@@ -153,9 +154,9 @@ START_TEST(rows_do_not_know_each_other)
     fill(data, ATTN_F32, IN * OUT);
     const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = OUT};
     attn_gemm_choose(ATTN_KERNEL_LIBXSMM);
-    attn_gemm(NULL, all, OUT, x, IN, N, &w);
+    attn_gemm(NULL, all, OUT, x, IN, N, &w, ATTN_STORE);
     for (size_t i = 0; i < N; i++) {
-        attn_gemm(NULL, one, OUT, x + i * IN, IN, 1, &w);
+        attn_gemm(NULL, one, OUT, x + i * IN, IN, 1, &w, ATTN_STORE);
         ck_assert(memcmp(one, all + i * OUT, sizeof(float) * OUT) == 0);
     }
     free(x);
@@ -165,12 +166,51 @@ START_TEST(rows_do_not_know_each_other)
 }
 END_TEST
 
+static void expect_tail(enum attn_tail tail, void (*then)(float *y, const float *s, size_t n))
+{
+    enum { N = 7, IN = 130, OUT = 70 };
+    static float x[N * IN], data[IN * OUT], bias[OUT], s[N * OUT], y[N * OUT], want[N * OUT];
+    fill(x, ATTN_F32, N * IN);
+    fill(data, ATTN_F32, IN * OUT);
+    fill(bias, ATTN_F32, OUT);
+    fill(y, ATTN_F32, N * OUT);
+    const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = OUT, .bias = {bias, ATTN_F32}};
+    attn_gemm(NULL, s, OUT, x, IN, N, &w, ATTN_STORE);
+    memcpy(want, y, sizeof want);
+    for (size_t i = 0; i < N; i++)
+        then(want + i * OUT, s + i * OUT, OUT);
+    attn_gemm(NULL, y, OUT, x, IN, N, &w, tail);
+    ck_assert(memcmp(want, y, sizeof want) == 0);
+}
+
+static void silu(float *y, const float *s, size_t n) { attn_vec_silu_mul(y, y, s, n); }
+
+/* In one go or in two: the same bits. */
+START_TEST(tails)
+{
+    seed = 5;
+    expect_tail(ATTN_ADD, attn_vec_add);
+    expect_tail(ATTN_THEN_GELU, attn_vec_gelu);
+    expect_tail(ATTN_THEN_GELU_NEW, attn_vec_gelu_new);
+    expect_tail(ATTN_THEN_SILU, silu);
+}
+END_TEST
+
+START_TEST(an_empty_sum_is_zero)
+{
+    float x = 1, y[3] = {7, 7, 7};
+    const struct attn_mat w = {.data = &x, .in = 0, .out = 3, .ld = 3};
+    attn_gemm(NULL, y, 3, &x, 1, 1, &w, ATTN_STORE);
+    ck_assert(y[0] == 0 && y[1] == 0 && y[2] == 0);
+}
+END_TEST
+
 START_TEST(nothing_to_do)
 {
     const struct attn_mat none = {.in = 3, .out = 0};
-    attn_gemm(NULL, NULL, 0, NULL, 0, 4, &none);
+    attn_gemm(NULL, NULL, 0, NULL, 0, 4, &none, ATTN_STORE);
     const struct attn_mat some = {.in = 3, .out = 5};
-    attn_gemm(NULL, NULL, 0, NULL, 0, 0, &some);
+    attn_gemm(NULL, NULL, 0, NULL, 0, 0, &some, ATTN_STORE);
 }
 END_TEST
 
@@ -188,8 +228,10 @@ Suite *suite_gemm(void)
     TCase *c = tcase_create("gemm");
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, any_shape_gives_the_bits_of_the_plain_loop, 0, 10);
-    tcase_add_loop_test(c, awkward_shapes, 0, 14);
+    tcase_add_loop_test(c, awkward_shapes, 0, 16);
     tcase_add_test(c, rows_do_not_know_each_other);
+    tcase_add_test(c, tails);
+    tcase_add_test(c, an_empty_sum_is_zero);
     tcase_add_test(c, nothing_to_do);
     tcase_add_test(c, small_work_does_not_start_libxsmm);
     suite_add_tcase(s, c);

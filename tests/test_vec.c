@@ -38,23 +38,51 @@ static void fill(float *x, size_t n, unsigned seed, float scale)
 /* exp is right to 1.5 units of 2^-23, the sum to 2^-53, their quotient to half a unit more. */
 static const double SOFTMAX_ERROR = 2.5 * 0x1p-23;
 
+/* Small whole numbers, which every type holds exactly. */
+static float number(size_t l, size_t k) { return (float)((l * 37 + k * 11) % 251); }
+
+static void put_number(void *x, enum attn_dtype type, size_t i, float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    uint16_t *half = x;
+    if (type == ATTN_F32)
+        ((float *)x)[i] = f;
+    else if (type == ATTN_BF16)
+        half[i] = (uint16_t)(bits >> 16);
+    else
+        half[i] = (uint16_t)(f == 0 ? 0 : (bits - 0x38000000u) >> 13);
+}
+
+static void turn_of(const struct vec_ops *set, enum attn_dtype type, float *y, const void *const *row, size_t n)
+{
+    struct attn_ahead ahead = attn_vec_ahead(row[0], 3, 100, 200);
+    if (type == ATTN_F32)
+        set->turn_f32(y, row, n, &ahead);
+    else if (type == ATTN_F16)
+        set->turn_f16(y, row, n, &ahead);
+    else
+        set->turn_bf16(y, row, n, &ahead);
+}
+
 START_TEST(turned)
 {
-    enum { N = 70, LD = 19 };
+    enum { N = 70, LD = ATTN_PANEL };
     static float x[ATTN_TURN][N + 1], y[(N + 1) * LD];
-    const float *row[ATTN_TURN];
-    for (int l = 0; l < ATTN_TURN; l++)
-        row[l] = x[l] + l % 2;          /* at any address */
-    for (int l = 0; l < ATTN_TURN; l++)
-        for (int k = 0; k <= N; k++)
-            x[l][k] = (float)(l * (N + 1) + k);
+    const void *row[ATTN_TURN];
+    enum attn_dtype type = (enum attn_dtype)_i;
+    for (size_t l = 0; l < ATTN_TURN; l++) {
+        row[l] = (char *)x[l] + l % 2 * attn_dtype_size(type);      /* at any address */
+        for (size_t k = 0; k < N; k++)
+            put_number((char *)x[l] + l % 2 * attn_dtype_size(type), type, k, number(l, k));
+    }
     for (int i = 0; i < n_sets * (N + 1); i++) {
         size_t n = (size_t)(i / n_sets);
         memset(y, 0xff, sizeof y);
-        sets[i % n_sets]->turn(y, LD, row, n);
+        turn_of(sets[i % n_sets], type, y, row, n);
         for (size_t k = 0; k < n; k++)
             for (size_t l = 0; l < ATTN_TURN; l++)
-                ck_assert(y[k * LD + l] == row[l][k]);
+                ck_assert(y[k * LD + l] == number(l, k));
         ck_assert(isnan(y[n * LD]) && isnan(y[ATTN_TURN]));         /* and nothing else was written */
     }
 }
@@ -252,7 +280,7 @@ Suite *suite_vec(void)
     TCase *c = tcase_create("vec");
     tcase_add_unchecked_fixture(c, find_sets, NULL);
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, turned);
+    tcase_add_loop_test(c, turned, ATTN_F32, ATTN_BF16 + 1);
     tcase_add_test(c, softmax_is_right);
     tcase_add_test(c, softmax_at_the_edges);
     tcase_add_test(c, activations_are_right);

@@ -35,9 +35,15 @@ static void tell(struct attn_pass *p, int act, size_t layer, const struct attn_r
     attn_pass_tell(p, act, (int)layer, r->data, r->ld, r->cols, heads);
 }
 
-static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w)
+static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
+                     enum attn_tail tail)
 {
-    attn_gemm(p->team, y->data, y->ld, x->data, x->ld, p->rows, w);
+    attn_gemm(p->team, y->data, y->ld, x->data, x->ld, p->rows, w, tail);
+}
+
+static bool heard(const struct attn_pass *p, int act, size_t layer)
+{
+    return attn_trace_wants(p->trace, act, (int)layer, ATTN_WATCH | ATTN_EDIT);
 }
 
 /* What a branch reads: x itself where there is no norm. */
@@ -91,9 +97,9 @@ static void project(struct attn_pass *p, const struct attn_rows *y, const struct
     struct attn_rows q = rows(p, p->q, n->H * n->dh, n->H * n->dh);
     struct attn_rows k = rows(p, p->k, n->Hkv * n->dh, n->Hkv * n->dh);
     struct attn_rows v = rows(p, p->v, n->Hkv * n->dv, n->Hkv * n->dv);
-    multiply(p, &q, y, &b->q);
-    multiply(p, &k, y, &b->k);
-    multiply(p, &v, y, &b->v);
+    multiply(p, &q, y, &b->q, ATTN_STORE);
+    multiply(p, &k, y, &b->k, ATTN_STORE);
+    multiply(p, &v, y, &b->v, ATTN_STORE);
     if (p->w->rotary) {
         attn_rows_rotate(p->team, &q, n->dh, p->w->rotary, p->cos, p->sin);
         attn_rows_rotate(p->team, &k, n->dh, p->w->rotary, p->cos, p->sin);
@@ -103,6 +109,7 @@ static void project(struct attn_pass *p, const struct attn_rows *y, const struct
     tell(p, ATTN_ACT_V, layer, &v, n->Hkv);
 }
 
+/* The heads' contexts side by side. */
 static struct attn_rows attention(struct attn_pass *p, const struct attn_rows *x, size_t layer)
 {
     const struct attn_dims *n = &p->w->n;
@@ -113,32 +120,60 @@ static struct attn_rows attention(struct attn_pass *p, const struct attn_rows *x
         attend_one(p, i, layer);
     struct attn_rows context = rows(p, p->context, n->H * n->dv, n->H * n->dv);
     tell(p, ATTN_ACT_CONTEXT, layer, &context, 0);
-    if (!b->o.data)
-        return context;
-    struct attn_rows out = rows(p, p->out, n->d, n->d);
-    multiply(p, &out, &context, &b->o);
-    tell(p, ATTN_ACT_OUT, layer, &out, 0);
-    return out;
+    return context;
 }
 
+/* act(y in), act at once where nobody looks at what goes into it */
+static void plain_mlp(struct attn_pass *p, const struct attn_rows *pre, const struct attn_rows *y, size_t layer)
+{
+    const struct attn_mat *in = &p->w->block[layer].in;
+    if (!heard(p, ATTN_ACT_MLP_PRE, layer)) {
+        multiply(p, pre, y, in, p->w->mlp == ATTN_GELU ? ATTN_THEN_GELU : ATTN_THEN_GELU_NEW);
+        return;
+    }
+    multiply(p, pre, y, in, ATTN_STORE);
+    tell(p, ATTN_ACT_MLP_PRE, layer, pre, 0);
+    attn_rows_activate(p->team, pre, NULL, p->w->mlp);
+}
+
+/* silu(y gate) * (y in) */
+static void gated_mlp(struct attn_pass *p, const struct attn_rows *pre, const struct attn_rows *y, size_t layer)
+{
+    const struct attn_block *b = &p->w->block[layer];
+    struct attn_rows linear = rows(p, p->linear, p->w->n.m, p->w->n.m);
+    multiply(p, pre, y, &b->gate, ATTN_STORE);
+    tell(p, ATTN_ACT_MLP_PRE, layer, pre, 0);
+    if (!heard(p, ATTN_ACT_MLP_LINEAR, layer)) {
+        multiply(p, pre, y, &b->in, ATTN_THEN_SILU);
+        return;
+    }
+    multiply(p, &linear, y, &b->in, ATTN_STORE);
+    tell(p, ATTN_ACT_MLP_LINEAR, layer, &linear, 0);
+    attn_rows_activate(p->team, pre, &linear, p->w->mlp);
+}
+
+/* The MLP up to its last product. */
 static struct attn_rows mlp(struct attn_pass *p, const struct attn_rows *x, size_t layer)
 {
-    const struct attn_dims *n = &p->w->n;
-    const struct attn_block *b = &p->w->block[layer];
-    struct attn_rows y = normed(p, x, &b->norm2, ATTN_ACT_NORM2, layer);
-    struct attn_rows pre = rows(p, p->pre, n->m, n->m), linear = rows(p, p->linear, n->m, n->m);
-    bool gated = p->w->mlp == ATTN_SWIGLU;
-    multiply(p, &pre, &y, gated ? &b->gate : &b->in);
-    tell(p, ATTN_ACT_MLP_PRE, layer, &pre, 0);
-    if (gated) {
-        multiply(p, &linear, &y, &b->in);
-        tell(p, ATTN_ACT_MLP_LINEAR, layer, &linear, 0);
-    }
-    attn_rows_activate(p->team, &pre, gated ? &linear : NULL, p->w->mlp);
+    struct attn_rows y = normed(p, x, &p->w->block[layer].norm2, ATTN_ACT_NORM2, layer);
+    struct attn_rows pre = rows(p, p->pre, p->w->n.m, p->w->n.m);
+    if (p->w->mlp == ATTN_SWIGLU)
+        gated_mlp(p, &pre, &y, layer);
+    else
+        plain_mlp(p, &pre, &y, layer);
     tell(p, ATTN_ACT_MLP_POST, layer, &pre, 0);
-    struct attn_rows out = rows(p, p->w->parallel ? p->second : p->out, n->d, n->d);
-    multiply(p, &out, &pre, &b->out);
-    tell(p, ATTN_ACT_MLP_OUT, layer, &out, 0);
+    return pre;
+}
+
+/* A branch's last product, in `to`; where the branch has none it is what it was. */
+static struct attn_rows back(struct attn_pass *p, float *to, const struct attn_rows *branch, const struct attn_mat *w,
+                             int act, size_t layer)
+{
+    if (!w->data)
+        return *branch;
+    struct attn_rows out = rows(p, to, p->w->n.d, p->w->n.d);
+    multiply(p, &out, branch, w, ATTN_STORE);
+    tell(p, act, layer, &out, 0);
     return out;
 }
 
@@ -152,23 +187,40 @@ static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_row
         attn_rows_copy(x, branch);
 }
 
+/* Both, in one go where nobody looks at what is added. */
+static void go_back(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *branch, const struct attn_mat *w,
+                    int act, size_t layer)
+{
+    if (w->data && p->w->residual && !heard(p, act, layer)) {
+        multiply(p, x, branch, w, ATTN_ADD);
+        return;
+    }
+    struct attn_rows out = back(p, p->out, branch, w, act, layer);
+    join(p, x, &out);
+}
+
 /* x + attn(norm1(x)) + mlp(norm2(x)) */
 static void parallel(struct attn_pass *p, struct attn_rows *x, size_t layer)
 {
-    struct attn_rows first = attention(p, x, layer), second = mlp(p, x, layer);
+    const struct attn_block *b = &p->w->block[layer];
+    struct attn_rows branch = attention(p, x, layer);
+    struct attn_rows first = back(p, p->out, &branch, &b->o, ATTN_ACT_OUT, layer);
+    branch = mlp(p, x, layer);
+    struct attn_rows second = back(p, p->second, &branch, &b->out, ATTN_ACT_MLP_OUT, layer);
     join(p, x, &first);
     join(p, x, &second);
 }
 
 static void sequential(struct attn_pass *p, struct attn_rows *x, size_t layer)
 {
+    const struct attn_block *b = &p->w->block[layer];
     struct attn_rows branch = attention(p, x, layer);
-    join(p, x, &branch);
+    go_back(p, x, &branch, &b->o, ATTN_ACT_OUT, layer);
     if (p->w->mlp == ATTN_NO_MLP)
         return;
     tell(p, ATTN_ACT_RESID_MID, layer, x, 0);
     branch = mlp(p, x, layer);
-    join(p, x, &branch);
+    go_back(p, x, &branch, &b->out, ATTN_ACT_MLP_OUT, layer);
 }
 
 void attn_block_run(struct attn_pass *p, size_t layer)

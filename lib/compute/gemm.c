@@ -11,9 +11,11 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    DEPTH = 512,                        /* rows of k in a copied panel: 128 KB, in the second-level cache */
-    ROWS = 64,                          /* of x per kernel call */
-    IN_PLACE = 4                        /* up to so many rows the copy of a panel costs more than it saves */
+    DEPTH = 128,                        /* steps of k in a block of a panel: 32 KB, in the first-level cache */
+    ROWS = 192, STRIP = 4,              /* rows and panels an item has at most: their sums, 192 KB, in the second-level cache */
+    WIDTH = STRIP * PANEL,
+    LINE = 64,
+    FEW = 6                             /* rows whose products take less time than the copy of a block */
 };
 static const double WORTH_LIBXSMM = 2e8;    /* operations our own loop does in the milliseconds libxsmm takes to start */
 
@@ -61,8 +63,7 @@ bool attn_gemm_choose(enum attn_gemm_kernel k)
 /* libxsmm is column-major: our row-major y = x w is its y' = w' x', with m = 64 columns of w. */
 static libxsmm_smmfunction kernel(size_t n, size_t K, size_t ldw, size_t ldx, size_t ldy, bool more)
 {
-    if (!atomic_load_explicit(&started, memory_order_relaxed) ||
-        atomic_load_explicit(&forced, memory_order_relaxed) == ATTN_KERNEL_OWN)
+    if (atomic_load_explicit(&forced, memory_order_relaxed) != ATTN_KERNEL_LIBXSMM)
         return NULL;
     if (ldw > INT_MAX || ldx > INT_MAX || ldy > INT_MAX)
         return NULL;
@@ -71,61 +72,15 @@ static libxsmm_smmfunction kernel(size_t n, size_t K, size_t ldw, size_t ldx, si
     return libxsmm_smmdispatch(PANEL, (libxsmm_blasint)n, (libxsmm_blasint)K, &lw, &lx, &ly, &one, &beta, NULL, NULL);
 }
 
-/* y[n, 64] (+)= x[n, K] w[K, 64], n <= ROWS, K <= DEPTH */
+/* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` comes nearer */
 static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                     size_t n, size_t K, bool more)
+                     size_t n, size_t K, bool more, struct attn_ahead *ahead)
 {
     libxsmm_smmfunction f = kernel(n, K, ldw, ldx, ldy, more);
     if (f)
         f(w, x, y);
     else
-        attn_vec_panel(y, ldy, x, ldx, w, ldw, n, K, more);
-}
-
-/* ---- panels ---- */
-
-/* Rows k0.. of columns j0.. of w, as [K, 64] floats with zeros beyond the last column. */
-static void copy_rows(float *panel, const struct attn_mat *w, size_t k0, size_t K, size_t j0, size_t cols)
-{
-    for (size_t k = 0; k < K; k++) {
-        attn_vec_widen(panel + k * PANEL, w->data, w->type, (k0 + k) * w->ld + j0, cols);
-        memset(panel + k * PANEL + cols, 0, (PANEL - cols) * sizeof *panel);
-    }
-}
-
-enum { STRIP = 128 };                   /* of a row that is not float32 */
-
-/* Where numbers k.. of output j lie; those that are not float32 are widened into `wide`. */
-static const float *row_of(const struct attn_mat *w, size_t j, size_t k, size_t n, float *wide)
-{
-    size_t at = attn_mat_place(w, j) * w->ld + k;
-    if (w->type == ATTN_F32)
-        return (const float *)w->data + at;
-    attn_vec_widen(wide, w->data, w->type, at, n);
-    return wide;
-}
-
-/* The same of a weight stored [out, in]. */
-static void copy_turned(float *panel, const struct attn_mat *w, size_t k0, size_t K, size_t j0, size_t cols)
-{
-    static const float none[STRIP];
-    float wide[ATTN_TURN][STRIP];
-    const float *row[ATTN_TURN];
-    for (size_t j = 0; j < PANEL; j += ATTN_TURN)
-        for (size_t k = 0; k < K; k += STRIP) {
-            size_t n = K - k < STRIP ? K - k : STRIP;
-            for (size_t l = 0; l < ATTN_TURN; l++)
-                row[l] = j + l < cols ? row_of(w, j0 + j + l, k0 + k, n, wide[l]) : none;
-            attn_vec_turn(panel + k * PANEL + j, PANEL, row, n);
-        }
-}
-
-static void copy_panel(float *panel, const struct attn_mat *w, size_t k0, size_t K, size_t j0, size_t cols)
-{
-    if (w->by_output)
-        copy_turned(panel, w, k0, K, j0, cols);
-    else
-        copy_rows(panel, w, k0, K, j0, cols);
+        attn_vec_panel(y, ldy, x, ldx, w, ldw, n, K, more, ahead);
 }
 
 /* ---- a product ---- */
@@ -134,82 +89,191 @@ struct product {
     float *y; size_t ldy;
     const float *x; size_t ldx;
     size_t n, rows;                     /* all rows; rows of one item */
-    size_t panels;
+    size_t panels, strip, strips;       /* all; of one item; so many items side by side */
     const struct attn_mat *w;
+    enum attn_tail tail;
 };
 
-static void copy_block(float *to, size_t ldto, const float *from, size_t ldfrom, size_t n, size_t cols)
+/* Rows i0..i1 of panels j0..j1 and their sums so far, [i1 - i0, WIDTH]: side by side, because y's rows
+ * may lie so far apart that they fight for the same places in a cache. */
+struct item { size_t i0, i1, j0, j1; float *sum; };
+
+static size_t up(size_t a, size_t b) { return (a + b - 1) / b; }
+
+/* A block of w: columns j.. of a panel, steps k.. of the chain. */
+struct block { size_t j, cols, k, K; };
+
+static struct block block_of(const struct attn_mat *w, size_t panel, size_t k)
 {
-    for (size_t i = 0; i < n; i++)
-        memcpy(to + i * ldto, from + i * ldfrom, cols * sizeof *to);
+    size_t j = panel * PANEL, cols = w->out - j, K = w->in - k;
+    return (struct block){j, cols < PANEL ? cols : PANEL, k, K < DEPTH ? K : DEPTH};
 }
 
-/* Columns j0..j0+cols of rows i0..i1, K steps of the chain from k0 on; w[K, 64] has the weights. */
-static void advance(const struct product *p, size_t i0, size_t i1, size_t j0, size_t cols,
-                    const float *w, size_t ldw, size_t k0, size_t K)
+/* Where it lies, but for places that are not side by side. */
+static struct attn_ahead memory_of(const struct attn_mat *w, const struct block *b)
 {
-    for (size_t i = i0; i < i1; i += ROWS) {
-        size_t n = i1 - i < ROWS ? i1 - i : ROWS;
-        float *y = p->y + i * p->ldy + j0;
-        const float *x = p->x + i * p->ldx + k0;
-        if (cols == PANEL) {
-            multiply(y, p->ldy, x, p->ldx, w, ldw, n, K, k0 > 0);
-        } else {
-            float edge[ROWS * PANEL] = {0};
-            if (k0 > 0)
-                copy_block(edge, PANEL, y, p->ldy, n, cols);
-            multiply(edge, PANEL, x, p->ldx, w, ldw, n, K, k0 > 0);
-            copy_block(y, p->ldy, edge, PANEL, n, cols);
+    const char *data = w->data;
+    size_t size = attn_dtype_size(w->type);
+    if (w->by_output)
+        return attn_vec_ahead(data + (attn_mat_place(w, b->j) * w->ld + b->k) * size, b->cols, b->K * size, w->ld * size);
+    return attn_vec_ahead(data + (b->k * w->ld + b->j) * size, b->K, b->cols * size, w->ld * size);
+}
+
+/* ---- blocks that are no [K, 64] of float32 where they lie ---- */
+
+static void copy_rows(float *to, const struct attn_mat *w, const struct block *b, struct attn_ahead *ahead)
+{
+    if (b->cols == PANEL) {
+        attn_vec_block(to, w->data, w->type, b->k * w->ld + b->j, w->ld, b->K, ahead);
+        return;
+    }
+    memset(to, 0, b->K * PANEL * sizeof *to);
+    for (size_t k = 0; k < b->K; k++)
+        attn_vec_widen(to + k * PANEL, w->data, w->type, (b->k + k) * w->ld + b->j, b->cols);
+}
+
+/* The same of a weight stored [out, in]. */
+static void copy_turned(float *to, const struct attn_mat *w, const struct block *b, struct attn_ahead *ahead)
+{
+    static const float none[DEPTH];
+    const void *row[ATTN_TURN];
+    for (size_t j = 0; j < PANEL; j += ATTN_TURN) {
+        for (size_t l = 0; l < ATTN_TURN; l++) {
+            size_t at = j + l < b->cols ? attn_mat_place(w, b->j + j + l) * w->ld + b->k : 0;
+            row[l] = j + l < b->cols ? (const char *)w->data + at * attn_dtype_size(w->type) : (const void *)none;
         }
+        attn_vec_turn(to + j, row, w->type, b->K, ahead);
     }
 }
 
-static void add_bias(const struct product *p, size_t i0, size_t i1, size_t j0, size_t cols)
+/* Sixteen columns never lie across two lines of the cache.  Files promise 8 bytes. */
+static bool in_lines(const struct attn_mat *w)
 {
-    float bias[PANEL];
-    for (size_t j = 0, n; j < cols; j += n) {           /* what lies side by side in one go */
-        size_t group = p->w->group ? p->w->group : p->w->out, left = group - (j0 + j) % group;
-        n = left < cols - j ? left : cols - j;
-        attn_vec_widen(bias + j, p->w->bias.data, p->w->bias.type, attn_mat_place(p->w, j0 + j), n);
-    }
-    for (size_t i = i0; i < i1; i++)
-        attn_vec_add(p->y + i * p->ldy + j0, bias, cols);
+    return (uintptr_t)w->data % LINE == 0 && w->ld % (LINE / sizeof(float)) == 0;
 }
 
-static void one_panel(void *ctx, size_t item, int worker)
+/* ---- sums ---- */
+
+/* The item's sums of one panel go on by the steps of block b. */
+static void add_block(const struct product *p, const struct item *it, const struct block *b, struct attn_ahead *ahead)
+{
+    const struct attn_mat *w = p->w;
+    struct attn_ahead none = {0};
+    _Alignas(LINE) float copy[DEPTH * PANEL];
+    const float *from = copy;
+    size_t ld = PANEL, n = it->i1 - it->i0;
+    /* What is to come is asked for in the longer loop: that over the block for few rows, else that over rows. */
+    struct attn_ahead *copying = n <= FEW ? ahead : &none;
+    if (w->by_output) {
+        copy_turned(copy, w, b, copying);
+    } else if (w->type != ATTN_F32 || b->cols < PANEL || (n > FEW && !in_lines(w))) {
+        copy_rows(copy, w, b, copying);
+    } else {
+        from = (const float *)w->data + b->k * w->ld + b->j;
+        ld = w->ld;
+    }
+    multiply(it->sum + b->j - it->j0 * PANEL, WIDTH, p->x + it->i0 * p->ldx + b->k, p->ldx, from, ld, n, b->K,
+             b->k > 0, ahead);
+}
+
+/* The blocks of an item in the order they lie in memory, as far as that goes; each is fetched while the one
+ * before it is multiplied. */
+static struct block nth_block(const struct attn_mat *w, const struct item *it, size_t n)
+{
+    size_t panels = it->j1 - it->j0, depths = up(w->in, DEPTH);
+    return w->by_output ? block_of(w, it->j0 + n / depths, n % depths * DEPTH)
+                        : block_of(w, it->j0 + n % panels, n / panels * DEPTH);
+}
+
+static void sum_up(const struct product *p, const struct item *it)
+{
+    size_t blocks = (it->j1 - it->j0) * up(p->w->in, DEPTH);
+    struct block b = nth_block(p->w, it, 0), next;
+    if (blocks == 0)
+        memset(it->sum, 0, (it->i1 - it->i0) * WIDTH * sizeof *it->sum);
+    for (size_t n = 1; n <= blocks; n++, b = next) {
+        struct attn_ahead ahead = {0};
+        if (n < blocks) {
+            next = nth_block(p->w, it, n);
+            ahead = memory_of(p->w, &next);
+        }
+        add_block(p, it, &b, &ahead);
+    }
+}
+
+/* ---- what becomes of them ---- */
+
+/* Biases of columns j0.. */
+static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t cols)
+{
+    for (size_t j = 0, n; j < cols; j += n) {           /* what lies side by side in one go */
+        size_t group = w->group ? w->group : w->out, left = group - (j0 + j) % group;
+        n = left < cols - j ? left : cols - j;
+        attn_vec_widen(bias + j, w->bias.data, w->bias.type, attn_mat_place(w, j0 + j), n);
+    }
+}
+
+static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
+{
+    switch (tail) {
+    case ATTN_STORE: memcpy(y, s, n * sizeof *y); break;
+    case ATTN_ADD: attn_vec_add(y, s, n); break;
+    case ATTN_THEN_GELU: attn_vec_gelu(y, s, n); break;
+    case ATTN_THEN_GELU_NEW: attn_vec_gelu_new(y, s, n); break;
+    case ATTN_THEN_SILU: attn_vec_silu_mul(y, y, s, n); break;
+    }
+}
+
+static void hand_out(const struct product *p, const struct item *it)
+{
+    float bias[WIDTH];
+    size_t j = it->j0 * PANEL, cols = it->j1 * PANEL < p->w->out ? it->j1 * PANEL - j : p->w->out - j;
+    if (p->w->bias.data)
+        widen_bias(bias, p->w, j, cols);
+    for (size_t i = it->i0; i < it->i1; i++) {
+        float *sum = it->sum + (i - it->i0) * WIDTH;
+        if (p->w->bias.data)
+            attn_vec_add(sum, bias, cols);
+        finish_row(p->y + i * p->ldy + j, sum, cols, p->tail);
+    }
+}
+
+static void one_item(void *ctx, size_t item, int worker)
 {
     (void)worker;
     const struct product *p = ctx;
-    const struct attn_mat *w = p->w;
-    size_t j0 = item % p->panels * PANEL, i0 = item / p->panels * p->rows;
-    size_t cols = w->out - j0 < PANEL ? w->out - j0 : PANEL;
-    size_t i1 = p->n - i0 < p->rows ? p->n : i0 + p->rows;
-    bool in_place = w->type == ATTN_F32 && !w->by_output && cols == PANEL && p->n <= IN_PLACE;
-    float panel[DEPTH * PANEL];
-    for (size_t k0 = 0; k0 < w->in; k0 += DEPTH) {
-        size_t K = w->in - k0 < DEPTH ? w->in - k0 : DEPTH;
-        if (in_place) {
-            advance(p, i0, i1, j0, cols, (const float *)w->data + k0 * w->ld + j0, w->ld, k0, K);
-        } else {
-            copy_panel(panel, w, k0, K, j0, cols);
-            advance(p, i0, i1, j0, cols, panel, PANEL, k0, K);
-        }
-    }
-    if (w->bias.data)
-        add_bias(p, i0, i1, j0, cols);
+    _Alignas(LINE) float sum[ROWS * WIDTH];
+    size_t j0 = item % p->strips * p->strip, i0 = item / p->strips * p->rows;
+    struct item it = {.i0 = i0, .i1 = p->n - i0 < p->rows ? p->n : i0 + p->rows,
+                      .j0 = j0, .j1 = p->panels - j0 < p->strip ? p->panels : j0 + p->strip, .sum = sum};
+    sum_up(p, &it);
+    hand_out(p, &it);
+}
+
+/* Rows in equal parts, whole tiles of 6 each. */
+static size_t rows_for(size_t n)
+{
+    size_t parts = up(n, ROWS);
+    return parts == 1 ? n : up(up(n, parts), 6) * 6;
+}
+
+/* Panels of an item: few enough that all workers have some. */
+static size_t strip_for(size_t panels, size_t parts, size_t workers)
+{
+    size_t strip = panels * parts / (3 * workers);
+    return strip < 1 ? 1 : strip < STRIP ? strip : STRIP;
 }
 
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
-               size_t n, const struct attn_mat *w)
+               size_t n, const struct attn_mat *w, enum attn_tail tail)
 {
     if (n == 0 || w->out == 0)
         return;
-    struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .rows = n, .w = w};
-    p.panels = (w->out + PANEL - 1) / PANEL;
+    struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .w = w, .tail = tail};
     size_t workers = (size_t)attn_team_size(t);
-    const size_t some = 2 * (size_t)ROWS;
-    if (p.panels < 4 * workers && n > some)             /* too few panels to share out evenly */
-        p.rows = some;
-    size_t items = p.panels * ((n + p.rows - 1) / p.rows);
-    attn_team_run(t, items, 2.0 * (double)n * (double)w->in * (double)w->out, one_panel, &p);
+    p.rows = rows_for(n);
+    p.panels = up(w->out, PANEL);
+    p.strip = strip_for(p.panels, up(n, p.rows), workers);
+    p.strips = up(p.panels, p.strip);
+    attn_team_run(t, p.strips * up(n, p.rows), 2.0 * (double)n * (double)w->in * (double)w->out, one_item, &p);
 }

@@ -5,18 +5,27 @@
  * neither tile, number of rows, threads, copy of a panel or none, libxsmm kernel or our own, AVX2 or
  * AVX-512 changes a bit of it.  (Processors without fused multiply-add round twice in each step.)
  *
- * How: 64 columns of W are a panel.  libxsmm's kernels keep the chain when they are asked for
- * exactly 64, so what is narrower, transposed or 16 bits wide is copied to a zero-padded panel in
- * the thread's stack, some hundred rows of k at a time; few rows read a plain f32 weight in place. */
+ * How: 64 columns of W are a panel, 128 steps of k a block of it.  Plain float32 blocks are read where
+ * they lie; what is narrower, transposed or 16 bits wide is copied to a zero-padded [128, 64] in the
+ * thread's stack first.  While one block is multiplied the next is fetched: few rows run at the speed
+ * of memory, many at that of arithmetic.  libxsmm's kernels, which keep the chain when they are asked
+ * for exactly 64 columns, multiply where there are many rows. */
 #ifndef ATTN_COMPUTE_GEMM_H
 #define ATTN_COMPUTE_GEMM_H
 
 #include "base/team.h"
 #include "compute/mat.h"
 
-/* y[n, out] = x[n, in] w + bias; ld in floats. */
+/* What becomes of s = x w + bias while it is still at hand. */
+enum attn_tail {
+    ATTN_STORE,                         /* y = s */
+    ATTN_ADD,                           /* y = y + s */
+    ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, /* y = gelu(s) */
+    ATTN_THEN_SILU                      /* y = silu(y) * s */
+};
+/* y[n, out] from x[n, in]; ld in floats. */
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
-               size_t n, const struct attn_mat *w);
+               size_t n, const struct attn_mat *w, enum attn_tail tail);
 
 /* Starting libxsmm costs 1 to 5 ms and 16 MB of address space.  Call once before the products of a
  * run with the operations they take: it is started when that pays.  Without it our own loop

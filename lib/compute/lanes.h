@@ -12,6 +12,13 @@
 enum { LANES = 16 };
 #define MAGIC 12582912.0f               /* 1.5 * 2^23 */
 
+/* Arrays of them stay in registers only where the loops over them are unrolled. */
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #define TARGET "avx512"
@@ -43,6 +50,24 @@ static inline v16 from_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_lo
 static inline v16 from_bf16(const uint16_t *p)
 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p)), 16));
+}
+/* four times four numbers side by side */
+static inline v16 quarters(const float *p, const float *q, const float *r, const float *s)
+{
+    __m512 x = _mm512_castps128_ps512(_mm_loadu_ps(p));
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(q), 1);
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(r), 2);
+    return _mm512_insertf32x4(x, _mm_loadu_ps(s), 3);
+}
+static inline v16 low(v16 x, v16 y) { return _mm512_unpacklo_ps(x, y); }
+static inline v16 high(v16 x, v16 y) { return _mm512_unpackhi_ps(x, y); }
+static inline __m512d twos(v16 x) { return _mm512_castps_pd(x); }
+static inline v16 low2(v16 x, v16 y) { return _mm512_castpd_ps(_mm512_unpacklo_pd(twos(x), twos(y))); }
+static inline v16 high2(v16 x, v16 y) { return _mm512_castpd_ps(_mm512_unpackhi_pd(twos(x), twos(y))); }
+static inline v16 even_bf16(v16 x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 16)); }
+static inline v16 odd_bf16(v16 x)
+{
+    return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(~0xffff)));
 }
 static inline d16 wide(v16 x)
 {
@@ -99,6 +124,34 @@ static inline __m256 bf16_half(const uint16_t *p)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)p)), 16));
 }
 static inline v16 from_bf16(const uint16_t *p) { return (v16){bf16_half(p), bf16_half(p + 8)}; }
+static inline __m256 halves(const float *p, const float *q)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(q), 1);
+}
+static inline v16 quarters(const float *p, const float *q, const float *r, const float *s)
+{
+    return (v16){halves(p, q), halves(r, s)};
+}
+static inline v16 low(v16 x, v16 y) { return (v16){_mm256_unpacklo_ps(x.a, y.a), _mm256_unpacklo_ps(x.b, y.b)}; }
+static inline v16 high(v16 x, v16 y) { return (v16){_mm256_unpackhi_ps(x.a, y.a), _mm256_unpackhi_ps(x.b, y.b)}; }
+static inline __m256d twos(__m256 x) { return _mm256_castps_pd(x); }
+static inline v16 low2(v16 x, v16 y)
+{
+    return (v16){_mm256_castpd_ps(_mm256_unpacklo_pd(twos(x.a), twos(y.a))),
+                 _mm256_castpd_ps(_mm256_unpacklo_pd(twos(x.b), twos(y.b)))};
+}
+static inline v16 high2(v16 x, v16 y)
+{
+    return (v16){_mm256_castpd_ps(_mm256_unpackhi_pd(twos(x.a), twos(y.a))),
+                 _mm256_castpd_ps(_mm256_unpackhi_pd(twos(x.b), twos(y.b)))};
+}
+static inline __m256 even_half(__m256 x) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x), 16)); }
+static inline __m256 odd_half(__m256 x)
+{
+    return _mm256_castsi256_ps(_mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(~0xffff)));
+}
+static inline v16 even_bf16(v16 x) { return (v16){even_half(x.a), even_half(x.b)}; }
+static inline v16 odd_bf16(v16 x) { return (v16){odd_half(x.a), odd_half(x.b)}; }
 static inline d16 wide(v16 x)
 {
     return (d16){_mm256_cvtps_pd(_mm256_castps256_ps128(x.a)), _mm256_cvtps_pd(_mm256_extractf128_ps(x.a, 1)),
@@ -159,7 +212,23 @@ static inline v16 quot(v16 x, v16 y) { return EACH(_mm_div_ps, x, y); }
 static inline v16 fma16(v16 x, v16 y, v16 z) { return add(mul(x, y), z); }
 static inline v16 max(v16 x, v16 y) { return EACH(_mm_max_ps, x, y); }
 static inline v16 min(v16 x, v16 y) { return EACH(_mm_min_ps, x, y); }
+static inline v16 low(v16 x, v16 y) { return EACH(_mm_unpacklo_ps, x, y); }
+static inline v16 high(v16 x, v16 y) { return EACH(_mm_unpackhi_ps, x, y); }
+static inline __m128 high2_part(__m128 x, __m128 y) { return _mm_movehl_ps(y, x); }
+static inline v16 low2(v16 x, v16 y) { return EACH(_mm_movelh_ps, x, y); }
+static inline v16 high2(v16 x, v16 y) { return EACH(high2_part, x, y); }
 #undef EACH
+static inline v16 quarters(const float *p, const float *q, const float *r, const float *s)
+{
+    return (v16){_mm_loadu_ps(p), _mm_loadu_ps(q), _mm_loadu_ps(r), _mm_loadu_ps(s)};
+}
+static inline __m128 even_part(__m128 x) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_castps_si128(x), 16)); }
+static inline __m128 odd_part(__m128 x)
+{
+    return _mm_castsi128_ps(_mm_and_si128(_mm_castps_si128(x), _mm_set1_epi32(~0xffff)));
+}
+static inline v16 even_bf16(v16 x) { return (v16){even_part(x.a), even_part(x.b), even_part(x.c), even_part(x.d)}; }
+static inline v16 odd_bf16(v16 x) { return (v16){odd_part(x.a), odd_part(x.b), odd_part(x.c), odd_part(x.d)}; }
 static inline __m128 where_neg_part(__m128 s, __m128 x, __m128 y)
 {
     __m128 mask = _mm_castsi128_ps(_mm_srai_epi32(_mm_castps_si128(s), 31));

@@ -51,7 +51,6 @@ void attn_vec_gelu(float *y, const float *x, size_t n) { ops()->gelu(y, x, n); }
 void attn_vec_gelu_new(float *y, const float *x, size_t n) { ops()->gelu_new(y, x, n); }
 void attn_vec_rotate(float *x, const float *c, const float *s, size_t r) { ops()->rotate(x, c, s, r); }
 bool attn_vec_finite(const float *x, size_t n) { return ops()->finite(x, n); }
-void attn_vec_turn(float *y, size_t ldy, const float *const *x, size_t n) { ops()->turn(y, ldy, x, n); }
 
 void attn_vec_layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n)
 {
@@ -78,8 +77,35 @@ void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first,
         ops()->widen_bf16(y, (const uint16_t *)x + first, n);
 }
 
-void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                    size_t n, size_t K, bool more)
+struct attn_ahead attn_vec_ahead(const void *at, size_t n, size_t bytes, size_t step)
 {
-    ops()->panel(y, ldy, x, ldx, w, ldw, n, K, more);
+    const size_t line = 64, width = (bytes + line - 1) / line;
+    return (struct attn_ahead){at, n * width, width, width, step - width * line};
+}
+
+void attn_vec_block(float *y, const void *x, enum attn_dtype type, size_t first, size_t ld, size_t K,
+                    struct attn_ahead *ahead)
+{
+    if (type == ATTN_F32)
+        ops()->block_f32(y, (const float *)x + first, ld, K, ahead);
+    else if (type == ATTN_F16)
+        ops()->block_f16(y, (const uint16_t *)x + first, ld, K, ahead);
+    else
+        ops()->block_bf16(y, (const uint16_t *)x + first, ld, K, ahead);
+}
+
+void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t n, struct attn_ahead *ahead)
+{
+    if (type == ATTN_F32)
+        ops()->turn_f32(y, x, n, ahead);
+    else if (type == ATTN_F16)
+        ops()->turn_f16(y, x, n, ahead);
+    else
+        ops()->turn_bf16(y, x, n, ahead);
+}
+
+void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+                    size_t n, size_t K, bool more, struct attn_ahead *ahead)
+{
+    ops()->panel(y, ldy, x, ldx, w, ldw, n, K, more, ahead);
 }

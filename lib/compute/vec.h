@@ -37,14 +37,23 @@ void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first,
 /* Turns pairs (i, i + r/2) of x[r] by the angles whose cosines and sines are c, s [r/2]. */
 void attn_vec_rotate(float *x, const float *c, const float *s, size_t r);
 bool attn_vec_finite(const float *x, size_t n);
-/* y[n, 16] in columns what x[16] points to in rows: y[k * ldy + l] = x[l][k] */
+/* Memory that will be read soon: lines of the cache, some side by side, then `jump` bytes on.  Functions
+ * that take an `ahead` ask for it, a little at a time, while they do their own work. */
+struct attn_ahead { const char *at; size_t left, row, width, jump; };
+/* n stretches of so many bytes, `step` bytes apart */
+struct attn_ahead attn_vec_ahead(const void *at, size_t n, size_t bytes, size_t step);
+
+/* y[K, 64] in f32 from K rows of 64 numbers of x, ld elements apart, from element `first` on. */
+enum { ATTN_PANEL = 64 };
+void attn_vec_block(float *y, const void *x, enum attn_dtype type, size_t first, size_t ld, size_t K,
+                    struct attn_ahead *ahead);
+/* y[n, 64] in f32, of which it fills 16 columns with what x[16] points to in rows: y[k * 64 + l] = x[l][k] */
 enum { ATTN_TURN = 16 };
-void attn_vec_turn(float *y, size_t ldy, const float *const *x, size_t n);
+void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t n, struct attn_ahead *ahead);
 
 /* y[n, 64] (+)= x[n, K] w[K, 64], each element one chain of fused multiply-adds over k ascending
  * from 0, or from y when `more`.  ld in floats. */
-enum { ATTN_PANEL = 64 };
 void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                    size_t n, size_t K, bool more);
+                    size_t n, size_t K, bool more, struct attn_ahead *ahead);
 
 #endif

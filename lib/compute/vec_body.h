@@ -3,6 +3,9 @@
 #include "compute/vec_ops.h"
 
 #include "compute/lanes.h"
+#include "compute/ahead.h"
+#include "compute/block_body.h"
+#include "compute/tile.h"
 
 #include <math.h>
 
@@ -163,20 +166,6 @@ static void silu_mul(float *y, const float *g, const float *x, size_t n)
         put(y + i, silu_mul16(get(g + i, n - i, 0), get(x + i, n - i, 0)), n - i);
 }
 
-static inline __attribute__((always_inline))
-void widen(float *y, const uint16_t *x, size_t n, v16 (*from)(const uint16_t *))
-{
-    size_t whole = n - n % LANES;
-    for (size_t i = 0; i < whole; i += LANES)
-        store(y + i, from(x + i));
-    uint16_t part[LANES] = {0};
-    memcpy(part, x + whole, (n - whole) * sizeof *part);
-    put(y + whole, from(part), n - whole);
-}
-
-static void widen_f16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, from_f16); }
-static void widen_bf16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, from_bf16); }
-
 static void rotate(float *x, const float *c, const float *s, size_t r)
 {
     size_t half = r / 2;
@@ -202,66 +191,9 @@ static bool finite_row(const float *x, size_t n)
     return total == 0;
 }
 
-/* Four by four: shuffles of four floats are fast on every machine, and memory is what one waits for. */
-static void turn(float *y, size_t ldy, const float *const *x, size_t n)
-{
-    size_t k = 0;
-    for (; k + 4 <= n; k += 4)
-        for (size_t l = 0; l < ATTN_TURN; l += 4) {
-            __m128 a = _mm_loadu_ps(x[l] + k), b = _mm_loadu_ps(x[l + 1] + k);
-            __m128 c = _mm_loadu_ps(x[l + 2] + k), d = _mm_loadu_ps(x[l + 3] + k);
-            _MM_TRANSPOSE4_PS(a, b, c, d);
-            _mm_storeu_ps(y + k * ldy + l, a);
-            _mm_storeu_ps(y + (k + 1) * ldy + l, b);
-            _mm_storeu_ps(y + (k + 2) * ldy + l, c);
-            _mm_storeu_ps(y + (k + 3) * ldy + l, d);
-        }
-    for (; k < n; k++)
-        for (size_t l = 0; l < ATTN_TURN; l++)
-            y[k * ldy + l] = x[l][k];
-}
-
-enum { TILE = TILE_COLS * LANES };
-
-/* rows (at most TILE_ROWS, a constant where it is called) x TILE columns stay in registers over k */
-static inline __attribute__((always_inline))
-void tile(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-          size_t rows, size_t K, bool more)
-{
-    v16 acc[TILE_ROWS][TILE_COLS];
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < TILE_COLS; c++)
-            acc[r][c] = more ? load(y + r * ldy + c * LANES) : all(0);
-    for (size_t k = 0; k < K; k++) {
-        v16 col[TILE_COLS];
-        for (size_t c = 0; c < TILE_COLS; c++)
-            col[c] = load(w + k * ldw + c * LANES);
-        for (size_t r = 0; r < rows; r++) {
-            v16 f = all(x[r * ldx + k]);
-            for (size_t c = 0; c < TILE_COLS; c++)
-                acc[r][c] = fma16(f, col[c], acc[r][c]);
-        }
-    }
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < TILE_COLS; c++)
-            store(y + r * ldy + c * LANES, acc[r][c]);
-}
-
-static void panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                  size_t n, size_t K, bool more)
-{
-    for (size_t j = 0; j < ATTN_PANEL; j += TILE) {
-        size_t i = 0;
-        for (; i + TILE_ROWS <= n; i += TILE_ROWS)
-            tile(y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, TILE_ROWS, K, more);
-        for (; i < n; i++)
-            tile(y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, 1, K, more);
-    }
-}
-
 const struct vec_ops TABLE = {
     .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax,
     .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
     .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16,
-    .rotate = rotate, .finite = finite_row, .turn = turn, .panel = panel
+    .rotate = rotate, .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16, .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel
 };

@@ -17,11 +17,16 @@ struct vec_ops {
     void (*silu_mul)(float *y, const float *g, const float *x, size_t n);
     void (*widen_f16)(float *y, const uint16_t *x, size_t n);
     void (*widen_bf16)(float *y, const uint16_t *x, size_t n);
+    void (*block_f32)(float *y, const float *x, size_t ld, size_t K, struct attn_ahead *ahead);
+    void (*block_f16)(float *y, const uint16_t *x, size_t ld, size_t K, struct attn_ahead *ahead);
+    void (*block_bf16)(float *y, const uint16_t *x, size_t ld, size_t K, struct attn_ahead *ahead);
+    void (*turn_f32)(float *y, const void *const *x, size_t n, struct attn_ahead *ahead);
+    void (*turn_f16)(float *y, const void *const *x, size_t n, struct attn_ahead *ahead);
+    void (*turn_bf16)(float *y, const void *const *x, size_t n, struct attn_ahead *ahead);
     void (*rotate)(float *x, const float *c, const float *s, size_t r);
     bool (*finite)(const float *x, size_t n);
-    void (*turn)(float *y, size_t ldy, const float *const *x, size_t n);
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                  size_t n, size_t K, bool more);
+                  size_t n, size_t K, bool more, struct attn_ahead *ahead);
 };
 
 extern const struct vec_ops attn_vec_avx512, attn_vec_avx2, attn_vec_generic;

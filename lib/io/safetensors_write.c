@@ -25,7 +25,7 @@ static void put_entry(struct attn_out *out, const struct attn_st_tensor *t, size
     attn_out_printf(out, "],\"data_offsets\":[%zu,%zu]}", begin, begin + t->bytes);
 }
 
-/* The JSON, padded so that the data starts at a multiple of 8. */
+/* The JSON, padded so that the data starts at a line of the cache, where products read it fastest. */
 static int format_header(char **header, size_t *len, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
 {
     struct attn_out *out;
@@ -37,7 +37,7 @@ static int format_header(char **header, size_t *len, const struct attn_st_tensor
     for (size_t i = 0; i < n; begin += t[i++].bytes)
         put_entry(out, &t[i], begin);
     attn_out_char(out, '}');
-    while (attn_out_bytes(out) % 8 != 0)
+    while ((sizeof(uint64_t) + attn_out_bytes(out)) % 64 != 0)
         attn_out_char(out, ' ');
     rc = attn_out_take(out, header, len, err);
     attn_out_close(out);

@@ -65,7 +65,7 @@ struct product { struct attn_team *team; float *x, *y; size_t n; struct attn_mat
 static void multiply(void *ctx)
 {
     struct product *p = ctx;
-    attn_gemm(p->team, p->y, p->w.out, p->x, p->w.in, p->n, &p->w);
+    attn_gemm(p->team, p->y, p->w.out, p->x, p->w.in, p->n, &p->w, ATTN_STORE);
 }
 
 static double gflops(struct attn_team *team, size_t n, size_t in, size_t out, bool by_output)
@@ -83,11 +83,13 @@ static double gflops(struct attn_team *team, size_t n, size_t in, size_t out, bo
 /* One panel that stays in the first caches: nothing but multiply-adds. */
 struct peak { float *x, *w, *y; };
 
+static struct attn_ahead none;
+
 static void spin(void *ctx)
 {
     struct peak *p = ctx;
     for (int i = 0; i < 2000; i++)
-        attn_vec_panel(p->y, 64, p->x, 64, p->w, 64, 48, 64, false);
+        attn_vec_panel(p->y, 64, p->x, 64, p->w, 64, 48, 64, false, &none);
 }
 
 static double peak_gflops(void)

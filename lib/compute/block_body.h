@@ -1,0 +1,118 @@
+/* block_body.h - numbers as they are stored made float32: rows of them, and blocks of weights as the
+ * inner loop wants them, [K, 64] side by side.
+ *
+ * Included by vec_body.h alone.  A block asks for as much of what comes next as it reads itself. */
+#ifndef ATTN_COMPUTE_BLOCK_BODY_H
+#define ATTN_COMPUTE_BLOCK_BODY_H
+
+static inline __attribute__((always_inline))
+void widen(float *y, const uint16_t *x, size_t n, v16 (*from)(const uint16_t *))
+{
+    size_t whole = n - n % LANES;
+    for (size_t i = 0; i < whole; i += LANES)
+        store(y + i, from(x + i));
+    uint16_t part[LANES] = {0};
+    memcpy(part, x + whole, (n - whole) * sizeof *part);
+    put(y + whole, from(part), n - whole);
+}
+
+static void widen_f16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, from_f16); }
+static void widen_bf16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, from_bf16); }
+
+/* K rows of 64 numbers that lie ld apart. */
+#define BLOCK(name, type, from) static void name(float *y, const type *x, size_t ld, size_t K, struct attn_ahead *ahead) \
+{ \
+    for (size_t k = 0; k < K; k++, x += ld, y += ATTN_PANEL) { \
+        UNROLL for (size_t c = 0; c < ATTN_PANEL; c += LANES) \
+            store(y + c, from(x + c)); \
+        ask(ahead, sizeof *x); \
+    } \
+}
+BLOCK(block_f32, float, load) BLOCK(block_f16, uint16_t, from_f16) BLOCK(block_bf16, uint16_t, from_bf16)
+#undef BLOCK
+
+/* Columns k.. k + 4 of sixteen rows, as rows. */
+static inline void turn4(v16 out[4], const void *const *row, size_t byte)
+{
+    const float *x[ATTN_TURN];
+    for (size_t l = 0; l < ATTN_TURN; l++)
+        x[l] = (const void *)((const char *)row[l] + byte);
+    v16 a = quarters(x[0], x[4], x[8], x[12]), b = quarters(x[1], x[5], x[9], x[13]);
+    v16 c = quarters(x[2], x[6], x[10], x[14]), d = quarters(x[3], x[7], x[11], x[15]);
+    v16 ab = low(a, b), cd = low(c, d), AB = high(a, b), CD = high(c, d);
+    out[0] = low2(ab, cd);
+    out[1] = high2(ab, cd);
+    out[2] = low2(AB, CD);
+    out[3] = high2(AB, CD);
+}
+
+/* Bytes from `from` on that are too few for a turn: in rows of their own, with zeros behind. */
+static void last_bytes(const void **row, char (*room)[16], const void *const *x, size_t from, size_t n)
+{
+    for (size_t l = 0; l < ATTN_TURN; l++) {
+        memcpy(room[l], (const char *)x[l] + from, n);
+        row[l] = room[l];
+    }
+}
+
+static void turn_f32(float *y, const void *const *x, size_t n, struct attn_ahead *ahead)
+{
+    v16 out[4];
+    size_t k = 0;
+    for (; k + 4 <= n; k += 4, y += 4 * ATTN_PANEL) {
+        turn4(out, x, k * sizeof(float));
+        UNROLL for (size_t i = 0; i < 4; i++)
+            store(y + i * ATTN_PANEL, out[i]);
+        ask(ahead, 4);
+    }
+    if (k < n) {
+        char room[ATTN_TURN][16] = {{0}};
+        const void *row[ATTN_TURN];
+        last_bytes(row, room, x, k * sizeof(float), (n - k) * sizeof(float));
+        turn4(out, row, 0);
+        for (size_t i = 0; i < n - k; i++)
+            store(y + i * ATTN_PANEL, out[i]);
+    }
+}
+
+/* Two of them turn as one number. */
+static void turn_bf16(float *y, const void *const *x, size_t n, struct attn_ahead *ahead)
+{
+    v16 out[4];
+    size_t k = 0;
+    for (; k + 8 <= n; k += 8, y += 8 * ATTN_PANEL) {
+        turn4(out, x, k * sizeof(uint16_t));
+        UNROLL for (size_t i = 0; i < 4; i++) {
+            store(y + 2 * i * ATTN_PANEL, even_bf16(out[i]));
+            store(y + (2 * i + 1) * ATTN_PANEL, odd_bf16(out[i]));
+        }
+        ask(ahead, 4);
+    }
+    if (k < n) {
+        char room[ATTN_TURN][16] = {{0}};
+        const void *row[ATTN_TURN];
+        last_bytes(row, room, x, k * sizeof(uint16_t), (n - k) * sizeof(uint16_t));
+        turn4(out, row, 0);
+        for (size_t i = 0; i < n - k; i++)
+            store(y + i * ATTN_PANEL, i % 2 ? odd_bf16(out[i / 2]) : even_bf16(out[i / 2]));
+    }
+}
+
+static void turn_f16(float *y, const void *const *x, size_t n, struct attn_ahead *ahead)
+{
+    enum { PART = 64 };
+    float wide[ATTN_TURN][PART];
+    const void *row[ATTN_TURN];
+    struct attn_ahead none = {0};
+    for (size_t k = 0, m; k < n; k += m) {
+        m = n - k < PART ? n - k : PART;
+        for (size_t l = 0; l < ATTN_TURN; l++) {
+            widen_f16(wide[l], (const uint16_t *)x[l] + k, m);
+            row[l] = wide[l];
+            ask(ahead, PART * sizeof(uint16_t) / 64);
+        }
+        turn_f32(y + k * ATTN_PANEL, row, m, &none);
+    }
+}
+
+#endif

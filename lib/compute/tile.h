@@ -1,0 +1,66 @@
+/* tile.h - the product's inner loop: some rows of x against 16 or 64 columns of w, all sums in
+ * registers over k.
+ *
+ * Included by vec_body.h alone.  While it multiplies it asks for the memory that is needed next, a
+ * line or more a step, so that weights stream from memory while others are multiplied. */
+#ifndef ATTN_COMPUTE_TILE_H
+#define ATTN_COMPUTE_TILE_H
+
+enum { TILE = TILE_COLS * LANES, STEPS = 8 };  /* STEPS of k between two times of asking */
+
+/* rows (at most TILE_ROWS, a constant where it is called) x TILE columns */
+static inline __attribute__((always_inline))
+void tile(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+          size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t each)
+{
+    v16 acc[TILE_ROWS][TILE_COLS];
+    const float *lower = x + 3 * ldx;   /* two pointers leave the registers to the sums */
+    UNROLL for (size_t r = 0; r < rows; r++)
+        UNROLL for (size_t c = 0; c < TILE_COLS; c++)
+            acc[r][c] = more ? load(y + r * ldy + c * LANES) : all(0);
+    for (size_t k = 0; k < K; k++, x++, lower++, w += ldw) {
+        v16 col[TILE_COLS];
+        UNROLL for (size_t c = 0; c < TILE_COLS; c++)
+            col[c] = load(w + c * LANES);
+        UNROLL for (size_t r = 0; r < rows; r++) {
+            v16 f = all(r < 3 ? x[r * ldx] : lower[(r - 3) * ldx]);
+            UNROLL for (size_t c = 0; c < TILE_COLS; c++)
+                acc[r][c] = fma16(f, col[c], acc[r][c]);
+        }
+        if (k % STEPS == 0)
+            ask(ahead, each);
+    }
+    __asm__("" : "+r"(y));              /* else gcc keeps the addresses it loaded from in registers over the loop */
+    UNROLL for (size_t r = 0; r < rows; r++, y += ldy)
+        UNROLL for (size_t c = 0; c < TILE_COLS; c++)
+            store(y + c * LANES, acc[r][c]);
+}
+
+#define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
+                                       size_t K, bool more, struct attn_ahead *ahead, size_t each) \
+{ \
+    tile(y, ldy, x, ldx, w, ldw, n, K, more, ahead, each); \
+}
+ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
+#if TILE_ROWS == 6
+ROWS_OF(4) ROWS_OF(5) ROWS_OF(6)
+#define TILES rows1, rows2, rows3, rows4, rows5, rows6
+#else
+#define TILES rows1, rows2, rows3
+#endif
+#undef ROWS_OF
+
+static void panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+                  size_t n, size_t K, bool more, struct attn_ahead *ahead)
+{
+    static void (*const tiles[])(float *, size_t, const float *, size_t, const float *, size_t, size_t, bool,
+                                 struct attn_ahead *, size_t) = {TILES};
+    size_t steps = (n + TILE_ROWS - 1) / TILE_ROWS * K * (ATTN_PANEL / TILE), each = (ahead->left * STEPS + steps - 1) / steps;
+    for (size_t j = 0; j < ATTN_PANEL; j += TILE)
+        for (size_t i = 0, rows; i < n; i += rows) {
+            rows = n - i < TILE_ROWS ? n - i : TILE_ROWS;
+            tiles[rows - 1](y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, K, more, ahead, each);
+        }
+}
+
+#endif

@@ -118,6 +118,33 @@ START_TEST(test_events)
 }
 END_TEST
 
+/* A string of n characters in quotes, all fillers but for c at `at`. */
+static void expect_scan(size_t n, size_t at, char filler, char c)
+{
+    char text[64];
+    struct attn_json j;
+    memset(text, filler, n + 2);
+    text[0] = text[n + 1] = '"';
+    text[1 + at] = c;
+    attn_json_start(&j, text, n + 2, "x.json");
+    enum attn_json_event e = attn_json_next(&j);
+    bool broken = (unsigned char)c < 0x20 || c == '\\';
+    ck_assert_msg(e == (broken ? ATTN_JSON_FAILED : ATTN_JSON_STRING), "%zu bytes, 0x%02X at %zu", n, (unsigned)c, at);
+    ck_assert_uint_eq(broken ? j.at : j.token_len, broken ? 1 + at : c == '"' ? at : n);
+}
+
+/* Eight bytes are looked at in one go: wherever the one that matters lies, and whatever is around it. */
+START_TEST(test_every_byte_everywhere)
+{
+    static const char fillers[] = "! #[]\x7f";
+    for (const char *f = fillers; *f; f++)
+        for (size_t n = 2; n < 20; n++)
+            for (size_t at = 0; at < n - 1; at++)                   /* a backslash would take the closing quote */
+                for (int c = 0; c < 0x80; c++)
+                    expect_scan(n, at, *f, (char)c);
+}
+END_TEST
+
 START_TEST(test_done_and_failed_stay)
 {
     struct attn_json j;
@@ -265,6 +292,7 @@ Suite *suite_json(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, test_corpus);
     tcase_add_test(t, test_events);
+    tcase_add_test(t, test_every_byte_everywhere);
     tcase_add_test(t, test_done_and_failed_stay);
     tcase_add_test(t, test_is);
     tcase_add_test(t, test_skip);

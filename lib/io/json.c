@@ -1,10 +1,12 @@
 #include "io/json.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/utf8.h"
+#include "io/escape.h"
 
 /* What may come next.  A key takes its colon along, a comma belongs to what follows it. */
 enum { VALUE, FIRST_ITEM, FIRST_KEY, AFTER_VALUE };
@@ -28,68 +30,48 @@ static int peek(const struct attn_json *j)
 
 static void skip_space(struct attn_json *j)
 {
-    for (; j->at < j->len; j->at++) {
-        unsigned char c = (unsigned char)j->text[j->at];
+    size_t at = j->at;
+    for (; at < j->len; at++) {
+        unsigned char c = (unsigned char)j->text[at];
         if (c > ' ' || (c != ' ' && c != '\n' && c != '\t' && c != '\r'))
             break;                      /* nearly always by the first comparison */
     }
+    j->at = at;
 }
 
 /* ---- strings --------------------------------------------------------------------------- */
 
-static int hex_digit(char c)
+/* Eight bytes at once: the lowest bit that is set is the top bit of the first of them that is a quote, a
+ * backslash or a control character; 0: there is none. */
+static uint64_t first_special(uint64_t bytes)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t quote = bytes ^ ones * '"', backslash = bytes ^ ones * '\\';
+    return (((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((bytes - ones * ' ') & ~bytes)) & ones * 0x80;
 }
 
-/* \uXXXX at s[0..n): false if it is something else. */
-static bool unicode_escape(const char *s, size_t n, uint32_t *unit)
+/* Where from `at` on the text has such a byte, or its end; *any gets a bit of each byte before that. */
+static size_t skip_plain(const char *text, size_t at, size_t len, uint64_t *any)
 {
-    if (n < 6 || s[0] != '\\' || s[1] != 'u')
-        return false;
-    *unit = 0;
-    for (int i = 2; i < 6; i++) {
-        int d = hex_digit(s[i]);
-        if (d < 0)
-            return false;
-        *unit = *unit << 4 | (uint32_t)d;
+    for (uint64_t bytes; at + 8 <= len; at += 8, *any |= bytes) {
+        memcpy(&bytes, text + at, sizeof bytes);
+        bytes = le64toh(bytes);
+        uint64_t special = first_special(bytes);
+        if (special) {
+            *any |= bytes & ((special & -special) - 1);
+            return at + (size_t)__builtin_ctzll(special) / 8;
+        }
     }
-    return true;
-}
-
-/* The escape at s[0..n), s[0] a backslash: its character, and its bytes or 0 if it is none.  A pair
- * of surrogates is one escape; half a pair, which UTF-8 cannot spell, is none. */
-static size_t unescape(const char *s, size_t n, uint32_t *c)
-{
-    static const char letters[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
-    uint32_t low;
-    if (n < 2)
-        return 0;
-    if (s[1] != 'u') {
-        const char *letter = memchr(letters, s[1], sizeof letters - 1);
-        if (letter)
-            *c = (unsigned char)meaning[letter - letters];
-        return letter ? 2 : 0;
-    }
-    if (!unicode_escape(s, n, c) || (*c >= 0xDC00 && *c <= 0xDFFF))
-        return 0;
-    if (*c < 0xD800 || *c > 0xDBFF)
-        return 6;
-    if (!unicode_escape(s + 6, n - 6, &low) || low < 0xDC00 || low > 0xDFFF)
-        return 0;
-    *c = 0x10000 + ((*c - 0xD800) << 10) + (low - 0xDC00);
-    return 12;
+    for (; at < len && !first_special((unsigned char)text[at] * 0x0101010101010101u); at++)
+        *any |= (unsigned char)text[at];
+    return at;
 }
 
 /* The bytes of the escape at `at`, 0 if it is none. */
 static size_t scan_escape(struct attn_json *j, size_t at)
 {
     uint32_t c = 0;
-    size_t step = unescape(j->text + at, j->len - at, &c);
+    size_t step = attn_escape_read(j->text + at, j->len - at, &c);
     j->escaped = true;
     if (step > 0 && c == 0 && j->nul == 0)
         j->nul = at;
@@ -99,29 +81,43 @@ static size_t scan_escape(struct attn_json *j, size_t at)
 /* Past the closing quote of the string whose opening quote is next; sets the token. */
 static bool scan_string(struct attn_json *j)
 {
-    size_t at = j->at + 1, len = j->len, step;
-    const char *text = j->text;
-    unsigned char any = 0;
+    size_t at = j->at + 1, step;
+    uint64_t any = 0;
     j->token = at;
     j->escaped = false;
     j->nul = 0;
-    for (; at < len && text[at] != '"'; at += step) {
-        unsigned char c = (unsigned char)text[at];
-        any |= c;
-        step = c == '\\' ? scan_escape(j, at) : 1;
-        if (c < 0x20)
+    while ((at = skip_plain(j->text, at, j->len, &any)) < j->len && j->text[at] != '"') {
+        if (j->text[at] != '\\')
             return fail(j, at, "control character in a string");
-        if (step == 0)
+        if ((step = scan_escape(j, at)) == 0)
             return fail(j, at, "unknown escape, or half of a surrogate pair, in a string");
+        at += step;
     }
-    if (at >= len)
-        return fail(j, len, "expected the end of a string");
+    if (at >= j->len)
+        return fail(j, j->len, "expected the end of a string");
     j->token_len = at - j->token;
-    size_t valid = any < 0x80 ? j->token_len : attn_utf8_valid(text + j->token, j->token_len);
+    size_t valid = any & 0x8080808080808080u ? attn_utf8_valid(j->text + j->token, j->token_len) : j->token_len;
     if (valid < j->token_len)
         return fail(j, j->token + valid, "expected UTF-8 in a string");
     j->at = at + 1;
     return true;
+}
+
+size_t attn_json_string(const struct attn_json *j, char *out)
+{
+    const char *s = j->text + j->token, *end = s + j->token_len;
+    size_t n = 0;
+    for (;;) {
+        const char *stop = j->escaped ? memchr(s, '\\', (size_t)(end - s)) : NULL;
+        size_t plain = (size_t)((stop ? stop : end) - s);
+        uint32_t c = 0;
+        memcpy(out + n, s, plain);
+        n += plain;
+        if (!stop)
+            return n;
+        s = stop + attn_escape_read(stop, (size_t)(end - stop), &c);
+        n += attn_utf8_put(out + n, c); /* never more than the escape took */
+    }
 }
 
 /* The character, or byte of one, written at s[0..n): its bytes in out, *step those it took there. */
@@ -132,21 +128,8 @@ static size_t piece(const char *s, size_t n, char *out, size_t *step)
     *out = *s;
     if (*s != '\\')
         return 1;
-    *step = unescape(s, n, &c);
-    return attn_utf8_put(out, c);       /* never more than the escape took */
-}
-
-size_t attn_json_string(const struct attn_json *j, char *out)
-{
-    const char *s = j->text + j->token, *end = s + j->token_len;
-    size_t n = 0, step;
-    if (!j->escaped) {
-        memcpy(out, s, j->token_len);
-        return j->token_len;
-    }
-    for (; s < end; s += step)
-        n += piece(s, (size_t)(end - s), out + n, &step);
-    return n;
+    *step = attn_escape_read(s, n, &c);
+    return attn_utf8_put(out, c);
 }
 
 bool attn_json_is(const struct attn_json *j, const char *s)
@@ -170,10 +153,11 @@ bool attn_json_is(const struct attn_json *j, const char *s)
 
 static bool skip_digits(struct attn_json *j)
 {
-    size_t from = j->at;
-    while (j->at < j->len && j->text[j->at] >= '0' && j->text[j->at] <= '9')
-        j->at++;
-    return j->at > from;
+    size_t from = j->at, at = from;
+    while (at < j->len && j->text[at] >= '0' && j->text[at] <= '9')
+        at++;
+    j->at = at;
+    return at > from;
 }
 
 static enum attn_json_event number(struct attn_json *j)

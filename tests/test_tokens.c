@@ -398,6 +398,39 @@ START_TEST(test_strings)
 }
 END_TEST
 
+/* Appended and indexed, strings are the set they would be if they had been added; found together or alone. */
+START_TEST(test_strings_at_once)
+{
+    enum { N = 3000 };
+    struct attn_strings set = {0};
+    char word[N + ATTN_STRINGS_FINDS][24];
+    size_t twice, number[ATTN_STRINGS_FINDS];
+    for (size_t i = 0; i < N + ATTN_STRINGS_FINDS; i++)             /* of 0 to 21 bytes, the last few not in the set */
+        sprintf(word[i], "%.*s%zu", (int)(i % 19), "aaaaaaaaaaaaaaaaaaa", i);
+    word[7][0] = '\0';
+    for (size_t i = 0; i < N; i++)
+        ck_assert(attn_strings_append(&set, word[i], strlen(word[i])));
+    ck_assert(attn_strings_index(&set, &twice));
+    ck_assert_uint_eq(twice, ATTN_STRINGS_NONE);
+    for (size_t i = 0; i < N; i += 50) {
+        struct attn_slice s[ATTN_STRINGS_FINDS];
+        for (size_t k = 0; k < ATTN_STRINGS_FINDS; k++)
+            s[k] = (struct attn_slice){word[i + k], strlen(word[i + k])};
+        attn_strings_find_each(&set, s, ATTN_STRINGS_FINDS, number);
+        for (size_t k = 0; k < ATTN_STRINGS_FINDS; k++) {
+            ck_assert_uint_eq(number[k], i + k < N ? i + k : ATTN_STRINGS_NONE);
+            ck_assert_uint_eq(attn_strings_find(&set, s[k].s, s[k].len), number[k]);
+        }
+    }
+    ck_assert_uint_eq(attn_strings_add(&set, word[N], strlen(word[N])), N);
+    ck_assert_uint_eq(attn_strings_add(&set, word[5], strlen(word[5])), 5);
+    ck_assert(attn_strings_append(&set, word[9], strlen(word[9])) && attn_strings_append(&set, word[3], strlen(word[3])));
+    ck_assert(attn_strings_index(&set, &twice));
+    ck_assert_uint_eq(twice, N + 1);
+    attn_strings_free(&set);
+}
+END_TEST
+
 START_TEST(test_shown)
 {
     char text[100];
@@ -428,6 +461,7 @@ Suite *suite_tokens(void)
     tcase_add_test(t, test_build_refuses);
     tcase_add_test(t, test_properties);
     tcase_add_test(t, test_strings);
+    tcase_add_test(t, test_strings_at_once);
     tcase_add_test(t, test_shown);
     suite_add_tcase(s, t);
     return s;

@@ -21,19 +21,14 @@ static inline uint64_t attn_hash_mix(uint64_t a, uint64_t b)
  * No byte beyond them is touched, and no loop or call is needed. */
 static inline uint64_t attn_hash_word(const char *s, size_t len)
 {
-    uint64_t a = 0, b = 0;
-    if (len == 8) {
-        memcpy(&a, s, 8);
-    } else if (len >= 4) {
+    uint32_t a = 0, b = 0;
+    if (len >= 4) {
         memcpy(&a, s, 4);
         memcpy(&b, s + len - 4, 4);
-    } else if (len >= 2) {
-        memcpy(&a, s, 2);
-        memcpy(&b, s + len - 2, 2);
-    } else if (len == 1) {
-        a = (unsigned char)*s;
+    } else if (len > 0) {               /* some of the three may be the same byte */
+        a = (uint32_t)(unsigned char)s[0] << 16 | (uint32_t)(unsigned char)s[len / 2] << 8 | (unsigned char)s[len - 1];
     }
-    return a | b << 32;
+    return a | (uint64_t)b << 32;
 }
 
 /* `owner` is the address of the table, which is a little random too: for want of anything better. */

@@ -55,6 +55,10 @@ int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err);      
  * so is \u0000 in it. */
 struct attn_strings;
 int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err);
+/* The same in two steps, for large objects: all keys are appended, then indexed.  `before`: the reader as it
+ * was before the object. */
+int attn_json_append_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err);
+int attn_json_index_keys(struct attn_strings *keys, const struct attn_json *before, struct attn_err *err);
 /* The whole document before a tree is made of it by cJSON, which is lax: syntax, UTF-8, nesting, no
  * NUL in strings, no duplicate keys in any object, at most max_values values. */
 int attn_json_check(const char *text, size_t len, const char *name, size_t max_values, struct attn_err *err);

@@ -20,20 +20,56 @@ static int duplicate(const struct attn_json *j, const char *key, size_t len, str
                      j->name, line, column, attn_shown(key, len), key);
 }
 
+static int no_memory(const struct attn_json *j, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its keys", j->name);
+}
+
+/* Where the next string of keys will be, the key just read; NULL: no memory. */
+static char *draft(struct attn_strings *keys, const struct attn_json *j, size_t *len)
+{
+    char *key = attn_strings_draft(keys, j->token_len);
+    if (key)
+        *len = attn_json_string(j, key);
+    return key;
+}
+
 int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err)
 {
-    size_t before = keys->n, number = ATTN_STRINGS_NONE, len;
+    size_t before = keys->n, len;
     int rc = attn_json_refuse_nul(j, err);
     if (rc)
         return rc;
-    char *key = attn_strings_draft(keys, j->token_len);
-    if (key) {
-        len = attn_json_string(j, key);
-        number = attn_strings_add(keys, key, len);
-    }
+    char *key = draft(keys, j, &len);
+    size_t number = key ? attn_strings_add(keys, key, len) : ATTN_STRINGS_NONE;
     if (number == ATTN_STRINGS_NONE)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its keys", j->name);
+        return no_memory(j, err);
     return number == before ? ATTN_OK : duplicate(j, key, len, err);
+}
+
+int attn_json_append_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err)
+{
+    size_t len;
+    int rc = attn_json_refuse_nul(j, err);
+    if (rc)
+        return rc;
+    char *key = draft(keys, j, &len);
+    return key && attn_strings_append(keys, key, len) ? ATTN_OK : no_memory(j, err);
+}
+
+int attn_json_index_keys(struct attn_strings *keys, const struct attn_json *before, struct attn_err *err)
+{
+    struct attn_json j = *before;
+    size_t twice, len;
+    if (!attn_strings_index(keys, &twice))
+        return no_memory(before, err);
+    if (twice == ATTN_STRINGS_NONE)
+        return ATTN_OK;
+    attn_json_next(&j);                 /* once more, to say where it is */
+    for (size_t i = 0; attn_json_next(&j) == ATTN_JSON_KEY && i < twice; i++)
+        attn_json_skip(&j, attn_json_next(&j));
+    const char *key = attn_strings_at(keys, twice, &len);
+    return duplicate(&j, key, len, err);
 }
 
 /* The keys so far of each object that is open, by depth.  A set keeps its memory for the next

@@ -5,14 +5,16 @@
 #include "base/grow.h"
 #include "io/hash.h"
 
-enum { FIRST_SLOTS = 16, SHOWN = 72 };
+enum { FIRST_SLOTS = 16, AHEAD = 16, SHOWN = 72 };
 
+/* Both factors have the seed in them: no string can be made to be multiplied by zero. */
 static uint32_t hash(uint64_t seed, const char *s, size_t len)
 {
-    uint64_t h = attn_hash_mix(seed ^ len, 0x9E3779B97F4A7C15u);
-    for (; len >= 8; s += 8, len -= 8)
-        h = attn_hash_mix(h ^ attn_hash_word(s, 8), seed | 1);
-    h = attn_hash_mix(h ^ attn_hash_word(s, len), 0xD6E8FEB86659FD93u);
+    uint64_t h = seed, other = (seed >> 32 | seed << 32) + len * 0x9E3779B97F4A7C15u;
+    for (; len > 16; s += 16, len -= 16)
+        h = attn_hash_mix(h ^ attn_hash_word(s, 8), other ^ attn_hash_word(s + 8, 8));
+    size_t first = len < 8 ? len : 8;
+    h = attn_hash_mix(h ^ attn_hash_word(s, first), other ^ attn_hash_word(s + first, len - first));
     return (uint32_t)(h ^ h >> 32);
 }
 
@@ -33,8 +35,8 @@ static size_t probe(const struct attn_strings *t, uint32_t h, const char *s, siz
     return i;
 }
 
-/* So many slots, all free, then every item in its place. */
-static bool spread(struct attn_strings *t, size_t slots)
+/* So many slots, all free. */
+static bool free_slots(struct attn_strings *t, size_t slots)
 {
     if (!t->slot)
         t->seed = attn_hash_seed(t);
@@ -44,23 +46,21 @@ static bool spread(struct attn_strings *t, size_t slots)
     t->slot = slot;
     t->slots = slots;
     memset(slot, 0, slots * sizeof *slot);
-    for (size_t n = 0; n < t->n; n++) {
-        size_t i = t->item[n].hash & (slots - 1);
-        while (slot[i])
-            i = (i + 1) & (slots - 1);
-        slot[i] = (uint32_t)n + 1;
-    }
     return true;
 }
 
-bool attn_strings_reserve(struct attn_strings *t, size_t n)
+/* So many slots with every item in its place. */
+static bool spread(struct attn_strings *t, size_t slots)
 {
-    size_t slots = FIRST_SLOTS;
-    if (n > UINT32_MAX / 4)
+    if (!free_slots(t, slots))
         return false;
-    while (slots < 2 * n)
-        slots *= 2;
-    return slots <= t->slots || spread(t, slots);
+    for (size_t n = 0; n < t->n; n++) {
+        size_t i = t->item[n].hash & (slots - 1);
+        while (t->slot[i])
+            i = (i + 1) & (slots - 1);
+        t->slot[i] = (uint32_t)n + 1;
+    }
+    return true;
 }
 
 char *attn_strings_draft(struct attn_strings *t, size_t len)
@@ -74,8 +74,7 @@ char *attn_strings_draft(struct attn_strings *t, size_t len)
     return pool + t->used;
 }
 
-/* s, which is new, as the item of a free slot. */
-static bool append(struct attn_strings *t, uint32_t *slot, uint32_t h, const char *s, size_t len)
+bool attn_strings_append(struct attn_strings *t, const char *s, size_t len)
 {
     char *copy = attn_strings_draft(t, len);
     struct attn_string *item = attn_grow(t->item, &t->item_room, t->n + 1, sizeof *item);
@@ -86,8 +85,17 @@ static bool append(struct attn_strings *t, uint32_t *slot, uint32_t h, const cha
     if (copy != s)
         memcpy(copy, s, len);
     copy[len] = '\0';
-    item[t->n++] = (struct attn_string){.at = (uint32_t)t->used, .hash = h};
+    item[t->n++] = (struct attn_string){.at = (uint32_t)t->used};
     t->used += len + 1;
+    return true;
+}
+
+/* s, which is new, as the item of a free slot. */
+static bool put(struct attn_strings *t, uint32_t *slot, uint32_t h, const char *s, size_t len)
+{
+    if (!attn_strings_append(t, s, len))
+        return false;
+    t->item[t->n - 1].hash = h;
     *slot = (uint32_t)t->n;
     return true;
 }
@@ -98,7 +106,32 @@ size_t attn_strings_add(struct attn_strings *t, const char *s, size_t len)
         return ATTN_STRINGS_NONE;
     uint32_t h = hash(t->seed, s, len);
     uint32_t *slot = &t->slot[probe(t, h, s, len)];
-    return *slot || append(t, slot, h, s, len) ? *slot - 1 : ATTN_STRINGS_NONE;
+    return *slot || put(t, slot, h, s, len) ? *slot - 1 : ATTN_STRINGS_NONE;
+}
+
+/* Slots for n items, fetched into the cache well before they are looked at. */
+bool attn_strings_index(struct attn_strings *t, size_t *twice)
+{
+    size_t slots = FIRST_SLOTS, len;
+    while (slots < 2 * t->n)
+        slots *= 2;
+    if (t->n > UINT32_MAX / 4 || !free_slots(t, slots))
+        return false;
+    for (size_t i = 0; i < t->n; i++) {
+        const char *s = attn_strings_at(t, i, &len);
+        t->item[i].hash = hash(t->seed, s, len);
+    }
+    for (*twice = 0; *twice < t->n; ++*twice) {
+        if (*twice + AHEAD < t->n)
+            __builtin_prefetch(&t->slot[t->item[*twice + AHEAD].hash & (slots - 1)], 1);
+        const char *s = attn_strings_at(t, *twice, &len);
+        uint32_t *slot = &t->slot[probe(t, t->item[*twice].hash, s, len)];
+        if (*slot)
+            return true;
+        *slot = (uint32_t)*twice + 1;
+    }
+    *twice = ATTN_STRINGS_NONE;
+    return true;
 }
 
 size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len)
@@ -107,6 +140,29 @@ size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len
         return ATTN_STRINGS_NONE;
     uint32_t item = t->slot[probe(t, hash(t->seed, s, len), s, len)];
     return item ? item - 1 : ATTN_STRINGS_NONE;
+}
+
+/* Slot, item and string lie anywhere: each is sent for, for all, before the first is looked at. */
+void attn_strings_find_each(const struct attn_strings *t, const struct attn_slice *s, size_t n, size_t *number)
+{
+    uint32_t h[ATTN_STRINGS_FINDS], likely[ATTN_STRINGS_FINDS];
+    for (size_t i = 0; i < n; i++)
+        number[i] = ATTN_STRINGS_NONE;
+    if (t->n == 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        h[i] = hash(t->seed, s[i].s, s[i].len);
+        __builtin_prefetch(&t->slot[h[i] & (t->slots - 1)]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t item = t->slot[h[i] & (t->slots - 1)];
+        likely[i] = item ? item - 1 : 0;
+        __builtin_prefetch(&t->item[likely[i]]);
+    }
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(t->pool + t->item[likely[i]].at);
+    for (size_t i = 0; i < n; i++)
+        number[i] = (size_t)t->slot[probe(t, h[i], s[i].s, s[i].len)] - 1;  /* 0, a free slot, gives NONE */
 }
 
 const char *attn_strings_at(const struct attn_strings *t, size_t i, size_t *len)

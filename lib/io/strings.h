@@ -8,6 +8,7 @@
 
 #include "attn.h"
 
+struct attn_slice { const char *s; size_t len; };
 struct attn_string { uint32_t at, hash; };                          /* at: in the pool, up to the next one */
 
 struct attn_strings {
@@ -22,12 +23,17 @@ struct attn_strings {
 /* The number of s, which is copied if it is new: then the number is the old n.  NONE: no memory, or
  * 4 GB are full. */
 size_t attn_strings_add(struct attn_strings *t, const char *s, size_t len);
-/* Saves moving everything time and again before n are there; false: no memory. */
-bool attn_strings_reserve(struct attn_strings *t, size_t n);
 /* Room for a string of up to len bytes to be made in place: adding it then copies nothing.  NULL
  * where add gives NONE. */
 char *attn_strings_draft(struct attn_strings *t, size_t len);
+/* Many at once: appended unseen, then made into a set, after which all else works.  *twice: the first that
+ * equals one before it, or NONE.  false: as add gives NONE. */
+bool attn_strings_append(struct attn_strings *t, const char *s, size_t len);
+bool attn_strings_index(struct attn_strings *t, size_t *twice);
 size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len);  /* NONE: not there */
+/* find for each of n slices, n at most FINDS: together, so that they wait for memory but once. */
+enum { ATTN_STRINGS_FINDS = 64 };
+void attn_strings_find_each(const struct attn_strings *t, const struct attn_slice *s, size_t n, size_t *number);
 /* NUL-terminated, until the next add; len may be NULL. */
 const char *attn_strings_at(const struct attn_strings *t, size_t i, size_t *len);
 void attn_strings_clear(struct attn_strings *t);                    /* empty again, memory kept */

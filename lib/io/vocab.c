@@ -9,9 +9,6 @@
 #include "base/num.h"
 #include "io/json.h"
 #include "io/near.h"
-#include "io/strings.h"
-
-enum { BYTES_AN_ENTRY = 24 };           /* of a file, about */
 
 struct entry { int32_t id; uint32_t word; };                        /* word: its number in the set */
 
@@ -60,7 +57,7 @@ static int read_entry(struct attn_vocab *v, struct attn_json *j, struct attn_err
     if (i == ATTN_VOCAB_MAX)
         return attn_fail(err, ATTN_EFORMAT, "%s: more than %d tokens, expected a smaller vocabulary", j->name,
                          ATTN_VOCAB_MAX);
-    int rc = attn_json_add_key(&v->words, j, err);
+    int rc = attn_json_append_key(&v->words, j, err);
     if (rc)
         return rc;
     int32_t *id = attn_grow(v->id, &v->id_room, i + 1, sizeof *id);
@@ -126,13 +123,13 @@ static int order_by_id(struct attn_vocab *v, const char *name, struct attn_err *
 
 int attn_vocab_take(struct attn_vocab **out, struct attn_json *j, struct attn_err *err)
 {
+    struct attn_json before = *j;
     struct attn_vocab *v = calloc(1, sizeof *v);
-    size_t likely = (j->len - j->at) / BYTES_AN_ENTRY;
-    if (!v || !attn_strings_reserve(&v->words, likely < ATTN_VOCAB_MAX ? likely : ATTN_VOCAB_MAX)) {
-        attn_vocab_free(v);
+    if (!v)
         return no_memory(j->name, err);
-    }
     int rc = read_entries(v, j, err);
+    if (!rc)
+        rc = attn_json_index_keys(&v->words, &before, err);
     if (!rc)
         rc = order_by_id(v, j->name, err);
     v->own = v->words.n;
@@ -211,6 +208,14 @@ int32_t attn_vocab_id(const struct attn_vocab *v, const char *word, size_t len)
 {
     size_t i = attn_strings_find(&v->words, word, len);
     return i == ATTN_STRINGS_NONE ? -1 : v->id[i];
+}
+
+void attn_vocab_ids(const struct attn_vocab *v, const struct attn_slice *word, size_t n, int32_t *id)
+{
+    size_t number[ATTN_STRINGS_FINDS];
+    attn_strings_find_each(&v->words, word, n, number);
+    for (size_t i = 0; i < n; i++)
+        id[i] = number[i] == ATTN_STRINGS_NONE ? -1 : v->id[number[i]];
 }
 
 const char *attn_vocab_at(const struct attn_vocab *v, size_t i, size_t *len)

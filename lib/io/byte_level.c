@@ -93,9 +93,8 @@ int attn_byte_level_finish(struct attn_byte_level *b, const char *name, struct a
 static bool *find_made(const struct attn_bpe_rules *r)
 {
     bool *made = calloc(attn_vocab_size(r->vocab), sizeof *made);
-    for (size_t i = 0; made && i < r->merges.slots; i++)
-        if (r->merges.slot[i].rank != ATTN_MERGES_NONE)
-            made[attn_vocab_rank(r->vocab, r->merges.slot[i].id)] = true;
+    for (size_t i = 0; made && i < r->merges.n; i++)
+        made[attn_vocab_rank(r->vocab, r->merges.rule[i].id)] = true;
     return made;
 }
 

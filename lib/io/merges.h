@@ -13,8 +13,12 @@
 
 #define ATTN_MERGES_NONE UINT32_MAX
 
-struct attn_merge { uint64_t pair; uint32_t rank; int32_t id; };    /* rank NONE: a free slot */
-struct attn_merges { struct attn_merge *slot; size_t n, slots; uint64_t seed; };    /* slots: a power of 2 */
+struct attn_rule { int32_t left, right, id; };                      /* id: what the two become */
+struct attn_merges {
+    struct attn_rule *rule; size_t n, room;                         /* in order: the rank of a rule is its place */
+    uint32_t *slot; size_t slots;                                   /* rank + 1, 0: free; slots is a power of 2 */
+    uint64_t seed;
+};
 
 int attn_merges_read(struct attn_merges *m, const struct attn_vocab *v, const char *text, size_t len,
                      const char *name, struct attn_err *err);
@@ -22,7 +26,12 @@ int attn_merges_read(struct attn_merges *m, const struct attn_vocab *v, const ch
 int attn_merges_take(struct attn_merges *m, const struct attn_vocab *v, struct attn_json *j, struct attn_err *err);
 void attn_merges_free(struct attn_merges *m);                       /* zeroed is fine */
 
+/* What makes a table of the rules read; false: no memory. */
+bool attn_merges_append(struct attn_merges *m, const struct attn_rule *rule);
+bool attn_merges_index(struct attn_merges *m);
+
 /* The rule for left and right, of rank NONE when there is none; m may be empty. */
+struct attn_merge { uint32_t rank; int32_t id; };
 struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, int32_t right);
 
 #endif

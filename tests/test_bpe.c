@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "io/byte_level.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,6 +365,42 @@ START_TEST(test_special_of_plain_files)
 }
 END_TEST
 
+static void *ask_for_all(void *tokenizer)
+{
+    size_t len, bytes = 0, n = attn_tokenizer_size(tokenizer);
+    for (size_t i = 0; i < n; i++)
+        if (attn_tokenizer_text(tokenizer, (int32_t)i, &len))
+            bytes += len;
+    return (void *)(uintptr_t)bytes;
+}
+
+/* The table of readings, whoever asks first, and tokens spelled one by one. */
+START_TEST(test_readings)
+{
+    struct attn_tokenizer *t = open_tokenizer("tests/golden/checkpoints/neo-h");
+    struct attn_err err = {0};
+    pthread_t other;
+    void *bytes;
+    ck_assert_int_eq(pthread_create(&other, NULL, ask_for_all, t), 0);
+    void *mine = ask_for_all(t);
+    ck_assert_int_eq(pthread_join(other, &bytes), 0);
+    ck_assert(mine == bytes);
+    for (int32_t id = 0; id < (int32_t)attn_tokenizer_size(t); id++) {
+        char *alone = NULL;
+        size_t len, alone_len;
+        const char *text = attn_tokenizer_text(t, id, &len);
+        ck_assert_msg(attn_decode(&alone, &alone_len, t, &id, 1, &err) == ATTN_OK, "%s", err.msg);
+        ck_assert_uint_eq(len, alone_len);
+        ck_assert_mem_eq(text, alone, len + 1);
+        free(alone);
+    }
+    size_t len;
+    ck_assert_str_eq(attn_tokenizer_text(t, 63, &len), "<|endoftext|>");
+    ck_assert_ptr_null(attn_tokenizer_text(t, (int32_t)attn_tokenizer_size(t), &len));
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 Suite *suite_bpe(void)
 {
     Suite *s = suite_create("bpe");
@@ -378,6 +415,7 @@ Suite *suite_bpe(void)
     tcase_add_test(t, test_million_letters);
     tcase_add_test(t, test_any_text_comes_back);
     tcase_add_test(t, test_special_of_plain_files);
+    tcase_add_test(t, test_readings);
     suite_add_tcase(s, t);
     return s;
 }

@@ -19,8 +19,7 @@ void attn_byte_level_free(struct attn_byte_level *b)
     attn_merges_free(&b->rules.merges);
     attn_added_free(&b->added[0]);
     attn_added_free(&b->added[1]);
-    free(b->reading);
-    free(b->pool);
+    attn_readings_free(b->readings);
     free(b);
 }
 
@@ -29,8 +28,6 @@ void attn_byte_level_set_bos(struct attn_byte_level *b, int32_t id)
     if (b->bos < 0 && attn_vocab_rank(b->rules.vocab, id) != SIZE_MAX)
         b->bos = id;
 }
-
-/* ---- tables ---------------------------------------------------------------------------- */
 
 static void find_bytes(struct attn_bpe_rules *r)
 {
@@ -41,50 +38,13 @@ static void find_bytes(struct attn_bpe_rules *r)
     }
 }
 
-/* The bytes each token spells; what spells none reads as it is written. */
-static void read_words(struct attn_byte_level *b, char *pool)
-{
-    for (size_t i = 0; i < attn_vocab_size(b->rules.vocab); i++) {
-        size_t len, n;
-        const char *word = attn_vocab_at(b->rules.vocab, i, &len);
-        n = attn_bytes_read(pool, word, len);
-        if (n == SIZE_MAX) {
-            memcpy(pool, word, len);
-            n = len;
-        }
-        b->reading[i] = (struct reading){pool, n};
-        pool[n] = '\0';
-        pool += n + 1;
-    }
-}
-
-/* Added tokens are not spelled in bytes. */
-static void read_added(struct attn_byte_level *b, const struct attn_added *a)
-{
-    for (size_t i = 0; i < a->n; i++) {
-        size_t rank = attn_vocab_rank(b->rules.vocab, a->token[i].id);
-        b->reading[rank] = (struct reading){a->token[i].text, a->token[i].len};
-    }
-}
-
 int attn_byte_level_finish(struct attn_byte_level *b, const char *name, struct attn_err *err)
 {
-    size_t n = attn_vocab_size(b->rules.vocab), bytes = 0, len;
-    for (size_t i = 0; i < n; i++) {
-        attn_vocab_at(b->rules.vocab, i, &len);
-        bytes += len + 1;
-    }
-    b->reading = calloc(n + 1, sizeof *b->reading);
-    b->pool = malloc(bytes + 1);
-    if (!b->reading || !b->pool)
-        return no_memory(name, err);
     find_bytes(&b->rules);
-    read_words(b, b->pool);
-    for (int i = 0; i < 2; i++) {
-        attn_added_sort(&b->added[i]);
-        read_added(b, &b->added[i]);
-    }
-    return ATTN_OK;
+    attn_added_sort(&b->added[0]);
+    attn_added_sort(&b->added[1]);
+    b->readings = attn_readings_new(b->rules.vocab, b->added);
+    return b->readings ? ATTN_OK : no_memory(name, err);
 }
 
 /* ---- vocab.json and merges.txt --------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "io/added.h"
 #include "io/bpe.h"
 #include "io/pretoken.h"
+#include "io/readings.h"
 #include "io/spans.h"
 
 enum { ATTN_CUTS_MAX = 8, ATTN_AROUND_MAX = 4 };
@@ -25,8 +26,7 @@ struct attn_byte_level {
     struct attn_around before, after;   /* what the tokenizer's own files add */
     bool templated;                     /* they say so in so many words, even that it is nothing */
     int32_t bos;                        /* -1: no file says which */
-    struct reading { const char *s; size_t len; } *reading;         /* by rank: how a token reads */
-    char *pool;
+    struct attn_readings *readings;
 };
 
 struct attn_text_file { const char *text; size_t len; const char *name; };

@@ -63,19 +63,32 @@ size_t attn_tokenizer_size(const struct attn_tokenizer *t)
     return attn_vocab_size(t->vocab);
 }
 
-/* How the token of that rank reads. */
-static const char *read_token(const struct attn_tokenizer *t, size_t rank, size_t *len)
+/* How the token of that rank reads: bytes at most; and those, returning how many they are. */
+static size_t text_room(const struct attn_tokenizer *t, size_t rank)
 {
-    if (t->word)
-        return attn_vocab_at(t->vocab, rank, len);
-    *len = t->bytes->reading[rank].len;
-    return t->bytes->reading[rank].s;
+    size_t len;
+    if (t->bytes)
+        return attn_readings_room(t->bytes->readings, rank);
+    attn_vocab_at(t->vocab, rank, &len);
+    return len;
+}
+
+static size_t spell_text(const struct attn_tokenizer *t, size_t rank, char *out)
+{
+    size_t len;
+    if (t->bytes)
+        return attn_readings_spell(t->bytes->readings, rank, out);
+    const char *word = attn_vocab_at(t->vocab, rank, &len);
+    memcpy(out, word, len);
+    return len;
 }
 
 const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len)
 {
     size_t rank = attn_vocab_rank(t->vocab, id);
-    return rank == SIZE_MAX ? NULL : read_token(t, rank, len);
+    if (rank == SIZE_MAX)
+        return NULL;
+    return t->bytes ? attn_readings_at(t->bytes->readings, rank, len) : attn_vocab_at(t->vocab, rank, len);
 }
 
 const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len)
@@ -108,7 +121,7 @@ static struct attn_tokens *new_tokens(size_t n, size_t bytes, char **spell)
 struct kinds {
     uint32_t *number;                   /* [entries of the vocabulary] by rank: 1 + its place in kind; 0: not met */
     struct attn_token *kind; size_t n, room;
-    size_t bytes;                       /* of their spellings and texts, with a NUL after each */
+    size_t bytes;                       /* of their spellings and texts at most, with a NUL after each */
 };
 
 static bool meet(struct kinds *k, const struct attn_tokenizer *t, size_t rank, int32_t id)
@@ -120,17 +133,9 @@ static bool meet(struct kinds *k, const struct attn_tokenizer *t, size_t rank, i
     kind += k->n++;
     *kind = (struct attn_token){.id = id, .known = true};
     kind->raw = attn_vocab_at(t->vocab, rank, &kind->raw_len);
-    kind->text = read_token(t, rank, &kind->text_len);
-    k->bytes += kind->raw_len + kind->text_len + 2;
+    k->bytes += kind->raw_len + text_room(t, rank) + 2;
     k->number[rank] = (uint32_t)k->n;
     return true;
-}
-
-static const char *copy(char **to, const char *s, size_t len)
-{
-    char *at = memcpy(*to, s, len + 1);
-    *to += len + 1;
-    return at;
 }
 
 static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const struct attn_spans *found)
@@ -144,14 +149,23 @@ static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const stru
     return k->number != NULL;
 }
 
+/* Spells both at *spell, which moves on. */
+static void spell_kind(struct attn_token *kind, const struct attn_tokenizer *t, char **spell)
+{
+    kind->raw = memcpy(*spell, kind->raw, kind->raw_len + 1);
+    *spell += kind->raw_len + 1;
+    kind->text = *spell;
+    kind->text_len = spell_text(t, attn_vocab_rank(t->vocab, kind->id), *spell);
+    *spell += kind->text_len;
+    *(*spell)++ = '\0';
+}
+
 static struct attn_tokens *put_together(struct kinds *k, const struct attn_tokenizer *t, const struct attn_spans *found)
 {
     char *spell;
     struct attn_tokens *tokens = new_tokens(found->n, k->bytes, &spell);
-    for (size_t i = 0; tokens && i < k->n; i++) {
-        k->kind[i].raw = copy(&spell, k->kind[i].raw, k->kind[i].raw_len);
-        k->kind[i].text = copy(&spell, k->kind[i].text, k->kind[i].text_len);
-    }
+    for (size_t i = 0; tokens && i < k->n; i++)
+        spell_kind(&k->kind[i], t, &spell);
     for (size_t i = 0; tokens && i < found->n; i++) {
         const struct attn_span *s = &found->span[i];
         tokens->tok[i] = k->kind[k->number[attn_vocab_rank(t->vocab, s->id)] - 1];
@@ -222,17 +236,17 @@ void attn_tokens_free(struct attn_tokens *t)
 
 /* ---- ids to text ----------------------------------------------------------------------- */
 
-/* Bytes of the text of n ids, words with a space after each. */
+/* Bytes of the text of n ids at most, words with a space after each. */
 static int measure_text(const struct attn_tokenizer *t, const int32_t *ids, size_t n, size_t *bytes,
                         struct attn_err *err)
 {
-    size_t len;
     *bytes = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!attn_tokenizer_text(t, ids[i], &len))
+        size_t rank = attn_vocab_rank(t->vocab, ids[i]);
+        if (rank == SIZE_MAX)
             return attn_fail(err, ATTN_EFORMAT, "id %d at position %zu has no token: %s has %zu, with ids from 0 to %d",
                              (int)ids[i], i, t->name, attn_vocab_size(t->vocab), (int)attn_vocab_top(t->vocab));
-        if (__builtin_add_overflow(*bytes, len + (t->word != NULL), bytes))
+        if (__builtin_add_overflow(*bytes, text_room(t, rank) + (t->word != NULL), bytes))
             return no_memory(err);
     }
     return ATTN_OK;
@@ -241,7 +255,7 @@ static int measure_text(const struct attn_tokenizer *t, const int32_t *ids, size
 int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const int32_t *ids, size_t n,
                 struct attn_err *err)
 {
-    size_t bytes, word_len = 0;
+    size_t bytes;
     int rc = measure_text(t, ids, n, &bytes, err);
     if (rc)
         return rc;
@@ -249,14 +263,14 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
     if (!text)
         return no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        const char *word = read_token(t, attn_vocab_rank(t->vocab, ids[i]), &word_len);
-        memcpy(s, word, word_len);
-        s += word_len;
+        s += spell_text(t, attn_vocab_rank(t->vocab, ids[i]), s);
         if (t->word)
             *s++ = ' ';
     }
+    if (t->word && s > text)
+        s--;                            /* no space after the last */
+    *s = '\0';
     *out = text;
-    *len = t->word && bytes > 0 ? bytes - 1 : bytes;                /* no space after the last */
-    text[*len] = '\0';
+    *len = (size_t)(s - text);
     return ATTN_OK;
 }

@@ -199,6 +199,11 @@ size_t attn_vocab_size(const struct attn_vocab *v)
     return v->words.n;
 }
 
+size_t attn_vocab_bytes(const struct attn_vocab *v)
+{
+    return v->words.used;
+}
+
 int32_t attn_vocab_top(const struct attn_vocab *v)
 {
     return v->by_id[v->words.n - 1].id;

@@ -23,6 +23,7 @@ int attn_vocab_add(struct attn_vocab *v, const char *const *word, const int32_t 
                    struct attn_err *err);
 void attn_vocab_free(struct attn_vocab *v);                         /* NULL is fine */
 size_t attn_vocab_size(const struct attn_vocab *v);                 /* entries */
+size_t attn_vocab_bytes(const struct attn_vocab *v);                /* of all of them, a NUL after each included */
 int32_t attn_vocab_top(const struct attn_vocab *v);                 /* the largest id */
 int32_t attn_vocab_id(const struct attn_vocab *v, const char *word, size_t len);    /* -1: not there */
 /* The same for each of n words, n at most ATTN_STRINGS_FINDS; faster than one by one. */

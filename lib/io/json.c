@@ -10,6 +10,7 @@
 
 /* What may come next.  A key takes its colon along, a comma belongs to what follows it. */
 enum { VALUE, FIRST_ITEM, FIRST_KEY, AFTER_VALUE };
+enum { DIGITS_MAX = 19 };               /* of a number that is sure to fit 64 bits */
 
 void attn_json_start(struct attn_json *j, const char *text, size_t len, const char *name)
 {
@@ -28,7 +29,7 @@ static int peek(const struct attn_json *j)
     return j->at < j->len ? (unsigned char)j->text[j->at] : -1;
 }
 
-static void skip_space(struct attn_json *j)
+static inline void skip_space(struct attn_json *j)
 {
     size_t at = j->at;
     for (; at < j->len; at++) {
@@ -50,20 +51,33 @@ static uint64_t first_special(uint64_t bytes)
     return (((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((bytes - ones * ' ') & ~bytes)) & ones * 0x80;
 }
 
-/* Where from `at` on the text has such a byte, or its end; *any gets a bit of each byte before that. */
-static size_t skip_plain(const char *text, size_t at, size_t len, uint64_t *any)
+static void put_out(struct attn_json *j, const char *s, size_t n)
 {
-    for (uint64_t bytes; at + 8 <= len; at += 8, *any |= bytes) {
-        memcpy(&bytes, text + at, sizeof bytes);
+    if (j->out)
+        memcpy(j->out + j->out_len, s, n);
+    j->out_len += n;
+}
+
+/* Where from `at` on the text has such a byte, or its end; *any gets a bit of each byte before that. */
+static size_t scan_plain(struct attn_json *j, size_t at, uint64_t *any)
+{
+    while (at + 8 <= j->len) {
+        uint64_t bytes;
+        memcpy(&bytes, j->text + at, 8);
+        put_out(j, j->text + at, 8);
         bytes = le64toh(bytes);
         uint64_t special = first_special(bytes);
-        if (special) {
-            *any |= bytes & ((special & -special) - 1);
-            return at + (size_t)__builtin_ctzll(special) / 8;
-        }
+        size_t n = special ? (size_t)__builtin_ctzll(special) / 8 : 8;
+        *any |= special ? bytes & ((special & -special) - 1) : bytes;
+        j->out_len -= 8 - n;
+        at += n;
+        if (special)
+            return at;
     }
-    for (; at < len && !first_special((unsigned char)text[at] * 0x0101010101010101u); at++)
-        *any |= (unsigned char)text[at];
+    for (; at < j->len && !first_special((unsigned char)j->text[at] * 0x0101010101010101u); at++) {
+        put_out(j, j->text + at, 1);
+        *any |= (unsigned char)j->text[at];
+    }
     return at;
 }
 
@@ -71,10 +85,13 @@ static size_t skip_plain(const char *text, size_t at, size_t len, uint64_t *any)
 static size_t scan_escape(struct attn_json *j, size_t at)
 {
     uint32_t c = 0;
+    char plain[4];
     size_t step = attn_escape_read(j->text + at, j->len - at, &c);
     j->escaped = true;
     if (step > 0 && c == 0 && j->nul == 0)
         j->nul = at;
+    if (step > 0)
+        put_out(j, plain, attn_utf8_put(plain, c));
     return step;
 }
 
@@ -85,8 +102,8 @@ static bool scan_string(struct attn_json *j)
     uint64_t any = 0;
     j->token = at;
     j->escaped = false;
-    j->nul = 0;
-    while ((at = skip_plain(j->text, at, j->len, &any)) < j->len && j->text[at] != '"') {
+    j->nul = j->out_len = 0;
+    while ((at = scan_plain(j, at, &any)) < j->len && j->text[at] != '"') {
         if (j->text[at] != '\\')
             return fail(j, at, "control character in a string");
         if ((step = scan_escape(j, at)) == 0)
@@ -151,11 +168,12 @@ bool attn_json_is(const struct attn_json *j, const char *s)
 
 /* ---- values ---------------------------------------------------------------------------- */
 
-static bool skip_digits(struct attn_json *j)
+/* *whole gets what they stand for, if it is not too large. */
+static bool skip_digits(struct attn_json *j, uint64_t *whole)
 {
     size_t from = j->at, at = from;
-    while (at < j->len && j->text[at] >= '0' && j->text[at] <= '9')
-        at++;
+    for (*whole = 0; at < j->len && (unsigned char)(j->text[at] - '0') < 10; at++)
+        *whole = *whole * 10 + (unsigned char)(j->text[at] - '0');
     j->at = at;
     return at > from;
 }
@@ -163,27 +181,31 @@ static bool skip_digits(struct attn_json *j)
 static enum attn_json_event number(struct attn_json *j)
 {
     static const char expected[] = "expected a digit";
+    uint64_t ignored;
     j->token = j->at;
     j->escaped = false;
+    j->whole = 0;
     if (peek(j) == '-')
         j->at++;
     if (peek(j) == '0')
         j->at++;
-    else if (!skip_digits(j))
+    else if (!skip_digits(j, &j->whole))
         return fail(j, j->at, expected);
+    size_t end = j->at;
     if (peek(j) == '.') {
         j->at++;
-        if (!skip_digits(j))
+        if (!skip_digits(j, &ignored))
             return fail(j, j->at, expected);
     }
     if (peek(j) == 'e' || peek(j) == 'E') {
         j->at++;
         if (peek(j) == '+' || peek(j) == '-')
             j->at++;
-        if (!skip_digits(j))
+        if (!skip_digits(j, &ignored))
             return fail(j, j->at, expected);
     }
     j->token_len = j->at - j->token;
+    j->is_whole = j->at == end && j->token_len <= DIGITS_MAX && j->text[j->token] != '-';
     j->state = AFTER_VALUE;
     return ATTN_JSON_NUMBER;
 }

@@ -30,6 +30,9 @@ struct attn_json {
     size_t token, token_len;            /* the last key, string (between the quotes, escapes as written) or number */
     bool escaped;                       /* it has escapes: attn_json_string is needed */
     size_t nul;                         /* where its first \u0000 is written; 0: it has none */
+    char *out; size_t out_len;          /* where keys and strings are to go without their escapes, with room for the
+                                         * rest of the text: faster than attn_json_string; NULL: nowhere */
+    bool is_whole; uint64_t whole;      /* the last number is digits only, 19 at most, and this is what they say */
     unsigned depth;
     unsigned char stack[ATTN_JSON_DEPTH];
     int state;
@@ -55,9 +58,9 @@ int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err);      
  * so is \u0000 in it. */
 struct attn_strings;
 int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err);
-/* The same in two steps, for large objects: all keys are appended, then indexed.  `before`: the reader as it
- * was before the object. */
-int attn_json_append_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err);
+/* The same in two steps, for large objects: all keys are appended, then indexed.  Reads the next event, true: a
+ * key; *rc is for what goes wrong.  `before`: the reader as it was before the object. */
+bool attn_json_next_key(struct attn_strings *keys, struct attn_json *j, int *rc, struct attn_err *err);
 int attn_json_index_keys(struct attn_strings *keys, const struct attn_json *before, struct attn_err *err);
 /* The whole document before a tree is made of it by cJSON, which is lax: syntax, UTF-8, nesting, no
  * NUL in strings, no duplicate keys in any object, at most max_values values. */

@@ -25,36 +25,31 @@ static int no_memory(const struct attn_json *j, struct attn_err *err)
     return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its keys", j->name);
 }
 
-/* Where the next string of keys will be, the key just read; NULL: no memory. */
-static char *draft(struct attn_strings *keys, const struct attn_json *j, size_t *len)
-{
-    char *key = attn_strings_draft(keys, j->token_len);
-    if (key)
-        *len = attn_json_string(j, key);
-    return key;
-}
-
 int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err)
 {
-    size_t before = keys->n, len;
+    size_t before = keys->n, len = 0, number = ATTN_STRINGS_NONE;
     int rc = attn_json_refuse_nul(j, err);
     if (rc)
         return rc;
-    char *key = draft(keys, j, &len);
-    size_t number = key ? attn_strings_add(keys, key, len) : ATTN_STRINGS_NONE;
+    char *key = attn_strings_draft(keys, j->token_len);
+    if (key) {
+        len = attn_json_string(j, key);
+        number = attn_strings_add(keys, key, len);
+    }
     if (number == ATTN_STRINGS_NONE)
         return no_memory(j, err);
     return number == before ? ATTN_OK : duplicate(j, key, len, err);
 }
 
-int attn_json_append_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err)
+bool attn_json_next_key(struct attn_strings *keys, struct attn_json *j, int *rc, struct attn_err *err)
 {
-    size_t len;
-    int rc = attn_json_refuse_nul(j, err);
-    if (rc)
-        return rc;
-    char *key = draft(keys, j, &len);
-    return key && attn_strings_append(keys, key, len) ? ATTN_OK : no_memory(j, err);
+    char *key = j->out = attn_strings_draft(keys, j->len - j->at);
+    bool is_key = key && attn_json_next(j) == ATTN_JSON_KEY;
+    j->out = NULL;
+    *rc = !key ? no_memory(j, err) : is_key ? attn_json_refuse_nul(j, err) : ATTN_OK;
+    if (is_key && !*rc && !attn_strings_append(keys, key, j->out_len))
+        *rc = no_memory(j, err);
+    return is_key && !*rc;
 }
 
 int attn_json_index_keys(struct attn_strings *keys, const struct attn_json *before, struct attn_err *err)

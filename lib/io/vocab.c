@@ -27,14 +27,10 @@ static int no_memory(const char *name, struct attn_err *err)
 /* The number just read: whole, however it is written (3, 3.0, 3e0). */
 static bool parse_id(const struct attn_json *j, int32_t *id)
 {
-    const char *text = j->text + j->token;
-    uint64_t n;
-    double x;
-    if (attn_num_parse_u64(text, j->token_len, &n)) {
-        *id = (int32_t)n;
-        return n <= ATTN_VOCAB_ID_MAX;
-    }
-    if (!attn_num_parse_f64(text, j->token_len, &x) || !(x >= 0 && x <= ATTN_VOCAB_ID_MAX) || x != floor(x))
+    double x = (double)j->whole;
+    if (!j->is_whole && !attn_num_parse_f64(j->text + j->token, j->token_len, &x))
+        return false;
+    if (!(x >= 0 && x <= ATTN_VOCAB_ID_MAX) || x != floor(x))
         return false;
     *id = (int32_t)x;
     return true;
@@ -50,21 +46,18 @@ static int bad_id(const struct attn_vocab *v, const struct attn_json *j, struct 
                      (int)ATTN_VOCAB_ID_MAX);
 }
 
-/* The key just read and its value. */
-static int read_entry(struct attn_vocab *v, struct attn_json *j, struct attn_err *err)
+/* The value of the key just read. */
+static int read_id(struct attn_vocab *v, struct attn_json *j, struct attn_err *err)
 {
-    size_t i = v->words.n;
-    if (i == ATTN_VOCAB_MAX)
+    size_t n = v->words.n;
+    if (n > ATTN_VOCAB_MAX)
         return attn_fail(err, ATTN_EFORMAT, "%s: more than %d tokens, expected a smaller vocabulary", j->name,
                          ATTN_VOCAB_MAX);
-    int rc = attn_json_append_key(&v->words, j, err);
-    if (rc)
-        return rc;
-    int32_t *id = attn_grow(v->id, &v->id_room, i + 1, sizeof *id);
+    int32_t *id = attn_grow(v->id, &v->id_room, n, sizeof *id);
     if (!id)
         return no_memory(j->name, err);
     v->id = id;
-    if (attn_json_next(j) == ATTN_JSON_NUMBER && parse_id(j, &id[i]))
+    if (attn_json_next(j) == ATTN_JSON_NUMBER && parse_id(j, &id[n - 1]))
         return ATTN_OK;
     return j->failed ? attn_json_error(j, err) : bad_id(v, j, err);
 }
@@ -75,8 +68,8 @@ static int read_entries(struct attn_vocab *v, struct attn_json *j, struct attn_e
     if (attn_json_next(j) != ATTN_JSON_OBJECT && !j->failed)
         return attn_fail(err, ATTN_EFORMAT, "%s: it is %.*s, expected an object like {\"Life\": 0}", j->name,
                          attn_shown(j->text + j->start, j->at - j->start), j->text + j->start);
-    while (!rc && attn_json_next(j) == ATTN_JSON_KEY)
-        rc = read_entry(v, j, err);
+    while (!rc && attn_json_next_key(&v->words, j, &rc, err))
+        rc = read_id(v, j, err);
     if (!rc && j->failed)
         rc = attn_json_error(j, err);
     if (!rc && v->words.n == 0)

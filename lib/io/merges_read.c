@@ -103,16 +103,24 @@ static int malformed(struct reader *r, struct attn_slice rule, const char *why)
                                r->name, r->noun, r->count, attn_shown(rule.s, rule.len), rule.s, why);
 }
 
+static size_t until_space(struct attn_slice text)
+{
+    size_t n = 0;
+    while (n < text.len && text.s[n] != ' ')
+        n++;
+    return n;
+}
+
 /* "a b" */
 static int take_rule(struct reader *r, struct attn_slice rule)
 {
-    const char *end = rule.s + rule.len, *space = rule.len > 0 ? memchr(rule.s, ' ', rule.len) : NULL;
-    if (!space)
+    struct attn_slice a = {rule.s, until_space(rule)}, b;
+    if (a.len == rule.len)
         return malformed(r, rule, rule.len > 0 ? "has no space" : "is empty");
-    if (space == rule.s || space + 1 == end || memchr(space + 1, ' ', (size_t)(end - space - 1)))
+    b = (struct attn_slice){a.s + a.len + 1, rule.len - a.len - 1};
+    if (a.len == 0 || b.len == 0 || until_space(b) < b.len)
         return malformed(r, rule, "has more than one space or an empty token");
-    return take_pair(r, (struct attn_slice){rule.s, (size_t)(space - rule.s)},
-                     (struct attn_slice){space + 1, (size_t)(end - space - 1)});
+    return take_pair(r, a, b);
 }
 
 static int finish(struct reader *r, int rc)

@@ -15,7 +15,7 @@ struct entry { int32_t id; uint32_t word; };                        /* word: its
 struct attn_vocab {
     struct attn_strings words;          /* [n] in the order of the file */
     int32_t *id; size_t id_room;        /* [n] of each word */
-    struct entry *by_id;                /* [n] ascending */
+    struct entry *by_id;                /* [n] ascending; NULL: each word's id is its number */
     size_t own;                         /* entries before any were added */
 };
 
@@ -93,21 +93,28 @@ static int duplicate_id(const struct attn_vocab *v, const struct entry *pair, co
                      attn_shown(a, a_len), a, attn_shown(b, b_len), b, (int)pair[0].id);
 }
 
-/* Most files list their tokens by id already: those are not sorted again. */
+/* Most files list their tokens by id, from 0 and without gaps: there is nothing to order. */
+static bool in_order(const struct attn_vocab *v)
+{
+    size_t i = 0;
+    while (i < v->words.n && (size_t)v->id[i] == i)
+        i++;
+    return i == v->words.n;
+}
+
 static int order_by_id(struct attn_vocab *v, const char *name, struct attn_err *err)
 {
-    bool sorted = true;
     size_t n = v->words.n;
-    struct entry *e = realloc(v->by_id, (n + 1) * sizeof *e);
+    free(v->by_id);
+    v->by_id = NULL;
+    if (in_order(v))
+        return ATTN_OK;
+    struct entry *e = v->by_id = malloc((n + 1) * sizeof *e);
     if (!e)
         return no_memory(name, err);
-    v->by_id = e;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         e[i] = (struct entry){.id = v->id[i], .word = (uint32_t)i};
-        sorted = sorted && (i == 0 || e[i - 1].id < e[i].id);
-    }
-    if (!sorted)
-        qsort(e, n, sizeof *e, compare_ids);
+    qsort(e, n, sizeof *e, compare_ids);
     for (size_t i = 1; i < n; i++)
         if (e[i - 1].id == e[i].id)
             return duplicate_id(v, &e[i - 1], name, err);
@@ -199,7 +206,7 @@ size_t attn_vocab_bytes(const struct attn_vocab *v)
 
 int32_t attn_vocab_top(const struct attn_vocab *v)
 {
-    return v->by_id[v->words.n - 1].id;
+    return attn_vocab_id_at(v, v->words.n - 1);
 }
 
 int32_t attn_vocab_id(const struct attn_vocab *v, const char *word, size_t len)
@@ -218,7 +225,7 @@ void attn_vocab_ids(const struct attn_vocab *v, const struct attn_slice *word, s
 
 const char *attn_vocab_at(const struct attn_vocab *v, size_t i, size_t *len)
 {
-    return attn_strings_at(&v->words, v->by_id[i].word, len);
+    return attn_strings_at(&v->words, v->by_id ? v->by_id[i].word : i, len);
 }
 
 int32_t attn_vocab_own_id(const struct attn_vocab *v, const char *word, size_t len)
@@ -230,8 +237,9 @@ int32_t attn_vocab_own_id(const struct attn_vocab *v, const char *word, size_t l
 size_t attn_vocab_rank(const struct attn_vocab *v, int32_t id)
 {
     struct entry key = {.id = id};
-    if (id >= 0 && (size_t)id < v->words.n && v->by_id[id].id == id)
-        return (size_t)id;                                          /* no gaps so far: nearly always */
+    bool below = id >= 0 && (size_t)id < v->words.n;
+    if (!v->by_id || (below && v->by_id[id].id == id))
+        return below ? (size_t)id : SIZE_MAX;                       /* no gaps so far: nearly always */
     const struct entry *e = bsearch(&key, v->by_id, v->words.n, sizeof key, compare_ids);
     return e ? (size_t)(e - v->by_id) : SIZE_MAX;
 }
@@ -244,7 +252,7 @@ const char *attn_vocab_word(const struct attn_vocab *v, int32_t id, size_t *len)
 
 int32_t attn_vocab_id_at(const struct attn_vocab *v, size_t i)
 {
-    return v->by_id[i].id;
+    return v->by_id ? v->by_id[i].id : (int32_t)i;
 }
 
 /* An insertion into the few best so far. */

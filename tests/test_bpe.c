@@ -23,6 +23,17 @@ static struct attn_tokenizer *open_tokenizer(const char *dir)
     return t;
 }
 
+static void expect_same_ids(const struct attn_tokenizer *t, const char *text, size_t len, const int32_t *ids, size_t n)
+{
+    struct attn_err err = {0};
+    int32_t *alone = NULL;
+    size_t got;
+    ck_assert_msg(attn_encode_ids(&alone, &got, t, text, len, &(struct attn_encode_opts){0}, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_uint_eq(got, n);
+    ck_assert(n == 0 || memcmp(alone, ids, n * sizeof *ids) == 0);
+    free(alone);
+}
+
 /* `ids` of `text`, every token's bytes side by side and its text, and back. */
 static void expect_ids(const struct attn_tokenizer *t, const char *text, size_t len, const cJSON *ids)
 {
@@ -43,6 +54,7 @@ static void expect_ids(const struct attn_tokenizer *t, const char *text, size_t 
         at = k->end;
     }
     ck_assert_uint_eq(at, len);
+    expect_same_ids(t, text, len, list, tokens->n);
     ck_assert_msg(attn_decode(&back, &back_len, t, list, tokens->n, &err) == ATTN_OK, "%s", err.msg);
     ck_assert_uint_eq(back_len, len);
     ck_assert_mem_eq(back, text, len);
@@ -151,8 +163,8 @@ static void expect_small(const char *merges, const char *text, const int32_t *id
                   "%s", err.msg);
     ck_assert_uint_eq(spans.n, n);
     for (size_t i = 0; i < n; i++)
-        ck_assert_int_eq(spans.span[i].id, ids[i]);
-    free(spans.span);
+        ck_assert_int_eq(spans.id[i], ids[i]);
+    attn_spans_free(&spans);
     attn_byte_level_free(b);
 }
 
@@ -297,8 +309,8 @@ START_TEST(test_million_letters)
         text[i] = "ab"[i * i % 7 % 2];
     ck_assert_int_eq(attn_byte_level_encode(&spans, b, text, N, &(struct attn_encode_opts){0}, &err), ATTN_OK);
     ck_assert_uint_gt(spans.n, 0);
-    ck_assert_uint_eq(spans.span[spans.n - 1].end, N);
-    free(spans.span);
+    ck_assert_uint_eq(spans.place[spans.n - 1].end, N);
+    attn_spans_free(&spans);
     free(text);
     attn_byte_level_free(b);
 }
@@ -337,6 +349,7 @@ START_TEST(test_any_text_comes_back)
             at = tokens->tok[i].end;
             ids[i] = tokens->tok[i].id;
         }
+        expect_same_ids(t, text, len, ids, tokens->n);
         ck_assert_int_eq(attn_decode(&back, &back_len, t, ids, tokens->n, &err), ATTN_OK);
         ck_assert_uint_eq(back_len, len);
         ck_assert_mem_eq(back, text, len);

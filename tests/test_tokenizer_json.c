@@ -153,21 +153,23 @@ static const struct {
 START_TEST(test_component)
 {
     struct attn_byte_level *b = NULL;
-    struct attn_spans spans = {0};
+    struct attn_spans spans = {0}, ids = {.ids_only = true};
     struct attn_err err = {0};
     struct attn_text_file file = {rows[_i].json, strlen(rows[_i].json), "tokenizer.json"};
     size_t n = 0;
     ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == ATTN_OK, "%s", err.msg);
     ck_assert_msg(attn_byte_level_encode(&spans, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_byte_level_encode(&ids, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK, "%s", err.msg);
     for (; rows[_i].tokens[n].id >= 0; n++) {
         const struct expected *e = &rows[_i].tokens[n];
-        ck_assert_uint_gt(spans.n, n);
-        const struct attn_span *s = &spans.span[n];
-        ck_assert_msg(s->id == e->id && s->start == e->start && s->end == e->end, "token %zu is %d at %zu-%zu", n, (int)s->id,
-                      s->start, s->end);
+        ck_assert(n < spans.n && n < ids.n && spans.id[n] == ids.id[n]);
+        const struct attn_place *s = &spans.place[n];
+        ck_assert_msg(ids.id[n] == e->id && s->start == e->start && s->end == e->end, "token %zu is %d at %zu-%zu", n,
+                      (int)ids.id[n], s->start, s->end);
     }
-    ck_assert_uint_eq(spans.n, n);
-    free(spans.span);
+    ck_assert(spans.n == n && ids.n == n);
+    attn_spans_free(&spans);
+    attn_spans_free(&ids);
     attn_byte_level_free(b);
 }
 END_TEST

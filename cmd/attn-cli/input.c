@@ -60,12 +60,24 @@ int input_read(struct input *in, struct attn_err *err)
     return ATTN_OK;
 }
 
-int input_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
+static struct attn_encode_opts encode_opts(void)
 {
     const char *bos = common.bos ? common.bos : "auto";
-    struct attn_encode_opts o = {.special = common.special};
-    o.bos = !strcmp(bos, "yes") ? ATTN_BOS_YES : !strcmp(bos, "no") ? ATTN_BOS_NO : ATTN_BOS_AUTO;
+    return (struct attn_encode_opts){
+        .special = common.special,
+        .bos = !strcmp(bos, "yes") ? ATTN_BOS_YES : !strcmp(bos, "no") ? ATTN_BOS_NO : ATTN_BOS_AUTO};
+}
+
+int input_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
+{
+    struct attn_encode_opts o = encode_opts();
     return attn_encode_with(out, t, in->text, in->len, &o, err);
+}
+
+int input_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
+{
+    struct attn_encode_opts o = encode_opts();
+    return attn_encode_ids(ids, n, t, in->text, in->len, &o, err);
 }
 
 int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)

@@ -10,6 +10,8 @@
 
 static struct { const char *format; bool decode; } o;
 
+enum { ID_DIGITS = 10 };                /* at most */
+
 static const char *const formats[] = {"text", "json", "ids", NULL};
 
 static void print_table(const struct attn_tokens *t)
@@ -28,18 +30,39 @@ static void print_table(const struct attn_tokens *t)
     }
 }
 
-static void print_ids(const struct attn_tokens *t, const char *between)
+/* The digits of an id; returns how many they are. */
+static size_t spell_id(char out[ID_DIGITS], int32_t id)
 {
-    for (size_t i = 0; i < t->n; i++)
-        printf("%s%d", i ? between : "", t->tok[i].id);
+    char digits[ID_DIGITS], *first = digits + sizeof digits;
+    for (uint32_t left = (uint32_t)id; left > 0 || first == digits + sizeof digits; left /= 10)
+        *--first = (char)('0' + left % 10);
+    size_t n = (size_t)(digits + sizeof digits - first);
+    memcpy(out, first, n);
+    return n;
 }
 
-static void print_json(const struct attn_tokens *t, const struct input *in)
+/* Texts have millions: printf would take longer than finding them. */
+static void print_ids(const int32_t *ids, size_t n, const char *between)
+{
+    char buf[8192];
+    size_t used = 0, gap = strlen(between);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(buf + used, between, gap);
+        used += i > 0 ? gap : 0;
+        used += spell_id(buf + used, ids[i]);
+        if (i + 1 == n || used + gap + ID_DIGITS > sizeof buf) {
+            fwrite(buf, 1, used, stdout);
+            used = 0;
+        }
+    }
+}
+
+static void print_json(const struct attn_tokens *t, const int32_t *ids, const struct input *in)
 {
     fputs("{\"version\": \"" ATTN_VERSION "\",\n \"text\": ", stdout);
     json_string(stdout, in->text, in->len);
     fputs(",\n \"ids\": [", stdout);
-    print_ids(t, ", ");
+    print_ids(ids, t->n, ", ");
     fputs("],\n \"tokens\": [", stdout);
     for (size_t i = 0; i < t->n; i++) {
         const struct attn_token *k = &t->tok[i];
@@ -50,21 +73,35 @@ static void print_json(const struct attn_tokens *t, const struct input *in)
     fputs("]}\n", stdout);
 }
 
+static int encode_ids(const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
+{
+    int32_t *ids;
+    size_t n;
+    if (input_encode_ids(&ids, &n, t, in, err))
+        return err->code;
+    print_ids(ids, n, " ");
+    putchar('\n');
+    free(ids);
+    return ATTN_OK;
+}
+
 static int encode(const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
 {
-    struct attn_tokens *tokens;
-    if (input_encode(&tokens, t, in, err))
-        return err->code;
-    if (!o.format || !strcmp(o.format, "text"))
+    struct attn_tokens *tokens = NULL;
+    int32_t *ids = NULL;
+    bool json = o.format && !strcmp(o.format, "json");
+    if (o.format && !strcmp(o.format, "ids"))
+        return encode_ids(t, in, err);
+    int code = input_encode(&tokens, t, in, err);
+    if (!code && json)
+        code = input_ids(&ids, tokens, err);
+    if (!code && json)
+        print_json(tokens, ids, in);
+    else if (!code)
         print_table(tokens);
-    else if (!strcmp(o.format, "json"))
-        print_json(tokens, in);
-    else {
-        print_ids(tokens, " ");
-        putchar('\n');
-    }
+    free(ids);
     attn_tokens_free(tokens);
-    return ATTN_OK;
+    return code;
 }
 
 static int decode(const struct attn_tokenizer *t, struct input *in, struct attn_err *err)

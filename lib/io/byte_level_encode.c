@@ -50,20 +50,34 @@ static int lacks_byte(const struct encoder *e, const char *s)
                      (unsigned char)*s, start_of(e, in_stretch(e, s)));
 }
 
-static int encode_piece(struct encoder *e, const char *s, size_t len)
+/* Of the tokens that a piece has become. */
+static void find_places(struct encoder *e, const char *s, const struct attn_part *part, size_t n)
 {
-    const struct attn_part *part;
-    size_t n, start, end = in_stretch(e, s);
-    int rc = attn_bpe_encode(&e->bpe, s, len, &part, &n);
-    if (rc)
-        return rc == ATTN_ENOMEM ? no_memory(e->err) : lacks_byte(e, s + n);
+    struct attn_place *place = e->out->place + e->out->n;
+    size_t start, end = in_stretch(e, s);
     for (size_t i = 0; i < n; i++) {
         start = end;
         s += part[i].len;
         end = in_stretch(e, s);
-        if (!attn_spans_add(e->out, part[i].id, start_of(e, start), end_of(e, end)))
-            return no_memory(e->err);
+        place[i] = (struct attn_place){start_of(e, start), end_of(e, end)};
     }
+}
+
+static int encode_piece(struct encoder *e, const char *s, size_t len)
+{
+    const struct attn_part *part;
+    struct attn_spans *out = e->out;
+    size_t n;
+    int rc = attn_bpe_encode(&e->bpe, s, len, &part, &n);
+    if (rc == ATTN_EFORMAT)
+        return lacks_byte(e, s + n);
+    if (rc || !attn_spans_reserve(out, n))
+        return no_memory(e->err);
+    for (size_t i = 0; i < n; i++)
+        out->id[out->n + i] = part[i].id;
+    if (!out->ids_only)
+        find_places(e, s, part, n);
+    out->n += n;
     return ATTN_OK;
 }
 

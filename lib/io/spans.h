@@ -1,21 +1,46 @@
-/* spans.h - the tokens of a text while they are found: ids, and the bytes of the text they stand for. */
+/* spans.h - the tokens of a text while they are found: ids, and the bytes of the text they stand for, unless
+ * nobody wants to know those. */
 #ifndef ATTN_IO_SPANS_H
 #define ATTN_IO_SPANS_H
 
 #include "base/grow.h"
 
-struct attn_span { int32_t id; size_t start, end; };
-struct attn_spans { struct attn_span *span; size_t n, room; };
+struct attn_place { size_t start, end; };
+struct attn_spans {
+    int32_t *id; size_t n, room;
+    struct attn_place *place; size_t place_room;                    /* [n]; with ids_only not there */
+    bool ids_only;
+};
+
+/* Room for n more; false: no memory. */
+static inline bool attn_spans_reserve(struct attn_spans *s, size_t n)
+{
+    int32_t *id = attn_grow(s->id, &s->room, s->n + n, sizeof *id);
+    if (!id)
+        return false;
+    s->id = id;
+    struct attn_place *place = s->ids_only ? NULL : attn_grow(s->place, &s->place_room, s->n + n, sizeof *place);
+    if (place)
+        s->place = place;
+    return place || s->ids_only;
+}
 
 /* false: no memory. */
 static inline bool attn_spans_add(struct attn_spans *s, int32_t id, size_t start, size_t end)
 {
-    struct attn_span *span = attn_grow(s->span, &s->room, s->n + 1, sizeof *span);
-    if (!span)
+    if (!attn_spans_reserve(s, 1))
         return false;
-    s->span = span;
-    span[s->n++] = (struct attn_span){.id = id, .start = start, .end = end};
+    s->id[s->n] = id;
+    if (!s->ids_only)
+        s->place[s->n] = (struct attn_place){start, end};
+    s->n++;
     return true;
+}
+
+static inline void attn_spans_free(struct attn_spans *s)            /* zeroed is fine */
+{
+    free(s->id);
+    free(s->place);
 }
 
 #endif

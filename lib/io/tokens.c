@@ -142,8 +142,8 @@ static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const stru
 {
     k->number = calloc(attn_vocab_size(t->vocab), sizeof *k->number);
     for (size_t i = 0; k->number && i < found->n; i++) {
-        size_t rank = attn_vocab_rank(t->vocab, found->span[i].id);
-        if (k->number[rank] == 0 && !meet(k, t, rank, found->span[i].id))
+        size_t rank = attn_vocab_rank(t->vocab, found->id[i]);
+        if (k->number[rank] == 0 && !meet(k, t, rank, found->id[i]))
             return false;
     }
     return k->number != NULL;
@@ -167,10 +167,9 @@ static struct attn_tokens *put_together(struct kinds *k, const struct attn_token
     for (size_t i = 0; tokens && i < k->n; i++)
         spell_kind(&k->kind[i], t, &spell);
     for (size_t i = 0; tokens && i < found->n; i++) {
-        const struct attn_span *s = &found->span[i];
-        tokens->tok[i] = k->kind[k->number[attn_vocab_rank(t->vocab, s->id)] - 1];
-        tokens->tok[i].start = s->start;
-        tokens->tok[i].end = s->end;
+        tokens->tok[i] = k->kind[k->number[attn_vocab_rank(t->vocab, found->id[i])] - 1];
+        tokens->tok[i].start = found->place[i].start;
+        tokens->tok[i].end = found->place[i].end;
     }
     return tokens;
 }
@@ -195,15 +194,35 @@ static int by_word(struct attn_spans *out, const struct attn_tokenizer *t, const
     return attn_by_word_encode(out, t->word, text, len, err);
 }
 
+static int find(struct attn_spans *out, const struct attn_tokenizer *t, const char *text, size_t len,
+                const struct attn_encode_opts *o, struct attn_err *err)
+{
+    return t->word ? by_word(out, t, text, len, o, err) : attn_byte_level_encode(out, t->bytes, text, len, o, err);
+}
+
 int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                      const struct attn_encode_opts *o, struct attn_err *err)
 {
     struct attn_spans found = {0};
-    int rc = t->word ? by_word(&found, t, text, len, o, err) : attn_byte_level_encode(&found, t->bytes, text, len, o, err);
+    int rc = find(&found, t, text, len, o, err);
     if (!rc)
         rc = pack(out, t, &found, err);
-    free(found.span);
+    attn_spans_free(&found);
     return rc;
+}
+
+int attn_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const char *text, size_t len,
+                    const struct attn_encode_opts *o, struct attn_err *err)
+{
+    struct attn_spans found = {.ids_only = true};
+    int rc = find(&found, t, text, len, o, err);
+    if (rc) {
+        attn_spans_free(&found);
+        return rc;
+    }
+    *ids = found.id;
+    *n = found.n;
+    return ATTN_OK;
 }
 
 int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,

@@ -21,11 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     must(attn_byte_level_encode(&spans, b, text, sizeof text - 1, &(struct attn_encode_opts){0}, &err) == ATTN_OK);
     for (size_t i = 0; i < spans.n; i++) {
-        must(spans.span[i].start == at);
-        at = spans.span[i].end;
+        must(spans.place[i].start == at);
+        at = spans.place[i].end;
     }
     must(at == sizeof text - 1);
-    free(spans.span);
+    attn_spans_free(&spans);
     attn_byte_level_free(b);
     return 0;
 }

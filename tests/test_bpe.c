@@ -287,7 +287,7 @@ START_TEST(test_heap_is_the_plain_loop)
             id[i] = (int32_t)(seed >> 20 & 1);
             text[i] = "ab"[id[i]];
         }
-        ck_assert_int_eq(attn_bpe_encode(&bpe, text, n, &part, &got), ATTN_OK);
+        ck_assert_int_eq(attn_bpe_encode(&bpe, text, n, n, &part, &got), ATTN_OK);
         ck_assert_uint_eq(got, merge_plainly(id, n, &b->rules.merges));
         for (size_t i = 0; i < got; i++)
             ck_assert_int_eq(part[i].id, id[i]);

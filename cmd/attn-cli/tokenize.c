@@ -10,7 +10,7 @@
 
 static struct { const char *format; bool decode; } o;
 
-enum { ID_DIGITS = 10 };                /* at most */
+enum { ID_DIGITS = 10, GAP = 2 };       /* bytes of an id and of what is between two, at most */
 
 static const char *const formats[] = {"text", "json", "ids", NULL};
 
@@ -30,27 +30,28 @@ static void print_table(const struct attn_tokens *t)
     }
 }
 
-/* The digits of an id; returns how many they are. */
-static size_t spell_id(char out[ID_DIGITS], int32_t id)
+/* The digits of an id, which is never negative; returns how many they are. */
+static size_t spell_id(char *out, int32_t id)
 {
-    char digits[ID_DIGITS], *first = digits + sizeof digits;
-    for (uint32_t left = (uint32_t)id; left > 0 || first == digits + sizeof digits; left /= 10)
-        *--first = (char)('0' + left % 10);
-    size_t n = (size_t)(digits + sizeof digits - first);
-    memcpy(out, first, n);
+    static const int32_t powers[] = {10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
+    size_t n = 1;
+    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
+        n += id >= powers[i];
+    for (size_t i = n; i-- > 0; id /= 10)
+        out[i] = (char)('0' + id % 10);
     return n;
 }
 
 /* Texts have millions: printf would take longer than finding them. */
-static void print_ids(const int32_t *ids, size_t n, const char *between)
+static void print_ids(const int32_t *ids, size_t n, const char between[GAP])
 {
     char buf[8192];
     size_t used = 0, gap = strlen(between);
     for (size_t i = 0; i < n; i++) {
-        memcpy(buf + used, between, gap);
+        memcpy(buf + used, between, GAP);
         used += i > 0 ? gap : 0;
         used += spell_id(buf + used, ids[i]);
-        if (i + 1 == n || used + gap + ID_DIGITS > sizeof buf) {
+        if (i + 1 == n || used + GAP + ID_DIGITS > sizeof buf) {
             fwrite(buf, 1, used, stdout);
             used = 0;
         }

@@ -89,8 +89,7 @@ static bool make_room(struct attn_bpe *b, size_t n)
     if (!heap)
         return false;
     b->heap = heap;
-    size_t most = n < ATTN_PIECE_PARTS ? ATTN_PIECE_PARTS : n;
-    struct attn_part *part = attn_grow(b->part, &b->part_room, most, sizeof *part);
+    struct attn_part *part = attn_grow(b->part, &b->part_room, n, sizeof *part);
     if (!part)
         return false;
     b->part = part;
@@ -137,20 +136,21 @@ static int encode(struct attn_bpe *b, const char *s, size_t len, size_t *n)
     return ATTN_OK;
 }
 
-int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, const struct attn_part **part, size_t *n)
+int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t room, const struct attn_part **part, size_t *n)
 {
     bool known = false;
-    struct attn_piece_slot *slot = len <= ATTN_PIECE_MAX ? attn_pieces_slot(&b->pieces, s, len, &known) : NULL;
+    struct attn_piece *piece = len <= ATTN_PIECE_MAX ? attn_pieces_find(&b->pieces, s, len, room, &known) : NULL;
+    if (known) {
+        *n = attn_piece_recall(piece, b->few);
+        *part = b->few;
+        return ATTN_OK;
+    }
     if (!make_room(b, len))
         return ATTN_ENOMEM;
     *part = b->part;
-    if (known) {
-        *n = attn_piece_recall(slot, b->part);
-        return ATTN_OK;
-    }
     int rc = encode(b, s, len, n);
-    if (!rc && slot)
-        attn_piece_keep(slot, s, len, b->part, *n);
+    if (!rc && piece)
+        attn_piece_keep(piece, s, len, b->part, *n);
     return rc;
 }
 

@@ -21,14 +21,14 @@ struct attn_bpe {
     const struct attn_bpe_rules *rules;
     struct symbol *symbol; size_t symbol_room;                      /* of the piece being merged */
     uint64_t *heap; size_t heap_n, heap_room;
-    struct attn_part *part; size_t part_room;
+    struct attn_part *part, few[ATTN_PIECE_PARTS]; size_t part_room;
     struct attn_pieces pieces;
     char *spelled; size_t spelled_room;
 };
 
-/* The parts of s, len > 0, in order, until the next call.  ATTN_EFORMAT: the vocabulary lacks the byte at *n;
- * ATTN_ENOMEM: no memory.  The message is the caller's. */
-int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, const struct attn_part **part, size_t *n);
+/* The parts of s, len > 0, in order, until the next call; `room` bytes can be read at s.  ATTN_EFORMAT: the
+ * vocabulary lacks the byte at *n; ATTN_ENOMEM: no memory.  The message is the caller's. */
+int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t room, const struct attn_part **part, size_t *n);
 void attn_bpe_free(struct attn_bpe *b);
 
 #endif

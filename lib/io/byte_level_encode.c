@@ -15,7 +15,7 @@ struct encoder {
     struct attn_nfc nfc;                /* the stretch */
     bool mapped, special;
     size_t stretch;                     /* where in the text it begins */
-    struct view { const char *s; size_t at, lead; } view;           /* at: in the stretch, behind `lead` bytes of its own */
+    struct view { const char *s, *end; size_t at, lead; } view;     /* at: in the stretch, behind `lead` bytes of its own */
     char *prefixed; size_t prefixed_room;
     struct attn_err *err;
 };
@@ -68,7 +68,7 @@ static int encode_piece(struct encoder *e, const char *s, size_t len)
     const struct attn_part *part;
     struct attn_spans *out = e->out;
     size_t n;
-    int rc = attn_bpe_encode(&e->bpe, s, len, &part, &n);
+    int rc = attn_bpe_encode(&e->bpe, s, len, (size_t)(e->view.end - s), &part, &n);
     if (rc == ATTN_EFORMAT)
         return lacks_byte(e, s + n);
     if (rc || !attn_spans_reserve(out, n))
@@ -92,7 +92,7 @@ static bool prefix(struct encoder *e, const char *s, size_t len)
     e->prefixed = t;
     t[0] = ' ';
     memcpy(t + 1, s, len);
-    e->view = (struct view){.s = t, .at = in_stretch(e, s), .lead = 1};
+    e->view = (struct view){.s = t, .end = t + len + 1, .at = in_stretch(e, s), .lead = 1};
     return true;
 }
 
@@ -126,7 +126,7 @@ static int cut(struct encoder *e, size_t k, const char *s, size_t len)
 
 static int encode_view(struct encoder *e, const char *s, size_t len, size_t at)
 {
-    e->view = (struct view){.s = s, .at = at};
+    e->view = (struct view){.s = s, .end = s + len, .at = at};
     return cut(e, 0, s, len);
 }
 

@@ -151,6 +151,28 @@ START_TEST(test_cuts)
 }
 END_TEST
 
+/* Letters are looked at eight at a time: wherever a run of them ends, and whatever with. */
+START_TEST(test_letters_end)
+{
+    char text[64];
+    for (size_t n = 1; n < 24; n++)
+        for (int c = 0; c < 0x80; c++) {
+            bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+            memset(text, "azAZ"[n % 4], sizeof text);
+            text[n] = (char)c;
+            ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, n + 20), letter ? n + 20 : n);
+            ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, n + 1), letter ? n + 1 : n);
+        }
+    for (size_t n = 1; n < 24; n++) {
+        memset(text, 'x', sizeof text);
+        memcpy(text + n, "\u00e9", 2);                              /* a letter too */
+        ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, 60), 60);
+        memcpy(text + n, "\u00d7", 2);                              /* a multiplication sign */
+        ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, 60), n);
+    }
+}
+END_TEST
+
 START_TEST(test_patterns)
 {
     ck_assert_int_eq(attn_cut_of("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"),
@@ -215,6 +237,7 @@ Suite *suite_pretoken(void)
     tcase_add_test(t, test_bytes);
     tcase_add_test(t, test_classes);
     tcase_add_loop_test(t, test_cuts, 0, (int)(sizeof cuts / sizeof *cuts));
+    tcase_add_test(t, test_letters_end);
     tcase_add_test(t, test_patterns);
     tcase_add_loop_test(t, test_nfc, 0, (int)(sizeof forms / sizeof *forms));
     tcase_add_test(t, test_many_marks);

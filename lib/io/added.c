@@ -16,6 +16,7 @@ bool attn_added_put(struct attn_added *a, const struct attn_added_token *t)
     a->token = token;
     token[a->n++] = *t;
     a->first[(unsigned char)t->text[0]] = true;
+    a->ordinary = a->ordinary || !t->special;
     return true;
 }
 
@@ -93,7 +94,8 @@ static size_t spaces_after(const char *s, size_t len, size_t at)
 bool attn_added_find(const struct attn_added *a, const char *s, size_t len, bool special, struct attn_added_hit *hit)
 {
     size_t at = hit->next, done = hit->end;
-    while (a->n > 0 && at < len) {
+    bool any = special ? a->n > 0 : a->ordinary;
+    while (any && at < len) {
         const struct attn_added_token *t = a->first[(unsigned char)s[at]] ? longest(a, s + at, len - at) : NULL;
         if (t && (special || !t->special)) {
             *hit = (struct attn_added_hit){

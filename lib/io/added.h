@@ -14,8 +14,8 @@ struct attn_added_token {
     bool special, lstrip, rstrip;       /* strip: white space on that side belongs to it */
 };
 
-/* Zeroed: none. */
-struct attn_added { struct attn_added_token *token; size_t n, room; bool first[256]; };     /* first: bytes they begin with */
+/* Zeroed: none.  first: bytes they begin with; ordinary: some are not special. */
+struct attn_added { struct attn_added_token *token; size_t n, room; bool first[256], ordinary; };
 /* Takes t->text over, also on failure; false: no memory. */
 bool attn_added_put(struct attn_added *a, const struct attn_added_token *t);
 /* After the last put, before the first look-up. */

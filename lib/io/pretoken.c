@@ -1,13 +1,37 @@
 #include "io/pretoken.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "io/classes.h"
+
+/* Of eight bytes the top bits of those that are no ASCII letters. */
+static uint64_t not_letters(uint64_t bytes)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t lower = (bytes | ones * 0x20) & ones * 0x7F;
+    return ~((lower + ones * (0x80 - 'a')) & ~(lower + ones * (0x7F - 'z')) & ~bytes) & ones * 0x80;
+}
+
+/* Past the ASCII letters from `at` on, as far as eight can be looked at together. */
+static size_t skip_letters(const char *s, size_t len, size_t at)
+{
+    for (; at + 8 <= len; at += 8) {
+        uint64_t bytes, others;
+        memcpy(&bytes, s + at, sizeof bytes);
+        others = not_letters(le64toh(bytes));
+        if (others)
+            return at + (size_t)__builtin_ctzll(others) / 8;
+    }
+    return at;
+}
 
 /* End of the run of characters of one class that goes on at `at`. */
 static size_t run(const char *s, size_t len, size_t at, enum attn_class class)
 {
     size_t step;
+    if (class == ATTN_CLASS_LETTER)
+        at = skip_letters(s, len, at);
     while (at < len && attn_class_at(s + at, len - at, &step) == class)
         at += step;
     return at;

@@ -33,12 +33,12 @@ static void print_table(const struct attn_tokens *t)
 /* The digits of an id, which is never negative; returns how many they are. */
 static size_t spell_id(char *out, int32_t id)
 {
-    static const int32_t powers[] = {10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
-    size_t n = 1;
-    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
-        n += id >= powers[i];
-    for (size_t i = n; i-- > 0; id /= 10)
-        out[i] = (char)('0' + id % 10);
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
+    uint32_t left = (uint32_t)id, some = left | 1;
+    size_t tens = (32 - (size_t)__builtin_clz(some)) * 1233 >> 12;  /* 1233 / 4096 is nearly log10(2) */
+    size_t n = tens + (some >= powers[tens]);
+    for (size_t i = n; i-- > 0; left /= 10)
+        out[i] = (char)('0' + left % 10);
     return n;
 }
 

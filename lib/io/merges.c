@@ -7,19 +7,20 @@
 
 enum { FIRST_SLOTS = 16, AHEAD = 16 };
 
-static size_t first_slot(const struct attn_merges *m, int32_t left, int32_t right)
+static uint64_t hash(const struct attn_merges *m, int32_t left, int32_t right)
 {
     uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    return attn_hash_mix(pair ^ m->seed, 0x9E3779B97F4A7C15u) & (m->slots - 1);
+    return attn_hash_mix(pair ^ m->seed, 0x9E3779B97F4A7C15u);
 }
 
 /* The slot of the pair, or the free one where it belongs. */
-static uint32_t *probe(const struct attn_merges *m, int32_t left, int32_t right)
+static uint32_t *probe(const struct attn_merges *m, uint64_t h, int32_t left, int32_t right)
 {
-    size_t i = first_slot(m, left, right);
+    uint32_t high = (uint32_t)(h >> 32) & ~m->low;
+    size_t i = h & (m->slots - 1);
     for (; m->slot[i]; i = (i + 1) & (m->slots - 1)) {
-        const struct attn_rule *r = &m->rule[m->slot[i] - 1];
-        if (r->left == left && r->right == right)
+        const struct attn_rule *r = &m->rule[(m->slot[i] & m->low) - 1];
+        if ((m->slot[i] & ~m->low) == high && r->left == left && r->right == right)
             break;
     }
     return &m->slot[i];
@@ -36,6 +37,16 @@ bool attn_merges_append(struct attn_merges *m, const struct attn_rule *rule)
 }
 
 /* Slots are fetched into the cache well before they are looked at. */
+static void fill_slots(struct attn_merges *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        const struct attn_rule *r = &m->rule[i], *later = &m->rule[i + AHEAD < m->n ? i + AHEAD : i];
+        __builtin_prefetch(&m->slot[hash(m, later->left, later->right) & (m->slots - 1)], 1);
+        uint64_t h = hash(m, r->left, r->right);
+        *probe(m, h, r->left, r->right) = ((uint32_t)(h >> 32) & ~m->low) | (uint32_t)(i + 1);
+    }
+}
+
 bool attn_merges_index(struct attn_merges *m)
 {
     size_t slots = FIRST_SLOTS;
@@ -45,19 +56,15 @@ bool attn_merges_index(struct attn_merges *m)
     if (!m->slot)
         return false;
     m->slots = slots;
+    m->low = (uint32_t)slots - 1;
     m->seed = attn_hash_seed(m);
-    for (size_t i = 0; i < m->n; i++) {
-        const struct attn_rule *r = &m->rule[i], *later = r + AHEAD;
-        if (i + AHEAD < m->n)
-            __builtin_prefetch(&m->slot[first_slot(m, later->left, later->right)], 1);
-        *probe(m, r->left, r->right) = (uint32_t)i + 1;
-    }
+    fill_slots(m);
     return true;
 }
 
 struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, int32_t right)
 {
-    uint32_t number = m->n > 0 ? *probe(m, left, right) : 0;
+    uint32_t number = m->n > 0 ? *probe(m, hash(m, left, right), left, right) & m->low : 0;
     return number ? (struct attn_merge){number - 1, m->rule[number - 1].id} : (struct attn_merge){.rank = ATTN_MERGES_NONE};
 }
 

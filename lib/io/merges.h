@@ -16,7 +16,10 @@
 struct attn_rule { int32_t left, right, id; };                      /* id: what the two become */
 struct attn_merges {
     struct attn_rule *rule; size_t n, room;                         /* in order: the rank of a rule is its place */
-    uint32_t *slot; size_t slots;                                   /* rank + 1, 0: free; slots is a power of 2 */
+    uint32_t *slot; size_t slots;                                   /* 0: free; slots is a power of 2 */
+    uint32_t low;                                                   /* the bits of a slot that are a rank + 1; the others
+                                                                     * are of the pair's hash, so that few rules are
+                                                                     * looked at in vain */
     uint64_t seed;
 };
 

@@ -119,6 +119,10 @@ static const struct {
     /* the piece is a token, and then it is not */
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL ", \"ignore_merges\": true}}", "abb", {0}, {{10, 0, 3}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "abb", {0}, {{3, 0, 2}, {1, 2, 3}, {-1, 0, 0}}},
+    /* rules before the words they are made of, as pairs, escaped and not */
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"model\": {\"type\": \"BPE\", \"merges\": [[\"a\", \"b\"], [\"\\u0061\\u0062\", "
+     "\"\\u0062\"], [\"\u0120\", \"\\u0061\"], [\"\\u0120a\", \"b\"]], \"vocab\": {\"a\": 0, \"b\": 1, \"\\u0120\": 2, \"ab\": 3, "
+     "\"\u0120a\": 4, \"abb\": 5, \"\u0120ab\": 6}}}", "abb ba a", {0}, {{5, 0, 3}, {2, 3, 4}, {1, 4, 5}, {0, 5, 6}, {4, 6, 8}, {-1, 0, 0}}},
     /* composed, with the bytes of both characters */
     {"{\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "ae\u0301b", {0},
      {{0, 0, 1}, {8, 1, 4}, {1, 4, 5}, {-1, 0, 0}}},

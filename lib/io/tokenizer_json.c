@@ -47,9 +47,20 @@ static size_t find_name(const struct attn_json *j, const char *const *names, siz
     return i;
 }
 
-static int take_member(const struct reader *r, struct attn_json *j, const char *const *names, struct value *values, size_t n)
+/* The members of an object: what they are called, and what takes the value of one that comes next. */
+struct members {
+    const char *what, *const *names; size_t n;
+    int (*take)(const struct reader *r, struct attn_json *j, size_t i);
+};
+
+static int skip_value(const struct reader *r, struct attn_json *j)
 {
-    size_t line, column, i = find_name(j, names, n);
+    return attn_json_skip(j, attn_json_next(j)) ? ATTN_OK : attn_json_error(j, r->err);
+}
+
+static int take_member(const struct reader *r, struct attn_json *j, const struct members *m, struct value *values)
+{
+    size_t line, column, n = m->n, i = find_name(j, m->names, n);
     if (i == n || values[i].end > 0) {
         attn_json_place(j, j->token - 1, &line, &column);
         return attn_fail(r->err, ATTN_EFORMAT, "%s: line %zu, column %zu: %s '%.*s'", r->file->name, line, column,
@@ -57,22 +68,20 @@ static int take_member(const struct reader *r, struct attn_json *j, const char *
                          j->text + j->token);
     }
     values[i].start = j->at;
-    if (!attn_json_skip(j, attn_json_next(j)))
-        return attn_json_error(j, r->err);
+    int rc = m->take(r, j, i);
     values[i].end = j->at;
-    return ATTN_OK;
+    return rc;
 }
 
 /* The object that is the reader's next value. */
-static int take_members(const struct reader *r, struct attn_json *j, const char *what, const char *const *names,
-                        struct value *values, size_t n)
+static int take_members(const struct reader *r, struct attn_json *j, const struct members *m, struct value *values)
 {
     enum attn_json_event e = attn_json_next(j);
     int rc = ATTN_OK;
     if (e != ATTN_JSON_OBJECT && e != ATTN_JSON_FAILED)
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: %s is no object", r->file->name, what);
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: %s is no object", r->file->name, m->what);
     while (!rc && e != ATTN_JSON_FAILED && (e = attn_json_next(j)) == ATTN_JSON_KEY)
-        rc = take_member(r, j, names, values, n);
+        rc = take_member(r, j, m, values);
     return rc ? rc : j->failed ? attn_json_error(j, r->err) : ATTN_OK;
 }
 
@@ -84,10 +93,10 @@ static int refuse_model(const struct reader *r, const char *key, const char *why
 }
 
 /* Before all else: in another kind of model every key would be wrong. */
-static int check_type(const struct reader *r, struct value model)
+static int check_type(const struct reader *r, size_t model)
 {
     struct attn_json j;
-    start_at(r, &j, model.start);
+    start_at(r, &j, model);
     if (attn_json_next(&j) != ATTN_JSON_OBJECT)
         return ATTN_OK;                 /* which take_members says */
     while (attn_json_next(&j) == ATTN_JSON_KEY) {
@@ -128,24 +137,34 @@ static int check_options(const struct reader *r, const struct value *v)
     return ATTN_OK;
 }
 
-static int read_model(const struct reader *r, struct value model)
+static int take_vocab_or_merges(const struct reader *r, struct attn_json *j, size_t i)
 {
+    struct attn_bpe_rules *rules = &r->b->rules;
+    if (i == VOCAB)
+        return attn_vocab_take(&rules->vocab, j, r->err);
+    if (i == MERGES && rules->vocab)
+        return attn_merges_take(&rules->merges, rules->vocab, j, r->err);
+    return skip_value(r, j);
+}
+
+/* The reader's next value, in one pass: it is most of the file. */
+static int take_model(const struct reader *r, struct attn_json *j)
+{
+    static const struct members members = {"\"model\"", model_parts, MODEL_PARTS, take_vocab_or_merges};
     struct value v[MODEL_PARTS] = {{0}};
-    struct attn_json j;
-    start_at(r, &j, model.start);
-    int rc = check_type(r, model);
+    struct attn_bpe_rules *rules = &r->b->rules;
+    struct attn_json before;
+    int rc = check_type(r, j->at);
     if (!rc)
-        rc = take_members(r, &j, "\"model\"", model_parts, v, MODEL_PARTS);
+        rc = take_members(r, j, &members, v);
     if (!rc)
         rc = check_options(r, v);
     if (!rc && (v[VOCAB].end == 0 || v[MERGES].end == 0))
         rc = refuse_model(r, v[VOCAB].end ? "merges" : "vocab", "is not there");
-    if (rc)
+    if (rc || v[MERGES].start > v[VOCAB].start)
         return rc;
-    start_at(r, &j, v[VOCAB].start);
-    rc = attn_vocab_take(&r->b->rules.vocab, &j, r->err);
-    start_at(r, &j, v[MERGES].start);
-    return rc ? rc : attn_merges_take(&r->b->rules.merges, r->b->rules.vocab, &j, r->err);
+    start_at(r, &before, v[MERGES].start);
+    return attn_merges_take(&rules->merges, rules->vocab, &before, r->err);
 }
 
 /* ---- added tokens ---------------------------------------------------------------------- */
@@ -240,17 +259,23 @@ static int take_part(const struct reader *r, const struct value *v, int i,
     return rc;
 }
 
+static int take_top(const struct reader *r, struct attn_json *j, size_t i)
+{
+    return i == MODEL ? take_model(r, j) : skip_value(r, j);
+}
+
 static int read_parts(const struct reader *r)
 {
+    static const struct members members = {"it", parts, PARTS, take_top};
     struct value v[PARTS] = {{0}};
     struct attn_json j;
     start_at(r, &j, 0);
-    int rc = take_members(r, &j, "it", parts, v, PARTS);
+    int rc = take_members(r, &j, &members, v);
     if (!rc && attn_json_next(&j) != ATTN_JSON_DONE)
         rc = attn_json_error(&j, r->err);
     if (!rc && v[MODEL].end == 0)
         rc = attn_fail(r->err, ATTN_EFORMAT, "%s: there is no \"model\"", r->file->name);
-    if (rc || (rc = read_model(r, v[MODEL])) || (rc = take_part(r, v, NORMALIZER, attn_steps_normalizer)) ||
+    if (rc || (rc = take_part(r, v, NORMALIZER, attn_steps_normalizer)) ||
         (rc = take_part(r, v, PRE_TOKENIZER, attn_steps_pre_tokenizer)) ||
         (rc = take_part(r, v, DECODER, attn_steps_decoder)) ||
         (v[ADDED].end > 0 && (rc = take_part(r, v, ADDED, take_all_added))))

@@ -38,6 +38,16 @@ static bool ascii8(const char *s)
     return (word & 0x8080808080808080u) == 0;
 }
 
+size_t attn_utf8_ascii(const char *s, size_t len)
+{
+    size_t i = 0;
+    while (len - i >= 8 && ascii8(s + i))
+        i += 8;
+    while (i < len && (unsigned char)s[i] < 0x80)
+        i++;
+    return i;
+}
+
 size_t attn_utf8_valid(const char *s, size_t len)
 {
     size_t i = 0;

@@ -7,6 +7,8 @@
 /* Length of the longest valid prefix; equals len when all of it is UTF-8 (no surrogates, no
  * overlong forms, nothing above U+10FFFF). */
 size_t attn_utf8_valid(const char *s, size_t len);
+/* How many bytes of ASCII it begins with. */
+size_t attn_utf8_ascii(const char *s, size_t len);
 /* The code point at s, len > 0; *step gets its bytes.  What is no UTF-8 gives U+FFFD, one for each
  * maximal broken sequence, as Python's errors="replace" does. */
 uint32_t attn_utf8_next(const char *s, size_t len, size_t *step);

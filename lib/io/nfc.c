@@ -89,11 +89,11 @@ static void reorder(struct letter *letter, size_t n)
 
 static bool append(struct attn_nfc *t, const char *s, size_t len)
 {
-    char *text = attn_grow(t->text, &t->room, t->len + len + 1, 1);
-    if (!text)
+    char *own = attn_grow(t->own, &t->room, t->len + len + 1, 1);
+    if (!own)
         return false;
-    t->text = text;
-    memcpy(text + t->len, s, len);
+    t->text = t->own = own;
+    memcpy(own + t->len, s, len);
     t->len += len;
     return true;
 }
@@ -144,15 +144,20 @@ bool attn_nfc_make(struct attn_nfc *out, const char *s, size_t len)
     size_t from = 0;
     out->len = out->n = 0;
     for (size_t at = 0, n; at < len; at += n) {
-        bool plain;
-        n = cluster(s + at, len - at, &plain);
+        bool plain = true;
+        size_t ascii = attn_utf8_ascii(s + at, len - at);
+        n = ascii > 1 ? ascii - 1 : cluster(s + at, len - at, &plain);          /* the last may have marks */
         if (plain)
             continue;
         if (!append(out, s + from, at - from) || !take(out, s, at, n))
             return false;
         from = at + n;
     }
-    return append(out, s + from, len - from);
+    if (from > 0)
+        return append(out, s + from, len - from);
+    out->text = s;
+    out->len = len;
+    return true;
 }
 
 /* How many changes begin before byte `at`. */
@@ -192,7 +197,7 @@ size_t attn_nfc_end(const struct attn_nfc *t, size_t at)
 
 void attn_nfc_free(struct attn_nfc *t)
 {
-    free(t->text);
+    free(t->own);
     free(t->change);
     free(t->letter);
     free(t->point);

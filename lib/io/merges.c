@@ -1,6 +1,7 @@
 #include "io/merges.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "io/hash.h"
@@ -49,12 +50,13 @@ static void fill_slots(struct attn_merges *m)
 
 bool attn_merges_index(struct attn_merges *m)
 {
-    size_t slots = FIRST_SLOTS;
+    size_t slots = FIRST_SLOTS, room = 0;
     while (slots < 2 * m->n)
         slots *= 2;
-    m->slot = calloc(slots, sizeof *m->slot);
+    m->slot = attn_grow(NULL, &room, slots, sizeof *m->slot);
     if (!m->slot)
         return false;
+    memset(m->slot, 0, slots * sizeof *m->slot);                    /* pages of calloc fault twice: read, then written */
     m->slots = slots;
     m->low = (uint32_t)slots - 1;
     m->seed = attn_hash_seed(m);

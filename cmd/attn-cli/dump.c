@@ -3,20 +3,14 @@
 #include "canonical.h"
 #include "input.h"
 #include "say.h"
+#include "terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-enum { WIDTH_OF_FILES = 80, TERMINAL_NUMBERS = 4000 };
-
-static bool to_terminal(const char *path)
-{
-    return (!path || !strcmp(path, "-")) && isatty(STDOUT_FILENO);
-}
+enum { TERMINAL_NUMBERS = 4000 };
 
 const char *dump_format_of(const char *path)
 {
@@ -31,38 +25,19 @@ const char *dump_format_of(const char *path)
 int dump_check_format(const char *format, const char *path, struct attn_err *err)
 {
     bool binary = format && (!strcmp(format, "npy") || !strcmp(format, "npz"));
-    if (binary && to_terminal(path))
+    if (binary && terminal_is(path))
         return fail(err, ATTN_EUSAGE, "%s is not for a terminal: give a file or directory with -o", format);
     return ATTN_OK;
 }
 
-static int columns(bool terminal)
-{
-    struct winsize w;
-    if (!terminal)
-        return WIDTH_OF_FILES;
-    if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col)
-        return w.ws_col;
-    const char *env = getenv("COLUMNS");
-    long n = env ? strtol(env, NULL, 10) : 0;
-    return n > 0 && n < 10000 ? (int)n : WIDTH_OF_FILES;
-}
-
-static bool colored(bool terminal)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
-}
-
-
 static int open_sink(struct attn_sink **sink, const struct dump *d, const char *command, struct attn_err *err)
 {
-    bool terminal = to_terminal(d->path);
+    bool terminal = terminal_is(d->path);
     struct attn_sink_opts o = {
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .tokenizer = d->tokenizer, .text = d->text, .text_len = d->len, .command = command,
-        .precision = d->precision, .width = columns(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
-        .color = colored(terminal)};
+        .precision = d->precision, .width = terminal_columns(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
+        .color = terminal_colored(terminal)};
     return attn_sink_open(sink, &o, err);
 }
 

@@ -51,5 +51,6 @@ Suite *suite_diff(void);
 Suite *suite_compare(void);
 Suite *suite_cmd(void);
 Suite *suite_generate(void);
+Suite *suite_derivation(void);
 
 #endif

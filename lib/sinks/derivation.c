@@ -1,0 +1,241 @@
+#include "sinks/derivation.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+
+/* ---- making one ------------------------------------------------------------------------ */
+
+void attn_derivation_free(struct attn_derivation *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct attn_part *p = &d->part[i];
+        for (size_t j = 0; j < p->cells; j++)
+            free(p->cell[j].text);
+        free(p->cell);
+        free(p->term);
+        free(p->text);
+    }
+    free(d->part);
+    free(d->title);
+    *d = (struct attn_derivation){0};
+}
+
+static char *written(struct attn_derivation *d, const char *fmt, va_list args)
+{
+    char *text;
+    if (d->failed || vasprintf(&text, fmt, args) < 0) {
+        d->failed = true;
+        return NULL;
+    }
+    return text;
+}
+
+/* Takes `text`. */
+static struct attn_part *add(struct attn_derivation *d, enum attn_part_kind kind, char *text)
+{
+    struct attn_part *more = d->failed ? NULL : attn_grow(d->part, &d->room, d->n + 1, sizeof *more);
+    if (!more) {
+        d->failed = true;
+        free(text);
+        return NULL;
+    }
+    d->part = more;
+    d->part[d->n] = (struct attn_part){.kind = kind, .text = text};
+    return &d->part[d->n++];
+}
+
+static struct attn_part *last(const struct attn_derivation *d)
+{
+    return &d->part[d->n - 1];
+}
+
+void attn_derive_title(struct attn_derivation *d, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    free(d->title);
+    d->title = written(d, fmt, args);
+    va_end(args);
+}
+
+void attn_derive_step(struct attn_derivation *d, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(d, ATTN_PART_STEP, written(d, fmt, args));
+    va_end(args);
+}
+
+void attn_derive_words(struct attn_derivation *d, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(d, ATTN_PART_WORDS, written(d, fmt, args));
+    va_end(args);
+}
+
+void attn_derive_formula(struct attn_derivation *d, const struct attn_formula *f)
+{
+    struct attn_part *p = add(d, ATTN_PART_FORMULA, NULL);
+    if (p)
+        p->formula = *f;
+}
+
+void attn_derive_sum(struct attn_derivation *d, struct attn_number result, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    struct attn_part *p = add(d, ATTN_PART_SUM, written(d, fmt, args));
+    va_end(args);
+    if (p)
+        p->result = result;
+}
+
+static void add_term(struct attn_derivation *d, struct attn_term t)
+{
+    if (d->failed)
+        return;
+    struct attn_part *p = last(d);
+    struct attn_term *more = attn_grow(p->term, &p->term_room, p->terms + 1, sizeof *more);
+    if (!more) {
+        d->failed = true;
+        return;
+    }
+    p->term = more;
+    p->term[p->terms++] = t;
+}
+
+void attn_derive_term(struct attn_derivation *d, enum attn_term_kind kind, struct attn_number a, struct attn_number b)
+{
+    add_term(d, (struct attn_term){.kind = kind, .a = a, .b = b});
+}
+
+void attn_derive_left_out(struct attn_derivation *d, size_t count, struct attn_number sum)
+{
+    add_term(d, (struct attn_term){.kind = ATTN_TERM_LEFT_OUT, .a = sum, .count = count});
+}
+
+void attn_derive_table(struct attn_derivation *d, size_t cols)
+{
+    struct attn_part *p = add(d, ATTN_PART_TABLE, NULL);
+    if (p)
+        p->cols = cols;
+}
+
+/* Takes the text. */
+static void add_cell(struct attn_derivation *d, struct attn_cell c)
+{
+    struct attn_part *p = d->failed ? NULL : last(d);
+    struct attn_cell *more = p ? attn_grow(p->cell, &p->cell_room, p->cells + 1, sizeof *more) : NULL;
+    if (!more) {
+        d->failed = true;
+        free(c.text);
+        return;
+    }
+    p->cell = more;
+    p->cell[p->cells++] = c;
+}
+
+void attn_derive_cell(struct attn_derivation *d, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add_cell(d, (struct attn_cell){.text = written(d, fmt, args)});
+    va_end(args);
+}
+
+void attn_derive_number(struct attn_derivation *d, double x, int digits)
+{
+    add_cell(d, (struct attn_cell){.number = {x, digits}});
+}
+
+void attn_derive_headings(struct attn_derivation *d, const char *const *heading, size_t cols)
+{
+    attn_derive_table(d, cols);
+    for (size_t i = 0; i < cols; i++)
+        attn_derive_cell(d, "%s", heading[i]);
+}
+
+void attn_derive_blanks(struct attn_derivation *d, size_t n)
+{
+    while (n-- > 0)
+        attn_derive_cell(d, "%s", "");
+}
+
+void attn_derive_gap(struct attn_derivation *d, size_t cols)
+{
+    attn_derive_cell(d, "…");
+    attn_derive_blanks(d, cols - 1);
+}
+
+void attn_derive_strong(struct attn_derivation *d, size_t cells)
+{
+    for (size_t i = 0; !d->failed && i < cells; i++)
+        last(d)->cell[last(d)->cells - 1 - i].strong = true;
+}
+
+/* ---- printing what all formats share --------------------------------------------------- */
+
+static void print(char buf[ATTN_NUM_FIXED_MAX + 1], struct attn_number n)
+{
+    buf[attn_num_fixed(buf, n.x, n.digits)] = '\0';
+}
+
+const char *attn_cell_shown(char buf[ATTN_NUM_FIXED_MAX + 1], const struct attn_cell *c)
+{
+    if (c->text)
+        return c->text;
+    print(buf, c->number);
+    return buf;
+}
+
+/* In a sum a negative number stands in brackets. */
+static void operand(struct attn_out *o, struct attn_number n)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    print(buf, n);
+    attn_out_printf(o, *buf == '-' ? "(%s)" : "%s", buf);
+}
+
+static void term(struct attn_out *o, const struct attn_term *t)
+{
+    if (t->kind == ATTN_TERM_LEFT_OUT)
+        attn_out_printf(o, "[… %zu more: ", t->count);
+    operand(o, t->a);
+    if (t->kind == ATTN_TERM_LEFT_OUT)
+        attn_out_char(o, ']');
+    if (t->kind == ATTN_TERM_PRODUCT || t->kind == ATTN_TERM_QUOTIENT) {
+        attn_out_str(o, t->kind == ATTN_TERM_PRODUCT ? "·" : " / ");
+        operand(o, t->b);
+    }
+}
+
+void attn_sum_write(struct attn_out *o, const struct attn_part *sum)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    attn_out_printf(o, "%s = ", sum->text);
+    for (size_t i = 0; i < sum->terms; i++) {
+        attn_out_str(o, i ? " + " : "");
+        term(o, &sum->term[i]);
+    }
+    print(buf, sum->result);
+    attn_out_printf(o, sum->terms ? " = %s" : "%s", buf);
+}
+
+int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, const char *format,
+                          const struct attn_derivation_style *style, struct attn_err *err)
+{
+    static const struct { const char *name; attn_derivation_format *write; } formats[] = {
+        {"text", attn_derivation_text}, {"md", attn_derivation_md}, {"html", attn_derivation_html}};
+    if (d->failed)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the derivation");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(format, formats[i].name))
+            return formats[i].write(o, d, style, err);
+    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of text, md, html", format);
+}

@@ -1,0 +1,146 @@
+/* A derivation printed in three formats, letter by letter. */
+#include "suites.h"
+
+#include "sinks/derivation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void make(struct attn_derivation *d)
+{
+    static const char *const headings[] = {"", "0", "…"};
+    static const struct attn_formula formula = {"a = Σ b", "<mi>a</mi>"};
+    attn_derive_title(d, "How %s came about", "<x>");
+    attn_derive_step(d, "First");
+    attn_derive_words(d, "Some words that are so many that a line of forty columns cannot hold them.  And 1 < 2.");
+    attn_derive_formula(d, &formula);
+    attn_derive_sum(d, (struct attn_number){0.75, 2}, "q[%d]", 0);
+    attn_derive_term(d, ATTN_TERM_PRODUCT, (struct attn_number){0.5, 2}, (struct attn_number){-1, 2});
+    attn_derive_left_out(d, 7, (struct attn_number){-0.25, 2});
+    attn_derive_term(d, ATTN_TERM_QUOTIENT, (struct attn_number){3, 0}, (struct attn_number){2, 0});
+    attn_derive_sum(d, (struct attn_number){(double)-INFINITY, 2}, "score");
+    attn_derive_step(d, "Second");
+    attn_derive_headings(d, headings, 3);
+    attn_derive_cell(d, "日本");
+    attn_derive_number(d, -0.001, 2);
+    attn_derive_number(d, 10.125, 1);
+    attn_derive_strong(d, 1);
+    attn_derive_gap(d, 3);
+    attn_derive_cell(d, "a|b");
+    attn_derive_blanks(d, 2);
+}
+
+static const struct { const char *format, *page; } pages[] = {
+    {"text", "How <x> came about\n"
+             "\n"
+             "1. First\n"
+             "\n"
+             "Some words that are so many that a line\n"
+             "of forty columns cannot hold them. And 1\n"
+             "< 2.\n"
+             "\n"
+             "    a = Σ b\n"
+             "\n"
+             "  q[0] = 0.50·(-1.00) + [… 7 more:\n"
+             "    (-0.25)] + 3 / 2 = 0.75\n"
+             "  score = -inf\n"
+             "\n"
+             "2. Second\n"
+             "\n"
+             "           0     …\n"
+             "  日本  0.00  10.1\n"
+             "  …\n"
+             "  a|b\n"},
+    {"md", "# How &lt;x\\> came about\n"
+           "\n"
+           "## 1. First\n"
+           "\n"
+           "Some words that are so many that a line of forty columns cannot hold them.  And 1 &lt; 2.\n"
+           "\n"
+           "    a = Σ b\n"
+           "\n"
+           "    q[0] = 0.50·(-1.00) + [… 7 more: (-0.25)] + 3 / 2 = 0.75\n"
+           "    score = -inf\n"
+           "\n"
+           "## 2. Second\n"
+           "\n"
+           "|  | 0 | … |\n"
+           "|:---|---:|---:|\n"
+           "| 日本 | 0.00 | **10.1** |\n"
+           "| … |  |  |\n"
+           "| a\\|b |  |  |\n"},
+    {"html", "<body>\n"
+             "<h1>How &lt;x&gt; came about</h1>\n"
+             "<h2>1. First</h2>\n"
+             "<p>Some words that are so many that a line of forty columns cannot hold them.  And 1 &lt; 2.</p>\n"
+             "<div class=\"wide\"><math display=\"block\"><mi>a</mi></math></div>\n"
+             "<p class=\"sum\">q[0] = 0.50·(-1.00) + [… 7 more: (-0.25)] + 3 / 2 = 0.75</p>\n"
+             "<p class=\"sum\">score = -inf</p>\n"
+             "<h2>2. Second</h2>\n"
+             "<div class=\"wide\"><table>\n"
+             "<thead>\n"
+             "<tr><th scope=\"col\"></th><th scope=\"col\">0</th><th scope=\"col\">…</th></tr>\n"
+             "</thead>\n"
+             "<tbody>\n"
+             "<tr><th scope=\"row\">日本</th><td>0.00</td><td class=\"strong\">10.1</td></tr>\n"
+             "<tr><th scope=\"row\">…</th><td></td><td></td></tr>\n"
+             "<tr><th scope=\"row\">a|b</th><td></td><td></td></tr>\n"
+             "</tbody>\n"
+             "</table></div>\n"
+             "</body>\n"
+             "</html>\n"}};
+
+static int print(char **text, const struct attn_derivation *d, const char *format, struct attn_err *err)
+{
+    const struct attn_derivation_style style = {.width = 40};
+    struct attn_out *o;
+    size_t len;
+    ck_assert_int_eq(attn_out_open_memory(&o, err), ATTN_OK);
+    int rc = attn_derivation_write(o, d, format, &style, err);
+    if (!rc)
+        ck_assert_int_eq(attn_out_take(o, text, &len, err), ATTN_OK);
+    attn_out_close(o);
+    return rc;
+}
+
+START_TEST(a_page_of_each_format)
+{
+    struct attn_derivation d = {0};
+    struct attn_err err = {0};
+    char *text;
+    make(&d);
+    ck_assert_msg(print(&text, &d, pages[_i].format, &err) == ATTN_OK, "%s", err.msg);
+    const char *body = strstr(text, "<body>");
+    ck_assert_str_eq(body ? body : text, pages[_i].page);
+    free(text);
+    attn_derivation_free(&d);
+}
+END_TEST
+
+START_TEST(a_failure_sticks)
+{
+    struct attn_derivation d = {0};
+    struct attn_err err = {0};
+    char *text;
+    make(&d);
+    ck_assert_int_eq(print(&text, &d, "pdf", &err), ATTN_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.msg, "'pdf'"));
+    size_t parts = d.n;
+    d.failed = true;
+    make(&d);
+    ck_assert_uint_eq(d.n, parts);
+    ck_assert_int_eq(print(&text, &d, "text", &err), ATTN_ENOMEM);
+    attn_derivation_free(&d);
+}
+END_TEST
+
+Suite *suite_derivation(void)
+{
+    Suite *s = suite_create("derivation");
+    TCase *c = tcase_create("derivation");
+    tcase_add_loop_test(c, a_page_of_each_format, 0, sizeof pages / sizeof *pages);
+    tcase_add_test(c, a_failure_sticks);
+    suite_add_tcase(s, c);
+    return s;
+}

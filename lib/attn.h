@@ -340,6 +340,26 @@ const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);         
  * NULL: it looks like no mistake we know. */
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
 
+/* ---- explaining ------------------------------------------------------------------------ */
+
+#define ATTN_KEY_LARGEST SIZE_MAX
+struct attn_explain_opts {
+    size_t layer, head, query, key;     /* which weight; key ATTN_KEY_LARGEST: the query's largest */
+    bool all;                           /* long vectors are not abridged */
+    const char *format;                 /* text md html; NULL: text */
+    const char *path;                   /* NULL or "-": standard output */
+    int precision;                      /* digits after the point */
+    int width;                          /* columns of the terminal, text only; 0: no limit */
+    bool color;                         /* text only */
+    int threads;
+};
+/* How one attention weight and the context vector of its query come about, step by step, with the numbers of a run. */
+int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
+                 struct attn_err *err);
+/* From the sentence of an article to its context vectors, and which of its printed numbers each step gives.
+ * "life"; layer, head, query and key are the article's. */
+int attn_explain_article(const char *article, const struct attn_explain_opts *o, struct attn_err *err);
+
 /* ---- making models --------------------------------------------------------------------- */
 
 struct attn_init_opts {

@@ -52,5 +52,6 @@ Suite *suite_compare(void);
 Suite *suite_cmd(void);
 Suite *suite_generate(void);
 Suite *suite_derivation(void);
+Suite *suite_explain(void);
 
 #endif

@@ -10,7 +10,7 @@ struct word_rule word_rule;
 struct selection selection;
 
 const struct command *const commands[] = {
-    &run_command, &tokenize_command, &generate_command, &score_command, &diff_command, &info_command, &vocab_command,
+    &run_command, &tokenize_command, &generate_command, &score_command, &explain_command, &diff_command, &info_command, &vocab_command,
     &init_command, &help_command, NULL,
 };
 

@@ -22,8 +22,7 @@ static size_t columns_of(double x, int digits)
     return attn_num_fixed(buf, x, digits);
 }
 
-/* A matrix of small numbers is not to read as one of zeros: the largest then gets three digits. */
-static int digits_for(double largest, int precision)
+int attn_grid_digits(double largest, int precision)
 {
     double scaled = largest * pow(10, precision);
     int digits = precision;
@@ -46,7 +45,7 @@ static void measure_numbers(struct layout *l, const struct attn_grid *g)
         else if (x > high)
             high = x;
     }
-    l->digits = digits_for(fmax(-low, high), g->precision);
+    l->digits = attn_grid_digits(fmax(-low, high), g->precision);
     l->column = larger(l->column, larger(columns_of(low, l->digits), columns_of(high, l->digits)));
 }
 

@@ -16,6 +16,9 @@ struct attn_grid {
     int precision, width;               /* width 0: never in blocks */
     bool color;
 };
+/* A matrix of small numbers is not to read as one of zeros: where that would happen to its largest,
+ * that gets three digits. */
+int attn_grid_digits(double largest, int precision);
 void attn_grid_print(struct attn_out *o, const struct attn_grid *g);
 
 #endif

@@ -26,7 +26,7 @@ _attn_cli()
     if [[ $cur == "=" ]]; then cur=; fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _attn_cli_words 'run tokenize generate score diff info vocab init help --help --version' "$cur"
+        _attn_cli_words 'run tokenize generate score explain diff info vocab init help --help --version' "$cur"
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -89,6 +89,24 @@ _attn_cli()
         --format) _attn_cli_words 'text json' "$cur" ;;
         -t|--threads) : ;;
         *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --stride --format --threads --quiet --help --version' "$cur" ;;
+        esac ;;
+    explain)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
+        --ids) : ;;
+        --layer) : ;;
+        --head) : ;;
+        --query) : ;;
+        --key) : ;;
+        --article) _attn_cli_words 'life' "$cur" ;;
+        --format) _attn_cli_words 'text md html' "$cur" ;;
+        -o|--output) _attn_cli_paths -f '' "$cur" ;;
+        --precision) : ;;
+        -t|--threads) : ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --layer --head --query --key --article --all --format --output --precision --threads --quiet --help --version' "$cur" ;;
         esac ;;
     diff)
         case $prev in
@@ -166,7 +184,7 @@ _attn_cli()
     help)
         case $prev in
         --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
-        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score diff info vocab init help' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain diff info vocab init help' "$cur" ;;
         esac ;;
     esac
 }

@@ -1,0 +1,178 @@
+/* explain.c - one attention weight derived step by step. */
+#include "dump.h"
+#include "input.h"
+#include "open.h"
+#include "say.h"
+#include "table.h"
+#include "terminal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static struct {
+    const char *format, *path, *query, *key, *article;
+    struct number layer, head, precision;
+    bool all;
+} o = {.precision = {.n = DUMP_PRECISION}};
+
+/* ---- which token ---- */
+
+/* As it reads, or without the space that byte-level BPE puts in front. */
+static bool reads_as(const struct attn_token *t, const char *text)
+{
+    size_t len = strlen(text), front = t->text_len && t->text[0] == ' ';
+    return t->known && ((t->text_len == len && !memcmp(t->text, text, len)) ||
+                        (t->text_len - front == len && !memcmp(t->text + front, text, len)));
+}
+
+static int too_many(const char *option, const char *given, const struct attn_tokens *t, struct attn_err *err)
+{
+    char list[96] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < t->n && used < sizeof list - 24; i++)
+        if (reads_as(&t->tok[i], given))
+            used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %zu" : "%zu", i);
+    return fail(err, ATTN_EUSAGE, "--%s: '%.60s' is there more than once: give one of the indices %s", option, given, list);
+}
+
+/* An index, or a token that is there once. */
+static int find_token(size_t *out, const char *option, const char *given, const struct attn_tokens *t, struct attn_err *err)
+{
+    size_t found = 0;
+    if (*given && strspn(given, "0123456789") == strlen(given)) {
+        unsigned long long n = strlen(given) < 19 ? strtoull(given, NULL, 10) : SIZE_MAX;
+        if (n >= t->n)
+            return fail(err, ATTN_EUSAGE, "--%s: there is no token %.20s: the sentence has %zu, numbered from 0 to "
+                        "%zu", option, given,
+                        t->n, t->n - 1);
+        *out = (size_t)n;
+        return ATTN_OK;
+    }
+    for (size_t i = 0; i < t->n; i++)
+        if (reads_as(&t->tok[i], given)) {
+            *out = i;
+            found++;
+        }
+    if (found > 1)
+        return too_many(option, given, t, err);
+    return found ? ATTN_OK : fail(err, ATTN_EUSAGE, "--%s: no token of the sentence reads '%.60s': give its index, "
+                                  "0 to %zu", option, given,
+                                  t->n - 1);
+}
+
+static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t, struct attn_err *err)
+{
+    if (!t->n)
+        return fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to explain");
+    e->query = t->n - 1;
+    e->key = ATTN_KEY_LARGEST;
+    if (o.query && find_token(&e->query, "query", o.query, t, err))
+        return err->code;
+    return o.key ? find_token(&e->key, "key", o.key, t, err) : ATTN_OK;
+}
+
+/* ---- explaining ---- */
+
+static const char *format_of(const char *path)
+{
+    static const struct pair known[] = {{".md", "md"}, {".markdown", "md"}, {".html", "html"}, {".htm", "html"}, {NULL, NULL}};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (const struct pair *p = known; dot && p->term; p++)
+        if (!strcasecmp(dot, p->term))
+            return p->text;
+    return "text";
+}
+
+static struct attn_explain_opts options_of(void)
+{
+    bool terminal = terminal_is(o.path);
+    return (struct attn_explain_opts){
+        .layer = (size_t)o.layer.n, .head = (size_t)o.head.n, .all = o.all, .format = o.format ? o.format : format_of(o.path),
+        .path = o.path, .precision = (int)o.precision.n, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
+        .threads = (int)common.threads.n};
+}
+
+static int explain_cell(struct attn_err *err)
+{
+    struct attn_explain_opts e = options_of();
+    struct attn_model *model = NULL;
+    struct attn_tokenizer *tokenizer = NULL;
+    struct attn_tokens *tokens = NULL;
+    struct input in = {0};
+    int code = input_read(&in, err);
+    if (!code)
+        code = open_model(&model, &explain_command, err);
+    if (!code)
+        code = input_tokens(&tokens, &tokenizer, &in, err);
+    if (!code)
+        code = find_tokens(&e, tokens, err);
+    if (!code)
+        code = attn_explain(model, tokens, &e, err);
+    attn_tokens_free(tokens);
+    attn_tokenizer_close(tokenizer);
+    attn_model_close(model);
+    input_free(&in);
+    return code;
+}
+
+/* The article decides what the others would; --model may come from the environment, and is passed over. */
+static int explain_article(struct attn_err *err)
+{
+    const struct { const char *name, *given; } others[] = {
+        {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"layer", o.layer.given}, {"head", o.head.given},
+        {"query", o.query}, {"key", o.key}};
+    struct attn_explain_opts e = options_of();
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].given)
+            return fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", others[i].name);
+    return attn_explain_article(o.article, &e, err);
+}
+
+static int explain(struct attn_err *err)
+{
+    return o.article ? explain_article(err) : explain_cell(err);
+}
+
+static const char *const formats[] = {"text", "md", "html", NULL};
+static const char *const articles[] = {"life", NULL};
+static const struct option options[] = {
+    {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer, counted from 0 (default: 0)", .max = INT32_MAX, .flags = OPT_COUNTS},
+    {0, "head", OPT_NUMBER, &o.head, "N", "the query head, counted from 0 (default: 0)", .max = INT32_MAX, .flags = OPT_COUNTS},
+    {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if "
+     "that is there once (default: the last)", .flags = OPT_COUNTS},
+    {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, likewise (default: the one with the "
+     "largest weight)", .flags = OPT_COUNTS},
+    {0, "article", OPT_CHOICE, &o.article, "NAME", "walk through an article's sentence instead, and hold each "
+     "printed number against the run: life", .choices = articles, .flags = OPT_COUNTS},
+    {0, "all", OPT_FLAG, &o.all, NULL, "abridge nothing: every number of long vectors and texts", .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown) or html (one page that needs nothing else) "
+     "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = 0},
+    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point (default: 4)", .max = 17, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct command explain_command = {
+    .name = "explain",
+    .run = explain,
+    .usage = "explain -s TEXT [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] [--format F] [-o "
+             "PATH]",
+    .summary = "derive one attention weight and one context vector step by step, with the numbers",
+    .about = "Shows how a weight comes about: what the layer reads of both tokens, query and key as sums of "
+             "products, the rotary turn where the model has one, the dot product term by term, scale, mask and "
+             "softmax, and how the weights mix the values to the context vector.  The numbers are those of a run, "
+             "with the digits that run prints; what is computed besides is said to be.  Long vectors are abridged "
+             "in the middle; their sums are of all numbers.",
+    .examples = (const struct pair[]){
+        {"attn-cli explain -s \"Life is short, eat dessert first\" --query eat --key is", "why \"eat\" gives "
+                                                                                          "\"is\" the weight it "
+                                                                                          "does"},
+        {"attn-cli explain -m ./gpt2 -s \"Hello there\" --layer 3 --head 5 -o handout.html", "of the last token, "
+                                                                                             "as a page to hand out"},
+        {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, thread_options,
+                                             general_options, NULL},
+};

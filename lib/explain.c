@@ -1,0 +1,225 @@
+#include "explain.h"
+
+#include "base/err.h"
+#include "sinks/grid.h"
+#include "sinks/label.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    SHOWN_MOST = 6, TOKENS_MOST = 12,   /* numbers of a vector, tokens, before they are abridged */
+    LABEL_MOST = 16, NAME_MOST = 32,    /* columns of a token in a table, in a sentence */
+    PRECISION_MAX = 17                  /* no double has more to say */
+};
+
+/* ---- what the steps share ---- */
+
+enum attn_showing attn_explain_showing(const struct attn_explainer *e, size_t n, size_t i)
+{
+    const size_t front = SHOWN_MOST / 2, back = SHOWN_MOST - front - 1;
+    if (e->all || n <= SHOWN_MOST || i < front || i >= n - back)
+        return ATTN_SHOWN;
+    return i == front ? ATTN_GAP : ATTN_PASSED;
+}
+
+size_t attn_explain_left_out(const struct attn_explainer *e, size_t n)
+{
+    return e->all || n <= SHOWN_MOST ? 0 : n - SHOWN_MOST + 1;
+}
+
+size_t attn_explain_cells(const struct attn_explainer *e, size_t n)
+{
+    return e->all || n <= SHOWN_MOST ? n : SHOWN_MOST;
+}
+
+void attn_explain_columns(struct attn_explainer *e, size_t n, const char *label)
+{
+    attn_derive_cell(&e->d, "%s", label);
+    for (size_t i = 0; i < n; i++) {
+        enum attn_showing s = attn_explain_showing(e, n, i);
+        if (s == ATTN_SHOWN)
+            attn_derive_cell(&e->d, "%zu", i);
+        else if (s == ATTN_GAP)
+            attn_derive_cell(&e->d, "…");
+    }
+}
+
+void attn_explain_row(struct attn_explainer *e, const float *x, size_t n, int digits)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum attn_showing s = attn_explain_showing(e, n, i);
+        if (s == ATTN_SHOWN)
+            attn_derive_number(&e->d, (double)x[i], digits);
+        else if (s == ATTN_GAP)
+            attn_derive_cell(&e->d, "…");
+    }
+}
+
+/* Both ends of the range, and whoever the explanation is about. */
+static bool kept(const struct attn_explainer *e, struct attn_range r, size_t t)
+{
+    const size_t front = 3, back = 2;
+    return e->all || r.hi - r.lo <= TOKENS_MOST || t < r.lo + front || t >= r.hi - back || t == e->w->query || t == e->w->key ||
+           t == e->w->heaviest;
+}
+
+enum attn_showing attn_explain_token_showing(const struct attn_explainer *e, struct attn_range r, size_t t)
+{
+    if (kept(e, r, t))
+        return ATTN_SHOWN;
+    return t == r.lo || kept(e, r, t - 1) ? ATTN_GAP : ATTN_PASSED;
+}
+
+size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_range r, size_t t)
+{
+    while (t < r.hi && !kept(e, r, t))
+        t++;
+    return t;
+}
+
+void attn_explain_activation(struct attn_explainer *e, int act, size_t t, const char *label)
+{
+    const struct attn_worked *w = e->w;
+    attn_derive_cell(&e->d, "%s", label);
+    attn_explain_row(e, attn_worked_row(w, act, t), w->seen[act].cols, attn_worked_digits(w, act, e->precision));
+}
+
+void attn_explain_vectors(struct attn_explainer *e, size_t n)
+{
+    attn_derive_table(&e->d, attn_explain_cells(e, n) + 1);
+    attn_explain_columns(e, n, "");
+}
+
+struct attn_number attn_explain_number(const struct attn_explainer *e, double x)
+{
+    return (struct attn_number){x, attn_grid_digits(isfinite(x) ? fabs(x) : 0, e->precision)};
+}
+
+const char *attn_explain_token(char buf[ATTN_TOKEN_NAME], const struct attn_worked *w, size_t t)
+{
+    const struct attn_token *tok = &w->tokens->tok[t];
+    struct attn_label label = attn_label_token(tok, NAME_MOST);
+    snprintf(buf, ATTN_TOKEN_NAME, tok->known ? "\"%s\"" : "id %s", label.text);
+    return buf;
+}
+
+void attn_explain_token_cell(struct attn_explainer *e, size_t t)
+{
+    attn_derive_cell(&e->d, "%s", attn_label_token(&e->w->tokens->tok[t], LABEL_MOST).text);
+}
+
+int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err)
+{
+    if (o->precision < 0 || o->precision > PRECISION_MAX)
+        return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision, PRECISION_MAX);
+    return ATTN_OK;
+}
+
+int attn_explain_write(const struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err)
+{
+    struct attn_out *out;
+    struct attn_derivation_style style = {.color = o->color, .width = o->width > 0 ? o->width : 0};
+    int rc = attn_out_open(&out, o->path, err);
+    if (rc)
+        return rc;
+    rc = attn_derivation_write(out, &e->d, o->format ? o->format : "text", &style, err);
+    if (!rc)
+        rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    return rc;
+}
+
+/* ---- one weight ---- */
+
+static void introduce(struct attn_explainer *e)
+{
+    const struct attn_worked *w = e->w;
+    struct attn_info m;
+    char query[ATTN_TOKEN_NAME], key[ATTN_TOKEN_NAME];
+    attn_model_info(w->model, &m);
+    attn_explain_token(query, w, w->query);
+    attn_explain_token(key, w, w->key);
+    attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu)", query, w->query, key, w->key);
+    attn_derive_words(&e->d, "Model %s (%s), layer %zu (it has %zu), head %zu (of %zu).  The query is token %zu, "
+                      "the key is token %zu%s; all indices count from 0.",
+                      m.name, m.family, w->layer, m.L, w->head, m.H, w->query, w->key,
+                      w->key == w->heaviest ? ", the one with the largest weight" : "");
+    attn_derive_words(&e->d, "The numbers of activations are those of a run, rounded to the digits that attn-cli "
+                      "run prints; sums and products are taken before the rounding, so the last digit of a sum "
+                      "need not be that of its rounded terms.%s", e->all ? "" : "  Long vectors are abridged: … "
+                      "stands for what is left out.");
+}
+
+static void same_number(struct attn_explainer *e, int act, size_t col, float x)
+{
+    const struct attn_worked *w = e->w;
+    char name[ATTN_NAME_MAX];
+    attn_act_name(name, act, (int)w->layer);
+    attn_derive_cell(&e->d, "%s", name);
+    if (act == ATTN_ACT_CONTEXT)
+        attn_derive_cell(&e->d, "row %zu, column %zu", w->query, col);
+    else
+        attn_derive_cell(&e->d, "head %zu, row %zu, column %zu", w->head, w->query, col);
+    attn_derive_number(&e->d, (double)x, attn_worked_digits(w, act, e->precision));
+}
+
+/* So that a reader finds each number again. */
+static void summarise(struct attn_explainer *e)
+{
+    static const int squares[] = {ATTN_ACT_DOTS, ATTN_ACT_SCORES, ATTN_ACT_PATTERN};
+    const struct attn_worked *w = e->w;
+    size_t dv = w->model->w.n.dv;
+    attn_derive_step(&e->d, "The same numbers elsewhere");
+    attn_derive_words(&e->d, "attn-cli run --show dots,scores,pattern,context --layer %zu --head %zu prints them "
+                      "here:", w->layer, w->head);
+    attn_derive_table(&e->d, 3);
+    attn_derive_cell(&e->d, "activation");
+    attn_derive_cell(&e->d, "place");
+    attn_derive_cell(&e->d, "number");
+    for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
+        same_number(e, squares[i], w->key, attn_worked_row(w, squares[i], w->query)[w->key]);
+    for (size_t c = 0; c < dv; c++)
+        if (attn_explain_showing(e, dv, c) == ATTN_SHOWN)
+            same_number(e, ATTN_ACT_CONTEXT, w->head * dv + c, attn_worked_row(w, ATTN_ACT_CONTEXT, w->query)[c]);
+}
+
+static int derive(struct attn_explainer *e, struct attn_err *err)
+{
+    const struct attn_worked *w = e->w;
+    introduce(e);
+    attn_explain_tokens(e);
+    if (attn_explain_input(e, w->query, err) || attn_explain_vector(e, ATTN_ACT_Q, w->query, err))
+        return err->code;
+    if (w->key != w->query && attn_explain_input(e, w->key, err))
+        return err->code;
+    if (attn_explain_vector(e, ATTN_ACT_K, w->key, err))
+        return err->code;
+    attn_explain_dot(e);
+    attn_explain_scale(e);
+    attn_explain_mask(e);
+    attn_explain_softmax(e);
+    attn_explain_context(e);
+    summarise(e);
+    return ATTN_OK;
+}
+
+int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
+                 struct attn_err *err)
+{
+    struct attn_worked w;
+    struct attn_explainer e = {.w = &w, .precision = o->precision, .all = o->all};
+    struct attn_err local = {0};
+    err = err ? err : &local;
+    int rc = attn_explain_check(o, err);
+    if (rc)
+        return rc;
+    rc = attn_worked_run(&w, m, tokens, o, err);
+    if (!rc)
+        rc = derive(&e, err);
+    if (!rc)
+        rc = attn_explain_write(&e, o, err);
+    attn_derivation_free(&e.d);
+    attn_worked_free(&w);
+    return rc;
+}

@@ -1,0 +1,100 @@
+/* explain_context.c - the step from weights and values to the context vector. */
+#include "explain.h"
+
+#include "formulas.h"
+
+static const float *row_of(const struct attn_explainer *e, int act)
+{
+    return attn_worked_row(e->w, act, e->w->query);
+}
+
+static int digits_of(const struct attn_explainer *e, int act)
+{
+    return attn_worked_digits(e->w, act, e->precision);
+}
+
+static void value_row(struct attn_explainer *e, size_t j)
+{
+    attn_explain_token_cell(e, j);
+    attn_derive_number(&e->d, (double)row_of(e, ATTN_ACT_PATTERN)[j], digits_of(e, ATTN_ACT_PATTERN));
+    attn_explain_row(e, attn_worked_row(e->w, ATTN_ACT_V, j), e->w->model->w.n.dv, digits_of(e, ATTN_ACT_V));
+}
+
+static void value_table(struct attn_explainer *e, struct attn_range sees)
+{
+    size_t dv = e->w->model->w.n.dv, cells = attn_explain_cells(e, dv) + 2;
+    attn_derive_table(&e->d, cells);
+    attn_derive_cell(&e->d, "value of");
+    attn_explain_columns(e, dv, "weight");
+    for (size_t j = sees.lo; j < sees.hi; j++) {
+        enum attn_showing s = attn_explain_token_showing(e, sees, j);
+        if (s == ATTN_SHOWN)
+            value_row(e, j);
+        else if (s == ATTN_GAP)
+            attn_derive_gap(&e->d, cells);
+    }
+    attn_derive_cell(&e->d, "context");
+    attn_derive_blanks(&e->d, 1);
+    attn_explain_row(e, row_of(e, ATTN_ACT_CONTEXT), dv, digits_of(e, ATTN_ACT_CONTEXT));
+    attn_derive_strong(&e->d, cells);
+}
+
+static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, size_t c)
+{
+    double left = 0;
+    for (size_t j = from; j < to; j++)
+        left += (double)row_of(e, ATTN_ACT_PATTERN)[j] * (double)attn_worked_row(e->w, ATTN_ACT_V, j)[c];
+    attn_derive_left_out(&e->d, to - from, attn_explain_number(e, left));
+}
+
+/* "context[0] = weight·value + ... = result" */
+static void mixture_sum(struct attn_explainer *e, struct attn_range sees, size_t c)
+{
+    const struct attn_worked *w = e->w;
+    const float *weight = row_of(e, ATTN_ACT_PATTERN), *context = row_of(e, ATTN_ACT_CONTEXT);
+    struct attn_number result = {(double)context[c], digits_of(e, ATTN_ACT_CONTEXT)};
+    attn_derive_sum(&e->d, result, "context[%zu]", w->head * w->model->w.n.dv + c);
+    for (size_t j = sees.lo; j < sees.hi; j++) {
+        enum attn_showing s = attn_explain_token_showing(e, sees, j);
+        if (s == ATTN_GAP)
+            mixture_left_out(e, j, attn_explain_gap_end(e, sees, j), c);
+        else if (s == ATTN_SHOWN)
+            attn_derive_term(&e->d, ATTN_TERM_PRODUCT, (struct attn_number){(double)weight[j], digits_of(e, ATTN_ACT_PATTERN)},
+                             (struct attn_number){(double)attn_worked_row(w, ATTN_ACT_V, j)[c], digits_of(e, ATTN_ACT_V)});
+    }
+}
+
+static void afterwards(struct attn_explainer *e)
+{
+    const struct attn_weights *m = &e->w->model->w;
+    bool projected = m->block[e->w->layer].o.data;
+    if (m->n.H > 1)
+        attn_derive_words(&e->d, "The context vectors of the %zu heads lie side by side: this is columns %zu to "
+                          "%zu of %zu.%s", m->n.H,
+                          e->w->head * m->n.dv, e->w->head * m->n.dv + m->n.dv - 1, m->n.H * m->n.dv,
+                          projected ? "  The output projection mixes them (attn.out)." : "");
+    else if (projected)
+        attn_derive_words(&e->d, "The output projection is what comes next (attn.out).");
+    if (!projected)
+        attn_derive_words(&e->d, "There is no output projection: the context is what attention gives.");
+    attn_derive_words(&e->d, m->residual ? "It is added to the residual stream." : "Nothing is added to it: the "
+                      "model has no residual stream.");
+}
+
+void attn_explain_context(struct attn_explainer *e)
+{
+    const struct attn_worked *w = e->w;
+    struct attn_range sees = attn_worked_sees(w);
+    char query[ATTN_TOKEN_NAME];
+    size_t dv = w->model->w.n.dv;
+    attn_derive_step(&e->d, "The context vector");
+    attn_derive_words(&e->d, "What %s takes along: the values of all keys it sees, each times its weight.  A value "
+                      "is made like a key, with weights of its own%s.", attn_explain_token(query, w, w->query),
+                      w->model->w.rotary ? ", but it is not turned" : "");
+    attn_derive_formula(&e->d, &attn_formula_mixture);
+    value_table(e, sees);
+    for (size_t c = 0; c < dv; c++)
+        if (attn_explain_showing(e, dv, c) == ATTN_SHOWN)
+            mixture_sum(e, sees, c);
+    afterwards(e);
+}

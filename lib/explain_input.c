@@ -1,0 +1,145 @@
+/* explain_input.c - the steps from tokens to what attention reads. */
+#include "explain.h"
+
+#include "base/err.h"
+#include "compute/vec.h"
+#include "formulas.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- tokens ---------------------------------------------------------------------------- */
+
+static const char *role(const struct attn_worked *w, size_t t)
+{
+    return t == w->query && t == w->key ? "query, key" : t == w->query ? "query" : t == w->key ? "key" : "";
+}
+
+void attn_explain_tokens(struct attn_explainer *e)
+{
+    static const char *const headings[] = {"token", "index", "id", "role"};
+    const struct attn_tokens *tokens = e->w->tokens;
+    struct attn_range all = {0, tokens->n};
+    attn_derive_step(&e->d, "The tokens");
+    attn_derive_headings(&e->d, headings, 4);
+    for (size_t t = 0; t < tokens->n; t++) {
+        enum attn_showing s = attn_explain_token_showing(e, all, t);
+        if (s == ATTN_SHOWN) {
+            attn_explain_token_cell(e, t);
+            attn_derive_cell(&e->d, "%zu", t);
+            attn_derive_cell(&e->d, "%d", (int)tokens->tok[t].id);
+            attn_derive_cell(&e->d, "%s", role(e->w, t));
+        }
+        else if (s == ATTN_GAP)
+            attn_derive_gap(&e->d, 4);
+    }
+}
+
+/* ---- what the layer reads -------------------------------------------------------------- */
+
+static void embedding(struct attn_explainer *e, size_t t)
+{
+    const struct attn_worked *w = e->w;
+    bool learned = w->seen[ATTN_ACT_POS_EMBED].x, turned = w->model->w.rotary;
+    attn_derive_words(&e->d, "Its embedding is row %d of the table of embeddings (embed).  %s", (int)w->tokens->tok[t].id,
+                      learned ? "To it the row of its position is added (pos_embed); the sum is the layer's input "
+                                "(resid_pre)."
+                      : turned ? "Its position comes in later, when queries and keys are turned."
+                               : "The model knows no positions: nothing is added.");
+    attn_explain_vectors(e, w->model->w.n.d);
+    attn_explain_activation(e, ATTN_ACT_EMBED, t, "embed");
+    if (learned) {
+        attn_explain_activation(e, ATTN_ACT_POS_EMBED, t, "+ pos_embed");
+        attn_explain_activation(e, ATTN_ACT_RESID_PRE, t, "= resid_pre");
+    }
+}
+
+static void stream(struct attn_explainer *e, size_t t)
+{
+    const struct attn_worked *w = e->w;
+    attn_derive_words(&e->d, w->model->w.residual
+                      ? "The layers below left this in the residual stream: its embedding and all they added to it "
+                        "(resid_pre)."
+                      : "This is what the layer below made of it (resid_pre); nothing is carried past a layer here.");
+    attn_explain_vectors(e, w->model->w.n.d);
+    attn_explain_activation(e, ATTN_ACT_RESID_PRE, t, "resid_pre");
+}
+
+struct moments { double mean, variance, square; };      /* square: the mean of x^2 */
+
+static struct moments moments_of(const float *x, size_t n)
+{
+    struct moments m = {0};
+    for (size_t i = 0; i < n; i++) {
+        m.mean += (double)x[i] / (double)n;
+        m.square += (double)x[i] * (double)x[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++)
+        m.variance += ((double)x[i] - m.mean) * ((double)x[i] - m.mean) / (double)n;
+    return m;
+}
+
+static void widened_row(struct attn_explainer *e, const struct attn_vec *v, size_t n, float *buf, const char *label)
+{
+    if (!v->data)
+        return;
+    attn_vec_widen(buf, v->data, v->type, 0, n);
+    attn_derive_cell(&e->d, "%s", label);
+    attn_explain_row(e, buf, n, e->precision);
+}
+
+static void norm_words(struct attn_explainer *e, const struct attn_norm *norm, const struct moments *m)
+{
+    char mean[ATTN_NUM_FIXED_MAX + 1], spread[ATTN_NUM_FIXED_MAX + 1], eps[ATTN_NUM_MAX];
+    const struct attn_cell cells[] = {{.number = attn_explain_number(e, m->mean)},
+                                      {.number = attn_explain_number(e, norm->rms ? m->square : m->variance)}};
+    attn_cell_shown(mean, &cells[0]);
+    attn_cell_shown(spread, &cells[1]);
+    int len = (int)attn_num_f64(eps, e->w->model->config.norm_eps);
+    if (norm->rms)
+        attn_derive_words(&e->d, "RMSNorm: x, here resid_pre, is divided by the root of its mean square.  The mean of x² is "
+                          "%s, ε is %.*s (the mean is computed here, in double precision).", spread, len, eps);
+    else
+        attn_derive_words(&e->d, "LayerNorm: x, here resid_pre, is moved to mean 0 and spread 1.  Its mean is %s, its "
+                          "variance %s, ε is %.*s (mean and variance are computed here, in double precision).", mean, spread,
+                          len, eps);
+}
+
+static int normed(struct attn_explainer *e, size_t t, struct attn_err *err)
+{
+    const struct attn_norm *norm = &e->w->model->w.block[e->w->layer].norm1;
+    const float *x = attn_worked_row(e->w, ATTN_ACT_RESID_PRE, t);
+    size_t d = e->w->model->w.n.d;
+    struct moments m = moments_of(x, d);
+    double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps), centre = norm->rms ? 0 : m.mean;
+    float *buf = malloc(d * sizeof *buf);
+    if (!buf)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu numbers", d);
+    norm_words(e, norm, &m);
+    attn_derive_formula(&e->d, norm->rms ? &attn_formula_rmsnorm : &attn_formula_layernorm);
+    attn_explain_vectors(e, d);
+    attn_explain_activation(e, ATTN_ACT_RESID_PRE, t, "x");
+    for (size_t i = 0; i < d; i++)
+        buf[i] = (float)(((double)x[i] - centre) / spread);
+    attn_derive_cell(&e->d, norm->rms ? "x / root" : "(x - mean) / root");
+    attn_explain_row(e, buf, d, e->precision);
+    widened_row(e, &norm->weight, d, buf, "· weight");
+    widened_row(e, &norm->bias, d, buf, "+ bias");
+    attn_explain_activation(e, ATTN_ACT_NORM1, t, "= norm1");
+    free(buf);
+    return ATTN_OK;
+}
+
+int attn_explain_input(struct attn_explainer *e, size_t t, struct attn_err *err)
+{
+    char token[ATTN_TOKEN_NAME];
+    attn_derive_step(&e->d, "What layer %zu reads of %s", e->w->layer, attn_explain_token(token, e->w, t));
+    if (e->w->layer)
+        stream(e, t);
+    else
+        embedding(e, t);
+    if (e->w->seen[ATTN_ACT_NORM1].x)
+        return normed(e, t, err);
+    attn_derive_words(&e->d, "There is no norm: attention reads it as it is.");
+    return ATTN_OK;
+}

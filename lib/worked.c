@@ -1,0 +1,172 @@
+#include "worked.h"
+
+#include "base/err.h"
+#include "sinks/grid.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- hearing --------------------------------------------------------------------------- */
+
+static bool outside_blocks(int act)
+{
+    return act == ATTN_ACT_EMBED || act == ATTN_ACT_POS_EMBED;
+}
+
+static bool one_row(int act)
+{
+    return attn_act_square(act) || act == ATTN_ACT_CONTEXT;
+}
+
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct attn_worked *w = self;
+    bool here = outside_blocks(act) || (layer == (int)w->layer && act >= ATTN_ACT_RESID_PRE && act <= ATTN_ACT_CONTEXT);
+    return here ? ATTN_WATCH : 0;
+}
+
+static int make_room(struct attn_worked *w, const struct attn_probe *p, struct attn_err *err)
+{
+    struct attn_seen *s = &w->seen[p->act];
+    if (s->x)
+        return ATTN_OK;
+    s->rows = one_row(p->act) ? 1 : p->shape[p->ndim - 2];
+    s->cols = p->act == ATTN_ACT_CONTEXT ? w->model->w.n.dv : p->cols;
+    s->x = calloc(s->rows * s->cols, sizeof *s->x);
+    return s->x ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for %zu x %zu numbers of %s", s->rows, s->cols, p->name);
+}
+
+static double larger(double largest, const float *x, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        if (isfinite(x[j]) && fabs((double)x[j]) > largest)
+            largest = fabs((double)x[j]);
+    return largest;
+}
+
+static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    struct attn_worked *w = self;
+    struct attn_seen *s = &w->seen[p->act];
+    size_t head = p->ndim < 3 ? 0 : attn_act_kv(p->act) ? w->kv : w->head;
+    if (head < p->head0 || head >= p->head0 + p->heads)
+        return ATTN_OK;
+    if (make_room(w, p, err))
+        return err->code;
+    for (size_t i = 0; i < p->rows; i++) {
+        const float *row = p->data + (head - p->head0) * p->ld_head + i * p->ld;
+        size_t t = p->row0 + i, from = p->act == ATTN_ACT_CONTEXT ? w->head * s->cols : 0;
+        s->largest = larger(s->largest, row, p->cols);
+        if (!one_row(p->act) || t == w->query)
+            memcpy(s->x + (one_row(p->act) ? 0 : t) * s->cols, row + from, s->cols * sizeof *s->x);
+    }
+    return ATTN_OK;
+}
+
+/* ---- running --------------------------------------------------------------------------- */
+
+static int check(const char *what, size_t i, size_t n, const char *of, struct attn_err *err)
+{
+    if (i < n)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "%s %zu is not there: %s has %zu, numbered from 0 to %zu", what, i, of, n, n - 1);
+}
+
+static int check_all(const struct attn_model *m, size_t T, const struct attn_explain_opts *o, struct attn_err *err)
+{
+    char model[256];
+    snprintf(model, sizeof model, "model %s", m->source.name);
+    if (!T)
+        return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to explain");
+    if (check("layer", o->layer, m->w.n.L, model, err) || check("head", o->head, m->w.n.H, model, err) ||
+        check("query", o->query, T, "the sentence", err) ||
+        check("key", o->key == ATTN_KEY_LARGEST ? 0 : o->key, T, "the sentence", err))
+        return err->code;
+    return ATTN_OK;
+}
+
+static int forward(struct attn_worked *w, const int32_t *ids, int threads, struct attn_err *err)
+{
+    struct attn_run *run = NULL;
+    struct attn_observer obs = {.wants = wants, .watch = watch, .self = w};
+    struct attn_plan plan = {.rows = w->tokens->n, .seqs = 1, .threads = threads};
+    struct attn_seq seq = {.T = w->tokens->n};
+    int rc = attn_run_new(&run, w->model, &plan, &obs, 1, err);
+    if (!rc)
+        rc = attn_run_forward(run, ids, &seq, 1, err);
+    attn_run_free(run);
+    return rc;
+}
+
+static int run_ids(struct attn_worked *w, int threads, struct attn_err *err)
+{
+    size_t n = w->tokens->n;
+    int32_t *ids = calloc(n, sizeof *ids);
+    if (!ids)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = w->tokens->tok[i].id;
+    int rc = forward(w, ids, threads, err);
+    free(ids);
+    return rc;
+}
+
+static size_t heaviest(const struct attn_worked *w)
+{
+    const float *weight = attn_worked_row(w, ATTN_ACT_PATTERN, w->query);
+    size_t best = 0;
+    for (size_t j = 1; j < w->tokens->n; j++)
+        if (weight[j] > weight[best])
+            best = j;
+    return best;
+}
+
+int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const struct attn_tokens *tokens,
+                    const struct attn_explain_opts *o, struct attn_err *err)
+{
+    *w = (struct attn_worked){.model = m, .tokens = tokens};
+    if (check_all(m, tokens->n, o, err))
+        return err->code;
+    w->layer = o->layer;
+    w->head = o->head;
+    w->kv = o->head / (m->w.n.H / m->w.n.Hkv);
+    w->query = o->query;
+    w->causal = m->w.causal;
+    w->window = m->w.block[o->layer].window;
+    int rc = run_ids(w, o->threads, err);
+    if (rc)
+        return rc;
+    w->heaviest = heaviest(w);
+    w->key = o->key == ATTN_KEY_LARGEST ? w->heaviest : o->key;
+    return ATTN_OK;
+}
+
+void attn_worked_free(struct attn_worked *w)
+{
+    for (size_t i = 0; i < ATTN_ACTS; i++)
+        free(w->seen[i].x);
+    *w = (struct attn_worked){0};
+}
+
+/* ---- asking ---------------------------------------------------------------------------- */
+
+const float *attn_worked_row(const struct attn_worked *w, int act, size_t t)
+{
+    const struct attn_seen *s = &w->seen[act];
+    return s->x + (one_row(act) ? 0 : t) * s->cols;
+}
+
+struct attn_range attn_worked_sees(const struct attn_worked *w)
+{
+    size_t end = w->query + 1;
+    if (!w->causal)
+        return (struct attn_range){0, w->tokens->n};
+    return (struct attn_range){w->window && end > w->window ? end - w->window : 0, end};
+}
+
+int attn_worked_digits(const struct attn_worked *w, int act, int precision)
+{
+    return attn_grid_digits(w->seen[act].largest, precision);
+}

@@ -1,0 +1,39 @@
+/* worked.h - one cell of attention with everything it is made of, as a run told it.
+ *
+ * Of the layer: what it reads, queries, keys and values of one head for all tokens; of the query alone
+ * its row of dots, scores and pattern, and its context vector.  So memory is linear in the text. */
+#ifndef ATTN_WORKED_H
+#define ATTN_WORKED_H
+
+#include "model.h"
+
+/* Of one activation [rows, cols]: of dots, scores, pattern and context the query's row alone. */
+struct attn_seen {
+    float *x; size_t rows, cols;        /* x NULL: the model does not have it */
+    double largest;                     /* of the finite numbers of the whole matrix, as run prints it */
+};
+
+struct attn_worked {
+    const struct attn_model *model;
+    const struct attn_tokens *tokens;
+    size_t layer, head, kv, query, key; /* kv: the key/value head that serves the head */
+    size_t heaviest;                    /* the key with the largest weight */
+    bool causal; size_t window;         /* of this layer; window 0: none */
+    struct attn_seen seen[ATTN_ACTS];
+};
+
+/* Runs the tokens; layer, head, query and key are checked.  key ATTN_KEY_LARGEST: the one with the largest weight.
+ * Model and tokens must outlive it. */
+int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const struct attn_tokens *tokens,
+                    const struct attn_explain_opts *o, struct attn_err *err);
+void attn_worked_free(struct attn_worked *w);           /* zeroed is fine */
+
+/* Row t of an activation; of those with one row, that row whatever t is. */
+const float *attn_worked_row(const struct attn_worked *w, int act, size_t t);
+/* The keys the query may look at: lo <= j < hi. */
+struct attn_range { size_t lo, hi; };
+struct attn_range attn_worked_sees(const struct attn_worked *w);
+/* Digits after the point that run prints the activation with. */
+int attn_worked_digits(const struct attn_worked *w, int act, int precision);
+
+#endif

@@ -1,0 +1,500 @@
+/* What explain derives: the numbers of run, sums that add up, words that fit the model, text that cannot become markup. */
+#include "suites.h"
+
+#include "base/num.h"
+#include "golden.h"
+#include "scratch.h"
+#include "shell.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIFE "'Life is short, eat dessert first'"
+#define GOLDEN "tests/golden/checkpoints/"
+
+/* ---- reading what was printed ---------------------------------------------------------- */
+
+static char *said_by(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static char *said_by(const char *fmt, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    const struct said *s = sh(line);
+    ck_assert_msg(s->status == 0, "%s\nended with %d", line, s->status);
+    return strdup(s->text);
+}
+
+/* The sum "NAME = ..." with its further lines, which are indented deeper, joined; to be freed.  *at moves past it; NULL: no more. */
+static char *next_sum(const char **at)
+{
+    for (const char *s = *at; (s = strstr(s, "\n  ")) != NULL; s++) {
+        const char *end = s + 3 + strcspn(s + 3, "\n"), *eq = strstr(s, " = ");
+        if (s[3] == ' ' || !eq || eq > end || memchr(s + 3, ' ', (size_t)(eq - s - 3)))
+            continue;
+        while (strncmp(end, "\n    ", 5) == 0)
+            end += 1 + strcspn(end + 1, "\n");
+        char *sum = strndup(s + 3, (size_t)(end - s - 3));
+        for (char *c = sum; (c = strstr(c, "\n    ")) != NULL;) {
+            memmove(c + 1, c + 5, strlen(c + 5) + 1);
+            *c = ' ';
+        }
+        *at = end;
+        return sum;
+    }
+    return NULL;
+}
+
+/* What the sum of that name comes to. */
+static const char *result_of(char buf[64], const char *text, const char *name)
+{
+    size_t len = strlen(name);
+    for (char *sum; (sum = next_sum(&text)) != NULL; free(sum))
+        if (!strncmp(sum, name, len) && sum[len] == ' ') {
+            snprintf(buf, 64, "%s", strrchr(sum, ' ') + 1);
+            free(sum);
+            return buf;
+        }
+    ck_abort_msg("no sum %s", name);
+    return NULL;
+}
+
+/* The last number of the line that begins with a label. */
+static const char *row_end(char buf[64], const char *text, const char *label)
+{
+    const char *line = strstr(text, label);
+    ck_assert_msg(line != NULL, "no row '%s'", label);
+    const char *end = line + 1 + strcspn(line + 1, "\n"), *s = end;
+    while (s[-1] != ' ')
+        s--;
+    snprintf(buf, 64, "%.*s", (int)(end - s), s);
+    return buf;
+}
+
+/* Field `col` of row `row` of a matrix of run's text: labels are one word. */
+static const char *cell_of(char buf[64], const char *page, const char *name, size_t row, size_t col)
+{
+    const char *s = strstr(page, name);
+    ck_assert_ptr_nonnull(s);
+    for (size_t i = 0; i < row + 2; i++)
+        s += strcspn(s, "\n") + 1;
+    for (size_t i = 0; i < col + 1; i++) {
+        s += strspn(s, " ");
+        s += strcspn(s, " ");
+    }
+    s += strspn(s, " ");
+    snprintf(buf, 64, "%.*s", (int)strcspn(s, " \n"), s);
+    return buf;
+}
+
+/* The same of CSV, whose numbers are whole floats, with so many digits. */
+static const char *csv_cell(char buf[64], const char *csv, size_t row, size_t col, int digits)
+{
+    double x;
+    for (size_t i = 0; i < row + 1; i++)
+        csv += strcspn(csv, "\n") + 1;
+    for (size_t i = 0; i < col + 1; i++)
+        csv += strcspn(csv, ",") + 1;
+    ck_assert(attn_num_parse_f64(csv, strcspn(csv, ",\n"), &x));
+    buf[attn_num_fixed(buf, (double)(float)x, digits)] = '\0';
+    return buf;
+}
+
+/* ---- the numbers of run ---------------------------------------------------------------- */
+
+START_TEST(every_cell_of_life_is_what_run_prints)
+{
+    char a[64], b[64], name[32];
+    size_t i = (size_t)_i / 6, j = (size_t)_i % 6;
+    char *page = said_by("\"$A\" run -s " LIFE " --show dots,scores,pattern,context");
+    char *text = said_by("\"$A\" explain -s " LIFE " --query %zu --key %zu", i, j);
+    ck_assert_str_eq(row_end(a, text, "\n  q·k "), cell_of(b, page, "blocks.0.attn.dots", i, j));
+    ck_assert_str_eq(result_of(a, text, "score"), cell_of(b, page, "blocks.0.attn.scores", i, j));
+    ck_assert_str_eq(result_of(a, text, "weight"), cell_of(b, page, "blocks.0.attn.pattern", i, j));
+    ck_assert_str_eq(row_end(a, text, "\n  blocks.0.attn.dots "), cell_of(b, page, "blocks.0.attn.dots", i, j));
+    ck_assert_str_eq(row_end(a, text, "\n  blocks.0.attn.scores "), cell_of(b, page, "blocks.0.attn.scores", i, j));
+    ck_assert_str_eq(row_end(a, text, "\n  blocks.0.attn.pattern "), cell_of(b, page, "blocks.0.attn.pattern", i, j));
+    for (size_t c = 0; c < 4; c++) {
+        snprintf(name, sizeof name, "context[%zu]", c);
+        ck_assert_str_eq(result_of(a, text, name), cell_of(b, page, "blocks.0.attn.context", i, c));
+    }
+    free(page);
+    free(text);
+}
+END_TEST
+
+/* A checkpoint, and a cell of it. */
+static const struct cell { const char *model; size_t layer, head, query, key, dh; bool turned; } cells[] = {
+    {GOLDEN "gpt2-a", 1, 1, 5, 2, 8, false},  {GOLDEN "gpt2-b", 2, 3, 4, 4, 16, false}, {GOLDEN "gpt2-d", 0, 4, 5, 0, 7, false},
+    {GOLDEN "neo-h", 1, 3, 6, 3, 8, false},   {GOLDEN "neo-h", 1, 2, 6, 1, 8, false},   {GOLDEN "neox-i", 2, 1, 5, 3, 32, true},
+    {GOLDEN "llama-f", 1, 3, 5, 1, 8, true},  {GOLDEN "qwen2-j", 1, 2, 6, 5, 8, true},  {"models/stacked", 2, 3, 6, 2, 4, false},
+    {"models/life-4-heads", 0, 2, 1, 4, 2, false}, {"models/journey-multi-head", 0, 2, 1, 3, 1, false}};
+enum { CELLS = sizeof cells / sizeof *cells };
+#define IDS "--ids 1,4,2,5,3,0,1"
+
+static void same_square(const struct cell *c, const char *act, const char *got)
+{
+    char want[64];
+    char *csv = said_by("\"$A\" run -m ./%s " IDS " --show %s --layer %zu --head %zu --format csv", c->model, act, c->layer, c->head);
+    ck_assert_str_eq(got, csv_cell(want, csv, c->query, c->key, 4));
+    free(csv);
+}
+
+static void same_context(const struct cell *c, const char *text)
+{
+    size_t seen = 0;
+    char *csv = said_by("\"$A\" run -m ./%s " IDS " --show context --layer %zu --format csv", c->model, c->layer);
+    for (char *sum; (sum = next_sum(&text)) != NULL; free(sum)) {
+        char want[64];
+        size_t col;
+        if (sscanf(sum, "context[%zu]", &col) != 1)
+            continue;
+        ck_assert_str_eq(strrchr(sum, ' ') + 1, csv_cell(want, csv, c->query, col, 4));
+        seen++;
+    }
+    ck_assert_uint_ge(seen, 1);
+    free(csv);
+}
+
+START_TEST(a_cell_of_every_family_is_what_run_prints)
+{
+    const struct cell *c = &cells[_i];
+    char buf[64];
+    char *text = said_by("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu", c->model, c->layer, c->head,
+                         c->query, c->key);
+    same_square(c, "dots", row_end(buf, text, "\n  q·k "));
+    same_square(c, "scores", result_of(buf, text, "score"));
+    same_square(c, "pattern", result_of(buf, text, "weight"));
+    same_context(c, text);
+    free(text);
+}
+END_TEST
+
+/* ---- sums ------------------------------------------------------------------------------ */
+
+/* "0.5", "(-0.5)" */
+static double operand(const char **s)
+{
+    char *end;
+    *s += **s == '(';
+    double x = strtod(*s, &end);
+    ck_assert_msg(end != *s, "no number at '%.20s'", *s);
+    *s = end + (*end == ')');
+    return x;
+}
+
+/* "a·b + a / b + a + [… 3 more: a] = r": fails unless the terms make r.  The bound: a chain of n roundings to float32. */
+static void ck_adds_up(const char *sum, double rounding)
+{
+    double total = 0, size = 0;
+    const char *s = strstr(sum, " = ") + 3;
+    if (!strstr(s, " = "))
+        return;
+    for (bool more = true; more;) {
+        if (*s == '[')
+            s = strstr(s, ": ") + 2;
+        double x = operand(&s);
+        s += *s == ']';
+        if (strncmp(s, "·", 2) == 0) {
+            s += 2;
+            x *= operand(&s);
+        } else if (strncmp(s, " / ", 3) == 0) {
+            s += 3;
+            x /= operand(&s);
+        }
+        total += x;
+        size += fabs(x);
+        more = strncmp(s, " + ", 3) == 0;
+        s += 3;
+    }
+    double result = strtod(s, NULL);
+    ck_assert_msg(fabs(total - result) <= 64 * 6e-8 * size + rounding, "%s\nadds up to %.9f", sum, total);
+}
+
+static void ck_all_add_up(const struct cell *c, const char *more, double rounding, size_t least)
+{
+    size_t n = 0;
+    char *text = said_by("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu %s", c->model, c->layer, c->head,
+                         c->query, c->key, more);
+    const char *at = text;
+    for (char *sum; (sum = next_sum(&at)) != NULL; free(sum), n++)
+        ck_adds_up(sum, rounding);
+    ck_assert_uint_ge(n, least);
+    free(text);
+}
+
+/* Nine digits of each number; 64 terms of numbers below 10 add up to less than the second argument. */
+START_TEST(printed_terms_make_the_printed_sum)
+{
+    ck_all_add_up(&cells[_i], "--all --precision 9", 64 * 10 * 1e-9, 2 * cells[_i].dh + 2);
+    ck_all_add_up(&cells[_i], "--precision 9", 64 * 10 * 1e-9, 5);
+}
+END_TEST
+
+START_TEST(product_sums_are_the_queries_of_the_run)
+{
+    const struct cell *c = &cells[_i];
+    char name[32], got[64], want[64];
+    char *text = said_by("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu --all --precision 9", c->model,
+                         c->layer, c->head, c->query, c->key);
+    char *csv = said_by("\"$A\" run -m ./%s " IDS " --show q --layer %zu --head %zu --format csv", c->model, c->layer, c->head);
+    for (size_t i = 0; i < c->dh; i++) {
+        snprintf(name, sizeof name, "q[%zu]", i);
+        if (!c->turned)
+            ck_assert_str_eq(result_of(got, text, name), csv_cell(want, csv, c->query, i, 9));
+    }
+    ck_assert(c->turned == (strstr(text, "Rotary positions") != NULL));
+    free(text);
+    free(csv);
+}
+END_TEST
+
+START_TEST(turned_pairs_keep_their_length)
+{
+    char *text = said_by("\"$A\" explain -m ./" GOLDEN "llama-f " IDS " --layer 1 --query 6 --key 3 --all --precision 9");
+    const char *s = text;
+    size_t pairs = 0;
+    while ((s = strstr(s, "  i, j ")) != NULL) {
+        double angle, cosine, sine, a, b, x, y;
+        int i, j;
+        s = strchr(s, '\n') + 1;
+        for (; sscanf(s, " %d, %d %lf %lf %lf %lf %lf %lf %lf", &i, &j, &angle, &cosine, &sine, &a, &b, &x, &y) == 9; pairs++) {
+            ck_assert_double_le(fabs(cos(angle) - cosine) + fabs(sin(angle) - sine), 1e-7);
+            ck_assert_double_le(fabs(a * cosine - b * sine - x) + fabs(b * cosine + a * sine - y), 1e-6);
+            s = strchr(s, '\n') + 1;
+        }
+    }
+    ck_assert_uint_eq(pairs, 8);
+    free(text);
+}
+END_TEST
+
+/* ---- words ----------------------------------------------------------------------------- */
+
+static const struct { const char *args, *says; } words[] = {
+    {"-s " LIFE " --query is --key dessert", "Key 4 comes after query 1: it is hidden"},
+    {"-s " LIFE " --query is --key dessert", "exp(-inf) is exactly 0"},
+    {"-s " LIFE " --query 4 --key 2", "Query 4 sees keys 0 to 4, key 2 among them"},
+    {"-s " LIFE " --query 5", "How \"first\" (token 5) attends to \"short\" (token 2)"},
+    {"-s " LIFE, "the key is token 2, the one with the largest weight"},
+    {"-s " LIFE, "There is no norm"},
+    {"-s " LIFE, "The model knows no positions"},
+    {"-s " LIFE, "There is no output projection"},
+    {"-s " LIFE, "the model has no residual stream"},
+    {"-m models/life-full -s " LIFE, "There is no mask"},
+    {"-m models/journey -s 'Your journey starts' --query journey", "The scale is 1"},
+    {"-m models/stacked -s 'The cat sees' --layer 1 --head 3", "query heads 2 to 3 share kv head 1"},
+    {"-m models/stacked -s 'The cat sees' --query cat", "the row of its position is added"},
+    {"-m models/stacked -s 'The cat sees' --layer 2", "The layers below left this in the residual stream"},
+    {"-m ./" GOLDEN "neo-h --ids 1,2,3,4,5,6,7,8 --layer 1 --query 7 --key 1", "Key 1 is 6 tokens before query 7, outside the window"},
+    {"-m ./" GOLDEN "neo-h --ids 1,2,3 --layer 1", "a window of 5 keys"},
+    {"-m ./" GOLDEN "neo-h --ids 1,2,3 --layer 1", "does not divide by √d_head"},
+    {"-m ./" GOLDEN "neox-i --ids 1,2,3", "The numbers from 8 on are not turned"},
+    {"-m ./" GOLDEN "neox-i --ids 1,2,3 --query 0", "At position 0 nothing moves"},
+    {"-m ./" GOLDEN "llama-f --ids 1,2,3", "RMSNorm"},
+    {"-m ./" GOLDEN "gpt2-a --ids 1,2,3", "LayerNorm"},
+    {"-m ./" GOLDEN "gpt2-a --ids 1,2,3 --query 0 --key 0", "How id 1 (token 0) attends to id 1 (token 0)"},
+};
+
+START_TEST(the_words_fit_the_model)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\"$A\" explain %s | tr '\\n' ' '", words[_i].args);
+    expect(line, 0, words[_i].says);
+}
+END_TEST
+
+static const struct { const char *args; int status; const char *says; } wrong[] = {
+    {"-s " LIFE " --layer 1", 2, "layer 1 is not there: model life has 1, numbered from 0 to 0"},
+    {"-s " LIFE " --head 1", 2, "head 1 is not there"},
+    {"-s " LIFE " --query 6", 2, "--query: there is no token 6: the sentence has 6, numbered from 0 to 5"},
+    {"-s " LIFE " --key 99999999999999999999", 2, "--key: there is no token 99999999999999999999"},
+    {"-s " LIFE " --key lunch", 2, "--key: no token of the sentence reads 'lunch': give its index, 0 to 5"},
+    {"-s " LIFE " --key ''", 2, "no token of the sentence reads ''"},
+    {"-s 'eat eat eat' --query eat", 2, "--query: 'eat' is there more than once: give one of the indices 0, 1, 2"},
+    {"--ids 0,1 --query Life", 2, "no token of the sentence reads 'Life'"},
+    {"-s ''", 1, "the sentence is empty"},
+    {"-s " LIFE " -o /dev/full", 1, "No space left on device"},
+    {"-s " LIFE " -o \"$D/none/x.md\"", 1, "No such file or directory"},
+};
+
+START_TEST(errors_name_the_limits)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\"$A\" explain %s 2>&1 >/dev/null", wrong[_i].args);
+    expect(line, wrong[_i].status, wrong[_i].says);
+}
+END_TEST
+
+/* ---- the article ----------------------------------------------------------------------- */
+
+/* Text without white space, brackets and quotes. */
+static char *packed(const char *s)
+{
+    char *out = malloc(strlen(s) + 1), *to = out;
+    for (; *s; s++)
+        if (!strchr(" \n[]", *s))
+            *to++ = *s;
+    *to = '\0';
+    return out;
+}
+
+static size_t count(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, part)) != NULL; text++)
+        n++;
+    return n;
+}
+
+/* Everything the article prints of this model, as it was recorded, is there and agrees. */
+START_TEST(the_article_reproduces_every_printed_number)
+{
+    static const char *const seeds[] = {"00-01-embedding", "00-02-token-2", "00-03-self-attention", "00-05-multi-head-4", "00-06-causal"};
+    char path[128], *text = said_by("\"$A\" explain --article life"), *here = packed(text);
+    size_t held = 0;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        snprintf(path, sizeof path, "tests/golden/seeds/%s.json", seeds[i]);
+        cJSON *doc = golden_read(path);
+        const cJSON *one;
+        cJSON_ArrayForEach(one, golden_get(doc, "printed")) {
+            char *want = packed(golden_string(one, "text"));
+            if (cJSON_IsTrue(golden_get(one, "reproduces")) && strcmp(want, "1.,0.,0.,0.,0.,0.") != 0) {
+                ck_assert_msg(strstr(here, want) != NULL, "%s is not in the article", want);
+                held++;
+            }
+            free(want);
+        }
+        cJSON_Delete(doc);
+    }
+    ck_assert_uint_eq(held, 14);
+    ck_assert_uint_eq(count(here, "Printed:"), 13);                 /* the four heads are another model's */
+    ck_assert_uint_eq(count(here, "Thenumbersherearethesame."), 13);
+    ck_assert_ptr_null(strstr(here, "herediffer"));
+    free(here);
+    free(text);
+}
+END_TEST
+
+START_TEST(the_article_agrees_with_run)
+{
+    static const char *const lines[] = {"run --show pattern,context", "run -m models/life-full --show context"};
+    char *text = said_by("\"$A\" explain --article life"), *here = packed(text);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char *page = said_by("\"$A\" %s -s " LIFE " | grep '^[A-Za-z]* *[-0-9.]*  '", lines[i]);
+        for (char *row = strtok(page, "\n"); row; row = strtok(NULL, "\n")) {
+            char *want = packed(row);
+            ck_assert_msg(!strchr(want, '.') || strstr(here, want) != NULL, "%s is not in the article", row);
+            free(want);
+        }
+        free(page);
+    }
+    expect("\"$A\" run -m models/life-4-heads -s " LIFE " --show context", 0, "-0.0185   0.0170   0.1999  -0.0860");
+    expect("\"$A\" explain --article life -s x 2>&1", 2, "--article and --sentence do not go together");
+    expect("\"$A\" explain --article life --key 2 2>&1", 2, "--article and --key do not go together");
+    free(here);
+    free(text);
+}
+END_TEST
+
+/* ---- tokens that look like markup ------------------------------------------------------ */
+
+static const char odd_vocab[] = "{\"<script>alert(1)</script>\": 0, \"a|b\": 1, \"*x*_y_\": 2, \"\\\"'&\": 3, \"\\u001b[31m\": 4, \"</title>\": 5}";
+static const char odd_text[] = "<script>alert(1)</script> a|b *x*_y_ \"'& \x1b[31m </title>";
+#define ODD "-m \"$D/odd\" -f \"$D/text\" --query 5 --key 0"
+
+static void odd_set_up(void)
+{
+    shell_set_up();
+    expect("cp -r models/life \"$D/odd\"", 0, "");
+    scratch_put(scratch_path("odd/vocab.json"), odd_vocab, sizeof odd_vocab - 1);
+    scratch_put(scratch_path("text"), odd_text, sizeof odd_text - 1);
+}
+
+/* Every element is closed, in order; returns how many there were. */
+static size_t ck_nested(const char *page)
+{
+    const char *open[64];
+    size_t depth = 0, n = 0;
+    for (const char *s = strchr(page, '<'); s; s = strchr(s + 1, '<')) {
+        size_t len = strcspn(s + 1, " >/");
+        if (s[1] == '!' || !strncmp(s, "<meta", 5))
+            continue;
+        if (s[1] == '/') {
+            len = strcspn(s + 2, ">");
+            ck_assert_msg(depth > 0 && !strncmp(open[depth - 1], s + 2, len), "%.20s closes %.20s", s, depth ? open[depth - 1] : "nothing");
+            depth--;
+            continue;
+        }
+        ck_assert_uint_lt(depth, 64);
+        open[depth++] = s + 1;
+        ck_assert_uint_gt(len, 0);
+        n++;
+    }
+    ck_assert_uint_eq(depth, 0);
+    return n;
+}
+
+START_TEST(tokens_stay_text)
+{
+    char *html = said_by("\"$A\" explain " ODD " --format html"), *md = said_by("\"$A\" explain " ODD " --format md");
+    char *text = said_by("\"$A\" explain " ODD);
+    ck_assert_ptr_null(strstr(html, "<script"));
+    ck_assert_uint_eq(count(html, "</title>"), 1);
+    ck_assert_ptr_nonnull(strstr(html, "&lt;script&gt;alert"));
+    ck_assert_ptr_nonnull(strstr(html, "&quot;&#39;&amp;"));
+    ck_assert_uint_ge(ck_nested(html), 100);
+    ck_assert_ptr_null(strstr(md, "<script"));
+    ck_assert_ptr_nonnull(strstr(md, "&lt;script\\>alert"));
+    ck_assert_ptr_nonnull(strstr(md, "| a\\|b "));
+    ck_assert_ptr_nonnull(strstr(md, "\\*x\\*\\_y\\_"));
+    ck_assert_ptr_null(strchr(text, '\x1b'));
+    ck_assert_ptr_nonnull(strstr(text, "\\x1B[31m"));
+    free(html);
+    free(md);
+    free(text);
+}
+END_TEST
+
+START_TEST(formats_follow_the_ending)
+{
+    expect("\"$A\" explain -s " LIFE " -o \"$D/a.html\" && head -1 \"$D/a.html\"", 0, "<!DOCTYPE html>");
+    expect("\"$A\" explain -s " LIFE " -o \"$D/a.md\" && head -1 \"$D/a.md\"", 0, "# How");
+    expect("\"$A\" explain -s " LIFE " -o \"$D/a.txt\" && head -1 \"$D/a.txt\"", 0, "How");
+    expect("\"$A\" explain --article life -o \"$D/b.html\" && grep -c '<script\\|http:\\|https:\\|src=\\|href=' \"$D/b.html\"", 1, "0");
+    char *page = said_by("cat \"$D/b.html\"");
+    ck_nested(page);
+    free(page);
+}
+END_TEST
+
+/* ---- lists ----------------------------------------------------------------------------- */
+
+Suite *suite_explain(void)
+{
+    Suite *s = suite_create("explain");
+    TCase *c = tcase_create("explain");
+    tcase_set_timeout(c, 30);
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_loop_test(c, every_cell_of_life_is_what_run_prints, 0, 36);
+    tcase_add_loop_test(c, a_cell_of_every_family_is_what_run_prints, 0, CELLS);
+    tcase_add_loop_test(c, printed_terms_make_the_printed_sum, 0, CELLS);
+    tcase_add_loop_test(c, product_sums_are_the_queries_of_the_run, 0, CELLS);
+    tcase_add_test(c, turned_pairs_keep_their_length);
+    tcase_add_loop_test(c, the_words_fit_the_model, 0, sizeof words / sizeof *words);
+    tcase_add_loop_test(c, errors_name_the_limits, 0, sizeof wrong / sizeof *wrong);
+    tcase_add_test(c, the_article_reproduces_every_printed_number);
+    tcase_add_test(c, the_article_agrees_with_run);
+    tcase_add_test(c, formats_follow_the_ending);
+    suite_add_tcase(s, c);
+    c = tcase_create("markup");
+    tcase_add_checked_fixture(c, odd_set_up, scratch_remove);
+    tcase_add_test(c, tokens_stay_text);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -236,6 +236,35 @@ START_TEST(printed_terms_make_the_printed_sum)
 }
 END_TEST
 
+/* Rows of the softmax table, gaps among them, add up to its last row; sums over tokens likewise. */
+START_TEST(long_texts_are_abridged_and_still_add_up)
+{
+    char *text = said_by("\"$A\" explain -m ./" GOLDEN "gpt2-b --ids $(seq -s, 1 60) --query 50 --key 20 --precision 9");
+    const char *at = text, *row = strstr(text, "\n  key ") + 1;
+    double exps = 0, weights = 0, e, w;
+    size_t rows = 0, gaps = 0;
+    for (char *sum; (sum = next_sum(&at)) != NULL; free(sum)) {
+        ck_adds_up(sum, 64 * 10 * 1e-9);
+        gaps += !strncmp(sum, "context", 7) && strstr(sum, " more: ");
+    }
+    ck_assert_uint_eq(gaps, 5);
+    for (row = strchr(row, '\n') + 1;; row = strchr(row, '\n') + 1, rows++) {
+        const char *end = strchr(row, '\n');
+        for (int field = 0; field < 2; field++)
+            for (end--; end[-1] != ' ' || end[0] == ' ';)
+                end--;
+        ck_assert_int_eq(sscanf(end, "%lf %lf", &e, &w), 2);
+        if (!strncmp(row, "  sum ", 6))
+            break;
+        exps += e;
+        weights += w;
+    }
+    ck_assert_double_le(fabs(exps - e) + fabs(weights - w), 2 * 12 * 1e-9);         /* rounded to nine digits each */
+    ck_assert_uint_eq(rows, 12);
+    free(text);
+}
+END_TEST
+
 START_TEST(product_sums_are_the_queries_of_the_run)
 {
     const struct cell *c = &cells[_i];
@@ -485,6 +514,7 @@ Suite *suite_explain(void)
     tcase_add_loop_test(c, a_cell_of_every_family_is_what_run_prints, 0, CELLS);
     tcase_add_loop_test(c, printed_terms_make_the_printed_sum, 0, CELLS);
     tcase_add_loop_test(c, product_sums_are_the_queries_of_the_run, 0, CELLS);
+    tcase_add_test(c, long_texts_are_abridged_and_still_add_up);
     tcase_add_test(c, turned_pairs_keep_their_length);
     tcase_add_loop_test(c, the_words_fit_the_model, 0, sizeof words / sizeof *words);
     tcase_add_loop_test(c, errors_name_the_limits, 0, sizeof wrong / sizeof *wrong);

@@ -144,8 +144,8 @@ static const struct option options[] = {
      "that is there once (default: the last)", .flags = OPT_COUNTS},
     {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, likewise (default: the one with the "
      "largest weight)", .flags = OPT_COUNTS},
-    {0, "article", OPT_CHOICE, &o.article, "NAME", "walk through an article's sentence instead, and hold each "
-     "printed number against the run: life", .choices = articles, .flags = OPT_COUNTS},
+    {0, "article", OPT_CHOICE, &o.article, "NAME", "walk through an article's sentence with its own model instead, "
+     "and hold each printed number against the run: life", .choices = articles, .flags = OPT_COUNTS},
     {0, "all", OPT_FLAG, &o.all, NULL, "abridge nothing: every number of long vectors and texts", .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown) or html (one page that needs nothing else) "
      "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},

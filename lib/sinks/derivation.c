@@ -230,7 +230,10 @@ void attn_sum_write(struct attn_out *o, const struct attn_part *sum)
 int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, const char *format,
                           const struct attn_derivation_style *style, struct attn_err *err)
 {
-    static const struct { const char *name; attn_derivation_format *write; } formats[] = {
+    static const struct {
+        const char *name;
+        int (*write)(struct attn_out *, const struct attn_derivation *, const struct attn_derivation_style *, struct attn_err *);
+    } formats[] = {
         {"text", attn_derivation_text}, {"md", attn_derivation_md}, {"html", attn_derivation_html}};
     if (d->failed)
         return attn_fail(err, ATTN_ENOMEM, "no memory for the derivation");

@@ -85,8 +85,11 @@ const char *attn_cell_shown(char buf[ATTN_NUM_FIXED_MAX + 1], const struct attn_
 void attn_sum_write(struct attn_out *o, const struct attn_part *sum);
 
 /* derivation_text.c, derivation_md.c, derivation_html.c */
-typedef int attn_derivation_format(struct attn_out *o, const struct attn_derivation *d,
-                                   const struct attn_derivation_style *style, struct attn_err *err);
-attn_derivation_format attn_derivation_text, attn_derivation_md, attn_derivation_html;
+int attn_derivation_text(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
+                         struct attn_err *err);
+int attn_derivation_md(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
+                       struct attn_err *err);
+int attn_derivation_html(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
+                         struct attn_err *err);
 
 #endif

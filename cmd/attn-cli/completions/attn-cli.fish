@@ -82,7 +82,7 @@ complete -c attn-cli -n '__fish_seen_subcommand_from explain' -l layer -x -d 'th
 complete -c attn-cli -n '__fish_seen_subcommand_from explain' -l head -x -d 'the query head, counted from 0'
 complete -c attn-cli -n '__fish_seen_subcommand_from explain' -l query -x -d 'the token that looks'
 complete -c attn-cli -n '__fish_seen_subcommand_from explain' -l key -x -d 'the token it looks at, likewise'
-complete -c attn-cli -n '__fish_seen_subcommand_from explain' -l article -x -a 'life' -d 'walk through an article\'s sentence instead, and hold each printed number against the run'
+complete -c attn-cli -n '__fish_seen_subcommand_from explain' -l article -x -a 'life' -d 'walk through an article\'s sentence with its own model instead, and hold each printed number against the run'
 complete -c attn-cli -n '__fish_seen_subcommand_from explain' -l all -d 'abridge nothing'
 complete -c attn-cli -n '__fish_seen_subcommand_from explain' -l format -x -a 'text md html' -d 'text, md'
 complete -c attn-cli -n '__fish_seen_subcommand_from explain' -l output -s o -r -F -d 'write to this file'

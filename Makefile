@@ -39,6 +39,9 @@ cflags_vec_avx2   := -mavx2 -mfma -mf16c
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
 cflags_boxmuller   := -O3 -fno-math-errno -fno-trapping-math
 cflags_rng         := -O3
+cflags_f32         := -O3 -fno-math-errno -fno-trapping-math
+cflags_f32_avx2    := $(cflags_f32) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell
+cflags_f32_avx512  := $(cflags_f32) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -mtune=skylake-avx512 -mprefer-vector-width=512
 cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"'
 
 B       := build/$(flavour)

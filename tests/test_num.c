@@ -89,6 +89,59 @@ START_TEST(f32_where_one_product_misleads)
 }
 END_TEST
 
+/* Rows of every length up to a few blocks, of what `next` gives, against one number after the other. */
+static void check_rows(float (*next)(void), size_t rows)
+{
+    enum { MOST = 200 };
+    static char text[MOST * (1 + ATTN_NUM_F32) + ATTN_NUM_MAX], expected[sizeof text];
+    float x[MOST];
+    for (size_t i = 0; i < rows; i++) {
+        size_t n = i % (MOST + 1), len = 0;
+        for (size_t j = 0; j < n; j++) {
+            x[j] = next();
+            expected[len++] = ';';
+            len += attn_num_f32(expected + len, x[j]);
+        }
+        ck_assert_uint_eq(attn_num_f32s(text, x, n, ';'), len);
+        ck_assert_mem_eq(text, expected, len);
+    }
+}
+
+static float any_bits(void)
+{
+    return float_of((uint32_t)random_u64());
+}
+
+/* Exponents one after the other, so that neighbours differ in all that branches look at. */
+static float any_exponent(void)
+{
+    static uint32_t exponent;
+    return float_of(exponent++ % 512 << 23 | (uint32_t)(random_u64() & 0x7FFFFF));
+}
+
+static float few_bits(void)
+{
+    return float_of((uint32_t)random_u64() & 0xFFFF0000);
+}
+
+static float mostly_zero(void)
+{
+    uint64_t r = random_u64();
+    return r % 8 ? 0 : float_of((uint32_t)(r >> 32));
+}
+
+static const char *const widths[] = {"generic", "avx2", "avx512"};     /* the processor may have less */
+
+START_TEST(rows_of_f32)
+{
+    setenv("ATTN_SIMD", widths[_i], 1);
+    check_rows(any_bits, 10000);
+    check_rows(any_exponent, 10000);
+    check_rows(few_bits, 2000);
+    check_rows(mostly_zero, 2000);
+}
+END_TEST
+
 static const struct { float x; const char *text; } f32_rows[] = {
     {0.0f, "0"}, {-0.0f, "-0"}, {1.0f, "1"}, {0.5f, "0.5"}, {-0.1f, "-0.100000001"}, {100.0f, "100"},
     {123456789.0f, "123456792"}, {1e9f, "1e+09"}, {0.0001f, "9.99999975e-05"}, {0.00025f, "0.000250000012"},
@@ -267,6 +320,7 @@ Suite *suite_num(void)
     tcase_add_test(c, f32_is_what_printf_writes);
     tcase_add_test(c, f32_at_the_edges);
     tcase_add_test(c, f32_where_one_product_misleads);
+    tcase_add_loop_test(c, rows_of_f32, 0, sizeof widths / sizeof *widths);
     tcase_add_loop_test(c, f32_texts, 0, sizeof f32_rows / sizeof *f32_rows);
     tcase_add_loop_test(c, fixed_texts, 0, sizeof fixed_rows / sizeof *fixed_rows);
     tcase_add_test(c, fixed_is_what_printf_writes);

@@ -1,8 +1,10 @@
 #include "base/cpu.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -85,4 +87,34 @@ int attn_cpu_count(void)
     if (q > 0 && q < n)
         n = (int)q < q ? (int)q + 1 : (int)q;
     return n < 1 ? 1 : n;
+}
+
+static enum attn_simd widest(void)
+{
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))     /* F16C came earlier */
+        return ATTN_SIMD_GENERIC;
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return avx512 ? ATTN_SIMD_AVX512 : ATTN_SIMD_AVX2;
+}
+
+static enum attn_simd asked(void)
+{
+    const char *ask = getenv("ATTN_SIMD");
+    if (ask && !strcmp(ask, "generic"))
+        return ATTN_SIMD_GENERIC;
+    return ask && !strcmp(ask, "avx2") ? ATTN_SIMD_AVX2 : ATTN_SIMD_AVX512;
+}
+
+enum attn_simd attn_cpu_simd(void)
+{
+    static atomic_int chosen;           /* 1 more than the answer; 0: not asked yet */
+    int known = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (!known) {                       /* racing threads choose alike */
+        enum attn_simd may = asked(), can = widest();
+        known = 1 + (int)(may < can ? may : can);
+        atomic_store_explicit(&chosen, known, memory_order_relaxed);
+    }
+    return (enum attn_simd)(known - 1);
 }

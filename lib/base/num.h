@@ -9,6 +9,7 @@
 
 enum {
     ATTN_NUM_MAX = 24,                  /* bytes each of the first three may scribble on */
+    ATTN_NUM_F32 = 15,                  /* -1.23456789e-38: no float is longer */
     ATTN_NUM_FIXED_MAX = 64,
     ATTN_NUM_LONGEST = 1023             /* bytes of text a float is read from */
 };
@@ -20,6 +21,15 @@ size_t attn_num_f64(char *buf, double x);               /* %.15g if that reads b
 /* %.*f with digits 0..17 for eyes, in buf[ATTN_NUM_FIXED_MAX]: no sign on what rounds to zero;
  * from 1e40 on %.*e; inf, -inf, nan. */
 size_t attn_num_fixed(char *buf, double x, int digits);
+
+/* Each of n numbers as attn_num_f32 has it, with a character before it: ",0.5,-1".  May scribble on
+ * n * (1 + ATTN_NUM_F32) + ATTN_NUM_MAX bytes. */
+size_t attn_num_f32s(char *buf, const float *x, size_t n, char before);
+
+/* What both need: inf, -inf or nan; a copy of what snprintf wrote, with a point for whatever the locale
+ * puts between the digits. */
+size_t attn_num_special(char *buf, double x);
+size_t attn_num_point(char *buf, const char *text);
 
 /* The whole of text[0..len) or failure: decimal digits only, no sign, no white space. */
 bool attn_num_parse_u64(const char *text, size_t len, uint64_t *out);

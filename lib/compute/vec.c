@@ -1,44 +1,14 @@
 #include "compute/vec.h"
 
+#include "base/cpu.h"
 #include "compute/vec_ops.h"
 
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-
-static bool has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");     /* F16C came earlier */
-}
-
-static bool has_avx512(void)
-{
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
-static const struct vec_ops *choose(void)
-{
-    const char *ask = getenv("ATTN_SIMD");
-    bool generic = ask && strcmp(ask, "generic") == 0;
-    bool avx2 = ask && strcmp(ask, "avx2") == 0;
-    __builtin_cpu_init();
-    if (!generic && !avx2 && has_avx512())
-        return &attn_vec_avx512;
-    if (!generic && has_avx2())
-        return &attn_vec_avx2;
-    return &attn_vec_generic;
-}
 
 static const struct vec_ops *ops(void)
 {
-    static _Atomic(const struct vec_ops *) chosen;
-    const struct vec_ops *o = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (!o) {                           /* racing threads choose alike */
-        o = choose();
-        atomic_store_explicit(&chosen, o, memory_order_relaxed);
-    }
-    return o;
+    static const struct vec_ops *const by_width[] = {&attn_vec_generic, &attn_vec_avx2, &attn_vec_avx512};
+    return by_width[attn_cpu_simd()];
 }
 
 const char *attn_vec_target(void) { return ops()->name; }

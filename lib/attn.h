@@ -281,6 +281,7 @@ struct attn_sink_opts {
     const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
     const char *command;                /* canonical command line, for the manifest */
+    int threads;                        /* 0: as many as this process may use; the bytes are the same */
     int precision;                      /* text only */
     int width;                          /* columns of the terminal, text only; 0: no limit */
     size_t limit;                       /* text only: summarise beyond so many numbers; 0: no limit */

@@ -1,6 +1,7 @@
 /* show.c - from what somebody asked to see to the sink that writes it. */
 #include "attn.h"
 
+#include "base/cpu.h"
 #include "base/err.h"
 #include "compute/vec.h"
 #include "model.h"
@@ -16,6 +17,7 @@ struct attn_sink {
     void *self;
     struct attn_sink_job job;           /* with what it borrows */
     struct attn_info info;
+    struct attn_team *team;
     char digest[80];
 };
 
@@ -42,10 +44,14 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         if (rc)
             return rc;
     }
+    int rc = attn_team_new(&s->team, o->threads > 0 ? o->threads : attn_cpu_count(), err);
+    if (rc)
+        return rc;
     attn_model_info(o->model, &s->info);
     s->job = (struct attn_sink_job){
         .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
-        .text = o->text, .text_len = o->text_len, .command = o->command, .path = o->path, .precision = o->precision,
+        .text = o->text, .text_len = o->text_len, .command = o->command, .path = o->path, .team = s->team,
+        .precision = o->precision,
         .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color,
         .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
     return s->format->open(&s->self, &s->job, err);
@@ -82,5 +88,6 @@ void attn_sink_close(struct attn_sink *s)
         return;
     if (s->format)
         s->format->close(s->self);
+    attn_team_free(s->team);
     free(s);
 }

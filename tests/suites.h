@@ -35,6 +35,7 @@ Suite *suite_select(void);
 Suite *suite_sinks(void);
 Suite *suite_outdir(void);
 Suite *suite_text(void);
+Suite *suite_lines(void);
 Suite *suite_zip(void);
 Suite *suite_model(void);
 Suite *suite_shards(void);

@@ -93,7 +93,7 @@ END_TEST
 static void check_rows(float (*next)(void), size_t rows)
 {
     enum { MOST = 200 };
-    static char text[MOST * (1 + ATTN_NUM_F32) + ATTN_NUM_MAX], expected[sizeof text];
+    static char text[ATTN_NUM_F32S(MOST)], expected[sizeof text];
     float x[MOST];
     for (size_t i = 0; i < rows; i++) {
         size_t n = i % (MOST + 1), len = 0;

@@ -36,8 +36,8 @@ static int open_sink(struct attn_sink **sink, const struct dump *d, const char *
     struct attn_sink_opts o = {
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .tokenizer = d->tokenizer, .text = d->text, .text_len = d->len, .command = command,
-        .precision = d->precision, .width = terminal_columns(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
-        .color = terminal_colored(terminal)};
+        .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
+        .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal)};
     return attn_sink_open(sink, &o, err);
 }
 

@@ -14,6 +14,8 @@ enum {
     ATTN_NUM_LONGEST = 1023             /* bytes of text a float is read from */
 };
 
+#define ATTN_NUM_F32S(n) ((n) * (1 + (size_t)ATTN_NUM_F32) + ATTN_NUM_MAX)
+
 /* Each writes without a NUL and returns the length. */
 size_t attn_num_f32(char *buf, float x);                /* as %.9g prints it; inf, -inf, nan */
 size_t attn_num_u64(char *buf, uint64_t x);
@@ -23,7 +25,7 @@ size_t attn_num_f64(char *buf, double x);               /* %.15g if that reads b
 size_t attn_num_fixed(char *buf, double x, int digits);
 
 /* Each of n numbers as attn_num_f32 has it, with a character before it: ",0.5,-1".  May scribble on
- * n * (1 + ATTN_NUM_F32) + ATTN_NUM_MAX bytes. */
+ * ATTN_NUM_F32S(n) bytes, which leave room for a line end. */
 size_t attn_num_f32s(char *buf, const float *x, size_t n, char before);
 
 /* What both need: inf, -inf or nan; a copy of what snprintf wrote, with a point for whatever the locale

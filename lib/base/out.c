@@ -15,6 +15,8 @@
 #include "base/target.h"
 #include "base/utf8.h"
 
+enum { COPY_MOST = 16384 };             /* bytes; longer ones are written from where they lie */
+
 struct attn_out {
     struct attn_target to;
     bool in_memory;
@@ -193,7 +195,7 @@ uint64_t attn_out_bytes(const struct attn_out *o)
 
 void attn_out_write(struct attn_out *o, const void *data, size_t len)
 {
-    if (len >= sizeof o->buf) {
+    if (len >= COPY_MOST) {
         flush(o);
         write_all(o, data, len);
     } else if (len > 0) {

@@ -1,7 +1,9 @@
 #include "sinks/cell.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/utf8.h"
 
 /* What a reader could take for the end of the cell, or drop. */
@@ -54,4 +56,41 @@ void attn_cell_token(struct attn_out *o, const struct attn_token *t)
         attn_cell_text(o, t->text, t->text_len);
     else
         attn_out_u64(o, (uint64_t)t->id);
+}
+
+int attn_cells_make(struct attn_cells *c, const struct attn_tokens *t, struct attn_err *err)
+{
+    struct attn_out *o;
+    size_t len;
+    *c = (struct attn_cells){ .end = calloc(t->n + 1, sizeof *c->end) };
+    if (!c->end)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the text of %zu tokens", t->n);
+    int rc = attn_out_open_memory(&o, err);
+    for (size_t i = 0; !rc && i < t->n; i++) {
+        size_t start = (size_t)attn_out_bytes(o);
+        attn_cell_token(o, &t->tok[i]);
+        c->end[i] = (size_t)attn_out_bytes(o);
+        if (c->end[i] - start > c->longest)
+            c->longest = c->end[i] - start;
+    }
+    if (!rc)
+        rc = attn_out_take(o, &c->text, &len, err);
+    attn_out_close(o);
+    if (rc)
+        attn_cells_free(c);
+    return rc;
+}
+
+void attn_cells_free(struct attn_cells *c)
+{
+    free(c->text);
+    free(c->end);
+    *c = (struct attn_cells){ 0 };
+}
+
+size_t attn_cells_put(const struct attn_cells *c, size_t i, char *buf)
+{
+    size_t start = i ? c->end[i - 1] : 0;
+    memcpy(buf, c->text + start, c->end[i] - start);
+    return c->end[i] - start;
 }

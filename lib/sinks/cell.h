@@ -11,4 +11,11 @@
 void attn_cell_text(struct attn_out *o, const char *s, size_t len);
 void attn_cell_token(struct attn_out *o, const struct attn_token *t);   /* how it reads, or its id */
 
+/* The fields of all tokens, for who needs them often: that of token i is text[end[i - 1]..end[i]), from 0
+ * for the first. */
+struct attn_cells { char *text; size_t *end, longest; };
+int attn_cells_make(struct attn_cells *c, const struct attn_tokens *t, struct attn_err *err);
+void attn_cells_free(struct attn_cells *c);                         /* zeroed cells are fine */
+size_t attn_cells_put(const struct attn_cells *c, size_t i, char *buf);         /* at most longest bytes */
+
 #endif

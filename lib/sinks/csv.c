@@ -8,12 +8,16 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/num.h"
 #include "sinks/cell.h"
 #include "sinks/files.h"
+#include "sinks/lines.h"
 
 struct csv {
     const struct attn_sink_job *job;
     struct attn_files *files;
+    struct attn_cells cells;
+    struct attn_lines *lines;
     struct attn_file *writing[ATTN_ACTS];       /* dots, scores and pattern come in turns */
 };
 
@@ -22,6 +26,8 @@ static void csv_close(void *self)
     struct csv *c = self;
     if (!c)
         return;
+    attn_lines_free(c->lines);
+    attn_cells_free(&c->cells);
     attn_files_close(c->files);
     free(c);
 }
@@ -68,6 +74,10 @@ static int csv_open(void **self, const struct attn_sink_job *job, struct attn_er
     struct attn_files_plan plan = { "csv", ".csv", "matrix", tokens ? "tables (one of tokens)" : "matrices",
                                     attn_select_matrices(job->select) + tokens };
     int rc = attn_files_open(&c->files, job, &plan, err);
+    if (!rc)
+        rc = attn_cells_make(&c->cells, job->tokens, err);
+    if (!rc)
+        rc = attn_lines_new(&c->lines, job->team, err);
     if (!rc && tokens)
         rc = write_tokens(c, err);
     if (rc)
@@ -114,22 +124,30 @@ static int begin(struct csv *c, const struct attn_piece *p, struct attn_err *err
     return rc;
 }
 
+struct lines_of { const struct attn_cells *cells; const struct attn_piece *p; };
+
+static size_t put_line(const void *ctx, size_t i, char *buf)
+{
+    const struct lines_of *from = ctx;
+    size_t n = attn_cells_put(from->cells, from->p->row0 + i, buf);
+    n += attn_num_f32s(buf + n, attn_piece_row(from->p, i), from->p->cols, ',');
+    buf[n] = '\n';
+    return n + 1;
+}
+
 static int add_piece(struct csv *c, const struct attn_piece *p, struct attn_err *err)
 {
     struct attn_file **file = &c->writing[p->of->act];
     int rc = attn_piece_opens_matrix(p) ? begin(c, p, err) : 0;
     if (rc)
         return rc;
-    struct attn_out *o = (*file)->out;
-    for (size_t i = 0; i < p->rows && !attn_out_failed(o); i++) {
-        attn_cell_token(o, &c->job->tokens->tok[p->row0 + i]);
-        for (size_t j = 0; j < p->cols; j++) {
-            attn_out_char(o, ',');
-            attn_out_f32(o, attn_piece_row(p, i)[j]);
-        }
-        attn_out_char(o, '\n');
-    }
-    return attn_piece_ends_matrix(p) ? attn_files_end(c->files, *file, err) : 0;
+    struct lines_of from = { &c->cells, p };
+    struct attn_rows rows = { p->rows, c->cells.longest + ATTN_NUM_F32S(p->cols), put_line, &from };
+    rc = attn_lines_write(c->lines, (*file)->out, &rows, err);
+    if (rc || !attn_piece_ends_matrix(p))
+        return rc;
+    attn_lines_flush(c->lines);
+    return attn_files_end(c->files, *file, err);
 }
 
 static int csv_watch(void *self, const struct attn_probe *probe, struct attn_err *err)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/num.h"
+
 void attn_doc_string(struct attn_out *o, const char *s)
 {
     if (s)
@@ -123,36 +125,63 @@ static void end_activation(struct attn_doc *d, const struct attn_piece *p)
     attn_out_char(d->out, '}');
 }
 
-static void write_row(struct attn_doc *d, const float *x, size_t n)
+static size_t count_nonfinite(const float *x, size_t n)
 {
-    attn_out_char(d->out, '[');
-    for (size_t j = 0; j < n; j++) {
-        if (j)
-            attn_out_char(d->out, ',');
-        if (isfinite(x[j])) {
-            attn_out_f32(d->out, x[j]);
-        } else {
-            attn_out_str(d->out, "null");
-            d->nonfinite++;
-        }
-    }
-    attn_out_char(d->out, ']');
+    size_t count = 0;
+    for (size_t j = 0; j < n; j++)
+        count += !isfinite(x[j]);
+    return count;
 }
 
-void attn_doc_piece(struct attn_doc *d, const struct attn_piece *p)
+/* ",1,null" */
+static size_t put_with_nulls(char *buf, const float *x, size_t n)
+{
+    char *at = buf;
+    for (size_t j = 0; j < n; j++) {
+        *at++ = ',';
+        if (isfinite(x[j]))
+            at += attn_num_f32(at, x[j]);
+        else
+            at = stpcpy(at, "null");
+    }
+    return (size_t)(at - buf);
+}
+
+/* ",[1,null]", without the first comma in the first row of a matrix. */
+static size_t put_row(const void *ctx, size_t i, char *buf)
+{
+    const struct attn_piece *p = ctx;
+    const float *x = attn_piece_row(p, i);
+    size_t n = p->row0 + i > 0;
+    buf[0] = ',';
+    size_t len = count_nonfinite(x, p->cols) ? put_with_nulls(buf + n, x, p->cols) : attn_num_f32s(buf + n, x, p->cols, ',');
+    buf[n] = '[';                       /* in place of the comma */
+    buf[n + len] = ']';
+    return n + len + 1;
+}
+
+static int write_rows(struct attn_doc *d, const struct attn_piece *p, struct attn_err *err)
+{
+    struct attn_rows rows = { p->rows, 1 + ATTN_NUM_F32S(p->cols), put_row, p };
+    for (size_t i = 0; i < p->rows; i++)
+        d->nonfinite += count_nonfinite(attn_piece_row(p, i), p->cols);
+    return attn_lines_write(d->lines, d->out, &rows, err);
+}
+
+int attn_doc_piece(struct attn_doc *d, const struct attn_piece *p, struct attn_err *err)
 {
     if (attn_piece_opens(p))
         begin_activation(d, p);
     if (attn_piece_opens_matrix(p))
         attn_out_str(d->out, p->nth ? ",[" : "[");
-    for (size_t i = 0; i < p->rows; i++) {
-        attn_out_str(d->out, p->row0 + i ? "," : "");
-        write_row(d, attn_piece_row(p, i), p->cols);
-    }
-    if (attn_piece_ends_matrix(p))
-        attn_out_char(d->out, ']');
+    int rc = write_rows(d, p, err);
+    if (rc || !attn_piece_ends_matrix(p))
+        return rc;
+    attn_lines_flush(d->lines);
+    attn_out_char(d->out, ']');
     if (attn_piece_ends(p))
         end_activation(d, p);
+    return 0;
 }
 
 void attn_doc_end(struct attn_doc *d)

@@ -12,11 +12,13 @@
 #define ATTN_SINKS_DOC_H
 
 #include "base/out.h"
+#include "sinks/lines.h"
 #include "sinks/piece.h"
 #include "sinks/sink.h"
 
 struct attn_doc {
     struct attn_out *out;
+    struct attn_lines *lines;
     const struct attn_sink_job *job;
     const char *eol;                    /* "\n", or "" for a document on one line */
     size_t activations;                 /* begun so far */
@@ -24,7 +26,7 @@ struct attn_doc {
 };
 
 void attn_doc_begin(struct attn_doc *d);
-void attn_doc_piece(struct attn_doc *d, const struct attn_piece *p);
+int attn_doc_piece(struct attn_doc *d, const struct attn_piece *p, struct attn_err *err);
 void attn_doc_end(struct attn_doc *d);
 
 /* Values that other documents have too. */

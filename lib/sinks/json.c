@@ -9,6 +9,7 @@ static void json_close(void *self)
     struct attn_doc *d = self;
     if (!d)
         return;
+    attn_lines_free(d->lines);
     attn_out_close(d->out);
     free(d);
 }
@@ -21,6 +22,8 @@ static int json_open(void **self, const struct attn_sink_job *job, struct attn_e
     d->job = job;
     d->eol = "\n";
     int rc = attn_out_open(&d->out, job->path, err);
+    if (!rc)
+        rc = attn_lines_new(&d->lines, job->team, err);
     if (rc) {
         json_close(d);
         return rc;
@@ -37,12 +40,12 @@ static unsigned json_wants(void *self, int act, int layer)
 
 static int json_watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
-    (void)err;                          /* the output keeps its error for finish */
     struct attn_doc *d = self;
     struct attn_piece piece;
-    for (size_t at = 0; !attn_out_failed(d->out) && attn_piece_next(&piece, d->job->select, p, &at);)
-        attn_doc_piece(d, &piece);
-    return 0;
+    int rc = 0;                         /* the output keeps its error for finish */
+    for (size_t at = 0; !rc && !attn_out_failed(d->out) && attn_piece_next(&piece, d->job->select, p, &at);)
+        rc = attn_doc_piece(d, &piece, err);
+    return rc;
 }
 
 static int json_finish(void *self, struct attn_err *err)

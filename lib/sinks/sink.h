@@ -9,6 +9,7 @@
 #ifndef ATTN_SINKS_SINK_H
 #define ATTN_SINKS_SINK_H
 
+#include "base/team.h"
 #include "trace/select.h"
 
 struct attn_sink_job {                  /* borrowed, outlives the sink */
@@ -20,6 +21,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const char *text; size_t text_len;  /* NULL: ids only */
     const char *command;
     const char *path;                   /* NULL or "-": standard output */
+    struct attn_team *team;             /* for what is worth sharing out; NULL: the caller alone */
     int precision, width;
     size_t limit;
     bool color;

@@ -1,0 +1,132 @@
+#include "sinks/lines.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+
+enum {
+    PIECE = 1 << 16,                    /* bytes of rows one thread puts at a time, unless one row is longer */
+    PIECES = 8                          /* of them a thread and round, so that none waits long for another */
+};
+/* Bytes of text take a core about as long as so many floating point operations. */
+static const double COST = 40;
+
+struct piece { char *text; size_t room, len; };
+struct round { struct piece *piece; size_t n; struct attn_out *to; };
+
+struct attn_lines {
+    struct attn_team *team;
+    size_t most;                        /* pieces of a round */
+    struct round now, last;             /* being put; being written */
+    const struct attn_rows *rows;
+    size_t first, each;                 /* row of this round, rows of a piece */
+};
+
+int attn_lines_new(struct attn_lines **out, struct attn_team *team, struct attn_err *err)
+{
+    struct attn_lines *l = *out = calloc(1, sizeof *l);
+    size_t most = PIECES * (size_t)attn_team_size(team);
+    if (l) {
+        l->team = team;
+        l->most = most;
+        l->now.piece = calloc(most, sizeof *l->now.piece);
+        l->last.piece = calloc(most, sizeof *l->last.piece);
+        if (l->now.piece && l->last.piece)
+            return 0;
+    }
+    attn_lines_free(l);
+    *out = NULL;
+    return attn_fail(err, ATTN_ENOMEM, "no memory to list %zu buffers for text", 2 * most);
+}
+
+static void free_pieces(struct piece *piece, size_t n)
+{
+    for (size_t i = 0; piece && i < n; i++)
+        free(piece[i].text);
+    free(piece);
+}
+
+void attn_lines_free(struct attn_lines *l)
+{
+    if (!l)
+        return;
+    free_pieces(l->now.piece, l->most);
+    free_pieces(l->last.piece, l->most);
+    free(l);
+}
+
+static int make_room(struct round *r, size_t bytes, struct attn_err *err)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        struct piece *p = &r->piece[i];
+        if (p->room >= bytes)
+            continue;
+        free(p->text);
+        p->text = malloc(bytes);
+        p->room = p->text ? bytes : 0;
+        if (!p->text)
+            return attn_fail(err, ATTN_ENOMEM, "no memory for %zu bytes of text", bytes);
+    }
+    return 0;
+}
+
+static void write_last(struct attn_lines *l)
+{
+    for (size_t i = 0; i < l->last.n; i++)
+        attn_out_write(l->last.to, l->last.piece[i].text, l->last.piece[i].len);
+    l->last.n = 0;
+}
+
+static void put_piece(struct attn_lines *l, size_t i)
+{
+    struct piece *p = &l->now.piece[i];
+    size_t row = l->first + i * l->each, end = row + l->each < l->rows->n ? row + l->each : l->rows->n;
+    p->len = 0;
+    for (; row < end; row++)
+        p->len += l->rows->put(l->rows->ctx, row, p->text + p->len);
+}
+
+static void work(void *ctx, size_t item, int worker)
+{
+    (void)worker;
+    if (item == 0)
+        write_last(ctx);
+    else
+        put_piece(ctx, item - 1);
+}
+
+/* As many rows from l->first as there are pieces for; returns how many that were, 0 without memory. */
+static size_t run_round(struct attn_lines *l, struct attn_out *to, struct attn_err *err)
+{
+    const struct attn_rows *rows = l->rows;
+    size_t left = rows->n - l->first, pieces = (left - 1) / l->each + 1;
+    l->now.n = pieces < l->most ? pieces : l->most;
+    l->now.to = to;
+    if (make_room(&l->now, l->each * rows->most, err))
+        return 0;
+    size_t n = pieces <= l->most ? left : l->most * l->each;
+    attn_team_run(l->team, l->now.n + 1, COST * (double)n * (double)rows->most, work, l);
+    struct round put = l->now;
+    l->now = l->last;
+    l->last = put;
+    return n;
+}
+
+int attn_lines_write(struct attn_lines *l, struct attn_out *to, const struct attn_rows *rows, struct attn_err *err)
+{
+    size_t fit = PIECE / rows->most;
+    l->rows = rows;
+    l->each = fit == 0 ? 1 : fit < rows->n ? fit : rows->n;
+    for (l->first = 0; l->first < rows->n && !attn_out_failed(to);) {
+        size_t n = run_round(l, to, err);
+        if (n == 0)
+            return ATTN_ENOMEM;
+        l->first += n;
+    }
+    return 0;
+}
+
+void attn_lines_flush(struct attn_lines *l)
+{
+    write_last(l);
+}

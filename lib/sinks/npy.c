@@ -84,8 +84,9 @@ static int add_piece(struct npy *n, const struct attn_piece *p, struct attn_err 
 {
     struct attn_file **file = &n->writing[p->of->act];
     int rc = attn_piece_opens(p) ? begin(n, p, err) : 0;
-    for (size_t i = 0; !rc && i < p->rows; i++)
-        attn_out_write((*file)->out, attn_piece_row(p, i), p->cols * sizeof(float));
+    size_t together = attn_piece_together(p);
+    for (size_t i = 0; !rc && i < p->rows; i += together)
+        attn_out_write((*file)->out, attn_piece_row(p, i), together * p->cols * sizeof(float));
     return !rc && attn_piece_ends(p) ? attn_files_end(n->files, *file, err) : rc;
 }
 

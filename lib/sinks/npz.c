@@ -62,8 +62,9 @@ static int begin(struct npz *n, const struct attn_piece *p, struct attn_err *err
 static int add_piece(struct npz *n, const struct attn_piece *p, struct attn_err *err)
 {
     int rc = attn_piece_opens(p) ? begin(n, p, err) : 0;
-    for (size_t i = 0; !rc && i < p->rows; i++)
-        attn_zip_add(n->zip, attn_piece_row(p, i), p->cols * sizeof(float));
+    size_t together = attn_piece_together(p);
+    for (size_t i = 0; !rc && i < p->rows; i += together)
+        attn_zip_add(n->zip, attn_piece_row(p, i), together * p->cols * sizeof(float));
     if (!rc && attn_piece_ends(p))
         attn_zip_end(n->zip);
     return rc;

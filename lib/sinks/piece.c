@@ -47,6 +47,11 @@ const float *attn_piece_row(const struct attn_piece *p, size_t i)
     return p->data + i * p->ld;
 }
 
+size_t attn_piece_together(const struct attn_piece *p)
+{
+    return p->ld == p->cols ? p->rows : 1;
+}
+
 int attn_piece_shape(size_t shape[3], const struct attn_piece *p)
 {
     int n = 0;

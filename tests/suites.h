@@ -40,6 +40,7 @@ Suite *suite_zip(void);
 Suite *suite_model(void);
 Suite *suite_shards(void);
 Suite *suite_run(void);
+Suite *suite_writers(void);
 Suite *suite_reference(void);
 Suite *suite_seeds(void);
 Suite *suite_families(void);

@@ -53,7 +53,7 @@ static void token_line(struct attn_out *o, size_t i, const struct attn_token *t)
 static int write_tokens(struct csv *c, struct attn_err *err)
 {
     const struct attn_tokens *t = c->job->tokens;
-    struct attn_file *file, what = { .file = "tokens.csv", .name = "tokens", .layer = -1, .head = -1, .ndim = 2,
+    struct attn_file *file, what = { .file = "tokens.csv", .name = "tokens", .act = -1, .layer = -1, .head = -1, .ndim = 2,
                                      .shape = { t->n, 5 } };
     int rc = attn_files_begin(&file, c->files, &what, err);
     if (rc)
@@ -108,7 +108,7 @@ static void header(const struct csv *c, struct attn_out *o, const struct attn_pi
 static int begin(struct csv *c, const struct attn_piece *p, struct attn_err *err)
 {
     struct attn_file **file = &c->writing[p->of->act];
-    struct attn_file what = { .layer = p->of->layer, .head = p->head, .ndim = 2, .shape = { p->T, p->cols } };
+    struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = p->head, .ndim = 2, .shape = { p->T, p->cols } };
     if (p->n_kept) {
         what.heads = &p->kept[p->nth];
         what.n_heads = 1;

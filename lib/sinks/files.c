@@ -134,8 +134,26 @@ int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err
     return rc;
 }
 
+static int compare(int a, int b)
+{
+    return (a > b) - (a < b);
+}
+
+/* In the order of the forward pass: outside the blocks come some before them and some after. */
+static int by_place(const void *a, const void *b)
+{
+    const struct attn_file *x = *(struct attn_file *const *)a, *y = *(struct attn_file *const *)b;
+    bool in_block = x->layer >= 0 && y->layer >= 0;
+    int order = in_block ? compare(x->layer, y->layer) : 0;
+    if (!order)
+        order = compare(x->act, y->act);
+    return order ? order : compare(x->head, y->head);
+}
+
 int attn_files_finish(struct attn_files *f, struct attn_err *err)
 {
+    if (f->n)                           /* dots, scores and pattern came in turns, as many heads as there are threads */
+        qsort(f->list, f->n, sizeof *f->list, by_place);
     int rc = f->stream ? attn_out_commit(f->stream, err)
                        : attn_manifest_replace(f->job, f->format, f->list, f->n, err);
     f->finished = !rc;

@@ -13,7 +13,7 @@
 struct attn_file {
     char file[ATTN_NAME_MAX + 32];      /* its name in the directory */
     char name[ATTN_NAME_MAX];           /* of the activation, or "tokens" */
-    int layer, head;                    /* -1: none; head -1 also: all the kept ones */
+    int act, layer, head;               /* -1: none (of tokens); head -1 also: all the kept ones */
     const size_t *heads; size_t n_heads;/* in this file; 0: no head axis.  Borrowed */
     int ndim; size_t shape[3];
     struct attn_out *out;               /* while it is written */

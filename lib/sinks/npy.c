@@ -67,7 +67,7 @@ static unsigned npy_wants(void *self, int act, int layer)
 static int begin(struct npy *n, const struct attn_piece *p, struct attn_err *err)
 {
     struct attn_file **file = &n->writing[p->of->act];
-    struct attn_file what = { .layer = p->of->layer, .head = -1, .heads = p->kept, .n_heads = p->n_kept };
+    struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = -1, .heads = p->kept, .n_heads = p->n_kept };
     what.ndim = attn_piece_shape(what.shape, p);
     attn_act_name(what.name, p->of->act, p->of->layer);
     snprintf(what.file, sizeof what.file, "%s.npy", what.name);

@@ -2,9 +2,11 @@
 #include "suites.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/crc32.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 
@@ -64,6 +66,52 @@ START_TEST(sha256_paths_and_pieces_agree)
         digest(other, data, len, 1 + len % 70, false);
         ck_assert_str_eq(whole, other);
     }
+}
+END_TEST
+
+START_TEST(sha256_of_two_at_once)
+{
+    static const size_t before[] = {0, 64, 3}, lens[] = {0, 64, 640, 65536, 100};
+    unsigned char *data = malloc(2 * 65536);
+    char one[65], two[65], want[65];
+    for (size_t i = 0; i < 2 * 65536; i++)
+        data[i] = (unsigned char)(i * i >> 5);
+    for (size_t i = 0; i < 9 * 5; i++) {
+        size_t a = before[i / 5 % 3], b = before[i / 15], len = lens[i % 5];
+        struct attn_sha256 x, y;
+        attn_sha256_start(&x), attn_sha256_start(&y);
+        attn_sha256_add(&x, data, a), attn_sha256_add(&y, data, b);
+        attn_sha256_add_two(&x, data + a, &y, data + 65536, len);
+        attn_sha256_end(&x, one), attn_sha256_end(&y, two);
+        digest(want, data, a + len, SIZE_MAX, true);
+        ck_assert_str_eq(one, want);
+        attn_sha256_start(&y);
+        attn_sha256_add(&y, data, b), attn_sha256_add(&y, data + 65536, len);
+        attn_sha256_end(&y, want);
+        ck_assert_str_eq(two, want);
+    }
+    free(data);
+}
+END_TEST
+
+/* ---- crc32 --------------------------------------------------------------------------------- */
+
+/* Byte by byte is the table; 64 bytes and more may be multiplied. */
+START_TEST(crc32_of_pieces_and_wholes)
+{
+    struct attn_crc32 c;
+    unsigned char data[400];
+    attn_crc32_make(&c);
+    ck_assert_uint_eq(attn_crc32_add(&c, 0, "123456789", 9), 0xCBF43926);      /* every list of CRCs has this one */
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i * i >> 2);
+    for (size_t start = 0; start < 20; start++)
+        for (size_t len = 0; start + len <= sizeof data; len++) {
+            uint32_t by_byte = (uint32_t)start * 0x01234567, whole = attn_crc32_add(&c, by_byte, data + start, len);
+            for (size_t i = 0; i < len; i++)
+                by_byte = attn_crc32_add(&c, by_byte, data + start + i, 1);
+            ck_assert_uint_eq(whole, by_byte);
+        }
 }
 END_TEST
 
@@ -172,7 +220,8 @@ END_TEST
 Suite *suite_base(void)
 {
     const TTest *const tests[] = {
-        sha256_vectors, sha256_of_a_million_a, sha256_paths_and_pieces_agree,
+        sha256_vectors, sha256_of_a_million_a, sha256_paths_and_pieces_agree, sha256_of_two_at_once,
+        crc32_of_pieces_and_wholes,
         utf8_every_code_point, utf8_broken_sequences, utf8_spaces, utf8_widths,
         err_shows_control_bytes, err_cuts_between_characters, err_of_errno,
     };

@@ -1,6 +1,7 @@
 #include "base/out.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -112,9 +113,14 @@ static void deliver(struct attn_out *o, const char *data, size_t len)
     }
 }
 
+static bool can_reread(const struct attn_out *o)
+{
+    return o->to.temp != NULL;
+}
+
 static void write_all(struct attn_out *o, const char *data, size_t len)
 {
-    if (o->hashing)
+    if (o->hashing && !can_reread(o))
         attn_sha256_add(&o->sha, data, len);
     if (!o->in_memory)
         deliver(o, data, len);
@@ -181,11 +187,63 @@ void attn_out_hash(struct attn_out *o)
     attn_sha256_start(&o->sha);
 }
 
+/* Fills data from what was flushed, or keeps an error. */
+static bool reread(struct attn_out *o, char *data, size_t len, uint64_t at)
+{
+    while (len > 0) {
+        ssize_t n = pread(o->to.fd, data, len, (off_t)at);
+        if (n > 0) {
+            data += n;
+            len -= (size_t)n;
+            at += (uint64_t)n;
+        } else if (n == 0) {
+            attn_fail(&o->err, ATTN_EIO, "%s: ends at byte %" PRIu64 " of %" PRIu64 " just written: somebody cut it short",
+                      o->to.name, at, o->flushed);
+            return false;
+        } else if (errno != EINTR) {
+            attn_fail_errno(&o->err, o->to.name, "read back");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What was written from byte `at` on: in the buffer, or hashed already where it cannot be read back. */
+static void hash_from(struct attn_out *o, uint64_t at)
+{
+    if (!can_reread(o) || o->flushed == 0) {
+        attn_sha256_add(&o->sha, o->buf, o->used);
+        return;
+    }
+    flush(o);                           /* the buffer is free to read into */
+    for (size_t n; at < o->flushed && !attn_out_failed(o); at += n) {
+        n = o->flushed - at < sizeof o->buf ? (size_t)(o->flushed - at) : sizeof o->buf;
+        if (reread(o, o->buf, n, at))
+            attn_sha256_add(&o->sha, o->buf, n);
+    }
+}
+
 void attn_out_digest(struct attn_out *o, char hex[65])
 {
-    struct attn_sha256 sha = o->sha;
-    attn_sha256_add(&sha, o->buf, o->used);
-    attn_sha256_end(&sha, hex);
+    hash_from(o, 0);
+    attn_sha256_end(&o->sha, hex);
+}
+
+void attn_out_digest_two(struct attn_out *a, char hex_a[65], struct attn_out *b, char hex_b[65])
+{
+    uint64_t both = 0;
+    if (can_reread(a) && can_reread(b) && a->flushed > sizeof a->buf && b->flushed > sizeof b->buf) {
+        flush(a);
+        flush(b);
+        uint64_t end = a->flushed < b->flushed ? a->flushed : b->flushed;
+        for (; end - both >= sizeof a->buf && !attn_out_failed(a) && !attn_out_failed(b); both += sizeof a->buf)
+            if (reread(a, a->buf, sizeof a->buf, both) && reread(b, b->buf, sizeof b->buf, both))
+                attn_sha256_add_two(&a->sha, a->buf, &b->sha, b->buf, sizeof a->buf);
+    }
+    hash_from(a, both);
+    hash_from(b, both);
+    attn_sha256_end(&a->sha, hex_a);
+    attn_sha256_end(&b->sha, hex_b);
 }
 
 uint64_t attn_out_bytes(const struct attn_out *o)

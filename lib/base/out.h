@@ -22,9 +22,12 @@ int attn_out_take(struct attn_out *o, char **text, size_t *len, struct attn_err 
 bool attn_out_broken(const struct attn_out *o);         /* nobody reads any more */
 bool attn_out_failed(const struct attn_out *o);         /* an error or a closed pipe: writing on is useless */
 
-/* Keep a SHA-256 of what is written; call before the first write, read after the last. */
+/* A SHA-256 of what is written; call hash before the first write, digest between the last and commit.  A
+ * file is read back for it, so that threads can share this work, which takes longer than writing; two
+ * files at once take each of them little longer than one. */
 void attn_out_hash(struct attn_out *o);
 void attn_out_digest(struct attn_out *o, char hex[65]);
+void attn_out_digest_two(struct attn_out *a, char hex_a[65], struct attn_out *b, char hex_b[65]);
 uint64_t attn_out_bytes(const struct attn_out *o);      /* written so far */
 
 void attn_out_write(struct attn_out *o, const void *data, size_t len);

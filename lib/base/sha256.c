@@ -72,36 +72,86 @@ static bool has_sha(void)
     return answer > 0;
 }
 
+#define SHA static inline __attribute__((always_inline, target("sha,sse4.1")))
+
 /* The instructions want the state as two registers, (a b e f) and (c d g h), highest lane first,
- * and advance it by two rounds.  Words 4i..4i+3 of the schedule are in w0, those after in w1..w3. */
+ * and advance it by two rounds.  w: words of the schedule; those of rounds 4i..4i+3 are in w[i % 4]. */
+struct stream { __m128i abef, cdgh, w[4]; const unsigned char *p; };
+
+SHA struct stream load_state(const uint32_t state[8], const unsigned char *p)
+{
+    const __m128i *from = (const __m128i *)state;
+    __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(from), 0xB1);
+    __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(from + 1), 0x1B);
+    return (struct stream){.abef = _mm_alignr_epi8(cdab, efgh, 8), .cdgh = _mm_blend_epi16(efgh, cdab, 0xF0), .p = p};
+}
+
+SHA void store_state(uint32_t state[8], const struct stream *s)
+{
+    __m128i *to = (__m128i *)state;
+    __m128i feba = _mm_shuffle_epi32(s->abef, 0x1B), dchg = _mm_shuffle_epi32(s->cdgh, 0xB1);
+    _mm_storeu_si128(to, _mm_blend_epi16(feba, dchg, 0xF0));
+    _mm_storeu_si128(to + 1, _mm_alignr_epi8(dchg, feba, 8));
+}
+
+SHA void load_block(struct stream *s)
+{
+    const __m128i big_endian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++)
+        s->w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)s->p + i), big_endian);
+    s->p += 64;
+}
+
+/* Rounds 4i..4i+3. */
+SHA void four_rounds(struct stream *s, size_t i)
+{
+    __m128i *w0 = &s->w[i % 4], w1 = s->w[(i + 1) % 4], w2 = s->w[(i + 2) % 4], w3 = s->w[(i + 3) % 4];
+    __m128i wk = _mm_add_epi32(*w0, _mm_loadu_si128((const __m128i *)(K + 4 * i)));
+    s->cdgh = _mm_sha256rnds2_epu32(s->cdgh, s->abef, wk);
+    s->abef = _mm_sha256rnds2_epu32(s->abef, s->cdgh, _mm_shuffle_epi32(wk, 0x0E));
+    __m128i next = _mm_add_epi32(_mm_sha256msg1_epu32(*w0, w1), _mm_alignr_epi8(w3, w2, 4));
+    *w0 = _mm_sha256msg2_epu32(next, w3);
+}
+
+/* n is a constant: a round waits for the one before it, so that two streams take little longer than one. */
+SHA void blocks_of_streams(struct stream *s, size_t n, size_t blocks)
+{
+    for (; blocks > 0; blocks--) {
+        struct stream old[2];
+#pragma GCC unroll 2
+        for (size_t k = 0; k < n; k++) {
+            old[k] = s[k];
+            load_block(&s[k]);
+        }
+#pragma GCC unroll 16
+        for (size_t i = 0; i < 16; i++)
+    #pragma GCC unroll 2
+        for (size_t k = 0; k < n; k++)
+                four_rounds(&s[k], i);
+#pragma GCC unroll 2
+        for (size_t k = 0; k < n; k++) {
+            s[k].abef = _mm_add_epi32(s[k].abef, old[k].abef);
+            s[k].cdgh = _mm_add_epi32(s[k].cdgh, old[k].cdgh);
+        }
+    }
+}
+
 __attribute__((target("sha,sse4.1")))
 static void blocks_sha(uint32_t state[8], const unsigned char *p, size_t blocks)
 {
-    const __m128i big_endian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
-    __m128i *out = (__m128i *)state;
-    __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(out), 0xB1);
-    __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(out + 1), 0x1B);
-    __m128i abef = _mm_alignr_epi8(cdab, efgh, 8);
-    __m128i cdgh = _mm_blend_epi16(efgh, cdab, 0xF0);
-    for (; blocks > 0; blocks--, p += 64) {
-        const __m128i *in = (const __m128i *)p, abef0 = abef, cdgh0 = cdgh;
-        __m128i w0 = _mm_shuffle_epi8(_mm_loadu_si128(in), big_endian);
-        __m128i w1 = _mm_shuffle_epi8(_mm_loadu_si128(in + 1), big_endian);
-        __m128i w2 = _mm_shuffle_epi8(_mm_loadu_si128(in + 2), big_endian);
-        __m128i w3 = _mm_shuffle_epi8(_mm_loadu_si128(in + 3), big_endian);
-        for (size_t i = 0; i < 64; i += 4) {
-            __m128i wk = _mm_add_epi32(w0, _mm_loadu_si128((const __m128i *)(K + i)));
-            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, wk);
-            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(wk, 0x0E));
-            __m128i next = _mm_add_epi32(_mm_sha256msg1_epu32(w0, w1), _mm_alignr_epi8(w3, w2, 4));
-            w0 = w1, w1 = w2, w2 = w3, w3 = _mm_sha256msg2_epu32(next, w3);
-        }
-        abef = _mm_add_epi32(abef, abef0);
-        cdgh = _mm_add_epi32(cdgh, cdgh0);
-    }
-    __m128i feba = _mm_shuffle_epi32(abef, 0x1B), dchg = _mm_shuffle_epi32(cdgh, 0xB1);
-    _mm_storeu_si128(out, _mm_blend_epi16(feba, dchg, 0xF0));
-    _mm_storeu_si128(out + 1, _mm_alignr_epi8(dchg, feba, 8));
+    struct stream s = load_state(state, p);
+    blocks_of_streams(&s, 1, blocks);
+    store_state(state, &s);
+}
+
+__attribute__((target("sha,sse4.1")))
+static void blocks_sha_two(uint32_t a[8], const unsigned char *p, uint32_t b[8], const unsigned char *q, size_t blocks)
+{
+    struct stream s[2] = {load_state(a, p), load_state(b, q)};
+    blocks_of_streams(s, 2, blocks);
+    store_state(a, &s[0]);
+    store_state(b, &s[1]);
 }
 #endif
 
@@ -142,6 +192,28 @@ void attn_sha256_add(struct attn_sha256 *s, const void *data, size_t len)
     add_blocks(s, p, len / 64);
     if (len % 64 > 0)
         memcpy(s->block, p + len / 64 * 64, len % 64);
+}
+
+/* Whole blocks from the start of one, with the instructions; false: neither has been added to. */
+static bool add_side_by_side(struct attn_sha256 *a, const void *p, struct attn_sha256 *b, const void *q, size_t len)
+{
+#if defined(__x86_64__)
+    if (len % 64 == 0 && a->bytes % 64 == 0 && b->bytes % 64 == 0 && !a->plain && !b->plain && has_sha()) {
+        blocks_sha_two(a->state, p, b->state, q, len / 64);
+        a->bytes += len;
+        b->bytes += len;
+        return true;
+    }
+#endif
+    return false;
+}
+
+void attn_sha256_add_two(struct attn_sha256 *a, const void *p, struct attn_sha256 *b, const void *q, size_t len)
+{
+    if (add_side_by_side(a, p, b, q, len))
+        return;
+    attn_sha256_add(a, p, len);
+    attn_sha256_add(b, q, len);
 }
 
 void attn_sha256_end(struct attn_sha256 *s, char hex[65])

@@ -49,7 +49,7 @@ static int open_retrying(const char *path, int flags, mode_t mode)
 {
     int fd;
     do
-        fd = open(path, flags | O_WRONLY | O_CLOEXEC | O_NOCTTY, mode);
+        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -66,7 +66,7 @@ static bool open_temp(struct attn_target *t, mode_t mode)
         char *path = beside(t->final, leaf);
         if (!path)
             return false;
-        t->fd = open_retrying(path, O_CREAT | O_EXCL, mode);
+        t->fd = open_retrying(path, O_RDWR | O_CREAT | O_EXCL, mode);
         if (t->fd >= 0)
             t->temp = path;
         else
@@ -120,7 +120,7 @@ static int open_named(struct attn_target *t, struct attn_err *err)
     }
     if (S_ISREG(st.st_mode))
         return open_beside(t, &st, err);
-    t->fd = open_retrying(t->name, 0, 0);
+    t->fd = open_retrying(t->name, O_WRONLY, 0);
     return t->fd >= 0 ? 0 : attn_fail_errno(err, t->name, "open");
 }
 

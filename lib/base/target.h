@@ -12,7 +12,7 @@ struct attn_target {
     int fd;                             /* write here; -1: closed */
     bool borrowed;                      /* standard output: not ours to close */
     char *name;                         /* for messages */
-    char *final, *temp;                 /* NULL where it is written in place */
+    char *final, *temp;                 /* NULL where it is written in place; else fd can be read, too */
 };
 
 /* NULL, "-" and any name of the file or device that standard output is are standard output. */

@@ -11,6 +11,12 @@
 #include "base/err.h"
 #include "sinks/manifest.h"
 
+enum { ENDED = 4 };                     /* files a thread that wait to be hashed together */
+/* Hashing a byte takes a core about as long as so many floating point operations. */
+static const double COST = 80;
+
+struct ended { struct attn_file *file; struct attn_err err; };
+
 struct attn_files {
     const struct attn_sink_job *job;
     const char *format;
@@ -18,6 +24,8 @@ struct attn_files {
     bool made, finished;                /* the directory is ours; the manifest is there */
     struct attn_file **list;
     size_t n, room;
+    struct ended *ended;                /* written, but neither hashed nor under their names */
+    size_t n_ended, most_ended;
 };
 
 static bool ends_with(const char *s, const char *end)
@@ -70,7 +78,10 @@ int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, co
         return attn_fail(err, ATTN_ENOMEM, "no memory for a list of files");
     f->job = job;
     f->format = plan->format;
-    int rc = open_target(f, plan, err);
+    f->most_ended = ENDED * (size_t)attn_team_size(job->team);
+    f->ended = calloc(f->most_ended, sizeof *f->ended);
+    int rc = f->ended ? open_target(f, plan, err)
+                      : attn_fail(err, ATTN_ENOMEM, "no memory for a list of %zu files", f->most_ended);
     if (rc)
         attn_files_close(f);
     else
@@ -122,16 +133,55 @@ int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct 
     return 0;
 }
 
+static void commit(struct ended *e)
+{
+    struct attn_file *file = e->file;
+    file->bytes = attn_out_bytes(file->out);
+    e->err.code = ATTN_OK;
+    attn_out_commit(file->out, &e->err);
+    attn_out_close(file->out);
+    file->out = NULL;
+}
+
+/* Files 2i and 2i + 1 of those that have ended. */
+static void settle_two(void *ctx, size_t i, int worker)
+{
+    (void)worker;
+    struct attn_files *f = ctx;
+    struct ended *a = &f->ended[2 * i], *b = a + 1;
+    if (2 * i + 1 == f->n_ended) {
+        attn_out_digest(a->file->out, a->file->sha256);
+        commit(a);
+        return;
+    }
+    attn_out_digest_two(a->file->out, a->file->sha256, b->file->out, b->file->sha256);
+    commit(a);
+    commit(b);
+}
+
+/* Hashes what has ended, two files a thread, and lets it appear. */
+static int settle(struct attn_files *f, struct attn_err *err)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < f->n_ended; i++)
+        bytes += (double)attn_out_bytes(f->ended[i].file->out);
+    attn_team_run(f->job->team, (f->n_ended + 1) / 2, COST * bytes, settle_two, f);
+    size_t n = f->n_ended;
+    f->n_ended = 0;
+    for (size_t i = 0; i < n; i++)
+        if (f->ended[i].err.code) {
+            *err = f->ended[i].err;
+            return err->code;
+        }
+    return 0;
+}
+
 int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err *err)
 {
     if (f->stream)
         return 0;                       /* appears when all is finished */
-    attn_out_digest(file->out, file->sha256);
-    file->bytes = attn_out_bytes(file->out);
-    int rc = attn_out_commit(file->out, err);
-    attn_out_close(file->out);
-    file->out = NULL;
-    return rc;
+    f->ended[f->n_ended++].file = file;
+    return f->n_ended == f->most_ended ? settle(f, err) : 0;
 }
 
 static int compare(int a, int b)
@@ -152,9 +202,11 @@ static int by_place(const void *a, const void *b)
 
 int attn_files_finish(struct attn_files *f, struct attn_err *err)
 {
+    int rc = settle(f, err);
     if (f->n)                           /* dots, scores and pattern came in turns, as many heads as there are threads */
         qsort(f->list, f->n, sizeof *f->list, by_place);
-    int rc = f->stream ? attn_out_commit(f->stream, err)
+    if (!rc)
+        rc = f->stream ? attn_out_commit(f->stream, err)
                        : attn_manifest_replace(f->job, f->format, f->list, f->n, err);
     f->finished = !rc;
     return rc;
@@ -185,5 +237,6 @@ void attn_files_close(struct attn_files *f)
     for (size_t i = 0; i < f->n; i++)
         free(f->list[i]);
     free(f->list);
+    free(f->ended);
     free(f);
 }

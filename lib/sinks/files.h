@@ -2,7 +2,7 @@
  *
  * Standard output, a path with the format's extension (in any case), a pipe and a device take one
  * file; any other path is a directory, made if absent (its parent must be there).  In a directory
- * each file replaces its older self when it is whole, the manifest comes last (manifest.h). */
+ * each file replaces its older self when it is whole, a few at a time, the manifest comes last (manifest.h). */
 #ifndef ATTN_SINKS_FILES_H
 #define ATTN_SINKS_FILES_H
 

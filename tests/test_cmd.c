@@ -453,6 +453,25 @@ START_TEST(colour_only_on_a_terminal)
 }
 END_TEST
 
+/* Held up by who reads, for longer than a second. */
+START_TEST(progress_of_a_long_run)
+{
+    static const char line[] =
+        "cd $D && \"$A\" init -q -o p --vocab-size 64 --n-ctx 64 --n-layer 3 --n-head 4 --d-model 8 && rm -f pipe && mkfifo pipe && "
+        "{ { sleep 1.3; cat; } <pipe >read & } && \"$A\" run %s -m ./p --format json -o pipe --show scores,pattern "
+        "--ids $(seq -s, 0 63) %s; wait";
+    char full[sizeof line + 32];
+    if (no_terminal())
+        return;
+    snprintf(full, sizeof full, line, "", "");
+    ck_assert_ptr_nonnull(strstr(on_terminal(full)->text, "\rlayer 3 of 3\r            \r"));
+    snprintf(full, sizeof full, line, "-q", "");
+    ck_assert_str_eq(on_terminal(full)->text, "");
+    snprintf(full, sizeof full, line, "", "2>said; cat said");
+    ck_assert_str_eq(on_terminal(full)->text, "");
+}
+END_TEST
+
 START_TEST(binary_is_not_for_terminals)
 {
     if (no_terminal())
@@ -477,7 +496,7 @@ Suite *suite_cmd(void)
         {small_address_spaces_are_survived, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
         {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1}, {info_describes_the_model, 1},
-        {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1}, {binary_is_not_for_terminals, 1},
+        {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
     };
     Suite *s = suite_create("cmd");
     TCase *c = tcase_create("cmd");

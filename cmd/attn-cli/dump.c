@@ -2,6 +2,7 @@
 
 #include "canonical.h"
 #include "input.h"
+#include "progress.h"
 #include "say.h"
 #include "terminal.h"
 
@@ -30,13 +31,22 @@ int dump_check_format(const char *format, const char *path, struct attn_err *err
     return ATTN_OK;
 }
 
+/* Asked once: it takes reading files. */
+static int threads(void)
+{
+    static int n;
+    if (!n)
+        n = common.threads.n ? (int)common.threads.n : attn_threads_available();
+    return n;
+}
+
 static int open_sink(struct attn_sink **sink, const struct dump *d, const char *command, struct attn_err *err)
 {
     bool terminal = terminal_is(d->path);
     struct attn_sink_opts o = {
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .tokenizer = d->tokenizer, .text = d->text, .text_len = d->len, .command = command,
-        .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
+        .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
         .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal)};
     return attn_sink_open(sink, &o, err);
 }
@@ -44,15 +54,18 @@ static int open_sink(struct attn_sink **sink, const struct dump *d, const char *
 static int forward(const struct dump *d, struct attn_sink *sink, struct attn_err *err)
 {
     struct attn_run *run = NULL;
-    struct attn_plan plan = {.rows = d->tokens->n, .seqs = 1, .threads = (int)common.threads.n};
+    struct attn_plan plan = {.rows = d->tokens->n, .seqs = 1, .threads = threads()};
     struct attn_seq seq = {.T = d->tokens->n};
-    struct attn_observer watch = attn_sink_observer(sink);
+    struct progress progress;
+    progress_start(&progress, d->model, !terminal_is(d->path));
+    struct attn_observer watchers[] = {attn_sink_observer(sink), progress_observer(&progress)};
     int32_t *ids;
     int code = input_ids(&ids, d->tokens, err);
     if (!code)
-        code = attn_run_new(&run, d->model, &plan, &watch, 1, err);
+        code = attn_run_new(&run, d->model, &plan, watchers, sizeof watchers / sizeof *watchers, err);
     if (!code)
         code = attn_run_forward(run, ids, &seq, 1, err);
+    progress_end(&progress);
     attn_run_free(run);
     free(ids);
     return code;

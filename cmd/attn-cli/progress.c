@@ -1,0 +1,49 @@
+#include "progress.h"
+
+#include "table.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void progress_start(struct progress *p, const struct attn_model *m, bool wanted)
+{
+    struct attn_info info;
+    attn_model_info(m, &info);
+    *p = (struct progress){.on = wanted && !common.quiet && isatty(STDERR_FILENO), .layers = info.L, .start = now()};
+}
+
+/* Every block ends with it, and nothing is computed for being shown it. */
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct progress *p = self;
+    return p->on && layer >= 0 && act == ATTN_ACT_RESID_POST ? ATTN_WATCH : 0;
+}
+
+static int watch(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    (void)err;
+    struct progress *p = self;
+    if (now() - p->start >= 1)
+        p->shown = fprintf(stderr, "\rlayer %d of %zu", probe->layer + 1, p->layers) - 1;
+    return ATTN_OK;
+}
+
+struct attn_observer progress_observer(struct progress *p)
+{
+    return (struct attn_observer){.wants = wants, .watch = watch, .self = p};
+}
+
+void progress_end(struct progress *p)
+{
+    if (p->shown > 0)
+        fprintf(stderr, "\r%*s\r", p->shown, "");
+    p->shown = 0;
+}

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17};
+static const double tens[] = {
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+};
 
 /* round_scaled where the product is within a hair of half way between two integers. */
 static __attribute__((noinline, cold)) int64_t round_close(double v, int k)

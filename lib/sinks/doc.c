@@ -154,7 +154,8 @@ static size_t put_row(const void *ctx, size_t i, char *buf)
     const float *x = attn_piece_row(p, i);
     size_t n = p->row0 + i > 0;
     buf[0] = ',';
-    size_t len = count_nonfinite(x, p->cols) ? put_with_nulls(buf + n, x, p->cols) : attn_num_f32s(buf + n, x, p->cols, ',');
+    size_t len = count_nonfinite(x, p->cols) ? put_with_nulls(buf + n, x, p->cols)
+                                             : attn_num_f32s(buf + n, x, p->cols, ',');
     buf[n] = '[';                       /* in place of the comma */
     buf[n + len] = ']';
     return n + len + 1;

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "sinks/manifest.h"
 
-enum { ENDED = 4 };                     /* files a thread that wait to be hashed together */
+enum { ENDED = 4, ENDED_MOST = 128 };   /* open files that wait to be hashed together: a thread, and at all */
 /* Hashing a byte takes a core about as long as so many floating point operations. */
 static const double COST = 80;
 
@@ -79,6 +79,8 @@ int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, co
     f->job = job;
     f->format = plan->format;
     f->most_ended = ENDED * (size_t)attn_team_size(job->team);
+    if (f->most_ended > ENDED_MOST)
+        f->most_ended = ENDED_MOST;
     f->ended = calloc(f->most_ended, sizeof *f->ended);
     int rc = f->ended ? open_target(f, plan, err)
                       : attn_fail(err, ATTN_ENOMEM, "no memory for a list of %zu files", f->most_ended);

@@ -9,7 +9,8 @@
 #include "base/team.h"
 
 struct attn_lines;
-int attn_lines_new(struct attn_lines **out, struct attn_team *team, struct attn_err *err);  /* team NULL: the caller alone */
+/* team NULL: the caller alone. */
+int attn_lines_new(struct attn_lines **out, struct attn_team *team, struct attn_err *err);
 void attn_lines_free(struct attn_lines *l);                         /* drops what was not flushed; NULL is fine */
 
 /* put(ctx, i, buf) for each i < n, in any order; it returns how much of the `most` bytes at buf it used. */

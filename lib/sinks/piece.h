@@ -24,7 +24,7 @@ bool attn_piece_ends_matrix(const struct attn_piece *p);
 bool attn_piece_opens(const struct attn_piece *p);                  /* the activation's first row */
 bool attn_piece_ends(const struct attn_piece *p);
 const float *attn_piece_row(const struct attn_piece *p, size_t i);  /* of this piece, i < rows */
-size_t attn_piece_together(const struct attn_piece *p);             /* rows that follow one another without gaps: all, or 1 */
+size_t attn_piece_together(const struct attn_piece *p);             /* rows without gaps between them: all, or 1 */
 /* What is written of the activation, [T,n] or [kept heads,T,n]; returns how many axes. */
 int attn_piece_shape(size_t shape[3], const struct attn_piece *p);
 

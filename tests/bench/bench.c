@@ -11,10 +11,12 @@
 
 #include "attn.h"
 
+#include <dirent.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -166,6 +168,105 @@ static void bench_prefill(const struct attn_model *m, double peak, size_t T, int
     free(p.ids);
 }
 
+/* ---- writing ---- */
+
+/* A sink whose time is taken, the model's left out. */
+struct timed { struct attn_observer sink; double seconds; };
+
+static unsigned timed_wants(void *self, int act, int layer)
+{
+    const struct timed *t = self;
+    return t->sink.wants(t->sink.self, act, layer);
+}
+
+static int timed_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    struct timed *t = self;
+    double start = now();
+    int rc = t->sink.watch(t->sink.self, p, err);
+    t->seconds += now() - start;
+    return rc;
+}
+
+/* Seconds it takes to write every pattern of a run. */
+static double write_patterns(struct prefill *p, const struct attn_model *m, const struct attn_sink_opts *o)
+{
+    struct attn_err err = {0};
+    struct attn_sink *sink = NULL;
+    struct timed t = {.seconds = 0};
+    const struct attn_observer obs = {.wants = timed_wants, .watch = timed_watch, .self = &t};
+    const struct attn_plan plan = {.rows = p->seq.T, .seqs = 1, .threads = o->threads};
+    int rc = attn_sink_open(&sink, o, &err);
+    if (!rc) {
+        t.sink = attn_sink_observer(sink);
+        rc = attn_run_new(&p->run, m, &plan, &obs, 1, &err);
+    }
+    if (!rc)
+        forward(p);
+    double start = now();
+    if (rc || attn_sink_finish(sink, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        exit(1);
+    }
+    t.seconds += now() - start;
+    attn_run_free(p->run);
+    attn_sink_close(sink);
+    return t.seconds;
+}
+
+/* Bytes of all files of a directory, or of a file, which are removed. */
+static double take_away(const char *path)
+{
+    struct stat st;
+    double bytes = 0;
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char file[512];
+        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
+        if (!stat(file, &st) && S_ISREG(st.st_mode))
+            bytes += take_away(file);
+    }
+    if (d)
+        closedir(d);
+    else if (!stat(path, &st))
+        bytes = (double)st.st_size;
+    remove(path);
+    return bytes;
+}
+
+static void bench_writer(const struct attn_model *m, const char *format, int threads)
+{
+    enum { T = 512 };
+    struct prefill p = {.ids = memory(T * sizeof *p.ids), .seq = {.T = T}};
+    struct attn_sink_opts o = {.format = format, .path = "/dev/shm/attn-bench-out", .model = m, .command = "bench", .threads = threads};
+    struct attn_tokens *tokens;
+    struct attn_select *what;
+    char label[64];
+    double best = 1e9, bytes = 0;
+    if (attn_tokens_from_ids(&tokens, p.ids, T, NULL) || attn_select_new(&what, m, "pattern", NULL, NULL, NULL))
+        abort();
+    o.tokens = tokens;
+    o.select = what;
+    for (int i = 0; i < RUNS; i++) {
+        double t = write_patterns(&p, m, &o);
+        best = t < best ? t : best;
+        bytes = take_away(o.path);
+    }
+    snprintf(label, sizeof label, "%s of patterns, T %d, %d thread%s", format, T, threads, threads > 1 ? "s" : "");
+    show(label, 1e-6 * bytes / best, "MB/s", 0);
+    attn_select_free(what);
+    attn_tokens_free(tokens);
+    free(p.ids);
+}
+
+static void bench_writers(const struct attn_model *m, int threads)
+{
+    static const char *const formats[] = {"csv", "npy", "npz", "json", "tidy"};
+    for (int t = 1; t <= threads; t *= 2)
+        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+            bench_writer(m, formats[i], t);
+}
+
 static void bench_model(double peak, int threads)
 {
     struct attn_err err = {0};
@@ -181,6 +282,7 @@ static void bench_model(double peak, int threads)
             bench_prefill(m, peak, T, t, false);
             bench_prefill(m, peak, T, t, true);
         }
+    bench_writers(m, threads);
     attn_model_close(m);
     for (const char *const *f = (const char *const[]){"config.json", "model.safetensors", NULL}; *f; f++) {
         snprintf(file, sizeof file, "%s/%s", dir, *f);

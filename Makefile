@@ -3,7 +3,7 @@
 # make test       installs what is missing, builds, runs every test
 # make asan tsan  the tests under sanitizers;      make fuzz: each fuzz target for FUZZ_SECONDS
 # make walls      which room may use what;         make lint: clang-tidy, cppcheck, gcc's analyzer
-# make bench      how close the arithmetic comes to the machine, as ratios within one run
+# make bench      how close it all comes to the machine, as ratios within one run
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
 
@@ -148,10 +148,8 @@ run-fuzz: $(readers:%=$(B)/fuzz_%)
 	    echo "  FUZZ $$r"; $(B)/fuzz_$$r -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || \
 	    { tail -n 50 $$c.log; exit 1; }; done
 
-bench: $(B)/attn-cli $(B)/bench
-	$(B)/bench $(B)/attn-cli
-$(B)/bench: $(B)/tests/bench/bench.o $(B)/libattn.a
-	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
+bench: $(B)/attn-cli
+	@tests/bench/bench.sh $(B)/attn-cli
 
 coverage:
 	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete

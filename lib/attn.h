@@ -375,6 +375,24 @@ struct attn_init_opts {
 /* Writes config.json, model.safetensors and, where one is given, vocab.json into directory `path`. */
 int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err);
 
+/* ---- measuring ------------------------------------------------------------------------- */
+
+/* What this machine can do at most, to hold what was measured against. */
+enum attn_limit {
+    ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second: multiply-adds in registers that wait for nothing;
+                                         * of bf16: products of pairs added in f32 */
+    ATTN_LIMIT_READ,                    /* bytes a second read from memory behind the caches */
+    ATTN_LIMIT_WRITE                    /* bytes a second written to new files, one a thread, by write() */
+};
+struct attn_limits;                     /* the threads, and the memory to read */
+/* dir: where the files of ATTN_LIMIT_WRITE go, each for as long as it is measured. */
+int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *err);
+void attn_limits_free(struct attn_limits *l);                       /* NULL is fine */
+/* A short measurement, some 10 ms, to be repeated; 0: this processor has no such instruction. */
+int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err);
+size_t attn_limits_caches(const struct attn_limits *l);             /* bytes of the last-level caches; 0: not known */
+size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes that ATTN_LIMIT_READ reads in turn */
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

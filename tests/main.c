@@ -15,7 +15,7 @@ static const struct { const char *name; Suite *(*make)(void); } suites[] = {
     {"names", suite_names}, {"select", suite_select}, {"sinks", suite_sinks}, {"outdir", suite_outdir}, {"text", suite_text}, {"lines", suite_lines}, {"zip", suite_zip}, {"model", suite_model}, {"shards", suite_shards},
     {"run", suite_run}, {"writers", suite_writers}, {"reference", suite_reference}, {"seeds", suite_seeds}, {"families", suite_families}, {"checkpoints", suite_checkpoints}, {"trained", suite_trained}, {"predict", suite_predict}, {"dump", suite_dump}, {"evidence", suite_evidence}, {"diff", suite_diff},
     {"compare", suite_compare}, {"cmd", suite_cmd},
-    {"generate", suite_generate}, {"derivation", suite_derivation}, {"explain", suite_explain},
+    {"generate", suite_generate}, {"derivation", suite_derivation}, {"explain", suite_explain}, {"bench", suite_bench},
 };
 
 static int asked(const char *name, int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <check.h>
 
 Suite *suite_base(void);
+Suite *suite_bench(void);
 Suite *suite_num(void);
 Suite *suite_map(void);
 Suite *suite_out(void);

@@ -1,5 +1,7 @@
 #include "base/cpu.h"
 
+#include "base/cgroup.h"
+
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,32 +18,6 @@ static int affinity(void)
     return CPU_COUNT(&set);
 }
 
-/* The first line of a file; false when there is none. */
-static bool first_line(const char *path, char *buf, int size)
-{
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return false;
-    bool ok = fgets(buf, size, f) != NULL;
-    fclose(f);
-    return ok;
-}
-
-/* Our path in the unified hierarchy ("0::/user.slice"), "" when there is none. */
-static void own_group(char *path, size_t size)
-{
-    char line[512];
-    path[0] = '\0';
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, "0::", 3) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(path, size, "%s", line + 3);
-        }
-    if (f)
-        fclose(f);
-}
-
 /* Processors worth of time a quota in `line` allows; 0: no limit. */
 static double quota(const char *line)
 {
@@ -49,29 +25,11 @@ static double quota(const char *line)
     return sscanf(line, "%lld %lld", &limit, &period) == 2 && limit > 0 && period > 0 ? (double)limit / (double)period : 0;
 }
 
-/* The tightest cpu.max on the way from our group up to the root. */
-static double quota_v2(void)
-{
-    char group[512], path[640], line[64];
-    double least = 0;
-    own_group(group, sizeof group);
-    for (;;) {
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", strcmp(group, "/") ? group : "");
-        double q = first_line(path, line, sizeof line) ? quota(line) : 0;
-        if (q > 0 && (least == 0 || q < least))
-            least = q;
-        char *slash = strrchr(group, '/');
-        if (!slash)
-            return least;
-        *slash = '\0';
-    }
-}
-
 static double quota_v1(void)
 {
     char limit[32], period[32], both[64];
-    if (!first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", limit, sizeof limit) ||
-        !first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, sizeof period))
+    if (!attn_cgroup_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", limit, sizeof limit) ||
+        !attn_cgroup_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, sizeof period))
         return 0;
     limit[strcspn(limit, "\n")] = '\0';
     snprintf(both, sizeof both, "%s %s", limit, period);
@@ -81,7 +39,7 @@ static double quota_v1(void)
 int attn_cpu_count(void)
 {
     int n = affinity();
-    double q = quota_v2();
+    double q = attn_cgroup_least("cpu.max", quota);
     if (q == 0)
         q = quota_v1();
     if (q > 0 && q < n)

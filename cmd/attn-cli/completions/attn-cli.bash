@@ -26,7 +26,7 @@ _attn_cli()
     if [[ $cur == "=" ]]; then cur=; fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _attn_cli_words 'run tokenize generate score explain diff info vocab init help --help --version' "$cur"
+        _attn_cli_words 'run tokenize generate score explain diff info vocab init bench help --help --version' "$cur"
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -181,10 +181,19 @@ _attn_cli()
         --unknown) : ;;
         *) _attn_cli_words '--output --seed --draw --dtype --rng --family --vocab --config --vocab-size --n-ctx --n-layer --n-head --n-kv-head --d-model --d-head --d-value --d-mlp --position --norm --norm-eps --mlp --mask --scale --residual --output-projection --bias --tied --unembed --rope-theta --drop --lowercase --unknown --quiet --help --version' "$cur" ;;
         esac ;;
+    bench)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        --stage) _attn_cli_list 'prefill.* prefill.f32.* prefill.bf16.* decode.* batch.100 tokenize csv npy startup*' "$cur" ;;
+        --seconds) : ;;
+        -t|--threads) : ;;
+        --format) _attn_cli_words 'text json' "$cur" ;;
+        *) _attn_cli_words '--model --stage --seconds --threads --format --quiet --help --version' "$cur" ;;
+        esac ;;
     help)
         case $prev in
         --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
-        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain diff info vocab init help' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain diff info vocab init bench help' "$cur" ;;
         esac ;;
     esac
 }

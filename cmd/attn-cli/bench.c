@@ -1,0 +1,350 @@
+/* bench.c - what this machine can do, and how close each stage comes. */
+#include "bench.h"
+
+#include "nearest.h"
+#include "open.h"
+#include "say.h"
+#include "table.h"
+
+#include <fnmatch.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct { const char *format, *stages; struct real seconds; } o = {.seconds = {.x = 1}};
+
+#define PREFILL(type, T, limit) \
+    {"prefill." type ".T" #T, &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = false}, \
+    {"prefill." type ".T" #T ".watched", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true}
+#define DECODE(name, type, context) \
+    {"decode." name ".ctx" #context, &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type}
+
+static const struct stage stages[] = {
+    PREFILL("f32", 32, TO_F32), PREFILL("f32", 128, TO_F32), PREFILL("f32", 512, TO_F32), PREFILL("f32", 1024, TO_F32),
+    PREFILL("bf16", 32, TO_BF16), PREFILL("bf16", 128, TO_BF16), PREFILL("bf16", 512, TO_BF16), PREFILL("bf16", 1024, TO_BF16),
+    DECODE("f32", "F32", 128), DECODE("f32", "F32", 900), DECODE("f16", "F16", 128), DECODE("f16", "F16", 900),
+    DECODE("bf16", "BF16", 128), DECODE("bf16", "BF16", 900),
+    {"batch.100", &batch_kind, TO_F32, "GFLOP/s", 1e9, 100, .what = NULL},
+    {"tokenize", &tokenize_kind, TO_READ, "MB/s", 1e6, .alone = true},
+    {"csv", &files_kind, TO_WRITE, "MB/s", 1e6, 512, .what = "csv"},
+    {"npy", &files_kind, TO_WRITE, "MB/s", 1e6, 512, .what = "npy"},
+    {"startup", &program_kind, TO_EMPTY_PROCESS, "ms", 1e-3, .alone = true, .what = "version"},
+    {"startup.sentence", &program_kind, TO_EMPTY_PROCESS, "ms", 1e-3, .alone = true, .what = "sentence"},
+    {"startup.model", &program_kind, TO_EMPTY_PROCESS, "ms", 1e-3, 6, .what = "model"},
+};
+enum { STAGES = sizeof stages / sizeof *stages, COUNTS = 2 };
+
+struct session {
+    struct bench bench;
+    struct attn_model *model;
+    struct machine machine;
+    int threads[COUNTS]; size_t counts;
+    bool chosen[STAGES];
+    struct result result[STAGES * COUNTS]; size_t results;
+    struct left_out left_out[STAGES]; size_t left;
+    char dir[128], program[PATH_MAX];
+};
+
+/* ---- which stages ---- */
+
+static int choose_one(struct session *s, const char *pattern, struct attn_err *err)
+{
+    struct nearest near = {.typed = pattern};
+    bool any = false;
+    for (size_t i = 0; i < STAGES; i++) {
+        nearest_offer(&near, stages[i].name);
+        if (!fnmatch(pattern, stages[i].name, 0))
+            any = s->chosen[i] = true;
+    }
+    return any ? ATTN_OK : fail(err, ATTN_EUSAGE, "--stage: there is no stage '%s', the nearest is '%s'", pattern, near.best);
+}
+
+static int choose(struct session *s, struct attn_err *err)
+{
+    char *list = strdup(o.stages ? o.stages : "*"), *rest = list;
+    int code = list ? ATTN_OK : fail(err, ATTN_ENOMEM, "no memory for a list of stages");
+    for (char *pattern; !code && (pattern = strsep(&rest, ","));)
+        code = choose_one(s, pattern, err);
+    free(list);
+    return code;
+}
+
+/* ---- limits ---- */
+
+struct limit { const struct bench *bench; enum attn_limit which; double scale; };
+
+static int limit_once(void *self, struct sample *out, struct attn_err *err)
+{
+    const struct limit *l = self;
+    double start = bench_now();
+    int code = attn_limits_measure(&out->value, l->bench->limits, l->which, l->bench->threads, err);
+    out->value /= l->scale;
+    out->seconds = bench_now() - start;
+    return code;
+}
+
+static const enum attn_limit library_limit[] = {
+    [TO_F32] = ATTN_LIMIT_F32, [TO_BF16] = ATTN_LIMIT_BF16, [TO_READ] = ATTN_LIMIT_READ, [TO_WRITE] = ATTN_LIMIT_WRITE};
+
+/* `room` keeps what the work works on. */
+static int limit_start(struct work *w, struct limit *room, const struct stage *s, const struct bench *b, struct attn_err *err)
+{
+    if (s->limit == TO_EMPTY_PROCESS)
+        return empty_process_start(w, err);
+    *room = (struct limit){b, library_limit[s->limit], s->scale};
+    *w = (struct work){limit_once, NULL, room};
+    return ATTN_OK;
+}
+
+static void read_cpu_name(char *out, size_t size)
+{
+    char line[256];
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    snprintf(out, size, "unknown processor");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(out, size, "%s", strchr(line, ':') + 2);
+            break;
+        }
+    if (f)
+        fclose(f);
+}
+
+/* Only what the chosen stages are held against: memory takes a while. */
+static int measure_peaks(struct session *s, struct attn_err *err)
+{
+    int code = ATTN_OK;
+    for (size_t c = 0; c < s->counts && !code; c++) {
+        struct peaks *p = &s->machine.peak[s->machine.peaks++];
+        double *const peak[] = {[TO_F32] = &p->f32, [TO_BF16] = &p->bf16, [TO_READ] = &p->read, [TO_WRITE] = &p->write};
+        s->bench.threads = p->threads = s->threads[c];
+        for (size_t i = 0; i < STAGES && !code; i++) {
+            struct limit limit = {&s->bench, 0, 1};
+            const struct work work = {limit_once, NULL, &limit};
+            if (!s->chosen[i] || stages[i].limit == TO_EMPTY_PROCESS || *peak[stages[i].limit] > 0)
+                continue;
+            limit.which = library_limit[stages[i].limit];
+            code = bench_limit(peak[stages[i].limit], &work, err);
+        }
+    }
+    return code;
+}
+
+static int know_machine(struct session *s, struct attn_err *err)
+{
+    read_cpu_name(s->machine.cpu, sizeof s->machine.cpu);
+    s->machine.threads = attn_threads_available();
+    s->machine.caches = attn_limits_caches(s->bench.limits);
+    s->machine.buffer = attn_limits_buffer(s->bench.limits);
+    return measure_peaks(s, err);
+}
+
+/* ---- stages ---- */
+
+static bool as_json(void)
+{
+    return o.format && !strcmp(o.format, "json");
+}
+
+static void show_progress(const char *name, int threads)
+{
+    if (common.quiet || !isatty(STDERR_FILENO))
+        return;
+    if (name)
+        fprintf(stderr, "\r\033[K%s, %d thread%s ...", name, threads, threads == 1 ? "" : "s");
+    else
+        fputs("\r\033[K", stderr);
+}
+
+static int measure(struct session *s, const struct stage *stage, struct attn_err *err)
+{
+    struct result *r = &s->result[s->results];
+    struct work work = {0}, limit = {0};
+    struct limit room;
+    *r = (struct result){.stage = stage, .threads = s->bench.threads};
+    show_progress(stage->name, s->bench.threads);
+    int code = limit_start(&limit, &room, stage, &s->bench, err);
+    if (!code)
+        code = stage->kind->start(&work, stage, &s->bench, err);
+    if (!code)
+        code = bench_measure(r, &work, &limit, o.seconds.x, err);
+    if (work.end)
+        work.end(work.self);
+    if (limit.end)
+        limit.end(limit.self);
+    show_progress(NULL, 0);
+    s->results += !code;
+    if (!code && !as_json())
+        bench_table_row(r);
+    return code;
+}
+
+static int measure_stages(struct session *s, struct attn_err *err)
+{
+    int code = ATTN_OK;
+    for (size_t i = 0; i < STAGES && !code; i++) {
+        if (!s->chosen[i])
+            continue;
+        const char *why = stages[i].kind->lacks(&stages[i], &s->bench);
+        if (why)
+            s->left_out[s->left++] = (struct left_out){&stages[i], why};
+        for (size_t c = 0; c < (stages[i].alone ? 1 : s->counts) && !why && !code; c++) {
+            s->bench.threads = stages[i].alone ? 1 : s->threads[c];
+            code = measure(s, &stages[i], err);
+        }
+    }
+    return code;
+}
+
+static int measure_all(struct session *s, struct attn_err *err)
+{
+    if (know_machine(s, err))
+        return err->code;
+    if (!as_json())
+        bench_table_machine(&s->machine);
+    if (measure_stages(s, err))
+        return err->code;
+    bench_note_left_out(s->left_out, as_json() ? 0 : s->left);
+    return as_json() ? bench_print_json(&s->machine, s->model, s->result, s->results, s->left_out, s->left, err) : ATTN_OK;
+}
+
+/* ---- before and after ---- */
+
+/* The type of the largest tensor. */
+static const char *weight_type(const struct attn_model *m, size_t tensors)
+{
+    struct attn_tensor_info t, largest = {0};
+    for (size_t i = 0; i < tensors; i++) {
+        attn_model_tensor(m, i, &t);
+        if (t.bytes > largest.bytes)
+            largest = t;
+    }
+    return largest.dtype ? largest.dtype : "F32";
+}
+
+/* In memory where that can be: writers are to be measured, not disks. */
+static int make_directory(struct session *s, struct attn_err *err)
+{
+    const char *tmp = getenv("TMPDIR"), *const places[] = {"/dev/shm", tmp ? tmp : "/tmp", NULL};
+    for (const char *const *place = places; *place; place++) {
+        int len = snprintf(s->dir, sizeof s->dir, "%s/attn-bench-%d-XXXXXX", *place, (int)getpid());
+        if (len > 0 && (size_t)len < sizeof s->dir && mkdtemp(s->dir))
+            return ATTN_OK;
+    }
+    s->dir[0] = '\0';
+    return fail_errno(err, tmp ? tmp : "/tmp", "create a directory in");
+}
+
+static int open_all(struct session *s, struct attn_err *err)
+{
+    struct attn_err why;
+    ssize_t len = readlink("/proc/self/exe", s->program, sizeof s->program - 1);
+    if (len < 0)
+        return fail_errno(err, "/proc/self/exe", "read");
+    s->program[len] = '\0';
+    if (open_model(&s->model, &bench_command, err) || make_directory(s, err) ||
+        attn_limits_new(&s->bench.limits, s->dir, err))
+        return err->code;
+    attn_model_info(s->model, &s->bench.info);
+    attn_tokenizer_open(&s->bench.tokenizer, common.model, &why);       /* only one stage needs it */
+    s->bench.model = s->model;
+    s->bench.dtype = weight_type(s->model, s->bench.info.tensors);
+    s->bench.name = common.model ? common.model : attn_model_builtin()[0];
+    s->bench.program = s->program;
+    s->bench.dir = s->dir;
+    return ATTN_OK;
+}
+
+static void end(struct session *s)
+{
+    if (s->dir[0])
+        rmdir(s->dir);
+    attn_limits_free(s->bench.limits);
+    attn_tokenizer_close(s->bench.tokenizer);
+    attn_model_close(s->model);
+    free(s);
+}
+
+/* One thread and all of them, or what was asked for. */
+static void count_threads(struct session *s)
+{
+    int most = attn_threads_available();
+    if (common.threads.given)
+        s->threads[s->counts++] = (int)common.threads.n;
+    else
+        s->threads[s->counts++] = 1;
+    if (!common.threads.given && most > 1)
+        s->threads[s->counts++] = most;
+}
+
+static int bench(struct attn_err *err)
+{
+    if (o.seconds.x < 0)
+        return fail(err, ATTN_EUSAGE, "--seconds: %s is below 0", o.seconds.given);
+    struct session *s = calloc(1, sizeof *s);
+    if (!s)
+        return fail(err, ATTN_ENOMEM, "no memory to measure");
+    count_threads(s);
+    bench_catch_signals();
+    int code = choose(s, err);
+    if (!code)
+        code = open_all(s, err);
+    if (!code)
+        code = measure_all(s, err);
+    end(s);
+    if (bench_signal()) {               /* nothing is left behind: end as if it had not been caught */
+        signal(bench_signal(), SIG_DFL);
+        raise(bench_signal());
+    }
+    return code;
+}
+
+static const char *const formats[] = {"text", "json", NULL};
+static const char *const groups[] = {"prefill.*", "prefill.f32.*", "prefill.bf16.*", "decode.*", "batch.100", "tokenize", "csv", "npy",
+                                     "startup*", NULL};
+
+static const struct option options[] = {
+    {0, "stage", OPT_LIST, &o.stages, "LIST", "only these stages, with commas between them: names or patterns such as "
+     "prefill.*.T512 (default: all)", .choices = groups},
+    {0, "seconds", OPT_REAL, &o.seconds, "S", "about how long each stage is measured, at least three times (default: 1)", .flags = 0},
+    {'t', "threads", OPT_NUMBER, &common.threads, "N", "measure on N threads (default: on one, and on the cores this process "
+     "may use)", .min = 1, .max = 1024},
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table) or json (default: text)", .choices = formats},
+    {.name = NULL},
+};
+
+const struct command bench_command = {
+    .name = "bench",
+    .run = bench,
+    .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
+    .summary = "measure this machine's limits and how close each stage comes",
+    .about = "Measures what this machine can do at most, and beside it what this program does, in one process: samples of a stage "
+             "and of its limit take turns, and the ratio is that of their medians.  Compare ratios of one run: machines are shared, and "
+             "change.  Floating point operations are 2 for each row and matrix parameter used, scores and sums of "
+             "values of the keys that are visible, and the last row of logits; the bytes of a decoding step are the weights, keys and values it "
+             "reads; of files, what is in them.  What the model cannot do is left out.",
+    .examples = (const struct pair[]){
+        {"attn-cli bench", "with the model built into the binary: starting, and little else"},
+        {"attn-cli bench -m ./gpt2", "all of it, in about a minute"},
+        {"attn-cli bench -m ./gpt2 --stage 'prefill.f32.T512*' -t 2", "what does watching cost?"},
+        {"attn-cli bench -m ./gpt2 --format json | jq -r '.stages[] | [.name, .threads, .ratio] | @tsv'", "for scripts"},
+        {NULL, NULL}},
+    .list_title = "Stages (what is measured, and the limit)",
+    .list = (const struct pair[]){
+        {"prefill.f32.T512, ...", "a text of 32, 128, 512 or 1024 tokens at once; independent multiply-adds"},
+        {"prefill.f32.T512.watched, ...", "the same, and every attention pattern is shown to an observer"},
+        {"prefill.bf16.T512, ...", "the same in bf16; dot products of bf16 (vdpbf16ps)"},
+        {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading memory (weights "
+         "that fit into the caches may pass it)"},
+        {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; multiply-adds"},
+        {"tokenize", "1 MiB of words of the vocabulary; reading memory"},
+        {"csv, npy", "every pattern of a text of up to 512 tokens, written to files in memory where there is /dev/shm; "
+         "writing such files"},
+        {"startup, startup.sentence, startup.model", "whole processes: --version; a sentence with the built-in model; 6 tokens with "
+         "this one; an empty process (the ratio says how many of those)"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, options, general_options, NULL},
+};

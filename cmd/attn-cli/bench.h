@@ -1,0 +1,97 @@
+/* bench.h - what is measured, and how.
+ *
+ * A stage is a row of the table in bench.c: its name, what it needs of a model, what it is held against.
+ * Its kind prepares it once and then does it again and again; each time is a sample.  Samples of the
+ * stage and of its limit take turns, so that both see the same machine, and their medians are told. */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "attn.h"
+
+#include <stdio.h>
+
+struct sample { double value, seconds; };               /* value in the unit of its stage */
+
+/* Something to be done again and again. */
+struct work {
+    int (*once)(void *self, struct sample *out, struct attn_err *err);
+    void (*end)(void *self);            /* NULL: nothing to give back */
+    void *self;
+};
+
+struct bench {                          /* what all stages share */
+    const struct attn_model *model;
+    struct attn_info info;
+    const char *dtype;                  /* of the weights: "F32", "F16", "BF16" */
+    struct attn_tokenizer *tokenizer;   /* NULL: there is none */
+    struct attn_limits *limits;
+    const char *name, *program, *dir;   /* -m; ourselves; a directory for files */
+    int threads;                        /* now */
+};
+
+struct stage;
+struct stage_kind {
+    const char *(*lacks)(const struct stage *s, const struct bench *b);    /* why it cannot be; NULL: it can */
+    int (*start)(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err);
+};
+extern const struct stage_kind prefill_kind, batch_kind, decode_kind, tokenize_kind, files_kind, program_kind;
+
+enum held_against { TO_F32, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS };
+struct stage {
+    const char *name;
+    const struct stage_kind *kind;
+    enum held_against limit;
+    const char *unit; double scale;     /* value and limit are so many of what a second has */
+    size_t n;                           /* tokens; sentences */
+    bool watched;                       /* every pattern */
+    bool alone;                         /* on one thread only */
+    const char *what;                   /* dtype; format; which program */
+};
+
+/* ---- measuring (bench_clock.c) ---- */
+
+struct result {
+    const struct stage *stage;
+    int threads;
+    double value, limit;                /* medians; limit 0: there is none */
+    double seconds;                     /* median of a sample */
+    size_t runs;
+};
+
+double bench_now(void);                 /* seconds */
+/* Fills w and returns its self, zeroed, which `end` frees; NULL: no memory. */
+void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *), void (*end)(void *),
+                 struct attn_err *err);
+/* Alternates the two for about so many seconds, at least three times each; limit->once may be NULL. */
+int bench_measure(struct result *r, const struct work *stage, const struct work *limit, double seconds, struct attn_err *err);
+/* The median of repeated measurements of one limit. */
+int bench_limit(double *out, const struct work *limit, struct attn_err *err);
+/* After SIGINT or SIGTERM everything that measures fails; then files can be removed. */
+void bench_catch_signals(void);
+int bench_signal(void);                 /* 0: none came */
+
+/* ---- what things cost (bench_cost.c) ---- */
+
+/* Operations of a pass over T tokens: two for each row and matrix parameter used, scores and sums of
+ * values of visible keys, and the last row of logits where they are asked for. */
+double bench_flops(const struct attn_info *n, size_t T, bool logits);
+/* Bytes a token reads that comes after `keys` - 1 others: weights, keys and values. */
+double bench_step_bytes(const struct attn_info *n, size_t keys, size_t bytes_per_weight);
+
+int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err);          /* malloc'd, of all sorts */
+
+int empty_process_start(struct work *w, struct attn_err *err);          /* in ms */
+
+/* ---- telling (bench_report.c) ---- */
+
+struct peaks { int threads; double f32, bf16, read, write; };           /* operations, bytes a second; 0: not measured */
+struct machine { char cpu[128]; int threads; size_t caches, buffer; struct peaks peak[2]; int peaks; };
+struct left_out { const struct stage *stage; const char *why; };
+
+void bench_table_machine(const struct machine *m);
+void bench_table_row(const struct result *r);
+void bench_note_left_out(const struct left_out *l, size_t n);
+int bench_print_json(const struct machine *m, const struct attn_model *model, const struct result *r, size_t n,
+                     const struct left_out *l, size_t n_left, struct attn_err *err);
+
+#endif

@@ -1,0 +1,125 @@
+/* bench_clock.c - samples, medians, and an end when somebody asks for it. */
+#include "bench.h"
+
+#include "say.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LEAST = 3, MOST = 1000, LIMIT_RUNS = 15 };        /* samples */
+
+static volatile sig_atomic_t caught;
+
+static void note_signal(int signal)
+{
+    caught = signal;
+}
+
+void bench_catch_signals(void)
+{
+    signal(SIGINT, note_signal);
+    signal(SIGTERM, note_signal);
+}
+
+int bench_signal(void)
+{
+    return caught;
+}
+
+double bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *), void (*end)(void *),
+                 struct attn_err *err)
+{
+    *w = (struct work){once, end, calloc(1, size)};
+    if (w->self)
+        return w->self;
+    w->end = NULL;
+    fail(err, ATTN_ENOMEM, "no memory to measure");
+    return NULL;
+}
+
+struct series { double value[MOST], seconds[MOST], total; size_t n; };
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, by_value);
+    return n ? (x[(n - 1) / 2] + x[n / 2]) / 2 : 0;
+}
+
+/* Its time is all it takes, also what a sample does not count. */
+static int take(struct series *s, const struct work *w, struct attn_err *err)
+{
+    struct sample sample;
+    double start = bench_now();
+    int code = w->once(w->self, &sample, err);
+    if (code)
+        return code;
+    if (caught)
+        return fail(err, ATTN_EIO, "stopped");
+    s->total += bench_now() - start;
+    s->value[s->n] = sample.value;
+    s->seconds[s->n++] = sample.seconds;
+    return ATTN_OK;
+}
+
+/* The first time is to warm up. */
+static int warm_up(struct series *s, const struct work *w, struct attn_err *err)
+{
+    int code = w->once ? take(s, w, err) : ATTN_OK;
+    s->n = 0;
+    s->total = 0;
+    return code;
+}
+
+static int alternate(struct series s[2], const struct work *const w[2], double seconds, struct attn_err *err)
+{
+    int code = warm_up(&s[0], w[0], err);
+    if (!code)
+        code = warm_up(&s[1], w[1], err);
+    while (!code && s[0].n < MOST && (s[0].n < LEAST || s[0].total + s[1].total < seconds)) {
+        code = take(&s[0], w[0], err);
+        if (!code && w[1]->once && s[1].n < MOST && (s[1].n < LEAST || s[1].total < s[0].total))
+            code = take(&s[1], w[1], err);
+    }
+    return code;
+}
+
+int bench_measure(struct result *r, const struct work *stage, const struct work *limit, double seconds, struct attn_err *err)
+{
+    struct series *s = calloc(2, sizeof *s);
+    if (!s)
+        return fail(err, ATTN_ENOMEM, "no memory for %d samples", MOST);
+    int code = alternate(s, (const struct work *const[]){stage, limit}, seconds, err);
+    r->value = median(s[0].value, s[0].n);
+    r->seconds = median(s[0].seconds, s[0].n);
+    r->runs = s[0].n;
+    r->limit = median(s[1].value, s[1].n);
+    free(s);
+    return code;
+}
+
+int bench_limit(double *out, const struct work *limit, struct attn_err *err)
+{
+    double value[LIMIT_RUNS];
+    struct sample sample;
+    int code = limit->once(limit->self, &sample, err);
+    for (int i = 0; i < LIMIT_RUNS && !code; i++) {
+        code = limit->once(limit->self, &sample, err);
+        value[i] = sample.value;
+    }
+    *out = code ? 0 : median(value, LIMIT_RUNS);
+    return code;
+}

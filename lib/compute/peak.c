@@ -1,0 +1,108 @@
+#include "compute/peak.h"
+
+#include <immintrin.h>
+
+/* Enough independent chains to hide the latency of the instruction, few enough for 16 registers, or 32. */
+enum { CHAINS = 12, WIDE_CHAINS = 16 };
+
+/* Each chain goes to 1 and stays there: x = x/2 + 1/2. */
+#define HALF 0.5f
+
+/* The compiler must believe that somebody wants it. */
+static void use(float x)
+{
+    __asm__ volatile("" : : "x"(x));
+}
+
+__attribute__((target("avx512f")))
+static double f32_avx512(size_t rounds)
+{
+    const __m512 half = _mm512_set1_ps(HALF);
+    __m512 x[WIDE_CHAINS], sum = _mm512_setzero_ps();
+    for (int c = 0; c < WIDE_CHAINS; c++)
+        x[c] = _mm512_set1_ps((float)c);
+    for (size_t i = 0; i < rounds; i++)
+        for (int c = 0; c < WIDE_CHAINS; c++)
+            x[c] = _mm512_fmadd_ps(x[c], half, half);
+    for (int c = 0; c < WIDE_CHAINS; c++)
+        sum = _mm512_add_ps(sum, x[c]);
+    use(_mm512_cvtss_f32(sum));
+    return 2.0 * 16 * WIDE_CHAINS * (double)rounds;
+}
+
+__attribute__((target("avx2,fma")))
+static double f32_avx2(size_t rounds)
+{
+    const __m256 half = _mm256_set1_ps(HALF);
+    __m256 x[CHAINS], sum = _mm256_setzero_ps();
+    for (int c = 0; c < CHAINS; c++)
+        x[c] = _mm256_set1_ps((float)c);
+    for (size_t i = 0; i < rounds; i++)
+        for (int c = 0; c < CHAINS; c++)
+            x[c] = _mm256_fmadd_ps(x[c], half, half);
+    for (int c = 0; c < CHAINS; c++)
+        sum = _mm256_add_ps(sum, x[c]);
+    use(_mm256_cvtss_f32(sum));
+    return 2.0 * 8 * CHAINS * (double)rounds;
+}
+
+static double f32_generic(size_t rounds)
+{
+    const __m128 half = _mm_set1_ps(HALF);
+    __m128 x[CHAINS], sum = _mm_setzero_ps();
+    for (int c = 0; c < CHAINS; c++)
+        x[c] = _mm_set1_ps((float)c);
+    for (size_t i = 0; i < rounds; i++)
+        for (int c = 0; c < CHAINS; c++)
+            x[c] = _mm_add_ps(_mm_mul_ps(x[c], half), half);
+    for (int c = 0; c < CHAINS; c++)
+        sum = _mm_add_ps(sum, x[c]);
+    use(_mm_cvtss_f32(sum));
+    return 2.0 * 4 * CHAINS * (double)rounds;
+}
+
+__attribute__((target("avx512f,avx512bf16")))
+static double bf16_avx512(size_t rounds)
+{
+    const __m512bh half = _mm512_cvtne2ps_pbh(_mm512_set1_ps(HALF), _mm512_set1_ps(HALF));
+    __m512 x[WIDE_CHAINS], sum = _mm512_setzero_ps();
+    for (int c = 0; c < WIDE_CHAINS; c++)
+        x[c] = _mm512_setzero_ps();
+    for (size_t i = 0; i < rounds; i++)
+        for (int c = 0; c < WIDE_CHAINS; c++)
+            x[c] = _mm512_dpbf16_ps(x[c], half, half);
+    for (int c = 0; c < WIDE_CHAINS; c++)
+        sum = _mm512_add_ps(sum, x[c]);
+    use(_mm512_cvtss_f32(sum));
+    return 2.0 * 2 * 16 * WIDE_CHAINS * (double)rounds;
+}
+
+double attn_peak_f32(size_t rounds)
+{
+    if (__builtin_cpu_supports("avx512f"))
+        return f32_avx512(rounds);
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? f32_avx2(rounds) : f32_generic(rounds);
+}
+
+double attn_peak_bf16(size_t rounds)
+{
+    return __builtin_cpu_supports("avx512bf16") ? bf16_avx512(rounds) : 0;
+}
+
+enum { LINE = 16, STREAMS = 8 };        /* floats of a cache line; places to read from at once, which prefetchers like */
+
+/* Short loads do: memory is slower than any instruction set. */
+void attn_peak_read(const float *x, size_t n)
+{
+    size_t part = n / STREAMS;
+    __m128 sum[STREAMS];
+    for (int s = 0; s < STREAMS; s++)
+        sum[s] = _mm_setzero_ps();
+    for (size_t i = 0; i < part; i += LINE)
+        for (int s = 0; s < STREAMS; s++)
+            for (size_t j = 0; j < LINE; j += 4)
+                sum[s] = _mm_add_ps(sum[s], _mm_load_ps(x + (size_t)s * part + i + j));
+    for (int s = 1; s < STREAMS; s++)
+        sum[0] = _mm_add_ps(sum[0], sum[s]);
+    use(_mm_cvtss_f32(sum[0]));
+}

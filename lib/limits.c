@@ -1,0 +1,232 @@
+/* limits.c - what the machine can do at most, measured in short bursts.
+ *
+ * A burst is many items for one team, so that a thread that is held up costs what it would cost anybody. */
+#include "attn.h"
+
+#include "base/err.h"
+#include "base/memory.h"
+#include "base/target.h"
+#include "base/team.h"
+#include "compute/peak.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    ITEMS = 16,                         /* of arithmetic for each thread */
+    ROUNDS = 50000,                     /* in an item: a fraction of a millisecond */
+    CHUNK = 4 << 20,                    /* bytes read at once */
+    BURST = 32,                         /* chunks in a burst */
+    BLOCK = 1 << 20, BLOCKS = 32        /* bytes written at once; how often */
+};
+
+static const size_t SMALLEST = (size_t)256 << 20;       /* buffer, where no cache is known */
+
+struct attn_limits {
+    char *dir;
+    struct attn_team *team;
+    int threads;                        /* of the team; 0: there is none */
+    size_t caches, bytes;               /* bytes of the buffer: whole chunks */
+    char *buffer;                       /* NULL: not needed yet */
+    size_t next;                        /* chunk; after the last comes the first, long since out of the caches */
+};
+
+/* Several times the caches, but no more than a quarter of what is free. */
+static size_t buffer_size(size_t caches)
+{
+    size_t want = 4 * caches > SMALLEST ? 4 * caches : SMALLEST, most = attn_memory_available() / 4;
+    if (most && want > most)
+        want = most;
+    return want < CHUNK ? CHUNK : want / CHUNK * CHUNK;
+}
+
+int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *err)
+{
+    *out = NULL;
+    struct attn_limits *l = calloc(1, sizeof *l);
+    if (l)
+        l->dir = strdup(dir);
+    if (!l || !l->dir) {
+        free(l);
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room to measure limits");
+    }
+    l->caches = attn_memory_cache();
+    l->bytes = buffer_size(l->caches);
+    *out = l;
+    return ATTN_OK;
+}
+
+void attn_limits_free(struct attn_limits *l)
+{
+    if (!l)
+        return;
+    attn_team_free(l->team);
+    if (l->buffer)
+        munmap(l->buffer, l->bytes);
+    free(l->dir);
+    free(l);
+}
+
+size_t attn_limits_caches(const struct attn_limits *l) { return l->caches; }
+size_t attn_limits_buffer(const struct attn_limits *l) { return l->bytes; }
+
+/* ---- bursts ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void add_f32(void *ctx, size_t item, int worker)
+{
+    (void)ctx, (void)item, (void)worker;
+    attn_peak_f32(ROUNDS);
+}
+
+static void add_bf16(void *ctx, size_t item, int worker)
+{
+    (void)ctx, (void)item, (void)worker;
+    attn_peak_bf16(ROUNDS);
+}
+
+static void read_chunk(void *ctx, size_t item, int worker)
+{
+    const struct attn_limits *l = ctx;
+    size_t chunk = (l->next + item) % (l->bytes / CHUNK);
+    (void)worker;
+    attn_peak_read((const float *)(const void *)(l->buffer + chunk * CHUNK), CHUNK / sizeof(float));
+}
+
+static void touch_chunk(void *ctx, size_t item, int worker)
+{
+    struct attn_limits *l = ctx;
+    (void)worker;
+    memset(l->buffer + item * CHUNK, 1, CHUNK);
+}
+
+/* Writing to files that are made before and removed after. */
+struct file { struct attn_target target; int failed; };         /* failed: errno */
+struct writing { struct file *file; const char *block; };
+
+static void write_file(void *ctx, size_t item, int worker)
+{
+    const struct writing *w = ctx;
+    struct file *f = &w->file[item];
+    (void)worker;
+    for (int i = 0; i < BLOCKS && !f->failed; i++)
+        for (size_t at = 0; at < BLOCK && !f->failed;) {
+            ssize_t n = write(f->target.fd, w->block + at, BLOCK - at);
+            f->failed = n < 0 && errno != EINTR ? errno : 0;
+            at += n > 0 ? (size_t)n : 0;
+        }
+}
+
+static int open_files(struct file *file, const struct attn_limits *l, struct attn_err *err)
+{
+    char *path;
+    int rc = ATTN_OK;
+    for (int i = 0; i < l->threads && !rc; i++) {
+        if (asprintf(&path, "%s/limit.%d", l->dir, i) < 0)
+            return attn_fail(err, ATTN_ENOMEM, "no memory for a file name");
+        rc = attn_target_open(&file[i].target, path, err);
+        free(path);
+    }
+    return rc;
+}
+
+static int close_files(struct file *file, const struct attn_limits *l, int rc, struct attn_err *err)
+{
+    for (int i = 0; i < l->threads; i++) {
+        errno = file[i].failed;
+        if (!rc && errno)
+            rc = attn_fail_errno(err, file[i].target.name, "write");
+        attn_target_close(&file[i].target);
+    }
+    return rc;
+}
+
+/* Worth waking a team for, whatever it is. */
+static const double MUCH = 1e12;
+
+static double time_team(struct attn_limits *l, size_t items, void (*work)(void *, size_t, int), void *ctx)
+{
+    double start = now();
+    attn_team_run(l->team, items, MUCH, work, ctx);
+    return now() - start;
+}
+
+static int measure_write(double *out, struct attn_limits *l, struct attn_err *err)
+{
+    size_t n = (size_t)l->threads;
+    char *block = malloc(BLOCK);
+    struct writing w = {calloc(n, sizeof *w.file), block};
+    if (!block || !w.file) {
+        free(block);
+        free(w.file);
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %d bytes to write", BLOCK);
+    }
+    memset(block, '0', BLOCK);
+    for (size_t i = 0; i < n; i++)
+        w.file[i].target.fd = -1;
+    int rc = open_files(w.file, l, err);
+    if (!rc)
+        *out = (double)n * BLOCKS * BLOCK / time_team(l, n, write_file, &w);
+    rc = close_files(w.file, l, rc, err);
+    free(block);
+    free(w.file);
+    return rc;
+}
+
+static int measure_read(double *out, struct attn_limits *l, struct attn_err *err)
+{
+    size_t chunks = l->bytes / CHUNK, burst = chunks < BURST ? chunks : BURST;
+    if (!l->buffer) {
+        void *p = mmap(NULL, l->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+            return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %zu bytes to read", l->bytes);
+        l->buffer = p;
+        attn_team_run(l->team, chunks, MUCH, touch_chunk, l);
+    }
+    *out = (double)burst * CHUNK / time_team(l, burst, read_chunk, l);
+    l->next = (l->next + burst) % chunks;
+    return ATTN_OK;
+}
+
+static double measure_arithmetic(struct attn_limits *l, double (*peak)(size_t), void (*work)(void *, size_t, int))
+{
+    size_t items = (size_t)ITEMS * (size_t)l->threads;
+    return (double)items * peak(ROUNDS) / time_team(l, items, work, NULL);
+}
+
+static int use_threads(struct attn_limits *l, int threads, struct attn_err *err)
+{
+    if (l->threads == threads)
+        return ATTN_OK;
+    attn_team_free(l->team);
+    l->team = NULL;
+    l->threads = 0;
+    int rc = attn_team_new(&l->team, threads, err);
+    l->threads = rc ? 0 : threads;
+    return rc;
+}
+
+int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err)
+{
+    int rc = use_threads(l, threads, err);
+    if (rc)
+        return rc;
+    switch (which) {
+    case ATTN_LIMIT_F32: *out = measure_arithmetic(l, attn_peak_f32, add_f32); break;
+    case ATTN_LIMIT_BF16: *out = measure_arithmetic(l, attn_peak_bf16, add_bf16); break;
+    case ATTN_LIMIT_READ: return measure_read(out, l, err);
+    case ATTN_LIMIT_WRITE: return measure_write(out, l, err);
+    }
+    return ATTN_OK;
+}

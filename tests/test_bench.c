@@ -1,0 +1,165 @@
+/* test_bench.c - what bench measures is its machine's business; that it adds up is ours. */
+#include "suites.h"
+
+#include "golden.h"
+#include "scratch.h"
+#include "shell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BENCH "\"$A\" bench -q --seconds 0.001 "
+
+/* A small model that takes a thousand tokens and predicts. */
+static void set_up(void)
+{
+    shell_set_up();
+    expect("\"$A\" init -q -o \"$D/m\" --vocab-size 40 --n-ctx 1100 --n-layer 2 --n-head 4 --n-kv-head 2 --d-model 16 --d-mlp 32 "
+           "--mlp gelu_new --norm layernorm --position learned --residual true --output-projection true --unembed true "
+           "--dtype BF16", 0, "");
+}
+
+static cJSON *measure(const char *options)
+{
+    char line[512];
+    snprintf(line, sizeof line, BENCH "--format json %s", options);
+    const struct said *s = sh(line);
+    cJSON *j = cJSON_ParseWithLength(s->text, s->len);
+    ck_assert_msg(s->status == 0 && j, "%s\nended with %d and said:\n%s", line, s->status, s->text);
+    return j;
+}
+
+static const cJSON *named(const cJSON *list, const char *name)
+{
+    const cJSON *row;
+    cJSON_ArrayForEach(row, list)
+        if (!strcmp(golden_string(row, "name"), name))
+            return row;
+    return NULL;
+}
+
+static void ck_row(const cJSON *row)
+{
+    double limit = golden_number(row, "limit"), ratio = golden_number(row, "ratio"), value = golden_number(row, "value");
+    ck_assert(value > 0 && limit > 0 && golden_number(row, "seconds") > 0 && golden_number(row, "runs") >= 3);
+    ck_assert_double_eq_tol(ratio, value / limit, 1e-9 * ratio);       /* what printing and reading back may lose */
+    ck_assert_int_ge((int)golden_number(row, "threads"), 1);
+    ck_assert_ptr_nonnull(golden_string(row, "unit"));
+}
+
+static const char *const built_in[] = {
+    "prefill.f32.T32", "prefill.f32.T32.watched", "batch.100", "tokenize", "csv", "npy", "startup", "startup.sentence", "startup.model"};
+static const char *const not_built_in[] = {"prefill.f32.T128", "prefill.f32.T1024.watched", "decode.f32.ctx128", "decode.bf16.ctx900"};
+
+START_TEST(the_built_in_model)
+{
+    cJSON *j = measure("-t 2");
+    const cJSON *stages = golden_get(j, "stages"), *left_out = golden_get(j, "left_out"), *row;
+    cJSON_ArrayForEach(row, stages)
+        ck_row(row);
+    for (size_t i = 0; i < sizeof built_in / sizeof *built_in; i++)
+        ck_assert_msg(named(stages, built_in[i]) && !named(left_out, built_in[i]), "%s", built_in[i]);
+    for (size_t i = 0; i < sizeof not_built_in / sizeof *not_built_in; i++) {
+        row = named(left_out, not_built_in[i]);
+        ck_assert_msg(row && !named(stages, not_built_in[i]), "%s", not_built_in[i]);
+        ck_assert(*golden_string(row, "reason"));
+    }
+    cJSON_Delete(j);
+}
+END_TEST
+
+START_TEST(the_machine)
+{
+    cJSON *j = measure("-t 1 --stage batch.100,csv");
+    const cJSON *machine = golden_get(j, "machine"), *limits = golden_get(machine, "limits");
+    ck_assert(*golden_string(machine, "cpu") && *golden_string(machine, "target"));
+    ck_assert(golden_number(machine, "threads") >= 1 && golden_number(machine, "buffer") > 0);
+    golden_number(machine, "caches");
+    ck_assert_int_eq(cJSON_GetArraySize(limits), 1);
+    const cJSON *one = cJSON_GetArrayItem(limits, 0);
+    ck_assert(golden_number(one, "threads") == 1 && golden_number(one, "f32") > 0 && golden_number(one, "write") > 0);
+    ck_assert_ptr_null(golden_find(one, "read"));       /* nothing that was measured is held against it */
+    cJSON_Delete(j);
+}
+END_TEST
+
+/* value * seconds is how much was done: medians of a thing and its inverse differ a little where two
+ * samples are the middle, hence the tolerance. */
+static void ck_amount(const cJSON *stages, const char *name, double scale, double expected)
+{
+    const cJSON *row = named(stages, name);
+    ck_assert_msg(row, "%s", name);
+    ck_row(row);
+    double amount = scale * golden_number(row, "value") * golden_number(row, "seconds");
+    ck_assert_msg(fabs(amount / expected - 1) < 0.2, "%s: %g done, expected %g", name, amount, expected);
+}
+
+START_TEST(what_is_counted)
+{
+    cJSON *j = measure("-m \"$D/m\" -t 1 --stage 'prefill.f32.T*,decode.*'");
+    const cJSON *stages = golden_get(j, "stages");
+    double block = 16 * 16 + 2 * 16 * 8 + 16 * 16 + 2 * 16 * 32, logits = 16 * 40;
+    static const int T[] = {32, 128, 512, 1024};
+    for (size_t i = 0; i < sizeof T / sizeof *T; i++) {
+        char name[40];
+        double flops = 2.0 * T[i] * 2 * block + 8.0 * 4 * 2 * T[i] * (T[i] + 1) + 2 * logits;
+        snprintf(name, sizeof name, "prefill.f32.T%d", T[i]);
+        ck_amount(stages, name, 1e9, flops);
+        snprintf(name, sizeof name, "prefill.f32.T%d.watched", T[i]);
+        ck_amount(stages, name, 1e9, flops);
+    }
+    double weights = 2 * (2 * block + logits), token = 2 * 2 * (4 + 4) * 4;      /* bytes; of 2 heads in 2 layers */
+    ck_amount(stages, "decode.bf16.ctx128", 1e9, weights + 131 * token);
+    ck_amount(stages, "decode.bf16.ctx900", 1e9, weights + 903 * token);
+    ck_assert(named(golden_get(j, "left_out"), "decode.f32.ctx128"));
+    cJSON_Delete(j);
+}
+END_TEST
+
+START_TEST(a_table)
+{
+    expect(BENCH "-t 1 --stage batch.100", 0, "GFLOP/s");
+    expect("\"$A\" bench --seconds 0.001 -t 1 --stage 'prefill.f32.T128*' 2>&1 | grep '^left out'", 0,
+           "left out, the model takes fewer tokens (n_ctx): prefill.f32.T128, prefill.f32.T128.watched\n");
+    expect_exactly(BENCH "-t 1 --stage startup 2>&1 >/dev/null", "");  /* progress is for terminals */
+}
+END_TEST
+
+START_TEST(wrong_usage)
+{
+    expect(BENCH "--stage prefil.f32.T32 2>&1", 2, "no stage 'prefil.f32.T32', the nearest is 'prefill.f32.T32'");
+    expect(BENCH "--stage 'csv,' 2>&1", 2, "no stage ''");
+    expect(BENCH "--seconds -1 2>&1", 2, "--seconds: -1 is below 0");
+    expect(BENCH "--seconds x 2>&1", 2, "'x' is not a number");
+    expect(BENCH "-t 0 2>&1", 2, "--threads: 0 is not in 1..1024");
+    expect(BENCH "--format csv 2>&1", 2, "unknown value 'csv'");
+    expect(BENCH "-s hello 2>&1", 2, "unknown option '-s'");
+    expect(BENCH "-m ./nowhere 2>&1", 1, "nowhere");
+}
+END_TEST
+
+/* Ended in the middle, it removes what it made and ends by the signal. */
+START_TEST(a_signal_leaves_nothing)
+{
+    expect("{ \"$A\" bench -q --seconds 20 --stage npy >/dev/null & sleep 0.5; kill -TERM $!; wait $!; } 2>/dev/null; echo $?\n"
+           "ls -d /dev/shm/attn-bench-$!-* /tmp/attn-bench-$!-* 2>/dev/null | wc -l", 0, "143\n0\n");
+}
+END_TEST
+
+Suite *suite_bench(void)
+{
+    Suite *s = suite_create("bench");
+    TCase *t = tcase_create("bench");
+    tcase_add_checked_fixture(t, set_up, scratch_remove);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, the_built_in_model);
+    tcase_add_test(t, the_machine);
+    tcase_add_test(t, what_is_counted);
+    tcase_add_test(t, a_table);
+    tcase_add_test(t, wrong_usage);
+    tcase_add_test(t, a_signal_leaves_nothing);
+    suite_add_tcase(s, t);
+    return s;
+}

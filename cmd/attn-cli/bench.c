@@ -71,79 +71,6 @@ static int choose(struct session *s, struct attn_err *err)
     return code;
 }
 
-/* ---- limits ---- */
-
-struct limit { const struct bench *bench; enum attn_limit which; double scale; };
-
-static int limit_once(void *self, struct sample *out, struct attn_err *err)
-{
-    const struct limit *l = self;
-    double start = bench_now();
-    int code = attn_limits_measure(&out->value, l->bench->limits, l->which, l->bench->threads, err);
-    out->value /= l->scale;
-    out->seconds = bench_now() - start;
-    return code;
-}
-
-static const enum attn_limit library_limit[] = {
-    [TO_F32] = ATTN_LIMIT_F32, [TO_BF16] = ATTN_LIMIT_BF16, [TO_READ] = ATTN_LIMIT_READ, [TO_WRITE] = ATTN_LIMIT_WRITE};
-
-/* `room` keeps what the work works on. */
-static int limit_start(struct work *w, struct limit *room, const struct stage *s, const struct bench *b, struct attn_err *err)
-{
-    if (s->limit == TO_EMPTY_PROCESS)
-        return empty_process_start(w, err);
-    *room = (struct limit){b, library_limit[s->limit], s->scale};
-    *w = (struct work){limit_once, NULL, room};
-    return ATTN_OK;
-}
-
-static void read_cpu_name(char *out, size_t size)
-{
-    char line[256];
-    FILE *f = fopen("/proc/cpuinfo", "re");
-    snprintf(out, size, "unknown processor");
-    while (f && fgets(line, sizeof line, f))
-        if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(out, size, "%s", strchr(line, ':') + 2);
-            break;
-        }
-    if (f)
-        fclose(f);
-}
-
-/* Only what the chosen stages are held against: memory takes a while. */
-static int measure_peaks(struct session *s, struct attn_err *err)
-{
-    int code = ATTN_OK;
-    for (size_t c = 0; c < s->counts && !code; c++) {
-        struct peaks *p = &s->machine.peak[s->machine.peaks++];
-        double *const peak[] = {[TO_F32] = &p->f32, [TO_BF16] = &p->bf16, [TO_READ] = &p->read, [TO_WRITE] = &p->write};
-        s->bench.threads = p->threads = s->threads[c];
-        for (size_t i = 0; i < STAGES && !code; i++) {
-            struct limit limit = {&s->bench, 0, 1};
-            const struct work work = {limit_once, NULL, &limit};
-            if (!s->chosen[i] || stages[i].limit == TO_EMPTY_PROCESS || *peak[stages[i].limit] > 0)
-                continue;
-            limit.which = library_limit[stages[i].limit];
-            code = bench_limit(peak[stages[i].limit], &work, err);
-        }
-    }
-    return code;
-}
-
-static int know_machine(struct session *s, struct attn_err *err)
-{
-    read_cpu_name(s->machine.cpu, sizeof s->machine.cpu);
-    s->machine.threads = attn_threads_available();
-    s->machine.caches = attn_limits_caches(s->bench.limits);
-    s->machine.buffer = attn_limits_buffer(s->bench.limits);
-    return measure_peaks(s, err);
-}
-
-/* ---- stages ---- */
-
 static bool as_json(void)
 {
     return o.format && !strcmp(o.format, "json");
@@ -159,14 +86,32 @@ static void show_progress(const char *name, int threads)
         fputs("\r\033[K", stderr);
 }
 
+/* ---- stages ---- */
+
+/* Memory takes a while: only what some stage is held against. */
+static int know_machine(struct session *s, struct attn_err *err)
+{
+    bool wanted[LIMITS] = {false};
+    int code = ATTN_OK;
+    for (size_t i = 0; i < STAGES; i++)
+        wanted[stages[i].limit] |= s->chosen[i];
+    bench_know_machine(&s->machine, &s->bench);
+    for (size_t c = 0; c < s->counts && !code; c++) {
+        s->bench.threads = s->threads[c];
+        show_progress("limits", s->threads[c]);
+        code = bench_measure_peaks(&s->machine, &s->bench, wanted, err);
+    }
+    show_progress(NULL, 0);
+    return code;
+}
+
 static int measure(struct session *s, const struct stage *stage, struct attn_err *err)
 {
     struct result *r = &s->result[s->results];
     struct work work = {0}, limit = {0};
-    struct limit room;
     *r = (struct result){.stage = stage, .threads = s->bench.threads};
     show_progress(stage->name, s->bench.threads);
-    int code = limit_start(&limit, &room, stage, &s->bench, err);
+    int code = bench_limit_start(&limit, stage, &s->bench, err);
     if (!code)
         code = stage->kind->start(&work, stage, &s->bench, err);
     if (!code)
@@ -295,10 +240,8 @@ static int bench(struct attn_err *err)
     if (!code)
         code = measure_all(s, err);
     end(s);
-    if (bench_signal()) {               /* nothing is left behind: end as if it had not been caught */
-        signal(bench_signal(), SIG_DFL);
+    if (bench_signal())                 /* nothing is left behind: end as if it had not been caught */
         raise(bench_signal());
-    }
     return code;
 }
 

@@ -36,7 +36,7 @@ struct stage_kind {
 };
 extern const struct stage_kind prefill_kind, batch_kind, decode_kind, tokenize_kind, files_kind, program_kind;
 
-enum held_against { TO_F32, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS };
+enum held_against { TO_F32, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS, LIMITS };
 struct stage {
     const char *name;
     const struct stage_kind *kind;
@@ -80,12 +80,19 @@ double bench_step_bytes(const struct attn_info *n, size_t keys, size_t bytes_per
 
 int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err);          /* malloc'd, of all sorts */
 
-int empty_process_start(struct work *w, struct attn_err *err);          /* in ms */
-
-/* ---- telling (bench_report.c) ---- */
+/* ---- limits (bench_limits.c) ---- */
 
 struct peaks { int threads; double f32, bf16, read, write; };           /* operations, bytes a second; 0: not measured */
 struct machine { char cpu[128]; int threads; size_t caches, buffer; struct peaks peak[2]; int peaks; };
+
+int bench_limit_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err);
+int bench_empty_process(struct work *w, struct attn_err *err);          /* in ms; once stays NULL where there is none to run */
+void bench_know_machine(struct machine *m, const struct bench *b);      /* all but its peaks */
+/* Those of b->threads threads. */
+int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], struct attn_err *err);
+
+/* ---- telling (bench_report.c) ---- */
+
 struct left_out { const struct stage *stage; const char *why; };
 
 void bench_table_machine(const struct machine *m);

@@ -4,7 +4,6 @@
 #include "json.h"
 #include "say.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- for eyes ---- */

@@ -14,3 +14,10 @@ echo "== stored as BF16"
 "$cli" bench -q -m "$dir/gpt2-bf16" --stage 'decode.bf16.*'
 echo "== the model built in"
 "$cli" bench -q --stage tokenize,startup,startup.sentence
+echo "== others, with random weights of the same shape, every pattern kept"
+python=/usr/bin/python3                 # the one that Debian's packages are for
+if [ -x $python ]; then
+    $python tests/bench/peers.py "$cli" "$dir/gpt2"
+else
+    echo "Python is not installed: apt-get install python3-numpy python3-torch"
+fi

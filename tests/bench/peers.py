@@ -1,0 +1,207 @@
+"""peers.py PROGRAM DIR - attn-cli beside PyTorch and numpy, with the same arithmetic, in turn.
+
+DIR is a model of GPT-2's shape; the peers have weights of their own of that shape, random numbers,
+and keep every attention matrix, as attn-cli shows each to an observer.  Each peer is a process that
+waits for the name of a stage and answers with the seconds it takes, so that nobody works while
+another is measured.  A package that is not installed is said to be missing, and that is all."""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+L, H, D, V, DH = 12, 12, 768, 50257, 64
+STAGES = ["prefill.f32.T%d.watched" % T for T in (32, 128, 512, 1024)] + [
+    "prefill.bf16.T512.watched", "decode.f32.ctx128", "decode.f32.ctx900", "batch.100"]
+LENGTHS = [8 + i * 17 % 25 for i in range(100)]         # tokens of the sentences of batch.100
+RUNS, PATIENCE = 5, 6                                   # repetitions; seconds for all of them
+PEERS = {"torch": "PyTorch", "numpy": "numpy"}
+
+
+class Torch:
+    def __init__(self, threads, dtype):
+        import torch
+        torch.set_num_threads(threads)
+        torch.set_grad_enabled(False)
+        self.np, self.f = torch, torch.nn.functional
+        self.dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[dtype]
+
+    def random(self, *shape):
+        return (self.np.randn(*shape) * 0.02).to(self.dtype)
+
+    def norm(self, x, w, b):
+        return self.f.layer_norm(x, (D,), w, b)
+
+    def softmax(self, x):
+        return self.np.softmax(x, -1)
+
+    def gelu(self, x):
+        return self.f.gelu(x, approximate="tanh")
+
+    def hidden(self, T):
+        return self.np.full((T, T), float("-inf"), dtype=self.dtype).triu(1)
+
+
+class Numpy:
+    def __init__(self, threads, dtype):                 # threads: by the environment
+        import numpy
+        if dtype != "f32":
+            raise ImportError("numpy has no bf16")
+        self.np = numpy
+        self.draw = numpy.random.default_rng(1)
+
+    def random(self, *shape):
+        return self.draw.standard_normal(shape, dtype="float32") * self.np.float32(0.02)
+
+    def norm(self, x, w, b):
+        x = x - x.mean(-1, keepdims=True)
+        return x / self.np.sqrt((x * x).mean(-1, keepdims=True) + self.np.float32(1e-5)) * w + b
+
+    def softmax(self, x):
+        x = self.np.exp(x - x.max(-1, keepdims=True))
+        return x / x.sum(-1, keepdims=True)
+
+    def gelu(self, x):
+        f = self.np.float32
+        return f(0.5) * x * (f(1) + self.np.tanh(f(0.7978845608) * (x + f(0.044715) * x * x * x)))
+
+    def hidden(self, T):
+        return self.np.triu(self.np.full((T, T), -self.np.inf, dtype="float32"), 1)
+
+
+class Gpt2:
+    def __init__(self, lib):
+        self.lib, new = lib, lib.random
+        self.embed, self.pos = new(V, D), new(1024, D)
+        self.layers = [[new(*shape) for shape in (
+            (D,), (D,), (D, 3 * D), (3 * D,), (D, D), (D,), (D,), (D,), (D, 4 * D), (4 * D,), (4 * D, D), (D,))]
+            for _ in range(L)]
+        self.final = new(D), new(D)
+        self.turned = self.embed.swapaxes(0, 1)
+
+    def forward(self, T, past=None):
+        """Logits of the last of T tokens and every pattern; past: keys and values [H, context, DH] of each layer."""
+        lib, patterns = self.lib, []
+        x = self.embed[:T] + self.pos[:T]
+        mask = lib.hidden(T) if T > 1 else None
+        for i, (w1, b1, wqkv, bqkv, wo, bo, w2, b2, win, bin_, wout, bout) in enumerate(self.layers):
+            qkv = (lib.norm(x, w1, b1) @ wqkv + bqkv).reshape(T, 3, H, DH).swapaxes(0, 2)
+            q, k, v = qkv[:, 0], qkv[:, 1], qkv[:, 2]
+            if past:
+                past[i][0][:, -1:], past[i][1][:, -1:] = k, v
+                k, v = past[i]
+            scores = q @ k.swapaxes(1, 2) * 0.125
+            pattern = lib.softmax(scores + mask if T > 1 else scores)
+            patterns.append(pattern)
+            x = x + (pattern @ v).swapaxes(0, 1).reshape(T, D) @ wo + bo
+            x = x + lib.gelu(lib.norm(x, w2, b2) @ win + bin_) @ wout + bout
+        return lib.norm(x[-1:], *self.final) @ self.turned, patterns
+
+    def once(self, stage):
+        """What one run of a stage does, to be called."""
+        kind, _, rest = stage.partition(".")
+        if kind == "batch":
+            return lambda: [self.forward(T)[1] for T in LENGTHS]
+        size = int(rest.split(".")[1].lstrip("Tctx"))
+        if kind == "prefill":
+            return lambda: self.forward(size)
+        past = [(self.lib.random(H, size, DH), self.lib.random(H, size, DH)) for _ in range(L)]
+        return lambda: self.forward(1, past)
+
+
+def median_seconds(work):
+    times = []
+    while len(times) <= RUNS and sum(times) < PATIENCE:
+        start = time.monotonic()
+        work()
+        times.append(time.monotonic() - start)
+    return statistics.median(times[1:] or times)        # the first is to warm up
+
+
+def blas():
+    """The libraries that multiply matrices, as far as their names say so."""
+    with open("/proc/self/maps") as maps:
+        names = {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
+    return sorted(n for n in names if any(part in n for part in ("blas", "mkl", "dnnl")))
+
+
+def work_as(peer, threads):
+    models = {}
+    lib = {"torch": Torch, "numpy": Numpy}[peer]
+    first = lib(threads, "f32")
+    print(first.np.__version__, ", ".join(blas()) or "no BLAS", flush=True)
+    for line in sys.stdin:
+        stage = line.strip()
+        dtype = "bf16" if ".bf16." in stage else "f32"
+        try:
+            if dtype not in models:
+                models[dtype] = Gpt2(lib(threads, dtype))
+            print(median_seconds(models[dtype].once(stage)), flush=True)
+        except Exception as why:                        # told, not hidden: the parent prints it
+            print(type(why).__name__, why, file=sys.stderr)
+            print("nan", flush=True)
+
+
+class Worker:
+    def __init__(self, peer, threads):
+        env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
+        self.process = subprocess.Popen([sys.executable, __file__, "--as", peer, str(threads)], env=env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.about = self.process.stdout.readline().strip()
+
+    def seconds(self, stage):
+        self.process.stdin.write(stage + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline() or "nan")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def ours(program, model, stage, threads):
+    """The row of one stage; None: this model or machine cannot."""
+    said = subprocess.run([program, "bench", "-q", "-m", model, "-t", str(threads), "--stage", stage, "--format", "json"],
+                          check=True, stdout=subprocess.PIPE).stdout
+    rows = json.loads(said)["stages"]
+    return rows[0] if rows else None
+
+
+def compare(program, model, threads, peers):
+    workers = {p: Worker(p, threads) for p in peers}
+    for p in peers:
+        print("%s %s" % (PEERS[p], workers[p].about))
+    print("%-28s %7s %10s" % ("", "threads", "attn-cli") + "".join(" %10s" % PEERS[p] for p in peers) +
+          "  unit     " + "".join(" / %s" % PEERS[p] for p in peers))
+    for stage in STAGES:
+        row = ours(program, model, stage, threads)
+        if not row:
+            continue
+        times = [workers[p].seconds(stage) for p in peers]
+        done = row["value"] * row["seconds"]
+        print("%-28s %7d %10.2f" % (stage, threads, row["value"]) + "".join(" %10.2f" % (done / t) for t in times) +
+              "  %-9s" % row["unit"] + "".join(" %*.1f" % (len(PEERS[p]) + 2, t / row["seconds"]) for p, t in zip(peers, times)),
+              flush=True)
+    for w in workers.values():
+        w.end()
+
+
+def installed(module):
+    return subprocess.run([sys.executable, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode == 0
+
+
+def main(program, model):
+    peers = [p for p in PEERS if installed(p)]
+    for p in PEERS:
+        if p not in peers:
+            print("%s is not installed: apt-get install python3-%s" % (PEERS[p], p))
+    cores = len(os.sched_getaffinity(0))
+    for threads in ([1] if cores == 1 else [1, cores]) if peers else []:
+        compare(program, model, threads, peers)
+
+
+if sys.argv[1] == "--as":
+    work_as(sys.argv[2], int(sys.argv[3]))
+else:
+    main(sys.argv[1], sys.argv[2])

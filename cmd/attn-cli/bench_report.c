@@ -11,14 +11,14 @@
 static void peak_row(const char *name, int threads, double value, const char *unit)
 {
     if (value > 0)
-        printf("%-28s %7d %10.2f %-8s\n", name, threads, value / 1e9, unit);
+        printf("%-28s %7d %10.2f %s\n", name, threads, value / 1e9, unit);
 }
 
 void bench_table_machine(const struct machine *m)
 {
     printf("%s, %s, %d thread%s\n", m->cpu, attn_cpu_target(), m->threads, m->threads == 1 ? "" : "s");
     printf("caches %.1f MiB; memory is read over %.0f MiB\n\n", (double)m->caches / 0x1p20, (double)m->buffer / 0x1p20);
-    printf("%-28s %7s %10s %-8s %10s %6s\n", "", "threads", "value", "", "limit", "ratio");
+    printf("%-28s %7s %10s %-8s %10s %6s %10s\n", "", "threads", "value", "", "limit", "ratio", "ms each");
     for (int i = 0; i < m->peaks; i++) {
         const struct peaks *p = &m->peak[i];
         peak_row("limit f32", p->threads, p->f32, "GFLOP/s");
@@ -34,7 +34,9 @@ void bench_table_row(const struct result *r)
     printf("%-28s %7d %10.2f %-8s", r->stage->name, r->threads, r->value, r->stage->unit);
     if (r->limit > 0)
         printf(" %10.2f %6.2f", r->limit, r->value / r->limit);
-    putchar('\n');
+    else
+        printf(" %10s %6s", "-", "-");
+    printf(" %10.3f\n", 1e3 * r->seconds);
     fflush(stdout);
 }
 

@@ -5,6 +5,7 @@ and keep every attention matrix, as attn-cli shows each to an observer.  Each pe
 waits for the name of a stage and answers with the seconds it takes, so that nobody works while
 another is measured.  A package that is not installed is said to be missing, and that is all."""
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -47,7 +48,7 @@ class Numpy:
     def __init__(self, threads, dtype):                 # threads: by the environment
         import numpy
         if dtype != "f32":
-            raise ImportError("numpy has no bf16")
+            raise NotImplementedError("numpy has no bf16")
         self.np = numpy
         self.draw = numpy.random.default_rng(1)
 
@@ -138,8 +139,7 @@ def work_as(peer, threads):
             if dtype not in models:
                 models[dtype] = Gpt2(lib(threads, dtype))
             print(median_seconds(models[dtype].once(stage)), flush=True)
-        except Exception as why:                        # told, not hidden: the parent prints it
-            print(type(why).__name__, why, file=sys.stderr)
+        except NotImplementedError:
             print("nan", flush=True)
 
 
@@ -168,21 +168,24 @@ def ours(program, model, stage, threads):
     return rows[0] if rows else None
 
 
+def figure(x, digits):
+    return "-" if math.isnan(x) else "%.*f" % (digits, x)
+
+
 def compare(program, model, threads, peers):
     workers = {p: Worker(p, threads) for p in peers}
     for p in peers:
         print("%s %s" % (PEERS[p], workers[p].about))
     print("%-28s %7s %10s" % ("", "threads", "attn-cli") + "".join(" %10s" % PEERS[p] for p in peers) +
-          "  unit     " + "".join(" / %s" % PEERS[p] for p in peers))
+          "  unit     " + "".join(" %9s" % ("/" + PEERS[p]) for p in peers))
     for stage in STAGES:
         row = ours(program, model, stage, threads)
         if not row:
             continue
         times = [workers[p].seconds(stage) for p in peers]
         done = row["value"] * row["seconds"]
-        print("%-28s %7d %10.2f" % (stage, threads, row["value"]) + "".join(" %10.2f" % (done / t) for t in times) +
-              "  %-9s" % row["unit"] + "".join(" %*.1f" % (len(PEERS[p]) + 2, t / row["seconds"]) for p, t in zip(peers, times)),
-              flush=True)
+        print("%-28s %7d %10.2f" % (stage, threads, row["value"]) + "".join(" %10s" % figure(done / t, 2) for t in times) +
+              "  %-9s" % row["unit"] + "".join(" %9s" % figure(t / row["seconds"], 1) for t in times), flush=True)
     for w in workers.values():
         w.end()
 

@@ -62,7 +62,7 @@ double bench_now(void);                 /* seconds */
 /* Fills w and returns its self, zeroed, which `end` frees; NULL: no memory. */
 void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *), void (*end)(void *),
                  struct attn_err *err);
-/* Alternates the two for about so many seconds, at least three times each; limit->once may be NULL. */
+/* Alternates the two for about so many seconds, the stage at least three times; limit->once may be NULL. */
 int bench_measure(struct result *r, const struct work *stage, const struct work *limit, double seconds, struct attn_err *err);
 /* The median of repeated measurements of one limit. */
 int bench_limit(double *out, const struct work *limit, struct attn_err *err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { LEAST = 3, MOST = 1000, LIMIT_RUNS = 15 };        /* samples */
+enum { LEAST = 3, MOST = 1000, LIMIT_RUNS = 15, SHARE = 4 };       /* samples; a limit gets a quarter of the time */
 
 static volatile sig_atomic_t caught;
 
@@ -89,6 +89,15 @@ static int warm_up(struct series *s, const struct work *w, struct attn_err *err)
     return code;
 }
 
+/* Bursts of a limit are short: a few after each sample, as far apart as the samples are. */
+static int catch_up(struct series *limit, const struct work *w, double seconds, struct attn_err *err)
+{
+    int code = ATTN_OK;
+    while (!code && w->once && limit->n < MOST && limit->total < seconds)
+        code = take(limit, w, err);
+    return code;
+}
+
 static int alternate(struct series s[2], const struct work *const w[2], double seconds, struct attn_err *err)
 {
     int code = warm_up(&s[0], w[0], err);
@@ -96,8 +105,8 @@ static int alternate(struct series s[2], const struct work *const w[2], double s
         code = warm_up(&s[1], w[1], err);
     while (!code && s[0].n < MOST && (s[0].n < LEAST || s[0].total + s[1].total < seconds)) {
         code = take(&s[0], w[0], err);
-        if (!code && w[1]->once && s[1].n < MOST && (s[1].n < LEAST || s[1].total < s[0].total))
-            code = take(&s[1], w[1], err);
+        if (!code)
+            code = catch_up(&s[1], w[1], s[0].total / SHARE, err);
     }
     return code;
 }

@@ -139,7 +139,7 @@ static int tape_once(void *self, struct sample *out, struct attn_err *err)
     struct tape *t = self;
     struct attn_sink_opts o = {
         .format = t->stage->what, .path = t->out, .model = t->bench->model, .select = t->select, .tokens = t->tokens,
-        .command = "bench"};
+        .command = "bench", .threads = t->bench->threads};
     struct attn_sink *sink = NULL;
     double start = bench_now();
     int code = attn_sink_open(&sink, &o, err);

@@ -1,27 +1,35 @@
 #include "base/team.h"
 
+#include "base/cpu.h"
 #include "base/err.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Waking a sleeping thread takes about as long as this many floating point operations on one core
  * (some 10 microseconds); smaller loops stay with the caller. */
 static const double WORTH_WAKING = 1e6;
+/* Loops of a forward pass follow each other within microseconds.  Whoever waits looks for so long
+ * before it sleeps, unless threads have to share processors. */
+enum { LOOK_NS = 30000, LOOKS = 32 };   /* LOOKS between two looks at the clock */
 
 struct attn_team {
     int size, started;                  /* with the caller; threads running */
+    bool looks;                         /* before it sleeps */
     pthread_t *thread;
-    pthread_mutex_t lock;               /* guards round, busy, quit and the job */
-    pthread_cond_t wake, done;
-    unsigned long round;
-    int busy;
-    bool quit;
     void (*work)(void *ctx, size_t item, int worker);
     void *ctx;
     size_t items;
+    atomic_ulong round;                 /* the job above is that of this round */
     atomic_size_t next;
+    atomic_int busy;
+    atomic_bool quit;
+    pthread_mutex_t lock;               /* guards who sleeps */
+    pthread_cond_t wake, done;
+    int asleep;
+    bool caller_asleep;
 };
 
 struct seat { struct attn_team *team; int worker; };
@@ -36,33 +44,99 @@ static void take_items(struct attn_team *t, int worker)
     }
 }
 
+static long long nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* True as soon as ready(t, seen); false when it took too long. */
+static bool look(struct attn_team *t, bool (*ready)(struct attn_team *t, unsigned long seen), unsigned long seen)
+{
+    if (ready(t, seen) || !t->looks)
+        return ready(t, seen);
+    for (long long end = nanoseconds() + LOOK_NS; nanoseconds() < end;)
+        for (int i = 0; i < LOOKS; i++) {
+            if (ready(t, seen))
+                return true;
+            __builtin_ia32_pause();
+        }
+    return false;
+}
+
+static bool has_work(struct attn_team *t, unsigned long seen)
+{
+    return atomic_load(&t->round) != seen || atomic_load(&t->quit);
+}
+
+static bool is_done(struct attn_team *t, unsigned long seen)
+{
+    (void)seen;
+    return atomic_load(&t->busy) == 0;
+}
+
+static void wait_for_work(struct attn_team *t, unsigned long seen)
+{
+    if (look(t, has_work, seen))
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->asleep++;
+    while (!has_work(t, seen))
+        pthread_cond_wait(&t->wake, &t->lock);
+    t->asleep--;
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void wait_for_others(struct attn_team *t)
+{
+    if (look(t, is_done, 0))
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->caller_asleep = true;
+    while (!is_done(t, 0))
+        pthread_cond_wait(&t->done, &t->lock);
+    t->caller_asleep = false;
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Has changed what they wait for before; whoever goes to sleep looks once more under the lock. */
+static void wake_sleepers(struct attn_team *t)
+{
+    pthread_mutex_lock(&t->lock);
+    if (t->asleep)
+        pthread_cond_broadcast(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void tell_caller(struct attn_team *t)
+{
+    pthread_mutex_lock(&t->lock);
+    if (t->caller_asleep)
+        pthread_cond_signal(&t->done);
+    pthread_mutex_unlock(&t->lock);
+}
+
 static void *sit(void *arg)
 {
     struct seat *seat = arg;
     struct attn_team *t = seat->team;
     int worker = seat->worker;
     free(seat);
-    unsigned long seen = 0;
-    pthread_mutex_lock(&t->lock);
-    for (;;) {
-        while (t->round == seen && !t->quit)
-            pthread_cond_wait(&t->wake, &t->lock);
-        if (t->quit)
-            break;
-        seen = t->round;
-        pthread_mutex_unlock(&t->lock);
+    for (unsigned long seen = 0;; seen++) {             /* no round passes without all of us */
+        wait_for_work(t, seen);
+        if (atomic_load(&t->quit))
+            return NULL;
         take_items(t, worker);
-        pthread_mutex_lock(&t->lock);
-        if (--t->busy == 0)
-            pthread_cond_signal(&t->done);
+        if (atomic_fetch_sub(&t->busy, 1) == 1)
+            tell_caller(t);
     }
-    pthread_mutex_unlock(&t->lock);
-    return NULL;
 }
 
 /* What cannot be started is done without: results are the same. */
 static void start(struct attn_team *t)
 {
+    t->looks = t->size <= attn_cpu_count();
     for (; t->started < t->size - 1; t->started++) {
         struct seat *seat = malloc(sizeof *seat);
         if (!seat)
@@ -98,10 +172,8 @@ void attn_team_free(struct attn_team *t)
 {
     if (!t)
         return;
-    pthread_mutex_lock(&t->lock);
-    t->quit = true;
-    pthread_cond_broadcast(&t->wake);
-    pthread_mutex_unlock(&t->lock);
+    atomic_store(&t->quit, true);
+    wake_sleepers(t);
     for (int i = 0; i < t->started; i++)
         pthread_join(t->thread[i], NULL);
     pthread_mutex_destroy(&t->lock);
@@ -127,18 +199,13 @@ void attn_team_run(struct attn_team *t, size_t items, double cost,
             work(ctx, i, 0);
         return;
     }
-    pthread_mutex_lock(&t->lock);
     t->work = work;
     t->ctx = ctx;
     t->items = items;
-    atomic_store_explicit(&t->next, 0, memory_order_relaxed);
-    t->busy = t->started;
-    t->round++;
-    pthread_cond_broadcast(&t->wake);
-    pthread_mutex_unlock(&t->lock);
+    atomic_store(&t->next, 0);
+    atomic_store(&t->busy, t->started);
+    atomic_fetch_add(&t->round, 1);
+    wake_sleepers(t);
     take_items(t, 0);
-    pthread_mutex_lock(&t->lock);
-    while (t->busy)
-        pthread_cond_wait(&t->done, &t->lock);
-    pthread_mutex_unlock(&t->lock);
+    wait_for_others(t);
 }

@@ -1,8 +1,8 @@
 /* team.h - a few threads that share out the items of one loop.
  *
  * Item i is computed alike whoever takes it, so results never depend on the number of threads.
- * Threads are started at the first loop worth it, sleep between loops, and are not woken for less
- * than they cost. */
+ * Threads are started at the first loop worth it, sleep when no other follows within microseconds,
+ * and are not woken for less than that costs. */
 #ifndef ATTN_BASE_TEAM_H
 #define ATTN_BASE_TEAM_H
 

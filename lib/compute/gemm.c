@@ -15,6 +15,7 @@ enum {
     ROWS = 192, STRIP = 4,              /* rows and panels an item has at most: their sums, 192 KB, in the second-level cache */
     WIDTH = STRIP * PANEL,
     LINE = 64,
+    AS_FETCHED = 16,                    /* rows multiplied in the time that weights come from memory */
     FEW = 6                             /* rows whose products take less time than the copy of a block */
 };
 static const double WORTH_LIBXSMM = 2e8;    /* operations our own loop does in the milliseconds libxsmm takes to start */
@@ -275,5 +276,6 @@ void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t
     p.panels = up(w->out, PANEL);
     p.strip = strip_for(p.panels, up(n, p.rows), workers);
     p.strips = up(p.panels, p.strip);
-    attn_team_run(t, p.strips * up(n, p.rows), 2.0 * (double)n * (double)w->in * (double)w->out, one_item, &p);
+    double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
+    attn_team_run(t, p.strips * up(n, p.rows), 2.0 * rows * (double)w->in * (double)w->out, one_item, &p);
 }

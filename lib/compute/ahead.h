@@ -8,7 +8,7 @@
 static inline void ask(struct attn_ahead *a, size_t n)
 {
     for (; n && a->left; n--, a->left--) {
-        _mm_prefetch(a->at, _MM_HINT_T1);
+        _mm_prefetch((const char *)a->at, _MM_HINT_T1);
         a->at += 64;
         if (--a->row == 0) {
             a->row = a->width;

@@ -39,7 +39,7 @@ void attn_vec_rotate(float *x, const float *c, const float *s, size_t r);
 bool attn_vec_finite(const float *x, size_t n);
 /* Memory that will be read soon: lines of the cache, some side by side, then `jump` bytes on.  Functions
  * that take an `ahead` ask for it, a little at a time, while they do their own work. */
-struct attn_ahead { const char *at; size_t left, row, width, jump; };
+struct attn_ahead { uintptr_t at; size_t left, row, width, jump; };
 /* n stretches of so many bytes, `step` bytes apart */
 struct attn_ahead attn_vec_ahead(const void *at, size_t n, size_t bytes, size_t step);
 

@@ -168,7 +168,8 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	$(call only,lib/trace/*.[ch],attn|(base|trace)/\w+)
 	$(call only,lib/io/*.[ch],attn|(base|io)/\w+)
 	$(call only,lib/compute/*.[ch],attn|(base|trace|compute)/\w+)
-	$(call only,lib/sinks/*.[ch],attn|(base|trace|sinks)/\w+)
+	$(call only,lib/picture/*.[ch],attn|(base|picture)/\w+)
+	$(call only,lib/sinks/*.[ch],attn|(base|trace|picture|sinks)/\w+)
 	$(call only,cmd/attn-cli/*.[ch],attn|$(porch))
 	@! grep -rn 'libxsmm\.h' lib cmd --include=*.[ch] | grep -v '^lib/compute/gemm\.c:'
 	@! grep -rniE 'include.*cjson' lib cmd --include=*.[ch] | grep -v '^lib/io/'

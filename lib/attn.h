@@ -272,6 +272,16 @@ struct attn_cost {
 int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,
                  struct attn_err *err);
 
+/* How matrices are drawn; all zero is the default. */
+struct attn_picture_opts {
+    const char *palette;                /* one of attn_palette_names; NULL: the first */
+    const char *scale;                  /* "linear" (NULL), "log", "row": each row against its largest number */
+    bool hide_first;                    /* leave column 0 blank and out of the scale; nothing is renormalised */
+    size_t cell;                        /* pixels a number takes, on a terminal columns; 0: as fits */
+    int colors;                         /* of a terminal: 0 (shades), 256, 1 << 24 */
+};
+const char *const *attn_palette_names(void);                        /* NULL after the last */
+
 struct attn_sink_opts {
     const char *format;                 /* text json csv tidy npy npz */
     const char *path;                   /* NULL or "-": standard output */
@@ -286,6 +296,7 @@ struct attn_sink_opts {
     int width;                          /* columns of the terminal, text only; 0: no limit */
     size_t limit;                       /* text only: summarise beyond so many numbers; 0: no limit */
     bool color;                         /* text only */
+    struct attn_picture_opts picture;
 };
 /* A sink is an observer that writes.  Files appear under their names when finished, and not at
  * all when the sink is closed before. */

@@ -1,8 +1,8 @@
 #include "explain.h"
 
 #include "base/err.h"
+#include "base/label.h"
 #include "sinks/grid.h"
-#include "sinks/label.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -52,7 +52,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
         .text = o->text, .text_len = o->text_len, .command = o->command, .path = o->path, .team = s->team,
         .precision = o->precision,
-        .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color,
+        .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color, .picture = o->picture,
         .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
     return s->format->open(&s->self, &s->job, err);
 }

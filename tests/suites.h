@@ -38,6 +38,7 @@ Suite *suite_outdir(void);
 Suite *suite_text(void);
 Suite *suite_lines(void);
 Suite *suite_zip(void);
+Suite *suite_collect(void);
 Suite *suite_model(void);
 Suite *suite_shards(void);
 Suite *suite_run(void);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sinks/label.h"
+#include "base/label.h"
 #include "base/utf8.h"
 #include "sinks/derivation.h"
 #include "sinks/paint.h"

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "base/label.h"
 #include "base/num.h"
-#include "sinks/label.h"
 #include "sinks/paint.h"
 
 enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2 };   /* columns on the terminal */

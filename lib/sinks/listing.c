@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "base/label.h"
 #include "base/num.h"
-#include "sinks/label.h"
 #include "sinks/paint.h"
 
 enum { TOKEN_MAX = 40, GAP = 2 };       /* columns on the terminal */

@@ -25,6 +25,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     int precision, width;
     size_t limit;
     bool color;
+    struct attn_picture_opts picture;
     /* How a token of the vocabulary reads (NULL: unknown); the function may be NULL. */
     const char *(*token_text)(void *ctx, int32_t id, size_t *len);
     void *token_ctx;

@@ -30,30 +30,6 @@ struct text {
     struct attn_next next;
 };
 
-static const char *const titles[ATTN_ACTS] = {
-    [ATTN_ACT_EMBED]      = "token embeddings",
-    [ATTN_ACT_POS_EMBED]  = "position embeddings",
-    [ATTN_ACT_RESID_PRE]  = "residual stream before the block",
-    [ATTN_ACT_NORM1]      = "what attention reads",
-    [ATTN_ACT_Q]          = "queries",
-    [ATTN_ACT_K]          = "keys",
-    [ATTN_ACT_V]          = "values",
-    [ATTN_ACT_DOTS]       = "dot products of queries and keys",
-    [ATTN_ACT_SCORES]     = "attention scores",
-    [ATTN_ACT_PATTERN]    = "attention pattern",
-    [ATTN_ACT_CONTEXT]    = "context vectors",
-    [ATTN_ACT_OUT]        = "output of attention",
-    [ATTN_ACT_RESID_MID]  = "residual stream between attention and MLP",
-    [ATTN_ACT_NORM2]      = "what the MLP reads",
-    [ATTN_ACT_MLP_PRE]    = "MLP before its nonlinearity",
-    [ATTN_ACT_MLP_LINEAR] = "MLP, linear branch",
-    [ATTN_ACT_MLP_POST]   = "MLP after its nonlinearity",
-    [ATTN_ACT_MLP_OUT]    = "output of the MLP",
-    [ATTN_ACT_RESID_POST] = "residual stream after the block",
-    [ATTN_ACT_NORM_FINAL] = "residual stream after the final norm",
-    [ATTN_ACT_LOGITS]     = "logits",
-};
-
 /* ---- how much there is ----------------------------------------------------------------- */
 
 static bool too_wide(const struct attn_sink_job *job, int act)
@@ -108,7 +84,7 @@ static void print_title(struct text *t, const struct attn_piece *p, int head)
         attn_out_printf(t->out, "layer %d", p->of->layer);
     if (head >= 0)
         attn_out_printf(t->out, ", %s %d", head_noun(t, p), head);
-    attn_out_printf(t->out, "%s%s%s", p->of->layer >= 0 ? ": " : "", titles[p->of->act], axes(p->of->act));
+    attn_out_printf(t->out, "%s%s%s", p->of->layer >= 0 ? ": " : "", attn_act_title(p->of->act), axes(p->of->act));
     attn_paint(t->out, t->job->color, ATTN_PLAIN);
     attn_out_char(t->out, '\n');
     attn_paint(t->out, t->job->color, ATTN_DIM);

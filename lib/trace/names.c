@@ -6,28 +6,28 @@
 enum axis { NO_HEADS, QUERY_HEADS, KV_HEADS };
 enum columns { WIDTH, AFTER_BLOCK, HEAD_KEY, HEAD_VALUE, ALL_VALUES, KEYS, MLP, VOCABULARY };
 
-static const struct row { const char *tail; bool block; enum axis axis; enum columns columns; } rows[ATTN_ACTS] = {
-    [ATTN_ACT_EMBED]      = { "embed",        false, NO_HEADS,    WIDTH },
-    [ATTN_ACT_POS_EMBED]  = { "pos_embed",    false, NO_HEADS,    WIDTH },
-    [ATTN_ACT_RESID_PRE]  = { "resid_pre",    true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_NORM1]      = { "norm1",        true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_Q]          = { "attn.q",       true,  QUERY_HEADS, HEAD_KEY },
-    [ATTN_ACT_K]          = { "attn.k",       true,  KV_HEADS,    HEAD_KEY },
-    [ATTN_ACT_V]          = { "attn.v",       true,  KV_HEADS,    HEAD_VALUE },
-    [ATTN_ACT_DOTS]       = { "attn.dots",    true,  QUERY_HEADS, KEYS },
-    [ATTN_ACT_SCORES]     = { "attn.scores",  true,  QUERY_HEADS, KEYS },
-    [ATTN_ACT_PATTERN]    = { "attn.pattern", true,  QUERY_HEADS, KEYS },
-    [ATTN_ACT_CONTEXT]    = { "attn.context", true,  NO_HEADS,    ALL_VALUES },
-    [ATTN_ACT_OUT]        = { "attn.out",     true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_RESID_MID]  = { "resid_mid",    true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_NORM2]      = { "norm2",        true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_MLP_PRE]    = { "mlp.pre",      true,  NO_HEADS,    MLP },
-    [ATTN_ACT_MLP_LINEAR] = { "mlp.linear",   true,  NO_HEADS,    MLP },
-    [ATTN_ACT_MLP_POST]   = { "mlp.post",     true,  NO_HEADS,    MLP },
-    [ATTN_ACT_MLP_OUT]    = { "mlp.out",      true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_RESID_POST] = { "resid_post",   true,  NO_HEADS,    AFTER_BLOCK },
-    [ATTN_ACT_NORM_FINAL] = { "norm_final",   false, NO_HEADS,    WIDTH },
-    [ATTN_ACT_LOGITS]     = { "logits",       false, NO_HEADS,    VOCABULARY },
+static const struct row { const char *tail, *title; bool block; enum axis axis; enum columns columns; } rows[ATTN_ACTS] = {
+    [ATTN_ACT_EMBED]      = { "embed",        "token embeddings",                          false, NO_HEADS,    WIDTH },
+    [ATTN_ACT_POS_EMBED]  = { "pos_embed",    "position embeddings",                       false, NO_HEADS,    WIDTH },
+    [ATTN_ACT_RESID_PRE]  = { "resid_pre",    "residual stream before the block",          true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_NORM1]      = { "norm1",        "what attention reads",                      true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_Q]          = { "attn.q",       "queries",                                   true,  QUERY_HEADS, HEAD_KEY },
+    [ATTN_ACT_K]          = { "attn.k",       "keys",                                      true,  KV_HEADS,    HEAD_KEY },
+    [ATTN_ACT_V]          = { "attn.v",       "values",                                    true,  KV_HEADS,    HEAD_VALUE },
+    [ATTN_ACT_DOTS]       = { "attn.dots",    "dot products of queries and keys",          true,  QUERY_HEADS, KEYS },
+    [ATTN_ACT_SCORES]     = { "attn.scores",  "attention scores",                          true,  QUERY_HEADS, KEYS },
+    [ATTN_ACT_PATTERN]    = { "attn.pattern", "attention pattern",                         true,  QUERY_HEADS, KEYS },
+    [ATTN_ACT_CONTEXT]    = { "attn.context", "context vectors",                           true,  NO_HEADS,    ALL_VALUES },
+    [ATTN_ACT_OUT]        = { "attn.out",     "output of attention",                       true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_RESID_MID]  = { "resid_mid",    "residual stream between attention and MLP", true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_NORM2]      = { "norm2",        "what the MLP reads",                        true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_MLP_PRE]    = { "mlp.pre",      "MLP before its nonlinearity",               true,  NO_HEADS,    MLP },
+    [ATTN_ACT_MLP_LINEAR] = { "mlp.linear",   "MLP, linear branch",                        true,  NO_HEADS,    MLP },
+    [ATTN_ACT_MLP_POST]   = { "mlp.post",     "MLP after its nonlinearity",                true,  NO_HEADS,    MLP },
+    [ATTN_ACT_MLP_OUT]    = { "mlp.out",      "output of the MLP",                         true,  NO_HEADS,    WIDTH },
+    [ATTN_ACT_RESID_POST] = { "resid_post",   "residual stream after the block",           true,  NO_HEADS,    AFTER_BLOCK },
+    [ATTN_ACT_NORM_FINAL] = { "norm_final",   "residual stream after the final norm",      false, NO_HEADS,    WIDTH },
+    [ATTN_ACT_LOGITS]     = { "logits",       "logits",                                    false, NO_HEADS,    VOCABULARY },
 };
 
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer)
@@ -41,6 +41,11 @@ void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer)
 const char *attn_act_tail(int act)
 {
     return rows[act].tail;
+}
+
+const char *attn_act_title(int act)
+{
+    return rows[act].title;
 }
 
 const char *attn_act_short(int act)

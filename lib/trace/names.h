@@ -16,6 +16,7 @@ struct attn_stage { size_t L, H, Hkv; bool has[ATTN_ACTS]; };
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer);
 const char *attn_act_tail(int act);     /* "attn.pattern": without the block */
 const char *attn_act_short(int act);    /* "pattern" */
+const char *attn_act_title(int act);    /* "attention pattern" */
 bool attn_act_per_layer(int act);
 size_t attn_act_heads(const struct attn_stage *s, int act);         /* 0: no head axis */
 bool attn_act_kv(int act);              /* its heads are key/value heads */

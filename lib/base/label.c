@@ -1,4 +1,4 @@
-#include "sinks/label.h"
+#include "base/label.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,42 @@
+/* album.h - the matrices a picture is drawn from, whatever they come from: a run that is watched, a saved dump.
+ *
+ * A sheet is one activation, [n, rows, cols]: n matrices, one a head, or one alone.  Rows are tokens, columns are
+ * tokens too (`keys`) or numbered.  Sheets of one `kind` (the same activation in several layers) are drawn
+ * together and share their colour scale.  Names and tokens are borrowed, an activation's numbers may be. */
+#ifndef ATTN_PICTURE_ALBUM_H
+#define ATTN_PICTURE_ALBUM_H
+
+#include "attn.h"
+
+struct attn_sheet {
+    const char *kind;                   /* "attn.pattern": what sheets drawn together have in common */
+    const char *title;                  /* "attention pattern" */
+    int layer;                          /* -1: outside the blocks */
+    size_t n, rows, cols;
+    const size_t *heads;                /* [n]; NULL: no head axis, and n is 1 */
+    bool keys;                          /* columns are the album's keys; else they are numbered */
+    const float *data;                  /* [n, rows, cols] */
+    float *own;                         /* the same when the album holds it */
+};
+
+enum { ATTN_ALBUM_NEXT = 5 };
+struct attn_album_next { const char *text; size_t len; int32_t id; double p; };         /* text NULL: only the id is known */
+
+struct attn_album {
+    const char *model;                  /* its name; NULL: not known */
+    const char *text; size_t text_len;  /* the sentence; NULL: not known */
+    const struct attn_tokens *queries, *keys;   /* of rows and of columns; NULL: not known.  start = end = 0: place not known */
+    struct attn_sheet *sheet; size_t n, room;
+    struct attn_album_next next[ATTN_ALBUM_NEXT];
+    size_t n_next;                      /* likeliest first; 0 where nobody asked or the model has no output layer */
+};
+
+/* Adds a copy of `what`.  Where its data is NULL the album gets room for the numbers, all zero, and *own points to
+ * them until the album is freed. */
+int attn_album_add(struct attn_album *a, const struct attn_sheet *what, float **own, struct attn_err *err);
+void attn_album_free(struct attn_album *a);     /* what it holds, not the struct; zeroed is fine */
+
+/* Matrix i of a sheet, [rows, cols]. */
+const float *attn_sheet_matrix(const struct attn_sheet *s, size_t i);
+
+#endif

@@ -1,0 +1,82 @@
+#include "picture/look.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+enum { KNOTS = 9 };                     /* evenly spaced; between two of them colours change in a straight line */
+
+struct attn_palette { const char *name; bool diverges; uint32_t knots[KNOTS], nan, blank; };
+
+/* viridis and magma follow the well-known maps: their lightness rises evenly, so that equal steps look equal, also
+ * to the colour-blind and in print.  balance is light in the middle, blue below and orange above it. */
+static const struct attn_palette palettes[] = {
+    {"viridis", false, {0x440154, 0x472D7B, 0x3B528B, 0x2C728E, 0x21908C, 0x27AD81, 0x5DC863, 0xAADC32, 0xFDE725}, 0xFF5A4F, 0xECECEC},
+    {"magma", false, {0x000004, 0x1D1147, 0x51127C, 0x822681, 0xB63679, 0xE65164, 0xFB8861, 0xFEC287, 0xFCFDBF}, 0x00B8C8, 0xE2E6EC},
+    {"cividis", false, {0x00204D, 0x05366E, 0x35456C, 0x575C6D, 0x737475, 0x928D78, 0xB3A772, 0xD6C463, 0xFFEA46}, 0xE0457B, 0xECECEC},
+    {"gray", false, {0x000000, 0x1C1C1C, 0x393939, 0x565656, 0x747474, 0x939393, 0xB3B3B3, 0xD4D4D4, 0xF6F6F6}, 0xFF5A4F, 0xCFE4F7},
+    {"balance", true, {0x0B3C6F, 0x2268A5, 0x5B9BCB, 0xABCDE4, 0xF7F7F5, 0xF5CDA4, 0xE5964B, 0xBE5F12, 0x7F3207}, 0x18A05E, 0xD8D8DE},
+};
+enum { PALETTES = sizeof palettes / sizeof palettes[0] };
+
+static struct attn_rgb rgb(uint32_t c)
+{
+    return (struct attn_rgb){(uint8_t)(c >> 16), (uint8_t)(c >> 8), (uint8_t)c};
+}
+
+static uint8_t between(uint8_t a, uint8_t b, double t)
+{
+    return (uint8_t)(a + t * (b - a) + 0.5);
+}
+
+struct attn_rgb attn_palette_color(const struct attn_palette *p, unsigned step)
+{
+    double at = (double)step * (KNOTS - 1) / (ATTN_STEPS - 1);
+    unsigned i = at < KNOTS - 1 ? (unsigned)at : KNOTS - 2;
+    struct attn_rgb a = rgb(p->knots[i]), b = rgb(p->knots[i + 1]);
+    return (struct attn_rgb){between(a.r, b.r, at - i), between(a.g, b.g, at - i), between(a.b, b.b, at - i)};
+}
+
+struct attn_rgb attn_palette_nan(const struct attn_palette *p) { return rgb(p->nan); }
+struct attn_rgb attn_palette_blank(const struct attn_palette *p) { return rgb(p->blank); }
+const char *attn_palette_name(const struct attn_palette *p) { return p->name; }
+bool attn_palette_diverges(const struct attn_palette *p) { return p->diverges; }
+
+const char *const *attn_palette_names(void)
+{
+    static const char *names[PALETTES + 1];
+    for (size_t i = 0; i < PALETTES; i++)
+        names[i] = palettes[i].name;
+    return names;
+}
+
+static int find_palette(const struct attn_palette **out, const char *name, struct attn_err *err)
+{
+    char list[128] = "";
+    for (size_t i = 0; i < PALETTES; i++) {
+        if (!name || !strcmp(palettes[i].name, name)) {
+            *out = &palettes[i];
+            return ATTN_OK;
+        }
+        strcat(strcat(list, i ? ", " : ""), palettes[i].name);
+    }
+    return attn_fail(err, ATTN_EUSAGE, "unknown palette '%s': expected one of %s", name, list);
+}
+
+static int find_scaling(enum attn_scaling *out, const char *name, struct attn_err *err)
+{
+    static const char *const names[] = {[ATTN_LINEAR] = "linear", [ATTN_LOG] = "log", [ATTN_BY_ROW] = "row"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(names[i], name ? name : "linear")) {
+            *out = (enum attn_scaling)i;
+            return ATTN_OK;
+        }
+    return attn_fail(err, ATTN_EUSAGE, "unknown colour scale '%s': expected linear, log or row", name);
+}
+
+int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err)
+{
+    *out = (struct attn_look){.hide_first = o->hide_first, .cell = o->cell, .colors = o->colors};
+    int rc = find_palette(&out->palette, o->palette, err);
+    return rc ? rc : find_scaling(&out->scaling, o->scale, err);
+}

@@ -1,0 +1,30 @@
+/* look.h - how all pictures of an album are to look: palettes and what else somebody may choose. */
+#ifndef ATTN_PICTURE_LOOK_H
+#define ATTN_PICTURE_LOOK_H
+
+#include "attn.h"
+
+struct attn_rgb { uint8_t r, g, b; };
+
+/* A scale's colours, and those of cells that are not on it, which no scale colour comes near. */
+struct attn_palette;
+enum { ATTN_STEPS = 240 };              /* colours of a scale: the rest of an 8-bit image is for text and special cells */
+struct attn_rgb attn_palette_color(const struct attn_palette *p, unsigned step);        /* step < ATTN_STEPS */
+struct attn_rgb attn_palette_nan(const struct attn_palette *p);         /* NaN */
+struct attn_rgb attn_palette_blank(const struct attn_palette *p);       /* hidden: -inf, and on a log scale 0 */
+const char *attn_palette_name(const struct attn_palette *p);
+bool attn_palette_diverges(const struct attn_palette *p);               /* its middle stands for 0 */
+
+enum attn_scaling { ATTN_LINEAR, ATTN_LOG, ATTN_BY_ROW };
+struct attn_look {
+    const struct attn_palette *palette;
+    enum attn_scaling scaling;
+    bool hide_first;                    /* column 0 is blank and no part of the scale */
+    size_t cell;                        /* pixels, or columns of a terminal; 0: as fits */
+    int colors;                         /* of a terminal: 0 (shades), 256 or 1 << 24 */
+    int width;                          /* of a terminal in columns; 0: no limit */
+};
+/* Wrong values are wrong usage, with the right ones listed. */
+int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* collect.h - an album of what was selected, filled band by band.
+ *
+ * Sinks that draw hold all they draw: a picture needs its largest number before its first pixel. */
+#ifndef ATTN_SINKS_COLLECT_H
+#define ATTN_SINKS_COLLECT_H
+
+#include "picture/album.h"
+#include "sinks/sink.h"
+
+struct attn_collect {
+    const struct attn_sink_job *job;
+    bool next;                          /* also the likeliest next tokens, where the model has an output layer */
+    struct attn_album album;
+    float *band[ATTN_ACTS];             /* where the numbers of the layer that is being told go */
+};
+
+void attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job, bool next);
+void attn_collect_end(struct attn_collect *c);
+
+/* A sink's answers. */
+unsigned attn_collect_wants(const struct attn_collect *c, int act, int layer);
+int attn_collect_watch(struct attn_collect *c, const struct attn_probe *probe, struct attn_err *err);
+
+#endif

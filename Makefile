@@ -25,7 +25,7 @@ modelsdir  = $(datadir)/attn-cli/models
 version := $(shell sed -n 's/^\#define ATTN_VERSION "\(.*\)"/\1/p' lib/attn.h)
 std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC
 warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
-libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpthread -lrt -ldl -lm
+libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpng -lpthread -lrt -ldl -lm
 
 # A flavour is a directory under build/ and what it adds to the user's CFLAGS.
 flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -88,7 +88,7 @@ Description: run GPT-style decoders and see everything attention does
 Version: $(version)
 Cflags: -I$(includedir)
 Libs: -L$(libdir) -lattn
-Libs.private: -lxsmm -lxsmmnoblas -lutf8proc -lcjson -lpthread -lrt -ldl -lm
+Libs.private: -lxsmm -lxsmmnoblas -lutf8proc -lcjson -lpng -lpthread -lrt -ldl -lm
 endef
 export pc
 $(B)/attn.pc:
@@ -113,7 +113,7 @@ echo "installing$$missing"; \
 $$root env DEBIAN_FRONTEND=noninteractive sh -c \
     "apt-get -qq update; apt-get -qq -y --no-install-recommends install$$missing" </dev/null
 endef
-to_build := gcc libc6-dev libxsmm-dev libcjson-dev libutf8proc-dev
+to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev libutf8proc-dev
 
 run:
 	$(call need,$(to_build))

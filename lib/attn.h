@@ -274,16 +274,15 @@ int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct
 
 /* How matrices are drawn; all zero is the default. */
 struct attn_picture_opts {
-    const char *palette;                /* one of attn_palette_names; NULL: the first */
+    const char *palette;                /* viridis (NULL), magma, cividis, gray, balance */
     const char *scale;                  /* "linear" (NULL), "log", "row": each row against its largest number */
     bool hide_first;                    /* leave column 0 blank and out of the scale; nothing is renormalised */
     size_t cell;                        /* pixels a number takes, on a terminal columns; 0: as fits */
     int colors;                         /* of a terminal: 0 (shades), 256, 1 << 24 */
 };
-const char *const *attn_palette_names(void);                        /* NULL after the last */
 
 struct attn_sink_opts {
-    const char *format;                 /* text json csv tidy npy npz */
+    const char *format;                 /* text json csv tidy npy npz png svg */
     const char *path;                   /* NULL or "-": standard output */
     const struct attn_model *model;
     const struct attn_select *select;

@@ -2,6 +2,7 @@
 
 #include "canonical.h"
 #include "input.h"
+#include "picture.h"
 #include "progress.h"
 #include "say.h"
 #include "terminal.h"
@@ -15,7 +16,8 @@ enum { TERMINAL_NUMBERS = 4000 };
 
 const char *dump_format_of(const char *path)
 {
-    static const struct pair known[] = {{".csv", "csv"}, {".npy", "npy"}, {".npz", "npz"}, {".json", "json"}, {NULL, NULL}};
+    static const struct pair known[] = {{".csv", "csv"}, {".npy", "npy"}, {".npz", "npz"}, {".json", "json"},
+                                        {".png", "png"}, {".svg", "svg"}, {NULL, NULL}};
     const char *dot = path ? strrchr(path, '.') : NULL;
     for (const struct pair *p = known; dot && p->term; p++)
         if (!strcasecmp(dot, p->term))
@@ -25,7 +27,7 @@ const char *dump_format_of(const char *path)
 
 int dump_check_format(const char *format, const char *path, struct attn_err *err)
 {
-    bool binary = format && (!strcmp(format, "npy") || !strcmp(format, "npz"));
+    bool binary = format && (!strcmp(format, "npy") || !strcmp(format, "npz") || !strcmp(format, "png"));
     if (binary && terminal_is(path))
         return fail(err, ATTN_EUSAGE, "%s is not for a terminal: give a file or directory with -o", format);
     return ATTN_OK;
@@ -47,7 +49,8 @@ static int open_sink(struct attn_sink **sink, const struct dump *d, const char *
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .tokenizer = d->tokenizer, .text = d->text, .text_len = d->len, .command = command,
         .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
-        .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal)};
+        .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
+        .picture = picture_look(terminal)};
     return attn_sink_open(sink, &o, err);
 }
 

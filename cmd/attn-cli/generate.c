@@ -4,6 +4,7 @@
 #include "input.h"
 #include "json.h"
 #include "open.h"
+#include "picture.h"
 #include "say.h"
 #include "table.h"
 #include "transcript.h"
@@ -103,7 +104,8 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     attn_model_info(s->model, &s->info);
     s->transcript.tokenizer = s->tokenizer;
     s->transcript.stop = o.stop;
-    if ((o.path && attn_select_new(&s->select, s->model, selection.show, selection.layer, selection.head, err)) ||
+    const char *show = selection.show ? selection.show : picture_default_show(dump_format());
+    if ((o.path && attn_select_new(&s->select, s->model, show, selection.layer, selection.head, err)) ||
         attn_sampler_new(&s->sampler, s->info.V, &how, err) ||
         growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), (int)common.threads.n, err) ||
         transcript_start(&s->transcript, s->prompt, in->text, in->len, room(s), err))
@@ -225,7 +227,7 @@ static int generate(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", NULL};
+static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "png", "svg", NULL};
 
 static const struct option prompt_options[] = {
     {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name of --sentence", .flags = OPT_INPUT},
@@ -247,7 +249,7 @@ static const struct option options[] = {
     {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not end after the model's end-of-text token (eos_token_id)",
      .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "of the result: text (default) or json; of the activations with -o: csv, tidy, npy, "
-     "npz, or text and json where the ending of PATH says nothing", .choices = formats, .flags = OPT_COUNTS},
+     "npz, png, svg, or text and json where the ending of PATH says nothing", .choices = formats, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory", .flags = 0},
     {.name = NULL},
 };
@@ -270,5 +272,5 @@ const struct command generate_command = {
         {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
-                                             options, select_options, thread_options, general_options, NULL},
+                                             options, select_options, picture_options, thread_options, general_options, NULL},
 };

@@ -2,6 +2,7 @@
 #include "dump.h"
 #include "input.h"
 #include "open.h"
+#include "picture.h"
 #include "say.h"
 #include "table.h"
 
@@ -25,7 +26,8 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     if (!code && !s->tokens->n)
         code = fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (!code)
-        code = attn_select_new(&s->select, s->model, selection.show, selection.layer, selection.head, err);
+        code = attn_select_new(&s->select, s->model, selection.show ? selection.show : picture_default_show(o.format),
+                               selection.layer, selection.head, err);
     return code;
 }
 
@@ -62,10 +64,10 @@ static int run(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", NULL};
+static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "png", "svg", NULL};
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text, json, csv (a file a matrix), tidy (one long table), npy, npz "
-     "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text, json, csv (a file a matrix), tidy (one long table), npy, npz, "
+     "png, svg (default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)", .flags = 0},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
      .flags = OPT_COUNTS},
@@ -84,6 +86,7 @@ const struct command run_command = {
         {"attn-cli run -s \"Life is short, eat dessert first\"", "patterns and context vectors as text"},
         {"attn-cli run -s \"Life is short\" --show dots,scores,pattern --precision 6", "from dot products to weights"},
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --layer 0-2 --head 5 -o heads.npz", "some heads, for NumPy"},
+        {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
@@ -103,5 +106,5 @@ const struct command run_command = {
         {"tokens", "the token table"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, select_options, options,
-                                             thread_options, general_options, NULL},
+                                             picture_options, thread_options, general_options, NULL},
 };

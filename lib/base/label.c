@@ -22,7 +22,7 @@ static bool invisible(uint32_t c)
 }
 
 /* The visible form of the first character of s, NUL-terminated; returns how many bytes it stands for. */
-static size_t visible(char out[16], const char *s, size_t len)
+static size_t visible(char out[16], const char *s, size_t len, const char *space)
 {
     size_t step, good = attn_utf8_valid(s, len < 4 ? len : 4);
     if (!good) {
@@ -31,7 +31,7 @@ static size_t visible(char out[16], const char *s, size_t len)
     }
     uint32_t c = attn_utf8_next(s, good, &step);
     if (c == ' ' || c == '\n' || c == '\t') {
-        strcpy(out, c == ' ' ? "·" : c == '\n' ? "↵" : "→");
+        strcpy(out, c == ' ' ? space : c == '\n' ? "↵" : "→");
     } else if (invisible(c)) {
         snprintf(out, 16, c < 0x80 ? "\\x%02X" : "\\u{%X}", (unsigned)c);
     } else {
@@ -41,13 +41,13 @@ static size_t visible(char out[16], const char *s, size_t len)
     return step;
 }
 
-struct attn_label attn_label_text(const char *s, size_t len, size_t max_columns)
+static struct attn_label make(const char *s, size_t len, size_t max_columns, const char *space)
 {
     struct attn_label l = { .columns = 0 };
     size_t n = 0, cut = 0, cut_columns = 0;     /* cut: where an ellipsis still fits */
     while (len) {
         char form[16];
-        size_t step = visible(form, s, len), bytes = strlen(form), columns = attn_utf8_width(form, bytes);
+        size_t step = visible(form, s, len, space), bytes = strlen(form), columns = attn_utf8_width(form, bytes);
         if (l.columns + columns > max_columns || n + bytes + sizeof ellipsis > sizeof l.text) {
             memcpy(l.text + cut, ellipsis, sizeof ellipsis);
             l.columns = cut_columns + 1;
@@ -65,6 +65,16 @@ struct attn_label attn_label_text(const char *s, size_t len, size_t max_columns)
     }
     l.text[n] = '\0';
     return l;
+}
+
+struct attn_label attn_label_text(const char *s, size_t len, size_t max_columns)
+{
+    return make(s, len, max_columns, "·");
+}
+
+struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns)
+{
+    return make(s, len, max_columns, " ");
 }
 
 struct attn_label attn_label_token(const struct attn_token *t, size_t max_columns)

@@ -10,6 +10,7 @@
 /* NUL-terminated, of so many columns on the terminal. */
 struct attn_label { char text[192]; size_t columns; };
 struct attn_label attn_label_text(const char *s, size_t len, size_t max_columns);
+struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns);       /* the same, but a space is a space */
 struct attn_label attn_label_token(const struct attn_token *t, size_t max_columns);     /* how it reads, or its id */
 struct attn_label attn_label_number(uint64_t x);
 

@@ -19,5 +19,7 @@ size_t attn_utf8_put(char buf[4], uint32_t c);
 bool attn_utf8_space(uint32_t c);
 /* Columns on a terminal: 2 for wide East Asian characters, 0 for combining marks. */
 size_t attn_utf8_width(const char *s, size_t len);
+/* The letter a code point is composed of and its accents, at most four code points; of others itself. */
+size_t attn_utf8_decompose(uint32_t out[4], uint32_t c);
 
 #endif

@@ -42,14 +42,6 @@ struct attn_rgb attn_palette_blank(const struct attn_palette *p) { return rgb(p-
 const char *attn_palette_name(const struct attn_palette *p) { return p->name; }
 bool attn_palette_diverges(const struct attn_palette *p) { return p->diverges; }
 
-const char *const *attn_palette_names(void)
-{
-    static const char *names[PALETTES + 1];
-    for (size_t i = 0; i < PALETTES; i++)
-        names[i] = palettes[i].name;
-    return names;
-}
-
 static int find_palette(const struct attn_palette **out, const char *name, struct attn_err *err)
 {
     char list[128] = "";

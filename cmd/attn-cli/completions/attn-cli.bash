@@ -40,11 +40,14 @@ _attn_cli()
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
         --head) : ;;
-        --format) _attn_cli_words 'text json csv tidy npy npz' "$cur" ;;
+        --format) _attn_cli_words 'text json csv tidy npy npz png svg' "$cur" ;;
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --precision) : ;;
+        --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
+        --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
+        --cell) : ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --show --layer --head --format --output --precision --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --show --layer --head --format --output --precision --color-scale --hide-first --palette --cell --threads --quiet --help --version' "$cur" ;;
         esac ;;
     tokenize)
         case $prev in
@@ -70,13 +73,16 @@ _attn_cli()
         --top-p) : ;;
         --seed) : ;;
         --stop) : ;;
-        --format) _attn_cli_words 'text json csv tidy npy npz' "$cur" ;;
+        --format) _attn_cli_words 'text json csv tidy npy npz png svg' "$cur" ;;
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
         --head) : ;;
+        --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
+        --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
+        --cell) : ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --prompt --special --bos --ids --max-tokens --temperature --top-k --top-p --seed --stop --ignore-eos --format --output --show --layer --head --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --prompt --special --bos --ids --max-tokens --temperature --top-k --top-p --seed --stop --ignore-eos --format --output --show --layer --head --color-scale --hide-first --palette --cell --threads --quiet --help --version' "$cur" ;;
         esac ;;
     score)
         case $prev in

@@ -1,0 +1,83 @@
+#include "picture/figure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/label.h"
+
+enum { MARGIN = 20, HEADING = 28, LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */
+enum { SIDE_MAX = 32000, PIXELS_MAX = 1 << 28 };        /* what viewers open, and 256 MB */
+
+static bool first_of_kind(const struct attn_album *a, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(a->sheet[k].kind, a->sheet[i].kind))
+            return false;
+    return true;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static int check_size(const struct attn_figure *f, struct attn_err *err)
+{
+    if (f->width <= SIDE_MAX && f->height <= SIDE_MAX && f->width * f->height <= PIXELS_MAX)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "a picture of %zu x %zu pixels is more than %d x %d or %d million: choose with --show, "
+                     "--layer and --head, or a smaller --cell", f->width, f->height, SIDE_MAX, SIDE_MAX, PIXELS_MAX / 1000000);
+}
+
+int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
+{
+    *f = (struct attn_figure){.album = a, .width = LEAST_WIDTH, .height = HEADING};
+    f->section = calloc(a->n ? a->n : 1, sizeof *f->section);
+    if (!f->section)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to arrange %zu activations", a->n);
+    for (size_t i = 0; i < a->n; i++) {
+        if (!first_of_kind(a, i))
+            continue;
+        struct attn_section *s = &f->section[f->n++];
+        attn_section_plan(s, a, &a->sheet[i], look);
+        f->width = larger(f->width, s->width);
+        f->height += s->height + MARGIN;
+        f->largest = larger(f->largest, s->rows * s->cols);
+    }
+    f->width += 2 * MARGIN;
+    f->height += MARGIN;
+    return check_size(f, err);
+}
+
+static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen)
+{
+    const struct attn_album *a = f->album;
+    size_t columns = (f->width - 2 * MARGIN) / LETTER;
+    struct attn_label model = attn_label_line(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
+    struct attn_label sentence = attn_label_line(a->text ? a->text : "", a->text ? a->text_len : 0, columns - model.columns - 2);
+    char text[2 * sizeof model.text + 4];
+    snprintf(text, sizeof text, "%s%s%s", model.text, a->model && a->text ? ": " : "", sentence.text);
+    struct attn_words w = {text, MARGIN, MARGIN + LETTER, LETTER, ATTN_BEGINS, false};
+    pen->write(pen->self, &w);
+}
+
+int attn_figure_draw(const struct attn_figure *f, const struct attn_pen *pen, struct attn_err *err)
+{
+    size_t y = HEADING + MARGIN / 2;
+    uint8_t *steps = malloc(f->largest ? f->largest : 1);
+    int rc = steps ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory to draw a matrix of %zu numbers", f->largest);
+    draw_heading(f, pen);
+    for (size_t i = 0; i < f->n && !rc; i++) {
+        rc = attn_section_draw(&f->section[i], MARGIN, y, pen, steps, err);
+        y += f->section[i].height + MARGIN;
+    }
+    free(steps);
+    return rc;
+}
+
+void attn_figure_free(struct attn_figure *f)
+{
+    free(f->section);
+}

@@ -1,0 +1,103 @@
+#include "picture/scale.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DECADES = 6 };
+
+struct range { double least, most, least_positive; };   /* of finite numbers; nothing yet: least > most */
+
+static size_t first_column(const struct attn_scale *s, const struct attn_sheet *sheet)
+{
+    return s->hide_first && sheet->keys && sheet->cols;
+}
+
+static void count(struct attn_scale *s, struct range *r, double x)
+{
+    if (isnan(x)) {
+        s->nan++;
+    } else if (isinf(x)) {
+        ++*(x < 0 ? &s->hidden : &s->inf);
+    } else {
+        r->least = fmin(r->least, x);
+        r->most = fmax(r->most, x);
+        if (x > 0)
+            r->least_positive = fmin(r->least_positive, x);
+        else
+            s->unlogged += s->scaling == ATTN_LOG;
+    }
+}
+
+static void count_sheet(struct attn_scale *s, struct range *r, const struct attn_sheet *sheet)
+{
+    size_t from = first_column(s, sheet);
+    for (size_t i = 0; i < sheet->n * sheet->rows; i++)
+        for (size_t j = from; j < sheet->cols; j++)
+            count(s, r, (double)sheet->data[i * sheet->cols + j]);
+}
+
+static void set_ends(struct attn_scale *s, const struct range *r, bool diverges)
+{
+    bool any = r->least <= r->most, below = any && r->least < 0;
+    if (s->scaling == ATTN_LOG) {
+        bool positive = any && r->most > 0;
+        s->high = positive ? log10(r->most) : 0;
+        s->low = positive ? fmax(log10(r->least_positive), s->high - DECADES) : -1;
+    } else {
+        s->low = s->scaling == ATTN_BY_ROW ? -(double)below : below ? r->least : 0;
+        s->high = s->scaling == ATTN_BY_ROW ? 1 : any ? fmax(r->most, 0) : 0;
+        if (diverges)
+            s->low = -(s->high = fmax(s->high, -s->low));
+    }
+    if (s->low == s->high) {            /* nothing but one number: it is at the lower end */
+        s->high += s->scaling == ATTN_LOG ? 0 : 1;
+        s->low -= s->scaling == ATTN_LOG ? 1 : diverges;
+    }
+}
+
+void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const char *kind, const struct attn_look *look)
+{
+    struct range r = {INFINITY, -INFINITY, INFINITY};
+    *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first};
+    for (size_t i = 0; i < a->n; i++)
+        if (!strcmp(a->sheet[i].kind, kind))
+            count_sheet(out, &r, &a->sheet[i]);
+    set_ends(out, &r, attn_palette_diverges(look->palette));
+}
+
+static uint8_t step_of(const struct attn_scale *s, double x)
+{
+    if (x == -(double)INFINITY || (s->scaling == ATTN_LOG && x <= 0))
+        return ATTN_STEP_BLANK;
+    if (!isfinite(x))
+        return ATTN_STEP_NAN;
+    if (s->scaling == ATTN_LOG)
+        x = log10(x);
+    double at = (x - s->low) / (s->high - s->low) * (ATTN_STEPS - 1);
+    return at <= 0 ? 0 : at >= ATTN_STEPS - 1 ? ATTN_STEPS - 1 : (uint8_t)(at + 0.5);
+}
+
+/* What the numbers of a row are divided by. */
+static double largest(const float *row, size_t from, size_t n)
+{
+    double most = 0;
+    for (size_t j = from; j < n; j++)
+        if (isfinite(row[j]))
+            most = fmax(most, fabs((double)row[j]));
+    return most > 0 ? most : 1;
+}
+
+void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct attn_sheet *sheet, const float *row)
+{
+    size_t from = first_column(s, sheet);
+    double divisor = s->scaling == ATTN_BY_ROW ? largest(row, from, sheet->cols) : 1;
+    memset(steps, ATTN_STEP_BLANK, from);
+    for (size_t j = from; j < sheet->cols; j++)
+        steps[j] = step_of(s, (double)row[j] / divisor);
+}
+
+double attn_scale_value(const struct attn_scale *s, unsigned step)
+{
+    double at = s->low + (s->high - s->low) * step / (ATTN_STEPS - 1);
+    return s->scaling == ATTN_LOG ? pow(10, at) : at;
+}

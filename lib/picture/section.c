@@ -1,0 +1,254 @@
+#include "picture/section.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/label.h"
+#include "picture/canvas.h"
+#include "picture/font.h"
+#include "picture/legend.h"
+
+enum {
+    TITLE = 26, TITLE_LETTER = 8, CAPTION = 18,         /* pixels: section's title, its letters, a panel's title */
+    GAP = 14, TICK = 3, APART = 6,                      /* between panels; a tick's length; labels from their matrix */
+    BELOW_CENTER = 4,                                   /* a label's line below its middle */
+    LEAST_PITCH = 13,                                   /* labels closer than this touch */
+    LEGEND_WIDTH = 300,
+    FRAME = ATTN_PAPER + 4
+};
+enum { LEFT_MAX = 18, TOP_MAX = 12 };                   /* columns of labels */
+enum { BREVITIES = 3 };                 /* ways to name a panel */
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- labels ---------------------------------------------------------------------------- */
+
+static struct attn_label label_of(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis, size_t columns)
+{
+    if (!tokens || i >= tokens->n)
+        return attn_label_number(i);
+    struct attn_label token = attn_label_token(&tokens->tok[i], columns), all = {.columns = 0};
+    if (axis->step == 1)
+        return token;
+    snprintf(all.text, sizeof all.text, "%zu %.170s", i, token.text);
+    return all;
+}
+
+static size_t letters(const struct attn_label *l)
+{
+    return attn_font_columns(l->text, strlen(l->text));
+}
+
+/* 1, 2, 5, 10, 20...: the first that keeps labels apart. */
+static size_t step_for(size_t cell)
+{
+    static const size_t factors[] = {1, 2, 5};
+    for (size_t ten = 1;; ten *= 10)
+        for (size_t i = 0; i < 3; i++)
+            if (cell * ten * factors[i] >= LEAST_PITCH)
+                return ten * factors[i];
+}
+
+static struct attn_axis plan_axis(const struct attn_tokens *tokens, size_t n, size_t cell, size_t columns, bool top)
+{
+    struct attn_axis axis = {.step = step_for(cell)};
+    size_t widest = 1;
+    for (size_t i = 0; i < n; i += axis.step) {
+        struct attn_label l = label_of(tokens, i, &axis, columns);
+        widest = larger(widest, letters(&l));
+    }
+    axis.up = top && (axis.step > 1 || widest * ATTN_LETTER + APART > cell);
+    axis.room = top && !axis.up ? ATTN_LINE : widest * ATTN_LETTER + APART + TICK;
+    return axis;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* "layer 0, head 3", "L0 H3", "0.3". */
+static void name_panel(char text[64], const struct attn_sheet *sheet, size_t i, size_t brevity)
+{
+    static const char *const words[BREVITIES][3] = {{"layer ", ", ", "head "}, {"L", " ", "H"}, {"", ".", ""}};
+    const char *const *word = words[brevity];
+    char layer[24] = "", head[24] = "";
+    if (sheet->layer >= 0)
+        snprintf(layer, sizeof layer, "%s%d", word[0], sheet->layer);
+    if (sheet->heads)
+        snprintf(head, sizeof head, "%s%zu", word[2], sheet->heads[i]);
+    snprintf(text, 64, "%s%s%s", layer, *layer && *head ? word[1] : "", head);
+}
+
+static void name_section(struct attn_section *s)
+{
+    char text[128], where[64] = "";
+    if (s->across * s->down == 1)
+        name_panel(where, s->first, 0, 0);
+    snprintf(text, sizeof text, "%s%s%.48s", where, *where ? ": " : "", s->first->title);
+    struct attn_label l = attn_label_line(text, strlen(text), 80);
+    snprintf(s->title, sizeof s->title, "%s%s", l.text, s->first->keys ? " (rows: queries, columns: keys)" : "");
+}
+
+/* ---- where things are ------------------------------------------------------------------ */
+
+static void count_sheets(struct attn_section *s)
+{
+    for (size_t i = 0; i < s->album->n; i++) {
+        const struct attn_sheet *sheet = &s->album->sheet[i];
+        if (strcmp(sheet->kind, s->first->kind) != 0)
+            continue;
+        s->sheets++;
+        s->matrices = larger(s->matrices, sheet->n);
+        s->rows = larger(s->rows, sheet->rows);
+        s->cols = larger(s->cols, sheet->cols);
+    }
+}
+
+static void arrange(struct attn_section *s)
+{
+    size_t n = s->sheets * s->matrices;
+    bool table = s->sheets > 1 && s->matrices > 1, wide = s->cols > 3 * s->rows;
+    s->across = table ? s->matrices : wide ? 1 : smaller(n, 4);
+    while (!table && !wide && s->across * s->across < n)
+        s->across++;
+    s->down = (n + s->across - 1) / s->across;
+}
+
+static size_t choose_cell(const struct attn_section *s, const struct attn_look *look)
+{
+    bool alone = s->across * s->down == 1;
+    size_t height = alone ? 640 : 280, width = alone ? 1400 : 1600, most = alone ? 56 : 28;
+    size_t cell = smaller(height / larger(s->rows, 1), width / larger(s->across * s->cols, 1));
+    return look->cell ? look->cell : larger(smaller(cell, most), 1);
+}
+
+static const struct attn_tokens *column_tokens(const struct attn_section *s)
+{
+    return s->first->keys ? s->album->keys : NULL;
+}
+
+static size_t caption_height(const struct attn_section *s)
+{
+    return s->across * s->down > 1 ? CAPTION : 0;
+}
+
+void attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
+                       const struct attn_look *look)
+{
+    *s = (struct attn_section){.album = a, .first = first};
+    count_sheets(s);
+    arrange(s);
+    name_section(s);
+    attn_scale_make(&s->scale, a, first->kind, look);
+    s->cell = choose_cell(s, look);
+    s->left = plan_axis(a->queries, s->rows, s->cell, LEFT_MAX, false);
+    s->top = plan_axis(column_tokens(s), s->cols, s->cell, TOP_MAX, true);
+    s->width = s->left.room + s->across * (s->cols * s->cell + GAP) - GAP;
+    s->width = larger(s->width, larger(s->left.room + LEGEND_WIDTH, attn_font_columns(s->title, strlen(s->title)) * TITLE_LETTER));
+    s->height = TITLE + s->top.room + s->down * (caption_height(s) + s->rows * s->cell + GAP) + attn_legend_height(&s->scale);
+}
+
+/* ---- drawing --------------------------------------------------------------------------- */
+
+static void draw_left(const struct attn_section *s, size_t rows, size_t x, size_t y, const struct attn_pen *pen)
+{
+    for (size_t i = 0; i < rows; i += s->left.step) {
+        struct attn_label l = label_of(s->album->queries, i, &s->left, LEFT_MAX);
+        size_t middle = y + i * s->cell + s->cell / 2;
+        struct attn_words w = {l.text, x - APART, middle + BELOW_CENTER, ATTN_LETTER, ATTN_ENDS, false};
+        struct attn_area tick = {x - 1 - TICK, middle, TICK, 1};
+        pen->write(pen->self, &w);
+        if (s->left.step > 1)
+            pen->fill(pen->self, &tick, ATTN_INK);
+    }
+}
+
+static void draw_top(const struct attn_section *s, size_t cols, size_t x, size_t y, const struct attn_pen *pen)
+{
+    for (size_t j = 0; j < cols; j += s->top.step) {
+        struct attn_label l = label_of(column_tokens(s), j, &s->top, TOP_MAX);
+        size_t middle = x + j * s->cell + s->cell / 2;
+        struct attn_words up = {l.text, middle + BELOW_CENTER, y - APART, ATTN_LETTER, ATTN_BEGINS, true};
+        struct attn_words flat = {l.text, middle, y - APART, ATTN_LETTER, ATTN_MIDDLE, false};
+        struct attn_area tick = {middle, y - 1 - TICK, 1, TICK};
+        pen->write(pen->self, s->top.up ? &up : &flat);
+        if (s->top.step > 1)
+            pen->fill(pen->self, &tick, ATTN_INK);
+    }
+}
+
+/* The longest name that fits. */
+static void draw_caption(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
+                         const struct attn_pen *pen)
+{
+    char text[64];
+    for (size_t k = 0; k < BREVITIES; k++) {
+        name_panel(text, sheet, i, k);
+        if (strlen(text) * ATTN_LETTER + 2 > s->cols * s->cell + GAP)
+            continue;
+        struct attn_words w = {text, x, y, ATTN_LETTER, ATTN_BEGINS, false};
+        pen->write(pen->self, &w);
+        return;
+    }
+}
+
+static void draw_frame(size_t x, size_t y, size_t width, size_t height, const struct attn_pen *pen)
+{
+    const struct attn_area sides[] = {
+        {x - 1, y - 1, width + 2, 1}, {x - 1, y + height, width + 2, 1}, {x - 1, y, 1, height}, {x + width, y, 1, height}};
+    for (size_t i = 0; i < 4; i++)
+        pen->fill(pen->self, &sides[i], FRAME);
+}
+
+/* The nth of all panels, whose matrix is at x, y. */
+static int draw_panel(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
+                      const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
+{
+    const float *matrix = attn_sheet_matrix(sheet, i);
+    for (size_t r = 0; r < sheet->rows; r++)
+        attn_scale_row(&s->scale, steps + r * sheet->cols, sheet, matrix + r * sheet->cols);
+    draw_frame(x, y, sheet->cols * s->cell, sheet->rows * s->cell, pen);
+    return pen->cells(pen->self, x, y, s->cell, steps, sheet->rows, sheet->cols, err);
+}
+
+static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t nth, size_t x, size_t y,
+                   const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
+{
+    size_t column = nth % s->across, row = nth / s->across, caption = caption_height(s);
+    size_t px = x + s->left.room + column * (s->cols * s->cell + GAP);
+    size_t py = y + TITLE + s->top.room + caption + row * (caption + s->rows * s->cell + GAP);
+    if (caption)
+        draw_caption(s, sheet, i, px, py - (row ? 0 : s->top.room) - APART, pen);
+    if (column == 0)
+        draw_left(s, sheet->rows, px, py, pen);
+    if (row == 0)
+        draw_top(s, sheet->cols, px, py, pen);
+    return draw_panel(s, sheet, i, px, py, pen, steps, err);
+}
+
+int attn_section_draw(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen, uint8_t *steps,
+                      struct attn_err *err)
+{
+    size_t row = 0, nth = 0;
+    int rc = ATTN_OK;
+    struct attn_words title = {s->title, x, y + TITLE_LETTER * 2, TITLE_LETTER, ATTN_BEGINS, false};
+    pen->write(pen->self, &title);
+    for (size_t k = 0; k < s->album->n && !rc; k++) {
+        const struct attn_sheet *sheet = &s->album->sheet[k];
+        if (strcmp(sheet->kind, s->first->kind) != 0)
+            continue;
+        for (size_t i = 0; i < sheet->n && !rc; i++)
+            rc = draw_at(s, sheet, i, nth++, x, y, pen, steps, err);
+        row++;
+        if (s->matrices > 1)            /* a layer with fewer heads leaves room at its end */
+            nth = larger(nth, row * s->matrices);
+    }
+    attn_legend_draw(&s->scale, x + s->left.room, y + s->height - attn_legend_height(&s->scale), pen);
+    return rc;
+}

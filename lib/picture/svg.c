@@ -1,0 +1,140 @@
+#include "picture/svg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "picture/canvas.h"
+#include "picture/figure.h"
+#include "picture/png.h"
+
+struct svg { struct attn_out *out; const struct attn_palette *palette; };
+
+/* XML has no control characters, and labels show those; nor the last two code points of the first plane. */
+static void put_text(struct attn_out *o, const char *s)
+{
+    size_t len = strlen(s), step;
+    for (size_t i = 0; i < len; i += step) {
+        uint32_t c = attn_utf8_next(s + i, len - i, &step);
+        if (c == '<' || c == '&')
+            attn_out_str(o, c == '<' ? "&lt;" : "&amp;");
+        else if (c >= 0xFFFD && c <= 0xFFFF)
+            attn_out_str(o, "\uFFFD");
+        else
+            attn_out_write(o, s + i, step);
+    }
+}
+
+static void put_color(const struct svg *s, uint8_t color)
+{
+    struct attn_rgb c = attn_canvas_color(s->palette, color);
+    attn_out_printf(s->out, " fill=\"#%02x%02x%02x\"", c.r, c.g, c.b);
+}
+
+static void fill(void *self, const struct attn_area *a, uint8_t color)
+{
+    const struct svg *s = self;
+    attn_out_printf(s->out, "<rect x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%zu\"", a->x, a->y, a->width, a->height);
+    put_color(s, color);
+    attn_out_str(s->out, "/>\n");
+}
+
+/* Letters of a monospaced font are 0.6 of its size wide. */
+static void put_words(void *self, const struct attn_words *w)
+{
+    static const char *const anchors[] = {[ATTN_BEGINS] = "start", [ATTN_MIDDLE] = "middle", [ATTN_ENDS] = "end"};
+    const struct svg *s = self;
+    attn_out_printf(s->out, "<text x=\"%zu\" y=\"%zu\" font-size=\"%zu.%zu\" text-anchor=\"%s\"", w->x, w->y, w->column * 5 / 3,
+                    w->column * 50 / 3 % 10, anchors[w->anchor]);
+    if (w->up)
+        attn_out_printf(s->out, " transform=\"rotate(-90 %zu %zu)\"", w->x, w->y);
+    attn_out_char(s->out, '>');
+    put_text(s->out, w->s);
+    attn_out_str(s->out, "</text>\n");
+}
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+/* All squares of one colour; those beside each other are one. */
+static void put_squares(const struct svg *s, uint8_t color, const uint8_t *steps, size_t rows, size_t cols)
+{
+    attn_out_str(s->out, "<path");
+    put_color(s, color);
+    attn_out_str(s->out, " d=\"");
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0, n; j < cols; j += n) {
+            for (n = 1; j + n < cols && steps[i * cols + j + n] == steps[i * cols + j]; n++)
+                ;
+            if (steps[i * cols + j] == color)
+                attn_out_printf(s->out, "M%zu %zuh%zuv1h-%zuz", j, i, n, n);
+        }
+    attn_out_str(s->out, "\"/>\n");
+}
+
+static void put_matrix(const struct svg *s, const uint8_t *steps, size_t rows, size_t cols)
+{
+    bool used[256] = {false};
+    for (size_t i = 0; i < rows * cols; i++)
+        used[steps[i]] = true;
+    for (unsigned color = 0; color < 256; color++)
+        if (used[color])
+            put_squares(s, (uint8_t)color, steps, rows, cols);
+}
+
+static void put_base64(struct attn_out *o, const unsigned char *p, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t bits = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0);
+        char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], i + 1 < n ? digits[bits >> 6 & 63] : '=',
+                        i + 2 < n ? digits[bits & 63] : '='};
+        attn_out_write(o, four, 4);
+    }
+}
+
+static int put_image(const struct svg *s, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+{
+    struct attn_canvas c = {cols, rows, (uint8_t *)steps};
+    unsigned char *png;
+    size_t len;
+    int rc = attn_png_encode(&png, &len, &c, s->palette, err);
+    if (rc)
+        return rc;
+    attn_out_printf(s->out, "<image width=\"%zu\" height=\"%zu\" preserveAspectRatio=\"none\" image-rendering=\"pixelated\" "
+                    "href=\"data:image/png;base64,", cols, rows);
+    put_base64(s->out, png, len);
+    attn_out_str(s->out, "\"/>\n");
+    free(png);
+    return ATTN_OK;
+}
+
+static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+{
+    const struct svg *s = self;
+    int rc = ATTN_OK;
+    attn_out_printf(s->out, "<g transform=\"translate(%zu %zu) scale(%zu)\" shape-rendering=\"crispEdges\">\n", x, y, cell);
+    if (rows * cols > ATTN_SVG_SQUARES)
+        rc = put_image(s, steps, rows, cols, err);
+    else
+        put_matrix(s, steps, rows, cols);
+    attn_out_str(s->out, "</g>\n");
+    return rc;
+}
+
+int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
+{
+    struct svg s = {o, look->palette};
+    struct attn_pen pen = {&s, fill, put_words, cells};
+    struct attn_figure f;
+    int rc = attn_figure_plan(&f, a, look, err);
+    if (!rc) {
+        attn_out_printf(o, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" viewBox=\"0 0 %zu %zu\" "
+                        "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" fill=\"#1a1a1a\" xml:space=\"preserve\">\n"
+                        "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+                        f.width, f.height, f.width, f.height);
+        rc = attn_figure_draw(&f, &pen, err);
+        attn_out_str(o, "</svg>\n");
+    }
+    attn_figure_free(&f);
+    return rc;
+}

@@ -1,0 +1,86 @@
+/* picture.c - formats that are pictures: collected while the model runs, drawn when it is done. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/out.h"
+#include "picture/look.h"
+#include "picture/png.h"
+#include "picture/svg.h"
+#include "sinks/collect.h"
+
+typedef int draw_fn(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+
+struct picture {
+    struct attn_out *out;
+    struct attn_collect collect;
+    struct attn_look look;
+    draw_fn *draw;
+};
+
+static void picture_close(void *self)
+{
+    struct picture *p = self;
+    if (!p)
+        return;
+    attn_out_close(p->out);
+    attn_collect_end(&p->collect);
+    free(p);
+}
+
+static int picture_open(void **self, const struct attn_sink_job *job, draw_fn *draw, bool next, struct attn_err *err)
+{
+    if (!attn_select_activations(job->select))
+        return attn_fail(err, ATTN_EUSAGE, "a picture shows activations, and only tokens are selected; for the token table take "
+                         "text, json or csv");
+    struct picture *p = calloc(1, sizeof *p);
+    if (!p)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a picture");
+    p->draw = draw;
+    attn_collect_start(&p->collect, job, next);
+    int rc = attn_look_make(&p->look, &job->picture, err);
+    p->look.width = job->width;
+    if (!rc)
+        rc = attn_out_open(&p->out, job->path, err);
+    if (rc)
+        picture_close(p);
+    else
+        *self = p;
+    return rc;
+}
+
+static unsigned picture_wants(void *self, int act, int layer)
+{
+    return attn_collect_wants(&((struct picture *)self)->collect, act, layer);
+}
+
+static int picture_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    return attn_collect_watch(&((struct picture *)self)->collect, probe, err);
+}
+
+static int picture_finish(void *self, struct attn_err *err)
+{
+    struct picture *p = self;
+    int rc = p->draw(p->out, &p->collect.album, &p->look, err);
+    return rc ? rc : attn_out_commit(p->out, err);
+}
+
+static int open_png(void **self, const struct attn_sink_job *job, struct attn_err *err)
+{
+    return picture_open(self, job, attn_png_write, false, err);
+}
+
+static int open_svg(void **self, const struct attn_sink_job *job, struct attn_err *err)
+{
+    return picture_open(self, job, attn_svg_write, false, err);
+}
+
+const struct attn_format attn_format_png = {
+    .name = "png", .open = open_png,
+    .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
+};
+
+const struct attn_format attn_format_svg = {
+    .name = "svg", .open = open_svg,
+    .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
+};

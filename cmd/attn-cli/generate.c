@@ -227,7 +227,7 @@ static int generate(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "png", "svg", NULL};
+static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "term", "png", "svg", NULL};
 
 static const struct option prompt_options[] = {
     {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name of --sentence", .flags = OPT_INPUT},
@@ -249,7 +249,7 @@ static const struct option options[] = {
     {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not end after the model's end-of-text token (eos_token_id)",
      .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "of the result: text (default) or json; of the activations with -o: csv, tidy, npy, "
-     "npz, png, svg, or text and json where the ending of PATH says nothing", .choices = formats, .flags = OPT_COUNTS},
+     "npz, term, png, svg, or text and json where the ending of PATH says nothing", .choices = formats, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory", .flags = 0},
     {.name = NULL},
 };

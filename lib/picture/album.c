@@ -1,6 +1,8 @@
 #include "picture/album.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/grow.h"
@@ -40,4 +42,29 @@ void attn_album_free(struct attn_album *a)
 const float *attn_sheet_matrix(const struct attn_sheet *s, size_t i)
 {
     return s->data + i * s->rows * s->cols;
+}
+
+bool attn_sheet_same_kind(const struct attn_sheet *a, const struct attn_sheet *b)
+{
+    return !strcmp(a->kind, b->kind);
+}
+
+bool attn_album_opens_kind(const struct attn_album *a, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (attn_sheet_same_kind(&a->sheet[k], &a->sheet[i]))
+            return false;
+    return true;
+}
+
+void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t brevity)
+{
+    static const char *const words[ATTN_BREVITIES][3] = {{"layer ", ", ", "head "}, {"L", " ", "H"}, {"", ".", ""}};
+    const char *const *word = words[brevity];
+    char layer[24] = "", head[24] = "";
+    if (s->layer >= 0)
+        snprintf(layer, sizeof layer, "%s%d", word[0], s->layer);
+    if (s->heads)
+        snprintf(head, sizeof head, "%s%zu", word[2], s->heads[i]);
+    snprintf(text, 64, "%s%s%s", layer, *layer && *head ? word[1] : "", head);
 }

@@ -10,14 +10,6 @@
 enum { MARGIN = 20, HEADING = 28, LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */
 enum { SIDE_MAX = 32000, PIXELS_MAX = 1 << 28 };        /* what viewers open, and 256 MB */
 
-static bool first_of_kind(const struct attn_album *a, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (!strcmp(a->sheet[k].kind, a->sheet[i].kind))
-            return false;
-    return true;
-}
-
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -38,7 +30,7 @@ int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const st
     if (!f->section)
         return attn_fail(err, ATTN_ENOMEM, "no memory to arrange %zu activations", a->n);
     for (size_t i = 0; i < a->n; i++) {
-        if (!first_of_kind(a, i))
+        if (!attn_album_opens_kind(a, i))
             continue;
         struct attn_section *s = &f->section[f->n++];
         attn_section_plan(s, a, &a->sheet[i], look);

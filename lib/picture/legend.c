@@ -58,6 +58,13 @@ size_t attn_scale_ticks(struct attn_tick tick[ATTN_TICKS_MAX], const struct attn
     return n;
 }
 
+void attn_scale_end(char text[32], const struct attn_scale *s, bool last)
+{
+    double x = attn_scale_value(s, last ? ATTN_STEPS - 1 : 0);
+    int e = x != 0 ? (int)floor(log10(fabs(x))) - 3 : 0;
+    text[attn_num_f64(text, decimal(round(x / pow(10, e)), e) + 0.0)] = '\0';
+}
+
 /* ---- what is on no scale --------------------------------------------------------------- */
 
 bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *step)

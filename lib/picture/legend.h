@@ -12,6 +12,8 @@ void attn_legend_draw(const struct attn_scale *s, size_t x, size_t y, const stru
 enum { ATTN_TICKS_MAX = 24 };
 struct attn_tick { double at; char text[32]; };
 size_t attn_scale_ticks(struct attn_tick tick[ATTN_TICKS_MAX], const struct attn_scale *s);
+/* The number at the first or the last step, to four digits; NUL-terminated. */
+void attn_scale_end(char text[32], const struct attn_scale *s, bool last);
 /* Lines of the legend: how numbers were scaled, and what was on no scale.  False: there are no more. */
 bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *step);
 

@@ -55,12 +55,12 @@ static void set_ends(struct attn_scale *s, const struct range *r, bool diverges)
     }
 }
 
-void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const char *kind, const struct attn_look *look)
+void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const struct attn_sheet *first, const struct attn_look *look)
 {
     struct range r = {INFINITY, -INFINITY, INFINITY};
     *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first};
     for (size_t i = 0; i < a->n; i++)
-        if (!strcmp(a->sheet[i].kind, kind))
+        if (attn_sheet_same_kind(&a->sheet[i], first))
             count_sheet(out, &r, &a->sheet[i]);
     set_ends(out, &r, attn_palette_diverges(look->palette));
 }

@@ -25,8 +25,9 @@ struct attn_scale {
     uint64_t unlogged;                  /* not above 0, on a log scale */
 };
 
-/* Of all sheets of one kind. */
-void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const char *kind, const struct attn_look *look);
+/* Of all sheets of the kind that `first` opens. */
+void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const struct attn_sheet *first,
+                     const struct attn_look *look);
 /* The steps of one row of a sheet. */
 void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct attn_sheet *sheet, const float *row);
 /* The middle of a step: a number, or for ATTN_BY_ROW a share. */

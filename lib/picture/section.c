@@ -17,7 +17,6 @@ enum {
     FRAME = ATTN_PAPER + 4
 };
 enum { LEFT_MAX = 18, TOP_MAX = 12 };                   /* columns of labels */
-enum { BREVITIES = 3 };                 /* ways to name a panel */
 
 static size_t larger(size_t a, size_t b)
 {
@@ -72,24 +71,11 @@ static struct attn_axis plan_axis(const struct attn_tokens *tokens, size_t n, si
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-/* "layer 0, head 3", "L0 H3", "0.3". */
-static void name_panel(char text[64], const struct attn_sheet *sheet, size_t i, size_t brevity)
-{
-    static const char *const words[BREVITIES][3] = {{"layer ", ", ", "head "}, {"L", " ", "H"}, {"", ".", ""}};
-    const char *const *word = words[brevity];
-    char layer[24] = "", head[24] = "";
-    if (sheet->layer >= 0)
-        snprintf(layer, sizeof layer, "%s%d", word[0], sheet->layer);
-    if (sheet->heads)
-        snprintf(head, sizeof head, "%s%zu", word[2], sheet->heads[i]);
-    snprintf(text, 64, "%s%s%s", layer, *layer && *head ? word[1] : "", head);
-}
-
 static void name_section(struct attn_section *s)
 {
     char text[128], where[64] = "";
     if (s->across * s->down == 1)
-        name_panel(where, s->first, 0, 0);
+        attn_sheet_call(where, s->first, 0, 0);
     snprintf(text, sizeof text, "%s%s%.48s", where, *where ? ": " : "", s->first->title);
     struct attn_label l = attn_label_line(text, strlen(text), 80);
     snprintf(s->title, sizeof s->title, "%s%s", l.text, s->first->keys ? " (rows: queries, columns: keys)" : "");
@@ -101,7 +87,7 @@ static void count_sheets(struct attn_section *s)
 {
     for (size_t i = 0; i < s->album->n; i++) {
         const struct attn_sheet *sheet = &s->album->sheet[i];
-        if (strcmp(sheet->kind, s->first->kind) != 0)
+        if (!attn_sheet_same_kind(sheet, s->first))
             continue;
         s->sheets++;
         s->matrices = larger(s->matrices, sheet->n);
@@ -145,7 +131,7 @@ void attn_section_plan(struct attn_section *s, const struct attn_album *a, const
     count_sheets(s);
     arrange(s);
     name_section(s);
-    attn_scale_make(&s->scale, a, first->kind, look);
+    attn_scale_make(&s->scale, a, first, look);
     s->cell = choose_cell(s, look);
     s->left = plan_axis(a->queries, s->rows, s->cell, LEFT_MAX, false);
     s->top = plan_axis(column_tokens(s), s->cols, s->cell, TOP_MAX, true);
@@ -188,8 +174,8 @@ static void draw_caption(const struct attn_section *s, const struct attn_sheet *
                          const struct attn_pen *pen)
 {
     char text[64];
-    for (size_t k = 0; k < BREVITIES; k++) {
-        name_panel(text, sheet, i, k);
+    for (size_t k = 0; k < ATTN_BREVITIES; k++) {
+        attn_sheet_call(text, sheet, i, k);
         if (strlen(text) * ATTN_LETTER + 2 > s->cols * s->cell + GAP)
             continue;
         struct attn_words w = {text, x, y, ATTN_LETTER, ATTN_BEGINS, false};
@@ -241,7 +227,7 @@ int attn_section_draw(const struct attn_section *s, size_t x, size_t y, const st
     pen->write(pen->self, &title);
     for (size_t k = 0; k < s->album->n && !rc; k++) {
         const struct attn_sheet *sheet = &s->album->sheet[k];
-        if (strcmp(sheet->kind, s->first->kind) != 0)
+        if (!attn_sheet_same_kind(sheet, s->first))
             continue;
         for (size_t i = 0; i < sheet->n && !rc; i++)
             rc = draw_at(s, sheet, i, nth++, x, y, pen, steps, err);

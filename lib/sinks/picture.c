@@ -6,6 +6,7 @@
 #include "picture/look.h"
 #include "picture/png.h"
 #include "picture/svg.h"
+#include "picture/term.h"
 #include "sinks/collect.h"
 
 typedef int draw_fn(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
@@ -65,6 +66,11 @@ static int picture_finish(void *self, struct attn_err *err)
     return rc ? rc : attn_out_commit(p->out, err);
 }
 
+static int open_term(void **self, const struct attn_sink_job *job, struct attn_err *err)
+{
+    return picture_open(self, job, attn_term_write, false, err);
+}
+
 static int open_png(void **self, const struct attn_sink_job *job, struct attn_err *err)
 {
     return picture_open(self, job, attn_png_write, false, err);
@@ -74,6 +80,11 @@ static int open_svg(void **self, const struct attn_sink_job *job, struct attn_er
 {
     return picture_open(self, job, attn_svg_write, false, err);
 }
+
+const struct attn_format attn_format_term = {
+    .name = "term", .open = open_term,
+    .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
+};
 
 const struct attn_format attn_format_png = {
     .name = "png", .open = open_png,

@@ -305,11 +305,12 @@ struct attn_observer attn_sink_observer(struct attn_sink *s);
 int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
 void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
 
-/* ---- comparing ------------------------------------------------------------------------- */
+/* ---- saved activations ----------------------------------------------------------------- */
 
 /* The activations of one run: read back from what a run wrote, or kept while a model runs. */
 struct attn_dump;
-/* A directory of .npy or .csv files, an .npz archive, one .npy file, the JSON document of a run. */
+/* A directory of .npy or .csv files or its manifest.json, an .npz archive, one .npy or .csv file, the JSON document or
+ * the tidy table of a run. */
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
                   const struct attn_select *what, int threads, struct attn_err *err);
@@ -317,6 +318,20 @@ void attn_dump_free(struct attn_dump *d);                           /* NULL is f
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* 0: not known */
 /* The text of a token, NUL-terminated; NULL: only the id is known. */
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
+
+/* Pictures of what a dump holds. */
+struct attn_plot_opts {
+    const char *format;                 /* term png svg */
+    const char *path;                   /* NULL or "-": standard output */
+    const char *title;
+    const char *show, *layers, *heads;  /* as attn_select_new takes them, but names are those in the dump; show NULL: pattern,
+                                         * or everything where there is none */
+    int width;                          /* columns of the terminal; 0: no limit */
+    struct attn_picture_opts picture;
+};
+int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);
+
+/* ---- comparing ------------------------------------------------------------------------- */
 
 enum attn_diff_kind {
     ATTN_DIFF_SAME, ATTN_DIFF_CLOSE,    /* bit for bit; within the tolerance */

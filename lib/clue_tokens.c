@@ -8,18 +8,18 @@
 /* Whether y's tokens are x's from `skip` on, for as many as both have. */
 static bool follows(const struct attn_dump *x, const struct attn_dump *y, size_t skip)
 {
-    for (size_t i = 0; i < y->tokens; i++)
-        if (i + skip >= x->tokens || x->token[i + skip].id != y->token[i].id)
+    for (size_t i = 0; i < y->tokens.n; i++)
+        if (i + skip >= x->tokens.n || x->tokens.item[i + skip].id != y->tokens.item[i].id)
             return false;
-    return y->tokens > 0;
+    return y->tokens.n > 0;
 }
 
 static bool one_more(struct clue *c, const struct attn_dump *more, const struct attn_dump *fewer, bool a)
 {
-    if (more->tokens != fewer->tokens + 1 || !follows(more, fewer, 1))
+    if (more->tokens.n != fewer->tokens.n + 1 || !follows(more, fewer, 1))
         return false;
     return attn_clue_say(c, "%c has one token more, in front: id %" PRId32 "; a beginning-of-sequence token (BOS) was added on one "
-                         "side only", attn_clue_side(a), more->token[0].id);
+                         "side only", attn_clue_side(a), more->tokens.item[0].id);
 }
 
 bool attn_clue_bos(struct clue *c)
@@ -43,15 +43,15 @@ bool attn_clue_bos_by_rows(struct clue *c)
 bool attn_clue_tokens(struct clue *c)
 {
     const struct attn_dump *a = c->d->a, *b = c->d->b;
-    size_t n = a->tokens < b->tokens ? a->tokens : b->tokens, i = 0;
-    while (i < n && a->token[i].id == b->token[i].id)
+    size_t n = a->tokens.n < b->tokens.n ? a->tokens.n : b->tokens.n, i = 0;
+    while (i < n && a->tokens.item[i].id == b->tokens.item[i].id)
         i++;
-    if (!n || (i == n && a->tokens == b->tokens))
+    if (!n || (i == n && a->tokens.n == b->tokens.n))
         return false;
     if (i == n)
-        return attn_clue_say(c, "A has %zu tokens, B %zu: the shorter list is the beginning of the longer", a->tokens, b->tokens);
+        return attn_clue_say(c, "A has %zu tokens, B %zu: the shorter list is the beginning of the longer", a->tokens.n, b->tokens.n);
     return attn_clue_say(c, "the sides ran on different tokens: token %zu has id %" PRId32 " in A and %" PRId32 " in B", i,
-                         a->token[i].id, b->token[i].id);
+                         a->tokens.item[i].id, b->tokens.item[i].id);
 }
 
 static int descending(const void *a, const void *b)

@@ -11,24 +11,6 @@
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-/* "blocks.0.attn.q" to (ATTN_ACT_Q, 0); act -1: none of ours. */
-static void find_act(struct attn_diff_row *row)
-{
-    const char *tail = row->name;
-    uint64_t layer = 0;
-    bool block = !strncmp(tail, "blocks.", 7);
-    size_t digits = block ? strspn(tail + 7, "0123456789") : 0;
-    row->act = row->layer = -1;
-    if (block && (!attn_num_parse_u64(tail + 7, digits, &layer) || layer > INT32_MAX || tail[7 + digits] != '.'))
-        return;
-    tail += block ? 7 + digits + 1 : 0;
-    for (int act = 0; act < ATTN_ACTS; act++)
-        if (attn_act_per_layer(act) == block && !strcmp(attn_act_tail(act), tail)) {
-            row->act = act;
-            row->layer = block ? (int)layer : -1;
-        }
-}
-
 /* Before the blocks, the blocks, after them, strangers. */
 static int stage(const struct attn_diff_row *r)
 {
@@ -153,7 +135,7 @@ static void set_shape(struct attn_diff_row *row, int side, const struct attn_arr
 static void fill_alone(struct attn_diff_row *row, int side, const struct attn_dumped *x)
 {
     *row = (struct attn_diff_row){.name = x->name, .kind = side == 0 ? ATTN_DIFF_ONLY_A : ATTN_DIFF_ONLY_B};
-    find_act(row);
+    row->act = attn_act_find(row->name, &row->layer);
     set_shape(row, side, &x->of);
 }
 
@@ -163,7 +145,7 @@ static void fill_pair(struct attn_diff_row *row, const struct attn_dumped *a, co
     fill_alone(row, 0, a);
     if (row->act < 0) {                 /* two lone files: one name may tell more */
         row->name = b->name;
-        find_act(row);
+        row->act = attn_act_find(row->name, &row->layer);
     }
     set_shape(row, 1, &b->of);
     struct attn_array x = a->of, y = b->of;

@@ -79,7 +79,7 @@ static int keep_tokens(struct attn_dump *d, const struct attn_tokens *tokens, in
     for (size_t i = 0; i < tokens->n && !rc; i++) {
         const struct attn_token *t = &tokens->tok[i];
         ids[i] = t->id;
-        rc = attn_dump_add_token(d, t->id, t->known ? t->text : NULL, t->text_len, err);
+        rc = attn_dump_add_token(d, &d->tokens, t->id, t->known ? t->text : NULL, t->text_len, err);
     }
     return rc;
 }

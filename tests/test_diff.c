@@ -239,7 +239,7 @@ static void a_strange_weight(struct attn_dump *d)
 
 static void another_token(struct attn_dump *d)
 {
-    d->token[3].id = 44;
+    d->tokens.item[3].id = 44;
     array(d, "embed")->data[0]++;
 }
 
@@ -304,7 +304,7 @@ START_TEST(test_bos)
     struct ran a = run_ids(wrong_origin("gpt2-a"), more, T + 1, "*", 1), b = run(wrong_origin("gpt2-a"));
     expect_diff(&a, &b, "embed", "bos", "A has one token more, in front: id 0");
     expect_diff(&b, &a, "embed", "bos", "B has one token more, in front: id 0");
-    a.dump->tokens = 0;                 /* as in an archive, which has none */
+    a.dump->tokens.n = 0;                 /* as in an archive, which has none */
     expect_diff(&a, &b, "embed", "bos", "A has one row more, in front");
     expect_diff(&b, &a, "embed", "bos", "B has one row more, in front");
     ran_free(&a);

@@ -90,10 +90,10 @@ static void bash_command(FILE *f, const struct command *c)
         bash_value(f, o);
         fputs(" ;;\n", f);
     }
-    fprintf(f, "        *) %s '", c->second ? "_attn_cli_paths -f" : "_attn_cli_words");
+    fprintf(f, "        *) %s '", c->paths ? "_attn_cli_paths -f" : "_attn_cli_words");
     for (size_t i = 0; (o = option_at(c, i)); i++)
         fprintf(f, "%s--%s", i ? " " : "", o->name);
-    for (size_t i = 0; c->word && !c->second && commands[i]; i++)
+    for (size_t i = 0; c->word && !c->paths && commands[i]; i++)
         fprintf(f, " %s", commands[i]->name);
     fputs("' \"$cur\" ;;\n        esac ;;\n", f);
 }
@@ -172,10 +172,10 @@ static void zsh_command(FILE *f, const struct command *c)
     fprintf(f, "    %s)\n        _arguments -s -S", c->name);
     for (size_t i = 0; (o = option_at(c, i)); i++)
         zsh_option(f, o);
+    if (c->word)
+        fprintf(f, " \\\n            '::%s:%s'", c->word, c->paths ? "_files" : "_attn_cli_commands");
     if (c->second)
-        fprintf(f, " \\\n            '::%s:_files' '::%s:_files'", c->word, c->second);
-    else if (c->word)
-        fprintf(f, " \\\n            '::%s:_attn_cli_commands'", c->word);
+        fprintf(f, " '::%s:_files'", c->second);
     fputs(" ;;\n", f);
 }
 
@@ -240,7 +240,7 @@ static void fish_command(FILE *f, const struct command *c)
     fprintf(f, "complete -c attn-cli -n __fish_use_subcommand -a %s -d ", c->name);
     fish_text(f, c->summary, strlen(c->summary));
     fputc('\n', f);
-    if (c->second)
+    if (c->paths)
         fprintf(f, "complete -c attn-cli -n '__fish_seen_subcommand_from %s' -F\n", c->name);
     for (size_t i = 0; (o = option_at(c, i)); i++) {
         fprintf(f, "complete -c attn-cli -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);

@@ -161,4 +161,5 @@ const struct command diff_command = {
                                              thread_options, general_options, NULL},
     .word = "A",
     .second = "B",
+    .paths = true,
 };

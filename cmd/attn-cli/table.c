@@ -10,8 +10,8 @@ struct word_rule word_rule;
 struct selection selection;
 
 const struct command *const commands[] = {
-    &run_command, &tokenize_command, &generate_command, &score_command, &explain_command, &diff_command, &info_command, &vocab_command,
-    &init_command, &bench_command, &help_command, NULL,
+    &run_command, &tokenize_command, &generate_command, &score_command, &explain_command, &diff_command, &plot_command,
+    &info_command, &vocab_command, &init_command, &bench_command, &help_command, NULL,
 };
 
 const struct option model_options[] = {

@@ -51,7 +51,8 @@ struct command {
     const struct pair *list;            /* more to know, at the end of the help */
     const struct option *const *groups; /* NULL after the last */
     const char *word;                   /* name of an argument that is no option; NULL: there is none */
-    const char *second;                 /* and of one after it; then both are paths, else word is a command */
+    const char *second;                 /* and of one after it */
+    bool paths;                         /* they are paths; else word is a command */
 };
 
 extern const struct command *const commands[];          /* NULL after the last */
@@ -62,7 +63,7 @@ const struct option *option_at(const struct command *c, size_t i);      /* NULL 
 const char *option_given(const struct option *o);
 
 extern const struct command run_command, tokenize_command, generate_command, score_command, explain_command, diff_command,
-    info_command, vocab_command, init_command, bench_command, help_command;
+    plot_command, info_command, vocab_command, init_command, bench_command, help_command;
 
 /* Options that several commands share, and where their values are. */
 extern struct common {

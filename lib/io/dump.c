@@ -19,7 +19,7 @@ static const size_t largest = (size_t)1 << 40;          /* bytes of a file we ar
 
 /* ---- the list -------------------------------------------------------------------------- */
 
-static void drop(struct attn_dumped *what)
+void attn_dump_drop(struct attn_dumped *what)
 {
     free(what->name);
     free(what->of.data);
@@ -54,7 +54,7 @@ int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struc
                   : attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu arrays", d->path, d->n + 1);
     add.name = copy;
     if (rc || !copy) {
-        drop(&add);
+        attn_dump_drop(&add);
         return rc;
     }
     d->item[d->n] = *what;
@@ -62,29 +62,37 @@ int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struc
     return ATTN_OK;
 }
 
-int attn_dump_add_token(struct attn_dump *d, int32_t id, const char *text, size_t len, struct attn_err *err)
+int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t id, const char *text, size_t len,
+                        struct attn_err *err)
 {
-    struct attn_dump_token *more = attn_grow(d->token, &d->token_room, d->tokens + 1, sizeof *more);
+    struct attn_dump_token *more = attn_grow(to->item, &to->room, to->n + 1, sizeof *more);
     if (more)
-        d->token = more;
+        to->item = more;
     char *copy = more && text ? malloc(len + 1) : NULL;
     if (!more || (text && !copy))
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu tokens", d->path, d->tokens + 1);
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu tokens", d->path, to->n + 1);
     if (copy) {
         memcpy(copy, text, len);
         copy[len] = '\0';
     }
-    d->token[d->tokens++] = (struct attn_dump_token){id, copy, len};
+    to->item[to->n++] = (struct attn_dump_token){id, copy, len};
     return ATTN_OK;
 }
 
-size_t attn_dump_tokens(const struct attn_dump *d) { return d->tokens; }
+size_t attn_dump_tokens(const struct attn_dump *d) { return d->tokens.n; }
 
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len)
 {
-    *id = d->token[i].id;
-    *len = d->token[i].len;
-    return d->token[i].text;
+    *id = d->tokens.item[i].id;
+    *len = d->tokens.item[i].len;
+    return d->tokens.item[i].text;
+}
+
+static void free_list(struct attn_dump_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->item[i].text);
+    free(list->item);
 }
 
 void attn_dump_free(struct attn_dump *d)
@@ -92,11 +100,11 @@ void attn_dump_free(struct attn_dump *d)
     if (!d)
         return;
     for (size_t i = 0; i < d->n; i++)
-        drop(&d->item[i]);
-    for (size_t i = 0; i < d->tokens; i++)
-        free(d->token[i].text);
+        attn_dump_drop(&d->item[i]);
+    free_list(&d->tokens);
+    free_list(&d->rows);
+    free_list(&d->cols);
     free(d->item);
-    free(d->token);
     free(d);
 }
 
@@ -133,11 +141,34 @@ static int read_npz(struct attn_dump *d, const struct attn_map *m, const char *p
     return rc;
 }
 
+static int add_csv(struct attn_dump *d, const char *file, size_t len, const struct attn_map *m, const char *path,
+                   struct attn_err *err)
+{
+    const char *text = (const char *)m->data;
+    struct attn_dumped what = {0};
+    int rc = attn_dump_read_csv(&what.of, text, m->len, path, err);
+    if (!rc && !d->n)
+        rc = attn_dump_read_labels(d, text, m->len, err);
+    if (rc)
+        free(what.of.data);
+    return rc ? rc : attn_dump_add(d, file, len, &what, err);
+}
+
+/* A table: long, or one matrix. */
+static int read_table(struct attn_dump *d, const char *file, size_t len, const struct attn_map *m, const char *path,
+                      struct attn_err *err)
+{
+    if (attn_dump_is_tidy((const char *)m->data, m->len))
+        return attn_dump_read_tidy(d, (const char *)m->data, m->len, path, err);
+    int rc = add_csv(d, file, len, m, path, err);
+    return rc ? rc : attn_dump_join_heads(d, err);
+}
+
 static int read_file(struct attn_dump *d, const char *path, struct attn_err *err)
 {
     struct attn_map m = {0};
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    size_t len = strlen(file), n = stem(file, len, ".npy");
+    size_t len = strlen(file), n = stem(file, len, ".npy"), table = stem(file, len, ".csv");
     int rc = attn_map_open(&m, path, largest, err);
     if (rc)
         return rc;
@@ -148,6 +179,8 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
         rc = read_npz(d, &m, path, err);
     else if (stem(file, len, ".npy") || stem(file, len, ".npz"))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: neither an .npy file nor a zip archive, whatever it is called", path);
+    else if (table || attn_dump_is_tidy((const char *)m.data, m.len))
+        rc = read_table(d, file, table, &m, path, err);
     else
         rc = attn_dump_read_document(d, (const char *)m.data, m.len, path, err);
     attn_map_close(&m);
@@ -155,14 +188,6 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
 }
 
 /* ---- a directory ----------------------------------------------------------------------- */
-
-static int add_csv(struct attn_dump *d, const char *file, size_t len, const struct attn_map *m, const char *path,
-                   struct attn_err *err)
-{
-    struct attn_dumped what = {0};
-    int rc = attn_dump_read_csv(&what.of, (const char *)m->data, m->len, path, err);
-    return rc ? rc : attn_dump_add(d, file, len, &what, err);
-}
 
 /* What waits for a writer or never ends is no file of a dump. */
 static int map_regular(struct attn_map *m, const char *path, struct attn_err *err)
@@ -202,87 +227,6 @@ static int read_files(struct attn_dump *d, const char *dir, struct dirent **list
     return rc;
 }
 
-/* "blocks.0.attn.q.head12": the length of the name and the number; false: none. */
-static bool head_of(const char *name, size_t *len, uint64_t *head)
-{
-    const char *dot = strrchr(name, '.');
-    if (!dot || strncmp(dot, ".head", 5) || !attn_num_parse_u64(dot + 5, strlen(dot + 5), head))
-        return false;
-    *len = (size_t)(dot - name);
-    return true;
-}
-
-static int by_head(const void *a, const void *b)
-{
-    const struct attn_dumped *x = a, *y = b;
-    size_t xl = strlen(x->name), yl = strlen(y->name);
-    uint64_t xh = 0, yh = 0;
-    head_of(x->name, &xl, &xh);
-    head_of(y->name, &yl, &yh);
-    int order = strncmp(x->name, y->name, xl < yl ? xl : yl);
-    if (order || xl != yl)
-        return order ? order : xl < yl ? -1 : 1;
-    return (xh > yh) - (xh < yh);
-}
-
-/* Matrices i..i + n are the heads of one activation: they become one array, `len` bytes of whose name count. */
-static int join(struct attn_dumped *out, const struct attn_dumped *head, size_t n, size_t len, const char *dir,
-                struct attn_err *err)
-{
-    const struct attn_array *first = &head[0].of;
-    struct attn_dumped all = {.n_heads = n, .of = {.ndim = 3, .shape = {n, first->shape[0], first->shape[1]}, .n = n * first->n}};
-    for (size_t i = 1; i < n; i++)
-        if (memcmp(head[i].of.shape, first->shape, sizeof first->shape) != 0)
-            return attn_fail(err, ATTN_EFORMAT, "%s: '%s' and '%s' are heads of one activation and differ in shape", dir,
-                             head[0].name, head[i].name);
-    all.name = strndup(head[0].name, len);
-    all.of.data = malloc(all.of.n * sizeof *all.of.data + 1);
-    all.heads = calloc(n, sizeof *all.heads);
-    if (!all.name || !all.of.data || !all.heads) {
-        drop(&all);
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the heads of '%s'", dir, head[0].name);
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint64_t number = 0;
-        size_t ignored;
-        head_of(head[i].name, &ignored, &number);
-        all.heads[i] = (size_t)number;
-        if (first->n)
-            memcpy(all.of.data + i * first->n, head[i].of.data, first->n * sizeof *all.of.data);
-    }
-    *out = all;
-    return ATTN_OK;
-}
-
-static int join_heads(struct attn_dump *d, struct attn_err *err)
-{
-    size_t kept = 0;
-    int rc = ATTN_OK;
-    if (d->n)
-        qsort(d->item, d->n, sizeof *d->item, by_head);
-    for (size_t i = 0, n; i < d->n; i += n) {
-        size_t len = 0, other;
-        uint64_t head;
-        bool split = head_of(d->item[i].name, &len, &head);
-        for (n = 1; split && i + n < d->n; n++) {
-            const char *next = d->item[i + n].name;
-            if (!head_of(next, &other, &head) || other != len || strncmp(d->item[i].name, next, len))
-                break;
-        }
-        struct attn_dumped whole = d->item[i];
-        if (split && !rc)
-            rc = join(&whole, &d->item[i], n, len, d->path, err);
-        for (size_t k = 0; k < n && split && !rc; k++)
-            drop(&d->item[i + k]);
-        for (size_t k = 0; k < n && rc; k++)            /* after a failure all stay, to be freed */
-            d->item[kept++] = d->item[i + k];
-        if (!rc)
-            d->item[kept++] = whole;
-    }
-    d->n = kept;
-    return rc;
-}
-
 static int read_directory(struct attn_dump *d, const char *path, struct attn_err *err)
 {
     struct dirent **list;
@@ -293,7 +237,7 @@ static int read_directory(struct attn_dump *d, const char *path, struct attn_err
     if (!rc && !d->n) {
         rc = read_files(d, path, list, n, ".csv", err);
         if (!rc)
-            rc = join_heads(d, err);
+            rc = attn_dump_join_heads(d, err);
     }
     for (int i = 0; i < n; i++) {
         if (!rc && !strcmp(list[i]->d_name, "manifest.json"))
@@ -307,6 +251,15 @@ static int read_directory(struct attn_dump *d, const char *path, struct attn_err
     return rc;
 }
 
+/* Where a manifest.json is, malloc'd; NULL: the path is another (or memory ran out: it is read as a document, and refused). */
+static char *manifest_directory(const char *path)
+{
+    static const char leaf[] = "manifest.json";
+    size_t len = strlen(path), n = len < sizeof leaf - 1 ? 0 : len - (sizeof leaf - 1);
+    bool manifest = len >= sizeof leaf - 1 && !strcmp(path + n, leaf) && (n == 0 || path[n - 1] == '/');
+    return !manifest ? NULL : n ? strndup(path, n) : strdup(".");
+}
+
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err)
 {
     struct stat st;
@@ -315,9 +268,11 @@ int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *er
     if (!d)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a dump", path);
     d->path = path;
+    char *around = manifest_directory(path);
     bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    int rc = directory ? read_directory(d, path, err) : read_file(d, path, err);
+    int rc = around || directory ? read_directory(d, around ? around : path, err) : read_file(d, path, err);
     d->path = NULL;
+    free(around);
     if (rc)
         attn_dump_free(d);
     else

@@ -10,31 +10,8 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/num.h"
+#include "io/fields.h"
 #include "io/strings.h"
-
-struct fields { const char *at, *end; };
-
-/* The next field as written, quotes included; *last: its line ends with it.  False: a quote is not closed. */
-static bool next_field(struct fields *f, const char **s, size_t *len, bool *last)
-{
-    const char *p = f->at;
-    if (p < f->end && *p == '"') {
-        do {
-            p = memchr(p + 1, '"', (size_t)(f->end - p - 1));
-            if (!p)
-                return false;
-        } while (++p < f->end && *p == '"');
-    }
-    while (p < f->end && *p != ',' && *p != '\n')
-        p++;
-    *s = f->at;
-    *len = (size_t)(p - f->at);
-    *last = p == f->end || *p == '\n';
-    if (*last && *len && (*s)[*len - 1] == '\r')
-        --*len;
-    f->at = p + (p < f->end);
-    return true;
-}
 
 struct table { float *data; size_t n, room, rows, columns; };
 
@@ -57,14 +34,14 @@ static int add_number(struct table *t, const char *s, size_t len, const char *pa
     return ATTN_OK;
 }
 
-static int read_row(struct table *t, struct fields *f, const char *path, struct attn_err *err)
+static int read_row(struct table *t, struct attn_fields *f, const char *path, struct attn_err *err)
 {
     bool last = false;
     size_t found = 0;
     for (size_t i = 0; !last; i++) {
         const char *s;
         size_t len;
-        if (!next_field(f, &s, &len, &last))
+        if (!attn_fields_next(f, &s, &len, &last))
             return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: a quote is not closed", path, t->rows + 1);
         found = i;
         if (i > t->columns)
@@ -79,12 +56,12 @@ static int read_row(struct table *t, struct fields *f, const char *path, struct 
     return ATTN_OK;
 }
 
-static int read_header(struct table *t, struct fields *f, const char *path, struct attn_err *err)
+static int read_header(struct table *t, struct attn_fields *f, const char *path, struct attn_err *err)
 {
     const char *s;
     size_t len, i = 0;
     for (bool last = false; !last; i++)
-        if (!next_field(f, &s, &len, &last))
+        if (!attn_fields_next(f, &s, &len, &last))
             return attn_fail(err, ATTN_EFORMAT, "%s: the first row: a quote is not closed", path);
     t->columns = i - 1;
     return t->columns ? ATTN_OK
@@ -93,7 +70,7 @@ static int read_header(struct table *t, struct fields *f, const char *path, stru
 
 int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, const char *path, struct attn_err *err)
 {
-    struct fields f = {text, text + len};
+    struct attn_fields f = {text, text + len};
     struct table t = {0};
     int rc = read_header(&t, &f, path, err);
     while (!rc && f.at < f.end)
@@ -104,4 +81,33 @@ int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, con
     }
     *out = (struct attn_array){.ndim = 2, .shape = {t.rows, t.columns}, .n = t.n, .data = t.data};
     return ATTN_OK;
+}
+
+/* Labels are few beside the numbers: one at a time, in memory of its own. */
+static int add_label(struct attn_dump *d, struct attn_dump_list *to, const char *s, size_t len, struct attn_err *err)
+{
+    char *text = malloc(len + 1);
+    if (!text)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a label", d->path);
+    int rc = attn_dump_add_token(d, to, -1, text, attn_fields_text(text, s, len), err);
+    free(text);
+    return rc;
+}
+
+int attn_dump_read_labels(struct attn_dump *d, const char *text, size_t len, struct attn_err *err)
+{
+    struct attn_fields f = {text, text + len};
+    int rc = ATTN_OK;
+    for (size_t row = 0; !rc && f.at < f.end; row++) {
+        bool last = false;
+        for (size_t i = 0; !rc && !last; i++) {
+            const char *s;
+            size_t n;
+            if (!attn_fields_next(&f, &s, &n, &last))
+                return ATTN_OK;         /* the numbers were read: this cannot be */
+            if ((row == 0) != (i == 0))
+                rc = add_label(d, row ? &d->rows : &d->cols, s, n, err);
+        }
+    }
+    return rc;
 }

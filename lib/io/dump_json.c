@@ -217,7 +217,7 @@ static int read_token(struct reader *r)
     if (!rc && r->j.failed)
         rc = unexpected(r, "a token");
     if (!rc)
-        rc = attn_dump_add_token(r->d, (int32_t)id, text, len, r->err);
+        rc = attn_dump_add_token(r->d, &r->d->tokens, (int32_t)id, text, len, r->err);
     free(text);
     return rc;
 }

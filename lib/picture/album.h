@@ -10,7 +10,7 @@
 
 struct attn_sheet {
     const char *kind;                   /* "attn.pattern": what sheets drawn together have in common */
-    const char *title;                  /* "attention pattern" */
+    const char *title, *axes;           /* "attention pattern", " (rows: queries, columns: keys)" */
     int layer;                          /* -1: outside the blocks */
     size_t n, rows, cols;
     const size_t *heads;                /* [n]; NULL: no head axis, and n is 1 */

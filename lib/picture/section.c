@@ -78,7 +78,7 @@ static void name_section(struct attn_section *s)
         attn_sheet_call(where, s->first, 0, 0);
     snprintf(text, sizeof text, "%s%s%.48s", where, *where ? ": " : "", s->first->title);
     struct attn_label l = attn_label_line(text, strlen(text), 80);
-    snprintf(s->title, sizeof s->title, "%s%s", l.text, s->first->keys ? " (rows: queries, columns: keys)" : "");
+    snprintf(s->title, sizeof s->title, "%s%s", l.text, s->first->axes);
 }
 
 /* ---- where things are ------------------------------------------------------------------ */

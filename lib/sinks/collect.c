@@ -33,7 +33,7 @@ static int begin(struct attn_collect *c, const struct attn_piece *p, struct attn
 {
     int act = p->of->act;
     struct attn_sheet sheet = {
-        .kind = attn_act_tail(act), .title = attn_act_title(act), .layer = p->of->layer, .n = p->matrices, .rows = p->T,
+        .kind = attn_act_tail(act), .title = attn_act_title(act), .axes = attn_act_axes(act), .layer = p->of->layer, .n = p->matrices, .rows = p->T,
         .cols = p->cols, .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act)};
     return attn_album_add(&c->album, &sheet, &c->band[act], err);
 }

@@ -3,19 +3,14 @@
 
 #include "base/err.h"
 #include "base/out.h"
-#include "picture/look.h"
-#include "picture/png.h"
-#include "picture/svg.h"
-#include "picture/term.h"
+#include "picture/drawing.h"
 #include "sinks/collect.h"
-
-typedef int draw_fn(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 
 struct picture {
     struct attn_out *out;
     struct attn_collect collect;
     struct attn_look look;
-    draw_fn *draw;
+    const struct attn_drawing *drawing;
 };
 
 static void picture_close(void *self)
@@ -28,7 +23,7 @@ static void picture_close(void *self)
     free(p);
 }
 
-static int picture_open(void **self, const struct attn_sink_job *job, draw_fn *draw, bool next, struct attn_err *err)
+static int picture_open(void **self, const struct attn_sink_job *job, const char *format, struct attn_err *err)
 {
     if (!attn_select_activations(job->select))
         return attn_fail(err, ATTN_EUSAGE, "a picture shows activations, and only tokens are selected; for the token table take "
@@ -36,8 +31,8 @@ static int picture_open(void **self, const struct attn_sink_job *job, draw_fn *d
     struct picture *p = calloc(1, sizeof *p);
     if (!p)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a picture");
-    p->draw = draw;
-    attn_collect_start(&p->collect, job, next);
+    p->drawing = attn_drawing_find(format);
+    attn_collect_start(&p->collect, job, p->drawing->next);
     int rc = attn_look_make(&p->look, &job->picture, err);
     p->look.width = job->width;
     if (!rc)
@@ -62,23 +57,23 @@ static int picture_watch(void *self, const struct attn_probe *probe, struct attn
 static int picture_finish(void *self, struct attn_err *err)
 {
     struct picture *p = self;
-    int rc = p->draw(p->out, &p->collect.album, &p->look, err);
+    int rc = p->drawing->write(p->out, &p->collect.album, &p->look, err);
     return rc ? rc : attn_out_commit(p->out, err);
 }
 
 static int open_term(void **self, const struct attn_sink_job *job, struct attn_err *err)
 {
-    return picture_open(self, job, attn_term_write, false, err);
+    return picture_open(self, job, "term", err);
 }
 
 static int open_png(void **self, const struct attn_sink_job *job, struct attn_err *err)
 {
-    return picture_open(self, job, attn_png_write, false, err);
+    return picture_open(self, job, "png", err);
 }
 
 static int open_svg(void **self, const struct attn_sink_job *job, struct attn_err *err)
 {
-    return picture_open(self, job, attn_svg_write, false, err);
+    return picture_open(self, job, "svg", err);
 }
 
 const struct attn_format attn_format_term = {

@@ -62,13 +62,6 @@ static uint64_t count_numbers(const struct attn_sink_job *job)
 
 /* ---- matrices -------------------------------------------------------------------------- */
 
-static const char *axes(int act)
-{
-    if (attn_act_square(act))
-        return " (rows: queries, columns: keys)";
-    return act == ATTN_ACT_LOGITS ? " (columns: token ids)" : "";
-}
-
 static const char *head_noun(const struct text *t, const struct attn_piece *p)
 {
     return attn_act_kv(p->of->act) && t->job->model->Hkv != t->job->model->H ? "kv head" : "head";
@@ -84,7 +77,7 @@ static void print_title(struct text *t, const struct attn_piece *p, int head)
         attn_out_printf(t->out, "layer %d", p->of->layer);
     if (head >= 0)
         attn_out_printf(t->out, ", %s %d", head_noun(t, p), head);
-    attn_out_printf(t->out, "%s%s%s", p->of->layer >= 0 ? ": " : "", attn_act_title(p->of->act), axes(p->of->act));
+    attn_out_printf(t->out, "%s%s%s", p->of->layer >= 0 ? ": " : "", attn_act_title(p->of->act), attn_act_axes(p->of->act));
     attn_paint(t->out, t->job->color, ATTN_PLAIN);
     attn_out_char(t->out, '\n');
     attn_paint(t->out, t->job->color, ATTN_DIM);

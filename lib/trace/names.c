@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
+
 enum axis { NO_HEADS, QUERY_HEADS, KV_HEADS };
 enum columns { WIDTH, AFTER_BLOCK, HEAD_KEY, HEAD_VALUE, ALL_VALUES, KEYS, MLP, VOCABULARY };
 
@@ -38,6 +40,23 @@ void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer)
         snprintf(buf, ATTN_NAME_MAX, "%s", rows[act].tail);
 }
 
+int attn_act_find(const char *name, int *layer)
+{
+    bool block = !strncmp(name, "blocks.", 7);
+    size_t digits = block ? strspn(name + 7, "0123456789") : 0;
+    const char *tail = block ? name + 7 + digits + 1 : name;
+    uint64_t number = 0;
+    *layer = -1;
+    if (block && (!attn_num_parse_u64(name + 7, digits, &number) || number > INT32_MAX || name[7 + digits] != '.'))
+        return -1;
+    for (int act = 0; act < ATTN_ACTS; act++)
+        if (attn_act_per_layer(act) == block && !strcmp(attn_act_tail(act), tail)) {
+            *layer = block ? (int)number : -1;
+            return act;
+        }
+    return -1;
+}
+
 const char *attn_act_tail(int act)
 {
     return rows[act].tail;
@@ -46,6 +65,13 @@ const char *attn_act_tail(int act)
 const char *attn_act_title(int act)
 {
     return rows[act].title;
+}
+
+const char *attn_act_axes(int act)
+{
+    if (attn_act_square(act))
+        return " (rows: queries, columns: keys)";
+    return act == ATTN_ACT_LOGITS ? " (columns: token ids)" : "";
 }
 
 const char *attn_act_short(int act)

@@ -14,9 +14,12 @@ struct attn_stage { size_t L, H, Hkv; bool has[ATTN_ACTS]; };
 
 /* "blocks.0.attn.pattern" for (ATTN_ACT_PATTERN, 0), "logits" for (ATTN_ACT_LOGITS, -1). */
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer);
+/* The other way round; -1: none of ours.  *layer is -1 outside the blocks. */
+int attn_act_find(const char *name, int *layer);
 const char *attn_act_tail(int act);     /* "attn.pattern": without the block */
 const char *attn_act_short(int act);    /* "pattern" */
 const char *attn_act_title(int act);    /* "attention pattern" */
+const char *attn_act_axes(int act);     /* " (rows: queries, columns: keys)"; "" where there is nothing to say */
 bool attn_act_per_layer(int act);
 size_t attn_act_heads(const struct attn_stage *s, int act);         /* 0: no head axis */
 bool attn_act_kv(int act);              /* its heads are key/value heads */

@@ -20,8 +20,6 @@ struct attn_select {
 
 /* ---- layers and heads ------------------------------------------------------------------ */
 
-struct spec { const char *option, *noun, *text; size_t n; };
-
 /* A whole number at *at, which moves behind it; one too large for 64 bits is the largest. */
 static bool whole(const char **at, uint64_t *out)
 {
@@ -44,8 +42,7 @@ static bool range(const char **at, uint64_t *lo, uint64_t *hi)
     return whole(at, hi) && *hi >= *lo;
 }
 
-/* keep[n]: which indices the text names. */
-static int parse_spec(bool *keep, const struct spec *sp, const char *model, struct attn_err *err)
+int attn_spec_parse(bool *keep, const struct attn_spec *sp, struct attn_err *err)
 {
     memset(keep, !sp->text, sp->n);
     for (const char *at = sp->text; at; at = *at ? at + 1 : NULL) {
@@ -59,8 +56,8 @@ static int parse_spec(bool *keep, const struct spec *sp, const char *model, stru
             return attn_fail(err, ATTN_EUSAGE, "%s '%s': expected indices and ascending ranges such as 0,2-4",
                              sp->option, sp->text);
         if (hi >= sp->n)
-            return attn_fail(err, ATTN_EFORMAT, "%s '%s': found %.*s, but model '%s' has %zu %s%s, counted from 0",
-                             sp->option, sp->text, len, start, model, sp->n, sp->noun, sp->n == 1 ? "" : "s");
+            return attn_fail(err, ATTN_EFORMAT, "%s '%s': found %.*s, but %s '%s' has %zu %s%s, counted from 0",
+                             sp->option, sp->text, len, start, sp->owner, sp->name, sp->n, sp->noun, sp->n == 1 ? "" : "s");
         memset(keep + lo, true, hi - lo + 1);
     }
     return 0;
@@ -71,7 +68,7 @@ static int keep_layers(struct attn_select *s, struct attn_err *err)
     bool *keep = calloc(s->stage.L + 1, sizeof *keep);
     if (!keep)
         return attn_fail(err, ATTN_ENOMEM, "no memory to select among %zu layers", s->stage.L);
-    int rc = parse_spec(keep, &(struct spec){ "--layer", "layer", s->layers, s->stage.L }, s->model, err);
+    int rc = attn_spec_parse(keep, &(struct attn_spec){ "--layer", "layer", s->layers, s->stage.L, "model", s->model }, err);
     for (size_t l = 0; !rc && l < s->stage.L; l++)
         if (!keep[l])
             memset(s->want[1 + l], 0, sizeof s->want[0]);
@@ -101,7 +98,7 @@ static int keep_heads(struct attn_select *s, struct attn_err *err)
         free(keep);
         return attn_fail(err, ATTN_ENOMEM, "no memory to select among %zu heads", H);
     }
-    int rc = parse_spec(keep, &(struct spec){ "--head", "head", s->heads, H }, s->model, err);
+    int rc = attn_spec_parse(keep, &(struct attn_spec){ "--head", "head", s->heads, H, "model", s->model }, err);
     if (!rc)
         list_heads(s, keep);
     free(keep);

@@ -29,4 +29,9 @@ bool attn_select_interleaved(const struct attn_select *s, int layer);
 struct attn_asked { const char *show, *layers, *heads; };
 struct attn_asked attn_select_asked(const struct attn_select *s);
 
+/* keep[n]: which of n layers or heads (`noun`) a list like 0,2-4 names; text NULL: all.  For messages: they are those
+ * of the `owner` ("model", "dump") called `name`. */
+struct attn_spec { const char *option, *noun, *text; size_t n; const char *owner, *name; };
+int attn_spec_parse(bool *keep, const struct attn_spec *spec, struct attn_err *err);
+
 #endif

@@ -26,7 +26,7 @@ _attn_cli()
     if [[ $cur == "=" ]]; then cur=; fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _attn_cli_words 'run tokenize generate score explain diff info vocab init bench help --help --version' "$cur"
+        _attn_cli_words 'run tokenize generate score explain diff plot info vocab init bench help --help --version' "$cur"
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -40,7 +40,7 @@ _attn_cli()
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
         --head) : ;;
-        --format) _attn_cli_words 'text json csv tidy npy npz png svg' "$cur" ;;
+        --format) _attn_cli_words 'text json csv tidy npy npz term png svg' "$cur" ;;
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --precision) : ;;
         --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
@@ -73,7 +73,7 @@ _attn_cli()
         --top-p) : ;;
         --seed) : ;;
         --stop) : ;;
-        --format) _attn_cli_words 'text json csv tidy npy npz png svg' "$cur" ;;
+        --format) _attn_cli_words 'text json csv tidy npy npz term png svg' "$cur" ;;
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
@@ -130,6 +130,18 @@ _attn_cli()
         --format) _attn_cli_words 'text json' "$cur" ;;
         -t|--threads) : ;;
         *) _attn_cli_paths -f '--model --sentence --file --raw --special --bos --ids --show --layer --head --with --atol --rtol --exact --all --format --threads --quiet --help --version' "$cur" ;;
+        esac ;;
+    plot)
+        case $prev in
+        --format) _attn_cli_words 'term png svg' "$cur" ;;
+        -o|--output) _attn_cli_paths -f '' "$cur" ;;
+        --show) : ;;
+        --layer) : ;;
+        --head) : ;;
+        --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
+        --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
+        --cell) : ;;
+        *) _attn_cli_paths -f '--format --output --show --layer --head --color-scale --hide-first --palette --cell --quiet --help --version' "$cur" ;;
         esac ;;
     info)
         case $prev in
@@ -199,7 +211,7 @@ _attn_cli()
     help)
         case $prev in
         --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
-        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain diff info vocab init bench help' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain diff plot info vocab init bench help' "$cur" ;;
         esac ;;
     esac
 }

@@ -1,0 +1,61 @@
+/* plot.c - pictures of saved matrices. */
+#include "dump.h"
+#include "picture.h"
+#include "say.h"
+#include "table.h"
+#include "terminal.h"
+
+static struct { const char *format, *path, *show, *layer, *head; } o;
+
+static int plot(struct attn_err *err)
+{
+    struct attn_dump *d = NULL;
+    bool terminal = terminal_is(o.path);
+    struct attn_plot_opts opts = {
+        .path = o.path, .title = common.word, .show = o.show, .layers = o.layer, .heads = o.head,
+        .width = terminal_columns(terminal), .picture = picture_look(terminal)};
+    if (!common.word)
+        return fail(err, ATTN_EUSAGE, "which matrices? give a .npy, .npz, .csv or .json file, or a directory that run wrote");
+    if (!o.format)
+        o.format = dump_format_of(o.path);
+    opts.format = o.format ? o.format : "term";
+    int code = dump_check_format(opts.format, o.path, err);
+    if (!code)
+        code = attn_dump_open(&d, common.word, err);
+    if (!code)
+        code = attn_plot(d, &opts, err);
+    attn_dump_free(d);
+    return code;
+}
+
+static const char *const formats[] = {"term", "png", "svg", NULL};
+static const struct option options[] = {
+    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png or svg (default: by the ending of the -o path, "
+     "else term)", .choices = formats},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = 0},
+    {0, "show", OPT_TEXT, &o.show, "LIST", "only these, with commas between them: names as the dump has them, patterns "
+     "(blocks.*.attn.*), short names (scores) (default: pattern, or everything where there is none)", .flags = 0},
+    {0, "layer", OPT_TEXT, &o.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = 0},
+    {0, "head", OPT_TEXT, &o.head, "SPEC", "only these heads, counted from 0: 0,2-4 (default: all)", .flags = 0},
+    {.name = NULL},
+};
+
+const struct command plot_command = {
+    .name = "plot",
+    .run = plot,
+    .usage = "plot PATH [--show LIST] [--layer SPEC] [--head SPEC] [--format F] [-o PATH]",
+    .summary = "draw saved matrices",
+    .about = "Draws what a run wrote, or any matrices: PATH is an .npy, .npz, .csv or .tidy file, the JSON document of run, "
+             "manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; arrays "
+             "without any are numbered.  Numbers may be float16, float32 or float64; arrays are [rows,columns] or "
+             "[heads,rows,columns].  NaN has a colour of its own and is counted.",
+    .examples = (const struct pair[]){
+        {"attn-cli run -s \"Life is short\" -o out.npz && attn-cli plot out.npz", "on the terminal"},
+        {"attn-cli plot out.npz --layer 3 --head 0-3 --color-scale log -o heads.png", "some heads, for a slide"},
+        {"attn-cli plot out/manifest.json --show scores --palette balance -o scores.svg", "for a paper"},
+        {"attn-cli plot attention.npy", "a matrix of your own"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){options, picture_options, general_options, NULL},
+    .word = "PATH",
+    .paths = true,
+};

@@ -1,0 +1,199 @@
+/* dump_tidy.c - arrays out of the long table of `run --format tidy`:
+ *
+ *     name,layer,head,row,col,row_token,col_token,value
+ *
+ * in the order it is written: array by array, heads, rows and columns ascending.  Column labels are those of the first
+ * array that has some. */
+#include "io/dump.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/num.h"
+#include "io/fields.h"
+#include "io/strings.h"
+
+enum field { NAME, LAYER, HEAD, ROW, COL, ROW_TOKEN, COL_TOKEN, VALUE, FIELDS };
+static const char header[] = "name,layer,head,row,col,row_token,col_token,value";
+
+struct text { const char *s; size_t len; };
+
+struct table {
+    struct attn_dump *d;
+    const char *path;
+    size_t line;
+    struct text field[FIELDS];
+    struct text name;                   /* of the array that is read; len 0: none */
+    struct attn_dumped now;
+    size_t room, heads_room;
+    size_t row, col, rows, cols;        /* of the number before; of a matrix, once one is whole */
+    struct attn_err *err;
+};
+
+bool attn_dump_is_tidy(const char *text, size_t len)
+{
+    return len >= sizeof header - 1 && !memcmp(text, header, sizeof header - 1);
+}
+
+static int refuse(const struct table *t, const char *what)
+{
+    return attn_fail(t->err, ATTN_EFORMAT, "%s: line %zu: %s", t->path, t->line, what);
+}
+
+static int no_memory(const struct table *t)
+{
+    return attn_fail(t->err, ATTN_ENOMEM, "%s: no memory for what it holds", t->path);
+}
+
+/* ---- one array ------------------------------------------------------------------------- */
+
+/* The matrix that ends with the number before has the shape of the others. */
+static int end_matrix(struct table *t)
+{
+    size_t rows = t->row + 1, cols = t->col + 1;
+    bool same = !t->rows || (t->rows == rows && t->cols == cols);
+    if (!same || (rows > 1 && t->cols && t->cols != cols))
+        return refuse(t, "the matrix before it has another shape than the others of its name");
+    t->rows = rows;
+    t->cols = cols;
+    return ATTN_OK;
+}
+
+static int end_array(struct table *t)
+{
+    struct attn_array *of = &t->now.of;
+    int rc = t->name.len ? end_matrix(t) : ATTN_OK;
+    size_t n = t->now.n_heads;
+    if (!t->name.len || rc)
+        return rc;
+    of->ndim = n ? 3 : 2;
+    of->shape[0] = n ? n : t->rows;
+    of->shape[1] = n ? t->rows : t->cols;
+    of->shape[2] = n ? t->cols : 0;
+    rc = of->n == (n ? n : 1) * t->rows * t->cols ? ATTN_OK : refuse(t, "numbers are missing before it");
+    if (!rc) {
+        rc = attn_dump_add(t->d, t->name.s, t->name.len, &t->now, t->err);
+        t->now = (struct attn_dumped){0};
+    }
+    t->name.len = t->rows = t->cols = t->room = t->heads_room = 0;
+    return rc;
+}
+
+static int begin_head(struct table *t)
+{
+    uint64_t head = 0;
+    if (!t->field[HEAD].len)
+        return ATTN_OK;
+    if (!attn_num_parse_u64(t->field[HEAD].s, t->field[HEAD].len, &head))
+        return refuse(t, "the head is no number");
+    size_t *more = attn_grow(t->now.heads, &t->heads_room, t->now.n_heads + 1, sizeof *more);
+    if (!more)
+        return no_memory(t);
+    t->now.heads = more;
+    t->now.heads[t->now.n_heads++] = (size_t)head;
+    return ATTN_OK;
+}
+
+/* Where the number belongs: behind the one before it, or at the beginning of a matrix or an array. */
+static int place(struct table *t)
+{
+    uint64_t row, col;
+    const struct text *f = t->field;
+    if (!attn_num_parse_u64(f[ROW].s, f[ROW].len, &row) || !attn_num_parse_u64(f[COL].s, f[COL].len, &col))
+        return refuse(t, "row and col are no numbers");
+    bool same = t->name.len && t->name.len == f[NAME].len && !memcmp(t->name.s, f[NAME].s, f[NAME].len);
+    bool first = row == 0 && col == 0, next_col = row == t->row && col == t->col + 1;
+    bool next_row = row == t->row + 1 && col == 0 && (t->row == 0 || t->col + 1 == t->cols);
+    int rc = ATTN_OK;
+    if (!(same && !first && (next_col || next_row)) && !first)
+        return refuse(t, "expected rows and columns in the order in which run --format tidy writes them");
+    if (first && same)
+        rc = f[HEAD].len && t->now.n_heads ? end_matrix(t) : refuse(t, "the name is there twice");
+    else if (first)
+        rc = end_array(t);
+    else if (next_row && t->row == 0)
+        t->cols = t->cols ? t->cols : t->col + 1;
+    t->row = (size_t)row;
+    t->col = (size_t)col;
+    t->name = f[NAME];
+    return first && !rc ? begin_head(t) : rc;
+}
+
+/* ---- one line -------------------------------------------------------------------------- */
+
+static int note_label(struct table *t, struct attn_dump_list *to, const struct text *s)
+{
+    char *text = malloc(s->len + 1);
+    if (!text)
+        return no_memory(t);
+    int rc = attn_dump_add_token(t->d, to, -1, text, attn_fields_text(text, s->s, s->len), t->err);
+    free(text);
+    return rc;
+}
+
+static int note_labels(struct table *t)
+{
+    int rc = ATTN_OK;
+    if (t->col == 0 && t->row == t->d->rows.n)
+        rc = note_label(t, &t->d->rows, &t->field[ROW_TOKEN]);
+    if (!rc && t->row == 0 && t->col == t->d->cols.n && t->field[COL_TOKEN].len)
+        rc = note_label(t, &t->d->cols, &t->field[COL_TOKEN]);
+    return rc;
+}
+
+static int add_number(struct table *t)
+{
+    double x;
+    const struct text *v = &t->field[VALUE];
+    struct attn_array *of = &t->now.of;
+    if (!attn_num_parse_f64(v->s, v->len, &x))
+        return attn_fail(t->err, ATTN_EFORMAT, "%s: line %zu: '%.*s' is not a number", t->path, t->line, attn_shown(v->s, v->len), v->s);
+    float *more = attn_grow(of->data, &t->room, of->n + 1, sizeof *more);
+    if (!more)
+        return no_memory(t);
+    of->data = more;
+    of->data[of->n++] = (float)x;
+    return ATTN_OK;
+}
+
+static int read_line(struct table *t, struct attn_fields *f)
+{
+    bool last = false;
+    size_t n = 0;
+    while (!last) {
+        struct text field;
+        if (!attn_fields_next(f, &field.s, &field.len, &last))
+            return refuse(t, "a quote is not closed");
+        if (n < FIELDS)
+            t->field[n] = field;
+        n++;
+    }
+    if (n != FIELDS || !t->field[NAME].len)
+        return refuse(t, "expected a name and the other fields of the first line");
+    int rc = place(t);
+    if (!rc)
+        rc = note_labels(t);
+    return rc ? rc : add_number(t);
+}
+
+int attn_dump_read_tidy(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err)
+{
+    struct table t = {.d = d, .path = path, .line = 1, .err = err};
+    struct attn_fields f = {text, text + len};
+    bool last = false;
+    int rc = ATTN_OK;
+    for (struct text skipped; !last;)
+        attn_fields_next(&f, &skipped.s, &skipped.len, &last);
+    while (!rc && f.at < f.end) {
+        t.line++;
+        rc = read_line(&t, &f);
+    }
+    if (!rc)
+        rc = end_array(&t);
+    if (!rc && !d->n)
+        rc = refuse(&t, "expected numbers below the first line");
+    attn_dump_drop(&t.now);
+    return rc;
+}

@@ -103,12 +103,33 @@ static const struct corpus_fault csv_faults[] = {
     {"n_empty_line.csv", "row 2 has 0 numbers"},
     {NULL, NULL}};
 
+static int read_tidy(const char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    struct attn_dump *d = calloc(1, sizeof *d);
+    d->path = name;
+    int rc = attn_dump_read_tidy(d, bytes, len, name, err);
+    attn_dump_free(d);
+    return rc;
+}
+
+static const struct corpus_fault tidy_faults[] = {
+    {"n_nothing.csv", "expected numbers below"},    {"n_fields.csv", "line 2: expected a name and the other fields"},
+    {"n_quote.csv", "a quote is not closed"},       {"n_no_name.csv", "expected a name"},
+    {"n_row_word.csv", "row and col are no numbers"}, {"n_head_word.csv", "the head is no number"},
+    {"n_value.csv", "line 2: 'one' is not a number"}, {"n_start.csv", "in the order in which"},
+    {"n_jump.csv", "line 3: expected rows and columns in the order"}, {"n_back.csv", "line 4: expected rows and columns in the order"},
+    {"n_ragged.csv", "line 5: expected rows and columns in the order"}, {"n_short.csv", "another shape"},
+    {"n_heads_differ.csv", "another shape"},        {"n_twice.csv", "'x' is there twice"},
+    {"n_twice_at_once.csv", "the name is there twice"},
+    {NULL, NULL}};
+
 START_TEST(test_corpora)
 {
     corpus_check("tests/corpus/npy", npy_faults, read_npy);
     corpus_check("tests/corpus/npz", npz_faults, read_npz);
     corpus_check("tests/corpus/document", document_faults, read_document);
     corpus_check("tests/corpus/csv", csv_faults, read_csv);
+    corpus_check("tests/corpus/tidy", tidy_faults, read_tidy);
 }
 END_TEST
 

@@ -1,0 +1,203 @@
+/* test_term.c - heat maps on the terminal, letter by letter, and pictures of saved matrices. */
+#include "suites.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "picture/scale.h"
+#include "picture/term.h"
+#include "scratch.h"
+#include "shell.h"
+
+static const char *const words[] = {"Life", "日本", "e\u0301te\u0301", " is", "dessert"};
+
+struct page { struct attn_album album; struct attn_tokens tokens; struct attn_token tok[64]; float *numbers; };
+
+/* One matrix, a number over the sum of its place: 1/1; 1/2, 1/3; 1/3, 1/4, 1/5... */
+static void open_page(struct page *p, size_t T)
+{
+    static const size_t heads[] = {5};
+    struct attn_sheet s = {.kind = "attn.pattern", .title = "attention pattern", .axes = "", .layer = 2, .n = 1, .rows = T, .cols = T,
+                           .heads = heads, .keys = true};
+    *p = (struct page){.album = {.queries = &p->tokens, .keys = &p->tokens}, .tokens = {T, p->tok}};
+    for (size_t i = 0; i < T; i++)
+        p->tok[i] = (struct attn_token){.id = (int32_t)i, .known = true, .text = words[i % 5], .text_len = strlen(words[i % 5])};
+    ck_assert_int_eq(attn_album_add(&p->album, &s, &p->numbers, NULL), 0);
+    for (size_t i = 0; i < T; i++)
+        for (size_t j = 0; j <= i; j++)
+            p->numbers[i * T + j] = 1.0f / (float)(1 + i + j);
+}
+
+static char *print(struct page *p, int colors, int width, const char *palette)
+{
+    struct attn_look look;
+    struct attn_err err = {0};
+    struct attn_out *out;
+    char *text;
+    size_t len;
+    ck_assert_int_eq(attn_look_make(&look, &(struct attn_picture_opts){.palette = palette, .colors = colors}, &err), 0);
+    look.width = width;
+    ck_assert_int_eq(attn_out_open_memory(&out, &err), 0);
+    ck_assert_msg(!attn_term_write(out, &p->album, &look, &err), "%s", err.msg);
+    ck_assert_int_eq(attn_out_take(out, &text, &len, &err), 0);
+    attn_out_close(out);
+    attn_album_free(&p->album);
+    return text;
+}
+
+START_TEST(shades_line_up_whatever_the_letters)
+{
+    struct page p;
+    open_page(&p, 5);
+    p.numbers[3] = NAN;
+    p.numbers[4] = -INFINITY;
+    char *text = print(&p, 0, 80, NULL);
+    ck_assert_str_eq(text,
+                     "attention pattern\n"
+                     "         layer 2, head 5\n"
+                     "                 d \n"
+                     "                 e \n"
+                     "                 s \n"
+                     "         L       s \n"
+                     "         i   e\u0301 · e \n"
+                     "         f 日t i r \n"
+                     "         e 本e\u0301 s t \n"
+                     "   Life  ██    !!··\n"
+                     "   日本  ▒▒░░      \n"
+                     "    e\u0301te\u0301  ░░░░░░    \n"
+                     "    ·is  ░░░░      \n"
+                     "dessert  ░░        \n"
+                     "\n"
+                     "         0        ░░░░░░▒▒▒▒▒▒▓▓▓▓▓▓███████ 1\n"
+                     "         ·· 1 hidden (-inf)\n"
+                     "         !! 1 NaN\n");
+    free(text);
+}
+END_TEST
+
+/* Every line of a matrix ends in the same column, and none is wider than asked. */
+START_TEST(wide_matrices_are_pooled)
+{
+    struct page p;
+    open_page(&p, 64);
+    p.numbers[63 * 64 + 62] = 1;        /* in a pool of faint numbers */
+    char *text = print(&p, 0, 50, NULL), *save;
+    ck_assert_ptr_nonnull(strstr(text, "; a cell is the largest of 4 x 4\n"));
+    size_t lines = 0;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save), lines++) {
+        ck_assert_uint_le(attn_utf8_width(line, strlen(line)), lines ? 50 : 60);
+        if (lines == 2)
+            ck_assert_ptr_nonnull(strstr(line, "0 4 8 12  20  28  36  44  52  60"));
+        if (lines == 18)
+            ck_assert_msg(!strcmp(line + strlen(line) - strlen("██"), "██"), "%s", line);
+    }
+    ck_assert_uint_eq(lines, 3 + 16 + 1);
+    free(text);
+}
+END_TEST
+
+START_TEST(colours_of_24_bits_are_those_of_the_palette)
+{
+    struct page p;
+    char want[64];
+    struct attn_look look;
+    ck_assert_int_eq(attn_look_make(&look, &(struct attn_picture_opts){.palette = "magma"}, NULL), 0);
+    open_page(&p, 2);
+    char *text = print(&p, 1 << 24, 80, "magma");
+    struct attn_rgb top = attn_palette_color(look.palette, ATTN_STEPS - 1), none = attn_palette_color(look.palette, 0);
+    snprintf(want, sizeof want, "\x1b[48;2;%d;%d;%dm  \x1b[48;2;%d;%d;%dm  \x1b[0m\n", top.r, top.g, top.b, none.r, none.g, none.b);
+    ck_assert_ptr_nonnull(strstr(text, want));
+    free(text);
+}
+END_TEST
+
+START_TEST(colours_of_256)
+{
+    ck_assert_uint_eq(attn_term_256((struct attn_rgb){0, 0, 0}), 16);
+    ck_assert_uint_eq(attn_term_256((struct attn_rgb){255, 255, 255}), 231);
+    ck_assert_uint_eq(attn_term_256((struct attn_rgb){255, 0, 0}), 196);
+    ck_assert_uint_eq(attn_term_256((struct attn_rgb){0x62, 0x62, 0x62}), 241);
+    ck_assert_uint_eq(attn_term_256((struct attn_rgb){90, 140, 210}), 68);
+}
+END_TEST
+
+/* ---- the command ----------------------------------------------------------------------- */
+
+#define LIFE "\"$A\" run -s 'Life is short, eat dessert first' "
+
+START_TEST(every_dump_gives_the_picture_of_the_run)
+{
+    static const char *const dumps[] = {"--format npy -o $D/n", "--format csv -o $D/c", "--format npz -o $D/a.npz", "-o $D/a.json",
+                                        "--format tidy -o $D/a.tidy"};
+    static const char *const paths[] = {"$D/n", "$D/n/manifest.json", "$D/c", "$D/a.json", "$D/a.tidy", "$D/c/blocks.0.attn.pattern.head0.csv"};
+    char line[256];
+    for (size_t i = 0; i < sizeof dumps / sizeof *dumps; i++) {
+        snprintf(line, sizeof line, LIFE "--show pattern,context,scores %s", dumps[i]);
+        expect_exactly(line, "");
+    }
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        snprintf(line, sizeof line, "\"$A\" plot \"%s\"", paths[i]);
+        expect_same(line, LIFE "--format term");
+    }
+    expect_same("\"$A\" plot $D/n --show scores,context --format svg | grep -c '<path'", LIFE "--show context,scores --format svg | grep -c '<path'");
+    expect("\"$A\" plot $D/a.npz", 0, "5  ");   /* an archive has no tokens: rows are numbered */
+    expect("\"$A\" plot $D/a.npz -o $D/a.PNG && head -c 4 $D/a.PNG", 0, "\x89PNG");
+}
+END_TEST
+
+START_TEST(some_heads_and_layers)
+{
+    expect("\"$A\" run -m models/stacked -s 'the cat sees' -o $D/s.npz && \"$A\" plot $D/s.npz --layer 1 --head 0,2", 0,
+           "   L1 H0   L1 H2 \n");
+}
+END_TEST
+
+START_TEST(a_foreign_table_keeps_its_labels)
+{
+    scratch_put(scratch_path("t.csv"), ",north,south\nred,1,2\nblue,nan,-3\n", 33);
+    expect("\"$A\" plot $D/t.csv", 0, "red");
+    expect("\"$A\" plot $D/t.csv", 0, "1 NaN");
+    expect("\"$A\" plot $D/t.csv --format svg", 0, ">south</text>");
+}
+END_TEST
+
+START_TEST(bad_input)
+{
+    scratch_put(scratch_path("words.csv"), "a,b\nc,d\n", 8);
+    scratch_put(scratch_path("lies.npy"), "\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (900, 900), }        \n1234", 84);
+    expect_exactly(LIFE "-o $D/a.npz", "");
+    expect("\"$A\" plot $D/a.npz --show dots 2>&1", 2, "has no 'dots'; it has blocks.0.attn.pattern, blocks.0.attn.context");
+    expect("\"$A\" plot $D/a.npz --head 1 2>&1", 1, "has 1 head, counted from 0");
+    expect("\"$A\" plot $D/words.csv 2>&1", 1, "row 1: 'd' is not a number");
+    expect("\"$A\" plot $D/lies.npy 2>&1", 1, "lies.npy");
+    expect("\"$A\" plot $D/none.npy 2>&1", 1, "No such file");
+    expect("\"$A\" plot 2>&1", 2, "which matrices?");
+    expect("\"$A\" plot $D/a.npz --palette jet 2>&1", 2, "viridis, magma, cividis, gray, balance");
+    expect("\"$A\" plot $D/a.npz -o $D/no/x.png 2>&1", 1, "No such file or directory");
+    expect("\"$A\" plot $D/a.npz -o $D 2>&1 --format png", 1, "is a directory");
+    expect("\"$A\" plot $D/a.npz -o /dev/full --format svg 2>&1", 1, "No space left");
+    expect(LIFE "--show tokens --format png -o $D/t.png 2>&1", 2, "only tokens are selected");
+    expect("ls $D | grep -c png", 1, "0");
+}
+END_TEST
+
+Suite *suite_term(void)
+{
+    Suite *s = suite_create("term");
+    TCase *t = tcase_create("term"), *c = tcase_create("command");
+    tcase_add_test(t, shades_line_up_whatever_the_letters);
+    tcase_add_test(t, wide_matrices_are_pooled);
+    tcase_add_test(t, colours_of_24_bits_are_those_of_the_palette);
+    tcase_add_test(t, colours_of_256);
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_test(c, every_dump_gives_the_picture_of_the_run);
+    tcase_add_test(c, some_heads_and_layers);
+    tcase_add_test(c, a_foreign_table_keeps_its_labels);
+    tcase_add_test(c, bad_input);
+    suite_add_tcase(s, t);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -135,6 +135,9 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
 /* Tokens without text. */
 int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n, struct attn_err *err);
 
+/* Columns UTF-8 takes on a terminal: 2 for wide East Asian characters, 0 for combining marks. */
+size_t attn_utf8_width(const char *s, size_t len);
+
 /* Of a text that is still growing, how many bytes can be shown: none that may turn out to be part of a
  * character or of `stop`, and none from where stop begins (*stopped).  stop NULL: there is none. */
 size_t attn_text_ready(const char *text, size_t len, const char *stop, bool *stopped);

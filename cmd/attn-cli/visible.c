@@ -1,5 +1,6 @@
 #include "visible.h"
 
+#include "attn.h"
 #include "character.h"
 
 #include <string.h>
@@ -35,8 +36,7 @@ size_t print_visible(FILE *f, const char *s, size_t len)
     for (size_t at = 0; at < len;) {
         char form[8];
         at += visible(form, s + at, len - at);
-        for (const char *c = form; *c; c++)
-            columns += ((unsigned char)*c & 0xC0) != 0x80;
+        columns += attn_utf8_width(form, strlen(form));
         if (f)
             fputs(form, f);
     }

@@ -17,8 +17,6 @@ size_t attn_utf8_put(char buf[4], uint32_t c);
 /* White space as Unicode defines it (and as regular expressions' \s): U+0009-000D, 0020, 0085,
  * 00A0, 1680, 2000-200A, 2028, 2029, 202F, 205F, 3000. */
 bool attn_utf8_space(uint32_t c);
-/* Columns on a terminal: 2 for wide East Asian characters, 0 for combining marks. */
-size_t attn_utf8_width(const char *s, size_t len);
 /* The letter a code point is composed of and its accents, at most four code points; of others itself. */
 size_t attn_utf8_decompose(uint32_t out[4], uint32_t c);
 

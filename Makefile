@@ -78,6 +78,7 @@ $(B)/%.o: %.c
 	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
 
 $(B)/lib/builtin.o: $(models)
+$(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
 $(B)/lib/source.o $(B)/attn.pc: $(B)/directories
 $(B)/directories: FORCE                 # new when somebody builds for another prefix
 	@mkdir -p $(@D); echo '$(libdir) $(includedir) $(modelsdir)' >$@.new; cmp -s $@.new $@ || cp $@.new $@

@@ -39,6 +39,7 @@ Suite *suite_text(void);
 Suite *suite_lines(void);
 Suite *suite_zip(void);
 Suite *suite_collect(void);
+Suite *suite_html(void);
 Suite *suite_picture(void);
 Suite *suite_term(void);
 Suite *suite_model(void);

@@ -24,6 +24,7 @@ struct attn_album_next { const char *text; size_t len; int32_t id; double p; }; 
 
 struct attn_album {
     const char *model;                  /* its name; NULL: not known */
+    size_t H, Hkv;                      /* its heads; 0: not known */
     const char *text; size_t text_len;  /* the sentence; NULL: not known */
     const struct attn_tokens *queries, *keys;   /* of rows and of columns; NULL: not known.  start = end = 0: place not known */
     struct attn_sheet *sheet; size_t n, room;

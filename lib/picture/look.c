@@ -39,6 +39,7 @@ struct attn_rgb attn_palette_color(const struct attn_palette *p, unsigned step)
 
 struct attn_rgb attn_palette_nan(const struct attn_palette *p) { return rgb(p->nan); }
 struct attn_rgb attn_palette_blank(const struct attn_palette *p) { return rgb(p->blank); }
+const struct attn_palette *attn_palette_at(size_t i) { return i < PALETTES ? &palettes[i] : NULL; }
 const char *attn_palette_name(const struct attn_palette *p) { return p->name; }
 bool attn_palette_diverges(const struct attn_palette *p) { return p->diverges; }
 

@@ -12,7 +12,7 @@ void attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job,
 {
     *c = (struct attn_collect){
         .job = job, .next = next,
-        .album = {.model = job->model->name, .text = job->text, .text_len = job->text_len,
+        .album = {.model = job->model->name, .H = job->model->H, .Hkv = job->model->Hkv, .text = job->text, .text_len = job->text_len,
                   .queries = job->tokens, .keys = job->tokens}};
 }
 

@@ -1,0 +1,42 @@
+"use strict";
+/* What the page has, and what of it is chosen. */
+
+const page = readPage();
+const $ = (id) => document.getElementById(id);
+const isMatrix = (sheet) => sheet.keys;
+const unique = (list) => [...new Set(list)];
+const shortKind = (kind) => kind.replace(/^attn\.(?!out)/, "");
+
+const state = { kind: null, layer: null, head: null, scale: "linear", palette: "viridis", hideFirst: false, merge: false,
+                query: -1, vectorKind: null, slice: true, theme: "auto" };
+
+const sheetsOf = (kind) => page.sheets.filter((s) => s.kind === kind);
+const layersOf = (kind) => sheetsOf(kind).map((s) => s.layer);
+const headsOf = (kind) => unique(sheetsOf(kind).flatMap((s) => s.heads ?? [null])).sort((a, b) => a - b);
+const sheetAt = (kind, layer) => sheetsOf(kind).find((s) => s.layer === layer) ?? sheetsOf(kind).find((s) => s.layer === null);
+const keyTokens = () => page.keys ?? page.queries;
+const words = { queries: null, keys: null };
+
+function labelsOf(tokens, n) {
+    return tokens ? tokens.map(tokenLabel) : Array.from({ length: n }, (_, i) => String(i));
+}
+
+function mergeable() {
+    return state.kind === "attn.pattern" && page.queries !== null && page.queries[0].text !== null;
+}
+
+function merging() {
+    return state.merge && mergeable();
+}
+
+const matrixKinds = unique(page.sheets.filter(isMatrix).map((s) => s.kind));
+/* Kinds of vectors: rows of numbers, one a token. */
+const vectorKinds = () => unique(page.sheets.filter((s) => !isMatrix(s)).map((s) => s.kind));
+
+/* Keeps layer and head among those there are. */
+function settle() {
+    const nearest = (list, x) => list.includes(x) ? x : list[0] ?? null;
+    state.layer = nearest(layersOf(state.kind), state.layer);
+    const sheet = sheetsOf(state.kind).find((s) => s.layer === state.layer);
+    state.head = nearest(sheet?.heads ?? [null], state.head);
+}

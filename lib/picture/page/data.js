@@ -1,0 +1,84 @@
+"use strict";
+/* What the page holds: parsed once, each matrix unpacked when it is first looked at.
+ *
+ * Numbers are little-endian float32, or uint16 codes for low + step * code.  Where everything beyond
+ * the diagonal has one value ("beyond": "0" or "-inf"), only the rest is stored: rows of 1, 2, 3... */
+
+const CODES = { 65535: NaN, 65534: Infinity, 65533: -Infinity };
+
+function bytesOf(base64) {
+    const text = atob(base64), bytes = new Uint8Array(text.length);
+    for (let i = 0; i < bytes.length; i++)
+        bytes[i] = text.charCodeAt(i);
+    return bytes;
+}
+
+/* rows x cols numbers; causal: those beyond the diagonal are hidden; error: how far at most they are
+ * from what was computed. */
+class Matrix {
+    constructor(rows, cols, causal, error) {
+        Object.assign(this, { rows, cols, causal, error, data: new Float32Array(rows * cols) });
+    }
+    at(r, c) { return this.data[r * this.cols + c]; }
+    hidden(r, c) { return this.causal && c > r; }
+}
+
+/* One activation: a matrix for each kept head, or a single one. */
+class Sheet {
+    constructor(json, base64) {
+        Object.assign(this, json, { base64 });
+        this.count = this.heads ? this.heads.length : 1;
+        this.error = json.type === "u16" ? json.step / 2 : 0;
+    }
+
+    codes() {
+        if (!this.unpacked) {
+            const bytes = bytesOf(this.base64);
+            this.unpacked = this.type === "u16" ? new Uint16Array(bytes.buffer) : new Float32Array(bytes.buffer);
+            this.base64 = null;         /* both would be too much of a large page */
+        }
+        return this.unpacked;
+    }
+
+    /* The nth matrix stored; of a sheet without heads there is only the first. */
+    matrix(nth) {
+        const m = new Matrix(this.rows, this.cols, this.beyond !== null, this.error);
+        const codes = this.codes(), size = codes.length / this.count;
+        const value = this.type === "u16" ? (x) => CODES[x] ?? this.low + this.step * x : (x) => x;
+        let from = nth * size;
+        for (let r = 0; r < m.rows; r++) {
+            const stored = m.causal ? Math.min(r + 1, m.cols) : m.cols;
+            for (let c = 0; c < stored; c++)
+                m.data[r * m.cols + c] = value(codes[from++]);
+            for (let c = stored; c < m.cols; c++)
+                m.data[r * m.cols + c] = this.beyond === "-inf" ? -Infinity : 0;
+        }
+        return m;
+    }
+}
+
+function readPage() {
+    const page = JSON.parse(document.getElementById("data").textContent);
+    page.sheets = page.sheets.map((json, i) => new Sheet(json, page.data[i]));
+    page.data = null;
+    return page;
+}
+
+/* The fewest digits that read back to the same float32; of a stored code those its error allows. */
+function numberText(x, error) {
+    if (!Number.isFinite(x))
+        return Number.isNaN(x) ? "nan" : x < 0 ? "−∞" : "∞";
+    let text;
+    for (let digits = error ? 5 : 6; digits <= 9; digits++) {
+        text = String(Number(x.toPrecision(digits)));
+        if (error ? Math.abs(Number(text) - x) <= error / 50 : Math.fround(Number(text)) === x)
+            break;
+    }
+    return text.replace("-", "−");
+}
+
+/* Rounded up, so that it is never less. */
+function errorText(error) {
+    const unit = 10 ** Math.floor(Math.log10(error));
+    return error ? "± " + Number((Math.ceil(error / unit) * unit).toPrecision(1)) : "";
+}

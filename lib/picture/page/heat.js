@@ -1,0 +1,277 @@
+"use strict";
+/* A matrix as a picture with labels: cells on a canvas (one pixel each, enlarged by the browser), labels
+ * and marks as SVG text above it, so that they stay sharp in print.
+ *
+ *     const heat = new Heat(element, { describe, onPoint, onPick });
+ *     heat.show({ shade, rowLabels, colLabels, rowAxis, colAxis, tallest });
+ *
+ * Cells are as wide as fits and at most `tallest` high.  describe(r, c) gives the text of the tip; onPoint(r, c) hears where the pointer or the keyboard's
+ * cursor is (-1, -1: nowhere), onPick(r) which row was chosen. */
+
+const SVG = "http://www.w3.org/2000/svg";
+const FONT = 12, ROW_SPACING = 12, COL_SPACING = 16;
+const LABEL_CHARACTERS = 16;
+const SLANT = Math.PI / 4;
+
+function svg(name, attributes, text) {
+    const e = document.createElementNS(SVG, name);
+    for (const key in attributes)
+        e.setAttribute(key, attributes[key]);
+    if (text !== undefined)
+        e.textContent = text;
+    return e;
+}
+
+const ruler = document.createElement("canvas").getContext("2d");
+
+function textWidth(text, font = FONT) {
+    ruler.font = font + "px " + getComputedStyle(document.body).fontFamily;
+    return ruler.measureText(text).width;
+}
+
+function shorten(label) {
+    const letters = Array.from(label);
+    return letters.length > LABEL_CHARACTERS ? letters.slice(0, LABEL_CHARACTERS - 1).join("") + "…" : label;
+}
+
+/* Paints a function of (r, c) that gives pixels. */
+function paintCells(canvas, rows, cols, pixelAt) {
+    canvas.width = cols;
+    canvas.height = rows;
+    const context = canvas.getContext("2d"), image = context.createImageData(cols, rows);
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let r = 0; r < rows; r++)
+        for (let c = 0; c < cols; c++)
+            pixels[r * cols + c] = pixelAt(r, c);
+    context.putImageData(image, 0, 0);
+}
+
+class Heat {
+    constructor(host, handlers) {
+        this.host = host;
+        Object.assign(this, handlers);
+        this.zoom = 1;
+        this.cursor = [-1, -1];
+        this.kept = -1;
+        this.plane = host.appendChild(document.createElement("div"));
+        this.plane.className = "plane";
+        this.canvas = this.plane.appendChild(document.createElement("canvas"));
+        this.svg = this.plane.appendChild(svg("svg", { "aria-hidden": "true" }));
+        this.labels = this.svg.appendChild(svg("g"));
+        this.marks = this.svg.appendChild(svg("g"));
+        this.listen();
+    }
+
+    show(picture) {
+        Object.assign(this, picture);
+        this.rows = this.shade.m.rows;
+        this.cols = this.shade.m.cols;
+        this.rowNames = this.rowLabels.map(shorten);
+        this.colNames = this.colLabels.map(shorten);
+        if (this.cursor[0] >= this.rows || this.cursor[1] >= this.cols)
+            this.cursor = [-1, -1];
+        paintCells(this.canvas, this.rows, this.cols, (r, c) => this.shade.pixel(r, c));
+        this.layOut();
+    }
+
+    /* The cell is as large as the width allows, but for what nobody could see or would want. */
+    layOut() {
+        if (!this.shade)
+            return;
+        const rowWidth = Math.max(...this.rowNames.map((s) => textWidth(s)));
+        const colWidth = Math.max(...this.colNames.map((s) => textWidth(s)));
+        this.left = Math.ceil(rowWidth) + 24;
+        const room = this.host.clientWidth - this.left - 2;
+        const slanted = (cell) => colWidth + 8 > cell;
+        const overhang = (cell) => slanted(cell) ? colWidth * Math.cos(SLANT) : 0;
+        let cell = Math.min(room / this.cols, 64);
+        if (slanted(cell))
+            cell = Math.min((room - overhang(cell)) / this.cols, 64);
+        this.cell = Math.max(cell >= 4 ? Math.floor(cell) : cell, 2) * this.zoom;
+        this.high = Math.min(this.cell, this.tallest * this.zoom);
+        this.slanted = slanted(this.cell);
+        this.top = (this.slanted ? Math.ceil(colWidth * Math.sin(SLANT)) + 12 : FONT + 10) + 16;
+        this.width = this.left + this.cell * this.cols + Math.ceil(overhang(this.cell)) + 2;
+        this.height = this.top + this.high * this.rows + 2;
+        this.place();
+        this.drawLabels();
+        this.drawMarks();
+    }
+
+    place() {
+        const px = (x) => x + "px";
+        Object.assign(this.plane.style, { width: px(this.width), height: px(this.height) });
+        Object.assign(this.canvas.style, {
+            left: px(this.left), top: px(this.top), width: px(this.cell * this.cols), height: px(this.high * this.rows),
+        });
+        this.svg.setAttribute("width", this.width);
+        this.svg.setAttribute("height", this.height);
+        this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    }
+
+    drawLabels() {
+        const rowStep = Math.ceil(ROW_SPACING / this.high);
+        const colStep = Math.ceil((this.slanted ? COL_SPACING : ROW_SPACING) / this.cell);
+        this.labels.replaceChildren();
+        for (let r = 0; r < this.rows; r += rowStep)
+            this.labels.append(this.rowLabel(r));
+        for (let c = 0; c < this.cols; c += colStep)
+            this.labels.append(this.colLabel(c));
+        this.labels.append(svg("text", { x: this.left, y: 11, class: "axis" }, this.colAxis + " →"));
+        this.labels.append(svg("text", { x: 11, y: this.top, class: "axis", "text-anchor": "end",
+            transform: `rotate(-90 11 ${this.top})` }, "← " + this.rowAxis));
+        if (this.high >= 12)
+            this.drawGaps();
+        if (this.cell >= 38 && this.high >= 16)
+            this.drawNumbers();
+    }
+
+    rowLabel(r) {
+        return svg("text", { x: this.left - 6, y: this.top + (r + 0.5) * this.high + FONT * 0.36, "font-size": FONT,
+            "text-anchor": "end" }, this.rowNames[r]);
+    }
+
+    colLabel(c) {
+        const x = this.left + (c + 0.5) * this.cell, y = this.top - 7;
+        return this.slanted ?
+            svg("text", { x, y, "font-size": FONT, transform: `rotate(-45 ${x} ${y})` }, this.colNames[c]) :
+            svg("text", { x, y, "font-size": FONT, "text-anchor": "middle" }, this.colNames[c]);
+    }
+
+    /* Thin lines of paper between cells that are large enough. */
+    drawGaps() {
+        const right = this.left + this.cell * this.cols, bottom = this.top + this.high * this.rows;
+        for (let r = 1; r < this.rows; r++) {
+            const y = this.top + r * this.high;
+            this.labels.append(svg("line", { x1: this.left, x2: right, y1: y, y2: y, class: "gap" }));
+        }
+        for (let c = 1; c < this.cols; c++) {
+            const x = this.left + c * this.cell;
+            this.labels.append(svg("line", { x1: x, x2: x, y1: this.top, y2: bottom, class: "gap" }));
+        }
+    }
+
+    drawNumbers() {
+        for (let r = 0; r < this.rows; r++)
+            for (let c = 0; c < this.cols; c++) {
+                const pixel = this.shade.pixel(r, c);
+                if (pixel)
+                    this.labels.append(svg("text", {
+                        x: this.left + (c + 0.5) * this.cell, y: this.top + (r + 0.5) * this.high + 4, "font-size": 11,
+                        "text-anchor": "middle", class: isDark(pixel) ? "on-dark" : "on-light",
+                    }, this.shade.m.at(r, c).toFixed(this.cell >= 48 ? 4 : 2).replace("-", "−")));
+            }
+    }
+
+    /* Where the pointer is, its labels above the others; the row that was kept. */
+    drawMarks() {
+        const [r, c] = this.cursor;
+        this.marks.replaceChildren();
+        if (this.kept >= 0 && this.kept < this.rows)
+            this.marks.append(svg("rect", { x: this.left, y: this.top + this.kept * this.high,
+                width: this.cell * this.cols, height: this.high, class: "kept" }));
+        if (r < 0)
+            return;
+        for (const label of [this.rowLabel(r), this.colLabel(c)]) {
+            label.setAttribute("class", "strong");
+            this.marks.append(label);
+            const box = label.getBBox(), cover = svg("rect", { x: box.x - 2, y: box.y, width: box.width + 4,
+                height: box.height, class: "cover" });
+            if (label.hasAttribute("transform"))
+                cover.setAttribute("transform", label.getAttribute("transform"));
+            label.before(cover);
+        }
+        this.marks.append(svg("rect", { x: this.left + c * this.cell, y: this.top + r * this.high, width: this.cell,
+            height: this.high, class: "cross" }));
+    }
+
+    point(r, c) {
+        if (r === this.cursor[0] && c === this.cursor[1])
+            return;
+        this.cursor = [r, c];
+        this.drawMarks();
+        this.onPoint(r, c);
+    }
+
+    keep(r) {
+        this.kept = r;
+        if (this.shade)
+            this.drawMarks();
+    }
+
+    cellAt(event) {
+        const box = this.plane.getBoundingClientRect();
+        const c = Math.floor((event.clientX - box.left - this.left) / this.cell);
+        const r = Math.floor((event.clientY - box.top - this.top) / this.high);
+        return r >= 0 && c >= 0 && r < this.rows && c < this.cols ? [r, c] : [-1, -1];
+    }
+
+    listen() {
+        this.plane.addEventListener("pointermove", (e) => {
+            const [r, c] = this.cellAt(e);
+            this.point(r, c);
+            if (r >= 0)
+                showTip(this.describe(r, c), e.clientX, e.clientY);
+            else
+                hideTip();
+        });
+        this.plane.addEventListener("pointerleave", () => { hideTip(); this.point(-1, -1); });
+        this.plane.addEventListener("click", (e) => {
+            const [r, c] = this.cellAt(e);
+            this.point(r, c);
+            this.onPick(r);
+        });
+        this.host.addEventListener("keydown", (e) => this.key(e));
+        new ResizeObserver(() => this.layOut()).observe(this.host);
+    }
+
+    key(e) {
+        const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+        const step = steps[e.key], [r, c] = this.cursor;
+        const within = (x, n) => Math.max(0, Math.min(n - 1, x));
+        if (e.shiftKey || e.ctrlKey || e.altKey || e.metaKey)
+            return;
+        if (step)
+            this.point(r < 0 ? 0 : within(r + step[0], this.rows), r < 0 ? 0 : within(c + step[1], this.cols));
+        else if (e.key === "Enter" || e.key === "Escape")
+            this.onPick(e.key === "Enter" ? r : -1);
+        else
+            return;
+        e.preventDefault();
+        this.reveal();
+    }
+
+    /* Scrolls the keyboard's cell into view. */
+    reveal() {
+        const [r, c] = this.cursor, x = this.left + c * this.cell, y = this.top + r * this.high;
+        const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.host;
+        if (x < scrollLeft || x + this.cell > scrollLeft + clientWidth)
+            this.host.scrollLeft = x - clientWidth / 2;
+        if (y < scrollTop || y + this.high > scrollTop + clientHeight)
+            this.host.scrollTop = y - clientHeight / 2;
+    }
+
+    resize(zoom) {
+        this.zoom = zoom;
+        this.layOut();
+    }
+}
+
+/* One tip for the page, beside the pointer. */
+const tip = document.createElement("div");
+tip.className = "tip";
+tip.hidden = true;
+tip.setAttribute("aria-hidden", "true");
+document.body.append(tip);
+
+function showTip(text, x, y) {
+    tip.textContent = text;
+    tip.hidden = false;
+    const left = Math.min(x + 14, window.innerWidth - tip.offsetWidth - 4);
+    const top = y + 18 + tip.offsetHeight > window.innerHeight ? y - tip.offsetHeight - 10 : y + 18;
+    Object.assign(tip.style, { left: Math.max(left, 4) + "px", top: top + "px" });
+}
+
+function hideTip() {
+    tip.hidden = true;
+}

@@ -1,0 +1,152 @@
+"use strict";
+/* The sentence twice, queries on the left and keys on the right, with a line for each weight that can be
+ * seen; of a long sentence only the strongest of each query.  Pointing at a token leaves only its lines and writes the weights beside the other side's tokens.
+ *
+ *     const lines = new Lines(element, { onPick });
+ *     lines.show({ shade, rowLabels, colLabels });
+ *
+ * onPick(r) hears which query was chosen (-1: none); a key is kept by the view itself. */
+
+const LONG = 24, STRONGEST = 5;         /* all lines of many tokens would only be a surface */
+const FAINTEST = 0.02;
+
+class Lines {
+    constructor(host, handlers) {
+        this.host = host;
+        Object.assign(this, handlers);
+        this.sides = [this.makeSide("Queries"), this.makeSide("Keys")];
+        this.svg = svg("svg", { "aria-hidden": "true", preserveAspectRatio: "none" });
+        this.svg.append(this.all = svg("g"), this.some = svg("g"));
+        this.sides[0].after(this.svg);
+        this.kept = null;               /* [side, index] */
+        new ResizeObserver(() => this.draw()).observe(this.svg);
+    }
+
+    makeSide(name) {
+        const side = this.host.appendChild(document.createElement("ol")), at = () => this.sides.indexOf(side);
+        side.setAttribute("aria-label", name);
+        side.addEventListener("pointerover", (e) => this.point(at(), this.indexOf(e.target)));
+        side.addEventListener("pointerleave", () => this.point(...(this.kept ?? [0, -1])));
+        side.addEventListener("click", (e) => this.pick(at(), this.indexOf(e.target)));
+        side.addEventListener("focusin", (e) => this.point(at(), this.indexOf(e.target)));
+        side.addEventListener("keydown", (e) => this.key(e, at()));
+        return side;
+    }
+
+    indexOf(element) {
+        const item = element.closest("li");
+        return item ? Array.from(item.parentNode.children).indexOf(item) : -1;
+    }
+
+    show({ shade, rowLabels, colLabels }) {
+        this.shade = shade;
+        this.row = Math.max(rowLabels.length, colLabels.length) > 40 ? 18 : 26;
+        this.host.style.setProperty("--row", this.row + "px");
+        this.fill(this.sides[0], rowLabels);
+        this.fill(this.sides[1], colLabels);
+        const kept = this.kept;
+        if (kept && kept[1] >= this.sides[kept[0]].children.length)
+            this.kept = null;
+        this.draw();
+    }
+
+    fill(side, labels) {
+        side.replaceChildren(...labels.map((label, i) => {
+            const item = document.createElement("li");
+            item.append(label);
+            item.title = label;
+            item.tabIndex = i ? -1 : 0;
+            return item;
+        }));
+    }
+
+    /* Lines of query r that are drawn before anybody points: [query, key, 0..1]. */
+    linesOf(r) {
+        const found = [], { m } = this.shade;
+        for (let c = 0; c < m.cols; c++)
+            found.push([r, c, this.strength(r, c)]);
+        const seen = found.filter(([, , size]) => size >= FAINTEST);
+        return m.rows <= LONG ? seen : seen.sort((a, b) => b[2] - a[2]).slice(0, STRONGEST);
+    }
+
+    strength(r, c) {
+        return this.shade.pixel(r, c) ? Math.abs(this.shade.size(r, c)) || 0 : 0;
+    }
+
+    draw() {
+        if (!this.shade || !this.svg.clientWidth)
+            return;
+        const height = this.row * Math.max(this.shade.m.rows, this.shade.m.cols);
+        this.width = this.svg.clientWidth;
+        this.svg.style.height = height + "px";
+        this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
+        this.all.replaceChildren();
+        for (let r = 0; r < this.shade.m.rows; r++)
+            this.all.append(...this.linesOf(r).map((line) => this.path(line)));
+        this.point(...(this.kept ?? [0, -1]));
+    }
+
+    path([r, c, size]) {
+        const y1 = (r + 0.5) * this.row, y2 = (c + 0.5) * this.row, w = this.width;
+        return svg("path", { d: `M0 ${y1}C${w / 3} ${y1} ${w * 2 / 3} ${y2} ${w} ${y2}`, "stroke-opacity": size.toFixed(3),
+            "stroke-width": (0.75 + 2.25 * size).toFixed(2) });
+    }
+
+    /* Shows one token's lines and weights; index -1: all lines. */
+    point(side, index) {
+        this.all.setAttribute("class", index < 0 ? "" : "faint");
+        for (const list of this.sides)
+            for (const item of list.children) {
+                item.className = "";
+                item.querySelector("b")?.remove();
+            }
+        if (index < 0)
+            return this.some.replaceChildren();
+        this.sides[side].children[index].className = "on";
+        const other = this.sides[1 - side].children, lines = [];
+        for (let i = 0; i < other.length; i++)
+            lines.push(...this.weigh(side ? i : index, side ? index : i, other[i]));
+        this.some.replaceChildren(...lines);
+    }
+
+    /* Writes a weight beside the token `item`; its line, if it can be seen. */
+    weigh(r, c, item) {
+        const { m, skip } = this.shade;
+        if (m.hidden(r, c) || c < skip)
+            return [];
+        const weight = item.appendChild(document.createElement("b"));
+        weight.textContent = Number.isFinite(m.at(r, c)) ? m.at(r, c).toFixed(3).replace("-", "−") : numberText(m.at(r, c));
+        const size = this.strength(r, c);
+        return size > 0.002 ? [this.path([r, c, size])] : [];
+    }
+
+    pick(side, index) {
+        const same = this.kept && this.kept[0] === side && this.kept[1] === index;
+        this.kept = same || index < 0 ? null : [side, index];
+        this.onPick(this.kept && side === 0 ? index : -1);
+    }
+
+    /* The query chosen elsewhere on the page. */
+    keep(r) {
+        if (r >= 0)
+            this.kept = [0, r];
+        else if (this.kept?.[0] === 0)
+            this.kept = null;
+        if (this.shade)
+            this.point(...(this.kept ?? [0, -1]));
+    }
+
+    key(e, side) {
+        const steps = { ArrowUp: [side, -1], ArrowDown: [side, 1], ArrowLeft: [0, 0], ArrowRight: [1, 0] };
+        const step = steps[e.key], index = this.indexOf(e.target);
+        if (e.shiftKey)
+            return;
+        if (step)
+            this.sides[step[0]].children[Math.min(index + step[1], this.sides[step[0]].children.length - 1)]?.focus();
+        else if (e.key === "Enter" || e.key === "Escape")
+            this.pick(side, e.key === "Enter" ? index : -1);
+        else
+            return;
+        e.preventDefault();
+    }
+}

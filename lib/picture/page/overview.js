@@ -1,0 +1,89 @@
+"use strict";
+/* Small pictures of all heads, a row a layer.  Each is a button; one at a time can be tabbed to, the
+ * arrow keys move between them. */
+
+const THUMB = 96;                       /* pixels of a small picture at most */
+
+/* The strongest cell of each square stands for it, so that thin lines survive. */
+function paintThumb(canvas, shade) {
+    const { rows, cols } = shade.m, step = Math.ceil(Math.max(rows, cols) / THUMB);
+    paintCells(canvas, Math.ceil(rows / step), Math.ceil(cols / step), (y, x) => strongest(shade, y * step, x * step, step));
+}
+
+function strongest(shade, r0, c0, step) {
+    let best = -1, pixel = 0;
+    for (let r = r0; r < Math.min(r0 + step, shade.m.rows); r++)
+        for (let c = c0; c < Math.min(c0 + step, shade.m.cols); c++) {
+            const size = shade.m.hidden(r, c) || c < shade.skip ? -1 : Math.abs(shade.size(r, c));
+            if (size > best || (step === 1 && best < 0)) {
+                best = size;
+                pixel = shade.pixel(r, c);
+            }
+        }
+    return pixel;
+}
+
+class Overview {
+    constructor(host, onPick) {
+        this.host = host;
+        this.onPick = onPick;
+        host.addEventListener("keydown", (e) => this.key(e));
+    }
+
+    /* cells: { layer, head, ... } of each; shadeOf(cell) is called once for each. */
+    show(layers, heads, cells, shadeOf) {
+        const corner = document.createElement("span"), children = [corner];
+        this.buttons = new Map();
+        this.host.style.gridTemplateColumns = `auto repeat(${heads.length}, minmax(${heads.length > 1 ? 18 : 120}px, 120px))`;
+        corner.textContent = heads.length > 1 ? "L\\H" : "";
+        children.push(...heads.map((h) => this.heading(h)));
+        for (const layer of layers) {
+            children.push(this.heading(layer));
+            for (const head of heads)
+                children.push(this.button(cells.find((c) => c.layer === layer && c.head === head), shadeOf));
+        }
+        this.host.replaceChildren(...children);
+    }
+
+    heading(index) {
+        const span = document.createElement("span");
+        span.textContent = index ?? "";
+        return span;
+    }
+
+    button(cell, shadeOf) {
+        if (!cell)
+            return document.createElement("span");
+        const b = document.createElement("button"), name = headName(cell.layer, cell.head);
+        b.type = "button";
+        b.title = name;
+        b.setAttribute("aria-label", name);
+        b.append(document.createElement("canvas"));
+        b.addEventListener("click", () => this.onPick(cell.layer, cell.head));
+        paintThumb(b.firstChild, shadeOf(cell));
+        this.buttons.set(cell.layer + "," + cell.head, b);
+        return b;
+    }
+
+    mark(layer, head) {
+        for (const [key, b] of this.buttons) {
+            const on = key === layer + "," + head;
+            b.setAttribute("aria-pressed", on);
+            b.tabIndex = on ? 0 : -1;
+            if (on && this.host.contains(document.activeElement))
+                b.focus();
+        }
+    }
+
+    key(e) {
+        const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+        if (!steps[e.key] || e.shiftKey)
+            return;
+        e.preventDefault();
+        moveHead(...steps[e.key]);
+    }
+}
+
+function headName(layer, head) {
+    return [layer === null ? "" : "layer " + layer, head === null ? "" : "head " + head].filter(Boolean).join(", ") || "the matrix";
+}

@@ -1,0 +1,161 @@
+"use strict";
+/* The page: what is chosen, and what must be drawn anew when that changes.
+ *
+ * `state` is all there is to know; change() is the only place that writes it. */
+
+/* Dark and light: as the system has it, unless somebody chose. */
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+function applyTheme(printing) {
+    const theme = printing ? "light" : state.theme !== "auto" ? state.theme : dark.matches ? "dark" : "light";
+    document.documentElement.dataset.theme = theme;
+    $("theme").textContent = "Theme: " + state.theme;
+}
+
+/* ---- what is chosen ---- */
+
+function fillSelect(select, entries, chosen) {
+    select.replaceChildren(...entries.map(([value, text]) => new Option(text, value, false, value === String(chosen))));
+    select.disabled = entries.length < 2;
+}
+
+function drawControls() {
+    const list = (values) => values.map((v) => [String(v), v === null ? "–" : String(v)]);
+    const layers = layersOf(state.kind), heads = headsOf(state.kind);
+    fillSelect($("kind"), matrixKinds.map((k) => [k, shortKind(k)]), state.kind);
+    fillSelect($("layer"), list(layers), state.layer);
+    fillSelect($("head-number"), list(heads), state.head);
+    fillSelect($("palette"), Object.keys(page.palettes).map((p) => [p, p]), state.palette);
+    fillSelect($("vector-kind"), vectorKinds().map((k) => [k, shortKind(k)]), state.vectorKind);
+    $("scale").value = state.scale;
+    $("hide-first").checked = state.hideFirst;
+    $("merge").checked = state.merge;
+    $("merge").disabled = !mergeable();
+    for (const [id, list, value] of [["layer", layers, state.layer], ["head", heads, state.head]]) {
+        $(id + "-down").disabled = list.indexOf(value) <= 0;
+        $(id + "-up").disabled = list.indexOf(value) >= list.length - 1;
+    }
+}
+
+/* Which changes need all heads drawn again. */
+const OF_ALL_HEADS = ["kind", "scale", "palette", "hideFirst", "merge", "theme"];
+
+function change(changes) {
+    const rows = "merge" in changes || "kind" in changes;
+    Object.assign(state, changes, rows ? { query: -1 } : {});
+    settle();
+    if ("theme" in changes)
+        applyTheme();
+    drawControls();
+    drawNote();
+    if (state.kind) {
+        if (OF_ALL_HEADS.some((key) => key in changes))
+            drawOverview();
+        if (Object.keys(changes).some((key) => key !== "query" && key !== "vectorKind" && key !== "slice"))
+            drawHead();
+        heat.keep(state.query);
+        lines.keep(state.query);
+    }
+    if (!("query" in changes))
+        drawVectors();
+    rememberPlace();
+}
+
+function pickQuery(r) {
+    change({ query: r === state.query ? -1 : r });
+}
+
+/* One layer or head further, where there is one. */
+function moveHead(layers, heads) {
+    const step = (list, x, by) => list[Math.max(0, Math.min(list.length - 1, list.indexOf(x) + by))];
+    change({ layer: step(layersOf(state.kind), state.layer, layers), head: step(headsOf(state.kind), state.head, heads) });
+}
+
+/* The address names the head, so that a link leads to it. */
+function rememberPlace() {
+    const place = ["layer", "head"].filter((k) => state[k] !== null).map((k) => `${k}=${state[k]}`).join("&");
+    try {
+        history.replaceState(null, "", place ? "#" + place : "");
+    } catch {
+        /* a page inside another has no address of its own */
+    }
+}
+
+function placeInAddress() {
+    const found = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    return Object.fromEntries(["layer", "head"].filter((k) => /^\d+$/.test(found[k])).map((k) => [k, Number(found[k])]));
+}
+
+function listen() {
+    const number = (text) => text === "null" ? null : Number(text);
+    const on = (id, event, f) => $(id).addEventListener(event, f);
+    on("kind", "change", (e) => change({ kind: e.target.value }));
+    on("layer", "change", (e) => change({ layer: number(e.target.value) }));
+    on("head-number", "change", (e) => change({ head: number(e.target.value) }));
+    on("scale", "change", (e) => change({ scale: e.target.value }));
+    on("palette", "change", (e) => change({ palette: e.target.value }));
+    on("hide-first", "change", (e) => change({ hideFirst: e.target.checked }));
+    on("merge", "change", (e) => change({ merge: e.target.checked }));
+    on("vector-kind", "change", (e) => change({ vectorKind: e.target.value }));
+    on("vector-slice", "change", (e) => change({ slice: e.target.checked }));
+    on("layer-down", "click", () => moveHead(-1, 0));
+    on("layer-up", "click", () => moveHead(1, 0));
+    on("head-down", "click", () => moveHead(0, -1));
+    on("head-up", "click", () => moveHead(0, 1));
+    on("smaller", "click", () => heat.resize(heat.zoom / 1.5));
+    on("larger", "click", () => heat.resize(heat.zoom * 1.5));
+    on("fit", "click", () => heat.resize(1));
+    on("table", "toggle", () => $("table").open && drawTable());
+    on("controls", "submit", (e) => e.preventDefault());
+    on("theme", "click", () => change({ theme: { auto: "light", light: "dark", dark: "auto" }[state.theme] }));
+    dark.addEventListener("change", () => change({ theme: state.theme }));
+    window.addEventListener("beforeprint", () => { applyTheme(true); redraw(); });
+    window.addEventListener("afterprint", () => { applyTheme(); redraw(); });
+    document.addEventListener("keydown", shiftArrow);
+}
+
+function shiftArrow(e) {
+    const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    if (!e.shiftKey || !steps[e.key] || !state.kind)
+        return;
+    e.preventDefault();
+    moveHead(...steps[e.key]);
+}
+
+function redraw() {
+    if (state.kind) {
+        drawOverview();
+        drawHead();
+    }
+    drawVectors();
+}
+
+/* ---- the beginning ---- */
+
+function drawHeading() {
+    const matrices = page.sheets.reduce((n, s) => n + s.count, 0), error = Math.max(0, ...page.sheets.map((s) => s.error));
+    $("sentence").textContent = page.text === null ? "Attention" : page.text;
+    $("about").textContent = [page.model, page.queries && page.queries.length + " tokens", matrices + " matrices"].filter(Boolean).join(" · ");
+    const says = [error ? `Numbers are stored in 16 bits: each is within ${Number(error.toPrecision(2))} of the one computed (the largest error of ` +
+        "any matrix here; the value under the pointer states its own)." : "Numbers are stored as computed, in 32 bits.",
+        `Drawn by attn-cli ${page.version}. This file is complete: it asks for nothing from any network.`];
+    if (page.leftOut.length)
+        says.unshift(`Left out, being larger than a page can show: ${unique(page.leftOut).map(shortKind).join(", ")}.`);
+    $("footer").replaceChildren(...says.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
+}
+
+function start() {
+    page.palettes.paper = null;         /* the theme's own */
+    words.queries = page.queries && wordsOf(page.queries, page.text);
+    words.keys = page.keys ? wordsOf(page.keys, null) : words.queries;
+    const kinds = vectorKinds(), prefer = (list, kind) => list.includes(kind) ? kind : list[0] ?? null;
+    for (const id of ["overview", "head", "lines", "controls"])
+        $(id).hidden = !matrixKinds.length;
+    listen();
+    drawHeading();
+    drawNext();
+    change({ kind: prefer(matrixKinds, "attn.pattern"), vectorKind: prefer(kinds, "attn.context"), ...page.look, theme: "auto",
+             ...placeInAddress() });
+}
+
+start();

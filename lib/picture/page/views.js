@@ -1,0 +1,200 @@
+"use strict";
+/* Each view of the page, drawn from what is chosen. */
+
+/* ---- matrices as they are shown ---- */
+
+/* A head's matrix as it is shown, words merged if they are to be. */
+function matrixOf(sheet, head) {
+    const m = sheet.matrix(head === null || !sheet.heads ? 0 : sheet.heads.indexOf(head));
+    return merging() ? mergeWords(m, words.queries, words.keys) : m;
+}
+
+function axisLabels(m) {
+    return merging() ?
+        { rowLabels: words.queries.map((w) => w.label), colLabels: words.keys.map((w) => w.label) } :
+        { rowLabels: labelsOf(page.queries, m.rows), colLabels: labelsOf(keyTokens(), m.cols) };
+}
+
+/* Which heads there are of a kind: { layer, head, sheet }. */
+function headsIn(kind) {
+    return sheetsOf(kind).flatMap((sheet) => (sheet.heads ?? [null]).map((head) => ({ layer: sheet.layer, head, sheet })));
+}
+
+/* How a kind's matrices are coloured: all on one scale.  They are unpacked one by one and not kept, for
+ * together they may be large. */
+function manner(kind) {
+    const skip = state.hideFirst ? 1 : 0;
+    const extents = headsIn(kind).map(({ sheet, head }) => extent(matrixOf(sheet, head), skip));
+    return { scale: state.scale, palette: page.palettes[state.palette], skip,
+             top: Math.max(...extents.map((e) => e.top)), signed: extents.some((e) => e.signed) };
+}
+
+/* ---- views ---- */
+
+const heat = new Heat($("matrix"), { describe: describeCell, onPoint: readCell, onPick: (r) => pickQuery(r) });
+const vector = new Heat($("vector"), { describe: describeNumber, onPoint: readNumber, onPick: () => {} });
+const lines = new Lines($("pairs"), { onPick: (r) => change({ query: r }) });
+const overview = new Overview($("heads"), (layer, head) => change({ layer, head }));
+let how;                                /* the manner of the kind that is shown */
+
+function drawOverview() {
+    const heads = headsIn(state.kind), alone = heads.length < 2;
+    how = manner(state.kind);
+    overview.show(layersOf(state.kind), headsOf(state.kind), heads, ({ sheet, head }) => new Shade(matrixOf(sheet, head), how));
+    $("overview").hidden = alone;
+    document.querySelector("main").classList.toggle("single", alone);
+}
+
+function drawHead() {
+    const shade = new Shade(matrixOf(sheetAt(state.kind, state.layer), state.head), how);
+    const labels = axisLabels(shade.m), name = `${titleOf(state.kind)}, ${headName(state.layer, state.head)}`;
+    overview.mark(state.layer, state.head);
+    $("head-title").textContent = name[0].toUpperCase() + name.slice(1);
+    $("matrix").setAttribute("aria-label", `${name}: ${shade.m.rows} queries by ${shade.m.cols} keys. Use the arrow keys.`);
+    heat.show({ shade, ...labels, rowAxis: "queries", colAxis: "keys", tallest: Infinity });
+    lines.show({ shade, ...labels });
+    drawLegend($("legend"), shade);
+    readCell(...heat.cursor);
+    if ($("table").open)
+        drawTable();
+}
+
+function titleOf(kind) {
+    return sheetsOf(kind)[0].title;
+}
+
+function drawLegend(host, shade) {
+    const bar = document.createElement("canvas"), n = shade.ramp.length, note = document.createElement("span");
+    const high = shade.scale === "row" ? "row’s largest" : shortNumber(shade.top);
+    const low = shade.signed ? "−" + high : shade.scale === "log" ? "≤ " + shortNumber(shade.top / 10 ** DECADES) : "0";
+    paintCells(bar, 1, n, (_, i) => shade.ramp[i]);
+    note.textContent = [SCALES[shade.scale], shade.m.causal ? "blank: hidden by the mask" : "",
+                        shade.skip ? "first column left out, the rest as it was" : ""].filter(Boolean).join(" · ");
+    host.replaceChildren(low, bar, high, note);
+    const odd = shade.m.data.filter(Number.isNaN).length;
+    if (odd) {
+        const box = document.createElement("i");
+        box.className = "none";
+        host.append(box, odd + " not a number");
+    }
+}
+
+function shortNumber(x) {
+    return String(Number(x.toPrecision(3)));
+}
+
+/* ---- one cell, in words ---- */
+
+function placeName(label, i) {
+    return `${label} (${i})`;
+}
+
+function describeCell(r, c) {
+    const { m } = heat.shade, x = m.hidden(r, c) ? "hidden by the mask" : numberText(m.at(r, c), m.error);
+    return `${heat.rowLabels[r]} → ${heat.colLabels[c]}: ${x}`;
+}
+
+function readout(host, text, r, c, view) {
+    const { m } = view.shade, value = document.createElement("b");
+    value.textContent = m.hidden(r, c) ? "hidden by the mask" : numberText(m.at(r, c), m.error);
+    host.replaceChildren(text + ": ", value, m.hidden(r, c) || !m.error ? "" : " " + errorText(m.error));
+}
+
+function readCell(r, c) {
+    if (r < 0)
+        $("value").textContent = "Point at a cell: a row is a query looking at the keys in its columns.";
+    else
+        readout($("value"), `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}`, r, c, heat);
+}
+
+function describeNumber(r, c) {
+    return `${vector.rowLabels[r]}, ${vector.colLabels[c]}: ${numberText(vector.shade.m.at(r, c), vector.shade.m.error)}`;
+}
+
+function readNumber(r, c) {
+    if (r < 0)
+        $("vector-value").textContent = "Point at a number: a row is the vector of a token.";
+    else
+        readout($("vector-value"), `${placeName(vector.rowLabels[r], r)}, number ${vector.colLabels[c]}`, r, c, vector);
+}
+
+/* ---- the rest of the page ---- */
+
+/* The vectors to show: those of the chosen layer, and of the head that serves the chosen one. */
+function vectorSheet() {
+    const sheet = sheetAt(state.vectorKind, state.layer) ?? sheetsOf(state.vectorKind)[0];
+    if (!sheet.heads)
+        return { sheet, m: sheet.matrix(0), of: sheet.layer === null ? "" : "layer " + sheet.layer };
+    const group = page.heads && page.kvHeads && /\.[kv]$/.test(sheet.kind) ? page.heads / page.kvHeads : 1;
+    const nth = Math.max(sheet.heads.indexOf(Math.floor((state.head ?? 0) / group)), 0);
+    return { sheet, m: sheet.matrix(nth), of: headName(sheet.layer, sheet.heads[nth]) };
+}
+
+/* Context vectors have the heads side by side. */
+function sliceable(sheet) {
+    return sheet.kind === "attn.context" && page.heads > 1 && state.head !== null && sheet.cols % page.heads === 0;
+}
+
+function slice(m, from, cols) {
+    const part = new Matrix(m.rows, cols, false, m.error);
+    for (let r = 0; r < m.rows; r++)
+        part.data.set(m.data.subarray(r * m.cols + from, r * m.cols + from + cols), r * cols);
+    return part;
+}
+
+function drawVectors() {
+    $("vectors").hidden = !state.vectorKind;
+    if (!state.vectorKind)
+        return;
+    const { sheet, m: whole, of } = vectorSheet(), wide = sliceable(sheet), cols = whole.cols / (page.heads || 1);
+    $("vector-slice-label").hidden = !wide;
+    const from = wide && state.slice ? state.head * cols : 0, m = wide && state.slice ? slice(whole, from, cols) : whole;
+    const { top, signed } = extent(m, 0), place = wide && state.slice ? headName(sheet.layer, state.head) : of;
+    const shade = new Shade(m, { scale: state.scale, palette: page.palettes[state.palette], top, signed, skip: 0 });
+    const colLabels = Array.from({ length: m.cols }, (_, i) => String(from + i));
+    $("vectors-title").textContent = [sheet.title[0].toUpperCase() + sheet.title.slice(1), place].filter(Boolean).join(", ");
+    vector.show({ shade, rowLabels: labelsOf(page.queries, m.rows), colLabels, rowAxis: "tokens", colAxis: "numbers", tallest: 24 });
+    drawLegend($("vector-legend"), shade);
+    readNumber(...vector.cursor);
+}
+
+function drawNext() {
+    const last = page.queries?.at(-1);
+    $("next").hidden = !page.next.length;
+    $("next-after").textContent = last ? `After “${tokenLabel(last)}” the model expects` : "The model expects";
+    $("next-list").replaceChildren(...page.next.map((t) => {
+        const item = document.createElement("li"), share = document.createElement("b");
+        share.textContent = (100 * t.p).toPrecision(3) + " %";
+        item.style.setProperty("--share", 100 * t.p + "%");
+        item.append(tokenLabel(t), share);
+        return item;
+    }));
+}
+
+function tableRow(cells, tag) {
+    const row = document.createElement("tr");
+    row.append(...cells.map((text, i) => {
+        const cell = document.createElement(i ? tag : "th");
+        cell.textContent = text;
+        return cell;
+    }));
+    return row;
+}
+
+const TABLE_ROWS = 64;                  /* more is for the CSV */
+
+function drawTable() {
+    const { m } = heat.shade, table = document.createElement("table"), n = Math.min(m.rows, TABLE_ROWS);
+    table.append(tableRow(["", ...heat.colLabels], "th"));
+    for (let r = 0; r < n; r++)
+        table.append(tableRow([heat.rowLabels[r], ...heat.colLabels.map((_, c) => m.hidden(r, c) ? "" : numberText(m.at(r, c), m.error))],
+                              "td"));
+    $("table-body").replaceChildren(table, n < m.rows ? `The first ${n} of ${m.rows} queries; --format csv has all.` : "");
+}
+
+function drawNote() {
+    const merged = state.kind && state.merge ? mergeable() ?
+        "Whole words: weights summed over the tokens looked at, averaged over those that look." :
+        "Words can be made whole in the attention pattern of a text, not here." : "";
+    $("note").textContent = [merged, state.hideFirst ? "The first column is not shown; no row was renormalised." : ""].join(" ").trim();
+}

@@ -1,0 +1,61 @@
+"use strict";
+/* Tokens as people read them, and words made of several tokens. */
+
+/* What is invisible would fool the reader: it shows as a sign or as its number. */
+function visible(text) {
+    const signs = { " ": "·", "\n": "↵", "\t": "→" };
+    return text.replace(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+        (c) => signs[c] ?? "\\u{" + c.codePointAt(0).toString(16).toUpperCase() + "}");
+}
+
+function tokenLabel(token) {
+    return token.text === null ? String(token.id) : visible(token.text);
+}
+
+/* White space between two tokens parts words: at the end of the one, the start of the other, or as
+ * bytes of the text that belong to neither (a tokenizer of words).  Tokens that stand for no bytes (a
+ * beginning mark) are words of their own. */
+function partsWord(a, b, placed) {
+    if (placed && (a.start === a.end || b.start === b.end || b.start > a.end))
+        return true;
+    return /\s$/u.test(a.text) || /^\s/u.test(b.text);
+}
+
+/* Groups of neighbouring tokens: { label, first, last }.  Where neither places nor white space are known,
+ * each token is a word. */
+function wordsOf(tokens, text) {
+    const placed = tokens.some((t) => t.end > 0), spaced = tokens.some((t) => /\s/u.test(t.text ?? ""));
+    const bytes = !placed || text === null || text.includes("\uFFFD") ? null : new TextEncoder().encode(text);
+    const words = [];
+    tokens.forEach((token, i) => {
+        if (i === 0 || !(placed || spaced) || partsWord(tokens[i - 1], token, placed))
+            words.push({ first: i, last: i });
+        words[words.length - 1].last = i;
+    });
+    for (const word of words)
+        word.label = wordLabel(tokens.slice(word.first, word.last + 1), bytes);
+    return words;
+}
+
+/* Bytes of the text rather than the tokens' own, which may be halves of a character. */
+function wordLabel(tokens, bytes) {
+    const first = tokens[0], last = tokens[tokens.length - 1];
+    if (tokens.length === 1 || !bytes)
+        return tokens.map(tokenLabel).join("").replace(/^·+(?=.)/u, "");
+    return visible(new TextDecoder().decode(bytes.slice(first.start, last.end)).trim());
+}
+
+/* Weights between words: what a word gives another is summed over the other's tokens and is the mean
+ * over its own, so that rows still sum to 1. */
+function mergeWords(m, queries, keys) {
+    const longest = Math.max(...keys.map((k) => k.last - k.first + 1));
+    const merged = new Matrix(queries.length, keys.length, m.causal, m.error * longest);
+    queries.forEach((query, r) => keys.forEach((key, c) => {
+        let sum = 0;
+        for (let i = query.first; i <= query.last; i++)
+            for (let j = key.first; j <= key.last; j++)
+                sum += m.at(i, j);
+        merged.data[r * keys.length + c] = sum / (query.last - query.first + 1);
+    }));
+    return merged;
+}

@@ -1,0 +1,314 @@
+#include "picture/page_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/err.h"
+#include "picture/pack.h"
+
+enum {
+    EXACT_BYTES = 1 << 20,              /* of all numbers together, as float32 */
+    MANY_COLUMNS = 4096                 /* of numbered columns: as wide as mlps come */
+};
+
+struct pages {
+    const struct attn_album *album;
+    const struct attn_look *look;
+    struct attn_pack *pack; size_t n;   /* of the sheets that are not left out */
+};
+
+/* ---- text ------------------------------------------------------------------------------ */
+
+static void put_string(struct attn_out *o, const char *s, size_t len)
+{
+    if (s)
+        attn_out_json(o, s, len);
+    else
+        attn_out_str(o, "null");
+}
+
+static void put_name(struct attn_out *o, const char *s)
+{
+    put_string(o, s, s ? strlen(s) : 0);
+}
+
+static void put_key(struct attn_out *o, const char *key)
+{
+    attn_out_str(o, ",\"");
+    attn_out_str(o, key);
+    attn_out_str(o, "\":");
+}
+
+static void put_bool(struct attn_out *o, const char *key, bool x)
+{
+    put_key(o, key);
+    attn_out_str(o, x ? "true" : "false");
+}
+
+static void put_size(struct attn_out *o, const char *key, size_t x)
+{
+    put_key(o, key);
+    attn_out_u64(o, x);
+}
+
+static void put_token(struct attn_out *o, const struct attn_token *t)
+{
+    attn_out_str(o, "{\"id\":");
+    attn_out_u64(o, (uint64_t)t->id);
+    put_key(o, "text");
+    put_string(o, t->known ? t->text : NULL, t->text_len);
+    put_size(o, "start", t->start);
+    put_size(o, "end", t->end);
+    attn_out_char(o, '}');
+}
+
+static void put_tokens(struct attn_out *o, const char *key, const struct attn_tokens *t)
+{
+    put_key(o, key);
+    if (!t) {
+        attn_out_str(o, "null");
+        return;
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        attn_out_char(o, i ? ',' : '[');
+        put_token(o, &t->tok[i]);
+    }
+    attn_out_str(o, t->n ? "]" : "[]");
+}
+
+static void put_next(struct attn_out *o, const struct attn_album *a)
+{
+    put_key(o, "next");
+    attn_out_char(o, '[');
+    for (size_t i = 0; i < a->n_next; i++) {
+        const struct attn_album_next *next = &a->next[i];
+        attn_out_str(o, i ? ",{\"id\":" : "{\"id\":");
+        attn_out_u64(o, (uint64_t)next->id);
+        put_key(o, "text");
+        put_string(o, next->text, next->len);
+        put_key(o, "p");
+        attn_out_f32(o, (float)next->p);
+        attn_out_char(o, '}');
+    }
+    attn_out_char(o, ']');
+}
+
+/* ---- colours --------------------------------------------------------------------------- */
+
+static void put_palette(struct attn_out *o, const struct attn_palette *p)
+{
+    attn_out_str(o, "{\"colours\":\"");
+    for (unsigned i = 0; i < ATTN_STEPS; i++) {
+        struct attn_rgb c = attn_palette_color(p, i);
+        attn_out_printf(o, "%02x%02x%02x", c.r, c.g, c.b);
+    }
+    attn_out_char(o, '"');
+    put_bool(o, "diverges", attn_palette_diverges(p));
+    attn_out_char(o, '}');
+}
+
+static void put_palettes(struct attn_out *o)
+{
+    const struct attn_palette *p;
+    put_key(o, "palettes");
+    for (size_t i = 0; (p = attn_palette_at(i)); i++) {
+        attn_out_char(o, i ? ',' : '{');
+        put_name(o, attn_palette_name(p));
+        attn_out_char(o, ':');
+        put_palette(o, p);
+    }
+    attn_out_char(o, '}');
+}
+
+static void put_look(struct attn_out *o, const struct attn_look *look)
+{
+    static const char *const scales[] = {[ATTN_LINEAR] = "linear", [ATTN_LOG] = "log", [ATTN_BY_ROW] = "row"};
+    put_key(o, "look");
+    attn_out_str(o, "{\"palette\":");
+    put_name(o, attn_palette_name(look->palette));
+    put_key(o, "scale");
+    put_name(o, scales[look->scaling]);
+    put_bool(o, "hideFirst", look->hide_first);
+    put_size(o, "cell", look->cell);
+    attn_out_char(o, '}');
+}
+
+/* ---- sheets ---------------------------------------------------------------------------- */
+
+static void put_heads(struct attn_out *o, const struct attn_sheet *s)
+{
+    put_key(o, "heads");
+    if (!s->heads) {
+        attn_out_str(o, "null");
+        return;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        attn_out_char(o, i ? ',' : '[');
+        attn_out_u64(o, s->heads[i]);
+    }
+    attn_out_str(o, s->n ? "]" : "[]");
+}
+
+static void put_sheet(struct attn_out *o, const struct attn_pack *p)
+{
+    const struct attn_sheet *s = p->sheet;
+    attn_out_str(o, "{\"kind\":");
+    put_name(o, s->kind);
+    put_key(o, "title");
+    put_name(o, s->title);
+    put_key(o, "layer");
+    attn_out_printf(o, s->layer < 0 ? "null" : "%d", s->layer);
+    put_heads(o, s);
+    put_size(o, "rows", s->rows);
+    put_size(o, "cols", s->cols);
+    put_bool(o, "keys", s->keys);
+    put_key(o, "beyond");
+    attn_out_str(o, !p->triangle ? "null" : p->beyond == 0 ? "\"0\"" : "\"-inf\"");
+    put_key(o, "type");
+    put_name(o, p->narrow ? "u16" : "f32");
+    if (p->narrow) {
+        put_key(o, "low");
+        attn_out_f32(o, p->low);
+        put_key(o, "step");
+        attn_out_f32(o, p->step);
+    }
+    attn_out_char(o, '}');
+}
+
+static bool left_out(const struct attn_sheet *s)
+{
+    return !s->keys && s->cols > MANY_COLUMNS;
+}
+
+static void put_left_out(struct attn_out *o, const struct attn_album *a)
+{
+    bool any = false;
+    put_key(o, "leftOut");
+    attn_out_char(o, '[');
+    for (size_t i = 0; i < a->n; i++)
+        if (left_out(&a->sheet[i])) {
+            attn_out_str(o, any ? "," : "");
+            put_name(o, a->sheet[i].kind);
+            any = true;
+        }
+    attn_out_char(o, ']');
+}
+
+/* Everything but the numbers. */
+static void put_page(struct attn_out *o, const struct pages *p)
+{
+    const struct attn_album *a = p->album;
+    attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\"");
+    put_key(o, "model");
+    put_name(o, a->model);
+    put_key(o, "text");
+    put_string(o, a->text, a->text_len);
+    put_size(o, "heads", a->H);
+    put_size(o, "kvHeads", a->Hkv);
+    put_tokens(o, "queries", a->queries);
+    put_tokens(o, "keys", a->keys == a->queries ? NULL : a->keys);
+    put_next(o, a);
+    put_look(o, p->look);
+    put_left_out(o, a);
+    put_palettes(o);
+    put_key(o, "sheets");
+    attn_out_char(o, '[');
+    for (size_t i = 0; i < p->n; i++) {
+        attn_out_str(o, i ? "," : "");
+        put_sheet(o, &p->pack[i]);
+    }
+    attn_out_char(o, ']');
+}
+
+/* ---- what may stand in an element ------------------------------------------------------ */
+
+/* How JSON spells the character at s, where that may not stand in a page as it is; *len gets its bytes.  Such
+ * characters are found in strings only. */
+static const char *escape(const char *s, const char *end, size_t *len)
+{
+    bool line_end = end - s >= 3 && !memcmp(s, "\xE2\x80", 2) && ((unsigned char)s[2] & 0xFE) == 0xA8;
+    *len = line_end ? 3 : 1;
+    return *s == '<' ? "\\u003c" : !line_end ? NULL : (unsigned char)s[2] == 0xA8 ? "\\u2028" : "\\u2029";
+}
+
+static void write_escaped(struct attn_out *o, const char *text, size_t len)
+{
+    const char *start = text, *end = text + len;
+    for (const char *s = text; s < end;) {
+        size_t bytes;
+        const char *as = escape(s, end, &bytes);
+        if (as) {
+            attn_out_write(o, start, (size_t)(s - start));
+            attn_out_str(o, as);
+            start = s + bytes;
+        }
+        s += bytes;
+    }
+    attn_out_write(o, start, (size_t)(end - start));
+}
+
+static int write_page(struct attn_out *o, const struct pages *p, struct attn_err *err)
+{
+    struct attn_out *memory;
+    char *text = NULL;
+    size_t len;
+    int rc = attn_out_open_memory(&memory, err);
+    if (rc)
+        return rc;
+    put_page(memory, p);
+    rc = attn_out_take(memory, &text, &len, err);
+    if (!rc)
+        write_escaped(o, text, len);
+    free(text);
+    attn_out_close(memory);
+    return rc;
+}
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+static int plan(struct pages *p, struct attn_err *err)
+{
+    size_t numbers = 0;
+    p->pack = calloc(p->album->n + 1, sizeof *p->pack);
+    if (!p->pack)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a page of %zu activations", p->album->n);
+    for (size_t i = 0; i < p->album->n; i++)
+        if (!left_out(&p->album->sheet[i]))
+            attn_pack_plan(&p->pack[p->n++], &p->album->sheet[i]);
+    for (size_t i = 0; i < p->n; i++)
+        numbers += p->pack[i].count;
+    for (size_t i = 0; i < p->n && numbers * sizeof(float) > EXACT_BYTES; i++)
+        attn_pack_narrow(&p->pack[i]);
+    return ATTN_OK;
+}
+
+static int write_numbers(struct attn_out *o, const struct pages *p, struct attn_err *err)
+{
+    attn_out_str(o, ",\"data\":[");
+    for (size_t i = 0; i < p->n; i++) {
+        size_t size = attn_pack_size(&p->pack[i]);
+        void *bytes = malloc(size + 1);
+        if (!bytes)
+            return attn_fail(err, ATTN_ENOMEM, "no memory to write %s: %zu bytes", p->pack[i].sheet->title, size);
+        attn_pack_fill(bytes, &p->pack[i]);
+        attn_out_str(o, i ? ",\"" : "\"");
+        attn_base64_write(o, bytes, size);
+        attn_out_char(o, '"');
+        free(bytes);
+    }
+    attn_out_str(o, "]}");
+    return ATTN_OK;
+}
+
+int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
+{
+    struct pages p = {.album = a, .look = look};
+    int rc = plan(&p, err);
+    if (!rc)
+        rc = write_page(o, &p, err);
+    if (!rc)
+        rc = write_numbers(o, &p, err);
+    free(p.pack);
+    return rc;
+}

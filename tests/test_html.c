@@ -1,0 +1,328 @@
+/* test_html.c - the page of an album: its numbers, and text that wants to be more than text.  What it does in a
+ * browser is tested by tests/browser. */
+#include "suites.h"
+
+#include "base/base64.h"
+#include "base/sha256.h"
+#include "io/json.h"
+#include "picture/html.h"
+#include "picture/pack.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is written between these two. */
+static struct attn_out *written(void)
+{
+    struct attn_out *o = NULL;
+    ck_assert_int_eq(attn_out_open_memory(&o, NULL), 0);
+    return o;
+}
+
+static char *taken(struct attn_out *o)
+{
+    char *text = NULL;
+    size_t len;
+    ck_assert_int_eq(attn_out_take(o, &text, &len, NULL), 0);
+    attn_out_close(o);
+    return text;
+}
+
+/* The vectors of RFC 4648. */
+static const char *const base64[][2] = {
+    {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"},
+    {"\xff\xfe\xfd", "//79"}, {"\xfb\xef", "++8="},
+};
+
+START_TEST(base64_vectors)
+{
+    struct attn_out *o = written();
+    attn_base64_write(o, base64[_i][0], strlen(base64[_i][0]));
+    char *text = taken(o);
+    ck_assert_str_eq(text, base64[_i][1]);
+    free(text);
+}
+END_TEST
+
+START_TEST(base64_beyond_one_block)
+{
+    static unsigned char zeros[5000];
+    struct attn_out *o = written();
+    attn_base64_write(o, zeros, sizeof zeros);
+    char *text = taken(o);
+    ck_assert_uint_eq(strlen(text), 6668);
+    ck_assert_uint_eq(strspn(text, "A"), 6667);
+    ck_assert_str_eq(text + 6667, "=");
+    free(text);
+}
+END_TEST
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+static struct attn_sheet sheet_of(const float *data, size_t n, size_t rows, size_t cols)
+{
+    return (struct attn_sheet){.kind = "attn.pattern", .title = "attention pattern", .n = n, .rows = rows, .cols = cols,
+                               .keys = true, .data = data};
+}
+
+START_TEST(a_causal_sheet_is_its_triangle)
+{
+    static const float data[] = {1, 0, 0, .5f, .5f, 0, .2f, .3f, .5f,   1, 0, 0, .9f, .1f, 0, 0, 0, 1};
+    static const float stored[] = {1, .5f, .5f, .2f, .3f, .5f,   1, .9f, .1f, 0, 0, 1};
+    struct attn_sheet s = sheet_of(data, 2, 3, 3);
+    struct attn_pack p;
+    float out[12];
+    attn_pack_plan(&p, &s);
+    ck_assert(p.triangle && p.beyond == 0);
+    ck_assert_uint_eq(attn_pack_size(&p), sizeof stored);
+    attn_pack_fill(out, &p);
+    ck_assert_mem_eq(out, stored, sizeof stored);
+}
+END_TEST
+
+/* Each breaks the triangle: a weight beyond the diagonal, a negative zero (not what a mask leaves), two values,
+ * a value that is no mask's. */
+static const float whole[][4] = {{1, .1f, .5f, .5f}, {1, -0.0f, .5f, .5f}, {1, NAN, 0, 1}, {1, INFINITY, 0, 1}};
+
+START_TEST(anything_else_is_whole)
+{
+    struct attn_sheet s = sheet_of(whole[_i], 1, 2, 2);
+    struct attn_pack p;
+    attn_pack_plan(&p, &s);
+    ck_assert(!p.triangle);
+    ck_assert_uint_eq(p.count, 4);
+}
+END_TEST
+
+START_TEST(scores_hide_minus_infinity)
+{
+    static const float data[] = {.5f, -INFINITY, -2, 3};
+    struct attn_sheet s = sheet_of(data, 1, 2, 2);
+    struct attn_pack p;
+    attn_pack_plan(&p, &s);
+    ck_assert(p.triangle && p.beyond == -INFINITY);
+    ck_assert_uint_eq(p.count, 3);
+}
+END_TEST
+
+START_TEST(sixteen_bits_keep_their_word)
+{
+    enum { N = 5000 };
+    static float data[N];
+    static uint16_t codes[N];
+    for (size_t i = 0; i < N; i++)
+        data[i] = sinf((float)i) * 37 + 5;
+    data[7] = NAN, data[8] = INFINITY, data[9] = -INFINITY;
+    struct attn_sheet s = sheet_of(data, 1, 1, N);
+    struct attn_pack p;
+    attn_pack_plan(&p, &s);
+    attn_pack_narrow(&p);
+    ck_assert_uint_eq(attn_pack_size(&p), sizeof codes);
+    attn_pack_fill(codes, &p);
+    ck_assert_uint_eq(codes[7], ATTN_PACK_NAN);
+    ck_assert_uint_eq(codes[8], ATTN_PACK_INF);
+    ck_assert_uint_eq(codes[9], ATTN_PACK_MINUS_INF);
+    for (size_t i = 10; i < N; i++) {
+        ck_assert_uint_lt(codes[i], ATTN_PACK_MINUS_INF);
+        double error = fabs((double)p.low + (double)p.step * codes[i] - data[i]);
+        ck_assert_msg(error <= 0.5 * (double)p.step * (1 + 1e-9), "number %zu is off by %g of step %g", i, error, p.step);
+    }
+}
+END_TEST
+
+START_TEST(sixteen_bits_of_one_value)
+{
+    static const float data[] = {3, 3, 3, 3};
+    struct attn_sheet s = sheet_of(data, 1, 2, 2);
+    struct attn_pack p;
+    uint16_t codes[4];
+    attn_pack_plan(&p, &s);
+    attn_pack_narrow(&p);
+    attn_pack_fill(codes, &p);
+    ck_assert(p.low == 3 && p.step == 0 && codes[0] == 0 && codes[3] == 0);
+}
+END_TEST
+
+/* ---- pages ----------------------------------------------------------------------------- */
+
+#define HOSTILE "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\xE2\x80\xA8\xE2\x80\xA9\xFF&\"'"
+
+static char *page_of(const struct attn_album *a)
+{
+    struct attn_look look;
+    struct attn_err err = {0};
+    ck_assert_int_eq(attn_look_make(&look, &(struct attn_picture_opts){0}, &err), 0);
+    struct attn_out *o = written();
+    ck_assert_msg(!attn_html_write(o, a, &look, &err), "%s", err.msg);
+    return taken(o);
+}
+
+static const float small[] = {1, 0, .25f, .75f};
+
+static char *small_page(const char *text, const struct attn_tokens *tokens)
+{
+    struct attn_sheet s = sheet_of(small, 1, 2, 2);
+    struct attn_album a = {.model = text, .text = text, .text_len = text ? strlen(text) : 0, .queries = tokens, .keys = tokens,
+                           .sheet = &s, .n = 1};
+    if (text) {
+        a.next[a.n_next++] = (struct attn_album_next){text, strlen(text), 1, 0.5};
+        s.kind = s.title = text;
+    }
+    return page_of(&a);
+}
+
+static char *hostile_page(void)
+{
+    struct attn_token t = {.known = true, .text = HOSTILE, .raw = HOSTILE, .text_len = strlen(HOSTILE),
+                           .raw_len = strlen(HOSTILE), .end = 9};
+    return small_page(HOSTILE, &(struct attn_tokens){.n = 2, .tok = (struct attn_token[]){t, t}});
+}
+
+/* The JSON of a page, which ends where its element does. */
+static const char *data_of(const char *page, size_t *len)
+{
+    static const char tag[] = "<script type=\"application/json\" id=\"data\">";
+    const char *at = strstr(page, tag);
+    ck_assert_ptr_nonnull(at);
+    at += sizeof tag - 1;
+    *len = (size_t)(strstr(at, "</script>") - at);
+    return at;
+}
+
+static size_t times(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+START_TEST(hostile_text_stays_text)
+{
+    struct attn_err err = {0};
+    char *page = hostile_page(), *plain = small_page(NULL, NULL);
+    size_t len;
+    const char *json = data_of(page, &len);
+    ck_assert_msg(!attn_json_check(json, len, "the page", 1 << 20, &err), "%s", err.msg);
+    ck_assert_ptr_null(memchr(json, '<', len));
+    ck_assert_ptr_null(memmem(json, len, "\xE2\x80", 2));
+    ck_assert_ptr_null(strstr(page, "<img"));
+    ck_assert_uint_eq(times(page, "<script"), times(plain, "<script"));
+    ck_assert_ptr_nonnull(strstr(page, "<title>Attention: &lt;/script&gt;"));
+    ck_assert_ptr_nonnull(strstr(json, "\"text\":\"\\u003c/script>"));
+    free(page);
+    free(plain);
+}
+END_TEST
+
+START_TEST(without_tokens_or_text)
+{
+    char *page = small_page(NULL, NULL);
+    size_t len;
+    const char *json = data_of(page, &len);
+    ck_assert_int_eq(attn_json_check(json, len, "the page", 1 << 20, NULL), 0);
+    ck_assert_ptr_nonnull(strstr(json, "\"text\":null"));
+    ck_assert_ptr_nonnull(strstr(json, "\"queries\":null,\"keys\":null"));
+    ck_assert_ptr_nonnull(strstr(json, "\"beyond\":\"0\",\"type\":\"f32\"}],\"data\":[\"AACAPwAAgD4AAEA/\"]}</script>"));
+    ck_assert_ptr_null(strstr(page, "{{"));
+    free(page);
+}
+END_TEST
+
+START_TEST(a_page_without_data_is_small)
+{
+    char *page = small_page(NULL, NULL);
+    ck_assert_uint_lt(strlen(page), 300000);
+    free(page);
+}
+END_TEST
+
+/* The digest of what stands between two tags, as the policy spells it. */
+static char *digest_of(const char *start, const char *end)
+{
+    struct attn_sha256 sha;
+    char hex[65];
+    unsigned char bytes[32];
+    attn_sha256_start(&sha);
+    attn_sha256_add(&sha, start, (size_t)(end - start));
+    attn_sha256_end(&sha, hex);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        ck_assert_int_eq(sscanf(hex + 2 * i, "%2hhx", &bytes[i]), 1);
+    struct attn_out *o = written();
+    attn_out_str(o, "'sha256-");
+    attn_base64_write(o, bytes, sizeof bytes);
+    attn_out_str(o, "'");
+    return taken(o);
+}
+
+/* A browser runs a script only if the policy has its digest: all of ours must be there, and nothing else. */
+START_TEST(the_policy_knows_each_script)
+{
+    char *page = small_page(NULL, NULL), *at = page;
+    const char *policy_end = strstr(page, "\">\n<meta name=\"viewport\"");
+    size_t n = 0;
+    while ((at = strstr(at, "<script>"))) {
+        at += strlen("<script>");
+        char *digest = digest_of(at, strstr(at, "</script>"));
+        const char *found = strstr(page, digest);
+        ck_assert_msg(found && found < policy_end, "the policy lacks script %zu", n);
+        free(digest);
+        n++;
+    }
+    ck_assert_uint_ge(n, 5);
+    ck_assert_uint_eq(times(page, "'sha256-"), n + 1);  /* and one for the style */
+    ck_assert_ptr_null(strstr(page, "unsafe"));
+    free(page);
+}
+END_TEST
+
+START_TEST(more_than_a_megabyte_is_narrow)
+{
+    enum { T = 520 };
+    float *data = calloc(T * T, sizeof *data);
+    ck_assert_ptr_nonnull(data);
+    data[1] = 1;                        /* beyond the diagonal: no triangle, 1.08 MB of numbers */
+    struct attn_sheet s = sheet_of(data, 1, T, T);
+    char *page = page_of(&(struct attn_album){.sheet = &s, .n = 1});
+    ck_assert_ptr_nonnull(strstr(page, "\"type\":\"u16\",\"low\":0,\"step\":1.5259"));
+    ck_assert_uint_lt(strlen(page), 300000 + T * T * 2 * 4 / 3 + 4);
+    free(page);
+    free(data);
+}
+END_TEST
+
+START_TEST(what_is_too_wide_is_left_out)
+{
+    enum { V = 5000 };
+    static float logits[V];
+    struct attn_sheet s[] = {sheet_of(small, 1, 2, 2), {.kind = "logits", .title = "logits", .layer = -1, .n = 1, .rows = 1,
+                                                        .cols = V, .data = logits}};
+    char *page = page_of(&(struct attn_album){.sheet = s, .n = 2});
+    ck_assert_ptr_nonnull(strstr(page, "\"leftOut\":[\"logits\"]"));
+    ck_assert_uint_eq(times(page, "\"title\":"), 1);
+    free(page);
+}
+END_TEST
+
+Suite *suite_html(void)
+{
+    Suite *s = suite_create("html");
+    TCase *t = tcase_create("html");
+    tcase_add_loop_test(t, base64_vectors, 0, (int)(sizeof base64 / sizeof base64[0]));
+    tcase_add_test(t, base64_beyond_one_block);
+    tcase_add_test(t, a_causal_sheet_is_its_triangle);
+    tcase_add_loop_test(t, anything_else_is_whole, 0, (int)(sizeof whole / sizeof whole[0]));
+    tcase_add_test(t, scores_hide_minus_infinity);
+    tcase_add_test(t, sixteen_bits_keep_their_word);
+    tcase_add_test(t, sixteen_bits_of_one_value);
+    tcase_add_test(t, hostile_text_stays_text);
+    tcase_add_test(t, without_tokens_or_text);
+    tcase_add_test(t, a_page_without_data_is_small);
+    tcase_add_test(t, the_policy_knows_each_script);
+    tcase_add_test(t, more_than_a_megabyte_is_narrow);
+    tcase_add_test(t, what_is_too_wide_is_left_out);
+    suite_add_tcase(s, t);
+    return s;
+}

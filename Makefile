@@ -3,6 +3,7 @@
 # make test       installs what is missing, builds, runs every test
 # make asan tsan  the tests under sanitizers;      make fuzz: each fuzz target for FUZZ_SECONDS
 # make walls      which room may use what;         make lint: clang-tidy, cppcheck, gcc's analyzer
+# make test-browser  the page of --format html in chromium, where there is one
 # make bench      how close it all comes to the machine, as ratios within one run
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
@@ -149,6 +150,10 @@ run-fuzz: $(readers:%=$(B)/fuzz_%)
 	    echo "  FUZZ $$r"; $(B)/fuzz_$$r -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || \
 	    { tail -n 50 $$c.log; exit 1; }; done
 
+test-browser: $(B)/attn-cli
+	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
+	    "(sudo apt-get install python3 chromium chromium-driver)"; exit 0; }; done; ATTN_CLI=$< python3 -B tests/browser/test_page.py
+
 bench: $(B)/attn-cli
 	@tests/bench/bench.sh $(B)/attn-cli
 
@@ -225,6 +230,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
-.PHONY: all docs run test run-tests asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
+.PHONY: all docs run test run-tests test-browser asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

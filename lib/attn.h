@@ -285,7 +285,7 @@ struct attn_picture_opts {
 };
 
 struct attn_sink_opts {
-    const char *format;                 /* text json csv tidy npy npz term png svg */
+    const char *format;                 /* text json csv tidy npy npz term png svg html */
     const char *path;                   /* NULL or "-": standard output */
     const struct attn_model *model;
     const struct attn_select *select;

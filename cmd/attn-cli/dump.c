@@ -17,7 +17,7 @@ enum { TERMINAL_NUMBERS = 4000 };
 const char *dump_format_of(const char *path)
 {
     static const struct pair known[] = {{".csv", "csv"}, {".npy", "npy"}, {".npz", "npz"}, {".json", "json"},
-                                        {".png", "png"}, {".svg", "svg"}, {NULL, NULL}};
+                                        {".png", "png"}, {".svg", "svg"}, {".html", "html"}, {NULL, NULL}};
     const char *dot = path ? strrchr(path, '.') : NULL;
     for (const struct pair *p = known; dot && p->term; p++)
         if (!strcasecmp(dot, p->term))

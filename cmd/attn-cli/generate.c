@@ -227,7 +227,7 @@ static int generate(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "term", "png", "svg", NULL};
+static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "term", "png", "svg", "html", NULL};
 
 static const struct option prompt_options[] = {
     {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name of --sentence", .flags = OPT_INPUT},

@@ -1,7 +1,7 @@
 /* page_data.h - an album as the JSON its page reads (page/data.js).
  *
  *     {"version", "model", "text", "heads", "kvHeads", "queries": [token, ...], "keys", "next": [token and "p", ...],
- *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst"},
+ *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *
  * A token is {"id", "text", "start", "end"}; "keys" is null where they are the queries.  A sheet is {"kind", "title",

@@ -76,6 +76,11 @@ static int open_svg(void **self, const struct attn_sink_job *job, struct attn_er
     return picture_open(self, job, "svg", err);
 }
 
+static int open_html(void **self, const struct attn_sink_job *job, struct attn_err *err)
+{
+    return picture_open(self, job, "html", err);
+}
+
 const struct attn_format attn_format_term = {
     .name = "term", .open = open_term,
     .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
@@ -88,5 +93,10 @@ const struct attn_format attn_format_png = {
 
 const struct attn_format attn_format_svg = {
     .name = "svg", .open = open_svg,
+    .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
+};
+
+const struct attn_format attn_format_html = {
+    .name = "html", .open = open_html,
     .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
 };

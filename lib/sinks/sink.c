@@ -4,7 +4,7 @@
 
 static const struct attn_format *const formats[] = {
     &attn_format_text, &attn_format_json, &attn_format_csv, &attn_format_tidy, &attn_format_npy, &attn_format_npz,
-    &attn_format_term, &attn_format_png, &attn_format_svg,
+    &attn_format_term, &attn_format_png, &attn_format_svg, &attn_format_html,
 };
 
 const struct attn_format *attn_format_find(const char *name)
@@ -17,5 +17,5 @@ const struct attn_format *attn_format_find(const char *name)
 
 const char *attn_format_list(void)
 {
-    return "text, json, csv, tidy, npy, npz, term, png, svg";
+    return "text, json, csv, tidy, npy, npz, term, png, svg, html";
 }

@@ -42,7 +42,8 @@ struct attn_format {
 };
 
 extern const struct attn_format attn_format_text, attn_format_json, attn_format_csv, attn_format_tidy,
-    attn_format_npy, attn_format_npz, attn_format_term, attn_format_png, attn_format_svg;
+    attn_format_npy, attn_format_npz, attn_format_term, attn_format_png, attn_format_svg,
+    attn_format_html;
 
 const struct attn_format *attn_format_find(const char *name);       /* NULL: none of that name */
 /* "text, json, csv" and so on */

@@ -45,26 +45,31 @@ function isDark(pixel) {
 
 /* The largest finite magnitude of what is shown, of all or of one row, and whether any is negative. */
 function extent(m, skip, row) {
-    let top = 0, signed = false;
-    for (let r = row ?? 0; r < (row === undefined ? m.rows : row + 1); r++)
-        for (let c = skip; c < m.cols; c++) {
-            const x = m.at(r, c), size = Math.abs(x);
-            signed ||= x < 0 && size !== Infinity;
-            if (size > top && size !== Infinity)
-                top = size;
+    let low = 0, high = 0;
+    for (let r = row ?? 0, end = row === undefined ? m.rows : row + 1; r < end; r++)
+        for (let i = r * m.cols + skip; i < (r + 1) * m.cols; i++) {
+            const x = m.data[i];
+            if (x > high && x !== Infinity)
+                high = x;
+            else if (x < low && x !== -Infinity)
+                low = x;
         }
-    return { top, signed };
+    return { top: Math.max(high, -low), signed: low < 0 };
 }
 
-/* How the values of a matrix become pixels.  `top` is what counts as 1, the same for all heads, so
- * that heads can be compared; scale "row" has one a row.  The first `skip` columns are left out. */
+/* How values become pixels, the same for all heads, so that they can be compared: `top` is what counts as
+ * 1, of scale "row" the largest of each row; the first `skip` columns are left out. */
+function mannerOf(extents, { scale, palette, skip }) {
+    const signed = Boolean(palette?.diverges) || extents.some((e) => e.signed);
+    return { scale, skip, signed, top: Math.max(...extents.map((e) => e.top)), ramp: rampOf(palette, signed),
+             none: pixelOf(themeColour("none")) };
+}
+
+/* A matrix in a manner. */
 class Shade {
-    constructor(m, { scale, palette, top, signed, skip }) {
-        Object.assign(this, { m, scale, skip, top });
-        this.signed = signed || Boolean(palette?.diverges);
-        this.ramp = rampOf(palette, this.signed);
-        this.none = pixelOf(themeColour("none"));
-        this.tops = Array.from({ length: m.rows }, (_, r) => scale === "row" ? extent(m, skip, r).top : top);
+    constructor(m, manner) {
+        Object.assign(this, manner, { m });
+        this.tops = Array.from({ length: m.rows }, (_, r) => this.scale === "row" ? extent(m, this.skip, r).top : this.top);
     }
 
     /* 0 to 1, or -1 to 1. */
@@ -74,16 +79,17 @@ class Shade {
         return x < 0 ? -size : size;
     }
 
+    seen(r, c) {
+        return c >= this.skip && !this.m.hidden(r, c) && this.m.at(r, c) !== -Infinity;
+    }
+
     /* 0, fully transparent: nothing to see. */
     pixel(r, c) {
-        if (c < this.skip || this.m.hidden(r, c))
-            return 0;
-        const x = this.m.at(r, c);
-        if (Number.isNaN(x))
-            return this.none;
-        if (x === -Infinity)
+        if (!this.seen(r, c))
             return 0;
         const size = this.size(r, c);
+        if (Number.isNaN(size))
+            return this.none;
         return this.ramp[Math.round((this.ramp.length - 1) * (this.signed ? (size + 1) / 2 : size))];
     }
 }

@@ -4,7 +4,7 @@
  * Numbers are little-endian float32, or uint16 codes for low + step * code.  Where everything beyond
  * the diagonal has one value ("beyond": "0" or "-inf"), only the rest is stored: rows of 1, 2, 3... */
 
-const CODES = { 65535: NaN, 65534: Infinity, 65533: -Infinity };
+const SPECIAL = 65533, SPECIALS = [-Infinity, Infinity, NaN];   /* codes from 65533 on */
 
 function bytesOf(base64) {
     const text = atob(base64), bytes = new Uint8Array(text.length);
@@ -43,17 +43,26 @@ class Sheet {
     /* The nth matrix stored; of a sheet without heads there is only the first. */
     matrix(nth) {
         const m = new Matrix(this.rows, this.cols, this.beyond !== null, this.error);
-        const codes = this.codes(), size = codes.length / this.count;
-        const value = this.type === "u16" ? (x) => CODES[x] ?? this.low + this.step * x : (x) => x;
-        let from = nth * size;
+        const numbers = this.numbers(nth), beyond = this.beyond === "-inf" ? -Infinity : 0;
+        let from = 0;
         for (let r = 0; r < m.rows; r++) {
-            const stored = m.causal ? Math.min(r + 1, m.cols) : m.cols;
-            for (let c = 0; c < stored; c++)
-                m.data[r * m.cols + c] = value(codes[from++]);
-            for (let c = stored; c < m.cols; c++)
-                m.data[r * m.cols + c] = this.beyond === "-inf" ? -Infinity : 0;
+            const row = m.data.subarray(r * m.cols, (r + 1) * m.cols), stored = m.causal ? Math.min(r + 1, m.cols) : m.cols;
+            row.set(numbers.subarray(from, from + stored));
+            row.fill(beyond, stored);
+            from += stored;
         }
         return m;
+    }
+
+    /* Those stored of the nth matrix. */
+    numbers(nth) {
+        const all = this.codes(), size = all.length / this.count, codes = all.subarray(nth * size, (nth + 1) * size);
+        if (this.type === "f32")
+            return codes;
+        const numbers = new Float32Array(size), { low, step } = this;
+        for (let i = 0; i < size; i++)
+            numbers[i] = codes[i] < SPECIAL ? low + step * codes[i] : SPECIALS[codes[i] - SPECIAL];
+        return numbers;
     }
 }
 

@@ -51,6 +51,7 @@ class Heat {
         this.host = host;
         Object.assign(this, handlers);
         this.zoom = 1;
+        this.asked = 0;                 /* pixels of a cell; 0: as fits */
         this.cursor = [-1, -1];
         this.kept = -1;
         this.plane = host.appendChild(document.createElement("div"));
@@ -87,7 +88,7 @@ class Heat {
         let cell = Math.min(room / this.cols, 64);
         if (slanted(cell))
             cell = Math.min((room - overhang(cell)) / this.cols, 64);
-        this.cell = Math.max(cell >= 4 ? Math.floor(cell) : cell, 2) * this.zoom;
+        this.cell = (this.asked || Math.max(cell >= 4 ? Math.floor(cell) : cell, 2)) * this.zoom;
         this.high = Math.min(this.cell, this.tallest * this.zoom);
         this.slanted = slanted(this.cell);
         this.top = (this.slanted ? Math.ceil(colWidth * Math.sin(SLANT)) + 12 : FONT + 10) + 16;

@@ -19,6 +19,7 @@ class Lines {
         this.svg.append(this.all = svg("g"), this.some = svg("g"));
         this.sides[0].after(this.svg);
         this.kept = null;               /* [side, index] */
+        this.pointed = [0, -1];
         new ResizeObserver(() => this.draw()).observe(this.svg);
     }
 
@@ -44,9 +45,10 @@ class Lines {
         this.host.style.setProperty("--row", this.row + "px");
         this.fill(this.sides[0], rowLabels);
         this.fill(this.sides[1], colLabels);
-        const kept = this.kept;
-        if (kept && kept[1] >= this.sides[kept[0]].children.length)
+        const gone = (at) => at && at[1] >= this.sides[at[0]].children.length;
+        if (gone(this.kept))
             this.kept = null;
+        this.pointed = this.kept ?? (gone(this.pointed) ? [0, -1] : this.pointed);
         this.draw();
     }
 
@@ -83,7 +85,7 @@ class Lines {
         this.all.replaceChildren();
         for (let r = 0; r < this.shade.m.rows; r++)
             this.all.append(...this.linesOf(r).map((line) => this.path(line)));
-        this.point(...(this.kept ?? [0, -1]));
+        this.point(...this.pointed);
     }
 
     path([r, c, size]) {
@@ -94,6 +96,7 @@ class Lines {
 
     /* Shows one token's lines and weights; index -1: all lines. */
     point(side, index) {
+        this.pointed = [side, index];
         this.all.setAttribute("class", index < 0 ? "" : "faint");
         for (const list of this.sides)
             for (const item of list.children) {

@@ -2,7 +2,7 @@
 /* Small pictures of all heads, a row a layer.  Each is a button; one at a time can be tabbed to, the
  * arrow keys move between them. */
 
-const THUMB = 96;                       /* pixels of a small picture at most */
+const THUMB = 64;                       /* pixels of a small picture at most */
 
 /* The strongest cell of each square stands for it, so that thin lines survive. */
 function paintThumb(canvas, shade) {
@@ -11,16 +11,18 @@ function paintThumb(canvas, shade) {
 }
 
 function strongest(shade, r0, c0, step) {
-    let best = -1, pixel = 0;
-    for (let r = r0; r < Math.min(r0 + step, shade.m.rows); r++)
-        for (let c = c0; c < Math.min(c0 + step, shade.m.cols); c++) {
-            const size = shade.m.hidden(r, c) || c < shade.skip ? -1 : Math.abs(shade.size(r, c));
-            if (size > best || (step === 1 && best < 0)) {
+    const { m, tops } = shade, rows = Math.min(r0 + step, m.rows), cols = Math.min(c0 + step, m.cols);
+    let best = -1, bestRow = r0, bestCol = c0;
+    for (let r = r0; r < rows; r++)
+        for (let c = c0; c < cols; c++) {
+            const size = shade.seen(r, c) ? Math.abs(m.data[r * m.cols + c]) / (tops[r] || 1) : -1;
+            if (size > best) {
                 best = size;
-                pixel = shade.pixel(r, c);
+                bestRow = r;
+                bestCol = c;
             }
         }
-    return pixel;
+    return shade.pixel(bestRow, bestCol);
 }
 
 class Overview {

@@ -154,8 +154,9 @@ function start() {
     listen();
     drawHeading();
     drawNext();
-    change({ kind: prefer(matrixKinds, "attn.pattern"), vectorKind: prefer(kinds, "attn.context"), ...page.look, theme: "auto",
-             ...placeInAddress() });
+    heat.asked = page.look.cell;
+    change({ kind: prefer(matrixKinds, "attn.pattern"), vectorKind: prefer(kinds, "attn.context"), theme: "auto",
+             palette: page.look.palette, scale: page.look.scale, hideFirst: page.look.hideFirst, ...placeInAddress() });
 }
 
 start();

@@ -20,13 +20,15 @@ function headsIn(kind) {
     return sheetsOf(kind).flatMap((sheet) => (sheet.heads ?? [null]).map((head) => ({ layer: sheet.layer, head, sheet })));
 }
 
-/* How a kind's matrices are coloured: all on one scale.  They are unpacked one by one and not kept, for
- * together they may be large. */
-function manner(kind) {
+function chosenManner(extents, skip) {
+    return mannerOf(extents, { scale: state.scale, palette: page.palettes[state.palette], skip });
+}
+
+/* How the matrices of a kind are coloured.  They are unpacked one by one and not kept, for together they may
+ * be large. */
+function mannerOfKind(kind) {
     const skip = state.hideFirst ? 1 : 0;
-    const extents = headsIn(kind).map(({ sheet, head }) => extent(matrixOf(sheet, head), skip));
-    return { scale: state.scale, palette: page.palettes[state.palette], skip,
-             top: Math.max(...extents.map((e) => e.top)), signed: extents.some((e) => e.signed) };
+    return chosenManner(headsIn(kind).map(({ sheet, head }) => extent(matrixOf(sheet, head), skip)), skip);
 }
 
 /* ---- views ---- */
@@ -39,7 +41,7 @@ let how;                                /* the manner of the kind that is shown 
 
 function drawOverview() {
     const heads = headsIn(state.kind), alone = heads.length < 2;
-    how = manner(state.kind);
+    how = mannerOfKind(state.kind);
     overview.show(layersOf(state.kind), headsOf(state.kind), heads, ({ sheet, head }) => new Shade(matrixOf(sheet, head), how));
     $("overview").hidden = alone;
     document.querySelector("main").classList.toggle("single", alone);
@@ -149,8 +151,8 @@ function drawVectors() {
     const { sheet, m: whole, of } = vectorSheet(), wide = sliceable(sheet), cols = whole.cols / (page.heads || 1);
     $("vector-slice-label").hidden = !wide;
     const from = wide && state.slice ? state.head * cols : 0, m = wide && state.slice ? slice(whole, from, cols) : whole;
-    const { top, signed } = extent(m, 0), place = wide && state.slice ? headName(sheet.layer, state.head) : of;
-    const shade = new Shade(m, { scale: state.scale, palette: page.palettes[state.palette], top, signed, skip: 0 });
+    const place = wide && state.slice ? headName(sheet.layer, state.head) : of;
+    const shade = new Shade(m, chosenManner([extent(m, 0)], 0));
     const colLabels = Array.from({ length: m.cols }, (_, i) => String(from + i));
     $("vectors-title").textContent = [sheet.title[0].toUpperCase() + sheet.title.slice(1), place].filter(Boolean).join(", ");
     vector.show({ shade, rowLabels: labelsOf(page.queries, m.rows), colLabels, rowAxis: "tokens", colAxis: "numbers", tallest: 24 });
@@ -163,10 +165,11 @@ function drawNext() {
     $("next").hidden = !page.next.length;
     $("next-after").textContent = last ? `After “${tokenLabel(last)}” the model expects` : "The model expects";
     $("next-list").replaceChildren(...page.next.map((t) => {
-        const item = document.createElement("li"), share = document.createElement("b");
-        share.textContent = (100 * t.p).toPrecision(3) + " %";
+        const [item, token, share] = ["li", "span", "b"].map((tag) => document.createElement(tag));
+        token.textContent = token.title = tokenLabel(t);
+        share.textContent = (100 * t.p).toFixed(2) + " %";
         item.style.setProperty("--share", 100 * t.p + "%");
-        item.append(tokenLabel(t), share);
+        item.append(token, share);
         return item;
     }));
 }

@@ -13,12 +13,13 @@ function tokenLabel(token) {
 }
 
 /* White space between two tokens parts words: at the end of the one, the start of the other, or as
- * bytes of the text that belong to neither (a tokenizer of words).  Tokens that stand for no bytes (a
- * beginning mark) are words of their own. */
+ * bytes of the text that belong to neither (a tokenizer of words).  A space that is a token of its own goes
+ * with what follows, as it does when it is a part of that.  Tokens that stand for no bytes (a beginning mark) are
+ * words of their own. */
 function partsWord(a, b, placed) {
     if (placed && (a.start === a.end || b.start === b.end || b.start > a.end))
         return true;
-    return /\s$/u.test(a.text) || /^\s/u.test(b.text);
+    return (/\s$/u.test(a.text) && a.text !== " ") || /^\s/u.test(b.text);
 }
 
 /* Groups of neighbouring tokens: { label, first, last }.  Where neither places nor white space are known,

@@ -1,0 +1,75 @@
+"""Models and pages the tests look at, made by the program itself in a directory of their own."""
+import csv
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+
+CLI = os.path.abspath(os.environ["ATTN_CLI"])
+LIFE = "Life is short, eat dessert first"
+LAMP = "Who turned off the lamp?"
+# What a page must never take for markup.  A token has no white space, markup needs none.
+EVIL = ["<img/src=x/onerror=window.hit=1>", "</script><script>window.hit=1</script>", "<!--<script>", "\"'&amp;",
+        "\u202eabc", "]]>{{data}}"]
+PROSE = "Attention reads a naïve sentence: unbelievable words, 日本語 too, and then some more."     # 93 tokens
+
+
+def f32(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+class Fixtures:
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="attn-browser-")
+
+    def remove(self):
+        shutil.rmtree(self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def cli(self, *args):
+        return subprocess.run([CLI, *args], check=True, capture_output=True).stdout
+
+    def page(self, name, *args):
+        path = self.path(name + ".html")
+        self.cli("run", *args, "--format", "html", "-o", path)
+        return path
+
+    def matrices(self, *args):
+        """Matrix by file name, as the CSV has them: rows of labels and numbers."""
+        out = tempfile.mkdtemp(dir=self.dir)
+        self.cli("run", *args, "--format", "csv", "-o", out)
+        found = {}
+        for file in os.listdir(out):
+            if file.endswith(".csv"):
+                with open(os.path.join(out, file), newline="", encoding="utf-8") as f:
+                    found[file[:-4]] = [row[:1] + [float(x) for x in row[1:]] for row in list(csv.reader(f))[1:]]
+        return found
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            f.write(text)
+        return self.path(name)
+
+    def wide(self):
+        """12 layers of 12 heads in GPT-2's shape, with a tokenizer that knows bytes and three longer pieces."""
+        path = self.path("wide")
+        self.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "12", "--n-head", "12", "--d-model", "96", "--n-ctx", "128",
+                 "--vocab-size", "259", "--seed", "1")
+        plain = [b for b in range(256) if 33 <= b <= 126 or 161 <= b <= 172 or b >= 174]
+        letters = {b: chr(b) for b in plain}
+        letters.update({b: chr(256 + i) for i, b in enumerate(b for b in range(256) if b not in letters)})
+        tokens = [letters[b] for b in range(256)] + ["en", "Ġs", "er"]
+        self.write("wide/vocab.json", json.dumps({t: i for i, t in enumerate(tokens)}))
+        self.write("wide/merges.txt", "#version: 0.2\ne n\nĠ s\ne r\n")
+        return path
+
+    def evil(self):
+        """A model of words that are markup."""
+        vocab = self.write("evil.json", json.dumps({word: i for i, word in enumerate(EVIL)}))
+        path = self.path("evil")
+        self.cli("init", "-o", path, "--vocab", vocab, "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--unembed", "true")
+        return path

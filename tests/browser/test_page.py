@@ -1,0 +1,275 @@
+"""The page of --format html in a real browser: what it says, what it lets be done, what it keeps to itself."""
+import json
+import random
+import re
+import unittest
+
+from driver import Browser
+from fixtures import EVIL, LAMP, LIFE, PROSE, Fixtures, f32
+
+CELL = """const [r, c] = arguments; heat.host.scrollIntoView({ block: "center" });
+const box = heat.plane.getBoundingClientRect();
+return [box.x + heat.left + (c + 0.5) * heat.cell, box.y + heat.top + (r + 0.5) * heat.high];"""
+NAMELESS = """return [...document.querySelectorAll("button, select, input, [role=img], [tabindex='0']")].filter((e) =>
+!(e.labels?.length || e.ariaLabel || e.textContent.trim())).map((e) => e.outerHTML.slice(0, 80));"""
+CONTRAST = """const luminance = ([r, g, b]) => [r, g, b].map((x) => (x /= 255) <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
+return arguments[0].map(([a, b]) => { const [x, y] = [a, b].map((n) => luminance(themeColour(n))).sort((p, q) => q - p);
+    return (x + 0.05) / (y + 0.05); });"""
+
+
+def setUpModule():
+    global fixtures, browser
+    fixtures = Fixtures()
+    browser = Browser()
+
+
+def tearDownModule():
+    browser.close()
+    fixtures.remove()
+
+
+def shown(text):
+    """A number as the page shows it, and the error it states."""
+    number, _, error = text.replace("−", "-").replace("∞", "inf").partition("±")
+    return float(number.split()[-1]), float(error) if error else 0.0
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        browser.resize(1280, 1400)
+        browser.theme("light")
+
+    def tearDown(self):
+        """Whatever a test did: nothing was complained about, nothing asked for but the page itself."""
+        self.assertEqual(browser.errors(), [])
+        self.assertEqual({re.sub("#.*", "", url) for url in browser.requests()} - {"file://" + self.page}, set())
+
+    def open(self, name, *args, at=""):
+        self.page = fixtures.page(name, *args)
+        browser.open(self.page + at)
+
+    def hover(self, r, c):
+        browser.move(*browser.run(CELL, r, c))
+        return browser.value("$('value').textContent")
+
+    def head(self):
+        return browser.value("[state.layer, state.head, $('head-title').textContent]")
+
+    # ---- numbers
+
+    def test_each_cell_says_the_number_of_the_csv(self):
+        self.open("life", "-s", LIFE)
+        rows = fixtures.matrices("-s", LIFE)["blocks.0.attn.pattern.head0"]
+        for r, (label, *numbers) in enumerate(rows):
+            for c, x in enumerate(numbers):
+                text = self.hover(r, c)
+                self.assertTrue(text.startswith(f"{label} ({r}) → {rows[c][0]} ({c}): "), text)
+                if c > r:
+                    self.assertTrue(text.endswith("hidden by the mask"), text)
+                else:
+                    self.assertEqual(f32(shown(text)[0]), f32(x))
+
+    def test_16_bits_keep_to_the_error_they_state(self):
+        args = ["-m", fixtures.wide(), "-s", PROSE]
+        self.open("wide", *args, at="#layer=7&head=11")
+        rows = fixtures.matrices(*args)["blocks.7.attn.pattern.head11"]
+        self.assertEqual(browser.value("page.sheets[0].type"), "u16")
+        random.seed(1)
+        for _ in range(40):
+            r = random.randrange(len(rows))
+            c = random.randrange(r + 1)
+            x, error = shown(self.hover(r, c))
+            self.assertTrue(0 < error < 1e-5)
+            self.assertLessEqual(abs(x - rows[r][1 + c]), error)
+
+    def test_vectors_are_those_of_the_csv(self):
+        args = ["-m", "models/stacked", "-s", LAMP]
+        self.open("stacked", *args, at="#layer=1&head=2")
+        rows = fixtures.matrices(*args)["blocks.1.attn.context"]
+        columns = browser.value("vector.colLabels.map(Number)")
+        self.assertEqual(columns, [8, 9, 10, 11])   # those of head 2
+        for r, row in enumerate(rows):
+            for c, column in enumerate(columns):
+                browser.run("vector.point(arguments[0], arguments[1])", r, c)
+                self.assertEqual(f32(shown(browser.value("$('vector-value').textContent"))[0]), f32(row[1 + column]))
+
+    def test_next_tokens_are_those_of_the_text(self):
+        args = ["-m", "models/stacked", "-s", LAMP]
+        self.open("stacked", *args)
+        likely = fixtures.cli("run", *args).decode().partition("likeliest next tokens")[2]
+        listed = browser.value("[...document.querySelectorAll('#next-list li')].map((e) => [e.firstChild.textContent, e.lastChild.textContent])")
+        self.assertEqual(len(listed), 5)
+        for token, share in listed:
+            found = re.search(rf"^ *([0-9.]+) +\d+ +{re.escape(token)}$", likely, re.M)
+            self.assertIsNotNone(found, token)
+            self.assertAlmostEqual(float(found.group(1)), float(share[:-2]) / 100, delta=1e-4)
+
+    def test_words_are_sums_over_keys_and_means_over_queries(self):
+        args = ["-m", fixtures.path("wide"), "-s", PROSE]
+        fixtures.wide()
+        self.open("wide", *args, at="#layer=2&head=3")
+        rows = fixtures.matrices(*args)["blocks.2.attn.pattern.head3"]
+        tokens = json.loads(fixtures.cli("run", *args, "--format", "json", "--show", "tokens"))["tokens"]
+        browser.click("#merge")
+        words = PROSE.split()
+        self.assertEqual(browser.value("heat.rowLabels"), words)
+        ends = [len(" ".join(words[:i + 1]).encode()) for i in range(len(words))]
+        word = [next(i for i, end in enumerate(ends) if t["end"] <= end) for t in tokens]
+        for q, k in [(0, 0), (3, 1), (5, 5), (len(words) - 1, 0), (len(words) - 1, 7)]:
+            queries = [i for i, w in enumerate(word) if w == q]
+            want = sum(rows[i][1 + j] for i in queries for j, w in enumerate(word) if w == k) / len(queries)
+            x, error = shown(self.hover(q, k)) if k <= q else (0, 0)
+            self.assertLessEqual(abs(x - want), error + 1e-6)       # and float32 of the sums
+        self.assertTrue(browser.value("""Array.from({ length: heat.rows }, (_, r) => Array.from({ length: heat.cols },
+            (_, c) => heat.shade.m.at(r, c)).reduce((a, b) => a + b)).every((sum) => Math.abs(sum - 1) < 1e-3)"""))
+
+    # ---- what can be done
+
+    def test_keyboard_moves_between_heads(self):
+        self.open("stacked", "-m", "models/stacked", "-s", LAMP)
+        browser.click("#heads button[aria-label='layer 0, head 1']")
+        self.assertEqual(self.head(), [0, 1, "Attention pattern, layer 0, head 1"])
+        browser.press("Right")
+        browser.press("Down")
+        self.assertEqual(self.head()[:2], [1, 2])
+        self.assertEqual(browser.value("document.activeElement.ariaLabel"), "layer 1, head 2")
+        self.assertEqual(browser.value("location.hash"), "#layer=1&head=2")
+        browser.press("Left", "Left", "Left", "Left")               # stays at the edge
+        self.assertEqual(self.head()[:2], [1, 0])
+        browser.run("document.activeElement.blur()")
+        browser.press("Down", "Right", shift=True)
+        self.assertEqual(self.head()[:2], [2, 1])
+        rows = fixtures.matrices("-m", "models/stacked", "-s", LAMP)["blocks.2.attn.pattern.head1"]
+        self.assertEqual(f32(shown(self.hover(4, 0))[0]), f32(rows[4][1]))
+
+    def test_selectors_and_buttons(self):
+        self.open("stacked", "-m", "models/stacked", "-s", LAMP, "--show", "pattern,scores,dots,q,k,v,context,logits")
+        browser.click("#layer-up")
+        browser.click("#head-up")
+        browser.click("#head-up")
+        self.assertEqual(self.head()[:2], [1, 2])
+        browser.run("$('head-number').focus()")
+        browser.press("3")                                          # a select takes what is typed
+        self.assertEqual(self.head()[:2], [1, 3])
+        for kind in ["attn.dots", "attn.scores", "attn.pattern"]:
+            browser.run("$('kind').value = arguments[0]; $('kind').dispatchEvent(new Event('change'))", kind)
+            self.assertEqual(self.head()[:2], [1, 3])
+        for kind in browser.value("[...$('vector-kind').options].map((o) => o.value)"):
+            browser.run("$('vector-kind').value = arguments[0]; $('vector-kind').dispatchEvent(new Event('change'))", kind)
+            self.assertGreater(browser.value("vector.cols"), 0)
+        browser.run("$('layer').value = '2'; $('layer').dispatchEvent(new Event('change'))")
+        self.assertEqual(self.head()[0], 2)
+
+    def test_cells_by_keyboard(self):
+        self.open("life", "-s", LIFE)
+        browser.run("$('matrix').focus()")
+        browser.press("Right", "Down", "Down", "Right")
+        self.assertTrue(browser.value("$('value').textContent").startswith("short (2) → is (1)"))
+        browser.press("Enter")
+        self.assertEqual(browser.value("[state.query, lines.kept]"), [2, [0, 2]])
+        browser.press("Escape")
+        self.assertEqual(browser.value("[state.query, lines.kept]"), [-1, None])
+
+    def test_lines_of_the_token_under_the_pointer(self):
+        self.open("life", "-s", LIFE)
+        self.assertEqual(browser.value("lines.all.children.length"), 21)        # six tokens, causal
+        browser.point("#pairs ol:first-child li:nth-child(3)")
+        weights = browser.value("[...document.querySelectorAll('#pairs ol:last-child li')].map((e) => e.querySelector('b')?.textContent ?? '')")
+        self.assertEqual(weights, ["0.386", "0.121", "0.492", "", "", ""])
+        self.assertEqual(browser.value("lines.some.children.length"), 3)
+        browser.point("#pairs ol:last-child li:nth-child(1)")
+        weights = browser.value("[...document.querySelectorAll('#pairs ol:first-child li')].map((e) => e.querySelector('b')?.textContent ?? '')")
+        self.assertEqual(weights, ["1.000", "0.053", "0.386", "0.223", "0.154", "0.197"])
+        browser.point("h1")
+        self.assertEqual(browser.value("lines.some.children.length"), 0)
+
+    def test_scales_and_the_first_token(self):
+        self.open("life", "-s", LIFE)
+        pixels = "[0, 1, 2, 3, 4, 5].flatMap((r) => [0, 1, 2, 3, 4, 5].map((c) => heat.shade.pixel(r, c))).join()"
+        seen = set()
+        for scale in ["linear", "log", "row"]:
+            browser.run("$('scale').value = arguments[0]; $('scale').dispatchEvent(new Event('change'))", scale)
+            seen.add(browser.value(pixels))
+        self.assertEqual(len(seen), 3)
+        browser.click("#hide-first")
+        self.assertEqual(browser.value("[0, 1, 2, 3, 4, 5].map((r) => heat.shade.pixel(r, 0))"), [0] * 6)
+        self.assertIn("no row was renormalised", browser.value("$('note').textContent"))
+        self.assertAlmostEqual(browser.value("heat.shade.top"), 0.9468, delta=1e-4)
+        self.assertAlmostEqual(shown(self.hover(2, 1))[0], 0.1214, delta=1e-4)
+
+    def test_the_look_that_was_asked_for(self):
+        self.open("life", "-s", LIFE, "--palette", "magma", "--color-scale", "log", "--hide-first")
+        self.assertEqual(browser.value("[state.palette, state.scale, state.hideFirst]"), ["magma", "log", True])
+
+    # ---- where it is looked at
+
+    def test_no_horizontal_scroll_on_a_phone(self):
+        browser.resize(390, 844)
+        for name, args in {"life": ["-s", LIFE], "stacked": ["-m", "models/stacked", "-s", LAMP, "--show", "*"],
+                           "wide": ["-m", fixtures.wide(), "-s", PROSE],
+                           "evil": ["-m", fixtures.evil(), "-s", " ".join(EVIL)]}.items():
+            with self.subTest(name):
+                self.open(name, *args)
+                self.assertEqual(browser.value("document.documentElement.scrollWidth"), 390)
+                browser.run("if (!$('merge').disabled) $('merge').click(); $('table').open = true;")
+                self.assertEqual(browser.value("document.documentElement.scrollWidth"), 390)
+
+    def test_light_and_dark_can_be_read(self):
+        pairs = [["ink", "paper"], ["ink", "panel"], ["ink", "field"], ["soft", "paper"], ["soft", "panel"], ["on-accent", "accent"],
+                 ["ink", "bar"]]
+        self.open("life", "-s", LIFE)
+        for theme in ["light", "dark"]:
+            browser.theme(theme)
+            self.assertTrue(browser.until(f"document.documentElement.dataset.theme === '{theme}'"))
+            for pair, ratio in zip(pairs, browser.run(CONTRAST, pairs)):
+                self.assertGreaterEqual(ratio, 4.5, f"{pair} in the {theme} theme")
+        browser.click("#theme")
+        self.assertEqual(browser.value("document.documentElement.dataset.theme"), "light")      # whatever the system has
+
+    def test_everything_has_a_name(self):
+        for args in [["-s", LIFE], ["-m", "models/stacked", "-s", LAMP]]:
+            self.open("named", *args)
+            self.assertEqual(browser.run(NAMELESS), [])
+
+    def test_prints(self):
+        browser.theme("dark")
+        self.open("stacked", "-m", "models/stacked", "-s", LAMP)
+        self.assertTrue(browser.devtools("Page.printToPDF")["data"].startswith("JVBERi"))
+        self.assertEqual(browser.value("document.documentElement.dataset.theme"), "dark")       # and is as it was
+
+    # ---- what it must not do
+
+    def test_markup_in_tokens_is_text(self):
+        self.open("evil", "-m", fixtures.evil(), "-s", " ".join(EVIL))
+        browser.run("$('table').open = true")
+        self.assertEqual(browser.value("document.querySelectorAll('img').length"), 0)
+        self.assertIsNone(browser.value("window.hit ?? null"))
+        self.assertEqual(browser.value("$('sentence').textContent"), " ".join(EVIL))
+        self.assertEqual(browser.value("document.title"), "Attention: " + " ".join(EVIL))
+        labels = [word.replace("\u202e", "\\u{202E}") for word in EVIL]
+        self.assertEqual(browser.value("heat.rowLabels"), labels)
+        self.assertTrue(self.hover(1, 0).startswith(f"{labels[1]} (1) → {labels[0]} (0): "))
+        self.assertEqual(browser.value("document.scripts.length"), browser.value("document.querySelectorAll('body > script').length"))
+
+    def test_a_script_that_got_in_would_not_run(self):
+        self.open("life", "-s", LIFE)
+        browser.run("""const s = document.createElement("script"); s.textContent = "window.hit = 1"; document.body.append(s);
+            document.body.insertAdjacentHTML("beforeend", "<img src='https://example.org/x.png' onerror='window.hit = 2'>");""")
+        self.assertIsNone(browser.value("window.hit ?? null"))
+        browser.until("document.images.length === 1 && document.images[0].complete")
+        refused = browser.errors()
+        self.assertTrue(refused and all("Content Security Policy" in e for e in refused), refused)
+        browser.requests()                                          # tried, that is, and refused
+
+    def test_matrices_alone_and_vectors_alone(self):
+        self.open("context", "-s", LIFE, "--show", "context,embed")
+        self.assertTrue(browser.value("$('head').hidden && !$('vectors').hidden"))
+        self.open("pattern", "-s", LIFE, "--show", "pattern")
+        self.assertTrue(browser.value("$('vectors').hidden && !$('head').hidden"))
+        self.open("ids", "-m", "models/stacked", "--ids", "5,1,2")
+        self.assertEqual(browser.value("heat.rowLabels"), ["5", "1", "2"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -324,7 +324,7 @@ const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, si
 
 /* Pictures of what a dump holds. */
 struct attn_plot_opts {
-    const char *format;                 /* term png svg */
+    const char *format;                 /* term png svg html */
     const char *path;                   /* NULL or "-": standard output */
     const char *title;
     const char *show, *layers, *heads;  /* as attn_select_new takes them, but names are those in the dump; show NULL: pattern,

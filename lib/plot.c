@@ -191,14 +191,17 @@ static int add_item(struct plot *p, size_t item, struct attn_err *err)
     struct attn_sheet s = {.n = 1, .rows = shape[1], .cols = shape[2]};
     size_t *at = calloc(shape[0] + 1, sizeof *at), *list = calloc(shape[0] + 1, sizeof *list);
     p->numbers[item] = list;
-    int rc = at && list ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for the heads of '%s'", what->name);
-    if (!rc && heads) {
+    if (!at || !list) {
+        free(at);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the heads of '%s'", what->name);
+    }
+    if (heads) {
         s.n = list_heads(p, what, shape[0], list, at);
         s.heads = list;
     }
-    if (!rc)
-        name_sheet(p, &s, what->name, p->keys.n == s.cols);
-    if (!rc && s.n && (s.layer < 0 || p->layer[s.layer]))
+    name_sheet(p, &s, what->name, p->keys.n == s.cols);
+    int rc = ATTN_OK;
+    if (s.n && (s.layer < 0 || p->layer[s.layer]))
         rc = add_heads(p, &s, what, heads ? shape[0] : 1, at, err);
     free(at);
     return rc;
@@ -220,13 +223,14 @@ static int by_flow(const void *a, const void *b)
 static int add_items(struct plot *p, struct attn_err *err)
 {
     struct place *order = calloc(p->dump->n + 1, sizeof *order);
-    int rc = order ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory to sort %zu arrays", p->dump->n);
-    for (size_t i = 0; order && i < p->dump->n; i++) {
+    int rc = ATTN_OK;
+    if (!order)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to sort %zu arrays", p->dump->n);
+    for (size_t i = 0; i < p->dump->n; i++) {
         order[i].act = attn_act_find(p->dump->item[i].name, &order[i].layer);
         order[i].item = i;
     }
-    if (order)
-        qsort(order, p->dump->n, sizeof *order, by_flow);
+    qsort(order, p->dump->n, sizeof *order, by_flow);
     for (size_t i = 0; !rc && i < p->dump->n; i++)
         if (p->show[order[i].item])
             rc = add_item(p, order[i].item, err);

@@ -28,9 +28,9 @@ static int plot(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"term", "png", "svg", NULL};
+static const char *const formats[] = {"term", "png", "svg", "html", NULL};
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png or svg (default: by the ending of the -o path, "
+    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg or html (default: by the ending of the -o path, "
      "else term)", .choices = formats},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = 0},
     {0, "show", OPT_TEXT, &o.show, "LIST", "only these, with commas between them: names as the dump has them, patterns "

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/label.h"
 
-enum { MARGIN = 20, HEADING = 28, LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */
+enum { MARGIN = 20, BOTH_MARGINS = 2 * MARGIN, HEADING = 28, LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */
 enum { SIDE_MAX = 32000, PIXELS_MAX = 1 << 28 };        /* what viewers open, and 256 MB */
 
 static size_t larger(size_t a, size_t b)
@@ -38,7 +38,7 @@ int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const st
         f->height += s->height + MARGIN;
         f->largest = larger(f->largest, s->rows * s->cols);
     }
-    f->width += 2 * MARGIN;
+    f->width += BOTH_MARGINS;
     f->height += MARGIN;
     return check_size(f, err);
 }
@@ -46,7 +46,7 @@ int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const st
 static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen)
 {
     const struct attn_album *a = f->album;
-    size_t columns = (f->width - 2 * MARGIN) / LETTER;
+    size_t columns = (f->width - BOTH_MARGINS) / LETTER;
     struct attn_label model = attn_label_line(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
     struct attn_label sentence = attn_label_line(a->text ? a->text : "", a->text ? a->text_len : 0, columns - model.columns - 2);
     char text[2 * sizeof model.text + 4];

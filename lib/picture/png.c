@@ -2,17 +2,16 @@
 
 #include <png.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "picture/figure.h"
 
 static void fill_colors(unsigned char colors[256 * 3], const struct attn_palette *palette)
 {
-    for (unsigned i = 0; i < 256; i++) {
+    for (size_t i = 0; i < 256; i++) {
         struct attn_rgb c = attn_canvas_color(palette, (uint8_t)i);
-        colors[3 * i] = c.r;
-        colors[3 * i + 1] = c.g;
-        colors[3 * i + 2] = c.b;
+        memcpy(colors + 3 * i, (unsigned char[]){c.r, c.g, c.b}, 3);
     }
 }
 

@@ -74,7 +74,7 @@ static uint8_t step_of(const struct attn_scale *s, double x)
     if (s->scaling == ATTN_LOG)
         x = log10(x);
     double at = (x - s->low) / (s->high - s->low) * (ATTN_STEPS - 1);
-    return at <= 0 ? 0 : at >= ATTN_STEPS - 1 ? ATTN_STEPS - 1 : (uint8_t)(at + 0.5);
+    return at <= 0 ? 0 : at >= ATTN_STEPS - 1 ? ATTN_STEPS - 1 : (uint8_t)lround(at);
 }
 
 /* What the numbers of a row are divided by. */

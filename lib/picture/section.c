@@ -9,7 +9,8 @@
 #include "picture/legend.h"
 
 enum {
-    TITLE = 26, TITLE_LETTER = 8, CAPTION = 18,         /* pixels: section's title, its letters, a panel's title */
+    TITLE = 26, TITLE_LINE = 16, TITLE_LETTER = 8,      /* pixels: of a section's title */
+    CAPTION = 18,                       /* of a panel's */
     GAP = 14, TICK = 3, APART = 6,                      /* between panels; a tick's length; labels from their matrix */
     BELOW_CENTER = 4,                                   /* a label's line below its middle */
     LEAST_PITCH = 13,                                   /* labels closer than this touch */
@@ -223,7 +224,7 @@ int attn_section_draw(const struct attn_section *s, size_t x, size_t y, const st
 {
     size_t row = 0, nth = 0;
     int rc = ATTN_OK;
-    struct attn_words title = {s->title, x, y + TITLE_LETTER * 2, TITLE_LETTER, ATTN_BEGINS, false};
+    struct attn_words title = {s->title, x, y + TITLE_LINE, TITLE_LETTER, ATTN_BEGINS, false};
     pen->write(pen->self, &title);
     for (size_t k = 0; k < s->album->n && !rc; k++) {
         const struct attn_sheet *sheet = &s->album->sheet[k];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/utf8.h"
 #include "picture/canvas.h"
 #include "picture/figure.h"
@@ -81,17 +82,6 @@ static void put_matrix(const struct svg *s, const uint8_t *steps, size_t rows, s
             put_squares(s, (uint8_t)color, steps, rows, cols);
 }
 
-static void put_base64(struct attn_out *o, const unsigned char *p, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
-        uint32_t bits = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0);
-        char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], i + 1 < n ? digits[bits >> 6 & 63] : '=',
-                        i + 2 < n ? digits[bits & 63] : '='};
-        attn_out_write(o, four, 4);
-    }
-}
-
 static int put_image(const struct svg *s, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
 {
     struct attn_canvas c = {cols, rows, (uint8_t *)steps};
@@ -102,7 +92,7 @@ static int put_image(const struct svg *s, const uint8_t *steps, size_t rows, siz
         return rc;
     attn_out_printf(s->out, "<image width=\"%zu\" height=\"%zu\" preserveAspectRatio=\"none\" image-rendering=\"pixelated\" "
                     "href=\"data:image/png;base64,", cols, rows);
-    put_base64(s->out, png, len);
+    attn_base64_write(s->out, png, len);
     attn_out_str(s->out, "\"/>\n");
     free(png);
     return ATTN_OK;

@@ -40,7 +40,7 @@ _attn_cli()
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
         --head) : ;;
-        --format) _attn_cli_words 'text json csv tidy npy npz term png svg' "$cur" ;;
+        --format) _attn_cli_words 'text json csv tidy npy npz term png svg html' "$cur" ;;
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --precision) : ;;
         --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
@@ -73,7 +73,7 @@ _attn_cli()
         --top-p) : ;;
         --seed) : ;;
         --stop) : ;;
-        --format) _attn_cli_words 'text json csv tidy npy npz term png svg' "$cur" ;;
+        --format) _attn_cli_words 'text json csv tidy npy npz term png svg html' "$cur" ;;
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
@@ -133,7 +133,7 @@ _attn_cli()
         esac ;;
     plot)
         case $prev in
-        --format) _attn_cli_words 'term png svg' "$cur" ;;
+        --format) _attn_cli_words 'term png svg html' "$cur" ;;
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --show) : ;;
         --layer) : ;;

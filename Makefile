@@ -6,6 +6,7 @@
 # make test-browser  the page of --format html in chromium, where there is one
 # make bench      how close it all comes to the machine, as ratios within one run
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
+# make gallery    the pictures of README.md
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
 
 ifeq ($(origin CC),default)
@@ -101,6 +102,17 @@ docs: $(B)/attn-cli
 	$< help --completion bash >cmd/attn-cli/completions/attn-cli.bash
 	$< help --completion zsh >cmd/attn-cli/completions/_attn-cli
 	$< help --completion fish >cmd/attn-cli/completions/attn-cli.fish
+
+# The pictures of README.md; the page's needs chromium, which is left alone where it is not there.
+life := -s "Life is short, eat dessert first"
+gallery: $(B)/attn-cli
+	@mkdir -p gallery
+	$< run $(life) -o gallery/life.png
+	$< run $(life) -o gallery/life.svg
+	$< run -m models/stacked -s "The cat sees the moth" -o gallery/stacked.png
+	$< run $(life) -o $(B)/page.html
+	! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1000,900 \
+	    --screenshot=gallery/page.png file://$(CURDIR)/$(B)/page.html 2>/dev/null
 
 # ---- running and testing -------------------------------------------------------------------
 
@@ -230,6 +242,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
-.PHONY: all docs run test run-tests test-browser asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
+.PHONY: all docs gallery run test run-tests test-browser asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

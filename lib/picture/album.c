@@ -1,5 +1,6 @@
 #include "picture/album.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +40,6 @@ void attn_album_free(struct attn_album *a)
     free(a->sheet);
 }
 
-const float *attn_sheet_matrix(const struct attn_sheet *s, size_t i)
-{
-    return s->data + i * s->rows * s->cols;
-}
-
 bool attn_sheet_same_kind(const struct attn_sheet *a, const struct attn_sheet *b)
 {
     return !strcmp(a->kind, b->kind);
@@ -54,6 +50,25 @@ bool attn_album_opens_kind(const struct attn_album *a, size_t i)
     for (size_t k = 0; k < i; k++)
         if (attn_sheet_same_kind(&a->sheet[k], &a->sheet[i]))
             return false;
+    return true;
+}
+
+static bool same_bits(float a, float b)
+{
+    return !memcmp(&a, &b, sizeof a);
+}
+
+bool attn_sheet_is_triangle(const struct attn_sheet *s)
+{
+    if (!s->keys || s->cols < 2 || !s->n || !s->rows)
+        return false;
+    float beyond = s->data[s->cols - 1];
+    if (!same_bits(beyond, 0.0f) && beyond != -INFINITY)
+        return false;
+    for (size_t r = 0; r < s->n * s->rows; r++)
+        for (size_t c = r % s->rows + 1; c < s->cols; c++)
+            if (!same_bits(s->data[r * s->cols + c], beyond))
+                return false;
     return true;
 }
 

@@ -41,8 +41,8 @@ void attn_album_free(struct attn_album *a);     /* what it holds, not the struct
 bool attn_album_opens_kind(const struct attn_album *a, size_t i);
 bool attn_sheet_same_kind(const struct attn_sheet *a, const struct attn_sheet *b);
 
-/* Matrix i of a sheet, [rows, cols]. */
-const float *attn_sheet_matrix(const struct attn_sheet *s, size_t i);
+/* Everything above the diagonal is the number in the upper right corner, and that is one a mask leaves: 0 or -inf. */
+bool attn_sheet_is_triangle(const struct attn_sheet *s);
 /* What to call it: "layer 0, head 3"; "L0 H3"; "0.3"; "" where there is neither. */
 enum { ATTN_BREVITIES = 3 };
 void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t brevity);

@@ -80,9 +80,14 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
         strcpy(text, "first key hidden, nothing renormalised");
         return true;
     }
+    if (s->triangle && i == n++) {
+        *step = ATTN_STEP_BLANK;
+        strcpy(text, "hidden by the mask");
+        return true;
+    }
     if (s->hidden && i == n++) {
         *step = ATTN_STEP_BLANK;
-        snprintf(text, 96, "%" PRIu64 " hidden (-inf)", s->hidden);
+        snprintf(text, 96, "%" PRIu64 " of -inf", s->hidden);
         return true;
     }
     if (s->unlogged && i == n++) {

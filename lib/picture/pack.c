@@ -16,29 +16,9 @@ static const float *row_at(const struct attn_pack *p, size_t r)
     return p->sheet->data + r * p->sheet->cols;
 }
 
-static bool same_bits(float a, float b)
-{
-    return !memcmp(&a, &b, sizeof a);
-}
-
-/* Everything above the diagonal is the value in the upper right corner, and that is one a mask leaves. */
-static bool is_triangle(const struct attn_sheet *s)
-{
-    if (!s->keys || s->cols < 2 || !s->n || !s->rows)
-        return false;
-    float beyond = s->data[s->cols - 1];
-    if (!same_bits(beyond, 0.0f) && beyond != -INFINITY)
-        return false;
-    for (size_t r = 0; r < s->n * s->rows; r++)
-        for (size_t c = r % s->rows + 1; c < s->cols; c++)
-            if (!same_bits(s->data[r * s->cols + c], beyond))
-                return false;
-    return true;
-}
-
 void attn_pack_plan(struct attn_pack *p, const struct attn_sheet *s)
 {
-    *p = (struct attn_pack){.sheet = s, .triangle = is_triangle(s)};
+    *p = (struct attn_pack){.sheet = s, .triangle = attn_sheet_is_triangle(s)};
     if (p->triangle)
         p->beyond = s->data[s->cols - 1];
     for (size_t r = 0; r < s->rows; r++)

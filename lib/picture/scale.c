@@ -28,11 +28,17 @@ static void count(struct attn_scale *s, struct range *r, double x)
     }
 }
 
+/* Columns of row r that the mask leaves. */
+static size_t seen_columns(const struct attn_scale *s, const struct attn_sheet *sheet, size_t r)
+{
+    size_t seen = r % sheet->rows + 1;
+    return s->triangle && seen < sheet->cols ? seen : sheet->cols;
+}
+
 static void count_sheet(struct attn_scale *s, struct range *r, const struct attn_sheet *sheet)
 {
-    size_t from = first_column(s, sheet);
     for (size_t i = 0; i < sheet->n * sheet->rows; i++)
-        for (size_t j = from; j < sheet->cols; j++)
+        for (size_t j = first_column(s, sheet), n = seen_columns(s, sheet, i); j < n; j++)
             count(s, r, (double)sheet->data[i * sheet->cols + j]);
 }
 
@@ -58,7 +64,9 @@ static void set_ends(struct attn_scale *s, const struct range *r, bool diverges)
 void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const struct attn_sheet *first, const struct attn_look *look)
 {
     struct range r = {INFINITY, -INFINITY, INFINITY};
-    *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first};
+    *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first, .triangle = true};
+    for (size_t i = 0; i < a->n; i++)
+        out->triangle &= !attn_sheet_same_kind(&a->sheet[i], first) || attn_sheet_is_triangle(&a->sheet[i]);
     for (size_t i = 0; i < a->n; i++)
         if (attn_sheet_same_kind(&a->sheet[i], first))
             count_sheet(out, &r, &a->sheet[i]);
@@ -87,12 +95,13 @@ static double largest(const float *row, size_t from, size_t n)
     return most > 0 ? most : 1;
 }
 
-void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct attn_sheet *sheet, const float *row)
+void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct attn_sheet *sheet, size_t r)
 {
-    size_t from = first_column(s, sheet);
-    double divisor = s->scaling == ATTN_BY_ROW ? largest(row, from, sheet->cols) : 1;
-    memset(steps, ATTN_STEP_BLANK, from);
-    for (size_t j = from; j < sheet->cols; j++)
+    const float *row = sheet->data + r * sheet->cols;
+    size_t from = first_column(s, sheet), n = seen_columns(s, sheet, r);
+    double divisor = s->scaling == ATTN_BY_ROW ? largest(row, from, n) : 1;
+    memset(steps, ATTN_STEP_BLANK, sheet->cols);
+    for (size_t j = from; j < n; j++)
         steps[j] = step_of(s, (double)row[j] / divisor);
 }
 

@@ -13,7 +13,7 @@
 #include "picture/look.h"
 
 enum {
-    ATTN_STEP_BLANK = ATTN_STEPS,       /* nothing to show: -inf, the hidden column; on a log scale what is not above 0 */
+    ATTN_STEP_BLANK = ATTN_STEPS,       /* hidden: by the mask, -inf, the first key; on a log scale what is not above 0 */
     ATTN_STEP_NAN                       /* NaN, and inf */
 };
 
@@ -21,6 +21,7 @@ struct attn_scale {
     enum attn_scaling scaling;
     bool hide_first;                    /* of sheets whose columns are keys */
     double low, high;                   /* at the first and last step: numbers, logarithms to base 10, shares of a row */
+    bool triangle;                      /* all sheets are, and what the mask hides is blank and not counted */
     uint64_t nan, inf, hidden;          /* counted; hidden: -inf */
     uint64_t unlogged;                  /* not above 0, on a log scale */
 };
@@ -28,8 +29,8 @@ struct attn_scale {
 /* Of all sheets of the kind that `first` opens. */
 void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const struct attn_sheet *first,
                      const struct attn_look *look);
-/* The steps of one row of a sheet. */
-void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct attn_sheet *sheet, const float *row);
+/* The steps of row r of a sheet's n * rows. */
+void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct attn_sheet *sheet, size_t r);
 /* The middle of a step: a number, or for ATTN_BY_ROW a share. */
 double attn_scale_value(const struct attn_scale *s, unsigned step);
 

@@ -197,9 +197,8 @@ static void draw_frame(size_t x, size_t y, size_t width, size_t height, const st
 static int draw_panel(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
                       const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
 {
-    const float *matrix = attn_sheet_matrix(sheet, i);
     for (size_t r = 0; r < sheet->rows; r++)
-        attn_scale_row(&s->scale, steps + r * sheet->cols, sheet, matrix + r * sheet->cols);
+        attn_scale_row(&s->scale, steps + r * sheet->cols, sheet, i * sheet->rows + r);
     draw_frame(x, y, sheet->cols * s->cell, sheet->rows * s->cell, pen);
     return pen->cells(pen->self, x, y, s->cell, steps, sheet->rows, sheet->cols, err);
 }

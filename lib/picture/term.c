@@ -5,10 +5,10 @@
 
 #include "base/err.h"
 #include "base/label.h"
-#include "base/utf8.h"
 #include "picture/canvas.h"
 #include "picture/legend.h"
 #include "picture/scale.h"
+#include "picture/stack.h"
 
 enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2, CELL = 2, BAR = 32 };       /* columns and rows of the terminal */
 
@@ -72,10 +72,10 @@ static void put_cell(struct term *t, uint8_t step, size_t columns)
 {
     static const char *const shades[] = {" ", "░", "▒", "▓", "█"};
     const char *shade = step == ATTN_STEP_NAN ? "!" : step == ATTN_STEP_BLANK ? "·" : shades[step * 5 / ATTN_STEPS];
-    if (t->look->colors)
-        paint(t, step);
+    bool paints = t->look->colors && step != ATTN_STEP_BLANK;      /* what is hidden is the terminal's own colour */
+    paint(t, paints ? step : -1);
     for (size_t i = 0; i < columns; i++)
-        attn_out_str(t->out, t->look->colors ? " " : shade);
+        attn_out_str(t->out, paints ? " " : shade);
 }
 
 /* ---- pooling --------------------------------------------------------------------------- */
@@ -98,7 +98,6 @@ static size_t pooled(size_t n, size_t pool)
 
 static int make_cells(struct cells *c, const struct term *t, const struct attn_sheet *sheet, size_t i, struct attn_err *err)
 {
-    const float *matrix = attn_sheet_matrix(sheet, i);
     *c = (struct cells){.rows = pooled(sheet->rows, t->pool), .cols = pooled(sheet->cols, t->pool)};
     c->step = malloc(c->rows * c->cols + 1);
     uint8_t *row = malloc(sheet->cols + 1);
@@ -108,7 +107,7 @@ static int make_cells(struct cells *c, const struct term *t, const struct attn_s
     }
     memset(c->step, ATTN_STEP_BLANK, c->rows * c->cols);
     for (size_t r = 0; r < sheet->rows; r++) {
-        attn_scale_row(&t->scale, row, sheet, matrix + r * sheet->cols);
+        attn_scale_row(&t->scale, row, sheet, i * sheet->rows + r);
         uint8_t *to = c->step + r / t->pool * c->cols;
         for (size_t j = 0; j < sheet->cols; j++)
             to[j / t->pool] = stronger(t, to[j / t->pool], row[j]);
@@ -129,56 +128,30 @@ static const struct attn_tokens *column_tokens(const struct term *t)
     return t->first->keys && t->pool == 1 ? t->album->keys : NULL;
 }
 
-/* The nth character of a label that has a column of its own, with the accents after it; len 0: there is none. */
-static const char *letter(const struct attn_label *l, size_t n, size_t *len, size_t *columns)
+/* How many lines the keys take when they are written downwards; 0: some letter is wider than its column. */
+static size_t key_lines(const struct term *t)
 {
-    const char *s = l->text;
-    size_t step;
-    for (*len = 0; *s; s += *len, n--) {
-        attn_utf8_next(s, strlen(s), &step);
-        *columns = attn_utf8_width(s, step);
-        for (*len = step; s[*len]; *len += step) {
-            attn_utf8_next(s + *len, strlen(s + *len), &step);
-            if (attn_utf8_width(s + *len, step))
-                break;
-        }
-        if (n == 0)
-            return s;
+    const struct attn_tokens *tokens = column_tokens(t);
+    size_t lines = 0;
+    for (size_t j = 0; tokens && j < t->first->cols; j++) {
+        struct attn_label l = label_of(tokens, j, TOP_MAX);
+        if (!attn_stack_fits(&l, t->cell))
+            return 0;
+        lines = attn_stack_height(&l) > lines ? attn_stack_height(&l) : lines;
     }
-    *len = 0;
-    return s;
+    return lines;
 }
 
-static size_t count_letters(const struct attn_label *l)
-{
-    size_t n = 0, len, columns;
-    while (letter(l, n, &len, &columns), len)
-        n++;
-    return n;
-}
-
-/* Whether letters above each other fit their columns. */
-static bool can_stack(const struct term *t, const struct attn_tokens *tokens, size_t cols)
+/* One line of labels that end above their columns; `line` of `lines`. */
+static void put_letters(struct term *t, size_t cols, size_t line, size_t lines)
 {
     for (size_t j = 0; j < cols; j++) {
-        struct attn_label l = label_of(tokens, j, TOP_MAX);
-        size_t len, columns;
-        for (size_t n = 0; letter(&l, n, &len, &columns), len; n++)
-            if (columns > t->cell)
-                return false;
-    }
-    return true;
-}
-
-/* One line of labels that read downwards and end above their columns; `line` of `lines`. */
-static void put_letters(struct term *t, const struct attn_tokens *tokens, size_t cols, size_t line, size_t lines)
-{
-    for (size_t j = 0; j < cols; j++) {
-        struct attn_label l = label_of(tokens, j, TOP_MAX);
-        size_t n = count_letters(&l), len = 0, columns = 0, above = lines - n;
-        const char *s = line >= above ? letter(&l, line - above, &len, &columns) : "";
-        attn_out_write(t->out, s, len);
-        attn_label_pad(t->out, t->cell - (len ? columns : 0));
+        struct attn_label l = label_of(column_tokens(t), j, TOP_MAX);
+        size_t above = lines - attn_stack_height(&l);
+        if (line >= above)
+            attn_stack_write(t->out, &l, line - above, t->cell);
+        else
+            attn_label_pad(t->out, t->cell);
     }
 }
 
@@ -224,20 +197,13 @@ static void put_captions(struct term *t, const struct band *b)
 
 static void put_keys(struct term *t, const struct band *b)
 {
-    const struct attn_tokens *tokens = column_tokens(t);
-    size_t lines = 1, cols = t->first->cols;
-    bool stack = tokens && can_stack(t, tokens, cols);
-    for (size_t j = 0; stack && j < cols; j++) {
-        struct attn_label l = label_of(tokens, j, TOP_MAX);
-        size_t n = count_letters(&l);
-        lines = n > lines ? n : lines;
-    }
-    for (size_t line = 0; line < lines; line++) {
+    size_t lines = key_lines(t);
+    for (size_t line = 0; line < (lines ? lines : 1); line++) {
         pad_left(t);
         for (size_t k = 0; k < b->n; k++) {
             attn_label_pad(t->out, GAP);
-            if (stack)
-                put_letters(t, tokens, b->sheet[k]->cols, line, lines);
+            if (lines)
+                put_letters(t, b->sheet[k]->cols, line, lines);
             else
                 put_numbers(t, b->sheet[k]->cols);
         }

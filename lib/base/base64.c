@@ -1,13 +1,20 @@
 #include "base/base64.h"
 
+#include <string.h>
+
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* Four letters of n bytes, 1 to 3. */
 static void encode(char out[4], const unsigned char *in, size_t n)
 {
-    unsigned bits = (unsigned)in[0] << 16 | (n > 1 ? (unsigned)in[1] << 8 : 0) | (n > 2 ? in[2] : 0u);
-    for (size_t i = 0; i < 4; i++)
-        out[i] = i <= n ? letters[bits >> (18 - 6 * i) & 63] : '=';
+    unsigned a = in[0], b = n > 1 ? in[1] : 0, c = n > 2 ? in[2] : 0;
+    memcpy(out, "====", 4);
+    out[0] = letters[a >> 2];
+    out[1] = letters[(a << 4 | b >> 4) & 63];
+    if (n > 1)
+        out[2] = letters[(b << 2 | c >> 6) & 63];
+    if (n > 2)
+        out[3] = letters[c & 63];
 }
 
 void attn_base64_write(struct attn_out *o, const void *data, size_t len)

@@ -52,7 +52,7 @@ static uint16_t code_of(const struct attn_pack *p, float x)
         return ATTN_PACK_NAN;
     if (isinf(x))
         return x > 0 ? ATTN_PACK_INF : ATTN_PACK_MINUS_INF;
-    return p->step > 0 ? (uint16_t)(((double)x - p->low) / p->step + 0.5) : 0;
+    return p->step > 0 ? (uint16_t)lrint(((double)x - p->low) / p->step) : 0;
 }
 
 void attn_pack_fill(void *out, const struct attn_pack *p)

@@ -30,8 +30,8 @@ static int plot(struct attn_err *err)
 
 static const char *const formats[] = {"term", "png", "svg", "html", NULL};
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg or html (default: by the ending of the -o path, "
-     "else term)", .choices = formats},
+    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg or html, a page to explore (default: by the "
+     "ending of the -o path, else term)", .choices = formats},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = 0},
     {0, "show", OPT_TEXT, &o.show, "LIST", "only these, with commas between them: names as the dump has them, patterns "
      "(blocks.*.attn.*), short names (scores) (default: pattern, or everything where there is none)", .flags = 0},

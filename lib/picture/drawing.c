@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "picture/html.h"
 #include "picture/png.h"
 #include "picture/svg.h"
 #include "picture/term.h"
@@ -10,6 +11,7 @@ static const struct attn_drawing drawings[] = {
     {"term", false, attn_term_write},
     {"png", false, attn_png_write},
     {"svg", false, attn_svg_write},
+    {"html", true, attn_html_write},
 };
 
 const struct attn_drawing *attn_drawing_find(const char *format)
@@ -22,5 +24,5 @@ const struct attn_drawing *attn_drawing_find(const char *format)
 
 const char *attn_drawing_list(void)
 {
-    return "term, png, svg";
+    return "term, png, svg, html";
 }

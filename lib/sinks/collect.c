@@ -12,8 +12,8 @@ void attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job,
 {
     *c = (struct attn_collect){
         .job = job, .next = next,
-        .album = {.model = job->model->name, .H = job->model->H, .Hkv = job->model->Hkv, .text = job->text, .text_len = job->text_len,
-                  .queries = job->tokens, .keys = job->tokens}};
+        .album = {.model = job->model->name, .H = job->model->H, .Hkv = job->model->Hkv, .text = job->text,
+                  .text_len = job->text_len, .queries = job->tokens, .keys = job->tokens}};
 }
 
 void attn_collect_end(struct attn_collect *c)

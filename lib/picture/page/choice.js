@@ -13,16 +13,18 @@ const state = { kind: null, layer: null, head: null, scale: "linear", palette: "
 const sheetsOf = (kind) => page.sheets.filter((s) => s.kind === kind);
 const layersOf = (kind) => sheetsOf(kind).map((s) => s.layer);
 const headsOf = (kind) => unique(sheetsOf(kind).flatMap((s) => s.heads ?? [null])).sort((a, b) => a - b);
-const sheetAt = (kind, layer) => sheetsOf(kind).find((s) => s.layer === layer) ?? sheetsOf(kind).find((s) => s.layer === null);
+const sheetAt = (kind, layer) => sheetsOf(kind).find((s) => s.layer === layer || s.layer === null);
 const keyTokens = () => page.keys ?? page.queries;
 const words = { queries: null, keys: null };
 
+/* Of saved matrices tokens may be known that are not theirs. */
 function labelsOf(tokens, n) {
-    return tokens ? tokens.map(tokenLabel) : Array.from({ length: n }, (_, i) => String(i));
+    return Array.from({ length: n }, (_, i) => tokens?.length === n ? tokenLabel(tokens[i]) : String(i));
 }
 
 function mergeable() {
-    return state.kind === "attn.pattern" && page.queries !== null && page.queries[0].text !== null;
+    const fits = (s) => s.rows === page.queries.length && s.cols === keyTokens().length;
+    return state.kind === "attn.pattern" && Boolean(page.queries?.[0]?.text) && sheetsOf(state.kind).every(fits);
 }
 
 function merging() {

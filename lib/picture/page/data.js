@@ -86,8 +86,8 @@ function numberText(x, error) {
     return text.replace("-", "−");
 }
 
-/* Rounded up, so that it is never less. */
-function errorText(error) {
-    const unit = 10 ** Math.floor(Math.log10(error));
-    return error ? "± " + Number((Math.ceil(error / unit) * unit).toPrecision(1)) : "";
+/* To one digit, and never less than x. */
+function roundedUp(x) {
+    const unit = 10 ** Math.floor(Math.log10(x));
+    return Number((Math.ceil(x / unit) * unit).toPrecision(1));
 }

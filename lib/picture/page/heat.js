@@ -5,13 +5,14 @@
  *     const heat = new Heat(element, { describe, onPoint, onPick });
  *     heat.show({ shade, rowLabels, colLabels, rowAxis, colAxis, tallest });
  *
- * Cells are as wide as fits and at most `tallest` high.  describe(r, c) gives the text of the tip; onPoint(r, c) hears where the pointer or the keyboard's
- * cursor is (-1, -1: nowhere), onPick(r) which row was chosen. */
+ * Cells are as wide as fits and at most `tallest` high.  describe(r, c) gives the text of the tip; onPoint(r, c)
+ * hears where the pointer or the keyboard's cursor is (-1, -1: nowhere), onPick(r) which row was chosen. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const FONT = 12, ROW_SPACING = 12, COL_SPACING = 16;
+const FONT = 12, ROW_SPACING = 12, COL_SPACING = 18;
 const LABEL_CHARACTERS = 16;
 const SLANT = Math.PI / 4;
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };    /* rows, columns */
 
 function svg(name, attributes, text) {
     const e = document.createElementNS(SVG, name);
@@ -227,8 +228,7 @@ class Heat {
     }
 
     key(e) {
-        const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-        const step = steps[e.key], [r, c] = this.cursor;
+        const step = ARROWS[e.key], [r, c] = this.cursor;
         const within = (x, n) => Math.max(0, Math.min(n - 1, x));
         if (e.shiftKey || e.ctrlKey || e.altKey || e.metaKey)
             return;

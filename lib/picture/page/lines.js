@@ -1,6 +1,7 @@
 "use strict";
 /* The sentence twice, queries on the left and keys on the right, with a line for each weight that can be
- * seen; of a long sentence only the strongest of each query.  Pointing at a token leaves only its lines and writes the weights beside the other side's tokens.
+ * seen; of a long sentence only the strongest of each query.  Pointing at a token leaves only its lines and writes
+ * the weights beside the other side's tokens.
  *
  *     const lines = new Lines(element, { onPick });
  *     lines.show({ shade, rowLabels, colLabels });
@@ -120,7 +121,7 @@ class Lines {
         const weight = item.appendChild(document.createElement("b"));
         weight.textContent = Number.isFinite(m.at(r, c)) ? m.at(r, c).toFixed(3).replace("-", "−") : numberText(m.at(r, c));
         const size = this.strength(r, c);
-        return size > 0.002 ? [this.path([r, c, size])] : [];
+        return size > 0.002 ? [this.path([r, c, 0.2 + 0.8 * size])] : [];       /* never as faint as the others */
     }
 
     pick(side, index) {
@@ -135,8 +136,12 @@ class Lines {
             this.kept = [0, r];
         else if (this.kept?.[0] === 0)
             this.kept = null;
-        if (this.shade)
-            this.point(...(this.kept ?? [0, -1]));
+        if (!this.shade)
+            return;
+        this.point(...(this.kept ?? [0, -1]));
+        const { scrollTop, clientHeight } = this.host;
+        if (r >= 0 && (r * this.row < scrollTop || (r + 1) * this.row > scrollTop + clientHeight))
+            this.host.scrollTop = r * this.row - clientHeight / 2;
     }
 
     key(e, side) {

@@ -26,9 +26,10 @@ function strongest(shade, r0, c0, step) {
 }
 
 class Overview {
-    constructor(host, onPick) {
+    /* onPick(layer, head) hears what was clicked, onStep(layers, heads) how far to go. */
+    constructor(host, handlers) {
         this.host = host;
-        this.onPick = onPick;
+        Object.assign(this, handlers);
         host.addEventListener("keydown", (e) => this.key(e));
     }
 
@@ -36,7 +37,7 @@ class Overview {
     show(layers, heads, cells, shadeOf) {
         const corner = document.createElement("span"), children = [corner];
         this.buttons = new Map();
-        this.host.style.gridTemplateColumns = `auto repeat(${heads.length}, minmax(${heads.length > 1 ? 18 : 120}px, 120px))`;
+        this.host.style.gridTemplateColumns = `auto repeat(${heads.length}, minmax(18px, 120px))`;
         corner.textContent = heads.length > 1 ? "L\\H" : "";
         children.push(...heads.map((h) => this.heading(h)));
         for (const layer of layers) {
@@ -78,14 +79,14 @@ class Overview {
     }
 
     key(e) {
-        const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-        if (!steps[e.key] || e.shiftKey)
+        if (!ARROWS[e.key] || e.shiftKey)
             return;
         e.preventDefault();
-        moveHead(...steps[e.key]);
+        this.onStep(...ARROWS[e.key]);
     }
 }
 
 function headName(layer, head) {
-    return [layer === null ? "" : "layer " + layer, head === null ? "" : "head " + head].filter(Boolean).join(", ") || "the matrix";
+    const parts = [layer === null ? "" : "layer " + layer, head === null ? "" : "head " + head];
+    return parts.filter(Boolean).join(", ") || "the matrix";
 }

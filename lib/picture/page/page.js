@@ -56,7 +56,7 @@ function change(changes) {
         heat.keep(state.query);
         lines.keep(state.query);
     }
-    if (!("query" in changes))
+    if (Object.keys(changes).some((key) => key !== "query"))
         drawVectors();
     rememberPlace();
 }
@@ -115,11 +115,10 @@ function listen() {
 }
 
 function shiftArrow(e) {
-    const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    if (!e.shiftKey || !steps[e.key] || !state.kind)
+    if (!e.shiftKey || !ARROWS[e.key] || !state.kind)
         return;
     e.preventDefault();
-    moveHead(...steps[e.key]);
+    moveHead(...ARROWS[e.key]);
 }
 
 function redraw() {
@@ -135,9 +134,10 @@ function redraw() {
 function drawHeading() {
     const matrices = page.sheets.reduce((n, s) => n + s.count, 0), error = Math.max(0, ...page.sheets.map((s) => s.error));
     $("sentence").textContent = page.text === null ? "Attention" : page.text;
-    $("about").textContent = [page.model, page.queries && page.queries.length + " tokens", matrices + " matrices"].filter(Boolean).join(" · ");
-    const says = [error ? `Numbers are stored in 16 bits: each is within ${Number(error.toPrecision(2))} of the one computed (the largest error of ` +
-        "any matrix here; the value under the pointer states its own)." : "Numbers are stored as computed, in 32 bits.",
+    $("about").textContent = [page.model, page.queries && page.queries.length + " tokens", matrices + " matrices"]
+        .filter(Boolean).join(" · ");
+    const says = [error ? `Numbers are stored in 16 bits: each is within ${roundedUp(error)} of the one computed; the ` +
+        "value under the pointer states the error of its own matrix." : "Numbers are stored as computed, in 32 bits.",
         `Drawn by attn-cli ${page.version}. This file is complete: it asks for nothing from any network.`];
     if (page.leftOut.length)
         says.unshift(`Left out, being larger than a page can show: ${unique(page.leftOut).map(shortKind).join(", ")}.`);

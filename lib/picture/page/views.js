@@ -36,13 +36,16 @@ function mannerOfKind(kind) {
 const heat = new Heat($("matrix"), { describe: describeCell, onPoint: readCell, onPick: (r) => pickQuery(r) });
 const vector = new Heat($("vector"), { describe: describeNumber, onPoint: readNumber, onPick: () => {} });
 const lines = new Lines($("pairs"), { onPick: (r) => change({ query: r }) });
-const overview = new Overview($("heads"), (layer, head) => change({ layer, head }));
+const overview = new Overview($("heads"), {
+    onPick: (layer, head) => change({ layer, head }), onStep: (layers, heads) => moveHead(layers, heads),
+});
 let how;                                /* the manner of the kind that is shown */
 
 function drawOverview() {
     const heads = headsIn(state.kind), alone = heads.length < 2;
     how = mannerOfKind(state.kind);
-    overview.show(layersOf(state.kind), headsOf(state.kind), heads, ({ sheet, head }) => new Shade(matrixOf(sheet, head), how));
+    overview.show(layersOf(state.kind), headsOf(state.kind), heads,
+                  ({ sheet, head }) => new Shade(matrixOf(sheet, head), how));
     $("overview").hidden = alone;
     document.querySelector("main").classList.toggle("single", alone);
 }
@@ -51,14 +54,18 @@ function drawHead() {
     const shade = new Shade(matrixOf(sheetAt(state.kind, state.layer), state.head), how);
     const labels = axisLabels(shade.m), name = `${titleOf(state.kind)}, ${headName(state.layer, state.head)}`;
     overview.mark(state.layer, state.head);
-    $("head-title").textContent = name[0].toUpperCase() + name.slice(1);
-    $("matrix").setAttribute("aria-label", `${name}: ${shade.m.rows} queries by ${shade.m.cols} keys. Use the arrow keys.`);
+    $("head-title").textContent = capital(name);
+    $("matrix").setAttribute("aria-label", `${name}: ${shade.m.rows} queries by ${shade.m.cols} keys`);
     heat.show({ shade, ...labels, rowAxis: "queries", colAxis: "keys", tallest: Infinity });
     lines.show({ shade, ...labels });
     drawLegend($("legend"), shade);
     readCell(...heat.cursor);
     if ($("table").open)
         drawTable();
+}
+
+function capital(text) {
+    return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function titleOf(kind) {
@@ -99,7 +106,7 @@ function describeCell(r, c) {
 function readout(host, text, r, c, view) {
     const { m } = view.shade, value = document.createElement("b");
     value.textContent = m.hidden(r, c) ? "hidden by the mask" : numberText(m.at(r, c), m.error);
-    host.replaceChildren(text + ": ", value, m.hidden(r, c) || !m.error ? "" : " " + errorText(m.error));
+    host.replaceChildren(text + ": ", value, m.hidden(r, c) || !m.error ? "" : " ± " + roundedUp(m.error));
 }
 
 function readCell(r, c) {
@@ -154,8 +161,9 @@ function drawVectors() {
     const place = wide && state.slice ? headName(sheet.layer, state.head) : of;
     const shade = new Shade(m, chosenManner([extent(m, 0)], 0));
     const colLabels = Array.from({ length: m.cols }, (_, i) => String(from + i));
-    $("vectors-title").textContent = [sheet.title[0].toUpperCase() + sheet.title.slice(1), place].filter(Boolean).join(", ");
-    vector.show({ shade, rowLabels: labelsOf(page.queries, m.rows), colLabels, rowAxis: "tokens", colAxis: "numbers", tallest: 24 });
+    $("vectors-title").textContent = capital([sheet.title, place].filter(Boolean).join(", "));
+    vector.show({ shade, rowLabels: labelsOf(page.queries, m.rows), colLabels, rowAxis: "tokens", colAxis: "numbers",
+                  tallest: 24 });
     drawLegend($("vector-legend"), shade);
     readNumber(...vector.cursor);
 }
@@ -189,9 +197,9 @@ const TABLE_ROWS = 64;                  /* more is for the CSV */
 function drawTable() {
     const { m } = heat.shade, table = document.createElement("table"), n = Math.min(m.rows, TABLE_ROWS);
     table.append(tableRow(["", ...heat.colLabels], "th"));
+    const text = (r, c) => m.hidden(r, c) ? "" : numberText(m.at(r, c), m.error);
     for (let r = 0; r < n; r++)
-        table.append(tableRow([heat.rowLabels[r], ...heat.colLabels.map((_, c) => m.hidden(r, c) ? "" : numberText(m.at(r, c), m.error))],
-                              "td"));
+        table.append(tableRow([heat.rowLabels[r], ...heat.colLabels.map((_, c) => text(r, c))], "td"));
     $("table-body").replaceChildren(table, n < m.rows ? `The first ${n} of ${m.rows} queries; --format csv has all.` : "");
 }
 
@@ -199,5 +207,6 @@ function drawNote() {
     const merged = state.kind && state.merge ? mergeable() ?
         "Whole words: weights summed over the tokens looked at, averaged over those that look." :
         "Words can be made whole in the attention pattern of a text, not here." : "";
-    $("note").textContent = [merged, state.hideFirst ? "The first column is not shown; no row was renormalised." : ""].join(" ").trim();
+    const hidden = state.hideFirst ? "The first column is not shown; no row was renormalised." : "";
+    $("note").textContent = [merged, hidden].join(" ").trim();
 }

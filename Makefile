@@ -110,9 +110,9 @@ gallery: $(B)/attn-cli
 	$< run $(life) -o gallery/life.png
 	$< run $(life) -o gallery/life.svg
 	$< run -m models/stacked -s "The cat sees the moth" -o gallery/stacked.png
-	$< run $(life) -o $(B)/page.html
-	! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1000,900 \
-	    --screenshot=gallery/page.png file://$(CURDIR)/$(B)/page.html 2>/dev/null
+	$< run -m models/stacked -s "The cat sees the moth" -o $(B)/page.html
+	! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1000 \
+	    --screenshot=gallery/page.png "file://$(CURDIR)/$(B)/page.html#layer=1&head=2" 2>/dev/null
 
 # ---- running and testing -------------------------------------------------------------------
 

@@ -10,9 +10,11 @@ from fixtures import EVIL, LAMP, LIFE, PROSE, Fixtures, f32
 CELL = """const [r, c] = arguments; heat.host.scrollIntoView({ block: "center" });
 const box = heat.plane.getBoundingClientRect();
 return [box.x + heat.left + (c + 0.5) * heat.cell, box.y + heat.top + (r + 0.5) * heat.high];"""
+WEIGHTS = "[...lines.sides[{}].children].map((e) => e.querySelector('b')?.textContent ?? '')"
 NAMELESS = """return [...document.querySelectorAll("button, select, input, [role=img], [tabindex='0']")].filter((e) =>
 !(e.labels?.length || e.ariaLabel || e.textContent.trim())).map((e) => e.outerHTML.slice(0, 80));"""
-CONTRAST = """const luminance = ([r, g, b]) => [r, g, b].map((x) => (x /= 255) <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
+CONTRAST = """const linear = (x) => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+const luminance = (rgb) => rgb.map((x) => linear(x / 255))
     .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
 return arguments[0].map(([a, b]) => { const [x, y] = [a, b].map((n) => luminance(themeColour(n))).sort((p, q) => q - p);
     return (x + 0.05) / (y + 0.05); });"""
@@ -98,7 +100,7 @@ class Page(unittest.TestCase):
         args = ["-m", "models/stacked", "-s", LAMP]
         self.open("stacked", *args)
         likely = fixtures.cli("run", *args).decode().partition("likeliest next tokens")[2]
-        listed = browser.value("[...document.querySelectorAll('#next-list li')].map((e) => [e.firstChild.textContent, e.lastChild.textContent])")
+        listed = browser.value("[...$('next-list').children].map((e) => [e.firstChild.textContent, e.lastChild.textContent])")
         self.assertEqual(len(listed), 5)
         for token, share in listed:
             found = re.search(rf"^ *([0-9.]+) +\d+ +{re.escape(token)}$", likely, re.M)
@@ -175,12 +177,10 @@ class Page(unittest.TestCase):
         self.open("life", "-s", LIFE)
         self.assertEqual(browser.value("lines.all.children.length"), 21)        # six tokens, causal
         browser.point("#pairs ol:first-child li:nth-child(3)")
-        weights = browser.value("[...document.querySelectorAll('#pairs ol:last-child li')].map((e) => e.querySelector('b')?.textContent ?? '')")
-        self.assertEqual(weights, ["0.386", "0.121", "0.492", "", "", ""])
+        self.assertEqual(browser.value(WEIGHTS.format(1)), ["0.386", "0.121", "0.492", "", "", ""])
         self.assertEqual(browser.value("lines.some.children.length"), 3)
         browser.point("#pairs ol:last-child li:nth-child(1)")
-        weights = browser.value("[...document.querySelectorAll('#pairs ol:first-child li')].map((e) => e.querySelector('b')?.textContent ?? '')")
-        self.assertEqual(weights, ["1.000", "0.053", "0.386", "0.223", "0.154", "0.197"])
+        self.assertEqual(browser.value(WEIGHTS.format(0)), ["1.000", "0.053", "0.386", "0.223", "0.154", "0.197"])
         browser.point("h1")
         self.assertEqual(browser.value("lines.some.children.length"), 0)
 
@@ -216,8 +216,8 @@ class Page(unittest.TestCase):
                 self.assertEqual(browser.value("document.documentElement.scrollWidth"), 390)
 
     def test_light_and_dark_can_be_read(self):
-        pairs = [["ink", "paper"], ["ink", "panel"], ["ink", "field"], ["soft", "paper"], ["soft", "panel"], ["on-accent", "accent"],
-                 ["ink", "bar"]]
+        pairs = [["ink", "paper"], ["ink", "panel"], ["ink", "field"], ["ink", "bar"], ["soft", "paper"], ["soft", "panel"],
+                 ["on-accent", "accent"]]
         self.open("life", "-s", LIFE)
         for theme in ["light", "dark"]:
             browser.theme(theme)
@@ -250,17 +250,38 @@ class Page(unittest.TestCase):
         labels = [word.replace("\u202e", "\\u{202E}") for word in EVIL]
         self.assertEqual(browser.value("heat.rowLabels"), labels)
         self.assertTrue(self.hover(1, 0).startswith(f"{labels[1]} (1) → {labels[0]} (0): "))
-        self.assertEqual(browser.value("document.scripts.length"), browser.value("document.querySelectorAll('body > script').length"))
+        self.assertTrue(browser.value("[...document.scripts].every((s) => s.parentNode === document.body)"))
 
     def test_a_script_that_got_in_would_not_run(self):
         self.open("life", "-s", LIFE)
         browser.run("""const s = document.createElement("script"); s.textContent = "window.hit = 1"; document.body.append(s);
-            document.body.insertAdjacentHTML("beforeend", "<img src='https://example.org/x.png' onerror='window.hit = 2'>");""")
+            document.body.insertAdjacentHTML("beforeend",
+                "<img src='https://example.org/x.png' onerror='window.hit = 2'>");""")
         self.assertIsNone(browser.value("window.hit ?? null"))
         browser.until("document.images.length === 1 && document.images[0].complete")
         refused = browser.errors()
         self.assertTrue(refused and all("Content Security Policy" in e for e in refused), refused)
         browser.requests()                                          # tried, that is, and refused
+
+    def test_saved_matrices(self):
+        dump = fixtures.path("dump.npz")
+        fixtures.cli("run", "-m", "models/stacked", "-s", LAMP, "-o", dump)
+        self.page = fixtures.path("plot.html")
+        fixtures.cli("plot", dump, "--show", "*", "--head", "1,3", "-o", self.page)
+        browser.open(self.page + "#layer=2&head=3")
+        rows = fixtures.matrices("-m", "models/stacked", "-s", LAMP)["blocks.2.attn.pattern.head3"]
+        self.assertEqual(f32(shown(self.hover(4, 1))[0]), f32(rows[4][2]))
+        self.assertEqual(browser.value("heat.rowLabels"), ["0", "1", "2", "3", "4"])
+        self.assertTrue(browser.value("$('merge').disabled"))
+
+    def test_what_is_no_number(self):
+        self.page = fixtures.path("nan.html")
+        fixtures.cli("plot", fixtures.write("nan.csv", "token,a,b\na,1,nan\nb,-inf,0.25\n"), "-o", self.page)
+        browser.open(self.page)
+        self.assertTrue(self.hover(0, 1).endswith(": nan"))
+        self.assertTrue(self.hover(1, 0).endswith(": −∞"))
+        self.assertEqual(browser.value("[heat.shade.pixel(0, 1) === heat.shade.none, heat.shade.pixel(1, 0)]"), [True, 0])
+        self.assertIn("1 not a number", browser.value("$('legend').textContent"))
 
     def test_matrices_alone_and_vectors_alone(self):
         self.open("context", "-s", LIFE, "--show", "context,embed")

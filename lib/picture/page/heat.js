@@ -89,7 +89,7 @@ class Heat {
         let cell = Math.min(room / this.cols, 64);
         if (slanted(cell))
             cell = Math.min((room - overhang(cell)) / this.cols, 64);
-        this.cell = (this.asked || Math.max(cell >= 4 ? Math.floor(cell) : cell, 2)) * this.zoom;
+        this.cell = (this.asked || Math.max(cell >= 4 ? Math.floor(cell) : cell, 1)) * this.zoom;
         this.high = Math.min(this.cell, this.tallest * this.zoom);
         this.slanted = slanted(this.cell);
         this.top = (this.slanted ? Math.ceil(colWidth * Math.sin(SLANT)) + 12 : FONT + 10) + 16;

@@ -53,9 +53,9 @@ bool attn_album_opens_kind(const struct attn_album *a, size_t i)
     return true;
 }
 
-static bool same_bits(float a, float b)
+static bool same(float a, float b)
 {
-    return !memcmp(&a, &b, sizeof a);
+    return a == b && !signbit(a) == !signbit(b);       /* 0 and -0 are two */
 }
 
 bool attn_sheet_is_triangle(const struct attn_sheet *s)
@@ -63,11 +63,11 @@ bool attn_sheet_is_triangle(const struct attn_sheet *s)
     if (!s->keys || s->cols < 2 || !s->n || !s->rows)
         return false;
     float beyond = s->data[s->cols - 1];
-    if (!same_bits(beyond, 0.0f) && beyond != -INFINITY)
+    if (!same(beyond, 0.0f) && beyond != -INFINITY)
         return false;
     for (size_t r = 0; r < s->n * s->rows; r++)
         for (size_t c = r % s->rows + 1; c < s->cols; c++)
-            if (!same_bits(s->data[r * s->cols + c], beyond))
+            if (!same(s->data[r * s->cols + c], beyond))
                 return false;
     return true;
 }

@@ -113,7 +113,8 @@ static int read_tidy(const char *bytes, size_t len, const char *name, struct att
 }
 
 static const struct corpus_fault tidy_faults[] = {
-    {"n_nothing.csv", "expected numbers below"},    {"n_fields.csv", "line 2: expected a name and the other fields"},
+    {"n_header.csv", "line 1: expected name,layer"}, {"n_nothing.csv", "expected numbers below"},
+    {"n_fields.csv", "line 2: expected a name and the other fields"},
     {"n_quote.csv", "a quote is not closed"},       {"n_no_name.csv", "expected a name"},
     {"n_row_word.csv", "row and col are no numbers"}, {"n_head_word.csv", "the head is no number"},
     {"n_value.csv", "line 2: 'one' is not a number"}, {"n_start.csv", "in the order in which"},

@@ -32,9 +32,19 @@ struct table {
     struct attn_err *err;
 };
 
+/* How long the first line is, its end included; 0: it is another. */
+static size_t header_length(const char *text, size_t len)
+{
+    size_t n = sizeof header - 1;
+    if (len < n || memcmp(text, header, n) != 0)
+        return 0;
+    n += n < len && text[n] == '\r';
+    return n == len ? n : text[n] == '\n' ? n + 1 : 0;
+}
+
 bool attn_dump_is_tidy(const char *text, size_t len)
 {
-    return len >= sizeof header - 1 && !memcmp(text, header, sizeof header - 1);
+    return header_length(text, len) > 0;
 }
 
 static int refuse(const struct table *t, const char *what)
@@ -181,11 +191,8 @@ static int read_line(struct table *t, struct attn_fields *f)
 int attn_dump_read_tidy(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err)
 {
     struct table t = {.d = d, .path = path, .line = 1, .err = err};
-    struct attn_fields f = {text, text + len};
-    bool last = false;
-    int rc = ATTN_OK;
-    for (struct text skipped; !last;)
-        attn_fields_next(&f, &skipped.s, &skipped.len, &last);
+    struct attn_fields f = {text + header_length(text, len), text + len};
+    int rc = f.at > text ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: line 1: expected %s", path, header);
     while (!rc && f.at < f.end) {
         t.line++;
         rc = read_line(&t, &f);

@@ -106,13 +106,13 @@ docs: $(B)/attn-cli
 # The pictures of README.md; the page's needs chromium, which is left alone where it is not there.
 life := -s "Life is short, eat dessert first"
 gallery: $(B)/attn-cli
-	@mkdir -p gallery
-	$< run $(life) -o gallery/life.png
-	$< run $(life) -o gallery/life.svg
-	$< run -m models/stacked -s "The cat sees the moth" -o gallery/stacked.png
+	@mkdir -p data/gallery
+	$< run $(life) -o data/gallery/life.png
+	$< run $(life) -o data/gallery/life.svg
+	$< run -m models/stacked -s "The cat sees the moth" -o data/gallery/stacked.png
 	$< run -m models/stacked -s "The cat sees the moth" -o $(B)/page.html
 	! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1000 \
-	    --screenshot=gallery/page.png "file://$(CURDIR)/$(B)/page.html#layer=1&head=2" 2>/dev/null
+	    --screenshot=data/gallery/page.png "file://$(CURDIR)/$(B)/page.html#layer=1&head=2" 2>/dev/null
 
 # ---- running and testing -------------------------------------------------------------------
 

@@ -188,6 +188,9 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	$(call only,lib/compute/*.[ch],attn|(base|trace|compute)/\w+)
 	$(call only,lib/picture/*.[ch],attn|(base|picture)/\w+)
 	$(call only,lib/sinks/*.[ch],attn|(base|trace|picture|sinks)/\w+)
+	$(call only,lib/making/*.[ch],attn|model|(base|io|making)/\w+)
+	$(call only,lib/compare/*.[ch],attn|model|(base|trace|io|compute|compare)/\w+)
+	$(call only,lib/explain/*.[ch],attn|model|(base|compute|sinks|explain)/\w+)
 	$(call only,cmd/attn-cli/*.[ch],attn|$(porch))
 	@! grep -rn 'libxsmm\.h' lib cmd --include=*.[ch] | grep -v '^lib/compute/gemm\.c:'
 	@! grep -rniE 'include.*cjson' lib cmd --include=*.[ch] | grep -v '^lib/io/'

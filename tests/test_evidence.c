@@ -1,7 +1,7 @@
 /* test_evidence.c - each shape of a difference is seen in arrays that have it, and not in those that do not. */
 #include "suites.h"
 
-#include "evidence.h"
+#include "compare/evidence.h"
 
 #include <math.h>
 #include <stdlib.h>

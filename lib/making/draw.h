@@ -5,7 +5,7 @@
 #ifndef ATTN_DRAW_H
 #define ATTN_DRAW_H
 
-#include "dist.h"
+#include "making/dist.h"
 #include "io/layout.h"
 
 /* One tensor, which several parts may share: then slot is the first of them. */

@@ -1,9 +1,9 @@
-/* explain_input.c - the steps from tokens to what attention reads. */
-#include "explain.h"
+/* input.c - the steps from tokens to what attention reads. */
+#include "explain/explain.h"
 
 #include "base/err.h"
 #include "compute/vec.h"
-#include "formulas.h"
+#include "explain/formulas.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "base/out.h"
 #include "io/safetensors.h"
 #include "io/vocab.h"
-#include "narrow.h"
-#include "recipe.h"
+#include "making/narrow.h"
+#include "making/recipe.h"
 
 #include <errno.h>
 #include <stdio.h>

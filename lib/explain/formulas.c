@@ -1,4 +1,4 @@
-#include "formulas.h"
+#include "explain/formulas.h"
 
 #define MI(x) "<mi>" x "</mi>"
 #define MO(x) "<mo>" x "</mo>"

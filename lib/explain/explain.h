@@ -7,7 +7,7 @@
 #define ATTN_EXPLAIN_H
 
 #include "sinks/derivation.h"
-#include "worked.h"
+#include "explain/worked.h"
 
 struct attn_explainer {
     struct attn_derivation d;
@@ -49,7 +49,7 @@ int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err);
 /* Writes the derivation as the options say. */
 int attn_explain_write(const struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err);
 
-/* ---- steps: from tokens to q and k (explain_input.c, explain_product.c) ---- */
+/* ---- steps: from tokens to q and k (input.c, product.c) ---- */
 
 void attn_explain_tokens(struct attn_explainer *e);
 /* What the layer reads of token t: embedding, position, what the layers below made of it, norm. */
@@ -57,7 +57,7 @@ int attn_explain_input(struct attn_explainer *e, size_t t, struct attn_err *err)
 /* A row of ATTN_ACT_Q or ATTN_ACT_K as product sums, and its rotary turn. */
 int attn_explain_vector(struct attn_explainer *e, int act, size_t t, struct attn_err *err);
 
-/* ---- steps: from q and k to the context vector (explain_weight.c, explain_context.c) ---- */
+/* ---- steps: from q and k to the context vector (weight.c, context.c) ---- */
 
 void attn_explain_dot(struct attn_explainer *e);
 void attn_explain_scale(struct attn_explainer *e);

@@ -1,4 +1,4 @@
-#include "clue.h"
+#include "compare/clue.h"
 
 #include "model.h"
 

@@ -1,5 +1,5 @@
 /* evidence_rope.c - rotary positions: pair i of a head is turned by position * theta^(-2i/r). */
-#include "evidence.h"
+#include "compare/evidence.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -25,7 +25,7 @@
 #ifndef ATTN_RECIPE_H
 #define ATTN_RECIPE_H
 
-#include "draw.h"
+#include "making/draw.h"
 
 /* Errors name the step and its column. */
 int attn_recipe_follow(struct attn_draw *d, const char *recipe, struct attn_err *err);

@@ -2,7 +2,7 @@
 #ifndef ATTN_CLUE_H
 #define ATTN_CLUE_H
 
-#include "diff.h"
+#include "compare/diff.h"
 
 struct clue {
     struct attn_diff *d;

@@ -1,4 +1,4 @@
-#include "recipe.h"
+#include "making/recipe.h"
 
 #include "base/err.h"
 #include "base/num.h"

@@ -1,4 +1,4 @@
-#include "draw.h"
+#include "making/draw.h"
 
 #include "base/err.h"
 

@@ -2,7 +2,7 @@
  *
  * Each number it prints is held against one computed here, digit by digit, and what the comparison gave is
  * what the text says.  Where the article errs, the step says so. */
-#include "explain.h"
+#include "explain/explain.h"
 
 #include "base/err.h"
 

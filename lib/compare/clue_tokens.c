@@ -1,5 +1,5 @@
 /* clue_tokens.c - causes that show before any number is looked at: other tokens, other shapes. */
-#include "clue.h"
+#include "compare/clue.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

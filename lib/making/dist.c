@@ -1,4 +1,4 @@
-#include "dist.h"
+#include "making/dist.h"
 
 #include "base/err.h"
 #include "base/map.h"

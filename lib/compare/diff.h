@@ -3,7 +3,7 @@
 #define ATTN_DIFF_H
 
 #include "attn.h"
-#include "evidence.h"
+#include "compare/evidence.h"
 #include "io/dump.h"
 
 struct attn_diff {

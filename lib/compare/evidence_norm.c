@@ -1,6 +1,6 @@
 /* evidence_norm.c - which norm made y of x: y = w * z + b with z the row, centred or not, over the
  * root of its spread and an epsilon.  Weight and bias are not known: each column's are the best there are. */
-#include "evidence.h"
+#include "compare/evidence.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * Each row of the table is one mistake and the activations it first shows in; the first that explains
  * the numbers is the cause. */
-#include "clue.h"
+#include "compare/clue.h"
 
 #include "base/err.h"
 #include "model.h"

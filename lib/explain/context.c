@@ -1,7 +1,7 @@
-/* explain_context.c - the step from weights and values to the context vector. */
-#include "explain.h"
+/* context.c - the step from weights and values to the context vector. */
+#include "explain/explain.h"
 
-#include "formulas.h"
+#include "explain/formulas.h"
 
 static const float *row_of(const struct attn_explainer *e, int act)
 {

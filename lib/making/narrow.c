@@ -1,4 +1,4 @@
-#include "narrow.h"
+#include "making/narrow.h"
 
 #include "base/err.h"
 

@@ -1,10 +1,10 @@
-/* explain_product.c - the step from what attention reads to a query or a key. */
-#include "explain.h"
+/* product.c - the step from what attention reads to a query or a key. */
+#include "explain/explain.h"
 
 #include "base/err.h"
 #include "compute/gemm.h"
 #include "compute/vec.h"
-#include "formulas.h"
+#include "explain/formulas.h"
 
 #include <math.h>
 #include <stdlib.h>

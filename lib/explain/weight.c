@@ -1,7 +1,7 @@
-/* explain_weight.c - the steps from a query and a key to a weight. */
-#include "explain.h"
+/* weight.c - the steps from a query and a key to a weight. */
+#include "explain/explain.h"
 
-#include "formulas.h"
+#include "explain/formulas.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* clue_weights.c - products done again with the weights of a model, as they are and otherwise. */
-#include "clue.h"
+#include "compare/clue.h"
 
 #include "compute/vec.h"
 #include "model.h"

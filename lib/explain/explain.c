@@ -1,4 +1,4 @@
-#include "explain.h"
+#include "explain/explain.h"
 
 #include "base/err.h"
 #include "base/label.h"

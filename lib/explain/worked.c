@@ -1,4 +1,4 @@
-#include "worked.h"
+#include "explain/worked.h"
 
 #include "base/err.h"
 #include "sinks/grid.h"

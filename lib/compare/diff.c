@@ -1,5 +1,5 @@
 /* diff.c - two dumps, name by name in the order of the forward pass. */
-#include "diff.h"
+#include "compare/diff.h"
 
 #include "base/err.h"
 #include "base/num.h"

@@ -22,7 +22,8 @@ enum {
     ROUNDS = 50000,                     /* in an item: a fraction of a millisecond */
     CHUNK = 4 << 20,                    /* bytes read at once */
     BURST = 32,                         /* chunks in a burst */
-    BLOCK = 1 << 20, BLOCKS = 32        /* bytes written at once; how often */
+    BLOCK = 1 << 20, BLOCKS = 64,       /* bytes written at once; how often, by all files together */
+    FILES = BLOCKS                      /* at most, however many threads there are */
 };
 
 static const size_t SMALLEST = (size_t)256 << 20;       /* buffer, where no cache is known */
@@ -113,14 +114,14 @@ static void touch_chunk(void *ctx, size_t item, int worker)
 
 /* Writing to files that are made before and removed after. */
 struct file { struct attn_target target; int failed; };         /* failed: errno */
-struct writing { struct file *file; const char *block; };
+struct writing { struct file *file; int n; const char *block; };
 
 static void write_file(void *ctx, size_t item, int worker)
 {
     const struct writing *w = ctx;
     struct file *f = &w->file[item];
     (void)worker;
-    for (int i = 0; i < BLOCKS && !f->failed; i++)
+    for (int i = 0; i < BLOCKS / w->n && !f->failed; i++)
         for (size_t at = 0; at < BLOCK && !f->failed;) {
             ssize_t n = write(f->target.fd, w->block + at, BLOCK - at);
             f->failed = n < 0 && errno != EINTR ? errno : 0;
@@ -128,11 +129,11 @@ static void write_file(void *ctx, size_t item, int worker)
         }
 }
 
-static int open_files(struct file *file, const struct attn_limits *l, struct attn_err *err)
+static int open_files(struct file *file, int n, const struct attn_limits *l, struct attn_err *err)
 {
     char *path;
     int rc = ATTN_OK;
-    for (int i = 0; i < l->threads && !rc; i++) {
+    for (int i = 0; i < n && !rc; i++) {
         if (asprintf(&path, "%s/limit.%d", l->dir, i) < 0)
             return attn_fail(err, ATTN_ENOMEM, "no memory for a file name");
         rc = attn_target_open(&file[i].target, path, err);
@@ -141,9 +142,9 @@ static int open_files(struct file *file, const struct attn_limits *l, struct att
     return rc;
 }
 
-static int close_files(struct file *file, const struct attn_limits *l, int rc, struct attn_err *err)
+static int close_files(struct file *file, int n, int rc, struct attn_err *err)
 {
-    for (int i = 0; i < l->threads; i++) {
+    for (int i = 0; i < n; i++) {
         errno = file[i].failed;
         if (!rc && errno)
             rc = attn_fail_errno(err, file[i].target.name, "write");
@@ -164,21 +165,21 @@ static double time_team(struct attn_limits *l, size_t items, void (*work)(void *
 
 static int measure_write(double *out, struct attn_limits *l, struct attn_err *err)
 {
-    size_t n = (size_t)l->threads;
+    int n = l->threads < FILES ? l->threads : FILES;
     char *block = malloc(BLOCK);
-    struct writing w = {calloc(n, sizeof *w.file), block};
+    struct writing w = {calloc((size_t)n, sizeof *w.file), n, block};
     if (!block || !w.file) {
         free(block);
         free(w.file);
         return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %d bytes to write", BLOCK);
     }
     memset(block, '0', BLOCK);
-    for (size_t i = 0; i < n; i++)
+    for (int i = 0; i < n; i++)
         w.file[i].target.fd = -1;
-    int rc = open_files(w.file, l, err);
+    int rc = open_files(w.file, n, l, err);
     if (!rc)
-        *out = (double)n * BLOCKS * BLOCK / time_team(l, n, write_file, &w);
-    rc = close_files(w.file, l, rc, err);
+        *out = (double)n * (BLOCKS / n) * BLOCK / time_team(l, (size_t)n, write_file, &w);
+    rc = close_files(w.file, n, rc, err);
     free(block);
     free(w.file);
     return rc;

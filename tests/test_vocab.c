@@ -94,6 +94,13 @@ START_TEST(test_every_word_of_many)
 }
 END_TEST
 
+static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_len, unsigned below)
+{
+    struct attn_near n;
+    attn_near_start(&n, a, a_len);
+    return attn_near(&n, b, b_len, below);
+}
+
 START_TEST(test_near)
 {
     static const struct { const char *a, *b; unsigned distance; } rows[] = {    /* in half slips */
@@ -105,11 +112,30 @@ START_TEST(test_near)
     memset(long_word, 'a', sizeof long_word);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t a = strlen(rows[i].a), b = strlen(rows[i].b);
-        ck_assert_msg(attn_near(rows[i].a, a, rows[i].b, b) == rows[i].distance, "%s, %s", rows[i].a, rows[i].b);
-        ck_assert_uint_eq(attn_near(rows[i].b, b, rows[i].a, a), rows[i].distance);
+        unsigned d = rows[i].distance;
+        ck_assert_msg(distance(rows[i].a, a, rows[i].b, b, ATTN_FAR) == d, "%s, %s", rows[i].a, rows[i].b);
+        ck_assert_uint_eq(distance(rows[i].b, b, rows[i].a, a, ATTN_FAR), d);
+        ck_assert_uint_eq(distance(rows[i].a, a, rows[i].b, b, d), ATTN_FAR);
+        if (d != ATTN_FAR)
+            ck_assert_uint_eq(distance(rows[i].a, a, rows[i].b, b, d + 1), d);
     }
-    ck_assert_uint_eq(attn_near(long_word, 100, long_word, 100), ATTN_FAR);
-    ck_assert_uint_eq(attn_near(long_word, 64, long_word, 64), 0);
+    ck_assert_uint_eq(distance(long_word, 100, long_word, 100, ATTN_FAR), ATTN_FAR);
+    ck_assert_uint_eq(distance(long_word, 64, long_word, 64, ATTN_FAR), 0);
+}
+END_TEST
+
+/* What the search through a vocabulary ends by. */
+START_TEST(test_near_counts_its_work)
+{
+    struct attn_near n;
+    char x[60], y[60];
+    memset(x, 'x', sizeof x);
+    memset(y, 'y', sizeof y);
+    attn_near_start(&n, x, sizeof x);
+    ck_assert_uint_eq(attn_near(&n, x, sizeof x, ATTN_FAR), 0);
+    ck_assert_uint_eq(n.work, 60 + 60 * 60);
+    ck_assert_uint_eq(attn_near(&n, y, sizeof y, 4), ATTN_FAR);     /* certain after a few rows */
+    ck_assert_uint_lt(n.work, 60 + 60 * 60 + 60 + 6 * 60);
 }
 END_TEST
 
@@ -138,6 +164,7 @@ Suite *suite_vocab(void)
     tcase_add_test(t, test_lookup);
     tcase_add_test(t, test_every_word_of_many);
     tcase_add_test(t, test_near);
+    tcase_add_test(t, test_near_counts_its_work);
     tcase_add_test(t, test_nearest);
     suite_add_tcase(s, t);
     return s;

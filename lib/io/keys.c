@@ -193,8 +193,10 @@ static int unknown_key(const struct attn_keys *r, const struct attn_key *keys, c
 {
     const struct attn_key *nearest = NULL;
     unsigned best = ATTN_FAR;
+    struct attn_near near;
+    attn_near_start(&near, found, strlen(found));
     for (const struct attn_key *k = keys; k->name; k++) {
-        unsigned d = attn_near(found, strlen(found), k->name, strlen(k->name));
+        unsigned d = attn_near(&near, k->name, strlen(k->name), best);
         if (d < best) {
             best = d;
             nearest = k;

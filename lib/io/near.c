@@ -5,14 +5,13 @@
 
 #include "base/utf8.h"
 
-enum { LONGEST = 64, SLIP = 2, OTHER_CASE = 1 };                    /* code points; costs in half slips */
-
-struct letters { size_t n; int32_t as_is[LONGEST], lower[LONGEST]; };
+enum { LONGEST = ATTN_NEAR_LONGEST, SLIP = 2, OTHER_CASE = 1 };     /* code points; costs in half slips */
 
 /* False when there are more than LONGEST. */
-static bool decode(struct letters *out, const char *s, size_t len)
+static bool decode(struct attn_letters *out, const char *s, size_t len)
 {
     size_t n = 0, step;
+    out->n = 0;
     for (size_t at = 0; at < len; at += step) {
         if (n == LONGEST)
             return false;
@@ -24,7 +23,7 @@ static bool decode(struct letters *out, const char *s, size_t len)
     return true;
 }
 
-static unsigned replace_cost(const struct letters *a, size_t i, const struct letters *b, size_t j)
+static unsigned replace_cost(const struct attn_letters *a, size_t i, const struct attn_letters *b, size_t j)
 {
     if (a->as_is[i] == b->as_is[j])
         return 0;
@@ -37,13 +36,14 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /* Any number above `limit` once that is certain. */
-static unsigned distance(const struct letters *a, const struct letters *b, unsigned limit)
+static unsigned distance(const struct attn_letters *a, const struct attn_letters *b, unsigned limit, size_t *work)
 {
     unsigned rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *now = rows[2];
     for (size_t j = 0; j <= b->n; j++)
         last[j] = SLIP * (unsigned)j;
     for (size_t i = 1; i <= a->n; i++) {
         unsigned best = now[0] = SLIP * (unsigned)i;
+        *work += b->n;
         for (size_t j = 1; j <= b->n; j++) {
             now[j] = least(last[j], now[j - 1]) + SLIP;
             now[j] = least(now[j], last[j - 1] + replace_cost(a, i - 1, b, j - 1));
@@ -61,15 +61,22 @@ static unsigned distance(const struct letters *a, const struct letters *b, unsig
     return last[b->n];
 }
 
-unsigned attn_near(const char *a, size_t a_len, const char *b, size_t b_len)
+void attn_near_start(struct attn_near *n, const char *typed, size_t len)
 {
-    struct letters x, y;
-    if (!decode(&x, a, a_len) || !decode(&y, b, b_len))
+    n->work = 0;
+    n->comparable = decode(&n->typed, typed, len);
+}
+
+unsigned attn_near(struct attn_near *n, const char *known, size_t len, unsigned below)
+{
+    struct attn_letters k;
+    n->work += len;
+    if (!n->comparable || !decode(&k, known, len))
         return ATTN_FAR;
-    size_t longer = x.n > y.n ? x.n : y.n, shorter = x.n > y.n ? y.n : x.n;
-    unsigned limit = SLIP * (((unsigned)longer + 1) / 3) + OTHER_CASE;
-    if (SLIP * (longer - shorter) > limit)
+    size_t longer = k.n > n->typed.n ? k.n : n->typed.n, shorter = k.n > n->typed.n ? n->typed.n : k.n;
+    unsigned limit = least(SLIP * (((unsigned)longer + 1) / 3) + OTHER_CASE, below - 1);
+    if (below == 0 || SLIP * (longer - shorter) > limit)
         return ATTN_FAR;
-    unsigned d = distance(&x, &y, limit);
+    unsigned d = distance(&n->typed, &k, limit, &n->work);
     return d <= limit ? d : ATTN_FAR;
 }

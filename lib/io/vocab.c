@@ -255,19 +255,21 @@ int32_t attn_vocab_id_at(const struct attn_vocab *v, size_t i)
     return v->by_id ? v->by_id[i].id : (int32_t)i;
 }
 
-/* An insertion into the few best so far. */
+/* An insertion into the few best so far, until some tenths of a second are spent. */
 size_t attn_vocab_nearest(const struct attn_vocab *v, const char *word, size_t len, const char *near[],
                           size_t near_len[], size_t n)
 {
-    unsigned best[8] = {0};
+    enum { WORK = 1 << 26, MOST = 8 };
+    unsigned best[MOST];
+    struct attn_near typed;
     size_t found = 0;
-    if (n > sizeof best / sizeof *best)
-        n = sizeof best / sizeof *best;
-    for (size_t i = 0; i < v->words.n; i++) {
+    n = n < MOST ? n : MOST;
+    attn_near_start(&typed, word, len);
+    for (size_t i = 0; i < v->words.n && n && typed.work < WORK; i++) {
         size_t known_len;
         const char *known = attn_vocab_at(v, i, &known_len);
-        unsigned d = attn_near(word, len, known, known_len);
-        if (d == ATTN_FAR || (found == n && (n == 0 || best[n - 1] <= d)))
+        unsigned d = attn_near(&typed, known, known_len, found == n ? best[n - 1] : ATTN_FAR);
+        if (d == ATTN_FAR)
             continue;
         size_t at = found < n ? found++ : n - 1;                    /* of the worst, or after it */
         for (; at > 0 && best[at - 1] > d; at--) {

@@ -35,7 +35,7 @@ const char *attn_vocab_word(const struct attn_vocab *v, int32_t id, size_t *len)
 const char *attn_vocab_at(const struct attn_vocab *v, size_t i, size_t *len);
 int32_t attn_vocab_id_at(const struct attn_vocab *v, size_t i);
 /* Up to n known words nearest to an unknown one (io/near.h), nearest first, then by id; returns how
- * many were near enough to be worth a suggestion. */
+ * many were near enough to be worth a suggestion.  Of a large vocabulary of long words not all are looked at. */
 size_t attn_vocab_nearest(const struct attn_vocab *v, const char *word, size_t len, const char *near[],
                           size_t near_len[], size_t n);
 

@@ -26,6 +26,7 @@
 
 /* ---- words on the command line ---- */
 
+#define ZEROS "000000000000000000000000000000000000000000000000000000000000"
 struct usage { const char *args, *says; };
 static const struct usage wrong[] = {
     {"", "Usage: attn-cli COMMAND"},
@@ -33,16 +34,22 @@ static const struct usage wrong[] = {
     {"tokenise -s x", "the nearest is 'tokenize'"},
     {"--hlep", "the nearest is '--help'"},
     {"-s x", "'-s' goes after a command"},
+    {"frobnicate", "unknown command 'frobnicate'\n"},
+    {"$(printf %0999d 0)", "unknown command '" ZEROS "...'\n"},
+    {"--zzzzzz", "unknown option '--zzzzzz'\n"},
     {"help rnu", "the nearest is 'run'"},
     {"help run info", "unexpected argument 'info'"},
     {"help run --man", "do not go together"},
     {"help --completion tcsh", "(bash, zsh, fish)"},
     {"run", "no input"},
     {"run Life", "unexpected argument 'Life': a text goes after -s"},
+    {"run $(printf %0999d 0)", "unexpected argument '" ZEROS "...': a text goes after -s"},
     {"run -- -s", "unexpected argument '-s'"},
     {"run -", "standard input is -f -"},
     {"run -s x --shwo pattern", "unknown option '--shwo', the nearest is '--show'"},
     {"run -s x --shwo=pattern", "the nearest is '--show'"},
+    {"run -s x --$(printf %0999d 0)", "unknown option '--" ZEROS "...'\n"},
+    {"run -s x --verbose", "unknown option '--verbose'\n"},
     {"run -s x --form json", "unknown option '--form', the nearest is '--format'"},
     {"run -s x -T 2", "unknown option '-T', the nearest is '-t'"},
     {"run -s", "--sentence needs a value"},
@@ -59,8 +66,11 @@ static const struct usage wrong[] = {
     {"run -s x -t 2x", "'2x' is not a whole number"},
     {"run -s x -t ' 2'", "' 2' is not a whole number"},
     {"run -s x -t 99999999999999999999999", "is not in 1..1024"},
+    {"run -s x -t $(printf %0999d 0)", "--threads: " ZEROS "... is not in 1..1024"},
     {"run -s x --precision 18", "18 is not in 0..17"},
     {"run -s x --format cvs", "unknown value 'cvs', the nearest is 'csv'"},
+    {"run -s x --format parquet", "unknown value 'parquet' (text, json,"},
+    {"run -s x --format $(printf %0999d 0)", "unknown value '" ZEROS "...' (text, json,"},
     {"tokenize --ids 1", "--decode turns them into text"},
     {"tokenize -s x --decode --format json", "--format does not go with it"},
     {"tokenize -s x --layer 0", "unknown option '--layer'"},

@@ -58,7 +58,8 @@ static int choose_one(struct session *s, const char *pattern, struct attn_err *e
         if (!fnmatch(pattern, stages[i].name, 0))
             any = s->chosen[i] = true;
     }
-    return any ? ATTN_OK : fail(err, ATTN_EUSAGE, "--stage: there is no stage '%s', the nearest is '%s'", pattern, near.best);
+    return any ? ATTN_OK : fail(err, ATTN_EUSAGE, "--stage: there is no stage '%s'%s", excerpt(pattern).text,
+                                nearest_hint(&near, "").text);
 }
 
 static int choose(struct session *s, struct attn_err *err)

@@ -34,7 +34,8 @@ static int too_many(const char *option, const char *given, const struct attn_tok
     for (size_t i = 0; i < t->n && used < sizeof list - 24; i++)
         if (reads_as(&t->tok[i], given))
             used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %zu" : "%zu", i);
-    return fail(err, ATTN_EUSAGE, "--%s: '%.60s' is there more than once: give one of the indices %s", option, given, list);
+    return fail(err, ATTN_EUSAGE, "--%s: '%s' is there more than once: give one of the indices %s", option, excerpt(given).text,
+                list);
 }
 
 /* An index, or a token that is there once. */
@@ -44,9 +45,8 @@ static int find_token(size_t *out, const char *option, const char *given, const 
     if (*given && strspn(given, "0123456789") == strlen(given)) {
         unsigned long long n = strlen(given) < 19 ? strtoull(given, NULL, 10) : SIZE_MAX;
         if (n >= t->n)
-            return fail(err, ATTN_EUSAGE, "--%s: there is no token %.20s: the sentence has %zu, numbered from 0 to "
-                        "%zu", option, given,
-                        t->n, t->n - 1);
+            return fail(err, ATTN_EUSAGE, "--%s: there is no token %s: the sentence has %zu, numbered from 0 to "
+                        "%zu", option, excerpt(given).text, t->n, t->n - 1);
         *out = (size_t)n;
         return ATTN_OK;
     }
@@ -57,9 +57,8 @@ static int find_token(size_t *out, const char *option, const char *given, const 
         }
     if (found > 1)
         return too_many(option, given, t, err);
-    return found ? ATTN_OK : fail(err, ATTN_EUSAGE, "--%s: no token of the sentence reads '%.60s': give its index, "
-                                  "0 to %zu", option, given,
-                                  t->n - 1);
+    return found ? ATTN_OK : fail(err, ATTN_EUSAGE, "--%s: no token of the sentence reads '%s': give its index, "
+                                  "0 to %zu", option, excerpt(given).text, t->n - 1);
 }
 
 static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t, struct attn_err *err)

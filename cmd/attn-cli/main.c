@@ -90,7 +90,8 @@ static const struct command *command_for_option(const char *arg, struct attn_err
         return &help_command;
     for (size_t i = 0; commands[i]; i++)
         if (has_option(commands[i], arg)) {
-            fail(err, ATTN_EUSAGE, "'%s' goes after a command: attn-cli %s %s ...", arg, commands[i]->name, arg);
+            fail(err, ATTN_EUSAGE, "'%s' goes after a command: attn-cli %s %s ...", excerpt(arg).text, commands[i]->name,
+                 excerpt(arg).text);
             return NULL;
         }
     return &help_command;               /* which knows the nearest */

@@ -1,5 +1,6 @@
 #include "nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 32 };                  /* no name is longer; of what is typed the rest does not matter */
@@ -23,12 +24,21 @@ static size_t edits(const char *a, const char *b)
     return d[na][nb];
 }
 
+/* About one slip in three letters is forgiven. */
 void nearest_offer(struct nearest *n, const char *name)
 {
-    size_t len = strlen(n->typed);
-    size_t distance = len && !strncmp(n->typed, name, len) ? 0 : edits(n->typed, name);
-    if (n->best && n->distance <= distance)
+    size_t typed = strnlen(n->typed, LONGEST), len = strlen(name), longer = typed > len ? typed : len;
+    size_t distance = typed && !strncmp(n->typed, name, typed) ? 0 : edits(n->typed, name);
+    if (distance > (longer + 1) / 3 || (n->best && n->distance <= distance))
         return;
     n->best = name;
     n->distance = distance;
+}
+
+struct excerpt nearest_hint(const struct nearest *n, const char *before)
+{
+    struct excerpt hint = {""};
+    if (n->best)
+        snprintf(hint.text, sizeof hint.text, ", the nearest is '%s%s'", before, n->best);
+    return hint;
 }

@@ -38,13 +38,13 @@ static const struct option *find_short(const struct command *c, char letter)
 
 static int unknown_long(const struct parse *p, const char *name, size_t len)
 {
-    char typed[64];
-    snprintf(typed, sizeof typed, "%.*s", (int)(len < 63 ? len : 63), name);
+    char typed[128];                    /* no more than is shown and compared */
+    snprintf(typed, sizeof typed, "%.*s", (int)(len < sizeof typed ? len : sizeof typed - 1), name);
     struct nearest near = {.typed = typed};
     const struct option *o;
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
         nearest_offer(&near, o->name);
-    return fail(p->err, ATTN_EUSAGE, "unknown option '--%s', the nearest is '--%s'", typed, near.best);
+    return fail(p->err, ATTN_EUSAGE, "unknown option '--%s'%s", excerpt(typed).text, nearest_hint(&near, "--").text);
 }
 
 /* A letter has no near ones, but its upper or lower case, or a long option that starts with it. */
@@ -56,7 +56,7 @@ static int unknown_short(const struct parse *p, char letter)
     struct nearest near = {.typed = (char[]){letter, '\0'}};
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
         nearest_offer(&near, o->name);
-    return fail(p->err, ATTN_EUSAGE, "unknown option '-%c', the nearest is '--%s'", letter, near.best);
+    return fail(p->err, ATTN_EUSAGE, "unknown option '-%c'%s", letter, nearest_hint(&near, "--").text);
 }
 
 static int store_choice(const struct option *o, const char *value, struct attn_err *err)
@@ -71,7 +71,8 @@ static int store_choice(const struct option *o, const char *value, struct attn_e
         nearest_offer(&near, *c);
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", *c);
     }
-    return fail(err, ATTN_EUSAGE, "--%s: unknown value '%s', the nearest is '%s' (%s)", o->name, value, near.best, list);
+    return fail(err, ATTN_EUSAGE, "--%s: unknown value '%s'%s (%s)", o->name, excerpt(value).text,
+                nearest_hint(&near, "").text, list);
 }
 
 static int store_number(const struct option *o, const char *value, struct attn_err *err)
@@ -80,9 +81,10 @@ static int store_number(const struct option *o, const char *value, struct attn_e
     errno = 0;
     uint64_t n = strtoull(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end)        /* strtoull takes signs and white space */
-        return fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number", o->name, value);
+        return fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number", o->name, excerpt(value).text);
     if (errno || n < o->min || n > o->max)
-        return fail(err, ATTN_EUSAGE, "--%s: %s is not in %" PRIu64 "..%" PRIu64, o->name, value, o->min, o->max);
+        return fail(err, ATTN_EUSAGE, "--%s: %s is not in %" PRIu64 "..%" PRIu64, o->name, excerpt(value).text, o->min,
+                    o->max);
     *(struct number *)o->to = (struct number){value, n};
     return ATTN_OK;
 }
@@ -92,7 +94,7 @@ static int store_real(const struct option *o, const char *value, struct attn_err
     char *end;
     double x = strtod(value, &end);
     if (!*value || *end || isspace((unsigned char)*value) || !isfinite(x))
-        return fail(err, ATTN_EUSAGE, "--%s: '%s' is not a number", o->name, value);
+        return fail(err, ATTN_EUSAGE, "--%s: '%s' is not a number", o->name, excerpt(value).text);
     *(struct real *)o->to = (struct real){value, x};
     return ATTN_OK;
 }
@@ -173,7 +175,8 @@ static int take_word(struct parse *p, const char *word)
     bool text = find_short(p->command, 's') != NULL;
     if (text && !strcmp(word, "-"))
         return fail(p->err, ATTN_EUSAGE, "unexpected argument '-': standard input is -f -");
-    return fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", word, text ? ": a text goes after -s, in quotes" : "");
+    return fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", excerpt(word).text,
+                text ? ": a text goes after -s, in quotes" : "");
 }
 
 static void take_environment(const struct parse *p)

@@ -23,6 +23,18 @@ int fail_errno(struct attn_err *err, const char *path, const char *what)
     return fail(err, e == ENOMEM ? ATTN_ENOMEM : ATTN_EIO, "%s: cannot %s: %s", path, what, strerror(e));
 }
 
+struct excerpt excerpt(const char *typed)
+{
+    enum { MARK = 3 };
+    struct excerpt e;
+    size_t n = strlen(typed), most = sizeof e.text - 1;
+    if (n > most)
+        for (n = most - MARK; n > 0 && ((unsigned char)typed[n] & 0xC0) == 0x80; n--)
+            ;                           /* not in the middle of a character */
+    snprintf(e.text, sizeof e.text, "%.*s%s", (int)n, typed, typed[n] ? "..." : "");
+    return e;
+}
+
 int say_error(const char *command, const struct attn_err *err)
 {
     fprintf(stderr, "attn-cli%s%s: ", command ? " " : "", command ? command : "");

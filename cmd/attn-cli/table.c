@@ -134,7 +134,7 @@ const struct command *command_find(const char *name, struct attn_err *err)
             return commands[i];
         nearest_offer(&near, commands[i]->name);
     }
-    fail(err, ATTN_EUSAGE, "unknown command '%s', the nearest is '%s'", name, near.best);
+    fail(err, ATTN_EUSAGE, "unknown command '%s'%s", excerpt(name).text, nearest_hint(&near, "").text);
     return NULL;
 }
 

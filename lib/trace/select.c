@@ -53,10 +53,10 @@ int attn_spec_parse(bool *keep, const struct attn_spec *sp, struct attn_err *err
         int len = (int)(at - start);
         at += strspn(at, blanks);
         if (!ok || (*at && *at != ','))
-            return attn_fail(err, ATTN_EUSAGE, "%s '%s': expected indices and ascending ranges such as 0,2-4",
+            return attn_fail(err, ATTN_EUSAGE, "%s '%.80s': expected indices and ascending ranges such as 0,2-4",
                              sp->option, sp->text);
         if (hi >= sp->n)
-            return attn_fail(err, ATTN_EFORMAT, "%s '%s': found %.*s, but %s '%s' has %zu %s%s, counted from 0",
+            return attn_fail(err, ATTN_EFORMAT, "%s '%.80s': found %.*s, but %s '%s' has %zu %s%s, counted from 0",
                              sp->option, sp->text, len, start, sp->owner, sp->name, sp->n, sp->noun, sp->n == 1 ? "" : "s");
         memset(keep + lo, true, hi - lo + 1);
     }

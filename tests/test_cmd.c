@@ -378,6 +378,17 @@ START_TEST(text_to_tokens_and_back)
 }
 END_TEST
 
+START_TEST(files_are_read_without_mark_and_final_newline)
+{
+    expect_exactly("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f - --format ids", "0 4\n");
+    expect("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f -", 0, "Life   0-4\n");
+    expect("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f - --raw 2>&1", 1, "unknown word '\357\273\277Life'");
+    expect("printf '\\357\\273\\277' | \"$A\" tokenize -f - --format json", 0, "\"text\": \"\"");
+    expect("printf 'is\\n\\n' | \"$A\" tokenize -f - --format json", 0, "\"text\": \"is\\n\"");
+    expect("printf 'is\\n' | \"$A\" tokenize -f - --raw --format json", 0, "\"text\": \"is\\n\"");
+}
+END_TEST
+
 START_TEST(info_describes_the_model)
 {
     expect("\"$A\" info --check", 0, "every weight is a finite number");
@@ -505,7 +516,8 @@ Suite *suite_cmd(void)
         {signals_end_the_command, ROWS(ends)},
         {small_address_spaces_are_survived, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
-        {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1}, {info_describes_the_model, 1},
+        {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
+        {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1},
         {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
     };
     Suite *s = suite_create("cmd");

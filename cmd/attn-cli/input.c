@@ -40,6 +40,18 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* What editors put around a text and nobody means as a part of it: a byte order mark, the final newline. */
+static void trim(struct input *in)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    if (in->len && in->owned[in->len - 1] == '\n')
+        in->owned[--in->len] = '\0';
+    if (!strncmp(in->owned, mark, strlen(mark))) {
+        in->text += strlen(mark);
+        in->len -= strlen(mark);
+    }
+}
+
 int input_read(struct input *in, struct attn_err *err)
 {
     *in = (struct input){0};
@@ -54,9 +66,9 @@ int input_read(struct input *in, struct attn_err *err)
         return fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
     if (file_read(&in->owned, &in->len, common.file, err))
         return err->code;
-    if (!common.raw && in->len && in->owned[in->len - 1] == '\n')
-        in->owned[--in->len] = '\0';
     in->text = in->owned;
+    if (!common.raw)
+        trim(in);
     return ATTN_OK;
 }
 

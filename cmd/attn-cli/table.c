@@ -24,9 +24,9 @@ const struct option model_options[] = {
 
 const struct option text_options[] = {
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself", .flags = OPT_INPUT | OPT_COUNTS},
-    {'f', "file", OPT_FILE, &common.file, "PATH", "read the text from a file, - is standard input; one final "
-     "newline is dropped", .flags = OPT_INPUT | OPT_COUNTS},
-    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the final newline of the file", .flags = OPT_COUNTS},
+    {'f', "file", OPT_FILE, &common.file, "PATH", "read the text from a file, - is standard input; a UTF-8 "
+     "byte order mark and one final newline are dropped", .flags = OPT_INPUT | OPT_COUNTS},
+    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file", .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

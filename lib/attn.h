@@ -393,6 +393,7 @@ int attn_explain_article(const char *article, const struct attn_explain_opts *o,
 
 struct attn_init_opts {
     const char *config; size_t config_len; /* text of a config.json of any family */
+    const char *config_name;            /* what messages call it; NULL: config */
     const char *draw;                   /* native models: how each tensor is drawn, see the help of init; NULL: as torch
                                          * builds modules.  Other families: norms ones, biases zeros, all else normal(0, 0.02) */
     uint64_t seed;

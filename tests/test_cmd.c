@@ -93,6 +93,8 @@ static const struct usage wrong[] = {
     {"explain --article life --ids 1", "--article and --ids do not go together"},
     {"init --vocab-size 3", "give a directory with -o"},
     {"init -o x", "how many tokens?"},
+    {"init -o x --vocab-size 3", "how many blocks? give --n-layer N, --family NAME or --config FILE"},
+    {"init -o x --vocab-size 3 --n-layer 1 --n-head 1", "how many numbers a token? give --d-model N"},
     {"init -o x --config y --n-layer 2", "--config and --n-layer do not go together"},
     {"init -o x --config y --lowercase", "--config and --lowercase do not go together"},
     {"init -o x --family bert", "unknown value 'bert'"},
@@ -265,6 +267,8 @@ static const struct usage bad_files[] = {
     {"vocab -s x -o tests", "tests: cannot open: Is a directory"},
     {"vocab -s x -o /dev/full", "No space left on device"},
     {"init -o $D/m --vocab $D/absent", "absent: cannot open"},
+    {"init -o $D/m --config Makefile", "Makefile: "},
+    {"init -o $D/m --vocab-size 3 --n-layer 1 --n-head 2 --d-model 3", "options: "},
 };
 
 START_TEST(bad_files_end_with_1_and_a_name)
@@ -406,6 +410,8 @@ START_TEST(a_vocabulary_becomes_a_model)
                    "--seed 3 2>&1 && ls -A m", "config.json\nmodel.safetensors\nvocab.json\n");
     expect("\"$A\" run -m $D/m -s " LIFE " --show logits --format json", 0, "\"logits\"");
     expect("\"$A\" info -m $D/m", 0, "layers        2\n");
+    expect("cd $D && alias attn-cli=\"$A\" && eval \"$(\"$A\" help init | grep ' -o ./seeded ')\" && \"$A\" info -m ./seeded", 0,
+           "head width    2 (values 4)\n");
     expect("cd $D && \"$A\" init -o n --vocab v.json --config m/config.json --seed 3 && cmp m/model.safetensors n/model.safetensors", 0, "");
 }
 END_TEST

@@ -39,25 +39,25 @@ static const char *const rngs[] = {"avx2", "scalar", NULL};
 static const struct option keys[] = {
     SIZE_OPTION("vocab-size", &k.vocab_size, "tokens (default: the entries of --vocab)"),
     SIZE_OPTION("n-ctx", &k.n_ctx, "the longest sentence (default: 1024)"),
-    SIZE_OPTION("n-layer", &k.n_layer, "blocks"),
-    SIZE_OPTION("n-head", &k.n_head, "query heads"),
-    SIZE_OPTION("n-kv-head", &k.n_kv_head, "key and value heads"),
-    SIZE_OPTION("d-model", &k.d_model, "width of a token's row"),
-    SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys"),
-    SIZE_OPTION("d-value", &k.d_value, "width of a head's values"),
-    SIZE_OPTION("d-mlp", &k.d_mlp, "width of the mlp"),
-    CHOICE_OPTION("position", &k.position, positions, "how positions get in: none, learned or rope"),
-    CHOICE_OPTION("norm", &k.norm, norms, "what comes before each branch: none, layernorm or rmsnorm"),
-    {0, "norm-eps", OPT_REAL, &k.norm_eps, "X", "what the norms add to the variance", .flags = 0},
-    CHOICE_OPTION("mlp", &k.mlp, mlps, "the kind of mlp: none, gelu (erf), gelu_new (tanh) or swiglu"),
-    CHOICE_OPTION("mask", &k.mask, masks, "who sees whom: causal, or none (every token sees all)"),
-    CHOICE_OPTION("scale", &k.scale, scales, "what scores are: sqrt, dots divided by sqrt(d_head), or none, the dots"),
-    SWITCH_OPTION("residual", &k.residual, "add each branch to the stream instead of replacing it"),
-    SWITCH_OPTION("output-projection", &k.output_projection, "a matrix after the heads"),
-    SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp"),
-    SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed"),
-    SWITCH_OPTION("unembed", &k.unembed, "an output layer, so that there are logits"),
-    {0, "rope-theta", OPT_REAL, &k.rope_theta, "X", "base of the rotary frequencies", .flags = 0},
+    SIZE_OPTION("n-layer", &k.n_layer, "blocks; without --family this has no default"),
+    SIZE_OPTION("n-head", &k.n_head, "query heads; without --family this has no default"),
+    SIZE_OPTION("n-kv-head", &k.n_kv_head, "key and value heads (default: one for each query head)"),
+    SIZE_OPTION("d-model", &k.d_model, "width of a token's row; without --family this has no default"),
+    SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)"),
+    SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)"),
+    SIZE_OPTION("d-mlp", &k.d_mlp, "width of the mlp; our own --mlp needs it"),
+    CHOICE_OPTION("position", &k.position, positions, "how positions get in: none (default), learned or rope"),
+    CHOICE_OPTION("norm", &k.norm, norms, "what comes before each branch: none (default), layernorm or rmsnorm"),
+    {0, "norm-eps", OPT_REAL, &k.norm_eps, "X", "what the norms add to the variance (default: 1e-5)", .flags = 0},
+    CHOICE_OPTION("mlp", &k.mlp, mlps, "the kind of mlp: none (default), gelu (erf), gelu_new (tanh) or swiglu"),
+    CHOICE_OPTION("mask", &k.mask, masks, "who sees whom: causal (default), or none (every token sees all)"),
+    CHOICE_OPTION("scale", &k.scale, scales, "what scores are: sqrt (default), dots divided by sqrt(d_head), or none, the dots"),
+    SWITCH_OPTION("residual", &k.residual, "add each branch to the stream instead of replacing it (default: false)"),
+    SWITCH_OPTION("output-projection", &k.output_projection, "a matrix after the heads (default: false)"),
+    SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)"),
+    SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true, or what the --family has)"),
+    SWITCH_OPTION("unembed", &k.unembed, "an output layer, so that there are logits (default: false)"),
+    {0, "rope-theta", OPT_REAL, &k.rope_theta, "X", "base of the rotary frequencies (default: 10000)", .flags = 0},
     {.name = NULL},
 };
 
@@ -110,10 +110,26 @@ static void write_config(FILE *f, const struct source *in)
     fputs("}}\n", f);
 }
 
+/* What has no default: the library would miss keys in a file nobody wrote. */
+static int check_sizes(const struct source *in, struct attn_err *err)
+{
+    static const struct { const char *what, *option; const struct number *to; } sizes[] = {
+        {"blocks", "n-layer", &k.n_layer}, {"heads", "n-head", &k.n_head}, {"numbers a token", "d-model", &k.d_model}};
+    if (o.family)
+        return ATTN_OK;
+    if (!k.vocab_size.given && !in->vocab)
+        return fail(err, ATTN_EUSAGE, "how many tokens? give --vocab FILE, --vocab-size N or --config FILE");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (!sizes[i].to->given)
+            return fail(err, ATTN_EUSAGE, "how many %s? give --%s N, --family NAME or --config FILE", sizes[i].what,
+                        sizes[i].option);
+    return ATTN_OK;
+}
+
 static int build_config(struct source *in, struct attn_err *err)
 {
-    if (!k.vocab_size.given && !in->vocab && !o.family)
-        return fail(err, ATTN_EUSAGE, "how many tokens? give --vocab FILE, --vocab-size N or --config FILE");
+    if (check_sizes(in, err))
+        return err->code;
     FILE *f = open_memstream(&in->config, &in->config_len);
     if (!f)
         return fail(err, ATTN_ENOMEM, "no memory for the configuration");
@@ -157,7 +173,7 @@ static int read_source(struct source *in, struct attn_err *err)
 static int make(const struct source *in, struct attn_err *err)
 {
     struct attn_init_opts opts = {
-        .config = in->config, .config_len = in->config_len, .draw = o.draw, .seed = o.seed.n,
+        .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options", .draw = o.draw, .seed = o.seed.n,
         .scalar = o.rng && !strcmp(o.rng, "scalar"), .dtype = o.dtype ? o.dtype : "F32",
         .vocab = in->vocab, .vocab_len = in->vocab_len};
     return attn_init(o.path, &opts, err);
@@ -203,8 +219,8 @@ const struct command init_command = {
         {"attn-cli init -o ./tiny --vocab vocab.json --n-layer 2 --n-head 2 --d-model 48", "the words of a vocabulary"},
         {"attn-cli init -o ./tiny --config config.json --seed 7", "a configuration written before"},
         {"attn-cli init -o ./gpt2 --family gpt2 --dtype F16", "as large as GPT-2, to measure with; no tokenizer, so use --ids"},
-        {"attn-cli init -o ./seeded --vocab-size 6 --d-model 3 --d-value 4 --seed 123 --draw 'embed:randn q:rand k:rand "
-         "v:rand'", "numbers drawn in an order of your own"},
+        {"attn-cli init -o ./seeded --vocab-size 6 --n-layer 1 --n-head 1 --d-model 3 --d-head 2 --d-value 4 --seed 123 "
+         "--draw 'embed:randn q:rand k:rand v:rand'", "numbers drawn in an order of your own"},
         {NULL, NULL}},
     .list_title = "Recipes (steps with white space or ; between, done from left to right)",
     .list = (const struct pair[]){

@@ -41,7 +41,7 @@ const struct option encode_options[] = {
 };
 
 const struct option ids_options[] = {
-    {0, "ids", OPT_TEXT, &common.ids, "IDS", "token ids in place of a text, as in 5,1,2; no tokenizer is read",
+    {0, "ids", OPT_TEXT, &common.ids, "IDS", "token ids in place of a text, as in 5,1,2; they need no tokenizer",
      .flags = OPT_INPUT | OPT_COUNTS},
     {.name = NULL},
 };
@@ -106,6 +106,8 @@ const struct pair tool_environment[] = {
     {"NO_COLOR", "when it is not empty, no output is coloured"},
     {"LIBXSMM_TARGET", "the instruction set to compute with: hsw is AVX2, generic none in particular (default: the "
      "machine's best)"},
+    {"ATTN_SIMD", "the same for what is computed without libxsmm: avx512, avx2, or generic, whose last digits differ (default: "
+     "the machine's best)"},
     {NULL, NULL},
 };
 

@@ -136,7 +136,7 @@ int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err 
     const struct attn_narrow *type = attn_narrow_find(o->dtype ? o->dtype : "F32");
     if (!type)
         return attn_fail(err, ATTN_EUSAGE, "dtype is '%s', expected F32, F16 or BF16", o->dtype);
-    int rc = attn_config_read(&config, o->config, o->config_len, "config", err);
+    int rc = attn_config_read(&config, o->config, o->config_len, o->config_name ? o->config_name : "config", err);
     if (rc || (o->vocab && (rc = check_vocab(o, &config, err))) || (rc = attn_draw_open(&draw, &config, err)))
         goto out;
     draw.rng.scalar = o->scalar;

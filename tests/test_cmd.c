@@ -382,6 +382,16 @@ START_TEST(text_to_tokens_and_back)
 }
 END_TEST
 
+START_TEST(tokens_show_in_tables_as_in_runs)
+{
+    sh("mkdir $D/b && printf '#version: 0.2\\n' >$D/b/merges.txt && "
+       "printf '{\"a\":0,\"\\304\\240\":1,\"\\304\\212\":2,\"\\304\\211\":3,\"\\304\\233\":4}' >$D/b/vocab.json");
+    expect("printf 'a \\n\\t\\033' | \"$A\" tokenize -m $D/b -f -", 0,
+           "    0      0  a      0-1\n    1      1  ·      1-2\n    2      2  ↵      2-3\n    3      3  →      3-4\n"
+           "    4      4  \\x1B   4-5\n");
+}
+END_TEST
+
 START_TEST(files_are_read_without_mark_and_final_newline)
 {
     expect_exactly("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f - --format ids", "0 4\n");
@@ -481,6 +491,18 @@ START_TEST(colour_only_on_a_terminal)
 END_TEST
 
 /* Held up by who reads, for longer than a second. */
+START_TEST(tokens_do_not_steer_the_terminal)
+{
+    sh("cp -r models/stacked $D/m && sed 's/\"cat\"/\"c\\\\u001b[2J\\\\u009b\\\\tt\"/' models/stacked/vocab.json >$D/m/vocab.json");
+    expect_exactly("\"$A\" generate -m $D/m --ids 3 -n 0", "c\033[2J\302\233\tt\n");
+    expect_exactly("\"$A\" tokenize -m $D/m --decode --ids 3", "c\033[2J\302\233\tt\n");
+    if (no_terminal())
+        return;
+    ck_assert_ptr_nonnull(strstr(on_terminal("\"$A\" generate -m $D/m --ids 3 -n 0")->text, "c\\x1B[2J\\u{9B}\tt"));
+    ck_assert_ptr_nonnull(strstr(on_terminal("\"$A\" tokenize -m $D/m --decode --ids 3")->text, "c\\x1B[2J\\u{9B}\tt"));
+}
+END_TEST
+
 START_TEST(progress_of_a_long_run)
 {
     static const char line[] =
@@ -523,8 +545,9 @@ Suite *suite_cmd(void)
         {small_address_spaces_are_survived, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
         {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
-        {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1},
-        {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
+        {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1},
+        {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1},
+        {tokens_do_not_steer_the_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
     };
     Suite *s = suite_create("cmd");
     TCase *c = tcase_create("cmd");

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "say.h"
 #include "table.h"
+#include "terminal.h"
 #include "visible.h"
 
 #include <stdlib.h>
@@ -113,7 +114,10 @@ static int decode(const struct attn_tokenizer *t, struct input *in, struct attn_
         return err->code;
     if (attn_decode(&text, &len, t, in->ids, in->n, err))
         return err->code;
-    fwrite(text, 1, len, stdout);
+    if (terminal_is(NULL))
+        print_text(stdout, text, len, true);
+    else
+        fwrite(text, 1, len, stdout);
     putchar('\n');
     free(text);
     return ATTN_OK;
@@ -158,8 +162,8 @@ const struct command tokenize_command = {
     .summary = "text to token ids and back",
     .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  Needs no weights: a "
              "directory with a vocabulary suffices: vocab.json for words, vocab.json and merges.txt or tokenizer.json for "
-             "byte-level BPE.  In the table a dot stands for a space and \\xE2 for a byte that is no character by itself.  An "
-             "empty text has no tokens, which is no error.",
+             "byte-level BPE.  In the table a dot stands for a space, arrows for line feed and tab, and \\xE2 for a byte "
+             "that is no character by itself.  An empty text has no tokens, which is no error.",
     .examples = (const struct pair[]){
         {"attn-cli tokenize -s \"Life is short, eat dessert first\"", "a table of tokens"},
         {"attn-cli tokenize -f note.txt --format ids", "ids only, for scripts"},

@@ -1,6 +1,7 @@
 #include "transcript.h"
 
 #include "say.h"
+#include "terminal.h"
 #include "visible.h"
 
 #include <stdio.h>
@@ -93,7 +94,7 @@ void transcript_show(struct transcript *t, bool finally)
     if (finally && !t->stopped)
         t->settled = t->len;
     if (t->tokenizer) {
-        print_text(stdout, t->text + t->shown, t->settled - t->shown);
+        print_text(stdout, t->text + t->shown, t->settled - t->shown, terminal_is(NULL));
         t->shown = t->settled;
     } else {
         show_ids(t);

@@ -380,7 +380,7 @@ START_TEST(bare_softmax)
     size_t n;
     cJSON *doc = golden_read("tests/golden/seeds/04-08-score-table.json");
     float *x = golden_floats(golden_get(doc, "scores"), &n);
-    attn_vec_softmax(x, n);
+    attn_vec_softmax(x, 1, n);
     check_array(doc, "weights", golden_get(golden_get(doc, "expected"), "weights"), x);
     check_printed(printed_as(doc, "softmax of the scores"), x, n);
     free(x);

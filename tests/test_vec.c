@@ -90,22 +90,43 @@ END_TEST
 
 START_TEST(softmax_is_right)
 {
+    static const float scales[] = {1, 0.125f, 0.3f};
     float x[67], y[67];
     for (int s = 0; s < n_sets; s++)
         for (size_t n = 1; n <= 67; n++) {
+            const float scale = scales[n % 3];
             double sum = 0;
-            fill(x, n, (unsigned)n, 30);
+            fill(x, n, (unsigned)n, 30 / scale);
             memcpy(y, x, sizeof x);
-            sets[s]->softmax(y, n);
-            float max = x[0];
+            sets[s]->softmax(y, scale, n);
+            float max = x[0] * scale;
             for (size_t i = 0; i < n; i++)
-                max = x[i] > max ? x[i] : max;
+                max = x[i] * scale > max ? x[i] * scale : max;
             for (size_t i = 0; i < n; i++)
-                sum += exp((double)(x[i] - max));
+                sum += exp((double)(x[i] * scale - max));
             for (size_t i = 0; i < n; i++) {
-                double want = exp((double)(x[i] - max)) / sum;
+                double want = exp((double)(x[i] * scale - max)) / sum;
                 ck_assert_double_le(fabs(y[i] - want), SOFTMAX_ERROR * want + 0x1p-149);
             }
+        }
+}
+END_TEST
+
+/* Under a sum of 1 a weight is the exponential itself; under a sum of n it must be what a division by n gives,
+ * down to denormal numbers. */
+START_TEST(softmax_divides_exactly)
+{
+    enum { N = 700, LOW = 16 };
+    float one[N], many[N];
+    for (int s = 0; s < n_sets; s++)
+        for (size_t n = 1; n < N - LOW; n++) {
+            for (size_t i = 0; i < N; i++)
+                many[i] = one[i] = i < LOW ? -20 - (float)((i * 7 + n) % (n % 2 ? 47 : 84)) * 1.01f : 0;
+            sets[s]->softmax(one, 1, LOW + 1);
+            sets[s]->softmax(many, 1, LOW + n);
+            ck_assert(one[LOW] == 1 && many[LOW] == 1.0f / (float)n);
+            for (size_t i = 0; i < LOW; i++)
+                ck_assert(many[i] == one[i] / (float)n);
         }
 }
 END_TEST
@@ -114,14 +135,14 @@ START_TEST(softmax_at_the_edges)
 {
     for (int s = 0; s < n_sets; s++) {
         float one[] = {-3e38f}, hidden[] = {1, -INFINITY, 1}, far[] = {0, -104.5f, -87.5f, -1e30f}, bad[] = {0, NAN, 1};
-        sets[s]->softmax(one, 1);
+        sets[s]->softmax(one, 1, 1);
         ck_assert(one[0] == 1);
-        sets[s]->softmax(hidden, 3);
+        sets[s]->softmax(hidden, 1, 3);
         ck_assert(hidden[0] == 0.5f && hidden[1] == 0 && hidden[2] == 0.5f);
-        sets[s]->softmax(far, 4);
+        sets[s]->softmax(far, 1, 4);
         ck_assert(far[0] == 1 && far[1] == 0 && far[3] == 0);
         ck_assert_float_gt(far[2], 0);  /* a denormal number, not cut to 0 */
-        sets[s]->softmax(bad, 3);
+        sets[s]->softmax(bad, 1, 3);
         ck_assert(isnan(bad[0]) && isnan(bad[1]) && isnan(bad[2]));
     }
 }
@@ -252,7 +273,7 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
             call_b; \
             ck_assert(memcmp(a, b, n * sizeof *a) == 0); \
         } while (0)
-        SAME(sets[1]->softmax(a, n), sets[2]->softmax(b, n));
+        SAME(sets[1]->softmax(a, 0.3f, n), sets[2]->softmax(b, 0.3f, n));
         SAME(sets[1]->scale(a, x, 0.3f, n), sets[2]->scale(b, x, 0.3f, n));
         SAME(sets[1]->add(a, g, n), sets[2]->add(b, g, n));
         SAME(sets[1]->gelu(a, x, n), sets[2]->gelu(b, x, n));
@@ -282,6 +303,7 @@ Suite *suite_vec(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, turned, ATTN_F32, ATTN_BF16 + 1);
     tcase_add_test(c, softmax_is_right);
+    tcase_add_test(c, softmax_divides_exactly);
     tcase_add_test(c, softmax_at_the_edges);
     tcase_add_test(c, activations_are_right);
     tcase_add_test(c, norms_are_right);

@@ -99,7 +99,7 @@ static bool pattern_row(const struct attn_head *h, float *row, size_t n, size_t 
         fill(row, 0, n, 0);
         return false;
     }
-    attn_vec_softmax(row, n);
+    attn_vec_softmax(row, 1, n);
     if (h->masking != ATTN_CAUSAL_RENORM)
         return true;
     size_t keep = least(h->Tk, h->pos + t + 1);

@@ -1,8 +1,10 @@
 /* lanes.h - sixteen floats and sixteen doubles at a time, in three spellings.
  *
  * Included by vec_body.h alone, which is compiled once for each instruction set.  `max` keeps a NaN
- * in its second operand, as the instruction does; `pow2` takes whole numbers that were rounded by
- * adding MAGIC, which leaves them in the low bits. */
+ * in its second operand, as the instruction does; `times_pow2(x, n)` is x 2^n for a whole n down to -208,
+ * rounded once, and `pow2` takes whole numbers that were rounded by adding MAGIC, which leaves them
+ * in the low bits.  `dsum` adds the halves, then their halves, and so on: one order for all.
+ * `least_of(bits, x)` keeps the smallest of what is positive, as bits minus 1, a whole number. */
 #ifndef ATTN_COMPUTE_LANES_H
 #define ATTN_COMPUTE_LANES_H
 
@@ -41,10 +43,11 @@ static inline v16 where_neg(v16 s, v16 x, v16 y)
 {
     return _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(s)), y, x);
 }
-static inline v16 pow2(v16 n)
+static inline v16 times_pow2(v16 x, v16 n) { return _mm512_scalef_ps(x, n); }
+static inline v16 least_of(v16 bits, v16 x)
 {
-    __m512i i = _mm512_slli_epi32(_mm512_castps_si512(n), 23);
-    return _mm512_castsi512_ps(_mm512_add_epi32(i, _mm512_set1_epi32(0x3f800000)));
+    __m512i less = _mm512_sub_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(1));
+    return _mm512_castsi512_ps(_mm512_min_epu32(_mm512_castps_si512(bits), less));
 }
 static inline v16 from_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)p)); }
 static inline v16 from_bf16(const uint16_t *p)
@@ -81,7 +84,21 @@ static inline d16 dall(double x) { return (d16){_mm512_set1_pd(x), _mm512_set1_p
 static inline d16 dadd(d16 x, d16 y) { return (d16){_mm512_add_pd(x.a, y.a), _mm512_add_pd(x.b, y.b)}; }
 static inline d16 dsub(d16 x, d16 y) { return (d16){_mm512_sub_pd(x.a, y.a), _mm512_sub_pd(x.b, y.b)}; }
 static inline d16 dmul(d16 x, d16 y) { return (d16){_mm512_mul_pd(x.a, y.a), _mm512_mul_pd(x.b, y.b)}; }
-static inline void dstore(double *p, d16 x) { _mm512_storeu_pd(p, x.a); _mm512_storeu_pd(p + 8, x.b); }
+static inline double dsum(d16 x)
+{
+    __m512d eight = _mm512_add_pd(x.a, x.b);
+    __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+static inline float largest(v16 x) { return _mm512_reduce_max_ps(x); }
+static inline uint32_t smallest(v16 bits) { return _mm512_reduce_min_epu32(_mm512_castps_si512(bits)); }
+static inline __mmask16 first(size_t n) { return (__mmask16)((1u << n) - 1); }
+static inline v16 load_part(const float *p, size_t n, float fill)
+{
+    return _mm512_mask_loadu_ps(all(fill), first(n), p);
+}
+static inline void store_part(float *p, v16 x, size_t n) { _mm512_mask_storeu_ps(p, first(n), x); }
 
 #elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
@@ -114,6 +131,12 @@ static inline __m256 pow2_half(__m256 n)
     return _mm256_castsi256_ps(_mm256_add_epi32(i, _mm256_set1_epi32(0x3f800000)));
 }
 static inline v16 pow2(v16 n) { return (v16){pow2_half(n.a), pow2_half(n.b)}; }
+static inline __m256 least_half(__m256 bits, __m256 x)
+{
+    __m256i less = _mm256_sub_epi32(_mm256_castps_si256(x), _mm256_set1_epi32(1));
+    return _mm256_castsi256_ps(_mm256_min_epu32(_mm256_castps_si256(bits), less));
+}
+static inline v16 least_of(v16 bits, v16 x) { return (v16){least_half(bits.a, x.a), least_half(bits.b, x.b)}; }
 static inline v16 from_f16(const uint16_t *p)
 {
     return (v16){_mm256_cvtph_ps(_mm_loadu_si128((const void *)p)),
@@ -171,12 +194,44 @@ static inline d16 dall(double x)
 static inline d16 dadd(d16 x, d16 y) { return EACH(_mm256_add_pd, x, y); }
 static inline d16 dsub(d16 x, d16 y) { return EACH(_mm256_sub_pd, x, y); }
 static inline d16 dmul(d16 x, d16 y) { return EACH(_mm256_mul_pd, x, y); }
-static inline void dstore(double *p, d16 x)
+static inline double dsum(d16 x)
 {
-    _mm256_storeu_pd(p, x.a);
-    _mm256_storeu_pd(p + 4, x.b);
-    _mm256_storeu_pd(p + 8, x.c);
-    _mm256_storeu_pd(p + 12, x.d);
+    __m256d four = _mm256_add_pd(_mm256_add_pd(x.a, x.c), _mm256_add_pd(x.b, x.d));
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+static inline float largest(v16 x)
+{
+    __m256 eight = _mm256_max_ps(x.a, x.b);
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+static inline uint32_t smallest(v16 bits)
+{
+    __m256i eight = _mm256_min_epu32(_mm256_castps_si256(bits.a), _mm256_castps_si256(bits.b));
+    __m128i four = _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    __m128i two = _mm_min_epu32(four, _mm_shuffle_epi32(four, 0x4e));
+    return (uint32_t)_mm_cvtsi128_si32(_mm_min_epu32(two, _mm_shuffle_epi32(two, 0xb1)));
+}
+/* Which of lanes `from`.. to from + 7 are below n. */
+static inline __m256i first(size_t n, int from)
+{
+    __m256i lane = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(from));
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
+}
+static inline __m256 part_half(const float *p, __m256i mask, float fill)
+{
+    return _mm256_blendv_ps(_mm256_set1_ps(fill), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
+}
+static inline v16 load_part(const float *p, size_t n, float fill)
+{
+    return (v16){part_half(p, first(n, 0), fill), part_half(p + 8, first(n, 8), fill)};
+}
+static inline void store_part(float *p, v16 x, size_t n)
+{
+    _mm256_maskstore_ps(p, first(n, 0), x.a);
+    _mm256_maskstore_ps(p + 8, first(n, 8), x.b);
 }
 #undef EACH
 
@@ -244,6 +299,14 @@ static inline __m128 pow2_part(__m128 n)
     return _mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(n), 23), _mm_set1_epi32(0x3f800000)));
 }
 static inline v16 pow2(v16 n) { return (v16){pow2_part(n.a), pow2_part(n.b), pow2_part(n.c), pow2_part(n.d)}; }
+/* Of use to those alone that multiply and add in one. */
+static inline v16 least_of(v16 bits, v16 x) { (void)x; return bits; }
+static inline uint32_t smallest(v16 bits) { (void)bits; return 0; }
+static inline float largest(v16 x)
+{
+    __m128 four = _mm_max_ps(_mm_max_ps(x.a, x.b), _mm_max_ps(x.c, x.d)), two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
 static inline float of_bits(uint32_t u)
 {
     float x;
@@ -295,50 +358,50 @@ static inline d16 dadd(d16 x, d16 y) { return EACH(_mm_add_pd, x, y); }
 static inline d16 dsub(d16 x, d16 y) { return EACH(_mm_sub_pd, x, y); }
 static inline d16 dmul(d16 x, d16 y) { return EACH(_mm_mul_pd, x, y); }
 #undef EACH
-static inline void dstore(double *p, d16 x)
+static inline double dsum(d16 x)
 {
-    _mm_storeu_pd(p, x.a);
-    _mm_storeu_pd(p + 2, x.b);
-    _mm_storeu_pd(p + 4, x.c);
-    _mm_storeu_pd(p + 6, x.d);
-    _mm_storeu_pd(p + 8, x.e);
-    _mm_storeu_pd(p + 10, x.f);
-    _mm_storeu_pd(p + 12, x.g);
-    _mm_storeu_pd(p + 14, x.h);
+    __m128d p = _mm_add_pd(_mm_add_pd(x.a, x.e), _mm_add_pd(x.c, x.g));
+    __m128d q = _mm_add_pd(_mm_add_pd(x.b, x.f), _mm_add_pd(x.d, x.h));
+    __m128d two = _mm_add_pd(p, q);
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+static inline v16 load_part(const float *p, size_t n, float fill)
+{
+    float buf[LANES];
+    for (size_t i = 0; i < LANES; i++)
+        buf[i] = i < n ? p[i] : fill;
+    return load(buf);
+}
+static inline void store_part(float *p, v16 x, size_t n)
+{
+    float buf[LANES];
+    store(buf, x);
+    memcpy(p, buf, n * sizeof *p);
+}
+#endif
+
+#if !defined(__AVX512F__)
+/* In two halves, so that a denormal result is rounded once. */
+static inline v16 times_pow2(v16 x, v16 n)
+{
+    v16 half = fma16(n, all(0.5f), all(MAGIC));
+    v16 rest = add(sub(n, sub(half, all(MAGIC))), all(MAGIC));
+    return mul(mul(x, pow2(half)), pow2(rest));
 }
 #endif
 
 /* The next of n floats, sixteen or as many as are left; the other lanes hold `fill`. */
 static inline v16 get(const float *p, size_t n, float fill)
 {
-    if (n >= LANES)
-        return load(p);
-    float buf[LANES];
-    for (size_t i = 0; i < LANES; i++)
-        buf[i] = i < n ? p[i] : fill;
-    return load(buf);
+    return n >= LANES ? load(p) : load_part(p, n, fill);
 }
 
 static inline void put(float *p, v16 x, size_t n)
 {
-    if (n >= LANES) {
+    if (n >= LANES)
         store(p, x);
-    } else {
-        float buf[LANES];
-        store(buf, x);
-        memcpy(p, buf, n * sizeof *p);
-    }
-}
-
-/* Sums in one fixed order, whatever the instruction set. */
-static inline double dsum(d16 x)
-{
-    double f[LANES];
-    dstore(f, x);
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++)
-            f[i] += f[i + half];
-    return f[0];
+    else
+        store_part(p, x, n);
 }
 
 #endif

@@ -16,7 +16,7 @@ bool attn_vec_fused(void) { return ops()->fused; }
 
 void attn_vec_scale(float *y, const float *x, float s, size_t n) { ops()->scale(y, x, s, n); }
 void attn_vec_add(float *y, const float *x, size_t n) { ops()->add(y, x, n); }
-void attn_vec_softmax(float *x, size_t n) { ops()->softmax(x, n); }
+void attn_vec_softmax(float *x, float s, size_t n) { ops()->softmax(x, s, n); }
 void attn_vec_gelu(float *y, const float *x, size_t n) { ops()->gelu(y, x, n); }
 void attn_vec_gelu_new(float *y, const float *x, size_t n) { ops()->gelu_new(y, x, n); }
 void attn_vec_rotate(float *x, const float *c, const float *s, size_t r) { ops()->rotate(x, c, s, r); }

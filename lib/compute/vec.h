@@ -20,8 +20,8 @@ bool attn_vec_fused(void);              /* products are fused: the chain rule ho
 void attn_vec_scale(float *y, const float *x, float s, size_t n);
 /* y[n] += x[n] */
 void attn_vec_add(float *y, const float *x, size_t n);
-/* exp(x - max) / sum over x[n], in place.  All -inf gives NaN: callers bound rows first. */
-void attn_vec_softmax(float *x, size_t n);
+/* exp(s x - max) / sum over s x[n], in place, s > 0.  All -inf gives NaN: callers bound rows first. */
+void attn_vec_softmax(float *x, float s, size_t n);
 /* y[n] = (x - mean) / sqrt(var + eps) * w + b; b may be NULL */
 void attn_vec_layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n);
 /* y[n] = x / sqrt(mean(x^2) + eps) * w */

@@ -23,8 +23,8 @@ static void add_row(float *y, const float *x, size_t n)
 }
 
 /* exp(x) = 2^n e^r with n whole and |r| <= ln(2)/2; e^r = 1 + r + r^2 P(r), P a minimax polynomial
- * (1.6e-10).  2^n is applied in two halves so that results may be denormal.  Below -104 the result
- * rounds to 0; above 88.8 it is cut off there, still finite. */
+ * (1.6e-10).  Results may be denormal.  Below -104 the result rounds to 0; above 88.8 it is cut off
+ * there, still finite. */
 static inline v16 exp16(v16 x)
 {
     x = min(all(88.72283f), max(all(-104.0f), x));
@@ -37,37 +37,60 @@ static inline v16 exp16(v16 x)
     p = fma16(p, r, all(0.04166646414f));
     p = fma16(p, r, all(0.1666666676f));
     p = fma16(p, r, all(0.5000000014f));
-    p = add(fma16(mul(r, r), p, r), all(1.0f));
-    v16 half = fma16(n, all(0.5f), all(MAGIC));
-    v16 rest = add(sub(n, sub(half, all(MAGIC))), all(MAGIC));
-    return mul(mul(p, pow2(half)), pow2(rest));
+    return times_pow2(add(fma16(mul(r, r), p, r), all(1.0f)), n);
 }
 
-static float row_max(const float *x, size_t n)
+/* The largest s * x. */
+static float row_max(const float *x, float s, size_t n)
 {
+    const v16 f = all(s);
     v16 m = all(-INFINITY);
     for (size_t i = 0; i < n; i += LANES)
-        m = max(m, get(x + i, n - i, -INFINITY));
-    float f[LANES];
-    store(f, m);
-    float best = f[0];
-    for (int l = 1; l < LANES; l++)
-        best = f[l] > best ? f[l] : best;
-    return best;
+        m = max(m, mul(get(x + i, n - i, -INFINITY), f));
+    return largest(m);
 }
 
-static void softmax(float *x, size_t n)
+/* x / sum, rounded as a division rounds, in a third of its time: 1 / sum is as good as a float can be, so
+ * what the first quotient leaves over corrects it to one unit, and what that leaves over to the nearest
+ * float.  This holds while what is left over is no denormal number: x is 0 or at least TINY. */
+static inline v16 share(v16 x, v16 minus_sum, v16 inverse)
 {
-    const v16 m = all(row_max(x, n));
-    d16 sums = dall(0);
-    for (size_t i = 0; i < n; i += LANES) {
-        v16 e = exp16(sub(get(x + i, n - i, -INFINITY), m));    /* what is beyond the end adds 0 */
-        put(x + i, e, n - i);
-        sums = dadd(sums, wide(e));
-    }
-    const v16 sum = all((float)dsum(sums));
-    for (size_t i = 0; i < n; i += LANES)
-        put(x + i, quot(get(x + i, n - i, 0), sum), n - i);
+    v16 q = mul(x, inverse);
+    q = fma16(fma16(q, minus_sum, x), inverse, q);
+    return fma16(fma16(q, minus_sum, x), inverse, q);
+}
+#define TINY ((127u - 100) << 23)       /* bits of 2^-100 */
+
+static void divide(float *x, float sum, bool tiny, size_t n)
+{
+    const v16 inverse = all(1 / sum), minus = all(-sum), by = all(sum);
+    size_t i = 0;
+    for (; FUSED && !tiny && i + LANES <= n; i += LANES)
+        store(x + i, share(load(x + i), minus, inverse));
+    for (; i < n; i += LANES)
+        put(x + i, quot(get(x + i, n - i, 0), by), n - i);
+}
+
+struct exps { v16 scale, max, least; d16 sum; };
+
+/* The next of n numbers, as exp(scale x - max); what is beyond the end adds 0. */
+static inline void add_exp(struct exps *s, float *x, size_t n)
+{
+    v16 e = exp16(sub(mul(get(x, n, -INFINITY), s->scale), s->max));
+    put(x, e, n);
+    s->sum = dadd(s->sum, wide(e));
+    s->least = least_of(s->least, e);
+}
+
+static void softmax(float *x, float scale_by, size_t n)
+{
+    struct exps s = {all(scale_by), all(row_max(x, scale_by, n)), all(NAN), dall(0)};
+    size_t whole = n - n % LANES;
+    for (size_t i = 0; i < whole; i += LANES)
+        add_exp(&s, x + i, LANES);
+    if (whole < n)
+        add_exp(&s, x + whole, n - whole);
+    divide(x, (float)dsum(s.sum), smallest(s.least) < TINY - 1, n);
 }
 
 static double sum_row(const float *x, size_t n)

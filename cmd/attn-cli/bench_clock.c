@@ -64,16 +64,20 @@ static double median(double *x, size_t n)
     return n ? (x[(n - 1) / 2] + x[n / 2]) / 2 : 0;
 }
 
+static int sample_once(struct sample *out, const struct work *w, struct attn_err *err)
+{
+    int code = w->once(w->self, out, err);
+    return !code && caught ? fail(err, ATTN_EIO, "stopped") : code;
+}
+
 /* Its time is all it takes, also what a sample does not count. */
 static int take(struct series *s, const struct work *w, struct attn_err *err)
 {
     struct sample sample;
     double start = bench_now();
-    int code = w->once(w->self, &sample, err);
+    int code = sample_once(&sample, w, err);
     if (code)
         return code;
-    if (caught)
-        return fail(err, ATTN_EIO, "stopped");
     s->total += bench_now() - start;
     s->value[s->n] = sample.value;
     s->seconds[s->n++] = sample.seconds;
@@ -129,9 +133,9 @@ int bench_limit(double *out, const struct work *limit, struct attn_err *err)
 {
     double value[LIMIT_RUNS];
     struct sample sample;
-    int code = limit->once(limit->self, &sample, err);
+    int code = sample_once(&sample, limit, err);
     for (int i = 0; i < LIMIT_RUNS && !code; i++) {
-        code = limit->once(limit->self, &sample, err);
+        code = sample_once(&sample, limit, err);
         value[i] = sample.value;
     }
     *out = code ? 0 : median(value, LIMIT_RUNS);

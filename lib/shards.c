@@ -89,11 +89,25 @@ static int open_index(struct attn_shards *out, const struct attn_source *s, stru
     return rc;
 }
 
+/* What older checkpoints have instead: a program that makes the tensors, and would have to be run. */
+static const char *find_pickle(const struct attn_source *s)
+{
+    static const char *const names[] = {"pytorch_model.bin", "pytorch_model.bin.index.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (attn_source_has(s, names[i]))
+            return names[i];
+    return NULL;
+}
+
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
 {
     *out = (struct attn_shards){0};
+    const char *pickle;
     if (!attn_source_has(s, SINGLE) && attn_source_has(s, INDEX))
         return open_index(out, s, err);
+    if (!attn_source_has(s, SINGLE) && (pickle = find_pickle(s)))
+        return attn_fail(err, ATTN_EFORMAT, "%s: there is no %s, expected one; %s is not read: save the model again with "
+                         "transformers' save_pretrained(..., safe_serialization=True)", s->dir, SINGLE, pickle);
     char single[] = "model.safetensors", *file[] = {single};
     return open_files(out, s, file, 1, err);
 }

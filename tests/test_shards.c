@@ -99,6 +99,14 @@ START_TEST(no_files)
 }
 END_TEST
 
+START_TEST(pickles_are_named)
+{
+    char *dir = hf_write(&hf, GPT2(""), 2, false);
+    rename_file(dir, INDEX, "pytorch_model.bin");
+    expect_refusal(dir, "no model.safetensors|pytorch_model.bin is not read|safe_serialization");
+}
+END_TEST
+
 START_TEST(file_is_missing)
 {
     char *dir = hf_write(&hf, GPT2(""), 2, false);
@@ -277,6 +285,7 @@ Suite *suite_shards(void)
     tcase_add_test(t, whole);
     tcase_add_test(t, one_file_comes_before_an_index);
     tcase_add_test(t, no_files);
+    tcase_add_test(t, pickles_are_named);
     tcase_add_test(t, file_is_missing);
     tcase_add_test(t, file_is_damaged);
     tcase_add_test(t, files_are_exchanged);

@@ -260,7 +260,7 @@ size_t attn_vocab_nearest(const struct attn_vocab *v, const char *word, size_t l
                           size_t near_len[], size_t n)
 {
     enum { WORK = 1 << 26, MOST = 8 };
-    unsigned best[MOST];
+    unsigned best[MOST] = {0};
     struct attn_near typed;
     size_t found = 0;
     n = n < MOST ? n : MOST;

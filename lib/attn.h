@@ -204,6 +204,8 @@ struct attn_plan {
     size_t rows, seqs;                  /* at most: tokens of all sentences together, sentences */
     size_t keys;                        /* the longest a sentence gets with its cache; 0: no caches */
     int threads;                        /* 0: as many as this process may use */
+    bool bf16;                          /* weights and what they multiply are rounded to bf16; sums, attention and all
+                                         * between products stay in float32 */
 };
 
 /* Lays out all memory and asks the observers; the forward pass allocates nothing. */
@@ -228,7 +230,7 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
  * read in windows that start `stride` tokens apart, 1 to n_ctx - 1: whatever is not in the first has
  * at least n_ctx - stride tokens before it, and is scored once. */
 int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, int threads,
-               struct attn_err *err);
+               bool bf16, struct attn_err *err);
 
 /* Chooses tokens.  Temperature 0 takes the likeliest; else probabilities are the softmax of
  * logits / temperature over the top_k likeliest (0: all) of which the fewest stay that together reach
@@ -316,7 +318,7 @@ struct attn_dump;
  * the tidy table of a run. */
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
-                  const struct attn_select *what, int threads, struct attn_err *err);
+                  const struct attn_select *what, int threads, bool bf16, struct attn_err *err);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* 0: not known */
 /* The text of a token, NUL-terminated; NULL: only the id is known. */
@@ -408,8 +410,8 @@ int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err 
 
 /* What this machine can do at most, to hold what was measured against. */
 enum attn_limit {
-    ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second: multiply-adds in registers that wait for nothing;
-                                         * of bf16: products of pairs added in f32 */
+    ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second: multiply-adds in registers that wait for nothing, by the
+                                         * instructions that products in float32 and in bf16 use */
     ATTN_LIMIT_READ,                    /* bytes a second read from memory behind the caches */
     ATTN_LIMIT_WRITE                    /* bytes a second written to new files, one a thread, by write() */
 };
@@ -417,7 +419,7 @@ struct attn_limits;                     /* the threads, and the memory to read *
 /* dir: where the files of ATTN_LIMIT_WRITE go, each for as long as it is measured. */
 int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *err);
 void attn_limits_free(struct attn_limits *l);                       /* NULL is fine */
-/* A short measurement, some 10 ms, to be repeated; 0: this processor has no such instruction. */
+/* A short measurement, some 10 ms, to be repeated. */
 int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err);
 size_t attn_limits_caches(const struct attn_limits *l);             /* bytes of the last-level caches; 0: not known */
 size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes that ATTN_LIMIT_READ reads in turn */

@@ -84,12 +84,12 @@ static int keep_tokens(struct attn_dump *d, const struct attn_tokens *tokens, in
     return rc;
 }
 
-static int forward(const struct attn_model *m, const int32_t *ids, size_t T, int threads, struct record *r,
+static int forward(const struct attn_model *m, const int32_t *ids, size_t T, int threads, bool bf16, struct record *r,
                    struct attn_err *err)
 {
     struct attn_run *run = NULL;
     struct attn_observer obs = {.wants = wants, .watch = watch, .self = r};
-    struct attn_plan plan = {.rows = T, .seqs = 1, .threads = threads};
+    struct attn_plan plan = {.rows = T, .seqs = 1, .threads = threads, .bf16 = bf16};
     struct attn_seq seq = {.T = T};
     int rc = attn_run_new(&run, m, &plan, &obs, 1, err);
     if (!rc)
@@ -99,7 +99,7 @@ static int forward(const struct attn_model *m, const int32_t *ids, size_t T, int
 }
 
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
-                  const struct attn_select *what, int threads, struct attn_err *err)
+                  const struct attn_select *what, int threads, bool bf16, struct attn_err *err)
 {
     struct record r = {calloc(1, sizeof *r.dump), what};
     if (r.dump)
@@ -108,7 +108,7 @@ int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const stru
     int rc = r.dump && ids ? keep_tokens(r.dump, tokens, ids, err)
                            : attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", tokens->n);
     if (!rc)
-        rc = forward(m, ids, tokens->n, threads, &r, err);
+        rc = forward(m, ids, tokens->n, threads, bf16, &r, err);
     free(ids);
     if (rc)
         attn_dump_free(r.dump);

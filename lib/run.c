@@ -63,6 +63,14 @@ static size_t longest(const struct attn_run *r)
     return r->plan.rows < n_ctx ? r->plan.rows : n_ctx;
 }
 
+/* The most numbers of a row that a product reads. */
+static size_t widest(const struct attn_run *r)
+{
+    const struct attn_weights *w = &r->model->w;
+    size_t context = w->n.H * w->n.dv, m = w->mlp ? w->n.m : 0, branch = context > m ? context : m;
+    return r->pass.ldx > branch ? r->pass.ldx : branch;
+}
+
 static void lay_out(struct attn_arena *a, struct attn_run *r)
 {
     const struct attn_dims *n = &r->model->w.n;
@@ -84,6 +92,7 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->sin = attn_arena_f32(a, R, w->rotary / 2, 1);
     p->norm_w = attn_arena_f32(a, n->d, 1, 1);
     p->norm_b = attn_arena_f32(a, n->d, 1, 1);
+    p->rounded = r->plan.bf16 ? attn_arena_f32(a, R, widest(r), 1) : NULL;
     r->kept = a->used;
     p->bands = attn_arena_f32(a, p->slots, ATTN_BAND, attn_heads_ld(p->keys));
     p->logits = attn_arena_f32(a, p->logit_rows, n->V, 1);

@@ -45,12 +45,12 @@ static int check(const struct attn_model *m, const int32_t *ids, size_t n, size_
 }
 
 int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, int threads,
-               struct attn_err *err)
+               bool bf16, struct attn_err *err)
 {
     size_t window = n < m->w.n.n_ctx ? n : m->w.n.n_ctx;
     struct scorer s = {.ids = ids, .out = out, .next = 1};
     struct attn_observer scorer = {.wants = wants, .watch = watch, .self = &s};
-    struct attn_plan plan = {.rows = window, .seqs = 1, .threads = threads};
+    struct attn_plan plan = {.rows = window, .seqs = 1, .threads = threads, .bf16 = bf16};
     struct attn_run *run = NULL;
     int rc = check(m, ids, n, stride, err);
     if (!rc)

@@ -42,20 +42,57 @@ static struct array read_array(const char *dir, const char *name)
 
 /* ---- comparing ---- */
 
-/* `want` [n] against what was kept; `swap`: kept [T, H*E], wanted [H, T, E]. */
+/* What was kept in place of number i of those wanted, [H, T, E]; kept may be [T, H*E]. */
+static float got(const struct kept *k, size_t i, size_t H, size_t E)
+{
+    size_t T = k->shape[k->ndim - 2], h = i / E / T, t = i / E % T, e = i % E;
+    return k->ndim == 2 && H > 1 ? k->data[(t * H + h) * E + e] : k->data[i];
+}
+
 static void compare(const struct kept *k, const float *want, size_t n, size_t H, double bound)
 {
     ck_assert_uint_eq(k->n, n);
-    size_t T = k->shape[k->ndim - 2], E = n / H / T;
+    size_t E = n / H / k->shape[k->ndim - 2];
     for (size_t i = 0; i < n; i++) {
-        size_t h = i / E / T, t = i / E % T, e = i % E;
-        float got = k->ndim == 2 && H > 1 ? k->data[(t * H + h) * E + e] : k->data[i];
+        float x = got(k, i, H, E);
         if (isinf(want[i]))
-            ck_assert_msg(got == want[i], "%s[%zu] is %g, expected %g", k->name, i, (double)got, (double)want[i]);
+            ck_assert_msg(x == want[i], "%s[%zu] is %g, expected %g", k->name, i, (double)x, (double)want[i]);
         else
-            ck_assert_msg(fabs((double)got - (double)want[i]) <= bound, "%s[%zu] is %.9g, expected %.9g (bound %g)", k->name, i,
-                          (double)got, (double)want[i], bound);
+            ck_assert_msg(fabs((double)x - (double)want[i]) <= bound, "%s[%zu] is %.9g, expected %.9g (bound %g)", k->name, i,
+                          (double)x, (double)want[i], bound);
     }
+}
+
+/* Mean square of the error over the variance of what is wanted, -inf left out. */
+static double error_of(const struct kept *k, const float *want, size_t n, size_t H)
+{
+    size_t count = 0, E = n / H / k->shape[k->ndim - 2];
+    double squares = 0, sum = 0, sum2 = 0;
+    for (size_t i = 0; i < n; i++) {
+        double e = (double)got(k, i, H, E) - (double)want[i];
+        if (isinf(want[i]))
+            continue;
+        count++;
+        squares += e * e;
+        sum += (double)want[i];
+        sum2 += (double)want[i] * (double)want[i];
+    }
+    return squares / (sum2 - sum * sum / (double)count);
+}
+
+/* Rounding to 8 significant bits is off by at most 2^-9, so by at most 2^-9 / sqrt(3) in the root mean square; two rounded
+ * factors make 2.5e-6 of a product's variance where its terms are of either sign.  Four layers of six products one
+ * after the other make 6e-5; small sums of large terms, and the sharp softmax of unscaled scores, magnify
+ * what came before them by ten or so. */
+static const double BF16_ERROR = 1e-3;
+
+static void compare_bf16(const struct kept *k, const float *want, size_t n, size_t H, double bound)
+{
+    (void)bound;
+    double error = error_of(k, want, n, H);
+    ck_assert_msg(error <= BF16_ERROR, "%s is off by %g of its variance", k->name, error);
+    if (k->act != ATTN_ACT_RESID_PRE)
+        ck_assert_msg(error >= 1e-7, "%s is off by %g of its variance only: is it bf16?", k->name, error);
 }
 
 struct check { const char *file, *act; bool layers, heads; };
@@ -72,7 +109,14 @@ static double bound_of(const cJSON *expected, const char *file)
     return 4 * golden_number(golden_get(expected, "float32_max_abs_difference"), file);
 }
 
-static void check_one(const struct keep *k, const cJSON *expected, const char *dir, const struct check *c)
+/* How to run, and how to hold what came out against what is wanted. */
+struct way {
+    void (*run)(struct keep *k, const char *model, const int32_t *ids, size_t T, int threads);
+    void (*compare)(const struct kept *k, const float *want, size_t n, size_t H, double bound);
+};
+static const struct way in_f32 = {keep_run, compare}, in_bf16 = {keep_run_bf16, compare_bf16};
+
+static void check_one(const struct keep *k, const cJSON *expected, const char *dir, const struct check *c, const struct way *way)
 {
     if (!golden_find(golden_get(expected, "float32_max_abs_difference"), c->file))
         return;                         /* some files leave details out */
@@ -86,7 +130,7 @@ static void check_one(const struct keep *k, const cJSON *expected, const char *d
             snprintf(name, sizeof name, "%s", c->act);
         const struct kept *a = keep_find(k, name, 0);
         ck_assert_msg(a != NULL, "%s was not told", name);
-        compare(a, want.data + layer * each, each, c->heads ? want.shape[1] : 1, bound_of(expected, c->file));
+        way->compare(a, want.data + layer * each, each, c->heads ? want.shape[1] : 1, bound_of(expected, c->file));
     }
     free(want.data);
 }
@@ -104,19 +148,19 @@ static cJSON *read_expected(const char *dir, int32_t **ids, size_t *T)
     return expected;
 }
 
-START_TEST(every_activation)
+static void check_all(const char *name, const struct way *way)
 {
     int32_t *ids;
     size_t T;
     char path[256];
-    cJSON *expected = read_expected(names[_i], &ids, &T);
+    cJSON *expected = read_expected(name, &ids, &T);
     struct keep *k = calloc(1, sizeof *k);
     k->only = -1;
-    snprintf(path, sizeof path, "tests/golden/checkpoints/%s", names[_i]);
-    keep_run(k, path, ids, T, 2);
+    snprintf(path, sizeof path, "tests/golden/checkpoints/%s", name);
+    way->run(k, path, ids, T, 2);
     int done = 0;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        check_one(k, expected, names[_i], &checks[i]);
+        check_one(k, expected, name, &checks[i], way);
         done += golden_find(golden_get(expected, "float32_max_abs_difference"), checks[i].file) != NULL;
     }
     ck_assert_int_ge(done, 7);
@@ -124,6 +168,17 @@ START_TEST(every_activation)
     free(k);
     free(ids);
     cJSON_Delete(expected);
+}
+
+START_TEST(every_activation)
+{
+    check_all(names[_i], &in_f32);
+}
+END_TEST
+
+START_TEST(every_activation_in_bf16)
+{
+    check_all(names[_i], &in_bf16);
 }
 END_TEST
 
@@ -165,6 +220,7 @@ Suite *suite_checkpoints(void)
     TCase *c = tcase_create("checkpoints");
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, every_activation, 0, NAMES);
+    tcase_add_loop_test(c, every_activation_in_bf16, 0, NAMES);
     tcase_add_loop_test(c, log_probabilities, 0, NAMES);
     suite_add_tcase(s, c);
     return s;

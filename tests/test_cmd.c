@@ -68,6 +68,8 @@ static const struct usage wrong[] = {
     {"run -s x -t 99999999999999999999999", "is not in 1..1024"},
     {"run -s x -t $(printf %0999d 0)", "--threads: " ZEROS "... is not in 1..1024"},
     {"run -s x --precision 18", "18 is not in 0..17"},
+    {"run -s x --compute f16", "unknown value 'f16', the nearest is 'bf16'"},
+    {"diff a b --compute bf16", "--compute is for two models"},
     {"run -s x --format cvs", "unknown value 'cvs', the nearest is 'csv'"},
     {"run -s x --format parquet", "unknown value 'parquet' (text, json,"},
     {"run -s x --format $(printf %0999d 0)", "unknown value '" ZEROS "...' (text, json,"},
@@ -348,6 +350,7 @@ START_TEST(any_machine_and_thread_count_gives_the_same_bytes)
     expect_same(line, "LIBXSMM_TARGET=hsw \"$A\" run -s " LIFE " --show '*' --format json");
     expect_same(line, "\"$A\" run -t 1 -s " LIFE " --show '*' --format json");
     expect_same(line, "\"$A\" run -t 7 -s " LIFE " --show '*' --format json");
+    expect_same("\"$A\" run -s " LIFE " --compute bf16 -t 7", "ATTN_SIMD=avx2 \"$A\" run -t 1 -s " LIFE " --compute bf16");
     expect_same(line, "LC_ALL=de_DE.UTF-8 \"$A\" run -s " LIFE " --show '*' --format json");
 }
 END_TEST
@@ -366,6 +369,7 @@ START_TEST(manifest_has_the_canonical_command)
     expect("\"$A\" run -t 2 -q --precision=5 -o $D/out --format csv -s\"it's\" --head 0 --ids 2>&1", 2, "--ids needs a value");
     expect("\"$A\" run -t 2 -q -o $D/out --show=pattern --format csv -s 'Life is' --head 0 && cat $D/out/manifest.json", 0,
            "attn-cli run --sentence 'Life is' --show pattern --head 0 --format csv\"");
+    expect("\"$A\" run -q -o $D/out --format csv -s Life --compute bf16 && cat $D/out/manifest.json", 0, "--format csv --compute bf16\"");
 }
 END_TEST
 

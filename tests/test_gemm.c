@@ -1,4 +1,4 @@
-/* The chain rule: any shape, view, kernel and number of threads gives the bits of a plain loop. */
+/* The chain rule: any shape, view, kernel and number of threads gives the bits of a plain loop, in float32 and in bf16. */
 
 #include "suites.h"
 
@@ -48,14 +48,26 @@ static float step(float x, float w, float sum)
     return attn_vec_fused() ? fmaf(x, w, sum) : x * w + sum;
 }
 
+/* To nearest even, as an integer: 16 bits go. */
+static float to_bf16(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
+static float factor(float x, bool bf16) { return bf16 ? to_bf16(x) : x; }
+
 /* The definition. */
-static void plain(float *y, const float *x, size_t ldx, size_t n, const struct attn_mat *w)
+static void plain(float *y, const float *x, size_t ldx, size_t n, const struct attn_mat *w, bool bf16)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < w->out; j++) {
             float sum = 0, bias;
             for (size_t k = 0; k < w->in; k++)
-                sum = step(x[i * ldx + k], element(w, k, j), sum);
+                sum = step(factor(x[i * ldx + k], bf16), factor(element(w, k, j), bf16), sum);
             if (w->bias.data) {
                 attn_vec_widen(&bias, w->bias.data, w->bias.type, j, 1);
                 sum += bias;
@@ -83,35 +95,46 @@ static void expect_same(const float *want, const float *y, size_t ldy, size_t n,
     }
 }
 
-static void compare(struct attn_team *t, const float *want, const float *x, size_t ldx, size_t n, const struct attn_mat *w)
+static void compare(struct attn_team *t, const float *want, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
+                    float *rounded)
 {
     size_t ldy = w->out + GUARD;
     float *y = room(n * ldy * sizeof *y);
     for (size_t i = 0; i < n * ldy; i++)
         y[i] = -77;
-    attn_gemm(t, y, ldy, x, ldx, n, w, ATTN_STORE);
+    attn_gemm(t, y, ldy, x, ldx, n, w, ATTN_STORE, rounded);
     expect_same(want, y, ldy, n, w->out);
     free(y);
+}
+
+static void compare_all(struct attn_team *team[3], const float *want, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
+                        float *rounded)
+{
+    bool jit = attn_gemm_choose(ATTN_KERNEL_LIBXSMM);
+    for (int i = 0; i < 3 && jit; i++)
+        compare(team[i], want, x, ldx, n, w, rounded);
+    ck_assert(attn_gemm_choose(ATTN_KERNEL_OWN));
+    for (int i = 0; i < 3; i++)
+        compare(team[i], want, x, ldx, n, w, rounded);
 }
 
 static void check_shape(struct attn_team *team[3], size_t n, size_t in, size_t out)
 {
     size_t ldx = in + pick(3);
     float *x = room(n * ldx * sizeof *x), *want = room(n * out * sizeof *want), *bias = room(out * sizeof *bias);
+    float *rounded = room(n * in * sizeof *rounded);
     void *data = room((in + 3) * (out + 3) * sizeof(float));
     fill(x, ATTN_F32, n * ldx);
     fill(bias, ATTN_F32, out);
     struct attn_mat w = random_mat(data, bias, in, out);
-    plain(want, x, ldx, n, &w);
-    bool jit = attn_gemm_choose(ATTN_KERNEL_LIBXSMM);
-    for (int i = 0; i < 3 && jit; i++)
-        compare(team[i], want, x, ldx, n, &w);
-    ck_assert(attn_gemm_choose(ATTN_KERNEL_OWN));
-    for (int i = 0; i < 3; i++)
-        compare(team[i], want, x, ldx, n, &w);
+    plain(want, x, ldx, n, &w, false);
+    compare_all(team, want, x, ldx, n, &w, NULL);
+    plain(want, x, ldx, n, &w, true);
+    compare_all(team, want, x, ldx, n, &w, rounded);
     free(x);
     free(want);
     free(bias);
+    free(rounded);
     free(data);
 }
 
@@ -154,9 +177,9 @@ START_TEST(rows_do_not_know_each_other)
     fill(data, ATTN_F32, IN * OUT);
     const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = OUT};
     attn_gemm_choose(ATTN_KERNEL_LIBXSMM);
-    attn_gemm(NULL, all, OUT, x, IN, N, &w, ATTN_STORE);
+    attn_gemm(NULL, all, OUT, x, IN, N, &w, ATTN_STORE, NULL);
     for (size_t i = 0; i < N; i++) {
-        attn_gemm(NULL, one, OUT, x + i * IN, IN, 1, &w, ATTN_STORE);
+        attn_gemm(NULL, one, OUT, x + i * IN, IN, 1, &w, ATTN_STORE, NULL);
         ck_assert(memcmp(one, all + i * OUT, sizeof(float) * OUT) == 0);
     }
     free(x);
@@ -175,11 +198,11 @@ static void expect_tail(enum attn_tail tail, void (*then)(float *y, const float 
     fill(bias, ATTN_F32, OUT);
     fill(y, ATTN_F32, N * OUT);
     const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = OUT, .bias = {bias, ATTN_F32}};
-    attn_gemm(NULL, s, OUT, x, IN, N, &w, ATTN_STORE);
+    attn_gemm(NULL, s, OUT, x, IN, N, &w, ATTN_STORE, NULL);
     memcpy(want, y, sizeof want);
     for (size_t i = 0; i < N; i++)
         then(want + i * OUT, s + i * OUT, OUT);
-    attn_gemm(NULL, y, OUT, x, IN, N, &w, tail);
+    attn_gemm(NULL, y, OUT, x, IN, N, &w, tail, NULL);
     ck_assert(memcmp(want, y, sizeof want) == 0);
 }
 
@@ -200,7 +223,7 @@ START_TEST(an_empty_sum_is_zero)
 {
     float x = 1, y[3] = {7, 7, 7};
     const struct attn_mat w = {.data = &x, .in = 0, .out = 3, .ld = 3};
-    attn_gemm(NULL, y, 3, &x, 1, 1, &w, ATTN_STORE);
+    attn_gemm(NULL, y, 3, &x, 1, 1, &w, ATTN_STORE, NULL);
     ck_assert(y[0] == 0 && y[1] == 0 && y[2] == 0);
 }
 END_TEST
@@ -208,9 +231,9 @@ END_TEST
 START_TEST(nothing_to_do)
 {
     const struct attn_mat none = {.in = 3, .out = 0};
-    attn_gemm(NULL, NULL, 0, NULL, 0, 4, &none, ATTN_STORE);
+    attn_gemm(NULL, NULL, 0, NULL, 0, 4, &none, ATTN_STORE, NULL);
     const struct attn_mat some = {.in = 3, .out = 5};
-    attn_gemm(NULL, NULL, 0, NULL, 0, 0, &some, ATTN_STORE);
+    attn_gemm(NULL, NULL, 0, NULL, 0, 0, &some, ATTN_STORE, NULL);
 }
 END_TEST
 

@@ -23,13 +23,16 @@ static const char *const CONFIGS[] = {
 enum { T = 150, MODELS = 2 };
 
 static struct attn_model *model;
+static bool bf16;
 static int32_t ids[200];
 static struct keep a, b;
 
+/* Each of the models in float32, then in bf16, and again. */
 static void setup_model(int i)
 {
     struct attn_err err = {0};
-    ck_assert_msg(!attn_model_open(&model, made_model(CONFIGS[i], 11, "F32"), &err), "%s", err.msg);
+    bf16 = i / MODELS % 2;
+    ck_assert_msg(!attn_model_open(&model, made_model(CONFIGS[i % MODELS], 11, "F32"), &err), "%s", err.msg);
     for (int t = 0; t < 200; t++)
         ids[t] = (t * 31 + t / 7) % 50;
     a = b = (struct keep){.only = -1};
@@ -47,7 +50,7 @@ static struct attn_run *plan(size_t rows, size_t seqs, size_t keys, int threads,
 {
     struct attn_err err = {0};
     struct attn_run *r = NULL;
-    const struct attn_plan p = {.rows = rows, .seqs = seqs, .keys = keys, .threads = threads};
+    const struct attn_plan p = {.rows = rows, .seqs = seqs, .keys = keys, .threads = threads, .bf16 = bf16};
     ck_assert_msg(!attn_run_new(&r, model, &p, obs, n, &err), "%s", err.msg);
     return r;
 }
@@ -72,7 +75,7 @@ static void run_all(struct keep *k, size_t n, int threads)
 START_TEST(threads_do_not_change_a_bit)
 {
     static const int threads[] = {2, 3, 7};
-    setup_model(_i % MODELS);
+    setup_model(_i);
     run_all(&a, T, 1);
     run_all(&b, T, threads[_i % 3]);
     keep_expect_same(&a, &b);
@@ -109,7 +112,7 @@ END_TEST
  * watching changes what the others see, down to the logits. */
 START_TEST(watching_does_not_change_a_bit)
 {
-    setup_model(_i % MODELS);
+    setup_model(_i);
     run_all(&a, T, 2);
     for (int act = 0; act < ATTN_ACTS; act++) {
         struct keep one = {.only = act}, logits = {.only = ATTN_ACT_LOGITS};
@@ -137,7 +140,7 @@ START_TEST(batch_does_not_change_a_bit)
     static const size_t lengths[] = {5, 1, 70, 64, 3};
     enum { N = 5, ROWS = 143 };
     struct attn_seq seq[N];
-    setup_model(_i % MODELS);
+    setup_model(_i);
     const struct attn_observer obs = keep_observer(&a);
     for (int i = 0; i < N; i++)
         seq[i] = (struct attn_seq){.T = lengths[i]};
@@ -176,7 +179,7 @@ static void expect_prefix(const struct kept *x, const struct kept *y)
 
 START_TEST(more_text_changes_no_earlier_row)
 {
-    setup_model(_i % MODELS);
+    setup_model(_i);
     run_all(&a, (size_t)(60 + _i), 2);
     run_all(&b, T, 2);
     for (size_t i = 0; i < a.n; i++)
@@ -191,7 +194,7 @@ START_TEST(cache_does_not_change_a_bit)
     static const size_t pieces[] = {1, 64, 1, 1, 20, 33, 1, 29};
     struct attn_kv *kv = NULL;
     struct attn_err err = {0};
-    setup_model(_i % MODELS);
+    setup_model(_i);
     a.only = ATTN_ACT_LOGITS;
     run_all(&a, T, 1);
     const struct kept *all = keep_find(&a, "logits", 0);
@@ -279,7 +282,7 @@ static bool same(const char *name)
 START_TEST(zeroing_a_head_reaches_the_context)
 {
     struct edit e = {.act = ATTN_ACT_PATTERN, .layer = 1, .head = 4, .set = 0};
-    setup_model(_i % MODELS);
+    setup_model(_i);
     b.flags = _i / MODELS ? ATTN_WATCH | ATTN_WHOLE : ATTN_WATCH;
     run_all(&a, T, 1);
     run_edited(&b, &e);
@@ -345,7 +348,7 @@ END_TEST
 /* An edit of anything that exists changes the logits, so none of them is lost. */
 START_TEST(every_edit_flows_on)
 {
-    setup_model(_i % MODELS);
+    setup_model(_i);
     int act = _i / MODELS;
     struct edit e = {.act = act, .layer = act == ATTN_ACT_EMBED || act == ATTN_ACT_POS_EMBED || act >= ATTN_ACT_NORM_FINAL ? -1 : 1,
                      .set = 0.125f};
@@ -466,13 +469,13 @@ Suite *suite_run(void)
     TCase *c = tcase_create("run");
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_set_timeout(c, 120);
-    tcase_add_loop_test(c, threads_do_not_change_a_bit, 0, 6);
-    tcase_add_loop_test(c, kernels_do_not_change_a_bit, 0, MODELS);
-    tcase_add_loop_test(c, whole_or_in_bands_is_the_same, 0, MODELS);
-    tcase_add_loop_test(c, watching_does_not_change_a_bit, 0, MODELS);
-    tcase_add_loop_test(c, batch_does_not_change_a_bit, 0, MODELS);
+    tcase_add_loop_test(c, threads_do_not_change_a_bit, 0, 12);
+    tcase_add_loop_test(c, kernels_do_not_change_a_bit, 0, 2 * MODELS);
+    tcase_add_loop_test(c, whole_or_in_bands_is_the_same, 0, 2 * MODELS);
+    tcase_add_loop_test(c, watching_does_not_change_a_bit, 0, 2 * MODELS);
+    tcase_add_loop_test(c, batch_does_not_change_a_bit, 0, 2 * MODELS);
     tcase_add_loop_test(c, more_text_changes_no_earlier_row, 0, 8);
-    tcase_add_loop_test(c, cache_does_not_change_a_bit, 0, MODELS);
+    tcase_add_loop_test(c, cache_does_not_change_a_bit, 0, 2 * MODELS);
     tcase_add_loop_test(c, pattern_is_a_distribution, 0, MODELS);
     tcase_add_loop_test(c, zeroing_a_head_reaches_the_context, 0, 2 * MODELS);
     tcase_add_loop_test(c, replaced_pattern_may_look_anywhere, 0, MODELS);

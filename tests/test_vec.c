@@ -88,6 +88,39 @@ START_TEST(turned)
 }
 END_TEST
 
+static float of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* A bf16 is the upper half of a float: 1 is 0x3f80. */
+START_TEST(rounded_to_bf16)
+{
+    static const struct { uint32_t from, to; } cases[] = {
+        {0x3f800000, 0x3f800000}, {0x3f807fff, 0x3f800000}, {0x3f808000, 0x3f800000}, {0x3f808001, 0x3f810000},
+        {0x3f818000, 0x3f820000}, {0xbf818000, 0xbf820000}, {0x3fffffff, 0x40000000}, {0x00000001, 0x00000000},
+        {0x80008000, 0x80000000}, {0x00018000, 0x00020000}, {0x7f7f0000, 0x7f7f0000}, {0x7f7fffff, 0x7f800000},
+        {0x7f800000, 0x7f800000}, {0xff800000, 0xff800000}, {0x00000000, 0x00000000}, {0x80000000, 0x80000000},
+        {0xbf808001, 0xbf810000}};
+    enum { N = sizeof cases / sizeof *cases };
+    for (int s = 0; s < n_sets; s++)
+        for (size_t n = 1; n <= N; n++) {
+            float x[N + 1], y[N + 1], nan[] = {of_bits(0x7fffffff), of_bits(0xff800001)};
+            for (size_t i = 0; i < n; i++)
+                x[i] = of_bits(cases[N - n + i].from);
+            y[n] = -77;
+            sets[s]->round(y, x, n);
+            for (size_t i = 0; i < n; i++)
+                ck_assert(memcmp(&y[i], &cases[N - n + i].to, sizeof *y) == 0);
+            ck_assert(y[n] == -77);
+            sets[s]->round(nan, nan, 2);
+            ck_assert(isnan(nan[0]) && isnan(nan[1]));
+        }
+}
+END_TEST
+
 START_TEST(softmax_is_right)
 {
     static const float scales[] = {1, 0.125f, 0.3f};
@@ -302,6 +335,7 @@ Suite *suite_vec(void)
     tcase_add_unchecked_fixture(c, find_sets, NULL);
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, turned, ATTN_F32, ATTN_BF16 + 1);
+    tcase_add_test(c, rounded_to_bf16);
     tcase_add_test(c, softmax_is_right);
     tcase_add_test(c, softmax_divides_exactly);
     tcase_add_test(c, softmax_at_the_edges);

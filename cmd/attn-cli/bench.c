@@ -280,7 +280,7 @@ const struct command bench_command = {
     .list = (const struct pair[]){
         {"prefill.f32.T512, ...", "a text of 32, 128, 512 or 1024 tokens at once; independent multiply-adds"},
         {"prefill.f32.T512.watched, ...", "the same, and every attention pattern is shown to an observer"},
-        {"prefill.bf16.T512, ...", "the same in bf16; dot products of bf16 (vdpbf16ps)"},
+        {"prefill.bf16.T512, ...", "the same computed in bf16; the multiply-adds it uses"},
         {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading memory (weights "
          "that fit into the caches may pass it)"},
         {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; multiply-adds"},

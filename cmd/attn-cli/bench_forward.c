@@ -41,8 +41,6 @@ struct prefill { const struct stage *stage; struct attn_run *run; int32_t *ids; 
 
 static const char *prefill_lacks(const struct stage *s, const struct bench *b)
 {
-    if (s->limit == TO_BF16)
-        return "this version computes in f32 only";
     return s->n > b->info.n_ctx ? "the model takes fewer tokens (n_ctx)" : NULL;
 }
 
@@ -66,7 +64,7 @@ static void prefill_end(void *self)
 static int prefill_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
 {
     const struct attn_observer obs[] = {last_logits, every_pattern};
-    const struct attn_plan plan = {.rows = s->n, .seqs = 1, .threads = b->threads};
+    const struct attn_plan plan = {.rows = s->n, .seqs = 1, .threads = b->threads, .bf16 = s->limit == TO_BF16};
     struct prefill *p = bench_work(w, sizeof *p, prefill_once, prefill_end, err);
     if (!p || !(p->ids = bench_ids(&b->info, s->n, err)))
         return err->code;

@@ -24,6 +24,8 @@ static int check_usage(struct attn_err *err)
         return fail(err, ATTN_EUSAGE, "what with what? give two dumps, or two models: -m MODEL --with MODEL -s TEXT");
     if (!o.with && (input || selection.show || selection.layer || selection.head))
         return fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with MODEL -s TEXT");
+    if (!o.with && common.compute)
+        return fail(err, ATTN_EUSAGE, "--compute is for two models: -m MODEL --with MODEL -s TEXT");
     if (o.atol.x < 0 || o.rtol.x < 0)
         return fail(err, ATTN_EUSAGE, "a tolerance is not negative");
     if (o.exact && (o.atol.given || o.rtol.given))
@@ -43,13 +45,14 @@ static int open_dumps(struct sides *s, struct attn_err *err)
 }
 
 /* What both models announce is in both dumps: each is asked for all that fits the list. */
-static int run_one(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens, struct attn_err *err)
+static int run_one(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens, bool bf16,
+                   struct attn_err *err)
 {
     struct attn_select *what;
     int code = attn_select_new(&what, m, selection.show ? selection.show : "*", selection.layer, selection.head, err);
     if (code)
         return code;
-    code = attn_dump_run(out, m, tokens, what, (int)common.threads.n, err);
+    code = attn_dump_run(out, m, tokens, what, (int)common.threads.n, bf16, err);
     attn_select_free(what);
     return code;
 }
@@ -69,9 +72,9 @@ static int run_models(struct sides *s, struct attn_err *err)
     if (!code && !tokens->n)
         code = fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (!code)
-        code = run_one(&s->a, s->model_a, tokens, err);
+        code = run_one(&s->a, s->model_a, tokens, compute_bf16(), err);
     if (!code)
-        code = run_one(&s->b, s->model_b, tokens, err);
+        code = run_one(&s->b, s->model_b, tokens, false, err);
     attn_tokens_free(tokens);
     attn_tokenizer_close(tokenizer);
     input_free(&in);
@@ -123,6 +126,8 @@ static const char *const formats[] = {"text", "json", NULL};
 
 static const struct option options[] = {
     {0, "with", OPT_MODEL, &o.with, "DIR|NAME", "the model to compare with, on the same input", .flags = 0},
+    {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "what the products of the first model are computed in: f32 or bf16; the "
+     "reference is always computed in f32 (default: f32)", .choices = compute_choices},
     {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B| (default: 1e-5)", .flags = 0},
     {0, "rtol", OPT_REAL, &o.rtol, "X", "the part of |B| in it (default: 1e-5)", .flags = 0},
     {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only when their bits do", .flags = 0},
@@ -148,6 +153,7 @@ const struct command diff_command = {
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --show '*' -o ours.npz && attn-cli diff port/ ours.npz", "a port's .npy files "
          "against ours: where does it go wrong?"},
         {"attn-cli diff -m ./gpt2 --with ./converted -s \"Hello there\"", "two models on the same tokens"},
+        {"attn-cli diff -m ./gpt2 --with ./gpt2 -s \"Hello there\" --compute bf16 --all", "how far is bf16 from f32?"},
         {"attn-cli diff before.npz after.npz --exact", "the same bits?"},
         {"attn-cli diff a.json b.json --format json | jq .cause", "for scripts"},
         {NULL, NULL}},

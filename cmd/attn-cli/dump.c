@@ -57,7 +57,7 @@ static int open_sink(struct attn_sink **sink, const struct dump *d, const char *
 static int forward(const struct dump *d, struct attn_sink *sink, struct attn_err *err)
 {
     struct attn_run *run = NULL;
-    struct attn_plan plan = {.rows = d->tokens->n, .seqs = 1, .threads = threads()};
+    struct attn_plan plan = {.rows = d->tokens->n, .seqs = 1, .threads = threads(), .bf16 = compute_bf16()};
     struct attn_seq seq = {.T = d->tokens->n};
     struct progress progress;
     progress_start(&progress, d->model, !terminal_is(d->path));

@@ -107,7 +107,8 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     const char *show = selection.show ? selection.show : picture_default_show(dump_format());
     if ((o.path && attn_select_new(&s->select, s->model, show, selection.layer, selection.head, err)) ||
         attn_sampler_new(&s->sampler, s->info.V, &how, err) ||
-        growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), (int)common.threads.n, err) ||
+        growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), (int)common.threads.n, compute_bf16(),
+                     err) ||
         transcript_start(&s->transcript, s->prompt, in->text, in->len, room(s), err))
         return err->code;
     return ATTN_OK;
@@ -273,5 +274,6 @@ const struct command generate_command = {
         {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
-                                             options, select_options, picture_options, thread_options, general_options, NULL},
+                                             options, select_options, picture_options, compute_options,
+                                             thread_options, general_options, NULL},
 };

@@ -107,5 +107,5 @@ const struct command run_command = {
         {"tokens", "the token table"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, select_options, options,
-                                             picture_options, thread_options, general_options, NULL},
+                                             picture_options, compute_options, thread_options, general_options, NULL},
 };

@@ -124,7 +124,7 @@ static int score_tokens(struct session *s, struct attn_err *err)
     s->logprob = calloc(n, sizeof *s->logprob);
     if (!s->logprob)
         return fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
-    if (attn_score(s->logprob, s->model, s->ids, n, s->stride, (int)common.threads.n, err))
+    if (attn_score(s->logprob, s->model, s->ids, n, s->stride, (int)common.threads.n, compute_bf16(), err))
         return err->code;
     for (size_t i = 1; i < n; i++)
         s->sum += s->logprob[i];
@@ -185,6 +185,6 @@ const struct command score_command = {
         {"attn-cli score -m ./gpt2 -s \"Hello there\"", "a table of tokens, and the totals"},
         {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, thread_options,
-                                             general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, compute_options,
+                                             thread_options, general_options, NULL},
 };

@@ -67,7 +67,7 @@ extern const struct command run_command, tokenize_command, generate_command, sco
 
 /* Options that several commands share, and where their values are. */
 extern struct common {
-    const char *model, *sentence, *file, *ids, *word, *second, *bos;
+    const char *model, *sentence, *file, *ids, *word, *second, *bos, *compute;
     struct number threads;
     bool raw, special, quiet, help, version;
     int status;                         /* what a command that did its work ends with: 0, but for verdicts */
@@ -75,7 +75,9 @@ extern struct common {
 extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;
 extern struct selection { const char *show, *layer, *head; } selection;
 extern const struct option model_options[], text_options[], encode_options[], ids_options[], thread_options[],
-    general_options[], word_options[], select_options[];
+    compute_options[], general_options[], word_options[], select_options[];
+extern const char *const compute_choices[];
+bool compute_bf16(void);                /* --compute says so */
 
 extern const char tool_summary[], tool_description[];
 extern const struct pair tool_examples[], tool_environment[], tool_files[], tool_statuses[];

@@ -54,7 +54,7 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
 {
     struct range r = h->shown_dots ? everything(h) : reach(h, b);
     const struct attn_mat kt = {.data = h->k + r.lo * h->ldk, .in = h->dh, .out = r.hi - r.lo, .ld = h->ldk, .by_output = true};
-    attn_gemm(NULL, b->m + r.lo, b->ld, h->q + b->row0 * h->ldq, h->ldq, b->rows, &kt, ATTN_STORE);
+    attn_gemm(NULL, b->m + r.lo, b->ld, h->q + b->row0 * h->ldq, h->ldq, b->rows, &kt, ATTN_STORE, NULL);
 }
 
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b)
@@ -126,5 +126,5 @@ void attn_band_context(const struct attn_head *h, const struct attn_band *b)
 {
     struct range r = reach(h, b);
     const struct attn_mat v = {.data = h->v + r.lo * h->ldv, .in = r.hi - r.lo, .out = h->dv, .ld = h->ldv};
-    attn_gemm(NULL, h->context + b->row0 * h->ldc, h->ldc, b->m + r.lo, b->ld, b->rows, &v, ATTN_STORE);
+    attn_gemm(NULL, h->context + b->row0 * h->ldc, h->ldc, b->m + r.lo, b->ld, b->rows, &v, ATTN_STORE, NULL);
 }

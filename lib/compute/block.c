@@ -38,7 +38,7 @@ static void tell(struct attn_pass *p, int act, size_t layer, const struct attn_r
 static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                      enum attn_tail tail)
 {
-    attn_gemm(p->team, y->data, y->ld, x->data, x->ld, p->rows, w, tail);
+    attn_gemm(p->team, y->data, y->ld, x->data, x->ld, p->rows, w, tail, p->rounded);
 }
 
 static bool heard(const struct attn_pass *p, int act, size_t layer)

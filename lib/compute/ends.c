@@ -54,7 +54,7 @@ static void logits_of(struct attn_pass *p, size_t seq, const float *x, size_t ld
     size_t V = p->w->n.V;
     for (size_t at = row0, rows; at < row0 + n; at += rows) {
         rows = row0 + n - at < p->logit_rows ? row0 + n - at : p->logit_rows;
-        attn_gemm(p->team, p->logits, V, x + (s->row + at) * ldx, ldx, rows, &p->w->unembed, ATTN_STORE);
+        attn_gemm(p->team, p->logits, V, x + (s->row + at) * ldx, ldx, rows, &p->w->unembed, ATTN_STORE, p->rounded);
         struct attn_probe probe = {
             .act = ATTN_ACT_LOGITS, .layer = -1, .seq = seq, .ndim = 2, .shape = {s->T, V},
             .heads = 1, .row0 = at, .rows = rows, .cols = V, .ld = V};

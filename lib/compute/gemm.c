@@ -93,6 +93,7 @@ struct product {
     size_t panels, strip, strips;       /* all; of one item; so many items side by side */
     const struct attn_mat *w;
     enum attn_tail tail;
+    bool bf16;
 };
 
 /* Rows i0..i1 of panels j0..j1 and their sums so far, [i1 - i0, WIDTH]: side by side, because y's rows
@@ -160,6 +161,7 @@ static void add_block(const struct product *p, const struct item *it, const stru
 {
     const struct attn_mat *w = p->w;
     struct attn_ahead none = {0};
+    bool round = p->bf16 && w->type != ATTN_BF16;
     _Alignas(LINE) float copy[DEPTH * PANEL];
     const float *from = copy;
     size_t ld = PANEL, n = it->i1 - it->i0;
@@ -167,12 +169,14 @@ static void add_block(const struct product *p, const struct item *it, const stru
     struct attn_ahead *copying = n <= FEW ? ahead : &none;
     if (w->by_output) {
         copy_turned(copy, w, b, copying);
-    } else if (w->type != ATTN_F32 || b->cols < PANEL || (n > FEW && !in_lines(w))) {
+    } else if (w->type != ATTN_F32 || round || b->cols < PANEL || (n > FEW && !in_lines(w))) {
         copy_rows(copy, w, b, copying);
     } else {
         from = (const float *)w->data + b->k * w->ld + b->j;
         ld = w->ld;
     }
+    if (round)
+        attn_vec_round(copy, copy, b->K * PANEL);
     multiply(it->sum + b->j - it->j0 * PANEL, WIDTH, p->x + it->i0 * p->ldx + b->k, p->ldx, from, ld, n, b->K,
              b->k > 0, ahead);
 }
@@ -251,6 +255,16 @@ static void one_item(void *ctx, size_t item, int worker)
     hand_out(p, &it);
 }
 
+/* Rows of x made ready for products in bf16. */
+struct rounding { float *to; const float *x; size_t ldx, n; };
+
+static void round_row(void *ctx, size_t i, int worker)
+{
+    (void)worker;
+    const struct rounding *r = ctx;
+    attn_vec_round(r->to + i * r->n, r->x + i * r->ldx, r->n);
+}
+
 /* Rows in equal parts, whole tiles of 6 each. */
 static size_t rows_for(size_t n)
 {
@@ -266,11 +280,17 @@ static size_t strip_for(size_t panels, size_t parts, size_t workers)
 }
 
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
-               size_t n, const struct attn_mat *w, enum attn_tail tail)
+               size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded)
 {
     if (n == 0 || w->out == 0)
         return;
-    struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .w = w, .tail = tail};
+    struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .w = w, .tail = tail, .bf16 = rounded};
+    if (rounded) {
+        struct rounding r = {rounded, x, ldx, w->in};
+        attn_team_run(t, n, (double)n * (double)w->in, round_row, &r);
+        p.x = rounded;
+        p.ldx = w->in;
+    }
     size_t workers = (size_t)attn_team_size(t);
     p.rows = rows_for(n);
     p.panels = up(w->out, PANEL);

@@ -9,7 +9,10 @@
  * they lie; what is narrower, transposed or 16 bits wide is copied to a zero-padded [128, 64] in the
  * thread's stack first.  While one block is multiplied the next is fetched: few rows run at the speed
  * of memory, many at that of arithmetic.  libxsmm's kernels, which keep the chain when they are asked
- * for exactly 64 columns, multiply where there are many rows. */
+ * for exactly 64 columns, multiply where there are many rows.
+ *
+ * In bf16, x and w are rounded to it (to nearest even; a weight that is stored so loses nothing) and
+ * the chain goes over the rounded numbers, in float32 as before. */
 #ifndef ATTN_COMPUTE_GEMM_H
 #define ATTN_COMPUTE_GEMM_H
 
@@ -23,9 +26,9 @@ enum attn_tail {
     ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, /* y = gelu(s) */
     ATTN_THEN_SILU                      /* y = silu(y) * s */
 };
-/* y[n, out] from x[n, in]; ld in floats. */
+/* y[n, out] from x[n, in]; ld in floats.  rounded: room for [n, in], to compute in bf16; NULL: in float32. */
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
-               size_t n, const struct attn_mat *w, enum attn_tail tail);
+               size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded);
 
 /* Starting libxsmm costs 1 to 5 ms and 16 MB of address space.  Call once before the products of a
  * run with the operations they take: it is started when that pays.  Without it our own loop

@@ -13,6 +13,7 @@
 
 enum { LANES = 16 };
 #define MAGIC 12582912.0f               /* 1.5 * 2^23 */
+enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; with that bit added ties go to even */
 
 /* Arrays of them stay in registers only where the loops over them are unrolled. */
 #if defined(__clang__)
@@ -71,6 +72,12 @@ static inline v16 even_bf16(v16 x) { return _mm512_castsi512_ps(_mm512_slli_epi3
 static inline v16 odd_bf16(v16 x)
 {
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(~0xffff)));
+}
+static inline v16 nearest_bf16(v16 x)
+{
+    __m512i i = _mm512_castps_si512(x), last = _mm512_and_si512(_mm512_srli_epi32(i, 16), _mm512_set1_epi32(1));
+    __m512i up = _mm512_add_epi32(i, _mm512_add_epi32(last, _mm512_set1_epi32(BELOW_HALF)));
+    return _mm512_mask_mov_ps(odd_bf16(_mm512_castsi512_ps(up)), _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x);
 }
 static inline d16 wide(v16 x)
 {
@@ -175,6 +182,13 @@ static inline __m256 odd_half(__m256 x)
 }
 static inline v16 even_bf16(v16 x) { return (v16){even_half(x.a), even_half(x.b)}; }
 static inline v16 odd_bf16(v16 x) { return (v16){odd_half(x.a), odd_half(x.b)}; }
+static inline __m256 nearest_half(__m256 x)
+{
+    __m256i i = _mm256_castps_si256(x), last = _mm256_and_si256(_mm256_srli_epi32(i, 16), _mm256_set1_epi32(1));
+    __m256i up = _mm256_add_epi32(i, _mm256_add_epi32(last, _mm256_set1_epi32(BELOW_HALF)));
+    return _mm256_blendv_ps(odd_half(_mm256_castsi256_ps(up)), x, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+}
+static inline v16 nearest_bf16(v16 x) { return (v16){nearest_half(x.a), nearest_half(x.b)}; }
 static inline d16 wide(v16 x)
 {
     return (d16){_mm256_cvtps_pd(_mm256_castps256_ps128(x.a)), _mm256_cvtps_pd(_mm256_extractf128_ps(x.a, 1)),
@@ -284,6 +298,13 @@ static inline __m128 odd_part(__m128 x)
 }
 static inline v16 even_bf16(v16 x) { return (v16){even_part(x.a), even_part(x.b), even_part(x.c), even_part(x.d)}; }
 static inline v16 odd_bf16(v16 x) { return (v16){odd_part(x.a), odd_part(x.b), odd_part(x.c), odd_part(x.d)}; }
+static inline __m128 nearest_part(__m128 x)
+{
+    __m128i i = _mm_castps_si128(x), last = _mm_and_si128(_mm_srli_epi32(i, 16), _mm_set1_epi32(1));
+    __m128 up = _mm_castsi128_ps(_mm_add_epi32(i, _mm_add_epi32(last, _mm_set1_epi32(BELOW_HALF)))), nan = _mm_cmpunord_ps(x, x);
+    return _mm_or_ps(_mm_and_ps(nan, x), _mm_andnot_ps(nan, odd_part(up)));
+}
+static inline v16 nearest_bf16(v16 x) { return (v16){nearest_part(x.a), nearest_part(x.b), nearest_part(x.c), nearest_part(x.d)}; }
 static inline __m128 where_neg_part(__m128 s, __m128 x, __m128 y)
 {
     __m128 mask = _mm_castsi128_ps(_mm_srai_epi32(_mm_castps_si128(s), 31));

@@ -61,22 +61,6 @@ static double f32_generic(size_t rounds)
     return 2.0 * 4 * CHAINS * (double)rounds;
 }
 
-__attribute__((target("avx512f,avx512bf16")))
-static double bf16_avx512(size_t rounds)
-{
-    const __m512bh half = _mm512_cvtne2ps_pbh(_mm512_set1_ps(HALF), _mm512_set1_ps(HALF));
-    __m512 x[WIDE_CHAINS], sum = _mm512_setzero_ps();
-    for (int c = 0; c < WIDE_CHAINS; c++)
-        x[c] = _mm512_setzero_ps();
-    for (size_t i = 0; i < rounds; i++)
-        for (int c = 0; c < WIDE_CHAINS; c++)
-            x[c] = _mm512_dpbf16_ps(x[c], half, half);
-    for (int c = 0; c < WIDE_CHAINS; c++)
-        sum = _mm512_add_ps(sum, x[c]);
-    use(_mm512_cvtss_f32(sum));
-    return 2.0 * 2 * 16 * WIDE_CHAINS * (double)rounds;
-}
-
 double attn_peak_f32(size_t rounds)
 {
     if (__builtin_cpu_supports("avx512f"))
@@ -86,7 +70,7 @@ double attn_peak_f32(size_t rounds)
 
 double attn_peak_bf16(size_t rounds)
 {
-    return __builtin_cpu_supports("avx512bf16") ? bf16_avx512(rounds) : 0;
+    return attn_peak_f32(rounds);
 }
 
 enum { LINE = 16, STREAMS = 8 };        /* floats of a cache line; places to read from at once, which prefetchers like */

@@ -20,6 +20,7 @@ void attn_vec_softmax(float *x, float s, size_t n) { ops()->softmax(x, s, n); }
 void attn_vec_gelu(float *y, const float *x, size_t n) { ops()->gelu(y, x, n); }
 void attn_vec_gelu_new(float *y, const float *x, size_t n) { ops()->gelu_new(y, x, n); }
 void attn_vec_rotate(float *x, const float *c, const float *s, size_t r) { ops()->rotate(x, c, s, r); }
+void attn_vec_round(float *y, const float *x, size_t n) { ops()->round(y, x, n); }
 bool attn_vec_finite(const float *x, size_t n) { return ops()->finite(x, n); }
 
 void attn_vec_layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n)

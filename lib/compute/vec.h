@@ -34,6 +34,8 @@ void attn_vec_gelu_new(float *y, const float *x, size_t n);
 void attn_vec_silu_mul(float *y, const float *g, const float *x, size_t n);
 /* y[n] in f32 from element `first` on */
 void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first, size_t n);
+/* y[n] = x[n] rounded to bf16, to nearest even; NaN stays NaN */
+void attn_vec_round(float *y, const float *x, size_t n);
 /* Turns pairs (i, i + r/2) of x[r] by the angles whose cosines and sines are c, s [r/2]. */
 void attn_vec_rotate(float *x, const float *c, const float *s, size_t r);
 bool attn_vec_finite(const float *x, size_t n);

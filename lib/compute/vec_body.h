@@ -40,6 +40,12 @@ static inline v16 exp16(v16 x)
     return times_pow2(add(fma16(mul(r, r), p, r), all(1.0f)), n);
 }
 
+static void round_row(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, nearest_bf16(get(x + i, n - i, 0)), n - i);
+}
+
 /* The largest s * x. */
 static float row_max(const float *x, float s, size_t n)
 {
@@ -217,6 +223,6 @@ static bool finite_row(const float *x, size_t n)
 const struct vec_ops TABLE = {
     .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax,
     .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
-    .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16,
+    .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16, .round = round_row,
     .rotate = rotate, .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16, .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel
 };

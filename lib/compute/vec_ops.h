@@ -17,6 +17,7 @@ struct vec_ops {
     void (*silu_mul)(float *y, const float *g, const float *x, size_t n);
     void (*widen_f16)(float *y, const uint16_t *x, size_t n);
     void (*widen_bf16)(float *y, const uint16_t *x, size_t n);
+    void (*round)(float *y, const float *x, size_t n);
     void (*block_f32)(float *y, const float *x, size_t ld, size_t K, struct attn_ahead *ahead);
     void (*block_f16)(float *y, const uint16_t *x, size_t ld, size_t K, struct attn_ahead *ahead);
     void (*block_bf16)(float *y, const uint16_t *x, size_t ld, size_t K, struct attn_ahead *ahead);

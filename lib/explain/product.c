@@ -51,7 +51,7 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
     p->sin = calloc(half + 1, sizeof *p->sin);
     if (!p->y || !p->column || !p->cos || !p->sin)
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu numbers", p->w->out + p->w->in);
-    attn_gemm(NULL, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE);
+    attn_gemm(NULL, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE, NULL);
     for (size_t i = 0; i < half; i++) {
         p->cos[i] = (float)cos((double)t * all->speed[i]);
         p->sin[i] = (float)sin((double)t * all->speed[i]);

@@ -46,8 +46,9 @@ _attn_cli()
         --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
         --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
         --cell) : ;;
+        --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --show --layer --head --format --output --precision --color-scale --hide-first --palette --cell --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --show --layer --head --format --output --precision --color-scale --hide-first --palette --cell --compute --threads --quiet --help --version' "$cur" ;;
         esac ;;
     tokenize)
         case $prev in
@@ -81,8 +82,9 @@ _attn_cli()
         --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
         --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
         --cell) : ;;
+        --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --prompt --special --bos --ids --max-tokens --temperature --top-k --top-p --seed --stop --ignore-eos --format --output --show --layer --head --color-scale --hide-first --palette --cell --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --prompt --special --bos --ids --max-tokens --temperature --top-k --top-p --seed --stop --ignore-eos --format --output --show --layer --head --color-scale --hide-first --palette --cell --compute --threads --quiet --help --version' "$cur" ;;
         esac ;;
     score)
         case $prev in
@@ -93,8 +95,9 @@ _attn_cli()
         --ids) : ;;
         --stride) : ;;
         --format) _attn_cli_words 'text json' "$cur" ;;
+        --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --stride --format --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --stride --format --compute --threads --quiet --help --version' "$cur" ;;
         esac ;;
     explain)
         case $prev in
@@ -125,11 +128,12 @@ _attn_cli()
         --layer) : ;;
         --head) : ;;
         --with) _attn_cli_paths -d 'life' "$cur" ;;
+        --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         --atol) : ;;
         --rtol) : ;;
         --format) _attn_cli_words 'text json' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_paths -f '--model --sentence --file --raw --special --bos --ids --show --layer --head --with --atol --rtol --exact --all --format --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_paths -f '--model --sentence --file --raw --special --bos --ids --show --layer --head --with --compute --atol --rtol --exact --all --format --threads --quiet --help --version' "$cur" ;;
         esac ;;
     plot)
         case $prev in

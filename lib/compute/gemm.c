@@ -1,5 +1,6 @@
 #include "compute/gemm.h"
 
+#include "compute/slab.h"
 #include "compute/vec.h"
 
 #include <libxsmm.h>
@@ -11,7 +12,6 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    DEPTH = 128,                        /* steps of k in a block of a panel: 32 KB, in the first-level cache */
     ROWS = 192, STRIP = 4,              /* rows and panels an item has at most: their sums, 192 KB, in the second-level cache */
     WIDTH = STRIP * PANEL,
     LINE = 64,
@@ -102,107 +102,40 @@ struct item { size_t i0, i1, j0, j1; float *sum; };
 
 static size_t up(size_t a, size_t b) { return (a + b - 1) / b; }
 
-/* A block of w: columns j.. of a panel, steps k.. of the chain. */
-struct block { size_t j, cols, k, K; };
-
-static struct block block_of(const struct attn_mat *w, size_t panel, size_t k)
-{
-    size_t j = panel * PANEL, cols = w->out - j, K = w->in - k;
-    return (struct block){j, cols < PANEL ? cols : PANEL, k, K < DEPTH ? K : DEPTH};
-}
-
-/* Where it lies, but for places that are not side by side. */
-static struct attn_ahead memory_of(const struct attn_mat *w, const struct block *b)
-{
-    const char *data = w->data;
-    size_t size = attn_dtype_size(w->type);
-    if (w->by_output)
-        return attn_vec_ahead(data + (attn_mat_place(w, b->j) * w->ld + b->k) * size, b->cols, b->K * size, w->ld * size);
-    return attn_vec_ahead(data + (b->k * w->ld + b->j) * size, b->K, b->cols * size, w->ld * size);
-}
-
-/* ---- blocks that are no [K, 64] of float32 where they lie ---- */
-
-static void copy_rows(float *to, const struct attn_mat *w, const struct block *b, struct attn_ahead *ahead)
-{
-    if (b->cols == PANEL) {
-        attn_vec_block(to, w->data, w->type, b->k * w->ld + b->j, w->ld, b->K, ahead);
-        return;
-    }
-    memset(to, 0, b->K * PANEL * sizeof *to);
-    for (size_t k = 0; k < b->K; k++)
-        attn_vec_widen(to + k * PANEL, w->data, w->type, (b->k + k) * w->ld + b->j, b->cols);
-}
-
-/* The same of a weight stored [out, in]. */
-static void copy_turned(float *to, const struct attn_mat *w, const struct block *b, struct attn_ahead *ahead)
-{
-    static const float none[DEPTH];
-    const void *row[ATTN_TURN];
-    for (size_t j = 0; j < PANEL; j += ATTN_TURN) {
-        for (size_t l = 0; l < ATTN_TURN; l++) {
-            size_t at = j + l < b->cols ? attn_mat_place(w, b->j + j + l) * w->ld + b->k : 0;
-            row[l] = j + l < b->cols ? (const char *)w->data + at * attn_dtype_size(w->type) : (const void *)none;
-        }
-        attn_vec_turn(to + j, row, w->type, b->K, ahead);
-    }
-}
-
-/* Sixteen columns never lie across two lines of the cache.  Files promise 8 bytes. */
-static bool in_lines(const struct attn_mat *w)
-{
-    return (uintptr_t)w->data % LINE == 0 && w->ld % (LINE / sizeof(float)) == 0;
-}
-
 /* ---- sums ---- */
 
-/* The item's sums of one panel go on by the steps of block b. */
-static void add_block(const struct product *p, const struct item *it, const struct block *b, struct attn_ahead *ahead)
+/* The item's sums of one panel go on by the steps of slab s. */
+static void add_slab(const struct product *p, const struct item *it, const struct attn_slab *s, struct attn_ahead *ahead)
 {
-    const struct attn_mat *w = p->w;
-    struct attn_ahead none = {0};
-    bool round = p->bf16 && w->type != ATTN_BF16;
-    _Alignas(LINE) float copy[DEPTH * PANEL];
-    const float *from = copy;
-    size_t ld = PANEL, n = it->i1 - it->i0;
-    /* What is to come is asked for in the longer loop: that over the block for few rows, else that over rows. */
-    struct attn_ahead *copying = n <= FEW ? ahead : &none;
-    if (w->by_output) {
-        copy_turned(copy, w, b, copying);
-    } else if (w->type != ATTN_F32 || round || b->cols < PANEL || (n > FEW && !in_lines(w))) {
-        copy_rows(copy, w, b, copying);
-    } else {
-        from = (const float *)w->data + b->k * w->ld + b->j;
-        ld = w->ld;
-    }
-    if (round)
-        attn_vec_round(copy, copy, b->K * PANEL);
-    multiply(it->sum + b->j - it->j0 * PANEL, WIDTH, p->x + it->i0 * p->ldx + b->k, p->ldx, from, ld, n, b->K,
-             b->k > 0, ahead);
+    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
+    size_t n = it->i1 - it->i0;
+    struct attn_floats w = attn_slab_floats(copy, p->w, s, n, p->bf16, ahead);
+    multiply(it->sum + s->j - it->j0 * PANEL, WIDTH, p->x + it->i0 * p->ldx + s->k, p->ldx, w.at, w.ld, n, s->K,
+             s->k > 0, ahead);
 }
 
-/* The blocks of an item in the order they lie in memory, as far as that goes; each is fetched while the one
+/* The slabs of an item in the order they lie in memory, as far as that goes; each is fetched while the one
  * before it is multiplied. */
-static struct block nth_block(const struct attn_mat *w, const struct item *it, size_t n)
+static struct attn_slab nth_slab(const struct attn_mat *w, const struct item *it, size_t n)
 {
-    size_t panels = it->j1 - it->j0, depths = up(w->in, DEPTH);
-    return w->by_output ? block_of(w, it->j0 + n / depths, n % depths * DEPTH)
-                        : block_of(w, it->j0 + n % panels, n / panels * DEPTH);
+    size_t panels = it->j1 - it->j0, depths = up(w->in, ATTN_SLAB);
+    return w->by_output ? attn_slab_of(w, it->j0 + n / depths, n % depths * ATTN_SLAB, ATTN_SLAB)
+                        : attn_slab_of(w, it->j0 + n % panels, n / panels * ATTN_SLAB, ATTN_SLAB);
 }
 
 static void sum_up(const struct product *p, const struct item *it)
 {
-    size_t blocks = (it->j1 - it->j0) * up(p->w->in, DEPTH);
-    struct block b = nth_block(p->w, it, 0), next;
-    if (blocks == 0)
+    size_t slabs = (it->j1 - it->j0) * up(p->w->in, ATTN_SLAB);
+    struct attn_slab s = nth_slab(p->w, it, 0), next;
+    if (slabs == 0)
         memset(it->sum, 0, (it->i1 - it->i0) * WIDTH * sizeof *it->sum);
-    for (size_t n = 1; n <= blocks; n++, b = next) {
+    for (size_t n = 1; n <= slabs; n++, s = next) {
         struct attn_ahead ahead = {0};
-        if (n < blocks) {
-            next = nth_block(p->w, it, n);
-            ahead = memory_of(p->w, &next);
+        if (n < slabs) {
+            next = nth_slab(p->w, it, n);
+            ahead = attn_slab_memory(p->w, &next);
         }
-        add_block(p, it, &b, &ahead);
+        add_slab(p, it, &s, &ahead);
     }
 }
 

@@ -1,0 +1,73 @@
+#include "compute/slab.h"
+
+#include <string.h>
+
+enum { PANEL = ATTN_PANEL, LINE = 64 };
+
+struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth)
+{
+    size_t j = panel * PANEL, cols = w->out - j, K = w->in - k;
+    return (struct attn_slab){j, cols < PANEL ? cols : PANEL, k, K < depth ? K : depth};
+}
+
+struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s)
+{
+    const char *data = w->data;
+    size_t size = attn_dtype_size(w->type);
+    if (w->by_output)
+        return attn_vec_ahead(data + (attn_mat_place(w, s->j) * w->ld + s->k) * size, s->cols, s->K * size, w->ld * size);
+    return attn_vec_ahead(data + (s->k * w->ld + s->j) * size, s->K, s->cols * size, w->ld * size);
+}
+
+static void copy_rows(float *to, const struct attn_mat *w, const struct attn_slab *s, struct attn_ahead *ahead)
+{
+    if (s->cols == PANEL) {
+        attn_vec_block(to, w->data, w->type, s->k * w->ld + s->j, w->ld, s->K, ahead);
+        return;
+    }
+    memset(to, 0, s->K * PANEL * sizeof *to);
+    for (size_t k = 0; k < s->K; k++)
+        attn_vec_widen(to + k * PANEL, w->data, w->type, (s->k + k) * w->ld + s->j, s->cols);
+}
+
+/* The same of a weight stored [out, in]. */
+static void copy_turned(float *to, const struct attn_mat *w, const struct attn_slab *s, struct attn_ahead *ahead)
+{
+    static const float none[ATTN_SLAB];
+    const void *row[ATTN_TURN];
+    for (size_t j = 0; j < PANEL; j += ATTN_TURN) {
+        for (size_t l = 0; l < ATTN_TURN; l++) {
+            size_t at = j + l < s->cols ? attn_mat_place(w, s->j + j + l) * w->ld + s->k : 0;
+            row[l] = j + l < s->cols ? (const char *)w->data + at * attn_dtype_size(w->type) : (const void *)none;
+        }
+        attn_vec_turn(to + j, row, w->type, s->K, ahead);
+    }
+}
+
+/* Sixteen columns never lie across two lines of the cache.  Files promise 8 bytes. */
+static bool in_lines(const struct attn_mat *w)
+{
+    return (uintptr_t)w->data % LINE == 0 && w->ld % (LINE / sizeof(float)) == 0;
+}
+
+static bool may_stay(const struct attn_mat *w, const struct attn_slab *s, size_t rows)
+{
+    return w->type == ATTN_F32 && !w->by_output && s->cols == PANEL && (rows <= ATTN_SLAB_FEW || in_lines(w));
+}
+
+struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round,
+                                    struct attn_ahead *ahead)
+{
+    struct attn_ahead none = {0};
+    /* What is to come is asked for in the longer loop: this one for few rows, else that over rows. */
+    struct attn_ahead *copying = rows <= ATTN_SLAB_FEW ? ahead : &none;
+    if (!round && may_stay(w, s, rows))
+        return (struct attn_floats){(const float *)w->data + s->k * w->ld + s->j, w->ld};
+    if (w->by_output)
+        copy_turned(copy, w, s, copying);
+    else
+        copy_rows(copy, w, s, copying);
+    if (round && w->type != ATTN_BF16)
+        attn_vec_round(copy, copy, s->K * PANEL);
+    return (struct attn_floats){copy, PANEL};
+}

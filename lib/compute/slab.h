@@ -1,0 +1,27 @@
+/* slab.h - a weight cut into slabs of 64 columns and some steps of k, as the inner loops want them. */
+#ifndef ATTN_COMPUTE_SLAB_H
+#define ATTN_COMPUTE_SLAB_H
+
+#include "compute/mat.h"
+#include "compute/vec.h"
+
+enum {
+    ATTN_SLAB = 128,                    /* steps at most of one that is copied: 32 KB, in the first-level cache */
+    ATTN_SLAB_FEW = 6                   /* rows whose products take less time than the copy of a slab */
+};
+
+/* Columns j.. of a panel, steps k.. of the chain. */
+struct attn_slab { size_t j, cols, k, K; };
+
+/* Of at most `depth` steps. */
+struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth);
+/* Where it lies, but for places that are not side by side. */
+struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s);
+
+/* [K, 64] of float32, zeros to the right of the last column: where it lies in the file or, where that would not do or not pay
+ * for `rows` rows, in copy[ATTN_SLAB * 64], rounded to bf16 when `round`. */
+struct attn_floats { const float *at; size_t ld; };
+struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round,
+                                    struct attn_ahead *ahead);
+
+#endif

@@ -218,7 +218,8 @@ int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_s
 void attn_run_free(struct attn_run *r);                             /* NULL is fine */
 
 int attn_threads_available(void);       /* affinity and cgroup quota */
-const char *attn_cpu_target(void);      /* which instruction set computes: "avx512", "avx2", "generic" */
+const char *attn_cpu_target(void);      /* which instruction set computes: "avx512", "avx2", "generic"; in bf16
+                                         * with tiles "avx512-amx", with dot products "avx512-bf16" */
 
 /* ---- predicting ------------------------------------------------------------------------ */
 

@@ -92,7 +92,7 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->sin = attn_arena_f32(a, R, w->rotary / 2, 1);
     p->norm_w = attn_arena_f32(a, n->d, 1, 1);
     p->norm_b = attn_arena_f32(a, n->d, 1, 1);
-    p->rounded = r->plan.bf16 ? attn_arena_f32(a, R, widest(r), 1) : NULL;
+    p->rounded = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, widest(r) + ATTN_GEMM_MORE, 1) : NULL;
     r->kept = a->used;
     p->bands = attn_arena_f32(a, p->slots, ATTN_BAND, attn_heads_ld(p->keys));
     p->logits = attn_arena_f32(a, p->logit_rows, n->V, 1);
@@ -214,7 +214,15 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
 }
 
 int attn_threads_available(void) { return attn_cpu_count(); }
-const char *attn_cpu_target(void) { return attn_vec_target(); }
+
+const char *attn_cpu_target(void)
+{
+    switch (attn_cpu_bf16()) {
+    case ATTN_BF16_TILES: return "avx512-amx";
+    case ATTN_BF16_DOTS: return "avx512-bf16";
+    default: return attn_vec_target();
+    }
+}
 
 /* ---- running ---- */
 

@@ -350,7 +350,7 @@ START_TEST(any_machine_and_thread_count_gives_the_same_bytes)
     expect_same(line, "LIBXSMM_TARGET=hsw \"$A\" run -s " LIFE " --show '*' --format json");
     expect_same(line, "\"$A\" run -t 1 -s " LIFE " --show '*' --format json");
     expect_same(line, "\"$A\" run -t 7 -s " LIFE " --show '*' --format json");
-    expect_same("\"$A\" run -s " LIFE " --compute bf16 -t 7", "ATTN_SIMD=avx2 \"$A\" run -t 1 -s " LIFE " --compute bf16");
+    expect_same("\"$A\" run -s " LIFE " --compute bf16 -t 7 --format json", "\"$A\" run -t 1 -s " LIFE " --compute bf16 --format json");
     expect_same(line, "LC_ALL=de_DE.UTF-8 \"$A\" run -s " LIFE " --show '*' --format json");
 }
 END_TEST

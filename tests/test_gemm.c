@@ -3,8 +3,10 @@
 #include "suites.h"
 
 #include "compute/gemm.h"
+#include "compute/pairs.h"
 #include "compute/vec.h"
 
+#include <immintrin.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,22 +60,60 @@ static float to_bf16(float x)
     return x;
 }
 
-static float factor(float x, bool bf16) { return bf16 ? to_bf16(x) : x; }
+/* x[in] and column[in] multiplied as float32 or, rounded, as bf16 is on some processor. */
+typedef float product_of(const float *x, const float *column, size_t in);
 
-/* The definition. */
-static void plain(float *y, const float *x, size_t ldx, size_t n, const struct attn_mat *w, bool bf16)
+static float chain(const float *x, const float *column, size_t in)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < w->out; j++) {
-            float sum = 0, bias;
+    float sum = 0;
+    for (size_t k = 0; k < in; k++)
+        sum = step(x[k], column[k], sum);
+    return sum;
+}
+
+/* By the instruction itself, one sum at a time. */
+__attribute__((target("avx512f,avx512vl,avx512bf16")))
+static float dots(const float *x, const float *column, size_t in)
+{
+    __m128 sum = _mm_setzero_ps();
+    for (size_t k = 0; k < in; k += 2) {
+        __m128 a = _mm_setr_ps(x[k], k + 1 < in ? x[k + 1] : 0, 0, 0), b = _mm_setr_ps(column[k], k + 1 < in ? column[k + 1] : 0, 0, 0);
+        sum = _mm_dpbf16_ps(sum, _mm_cvtne2ps_pbh(a, a), _mm_cvtne2ps_pbh(b, b));
+    }
+    return _mm_cvtss_f32(sum);
+}
+
+/* Over 32 steps two chains from 0, of even and of odd ones; their sum is added. */
+static float tiles(const float *x, const float *column, size_t in)
+{
+    float sum = 0;
+    for (size_t k = 0; k < in; k += 32) {
+        float part[2] = {0, 0};
+        for (size_t i = k; i < k + 32 && i < in; i++)
+            part[i % 2] = fmaf(x[i], column[i], part[i % 2]);
+        sum += part[0] + part[1];
+    }
+    return sum;
+}
+
+/* The definition: each element alone. */
+static void plain(float *y, const float *x, size_t ldx, size_t n, const struct attn_mat *w, product_of *product, bool bf16)
+{
+    float *row = room(w->in * sizeof *row), *column = room(w->in * sizeof *column);
+    for (size_t j = 0; j < w->out; j++) {
+        float bias = 0;
+        for (size_t k = 0; k < w->in; k++)
+            column[k] = bf16 ? to_bf16(element(w, k, j)) : element(w, k, j);
+        if (w->bias.data)
+            attn_vec_widen(&bias, w->bias.data, w->bias.type, j, 1);
+        for (size_t i = 0; i < n; i++) {
             for (size_t k = 0; k < w->in; k++)
-                sum = step(factor(x[i * ldx + k], bf16), factor(element(w, k, j), bf16), sum);
-            if (w->bias.data) {
-                attn_vec_widen(&bias, w->bias.data, w->bias.type, j, 1);
-                sum += bias;
-            }
-            y[i * w->out + j] = sum;
+                row[k] = bf16 ? to_bf16(x[i * ldx + k]) : x[i * ldx + k];
+            y[i * w->out + j] = product(row, column, w->in) + bias;
         }
+    }
+    free(row);
+    free(column);
 }
 
 static struct attn_mat random_mat(void *data, const void *bias, size_t in, size_t out)
@@ -118,19 +158,25 @@ static void compare_all(struct attn_team *team[3], const float *want, const floa
         compare(team[i], want, x, ldx, n, w, rounded);
 }
 
+static product_of *const in_bf16[] = {[ATTN_BF16_FLOATS] = chain, [ATTN_BF16_DOTS] = dots, [ATTN_BF16_TILES] = tiles};
+
 static void check_shape(struct attn_team *team[3], size_t n, size_t in, size_t out)
 {
     size_t ldx = in + pick(3);
     float *x = room(n * ldx * sizeof *x), *want = room(n * out * sizeof *want), *bias = room(out * sizeof *bias);
-    float *rounded = room(n * in * sizeof *rounded);
+    float *rounded = room((n + ATTN_GEMM_MORE) * (in + ATTN_GEMM_MORE) * sizeof *rounded);
     void *data = room((in + 3) * (out + 3) * sizeof(float));
     fill(x, ATTN_F32, n * ldx);
     fill(bias, ATTN_F32, out);
     struct attn_mat w = random_mat(data, bias, in, out);
-    plain(want, x, ldx, n, &w, false);
+    plain(want, x, ldx, n, &w, chain, false);
     compare_all(team, want, x, ldx, n, &w, NULL);
-    plain(want, x, ldx, n, &w, true);
-    compare_all(team, want, x, ldx, n, &w, rounded);
+    for (size_t kind = 0; kind < sizeof in_bf16 / sizeof *in_bf16; kind++) {
+        if (!attn_pairs_choose((enum attn_bf16)kind))
+            continue;
+        plain(want, x, ldx, n, &w, in_bf16[kind], true);
+        compare_all(team, want, x, ldx, n, &w, rounded);
+    }
     free(x);
     free(want);
     free(bias);

@@ -2,12 +2,14 @@
 
 #include "base/cgroup.h"
 
+#include <cpuid.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int affinity(void)
@@ -75,4 +77,36 @@ enum attn_simd attn_cpu_simd(void)
         atomic_store_explicit(&chosen, known, memory_order_relaxed);
     }
     return (enum attn_simd)(known - 1);
+}
+
+/* AMX for this process, where there is any; asking again is harmless. */
+static bool tiles(void)
+{
+    enum { REQUEST_PERMISSION = 0x1023, TILES = 18 };   /* arch_prctl: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
+    const unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & amx_bf16) || !(d & amx_tile))
+        return false;
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILES) == 0;
+}
+
+bool attn_cpu_can(enum attn_bf16 how)
+{
+    if (how == ATTN_BF16_FLOATS)
+        return true;
+    if (attn_cpu_simd() < ATTN_SIMD_AVX512 || !__builtin_cpu_supports("avx512bf16"))
+        return false;
+    return how == ATTN_BF16_DOTS || tiles();
+}
+
+enum attn_bf16 attn_cpu_bf16(void)
+{
+    static atomic_int chosen;
+    int known = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (!known) {
+        bool amd = __builtin_cpu_is("amd") && attn_cpu_can(ATTN_BF16_DOTS);
+        known = 1 + (int)(attn_cpu_can(ATTN_BF16_TILES) ? ATTN_BF16_TILES : amd ? ATTN_BF16_DOTS : ATTN_BF16_FLOATS);
+        atomic_store_explicit(&chosen, known, memory_order_relaxed);
+    }
+    return (enum attn_bf16)(known - 1);
 }

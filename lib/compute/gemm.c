@@ -1,5 +1,6 @@
 #include "compute/gemm.h"
 
+#include "compute/pairs.h"
 #include "compute/slab.h"
 #include "compute/vec.h"
 
@@ -12,11 +13,11 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    ROWS = 192, STRIP = 4,              /* rows and panels an item has at most: their sums, 192 KB, in the second-level cache */
-    WIDTH = STRIP * PANEL,
+    PANELS = 4,                         /* of an item at most */
+    SUMS = 512 * 2 * PANEL,             /* the same: 256 KB, in the second-level cache */
     LINE = 64,
     AS_FETCHED = 16,                    /* rows multiplied in the time that weights come from memory */
-    FEW = 6                             /* rows whose products take less time than the copy of a block */
+    FEW_FOR_PAIRS = 96                  /* rows whose products take less time than making pairs of a slab */
 };
 static const double WORTH_LIBXSMM = 2e8;    /* operations our own loop does in the milliseconds libxsmm takes to start */
 
@@ -86,9 +87,15 @@ static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const flo
 
 /* ---- a product ---- */
 
+/* How large a piece may be: rows in whole tiles and panels of an item, steps of k of a slab.  Pairs are multiplied
+ * faster than they are made, and than sums are read and written: slabs serve more rows, and are deeper. */
+struct cut { size_t rows, tile, strip, depth; };
+static const struct cut floats = {192, 6, PANELS, ATTN_SLAB}, pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS};
+
 struct product {
     float *y; size_t ldy;
-    const float *x; size_t ldx;
+    const float *x; size_t ldx;         /* of pairs: words */
+    const struct cut *cut;
     size_t n, rows;                     /* all rows; rows of one item */
     size_t panels, strip, strips;       /* all; of one item; so many items side by side */
     const struct attn_mat *w;
@@ -96,46 +103,56 @@ struct product {
     bool bf16;
 };
 
-/* Rows i0..i1 of panels j0..j1 and their sums so far, [i1 - i0, WIDTH]: side by side, because y's rows
+/* Rows i0..i1 of panels j0..j1 and their sums so far, [i1 - i0, ld]: side by side, because y's rows
  * may lie so far apart that they fight for the same places in a cache. */
-struct item { size_t i0, i1, j0, j1; float *sum; };
+struct item { size_t i0, i1, j0, j1; float *sum; size_t ld; };
 
 static size_t up(size_t a, size_t b) { return (a + b - 1) / b; }
 
 /* ---- sums ---- */
 
 /* The item's sums of one panel go on by the steps of slab s. */
-static void add_slab(const struct product *p, const struct item *it, const struct attn_slab *s, struct attn_ahead *ahead)
+static void add_floats(const struct product *p, const struct item *it, const struct attn_slab *s, struct attn_ahead *ahead)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
     size_t n = it->i1 - it->i0;
     struct attn_floats w = attn_slab_floats(copy, p->w, s, n, p->bf16, ahead);
-    multiply(it->sum + s->j - it->j0 * PANEL, WIDTH, p->x + it->i0 * p->ldx + s->k, p->ldx, w.at, w.ld, n, s->K,
+    multiply(it->sum + s->j - it->j0 * PANEL, it->ld, p->x + it->i0 * p->ldx + s->k, p->ldx, w.at, w.ld, n, s->K,
              s->k > 0, ahead);
+}
+
+static void add_pairs(const struct product *p, const struct item *it, const struct attn_slab *s, struct attn_ahead *ahead)
+{
+    _Alignas(LINE) float words[ATTN_SLAB_PAIRS / 2 * PANEL];
+    struct attn_ahead none = {0};
+    size_t n = it->i1 - it->i0;
+    attn_slab_words(words, p->w, s, n <= FEW_FOR_PAIRS ? ahead : &none);
+    attn_pairs_panel(it->sum + s->j - it->j0 * PANEL, it->ld, p->x + it->i0 * p->ldx + s->k / 2, p->ldx, words, n,
+                     attn_pairs_words(s->K), s->k > 0, ahead);
 }
 
 /* The slabs of an item in the order they lie in memory, as far as that goes; each is fetched while the one
  * before it is multiplied. */
-static struct attn_slab nth_slab(const struct attn_mat *w, const struct item *it, size_t n)
+static struct attn_slab nth_slab(const struct product *p, const struct item *it, size_t n)
 {
-    size_t panels = it->j1 - it->j0, depths = up(w->in, ATTN_SLAB);
-    return w->by_output ? attn_slab_of(w, it->j0 + n / depths, n % depths * ATTN_SLAB, ATTN_SLAB)
-                        : attn_slab_of(w, it->j0 + n % panels, n / panels * ATTN_SLAB, ATTN_SLAB);
+    size_t panels = it->j1 - it->j0, depth = p->cut->depth, depths = up(p->w->in, depth);
+    return p->w->by_output ? attn_slab_of(p->w, it->j0 + n / depths, n % depths * depth, depth)
+                           : attn_slab_of(p->w, it->j0 + n % panels, n / panels * depth, depth);
 }
 
 static void sum_up(const struct product *p, const struct item *it)
 {
-    size_t slabs = (it->j1 - it->j0) * up(p->w->in, ATTN_SLAB);
-    struct attn_slab s = nth_slab(p->w, it, 0), next;
+    size_t slabs = (it->j1 - it->j0) * up(p->w->in, p->cut->depth);
+    struct attn_slab s = nth_slab(p, it, 0), next;
     if (slabs == 0)
-        memset(it->sum, 0, (it->i1 - it->i0) * WIDTH * sizeof *it->sum);
+        memset(it->sum, 0, (it->i1 - it->i0) * it->ld * sizeof *it->sum);
     for (size_t n = 1; n <= slabs; n++, s = next) {
         struct attn_ahead ahead = {0};
         if (n < slabs) {
-            next = nth_slab(p->w, it, n);
+            next = nth_slab(p, it, n);
             ahead = attn_slab_memory(p->w, &next);
         }
-        add_slab(p, it, &s, &ahead);
+        p->cut == &pairs ? add_pairs(p, it, &s, &ahead) : add_floats(p, it, &s, &ahead);
     }
 }
 
@@ -164,12 +181,12 @@ static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
 
 static void hand_out(const struct product *p, const struct item *it)
 {
-    float bias[WIDTH];
+    float bias[PANELS * PANEL];
     size_t j = it->j0 * PANEL, cols = it->j1 * PANEL < p->w->out ? it->j1 * PANEL - j : p->w->out - j;
     if (p->w->bias.data)
         widen_bias(bias, p->w, j, cols);
     for (size_t i = it->i0; i < it->i1; i++) {
-        float *sum = it->sum + (i - it->i0) * WIDTH;
+        float *sum = it->sum + (i - it->i0) * it->ld;
         if (p->w->bias.data)
             attn_vec_add(sum, bias, cols);
         finish_row(p->y + i * p->ldy + j, sum, cols, p->tail);
@@ -180,36 +197,51 @@ static void one_item(void *ctx, size_t item, int worker)
 {
     (void)worker;
     const struct product *p = ctx;
-    _Alignas(LINE) float sum[ROWS * WIDTH];
+    _Alignas(LINE) float sum[SUMS];
     size_t j0 = item % p->strips * p->strip, i0 = item / p->strips * p->rows;
     struct item it = {.i0 = i0, .i1 = p->n - i0 < p->rows ? p->n : i0 + p->rows,
-                      .j0 = j0, .j1 = p->panels - j0 < p->strip ? p->panels : j0 + p->strip, .sum = sum};
+                      .j0 = j0, .j1 = p->panels - j0 < p->strip ? p->panels : j0 + p->strip, .sum = sum, .ld = p->cut->strip * PANEL};
     sum_up(p, &it);
     hand_out(p, &it);
 }
 
 /* Rows of x made ready for products in bf16. */
-struct rounding { float *to; const float *x; size_t ldx, n; };
+struct rounding { float *to; size_t ld; const float *x; size_t ldx, n; void (*row)(float *y, const float *x, size_t n); };
 
 static void round_row(void *ctx, size_t i, int worker)
 {
     (void)worker;
     const struct rounding *r = ctx;
-    attn_vec_round(r->to + i * r->n, r->x + i * r->ldx, r->n);
+    r->row(r->to + i * r->ld, r->x + i * r->ldx, r->n);
 }
 
-/* Rows in equal parts, whole tiles of 6 each. */
-static size_t rows_for(size_t n)
+static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 {
-    size_t parts = up(n, ROWS);
-    return parts == 1 ? n : up(up(n, parts), 6) * 6;
+    size_t in = p->w->in;
+    struct rounding r = {rounded, in, p->x, p->ldx, in, attn_vec_round};
+    if (attn_pairs_kind() != ATTN_BF16_FLOATS) {
+        p->cut = &pairs;
+        r.ld = attn_pairs_words(in);
+        r.row = attn_pairs_row;
+    }
+    attn_team_run(t, p->n, (double)p->n * (double)in, round_row, &r);
+    p->bf16 = true;
+    p->x = rounded;
+    p->ldx = r.ld;
+}
+
+/* Rows in equal parts, whole tiles each. */
+static size_t rows_for(const struct cut *c, size_t n)
+{
+    size_t parts = up(n, c->rows);
+    return parts == 1 ? n : up(up(n, parts), c->tile) * c->tile;
 }
 
 /* Panels of an item: few enough that all workers have some. */
-static size_t strip_for(size_t panels, size_t parts, size_t workers)
+static size_t strip_for(const struct cut *c, size_t panels, size_t parts, size_t workers)
 {
     size_t strip = panels * parts / (3 * workers);
-    return strip < 1 ? 1 : strip < STRIP ? strip : STRIP;
+    return strip < 1 ? 1 : strip < c->strip ? strip : c->strip;
 }
 
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
@@ -217,17 +249,13 @@ void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t
 {
     if (n == 0 || w->out == 0)
         return;
-    struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .w = w, .tail = tail, .bf16 = rounded};
-    if (rounded) {
-        struct rounding r = {rounded, x, ldx, w->in};
-        attn_team_run(t, n, (double)n * (double)w->in, round_row, &r);
-        p.x = rounded;
-        p.ldx = w->in;
-    }
+    struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .w = w, .cut = &floats, .tail = tail};
+    if (rounded)
+        round_rows(&p, t, rounded);
     size_t workers = (size_t)attn_team_size(t);
-    p.rows = rows_for(n);
+    p.rows = rows_for(p.cut, n);
     p.panels = up(w->out, PANEL);
-    p.strip = strip_for(p.panels, up(n, p.rows), workers);
+    p.strip = strip_for(p.cut, p.panels, up(n, p.rows), workers);
     p.strips = up(p.panels, p.strip);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
     attn_team_run(t, p.strips * up(n, p.rows), 2.0 * rows * (double)w->in * (double)w->out, one_item, &p);

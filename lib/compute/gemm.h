@@ -11,8 +11,9 @@
  * of memory, many at that of arithmetic.  libxsmm's kernels, which keep the chain when they are asked
  * for exactly 64 columns, multiply where there are many rows.
  *
- * In bf16, x and w are rounded to it (to nearest even; a weight that is stored so loses nothing) and
- * the chain goes over the rounded numbers, in float32 as before. */
+ * In bf16, x and w are rounded to it, to nearest even; a weight that is stored so loses nothing.
+ * Then the chain goes over the rounded numbers, in float32 as before, or pairs.h multiplies them where
+ * the processor is faster at that.  Either way an element's bits depend on its row and column alone. */
 #ifndef ATTN_COMPUTE_GEMM_H
 #define ATTN_COMPUTE_GEMM_H
 
@@ -26,7 +27,9 @@ enum attn_tail {
     ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, /* y = gelu(s) */
     ATTN_THEN_SILU                      /* y = silu(y) * s */
 };
-/* y[n, out] from x[n, in]; ld in floats.  rounded: room for [n, in], to compute in bf16; NULL: in float32. */
+/* y[n, out] from x[n, in]; ld in floats.  rounded: room for [n + MORE, in + MORE], to compute in bf16; NULL: in
+ * float32. */
+enum { ATTN_GEMM_MORE = 15 };
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded);
 

@@ -35,7 +35,7 @@ struct attn_pass {
     float *pre, *linear;                /* [R, m] inside the MLP; linear: swiglu only */
     float *cos, *sin;                   /* [R, rotary/2] of the rows' positions */
     float *norm_w, *norm_b;             /* [d] a norm's weights in float32 */
-    float *rounded;                     /* [R, the widest of what is multiplied] in bf16; NULL: in float32 */
+    float *rounded;                     /* the room gemm.h asks for to compute in bf16; NULL: in float32 */
     float *bands; size_t slots, keys;   /* [slots, ATTN_BAND, ld]; the most keys a sentence may have */
     float *logits; size_t logit_rows;   /* [logit_rows, V] */
 };

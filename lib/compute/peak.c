@@ -1,5 +1,7 @@
 #include "compute/peak.h"
 
+#include "base/cpu.h"
+
 #include <immintrin.h>
 
 /* Enough independent chains to hide the latency of the instruction, few enough for 16 registers, or 32. */
@@ -61,6 +63,39 @@ static double f32_generic(size_t rounds)
     return 2.0 * 4 * CHAINS * (double)rounds;
 }
 
+__attribute__((target("avx512f,avx512bf16")))
+static double bf16_dots(size_t rounds)
+{
+    const __m512bh half = _mm512_cvtne2ps_pbh(_mm512_set1_ps(HALF), _mm512_set1_ps(HALF));
+    __m512 x[WIDE_CHAINS], sum = _mm512_setzero_ps();
+    for (int c = 0; c < WIDE_CHAINS; c++)
+        x[c] = _mm512_setzero_ps();
+    for (size_t i = 0; i < rounds; i++)
+        for (int c = 0; c < WIDE_CHAINS; c++)
+            x[c] = _mm512_dpbf16_ps(x[c], half, half);
+    for (int c = 0; c < WIDE_CHAINS; c++)
+        sum = _mm512_add_ps(sum, x[c]);
+    use(_mm512_cvtss_f32(sum));
+    return 2.0 * 2 * 16 * WIDE_CHAINS * (double)rounds;
+}
+
+/* Four tiles of zeros. */
+__attribute__((target("amx-tile,amx-bf16")))
+static double bf16_tiles(size_t rounds)
+{
+    static const struct { unsigned char palette, unused[15]; unsigned short bytes[16]; unsigned char rows[16]; } tiles = {
+        .palette = 1, .bytes = {64, 64, 64, 64, 64, 64}, .rows = {16, 16, 16, 16, 16, 16}};
+    _tile_loadconfig(&tiles);
+    for (size_t i = 0; i < rounds; i++) {
+        _tile_dpbf16ps(0, 4, 5);
+        _tile_dpbf16ps(1, 4, 5);
+        _tile_dpbf16ps(2, 4, 5);
+        _tile_dpbf16ps(3, 4, 5);
+    }
+    _tile_release();
+    return 2.0 * 4 * 16 * 16 * 32 * (double)rounds;
+}
+
 double attn_peak_f32(size_t rounds)
 {
     if (__builtin_cpu_supports("avx512f"))
@@ -70,7 +105,11 @@ double attn_peak_f32(size_t rounds)
 
 double attn_peak_bf16(size_t rounds)
 {
-    return attn_peak_f32(rounds);
+    switch (attn_cpu_bf16()) {
+    case ATTN_BF16_TILES: return bf16_tiles(rounds);
+    case ATTN_BF16_DOTS: return bf16_dots(rounds);
+    default: return attn_peak_f32(rounds);
+    }
 }
 
 enum { LINE = 16, STREAMS = 8 };        /* floats of a cache line; places to read from at once, which prefetchers like */

@@ -9,7 +9,7 @@
 
 /* Floating point operations done in so many rounds of independent multiply-adds in registers. */
 double attn_peak_f32(size_t rounds);
-double attn_peak_bf16(size_t rounds);   /* by the instructions that products in bf16 use: those of float32 */
+double attn_peak_bf16(size_t rounds);   /* by the instruction that multiplies bf16 (base/cpu.h) */
 
 /* Reads x[n], n a multiple of 128 and x aligned to 64 bytes. */
 void attn_peak_read(const float *x, size_t n);

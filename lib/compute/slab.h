@@ -7,6 +7,7 @@
 
 enum {
     ATTN_SLAB = 128,                    /* steps at most of one that is copied: 32 KB, in the first-level cache */
+    ATTN_SLAB_PAIRS = 256,              /* and of one that is paired: 32 KB too */
     ATTN_SLAB_FEW = 6                   /* rows whose products take less time than the copy of a slab */
 };
 
@@ -23,5 +24,7 @@ struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_s
 struct attn_floats { const float *at; size_t ld; };
 struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round,
                                     struct attn_ahead *ahead);
+/* The same in pairs (pairs.h), words[words(K), 64]. */
+void attn_slab_words(float *words, const struct attn_mat *w, const struct attn_slab *s, struct attn_ahead *ahead);
 
 #endif

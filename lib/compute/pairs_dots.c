@@ -1,0 +1,53 @@
+#include "compute/pairs.h"
+
+#include "compute/lanes.h"
+
+/* The inner loop of float32 with another instruction. */
+static inline v16 dots16(v16 x, v16 w, v16 sum)
+{
+    return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w);
+}
+#define fma16 dots16
+#include "compute/ahead.h"
+#include "compute/tile.h"
+
+enum { BOTH = 2 * LANES };
+/* 32 numbers rounded, the first sixteen in the lower half. */
+static inline __m512i two(v16 first, v16 second)
+{
+    return (__m512i)_mm512_cvtne2ps_pbh(second, first);
+}
+
+void attn_pairs_row(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += BOTH, y += LANES) {
+        v16 second = n - i > LANES ? get(x + i + LANES, n - i - LANES, 0) : all(0);
+        _mm512_storeu_si512(y, two(get(x + i, n - i, 0), second));
+    }
+}
+
+/* One step of words from two rows. */
+static inline void pair_rows(float *y, const float *first, const float *second)
+{
+    const __m512i beside = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8,
+                                            23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    UNROLL for (size_t c = 0; c < ATTN_PANEL; c += LANES)
+        _mm512_storeu_si512(y + c, _mm512_permutexvar_epi16(beside, two(load(first + c), load(second + c))));
+}
+
+void attn_pairs_block(float *y, const float *x, size_t ldx, size_t K, struct attn_ahead *ahead)
+{
+    static const float none[ATTN_PANEL];
+    size_t words = attn_pairs_words(K), k = 0;
+    for (; k < (K + 1) / 2; k++, y += ATTN_PANEL) {
+        pair_rows(y, x + 2 * k * ldx, 2 * k + 1 < K ? x + (2 * k + 1) * ldx : none);
+        ask(ahead, 2 * ATTN_PANEL / LANES);
+    }
+    memset(y, 0, (words - k) * ATTN_PANEL * sizeof *y);
+}
+
+void attn_pairs_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
+                     struct attn_ahead *ahead)
+{
+    panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, ahead);
+}

@@ -1,0 +1,71 @@
+#include "compute/pairs.h"
+
+#include <immintrin.h>
+
+#include "compute/ahead.h"
+
+enum { SIDE = 16, SECOND = 16, THIRD = 32, FOURTH = 48 };   /* a tile has 16 rows of 16 words; where those of a panel begin */
+
+/* What ldtilecfg reads. */
+static const struct { uint8_t palette, start, unused[14]; uint16_t bytes[16]; uint8_t rows[16]; } eight_tiles = {
+    .palette = 1, .bytes = {64, 64, 64, 64, 64, 64, 64, 64}, .rows = {SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE}};
+
+/* Tiles 0 to 3, side by side. */
+static void load_sums(const float *y, size_t bytes)
+{
+    _tile_loadd(0, y, bytes);
+    _tile_loadd(1, y + SECOND, bytes);
+    _tile_loadd(2, y + THIRD, bytes);
+    _tile_loadd(3, y + FOURTH, bytes);
+}
+
+static void zero_sums(void)
+{
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+}
+
+static void store_sums(float *y, size_t bytes)
+{
+    _tile_stored(0, y, bytes);
+    _tile_stored(1, y + SECOND, bytes);
+    _tile_stored(2, y + THIRD, bytes);
+    _tile_stored(3, y + FOURTH, bytes);
+}
+
+/* 16 steps of words.  Tile 4 has x, the others take turns with w, so that one is loaded while another is multiplied. */
+static void add_products(const float *x, size_t bytes, const float *w)
+{
+    const size_t panel = ATTN_PANEL * sizeof *w;
+    _tile_loadd(4, x, bytes);
+    _tile_loadd(5, w, panel);
+    _tile_dpbf16ps(0, 4, 5);
+    _tile_loadd(6, w + SECOND, panel);
+    _tile_dpbf16ps(1, 4, 6);
+    _tile_loadd(7, w + THIRD, panel);
+    _tile_dpbf16ps(2, 4, 7);
+    _tile_loadd(5, w + FOURTH, panel);
+    _tile_dpbf16ps(3, 4, 5);
+}
+
+void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
+                      struct attn_ahead *ahead)
+{
+    size_t steps = (n + SIDE - 1) / SIDE * (words / SIDE), each = (ahead->left + steps - 1) / steps;
+    __asm__ volatile("" : : : "memory");    /* gcc's intrinsics do not say that they read memory */
+    _tile_loadconfig(&eight_tiles);
+    for (size_t i = 0; i < n; i += SIDE, y += SIDE * ldy, x += SIDE * ldx) {
+        if (more)
+            load_sums(y, ldy * sizeof *y);
+        else
+            zero_sums();
+        for (size_t k = 0; k < words; k += SIDE) {
+            add_products(x + k, ldx * sizeof *x, w + k * ATTN_PANEL);
+            ask(ahead, each);
+        }
+        store_sums(y, ldy * sizeof *y);
+    }
+    _tile_release();                    /* else the kernel saves them whenever it changes threads */
+}

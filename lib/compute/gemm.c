@@ -16,10 +16,11 @@ enum {
     PANELS = 4,                         /* of an item at most */
     SUMS = 512 * 2 * PANEL,             /* the same: 256 KB, in the second-level cache */
     LINE = 64,
+    CALL = 48,                          /* rows of x for one call of libxsmm */
     AS_FETCHED = 16,                    /* rows multiplied in the time that weights come from memory */
     FEW_FOR_PAIRS = 96                  /* rows whose products take less time than making pairs of a slab */
 };
-static const double WORTH_LIBXSMM = 2e8;    /* operations our own loop does in the milliseconds libxsmm takes to start */
+static const double WORTH_LIBXSMM = 2e10;   /* operations beside which the milliseconds libxsmm takes to start are few */
 
 /* ---- which kernel ---- */
 
@@ -65,24 +66,31 @@ bool attn_gemm_choose(enum attn_gemm_kernel k)
 /* libxsmm is column-major: our row-major y = x w is its y' = w' x', with m = 64 columns of w. */
 static libxsmm_smmfunction kernel(size_t n, size_t K, size_t ldw, size_t ldx, size_t ldy, bool more)
 {
-    if (atomic_load_explicit(&forced, memory_order_relaxed) != ATTN_KERNEL_LIBXSMM)
-        return NULL;
-    if (ldw > INT_MAX || ldx > INT_MAX || ldy > INT_MAX)
+    if (!atomic_load_explicit(&started, memory_order_relaxed) || ldw > INT_MAX || ldx > INT_MAX || ldy > INT_MAX)
         return NULL;
     libxsmm_blasint lw = (libxsmm_blasint)ldw, lx = (libxsmm_blasint)ldx, ly = (libxsmm_blasint)ldy;
     float one = 1, beta = more ? 1 : 0;
     return libxsmm_smmdispatch(PANEL, (libxsmm_blasint)n, (libxsmm_blasint)K, &lw, &lx, &ly, &one, &beta, NULL, NULL);
 }
 
+/* How many of n rows libxsmm takes, whole calls; it fetches nothing ahead, which the rows it leaves do for it. */
+static size_t rows_of_libxsmm(size_t n)
+{
+    int force = atomic_load_explicit(&forced, memory_order_relaxed);
+    size_t spare = force == ATTN_KERNEL_LIBXSMM ? 0 : CALL;
+    return force == ATTN_KERNEL_OWN || n < spare ? 0 : (n - spare) / CALL * CALL;
+}
+
 /* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` comes nearer */
 static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                      size_t n, size_t K, bool more, struct attn_ahead *ahead)
 {
-    libxsmm_smmfunction f = kernel(n, K, ldw, ldx, ldy, more);
-    if (f)
-        f(w, x, y);
-    else
-        attn_vec_panel(y, ldy, x, ldx, w, ldw, n, K, more, ahead);
+    size_t most = rows_of_libxsmm(n), i = 0;
+    libxsmm_smmfunction f = most ? kernel(CALL, K, ldw, ldx, ldy, more) : NULL;
+    for (; f && i < most; i += CALL)
+        f(w, x + i * ldx, y + i * ldy);
+    if (i < n)
+        attn_vec_panel(y + i * ldy, ldy, x + i * ldx, ldx, w, ldw, n - i, K, more, ahead);
 }
 
 /* ---- a product ---- */

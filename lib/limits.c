@@ -165,7 +165,7 @@ static double time_team(struct attn_limits *l, size_t items, void (*work)(void *
 
 static int measure_write(double *out, struct attn_limits *l, struct attn_err *err)
 {
-    int n = l->threads < FILES ? l->threads : FILES;
+    int n = l->threads < FILES ? l->threads : FILES, bytes = BLOCKS / n * n * BLOCK;
     char *block = malloc(BLOCK);
     struct writing w = {calloc((size_t)n, sizeof *w.file), n, block};
     if (!block || !w.file) {
@@ -178,7 +178,7 @@ static int measure_write(double *out, struct attn_limits *l, struct attn_err *er
         w.file[i].target.fd = -1;
     int rc = open_files(w.file, n, l, err);
     if (!rc)
-        *out = (double)n * (BLOCKS / n) * BLOCK / time_team(l, (size_t)n, write_file, &w);
+        *out = (double)bytes / time_team(l, (size_t)n, write_file, &w);
     rc = close_files(w.file, n, rc, err);
     free(block);
     free(w.file);

@@ -5,9 +5,9 @@
 #include "base/cpu.h"
 #include "base/err.h"
 #include "base/team.h"
-#include "compute/gemm.h"
 #include "compute/heads.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* Copies the bands it hears into whichever array is wanted. */
@@ -43,16 +43,30 @@ static int check(const struct attn_attention *a, struct attn_err *err)
     return ATTN_OK;
 }
 
-static struct attn_heads heads_of(const struct attn_attention *a, size_t b, float *context,
-                                  const float *q, const float *k, const float *v)
+static struct attn_text text_of(const struct attn_attention *a, size_t b, float *context,
+                                const float *q, const float *k, const float *v)
 {
-    size_t nq = a->Tq * a->dh, nk = a->Tk * a->dh, nv = a->Tk * a->dv, nc = a->Tq * a->dv;
+    return (struct attn_text){
+        .q = q + b * a->H * a->Tq * a->dh, .k = k + b * a->Hkv * a->Tk * a->dh, .v = v + b * a->Hkv * a->Tk * a->dv,
+        .context = context + b * a->H * a->Tq * a->dv, .Tq = a->Tq, .Tk = a->Tk, .pos = a->pos};
+}
+
+static struct attn_heads heads_of(const struct attn_attention *a, struct attn_text *text, const struct attn_room *room,
+                                  struct attn_trace *trace)
+{
     return (struct attn_heads){
-        .head = {.q = q + b * a->H * nq, .ldq = a->dh, .k = k + b * a->Hkv * nk, .ldk = a->dh,
-                 .v = v + b * a->Hkv * nv, .ldv = a->dv, .context = context + b * a->H * nc, .ldc = a->dv,
-                 .Tq = a->Tq, .Tk = a->Tk, .dh = a->dh, .dv = a->dv, .pos = a->pos, .scale = a->scale,
-                 .masking = a->masking, .mask = a->mask},
-        .H = a->H, .Hkv = a->Hkv, .next_q = nq, .next_k = nk, .next_v = nv, .next_context = nc, .seq = b};
+        .head = {.ldq = a->dh, .ldc = a->dv, .dh = a->dh, .dv = a->dv, .scale = a->scale, .masking = a->masking, .mask = a->mask},
+        .H = a->H, .Hkv = a->Hkv, .next_q = a->Tq * a->dh, .next_k = a->Tk * a->dh, .next_v = a->Tk * a->dv,
+        .next_context = a->Tq * a->dv, .ldk = a->dh, .ldv = a->dv, .text = text, .texts = a->batch, .room = room, .trace = trace};
+}
+
+static struct attn_room room_of(const struct attn_attention *a)
+{
+    size_t rows;
+    return (struct attn_room){
+        .H = a->H, .dh = a->dh, .dv = a->dv, .rows = __builtin_mul_overflow(a->batch, a->Tq, &rows) ? SIZE_MAX : rows,
+        .longest = a->Tq, .keys = a->Tk, .own = a->Tk, .threads = a->threads > 0 ? a->threads : attn_cpu_count(),
+        .told = a->dots || a->scores || a->pattern};
 }
 
 int attn_attention(float *context, const float *q, const float *k, const float *v,
@@ -64,30 +78,26 @@ int attn_attention(float *context, const float *q, const float *k, const float *
     const struct attn_observer obs = {.wants = copier_wants, .watch = copier_watch, .self = &c};
     struct attn_trace trace = {.obs = &obs, .n_obs = 1, .L = 1, .want = c.want};
     const struct attn_stage stage = {.L = 1, .has = {[ATTN_ACT_DOTS] = true, [ATTN_ACT_SCORES] = true, [ATTN_ACT_PATTERN] = true}};
-    int threads = a->threads > 0 ? a->threads : attn_cpu_count();
-    size_t empty = 0, slots = attn_heads_slots(a->H, a->Tq, threads, false), ld = attn_heads_ld(a->Tk);
+    struct attn_room room = room_of(a);
+    struct attn_text *text = NULL;
     int rc = check(a, err);
     if (!rc)
-        rc = attn_team_new(&team, threads, err);
-    attn_arena_f32(&arena, slots, ATTN_BAND, ld);
-    if (!rc)
-        rc = attn_arena_make(&arena, err);
+        rc = attn_team_new(&team, room.threads, err);
+    for (int walk = 0; walk < 2 && !rc; walk++) {       /* count, then carve */
+        text = attn_arena_bytes(&arena, a->batch, sizeof *text);
+        attn_room_lay_out(&room, &arena);
+        if (walk == 0)
+            rc = attn_arena_make(&arena, err);
+    }
     if (rc)
         goto out;
-    float *scratch = attn_arena_f32(&arena, slots, ATTN_BAND, ld);
     attn_trace_ask(&trace, &stage);
-    attn_gemm_prepare(2.0 * (double)(a->batch * a->H * a->Tq) * (double)(a->Tk * (a->dh + a->dv)));
-    for (size_t b = 0; b < a->batch; b++) {
-        struct attn_heads h = heads_of(a, b, context, q, k, v);
-        h.scratch = scratch;
-        h.slots = slots;
-        h.ld = ld;
-        h.trace = &trace;
-        attn_heads_run(&h, team);
-        empty += h.empty;
-    }
-    if (empty && a->refuse_empty)
-        rc = attn_fail(err, ATTN_EFORMAT, "%zu of %zu rows may look at no key", empty, a->batch * a->H * a->Tq);
+    for (size_t b = 0; b < a->batch; b++)
+        text[b] = text_of(a, b, context, q, k, v);
+    struct attn_heads h = heads_of(a, text, &room, &trace);
+    attn_heads_run(&h, team);
+    if (h.empty && a->refuse_empty)
+        rc = attn_fail(err, ATTN_EFORMAT, "%zu of %zu rows may look at no key", h.empty, a->batch * a->H * a->Tq);
 out:
     attn_arena_free(&arena);
     attn_team_free(team);

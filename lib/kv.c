@@ -18,8 +18,7 @@ int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacit
     kv->n = n;
     int rc = ATTN_OK;
     for (int walk = 0; walk < 2 && !rc; walk++) {       /* count, then carve */
-        kv->k = attn_arena_f32(&kv->memory, n->L, kv->capacity, n->Hkv * n->dh);
-        kv->v = attn_arena_f32(&kv->memory, n->L, kv->capacity, n->Hkv * n->dv);
+        kv->keys = attn_arena_f32(&kv->memory, n->L, n->Hkv, attn_keys_size(kv->capacity, n->dh, n->dv));
         if (walk == 0)
             rc = attn_arena_make(&kv->memory, err);
     }

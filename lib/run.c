@@ -7,7 +7,6 @@
 #include "compute/block.h"
 #include "compute/ends.h"
 #include "compute/gemm.h"
-#include "compute/heads.h"
 #include "compute/rows.h"
 #include "compute/vec.h"
 #include "cost.h"
@@ -51,16 +50,10 @@ static bool any_layer(const struct attn_run *r, int act, unsigned flags)
     return false;
 }
 
-static bool whole_matrices(const struct attn_run *r)
+static bool any_matrix(const struct attn_run *r, unsigned flags)
 {
-    return any_layer(r, ATTN_ACT_DOTS, ATTN_WHOLE) || any_layer(r, ATTN_ACT_SCORES, ATTN_WHOLE) ||
-           any_layer(r, ATTN_ACT_PATTERN, ATTN_WHOLE);
-}
-
-static size_t longest(const struct attn_run *r)
-{
-    size_t n_ctx = r->model->w.n.n_ctx;
-    return r->plan.rows < n_ctx ? r->plan.rows : n_ctx;
+    return any_layer(r, ATTN_ACT_DOTS, flags) || any_layer(r, ATTN_ACT_SCORES, flags) ||
+           any_layer(r, ATTN_ACT_PATTERN, flags);
 }
 
 /* The most numbers of a row that a product reads. */
@@ -94,7 +87,8 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->norm_b = attn_arena_f32(a, n->d, 1, 1);
     p->rounded = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, widest(r) + ATTN_GEMM_MORE, 1) : NULL;
     r->kept = a->used;
-    p->bands = attn_arena_f32(a, p->slots, ATTN_BAND, attn_heads_ld(p->keys));
+    p->text = attn_arena_bytes(a, r->plan.seqs, sizeof *p->text);
+    attn_room_lay_out(&p->room, a);
     p->logits = attn_arena_f32(a, p->logit_rows, n->V, 1);
 }
 
@@ -118,7 +112,7 @@ static double work(const struct attn_run *r)
 {
     const struct attn_dims *n = &r->model->w.n;
     double qkv = (double)n->d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv)), o = (double)(n->H * n->dv) * (double)n->d;
-    double mlp = 3.0 * (double)n->d * (double)n->m, keys = (double)r->pass.keys * (double)(n->H * (n->dh + n->dv));
+    double mlp = 3.0 * (double)n->d * (double)n->m, keys = (double)r->pass.room.keys * (double)(n->H * (n->dh + n->dv));
     double logits = r->pass.logit_rows ? (double)n->d * (double)n->V : 0;
     return 2.0 * (double)r->plan.rows * ((double)n->L * (qkv + o + mlp + keys) + logits);
 }
@@ -126,6 +120,19 @@ static double work(const struct attn_run *r)
 static int threads_of(const struct attn_run *r)
 {
     return r->plan.threads > 0 ? r->plan.threads : attn_cpu_count();
+}
+
+static size_t at_most(size_t a, size_t b) { return a < b ? a : b; }
+
+static struct attn_room room_of(const struct attn_run *r)
+{
+    const struct attn_dims *n = &r->model->w.n;
+    const struct attn_plan *p = &r->plan;
+    size_t longest = at_most(p->rows, n->n_ctx);
+    return (struct attn_room){
+        .H = n->H, .dh = n->dh, .dv = n->dv, .rows = p->rows, .longest = longest, .own = longest,
+        .keys = p->keys > p->rows ? at_most(p->keys, n->n_ctx) : longest, .threads = threads_of(r),
+        .told = any_matrix(r, ATTN_WATCH | ATTN_EDIT), .whole = any_matrix(r, ATTN_WHOLE)};
 }
 
 /* The sizes the layout depends on; then counts it. */
@@ -137,10 +144,7 @@ static void size_up(struct attn_run *r)
     p->trace = &r->trace;
     p->span = NULL;
     p->ldx = n->width > n->d ? n->width : n->d;
-    p->keys = r->plan.keys > r->plan.rows ? r->plan.keys : r->plan.rows;
-    if (p->keys > n->n_ctx)
-        p->keys = n->n_ctx;
-    p->slots = attn_heads_slots(n->H, longest(r), threads_of(r), whole_matrices(r));
+    p->room = room_of(r);
     if (attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT))
         p->logit_rows = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? LOGIT_ROWS : 1;
     lay_out(&r->arena, r);
@@ -232,7 +236,7 @@ static int check_cache(const struct attn_run *r, const struct attn_span *s, size
         return ATTN_OK;
     if (s->kv->n != &r->model->w.n)
         return attn_fail(err, ATTN_EUSAGE, "the cache of sentence %zu belongs to another model", i);
-    size_t most = s->kv->capacity < r->pass.keys ? s->kv->capacity : r->pass.keys;
+    size_t most = s->kv->capacity < r->pass.room.keys ? s->kv->capacity : r->pass.room.keys;
     if (s->pos + s->T > most)
         return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows to %zu tokens, but its cache and plan have room for %zu", i,
                          s->pos + s->T, most);

@@ -30,6 +30,7 @@ Suite *suite_init_family(void);
 Suite *suite_models(void);
 Suite *suite_vec(void);
 Suite *suite_gemm(void);
+Suite *suite_heads(void);
 Suite *suite_attention(void);
 Suite *suite_names(void);
 Suite *suite_select(void);

@@ -362,6 +362,37 @@ START_TEST(every_edit_flows_on)
 }
 END_TEST
 
+/* ---- memory ---- */
+
+#define LONG "{\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 16384, \"n_layer\": 1, \"n_head\": 4, \"n_kv_head\": 2, " \
+             "\"d_model\": 16, \"d_head\": 8, \"d_value\": 4, \"d_mlp\": 64, \"norm\": \"rmsnorm\", \"mlp\": \"swiglu\", " \
+             "\"residual\": true, \"output_projection\": true, \"unembed\": true, \"tied\": true, \"position\": \"rope\"}"
+
+static uint64_t memory(const char *show, size_t rows)
+{
+    struct attn_err err = {0};
+    struct attn_select *what = NULL;
+    struct attn_cost cost;
+    const struct attn_plan p = {.rows = rows, .seqs = 1, .threads = 2};
+    ck_assert_msg(!attn_select_new(&what, model, show, NULL, NULL, &err), "%s", err.msg);
+    ck_assert_msg(!attn_cost_of(&cost, model, what, &p, &err), "%s", err.msg);
+    attn_select_free(what);
+    return cost.memory;
+}
+
+/* Twice the text takes twice the memory, and one that is watched in bands a constant more. */
+START_TEST(memory_is_linear_in_the_text)
+{
+    struct attn_err err = {0};
+    const uint64_t waves = 8 << 20;
+    ck_assert_msg(!attn_model_open(&model, made_model(LONG, 11, "F32"), &err), "%s", err.msg);
+    uint64_t once = memory("logits", 4096), twice = memory("logits", 8192), four = memory("logits", 16384);
+    ck_assert_uint_eq(four - twice, 2 * (twice - once));
+    ck_assert_uint_le(memory("dots,scores,pattern", 16384), four + waves);
+    attn_model_close(model);
+}
+END_TEST
+
 /* ---- observers that fail, plans that do not fit ---- */
 
 static int fail_watch(void *self, const struct attn_probe *p, struct attn_err *err)
@@ -482,6 +513,7 @@ Suite *suite_run(void)
     tcase_add_loop_test(c, edited_scores_unmask, 0, MODELS);
     tcase_add_loop_test(c, row_without_keys_is_zeros, 0, MODELS);
     tcase_add_loop_test(c, every_edit_flows_on, 0, ATTN_ACTS * MODELS);
+    tcase_add_test(c, memory_is_linear_in_the_text);
     tcase_add_loop_test(c, failed_observer_ends_the_run, 0, 9);
     tcase_add_test(c, what_does_not_fit_is_refused);
     tcase_add_test(c, caches_that_do_not_fit_are_refused);

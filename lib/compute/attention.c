@@ -1,10 +1,15 @@
 #include "compute/attention.h"
 
-#include "compute/gemm.h"
 #include "compute/vec.h"
 
 #include <math.h>
 #include <string.h>
+
+enum {
+    PANEL = ATTN_PANEL, LANES = 16,
+    DEPTH = 128,                        /* steps of a chain before the next rows take the same ones: 32 KB, in the first-level cache */
+    TILE = 6, GROUP = 2 * TILE          /* rows that the product takes together; that share the last key they read */
+};
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -24,19 +29,29 @@ static struct range seen(const struct attn_head *h, size_t t)
     return (struct range){least(lo, h->Tk), least(end, h->Tk)};
 }
 
-/* The columns of the band that matter to the result.  They start at a multiple of 16, so that a sum over a
+/* The columns that matter to the result of some rows.  They start at a multiple of 16, so that a sum over a
  * row falls into the same lanes as one over all keys. */
-static struct range reach(const struct attn_head *h, const struct attn_band *b)
+static struct range reach(const struct attn_head *h, size_t row0, size_t rows)
 {
     if (h->edited)
         return everything(h);
-    return (struct range){seen(h, b->row0).lo / 16 * 16, seen(h, b->row0 + b->rows - 1).hi};
+    return (struct range){seen(h, row0).lo / LANES * LANES, seen(h, row0 + rows - 1).hi};
 }
 
-/* Those that somebody will look at. */
-static struct range shown(const struct attn_head *h, const struct attn_band *b)
+/* Those that are computed, or that somebody will look at. */
+static struct range shown(const struct attn_head *h, const struct attn_band *b, bool all)
 {
-    return h->shown ? everything(h) : reach(h, b);
+    return all ? everything(h) : reach(h, b->row0, b->rows);
+}
+
+size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b)
+{
+    return shown(h, b, h->shown_dots).hi;
+}
+
+bool attn_head_scales(const struct attn_head *h)
+{
+    return h->scale > 0 && h->masking != ATTN_MASKED;
 }
 
 static const uint8_t *mask_row(const struct attn_head *h, size_t t)
@@ -50,16 +65,37 @@ static void fill(float *row, size_t from, size_t to, float x)
         row[j] = x;
 }
 
+/* The first row of the band, of whole tiles, that looks at key j or one after it. */
+static size_t first_row(const struct attn_head *h, const struct attn_band *b, size_t j)
+{
+    if (h->masking != ATTN_CAUSAL || h->edited || h->shown_dots || j <= h->pos + b->row0)
+        return 0;
+    return (j - h->pos - b->row0) / TILE * TILE;
+}
+
+/* Columns j .. j + 64 of the dots; what is read for the next ones comes nearer. */
+static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, bool last)
+{
+    size_t dh = h->dh, first = first_row(h, b, j);
+    const float *q = h->q + (b->row0 + first) * h->ldq, *k = h->keys.k + j * dh;
+    float *y = b->m + first * b->ld + j;
+    for (size_t i = 0; i < dh; i += DEPTH) {
+        size_t depth = least(dh - i, DEPTH);
+        struct attn_ahead next = attn_vec_ahead(k + (i + DEPTH) * PANEL, last ? 0 : depth, PANEL * sizeof *k, PANEL * sizeof *k);
+        attn_vec_panel(y, b->ld, q + i, h->ldq, k + i * PANEL, PANEL, b->rows - first, depth, i > 0, &next);
+    }
+}
+
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
 {
-    struct range r = h->shown_dots ? everything(h) : reach(h, b);
-    const struct attn_mat kt = {.data = h->k + r.lo * h->ldk, .in = h->dh, .out = r.hi - r.lo, .ld = h->ldk, .by_output = true};
-    attn_gemm(NULL, b->m + r.lo, b->ld, h->q + b->row0 * h->ldq, h->ldq, b->rows, &kt, ATTN_STORE, NULL);
+    struct range r = shown(h, b, h->shown_dots);
+    for (size_t j = r.lo / PANEL * PANEL; j < r.hi; j += PANEL)
+        dots_panel(h, b, j, j + PANEL >= r.hi);
 }
 
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b)
 {
-    struct range all = shown(h, b);
+    struct range all = shown(h, b, h->shown);
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
         struct range r = seen(h, b->row0 + i);
@@ -92,14 +128,14 @@ static bool renormalise(float *row, size_t n)
     return sum > 0;
 }
 
-/* One row of n scores, in place; false: it sees nothing and is all zeros. */
+/* One row of n scores, or of dots, in place; false: it sees nothing and is all zeros. */
 static bool pattern_row(const struct attn_head *h, float *row, size_t n, size_t t)
 {
     if (sees_nothing(row, n)) {
         fill(row, 0, n, 0);
         return false;
     }
-    attn_vec_softmax(row, 1, n);
+    attn_vec_softmax(row, h->scored ? 1 : h->scale, n);
     if (h->masking != ATTN_CAUSAL_RENORM)
         return true;
     size_t keep = least(h->Tk, h->pos + t + 1);
@@ -109,22 +145,56 @@ static bool pattern_row(const struct attn_head *h, float *row, size_t n, size_t 
 
 size_t attn_band_pattern(const struct attn_head *h, const struct attn_band *b)
 {
-    struct range all = shown(h, b), live = reach(h, b);
+    struct range all = shown(h, b, h->shown), live = reach(h, b->row0, b->rows);
     size_t empty = 0;
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
-        size_t end = h->edited ? h->Tk : seen(h, b->row0 + i).hi;
-        if (!pattern_row(h, row + live.lo, end - live.lo, b->row0 + i))
+        struct range r = h->edited ? everything(h) : seen(h, b->row0 + i);
+        if (!h->scored)
+            fill(row, live.lo, r.lo, -INFINITY);
+        if (!pattern_row(h, row + live.lo, r.hi - live.lo, b->row0 + i))
             empty++;
         fill(row, all.lo, live.lo, 0);
-        fill(row, end, all.hi, 0);
+        fill(row, r.hi, all.hi, 0);
     }
     return empty;
 }
 
+/* y[rows, 64] (+)= weights v over those of the keys that the rows can see. */
+static void context_tile(const struct attn_head *h, const struct attn_band *b, struct range k, float *y, size_t ldy,
+                         size_t row, size_t col)
+{
+    size_t rows = least(b->rows - row, GROUP);
+    struct range r = reach(h, b->row0 + row, rows);
+    size_t from = k.lo < r.lo ? r.lo : k.lo, to = least(k.hi, r.hi);
+    struct attn_ahead none = {0};
+    if (from < to)
+        attn_vec_panel(y + row * ldy, ldy, b->m + row * b->ld + from, b->ld, h->keys.v + from * h->keys.ldv + col,
+                       h->keys.ldv, rows, to - from, from > r.lo, &none);
+}
+
+/* 64 columns of the context, a block of values after the other. */
+static void context_panel(const struct attn_head *h, const struct attn_band *b, float *y, size_t ldy, size_t col)
+{
+    struct range r = reach(h, b->row0, b->rows);
+    if (seen(h, b->row0 + b->rows - 1).lo == h->Tk)             /* rows that no key is left for */
+        for (size_t i = 0; i < b->rows; i++)
+            fill(y + i * ldy, 0, PANEL, 0);
+    for (size_t k = r.lo; k < r.hi; k += DEPTH)
+        for (size_t i = 0; i < b->rows; i += GROUP)
+            context_tile(h, b, (struct range){k, k + DEPTH}, y, ldy, i, col);
+}
+
 void attn_band_context(const struct attn_head *h, const struct attn_band *b)
 {
-    struct range r = reach(h, b);
-    const struct attn_mat v = {.data = h->v + r.lo * h->ldv, .in = r.hi - r.lo, .out = h->dv, .ld = h->ldv};
-    attn_gemm(NULL, h->context + b->row0 * h->ldc, h->ldc, b->m + r.lo, b->ld, b->rows, &v, ATTN_STORE, NULL);
+    float *y = h->context + b->row0 * h->ldc, part[ATTN_BAND * PANEL];
+    for (size_t col = 0; col < h->dv; col += PANEL) {
+        if (h->dv - col >= PANEL) {
+            context_panel(h, b, y + col, h->ldc, col);
+            continue;
+        }
+        context_panel(h, b, part, PANEL, col);
+        for (size_t i = 0; i < b->rows; i++)
+            memcpy(y + i * h->ldc + col, part + i * PANEL, (h->dv - col) * sizeof *y);
+    }
 }

@@ -1,7 +1,6 @@
 #include "compute/block.h"
 
 #include "compute/gemm.h"
-#include "compute/heads.h"
 #include "compute/rows.h"
 
 #include <string.h>
@@ -58,35 +57,31 @@ static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, c
     return y;
 }
 
-/* Appends the new keys and values of a sentence to its cache. */
-static void remember(const struct attn_pass *p, const struct attn_span *s, size_t layer)
+static struct attn_text text_of(const struct attn_pass *p, const struct attn_span *s, size_t layer)
 {
     const struct attn_dims *n = &p->w->n;
-    size_t nk = n->Hkv * n->dh, nv = n->Hkv * n->dv, at = layer * s->kv->capacity + s->pos;
-    memcpy(s->kv->k + at * nk, p->k + s->row * nk, s->T * nk * sizeof(float));
-    memcpy(s->kv->v + at * nv, p->v + s->row * nv, s->T * nv * sizeof(float));
+    struct attn_text t = {
+        .q = p->q + s->row * n->H * n->dh, .k = p->k + s->row * n->Hkv * n->dh, .v = p->v + s->row * n->Hkv * n->dv,
+        .context = p->context + s->row * n->H * n->dv, .Tq = s->T, .Tk = s->pos + s->T, .pos = s->pos};
+    if (s->kv) {
+        t.cache = s->kv->keys + layer * n->Hkv * attn_keys_size(s->kv->capacity, n->dh, n->dv);
+        t.capacity = s->kv->capacity;
+    }
+    return t;
 }
 
-static void attend_one(struct attn_pass *p, size_t seq, size_t layer)
+static void attend(struct attn_pass *p, size_t layer)
 {
-    const struct attn_span *s = &p->span[seq];
     const struct attn_dims *n = &p->w->n;
-    size_t nk = n->Hkv * n->dh, nv = n->Hkv * n->dv;
-    const float *k = p->k + s->row * nk, *v = p->v + s->row * nv;
-    if (s->kv) {
-        remember(p, s, layer);
-        k = s->kv->k + layer * s->kv->capacity * nk;
-        v = s->kv->v + layer * s->kv->capacity * nv;
-    }
+    const struct attn_block *b = &p->w->block[layer];
+    for (size_t i = 0; i < p->spans; i++)
+        p->text[i] = text_of(p, &p->span[i], layer);
     struct attn_heads a = {
-        .head = {.q = p->q + s->row * n->H * n->dh, .ldq = n->H * n->dh, .k = k, .ldk = nk, .v = v, .ldv = nv,
-                 .context = p->context + s->row * n->H * n->dv, .ldc = n->H * n->dv,
-                 .Tq = s->T, .Tk = s->pos + s->T, .pos = s->pos, .dh = n->dh, .dv = n->dv,
-                 .scale = p->w->block[layer].scale, .window = p->w->block[layer].window,
+        .head = {.ldq = n->H * n->dh, .ldc = n->H * n->dv, .dh = n->dh, .dv = n->dv, .scale = b->scale, .window = b->window,
                  .masking = p->w->causal ? ATTN_CAUSAL : ATTN_FULL},
         .H = n->H, .Hkv = n->Hkv, .next_q = n->dh, .next_k = n->dh, .next_v = n->dv, .next_context = n->dv,
-        .scratch = p->bands, .slots = p->slots, .ld = attn_heads_ld(s->pos + s->T),
-        .trace = p->trace, .layer = (int)layer, .seq = seq};
+        .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .text = p->text, .texts = p->spans, .room = &p->room,
+        .trace = p->trace, .layer = (int)layer};
     attn_heads_run(&a, p->team);
 }
 
@@ -116,8 +111,7 @@ static struct attn_rows attention(struct attn_pass *p, const struct attn_rows *x
     const struct attn_block *b = &p->w->block[layer];
     struct attn_rows y = normed(p, x, &b->norm1, ATTN_ACT_NORM1, layer);
     project(p, &y, b, layer);
-    for (size_t i = 0; i < p->spans; i++)
-        attend_one(p, i, layer);
+    attend(p, layer);
     struct attn_rows context = rows(p, p->context, n->H * n->dv, n->H * n->dv);
     tell(p, ATTN_ACT_CONTEXT, layer, &context, 0);
     return context;

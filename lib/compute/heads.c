@@ -1,126 +1,279 @@
 #include "compute/heads.h"
 
+#include "compute/vec.h"
+
 #include <stdatomic.h>
+#include <string.h>
+
+enum { DOTS = 1, SCORES = 2, PATTERN = 4, CONTEXT = 8 };
+enum { WAVE = 1 << 20 };                /* numbers of a wave, if there are so many: enough bands for all threads */
+
+/* Which keys a thread has in its place: the first n of a kv head. */
+struct held { const struct attn_text *text; size_t kv, n; };
+struct attn_seat { struct held k, v; };
 
 struct job {
     struct attn_heads *a;
-    size_t first, bands;                /* first item of the wave; bands of a head */
-    unsigned steps;                     /* which of the four */
-    bool by_worker;                     /* a slot a thread, not an item */
-    bool whole;                         /* slots are laid out as one [H, Tq, ld] */
+    size_t ld, slot;                    /* from a row to the next; numbers of a slot, which holds a band ... */
+    bool by_worker;                     /* ... of whatever item the thread is at */
+    bool whole;                         /* ... or all bands of a sentence as one [H, Tq, ld] */
+    size_t first;                       /* item of the wave */
+    unsigned steps;
     atomic_size_t empty;
 };
-enum { DOTS = 1, SCORES = 2, PATTERN = 4, CONTEXT = 8 };
 
-size_t attn_heads_ld(size_t keys)
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t most(size_t a, size_t b) { return a > b ? a : b; }
+static size_t bands_of(size_t Tq) { return (Tq + ATTN_BAND - 1) / ATTN_BAND; }
+
+/* Whole panels, and no power of two: rows that lie so fight for the same places in a cache. */
+static size_t ld_of(size_t keys) { return (keys + ATTN_PANEL - 1) / ATTN_PANEL * ATTN_PANEL + 16; }
+
+/* ---- scratch ---- */
+
+static size_t times(size_t a, size_t b)
 {
-    return (keys + 15) / 16 * 16;       /* rows start at a cache line */
+    size_t all;
+    return __builtin_mul_overflow(a, b, &all) ? SIZE_MAX : all;
 }
 
-static size_t bands_of(size_t Tq)
+void attn_room_lay_out(struct attn_room *r, struct attn_arena *a)
 {
-    return (Tq + ATTN_BAND - 1) / ATTN_BAND;
+    size_t ld = ld_of(r->keys), threads = (size_t)r->threads, rows = times(threads, least(r->longest, ATTN_BAND));
+    if (r->told)
+        rows = most(rows, least(WAVE / ld, times(r->H, r->rows)));
+    if (r->whole)
+        rows = most(rows, times(r->H, r->longest));
+    r->numbers = times(rows, ld);
+    r->each = attn_keys_size(r->own, r->dh, r->dv);
+    r->seat = attn_arena_bytes(a, threads, sizeof *r->seat);
+    r->place = attn_arena_f32(a, threads, r->each, 1);
+    r->bands = attn_arena_f32(a, r->numbers, 1, 1);
 }
 
-size_t attn_heads_slots(size_t H, size_t Tq, int threads, bool whole)
+/* ---- items ---- */
+
+/* Numbers the items; what the longest sentence takes decides how slots are cut. */
+static size_t count(struct job *j)
 {
-    return whole ? H * bands_of(Tq) : (size_t)threads;
+    struct attn_heads *a = j->a;
+    size_t items = 0, Tq = 0, Tk = 0;
+    for (size_t i = 0; i < a->texts; i++) {
+        struct attn_text *t = &a->text[i];
+        t->first = items;
+        items += a->H * bands_of(t->Tq);
+        Tq = most(Tq, t->Tq);
+        Tk = most(Tk, t->Tk);
+    }
+    j->ld = ld_of(Tk);
+    j->slot = j->ld * (j->whole ? a->H * Tq : least(Tq, ATTN_BAND));
+    return items;
 }
 
-static struct attn_head head_of(const struct attn_heads *a, size_t h)
+static const struct attn_text *text_of(const struct attn_heads *a, size_t item)
 {
-    struct attn_head head = a->head;
-    size_t kv = h / (a->H / a->Hkv);
-    head.q += h * a->next_q;
-    head.k += kv * a->next_k;
-    head.v += kv * a->next_v;
-    head.context += h * a->next_context;
-    return head;
+    size_t lo = 0, hi = a->texts;
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        *(a->text[mid].first <= item ? &lo : &hi) = mid;
+    }
+    return &a->text[lo];
 }
 
-static struct attn_band band_of(const struct job *j, size_t item, size_t slot)
+struct place { const struct attn_text *text; size_t head; struct attn_band band; };
+
+static struct place place_of(const struct job *j, size_t item, size_t slot)
 {
     const struct attn_heads *a = j->a;
-    size_t row0 = item % j->bands * ATTN_BAND, left = a->head.Tq - row0;
-    size_t at = j->whole ? item / j->bands * a->head.Tq + row0 : slot * ATTN_BAND;
-    return (struct attn_band){row0, left < ATTN_BAND ? left : ATTN_BAND, a->scratch + at * a->ld, a->ld};
+    const struct attn_text *t = text_of(a, item);
+    size_t bands = bands_of(t->Tq), head = (item - t->first) / bands, row0 = (item - t->first) % bands * ATTN_BAND;
+    float *m = a->room->bands;
+    m += j->whole ? (size_t)(t - text_of(a, j->first)) * j->slot + (head * t->Tq + row0) * j->ld : slot * j->slot;
+    return (struct place){t, head, {row0, least(t->Tq - row0, ATTN_BAND), m, j->ld}};
 }
+
+static struct attn_head head_of(const struct attn_heads *a, const struct place *p)
+{
+    struct attn_head h = a->head;
+    h.q = p->text->q + p->head * a->next_q;
+    h.context = p->text->context + p->head * a->next_context;
+    h.Tq = p->text->Tq;
+    h.Tk = p->text->Tk;
+    h.pos = p->text->pos;
+    return h;
+}
+
+/* ---- keys ---- */
+
+/* How many are there already. */
+static size_t *held(struct held *h, const struct attn_text *t, size_t kv)
+{
+    if (h->text != t || h->kv != kv)
+        *h = (struct held){t, kv, 0};
+    return &h->n;
+}
+
+static struct attn_keys cached(const struct attn_heads *a, const struct attn_text *t, size_t kv)
+{
+    size_t dh = a->head.dh, dv = a->head.dv;
+    return attn_keys_in(t->cache + kv * attn_keys_size(t->capacity, dh, dv), t->capacity, dh, dv);
+}
+
+/* The first n keys, or values, or both, as the steps need them.  A head's bands follow each other, so most are there. */
+static struct attn_keys keys_of(const struct job *j, const struct place *p, size_t n, int worker)
+{
+    const struct attn_heads *a = j->a;
+    const struct attn_text *t = p->text;
+    size_t kv = p->head / (a->H / a->Hkv);
+    if (t->cache)
+        return cached(a, t, kv);
+    struct attn_keys own = attn_keys_in(a->room->place + (size_t)worker * a->room->each, a->room->own, a->head.dh, a->head.dv);
+    size_t *k = held(&a->room->seat[worker].k, t, kv), *v = held(&a->room->seat[worker].v, t, kv);
+    if (j->steps & DOTS && *k < n) {
+        attn_keys_put(&own, *k, t->k + kv * a->next_k + *k * a->ldk, a->ldk, n - *k);
+        *k = n;
+    }
+    if (j->steps & CONTEXT && *v < n) {
+        attn_values_put(&own, *v, t->v + kv * a->next_v + *v * a->ldv, a->ldv, n - *v);
+        *v = n;
+    }
+    return own;
+}
+
+/* Item i: kv head i % Hkv of sentence i / Hkv. */
+static void remember(void *ctx, size_t i, int worker)
+{
+    (void)worker;
+    const struct attn_heads *a = ctx;
+    const struct attn_text *t = &a->text[i / a->Hkv];
+    size_t kv = i % a->Hkv;
+    if (!t->cache)
+        return;
+    struct attn_keys keys = cached(a, t, kv);
+    attn_keys_put(&keys, t->pos, t->k + kv * a->next_k, a->ldk, t->Tq);
+    attn_values_put(&keys, t->pos, t->v + kv * a->next_v, a->ldv, t->Tq);
+}
+
+static void remember_all(struct attn_heads *a, struct attn_team *team)
+{
+    const double each = 4;              /* operations that the copy of a number stands for */
+    double numbers = 0;
+    for (size_t i = 0; i < a->texts; i++)
+        numbers += a->text[i].cache ? (double)(a->text[i].Tq * a->Hkv * (a->head.dh + a->head.dv)) : 0;
+    if (numbers > 0)
+        attn_team_run(team, a->texts * a->Hkv, each * numbers, remember, a);
+}
+
+/* ---- work ---- */
 
 static void one_item(void *ctx, size_t i, int worker)
 {
     struct job *j = ctx;
-    size_t item = j->first + i;
-    struct attn_head h = head_of(j->a, item / j->bands);
-    struct attn_band b = band_of(j, item, j->by_worker ? (size_t)worker : i);
+    struct place p = place_of(j, j->first + i, j->by_worker ? (size_t)worker : i);
+    struct attn_head h = head_of(j->a, &p);
+    h.keys = keys_of(j, &p, attn_band_keys(&h, &p.band), worker);
     if (j->steps & DOTS)
-        attn_band_dots(&h, &b);
+        attn_band_dots(&h, &p.band);
     if (j->steps & SCORES)
-        attn_band_scores(&h, &b);
+        attn_band_scores(&h, &p.band);
     if (j->steps & PATTERN)
-        atomic_fetch_add_explicit(&j->empty, attn_band_pattern(&h, &b), memory_order_relaxed);
+        atomic_fetch_add_explicit(&j->empty, attn_band_pattern(&h, &p.band), memory_order_relaxed);
     if (j->steps & CONTEXT)
-        attn_band_context(&h, &b);
+        attn_band_context(&h, &p.band);
 }
 
-static void tell_band(const struct attn_heads *a, int act, size_t head0, size_t heads,
-                      const struct attn_band *b)
+static bool heard(const struct attn_heads *a, int act, unsigned flags)
 {
-    struct attn_probe p = {
-        .act = act, .layer = a->layer, .seq = a->seq, .ndim = 3, .shape = {a->H, a->head.Tq, a->head.Tk},
-        .head0 = head0, .heads = heads, .row0 = b->row0, .rows = b->rows, .cols = a->head.Tk,
-        .ld = b->ld, .ld_head = a->head.Tq * b->ld};
-    attn_trace_tell(a->trace, &p, b->m);
-}
-
-/* The wave's bands, heads then rows ascending; all heads at once where they lie together. */
-static void tell(const struct job *j, int act, size_t n)
-{
-    const struct attn_heads *a = j->a;
-    if (!attn_trace_wants(a->trace, act, a->layer, ATTN_WATCH | ATTN_EDIT))
-        return;
-    if (j->whole) {
-        struct attn_band all = {0, a->head.Tq, a->scratch, a->ld};
-        tell_band(a, act, 0, a->H, &all);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct attn_band b = band_of(j, j->first + i, i);
-        tell_band(a, act, (j->first + i) / j->bands, 1, &b);
-    }
+    return a->trace && attn_trace_wants(a->trace, act, a->layer, flags);
 }
 
 static bool listened(const struct attn_heads *a, unsigned flags)
 {
-    return a->trace && (attn_trace_wants(a->trace, ATTN_ACT_DOTS, a->layer, flags) ||
-                        attn_trace_wants(a->trace, ATTN_ACT_SCORES, a->layer, flags) ||
-                        attn_trace_wants(a->trace, ATTN_ACT_PATTERN, a->layer, flags));
+    return heard(a, ATTN_ACT_DOTS, flags) || heard(a, ATTN_ACT_SCORES, flags) || heard(a, ATTN_ACT_PATTERN, flags);
+}
+
+static void tell_band(const struct attn_heads *a, int act, const struct attn_text *t, size_t head0, size_t heads,
+                      const struct attn_band *b)
+{
+    struct attn_probe p = {
+        .act = act, .layer = a->layer, .seq = (size_t)(t - a->text), .ndim = 3, .shape = {a->H, t->Tq, t->Tk},
+        .head0 = head0, .heads = heads, .row0 = b->row0, .rows = b->rows, .cols = t->Tk,
+        .ld = b->ld, .ld_head = t->Tq * b->ld};
+    attn_trace_tell(a->trace, &p, b->m);
+}
+
+/* The wave's bands, heads then rows ascending; all heads of a sentence at once where they lie together. */
+static void tell(const struct job *j, int act, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        struct place p = place_of(j, j->first + i, i);
+        size_t heads = j->whole ? j->a->H : 1;
+        if (j->whole)
+            p.band.rows = p.text->Tq;
+        tell_band(j->a, act, p.text, p.head, heads, &p.band);
+        i += j->whole ? j->a->H * bands_of(p.text->Tq) : 1;
+    }
+}
+
+/* Rough: the halves that are masked count, and so few rows that memory is slower than arithmetic as more. */
+static double cost_of(const struct attn_heads *a, size_t first, size_t n)
+{
+    double pairs = 0;
+    for (const struct attn_text *t = text_of(a, first); t < a->text + a->texts && t->first < first + n; t++)
+        pairs += (double)most(t->Tq, 6) * (double)t->Tk;
+    return 2.0 * (double)(a->H * (a->head.dh + a->head.dv)) * pairs;
+}
+
+/* n items step by step, as far as somebody listens in between. */
+static void wave(struct job *j, size_t n, struct attn_team *team)
+{
+    static const struct { unsigned step; int act; } told[] = {
+        {DOTS, ATTN_ACT_DOTS}, {SCORES, ATTN_ACT_SCORES}, {PATTERN, ATTN_ACT_PATTERN}};
+    struct attn_heads *a = j->a;
+    double cost = cost_of(a, j->first, n);
+    unsigned left = DOTS | PATTERN | CONTEXT | (a->head.scored ? SCORES : 0);
+    for (size_t s = 0; s < sizeof told / sizeof *told; s++) {
+        if (!heard(a, told[s].act, ATTN_WATCH | ATTN_EDIT))
+            continue;
+        bool on = told[s].step == PATTERN && !heard(a, ATTN_ACT_PATTERN, ATTN_EDIT);   /* it stays as it is */
+        j->steps = on ? left : left & (2 * told[s].step - 1);
+        left &= ~j->steps;
+        attn_team_run(team, n, cost, one_item, j);
+        tell(j, told[s].act, n);
+    }
+    j->steps = left;
+    if (left)
+        attn_team_run(team, n, cost, one_item, j);
+}
+
+/* Items of the wave that begins with item `first`: as many slots as there are, whole sentences where they are told so. */
+static size_t wave_of(const struct job *j, size_t items)
+{
+    const struct attn_heads *a = j->a;
+    size_t left = items - j->first, slots = a->room->numbers / j->slot;
+    if (j->by_worker || (!j->whole && left <= slots))
+        return left;
+    if (!j->whole)
+        return slots;
+    size_t next = (size_t)(text_of(a, j->first) - a->text) + slots;
+    return next < a->texts ? a->text[next].first - j->first : left;
 }
 
 void attn_heads_run(struct attn_heads *a, struct attn_team *team)
 {
-    static const struct { unsigned step; int act; } steps[] = {
-        {DOTS, ATTN_ACT_DOTS}, {SCORES, ATTN_ACT_SCORES}, {PATTERN, ATTN_ACT_PATTERN}, {CONTEXT, -1}};
-    struct job j = {.a = a, .bands = bands_of(a->head.Tq)};
-    size_t items = a->H * j.bands;
-    double cost = 2.0 * (double)a->H * (double)a->head.Tq * (double)a->head.Tk * (double)(a->head.dh + a->head.dv);
-    if (!listened(a, ATTN_WATCH | ATTN_EDIT)) {
-        j.steps = DOTS | SCORES | PATTERN | CONTEXT;
-        j.by_worker = true;
-        attn_team_run(team, items, cost, one_item, &j);
-    } else {
-        a->head.shown = true;
-        a->head.shown_dots = attn_trace_wants(a->trace, ATTN_ACT_DOTS, a->layer, ATTN_WATCH | ATTN_EDIT);
-        a->head.edited = listened(a, ATTN_EDIT);
-        j.whole = listened(a, ATTN_WHOLE);
-        for (size_t n; j.first < items; j.first += n) {
-            n = j.whole ? items : items - j.first < a->slots ? items - j.first : a->slots;
-            for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
-                j.steps = steps[s].step;
-                attn_team_run(team, n, cost * (double)n / (double)items, one_item, &j);
-                if (steps[s].act >= 0)
-                    tell(&j, steps[s].act, n);
-            }
-        }
+    bool told = listened(a, ATTN_WATCH | ATTN_EDIT);
+    a->head.shown = told;
+    a->head.shown_dots = heard(a, ATTN_ACT_DOTS, ATTN_WATCH | ATTN_EDIT);
+    a->head.edited = listened(a, ATTN_EDIT);
+    a->head.scored = !attn_head_scales(&a->head) || a->head.shown_dots || a->head.edited ||
+                     heard(a, ATTN_ACT_SCORES, ATTN_WATCH);
+    struct job j = {.a = a, .by_worker = !told, .whole = listened(a, ATTN_WHOLE)};
+    memset(a->room->seat, 0, (size_t)attn_team_size(team) * sizeof *a->room->seat);
+    remember_all(a, team);
+    size_t items = count(&j);
+    for (size_t n; j.first < items; j.first += n) {
+        n = wave_of(&j, items);
+        wave(&j, n, team);
     }
     a->empty += atomic_load(&j.empty);
 }

@@ -7,11 +7,12 @@
 
 #include "base/arena.h"
 #include "base/team.h"
+#include "compute/heads.h"
 #include "compute/weights.h"
 #include "trace/trace.h"
 
-/* Keys and values of one sentence so far: [L, capacity, Hkv * dh] and [L, capacity, Hkv * dv]. */
-struct attn_kv { float *k, *v; size_t capacity, length; const struct attn_dims *n; struct attn_arena memory; };
+/* Keys and values of one sentence so far: [L, Hkv, attn_keys_size(capacity)]. */
+struct attn_kv { float *keys; size_t capacity, length; const struct attn_dims *n; struct attn_arena memory; };
 
 struct attn_span {                      /* one sentence among the rows */
     size_t row, T, pos;                 /* its rows; the position of the first */
@@ -36,7 +37,8 @@ struct attn_pass {
     float *cos, *sin;                   /* [R, rotary/2] of the rows' positions */
     float *norm_w, *norm_b;             /* [d] a norm's weights in float32 */
     float *rounded;                     /* the room gemm.h asks for to compute in bf16; NULL: in float32 */
-    float *bands; size_t slots, keys;   /* [slots, ATTN_BAND, ld]; the most keys a sentence may have */
+    struct attn_text *text;             /* [spans] the sentences as attention sees them */
+    struct attn_room room;
     float *logits; size_t logit_rows;   /* [logit_rows, V] */
 };
 

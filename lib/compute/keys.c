@@ -1,0 +1,59 @@
+#include "compute/keys.h"
+
+#include "compute/vec.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { PANEL = ATTN_PANEL, LINE = 16 };         /* floats */
+
+static size_t up(size_t n, size_t by) { return (n + by - 1) / by * by; }
+
+size_t attn_keys_size(size_t n, size_t dh, size_t dv)
+{
+    size_t k, v, all;
+    if (n > SIZE_MAX - PANEL || dv > SIZE_MAX - LINE || __builtin_mul_overflow(up(n, PANEL), dh, &k) ||
+        __builtin_mul_overflow(n, up(dv, LINE), &v) || __builtin_add_overflow(k, v, &all) || all > SIZE_MAX - PANEL)
+        return SIZE_MAX;
+    return all + PANEL;
+}
+
+struct attn_keys attn_keys_in(float *room, size_t n, size_t dh, size_t dv)
+{
+    return (struct attn_keys){.k = room, .v = room + up(n, PANEL) * dh, .dh = dh, .dv = dv, .ldv = up(dv, LINE)};
+}
+
+static void put_one(const struct attn_keys *to, size_t at, const float *k)
+{
+    float *column = to->k + at / PANEL * PANEL * to->dh + at % PANEL;
+    for (size_t i = 0; i < to->dh; i++)
+        column[i * PANEL] = k[i];
+}
+
+/* n (at most 16) keys; columns behind the last one of all get copies of it. */
+static void turn(const struct attn_keys *to, size_t at, const float *k, size_t ld, size_t n)
+{
+    const void *row[ATTN_TURN];
+    struct attn_ahead none = {0};
+    for (size_t l = 0; l < ATTN_TURN; l++)
+        row[l] = k + (l < n ? l : n - 1) * ld;
+    attn_vec_turn(to->k + at / PANEL * PANEL * to->dh + at % PANEL, row, ATTN_F32, to->dh, &none);
+}
+
+void attn_keys_put(const struct attn_keys *to, size_t first, const float *k, size_t ld, size_t n)
+{
+    for (size_t i = 0, part; i < n; i += part) {
+        size_t at = first + i;
+        part = at % ATTN_TURN ? 1 : n - i < ATTN_TURN ? n - i : ATTN_TURN;
+        if (part == 1)
+            put_one(to, at, k + i * ld);
+        else
+            turn(to, at, k + i * ld, ld, part);
+    }
+}
+
+void attn_values_put(const struct attn_keys *to, size_t first, const float *v, size_t ld, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(to->v + (first + i) * to->ldv, v + i * ld, to->dv * sizeof *v);
+}

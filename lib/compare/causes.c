@@ -303,6 +303,13 @@ static bool rounding(struct clue *c)
            attn_clue_say(c, "no mistake: this is what rounding does when sums are taken in another order");
 }
 
+/* bf16 has 8 significant bits: a rounded factor is off by at most 2^-9 of itself, a product of two by 4e-3. */
+static bool coarse(struct clue *c)
+{
+    return attn_pair_gap(&c->p) < 4e-3 &&
+           attn_clue_say(c, "so far apart are products of 16-bit numbers: one side stores or rounds to bf16 or float16");
+}
+
 static bool product(struct clue *c)
 {
     struct attn_pair x;
@@ -338,6 +345,7 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"rounding", ANY, false, rounding},
     {"norm", NORMS, false, norm_weight},
     {"permuted", ANY, false, shuffled},
+    {"precision", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, coarse},
     {"weight", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, product},
 };
 

@@ -146,7 +146,7 @@ static void size_up(struct attn_run *r)
     p->ldx = n->width > n->d ? n->width : n->d;
     p->room = room_of(r);
     if (attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT))
-        p->logit_rows = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? LOGIT_ROWS : 1;
+        p->logit_rows = at_most(attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? r->plan.rows : r->plan.seqs, LOGIT_ROWS);
     lay_out(&r->arena, r);
 }
 

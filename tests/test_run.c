@@ -165,6 +165,64 @@ START_TEST(batch_does_not_change_a_bit)
 }
 END_TEST
 
+/* ---- the last rows ---- */
+
+enum { SENTENCES = 40 };                /* more than one band of logits holds */
+
+/* The last row of each sentence of two activations, for one observer whatever the others want. */
+struct ends { int flags[ATTN_ACTS]; float row[2][SENTENCES][50]; size_t told; };
+
+static unsigned ends_want(void *self, int act, int layer)
+{
+    const struct ends *e = self;
+    (void)layer;
+    return (unsigned)e->flags[act];
+}
+
+static int ends_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    struct ends *e = self;
+    (void)err;
+    e->told++;
+    if (p->row0 + p->rows == p->shape[0])
+        memcpy(e->row[p->act == ATTN_ACT_LOGITS][p->seq], p->data + (p->rows - 1) * p->ld, p->cols * sizeof(float));
+    return 0;
+}
+
+static void run_ends(struct ends *e, int logits, int norm)
+{
+    struct attn_seq seq[SENTENCES];
+    *e = (struct ends){.flags = {[ATTN_ACT_LOGITS] = logits, [ATTN_ACT_NORM_FINAL] = norm}};
+    const struct attn_observer obs = {.wants = ends_want, .watch = ends_watch, .self = e};
+    for (size_t i = 0; i < SENTENCES; i++)
+        seq[i] = (struct attn_seq){.T = 1 + i % 4};
+    struct attn_run *r = plan(100, SENTENCES, 0, 2, &obs, 1);
+    forward(r, ids, seq, SENTENCES);
+    attn_run_free(r);
+}
+
+/* Who wants no more is told no more, and the bits are those of a run that gives all rows. */
+START_TEST(last_rows_are_those_of_all)
+{
+    enum { LAST = ATTN_WATCH | ATTN_LAST };
+    static struct ends all, some;
+    setup_model(_i);
+    run_ends(&all, ATTN_WATCH, ATTN_WATCH);
+    run_ends(&some, LAST, LAST);
+    ck_assert_uint_eq(some.told, 2 * SENTENCES);
+    ck_assert(memcmp(all.row, some.row, sizeof all.row) == 0);
+    run_ends(&some, LAST, ATTN_WATCH);
+    ck_assert(memcmp(all.row, some.row, sizeof all.row) == 0);
+    run_ends(&some, ATTN_WATCH, LAST);
+    ck_assert(memcmp(all.row, some.row, sizeof all.row) == 0);
+    run_ends(&some, LAST, 0);
+    ck_assert(memcmp(all.row[1], some.row[1], sizeof all.row[1]) == 0);
+    run_ends(&some, 0, LAST);
+    ck_assert(memcmp(all.row[0], some.row[0], sizeof all.row[0]) == 0);
+    teardown();
+}
+END_TEST
+
 /* Rows of the pattern and of everything after it, for a text and for a longer one. */
 static void expect_prefix(const struct kept *x, const struct kept *y)
 {
@@ -505,6 +563,7 @@ Suite *suite_run(void)
     tcase_add_loop_test(c, whole_or_in_bands_is_the_same, 0, 2 * MODELS);
     tcase_add_loop_test(c, watching_does_not_change_a_bit, 0, 2 * MODELS);
     tcase_add_loop_test(c, batch_does_not_change_a_bit, 0, 2 * MODELS);
+    tcase_add_loop_test(c, last_rows_are_those_of_all, 0, 2 * MODELS);
     tcase_add_loop_test(c, more_text_changes_no_earlier_row, 0, 8);
     tcase_add_loop_test(c, cache_does_not_change_a_bit, 0, 2 * MODELS);
     tcase_add_loop_test(c, pattern_is_a_distribution, 0, MODELS);

@@ -6,6 +6,7 @@
 #include "compute/vec.h"
 
 #include <math.h>
+#include <string.h>
 
 static void row_of(float *out, const struct attn_mat *table, size_t row)
 {
@@ -47,18 +48,60 @@ void attn_embed_run(struct attn_pass *p, const int32_t *ids)
         turn_positions(p);
 }
 
-/* Rows row0 .. row0 + n of a sentence, in bands of as many as the buffer holds. */
-static void logits_of(struct attn_pass *p, size_t seq, const float *x, size_t ldx, size_t row0, size_t n)
+/* Rows that matter at this end: all, or only the last of each sentence, one below the other. */
+struct tail { struct attn_rows x; bool last; };
+
+static size_t sentence_of(const struct attn_pass *p, size_t row)
 {
-    const struct attn_span *s = &p->span[seq];
-    size_t V = p->w->n.V;
-    for (size_t at = row0, rows; at < row0 + n; at += rows) {
-        rows = row0 + n - at < p->logit_rows ? row0 + n - at : p->logit_rows;
-        attn_gemm(p->team, p->logits, V, x + (s->row + at) * ldx, ldx, rows, &p->w->unembed, ATTN_STORE, p->rounded);
+    size_t lo = 0, hi = p->spans;
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        *(p->span[mid].row <= row ? &lo : &hi) = mid;
+    }
+    return lo;
+}
+
+/* Rows row0 .. row0 + n of the tail, which are `data`, sentence by sentence. */
+static void tell(struct attn_pass *p, const struct tail *t, int act, float *data, size_t ld, size_t cols, size_t row0, size_t n)
+{
+    for (size_t i = row0, rows; i < row0 + n; i += rows) {
+        size_t seq = t->last ? i : sentence_of(p, i);
+        const struct attn_span *s = &p->span[seq];
+        size_t at = t->last ? s->T - 1 : i - s->row, left = t->last ? 1 : s->T - at;
+        rows = left < row0 + n - i ? left : row0 + n - i;
         struct attn_probe probe = {
-            .act = ATTN_ACT_LOGITS, .layer = -1, .seq = seq, .ndim = 2, .shape = {s->T, V},
-            .heads = 1, .row0 = at, .rows = rows, .cols = V, .ld = V};
-        attn_trace_tell(p->trace, &probe, p->logits);
+            .act = act, .layer = -1, .seq = seq, .ndim = 2, .shape = {s->T, cols},
+            .heads = 1, .row0 = at, .rows = rows, .cols = cols, .ld = ld};
+        attn_trace_tell(p->trace, &probe, data + (i - row0) * ld);
+    }
+}
+
+/* The last rows come to the front: none of them lies before the place it goes to. */
+static void keep_last(struct attn_pass *p, struct tail *t)
+{
+    struct attn_rows to = {p->y, p->w->n.d, p->spans, t->x.cols};
+    for (size_t i = 0; i < p->spans; i++)
+        memmove(to.data + i * to.ld, t->x.data + (p->span[i].row + p->span[i].T - 1) * t->x.ld, to.cols * sizeof *to.data);
+    *t = (struct tail){to, true};
+}
+
+static void normalise(struct attn_pass *p, struct tail *t)
+{
+    struct attn_rows y = {p->y, p->w->n.d, t->x.n, t->x.cols};
+    attn_rows_norm(p->team, &y, &t->x, &p->w->final, p->w->eps, p->norm_w, p->norm_b);
+    t->x = y;
+    if (attn_trace_wants(p->trace, ATTN_ACT_NORM_FINAL, -1, ATTN_WATCH | ATTN_EDIT))
+        tell(p, t, ATTN_ACT_NORM_FINAL, y.data, y.ld, y.cols, 0, y.n);
+}
+
+/* In bands of as many rows as the buffer holds: each reads all weights. */
+static void unembed(struct attn_pass *p, const struct tail *t)
+{
+    size_t V = p->w->n.V;
+    for (size_t row = 0, n; row < t->x.n; row += n) {
+        n = t->x.n - row < p->logit_rows ? t->x.n - row : p->logit_rows;
+        attn_gemm(p->team, p->logits, V, t->x.data + row * t->x.ld, t->x.ld, n, &p->w->unembed, ATTN_STORE, p->rounded);
+        tell(p, t, ATTN_ACT_LOGITS, p->logits, V, V, row, n);
     }
 }
 
@@ -68,18 +111,14 @@ void attn_unembed_run(struct attn_pass *p)
     bool logits = attn_trace_wants(p->trace, ATTN_ACT_LOGITS, -1, told);
     if (!logits && !attn_trace_wants(p->trace, ATTN_ACT_NORM_FINAL, -1, told))
         return;
-    size_t d = p->w->n.d, ldx = p->ldx;
-    float *x = p->x;
-    if (p->w->final.weight.data) {
-        struct attn_rows y = {p->y, d, p->rows, d}, from = {p->x, p->ldx, p->rows, d};
-        attn_rows_norm(p->team, &y, &from, &p->w->final, p->w->eps, p->norm_w, p->norm_b);
-        attn_pass_tell(p, ATTN_ACT_NORM_FINAL, -1, y.data, d, d, 0);
-        x = p->y;
-        ldx = d;
-    }
-    bool last = !attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
-    for (size_t i = 0; logits && i < p->spans; i++) {
-        size_t T = p->span[i].T;
-        logits_of(p, i, x, ldx, last ? T - 1 : 0, last ? 1 : T);
-    }
+    struct tail t = {{p->x, p->ldx, p->rows, p->w->n.d}, false};
+    bool all = attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
+    if (!all && !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1))
+        keep_last(p, &t);
+    if (p->w->final.weight.data)
+        normalise(p, &t);
+    if (!all && !t.last)
+        keep_last(p, &t);
+    if (logits)
+        unembed(p, &t);
 }

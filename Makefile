@@ -146,14 +146,14 @@ steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/nul
 export CK_TIMEOUT_MULTIPLIER ?= 10
 run-tests: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
 	@set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
-	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests
+	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $(suites)
 
 asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
 # A fork of so large a process takes longer than most tests.
 asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
 	$(MAKE) flavour=asan run-tests
-	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests
+	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests suites='gemm attention heads run'
 tsan:
 	$(MAKE) flavour=tsan run-tests
 

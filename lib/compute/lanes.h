@@ -1,7 +1,8 @@
 /* lanes.h - sixteen floats and sixteen doubles at a time, in three spellings.
  *
  * Included by vec_body.h alone, which is compiled once for each instruction set.  `max` keeps a NaN
- * in its second operand, as the instruction does; `times_pow2(x, n)` is x 2^n for a whole n down to -208,
+ * in its second operand, as the instruction does; `above(x, limit, y)` is y where x is, or is no
+ * number, and else 0; `times_pow2(x, n)` is x 2^n for a whole n down to -208,
  * rounded once, and `pow2` takes whole numbers that were rounded by adding MAGIC, which leaves them
  * in the low bits.  `dsum` adds the halves, then their halves, and so on: one order for all.
  * `least_of(bits, x)` keeps the smallest of what is positive, as bits minus 1, a whole number. */
@@ -43,6 +44,10 @@ static inline v16 min(v16 x, v16 y) { return _mm512_min_ps(x, y); }
 static inline v16 where_neg(v16 s, v16 x, v16 y)
 {
     return _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(s)), y, x);
+}
+static inline v16 above(v16 x, v16 limit, v16 y)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, limit, _CMP_NLE_UQ), y);
 }
 static inline v16 times_pow2(v16 x, v16 n) { return _mm512_scalef_ps(x, n); }
 static inline v16 least_of(v16 bits, v16 x)
@@ -131,6 +136,11 @@ static inline v16 min(v16 x, v16 y) { return (v16){_mm256_min_ps(x.a, y.a), _mm2
 static inline v16 where_neg(v16 s, v16 x, v16 y)
 {
     return (v16){_mm256_blendv_ps(y.a, x.a, s.a), _mm256_blendv_ps(y.b, x.b, s.b)};
+}
+static inline v16 above(v16 x, v16 limit, v16 y)
+{
+    return (v16){_mm256_and_ps(_mm256_cmp_ps(x.a, limit.a, _CMP_NLE_UQ), y.a),
+                 _mm256_and_ps(_mm256_cmp_ps(x.b, limit.b, _CMP_NLE_UQ), y.b)};
 }
 static inline __m256 pow2_half(__m256 n)
 {
@@ -281,6 +291,11 @@ static inline v16 quot(v16 x, v16 y) { return EACH(_mm_div_ps, x, y); }
 static inline v16 fma16(v16 x, v16 y, v16 z) { return add(mul(x, y), z); }
 static inline v16 max(v16 x, v16 y) { return EACH(_mm_max_ps, x, y); }
 static inline v16 min(v16 x, v16 y) { return EACH(_mm_min_ps, x, y); }
+static inline v16 above(v16 x, v16 limit, v16 y)
+{
+    v16 mask = EACH(_mm_cmpnle_ps, x, limit);
+    return EACH(_mm_and_ps, mask, y);
+}
 static inline v16 low(v16 x, v16 y) { return EACH(_mm_unpacklo_ps, x, y); }
 static inline v16 high(v16 x, v16 y) { return EACH(_mm_unpackhi_ps, x, y); }
 static inline __m128 high2_part(__m128 x, __m128 y) { return _mm_movehl_ps(y, x); }

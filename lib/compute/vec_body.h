@@ -37,7 +37,8 @@ static inline v16 exp16(v16 x)
     p = fma16(p, r, all(0.04166646414f));
     p = fma16(p, r, all(0.1666666676f));
     p = fma16(p, r, all(0.5000000014f));
-    return times_pow2(add(fma16(mul(r, r), p, r), all(1.0f)), n);
+    p = add(fma16(mul(r, r), p, r), all(1.0f));
+    return times_pow2(above(x, all(-104.0f), p), n);    /* a product that is rounded to 0 takes as long as ten others */
 }
 
 static void round_row(float *y, const float *x, size_t n)
@@ -67,25 +68,15 @@ static inline v16 share(v16 x, v16 minus_sum, v16 inverse)
 }
 #define TINY ((127u - 100) << 23)       /* bits of 2^-100 */
 
-static void divide(float *x, float sum, bool tiny, size_t n)
-{
-    const v16 inverse = all(1 / sum), minus = all(-sum), by = all(sum);
-    size_t i = 0;
-    for (; FUSED && !tiny && i + LANES <= n; i += LANES)
-        store(x + i, share(load(x + i), minus, inverse));
-    for (; i < n; i += LANES)
-        put(x + i, quot(get(x + i, n - i, 0), by), n - i);
-}
-
 struct exps { v16 scale, max, least; d16 sum; };
 
-/* The next of n numbers, as exp(scale x - max); what is beyond the end adds 0. */
-static inline void add_exp(struct exps *s, float *x, size_t n)
+/* exp(scale x - max), which is 0 for -inf */
+static inline v16 next_exp(struct exps *s, v16 x)
 {
-    v16 e = exp16(sub(mul(get(x, n, -INFINITY), s->scale), s->max));
-    put(x, e, n);
+    v16 e = exp16(sub(mul(x, s->scale), s->max));
     s->sum = dadd(s->sum, wide(e));
     s->least = least_of(s->least, e);
+    return e;
 }
 
 static void softmax(float *x, float scale_by, size_t n)
@@ -93,10 +84,17 @@ static void softmax(float *x, float scale_by, size_t n)
     struct exps s = {all(scale_by), all(row_max(x, scale_by, n)), all(NAN), dall(0)};
     size_t whole = n - n % LANES;
     for (size_t i = 0; i < whole; i += LANES)
-        add_exp(&s, x + i, LANES);
+        store(x + i, next_exp(&s, load(x + i)));
+    v16 rest = all(0);
+    if (whole < n)                      /* stays here: a part that was just stored is slow to load */
+        rest = next_exp(&s, load_part(x + whole, n - whole, -INFINITY));
+    const float total = (float)dsum(s.sum);
+    const v16 inverse = all(1 / total), minus = all(-total), by = all(total);
+    bool exact = FUSED && smallest(s.least) >= TINY - 1;
+    for (size_t i = 0; i < whole; i += LANES)
+        store(x + i, exact ? share(load(x + i), minus, inverse) : quot(load(x + i), by));
     if (whole < n)
-        add_exp(&s, x + whole, n - whole);
-    divide(x, (float)dsum(s.sum), smallest(s.least) < TINY - 1, n);
+        store_part(x + whole, quot(rest, by), n - whole);
 }
 
 static double sum_row(const float *x, size_t n)
@@ -133,10 +131,10 @@ static void layernorm(float *y, const float *x, const float *w, const float *b, 
     double mu = sum_row(x, n) / (double)n;
     double var = sum_squares(x, mu, n) / (double)n;
     const d16 mean = dall(mu), inv = dall(1 / sqrt(var + (double)eps));
-    for (size_t i = 0; i < n; i += LANES)
-        put(y + i, mul(centred(get(x + i, n - i, 0), mean, inv), get(w + i, n - i, 0)), n - i);
-    if (b)
-        add_row(y, b, n);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 scaled = mul(centred(get(x + i, n - i, 0), mean, inv), get(w + i, n - i, 0));
+        put(y + i, b ? add(scaled, get(b + i, n - i, 0)) : scaled, n - i);
+    }
 }
 
 static void rmsnorm(float *y, const float *x, const float *w, float eps, size_t n)

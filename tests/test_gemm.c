@@ -153,6 +153,8 @@ static void compare_all(struct attn_team *team[3], const float *want, const floa
     bool jit = attn_gemm_choose(ATTN_KERNEL_LIBXSMM);
     for (int i = 0; i < 3 && jit; i++)
         compare(team[i], want, x, ldx, n, w, rounded);
+    ck_assert(attn_gemm_choose(ATTN_KERNEL_AUTO));      /* both, where there are many rows */
+    compare(team[1], want, x, ldx, n, w, rounded);
     ck_assert(attn_gemm_choose(ATTN_KERNEL_OWN));
     for (int i = 0; i < 3; i++)
         compare(team[i], want, x, ldx, n, w, rounded);

@@ -73,21 +73,26 @@ static libxsmm_smmfunction kernel(size_t n, size_t K, size_t ldw, size_t ldx, si
     return libxsmm_smmdispatch(PANEL, (libxsmm_blasint)n, (libxsmm_blasint)K, &lw, &lx, &ly, &one, &beta, NULL, NULL);
 }
 
-/* How many of n rows libxsmm takes, whole calls; it fetches nothing ahead, which the rows it leaves do for it. */
-static size_t rows_of_libxsmm(size_t n)
+/* Rows of one call of libxsmm, and of all its calls.  It fetches nothing ahead, which the rows it leaves do for it. */
+struct share { size_t call, rows; };
+
+static struct share share_of_libxsmm(size_t n)
 {
     int force = atomic_load_explicit(&forced, memory_order_relaxed);
-    size_t spare = force == ATTN_KERNEL_LIBXSMM ? 0 : CALL;
-    return force == ATTN_KERNEL_OWN || n < spare ? 0 : (n - spare) / CALL * CALL;
+    if (force == ATTN_KERNEL_LIBXSMM)
+        return (struct share){n, n};
+    bool some = force == ATTN_KERNEL_AUTO && n >= 2 * (size_t)CALL;
+    return (struct share){CALL, some ? (n - CALL) / CALL * CALL : 0};
 }
 
 /* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` comes nearer */
 static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                      size_t n, size_t K, bool more, struct attn_ahead *ahead)
 {
-    size_t most = rows_of_libxsmm(n), i = 0;
-    libxsmm_smmfunction f = most ? kernel(CALL, K, ldw, ldx, ldy, more) : NULL;
-    for (; f && i < most; i += CALL)
+    struct share s = share_of_libxsmm(n);
+    libxsmm_smmfunction f = s.rows ? kernel(s.call, K, ldw, ldx, ldy, more) : NULL;
+    size_t i = 0;
+    for (; f && i < s.rows; i += s.call)
         f(w, x + i * ldx, y + i * ldy);
     if (i < n)
         attn_vec_panel(y + i * ldy, ldy, x + i * ldx, ldx, w, ldw, n - i, K, more, ahead);

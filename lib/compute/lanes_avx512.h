@@ -1,0 +1,94 @@
+/* lanes_avx512.h - lanes.h in AVX-512: a register holds sixteen floats. */
+#ifndef ATTN_COMPUTE_LANES_AVX512_H
+#define ATTN_COMPUTE_LANES_AVX512_H
+
+#include <immintrin.h>
+
+#define TARGET "avx512"
+#define FUSED true
+#define TILE_ROWS 6
+#define TILE_COLS 4                     /* 6 x 4 accumulators of 32 registers */
+typedef __m512 v16;
+typedef struct { __m512d a, b; } d16;
+static inline v16 load(const float *p) { return _mm512_loadu_ps(p); }
+static inline void store(float *p, v16 x) { _mm512_storeu_ps(p, x); }
+static inline v16 all(float x) { return _mm512_set1_ps(x); }
+static inline v16 add(v16 x, v16 y) { return _mm512_add_ps(x, y); }
+static inline v16 sub(v16 x, v16 y) { return _mm512_sub_ps(x, y); }
+static inline v16 mul(v16 x, v16 y) { return _mm512_mul_ps(x, y); }
+static inline v16 quot(v16 x, v16 y) { return _mm512_div_ps(x, y); }
+static inline v16 fma16(v16 x, v16 y, v16 z) { return _mm512_fmadd_ps(x, y, z); }
+static inline v16 max(v16 x, v16 y) { return _mm512_max_ps(x, y); }
+static inline v16 min(v16 x, v16 y) { return _mm512_min_ps(x, y); }
+static inline v16 where_neg(v16 s, v16 x, v16 y)
+{
+    return _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(s)), y, x);
+}
+static inline v16 above(v16 x, v16 limit, v16 y)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, limit, _CMP_NLE_UQ), y);
+}
+static inline v16 times_pow2(v16 x, v16 n) { return _mm512_scalef_ps(x, n); }
+static inline v16 least_of(v16 bits, v16 x)
+{
+    __m512i less = _mm512_sub_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(1));
+    return _mm512_castsi512_ps(_mm512_min_epu32(_mm512_castps_si512(bits), less));
+}
+static inline v16 from_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)p)); }
+static inline v16 from_bf16(const uint16_t *p)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p)), 16));
+}
+/* four times four numbers side by side */
+static inline v16 quarters(const float *p, const float *q, const float *r, const float *s)
+{
+    __m512 x = _mm512_castps128_ps512(_mm_loadu_ps(p));
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(q), 1);
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(r), 2);
+    return _mm512_insertf32x4(x, _mm_loadu_ps(s), 3);
+}
+static inline v16 low(v16 x, v16 y) { return _mm512_unpacklo_ps(x, y); }
+static inline v16 high(v16 x, v16 y) { return _mm512_unpackhi_ps(x, y); }
+static inline __m512d twos(v16 x) { return _mm512_castps_pd(x); }
+static inline v16 low2(v16 x, v16 y) { return _mm512_castpd_ps(_mm512_unpacklo_pd(twos(x), twos(y))); }
+static inline v16 high2(v16 x, v16 y) { return _mm512_castpd_ps(_mm512_unpackhi_pd(twos(x), twos(y))); }
+static inline v16 even_bf16(v16 x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 16)); }
+static inline v16 odd_bf16(v16 x)
+{
+    return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(~0xffff)));
+}
+static inline v16 nearest_bf16(v16 x)
+{
+    __m512i i = _mm512_castps_si512(x), last = _mm512_and_si512(_mm512_srli_epi32(i, 16), _mm512_set1_epi32(1));
+    __m512i up = _mm512_add_epi32(i, _mm512_add_epi32(last, _mm512_set1_epi32(BELOW_HALF)));
+    return _mm512_mask_mov_ps(odd_bf16(_mm512_castsi512_ps(up)), _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x);
+}
+static inline d16 wide(v16 x)
+{
+    return (d16){_mm512_cvtps_pd(_mm512_castps512_ps256(x)), _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))};
+}
+static inline v16 narrow(d16 x)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(x.a)), _mm512_cvtpd_ps(x.b), 1);
+}
+static inline d16 dall(double x) { return (d16){_mm512_set1_pd(x), _mm512_set1_pd(x)}; }
+static inline d16 dadd(d16 x, d16 y) { return (d16){_mm512_add_pd(x.a, y.a), _mm512_add_pd(x.b, y.b)}; }
+static inline d16 dsub(d16 x, d16 y) { return (d16){_mm512_sub_pd(x.a, y.a), _mm512_sub_pd(x.b, y.b)}; }
+static inline d16 dmul(d16 x, d16 y) { return (d16){_mm512_mul_pd(x.a, y.a), _mm512_mul_pd(x.b, y.b)}; }
+static inline double dsum(d16 x)
+{
+    __m512d eight = _mm512_add_pd(x.a, x.b);
+    __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+static inline float largest(v16 x) { return _mm512_reduce_max_ps(x); }
+static inline uint32_t smallest(v16 bits) { return _mm512_reduce_min_epu32(_mm512_castps_si512(bits)); }
+static inline __mmask16 first(size_t n) { return (__mmask16)((1u << n) - 1); }
+static inline v16 load_part(const float *p, size_t n, float fill)
+{
+    return _mm512_mask_loadu_ps(all(fill), first(n), p);
+}
+static inline void store_part(float *p, v16 x, size_t n) { _mm512_mask_storeu_ps(p, first(n), x); }
+
+#endif

@@ -1,0 +1,161 @@
+/* lanes_sse2.h - lanes.h in SSE2, which every x86-64 has: four registers hold sixteen floats. */
+#ifndef ATTN_COMPUTE_LANES_SSE2_H
+#define ATTN_COMPUTE_LANES_SSE2_H
+
+#include <emmintrin.h>
+
+#define TARGET "generic"
+#define FUSED false
+#define TILE_ROWS 3
+#define TILE_COLS 1                     /* 3 x 4 accumulators of 16 registers */
+typedef struct { __m128 a, b, c, d; } v16;
+typedef struct { __m128d a, b, c, d, e, f, g, h; } d16;
+#define EACH(op, x, y) ((v16){op((x).a, (y).a), op((x).b, (y).b), op((x).c, (y).c), op((x).d, (y).d)})
+static inline v16 load(const float *p)
+{
+    return (v16){_mm_loadu_ps(p), _mm_loadu_ps(p + 4), _mm_loadu_ps(p + 8), _mm_loadu_ps(p + 12)};
+}
+static inline void store(float *p, v16 x)
+{
+    _mm_storeu_ps(p, x.a);
+    _mm_storeu_ps(p + 4, x.b);
+    _mm_storeu_ps(p + 8, x.c);
+    _mm_storeu_ps(p + 12, x.d);
+}
+static inline v16 all(float x)
+{
+    __m128 v = _mm_set1_ps(x);
+    return (v16){v, v, v, v};
+}
+static inline v16 add(v16 x, v16 y) { return EACH(_mm_add_ps, x, y); }
+static inline v16 sub(v16 x, v16 y) { return EACH(_mm_sub_ps, x, y); }
+static inline v16 mul(v16 x, v16 y) { return EACH(_mm_mul_ps, x, y); }
+static inline v16 quot(v16 x, v16 y) { return EACH(_mm_div_ps, x, y); }
+static inline v16 fma16(v16 x, v16 y, v16 z) { return add(mul(x, y), z); }
+static inline v16 max(v16 x, v16 y) { return EACH(_mm_max_ps, x, y); }
+static inline v16 min(v16 x, v16 y) { return EACH(_mm_min_ps, x, y); }
+static inline v16 above(v16 x, v16 limit, v16 y)
+{
+    v16 mask = EACH(_mm_cmpnle_ps, x, limit);
+    return EACH(_mm_and_ps, mask, y);
+}
+static inline v16 low(v16 x, v16 y) { return EACH(_mm_unpacklo_ps, x, y); }
+static inline v16 high(v16 x, v16 y) { return EACH(_mm_unpackhi_ps, x, y); }
+static inline __m128 high2_part(__m128 x, __m128 y) { return _mm_movehl_ps(y, x); }
+static inline v16 low2(v16 x, v16 y) { return EACH(_mm_movelh_ps, x, y); }
+static inline v16 high2(v16 x, v16 y) { return EACH(high2_part, x, y); }
+#undef EACH
+static inline v16 quarters(const float *p, const float *q, const float *r, const float *s)
+{
+    return (v16){_mm_loadu_ps(p), _mm_loadu_ps(q), _mm_loadu_ps(r), _mm_loadu_ps(s)};
+}
+static inline __m128 even_part(__m128 x) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_castps_si128(x), 16)); }
+static inline __m128 odd_part(__m128 x)
+{
+    return _mm_castsi128_ps(_mm_and_si128(_mm_castps_si128(x), _mm_set1_epi32(~0xffff)));
+}
+static inline v16 even_bf16(v16 x) { return (v16){even_part(x.a), even_part(x.b), even_part(x.c), even_part(x.d)}; }
+static inline v16 odd_bf16(v16 x) { return (v16){odd_part(x.a), odd_part(x.b), odd_part(x.c), odd_part(x.d)}; }
+static inline __m128 nearest_part(__m128 x)
+{
+    __m128i i = _mm_castps_si128(x), last = _mm_and_si128(_mm_srli_epi32(i, 16), _mm_set1_epi32(1));
+    __m128 up = _mm_castsi128_ps(_mm_add_epi32(i, _mm_add_epi32(last, _mm_set1_epi32(BELOW_HALF)))), nan = _mm_cmpunord_ps(x, x);
+    return _mm_or_ps(_mm_and_ps(nan, x), _mm_andnot_ps(nan, odd_part(up)));
+}
+static inline v16 nearest_bf16(v16 x) { return (v16){nearest_part(x.a), nearest_part(x.b), nearest_part(x.c), nearest_part(x.d)}; }
+static inline __m128 where_neg_part(__m128 s, __m128 x, __m128 y)
+{
+    __m128 mask = _mm_castsi128_ps(_mm_srai_epi32(_mm_castps_si128(s), 31));
+    return _mm_or_ps(_mm_and_ps(mask, x), _mm_andnot_ps(mask, y));
+}
+static inline v16 where_neg(v16 s, v16 x, v16 y)
+{
+    return (v16){where_neg_part(s.a, x.a, y.a), where_neg_part(s.b, x.b, y.b), where_neg_part(s.c, x.c, y.c),
+                 where_neg_part(s.d, x.d, y.d)};
+}
+static inline __m128 pow2_part(__m128 n)
+{
+    return _mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(n), 23), _mm_set1_epi32(0x3f800000)));
+}
+static inline v16 pow2(v16 n) { return (v16){pow2_part(n.a), pow2_part(n.b), pow2_part(n.c), pow2_part(n.d)}; }
+/* Of use to those alone that multiply and add in one. */
+static inline v16 least_of(v16 bits, v16 x) { (void)x; return bits; }
+static inline uint32_t smallest(v16 bits) { (void)bits; return 0; }
+static inline float largest(v16 x)
+{
+    __m128 four = _mm_max_ps(_mm_max_ps(x.a, x.b), _mm_max_ps(x.c, x.d)), two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+static inline float of_bits(uint32_t u)
+{
+    float x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+static inline float f16_one(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;
+    if (rest >= 0x7c00)                 /* inf and NaN keep their payload; a NaN comes out quiet, as the instruction does */
+        return of_bits(sign | 0x7f800000u | (rest & 0x3ff) << 13 | (rest > 0x7c00 ? 0x400000u : 0));
+    if (rest >= 0x400)
+        return of_bits(sign | ((rest << 13) + 0x38000000u));
+    float tiny = (float)rest * 0x1p-24f;
+    return sign ? -tiny : tiny;
+}
+static inline v16 from_f16(const uint16_t *p)
+{
+    float f[LANES];
+    for (int i = 0; i < LANES; i++)
+        f[i] = f16_one(p[i]);
+    return load(f);
+}
+static inline v16 from_bf16(const uint16_t *p)
+{
+    const __m128i zero = _mm_setzero_si128(), x = _mm_loadu_si128((const void *)p), y = _mm_loadu_si128((const void *)(p + 8));
+    return (v16){_mm_castsi128_ps(_mm_unpacklo_epi16(zero, x)), _mm_castsi128_ps(_mm_unpackhi_epi16(zero, x)),
+                 _mm_castsi128_ps(_mm_unpacklo_epi16(zero, y)), _mm_castsi128_ps(_mm_unpackhi_epi16(zero, y))};
+}
+static inline __m128d upper(__m128 x) { return _mm_cvtps_pd(_mm_movehl_ps(x, x)); }
+static inline d16 wide(v16 x)
+{
+    return (d16){_mm_cvtps_pd(x.a), upper(x.a), _mm_cvtps_pd(x.b), upper(x.b), _mm_cvtps_pd(x.c), upper(x.c),
+                 _mm_cvtps_pd(x.d), upper(x.d)};
+}
+static inline __m128 narrow_part(__m128d x, __m128d y) { return _mm_movelh_ps(_mm_cvtpd_ps(x), _mm_cvtpd_ps(y)); }
+static inline v16 narrow(d16 x)
+{
+    return (v16){narrow_part(x.a, x.b), narrow_part(x.c, x.d), narrow_part(x.e, x.f), narrow_part(x.g, x.h)};
+}
+#define EACH(op, x, y) ((d16){op((x).a, (y).a), op((x).b, (y).b), op((x).c, (y).c), op((x).d, (y).d), \
+                              op((x).e, (y).e), op((x).f, (y).f), op((x).g, (y).g), op((x).h, (y).h)})
+static inline d16 dall(double x)
+{
+    __m128d v = _mm_set1_pd(x);
+    return (d16){v, v, v, v, v, v, v, v};
+}
+static inline d16 dadd(d16 x, d16 y) { return EACH(_mm_add_pd, x, y); }
+static inline d16 dsub(d16 x, d16 y) { return EACH(_mm_sub_pd, x, y); }
+static inline d16 dmul(d16 x, d16 y) { return EACH(_mm_mul_pd, x, y); }
+#undef EACH
+static inline double dsum(d16 x)
+{
+    __m128d p = _mm_add_pd(_mm_add_pd(x.a, x.e), _mm_add_pd(x.c, x.g));
+    __m128d q = _mm_add_pd(_mm_add_pd(x.b, x.f), _mm_add_pd(x.d, x.h));
+    __m128d two = _mm_add_pd(p, q);
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+static inline v16 load_part(const float *p, size_t n, float fill)
+{
+    float buf[LANES];
+    for (size_t i = 0; i < LANES; i++)
+        buf[i] = i < n ? p[i] : fill;
+    return load(buf);
+}
+static inline void store_part(float *p, v16 x, size_t n)
+{
+    float buf[LANES];
+    store(buf, x);
+    memcpy(p, buf, n * sizeof *p);
+}
+
+#endif

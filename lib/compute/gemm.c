@@ -2,6 +2,7 @@
 
 #include "compute/pairs.h"
 #include "compute/slab.h"
+#include "compute/stream.h"
 #include "compute/vec.h"
 
 #include <libxsmm.h>
@@ -13,7 +14,7 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    PANELS = 4,                         /* of an item at most */
+    PANELS = 16,                        /* of an item at most */
     SUMS = 512 * 2 * PANEL,             /* the same: 256 KB, in the second-level cache */
     LINE = 64,
     CALL = 48,                          /* rows of x for one call of libxsmm */
@@ -100,10 +101,12 @@ static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const flo
 
 /* ---- a product ---- */
 
-/* How large a piece may be: rows in whole tiles and panels of an item, steps of k of a slab.  Pairs are multiplied
- * faster than they are made, and than sums are read and written: slabs serve more rows, and are deeper. */
-struct cut { size_t rows, tile, strip, depth; };
-static const struct cut floats = {192, 6, PANELS, ATTN_SLAB}, pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS};
+/* How large a piece may be: rows in whole tiles and panels of an item, steps of k of a slab; and how many items a worker
+ * should find.  Pairs are multiplied faster than they are made, and than sums are read and written: slabs serve more rows,
+ * and are deeper.  What is streamed is read in stretches as long as there can be. */
+struct cut { size_t rows, tile, strip, depth, items; };
+static const struct cut floats = {192, 6, 4, ATTN_SLAB, 3}, pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS, 3},
+                        streamed = {ATTN_STREAM, 1, PANELS, ATTN_SLAB, 2};
 
 struct product {
     float *y; size_t ldy;
@@ -169,6 +172,17 @@ static void sum_up(const struct product *p, const struct item *it)
     }
 }
 
+/* The same of few rows, but for columns that fill no panel. */
+static void stream(const struct product *p, const struct item *it)
+{
+    struct item rest = *it;
+    size_t panels = attn_stream_sum(it->sum, it->ld, p->x, p->ldx, p->n, p->w, it->j0, it->j1);
+    rest.j0 += panels;
+    rest.sum += panels * PANEL;
+    if (rest.j0 < rest.j1)
+        sum_up(p, &rest);
+}
+
 /* ---- what becomes of them ---- */
 
 /* Biases of columns j0.. */
@@ -214,7 +228,10 @@ static void one_item(void *ctx, size_t item, int worker)
     size_t j0 = item % p->strips * p->strip, i0 = item / p->strips * p->rows;
     struct item it = {.i0 = i0, .i1 = p->n - i0 < p->rows ? p->n : i0 + p->rows,
                       .j0 = j0, .j1 = p->panels - j0 < p->strip ? p->panels : j0 + p->strip, .sum = sum, .ld = p->cut->strip * PANEL};
-    sum_up(p, &it);
+    if (p->cut == &streamed)
+        stream(p, &it);
+    else
+        sum_up(p, &it);
     hand_out(p, &it);
 }
 
@@ -250,10 +267,10 @@ static size_t rows_for(const struct cut *c, size_t n)
     return parts == 1 ? n : up(up(n, parts), c->tile) * c->tile;
 }
 
-/* Panels of an item: few enough that all workers have some. */
+/* Panels of an item: few enough that all workers have some, and the faster one more. */
 static size_t strip_for(const struct cut *c, size_t panels, size_t parts, size_t workers)
 {
-    size_t strip = panels * parts / (3 * workers);
+    size_t strip = panels * parts / (workers > 1 ? c->items * workers : 1);
     return strip < 1 ? 1 : strip < c->strip ? strip : c->strip;
 }
 
@@ -265,6 +282,8 @@ void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t
     struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .w = w, .cut = &floats, .tail = tail};
     if (rounded)
         round_rows(&p, t, rounded);
+    else if (attn_stream_serves(w, n) && share_of_libxsmm(n).rows == 0)
+        p.cut = &streamed;
     size_t workers = (size_t)attn_team_size(t);
     p.rows = rows_for(p.cut, n);
     p.panels = up(w->out, PANEL);

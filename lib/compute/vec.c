@@ -80,3 +80,15 @@ void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const floa
 {
     ops()->panel(y, ldy, x, ldx, w, ldw, n, K, more, ahead);
 }
+
+void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first, size_t ldw,
+                     size_t n, size_t K, size_t cols)
+{
+    const uint16_t *half = (const uint16_t *)w + first;
+    if (type == ATTN_F32)
+        ops()->stream_f32(y, ldy, x, ldx, (const float *)w + first, ldw, n, K, cols);
+    else if (type == ATTN_F16)
+        ops()->stream_f16(y, ldy, x, ldx, half, ldw, n, K, cols);
+    else
+        ops()->stream_bf16(y, ldy, x, ldx, half, ldw, n, K, cols);
+}

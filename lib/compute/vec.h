@@ -58,4 +58,10 @@ void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t 
 void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                     size_t n, size_t K, bool more, struct attn_ahead *ahead);
 
+/* y[n, cols] += x[n, K] w[K, cols] for few rows, n at most STREAM and cols whole sixteens, of w's elements from `first` on:
+ * the same chains, at the speed of memory. */
+enum { ATTN_STREAM = 6 };
+void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first, size_t ldw,
+                     size_t n, size_t K, size_t cols);
+
 #endif

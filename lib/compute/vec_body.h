@@ -5,6 +5,7 @@
 #include "compute/lanes.h"
 #include "compute/ahead.h"
 #include "compute/block_body.h"
+#include "compute/stream_body.h"
 #include "compute/tile.h"
 
 #include <math.h>
@@ -222,5 +223,6 @@ const struct vec_ops TABLE = {
     .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax,
     .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
     .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16, .round = round_row,
-    .rotate = rotate, .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16, .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel
+    .rotate = rotate, .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16, .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel,
+    .stream_f32 = stream_f32, .stream_f16 = stream_f16, .stream_bf16 = stream_bf16
 };

@@ -28,6 +28,9 @@ struct vec_ops {
     bool (*finite)(const float *x, size_t n);
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_ahead *ahead);
+    void (*stream_f32)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, size_t cols);
+    void (*stream_f16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w, size_t ldw, size_t n, size_t K, size_t cols);
+    void (*stream_bf16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w, size_t ldw, size_t n, size_t K, size_t cols);
 };
 
 extern const struct vec_ops attn_vec_avx512, attn_vec_avx2, attn_vec_generic;

@@ -1,0 +1,57 @@
+/* stream_body.h - the product for few rows of x: w is read as it lies, in long stretches and each number
+ * once, while the sums wait in the first-level cache.
+ *
+ * Included by vec_body.h alone. */
+#ifndef ATTN_COMPUTE_STREAM_BODY_H
+#define ATTN_COMPUTE_STREAM_BODY_H
+
+enum { DEEP = 4 };                      /* steps of k for which sums are read and written once */
+
+/* y[rows, cols] += x[rows, deep] w[deep, cols], rows and deep constants where it is called; cols whole lanes */
+#define STREAM(name, type, from) \
+static inline __attribute__((always_inline)) \
+void name##_steps(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, \
+                  size_t cols) \
+{ \
+    v16 f[ATTN_STREAM][DEEP]; \
+    UNROLL for (size_t r = 0; r < rows; r++) \
+        UNROLL for (size_t k = 0; k < deep; k++) \
+            f[r][k] = all(x[r * ldx + k]); \
+    for (size_t c = 0; c < cols; c += LANES) { \
+        v16 row[DEEP]; \
+        UNROLL for (size_t k = 0; k < deep; k++) { \
+            row[k] = from(w + k * ldw + c); \
+            _mm_prefetch((const char *)(w + (deep + k) * ldw + c), _MM_HINT_T0); \
+        } \
+        UNROLL for (size_t r = 0; r < rows; r++) { \
+            v16 sum = load(y + r * ldy + c); \
+            UNROLL for (size_t k = 0; k < deep; k++) \
+                sum = fma16(f[r][k], row[k], sum); \
+            store(y + r * ldy + c, sum); \
+        } \
+    } \
+} \
+static inline __attribute__((always_inline)) \
+void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t K, size_t cols) \
+{ \
+    size_t k = 0; \
+    for (; k + DEEP <= K; k += DEEP) \
+        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, DEEP, cols); \
+    for (; k < K; k++) \
+        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols); \
+} \
+static void name(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t n, size_t K, size_t cols) \
+{ \
+    switch (n) { \
+    case 1: name##_rows(y, ldy, x, ldx, w, ldw, 1, K, cols); break; \
+    case 2: name##_rows(y, ldy, x, ldx, w, ldw, 2, K, cols); break; \
+    case 3: name##_rows(y, ldy, x, ldx, w, ldw, 3, K, cols); break; \
+    case 4: name##_rows(y, ldy, x, ldx, w, ldw, 4, K, cols); break; \
+    case 5: name##_rows(y, ldy, x, ldx, w, ldw, 5, K, cols); break; \
+    default: name##_rows(y, ldy, x, ldx, w, ldw, ATTN_STREAM, K, cols); break; \
+    } \
+}
+STREAM(stream_f32, float, load) STREAM(stream_f16, uint16_t, from_f16) STREAM(stream_bf16, uint16_t, from_bf16)
+#undef STREAM
+
+#endif

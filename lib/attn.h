@@ -148,6 +148,12 @@ struct attn_vocab_opts { const char *drop; bool lowercase; const char *unknown; 
 int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, size_t text_len,
                      const struct attn_vocab_opts *o, struct attn_err *err);
 
+enum { ATTN_BPE_LEAST = 257, ATTN_BPE_MOST = 1 << 20 };
+/* Learns a byte-level BPE of at most `size` tokens, ATTN_BPE_LEAST to ATTN_BPE_MOST, and writes it into directory
+ * `path` as GPT-2's is: vocab.json and merges.txt.  The last token is <|endoftext|>, which the text may have between
+ * documents; where it has no two neighbours twice there are fewer than `size`.  *tokens: how many. */
+int attn_bpe_learn(const char *path, size_t *tokens, const char *text, size_t len, size_t size, struct attn_err *err);
+
 /* ---- activations and observers --------------------------------------------------------- */
 
 /* In the order of the forward pass. */

@@ -24,6 +24,7 @@ Suite *suite_tokenizer_json(void);
 Suite *suite_rng(void);
 Suite *suite_boxmuller(void);
 Suite *suite_layout(void);
+Suite *suite_learn(void);
 Suite *suite_recipe(void);
 Suite *suite_init(void);
 Suite *suite_init_family(void);

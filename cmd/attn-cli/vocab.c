@@ -1,12 +1,36 @@
-/* vocab.c - the words of a text as a vocabulary. */
+/* vocab.c - the words of a text as a vocabulary, or a byte-level BPE learned from it. */
 #include "file.h"
 #include "input.h"
 #include "say.h"
 #include "table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static const char *path;
+enum { SIZE = 4096 };                   /* unless --size says otherwise */
+
+static struct { const char *path; bool bpe; struct number size; } o;
+
+static int check_usage(struct attn_err *err)
+{
+    if (o.size.given && !o.bpe)
+        return fail(err, ATTN_EUSAGE, "--size is for --bpe: words are as many as the text has");
+    for (const struct option *row = word_options; o.bpe && row->name; row++)
+        if (option_given(row))
+            return fail(err, ATTN_EUSAGE, "--bpe and --%s do not go together: only words are split so", row->name);
+    if (o.bpe && (!o.path || !strcmp(o.path, "-")))
+        return fail(err, ATTN_EUSAGE, "where to? --bpe writes vocab.json and merges.txt: give a directory with -o DIR");
+    return ATTN_OK;
+}
+
+static int learn(const struct input *in, struct attn_err *err)
+{
+    size_t tokens, size = o.size.given ? (size_t)o.size.n : SIZE;
+    if (attn_bpe_learn(o.path, &tokens, in->text, in->len, size, err))
+        return err->code;
+    say_note("%zu tokens%s", tokens, tokens < size ? ": the text gives no more" : "");
+    return ATTN_OK;
+}
 
 static int build(const struct input *in, struct attn_err *err)
 {
@@ -15,7 +39,7 @@ static int build(const struct input *in, struct attn_err *err)
     size_t len, words;
     if (attn_vocab_build(&json, &len, &words, in->text, in->len, &rule, err))
         return err->code;
-    int code = file_write(path, json, len, err);
+    int code = file_write(o.path, json, len, err);
     if (!code)
         say_note("%zu words", words);
     free(json);
@@ -25,28 +49,37 @@ static int build(const struct input *in, struct attn_err *err)
 static int vocab(struct attn_err *err)
 {
     struct input in = {0};
-    int code = input_read(&in, err);
+    int code = check_usage(err);
     if (!code)
-        code = build(&in, err);
+        code = input_read(&in, err);
+    if (!code)
+        code = o.bpe ? learn(&in, err) : build(&in, err);
     input_free(&in);
     return code;
 }
 
 static const struct option options[] = {
-    {'o', "output", OPT_FILE, &path, "PATH", "write to this file (default: -, standard output)", .flags = 0},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output); with --bpe the directory "
+     "for vocab.json and merges.txt", .flags = 0},
+    {0, "bpe", OPT_FLAG, &o.bpe, NULL, "learn byte-level BPE in place of words: the pieces are GPT-2's; of equally frequent "
+     "neighbours those with the lower ids become one first; <|endoftext|> parts documents and is the last token", .flags = 0},
+    {0, "size", OPT_NUMBER, &o.size, "N", "how many tokens --bpe makes, bytes and <|endoftext|> included (default: 4096)",
+     .min = ATTN_BPE_LEAST, .max = ATTN_BPE_MOST},
     {.name = NULL},
 };
 
 const struct command vocab_command = {
     .name = "vocab",
     .run = vocab,
-    .usage = "vocab -f PATH [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json]",
-    .summary = "build a JSON vocabulary from the words of a text",
+    .usage = "vocab -f PATH [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe [--size N] -f PATH -o DIR",
+    .summary = "build a JSON vocabulary (words) or a byte-level BPE from text",
     .about = "Splits a text at white space and numbers its distinct words, sorted by code point, from 0.  init makes a "
-             "model of it; give it the same --drop, --lowercase and --unknown.",
+             "model of it; give it the same --drop, --lowercase and --unknown.  With --bpe it learns which neighbouring bytes and "
+             "tokens become one, and writes the two files that GPT-2's tokenizer has; tokenize -m DIR uses them, and train.",
     .examples = (const struct pair[]){
         {"attn-cli vocab -s \"Life is short, eat dessert first\" --drop , -o vocab.json", "six words"},
         {"attn-cli vocab -f book.txt --lowercase --unknown '<unk>' -o vocab.json", "the words of a book"},
+        {"attn-cli vocab --bpe --size 4096 -f stories.txt -o ./tokens", "pieces of words, for train"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){text_options, word_options, options, general_options, NULL},
 };

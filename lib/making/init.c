@@ -1,29 +1,16 @@
 /* attn_init: a model directory from a config, a recipe and a vocabulary. */
 #include "base/err.h"
-#include "base/out.h"
+#include "base/folder.h"
 #include "io/safetensors.h"
 #include "io/vocab.h"
 #include "making/narrow.h"
 #include "making/recipe.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- files --------------------------------------------------------------------------------- */
-
-static int open_in(struct attn_out **out, const char *dir, const char *file, struct attn_err *err)
-{
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s", dir, file) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a path", dir);
-    int rc = attn_out_open(out, path, err);
-    free(path);
-    return rc;
-}
 
 static struct attn_st_tensor entry_of(const struct attn_drawn *t, const struct attn_narrow *type)
 {
@@ -95,12 +82,13 @@ static int write_directory(const char *dir, const struct attn_init_opts *o, cons
                            struct attn_draw *d, const struct attn_narrow *type, struct attn_err *err)
 {
     struct attn_out *json = NULL, *vocab = NULL, *weights = NULL;
-    int rc = ATTN_OK;
-    bool made = mkdir(dir, 0777) == 0;
-    if (!made && errno != EEXIST)
-        return attn_fail_errno(err, dir, "make this directory");
-    if ((rc = open_in(&json, dir, "config.json", err)) || (rc = open_in(&weights, dir, "model.safetensors", err)) ||
-        (o->vocab && (rc = open_in(&vocab, dir, "vocab.json", err))))
+    bool made;
+    int rc = attn_folder_make(dir, &made, err);
+    if (rc)
+        return rc;
+    if ((rc = attn_folder_open(&json, dir, "config.json", err)) ||
+        (rc = attn_folder_open(&weights, dir, "model.safetensors", err)) ||
+        (o->vocab && (rc = attn_folder_open(&vocab, dir, "vocab.json", err))))
         goto out;
     write_config(json, o, config);
     if (vocab)

@@ -166,7 +166,8 @@ _attn_cli()
         --drop) : ;;
         --unknown) : ;;
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
-        *) _attn_cli_words '--sentence --file --raw --drop --lowercase --unknown --output --quiet --help --version' "$cur" ;;
+        --size) : ;;
+        *) _attn_cli_words '--sentence --file --raw --drop --lowercase --unknown --output --bpe --size --quiet --help --version' "$cur" ;;
         esac ;;
     init)
         case $prev in

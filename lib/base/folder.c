@@ -1,0 +1,24 @@
+#include "base/folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+
+int attn_folder_make(const char *dir, bool *made, struct attn_err *err)
+{
+    *made = mkdir(dir, 0777) == 0;
+    return *made || errno == EEXIST ? ATTN_OK : attn_fail_errno(err, dir, "make this directory");
+}
+
+int attn_folder_open(struct attn_out **out, const char *dir, const char *file, struct attn_err *err)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", dir, file) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a path", dir);
+    int rc = attn_out_open(out, path, err);
+    free(path);
+    return rc;
+}

@@ -317,6 +317,56 @@ struct attn_observer attn_sink_observer(struct attn_sink *s);
 int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
 void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
 
+/* ---- many sentences -------------------------------------------------------------------- */
+
+/* The part of an input that one of `count` processes takes, index 0..count-1: of N records those in
+ * [N*index/count, N*(index+1)/count), or with stride each count-th one.  Zeroed: all of it. */
+struct attn_share { uint64_t index, count; bool stride; };
+/* "2/7"; "auto": what Slurm, Open MPI or PMI say in their variables, as `get`, such as getenv, knows them.
+ * Leaves stride alone. */
+int attn_share_parse(struct attn_share *out, const char *text, char *(*get)(const char *name), struct attn_err *err);
+/* The records of a share without stride: [*from, *to) of N. */
+void attn_share_range(const struct attn_share *s, uint64_t N, uint64_t *from, uint64_t *to);
+uint64_t attn_share_size(const struct attn_share *s, uint64_t N);   /* how many of N records, with or without stride */
+
+/* Sentences out of a file, one after the other, in memory of the longest one; see `batch` in the manual. */
+struct attn_records_opts {
+    const char *path;                   /* NULL or "-": standard input */
+    const char *format;                 /* text ndjson csv tsv; NULL: what the path ends in, else text */
+    const char *column;                 /* csv, tsv: where the text is, by name or else by index; NULL: "text", or the only one */
+    bool headless;                      /* csv, tsv: the first row is a record, too */
+    struct attn_share share;
+    bool (*stop)(void *self);           /* asked some times a second while input is awaited; NULL: never stop */
+    void *self;
+};
+struct attn_record {
+    uint64_t number, line;              /* in the whole input, from 0; where it begins, from 1 */
+    const char *id; size_t id_len;      /* what the input calls it, which others may be called, too; NULL: nothing */
+    bool id_is_number;                  /* of JSON, as written there; else the id is a string */
+    const char *text; size_t text_len;  /* UTF-8; a NUL is a character like any other.  NULL: ids or an error */
+    const int32_t *ids; size_t n;
+    const char *error;                  /* NULL, or what is wrong with it, without file and line */
+};
+enum attn_records_event { ATTN_RECORDS_NEXT, ATTN_RECORDS_END, ATTN_RECORDS_STOPPED };
+
+struct attn_records;
+/* Reads nothing of a pipe yet.  A share without stride is counted first, which takes a regular file. */
+int attn_records_open(struct attn_records **out, const struct attn_records_opts *o, struct attn_err *err);
+void attn_records_close(struct attn_records *r);                    /* NULL is fine */
+/* What `out` points to lives until the next call here.  Fails only where there is no going on. */
+int attn_records_next(struct attn_records *r, struct attn_record *out, enum attn_records_event *what, struct attn_err *err);
+/* Passes over records of the share, without a look into them, until one numbered `to` or above comes next. */
+int attn_records_skip(struct attn_records *r, uint64_t to, struct attn_err *err);
+/* Whether attn_records_next has something to say at once; takes in what there is to read. */
+bool attn_records_ready(struct attn_records *r);
+const char *attn_records_format(const struct attn_records *r);      /* "text", "ndjson"... */
+const char *attn_records_path(const struct attn_records *r);        /* for messages; "standard input" */
+/* Of the whole input; UINT64_MAX: not known before the end is seen. */
+uint64_t attn_records_total(const struct attn_records *r);
+uint64_t attn_records_blank(const struct attn_records *r);          /* lines passed over so far as they were blank */
+/* Bytes of the input read so far and all it has; 0: not known. */
+uint64_t attn_records_bytes(const struct attn_records *r, uint64_t *all);
+
 /* ---- saved activations ----------------------------------------------------------------- */
 
 /* The activations of one run: read back from what a run wrote, or kept while a model runs. */

@@ -42,7 +42,7 @@ static int read_row(struct table *t, struct attn_fields *f, const char *path, st
         const char *s;
         size_t len;
         if (!attn_fields_next(f, &s, &len, &last))
-            return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: a quote is not closed", path, t->rows + 1);
+            return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: a quote is not closed where its field ends", path, t->rows + 1);
         found = i;
         if (i > t->columns)
             continue;
@@ -62,7 +62,7 @@ static int read_header(struct table *t, struct attn_fields *f, const char *path,
     size_t len, i = 0;
     for (bool last = false; !last; i++)
         if (!attn_fields_next(f, &s, &len, &last))
-            return attn_fail(err, ATTN_EFORMAT, "%s: the first row: a quote is not closed", path);
+            return attn_fail(err, ATTN_EFORMAT, "%s: the first row: a quote is not closed where its field ends", path);
     t->columns = i - 1;
     return t->columns ? ATTN_OK
                       : attn_fail(err, ATTN_EFORMAT, "%s: the first row has one field, expected labels of columns after it", path);
@@ -70,7 +70,7 @@ static int read_header(struct table *t, struct attn_fields *f, const char *path,
 
 int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, const char *path, struct attn_err *err)
 {
-    struct attn_fields f = {text, text + len};
+    struct attn_fields f = {text, text + len, ','};
     struct table t = {0};
     int rc = read_header(&t, &f, path, err);
     while (!rc && f.at < f.end)
@@ -96,7 +96,7 @@ static int add_label(struct attn_dump *d, struct attn_dump_list *to, const char 
 
 int attn_dump_read_labels(struct attn_dump *d, const char *text, size_t len, struct attn_err *err)
 {
-    struct attn_fields f = {text, text + len};
+    struct attn_fields f = {text, text + len, ','};
     int rc = ATTN_OK;
     for (size_t row = 0; !rc && f.at < f.end; row++) {
         bool last = false;

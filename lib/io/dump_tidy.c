@@ -175,7 +175,7 @@ static int read_line(struct table *t, struct attn_fields *f)
     while (!last) {
         struct text field;
         if (!attn_fields_next(f, &field.s, &field.len, &last))
-            return refuse(t, "a quote is not closed");
+            return refuse(t, "a quote is not closed where its field ends");
         if (n < FIELDS)
             t->field[n] = field;
         n++;
@@ -191,7 +191,7 @@ static int read_line(struct table *t, struct attn_fields *f)
 int attn_dump_read_tidy(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err)
 {
     struct table t = {.d = d, .path = path, .line = 1, .err = err};
-    struct attn_fields f = {text + header_length(text, len), text + len};
+    struct attn_fields f = {text + header_length(text, len), text + len, ','};
     int rc = f.at > text ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: line 1: expected %s", path, header);
     while (!rc && f.at < f.end) {
         t.line++;

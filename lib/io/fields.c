@@ -2,17 +2,24 @@
 
 #include <string.h>
 
+/* Behind the quotes that a field begins with; NULL: they are not closed. */
+static const char *pass_quotes(const char *p, const char *end)
+{
+    do {
+        p = memchr(p + 1, '"', (size_t)(end - p - 1));
+        if (!p)
+            return NULL;
+    } while (++p < end && *p == '"');
+    return p;
+}
+
 bool attn_fields_next(struct attn_fields *f, const char **s, size_t *len, bool *last)
 {
-    const char *p = f->at;
-    if (p < f->end && *p == '"') {
-        do {
-            p = memchr(p + 1, '"', (size_t)(f->end - p - 1));
-            if (!p)
-                return false;
-        } while (++p < f->end && *p == '"');
-    }
-    while (p < f->end && *p != ',' && *p != '\n')
+    bool quoted = f->at < f->end && *f->at == '"';
+    const char *p = quoted ? pass_quotes(f->at, f->end) : f->at, *closed = p;
+    if (!p)
+        return false;
+    while (p < f->end && *p != f->comma && *p != '\n')
         p++;
     *s = f->at;
     *len = (size_t)(p - f->at);
@@ -20,7 +27,7 @@ bool attn_fields_next(struct attn_fields *f, const char **s, size_t *len, bool *
     if (*last && *len && (*s)[*len - 1] == '\r')
         --*len;
     f->at = p + (p < f->end);
-    return true;
+    return !quoted || *s + *len == closed;
 }
 
 size_t attn_fields_text(char *out, const char *s, size_t len)
@@ -32,4 +39,25 @@ size_t attn_fields_text(char *out, const char *s, size_t len)
         i += quoted && s[i] == '"';     /* doubled */
     }
     return n;
+}
+
+size_t attn_row_end_find(struct attn_row_end *e, const char *s, size_t len, char comma, uint64_t *lines)
+{
+    for (size_t i = 0; i < len; i++) {
+        char c = s[i];
+        bool quote = c == '"';
+        *lines += c == '\n';
+        if (e->quoted) {
+            e->quoted = !quote;
+            e->closing = quote;
+        } else if (c == '\n') {
+            *e = (struct attn_row_end){0};
+            return i + 1;
+        } else {
+            e->quoted = quote && (!e->inside || e->closing);        /* begins a field, or was doubled */
+            e->closing = false;
+            e->inside = c != comma;
+        }
+    }
+    return SIZE_MAX;
 }

@@ -335,6 +335,8 @@ int attn_json_error(const struct attn_json *j, struct attn_err *err)
         snprintf(found, sizeof found, "found '%c'", c);
     else
         snprintf(found, sizeof found, "found byte 0x%02X", (unsigned)c);
+    if (!j->name)
+        return attn_fail(err, ATTN_EFORMAT, "column %zu: %s (%s)", column, j->failed, found);
     return attn_fail(err, ATTN_EFORMAT, "%s: line %zu, column %zu: %s (%s)", j->name, line, column,
                      j->failed, found);
 }

@@ -24,7 +24,7 @@ enum attn_json_event {
 enum { ATTN_JSON_DEPTH = 64 };
 
 struct attn_json {
-    const char *name, *text;            /* name: what messages call the document */
+    const char *name, *text;            /* name: what messages call the document; NULL: it is one line of many */
     size_t len, at;                     /* at: next byte to read */
     size_t start;                       /* where the last key or value begins */
     size_t token, token_len;            /* the last key, string (between the quotes, escapes as written) or number */
@@ -46,7 +46,7 @@ bool attn_json_skip(struct attn_json *j, enum attn_json_event first);
 /* Decodes the last key or string into out (token_len bytes suffice); returns its length. */
 size_t attn_json_string(const struct attn_json *j, char *out);
 bool attn_json_is(const struct attn_json *j, const char *s);        /* the last key or string equals s */
-/* "NAME: line 3, column 7: ...", always ATTN_EFORMAT. */
+/* "NAME: line 3, column 7: ...", without a name "column 7: ..."; always ATTN_EFORMAT. */
 int attn_json_error(const struct attn_json *j, struct attn_err *err);
 /* Line and column (both from 1) of byte `at`. */
 void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column);

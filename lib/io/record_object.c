@@ -1,0 +1,139 @@
+#include "io/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "io/json.h"
+
+struct reader { struct attn_json j; struct attn_record *out; struct attn_record_room *room; bool has_id; struct attn_err *err; };
+
+void attn_record_room_free(struct attn_record_room *room)
+{
+    free(room->text);
+    free(room->id);
+    free(room->ids);
+    *room = (struct attn_record_room){0};
+}
+
+/* About the key or value read last. */
+static int refuse(struct reader *r, const char *what)
+{
+    size_t line, column;
+    if (r->j.failed)
+        return attn_json_error(&r->j, r->err);
+    attn_json_place(&r->j, r->j.start, &line, &column);
+    return attn_fail(r->err, ATTN_EFORMAT, "column %zu: %s", column, what);
+}
+
+static int no_memory(struct reader *r)
+{
+    return attn_fail(r->err, ATTN_ENOMEM, "no memory for a record of %zu bytes", r->j.len);
+}
+
+/* The string read last, where it stands if it has no escapes. */
+static int read_string(struct reader *r, char **room, size_t *size, const char **s, size_t *len)
+{
+    *s = r->j.text + r->j.token;
+    *len = r->j.token_len;
+    if (!r->j.escaped)
+        return ATTN_OK;
+    char *more = attn_grow(*room, size, r->j.token_len, 1);
+    if (!more)
+        return no_memory(r);
+    *s = *room = more;
+    *len = attn_json_string(&r->j, more);
+    return ATTN_OK;
+}
+
+static int read_id(struct reader *r)
+{
+    enum attn_json_event e = attn_json_next(&r->j);
+    if (r->has_id)
+        return refuse(r, "\"id\" for the second time");
+    r->has_id = true;
+    if (e == ATTN_JSON_NULL)
+        return ATTN_OK;
+    if (e != ATTN_JSON_STRING && e != ATTN_JSON_NUMBER)
+        return refuse(r, "expected a string or a number for \"id\"");
+    r->out->id_is_number = e == ATTN_JSON_NUMBER;
+    if (e == ATTN_JSON_STRING)
+        return read_string(r, &r->room->id, &r->room->id_room, &r->out->id, &r->out->id_len);
+    r->out->id = r->j.text + r->j.token;
+    r->out->id_len = r->j.token_len;
+    return ATTN_OK;
+}
+
+static int read_text(struct reader *r)
+{
+    enum attn_json_event e = attn_json_next(&r->j);
+    if (r->out->text)
+        return refuse(r, "\"text\" for the second time");
+    if (e != ATTN_JSON_STRING)
+        return refuse(r, "expected a string for \"text\"");
+    return read_string(r, &r->room->text, &r->room->text_room, &r->out->text, &r->out->text_len);
+}
+
+static int add_id(struct reader *r)
+{
+    int32_t *more = attn_grow(r->room->ids, &r->room->ids_room, r->out->n + 1, sizeof *more);
+    if (!more)
+        return no_memory(r);
+    r->out->ids = r->room->ids = more;
+    if (!r->j.is_whole || r->j.whole > INT32_MAX)
+        return refuse(r, "expected a token id, a whole number in 0..2147483647");
+    more[r->out->n++] = (int32_t)r->j.whole;
+    return ATTN_OK;
+}
+
+static int read_ids(struct reader *r)
+{
+    static const int32_t none;
+    enum attn_json_event e = attn_json_next(&r->j);
+    int rc = ATTN_OK;
+    if (r->out->ids)
+        return refuse(r, "\"ids\" for the second time");
+    if (e != ATTN_JSON_ARRAY)
+        return refuse(r, "expected a list of token ids for \"ids\"");
+    r->out->ids = &none;
+    while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_NUMBER)
+        rc = add_id(r);
+    return rc || e == ATTN_JSON_ARRAY_END ? rc : refuse(r, "expected a token id, a whole number in 0..2147483647");
+}
+
+static int read_member(struct reader *r)
+{
+    if (attn_json_is(&r->j, "text"))
+        return read_text(r);
+    if (attn_json_is(&r->j, "id"))
+        return read_id(r);
+    if (attn_json_is(&r->j, "ids"))
+        return read_ids(r);
+    attn_json_skip(&r->j, attn_json_next(&r->j));
+    return r->j.failed ? attn_json_error(&r->j, r->err) : ATTN_OK;
+}
+
+static int read_all(struct reader *r)
+{
+    enum attn_json_event e = attn_json_next(&r->j);
+    int rc = ATTN_OK;
+    if (e != ATTN_JSON_OBJECT)
+        return refuse(r, "expected an object, {\"text\": \"...\"} or {\"ids\": [...]}");
+    while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_KEY)
+        rc = read_member(r);
+    if (!rc && (e == ATTN_JSON_FAILED || attn_json_next(&r->j) != ATTN_JSON_DONE))
+        rc = attn_json_error(&r->j, r->err);
+    if (!rc && r->out->text && r->out->ids)
+        rc = attn_fail(r->err, ATTN_EFORMAT, "has both \"text\" and \"ids\": expected one of them");
+    if (!rc && !r->out->text && !r->out->ids)
+        rc = attn_fail(r->err, ATTN_EFORMAT, "has neither \"text\" nor \"ids\"");
+    return rc;
+}
+
+int attn_record_read_object(struct attn_record *out, struct attn_record_room *room, const char *s, size_t len, struct attn_err *err)
+{
+    struct reader r = {.out = out, .room = room, .err = err};
+    attn_json_start(&r.j, s, len, NULL);
+    return read_all(&r);
+}

@@ -463,6 +463,15 @@ struct attn_init_opts {
 /* Writes config.json, model.safetensors and, where one is given, vocab.json into directory `path`. */
 int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err);
 
+/* ---- training -------------------------------------------------------------------------- */
+
+struct attn_gradients { double loss, norm; size_t tensors; };       /* norm: of all of them as one vector */
+/* The mean over ids[1..n] of -log p(id given those before it), as the model predicts it from ids[0..n-1] in one go, and
+ * the gradient of that by each of the model's tensors, written to `path` (NULL or "-": standard output) as .safetensors,
+ * float32 under the tensors' own names and in their own layout.  The model is left as it is. */
+int attn_gradients(struct attn_gradients *out, const char *path, const struct attn_model *m, const int32_t *ids, size_t n,
+                   int threads, struct attn_err *err);
+
 /* ---- measuring ------------------------------------------------------------------------- */
 
 /* What this machine can do at most, to hold what was measured against. */

@@ -3,6 +3,7 @@
 #include "suites.h"
 
 #include "agree.h"
+#include "derive.h"
 #include "hf.h"
 #include "scratch.h"
 
@@ -382,7 +383,7 @@ static const struct family { const char *name; void (*config)(struct fam *f), (*
     {"qwen2", qwen2_config, qwen2_tensors}};
 enum { FAMILIES = sizeof families / sizeof *families, ROUNDS = 20 };
 
-static void check(const struct family *family, int round)
+static void check(const struct family *family, void (*by)(const struct agree *a, int T), int round)
 {
     static const char *const dtypes[] = {"F32", "F16", "BF16", NULL};
     struct fam f = {.hf = {.dtype = dtypes[pick(4)]}};
@@ -395,7 +396,7 @@ static void check(const struct family *family, int round)
     fclose(f.text.f);
     char *dir = hf_write(&f.hf, f.text.s, sometimes() ? 2 + (size_t)pick(3) : 1, sometimes());
     const struct agree a = {.dir = dir, .config = &f.c, .weight = hf_weight, .weights = &f.hf, .about = f.text.s};
-    agree_check(&a, round % 5 == 0 ? 1 : round % 5 == 1 ? f.c.n_ctx : 1 + pick(f.c.n_ctx));
+    by(&a, round % 5 == 0 ? 1 : round % 5 == 1 ? f.c.n_ctx : 1 + pick(f.c.n_ctx));
     free(dir);
     hf_free(&f.hf);
     free(f.text.s);
@@ -405,7 +406,15 @@ START_TEST(random_models)
 {
     agree_seed = (unsigned)_i * 7907u + 3;
     for (int round = 0; round < ROUNDS; round++)
-        check(&families[_i % FAMILIES], round);
+        check(&families[_i % FAMILIES], agree_check, round);
+}
+END_TEST
+
+START_TEST(gradients_of_random_models)
+{
+    agree_seed = (unsigned)_i * 7919u + 11;
+    for (int round = 2; round < 4; round++)
+        check(&families[_i], derive_check, round);
 }
 END_TEST
 
@@ -416,6 +425,7 @@ Suite *suite_families(void)
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_loop_test(c, random_models, 0, 2 * FAMILIES);
+    tcase_add_loop_test(c, gradients_of_random_models, 0, FAMILIES);
     suite_add_tcase(s, c);
     return s;
 }

@@ -4,6 +4,7 @@
 #include "suites.h"
 
 #include "agree.h"
+#include "derive.h"
 #include "made.h"
 #include "scratch.h"
 
@@ -98,16 +99,21 @@ static const double *weight_of(void *ctx, const char *name)
 
 /* ---- the comparison ---- */
 
-static void check(const struct ref_config *c, const char *dtype, int T)
+static void check_by(void (*by)(const struct agree *a, int T), const struct ref_config *c, const char *dtype, int T)
 {
     char *text = config_text(c);
     const char *dir = made_model(text, (uint64_t)agree_seed, dtype);
     struct weights w;
     open_weights(&w);
     const struct agree a = {.dir = dir, .config = c, .weight = weight_of, .weights = &w, .about = text};
-    agree_check(&a, T);
+    by(&a, T);
     close_weights(&w);
     free(text);
+}
+
+static void check(const struct ref_config *c, const char *dtype, int T)
+{
+    check_by(agree_check, c, dtype, T);
 }
 
 START_TEST(random_models)
@@ -118,6 +124,24 @@ START_TEST(random_models)
         struct ref_config c = random_config();
         int T = round % 5 == 0 ? 1 : round % 5 == 1 ? c.n_ctx : 1 + agree_pick(c.n_ctx);
         check(&c, dtypes[agree_pick(3)], T);
+    }
+}
+END_TEST
+
+/* Short texts: each tensor takes two losses in double precision.  A norm of few numbers, or of a stream that an mlp of few
+ * has squeezed, has a slope of differences that float32 does not hold. */
+START_TEST(gradients_of_random_models)
+{
+    enum { WIDE = 8 };
+    static const char *const dtypes[] = {"F32", "F16", "BF16"};
+    agree_seed = (unsigned)_i * 104729u + 3;
+    for (int round = 0; round < 8; round++) {
+        struct ref_config c = random_config();
+        c.unembed = true;
+        c.d += WIDE, c.dv += WIDE, c.m += c.m ? WIDE : 0;
+        if (!c.projection)
+            c.d = c.H * c.dv;
+        check_by(derive_check, &c, dtypes[agree_pick(3)], 1 + agree_pick(c.n_ctx < 20 ? c.n_ctx : 20));
     }
 }
 END_TEST
@@ -148,6 +172,7 @@ Suite *suite_reference(void)
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_loop_test(c, random_models, 0, 12);
+    tcase_add_loop_test(c, gradients_of_random_models, 0, 8);
     tcase_add_loop_test(c, sizes_at_the_edge, 0, 4);
     suite_add_tcase(s, c);
     return s;

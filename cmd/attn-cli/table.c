@@ -11,7 +11,7 @@ struct selection selection;
 
 const struct command *const commands[] = {
     &run_command, &tokenize_command, &generate_command, &score_command, &explain_command, &diff_command, &plot_command,
-    &info_command, &vocab_command, &init_command, &bench_command, &help_command, NULL,
+    &info_command, &vocab_command, &init_command, &train_command, &bench_command, &help_command, NULL,
 };
 
 const struct option model_options[] = {

@@ -63,7 +63,7 @@ const struct option *option_at(const struct command *c, size_t i);      /* NULL 
 const char *option_given(const struct option *o);
 
 extern const struct command run_command, tokenize_command, generate_command, score_command, explain_command, diff_command,
-    plot_command, info_command, vocab_command, init_command, bench_command, help_command;
+    plot_command, info_command, vocab_command, init_command, train_command, bench_command, help_command;
 
 /* Options that several commands share, and where their values are. */
 extern struct common {

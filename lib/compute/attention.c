@@ -29,6 +29,13 @@ static struct range seen(const struct attn_head *h, size_t t)
     return (struct range){least(lo, h->Tk), least(end, h->Tk)};
 }
 
+void attn_head_sees(const struct attn_head *h, size_t t, size_t *lo, size_t *hi)
+{
+    struct range r = seen(h, t);
+    *lo = r.lo;
+    *hi = r.hi;
+}
+
 /* The columns that matter to the result of some rows.  They start at a multiple of 16, so that a sum over a
  * row falls into the same lanes as one over all keys. */
 static struct range reach(const struct attn_head *h, size_t row0, size_t rows)

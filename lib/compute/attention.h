@@ -37,6 +37,8 @@ enum { ATTN_BAND = 48 };                /* rows in a band, at most: whole tiles 
 /* m[rows, ld] is the scratch of queries row0 .. row0 + rows, ld a multiple of 64 of at least Tk. */
 struct attn_band { size_t row0, rows; float *m; size_t ld; };
 
+/* What query t may see: lo <= key < hi, of which an arbitrary mask hides some besides. */
+void attn_head_sees(const struct attn_head *h, size_t t, size_t *lo, size_t *hi);
 /* Keys and values are read up to this one. */
 size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
 /* Whether attn_band_scores may be left out where nobody looks at scores. */

@@ -127,7 +127,7 @@ static void plain_mlp(struct attn_pass *p, const struct attn_rows *pre, const st
     }
     multiply(p, pre, y, in, ATTN_STORE);
     tell(p, ATTN_ACT_MLP_PRE, layer, pre, 0);
-    attn_rows_activate(p->team, pre, NULL, p->w->mlp);
+    attn_rows_activate(p->team, pre, pre, NULL, p->w->mlp);
 }
 
 /* silu(y gate) * (y in) */
@@ -143,7 +143,7 @@ static void gated_mlp(struct attn_pass *p, const struct attn_rows *pre, const st
     }
     multiply(p, &linear, y, &b->in, ATTN_STORE);
     tell(p, ATTN_ACT_MLP_LINEAR, layer, &linear, 0);
-    attn_rows_activate(p->team, pre, &linear, p->w->mlp);
+    attn_rows_activate(p->team, pre, pre, &linear, p->w->mlp);
 }
 
 /* The MLP up to its last product. */

@@ -1,18 +1,18 @@
 #include "compute/rows.h"
 
-#include "compute/vec.h"
-
 #include <string.h>
 
 enum { CHUNK = 16 };                    /* rows an item */
 
 struct job {
-    const struct attn_rows *y, *x;
+    const struct attn_rows *y, *x, *pre;
     const float *w, *b;                 /* of a norm, or cosines and sines */
     float eps;
     bool rms;
     enum attn_mlp_form kind;
     size_t dh, rotary;
+    const struct attn_drop *drop;
+    size_t first;
     void (*row)(const struct job *j, float *y, const float *x, size_t i);
 };
 
@@ -72,19 +72,19 @@ void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x)
 
 static void activate_row(const struct job *j, float *y, const float *x, size_t i)
 {
-    (void)i;
+    const float *pre = j->pre->data + i * j->pre->ld;
     if (j->kind == ATTN_GELU)
-        attn_vec_gelu(y, y, j->y->cols);
+        attn_vec_gelu(y, pre, j->y->cols);
     else if (j->kind == ATTN_GELU_NEW)
-        attn_vec_gelu_new(y, y, j->y->cols);
+        attn_vec_gelu_new(y, pre, j->y->cols);
     else
-        attn_vec_silu_mul(y, y, x, j->y->cols);
+        attn_vec_silu_mul(y, pre, x, j->y->cols);
 }
 
-void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
+void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre, const struct attn_rows *x,
                         enum attn_mlp_form kind)
 {
-    struct job j = {.y = y, .x = x, .kind = kind, .row = activate_row};
+    struct job j = {.y = y, .x = x, .pre = pre, .kind = kind, .row = activate_row};
     each_row(t, &j, 30);
 }
 
@@ -99,6 +99,18 @@ void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh,
 {
     struct job j = {.y = y, .w = cos, .b = sin, .dh = dh, .rotary = r, .row = rotate_row};
     each_row(t, &j, 6);
+}
+
+static void drop_row(const struct job *j, float *y, const float *x, size_t i)
+{
+    attn_vec_drop(y, x, j->drop, j->first + i, j->y->cols);
+}
+
+void attn_rows_drop(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_drop *d,
+                    size_t first)
+{
+    struct job j = {.y = y, .x = x, .drop = d, .first = first, .row = drop_row};
+    each_row(t, &j, 8);
 }
 
 bool attn_rows_finite(const struct attn_rows *x)

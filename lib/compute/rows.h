@@ -3,6 +3,7 @@
 #define ATTN_COMPUTE_ROWS_H
 
 #include "base/team.h"
+#include "compute/vec.h"
 #include "compute/weights.h"
 
 /* A block of n rows of `cols` numbers. */
@@ -14,11 +15,14 @@ void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct
 /* y += x */
 void attn_rows_add(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x);
 void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x);
-/* y = gelu(y), or silu(y) * x for SwiGLU */
-void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
+/* y = gelu(pre), or silu(pre) * x for SwiGLU; pre may be y */
+void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre, const struct attn_rows *x,
                         enum attn_mlp_form kind);
 /* Turns the first r numbers of every head of y (cols = heads * dh) by the angles of its row: cos, sin [n, r/2]. */
 void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh, size_t r, const float *cos, const float *sin);
+/* y = x with numbers dropped, of gradients the same ones; first: row 0 as attn_vec_drop counts them. */
+void attn_rows_drop(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_drop *d,
+                    size_t first);
 bool attn_rows_finite(const struct attn_rows *x);
 
 #endif

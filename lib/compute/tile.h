@@ -8,22 +8,23 @@
 
 enum { TILE = TILE_COLS * LANES, STEPS = 8 };  /* STEPS of k between two times of asking */
 
-/* rows (at most TILE_ROWS, a constant where it is called) x TILE columns */
+/* rows (at most TILE_ROWS, a constant where it is called) x TILE columns; row: from one row of x to the next,
+ * step: to the next step of k, one of them the constant 1 */
 static inline __attribute__((always_inline))
-void tile(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const float *w, size_t ldw,
           size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t each)
 {
     v16 acc[TILE_ROWS][TILE_COLS];
-    const float *lower = x + 3 * ldx;   /* two pointers leave the registers to the sums */
+    const float *lower = x + 3 * row;   /* two pointers leave the registers to the sums */
     UNROLL for (size_t r = 0; r < rows; r++)
         UNROLL for (size_t c = 0; c < TILE_COLS; c++)
             acc[r][c] = more ? load(y + r * ldy + c * LANES) : all(0);
-    for (size_t k = 0; k < K; k++, x++, lower++, w += ldw) {
+    for (size_t k = 0; k < K; k++, x += step, lower += step, w += ldw) {
         v16 col[TILE_COLS];
         UNROLL for (size_t c = 0; c < TILE_COLS; c++)
             col[c] = load(w + c * LANES);
         UNROLL for (size_t r = 0; r < rows; r++) {
-            v16 f = all(r < 3 ? x[r * ldx] : lower[(r - 3) * ldx]);
+            v16 f = all(r < 3 ? x[r * row] : lower[(r - 3) * row]);
             UNROLL for (size_t c = 0; c < TILE_COLS; c++)
                 acc[r][c] = fma16(f, col[c], acc[r][c]);
         }
@@ -39,7 +40,7 @@ void tile(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
                                        size_t K, bool more, struct attn_ahead *ahead, size_t each) \
 { \
-    tile(y, ldy, x, ldx, w, ldw, n, K, more, ahead, each); \
+    tile(y, ldy, x, ldx, 1, w, ldw, n, K, more, ahead, each); \
 }
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
 #if TILE_ROWS == 6

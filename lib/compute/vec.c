@@ -92,3 +92,24 @@ void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const voi
     else
         ops()->stream_bf16(y, ldy, x, ldx, half, ldw, n, K, cols);
 }
+
+void attn_vec_outer(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K)
+{
+    ops()->outer(y, ldy, x, ldx, w, ldw, n, K);
+}
+
+void attn_vec_gelu_back(float *dy, float *x, size_t n) { ops()->gelu_back(dy, x, n); }
+void attn_vec_gelu_new_back(float *dy, float *x, size_t n) { ops()->gelu_new_back(dy, x, n); }
+void attn_vec_silu_mul_back(float *dy, float *g, float *x, size_t n) { ops()->silu_mul_back(dy, g, x, n); }
+void attn_vec_softmax_back(float *dp, const float *p, float s, size_t n) { ops()->softmax_back(dp, p, s, n); }
+double attn_vec_loss(float *x, size_t target, float weight, size_t n) { return ops()->loss(x, target, weight, n); }
+
+void attn_vec_norm_back(const struct attn_norm_back *b, const float *dy, const float *x, size_t n)
+{
+    ops()->norm_back(b, dy, x, n);
+}
+
+void attn_vec_drop(float *y, const float *x, const struct attn_drop *d, uint64_t row, size_t n)
+{
+    ops()->drop(y, x, d, row, n);
+}

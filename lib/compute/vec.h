@@ -57,6 +57,25 @@ void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t 
  * from 0, or from y when `more`.  ld in floats. */
 void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                     size_t n, size_t K, bool more, struct attn_ahead *ahead);
+/* y[n, 64] += x[K, n]' w[K, 64]: the chain goes on from y. */
+void attn_vec_outer(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K);
+
+/* Backwards: dy is the gradient of the loss by what a function gave, and becomes that by what it read, x; where
+ * x is not needed any more it becomes what the function gave, so that nobody has to keep that. */
+void attn_vec_gelu_back(float *dy, float *x, size_t n);
+void attn_vec_gelu_new_back(float *dy, float *x, size_t n);
+/* dy by g; x becomes the gradient by x, g what silu_mul gave. */
+void attn_vec_silu_mul_back(float *dy, float *g, float *x, size_t n);
+/* dp by the scores before they were scaled by s; p[n] is what softmax gave. */
+void attn_vec_softmax_back(float *dp, const float *p, float s, size_t n);
+/* Adds the gradients of a norm by x, weight and bias to dx, dw and db[n]; db may be NULL. */
+struct attn_norm_back { float *dx, *dw, *db; const float *w; float eps; bool rms; };
+void attn_vec_norm_back(const struct attn_norm_back *b, const float *dy, const float *x, size_t n);
+/* -log softmax(x)[target]; x becomes weight times its gradient.  What is not finite makes it NaN or infinite. */
+double attn_vec_loss(float *x, size_t target, float weight, size_t n);
+/* y = x * scale, or 0 for numbers that chance picks; it depends on key, row and place in the row alone. */
+struct attn_drop { uint64_t key; uint32_t below; float scale; };    /* below: of 2^32 so many */
+void attn_vec_drop(float *y, const float *x, const struct attn_drop *d, uint64_t row, size_t n);
 
 /* y[n, cols] += x[n, K] w[K, cols] for few rows, n at most STREAM and cols whole sixteens, of w's elements from `first` on:
  * the same chains, at the speed of memory. */

@@ -6,7 +6,7 @@
 #include "compute/ahead.h"
 #include "compute/block_body.h"
 #include "compute/stream_body.h"
-#include "compute/tile.h"
+#include "compute/tile_turned.h"
 
 #include <math.h>
 
@@ -146,8 +146,8 @@ static void rmsnorm(float *y, const float *x, const float *w, float eps, size_t 
 }
 
 /* erfc(z) / 2 for z >= 0 is exp(-z^2) t Q(t) / 2 with t = 1 / (1 + z/2); Q is a minimax polynomial
- * (2e-8 relative for z up to 10).  Phi(x) = erfc(-x / sqrt(2)) / 2. */
-static inline v16 gelu16(v16 x)
+ * (2e-8 relative for z up to 10).  Phi(x) = erfc(-x / sqrt(2)) / 2; bell is exp(-x^2 / 2). */
+static inline v16 phi16(v16 x, v16 *bell)
 {
     v16 z = max(mul(x, all(0.707106781f)), mul(x, all(-0.707106781f)));
     v16 t = quot(all(1.0f), fma16(z, all(0.5f), all(1.0f)));
@@ -161,14 +161,17 @@ static inline v16 gelu16(v16 x)
     q = fma16(q, t, all(0.2386450134f));
     q = fma16(q, t, all(0.2828570176f));
     q = fma16(q, t, all(0.2820644999f));
-    v16 tail = mul(mul(mul(q, t), all(0.5f)), exp16(mul(mul(z, z), all(-1.0f))));
-    return mul(x, where_neg(x, tail, sub(all(1.0f), tail)));
+    *bell = exp16(mul(mul(z, z), all(-1.0f)));
+    v16 tail = mul(mul(mul(q, t), all(0.5f)), *bell);
+    return where_neg(x, tail, sub(all(1.0f), tail));
 }
 
 static void gelu(float *y, const float *x, size_t n)
 {
-    for (size_t i = 0; i < n; i += LANES)
-        put(y + i, gelu16(get(x + i, n - i, 0)), n - i);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 bell, at = get(x + i, n - i, 0);
+        put(y + i, mul(at, phi16(at, &bell)), n - i);
+    }
 }
 
 static inline v16 gelu_new16(v16 x)
@@ -219,10 +222,14 @@ static bool finite_row(const float *x, size_t n)
     return total == 0;
 }
 
+#include "compute/slope_body.h"
+
 const struct vec_ops TABLE = {
     .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax,
     .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
     .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16, .round = round_row,
-    .rotate = rotate, .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16, .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel,
+    .rotate = rotate, .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16, .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel, .outer = outer,
+    .gelu_back = gelu_back, .gelu_new_back = gelu_new_back, .silu_mul_back = silu_mul_back, .softmax_back = softmax_back,
+    .norm_back = norm_back, .loss = loss_row, .drop = drop,
     .stream_f32 = stream_f32, .stream_f16 = stream_f16, .stream_bf16 = stream_bf16
 };

@@ -31,6 +31,14 @@ struct vec_ops {
     void (*stream_f32)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, size_t cols);
     void (*stream_f16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w, size_t ldw, size_t n, size_t K, size_t cols);
     void (*stream_bf16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w, size_t ldw, size_t n, size_t K, size_t cols);
+    void (*outer)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K);
+    void (*gelu_back)(float *dy, float *x, size_t n);
+    void (*gelu_new_back)(float *dy, float *x, size_t n);
+    void (*silu_mul_back)(float *dy, float *g, float *x, size_t n);
+    void (*softmax_back)(float *dp, const float *p, float s, size_t n);
+    void (*norm_back)(const struct attn_norm_back *b, const float *dy, const float *x, size_t n);
+    double (*loss)(float *x, size_t target, float weight, size_t n);
+    void (*drop)(float *y, const float *x, const struct attn_drop *d, uint64_t row, size_t n);
 };
 
 extern const struct vec_ops attn_vec_avx512, attn_vec_avx2, attn_vec_generic;

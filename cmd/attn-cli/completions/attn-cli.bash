@@ -26,7 +26,7 @@ _attn_cli()
     if [[ $cur == "=" ]]; then cur=; fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _attn_cli_words 'run tokenize generate score explain diff plot info vocab init bench help --help --version' "$cur"
+        _attn_cli_words 'run tokenize generate score explain diff plot info vocab init train bench help --help --version' "$cur"
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -204,6 +204,17 @@ _attn_cli()
         --unknown) : ;;
         *) _attn_cli_words '--output --seed --draw --dtype --rng --family --vocab --config --vocab-size --n-ctx --n-layer --n-head --n-kv-head --d-model --d-head --d-value --d-mlp --position --norm --norm-eps --mlp --mask --scale --residual --output-projection --bias --tied --unembed --rope-theta --drop --lowercase --unknown --quiet --help --version' "$cur" ;;
         esac ;;
+    train)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
+        --ids) : ;;
+        --gradients) _attn_cli_paths -f '' "$cur" ;;
+        -t|--threads) : ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --gradients --threads --quiet --help --version' "$cur" ;;
+        esac ;;
     bench)
         case $prev in
         -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
@@ -216,7 +227,7 @@ _attn_cli()
     help)
         case $prev in
         --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
-        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain diff plot info vocab init bench help' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain diff plot info vocab init train bench help' "$cur" ;;
         esac ;;
     esac
 }

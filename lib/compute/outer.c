@@ -1,0 +1,62 @@
+#include "compute/outer.h"
+
+#include "compute/slab.h"
+#include "compute/vec.h"
+
+#include <string.h>
+
+enum { PANEL = ATTN_PANEL, LINE = 64, PART = 96 };      /* rows of y that one copy of w serves, in whole tiles */
+
+struct job {
+    float *y; size_t ldy;
+    const struct attn_rows *x, *w;
+    struct attn_mat view;               /* of w, as slabs are cut from it */
+    size_t parts;                       /* of y's rows */
+};
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* sum[n, 64] goes on by all rows of x and w. */
+static void sum_up(const struct job *j, float *sum, const float *x, size_t n, size_t panel)
+{
+    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
+    struct attn_ahead none = {0};
+    for (size_t k = 0; k < j->w->n; k += ATTN_SLAB) {
+        struct attn_slab s = attn_slab_of(&j->view, panel, k, ATTN_SLAB);
+        struct attn_floats w = attn_slab_floats(copy, &j->view, &s, n, false, &none);
+        attn_vec_outer(sum, PANEL, x + k * j->x->ld, j->x->ld, w.at, w.ld, n, s.K);
+    }
+}
+
+/* So many rows of y, 64 of its columns: items of one panel lie side by side. */
+static void one_item(void *ctx, size_t item, int worker)
+{
+    (void)worker;
+    const struct job *j = ctx;
+    _Alignas(LINE) float sum[PART * PANEL];
+    size_t panel = item / j->parts, i0 = item % j->parts * PART, n = least(j->x->cols - i0, PART);
+    size_t cols = least(j->w->cols - panel * PANEL, PANEL);
+    float *y = j->y + i0 * j->ldy + panel * PANEL;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(sum + i * PANEL, y + i * j->ldy, cols * sizeof *y);
+        memset(sum + i * PANEL + cols, 0, (PANEL - cols) * sizeof *y);
+    }
+    sum_up(j, sum, j->x->data + i0, n, panel);
+    for (size_t i = 0; i < n; i++)
+        memcpy(y + i * j->ldy, sum + i * PANEL, cols * sizeof *y);
+}
+
+void attn_outer(struct attn_team *t, float *y, size_t ldy, const struct attn_rows *x, const struct attn_rows *w)
+{
+    struct job j = {.y = y, .ldy = ldy, .x = x, .w = w, .parts = (x->cols + PART - 1) / PART,
+                    .view = {.data = w->data, .type = ATTN_F32, .in = w->n, .out = w->cols, .ld = w->ld}};
+    size_t panels = (w->cols + PANEL - 1) / PANEL;
+    attn_team_run(t, j.parts * panels, 2.0 * (double)w->n * (double)x->cols * (double)w->cols, one_item, &j);
+}
+
+void attn_outer_sum(struct attn_team *t, float *y, const struct attn_rows *w)
+{
+    float one = 1;
+    struct attn_rows ones = {&one, 0, w->n, 1};
+    attn_outer(t, y, w->cols, &ones, w);
+}

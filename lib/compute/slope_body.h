@@ -1,0 +1,121 @@
+/* slope_body.h - derivatives of what vec_body.h computes, and the loss where they begin.
+ *
+ * Included by vec_body.h alone.  A function is computed again beside its derivative wherever that saves keeping
+ * its result: the exponential is shared. */
+#ifndef ATTN_COMPUTE_SLOPE_BODY_H
+#define ATTN_COMPUTE_SLOPE_BODY_H
+
+/* (x Phi(x))' = Phi(x) + x exp(-x^2 / 2) / sqrt(2 pi) */
+static void gelu_back(float *dy, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 bell, at = get(x + i, n - i, 0), phi = phi16(at, &bell);
+        v16 slope = fma16(mul(at, all(0.39894228f)), bell, phi);
+        put(dy + i, mul(get(dy + i, n - i, 0), slope), n - i);
+        put(x + i, mul(at, phi), n - i);
+    }
+}
+
+/* The sigmoid s = 1 / (1 + e), e = exp(-u), and what it leaves: 1 - s = e s without a difference of near numbers. */
+static inline v16 sigmoid16(v16 u, v16 *rest)
+{
+    v16 e = exp16(mul(u, all(-1.0f))), s = quot(all(1.0f), add(all(1.0f), e));
+    *rest = mul(e, s);
+    return s;
+}
+
+/* (x s(u))' = s + x s (1 - s) u', u = 2 sqrt(2/pi) (x + 0.044715 x^3) */
+static void gelu_new_back(float *dy, float *x, size_t n)
+{
+    const v16 two = all(1.59576912f);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 at = get(x + i, n - i, 0), cube = mul(mul(at, at), all(0.044715f)), rest;
+        v16 s = sigmoid16(mul(two, mul(at, add(cube, all(1.0f)))), &rest);
+        v16 du = mul(two, fma16(cube, all(3.0f), all(1.0f)));
+        v16 slope = fma16(mul(mul(at, s), rest), du, s);
+        put(dy + i, mul(get(dy + i, n - i, 0), slope), n - i);
+        put(x + i, mul(at, s), n - i);
+    }
+}
+
+/* (g s(g))' = s + g s (1 - s) */
+static void silu_mul_back(float *dy, float *g, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 rest, at = get(g + i, n - i, 0), by = get(x + i, n - i, 0), d = get(dy + i, n - i, 0);
+        v16 s = sigmoid16(at, &rest), silu = mul(at, s);
+        put(dy + i, mul(mul(d, by), fma16(silu, rest, s)), n - i);
+        put(x + i, mul(d, silu), n - i);
+        put(g + i, mul(silu, by), n - i);
+    }
+}
+
+/* p (dp - sum p dp) s */
+static void softmax_back(float *dp, const float *p, float s, size_t n)
+{
+    v16 sum = all(0);
+    for (size_t i = 0; i < n; i += LANES)
+        sum = fma16(get(p + i, n - i, 0), get(dp + i, n - i, 0), sum);
+    const v16 dot = all((float)dsum(wide(sum))), by = all(s);
+    for (size_t i = 0; i < n; i += LANES)
+        put(dp + i, mul(mul(get(p + i, n - i, 0), by), sub(get(dp + i, n - i, 0), dot)), n - i);
+}
+
+/* With h = (x - mean) inv and g = dy w: dx += inv (g - mean(g) - h mean(g h)); without the mean in RMS norms. */
+static void norm_back(const struct attn_norm_back *b, const float *dy, const float *x, size_t n)
+{
+    double mu = b->rms ? 0 : sum_row(x, n) / (double)n;
+    double sd = 1 / sqrt(sum_squares(x, mu, n) / (double)n + (double)b->eps);
+    const d16 mean = dall(mu), inv = dall(sd);
+    d16 sum = dall(0), dot = dall(0);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 h = centred(get(x + i, n - i, (float)mu), mean, inv), d = get(dy + i, n - i, 0);
+        v16 g = mul(d, get(b->w + i, n - i, 0));
+        sum = dadd(sum, wide(g));
+        dot = dadd(dot, dmul(wide(g), wide(h)));
+        put(b->dw + i, fma16(d, h, get(b->dw + i, n - i, 0)), n - i);
+        if (b->db)
+            put(b->db + i, add(get(b->db + i, n - i, 0), d), n - i);
+    }
+    const v16 by = all((float)sd), all_g = all(b->rms ? 0 : (float)(dsum(sum) / (double)n));
+    const v16 along = all((float)(-dsum(dot) / (double)n));
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 h = centred(get(x + i, n - i, 0), mean, inv), g = mul(get(dy + i, n - i, 0), get(b->w + i, n - i, 0));
+        put(b->dx + i, fma16(by, fma16(h, along, sub(g, all_g)), get(b->dx + i, n - i, 0)), n - i);
+    }
+}
+
+static double loss_row(float *x, size_t target, float weight, size_t n)
+{
+    float at = x[target], top = row_max(x, 1, n);
+    const v16 max = all(top);
+    d16 sum = dall(0);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 e = exp16(sub(get(x + i, n - i, -INFINITY), max));
+        sum = dadd(sum, wide(e));
+        put(x + i, e, n - i);
+    }
+    double total = dsum(sum);
+    scale(x, x, (float)(weight / total), n);
+    x[target] -= weight;
+    return log(total) + (double)top - (double)at;
+}
+
+/* A number of 32 bits from one, which looks random (C. Wellons' lowbias32). */
+static inline uint32_t scatter(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+static void drop(float *y, const float *x, const struct attn_drop *d, uint64_t row, size_t n)
+{
+    uint64_t mixed = (d->key ^ row) * 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
+    uint32_t low = (uint32_t)mixed, high = (uint32_t)(mixed >> 32);
+    for (size_t i = 0; i < n; i++)
+        y[i] = scatter(scatter(low + (uint32_t)i) ^ high) >= d->below ? x[i] * d->scale : 0;
+}
+
+#endif

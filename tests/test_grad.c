@@ -1,0 +1,329 @@
+/* Loss and gradients: a recorded checkpoint, the same bits at any number of threads, what is dropped, what goes wrong.
+ * test_reference.c and test_families.c hold every kind of model against slopes in double precision. */
+#include "suites.h"
+
+#include "golden.h"
+#include "made.h"
+#include "scratch.h"
+#include "shell.h"
+
+#include "train/grad.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a model and its gradients ---- */
+
+struct trainee { struct attn_model *model; struct attn_params *p; };
+
+static struct trainee open_trainee(const char *dir)
+{
+    struct trainee t = {0};
+    struct attn_err err = {0};
+    ck_assert_msg(attn_model_open(&t.model, dir, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_params_new(&t.p, t.model, &err) == ATTN_OK, "%s", err.msg);
+    return t;
+}
+
+static void close_trainee(struct trainee *t)
+{
+    attn_params_free(t->p);
+    attn_model_close(t->model);
+}
+
+static double add(struct trainee *t, const struct attn_grad_plan *plan, const struct attn_grad_batch *b)
+{
+    struct attn_grad *g = NULL;
+    struct attn_err err = {0};
+    double loss;
+    ck_assert_msg(attn_grad_new(&g, t->p, plan, &err) == ATTN_OK && attn_grad_add(g, &loss, b, &err) == ATTN_OK, "%s", err.msg);
+    attn_grad_free(g);
+    return loss;
+}
+
+/* Ids of `sentences` texts, each with the next one as a target. */
+struct texts { int32_t *ids, *targets; size_t T[8], n, rows; };
+
+static struct texts some_texts(size_t V, size_t longest, size_t n)
+{
+    struct texts x = {.n = n, .ids = calloc(8 * longest, sizeof *x.ids), .targets = calloc(8 * longest, sizeof *x.targets)};
+    for (size_t i = 0; i < n; i++) {
+        x.T[i] = i % 3 == 0 ? longest : longest / (i + 1) + 1;
+        for (size_t t = 0; t < x.T[i]; t++, x.rows++) {
+            x.ids[x.rows] = (int32_t)((x.rows * 7919 + x.rows / 5) % V);
+            x.targets[x.rows] = t + 1 < x.T[i] ? (int32_t)(((x.rows + 1) * 7919 + (x.rows + 1) / 5) % V) : -1;
+        }
+    }
+    return x;
+}
+
+static struct attn_grad_batch batch_of(const struct texts *x)
+{
+    return (struct attn_grad_batch){.ids = x->ids, .targets = x->targets, .T = x->T, .sentences = x->n, .seed = 4, .step = 9};
+}
+
+static void free_texts(struct texts *x)
+{
+    free(x->ids), free(x->targets);
+}
+
+#define NATIVE(more) "{\"model_type\": \"attn-decoder\", \"vocab_size\": 75, \"n_ctx\": 150, \"n_layer\": 2, \"n_head\": 4, " \
+    "\"n_kv_head\": 2, \"d_model\": 40, \"d_head\": 10, \"d_value\": 12, \"d_mlp\": 72, \"residual\": true, \"output_projection\": true, " \
+    "\"unembed\": true, " more "}"
+static const char *const configs[] = {
+    NATIVE("\"norm\": \"layernorm\", \"position\": \"learned\", \"mlp\": \"gelu\", \"bias\": true"),
+    NATIVE("\"norm\": \"rmsnorm\", \"position\": \"rope\", \"mlp\": \"swiglu\", \"tied\": false")};
+
+/* ---- a recorded checkpoint ---- */
+
+/* Float32 against double: losses agree to 2e-8 of themselves, gradients to 3e-6 of a tensor's largest. */
+START_TEST(golden_gradients)
+{
+    struct trainee t = open_trainee("tests/golden/checkpoints/gpt2-a");
+    cJSON *doc = golden_read("tests/golden/gradients/gpt2-a/loss.json");
+    struct made_weights want = {0};
+    struct attn_err err = {0};
+    size_t n, targets;
+    float *ids = golden_floats(golden_get(doc, "ids"), &n);
+    int32_t id[64];
+    for (size_t i = 0; i < n; i++)
+        id[i] = (int32_t)ids[i];
+    targets = n - 1;
+    struct attn_grad_batch b = {.ids = id, .targets = id + 1, .T = &targets, .sentences = 1};
+    double loss = add(&t, &(struct attn_grad_plan){0}, &b);
+    ck_assert_double_eq_tol(loss, golden_number(doc, "loss"), 1e-6);
+    const char *path = "tests/golden/gradients/gpt2-a/gradients.safetensors";
+    ck_assert(attn_map_open(&want.map, path, SIZE_MAX, &err) == ATTN_OK && attn_st_open(&want.st, want.map.data, want.map.len, path, &err) == ATTN_OK);
+    ck_assert_uint_eq(t.p->n, attn_st_count(want.st));
+    for (size_t i = 0; i < t.p->n; i++) {
+        const struct attn_param *p = &t.p->param[i];
+        const struct attn_st_tensor *w = made_tensor(&want, p->name);
+        const float *x = (const void *)w->data;
+        double most = 0, off = 0;
+        ck_assert(w->count == p->count && w->ndim == p->ndim && memcmp(w->shape, p->shape, (size_t)p->ndim * sizeof *p->shape) == 0);
+        for (size_t k = 0; k < p->count; k++) {
+            most = fmax(most, fabs((double)x[k]));
+            off = fmax(off, fabs((double)(x[k] - t.p->grad[p->at + k])));
+        }
+        ck_assert_msg(off <= 1e-5 * most, "%s: off by %g of %g", p->name, off, most);
+        ck_assert_int_eq(p->decays, strstr(p->name, "ln_") == NULL && strstr(p->name, ".bias") == NULL);
+    }
+    made_close(&want);
+    free(ids);
+    cJSON_Delete(doc);
+    close_trainee(&t);
+}
+END_TEST
+
+/* ---- the same bits ---- */
+
+START_TEST(threads_change_no_bit)
+{
+    static const int threads[] = {1, 2, 3, 7};
+    static const struct attn_dropout dropped[] = {{0}, {0.1F, 0.2F, 0.3F}};
+    const char *dir = made_model(configs[_i % 2], 3, "F32");
+    struct texts x = some_texts(75, 150, 5);
+    struct attn_grad_batch b = batch_of(&x);
+    float *first = NULL;
+    double loss[4];
+    for (int i = 0; i < 4; i++) {
+        struct trainee t = open_trainee(dir);
+        struct attn_grad_plan plan = {.threads = threads[i], .rows = 200, .dropout = dropped[_i / 2]};
+        loss[i] = add(&t, &plan, &b);
+        first = first ? first : memcpy(malloc(t.p->count * sizeof *first), t.p->grad, t.p->count * sizeof *first);
+        ck_assert_msg(loss[i] == loss[0] && memcmp(first, t.p->grad, t.p->count * sizeof *first) == 0, "%d threads", threads[i]);
+        close_trainee(&t);
+    }
+    free(first);
+    free_texts(&x);
+}
+END_TEST
+
+/* Chains over the rows go on from one group of sentences to the next: matrices get the same bits. */
+START_TEST(groups_and_parts_add_up)
+{
+    const char *dir = made_model(configs[1], 3, "F32");
+    struct texts x = some_texts(75, 150, 5);
+    struct attn_grad_batch b = batch_of(&x), part = b;
+    struct trainee whole = open_trainee(dir), cut = open_trainee(dir), parts = open_trainee(dir);
+    double loss = add(&whole, &(struct attn_grad_plan){.rows = 2000}, &b), sum = 0;
+    ck_assert_double_eq_tol(add(&cut, &(struct attn_grad_plan){.rows = 1}, &b), loss, 1e-12);
+    for (size_t i = 0; i < b.sentences; i++) {
+        part.T = &b.T[i], part.sentences = 1, part.N = x.rows - x.n;
+        sum += add(&parts, &(struct attn_grad_plan){.rows = 1}, &part);
+        part.ids += b.T[i], part.targets += b.T[i];
+    }
+    ck_assert_double_eq_tol(sum, loss, 1e-12);
+    for (size_t i = 0; i < whole.p->n; i++) {
+        const struct attn_param *p = &whole.p->param[i];
+        if (!p->decays || !strstr(p->name, "blocks."))
+            continue;
+        ck_assert_msg(memcmp(whole.p->grad + p->at, cut.p->grad + p->at, p->count * sizeof(float)) == 0, "%s", p->name);
+        ck_assert_msg(memcmp(whole.p->grad + p->at, parts.p->grad + p->at, p->count * sizeof(float)) == 0, "%s", p->name);
+    }
+    close_trainee(&whole), close_trainee(&cut), close_trainee(&parts);
+    free_texts(&x);
+}
+END_TEST
+
+/* The forward pass is the one that runs: its losses are the scores. */
+START_TEST(the_loss_is_the_score)
+{
+    const char *dir = made_model(configs[_i], 3, "BF16");
+    struct trainee t = open_trainee(dir);
+    struct texts x = some_texts(75, 150, 1);
+    struct attn_grad_batch b = batch_of(&x);
+    struct attn_grad *g = NULL;
+    struct attn_err err = {0};
+    double loss, sum = 0, *score = calloc(x.rows, sizeof *score);
+    struct attn_grad_plan plan = {.dropout = {0.5F, 0.5F, 0.5F}};
+    ck_assert(attn_grad_new(&g, t.p, &plan, &err) == ATTN_OK && attn_grad_loss(g, &loss, &b, &err) == ATTN_OK);
+    ck_assert(attn_score(score, t.model, x.ids, x.rows, 1, 2, false, &err) == ATTN_OK);
+    for (size_t i = 1; i < x.rows; i++)
+        sum -= score[i];
+    ck_assert_double_eq_tol(loss, sum / (double)(x.rows - 1), 1e-7);        /* logits are the same; exponentials are not */
+    for (size_t i = 0; i < t.p->count; i++)
+        ck_assert(t.p->grad[i] == 0);
+    attn_grad_free(g);
+    free(score);
+    close_trainee(&t);
+    free_texts(&x);
+}
+END_TEST
+
+/* ---- dropping ---- */
+
+static void scale_all(struct attn_params *p, const float *direction, float by)
+{
+    for (size_t i = 0; i < p->count; i++)
+        p->value[i] += by * direction[i];
+}
+
+/* What is dropped is the same forwards and backwards, and the next time with the same seed: the loss falls along the
+ * gradient as fast as its square says. */
+START_TEST(dropped_numbers_have_gradients)
+{
+    static const struct attn_dropout dropped[] = {{0.4F, 0, 0}, {0, 0.4F, 0}, {0, 0, 0.4F}, {0.1F, 0.2F, 0.3F}};
+    struct trainee t = open_trainee(made_model(configs[_i % 2], 3, "F32"));
+    struct texts x = some_texts(75, 100, 4);
+    struct attn_grad_batch b = batch_of(&x);
+    struct attn_grad_plan plan = {.rows = 120, .dropout = dropped[_i]};
+    double loss = add(&t, &plan, &b), square = 0;
+    size_t bytes = t.p->count * sizeof(float);
+    float *direction = memcpy(malloc(bytes), t.p->grad, bytes);
+    for (size_t i = 0; i < t.p->count; i++)
+        square += (double)direction[i] * (double)direction[i];
+    float step = (float)(2e-3 / sqrt(square));
+    scale_all(t.p, direction, step);
+    double more = add(&t, &plan, &b);
+    scale_all(t.p, direction, -2 * step);
+    double slope = (more - add(&t, &plan, &b)) / (2 * (double)step);
+    ck_assert_msg(fabs(slope - square) <= 2e-3 * square, "slope %g, expected %g", slope, square);   /* losses in float32 */
+    ck_assert(add(&t, &(struct attn_grad_plan){.rows = 120}, &b) != loss);
+    b.step++;
+    ck_assert(add(&t, &plan, &b) != loss);
+    free(direction);
+    close_trainee(&t);
+    free_texts(&x);
+}
+END_TEST
+
+/* ---- what goes wrong ---- */
+
+START_TEST(wild_numbers_are_named)
+{
+    struct trainee t = open_trainee(made_model(configs[0], 3, "F32"));
+    struct texts x = some_texts(75, 20, 3);
+    struct attn_grad_batch b = batch_of(&x);
+    struct attn_grad_plan plan = {.rows = 20};
+    struct attn_grad *g = NULL;
+    struct attn_err err = {0};
+    double loss;
+    ck_assert(attn_grad_new(&g, t.p, &plan, &err) == ATTN_OK);
+    float *q = (float *)t.p->w.block[1].q.bias.data, was = q[3];
+    q[3] = NAN;
+    ck_assert_int_eq(attn_grad_add(g, &loss, &b, &err), ATTN_EFORMAT);
+    ck_assert_msg(strstr(err.msg, "blocks.1.attn.q holds NaN at token 0 of sentence 0, column 3") != NULL, "%s", err.msg);
+    q[3] = was;
+    float *embed = (float *)t.p->w.embed.data;
+    embed[(size_t)x.ids[x.T[0] + 2] * 40 + 5] = INFINITY;
+    err = (struct attn_err){0};
+    ck_assert_int_eq(attn_grad_loss(g, &loss, &b, &err), ATTN_EFORMAT);
+    ck_assert_msg(strstr(err.msg, "inf") && strstr(err.msg, "resid_pre"), "%s", err.msg);
+    attn_grad_free(g);
+    close_trainee(&t);
+    free_texts(&x);
+}
+END_TEST
+
+START_TEST(batches_are_checked)
+{
+    struct trainee t = open_trainee(made_model(configs[0], 3, "F32"));
+    static const struct { int32_t ids[3], targets[3]; size_t T; const char *says; } bad[] = {
+        {{1, 75, 2}, {1, 2, 3}, 3, "has id 75"}, {{1, 2, 3}, {1, 2, 75}, 3, "predict id 75"}, {{1, 2, 3}, {-1, -1, -1}, 3, "no loss"},
+        {{1}, {2}, 0, "0 tokens"}, {{1}, {2}, 151, "151 tokens"}};
+    struct attn_grad *g = NULL;
+    struct attn_err err = {0};
+    double loss;
+    ck_assert(attn_grad_new(&g, t.p, &(struct attn_grad_plan){0}, &err) == ATTN_OK);
+    struct attn_grad_batch b = {.ids = bad[_i].ids, .targets = bad[_i].targets, .T = &bad[_i].T, .sentences = 1};
+    ck_assert_int_eq(attn_grad_add(g, &loss, &b, &err), ATTN_EFORMAT);
+    ck_assert_msg(strstr(err.msg, bad[_i].says) != NULL, "%s", err.msg);
+    attn_grad_free(g);
+    close_trainee(&t);
+}
+END_TEST
+
+START_TEST(plans_are_checked)
+{
+    struct trainee t = open_trainee(made_model(configs[0], 3, "F32"));
+    static const struct { struct attn_grad_plan plan; const char *says; } bad[] = {
+        {{.longest = 151}, "151 tokens"}, {{.dropout = {.branch = 1}}, "dropout 1,"}, {{.dropout = {.embed = -0.5F}}, "dropout -0.5"},
+        {{.dropout = {.pattern = NAN}}, "dropout "}, {{.rows = SIZE_MAX / 64}, "memory"}};
+    struct attn_grad *g = NULL;
+    struct attn_err err = {0};
+    ck_assert_int_ne(attn_grad_new(&g, t.p, &bad[_i].plan, &err), ATTN_OK);
+    ck_assert_msg(strstr(err.msg, bad[_i].says) != NULL, "%s", err.msg);
+    ck_assert_ptr_null(g);
+    close_trainee(&t);
+}
+END_TEST
+
+/* ---- the command ---- */
+
+START_TEST(the_command_writes_gradients)
+{
+    expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 83,69,74,32 --gradients $D/g.safetensors | tr -d '\\n'", 0,
+           "\"ids\": [83, 69, 74, 32], \"loss\": ");
+    expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 83,69,74,32 --gradients $D/h.safetensors -t 3 >/dev/null; "
+           "cmp $D/g.safetensors $D/h.safetensors", 0, "");
+    expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 83 --gradients $D/i.safetensors 2>&1; echo $?; ls $D", 0,
+           "the text has 1 token, expected at least 2");
+    expect("test -e $D/i.safetensors", 1, "");
+    expect("$A train -m life -s 'Life is short' --gradients $D/i.safetensors 2>&1", 1, "has no output layer");
+    expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 1,2 --gradients - 2>&1", 2, "give a file");
+    expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 1,2 --gradients /dev/full 2>&1", 1, "/dev/full");
+}
+END_TEST
+
+Suite *suite_grad(void)
+{
+    Suite *s = suite_create("grad");
+    TCase *c = tcase_create("grad"), *cmd = tcase_create("command");
+    tcase_add_checked_fixture(c, scratch_make, scratch_remove);
+    tcase_add_test(c, golden_gradients);
+    tcase_add_loop_test(c, threads_change_no_bit, 0, 4);
+    tcase_add_test(c, groups_and_parts_add_up);
+    tcase_add_loop_test(c, the_loss_is_the_score, 0, 2);
+    tcase_add_loop_test(c, dropped_numbers_have_gradients, 0, 4);
+    tcase_add_test(c, wild_numbers_are_named);
+    tcase_add_loop_test(c, batches_are_checked, 0, 5);
+    tcase_add_loop_test(c, plans_are_checked, 0, 5);
+    suite_add_tcase(s, c);
+    tcase_add_checked_fixture(cmd, shell_set_up, scratch_remove);
+    tcase_add_test(cmd, the_command_writes_gradients);
+    suite_add_tcase(s, cmd);
+    return s;
+}

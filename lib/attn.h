@@ -205,7 +205,12 @@ int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacit
 void attn_kv_free(struct attn_kv *kv);
 size_t attn_kv_length(const struct attn_kv *kv);
 
-struct attn_seq { size_t T; struct attn_kv *kv; };                  /* kv NULL: starts at position 0, keeps nothing */
+struct attn_seq {
+    size_t T;
+    struct attn_kv *kv;                 /* NULL: starts at position 0, keeps nothing */
+    const struct attn_seq *keys;        /* cross-attention: another one of the same call, without caches, whose keys and
+                                         * values this one looks at, all of them; k and v of its own are not announced */
+};
 struct attn_plan {
     size_t rows, seqs;                  /* at most: tokens of all sentences together, sentences */
     size_t keys;                        /* the longest a sentence gets with its cache; 0: no caches */
@@ -222,6 +227,11 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
 void attn_run_free(struct attn_run *r);                             /* NULL is fine */
+
+/* All of it for one sentence; `cross`, unless NULL, is sentence 1 of the run, and sentence 0 looks at its keys.  Of the
+ * plan threads and bf16 count. */
+int attn_run_tokens(const struct attn_model *m, const struct attn_plan *how, const struct attn_tokens *tokens,
+                    const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
 
 int attn_threads_available(void);       /* affinity and cgroup quota */
 const char *attn_cpu_target(void);      /* which instruction set computes: "avx512", "avx2", "generic"; in bf16

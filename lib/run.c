@@ -262,6 +262,23 @@ static int place(struct attn_run *r, const int32_t *ids, const struct attn_seq *
     return rc ? rc : attn_model_check_ids(r->model, ids + s->row, s->T, err);
 }
 
+/* Sentence i looks at another one, which has keys of its own, all in this pass. */
+static int cross(struct attn_run *r, const struct attn_seq *seq, size_t i, size_t n, struct attn_err *err)
+{
+    size_t j = 0;
+    if (!seq[i].keys)
+        return ATTN_OK;
+    while (j < n && &seq[j] != seq[i].keys)
+        j++;
+    if (j == n || j == i || seq[j].keys)
+        return attn_fail(err, ATTN_EUSAGE, "sentence %zu looks at the keys of one that is no other of the %zu, or that has "
+                         "none of its own", i, n);
+    if (seq[i].kv || seq[j].kv)
+        return attn_fail(err, ATTN_EUSAGE, "sentence %zu looks at the keys of sentence %zu: neither can have a cache", i, j);
+    r->span[i].keys = &r->span[j];
+    return ATTN_OK;
+}
+
 static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err)
 {
     if (n == 0 || n > r->plan.seqs)
@@ -273,6 +290,8 @@ static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *
     int rc = ATTN_OK;
     for (size_t i = 0; i < n && !rc; i++)
         rc = place(r, ids, &seq[i], i, err);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = cross(r, seq, i, n, err);
     return rc;
 }
 

@@ -18,5 +18,7 @@ int agree_pick(int n);
 
 /* T random ids, random threads and bands; fails the test unless they agree and tell the same names. */
 void agree_check(const struct agree *a, int T);
+/* The same of a sentence that looks at the keys of another one of Tk tokens. */
+void agree_check_cross(const struct agree *a, int T, int Tk);
 
 #endif

@@ -83,27 +83,37 @@ void keep_expect_same(const struct keep *a, const struct keep *b)
     }
 }
 
-static void run(struct keep *k, const char *model, const int32_t *ids, const struct attn_plan *plan)
+static void run_all(struct keep *k, const char *model, const int32_t *ids, const struct attn_seq *seq, const struct attn_plan *plan)
 {
     struct attn_err err = {0};
     struct attn_model *m = NULL;
     struct attn_run *r = NULL;
     const struct attn_observer obs = keep_observer(k);
-    const struct attn_seq seq = {.T = plan->rows};
     int rc = attn_model_open(&m, model, &err);
     if (!rc)
         rc = attn_run_new(&r, m, plan, &obs, 1, &err);
     if (!rc)
-        rc = attn_run_forward(r, ids, &seq, 1, &err);
+        rc = attn_run_forward(r, ids, seq, plan->seqs, &err);
     ck_assert_msg(rc == 0, "%s", err.msg);
     ck_assert_uint_eq(k->disorder, 0);
     attn_run_free(r);
     attn_model_close(m);
 }
 
+static void run(struct keep *k, const char *model, const int32_t *ids, const struct attn_plan *plan)
+{
+    run_all(k, model, ids, &(struct attn_seq){.T = plan->rows}, plan);
+}
+
 void keep_run(struct keep *k, const char *model, const int32_t *ids, size_t T, int threads)
 {
     run(k, model, ids, &(struct attn_plan){.rows = T, .seqs = 1, .threads = threads});
+}
+
+void keep_run_cross(struct keep *k, const char *model, const int32_t *ids, size_t T, size_t Tk, int threads)
+{
+    struct attn_seq seq[] = {{.T = T, .keys = &seq[1]}, {.T = Tk}};
+    run_all(k, model, ids, seq, &(struct attn_plan){.rows = T + Tk, .seqs = 2, .threads = threads});
 }
 
 void keep_run_bf16(struct keep *k, const char *model, const int32_t *ids, size_t T, int threads)

@@ -23,6 +23,8 @@ void keep_expect_same(const struct keep *a, const struct keep *b);
 
 /* Opens, runs the ids as one sentence with `threads` and keeps everything; fails the test if it cannot. */
 void keep_run(struct keep *k, const char *model, const int32_t *ids, size_t T, int threads);
+/* A sentence of T ids that looks at the keys of the Tk ids after them, which are sentence 1. */
+void keep_run_cross(struct keep *k, const char *model, const int32_t *ids, size_t T, size_t Tk, int threads);
 void keep_run_bf16(struct keep *k, const char *model, const int32_t *ids, size_t T, int threads);
 
 #endif

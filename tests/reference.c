@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct memory { int T; double *k[8], *v[8]; };           /* of each layer */
+
 struct ref {
     const struct ref_config *c;
     int T, layer;
+    struct memory *leave;               /* keys and values are left here */
+    const struct memory *cross;         /* and taken from here, in place of its own */
     ref_weight *weight;
     ref_tell *tell;
     void *ctx;
@@ -129,15 +133,20 @@ static void tell_heads(const struct ref *r, const char *tail, const double *x, i
     free(y);
 }
 
-/* Row t of head h: dots, scores, pattern [T] and its share of the context. */
+static int keys_of(const struct ref *r)
+{
+    return r->cross ? r->cross->T : r->T;
+}
+
+/* Row t of head h: dots, scores, pattern [keys] and its share of the context. */
 static void attend_row(const struct ref *r, int h, int t, const double *q, const double *k, const double *v,
                        double *dots, double *scores, double *pattern, double *context)
 {
     const struct ref_config *c = r->c;
-    int kv = h / (c->H / c->Hkv), seen = c->causal ? t + 1 : r->T;
-    int from = c->local[r->layer] && t >= c->window ? t - c->window + 1 : 0;
+    int kv = h / (c->H / c->Hkv), Tk = keys_of(r), seen = c->causal && !r->cross ? t + 1 : Tk;
+    int from = c->local[r->layer] && !r->cross && t >= c->window ? t - c->window + 1 : 0;
     double max = -INFINITY, sum = 0, scale = (c->scale ? 1 / sqrt(c->dh) : 1) / (c->by_layer ? r->layer + 1 : 1);
-    for (int j = 0; j < r->T; j++) {
+    for (int j = 0; j < Tk; j++) {
         for (int i = 0; i < c->dh; i++)
             dots[j] += q[(t * c->H + h) * c->dh + i] * k[(j * c->Hkv + kv) * c->dh + i];
         scores[j] = j >= from && j < seen ? dots[j] * scale : -INFINITY;
@@ -155,22 +164,25 @@ static void attend_row(const struct ref *r, int h, int t, const double *q, const
 static double *attention(const struct ref *r, const double *x)
 {
     const struct ref_config *c = r->c;
-    size_t square = (size_t)c->H * (size_t)r->T * (size_t)r->T, wide = (size_t)r->T * (size_t)(c->H * c->dv);
+    size_t square = (size_t)c->H * (size_t)r->T * (size_t)keys_of(r), wide = (size_t)r->T * (size_t)(c->H * c->dv);
     double *y = norm(r, "norm1", x);
     double *q = linear(r, "attn.q", y, c->d, c->H * c->dh);
-    double *k = linear(r, "attn.k", y, c->d, c->Hkv * c->dh);
-    double *v = linear(r, "attn.v", y, c->d, c->Hkv * c->dv);
+    double *k = r->cross ? r->cross->k[r->layer] : linear(r, "attn.k", y, c->d, c->Hkv * c->dh);
+    double *v = r->cross ? r->cross->v[r->layer] : linear(r, "attn.v", y, c->d, c->Hkv * c->dv);
     double *dots = zeros(square), *scores = zeros(square), *pattern = zeros(square), *context = zeros(wide), *out = NULL;
     if (strcmp(c->position, "rope") == 0) {
         rope(r, q, c->H);
-        rope(r, k, c->Hkv);
+        if (!r->cross)
+            rope(r, k, c->Hkv);
     }
     tell_heads(r, "attn.q", q, c->H, c->dh);
-    tell_heads(r, "attn.k", k, c->Hkv, c->dh);
-    tell_heads(r, "attn.v", v, c->Hkv, c->dv);
+    if (!r->cross) {
+        tell_heads(r, "attn.k", k, c->Hkv, c->dh);
+        tell_heads(r, "attn.v", v, c->Hkv, c->dv);
+    }
     for (int h = 0; h < c->H; h++)
         for (int t = 0; t < r->T; t++) {
-            int at = (h * r->T + t) * r->T;
+            int at = (h * r->T + t) * keys_of(r);
             attend_row(r, h, t, q, k, v, dots + at, scores + at, pattern + at, context);
         }
     tell(r, "attn.dots", dots, square);
@@ -183,7 +195,12 @@ static double *attention(const struct ref *r, const double *x)
         free(context);
         context = out;
     }
-    free(y), free(q), free(k), free(v), free(dots), free(scores), free(pattern);
+    if (r->leave) {
+        r->leave->k[r->layer] = k, r->leave->v[r->layer] = v;
+    } else if (!r->cross) {
+        free(k), free(v);
+    }
+    free(y), free(q), free(dots), free(scores), free(pattern);
     return context;
 }
 
@@ -280,16 +297,34 @@ static void unembed(const struct ref *r, const double *x)
     free(y), free(logits);
 }
 
+static void forward(struct ref *r, const int32_t *ids)
+{
+    const struct ref_config *c = r->c;
+    double *x = embed(r, ids);
+    for (r->layer = 0; r->layer < c->L; r->layer++)
+        x = block(r, x);
+    r->layer = -1;
+    if (c->unembed)
+        unembed(r, x);
+    else if (weight(r, "norm_final.weight") && (c->projection || c->H * c->dv == c->d))
+        free(norm(r, "norm_final", x));
+    free(x);
+}
+
 void ref_run(const struct ref_config *c, const int32_t *ids, int T, ref_weight *get, ref_tell *hear, void *ctx)
 {
     struct ref r = {.c = c, .T = T, .layer = -1, .weight = get, .tell = hear, .ctx = ctx};
-    double *x = embed(&r, ids);
-    for (r.layer = 0; r.layer < c->L; r.layer++)
-        x = block(&r, x);
-    r.layer = -1;
-    if (c->unembed)
-        unembed(&r, x);
-    else if (weight(&r, "norm_final.weight") && (c->projection || c->H * c->dv == c->d))
-        free(norm(&r, "norm_final", x));
-    free(x);
+    forward(&r, ids);
+}
+
+void ref_run_cross(const struct ref_config *c, const int32_t *ids, int T, const int32_t *other, int T_other, ref_weight *get,
+                   ref_tell *hear, ref_tell *hear_other, void *ctx)
+{
+    struct memory memory = {.T = T_other};
+    struct ref second = {.c = c, .T = T_other, .layer = -1, .leave = &memory, .weight = get, .tell = hear_other, .ctx = ctx};
+    struct ref first = {.c = c, .T = T, .layer = -1, .cross = &memory, .weight = get, .tell = hear, .ctx = ctx};
+    forward(&second, other);
+    forward(&first, ids);
+    for (int layer = 0; layer < c->L; layer++)
+        free(memory.k[layer]), free(memory.v[layer]);
 }

@@ -30,4 +30,9 @@ typedef void ref_tell(void *ctx, const char *name, const double *data, size_t n)
 
 void ref_run(const struct ref_config *c, const int32_t *ids, int T, ref_weight *weight, ref_tell *tell, void *ctx);
 
+/* Cross-attention: the other sentence as it is, and then the first, which looks at the keys of the other, all of them,
+ * in every layer.  The first tells no k and no v. */
+void ref_run_cross(const struct ref_config *c, const int32_t *ids, int T, const int32_t *other, int T_other, ref_weight *weight,
+                   ref_tell *tell, ref_tell *tell_other, void *ctx);
+
 #endif

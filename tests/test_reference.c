@@ -99,21 +99,36 @@ static const double *weight_of(void *ctx, const char *name)
 
 /* ---- the comparison ---- */
 
-static void check_by(void (*by)(const struct agree *a, int T), const struct ref_config *c, const char *dtype, int T)
+/* Tk: keys of the other text, where there is one. */
+typedef void held(const struct agree *a, int T, int Tk);
+
+static void alone(const struct agree *a, int T, int Tk)
+{
+    (void)Tk;
+    agree_check(a, T);
+}
+
+static void slopes(const struct agree *a, int T, int Tk)
+{
+    (void)Tk;
+    derive_check(a, T);
+}
+
+static void check_by(held *by, const struct ref_config *c, const char *dtype, int T, int Tk)
 {
     char *text = config_text(c);
     const char *dir = made_model(text, (uint64_t)agree_seed, dtype);
     struct weights w;
     open_weights(&w);
     const struct agree a = {.dir = dir, .config = c, .weight = weight_of, .weights = &w, .about = text};
-    by(&a, T);
+    by(&a, T, Tk);
     close_weights(&w);
     free(text);
 }
 
 static void check(const struct ref_config *c, const char *dtype, int T)
 {
-    check_by(agree_check, c, dtype, T);
+    check_by(alone, c, dtype, T, 0);
 }
 
 START_TEST(random_models)
@@ -124,6 +139,18 @@ START_TEST(random_models)
         struct ref_config c = random_config();
         int T = round % 5 == 0 ? 1 : round % 5 == 1 ? c.n_ctx : 1 + agree_pick(c.n_ctx);
         check(&c, dtypes[agree_pick(3)], T);
+    }
+}
+END_TEST
+
+/* One query; as many keys as there can be; more of one than of the other, over several bands of rows. */
+START_TEST(random_models_that_look_at_another_text)
+{
+    agree_seed = (unsigned)_i * 104729u + 5;
+    for (int round = 0; round < 12; round++) {
+        struct ref_config c = random_config();
+        int T = round % 4 == 0 ? 1 : 1 + agree_pick(c.n_ctx), Tk = round % 4 == 1 ? c.n_ctx : 1 + agree_pick(c.n_ctx);
+        check_by(agree_check_cross, &c, "F32", T, Tk);
     }
 }
 END_TEST
@@ -141,7 +168,7 @@ START_TEST(gradients_of_random_models)
         c.d += WIDE, c.dv += WIDE, c.m += c.m ? WIDE : 0;
         if (!c.projection)
             c.d = c.H * c.dv;
-        check_by(derive_check, &c, dtypes[agree_pick(3)], 1 + agree_pick(c.n_ctx < 20 ? c.n_ctx : 20));
+        check_by(slopes, &c, dtypes[agree_pick(3)], 1 + agree_pick(c.n_ctx < 20 ? c.n_ctx : 20), 0);
     }
 }
 END_TEST
@@ -162,6 +189,8 @@ START_TEST(sizes_at_the_edge)
     agree_seed = 5;
     check(&edge[_i], "F32", edge[_i].n_ctx);
     check(&edge[_i], "BF16", 1);
+    check_by(agree_check_cross, &edge[_i], "F32", 1, edge[_i].n_ctx);
+    check_by(agree_check_cross, &edge[_i], "F32", edge[_i].n_ctx, 1);
 }
 END_TEST
 
@@ -173,6 +202,7 @@ Suite *suite_reference(void)
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_loop_test(c, random_models, 0, 12);
     tcase_add_loop_test(c, gradients_of_random_models, 0, 8);
+    tcase_add_loop_test(c, random_models_that_look_at_another_text, 0, 6);
     tcase_add_loop_test(c, sizes_at_the_edge, 0, 4);
     suite_add_tcase(s, c);
     return s;

@@ -11,6 +11,8 @@ void attn_pass_tell(struct attn_pass *p, int act, int layer, float *data, size_t
         return;
     for (size_t i = 0; i < p->spans; i++) {
         const struct attn_span *s = &p->span[i];
+        if (s->keys && attn_act_kv(act))
+            continue;                   /* nobody looks at them */
         size_t width = heads ? cols / heads : cols;
         struct attn_probe probe = {
             .act = act, .layer = layer, .seq = i, .ndim = heads ? 3 : 2, .heads = heads ? heads : 1,
@@ -60,9 +62,11 @@ static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, c
 static struct attn_text text_of(const struct attn_pass *p, const struct attn_span *s, size_t layer)
 {
     const struct attn_dims *n = &p->w->n;
+    const struct attn_span *keys = s->keys ? s->keys : s;
     struct attn_text t = {
-        .q = p->q + s->row * n->H * n->dh, .k = p->k + s->row * n->Hkv * n->dh, .v = p->v + s->row * n->Hkv * n->dv,
-        .context = p->context + s->row * n->H * n->dv, .Tq = s->T, .Tk = s->pos + s->T, .pos = s->pos};
+        .q = p->q + s->row * n->H * n->dh, .k = p->k + keys->row * n->Hkv * n->dh, .v = p->v + keys->row * n->Hkv * n->dv,
+        .context = p->context + s->row * n->H * n->dv, .Tq = s->T, .Tk = keys->pos + keys->T, .pos = s->pos,
+        .all = s->keys != NULL};
     if (s->kv) {
         t.cache = s->kv->keys + layer * n->Hkv * attn_keys_size(s->kv->capacity, n->dh, n->dv);
         t.capacity = s->kv->capacity;

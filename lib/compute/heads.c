@@ -100,6 +100,7 @@ static struct attn_head head_of(const struct attn_heads *a, const struct place *
     h.Tq = p->text->Tq;
     h.Tk = p->text->Tk;
     h.pos = p->text->pos;
+    h.masking = p->text->all ? ATTN_FULL : h.masking;
     return h;
 }
 

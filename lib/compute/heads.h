@@ -20,6 +20,7 @@ struct attn_text {                      /* one sentence */
     const float *q, *k, *v;             /* of its first head; without a cache k and v are all keys there are */
     float *context;
     size_t Tq, Tk, pos;                 /* queries; keys they look at; causal: query t sees keys 0 .. pos + t */
+    bool all;                           /* every query sees every key, whatever the mask of the others */
     float *cache; size_t capacity;      /* [Hkv, attn_keys_size] with pos keys: k and v are those of the queries */
     size_t first;                       /* its first item, for attn_heads_run */
 };

@@ -17,6 +17,7 @@ struct attn_kv { float *keys; size_t capacity, length; const struct attn_dims *n
 struct attn_span {                      /* one sentence among the rows */
     size_t row, T, pos;                 /* its rows; the position of the first */
     struct attn_kv *kv;                 /* NULL: its own rows are the keys */
+    const struct attn_span *keys;       /* cross-attention: another one whose rows are; NULL: none */
 };
 
 struct attn_pass {

@@ -443,6 +443,7 @@ const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
 #define ATTN_KEY_LARGEST SIZE_MAX
 struct attn_explain_opts {
     size_t layer, head, query, key;     /* which weight; key ATTN_KEY_LARGEST: the query's largest */
+    const struct attn_tokens *cross;    /* the keys are those of this other text; NULL: of the sentence itself */
     bool all;                           /* long vectors are not abridged */
     const char *format;                 /* text md html; NULL: text */
     const char *path;                   /* NULL or "-": standard output */

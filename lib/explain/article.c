@@ -58,11 +58,11 @@ static void matrix(struct life *l, const float *x, size_t cols, bool keys)
     attn_derive_blanks(&l->e.d, 1);
     for (size_t j = 0; j < cols; j++)
         if (keys)
-            attn_explain_token_cell(&l->e, j);
+            attn_explain_token_cell(&l->e, &l->w.tokens->tok[j]);
         else
             attn_derive_cell(&l->e.d, "%zu", j);
     for (size_t t = 0; t < T; t++) {
-        attn_explain_token_cell(&l->e, t);
+        attn_explain_token_cell(&l->e, &l->w.tokens->tok[t]);
         for (size_t j = 0; j < cols; j++)
             attn_derive_number(&l->e.d, (double)x[t * cols + j], l->e.precision);
     }
@@ -101,7 +101,7 @@ static void embeddings(struct life *l)
 static int dots(struct life *l, struct attn_err *err)
 {
     struct attn_derivation *d = &l->e.d;
-    if (attn_explain_vector(&l->e, ATTN_ACT_Q, IS, err) || attn_explain_vector(&l->e, ATTN_ACT_K, DESSERT, err))
+    if (attn_explain_vector(&l->e, ATTN_ACT_Q, err) || attn_explain_vector(&l->e, ATTN_ACT_K, err))
         return err->code;
     attn_explain_dot(&l->e);
     const float *row = attn_worked_row(&l->w, ATTN_ACT_DOTS, IS);

@@ -15,7 +15,7 @@ static int digits_of(const struct attn_explainer *e, int act)
 
 static void value_row(struct attn_explainer *e, size_t j)
 {
-    attn_explain_token_cell(e, j);
+    attn_explain_token_cell(e, &e->w->keys->tok[j]);
     attn_derive_number(&e->d, (double)row_of(e, ATTN_ACT_PATTERN)[j], digits_of(e, ATTN_ACT_PATTERN));
     attn_explain_row(e, attn_worked_row(e->w, ATTN_ACT_V, j), e->w->model->w.n.dv, digits_of(e, ATTN_ACT_V));
 }
@@ -85,11 +85,12 @@ void attn_explain_context(struct attn_explainer *e)
 {
     const struct attn_worked *w = e->w;
     struct attn_range sees = attn_worked_sees(w);
-    char query[ATTN_TOKEN_NAME];
+    struct attn_spot query = attn_worked_query(w);
+    char name[ATTN_TOKEN_NAME];
     size_t dv = w->model->w.n.dv;
     attn_derive_step(&e->d, "The context vector");
     attn_derive_words(&e->d, "What %s takes along: the values of all keys it sees, each times its weight.  A value "
-                      "is made like a key, with weights of its own%s.", attn_explain_token(query, w, w->query),
+                      "is made like a key, with weights of its own%s.", attn_explain_token(name, &query),
                       w->model->w.rotary ? ", but it is not turned" : "");
     attn_derive_formula(&e->d, &attn_formula_mixture);
     value_table(e, sees);

@@ -60,8 +60,9 @@ void attn_explain_row(struct attn_explainer *e, const float *x, size_t n, int di
 static bool kept(const struct attn_explainer *e, struct attn_range r, size_t t)
 {
     const size_t front = 3, back = 2;
-    return e->all || r.hi - r.lo <= TOKENS_MOST || t < r.lo + front || t >= r.hi - back || t == e->w->query || t == e->w->key ||
-           t == e->w->heaviest;
+    const struct attn_worked *w = e->w;
+    return e->all || r.hi - r.lo <= TOKENS_MOST || t < r.lo + front || t >= r.hi - back || (r.of == w->tokens && t == w->query) ||
+           (r.of == w->keys && (t == w->key || t == w->heaviest));
 }
 
 enum attn_showing attn_explain_token_showing(const struct attn_explainer *e, struct attn_range r, size_t t)
@@ -78,11 +79,10 @@ size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_range r,
     return t;
 }
 
-void attn_explain_activation(struct attn_explainer *e, int act, size_t t, const char *label)
+void attn_explain_activation(struct attn_explainer *e, int act, const struct attn_spot *s, const char *label)
 {
-    const struct attn_worked *w = e->w;
     attn_derive_cell(&e->d, "%s", label);
-    attn_explain_row(e, attn_worked_row(w, act, t), w->seen[act].cols, attn_worked_digits(w, act, e->precision));
+    attn_explain_row(e, attn_spot_row(s, act), s->seen[act].cols, attn_spot_digits(s, act, e->precision));
 }
 
 void attn_explain_vectors(struct attn_explainer *e, size_t n)
@@ -96,17 +96,17 @@ struct attn_number attn_explain_number(const struct attn_explainer *e, double x)
     return (struct attn_number){x, attn_grid_digits(isfinite(x) ? fabs(x) : 0, e->precision)};
 }
 
-const char *attn_explain_token(char buf[ATTN_TOKEN_NAME], const struct attn_worked *w, size_t t)
+const char *attn_explain_token(char buf[ATTN_TOKEN_NAME], const struct attn_spot *s)
 {
-    const struct attn_token *tok = &w->tokens->tok[t];
+    const struct attn_token *tok = &s->of->tok[s->t];
     struct attn_label label = attn_label_token(tok, NAME_MOST);
     snprintf(buf, ATTN_TOKEN_NAME, tok->known ? "\"%s\"" : "id %s", label.text);
     return buf;
 }
 
-void attn_explain_token_cell(struct attn_explainer *e, size_t t)
+void attn_explain_token_cell(struct attn_explainer *e, const struct attn_token *t)
 {
-    attn_derive_cell(&e->d, "%s", attn_label_token(&e->w->tokens->tok[t], LABEL_MOST).text);
+    attn_derive_cell(&e->d, "%s", attn_label_token(t, LABEL_MOST).text);
 }
 
 int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err)
@@ -136,14 +136,15 @@ static void introduce(struct attn_explainer *e)
 {
     const struct attn_worked *w = e->w;
     struct attn_info m;
-    char query[ATTN_TOKEN_NAME], key[ATTN_TOKEN_NAME];
+    struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
+    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
+    const char *where = attn_worked_cross(w) ? " of the other text" : "";
     attn_model_info(w->model, &m);
-    attn_explain_token(query, w, w->query);
-    attn_explain_token(key, w, w->key);
-    attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu)", query, w->query, key, w->key);
+    attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)", attn_explain_token(query_name, &query), w->query,
+                      attn_explain_token(key_name, &key), w->key, where);
     attn_derive_words(&e->d, "Model %s (%s), layer %zu (it has %zu), head %zu (of %zu).  The query is token %zu, "
-                      "the key is token %zu%s; all indices count from 0.",
-                      m.name, m.family, w->layer, m.L, w->head, m.H, w->query, w->key,
+                      "the key is token %zu%s%s; all indices count from 0.",
+                      m.name, m.family, w->layer, m.L, w->head, m.H, w->query, w->key, where,
                       w->key == w->heaviest ? ", the one with the largest weight" : "");
     attn_derive_words(&e->d, "The numbers of activations are those of a run, rounded to the digits that attn-cli "
                       "run prints; sums and products are taken before the rounding, so the last digit of a sum "
@@ -171,8 +172,8 @@ static void summarise(struct attn_explainer *e)
     const struct attn_worked *w = e->w;
     size_t dv = w->model->w.n.dv;
     attn_derive_step(&e->d, "The same numbers elsewhere");
-    attn_derive_words(&e->d, "attn-cli run --show dots,scores,pattern,context --layer %zu --head %zu prints them "
-                      "here:", w->layer, w->head);
+    attn_derive_words(&e->d, "attn-cli run%s --show dots,scores,pattern,context --layer %zu --head %zu prints them "
+                      "here:", attn_worked_cross(w) ? " --cross ..." : "", w->layer, w->head);
     attn_derive_table(&e->d, 3);
     attn_derive_cell(&e->d, "activation");
     attn_derive_cell(&e->d, "place");
@@ -186,14 +187,15 @@ static void summarise(struct attn_explainer *e)
 
 static int derive(struct attn_explainer *e, struct attn_err *err)
 {
-    const struct attn_worked *w = e->w;
+    struct attn_spot query = attn_worked_query(e->w), key = attn_worked_key(e->w);
+    bool same = key.of == query.of && key.t == query.t;
     introduce(e);
     attn_explain_tokens(e);
-    if (attn_explain_input(e, w->query, err) || attn_explain_vector(e, ATTN_ACT_Q, w->query, err))
+    if (attn_explain_input(e, &query, err) || attn_explain_vector(e, ATTN_ACT_Q, err))
         return err->code;
-    if (w->key != w->query && attn_explain_input(e, w->key, err))
+    if (!same && attn_explain_input(e, &key, err))
         return err->code;
-    if (attn_explain_vector(e, ATTN_ACT_K, w->key, err))
+    if (attn_explain_vector(e, ATTN_ACT_K, err))
         return err->code;
     attn_explain_dot(e);
     attn_explain_scale(e);

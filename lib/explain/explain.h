@@ -23,8 +23,8 @@ enum attn_showing { ATTN_SHOWN, ATTN_GAP, ATTN_PASSED };
 enum attn_showing attn_explain_showing(const struct attn_explainer *e, size_t n, size_t i);
 size_t attn_explain_left_out(const struct attn_explainer *e, size_t n);
 
-/* The same of tokens lo to hi - 1, of which those the explanation is about are shown in any case; the gap that
- * begins at t ends before gap_end. */
+/* The same of tokens, of which those the explanation is about are shown in any case; the gap that begins at t ends
+ * before gap_end. */
 enum attn_showing attn_explain_token_showing(const struct attn_explainer *e, struct attn_range r, size_t t);
 size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_range r, size_t t);
 
@@ -32,17 +32,17 @@ size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_range r,
 size_t attn_explain_cells(const struct attn_explainer *e, size_t n);
 void attn_explain_columns(struct attn_explainer *e, size_t n, const char *label);
 void attn_explain_row(struct attn_explainer *e, const float *x, size_t n, int digits);
-/* A table of vectors of n numbers, and the row of token t in it. */
+/* A table of vectors of n numbers, and a token's row in it. */
 void attn_explain_vectors(struct attn_explainer *e, size_t n);
-void attn_explain_activation(struct attn_explainer *e, int act, size_t t, const char *label);
+void attn_explain_activation(struct attn_explainer *e, int act, const struct attn_spot *s, const char *label);
 /* For numbers that are no activation. */
 struct attn_number attn_explain_number(const struct attn_explainer *e, double x);
 
 /* How a token is called in a sentence: "is" in its quotes, or token id 7; in one of these buffers. */
 enum { ATTN_TOKEN_NAME = 256 };
-const char *attn_explain_token(char buf[ATTN_TOKEN_NAME], const struct attn_worked *w, size_t t);
+const char *attn_explain_token(char buf[ATTN_TOKEN_NAME], const struct attn_spot *s);
 /* A cell with its label. */
-void attn_explain_token_cell(struct attn_explainer *e, size_t t);
+void attn_explain_token_cell(struct attn_explainer *e, const struct attn_token *t);
 
 /* Options that are wrong whatever is explained. */
 int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err);
@@ -52,10 +52,10 @@ int attn_explain_write(const struct attn_explainer *e, const struct attn_explain
 /* ---- steps: from tokens to q and k (input.c, product.c) ---- */
 
 void attn_explain_tokens(struct attn_explainer *e);
-/* What the layer reads of token t: embedding, position, what the layers below made of it, norm. */
-int attn_explain_input(struct attn_explainer *e, size_t t, struct attn_err *err);
-/* A row of ATTN_ACT_Q or ATTN_ACT_K as product sums, and its rotary turn. */
-int attn_explain_vector(struct attn_explainer *e, int act, size_t t, struct attn_err *err);
+/* What the layer reads of a token: embedding, position, what the layers below made of it, norm. */
+int attn_explain_input(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err);
+/* The query (ATTN_ACT_Q) or the key (ATTN_ACT_K) as product sums, and its rotary turn. */
+int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err);
 
 /* ---- steps: from q and k to the context vector (weight.c, context.c) ---- */
 

@@ -10,51 +10,61 @@
 
 /* ---- tokens ---------------------------------------------------------------------------- */
 
-static const char *role(const struct attn_worked *w, size_t t)
+static const char *role(const struct attn_worked *w, const struct attn_tokens *of, size_t t)
 {
-    return t == w->query && t == w->key ? "query, key" : t == w->query ? "query" : t == w->key ? "key" : "";
+    bool query = of == w->tokens && t == w->query, key = of == w->keys && t == w->key;
+    return query && key ? "query, key" : query ? "query" : key ? "key" : "";
 }
 
-void attn_explain_tokens(struct attn_explainer *e)
+static void token_table(struct attn_explainer *e, const struct attn_tokens *tokens)
 {
     static const char *const headings[] = {"token", "index", "id", "role"};
-    const struct attn_tokens *tokens = e->w->tokens;
-    struct attn_range all = {0, tokens->n};
-    attn_derive_step(&e->d, "The tokens");
+    struct attn_range all = {tokens, 0, tokens->n};
     attn_derive_headings(&e->d, headings, 4);
     for (size_t t = 0; t < tokens->n; t++) {
         enum attn_showing s = attn_explain_token_showing(e, all, t);
         if (s == ATTN_SHOWN) {
-            attn_explain_token_cell(e, t);
+            attn_explain_token_cell(e, &tokens->tok[t]);
             attn_derive_cell(&e->d, "%zu", t);
             attn_derive_cell(&e->d, "%d", (int)tokens->tok[t].id);
-            attn_derive_cell(&e->d, "%s", role(e->w, t));
+            attn_derive_cell(&e->d, "%s", role(e->w, tokens, t));
         }
         else if (s == ATTN_GAP)
             attn_derive_gap(&e->d, 4);
     }
 }
 
+void attn_explain_tokens(struct attn_explainer *e)
+{
+    attn_derive_step(&e->d, "The tokens");
+    token_table(e, e->w->tokens);
+    if (!attn_worked_cross(e->w))
+        return;
+    attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That runs through the same layers "
+                      "with the model's own attention, and begins at position 0 like the sentence:");
+    token_table(e, e->w->keys);
+}
+
 /* ---- what the layer reads -------------------------------------------------------------- */
 
-static void embedding(struct attn_explainer *e, size_t t)
+static void embedding(struct attn_explainer *e, const struct attn_spot *s)
 {
     const struct attn_worked *w = e->w;
-    bool learned = w->seen[ATTN_ACT_POS_EMBED].x, turned = w->model->w.rotary;
-    attn_derive_words(&e->d, "Its embedding is row %d of the table of embeddings (embed).  %s", (int)w->tokens->tok[t].id,
+    bool learned = s->seen[ATTN_ACT_POS_EMBED].x, turned = w->model->w.rotary;
+    attn_derive_words(&e->d, "Its embedding is row %d of the table of embeddings (embed).  %s", (int)s->of->tok[s->t].id,
                       learned ? "To it the row of its position is added (pos_embed); the sum is the layer's input "
                                 "(resid_pre)."
                       : turned ? "Its position comes in later, when queries and keys are turned."
                                : "The model knows no positions: nothing is added.");
     attn_explain_vectors(e, w->model->w.n.d);
-    attn_explain_activation(e, ATTN_ACT_EMBED, t, "embed");
+    attn_explain_activation(e, ATTN_ACT_EMBED, s, "embed");
     if (learned) {
-        attn_explain_activation(e, ATTN_ACT_POS_EMBED, t, "+ pos_embed");
-        attn_explain_activation(e, ATTN_ACT_RESID_PRE, t, "= resid_pre");
+        attn_explain_activation(e, ATTN_ACT_POS_EMBED, s, "+ pos_embed");
+        attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "= resid_pre");
     }
 }
 
-static void stream(struct attn_explainer *e, size_t t)
+static void stream(struct attn_explainer *e, const struct attn_spot *s)
 {
     const struct attn_worked *w = e->w;
     attn_derive_words(&e->d, w->model->w.residual
@@ -62,7 +72,7 @@ static void stream(struct attn_explainer *e, size_t t)
                         "(resid_pre)."
                       : "This is what the layer below made of it (resid_pre); nothing is carried past a layer here.");
     attn_explain_vectors(e, w->model->w.n.d);
-    attn_explain_activation(e, ATTN_ACT_RESID_PRE, t, "resid_pre");
+    attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "resid_pre");
 }
 
 struct moments { double mean, variance, square; };      /* square: the mean of x^2 */
@@ -105,10 +115,10 @@ static void norm_words(struct attn_explainer *e, const struct attn_norm *norm, c
                           len, eps);
 }
 
-static int normed(struct attn_explainer *e, size_t t, struct attn_err *err)
+static int normed(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err)
 {
     const struct attn_norm *norm = &e->w->model->w.block[e->w->layer].norm1;
-    const float *x = attn_worked_row(e->w, ATTN_ACT_RESID_PRE, t);
+    const float *x = attn_spot_row(s, ATTN_ACT_RESID_PRE);
     size_t d = e->w->model->w.n.d;
     struct moments m = moments_of(x, d);
     double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps), centre = norm->rms ? 0 : m.mean;
@@ -118,28 +128,28 @@ static int normed(struct attn_explainer *e, size_t t, struct attn_err *err)
     norm_words(e, norm, &m);
     attn_derive_formula(&e->d, norm->rms ? &attn_formula_rmsnorm : &attn_formula_layernorm);
     attn_explain_vectors(e, d);
-    attn_explain_activation(e, ATTN_ACT_RESID_PRE, t, "x");
+    attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "x");
     for (size_t i = 0; i < d; i++)
         buf[i] = (float)(((double)x[i] - centre) / spread);
     attn_derive_cell(&e->d, norm->rms ? "x / root" : "(x - mean) / root");
     attn_explain_row(e, buf, d, e->precision);
     widened_row(e, &norm->weight, d, buf, "· weight");
     widened_row(e, &norm->bias, d, buf, "+ bias");
-    attn_explain_activation(e, ATTN_ACT_NORM1, t, "= norm1");
+    attn_explain_activation(e, ATTN_ACT_NORM1, s, "= norm1");
     free(buf);
     return ATTN_OK;
 }
 
-int attn_explain_input(struct attn_explainer *e, size_t t, struct attn_err *err)
+int attn_explain_input(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err)
 {
     char token[ATTN_TOKEN_NAME];
-    attn_derive_step(&e->d, "What layer %zu reads of %s", e->w->layer, attn_explain_token(token, e->w, t));
+    attn_derive_step(&e->d, "What layer %zu reads of %s", e->w->layer, attn_explain_token(token, s));
     if (e->w->layer)
-        stream(e, t);
+        stream(e, s);
     else
-        embedding(e, t);
-    if (e->w->seen[ATTN_ACT_NORM1].x)
-        return normed(e, t, err);
+        embedding(e, s);
+    if (s->seen[ATTN_ACT_NORM1].x)
+        return normed(e, s, err);
     attn_derive_words(&e->d, "There is no norm: attention reads it as it is.");
     return ATTN_OK;
 }

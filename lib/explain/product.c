@@ -15,6 +15,17 @@ static const struct attn_mat *w_of(const struct attn_explainer *e, int act)
     return act == ATTN_ACT_Q ? &b->q : &b->k;
 }
 
+static struct attn_spot spot_of(const struct attn_explainer *e, int act)
+{
+    return act == ATTN_ACT_Q ? attn_worked_query(e->w) : attn_worked_key(e->w);
+}
+
+/* What attention reads. */
+static int read_act(const struct attn_spot *s)
+{
+    return s->seen[ATTN_ACT_NORM1].x ? ATTN_ACT_NORM1 : ATTN_ACT_RESID_PRE;
+}
+
 static size_t head_of(const struct attn_explainer *e, int act)
 {
     return act == ATTN_ACT_Q ? e->w->head : e->w->kv;
@@ -24,7 +35,8 @@ static size_t head_of(const struct attn_explainer *e, int act)
 
 struct product {                        /* one head's row of x w + bias */
     const struct attn_mat *w;
-    const float *x;                     /* [in] */
+    struct attn_spot of;
+    const float *x;                     /* [in] what is read of it */
     size_t first, n;                    /* outputs of the head */
     float *y, *column;                  /* [out] by the run's own arithmetic; [in] weights of one output */
     float *cos, *sin;                   /* [rotary/2], of the token's position */
@@ -38,13 +50,12 @@ static void free_product(struct product *p)
     free(p->sin);
 }
 
-static int make_product(struct product *p, const struct attn_explainer *e, int act, size_t t, struct attn_err *err)
+static int make_product(struct product *p, const struct attn_explainer *e, int act, struct attn_err *err)
 {
-    const struct attn_worked *w = e->w;
-    const struct attn_weights *all = &w->model->w;
+    const struct attn_weights *all = &e->w->model->w;
     size_t half = all->rotary / 2;
-    *p = (struct product){.w = w_of(e, act), .n = all->n.dh, .first = head_of(e, act) * all->n.dh};
-    p->x = attn_worked_row(w, w->seen[ATTN_ACT_NORM1].x ? ATTN_ACT_NORM1 : ATTN_ACT_RESID_PRE, t);
+    *p = (struct product){.w = w_of(e, act), .of = spot_of(e, act), .n = all->n.dh, .first = head_of(e, act) * all->n.dh};
+    p->x = attn_spot_row(&p->of, read_act(&p->of));
     p->y = calloc(p->w->out, sizeof *p->y);
     p->column = calloc(p->w->in, sizeof *p->column);
     p->cos = calloc(half + 1, sizeof *p->cos);
@@ -53,8 +64,8 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu numbers", p->w->out + p->w->in);
     attn_gemm(NULL, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE, NULL);
     for (size_t i = 0; i < half; i++) {
-        p->cos[i] = (float)cos((double)t * all->speed[i]);
-        p->sin[i] = (float)sin((double)t * all->speed[i]);
+        p->cos[i] = (float)cos((double)p->of.t * all->speed[i]);
+        p->sin[i] = (float)sin((double)p->of.t * all->speed[i]);
     }
     return ATTN_OK;
 }
@@ -89,13 +100,11 @@ static void product_terms(struct attn_explainer *e, const struct product *p, int
 /* "q[0] = x[0]·w[0] + ... + bias = result" */
 static void product_sum(struct attn_explainer *e, const struct product *p, size_t c, const char *name, int digits)
 {
-    const struct attn_worked *w = e->w;
     const struct attn_vec *bias = &p->w->bias;
     size_t j = p->first + c;
-    int read = w->seen[ATTN_ACT_NORM1].x ? ATTN_ACT_NORM1 : ATTN_ACT_RESID_PRE;
     read_column(p->column, p->w, j);
     attn_derive_sum(&e->d, (struct attn_number){(double)p->y[j], digits}, "%s[%zu]", name, c);
-    product_terms(e, p, attn_worked_digits(w, read, e->precision));
+    product_terms(e, p, attn_spot_digits(&p->of, read_act(&p->of), e->precision));
     if (bias->data) {
         float b;
         attn_vec_widen(&b, bias->data, bias->type, attn_mat_place(p->w, j), 1);
@@ -117,14 +126,14 @@ enum { TURN_COLUMNS = 8 };
 static const char *const turn_headings[TURN_COLUMNS] = {"i, j", "angle", "cos", "sin", "u[i]", "u[j]",
                                                        "turned[i]", "turned[j]"};
 
-static void turn_row(struct attn_explainer *e, const struct product *p, int act, size_t t, size_t i)
+static void turn_row(struct attn_explainer *e, const struct product *p, int act, size_t i)
 {
     const struct attn_weights *all = &e->w->model->w;
-    const float *old = p->y + p->first, *new = attn_worked_row(e->w, act, t);
+    const float *old = p->y + p->first, *new = attn_spot_row(&p->of, act);
     size_t j = i + all->rotary / 2;
     int digits = attn_worked_digits(e->w, act, e->precision);
     attn_derive_cell(&e->d, "%zu, %zu", i, j);
-    attn_derive_number(&e->d, (double)t * all->speed[i], e->precision);
+    attn_derive_number(&e->d, (double)p->of.t * all->speed[i], e->precision);
     attn_derive_number(&e->d, (double)p->cos[i], e->precision);
     attn_derive_number(&e->d, (double)p->sin[i], e->precision);
     attn_derive_number(&e->d, (double)old[i], digits);
@@ -133,10 +142,10 @@ static void turn_row(struct attn_explainer *e, const struct product *p, int act,
     attn_derive_number(&e->d, (double)new[j], digits);
 }
 
-static void turned(struct attn_explainer *e, const struct product *p, int act, size_t t)
+static void turned(struct attn_explainer *e, const struct product *p, int act)
 {
     const struct attn_weights *all = &e->w->model->w;
-    size_t half = all->rotary / 2;
+    size_t half = all->rotary / 2, t = p->of.t;
     attn_derive_words(&e->d, "Rotary positions: number i of the first half of %s and number j = i + %zu of the "
                       "second are a point in the plane that is turned by an angle, position %zu times the pair's "
                       "speed in radians.  (A run does not announce u: it was computed here, by the run's own "
@@ -148,7 +157,7 @@ static void turned(struct attn_explainer *e, const struct product *p, int act, s
     for (size_t i = 0; i < half; i++) {
         enum attn_showing s = attn_explain_showing(e, half, i);
         if (s == ATTN_SHOWN)
-            turn_row(e, p, act, t, i);
+            turn_row(e, p, act, i);
         else if (s == ATTN_GAP)
             attn_derive_gap(&e->d, TURN_COLUMNS);
     }
@@ -174,22 +183,22 @@ static void whose_head(struct attn_explainer *e, int act)
                           n->Hkv, n->Hkv == 1 ? "" : "s", w->kv * each, w->kv * each + each - 1, w->kv);
 }
 
-int attn_explain_vector(struct attn_explainer *e, int act, size_t t, struct attn_err *err)
+int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
 {
     const struct attn_worked *w = e->w;
     const char *name = act == ATTN_ACT_Q ? "q" : "k";
     char token[ATTN_TOKEN_NAME];
     bool turns = w->model->w.rotary;
     struct product p;
-    int rc = make_product(&p, e, act, t, err);
+    int rc = make_product(&p, e, act, err);
     if (!rc) {
-        attn_derive_step(&e->d, "The %s of %s", act == ATTN_ACT_Q ? "query" : "key", attn_explain_token(token, w, t));
+        attn_derive_step(&e->d, "The %s of %s", act == ATTN_ACT_Q ? "query" : "key", attn_explain_token(token, &p.of));
         whose_head(e, act);
         product_sums(e, &p, turns ? "u" : name, attn_worked_digits(w, act, e->precision));
         if (turns)
-            turned(e, &p, act, t);
+            turned(e, &p, act);
         attn_explain_vectors(e, p.n);
-        attn_explain_activation(e, act, t, name);
+        attn_explain_activation(e, act, &p.of, name);
     }
     free_product(&p);
     return rc;

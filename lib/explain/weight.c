@@ -59,12 +59,13 @@ static void dot_table(struct attn_explainer *e, const float *q, const float *k, 
 void attn_explain_dot(struct attn_explainer *e)
 {
     const struct attn_worked *w = e->w;
-    char query[ATTN_TOKEN_NAME], key[ATTN_TOKEN_NAME];
+    struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
+    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
     size_t dh = w->model->w.n.dh, left = attn_explain_left_out(e, dh);
     attn_derive_step(&e->d, "The dot product");
     attn_derive_words(&e->d, "How well the key of %s answers the query of %s: their numbers are multiplied one by "
                       "one and added up.",
-                      attn_explain_token(key, w, w->key), attn_explain_token(query, w, w->query));
+                      attn_explain_token(key_name, &key), attn_explain_token(query_name, &query));
     attn_derive_formula(&e->d, &attn_formula_dot);
     dot_table(e, row_of(e, ATTN_ACT_Q), attn_worked_row(w, ATTN_ACT_K, w->key), dh);
     if (left)
@@ -102,7 +103,9 @@ void attn_explain_scale(struct attn_explainer *e)
 static void mask_words(struct attn_explainer *e)
 {
     const struct attn_worked *w = e->w;
-    if (!w->causal)
+    if (attn_worked_cross(w))
+        attn_derive_words(&e->d, "There is no mask: every token may look at every token of the other text.");
+    else if (!w->causal)
         attn_derive_words(&e->d, "There is no mask: every token may look at every other.");
     else if (w->window)
         attn_derive_words(&e->d, "A token may look at itself and the %zu before it: this layer has a window of %zu "
@@ -156,7 +159,7 @@ static struct softmax softmax_of(const struct attn_explainer *e)
 
 static void softmax_row(struct attn_explainer *e, const struct softmax *s, size_t j)
 {
-    attn_explain_token_cell(e, j);
+    attn_explain_token_cell(e, &e->w->keys->tok[j]);
     attn_derive_cell(&e->d, "%zu", j);
     attn_derive_number(&e->d, (double)row_of(e, ATTN_ACT_DOTS)[j], digits_of(e, ATTN_ACT_DOTS));
     attn_derive_number(&e->d, (double)s->score[j], digits_of(e, ATTN_ACT_SCORES));
@@ -194,7 +197,7 @@ static void softmax_total(struct attn_explainer *e, const struct softmax *s)
 static void softmax_table(struct attn_explainer *e, const struct softmax *s)
 {
     static const char *const headings[] = {"key", "index", "dot", "score", "- largest", "exp", "weight"};
-    struct attn_range all = {0, e->w->tokens->n};
+    struct attn_range all = {e->w->keys, 0, e->w->keys->n};
     attn_derive_headings(&e->d, headings, sizeof headings / sizeof *headings);
     for (size_t j = 0; j < all.hi; j++) {
         enum attn_showing shown = attn_explain_token_showing(e, all, j);
@@ -210,12 +213,13 @@ void attn_explain_softmax(struct attn_explainer *e)
 {
     struct softmax s = softmax_of(e);
     struct attn_number weight = of_key(e, ATTN_ACT_PATTERN);
-    char query[ATTN_TOKEN_NAME];
+    struct attn_spot query = attn_worked_query(e->w);
+    char name[ATTN_TOKEN_NAME];
     attn_derive_step(&e->d, "The softmax");
     attn_derive_words(&e->d, "The scores of %s become weights: exp of each, divided by the sum over all keys it "
                       "sees.  The largest score is subtracted first, which changes no weight and keeps exp from "
                       "overflowing.  (A run announces scores and weights; exp and its sum are computed here, in "
-                      "double precision.)", attn_explain_token(query, e->w, e->w->query));
+                      "double precision.)", attn_explain_token(name, &query));
     attn_derive_formula(&e->d, &attn_formula_softmax);
     softmax_table(e, &s);
     attn_derive_sum(&e->d, weight, "weight");

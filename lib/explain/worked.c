@@ -27,9 +27,14 @@ static unsigned wants(void *self, int act, int layer)
     return here ? ATTN_WATCH : 0;
 }
 
-static int make_room(struct attn_worked *w, const struct attn_probe *p, struct attn_err *err)
+/* Of the other text all the sentence looks at, and what that is made of. */
+static bool passed_over(const struct attn_probe *p)
 {
-    struct attn_seen *s = &w->seen[p->act];
+    return p->seq == 1 && (p->act == ATTN_ACT_Q || one_row(p->act));
+}
+
+static int make_room(const struct attn_worked *w, struct attn_seen *s, const struct attn_probe *p, struct attn_err *err)
+{
     if (s->x)
         return ATTN_OK;
     s->rows = one_row(p->act) ? 1 : p->shape[p->ndim - 2];
@@ -49,11 +54,11 @@ static double larger(double largest, const float *x, size_t n)
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct attn_worked *w = self;
-    struct attn_seen *s = &w->seen[p->act];
+    struct attn_seen *s = p->seq == 1 ? &w->other[p->act] : &w->seen[p->act];
     size_t head = p->ndim < 3 ? 0 : attn_act_kv(p->act) ? w->kv : w->head;
-    if (head < p->head0 || head >= p->head0 + p->heads)
+    if (passed_over(p) || head < p->head0 || head >= p->head0 + p->heads)
         return ATTN_OK;
-    if (make_room(w, p, err))
+    if (make_room(w, s, p, err))
         return err->code;
     for (size_t i = 0; i < p->rows; i++) {
         const float *row = p->data + (head - p->head0) * p->ld_head + i * p->ld;
@@ -77,47 +82,24 @@ static int check(const char *what, size_t i, size_t n, const char *of, struct at
 static int check_all(const struct attn_model *m, size_t T, const struct attn_explain_opts *o, struct attn_err *err)
 {
     char model[256];
+    size_t keys = o->cross ? o->cross->n : T;
     snprintf(model, sizeof model, "model %s", m->source.name);
     if (!T)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to explain");
+    if (!keys)
+        return attn_fail(err, ATTN_EFORMAT, "the other text is empty: there is no key to look at");
     if (check("layer", o->layer, m->w.n.L, model, err) || check("head", o->head, m->w.n.H, model, err) ||
         check("query", o->query, T, "the sentence", err) ||
-        check("key", o->key == ATTN_KEY_LARGEST ? 0 : o->key, T, "the sentence", err))
+        check("key", o->key == ATTN_KEY_LARGEST ? 0 : o->key, keys, o->cross ? "the other text" : "the sentence", err))
         return err->code;
     return ATTN_OK;
-}
-
-static int forward(struct attn_worked *w, const int32_t *ids, int threads, struct attn_err *err)
-{
-    struct attn_run *run = NULL;
-    struct attn_observer obs = {.wants = wants, .watch = watch, .self = w};
-    struct attn_plan plan = {.rows = w->tokens->n, .seqs = 1, .threads = threads};
-    struct attn_seq seq = {.T = w->tokens->n};
-    int rc = attn_run_new(&run, w->model, &plan, &obs, 1, err);
-    if (!rc)
-        rc = attn_run_forward(run, ids, &seq, 1, err);
-    attn_run_free(run);
-    return rc;
-}
-
-static int run_ids(struct attn_worked *w, int threads, struct attn_err *err)
-{
-    size_t n = w->tokens->n;
-    int32_t *ids = calloc(n, sizeof *ids);
-    if (!ids)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
-    for (size_t i = 0; i < n; i++)
-        ids[i] = w->tokens->tok[i].id;
-    int rc = forward(w, ids, threads, err);
-    free(ids);
-    return rc;
 }
 
 static size_t heaviest(const struct attn_worked *w)
 {
     const float *weight = attn_worked_row(w, ATTN_ACT_PATTERN, w->query);
     size_t best = 0;
-    for (size_t j = 1; j < w->tokens->n; j++)
+    for (size_t j = 1; j < w->keys->n; j++)
         if (weight[j] > weight[best])
             best = j;
     return best;
@@ -126,16 +108,18 @@ static size_t heaviest(const struct attn_worked *w)
 int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const struct attn_tokens *tokens,
                     const struct attn_explain_opts *o, struct attn_err *err)
 {
-    *w = (struct attn_worked){.model = m, .tokens = tokens};
+    struct attn_observer obs = {.wants = wants, .watch = watch, .self = w};
+    struct attn_plan how = {.threads = o->threads};
+    *w = (struct attn_worked){.model = m, .tokens = tokens, .keys = o->cross ? o->cross : tokens};
     if (check_all(m, tokens->n, o, err))
         return err->code;
     w->layer = o->layer;
     w->head = o->head;
     w->kv = o->head / (m->w.n.H / m->w.n.Hkv);
     w->query = o->query;
-    w->causal = m->w.causal;
+    w->causal = m->w.causal && !o->cross;
     w->window = m->w.block[o->layer].window;
-    int rc = run_ids(w, o->threads, err);
+    int rc = attn_run_tokens(m, &how, tokens, o->cross, &obs, 1, err);
     if (rc)
         return rc;
     w->heaviest = heaviest(w);
@@ -145,28 +129,64 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
 
 void attn_worked_free(struct attn_worked *w)
 {
-    for (size_t i = 0; i < ATTN_ACTS; i++)
+    for (size_t i = 0; i < ATTN_ACTS; i++) {
         free(w->seen[i].x);
+        free(w->other[i].x);
+    }
     *w = (struct attn_worked){0};
 }
 
 /* ---- asking ---------------------------------------------------------------------------- */
 
+bool attn_worked_cross(const struct attn_worked *w)
+{
+    return w->keys != w->tokens;
+}
+
+struct attn_spot attn_worked_query(const struct attn_worked *w)
+{
+    return (struct attn_spot){w->tokens, w->seen, w->query};
+}
+
+struct attn_spot attn_worked_key(const struct attn_worked *w)
+{
+    return (struct attn_spot){w->keys, attn_worked_cross(w) ? w->other : w->seen, w->key};
+}
+
+static const struct attn_seen *seen_of(const struct attn_worked *w, int act)
+{
+    return attn_act_kv(act) && attn_worked_cross(w) ? &w->other[act] : &w->seen[act];
+}
+
+static const float *row(const struct attn_seen *s, int act, size_t t)
+{
+    return s->x + (one_row(act) ? 0 : t) * s->cols;
+}
+
+const float *attn_spot_row(const struct attn_spot *s, int act)
+{
+    return row(&s->seen[act], act, s->t);
+}
+
+int attn_spot_digits(const struct attn_spot *s, int act, int precision)
+{
+    return attn_grid_digits(s->seen[act].largest, precision);
+}
+
 const float *attn_worked_row(const struct attn_worked *w, int act, size_t t)
 {
-    const struct attn_seen *s = &w->seen[act];
-    return s->x + (one_row(act) ? 0 : t) * s->cols;
+    return row(seen_of(w, act), act, t);
 }
 
 struct attn_range attn_worked_sees(const struct attn_worked *w)
 {
     size_t end = w->query + 1;
     if (!w->causal)
-        return (struct attn_range){0, w->tokens->n};
-    return (struct attn_range){w->window && end > w->window ? end - w->window : 0, end};
+        return (struct attn_range){w->keys, 0, w->keys->n};
+    return (struct attn_range){w->keys, w->window && end > w->window ? end - w->window : 0, end};
 }
 
 int attn_worked_digits(const struct attn_worked *w, int act, int precision)
 {
-    return attn_grid_digits(w->seen[act].largest, precision);
+    return attn_grid_digits(seen_of(w, act)->largest, precision);
 }

@@ -1,7 +1,8 @@
 /* worked.h - one cell of attention with everything it is made of, as a run told it.
  *
  * Of the layer: what it reads, queries, keys and values of one head for all tokens; of the query alone
- * its row of dots, scores and pattern, and its context vector.  So memory is linear in the text. */
+ * its row of dots, scores and pattern, and its context vector.  So memory is linear in the text.  Where the sentence
+ * looks at another text, what the layer reads of that, its keys and values are kept beside. */
 #ifndef ATTN_WORKED_H
 #define ATTN_WORKED_H
 
@@ -15,12 +16,18 @@ struct attn_seen {
 
 struct attn_worked {
     const struct attn_model *model;
-    const struct attn_tokens *tokens;
+    const struct attn_tokens *tokens, *keys;    /* keys: those looked at; the same ones but for cross-attention */
     size_t layer, head, kv, query, key; /* kv: the key/value head that serves the head */
     size_t heaviest;                    /* the key with the largest weight */
     bool causal; size_t window;         /* of this layer; window 0: none */
-    struct attn_seen seen[ATTN_ACTS];
+    struct attn_seen seen[ATTN_ACTS], other[ATTN_ACTS];         /* of the sentence, of the other text */
 };
+
+/* A token, of the sentence or of what it looks at. */
+struct attn_spot { const struct attn_tokens *of; const struct attn_seen *seen; size_t t; };
+struct attn_spot attn_worked_query(const struct attn_worked *w);
+struct attn_spot attn_worked_key(const struct attn_worked *w);
+bool attn_worked_cross(const struct attn_worked *w);   /* they are of two texts */
 
 /* Runs the tokens; layer, head, query and key are checked.  key ATTN_KEY_LARGEST: the one with the largest weight.
  * Model and tokens must outlive it. */
@@ -28,10 +35,14 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
                     const struct attn_explain_opts *o, struct attn_err *err);
 void attn_worked_free(struct attn_worked *w);           /* zeroed is fine */
 
-/* Row t of an activation; of those with one row, that row whatever t is. */
+/* A row of what the layer reads of a token; the digits after the point that run prints that with. */
+const float *attn_spot_row(const struct attn_spot *s, int act);
+int attn_spot_digits(const struct attn_spot *s, int act, int precision);
+
+/* Row t of an activation, of k and v for the keys; of those with one row, that row whatever t is. */
 const float *attn_worked_row(const struct attn_worked *w, int act, size_t t);
-/* The keys the query may look at: lo <= j < hi. */
-struct attn_range { size_t lo, hi; };
+/* Tokens lo <= j < hi of a text; here the keys the query may look at. */
+struct attn_range { const struct attn_tokens *of; size_t lo, hi; };
 struct attn_range attn_worked_sees(const struct attn_worked *w);
 /* Digits after the point that run prints the activation with. */
 int attn_worked_digits(const struct attn_worked *w, int act, int precision);

@@ -308,9 +308,11 @@ struct attn_sink_opts {
     const char *path;                   /* NULL or "-": standard output */
     const struct attn_model *model;
     const struct attn_select *select;
-    const struct attn_tokens *tokens;
-    const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
+    const struct attn_tokens *tokens;   /* of sentence 0 of the run, which is shown */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
+    const struct attn_tokens *cross;    /* of sentence 1, whose keys it looks at: k and v are hers; NULL: its own */
+    const char *cross_text; size_t cross_len;
+    const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
     const char *command;                /* canonical command line, for the manifest */
     int threads;                        /* 0: as many as this process may use; the bytes are the same */
     int precision;                      /* text only */
@@ -384,8 +386,10 @@ struct attn_dump;
 /* A directory of .npy or .csv files or its manifest.json, an .npz archive, one .npy or .csv file, the JSON document or
  * the tidy table of a run. */
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
+/* `cross` and `how` are those of attn_run_tokens. */
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
-                  const struct attn_select *what, int threads, bool bf16, struct attn_err *err);
+                  const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
+                  struct attn_err *err);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* 0: not known */
 /* The text of a token, NUL-terminated; NULL: only the id is known. */

@@ -15,7 +15,7 @@ static unsigned wants(void *self, int act, int layer)
 static void add(struct attn_cost *out, const struct attn_select *s, const struct attn_info *info, int act, size_t T)
 {
     size_t shape[3], heads;
-    int n = attn_act_shape(shape, info, act, T);
+    int n = attn_act_shape(shape, info, act, T, T);
     attn_select_heads(s, act, &heads);
     uint64_t numbers = heads ? heads : 1;
     for (int i = n - 2; i < n; i++)

@@ -129,7 +129,7 @@ static int take_labels(struct plot *p, struct attn_err *err)
     const struct attn_dump *d = p->dump;
     int rc = take_tokens(&p->queries, d->tokens.n ? &d->tokens : &d->rows, err);
     if (!rc)
-        rc = take_tokens(&p->keys, d->tokens.n ? &d->tokens : &d->cols, err);
+        rc = take_tokens(&p->keys, d->keys.n ? &d->keys : d->tokens.n ? &d->tokens : &d->cols, err);
     p->album.queries = p->queries.n ? &p->queries : NULL;
     p->album.keys = p->keys.n ? &p->keys : NULL;
     return rc;
@@ -154,6 +154,7 @@ static void name_sheet(const struct plot *p, struct attn_sheet *s, const char *n
     s->kind = s->title = name;
     s->axes = "";
     s->keys = act < 0 ? labelled : attn_act_square(act);
+    s->of_keys = act >= 0 && attn_act_kv(act) && p->dump->keys.n;
     for (size_t i = 0; act >= 0 && i < p->album.n; i++) {
         const struct attn_sheet *other = &p->album.sheet[i];
         if (!strcmp(other->kind, attn_act_tail(act)) && (other->rows != s->rows || other->cols != s->cols))

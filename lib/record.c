@@ -5,11 +5,12 @@
 #include "io/dump.h"
 #include "model.h"
 #include "trace/select.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct record { struct attn_dump *dump; const struct attn_select *what; };
+struct record { struct attn_dump *dump; const struct attn_select *what; bool cross; };
 
 static unsigned wants(void *self, int act, int layer)
 {
@@ -60,6 +61,8 @@ static void copy(const struct attn_dumped *to, size_t place, size_t head, const 
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct record *r = self;
+    if (!attn_trace_is_shown(p, r->cross))
+        return ATTN_OK;
     const struct attn_dumped *to = attn_dump_find(r->dump, p->name);
     int rc = to ? ATTN_OK : begin(r, p, err);
     if (rc)
@@ -73,45 +76,34 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int keep_tokens(struct attn_dump *d, const struct attn_tokens *tokens, int32_t *ids, struct attn_err *err)
+static int keep_tokens(struct attn_dump *d, struct attn_dump_list *to, const struct attn_tokens *tokens, struct attn_err *err)
 {
     int rc = ATTN_OK;
-    for (size_t i = 0; i < tokens->n && !rc; i++) {
+    for (size_t i = 0; tokens && i < tokens->n && !rc; i++) {
         const struct attn_token *t = &tokens->tok[i];
-        ids[i] = t->id;
-        rc = attn_dump_add_token(d, &d->tokens, t->id, t->known ? t->text : NULL, t->text_len, err);
+        rc = attn_dump_add_token(d, to, t->id, t->known ? t->text : NULL, t->text_len, err);
     }
     return rc;
 }
 
-static int forward(const struct attn_model *m, const int32_t *ids, size_t T, int threads, bool bf16, struct record *r,
-                   struct attn_err *err)
-{
-    struct attn_run *run = NULL;
-    struct attn_observer obs = {.wants = wants, .watch = watch, .self = r};
-    struct attn_plan plan = {.rows = T, .seqs = 1, .threads = threads, .bf16 = bf16};
-    struct attn_seq seq = {.T = T};
-    int rc = attn_run_new(&run, m, &plan, &obs, 1, err);
-    if (!rc)
-        rc = attn_run_forward(run, ids, &seq, 1, err);
-    attn_run_free(run);
-    return rc;
-}
-
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
-                  const struct attn_select *what, int threads, bool bf16, struct attn_err *err)
+                  const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
+                  struct attn_err *err)
 {
-    struct record r = {calloc(1, sizeof *r.dump), what};
-    if (r.dump)
-        r.dump->path = "what is kept of the run";
-    int32_t *ids = calloc(tokens->n + 1, sizeof *ids);
-    int rc = r.dump && ids ? keep_tokens(r.dump, tokens, ids, err)
-                           : attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", tokens->n);
+    struct record r = {calloc(1, sizeof *r.dump), what, cross != NULL};
+    struct attn_observer obs = {.wants = wants, .watch = watch, .self = &r};
+    *out = NULL;
+    if (!r.dump)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a dump");
+    r.dump->path = "what is kept of the run";
+    int rc = keep_tokens(r.dump, &r.dump->tokens, tokens, err);
     if (!rc)
-        rc = forward(m, ids, tokens->n, threads, bf16, &r, err);
-    free(ids);
+        rc = keep_tokens(r.dump, &r.dump->keys, cross, err);
+    if (!rc)
+        rc = attn_run_tokens(m, how, tokens, cross, &obs, 1, err);
     if (rc)
         attn_dump_free(r.dump);
-    *out = rc ? NULL : r.dump;
+    else
+        *out = r.dump;
     return rc;
 }

@@ -7,6 +7,7 @@
 #include "model.h"
 #include "sinks/sink.h"
 #include "trace/select.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 
@@ -50,7 +51,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     attn_model_info(o->model, &s->info);
     s->job = (struct attn_sink_job){
         .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
-        .text = o->text, .text_len = o->text_len, .command = o->command, .path = o->path, .team = s->team,
+        .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len, .command = o->command, .path = o->path, .team = s->team,
         .precision = o->precision,
         .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color, .picture = o->picture,
         .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
@@ -72,9 +73,21 @@ int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struc
     return ATTN_OK;
 }
 
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct attn_sink *s = self;
+    return s->format->wants(s->self, act, layer);
+}
+
+static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    const struct attn_sink *s = self;
+    return attn_trace_is_shown(p, s->job.cross) ? s->format->watch(s->self, p, err) : ATTN_OK;
+}
+
 struct attn_observer attn_sink_observer(struct attn_sink *s)
 {
-    return (struct attn_observer){.wants = s->format->wants, .watch = s->format->watch, .self = s->self};
+    return (struct attn_observer){.wants = wants, .watch = watch, .self = s};
 }
 
 int attn_sink_finish(struct attn_sink *s, struct attn_err *err)

@@ -84,7 +84,7 @@ static int tell_band(const struct told *t, size_t head0, size_t heads, size_t ro
     struct attn_probe p = { .name = name, .act = t->act, .layer = t->layer, .head0 = head0, .heads = heads, .row0 = row0,
                             .rows = rows };
     attn_act_name(name, t->act, t->layer);
-    p.ndim = attn_act_shape(p.shape, &t->s->model, t->act, t->s->tokens->n);
+    p.ndim = attn_act_shape(p.shape, &t->s->model, t->act, t->s->tokens->n, t->s->tokens->n);
     p.cols = p.shape[p.ndim - 1];
     p.ld = p.cols + GAP;
     p.ld_head = rows * p.ld + GAP;

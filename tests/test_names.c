@@ -55,7 +55,7 @@ START_TEST(every_published_shape)
 {
     size_t shape[3];
     int act = published[_i].act, ndim = published[_i].ndim;
-    ck_assert_int_eq(attn_act_shape(shape, &info, act, T), ndim);
+    ck_assert_int_eq(attn_act_shape(shape, &info, act, T, T), ndim);
     for (int i = 0; i < ndim; i++)
         ck_assert_uint_eq(shape[i], published[_i].shape[i]);
     ck_assert_uint_eq(attn_act_heads(&stage, act), ndim == 3 ? shape[0] : 0);
@@ -70,7 +70,7 @@ START_TEST(width_after_a_bare_block)
     size_t shape[3];
     struct attn_info bare = info;
     bare.output_projection = false;
-    ck_assert_int_eq(attn_act_shape(shape, &bare, ATTN_ACT_RESID_POST, T), 2);
+    ck_assert_int_eq(attn_act_shape(shape, &bare, ATTN_ACT_RESID_POST, T, T), 2);
     ck_assert_uint_eq(shape[1], info.H * info.dv);
 }
 END_TEST

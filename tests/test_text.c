@@ -111,11 +111,11 @@ START_TEST(columns_are_as_wide_as_they_must_be)
 {
     static const float numbers[] = { 12345.678f, 1e-9f, -INFINITY, -0.00001f };
     const struct attn_tokens known = { 2, words }, unknown = { 2, ids };
-    struct attn_grid g = { .data = numbers, .rows = 2, .cols = 2, .tokens = &known, .keys = true, .precision = 4 };
+    struct attn_grid g = { .data = numbers, .rows = 2, .cols = 2, .tokens = &known, .keys = &known, .precision = 4 };
     ck_grid(&g, "                      a  philosoph…\n"       /* as wide as the widest number, not 8 */
                 "a            12345.6777      0.0000\n"
                 "philosopher        -inf      0.0000\n");
-    g.tokens = &unknown;
+    g.tokens = g.keys = &unknown;
     g.precision = 0;
     ck_grid(&g, "        7     12\n"
                 " 7  12346      0\n"

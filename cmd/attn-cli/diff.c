@@ -14,10 +14,11 @@ static struct {
 } o = {.atol = {NULL, 1e-5}, .rtol = {NULL, 1e-5}};
 
 struct sides { struct attn_model *model_a, *model_b; struct attn_dump *a, *b; };
+struct texts { struct input in, other; struct attn_tokenizer *tokenizer; struct attn_tokens *tokens, *cross; };
 
 static int check_usage(struct attn_err *err)
 {
-    bool input = common.sentence || common.file || common.ids;
+    bool input = common.sentence || common.file || common.ids || crossing.text || crossing.file || crossing.ids;
     if (o.with && common.word)
         return fail(err, ATTN_EUSAGE, "dumps and --with do not go together: give two dumps, or two models and an input");
     if (!o.with && !common.second)
@@ -45,39 +46,48 @@ static int open_dumps(struct sides *s, struct attn_err *err)
 }
 
 /* What both models announce is in both dumps: each is asked for all that fits the list. */
-static int run_one(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens, bool bf16,
-                   struct attn_err *err)
+static int run_one(struct attn_dump **out, const struct attn_model *m, const struct texts *t, bool bf16, struct attn_err *err)
 {
     struct attn_select *what;
+    struct attn_plan how = {.threads = (int)common.threads.n, .bf16 = bf16};
     int code = attn_select_new(&what, m, selection.show ? selection.show : "*", selection.layer, selection.head, err);
     if (code)
         return code;
-    code = attn_dump_run(out, m, tokens, what, (int)common.threads.n, bf16, err);
+    code = attn_dump_run(out, m, t->tokens, t->cross, what, &how, err);
     attn_select_free(what);
     return code;
 }
 
+static int read_texts(struct texts *t, struct attn_err *err)
+{
+    if (input_tokens(&t->tokens, &t->tokenizer, &t->in, err))
+        return err->code;
+    if (!t->tokens->n)
+        return fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+    return input_tokens_other(&t->cross, &t->tokenizer, &t->other, err);
+}
+
 static int run_models(struct sides *s, struct attn_err *err)
 {
-    struct input in = {0};
-    struct attn_tokens *tokens = NULL;
-    struct attn_tokenizer *tokenizer = NULL;
-    int code = input_read(&in, err);
+    struct texts t = {.tokens = NULL};
+    int code = input_read(&t.in, err);
+    if (!code)
+        code = input_read_other(&t.other, err);
     if (!code)
         code = attn_model_open(&s->model_a, common.model, err);
     if (!code)
         code = attn_model_open(&s->model_b, o.with, err);
     if (!code)
-        code = input_tokens(&tokens, &tokenizer, &in, err);
-    if (!code && !tokens->n)
-        code = fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+        code = read_texts(&t, err);
     if (!code)
-        code = run_one(&s->a, s->model_a, tokens, compute_bf16(), err);
+        code = run_one(&s->a, s->model_a, &t, compute_bf16(), err);
     if (!code)
-        code = run_one(&s->b, s->model_b, tokens, false, err);
-    attn_tokens_free(tokens);
-    attn_tokenizer_close(tokenizer);
-    input_free(&in);
+        code = run_one(&s->b, s->model_b, &t, false, err);
+    attn_tokens_free(t.tokens);
+    attn_tokens_free(t.cross);
+    attn_tokenizer_close(t.tokenizer);
+    input_free(&t.in);
+    input_free(&t.other);
     return code;
 }
 
@@ -163,7 +173,7 @@ const struct command diff_command = {
         {"max ulp", "how many float32 numbers lie between the two, at most"},
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, select_options, options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, select_options, options,
                                              thread_options, general_options, NULL},
     .word = "A",
     .second = "B",

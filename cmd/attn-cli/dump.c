@@ -47,7 +47,8 @@ static int open_sink(struct attn_sink **sink, const struct dump *d, const char *
     bool terminal = terminal_is(d->path);
     struct attn_sink_opts o = {
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
-        .tokens = d->tokens, .tokenizer = d->tokenizer, .text = d->text, .text_len = d->len, .command = command,
+        .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
+        .cross_len = d->cross_len, .tokenizer = d->tokenizer, .command = command,
         .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
         .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
         .picture = picture_look(terminal)};
@@ -56,21 +57,12 @@ static int open_sink(struct attn_sink **sink, const struct dump *d, const char *
 
 static int forward(const struct dump *d, struct attn_sink *sink, struct attn_err *err)
 {
-    struct attn_run *run = NULL;
-    struct attn_plan plan = {.rows = d->tokens->n, .seqs = 1, .threads = threads(), .bf16 = compute_bf16()};
-    struct attn_seq seq = {.T = d->tokens->n};
+    struct attn_plan how = {.threads = threads(), .bf16 = compute_bf16()};
     struct progress progress;
     progress_start(&progress, d->model, !terminal_is(d->path));
     struct attn_observer watchers[] = {attn_sink_observer(sink), progress_observer(&progress)};
-    int32_t *ids;
-    int code = input_ids(&ids, d->tokens, err);
-    if (!code)
-        code = attn_run_new(&run, d->model, &plan, watchers, sizeof watchers / sizeof *watchers, err);
-    if (!code)
-        code = attn_run_forward(run, ids, &seq, 1, err);
+    int code = attn_run_tokens(d->model, &how, d->tokens, d->cross, watchers, sizeof watchers / sizeof *watchers, err);
     progress_end(&progress);
-    attn_run_free(run);
-    free(ids);
     return code;
 }
 

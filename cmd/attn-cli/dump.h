@@ -13,6 +13,8 @@ struct dump {
     const struct attn_tokens *tokens;
     const struct attn_tokenizer *tokenizer;     /* may be NULL */
     const char *text; size_t len;       /* NULL: ids were given */
+    const struct attn_tokens *cross;    /* of the other text, whose keys are looked at; NULL: there is none */
+    const char *cross_text; size_t cross_len;   /* NULL: ids were given */
 };
 enum { DUMP_PRECISION = 4 };            /* as the articles print */
 

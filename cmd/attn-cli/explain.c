@@ -39,14 +39,15 @@ static int too_many(const char *option, const char *given, const struct attn_tok
 }
 
 /* An index, or a token that is there once. */
-static int find_token(size_t *out, const char *option, const char *given, const struct attn_tokens *t, struct attn_err *err)
+static int find_token(size_t *out, const char *option, const char *given, const struct attn_tokens *t, const char *text,
+                      struct attn_err *err)
 {
     size_t found = 0;
     if (*given && strspn(given, "0123456789") == strlen(given)) {
         unsigned long long n = strlen(given) < 19 ? strtoull(given, NULL, 10) : SIZE_MAX;
         if (n >= t->n)
-            return fail(err, ATTN_EUSAGE, "--%s: there is no token %s: the sentence has %zu, numbered from 0 to "
-                        "%zu", option, excerpt(given).text, t->n, t->n - 1);
+            return fail(err, ATTN_EUSAGE, "--%s: there is no token %s: the %s has %zu, numbered from 0 to "
+                        "%zu", option, excerpt(given).text, text, t->n, t->n - 1);
         *out = (size_t)n;
         return ATTN_OK;
     }
@@ -57,8 +58,8 @@ static int find_token(size_t *out, const char *option, const char *given, const 
         }
     if (found > 1)
         return too_many(option, given, t, err);
-    return found ? ATTN_OK : fail(err, ATTN_EUSAGE, "--%s: no token of the sentence reads '%s': give its index, "
-                                  "0 to %zu", option, excerpt(given).text, t->n - 1);
+    return found ? ATTN_OK : fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s': give its index, "
+                                  "0 to %zu", option, text, excerpt(given).text, t->n - 1);
 }
 
 static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t, struct attn_err *err)
@@ -67,9 +68,12 @@ static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t,
         return fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to explain");
     e->query = t->n - 1;
     e->key = ATTN_KEY_LARGEST;
-    if (o.query && find_token(&e->query, "query", o.query, t, err))
+    if (o.query && find_token(&e->query, "query", o.query, t, "sentence", err))
         return err->code;
-    return o.key ? find_token(&e->key, "key", o.key, t, err) : ATTN_OK;
+    if (!o.key)
+        return ATTN_OK;
+    return e->cross ? find_token(&e->key, "key", o.key, e->cross, "other text", err)
+                    : find_token(&e->key, "key", o.key, t, "sentence", err);
 }
 
 /* ---- explaining ---- */
@@ -93,26 +97,34 @@ static struct attn_explain_opts options_of(void)
         .threads = (int)common.threads.n};
 }
 
-static int explain_cell(struct attn_err *err)
+struct session {
+    struct attn_model *model;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens, *cross; /* cross NULL: there is no other text */
+    struct input in, other;
+};
+
+static int derive(struct session *s, struct attn_err *err)
 {
     struct attn_explain_opts e = options_of();
-    struct attn_model *model = NULL;
-    struct attn_tokenizer *tokenizer = NULL;
-    struct attn_tokens *tokens = NULL;
-    struct input in = {0};
-    int code = input_read(&in, err);
-    if (!code)
-        code = open_model(&model, &explain_command, err);
-    if (!code)
-        code = input_tokens(&tokens, &tokenizer, &in, err);
-    if (!code)
-        code = find_tokens(&e, tokens, err);
-    if (!code)
-        code = attn_explain(model, tokens, &e, err);
-    attn_tokens_free(tokens);
-    attn_tokenizer_close(tokenizer);
-    attn_model_close(model);
-    input_free(&in);
+    if (input_read(&s->in, err) || input_read_other(&s->other, err) || open_model(&s->model, &explain_command, err) ||
+        input_tokens(&s->tokens, &s->tokenizer, &s->in, err) || input_tokens_other(&s->cross, &s->tokenizer, &s->other, err))
+        return err->code;
+    e.cross = s->cross;
+    int code = find_tokens(&e, s->tokens, err);
+    return code ? code : attn_explain(s->model, s->tokens, &e, err);
+}
+
+static int explain_cell(struct attn_err *err)
+{
+    struct session s = {0};
+    int code = derive(&s, err);
+    attn_tokens_free(s.tokens);
+    attn_tokens_free(s.cross);
+    attn_tokenizer_close(s.tokenizer);
+    attn_model_close(s.model);
+    input_free(&s.in);
+    input_free(&s.other);
     return code;
 }
 
@@ -120,7 +132,8 @@ static int explain_cell(struct attn_err *err)
 static int explain_article(struct attn_err *err)
 {
     const struct { const char *name, *given; } others[] = {
-        {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"layer", o.layer.given}, {"head", o.head.given},
+        {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"cross", crossing.text},
+        {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer.given}, {"head", o.head.given},
         {"query", o.query}, {"key", o.key}};
     struct attn_explain_opts e = options_of();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -141,8 +154,8 @@ static const struct option options[] = {
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head, counted from 0 (default: 0)", .max = INT32_MAX, .flags = OPT_COUNTS},
     {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if "
      "that is there once (default: the last)", .flags = OPT_COUNTS},
-    {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, likewise (default: the one with the "
-     "largest weight)", .flags = OPT_COUNTS},
+    {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, likewise, of the other text where there "
+     "is one (default: the one with the largest weight)", .flags = OPT_COUNTS},
     {0, "article", OPT_CHOICE, &o.article, "NAME", "walk through an article's sentence with its own model instead, "
      "and hold each printed number against the run: life", .choices = articles, .flags = OPT_COUNTS},
     {0, "all", OPT_FLAG, &o.all, NULL, "abridge nothing: every number of long vectors and texts", .flags = OPT_COUNTS},
@@ -172,6 +185,6 @@ const struct command explain_command = {
                                                                                              "as a page to hand out"},
         {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, thread_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, options, thread_options,
                                              general_options, NULL},
 };

@@ -273,6 +273,11 @@ const struct command generate_command = {
         {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json", "up to a full stop, with log-probabilities"},
         {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
         {NULL, NULL}},
+    .refused = (const struct pair[]){
+        {"cross", "a continuation grows from what it looks at, itself; 'run' and 'explain' look at another text"},
+        {"cross-file", "a continuation grows from what it looks at, itself; 'run' and 'explain' look at another text"},
+        {"cross-ids", "a continuation grows from what it looks at, itself; 'run' and 'explain' look at another text"},
+        {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
                                              options, select_options, picture_options, compute_options,
                                              thread_options, general_options, NULL},

@@ -52,24 +52,37 @@ static void trim(struct input *in)
     }
 }
 
-int input_read(struct input *in, struct attn_err *err)
+/* At most one of the three is given. */
+static int read_any(struct input *in, const char *text, const char *file, const char *ids, struct attn_err *err)
 {
-    *in = (struct input){0};
-    if (common.ids)
-        return input_parse_ids(in, common.ids, err);
-    if (common.sentence) {
-        in->text = common.sentence;
-        in->len = strlen(in->text);
+    if (ids)
+        return input_parse_ids(in, ids, err);
+    in->text = text;
+    in->len = text ? strlen(text) : 0;
+    if (!file)
         return ATTN_OK;
-    }
-    if (!common.file)
-        return fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
-    if (file_read(&in->owned, &in->len, common.file, err))
+    if (file_read(&in->owned, &in->len, file, err))
         return err->code;
     in->text = in->owned;
     if (!common.raw)
         trim(in);
     return ATTN_OK;
+}
+
+int input_read(struct input *in, struct attn_err *err)
+{
+    *in = (struct input){0};
+    if (!common.sentence && !common.file && !common.ids)
+        return fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
+    return read_any(in, common.sentence, common.file, common.ids, err);
+}
+
+int input_read_other(struct input *in, struct attn_err *err)
+{
+    *in = (struct input){0};
+    if (crossing.file && common.file && !strcmp(crossing.file, "-") && !strcmp(common.file, "-"))
+        return fail(err, ATTN_EUSAGE, "--file and --cross-file are both standard input, which can be read once");
+    return read_any(in, crossing.text, crossing.file, crossing.ids, err);
 }
 
 static struct attn_encode_opts encode_opts(void)
@@ -94,11 +107,21 @@ int input_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, c
 
 int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)
 {
-    *tokenizer = NULL;
     if (!in->text)
         return attn_tokens_from_ids(out, in->ids, in->n, err);
-    int code = attn_tokenizer_open(tokenizer, common.model, err);
+    int code = *tokenizer ? ATTN_OK : attn_tokenizer_open(tokenizer, common.model, err);
     return code ? code : input_encode(out, *tokenizer, in, err);
+}
+
+int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)
+{
+    *out = NULL;
+    if (!in->text && !in->ids)
+        return ATTN_OK;
+    int code = input_tokens(out, tokenizer, in, err);
+    if (!code && !(*out)->n)
+        code = fail(err, ATTN_EFORMAT, "the other text (--cross) is empty: there is no key to look at");
+    return code;
 }
 
 int input_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err)

@@ -14,7 +14,7 @@
 struct parse {
     const struct command *command;
     char **next;                        /* what is still to be read */
-    const struct option *input;         /* the input option seen so far */
+    const struct option *input, *other; /* the options seen so far that are the text, the other text */
     struct attn_err *err;
 };
 
@@ -40,6 +40,9 @@ static int unknown_long(const struct parse *p, const char *name, size_t len)
 {
     char typed[128];                    /* no more than is shown and compared */
     snprintf(typed, sizeof typed, "%.*s", (int)(len < sizeof typed ? len : sizeof typed - 1), name);
+    for (const struct pair *r = p->command->refused; r && r->term; r++)
+        if (!strcmp(r->term, typed))
+            return fail(p->err, ATTN_EUSAGE, "--%s: %s", typed, r->text);
     struct nearest near = {.typed = typed};
     const struct option *o;
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
@@ -100,19 +103,22 @@ static int store_real(const struct option *o, const char *value, struct attn_err
 }
 
 /* Only one input makes sense, so that a second one is no correction but a mistake. */
-static int note_input(struct parse *p, const struct option *o)
+static int note_input(struct parse *p, const struct option **seen, const struct option *o)
 {
-    if (p->input == o)
+    if (*seen == o)
         return fail(p->err, ATTN_EUSAGE, "--%s is given twice", o->name);
-    if (p->input)
-        return fail(p->err, ATTN_EUSAGE, "--%s and --%s are both given: the input is one of them", p->input->name, o->name);
-    p->input = o;
+    if (*seen)
+        return fail(p->err, ATTN_EUSAGE, "--%s and --%s are both given: the %s is one of them", (*seen)->name, o->name,
+                    seen == &p->input ? "input" : "other text");
+    *seen = o;
     return ATTN_OK;
 }
 
 static int store(struct parse *p, const struct option *o, const char *value)
 {
-    if ((o->flags & OPT_INPUT) && note_input(p, o))
+    if ((o->flags & OPT_INPUT) && note_input(p, &p->input, o))
+        return p->err->code;
+    if ((o->flags & OPT_OTHER) && note_input(p, &p->other, o))
         return p->err->code;
     switch (o->type) {
     case OPT_FLAG: *(bool *)o->to = true; return ATTN_OK;

@@ -14,11 +14,11 @@ static struct {
 struct session {
     struct attn_model *model;
     struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens;
+    struct attn_tokens *tokens, *cross; /* cross NULL: there is no other text */
     struct attn_select *select;
 };
 
-static int open_all(struct session *s, const struct input *in, struct attn_err *err)
+static int open_all(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     int code = open_model(&s->model, &run_command, err);
     if (!code)
@@ -26,17 +26,20 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     if (!code && !s->tokens->n)
         code = fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (!code)
+        code = input_tokens_other(&s->cross, &s->tokenizer, other, err);
+    if (!code)
         code = attn_select_new(&s->select, s->model, selection.show ? selection.show : picture_default_show(o.format),
                                selection.layer, selection.head, err);
     return code;
 }
 
-static int show(struct session *s, const struct input *in, struct attn_err *err)
+static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
-    int code = open_all(s, in, err);
+    int code = open_all(s, in, other, err);
     struct dump dump = {
         .command = &run_command, .format = o.format, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
-        .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len};
+        .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,
+        .cross_text = other->text, .cross_len = other->len};
     return code ? code : dump_write(&dump, err);
 }
 
@@ -44,6 +47,7 @@ static void end(struct session *s)
 {
     attn_select_free(s->select);
     attn_tokens_free(s->tokens);
+    attn_tokens_free(s->cross);
     attn_tokenizer_close(s->tokenizer);
     attn_model_close(s->model);
 }
@@ -51,16 +55,19 @@ static void end(struct session *s)
 static int run(struct attn_err *err)
 {
     struct session s = {0};
-    struct input in = {0};
+    struct input in = {0}, other = {0};
     if (!o.format)
         o.format = dump_format_of(o.path);      /* what is not given or implied stays out of the canonical command */
     int code = dump_check_format(o.format, o.path, err);
     if (!code)
         code = input_read(&in, err);
     if (!code)
-        code = show(&s, &in, err);
+        code = input_read_other(&other, err);
+    if (!code)
+        code = show(&s, &in, &other, err);
     end(&s);
     input_free(&in);
+    input_free(&other);
     return code;
 }
 
@@ -88,6 +95,7 @@ const struct command run_command = {
         {"attn-cli run -s \"Life is short\" --show dots,scores,pattern --precision 6", "from dot products to weights"},
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --layer 0-2 --head 5 -o heads.npz", "some heads, for NumPy"},
         {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
+        {"attn-cli run -s \"Life is short\" --cross \"eat dessert first\"", "cross-attention: how one text looks at another"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
@@ -106,6 +114,6 @@ const struct command run_command = {
         {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
         {"tokens", "the token table"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, select_options, options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, select_options, options,
                                              picture_options, compute_options, thread_options, general_options, NULL},
 };

@@ -185,6 +185,9 @@ const struct command score_command = {
         {"attn-cli score -m ./gpt2 -s \"Hello there\"", "a table of tokens, and the totals"},
         {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
         {NULL, NULL}},
+    .refused = (const struct pair[]){
+        {"cross", "a token would see none of those before it, and not predict the next; 'run' and 'explain' look at another text"},
+        {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, compute_options,
                                              thread_options, general_options, NULL},
 };

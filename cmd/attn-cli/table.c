@@ -8,6 +8,7 @@
 struct common common;
 struct word_rule word_rule;
 struct selection selection;
+struct crossing crossing;
 
 const struct command *const commands[] = {
     &run_command, &tokenize_command, &generate_command, &score_command, &explain_command, &diff_command, &plot_command,
@@ -93,6 +94,17 @@ const struct option select_options[] = {
     {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = OPT_COUNTS},
     {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4 (default: all)",
      .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct option cross_options[] = {
+    {0, "cross", OPT_TEXT, &crossing.text, "TEXT", "cross-attention: the sentence looks at the tokens of this other text, all of "
+     "them, in place of its own.  The other text runs through the same blocks with the model's own attention, and in each layer "
+     "its keys and values are what the sentence looks at; both start at position 0, and nothing is masked",
+     .flags = OPT_OTHER | OPT_COUNTS},
+    {0, "cross-file", OPT_FILE, &crossing.file, "PATH", "the same with the text of a file, - is standard input",
+     .flags = OPT_OTHER | OPT_COUNTS},
+    {0, "cross-ids", OPT_TEXT, &crossing.ids, "IDS", "the same with token ids", .flags = OPT_OTHER | OPT_COUNTS},
     {.name = NULL},
 };
 

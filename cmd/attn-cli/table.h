@@ -23,7 +23,8 @@ struct real { const char *given; double x; };
 
 enum {
     OPT_INPUT = 1,                      /* exactly one of these, once */
-    OPT_COUNTS = 2                      /* changes a number or a file: part of the canonical command */
+    OPT_COUNTS = 2,                     /* changes a number or a file: part of the canonical command */
+    OPT_OTHER = 4                       /* at most one of these, once: the other text */
 };
 
 /* A group of them ends with name NULL.  A row names at least one of the members after `help`, for
@@ -50,6 +51,7 @@ struct command {
     const char *list_title;             /* NULL: no list */
     const struct pair *list;            /* more to know, at the end of the help */
     const struct option *const *groups; /* NULL after the last */
+    const struct pair *refused;         /* options of others that make no sense here, and why; NULL: there are none */
     const char *word;                   /* name of an argument that is no option; NULL: there is none */
     const char *second;                 /* and of one after it */
     bool paths;                         /* they are paths; else word is a command */
@@ -74,8 +76,9 @@ extern struct common {
 } common;
 extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;
 extern struct selection { const char *show, *layer, *head; } selection;
+extern struct crossing { const char *text, *file, *ids; } crossing;     /* the other text, whose keys are looked at */
 extern const struct option model_options[], text_options[], encode_options[], ids_options[], thread_options[],
-    compute_options[], general_options[], word_options[], select_options[];
+    compute_options[], general_options[], word_options[], select_options[], cross_options[];
 extern const char *const compute_choices[];
 bool compute_bf16(void);                /* --compute says so */
 

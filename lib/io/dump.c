@@ -102,6 +102,7 @@ void attn_dump_free(struct attn_dump *d)
     for (size_t i = 0; i < d->n; i++)
         attn_dump_drop(&d->item[i]);
     free_list(&d->tokens);
+    free_list(&d->keys);
     free_list(&d->rows);
     free_list(&d->cols);
     free(d->item);
@@ -215,13 +216,18 @@ static int read_entry(struct attn_dump *d, const char *dir, const char *file, co
     return rc;
 }
 
+static bool is_token_table(const char *file)
+{
+    return !strcmp(file, "tokens.csv") || !strcmp(file, "context_tokens.csv");
+}
+
 static int read_files(struct attn_dump *d, const char *dir, struct dirent **list, int n, const char *ending,
                       struct attn_err *err)
 {
     int rc = ATTN_OK;
     for (int i = 0; i < n && !rc; i++) {
         const char *file = list[i]->d_name;
-        if (file[0] != '.' && stem(file, strlen(file), ending) && strcmp(file, "tokens.csv") != 0)
+        if (file[0] != '.' && stem(file, strlen(file), ending) && !is_token_table(file))
             rc = read_entry(d, dir, file, ending, err);
     }
     return rc;

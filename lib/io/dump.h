@@ -23,6 +23,7 @@ struct attn_dump_list { struct attn_dump_token *item; size_t n, room; };
 struct attn_dump {
     struct attn_dumped *item; size_t n, room;
     struct attn_dump_list tokens;       /* none: not known */
+    struct attn_dump_list keys;         /* those of the other text, at which they look; none: themselves */
     struct attn_dump_list rows, cols;   /* what a table calls them, id -1; none: not known */
     const char *path;                   /* what messages call it, while it is read */
     bool single;                        /* one array alone in a file: what the file is called says little */

@@ -14,7 +14,7 @@
 #include "io/json.h"
 #include "io/strings.h"
 
-struct reader { struct attn_json j; struct attn_dump *d; bool manifest; struct attn_err *err; };
+struct reader { struct attn_json j; struct attn_dump *d; struct attn_dump_list *tokens; bool manifest; struct attn_err *err; };
 
 /* One entry of "activations" or "files", as it is read. */
 struct entry {
@@ -217,7 +217,7 @@ static int read_token(struct reader *r)
     if (!rc && r->j.failed)
         rc = unexpected(r, "a token");
     if (!rc)
-        rc = attn_dump_add_token(r->d, &r->d->tokens, (int32_t)id, text, len, r->err);
+        rc = attn_dump_add_token(r->d, r->tokens, (int32_t)id, text, len, r->err);
     free(text);
     return rc;
 }
@@ -242,8 +242,10 @@ static int read_all(struct reader *r, const char *text, size_t len, const char *
     if (attn_json_next(&r->j) != ATTN_JSON_OBJECT)
         return unexpected(r, "the document of run --format json");
     while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY) {
-        bool list = attn_json_is(&r->j, key), tokens = attn_json_is(&r->j, "tokens");
+        bool list = attn_json_is(&r->j, key), other = attn_json_is(&r->j, "context_tokens");
+        bool tokens = other || attn_json_is(&r->j, "tokens");
         seen |= list;
+        r->tokens = other ? &r->d->keys : &r->d->tokens;
         rc = tokens ? read_list(r, read_token) : list ? read_list(r, read_entry) : skip_value(r);
     }
     if (!rc && (r->j.failed || attn_json_next(&r->j) != ATTN_JSON_DONE))

@@ -40,6 +40,16 @@ void attn_album_free(struct attn_album *a)
     free(a->sheet);
 }
 
+const struct attn_tokens *attn_album_rows(const struct attn_album *a, const struct attn_sheet *s)
+{
+    return s->of_keys ? a->keys : a->queries;
+}
+
+const struct attn_tokens *attn_album_columns(const struct attn_album *a, const struct attn_sheet *s)
+{
+    return s->keys ? a->keys : NULL;
+}
+
 bool attn_sheet_same_kind(const struct attn_sheet *a, const struct attn_sheet *b)
 {
     return !strcmp(a->kind, b->kind);

@@ -15,6 +15,7 @@ struct attn_sheet {
     size_t n, rows, cols;
     const size_t *heads;                /* [n]; NULL: no head axis, and n is 1 */
     bool keys;                          /* columns are the album's keys; else they are numbered */
+    bool of_keys;                       /* rows are its keys; else its queries */
     const float *data;                  /* [n, rows, cols] */
     float *own;                         /* the same when the album holds it */
 };
@@ -26,6 +27,7 @@ struct attn_album {
     const char *model;                  /* its name; NULL: not known */
     size_t H, Hkv;                      /* its heads; 0: not known */
     const char *text; size_t text_len;  /* the sentence; NULL: not known */
+    const char *keys_text; size_t keys_len;     /* the one it looks at, where that is another; NULL: not known */
     const struct attn_tokens *queries, *keys;   /* of rows and of columns; NULL: not known.  start = end = 0: place not known */
     struct attn_sheet *sheet; size_t n, room;
     struct attn_album_next next[ATTN_ALBUM_NEXT];
@@ -36,6 +38,10 @@ struct attn_album {
  * them until the album is freed. */
 int attn_album_add(struct attn_album *a, const struct attn_sheet *what, float **own, struct attn_err *err);
 void attn_album_free(struct attn_album *a);     /* what it holds, not the struct; zeroed is fine */
+
+/* What labels its rows and its columns; NULL: nothing does. */
+const struct attn_tokens *attn_album_rows(const struct attn_album *a, const struct attn_sheet *s);
+const struct attn_tokens *attn_album_columns(const struct attn_album *a, const struct attn_sheet *s);
 
 /* Whether sheet i is the first of its kind. */
 bool attn_album_opens_kind(const struct attn_album *a, size_t i);

@@ -43,14 +43,19 @@ int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const st
     return check_size(f, err);
 }
 
+static const char looks[] = ", looking at: ";
+
 static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen)
 {
     const struct attn_album *a = f->album;
     size_t columns = (f->width - BOTH_MARGINS) / LETTER;
     struct attn_label model = attn_label_line(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
-    struct attn_label sentence = attn_label_line(a->text ? a->text : "", a->text ? a->text_len : 0, columns - model.columns - 2);
-    char text[2 * sizeof model.text + 4];
-    snprintf(text, sizeof text, "%s%s%s", model.text, a->model && a->text ? ": " : "", sentence.text);
+    size_t left = columns - model.columns - 2, each = a->keys_text ? (left - strlen(looks)) / 2 : left;
+    struct attn_label sentence = attn_label_line(a->text ? a->text : "", a->text ? a->text_len : 0, each);
+    struct attn_label other = attn_label_line(a->keys_text ? a->keys_text : "", a->keys_text ? a->keys_len : 0, each);
+    char text[3 * sizeof model.text + sizeof looks + 4];
+    snprintf(text, sizeof text, "%s%s%s%s%s", model.text, a->model && a->text ? ": " : "", sentence.text,
+             a->keys_text ? looks : "", other.text);
     struct attn_words w = {text, MARGIN, MARGIN + LETTER, LETTER, ATTN_BEGINS, false};
     pen->write(pen->self, &w);
 }

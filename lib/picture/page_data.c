@@ -163,6 +163,7 @@ static void put_sheet(struct attn_out *o, const struct attn_pack *p)
     put_size(o, "rows", s->rows);
     put_size(o, "cols", s->cols);
     put_bool(o, "keys", s->keys);
+    put_bool(o, "ofKeys", s->of_keys);
     put_key(o, "beyond");
     attn_out_str(o, !p->triangle ? "null" : p->beyond == 0 ? "\"0\"" : "\"-inf\"");
     put_key(o, "type");
@@ -208,6 +209,8 @@ static void put_page(struct attn_out *o, const struct pages *p)
     put_size(o, "kvHeads", a->Hkv);
     put_tokens(o, "queries", a->queries);
     put_tokens(o, "keys", a->keys == a->queries ? NULL : a->keys);
+    put_key(o, "keysText");
+    put_string(o, a->keys_text, a->keys_len);
     put_next(o, a);
     put_look(o, p->look);
     put_left_out(o, a);

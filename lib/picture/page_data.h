@@ -1,11 +1,12 @@
 /* page_data.h - an album as the JSON its page reads (page/data.js).
  *
- *     {"version", "model", "text", "heads", "kvHeads", "queries": [token, ...], "keys", "next": [token and "p", ...],
+ *     {"version", "model", "text", "heads", "kvHeads", "queries": [token, ...], "keys", "keysText",
+ *      "next": [token and "p", ...],
  *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *
  * A token is {"id", "text", "start", "end"}; "keys" is null where they are the queries.  A sheet is {"kind", "title",
- * "layer", "heads", "rows", "cols", "keys", "beyond", "type"}, its numbers are the string of the same place in data:
+ * "layer", "heads", "rows", "cols", "keys", "ofKeys", "beyond", "type"}, its numbers are the string of the same place in data:
  *
  *     little-endian float32 ("type": "f32") while all of them fit 1 MiB; beyond that uint16 codes ("u16"), a number
  *     being "low" + "step" * code, and 65535, 65534 and 65533 being NaN, inf and -inf.  Where all a causal mask hides

@@ -115,11 +115,6 @@ static size_t choose_cell(const struct attn_section *s, const struct attn_look *
     return look->cell ? look->cell : larger(smaller(cell, most), 1);
 }
 
-static const struct attn_tokens *column_tokens(const struct attn_section *s)
-{
-    return s->first->keys ? s->album->keys : NULL;
-}
-
 static size_t caption_height(const struct attn_section *s)
 {
     return s->across * s->down > 1 ? CAPTION : 0;
@@ -134,8 +129,8 @@ void attn_section_plan(struct attn_section *s, const struct attn_album *a, const
     name_section(s);
     attn_scale_make(&s->scale, a, first, look);
     s->cell = choose_cell(s, look);
-    s->left = plan_axis(a->queries, s->rows, s->cell, LEFT_MAX, false);
-    s->top = plan_axis(column_tokens(s), s->cols, s->cell, TOP_MAX, true);
+    s->left = plan_axis(attn_album_rows(a, first), s->rows, s->cell, LEFT_MAX, false);
+    s->top = plan_axis(attn_album_columns(a, first), s->cols, s->cell, TOP_MAX, true);
     s->width = s->left.room + s->across * (s->cols * s->cell + GAP) - GAP;
     s->width = larger(s->width, larger(s->left.room + LEGEND_WIDTH, attn_font_columns(s->title, strlen(s->title)) * TITLE_LETTER));
     s->height = TITLE + s->top.room + s->down * (caption_height(s) + s->rows * s->cell + GAP) + attn_legend_height(&s->scale);
@@ -146,7 +141,7 @@ void attn_section_plan(struct attn_section *s, const struct attn_album *a, const
 static void draw_left(const struct attn_section *s, size_t rows, size_t x, size_t y, const struct attn_pen *pen)
 {
     for (size_t i = 0; i < rows; i += s->left.step) {
-        struct attn_label l = label_of(s->album->queries, i, &s->left, LEFT_MAX);
+        struct attn_label l = label_of(attn_album_rows(s->album, s->first), i, &s->left, LEFT_MAX);
         size_t middle = y + i * s->cell + s->cell / 2;
         struct attn_words w = {l.text, x - APART, middle + BELOW_CENTER, ATTN_LETTER, ATTN_ENDS, false};
         struct attn_area tick = {x - 1 - TICK, middle, TICK, 1};
@@ -159,7 +154,7 @@ static void draw_left(const struct attn_section *s, size_t rows, size_t x, size_
 static void draw_top(const struct attn_section *s, size_t cols, size_t x, size_t y, const struct attn_pen *pen)
 {
     for (size_t j = 0; j < cols; j += s->top.step) {
-        struct attn_label l = label_of(column_tokens(s), j, &s->top, TOP_MAX);
+        struct attn_label l = label_of(attn_album_columns(s->album, s->first), j, &s->top, TOP_MAX);
         size_t middle = x + j * s->cell + s->cell / 2;
         struct attn_words up = {l.text, middle + BELOW_CENTER, y - APART, ATTN_LETTER, ATTN_BEGINS, true};
         struct attn_words flat = {l.text, middle, y - APART, ATTN_LETTER, ATTN_MIDDLE, false};

@@ -125,7 +125,7 @@ static struct attn_label label_of(const struct attn_tokens *tokens, size_t i, si
 
 static const struct attn_tokens *column_tokens(const struct term *t)
 {
-    return t->first->keys && t->pool == 1 ? t->album->keys : NULL;
+    return t->pool == 1 ? attn_album_columns(t->album, t->first) : NULL;
 }
 
 /* How many lines the keys take when they are written downwards; 0: some letter is wider than its column. */
@@ -213,7 +213,7 @@ static void put_keys(struct term *t, const struct band *b)
 
 static void put_row(struct term *t, const struct band *b, const struct cells *c, size_t row)
 {
-    struct attn_label l = label_of(t->album->queries, row * t->pool, LEFT_MAX);
+    struct attn_label l = label_of(attn_album_rows(t->album, t->first), row * t->pool, LEFT_MAX);
     attn_label_right(t->out, &l, t->left);
     for (size_t k = 0; k < b->n; k++) {
         attn_label_pad(t->out, GAP);
@@ -277,7 +277,7 @@ static void plan(struct term *t)
 {
     size_t widest = 1, n = 0;
     for (size_t i = 0; i < t->first->rows; i++) {
-        struct attn_label l = label_of(t->album->queries, i, LEFT_MAX);
+        struct attn_label l = label_of(attn_album_rows(t->album, t->first), i, LEFT_MAX);
         widest = l.columns > widest ? l.columns : widest;
     }
     t->left = widest;

@@ -13,7 +13,8 @@ void attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job,
     *c = (struct attn_collect){
         .job = job, .next = next,
         .album = {.model = job->model->name, .H = job->model->H, .Hkv = job->model->Hkv, .text = job->text,
-                  .text_len = job->text_len, .queries = job->tokens, .keys = job->tokens}};
+                  .text_len = job->text_len, .keys_text = job->cross_text, .keys_len = job->cross_len,
+                  .queries = job->tokens, .keys = attn_sink_keys(job)}};
 }
 
 void attn_collect_end(struct attn_collect *c)
@@ -34,7 +35,8 @@ static int begin(struct attn_collect *c, const struct attn_piece *p, struct attn
     int act = p->of->act;
     struct attn_sheet sheet = {
         .kind = attn_act_tail(act), .title = attn_act_title(act), .axes = attn_act_axes(act), .layer = p->of->layer, .n = p->matrices, .rows = p->T,
-        .cols = p->cols, .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act)};
+        .cols = p->cols, .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
+        .of_keys = attn_act_kv(act)};
     return attn_album_add(&c->album, &sheet, &c->band[act], err);
 }
 

@@ -2,7 +2,8 @@
  *
  * The first column holds the query tokens, the first row the key tokens (dots, scores, pattern) or
  * the column numbers, the corner cell "token".  Fields as in cell.h; -inf, inf, nan as text.
- * tokens.csv: index,id,text,start,end; the last three are empty for ids alone. */
+ * tokens.csv: index,id,text,start,end; the last three are empty for ids alone; context_tokens.csv: those of
+ * the other text, where there is one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 struct csv {
     const struct attn_sink_job *job;
     struct attn_files *files;
-    struct attn_cells cells;
+    struct attn_cells rows, keys;       /* of the text, of what it looks at */
     struct attn_lines *lines;
     struct attn_file *writing[ATTN_ACTS];       /* dots, scores and pattern come in turns */
 };
@@ -27,7 +28,8 @@ static void csv_close(void *self)
     if (!c)
         return;
     attn_lines_free(c->lines);
-    attn_cells_free(&c->cells);
+    attn_cells_free(&c->rows);
+    attn_cells_free(&c->keys);
     attn_files_close(c->files);
     free(c);
 }
@@ -50,11 +52,11 @@ static void token_line(struct attn_out *o, size_t i, const struct attn_token *t)
     attn_out_char(o, '\n');
 }
 
-static int write_tokens(struct csv *c, struct attn_err *err)
+static int write_tokens(struct csv *c, const char *name, const struct attn_tokens *t, struct attn_err *err)
 {
-    const struct attn_tokens *t = c->job->tokens;
-    struct attn_file *file, what = { .file = "tokens.csv", .name = "tokens", .act = -1, .layer = -1, .head = -1, .ndim = 2,
-                                     .shape = { t->n, 5 } };
+    struct attn_file *file, what = { .act = -1, .layer = -1, .head = -1, .ndim = 2, .shape = { t->n, 5 } };
+    snprintf(what.name, sizeof what.name, "%s", name);
+    snprintf(what.file, sizeof what.file, "%s.csv", name);
     int rc = attn_files_begin(&file, c->files, &what, err);
     if (rc)
         return rc;
@@ -70,16 +72,20 @@ static int csv_open(void **self, const struct attn_sink_job *job, struct attn_er
     if (!c)
         return attn_fail(err, ATTN_ENOMEM, "no memory for CSV files");
     c->job = job;
-    bool tokens = attn_select_tokens(job->select);
-    struct attn_files_plan plan = { "csv", ".csv", "matrix", tokens ? "tables (one of tokens)" : "matrices",
-                                    attn_select_matrices(job->select) + tokens };
+    size_t tokens = attn_select_tokens(job->select) ? job->cross ? 2 : 1 : 0;
+    struct attn_files_plan plan = { "csv", ".csv", "matrix", tokens == 2 ? "tables (two of tokens)" : tokens ? "tables (one of tokens)"
+                                    : "matrices", attn_select_matrices(job->select) + tokens };
     int rc = attn_files_open(&c->files, job, &plan, err);
     if (!rc)
-        rc = attn_cells_make(&c->cells, job->tokens, err);
+        rc = attn_cells_make(&c->rows, job->tokens, err);
+    if (!rc)
+        rc = attn_cells_make(&c->keys, attn_sink_keys(job), err);
     if (!rc)
         rc = attn_lines_new(&c->lines, job->team, err);
     if (!rc && tokens)
-        rc = write_tokens(c, err);
+        rc = write_tokens(c, "tokens", job->tokens, err);
+    if (!rc && tokens == 2)
+        rc = write_tokens(c, "context_tokens", job->cross, err);
     if (rc)
         csv_close(c);
     else
@@ -98,7 +104,7 @@ static void header(const struct csv *c, struct attn_out *o, const struct attn_pi
     for (size_t j = 0; j < p->cols; j++) {
         attn_out_char(o, ',');
         if (attn_act_square(p->of->act))
-            attn_cell_token(o, &c->job->tokens->tok[j]);
+            attn_cell_token(o, &attn_sink_keys(c->job)->tok[j]);
         else
             attn_out_u64(o, j);
     }
@@ -141,8 +147,8 @@ static int add_piece(struct csv *c, const struct attn_piece *p, struct attn_err 
     int rc = attn_piece_opens_matrix(p) ? begin(c, p, err) : 0;
     if (rc)
         return rc;
-    struct lines_of from = { &c->cells, p };
-    struct attn_rows rows = { p->rows, c->cells.longest + ATTN_NUM_F32S(p->cols), put_line, &from };
+    struct lines_of from = { attn_act_kv(p->of->act) ? &c->keys : &c->rows, p };
+    struct attn_rows rows = { p->rows, from.cells->longest + ATTN_NUM_F32S(p->cols), put_line, &from };
     rc = attn_lines_write(c->lines, (*file)->out, &rows, err);
     if (rc || !attn_piece_ends_matrix(p))
         return rc;

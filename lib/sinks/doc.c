@@ -81,18 +81,33 @@ static void member(struct attn_doc *d, const char *key)
     attn_out_char(d->out, ':');
 }
 
+static void sentence(struct attn_doc *d, const char *text, size_t len)
+{
+    if (text)
+        attn_out_json(d->out, text, len);
+    else
+        attn_out_str(d->out, "null");
+}
+
+static void other_text(struct attn_doc *d)
+{
+    member(d, "context_text");
+    sentence(d, d->job->cross_text, d->job->cross_len);
+    member(d, "context_tokens");
+    attn_doc_tokens(d->out, d->job->cross, d->eol);
+}
+
 void attn_doc_begin(struct attn_doc *d)
 {
     attn_out_str(d->out, "{\"version\":\"" ATTN_VERSION "\"");
     member(d, "model");
     attn_doc_model(d->out, d->job);
     member(d, "text");
-    if (d->job->text)
-        attn_out_json(d->out, d->job->text, d->job->text_len);
-    else
-        attn_out_str(d->out, "null");
+    sentence(d, d->job->text, d->job->text_len);
     member(d, "tokens");
     attn_doc_tokens(d->out, d->job->tokens, d->eol);
+    if (d->job->cross)
+        other_text(d);
     member(d, "activations");
     attn_out_char(d->out, '[');
 }

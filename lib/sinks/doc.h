@@ -2,6 +2,7 @@
  *
  *     {"version": "...", "model": {"name", "family", "digest"}, "text": "..." or null,
  *      "tokens": [{"id", "text", "raw", "start", "end"}, ...],
+ *      "context_text", "context_tokens": the same of the other text, where there is one,
  *      "activations": [{"name", "layer", "heads", "shape", "data", "nonfinite"}, ...]}
  *
  * `layer` is null outside the blocks, `heads` (the indices kept) null without a head axis, `shape`

@@ -52,7 +52,7 @@ static void measure_numbers(struct layout *l, const struct attn_grid *g)
 /* Key tokens may be as wide as the numbers below them are anyway. */
 static struct attn_label top(const struct attn_grid *g, const struct layout *l, size_t j)
 {
-    return g->keys ? attn_label_token(&g->tokens->tok[j], larger(TOP_MAX, l->column)) : attn_label_number(j);
+    return g->keys ? attn_label_token(&g->keys->tok[j], larger(TOP_MAX, l->column)) : attn_label_number(j);
 }
 
 static struct layout lay_out(const struct attn_grid *g)

@@ -10,8 +10,8 @@
 struct attn_grid {
     const float *data;                  /* [rows, cols] */
     size_t rows, cols;
-    const struct attn_tokens *tokens;   /* at least rows; at least cols when columns are tokens */
-    bool keys;                          /* columns are tokens */
+    const struct attn_tokens *tokens;   /* of the rows, at least so many */
+    const struct attn_tokens *keys;     /* of the columns; NULL: they are numbered */
     bool more_rows, more_cols;          /* this is the corner of something larger */
     int precision, width;               /* width 0: never in blocks */
     bool color;

@@ -79,11 +79,11 @@ static void print_token(struct attn_out *o, const struct columns *c, size_t i, c
     attn_out_char(o, '\n');
 }
 
-void attn_listing_tokens(struct attn_out *o, const struct attn_tokens *tokens, size_t limit, bool color)
+void attn_listing_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit, bool color)
 {
     size_t n = tokens->n < limit ? tokens->n : limit;
     struct columns c = measure(tokens, n);
-    title(o, "tokens", color);
+    title(o, heading, color);
     print_header(o, &c, color);
     for (size_t i = 0; i < n; i++)
         print_token(o, &c, i, &tokens->tok[i]);

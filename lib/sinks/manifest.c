@@ -78,6 +78,10 @@ static void write_all(struct attn_out *o, const struct attn_sink_job *job, const
     member(o, "cpu", job->cpu);
     attn_out_str(o, ",\n\"tokens\":");
     attn_doc_tokens(o, job->tokens, "\n");
+    if (job->cross) {
+        attn_out_str(o, ",\n\"context_tokens\":");
+        attn_doc_tokens(o, job->cross, "\n");
+    }
     attn_out_char(o, ',');
     attn_out_str(o, files_line);
     for (size_t i = 0; i < n; i++) {

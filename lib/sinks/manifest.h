@@ -2,6 +2,7 @@
  *
  *     {"tool": "attn-cli", "version", "command", "model": {"name", "family", "digest"},
  *      "options": {"format", "show", "layer", "head"}, "cpu", "tokens": [...],
+ *      "context_tokens": [...] where there is another text,
  *      "files": [{"file", "name", "layer", "head", "heads", "shape", "sha256", "bytes"}, ...]}
  *
  * with the files in the order written, one a line.  `head` is the one head a file holds, `heads`

@@ -19,3 +19,13 @@ const char *attn_format_list(void)
 {
     return "text, json, csv, tidy, npy, npz, term, png, svg, html";
 }
+
+const struct attn_tokens *attn_sink_keys(const struct attn_sink_job *job)
+{
+    return job->cross ? job->cross : job->tokens;
+}
+
+const struct attn_tokens *attn_sink_rows(const struct attn_sink_job *job, int act)
+{
+    return attn_act_kv(act) ? attn_sink_keys(job) : job->tokens;
+}

@@ -19,6 +19,8 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_select *select;
     const struct attn_tokens *tokens;
     const char *text; size_t text_len;  /* NULL: ids only */
+    const struct attn_tokens *cross;    /* of the other text, at whose keys this one looks; NULL: there is none */
+    const char *cross_text; size_t cross_len;
     const char *command;
     const char *path;                   /* NULL or "-": standard output */
     struct attn_team *team;             /* for what is worth sharing out; NULL: the caller alone */
@@ -40,6 +42,10 @@ struct attn_format {
     int (*finish)(void *self, struct attn_err *err);
     void (*close)(void *self);          /* NULL is fine */
 };
+
+/* The tokens that are keys, and those that the rows of an activation stand for: of k and v, the keys. */
+const struct attn_tokens *attn_sink_keys(const struct attn_sink_job *job);
+const struct attn_tokens *attn_sink_rows(const struct attn_sink_job *job, int act);
 
 extern const struct attn_format attn_format_text, attn_format_json, attn_format_csv, attn_format_tidy,
     attn_format_npy, attn_format_npz, attn_format_term, attn_format_png, attn_format_svg,

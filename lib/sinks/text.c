@@ -51,7 +51,7 @@ static uint64_t count_numbers(const struct attn_sink_job *job)
             size_t shape[3], heads;
             if (!attn_select_wants(job->select, act, layer) || too_wide(job, act))
                 continue;
-            int ndim = attn_act_shape(shape, job->model, act, job->tokens->n);
+            int ndim = attn_act_shape(shape, job->model, act, job->tokens->n, attn_sink_keys(job)->n);
             attn_select_heads(job->select, act, &heads);
             uint64_t n = saturating_mul(shape[ndim - 2], shape[ndim - 1]);
             n = saturating_mul(n, heads ? heads : 1);
@@ -89,7 +89,8 @@ static struct attn_grid grid_of(const struct text *t, const struct attn_piece *p
                                 size_t cols)
 {
     return (struct attn_grid){
-        .data = data, .rows = rows, .cols = cols, .tokens = t->job->tokens, .keys = attn_act_square(p->of->act),
+        .data = data, .rows = rows, .cols = cols, .tokens = attn_sink_rows(t->job, p->of->act),
+        .keys = attn_act_square(p->of->act) ? attn_sink_keys(t->job) : NULL,
         .more_rows = rows < p->T, .more_cols = cols < p->cols,
         .precision = t->job->precision, .width = t->job->width, .color = t->job->color,
     };
@@ -188,7 +189,11 @@ static int text_open(void **self, const struct attn_sink_job *job, struct attn_e
         return rc;
     }
     bool all = !t->summary || attn_select_tokens(job->select);
-    attn_listing_tokens(t->out, job->tokens, all ? SIZE_MAX : MANY_TOKENS, job->color);
+    attn_listing_tokens(t->out, "tokens", job->tokens, all ? SIZE_MAX : MANY_TOKENS, job->color);
+    if (job->cross) {
+        attn_out_char(t->out, '\n');
+        attn_listing_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS, job->color);
+    }
     *self = t;
     return 0;
 }

@@ -18,7 +18,7 @@
 struct tidy {
     const struct attn_sink_job *job;
     struct attn_out *out;
-    struct attn_cells cells;
+    struct attn_cells rows, keys;       /* of the text, of what it looks at */
     struct attn_lines *lines;
 };
 
@@ -28,7 +28,8 @@ static void tidy_close(void *self)
     if (!t)
         return;
     attn_lines_free(t->lines);
-    attn_cells_free(&t->cells);
+    attn_cells_free(&t->rows);
+    attn_cells_free(&t->keys);
     attn_out_close(t->out);
     free(t);
 }
@@ -44,7 +45,9 @@ static int tidy_open(void **self, const struct attn_sink_job *job, struct attn_e
     t->job = job;
     int rc = attn_out_open(&t->out, job->path, err);
     if (!rc)
-        rc = attn_cells_make(&t->cells, job->tokens, err);
+        rc = attn_cells_make(&t->rows, job->tokens, err);
+    if (!rc)
+        rc = attn_cells_make(&t->keys, attn_sink_keys(job), err);
     if (!rc)
         rc = attn_lines_new(&t->lines, job->team, err);
     if (rc) {
@@ -77,16 +80,17 @@ static void put_start(struct lines_of *from)
 
 static size_t put_line(const struct lines_of *from, size_t row, size_t col, float x, char *buf)
 {
-    const struct attn_cells *cells = &from->t->cells;
+    const struct tidy *t = from->t;
+    int act = from->p->of->act;
     char *at = mempcpy(buf, from->start, (size_t)from->start_len);
     at += attn_num_u64(at, row);
     *at++ = ',';
     at += attn_num_u64(at, col);
     *at++ = ',';
-    at += attn_cells_put(cells, row, at);
+    at += attn_cells_put(attn_act_kv(act) ? &t->keys : &t->rows, row, at);
     *at++ = ',';
-    if (attn_act_square(from->p->of->act))
-        at += attn_cells_put(cells, col, at);
+    if (attn_act_square(act))
+        at += attn_cells_put(&t->keys, col, at);
     *at++ = ',';
     at += attn_num_f32(at, x);
     *at++ = '\n';
@@ -115,7 +119,7 @@ static int write_piece(struct tidy *t, const struct attn_piece *p, struct attn_e
     enum { REST = 3 * ATTN_NUM_MAX + 8 };       /* two indices, the number, commas and line end */
     struct lines_of from = { .t = t, .p = p };
     put_start(&from);
-    size_t line = (size_t)from.start_len + 2 * t->cells.longest + REST;
+    size_t line = (size_t)from.start_len + t->rows.longest + 2 * t->keys.longest + REST;
     struct attn_rows rows = { p->rows * stretches(p), STRETCH * line, put_stretch, &from };
     return attn_lines_write(t->lines, t->out, &rows, err);
 }

@@ -105,7 +105,7 @@ bool attn_act_square(int act)
     return rows[act].columns == KEYS;
 }
 
-static size_t columns(const struct attn_info *m, int act, size_t T)
+static size_t columns(const struct attn_info *m, int act, size_t Tk)
 {
     switch (rows[act].columns) {
     case WIDTH:       return m->d;
@@ -113,20 +113,20 @@ static size_t columns(const struct attn_info *m, int act, size_t T)
     case HEAD_KEY:    return m->dh;
     case HEAD_VALUE:  return m->dv;
     case ALL_VALUES:  return m->H * m->dv;
-    case KEYS:        return T;
+    case KEYS:        return Tk;
     case MLP:         return m->m;
     case VOCABULARY:  return m->V;
     }
     return 0;
 }
 
-int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T)
+int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T, size_t Tk)
 {
     int n = 0;
     if (rows[act].axis != NO_HEADS)
         shape[n++] = rows[act].axis == KV_HEADS ? m->Hkv : m->H;
-    shape[n++] = T;
-    shape[n++] = columns(m, act, T);
+    shape[n++] = attn_act_kv(act) ? Tk : T;
+    shape[n++] = columns(m, act, Tk);
     return n;
 }
 

@@ -24,8 +24,8 @@ bool attn_act_per_layer(int act);
 size_t attn_act_heads(const struct attn_stage *s, int act);         /* 0: no head axis */
 bool attn_act_kv(int act);              /* its heads are key/value heads */
 bool attn_act_square(int act);          /* columns are keys: dots, scores, pattern */
-/* The whole activation of T tokens, [T,n] or [H,T,n]; returns how many axes. */
-int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T);
+/* The whole activation of T tokens that look at Tk keys, [T,n] or [H,T,n]; returns how many axes. */
+int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T, size_t Tk);
 
 /* `*` is any run of characters, dots included, `?` any one; the rest stands for itself. */
 bool attn_glob(const char *glob, size_t len, const char *name);

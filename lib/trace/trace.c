@@ -43,6 +43,11 @@ bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer)
     return false;
 }
 
+bool attn_trace_is_shown(const struct attn_probe *p, bool cross)
+{
+    return !cross || p->seq == (attn_act_kv(p->act) ? 1 : 0);
+}
+
 /* An observer that fails without saying why still ends the run. */
 static bool failed(struct attn_trace *t, int status)
 {

@@ -27,6 +27,10 @@ bool attn_trace_wants(const struct attn_trace *t, int act, int layer, unsigned f
 /* Whether some observer that wants it needs more than the last row. */
 bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer);
 
+/* Whatever is told; but of a sentence that looks at the keys of another one, sentence 1, k and v are those it
+ * looks at, and the rest of sentence 1 is passed over. */
+bool attn_trace_is_shown(const struct attn_probe *p, bool cross);
+
 /* Which band it is; its name and data are added here. */
 void attn_trace_tell(struct attn_trace *t, const struct attn_probe *band, float *data);
 

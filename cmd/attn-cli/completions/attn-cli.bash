@@ -37,6 +37,9 @@ _attn_cli()
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
         --ids) : ;;
+        --cross) : ;;
+        --cross-file) _attn_cli_paths -f '' "$cur" ;;
+        --cross-ids) : ;;
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
         --head) : ;;
@@ -48,7 +51,7 @@ _attn_cli()
         --cell) : ;;
         --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --show --layer --head --format --output --precision --color-scale --hide-first --palette --cell --compute --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --cross --cross-file --cross-ids --show --layer --head --format --output --precision --color-scale --hide-first --palette --cell --compute --threads --quiet --help --version' "$cur" ;;
         esac ;;
     tokenize)
         case $prev in
@@ -106,6 +109,9 @@ _attn_cli()
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
         --ids) : ;;
+        --cross) : ;;
+        --cross-file) _attn_cli_paths -f '' "$cur" ;;
+        --cross-ids) : ;;
         --layer) : ;;
         --head) : ;;
         --query) : ;;
@@ -115,7 +121,7 @@ _attn_cli()
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --precision) : ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --layer --head --query --key --article --all --format --output --precision --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --cross --cross-file --cross-ids --layer --head --query --key --article --all --format --output --precision --threads --quiet --help --version' "$cur" ;;
         esac ;;
     diff)
         case $prev in
@@ -124,6 +130,9 @@ _attn_cli()
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
         --ids) : ;;
+        --cross) : ;;
+        --cross-file) _attn_cli_paths -f '' "$cur" ;;
+        --cross-ids) : ;;
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
         --head) : ;;
@@ -133,7 +142,7 @@ _attn_cli()
         --rtol) : ;;
         --format) _attn_cli_words 'text json' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_paths -f '--model --sentence --file --raw --special --bos --ids --show --layer --head --with --compute --atol --rtol --exact --all --format --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_paths -f '--model --sentence --file --raw --special --bos --ids --cross --cross-file --cross-ids --show --layer --head --with --compute --atol --rtol --exact --all --format --threads --quiet --help --version' "$cur" ;;
         esac ;;
     plot)
         case $prev in

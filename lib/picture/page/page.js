@@ -134,7 +134,8 @@ function redraw() {
 function drawHeading() {
     const matrices = page.sheets.reduce((n, s) => n + s.count, 0), error = Math.max(0, ...page.sheets.map((s) => s.error));
     $("sentence").textContent = page.text === null ? "Attention" : page.text;
-    $("about").textContent = [page.model, page.queries && page.queries.length + " tokens", matrices + " matrices"]
+    $("about").textContent = [page.model, page.queries && page.queries.length + " tokens",
+                                page.keys && `looking at ${page.keys.length} tokens${page.keysText === null ? "" : ` of “${page.keysText}”`}`, matrices + " matrices"]
         .filter(Boolean).join(" · ");
     const says = [error ? `Numbers are stored in 16 bits: each is within ${roundedUp(error)} of the one computed; the ` +
         "value under the pointer states the error of its own matrix." : "Numbers are stored as computed, in 32 bits.",
@@ -147,7 +148,7 @@ function drawHeading() {
 function start() {
     page.palettes.paper = null;         /* the theme's own */
     words.queries = page.queries && wordsOf(page.queries, page.text);
-    words.keys = page.keys ? wordsOf(page.keys, null) : words.queries;
+    words.keys = page.keys ? wordsOf(page.keys, page.keysText) : words.queries;
     const kinds = vectorKinds(), prefer = (list, kind) => list.includes(kind) ? kind : list[0] ?? null;
     for (const id of ["overview", "head", "lines", "controls"])
         $(id).hidden = !matrixKinds.length;

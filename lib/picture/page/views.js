@@ -162,7 +162,7 @@ function drawVectors() {
     const shade = new Shade(m, chosenManner([extent(m, 0)], 0));
     const colLabels = Array.from({ length: m.cols }, (_, i) => String(from + i));
     $("vectors-title").textContent = capital([sheet.title, place].filter(Boolean).join(", "));
-    vector.show({ shade, rowLabels: labelsOf(page.queries, m.rows), colLabels, rowAxis: "tokens", colAxis: "numbers",
+    vector.show({ shade, rowLabels: labelsOf(sheet.ofKeys ? keyTokens() : page.queries, m.rows), colLabels, rowAxis: "tokens", colAxis: "numbers",
                   tallest: 24 });
     drawLegend($("vector-legend"), shade);
     readNumber(...vector.cursor);

@@ -50,15 +50,20 @@ static void silu_mul_back(float *dy, float *g, float *x, size_t n)
     }
 }
 
+/* Probabilities so small move no weight, and products of denormal numbers take as long as ten others. */
+#define FAINT 1e-25f
+
 /* p (dp - sum p dp) s */
 static void softmax_back(float *dp, const float *p, float s, size_t n)
 {
     v16 sum = all(0);
     for (size_t i = 0; i < n; i += LANES)
         sum = fma16(get(p + i, n - i, 0), get(dp + i, n - i, 0), sum);
-    const v16 dot = all((float)dsum(wide(sum))), by = all(s);
-    for (size_t i = 0; i < n; i += LANES)
-        put(dp + i, mul(mul(get(p + i, n - i, 0), by), sub(get(dp + i, n - i, 0), dot)), n - i);
+    const v16 dot = all((float)dsum(wide(sum))), by = all(s), least = all(FAINT);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 at = get(p + i, n - i, 0);
+        put(dp + i, above(at, least, mul(mul(at, by), sub(get(dp + i, n - i, 0), dot))), n - i);
+    }
 }
 
 /* With h = (x - mean) inv and g = dy w: dx += inv (g - mean(g) - h mean(g h)); without the mean in RMS norms. */
@@ -96,7 +101,11 @@ static double loss_row(float *x, size_t target, float weight, size_t n)
         put(x + i, e, n - i);
     }
     double total = dsum(sum);
-    scale(x, x, (float)(weight / total), n);
+    const v16 by = all((float)(weight / total)), least = all(FAINT);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 e = get(x + i, n - i, 0);
+        put(x + i, above(e, least, mul(e, by)), n - i);
+    }
     x[target] -= weight;
     return log(total) + (double)top - (double)at;
 }

@@ -3,7 +3,6 @@
 #include "base/cpu.h"
 #include "base/err.h"
 #include "compute/gemm.h"
-#include "compute/slopes.h"
 #include "train/wild.h"
 #include "train/work.h"
 
@@ -12,102 +11,60 @@
 #include <string.h>
 
 enum {
-    ROWS = 1024,                        /* of a group: many enough for products, few enough to find them in a cache again */
-    BAND = 192                          /* rows of logits at once */
+    ROWS = 512,                         /* of a group: enough for products, few enough to find most of them in a cache again */
+    BAND = 192,                         /* rows of logits at once */
+    LANES = 8,                          /* at most */
+    CHUNK = 1 << 16                     /* numbers of an item when lanes are added up */
+};
+static const size_t SMALL = (size_t)1 << 24;    /* parameters of a model whose gradients may be there LANES times */
+
+/* The groups of a batch are shared out among lanes, no matter how many threads there are; a lane takes its own one after
+ * the other, adds their gradients up, and lanes are added up in their order.  A thread that takes a whole lane finds what
+ * it wrote in its own cache; with more threads than lanes all of them work on one lane. */
+struct lane {
+    float *grad;                        /* of the first: that of the parameters */
+    struct attn_weights g;              /* its views */
+    double loss;
+    struct attn_err err;
 };
 
 struct attn_grad {
     struct attn_params *p;
-    struct attn_grad_plan plan;
-    struct attn_work work;
+    struct attn_dropout dropout;
+    struct attn_team *team; int threads;
+    struct attn_work work[LANES]; int works;            /* one for each thread that takes lanes */
+    struct lane lane[LANES]; size_t lanes;
     struct attn_arena arena;
 };
-
-/* ---- planning ---- */
 
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struct attn_work *t)
-{
-    const struct attn_weights *w = t->w;
-    const struct attn_dims *n = &w->n;
-    k->x = attn_arena_f32(a, t->R, n->d, 1);
-    k->q = attn_arena_f32(a, t->R, n->H, n->dh);
-    k->k = attn_arena_f32(a, t->R, n->Hkv, n->dh);
-    k->v = attn_arena_f32(a, t->R, n->Hkv, n->dv);
-    k->context = attn_arena_f32(a, t->R, n->H, n->dv);
-    k->mid = w->parallel ? k->x : attn_arena_f32(a, t->R, w->mlp ? n->d : 0, 1);
-    k->pre = attn_arena_f32(a, t->R, w->mlp ? n->m : 0, 1);
-    k->linear = attn_arena_f32(a, t->R, w->mlp == ATTN_SWIGLU ? n->m : 0, 1);
-}
+/* ---- planning ---- */
 
-static void lay_out(struct attn_arena *a, struct attn_work *t)
+static void lay_out(struct attn_grad *g)
 {
-    const struct attn_weights *w = t->w;
-    const struct attn_dims *n = &w->n;
-    size_t R = t->R, half = w->rotary / 2, m = w->mlp ? n->m : 0;
-    struct attn_kept counted;
-    t->layer = attn_arena_bytes(a, n->L + 1, sizeof *t->layer);
-    for (size_t i = 0; i < n->L; i++)
-        lay_out_layer(a, t->layer ? &t->layer[i] : &counted, t);
-    (t->layer ? &t->layer[n->L] : &counted)->x = attn_arena_f32(a, R, n->d, 1);
-    t->text = attn_arena_bytes(a, R, sizeof *t->text);
-    t->y = attn_arena_f32(a, R, n->d, 1);
-    t->post = attn_arena_f32(a, R, m, 1);
-    t->branch = attn_arena_f32(a, R, n->d, 1);
-    t->dx = attn_arena_f32(a, R, n->d, 1);
-    t->saved = attn_arena_f32(a, R, w->parallel ? n->d : 0, 1);
-    t->dy = attn_arena_f32(a, R, n->d, 1);
-    t->dq = attn_arena_f32(a, R, n->H, n->dh);
-    t->dk = attn_arena_f32(a, R, n->Hkv, n->dh);
-    t->dv = attn_arena_f32(a, R, n->Hkv, n->dv);
-    t->dcontext = attn_arena_f32(a, R, n->H, n->dv);
-    t->dpre = attn_arena_f32(a, R, m, 1);
-    t->cos = attn_arena_f32(a, R, half, 1);
-    t->sin = attn_arena_f32(a, R, half, 1);
-    t->back = attn_arena_f32(a, R, half, 1);
-    t->turns = attn_arena_f32(a, 2, t->longest, half);
-    t->norm_w = attn_arena_f32(a, n->d, 1, 1);
-    t->norm_b = attn_arena_f32(a, n->d, 1, 1);
-    t->sums = attn_arena_f32(a, attn_slopes_room(R, n->d), 1, 1);
-    t->desks = attn_arena_f32(a, (size_t)t->threads, t->desk, 1);
-    t->logits = attn_arena_f32(a, t->band, n->V, 1);
-    t->loss = attn_arena_bytes(a, R, sizeof *t->loss);
-}
-
-/* Floating point operations of a group, roughly: three products for each of the forward pass. */
-static double work(const struct attn_grad *g)
-{
-    return 6.0 * (double)g->work.R * (double)g->p->count;
-}
-
-/* In double, as compute/ends.c does. */
-static void fill_turns(struct attn_work *t)
-{
-    size_t half = t->w->rotary / 2;
-    for (size_t i = 0; i < t->longest; i++)
-        for (size_t j = 0; j < half; j++) {
-            double angle = (double)i * t->w->speed[j];
-            t->turns[i * half + j] = (float)cos(angle);
-            t->turns[(t->longest + i) * half + j] = (float)sin(angle);
-        }
+    for (int i = 0; i < g->works; i++)
+        attn_work_lay_out(&g->arena, &g->work[i]);
+    for (size_t i = 1; i < g->lanes; i++) {
+        g->lane[i].grad = attn_arena_f32(&g->arena, g->p->count, 1, 1);
+        g->lane[i].g.block = attn_arena_bytes(&g->arena, g->p->w.n.L, sizeof *g->lane[i].g.block);
+    }
 }
 
 static int make_room(struct attn_grad *g, struct attn_err *err)
 {
-    struct attn_work *t = &g->work;
-    int rc = attn_team_new(&t->team, t->threads, err);
+    lay_out(g);
+    int rc = attn_arena_make(&g->arena, err);
     if (rc)
         return rc;
-    t->desk = attn_work_desk(t);
-    lay_out(&g->arena, t);
-    rc = attn_arena_make(&g->arena, err);
-    if (rc)
-        return rc;
-    lay_out(&g->arena, t);
-    fill_turns(t);
-    attn_gemm_prepare(work(g));
+    lay_out(g);
+    for (int i = 0; i < g->works; i++)
+        attn_work_fill(&g->work[i]);
+    g->lane[0].grad = g->p->grad;
+    g->lane[0].g = g->p->g;
+    for (size_t i = 1; i < g->lanes; i++)
+        attn_params_bind(g->p, &g->lane[i].g, g->lane[i].grad);
     return ATTN_OK;
 }
 
@@ -126,8 +83,19 @@ static int check_plan(const struct attn_grad_plan *plan, const struct attn_model
     return ATTN_OK;
 }
 
+/* Threads that can share a lane take part in its scratch. */
+static void size_up(struct attn_grad *g, const struct attn_grad_plan *plan)
+{
+    size_t longest = plan->longest ? plan->longest : g->p->w.n.n_ctx, R = most(plan->rows ? plan->rows : ROWS, longest);
+    g->lanes = g->p->count <= SMALL ? LANES : 1;
+    g->works = (int)least(g->lanes, (size_t)g->threads);
+    for (int i = 0; i < g->works; i++)
+        g->work[i] = (struct attn_work){.w = &g->p->w, .threads = i ? 1 : g->threads, .R = R, .longest = longest, .band = least(BAND, R)};
+}
+
 int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct attn_grad_plan *plan, struct attn_err *err)
 {
+    const double groups = 16;           /* at least, of a training worth a few milliseconds' start */
     *out = NULL;
     int rc = check_plan(plan, p->model, err);
     if (rc)
@@ -135,16 +103,18 @@ int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct at
     struct attn_grad *g = calloc(1, sizeof *g);
     if (!g)
         return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for gradients");
-    size_t longest = plan->longest ? plan->longest : p->w.n.n_ctx, R = most(plan->rows ? plan->rows : ROWS, longest);
     g->p = p;
-    g->plan = *plan;
-    g->work = (struct attn_work){.w = &p->w, .g = &p->g, .threads = plan->threads > 0 ? plan->threads : attn_cpu_count(),
-                                 .R = R, .longest = longest, .band = least(BAND, R)};
-    rc = make_room(g, err);
+    g->dropout = plan->dropout;
+    g->threads = plan->threads > 0 ? plan->threads : attn_cpu_count();
+    size_up(g, plan);
+    rc = attn_team_new(&g->team, g->threads, err);
+    if (!rc)
+        rc = make_room(g, err);
     if (rc) {
         attn_grad_free(g);
         return rc;
     }
+    attn_gemm_prepare(groups * 6.0 * (double)g->work[0].R * (double)p->count);
     *out = g;
     return ATTN_OK;
 }
@@ -153,19 +123,20 @@ void attn_grad_free(struct attn_grad *g)
 {
     if (!g)
         return;
-    attn_team_free(g->work.team);
+    attn_team_free(g->team);
     attn_arena_free(&g->arena);
     free(g);
 }
 
-/* ---- a batch ---- */
+/* ---- checking a batch ---- */
 
 static int check_sentences(const struct attn_grad *g, const struct attn_grad_batch *b, size_t *rows, struct attn_err *err)
 {
+    size_t longest = g->work[0].longest;
     *rows = 0;
     for (size_t i = 0; i < b->sentences; i++) {
-        if (b->T[i] == 0 || b->T[i] > g->work.longest)
-            return attn_fail(err, ATTN_EFORMAT, "sentence %zu has %zu tokens, expected 1 to %zu", i, b->T[i], g->work.longest);
+        if (b->T[i] == 0 || b->T[i] > longest)
+            return attn_fail(err, ATTN_EFORMAT, "sentence %zu has %zu tokens, expected 1 to %zu", i, b->T[i], longest);
         *rows += b->T[i];
     }
     return ATTN_OK;
@@ -190,7 +161,17 @@ static int check(const struct attn_grad *g, const struct attn_grad_batch *b, siz
     return rc;
 }
 
-/* The next sentences that fit the rows. */
+/* ---- groups ---- */
+
+struct pass {
+    struct attn_grad *g;
+    const struct attn_grad_batch *b;
+    double each;                        /* share of a target in the mean */
+    bool learn;
+    size_t groups, lanes;               /* of this batch; that have some */
+};
+
+/* From the group t is at to the next: sentences that fit its rows. */
 static void gather(struct attn_work *t, const struct attn_grad_batch *b)
 {
     t->first += t->rows;
@@ -202,37 +183,110 @@ static void gather(struct attn_work *t, const struct attn_grad_batch *b)
     }
 }
 
-static int one_group(struct attn_grad *g, double *loss, const struct attn_grad_batch *b, double each, bool learn, struct attn_err *err)
+static void start(struct attn_work *t, const struct attn_grad_batch *b)
 {
-    struct attn_work *t = &g->work;
-    attn_work_forward(t, b->ids + t->first);
-    double sum = attn_work_loss(t, b->targets + t->first, each, learn);
+    t->first = t->first_text = t->rows = t->texts = 0;
+    gather(t, b);
+}
+
+static size_t count_groups(struct attn_work *t, const struct attn_grad_batch *b)
+{
+    size_t n = 0;
+    for (start(t, b); t->texts; gather(t, b))
+        n++;
+    return n;
+}
+
+static int one_group(const struct pass *p, struct attn_work *t, struct lane *lane)
+{
+    attn_work_forward(t, p->b->ids + t->first);
+    double sum = attn_work_loss(t, p->b->targets + t->first, p->each, p->learn);
     if (!isfinite(sum))
-        return attn_work_wild(t, err);
-    if (learn)
-        attn_work_backward(t, b->ids + t->first);
-    *loss += sum;
+        return attn_work_wild(t, &lane->err);
+    if (p->learn)
+        attn_work_backward(t, p->b->ids + t->first);
+    lane->loss += sum;
     return ATTN_OK;
+}
+
+static void one_lane(void *ctx, size_t item, int worker)
+{
+    const struct pass *p = ctx;
+    struct lane *lane = &p->g->lane[item];
+    struct attn_work *t = &p->g->work[worker];
+    size_t end = (item + 1) * p->groups / p->lanes, group = 0;
+    lane->loss = 0;
+    lane->err = (struct attn_err){0};
+    t->g = &lane->g;
+    if (p->learn && item)
+        memset(lane->grad, 0, p->g->p->count * sizeof *lane->grad);
+    for (start(t, p->b); group < end; gather(t, p->b), group++)
+        if (group >= item * p->groups / p->lanes && one_group(p, t, lane))
+            return;
+}
+
+/* ---- lanes ---- */
+
+static void add_chunk(void *ctx, size_t item, int worker)
+{
+    (void)worker;
+    const struct pass *p = ctx;
+    size_t at = item * CHUNK, n = least(p->g->p->count - at, CHUNK);
+    for (size_t i = 1; i < p->lanes; i++)
+        attn_vec_add(p->g->p->grad + at, p->g->lane[i].grad + at, n);
+}
+
+static int add_up(const struct pass *p, double *loss, struct attn_err *err)
+{
+    struct attn_grad *g = p->g;
+    *loss = 0;
+    for (size_t i = 0; i < p->lanes; i++) {
+        if (g->lane[i].err.code) {
+            if (err)
+                *err = g->lane[i].err;
+            return g->lane[i].err.code;
+        }
+        *loss += g->lane[i].loss;
+    }
+    if (p->learn && p->lanes > 1)
+        attn_team_run(g->team, (g->p->count + CHUNK - 1) / CHUNK, 4.0 * (double)(p->lanes * g->p->count), add_chunk, (void *)p);
+    return ATTN_OK;
+}
+
+static void run_lanes(struct pass *p)
+{
+    struct attn_grad *g = p->g;
+    bool apart = g->works > 1 && p->lanes >= (size_t)g->threads;
+    for (int i = 0; i < g->works; i++)
+        g->work[i].team = apart ? NULL : g->team;
+    if (apart)
+        attn_team_run(g->team, p->lanes, 6.0 * (double)(p->groups * g->work[0].R) * (double)g->p->count, one_lane, p);
+    else
+        for (size_t i = 0; i < p->lanes; i++)
+            one_lane(p, i, 0);
+}
+
+static void set_dropout(struct attn_work *t, const struct attn_dropout *d, const struct attn_grad_batch *b)
+{
+    t->drop_embed = d->embed;
+    t->drop_pattern = d->pattern;
+    t->drop_branch = d->branch;
+    attn_work_seed(t, b->seed, b->step);
 }
 
 static int run(struct attn_grad *g, double *loss, const struct attn_grad_batch *b, bool learn, struct attn_err *err)
 {
-    struct attn_work *t = &g->work;
+    struct attn_dropout none = {0};
     size_t targets;
     int rc = check(g, b, &targets, err);
     if (rc)
         return rc;
-    double each = 1 / (double)(b->N ? b->N : targets);
-    struct attn_dropout none = {0}, drop = learn ? g->plan.dropout : none;
-    t->drop_embed = drop.embed;
-    t->drop_pattern = drop.pattern;
-    t->drop_branch = drop.branch;
-    attn_work_seed(t, b->seed, b->step);
-    t->first = t->first_text = t->rows = t->texts = 0;
-    *loss = 0;
-    for (gather(t, b); t->texts && !rc; gather(t, b))
-        rc = one_group(g, loss, b, each, learn, err);
-    return rc;
+    for (int i = 0; i < g->works; i++)
+        set_dropout(&g->work[i], learn ? &g->dropout : &none, b);
+    struct pass p = {.g = g, .b = b, .each = 1 / (double)(b->N ? b->N : targets), .learn = learn, .groups = count_groups(&g->work[0], b)};
+    p.lanes = least(g->lanes, p.groups);
+    run_lanes(&p);
+    return add_up(&p, loss, err);
 }
 
 int attn_grad_add(struct attn_grad *g, double *loss, const struct attn_grad_batch *b, struct attn_err *err)

@@ -9,7 +9,8 @@
  *
  * The backward pass is the chain rule written out.  With y = x w, dx = dy w' is a product with the same view
  * turned round, and dw = x' dy (compute/outer.h) is one chain of multiply-adds over the rows, which goes on
- * from the gradient that is there.  Sums over rows never depend on threads: the same bits at any number. */
+ * from the gradient that is there.  How rows are cut into sums never depends on threads: the same bits at
+ * any number of them. */
 #ifndef ATTN_TRAIN_GRAD_H
 #define ATTN_TRAIN_GRAD_H
 
@@ -18,7 +19,8 @@
 struct attn_grad_plan {
     int threads;                        /* 0: as many as this process may use */
     size_t rows;                        /* tokens worked on at once, at least of the longest sentence; more are cut into
-                                         * groups of whole sentences.  0: as many as fit the caches well */
+                                         * groups of whole sentences, which may change last bits.  0: as many as fit the
+                                         * caches well */
     size_t longest;                     /* tokens of the longest sentence; 0: n_ctx of the model */
     struct attn_dropout { float embed, pattern, branch; } dropout;  /* 0 <= p < 1: of the embedding, of attention patterns,
                                          * of what a branch adds to the residual stream; the rest is divided by 1 - p */

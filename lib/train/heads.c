@@ -49,7 +49,7 @@ size_t attn_work_desk(const struct attn_work *t)
 static struct desk desk_of(const struct attn_work *t, int worker)
 {
     const struct attn_dims *n = &t->w->n;
-    float *at = t->desks + (size_t)worker * t->desk;
+    float *at = t->desks + (size_t)worker * attn_work_desk(t);
     struct desk d = {.ld = ld_of(t->longest)};
     d.k = attn_keys_in(at, t->longest, n->dh, n->dh);
     at += attn_keys_size(t->longest, n->dh, n->dh);

@@ -95,8 +95,7 @@ static void rebind_block(const struct attn_params *p, struct attn_block *b, cons
     rebind_norm(p, &b->norm2, block);
 }
 
-/* The model's views, of the numbers in `block`; w->block has room for its layers. */
-static void bind(const struct attn_params *p, struct attn_weights *w, const float *block)
+void attn_params_bind(const struct attn_params *p, struct attn_weights *w, const float *block)
 {
     struct attn_block *own = w->block;
     *w = p->model->w;
@@ -135,8 +134,8 @@ int attn_params_new(struct attn_params **out, const struct attn_model *m, struct
         return rc;
     }
     widen_all(p);
-    bind(p, &p->w, p->value);
-    bind(p, &p->g, p->grad);
+    attn_params_bind(p, &p->w, p->value);
+    attn_params_bind(p, &p->g, p->grad);
     *out = p;
     return ATTN_OK;
 }

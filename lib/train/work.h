@@ -1,10 +1,11 @@
 /* work.h - the memory of a training step: what the forward pass keeps for the backward pass, and scratch.
  *
  * Rows of all sentences of a group lie below each other and share every product; only attention looks at one
- * sentence at a time.  grad.c owns the memory and lays it out; nothing else allocates. */
+ * sentence at a time.  grad.c owns the memory; nothing else allocates. */
 #ifndef ATTN_TRAIN_WORK_H
 #define ATTN_TRAIN_WORK_H
 
+#include "base/arena.h"
 #include "base/team.h"
 #include "compute/rows.h"
 #include "compute/vec.h"
@@ -42,10 +43,14 @@ struct attn_work {
     float *turns;                       /* [2, longest, rotary/2] the same of each position */
     float *norm_w, *norm_b;             /* [d] scratch of attn_rows_norm */
     float *sums;                        /* of attn_slopes_norm */
-    float *desks; size_t desk;          /* [threads, desk] scratch of attention */
+    float *desks;                       /* [threads, attn_work_desk] scratch of attention */
     float *logits; size_t band;         /* [band, V] */
     double *loss;                       /* [R] of each row */
 };
+
+/* room.c: twice, as an arena is laid out; then what stays the same. */
+void attn_work_lay_out(struct attn_arena *a, struct attn_work *t);
+void attn_work_fill(struct attn_work *t);
 
 static inline struct attn_rows attn_work_rows(const struct attn_work *t, float *data, size_t cols)
 {

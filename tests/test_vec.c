@@ -3,37 +3,11 @@
 #include "suites.h"
 
 #include "compute/vec.h"
-#include "compute/vec_ops.h"
+#include "sets.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct vec_ops *sets[3];
-static int n_sets;
-
-static void find_sets(void)
-{
-    n_sets = 0;
-    sets[n_sets++] = &attn_vec_generic;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        sets[n_sets++] = &attn_vec_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        sets[n_sets++] = &attn_vec_avx512;
-}
-
-static float some(unsigned *seed, float scale)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return ((float)(*seed >> 8) / 8388608.0f - 1) * scale;
-}
-
-static void fill(float *x, size_t n, unsigned seed, float scale)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] = some(&seed, scale);
-}
 
 /* exp is right to 1.5 units of 2^-23, the sum to 2^-53, their quotient to half a unit more. */
 static const double SOFTMAX_ERROR = 2.5 * 0x1p-23;

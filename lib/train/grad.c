@@ -12,7 +12,7 @@
 
 enum {
     ROWS = 512,                         /* of a group: enough for products, few enough to find most of them in a cache again */
-    BAND = 192,                         /* rows of logits at once */
+    BAND = 96,                          /* rows of logits at once */
     LANES = 8,                          /* at most */
     CHUNK = 1 << 16                     /* numbers of an item when lanes are added up */
 };

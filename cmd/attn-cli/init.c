@@ -2,10 +2,10 @@
 #include "family.h"
 #include "file.h"
 #include "json.h"
+#include "keys.h"
 #include "say.h"
 #include "table.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,20 +22,8 @@ static struct {
 
 enum { N_CTX = 1024 };
 
-static const char *const truths[] = {"true", "false", NULL};
-static const char *const positions[] = {"none", "learned", "rope", NULL};
-static const char *const norms[] = {"none", "layernorm", "rmsnorm", NULL};
-static const char *const mlps[] = {"none", "gelu", "gelu_new", "swiglu", NULL};
-static const char *const masks[] = {"causal", "none", NULL};
-static const char *const scales[] = {"sqrt", "none", NULL};
-static const char *const dtypes[] = {"F32", "F16", "BF16", NULL};
 static const char *const rngs[] = {"avx2", "scalar", NULL};
 
-#define SIZE_OPTION(name, to, help) {0, name, OPT_NUMBER, to, "N", help, .max = INT32_MAX}
-#define CHOICE_OPTION(name, to, list, help) {0, name, OPT_CHOICE, to, "KIND", help, .choices = list}
-#define SWITCH_OPTION(name, to, help) {0, name, OPT_SWITCH, to, "true|false", help, .choices = truths}
-
-/* Named as the keys, with - for _: config_text relies on it. */
 static const struct option keys[] = {
     SIZE_OPTION("vocab-size", &k.vocab_size, "tokens (default: the entries of --vocab)"),
     SIZE_OPTION("n-ctx", &k.n_ctx, "the longest sentence (default: 1024)"),
@@ -46,18 +34,18 @@ static const struct option keys[] = {
     SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)"),
     SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)"),
     SIZE_OPTION("d-mlp", &k.d_mlp, "width of the mlp; our own --mlp needs it"),
-    CHOICE_OPTION("position", &k.position, positions, "how positions get in: none (default), learned or rope"),
-    CHOICE_OPTION("norm", &k.norm, norms, "what comes before each branch: none (default), layernorm or rmsnorm"),
-    {0, "norm-eps", OPT_REAL, &k.norm_eps, "X", "what the norms add to the variance (default: 1e-5)", .flags = 0},
-    CHOICE_OPTION("mlp", &k.mlp, mlps, "the kind of mlp: none (default), gelu (erf), gelu_new (tanh) or swiglu"),
-    CHOICE_OPTION("mask", &k.mask, masks, "who sees whom: causal (default), or none (every token sees all)"),
-    CHOICE_OPTION("scale", &k.scale, scales, "what scores are: sqrt (default), dots divided by sqrt(d_head), or none, the dots"),
+    CHOICE_OPTION("position", &k.position, key_positions, "how positions get in: none (default), learned or rope"),
+    CHOICE_OPTION("norm", &k.norm, key_norms, "what comes before each branch: none (default), layernorm or rmsnorm"),
+    REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)"),
+    CHOICE_OPTION("mlp", &k.mlp, key_mlps, "the kind of mlp: none (default), gelu (erf), gelu_new (tanh) or swiglu"),
+    CHOICE_OPTION("mask", &k.mask, key_masks, "who sees whom: causal (default), or none (every token sees all)"),
+    CHOICE_OPTION("scale", &k.scale, key_scales, "what scores are: sqrt (default), dots divided by sqrt(d_head), or none, the dots"),
     SWITCH_OPTION("residual", &k.residual, "add each branch to the stream instead of replacing it (default: false)"),
     SWITCH_OPTION("output-projection", &k.output_projection, "a matrix after the heads (default: false)"),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)"),
     SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true, or what the --family has)"),
     SWITCH_OPTION("unembed", &k.unembed, "an output layer, so that there are logits (default: false)"),
-    {0, "rope-theta", OPT_REAL, &k.rope_theta, "X", "base of the rotary frequencies (default: 10000)", .flags = 0},
+    REAL_OPTION("rope-theta", &k.rope_theta, "base of the rotary frequencies (default: 10000)"),
     {.name = NULL},
 };
 
@@ -78,21 +66,6 @@ static size_t entries(const char *json)
     return n;
 }
 
-static void write_key(FILE *f, const struct option *row)
-{
-    fputc('"', f);
-    for (const char *c = row->name; *c; c++)
-        fputc(*c == '-' ? '_' : *c, f);
-    fputs("\": ", f);
-    switch (row->type) {
-    case OPT_NUMBER: fprintf(f, "%" PRIu64, ((const struct number *)row->to)->n); break;
-    case OPT_REAL: json_real(f, ((const struct real *)row->to)->x); break;
-    case OPT_SWITCH: fputs(option_given(row), f); break;
-    default: json_text(f, option_given(row));
-    }
-    fputs(", ", f);
-}
-
 static void write_config(FILE *f, const struct source *in)
 {
     fputs("{\"model_type\": \"attn-decoder\", ", f);
@@ -100,9 +73,7 @@ static void write_config(FILE *f, const struct source *in)
         fprintf(f, "\"vocab_size\": %zu, ", entries(in->vocab));
     if (!k.n_ctx.given)
         fprintf(f, "\"n_ctx\": %d, ", N_CTX);
-    for (const struct option *row = keys; row->name; row++)
-        if (option_given(row))
-            write_key(f, row);
+    keys_write(f, keys);
     fputs("\"tokenizer\": {\"type\": \"word\", \"drop\": ", f);
     json_text(f, word_rule.drop ? word_rule.drop : "");
     fprintf(f, ", \"lowercase\": %s, \"unknown\": ", word_rule.lowercase ? "true" : "false");
@@ -197,7 +168,7 @@ static const struct option options[] = {
     {0, "seed", OPT_NUMBER, &o.seed, "N", "torch.manual_seed(N) before the first number (default: 0)", .max = UINT64_MAX},
     {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "which tensor gets which numbers, in what order, see below (default: as "
      "torch's modules draw them when they are built in the order of the model)", .flags = 0},
-    {0, "dtype", OPT_CHOICE, &o.dtype, "TYPE", "how numbers are stored: F32, F16 or BF16 (default: F32)", .choices = dtypes},
+    {0, "dtype", OPT_CHOICE, &o.dtype, "TYPE", "how numbers are stored: F32, F16 or BF16 (default: F32)", .choices = key_dtypes},
     {0, "rng", OPT_CHOICE, &o.rng, "KIND", "which of torch's code paths (they differ in last bits): avx2, what nearly every "
      "machine runs, or scalar (default: avx2)", .choices = rngs},
     {0, "family", OPT_CHOICE, &o.family, "NAME", "write a model of this family as Hugging Face lays it out, with its own config.json: "

@@ -190,6 +190,7 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	$(call only,lib/compute/*.[ch],attn|(base|trace|compute)/\w+)
 	$(call only,lib/picture/*.[ch],attn|(base|picture)/\w+)
 	$(call only,lib/sinks/*.[ch],attn|(base|trace|picture|sinks)/\w+)
+	$(call only,lib/train/*.[ch],attn|model|(base|trace|io|compute|train)/\w+)
 	$(call only,lib/making/*.[ch],attn|model|(base|io|making)/\w+)
 	$(call only,lib/train/*.[ch],attn|model|(base|trace|io|compute|train)/\w+)
 	$(call only,lib/compare/*.[ch],attn|model|(base|trace|io|compute|compare)/\w+)

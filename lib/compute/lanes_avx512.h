@@ -17,6 +17,7 @@ static inline v16 add(v16 x, v16 y) { return _mm512_add_ps(x, y); }
 static inline v16 sub(v16 x, v16 y) { return _mm512_sub_ps(x, y); }
 static inline v16 mul(v16 x, v16 y) { return _mm512_mul_ps(x, y); }
 static inline v16 quot(v16 x, v16 y) { return _mm512_div_ps(x, y); }
+static inline v16 root(v16 x) { return _mm512_sqrt_ps(x); }
 static inline v16 fma16(v16 x, v16 y, v16 z) { return _mm512_fmadd_ps(x, y, z); }
 static inline v16 max(v16 x, v16 y) { return _mm512_max_ps(x, y); }
 static inline v16 min(v16 x, v16 y) { return _mm512_min_ps(x, y); }

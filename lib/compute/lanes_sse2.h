@@ -31,6 +31,7 @@ static inline v16 add(v16 x, v16 y) { return EACH(_mm_add_ps, x, y); }
 static inline v16 sub(v16 x, v16 y) { return EACH(_mm_sub_ps, x, y); }
 static inline v16 mul(v16 x, v16 y) { return EACH(_mm_mul_ps, x, y); }
 static inline v16 quot(v16 x, v16 y) { return EACH(_mm_div_ps, x, y); }
+static inline v16 root(v16 x) { return (v16){_mm_sqrt_ps(x.a), _mm_sqrt_ps(x.b), _mm_sqrt_ps(x.c), _mm_sqrt_ps(x.d)}; }
 static inline v16 fma16(v16 x, v16 y, v16 z) { return add(mul(x, y), z); }
 static inline v16 max(v16 x, v16 y) { return EACH(_mm_max_ps, x, y); }
 static inline v16 min(v16 x, v16 y) { return EACH(_mm_min_ps, x, y); }

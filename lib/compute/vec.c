@@ -22,6 +22,12 @@ void attn_vec_gelu_new(float *y, const float *x, size_t n) { ops()->gelu_new(y, 
 void attn_vec_rotate(float *x, const float *c, const float *s, size_t r) { ops()->rotate(x, c, s, r); }
 void attn_vec_round(float *y, const float *x, size_t n) { ops()->round(y, x, n); }
 bool attn_vec_finite(const float *x, size_t n) { return ops()->finite(x, n); }
+double attn_vec_squares(const float *x, size_t n) { return ops()->squares(x, n); }
+
+void attn_vec_adamw(const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n)
+{
+    ops()->adamw(a, x, m, v, g, n);
+}
 
 void attn_vec_layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n)
 {

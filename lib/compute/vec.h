@@ -39,6 +39,12 @@ void attn_vec_round(float *y, const float *x, size_t n);
 /* Turns pairs (i, i + r/2) of x[r] by the angles whose cosines and sines are c, s [r/2]. */
 void attn_vec_rotate(float *x, const float *c, const float *s, size_t r);
 bool attn_vec_finite(const float *x, size_t n);
+/* sum over x[n]^2 */
+double attn_vec_squares(const float *x, size_t n);
+/* One step of AdamW for x[n] with gradient g: of g * scale a moving mean m and mean square v, then
+ * x = x * keep - rate * m / (sqrt(v) * spread + eps).  The corrections of m and v are in rate and spread. */
+struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
+void attn_vec_adamw(const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n);
 /* Memory that will be read soon: lines of the cache, some side by side, then `jump` bytes on.  Functions
  * that take an `ahead` ask for it, a little at a time, while they do their own work. */
 struct attn_ahead { uintptr_t at; size_t left, row, width, jump; };

@@ -222,6 +222,7 @@ static bool finite_row(const float *x, size_t n)
     return total == 0;
 }
 
+#include "compute/adamw_body.h"
 #include "compute/slope_body.h"
 
 const struct vec_ops TABLE = {
@@ -230,6 +231,6 @@ const struct vec_ops TABLE = {
     .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16, .round = round_row,
     .rotate = rotate, .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16, .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel, .outer = outer,
     .gelu_back = gelu_back, .gelu_new_back = gelu_new_back, .silu_mul_back = silu_mul_back, .softmax_back = softmax_back,
-    .norm_back = norm_back, .loss = loss_row, .drop = drop,
+    .norm_back = norm_back, .loss = loss_row, .drop = drop, .squares = squares, .adamw = adamw,
     .stream_f32 = stream_f32, .stream_f16 = stream_f16, .stream_bf16 = stream_bf16
 };

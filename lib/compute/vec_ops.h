@@ -26,6 +26,8 @@ struct vec_ops {
     void (*turn_bf16)(float *y, const void *const *x, size_t n, struct attn_ahead *ahead);
     void (*rotate)(float *x, const float *c, const float *s, size_t r);
     bool (*finite)(const float *x, size_t n);
+    double (*squares)(const float *x, size_t n);
+    void (*adamw)(const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n);
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_ahead *ahead);
     void (*stream_f32)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, size_t cols);

@@ -1,0 +1,147 @@
+#include "train/checkpoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/folder.h"
+#include "base/map.h"
+
+enum { BLOCKS = 3 };                    /* values and two moments */
+static const char curve_name[] = "curve";
+
+static char *path_of(const char *dir)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/" ATTN_CHECKPOINT_FILE, dir) < 0 ? NULL : path;
+}
+
+static int no_memory(const char *dir, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "%s/" ATTN_CHECKPOINT_FILE ": no memory for it", dir);
+}
+
+bool attn_checkpoint_exists(const char *dir)
+{
+    char *path = path_of(dir);
+    bool there = path && access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+/* ---- what is in it ------------------------------------------------------------------------- */
+
+struct content { struct attn_st_tensor *tensor; size_t n; char *names; };
+
+static void content_free(struct content *c)
+{
+    free(c->tensor);
+    free(c->names);
+}
+
+/* Every tensor of the three blocks, and room for one more. */
+static bool content_of(struct content *c, const struct attn_optimizer *o)
+{
+    static const char *const prefix[BLOCKS] = {"", "first/", "second/"};
+    const float *const block[BLOCKS] = {o->p->value, o->m, o->v};
+    size_t bytes = 0;
+    for (size_t i = 0; i < o->p->n; i++)
+        bytes += BLOCKS * (strlen(o->p->param[i].name) + sizeof "second/");
+    *c = (struct content){.tensor = calloc(BLOCKS * o->p->n + 1, sizeof *c->tensor), .names = malloc(bytes + 1)};
+    if (!c->tensor || !c->names)
+        return false;
+    char *name = c->names;
+    for (int b = 0; b < BLOCKS; b++, c->n += o->p->n) {
+        attn_params_tensors(c->tensor + c->n, o->p, block[b]);
+        for (size_t i = 0; i < o->p->n; i++) {
+            c->tensor[c->n + i].name = name;
+            name += sprintf(name, "%s%s", prefix[b], o->p->param[i].name) + 1;
+        }
+    }
+    return true;
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static struct attn_st_tensor curve_tensor(const struct attn_curve *curve)
+{
+    return (struct attn_st_tensor){
+        .name = curve_name, .dtype = "F64", .ndim = 2, .shape = {curve->n, ATTN_POINT_NUMBERS},
+        .count = curve->n * ATTN_POINT_NUMBERS, .bytes = curve->n * sizeof *curve->point, .data = (unsigned char *)curve->point};
+}
+
+int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const struct attn_curve *curve, struct attn_err *err)
+{
+    struct content c;
+    struct attn_out *out = NULL;
+    int rc = content_of(&c, o) ? ATTN_OK : no_memory(dir, err);
+    if (!rc)
+        rc = attn_folder_open(&out, dir, ATTN_CHECKPOINT_FILE, err);
+    if (!rc) {
+        c.tensor[c.n] = curve_tensor(curve);
+        rc = attn_st_write(out, c.tensor, c.n + 1, err);
+    }
+    if (!rc)
+        rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    content_free(&c);
+    return rc;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static int take(const struct attn_st *st, const struct attn_st_tensor *want, const char *path, struct attn_err *err)
+{
+    const struct attn_st_tensor *t = attn_st_find(st, want->name);
+    if (!t)
+        return attn_fail(err, ATTN_EFORMAT, "%s: there is no tensor '%s'", path, want->name);
+    if (strcmp(t->dtype, want->dtype) != 0 || t->count != want->count)
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has %zu numbers of type %s, expected %zu of type %s", path,
+                         want->name, t->count, t->dtype, want->count, want->dtype);
+    memcpy((void *)want->data, t->data, t->bytes);
+    return ATTN_OK;
+}
+
+static int take_curve(const struct attn_st *st, struct attn_curve *curve, const char *path, struct attn_err *err)
+{
+    const struct attn_st_tensor *t = attn_st_find(st, curve_name);
+    if (!t || t->ndim != 2 || t->shape[1] != ATTN_POINT_NUMBERS || strcmp(t->dtype, "F64") != 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: expected a tensor '%s' of type F64, [steps,%d]", path, curve_name,
+                         ATTN_POINT_NUMBERS);
+    struct attn_point p;
+    for (curve->n = 0; curve->n < t->shape[0];) {
+        memcpy(&p, t->data + curve->n * sizeof p, sizeof p);
+        if (!attn_curve_add(curve, &p))
+            return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the curve", path);
+    }
+    return ATTN_OK;
+}
+
+static int take_all(const struct attn_map *map, const char *path, const struct content *c, struct attn_curve *curve,
+                    struct attn_err *err)
+{
+    struct attn_st *st = NULL;
+    int rc = attn_st_open(&st, map->data, map->len, path, err);
+    for (size_t i = 0; i < c->n && !rc; i++)
+        rc = take(st, &c->tensor[i], path, err);
+    if (!rc)
+        rc = take_curve(st, curve, path, err);
+    attn_st_close(st);
+    return rc;
+}
+
+int attn_checkpoint_read(const char *dir, struct attn_optimizer *o, struct attn_curve *curve, struct attn_err *err)
+{
+    struct content c;
+    struct attn_map map = {0};
+    char *path = path_of(dir);
+    int rc = content_of(&c, o) && path ? attn_map_open(&map, path, SIZE_MAX, err) : no_memory(dir, err);
+    if (!rc)
+        rc = take_all(&map, path, &c, curve, err);
+    attn_map_close(&map);
+    content_free(&c);
+    free(path);
+    return rc;
+}

@@ -480,6 +480,42 @@ int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err 
 
 /* ---- training -------------------------------------------------------------------------- */
 
+struct attn_train_opts {
+    const char *text; size_t text_len;  /* <|endoftext|> parts documents */
+    const char *also; size_t also_len;  /* more to train on, none of it held out; NULL: nothing */
+    /* What a new training needs; of one that goes on it must be the same, or NULL. */
+    const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt: they are copied */
+    const char *config; size_t config_len; const char *config_name; /* text of a config.json of our own format */
+    const char *draw;                   /* as attn_init_opts has it; NULL: normal(0,0.02), less for what a branch adds */
+    /* Text of a train.json, the second on top of the first; NULL: as it was, or the defaults. */
+    const char *settings; size_t settings_len; const char *settings_name;
+    const char *changes; size_t changes_len;
+    bool resume;                        /* go on from the checkpoint in the directory; without one begin */
+    int threads;                        /* 0: as many as this process may use */
+};
+struct attn_train_state {
+    size_t step, steps;                 /* done; in all */
+    size_t tokens, step_tokens;         /* predicted so far; in the last step */
+    size_t parameters, text_tokens, also_tokens, held_out_tokens;
+    double lr, loss, gradient;          /* of the last step */
+    double held_out, bits_per_byte;     /* after it; NaN: not measured */
+};
+
+/* A training in directory `path`, which holds the model it makes (config.json, vocab.json, merges.txt, model.safetensors),
+ * train.json, checkpoint.safetensors, loss.csv and loss.png.  Each step depends on those before, the seed and the texts alone:
+ * threads and interruptions change no bit. */
+struct attn_train;
+bool attn_train_exists(const char *path);                           /* a checkpoint is there */
+int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err);
+void attn_train_close(struct attn_train *t);                        /* without saving; NULL is fine */
+void attn_train_get(const struct attn_train *t, struct attn_train_state *out);
+/* One step, and the held-out loss when it is due.  An error names the step; what was saved stays. */
+int attn_train_step(struct attn_train *t, struct attn_err *err);
+/* The checkpoint, the model and the curve as they are now, each whole or not at all. */
+int attn_train_save(struct attn_train *t, struct attn_err *err);
+/* As it is now, until the next step. */
+const struct attn_model *attn_train_model(const struct attn_train *t);
+
 struct attn_gradients { double loss, norm; size_t tensors; };       /* norm: of all of them as one vector */
 /* The mean over ids[1..n] of -log p(id given those before it), as the model predicts it from ids[0..n-1] in one go, and
  * the gradient of that by each of the model's tensors, written to `path` (NULL or "-": standard output) as .safetensors,

@@ -136,7 +136,7 @@ END_TEST
 
 /* ---- help ---- */
 
-static const char *const names[] = {"run", "tokenize", "generate", "score", "info", "vocab", "init", "help"};
+static const char *const names[] = {"run", "tokenize", "generate", "score", "info", "vocab", "init", "train", "help"};
 
 START_TEST(help_of_a_command_starts_with_examples)
 {

@@ -151,6 +151,7 @@ const struct pair tool_statuses[] = {
     {"0", "done; also when nobody reads the output any more (a closed pipe)"},
     {"1", "bad input, model or environment, or a failed write; diff: they differ"},
     {"2", "wrong usage"},
+    {"75", "train: ended early at a checkpoint, by SIGINT, SIGTERM or --max-seconds; --resume goes on"},
     {NULL, NULL},
 };
 

@@ -1,92 +1,66 @@
-/* train.c - the loss of a model on a text, and its gradient by every weight. */
-#include "input.h"
-#include "json.h"
-#include "open.h"
+/* train.c - training a model on a text; or the loss of one, and its gradient. */
 #include "say.h"
-#include "table.h"
+#include "train_config.h"
+#include "train_gradients.h"
+#include "train_loop.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+static const char *gradients;
 
-static struct { const char *gradients; } o;
-
-struct session {
-    struct attn_model *model;
-    struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens;
-    int32_t *ids;
-    struct attn_gradients result;
-};
-
-static int print_json(const struct session *s, struct attn_err *err)
+/* -f and --ids mean something else with --gradients, and -s goes beside -f without: so the rows themselves do not say how
+ * many there may be. */
+static int check_input(struct attn_err *err)
 {
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
-    if (json_model(stdout, s->model, err))
-        return err->code;
-    fputs(",\n \"ids\": [", stdout);
-    for (size_t i = 0; i < s->tokens->n; i++)
-        printf("%s%d", i ? ", " : "", s->tokens->tok[i].id);
-    fputs("],\n \"loss\": ", stdout);
-    json_real(stdout, s->result.loss);
-    printf(",\n \"n\": %zu,\n \"gradients\": ", s->tokens->n - 1);
-    json_text(stdout, o.gradients);
-    printf(",\n \"tensors\": %zu,\n \"norm\": ", s->result.tensors);
-    json_real(stdout, s->result.norm);
-    fputs("}\n", stdout);
+    int n = (common.sentence != NULL) + (common.file != NULL) + (common.ids != NULL);
+    if (gradients && n > 1)
+        return fail(err, ATTN_EUSAGE, "more than one input: give one of -s, -f and --ids");
+    if (!gradients && common.ids)
+        return fail(err, ATTN_EUSAGE, "--ids is for --gradients: a model is trained on a text, -f PATH");
     return ATTN_OK;
-}
-
-static int differentiate(struct session *s, const struct input *in, struct attn_err *err)
-{
-    if (open_model(&s->model, &train_command, err) || input_tokens(&s->tokens, &s->tokenizer, in, err) ||
-        input_ids(&s->ids, s->tokens, err) ||
-        attn_gradients(&s->result, o.gradients, s->model, s->ids, s->tokens->n, (int)common.threads.n, err))
-        return err->code;
-    return print_json(s, err);
-}
-
-static void end(struct session *s)
-{
-    free(s->ids);
-    attn_tokens_free(s->tokens);
-    attn_tokenizer_close(s->tokenizer);
-    attn_model_close(s->model);
 }
 
 static int train(struct attn_err *err)
 {
-    struct session s = {0};
-    struct input in = {0};
-    if (!o.gradients)
-        return fail(err, ATTN_EUSAGE, "what to do? give --gradients FILE");
-    if (!strcmp(o.gradients, "-"))
-        return fail(err, ATTN_EUSAGE, "--gradients: - is standard output, where the loss goes: give a file");
-    int code = input_read(&in, err);
-    if (!code)
-        code = differentiate(&s, &in, err);
-    end(&s);
-    input_free(&in);
-    return code;
+    if (check_input(err))
+        return err->code;
+    return gradients ? train_gradients(gradients, err) : train_loop(common.file, err);
 }
 
 static const struct option options[] = {
-    {0, "gradients", OPT_FILE, &o.gradients, "FILE", "write the gradient of the loss by each tensor of the model to this "
-     ".safetensors file: float32, under the checkpoint's own names and in its own layout; nothing is updated", .flags = OPT_COUNTS},
+    {'f', "file", OPT_FILE, &common.file, "PATH", "the text to train on, - is standard input; <|endoftext|>, best alone on a line, "
+     "parts documents", .flags = 0},
+    {.name = NULL},
+};
+
+static const struct option gradient_options[] = {
+    {0, "gradients", OPT_FILE, &gradients, "FILE", "train nothing: print the loss of a model on a text, and write its gradient by each "
+     "tensor of the model to this .safetensors file: float32, under the checkpoint's own names and in its own layout", .flags = 0},
+    {0, "ids", OPT_TEXT, &common.ids, "IDS", "with --gradients: token ids in place of a text, as in 5,1,2; they need no tokenizer",
+     .flags = 0},
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "with --gradients: the text itself", .flags = 0},
+    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file", .flags = 0},
     {.name = NULL},
 };
 
 const struct command train_command = {
     .name = "train",
     .run = train,
-    .usage = "train -m DIR|NAME --ids IDS --gradients FILE",
-    .summary = "the loss of a model on a text, and its gradient by every weight",
-    .about = "With --gradients, prints as JSON the mean over all tokens but the first of -log p(token given those before it), "
-             "and writes its gradient: what an optimizer would read, to hold another implementation against.  A tied "
-             "embedding is one tensor and gets the sum of what both of its uses ask for.",
+    .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME --ids IDS --gradients FILE",
+    .summary = "train a tiny model on text",
+    .about = "Makes a model of our own format that predicts the next token of a text: AdamW with a warm-up and a cosine, gradients "
+             "clipped, the end of the text held out and measured.  In DIR there is always a whole model for run and generate, "
+             "loss.csv and loss.png, train.json with all settings, and checkpoint.safetensors: after SIGINT, SIGTERM or "
+             "--max-seconds (status 75), or a crash, the same command with --resume goes on, to the same bits.  The same seed gives "
+             "the same bits at any number of threads.  With --gradients it trains nothing, prints as JSON the mean over all tokens "
+             "but the first of -log p(token given those before it), and writes its gradient: what an optimizer would read, to hold "
+             "another implementation against.  A tied embedding is one tensor and gets the sum of what both of its uses ask for.",
     .examples = (const struct pair[]){
+        {"attn-cli train -f stories.txt -o ./tiny --steps 5000", "a model with a vocabulary of its own"},
+        {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or another one"},
+        {"attn-cli train -f stories.txt -o ./gpt --vocab ./tiny --position learned --norm layernorm --mlp gelu_new --bias true",
+         "another kind of model, the same vocabulary"},
+        {"attn-cli generate -m ./tiny -s \"Once upon a time\" -n 50", "what it has learned"},
         {"attn-cli train -m ./gpt2 --ids 5,1,2,7 --gradients grad.safetensors", "loss and gradients of one sequence"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, thread_options,
-                                             general_options, NULL},
+    .groups = (const struct option *const[]){options, train_file_options, train_model_options, train_step_options, train_run_options,
+                                             thread_options, gradient_options, model_options, encode_options, general_options, NULL},
 };

@@ -1,0 +1,199 @@
+#include "train_loop.h"
+
+#include "file.h"
+#include "say.h"
+#include "stop.h"
+#include "train_config.h"
+#include "train_progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    const char *path, *also, *vocab, *config, *settings, *draw;
+    struct number vocab_size, save_every, max_seconds;
+    bool resume, progress;
+} o;
+
+enum { VOCAB_SIZE = 4096, SAVE_EVERY = 250 };           /* unless options say otherwise */
+
+/* What is read before a training is opened. */
+struct source {
+    char *dir, *vocab;                  /* paths with a slash: no name of a model built in */
+    char *text, *also, *config, *settings, *changes;
+    size_t text_len, also_len, config_len, settings_len, changes_len;
+};
+
+static void source_free(struct source *in)
+{
+    char *all[] = {in->dir, in->vocab, in->text, in->also, in->config, in->settings, in->changes};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+/* ---- what to train ---- */
+
+static int check_usage(const char *corpus, struct attn_err *err)
+{
+    const struct option *row = train_config_given();
+    if (!corpus)
+        return fail(err, ATTN_EUSAGE, "on what? give a text with -f PATH");
+    if (!o.path)
+        return fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
+    if (o.config && row)
+        return fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
+    if (o.vocab && o.vocab_size.given)
+        return fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: that vocabulary is as large as it is");
+    return ATTN_OK;
+}
+
+/* NULL: no memory, or no path. */
+static char *directory(const char *path)
+{
+    char *dir = NULL;
+    if (!path || asprintf(&dir, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
+        return NULL;
+    return dir;
+}
+
+static int read_files(struct source *in, const char *corpus, struct attn_err *err)
+{
+    in->dir = directory(o.path);
+    in->vocab = directory(o.vocab);
+    if (!in->dir || (o.vocab && !in->vocab))
+        return fail(err, ATTN_ENOMEM, "no memory for a path");
+    if (file_read(&in->text, &in->text_len, corpus, err) || (o.also && file_read(&in->also, &in->also_len, o.also, err)) ||
+        (o.config && file_read(&in->config, &in->config_len, o.config, err)) ||
+        (o.settings && file_read(&in->settings, &in->settings_len, o.settings, err)))
+        return err->code;
+    return train_settings(&in->changes, &in->changes_len, err);
+}
+
+/* A new training has the vocabulary that was given, or one learned from the text. */
+static int find_vocabulary(struct source *in, struct attn_err *err)
+{
+    size_t tokens, size = o.vocab_size.given ? (size_t)o.vocab_size.n : VOCAB_SIZE;
+    if (o.vocab)
+        return ATTN_OK;
+    if (attn_bpe_learn(in->dir, &tokens, in->text, in->text_len, size, err))
+        return err->code;
+    in->vocab = directory(in->dir);
+    return in->vocab ? ATTN_OK : fail(err, ATTN_ENOMEM, "no memory for a path");
+}
+
+/* Of the vocabulary, or, where a training goes on, of the one that is there. */
+static int build_config(struct source *in, struct attn_err *err)
+{
+    struct attn_tokenizer *t = NULL;
+    if (attn_tokenizer_open(&t, in->vocab ? in->vocab : in->dir, err))
+        return err->code;
+    bool bpe = !strcmp(attn_tokenizer_kind(t), "bpe");
+    int code = train_config(&in->config, &in->config_len, attn_tokenizer_size(t), bpe, err);
+    attn_tokenizer_close(t);
+    return code;
+}
+
+static int open_training(struct attn_train **out, struct source *in, struct attn_err *err)
+{
+    bool there = attn_train_exists(in->dir);
+    if (!there && find_vocabulary(in, err))
+        return err->code;
+    if (!o.config && (!there || train_config_given()) && build_config(in, err))
+        return err->code;
+    struct attn_train_opts opts = {
+        .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len,
+        .tokenizer = in->vocab, .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options",
+        .draw = o.draw, .settings = in->settings, .settings_len = in->settings_len, .settings_name = o.settings,
+        .changes = in->changes, .changes_len = in->changes_len, .resume = o.resume, .threads = (int)common.threads.n};
+    return attn_train_open(out, in->dir, &opts, err);
+}
+
+/* ---- training ---- */
+
+/* Notes where a training that ends early can go on. */
+static void say_where(size_t step, size_t steps)
+{
+    if (step > 0)
+        say_note("step %zu of %zu is saved in %s: the same command with --resume goes on from there", step, steps, o.path);
+}
+
+static int take_steps(struct attn_train *t, struct train_progress *p, struct attn_err *err)
+{
+    size_t every = o.save_every.given ? (size_t)o.save_every.n : SAVE_EVERY, saved;
+    struct attn_train_state s;
+    attn_train_get(t, &s);
+    for (saved = s.step; s.step < s.steps && !stop_asked() && !train_progress_over(p, &o.max_seconds);) {
+        int code = attn_train_step(t, err);
+        attn_train_get(t, &s);
+        if (!code)
+            train_progress_show(p, &s);
+        if (!code && s.step % every == 0 && s.step < s.steps && !(code = attn_train_save(t, err)))
+            saved = s.step;
+        if (code) {
+            train_progress_end(p);
+            say_where(saved, s.steps);
+            return code;
+        }
+    }
+    train_progress_end(p);
+    return attn_train_save(t, err);
+}
+
+static int train_on(struct attn_train *t, struct attn_err *err)
+{
+    struct train_progress p;
+    struct attn_train_state s;
+    attn_train_get(t, &s);
+    train_progress_start(&p, o.progress, &s);
+    stop_listen();
+    if (take_steps(t, &p, err))
+        return err->code;
+    attn_train_get(t, &s);
+    if (s.step < s.steps) {
+        say_where(s.step, s.steps);
+        common.status = STOP_STATUS;
+    }
+    return ATTN_OK;
+}
+
+int train_loop(const char *corpus, struct attn_err *err)
+{
+    struct source in = {0};
+    struct attn_train *t = NULL;
+    int code = check_usage(corpus, err);
+    if (!code)
+        code = read_files(&in, corpus, err);
+    if (!code)
+        code = open_training(&t, &in, err);
+    if (!code)
+        code = train_on(t, err);
+    attn_train_close(t);
+    source_free(&in);
+    return code;
+}
+
+const struct option train_file_options[] = {
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to train in", .flags = 0},
+    {0, "also", OPT_FILE, &o.also, "PATH", "another text to train on, of which nothing is held out", .flags = 0},
+    {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned from the text, "
+     "as vocab --bpe does)", .flags = 0},
+    {0, "vocab-size", OPT_NUMBER, &o.vocab_size, "N", "how many tokens to learn (default: 4096)", .min = ATTN_BPE_LEAST,
+     .max = ATTN_BPE_MOST},
+    {0, "config", OPT_FILE, &o.config, "FILE", "a whole config.json, in place of the options for the model", .flags = 0},
+    {0, "settings", OPT_FILE, &o.settings, "FILE", "a train.json, such as a training leaves in its directory; options go before it",
+     .flags = 0},
+    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "the first weights, as init takes it (default: normal(0,0.02), less for what a branch "
+     "adds)", .flags = 0},
+    {.name = NULL},
+};
+
+const struct option train_run_options[] = {
+    {0, "resume", OPT_FLAG, &o.resume, NULL, "go on from the checkpoint in -o DIR, if there is one: the result is that of a training "
+     "that never stopped", .flags = 0},
+    {0, "save-every", OPT_NUMBER, &o.save_every, "N", "steps between checkpoints (default: 250)", .min = 1, .max = INT32_MAX},
+    {0, "max-seconds", OPT_NUMBER, &o.max_seconds, "N", "end at a checkpoint after so many seconds, with status 75", .min = 1,
+     .max = INT32_MAX},
+    {0, "progress", OPT_FLAG, &o.progress, NULL, "tell how it goes even where standard error is no terminal", .flags = 0},
+    {.name = NULL},
+};

@@ -1,0 +1,83 @@
+#include "train_progress.h"
+
+#include "say.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void tell_plan(const struct attn_train_state *s)
+{
+    fprintf(stderr, "%zu parameters; %zu tokens to train on, %zu held out", s->parameters, s->text_tokens + s->also_tokens,
+            s->held_out_tokens);
+    if (s->step > 0)
+        fprintf(stderr, "; going on after step %zu of %zu", s->step, s->steps);
+    fputc('\n', stderr);
+}
+
+void train_progress_start(struct train_progress *p, bool asked, const struct attn_train_state *s)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    *p = (struct train_progress){.on = (asked || terminal) && !common.quiet, .terminal = terminal, .start = now(), .step = s->step,
+                                 .tokens = s->tokens};
+    if (p->on)
+        tell_plan(s);
+}
+
+static int print_time(double seconds)
+{
+    unsigned long s = seconds < 1e9 ? (unsigned long)(seconds + 0.5) : 1000000000;
+    if (s >= 3600)
+        return fprintf(stderr, "%lu h %02lu min", s / 3600, s % 3600 / 60);
+    return s >= 60 ? fprintf(stderr, "%lu min %02lu s", s / 60, s % 60) : fprintf(stderr, "%lu s", s);
+}
+
+/* Returns its columns. */
+static int print_line(const struct train_progress *p, const struct attn_train_state *s, double seconds)
+{
+    double done = (double)(s->step - p->step), left = (double)(s->steps - s->step);
+    int n = fprintf(stderr, "step %zu of %zu  loss %.4f", s->step, s->steps, s->loss);
+    if (!isnan(s->held_out))
+        n += fprintf(stderr, "  held out %.4f (%.4f bits a byte)", s->held_out, s->bits_per_byte);
+    n += fprintf(stderr, "  %.0f tokens/s  ", (double)(s->tokens - p->tokens) / seconds);
+    n += print_time(left * seconds / done);
+    return n + fprintf(stderr, " left");
+}
+
+/* A line stays where something was measured; on a terminal others are overwritten. */
+void train_progress_show(struct train_progress *p, const struct attn_train_state *s)
+{
+    const double often = p->terminal ? 0.2 : 10;        /* seconds */
+    double t = now();
+    bool stays = !isnan(s->held_out) || s->step == s->steps;
+    if (!p->on || (!stays && t - p->last < often))
+        return;
+    p->last = t;
+    if (p->shown > 0)
+        fprintf(stderr, "\r%*s\r", p->shown, "");
+    p->shown = print_line(p, s, t - p->start);
+    if (stays || !p->terminal) {
+        fputc('\n', stderr);
+        p->shown = 0;
+    }
+}
+
+void train_progress_end(struct train_progress *p)
+{
+    if (p->shown > 0)
+        fputc('\n', stderr);
+    p->shown = 0;
+}
+
+bool train_progress_over(const struct train_progress *p, const struct number *seconds)
+{
+    return seconds->given && now() - p->start >= (double)seconds->n;
+}

@@ -1,0 +1,164 @@
+/* A new training: its settings, and a model whose weights are drawn. */
+#include "trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/folder.h"
+#include "base/sha256.h"
+#include "io/config.h"
+#include "making/draw.h"
+
+static int no_memory(struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "no memory to start training");
+}
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+static char *digest(const char *text, size_t len)
+{
+    struct attn_sha256 h;
+    char hex[65];
+    attn_sha256_start(&h);
+    attn_sha256_add(&h, text, len);
+    attn_sha256_end(&h, hex);
+    return strdup(hex);
+}
+
+/* What a user typed is no file whose format is bad. */
+static int read_options(struct attn_training *how, const struct attn_train_opts *o, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    int rc = attn_training_read(how, o->changes, o->changes_len, "options", &why);
+    return rc ? attn_fail(err, rc == ATTN_EFORMAT ? ATTN_EUSAGE : why.code, "%s", why.msg) : ATTN_OK;
+}
+
+int attn_train_settle(struct attn_training *how, const struct attn_train_opts *o, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    if (o->settings)
+        rc = attn_training_read(how, o->settings, o->settings_len, o->settings_name, err);
+    if (!rc && o->changes)
+        rc = read_options(how, o, err);
+    if (!rc)
+        rc = attn_training_check(how, err);
+    if (rc)
+        return rc;
+    attn_training_free(how);
+    how->text = digest(o->text, o->text_len);
+    how->also = o->also ? digest(o->also, o->also_len) : NULL;
+    return how->text && (!o->also || how->also) ? ATTN_OK : no_memory(err);
+}
+
+static int write_settings(const struct attn_train *t, struct attn_err *err)
+{
+    struct attn_out *out = NULL;
+    int rc = attn_folder_open(&out, t->dir, ATTN_TRAIN_SETTINGS, err);
+    if (rc)
+        return rc;
+    attn_training_write(out, &t->how);
+    rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    return rc;
+}
+
+/* ---- a new model --------------------------------------------------------------------------- */
+
+/* As GPT-2 begins: what a branch adds is smaller the more of them there are. */
+static void add_step(struct attn_out *recipe, const struct attn_draw *d, const struct attn_slot *s)
+{
+    const double std = 0.02;
+    bool norm = s->part == ATTN_PART_NORM1 || s->part == ATTN_PART_NORM2 || s->part == ATTN_PART_NORM_FINAL;
+    bool ends = s->part == ATTN_PART_O || s->part == ATTN_PART_MLP_OUT;
+    if (s->is_bias || s->layer > 0)
+        return;
+    if (norm)
+        attn_out_printf(recipe, "%s:ones;", attn_part_name(s->part));
+    else
+        attn_out_printf(recipe, "%s:normal(0,%.17g);", attn_part_name(s->part),
+                        ends ? std / sqrt(2.0 * (double)d->config->L) : std);
+}
+
+static int default_recipe(char **recipe, const struct attn_config *c, struct attn_err *err)
+{
+    struct attn_draw d;
+    struct attn_out *out = NULL;
+    size_t len;
+    int rc = attn_draw_open(&d, c, err);
+    if (!rc)
+        rc = attn_out_open_memory(&out, err);
+    for (size_t i = 0; i < d.n && !rc; i++)
+        add_step(out, &d, &d.t[i].slot);
+    if (!rc) {
+        attn_out_char(out, '\0');
+        rc = attn_out_take(out, recipe, &len, err);
+    }
+    attn_out_close(out);
+    attn_draw_close(&d);
+    return rc;
+}
+
+static int check_config(const struct attn_config *c, const char *name, const char *tokenizer, struct attn_err *err)
+{
+    struct attn_tokenizer *t = NULL;
+    if (!c->family->ours)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", expected \"attn-decoder\": only our own are trained from "
+                         "a text", name, c->family->name);
+    if (!c->unembed || !c->causal)
+        return attn_fail(err, ATTN_EFORMAT, "%s: %s, so there is nothing to predict; expected %s", name,
+                         c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false",
+                         c->unembed ? "\"causal\"" : "true");
+    int rc = attn_tokenizer_open(&t, tokenizer, err);
+    if (rc)
+        return rc;
+    size_t tokens = attn_tokenizer_size(t);
+    bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0;
+    attn_tokenizer_close(t);
+    if (bpe != c->tokenizer.bpe)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name, c->tokenizer.bpe ? "bpe" : "word",
+                         tokenizer, bpe ? "merges.txt" : "words");
+    return tokens <= c->V ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V,
+                                                tokenizer, tokens);
+}
+
+static int make_model(const struct attn_train *t, const struct attn_train_opts *o, const struct attn_config *c, struct attn_err *err)
+{
+    char *recipe = NULL;
+    struct attn_init_opts init = {.config = o->config, .config_len = o->config_len, .config_name = o->config_name, .draw = o->draw,
+                                  .seed = t->how.seed, .dtype = "F32"};
+    int rc = o->draw ? ATTN_OK : default_recipe(&recipe, c, err);
+    if (!rc && !o->draw)
+        init.draw = recipe;
+    if (!rc)
+        rc = attn_init(t->dir, &init, err);
+    free(recipe);
+    return rc;
+}
+
+int attn_train_make(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
+{
+    struct attn_config c = {0};
+    bool made;
+    if (!o->config || !o->tokenizer)
+        return attn_fail(err, ATTN_EUSAGE, "%s: there is no training to go on with, so that a config and a vocabulary are needed", t->dir);
+    t->how = attn_training_defaults;
+    int rc = attn_train_settle(&t->how, o, err);
+    if (!rc)
+        rc = attn_config_read(&c, o->config, o->config_len, o->config_name, err);
+    if (!rc)
+        rc = check_config(&c, o->config_name, o->tokenizer, err);
+    if (!rc)
+        rc = attn_folder_make(t->dir, &made, err);
+    if (!rc)
+        rc = attn_train_copy_tokenizer(t->dir, o->tokenizer, err);
+    if (!rc)
+        rc = make_model(t, o, &c, err);
+    if (!rc)
+        rc = write_settings(t, err);
+    attn_config_free(&c);
+    return rc;
+}
+

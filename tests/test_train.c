@@ -1,0 +1,296 @@
+/* The command train: what it learns, that nothing but the seed decides it, and what it refuses. */
+#include "suites.h"
+
+#include "attn.h"
+#include "scratch.h"
+#include "shell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+enum { WORDS = 24, HALF = 10, SEQUENCES = 1500 };
+
+static uint32_t next(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+/* Words drawn at random, twice. */
+static void repeated(char *text, uint32_t *state)
+{
+    size_t n = 0;
+    uint32_t first = *state;
+    for (int i = 0; i < 2 * HALF; i++) {
+        if (i == HALF)
+            *state = first;
+        n += (size_t)sprintf(text + n, "%sw%u", i ? " " : "", next(state) % WORDS);
+    }
+}
+
+/* $D/repeated.txt, many of them, and $D/words/vocab.json. */
+static void write_repeated(void)
+{
+    FILE *f = fopen(scratch_path("repeated.txt"), "w");
+    char text[HALF * 2 * 5];
+    uint32_t state = 1;
+    ck_assert_ptr_nonnull(f);
+    for (int i = 0; i < SEQUENCES; i++) {
+        repeated(text, &state);
+        fprintf(f, "%s\n<|endoftext|>\n", text);
+    }
+    ck_assert_int_eq(fclose(f), 0);
+    expect("mkdir $D/words && \"$A\" vocab -f $D/repeated.txt -o $D/words/vocab.json 2>&1", 0, "25 words");
+}
+
+static void set_up_repeated(void)
+{
+    shell_set_up();
+    write_repeated();
+}
+
+/* ---- what it learns ------------------------------------------------------------------------- */
+
+/* The mean loss of either half of sequences nobody has seen. */
+static void halves(double loss[2], const char *model)
+{
+    struct attn_model *m = NULL;
+    struct attn_tokenizer *t = NULL;
+    struct attn_err err = {0};
+    enum { MANY = 10 };
+    uint32_t state = 12345;
+    loss[0] = loss[1] = 0;
+    ck_assert_msg(!attn_model_open(&m, model, &err) && !attn_tokenizer_open(&t, model, &err), "%s", err.msg);
+    for (int k = 0; k < MANY; k++) {
+        char text[HALF * 2 * 5];
+        int32_t *ids;
+        double logprob[2 * HALF];
+        size_t n;
+        repeated(text, &state);
+        ck_assert_int_eq(attn_encode_ids(&ids, &n, t, text, strlen(text), &(struct attn_encode_opts){0}, &err), 0);
+        ck_assert_uint_eq(n, 2 * HALF);
+        ck_assert_msg(!attn_score(logprob, m, ids, n, 1, 1, false, &err), "%s", err.msg);
+        for (size_t i = 1; i < n; i++)
+            loss[i >= HALF] -= logprob[i] / (MANY * (i < HALF ? HALF - 1 : HALF));
+        free(ids);
+    }
+    attn_model_close(m);
+    attn_tokenizer_close(t);
+}
+
+START_TEST(repeated_sequences_are_learned)
+{
+    double loss[2];
+    expect("\"$A\" train -f $D/repeated.txt -o $D/m --vocab $D/words --n-ctx 21 --n-layer 2 --n-head 2 --d-model 64 --mlp none "
+           "--position learned --steps 150 --batch 32 --lr 0.005 --warmup 20 --weight-decay 0.01 --eval-every 0 2>&1", 0, "");
+    halves(loss, scratch_path("m"));
+    ck_assert_msg(fabs(loss[0] - log(WORDS)) < 0.3, "the first half, which nothing predicts: %g", loss[0]);
+    ck_assert_msg(loss[1] < 0.5, "the second half, which repeats it: %g", loss[1]);
+}
+END_TEST
+
+/* ---- what decides it ------------------------------------------------------------------------ */
+
+#define SMALL "\"$A\" train -f README.md --vocab-size 300 --n-ctx 32 --n-layer 2 --d-model 32 --steps 12 --batch 4 --warmup 4 " \
+              "--eval-every 5 --dropout 0.1 --seed 7 "
+#define SAME(a, b) "for f in model.safetensors checkpoint.safetensors loss.csv loss.png config.json train.json vocab.json merges.txt; do " \
+                   "cmp $D/" a "/$f $D/" b "/$f || exit 1; done; echo same"
+
+static const char *const alike[] = {
+    "-t 2", "--save-every 5", "--accumulate 1", "--held-out 5 --vocab $D/one",
+    "--settings $D/one/train.json --config $D/one/config.json --vocab $D/one",
+};
+
+/* --config and the rest of SMALL do not go together. */
+static const char *line_of(const char *options, const char *dir)
+{
+    static char line[1024];
+    bool whole = strstr(options, "--config") != NULL, vocab = strstr(options, "--vocab") != NULL;
+    if (whole)
+        snprintf(line, sizeof line, "\"$A\" train -f README.md %s -o $D/%s 2>&1", options, dir);
+    else if (vocab)
+        snprintf(line, sizeof line, "\"$A\" train -f README.md --n-ctx 32 --n-layer 2 --d-model 32 --steps 12 --batch 4 --warmup 4 "
+                 "--eval-every 5 --dropout 0.1 --seed 7 %s -o $D/%s 2>&1", options, dir);
+    else
+        snprintf(line, sizeof line, SMALL "%s -o $D/%s 2>&1", options, dir);
+    return line;
+}
+
+START_TEST(the_same_bits_whatever_else)
+{
+    expect_exactly(line_of("-t 1", "one"), "");
+    expect_exactly(line_of(alike[_i], "other"), "");
+    expect_exactly(SAME("one", "other"), "same\n");
+}
+END_TEST
+
+START_TEST(another_seed_gives_another_model)
+{
+    expect_exactly(line_of("-t 1", "one"), "");
+    expect_exactly(line_of("--seed 8", "other"), "");
+    expect("cmp -s $D/one/model.safetensors $D/other/model.safetensors", 1, "");
+}
+END_TEST
+
+/* Stopped in every way there is, at whatever step that is, until it is done. */
+START_TEST(interruptions_change_no_bit)
+{
+    expect_exactly(line_of("", "one"), "");
+    expect("i=0; while :; do " SMALL "-o $D/other --resume --save-every 1 --max-seconds 60 -q & p=$!; "
+           "i=$((i + 1)); case $((i % 3)) in 0) s=KILL;; 1) s=TERM;; *) s=INT;; esac; "
+           "( sleep 0.$((i % 10))5; kill -$s $p ) 2>/dev/null & k=$!; "
+           "wait $p; r=$?; wait $k; case $r in 0) break;; 75 | 137) ;; *) echo status $r; exit 1;; esac; "
+           "test $i -lt 60 || exit 1; done 2>/dev/null; echo done", 0, "done");
+    expect_exactly(SAME("one", "other"), "same\n");
+}
+END_TEST
+
+START_TEST(a_finished_training_stays_as_it_is)
+{
+    expect_exactly(line_of("", "one"), "");
+    expect_exactly("cp -r $D/one $D/other", "");
+    expect_exactly(line_of("--resume", "one"), "");
+    expect_exactly("\"$A\" train -f README.md -o $D/one --resume 2>&1", "");
+    expect_exactly(SAME("one", "other"), "same\n");
+}
+END_TEST
+
+/* ---- what comes of it ----------------------------------------------------------------------- */
+
+START_TEST(every_command_reads_it)
+{
+    char line[512];
+    static const char *const types[] = {"F32", "F16", "BF16"};
+    snprintf(line, sizeof line, "--dtype %s --keep best --documents join", types[_i]);
+    expect_exactly(line_of(line, "m"), "");
+    snprintf(line, sizeof line, "\"$A\" info -m $D/m --check 2>&1");
+    expect(line, 0, types[_i]);
+    expect("\"$A\" run -m $D/m -s 'attention heads' --show pattern 2>&1", 0, "pattern");
+    expect("\"$A\" score -m $D/m -s 'attention heads' 2>&1", 0, "perplexity");
+    expect("\"$A\" generate -m $D/m -s 'attention' -n 5 2>&1", 0, "attention");
+    expect("ls -A $D/m | tr '\\n' ' '", 0, "checkpoint.safetensors config.json loss.csv loss.png merges.txt model.safetensors train.json "
+           "vocab.json ");
+    expect("head -1 $D/m/loss.csv; wc -l <$D/m/loss.csv", 0, "step,tokens,lr,loss,gradient,held_out,bits_per_byte\n13\n");
+}
+END_TEST
+
+/* Every kind of block there is. */
+static const char *const kinds[] = {
+    "--position none --norm none --mlp none", "--position learned --norm layernorm --mlp gelu --bias true --tied false",
+    "--position rope --norm rmsnorm --mlp gelu_new --n-kv-head 2 --d-head 16 --d-value 8 --scale none", "--n-kv-head 1 --d-mlp 48",
+};
+
+START_TEST(all_kinds_of_models_learn)
+{
+    char line[512];
+    snprintf(line, sizeof line, "%s --lr 0.01", kinds[_i]);
+    expect_exactly(line_of(line, "m"), "");
+    expect("awk -F, 'NR == 2 {a = $4} END {exit !($4 < a - 0.1)}' $D/m/loss.csv && echo falls", 0, "falls");
+}
+END_TEST
+
+START_TEST(progress_is_told_when_asked)
+{
+    expect(line_of("--progress --also LICENSE", "m"), 0, "held out");
+    expect("\"$A\" train -f README.md -o $D/m --resume --also LICENSE --progress 2>&1", 0, "going on after step 12 of 12");
+}
+END_TEST
+
+/* ---- what it refuses ------------------------------------------------------------------------ */
+
+static const struct { const char *line; int status; const char *says; } refused[] = {
+    {"\"$A\" train -o $D/m 2>&1", 2, "give a text with -f PATH"},
+    {"\"$A\" train -f README.md 2>&1", 2, "give a directory with -o DIR"},
+    {"\"$A\" train -f README.md -o $D/m --ids 1,2 2>&1", 2, "--ids is for --gradients"},
+    {"\"$A\" train -f README.md -o $D/m --config x.json --n-head 2 2>&1", 2, "--config and --n-head do not go together"},
+    {"\"$A\" train -f README.md -o $D/m --vocab x --vocab-size 300 2>&1", 2, "--vocab and --vocab-size do not go together"},
+    {"\"$A\" train -f README.md -o $D/m --steps 0 2>&1", 2, "steps"},
+    {"\"$A\" train -f README.md -o $D/m --lr -1 --vocab-size 300 2>&1", 2, "\"lr\" is -1"},
+    {"\"$A\" train -f README.md -o $D/m --dropout 1 --vocab-size 300 2>&1", 2, "\"dropout\" is 1, expected less than 1"},
+    {"\"$A\" train -f /dev/null -o $D/m 2>&1", 1, "the text is empty"},
+    {"\"$A\" train -f $D/absent -o $D/m 2>&1", 1, "absent: cannot open"},
+    {"printf 'a few words\\n' | \"$A\" train -f - -o $D/m 2>&1", 1, "tokens"},
+    {"printf 'a\\377b' | \"$A\" train -f - -o $D/m 2>&1", 1, "not UTF-8 at byte 1"},
+    {"head -c 3000 README.md | \"$A\" train -f - -o $D/m --vocab-size 300 --n-ctx 100000 2>&1", 1, "expected at least 100001"},
+    {SMALL "--n-head 3 -o $D/m 2>&1", 1, "\"d_model\" 32 is not a multiple of \"n_head\" 3"},
+    {SMALL "--n-kv-head 3 -o $D/m 2>&1", 1, "n_kv_head"},
+    {"\"$A\" train -f README.md -o $D/m --vocab $D/absent 2>&1", 1, "absent"},
+    {"echo '{\"model_type\": \"gpt2\", \"n_embd\": 4, \"n_layer\": 1, \"n_head\": 1}' >$D/c; \"$A\" train -f README.md -o $D/m --config $D/c 2>&1",
+     1, "only our own are trained"},
+    {"\"$A\" train -f README.md -o $D/m --vocab-size 300 --settings models/stacked/config.json 2>&1", 1, "unknown key \"model_type\""},
+    {SMALL "--lr 1e30 -o $D/m 2>&1", 1, "step "},
+    {SMALL "-o README.md 2>&1", 1, "README.md"},
+};
+
+START_TEST(what_cannot_be_is_refused)
+{
+    expect(refused[_i].line, refused[_i].status, refused[_i].says);
+}
+END_TEST
+
+static const struct { const char *options, *says; } others[] = {
+    {"-f LICENSE", "has \"text\": "}, {"-f README.md --lr 0.5", "has \"lr\": 0.001, but \"lr\": 0.5 was asked for"},
+    {"-f README.md --n-layer 3", "was asked for"}, {"-f README.md --vocab $D/v", "has another vocabulary"},
+    {"-f README.md --also LICENSE", "has \"also\": null"},
+};
+
+START_TEST(going_on_needs_the_same_training)
+{
+    char line[512];
+    expect_exactly(line_of("", "m"), "");
+    expect("\"$A\" vocab --bpe --size 280 -f README.md -o $D/v 2>&1", 0, "280");
+    expect("sha256sum $D/m/* >$D/sums", 0, "");
+    snprintf(line, sizeof line, "\"$A\" train %s -o $D/m --resume 2>&1", others[_i].options);
+    expect(line, 1, others[_i].says);
+    expect(line_of("", "m"), 2, "there is a training already");
+    expect("sha256sum -c --quiet $D/sums && echo untouched", 0, "untouched");
+}
+END_TEST
+
+/* A model that jumps to where numbers end: the step is named, what was saved stays. */
+START_TEST(numbers_that_run_away_end_it)
+{
+    expect(line_of("--lr 1e25 --clip 0 --warmup 0 --save-every 1 --norm none", "m"), 1, "step ");
+    expect("ls $D/m | grep -c tmp", 1, "0");
+}
+END_TEST
+
+START_TEST(a_full_disk_keeps_the_last_checkpoint)
+{
+    expect(line_of("--max-seconds 60", "m"), 0, "");
+    expect("cp -r $D/m $D/kept && cd $D && ulimit -f 40 && \"$A\" train -f \"$OLDPWD/README.md\" -o m --resume 2>&1", 1,
+           "File too large");
+    expect_exactly(SAME("m", "kept"), "same\n");
+    expect("ls -A $D/m | grep -c tmp", 1, "0");
+}
+END_TEST
+
+Suite *suite_train(void)
+{
+    Suite *s = suite_create("train");
+    TCase *tc = tcase_create("learning");
+    tcase_add_checked_fixture(tc, set_up_repeated, scratch_remove);
+    tcase_add_test(tc, repeated_sequences_are_learned);
+    suite_add_tcase(s, tc);
+
+    tc = tcase_create("train");
+    tcase_add_checked_fixture(tc, shell_set_up, scratch_remove);
+    tcase_add_loop_test(tc, the_same_bits_whatever_else, 0, sizeof alike / sizeof *alike);
+    tcase_add_test(tc, another_seed_gives_another_model);
+    tcase_add_test(tc, interruptions_change_no_bit);
+    tcase_add_test(tc, a_finished_training_stays_as_it_is);
+    tcase_add_loop_test(tc, every_command_reads_it, 0, 3);
+    tcase_add_loop_test(tc, all_kinds_of_models_learn, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(tc, progress_is_told_when_asked);
+    tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_loop_test(tc, going_on_needs_the_same_training, 0, sizeof others / sizeof *others);
+    tcase_add_test(tc, numbers_that_run_away_end_it);
+    tcase_add_test(tc, a_full_disk_keeps_the_last_checkpoint);
+    suite_add_tcase(s, tc);
+    return s;
+}

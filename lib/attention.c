@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/team.h"
 #include "compute/heads.h"
+#include "kind.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -38,9 +39,13 @@ static int check(const struct attn_attention *a, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "attention needs batch, H, Hkv, Tq, Tk, dh and dv of at least 1");
     if (a->H % a->Hkv)
         return attn_fail(err, ATTN_EUSAGE, "%zu query heads cannot share %zu key/value heads evenly", a->H, a->Hkv);
-    if (a->masking == ATTN_MASKED && !a->mask)
+    if (a->pos > SIZE_MAX / 2 - a->Tq)
+        return attn_fail(err, ATTN_EUSAGE, "the first query cannot be at position %zu", a->pos);
+    if (a->kind.form == ATTN_MASKED && !a->mask)
         return attn_fail(err, ATTN_EUSAGE, "ATTN_MASKED needs a mask of [%zu, %zu]", a->Tq, a->Tk);
-    return ATTN_OK;
+    if (a->kind.form == ATTN_LINEAR && (a->dots || a->scores))
+        return attn_fail(err, ATTN_EUSAGE, "linear attention has neither dots nor scores: only a pattern");
+    return attn_kind_check(&a->kind, err);
 }
 
 static struct attn_text text_of(const struct attn_attention *a, size_t b, float *context,
@@ -55,17 +60,19 @@ static struct attn_heads heads_of(const struct attn_attention *a, struct attn_te
                                   struct attn_trace *trace)
 {
     return (struct attn_heads){
-        .head = {.ldq = a->dh, .ldc = a->dv, .dh = a->dh, .dv = a->dv, .scale = a->scale, .masking = a->masking, .mask = a->mask},
+        .head = {.ldc = a->dv, .dh = a->dh, .dv = a->dv, .scale = attn_kind_scale(&a->kind, a->scale, a->dh),
+                 .kind = attn_kind_in(&a->kind, a->kind.causal, 0), .mask = a->mask},
         .H = a->H, .Hkv = a->Hkv, .next_q = a->Tq * a->dh, .next_k = a->Tk * a->dh, .next_v = a->Tk * a->dv,
-        .next_context = a->Tq * a->dv, .ldk = a->dh, .ldv = a->dv, .text = text, .texts = a->batch, .room = room, .trace = trace};
+        .next_context = a->Tq * a->dv, .ldq = a->dh, .ldk = a->dh, .ldv = a->dv, .text = text, .texts = a->batch, .room = room, .trace = trace};
 }
 
 static struct attn_room room_of(const struct attn_attention *a)
 {
-    size_t rows;
+    size_t rows, positions = a->pos + a->Tq;
     return (struct attn_room){
         .H = a->H, .dh = a->dh, .dv = a->dv, .rows = __builtin_mul_overflow(a->batch, a->Tq, &rows) ? SIZE_MAX : rows,
-        .longest = a->Tq, .keys = a->Tk, .own = a->Tk, .threads = a->threads > 0 ? a->threads : attn_cpu_count(),
+        .longest = a->Tq, .keys = a->Tk, .own = a->Tk, .positions = positions > a->Tk ? positions : a->Tk, .kind = a->kind,
+        .threads = a->threads > 0 ? a->threads : attn_cpu_count(),
         .told = a->dots || a->scores || a->pattern};
 }
 
@@ -96,8 +103,9 @@ int attn_attention(float *context, const float *q, const float *k, const float *
         text[b] = text_of(a, b, context, q, k, v);
     struct attn_heads h = heads_of(a, text, &room, &trace);
     attn_heads_run(&h, team);
-    if (h.empty && a->refuse_empty)
-        rc = attn_fail(err, ATTN_EFORMAT, "%zu of %zu rows may look at no key", h.empty, a->batch * a->H * a->Tq);
+    if (h.lost.rows && a->refuse_empty)
+        rc = attn_fail(err, ATTN_EFORMAT, "%zu of %zu rows may look at no key, the first in sentence %zu, head %zu, row %zu",
+                       h.lost.rows, a->batch * a->H * a->Tq, h.lost.seq, h.lost.head, h.lost.row);
 out:
     attn_arena_free(&arena);
     attn_team_free(team);

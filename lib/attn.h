@@ -197,6 +197,41 @@ struct attn_observer {
     void *self;
 };
 
+/* ---- kinds of attention ---------------------------------------------------------------- */
+
+/* Which keys a query sees, and how weights come of them.  Query q is the position of a token, key k too. */
+enum attn_form {
+    ATTN_MODEL,                         /* as the model has it, layer by layer */
+    ATTN_FULL,                          /* all keys */
+    ATTN_CAUSAL,                        /* k <= q */
+    ATTN_CAUSAL_RENORM,                 /* the same keys: softmax over all, then those are kept and divided by their sum */
+    ATTN_WINDOW,                        /* 0 <= q - k < w */
+    ATTN_STRIDED,                       /* k <= q, and q - k < w or (q - k) % s == 0 */
+    ATTN_RANDOM,                        /* the window, and min(r, q - w + 1) distinct keys of 0 .. q - w: positions 0, 1, ... of
+                                         * them are swapped in turn with one of those not yet passed, i with i + next % (n - i),
+                                         * next from splitmix64 seeded with seed + q; the same in every head */
+    ATTN_LINEAR,                        /* phi(q).phi(k) over their sum, phi(x) = x + 1 above 0, else exp(x); no scale */
+    ATTN_BLOCK,                         /* exact, b keys at a time: sums are rescaled when a larger score comes */
+    ATTN_MASKED                         /* attn_attention only: by its mask */
+};
+enum attn_scaling { ATTN_SCALE_MODEL, ATTN_SCALE_NONE, ATTN_SCALE_SQRT, ATTN_SCALE_VALUE };
+
+/* All zero: the model's own.  A form takes the place of every layer's mask. */
+struct attn_kind {
+    enum attn_form form;
+    size_t w, s, r, b; uint64_t seed;   /* those of the form; at least 1, r may be 0 */
+    bool causal;                        /* linear and block: k <= q.  A run asks the model */
+    enum attn_scaling scaling; float scale;     /* scale: ATTN_SCALE_VALUE */
+    /* A weight becomes 0 with probability `dropout`, from 0 to below 1, else is divided by 1 - dropout.  Which ones
+     * depends on dropout_seed, layer, head, q and k alone: u = S(S(S(S(dropout_seed + layer) + head) + q) + k), S(x) the
+     * first number of splitmix64 seeded with x; those with u / 2^64 (53 bits of it) below dropout become 0. */
+    double dropout; uint64_t dropout_seed;
+};
+/* "window:4", "strided:4,16", "random:4,2,7", "block:64", or a name alone: sets the form and its numbers, nothing else. */
+int attn_kind_parse(struct attn_kind *k, const char *text, struct attn_err *err);
+enum { ATTN_KIND_TEXT = 96 };
+const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);   /* the other way round; returns buf */
+
 /* ---- running --------------------------------------------------------------------------- */
 
 /* Keys and values of one sentence so far, so that it can be continued token by token. */
@@ -217,6 +252,7 @@ struct attn_plan {
     int threads;                        /* 0: as many as this process may use */
     bool bf16;                          /* weights and what they multiply are rounded to bf16; sums, attention and all
                                          * between products stay in float32 */
+    struct attn_kind kind;              /* of attention; zero: the model's own */
 };
 
 /* Lays out all memory and asks the observers; the forward pass allocates nothing. */
@@ -226,6 +262,9 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
 /* ids: those of all n sentences, one after the other. */
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
+/* Rows of attention whose weights were all 0 in the last pass, so that their contexts are: causal-renorm lost them. */
+struct attn_lost { size_t rows, seq, head, row; int layer; };       /* the rest: which was the first; rows 0: none */
+struct attn_lost attn_run_lost(const struct attn_run *r);
 void attn_run_free(struct attn_run *r);                             /* NULL is fine */
 
 /* All of it for one sentence; `cross`, unless NULL, is sentence 1 of the run, and sentence 0 looks at its keys.  Of the
@@ -261,15 +300,14 @@ int attn_sampler_next(struct attn_sampler *s, int32_t *id, const float *logits, 
 
 /* ---- attention over plain arrays ------------------------------------------------------- */
 
-enum attn_masking { ATTN_FULL, ATTN_CAUSAL, ATTN_CAUSAL_RENORM, ATTN_MASKED };
 struct attn_attention {
     size_t batch, H, Hkv, Tq, Tk, dh, dv;
-    size_t pos;                         /* causal: query t sees keys 0 .. pos + t */
-    float scale;                        /* scores = dots * scale */
-    enum attn_masking masking;
+    size_t pos;                         /* of the first query among the keys */
+    float scale;                        /* scores = dots * scale, where the kind says nothing else */
+    struct attn_kind kind;              /* ATTN_MODEL: ATTN_FULL */
     const uint8_t *mask;                /* ATTN_MASKED: [Tq, Tk], not 0 = may look */
     bool refuse_empty;                  /* a row that sees nothing: error, else all zeros */
-    float *dots, *scores, *pattern;     /* [batch, H, Tq, Tk] or NULL */
+    float *dots, *scores, *pattern;     /* [batch, H, Tq, Tk] or NULL; linear has a pattern only */
     int threads;
 };
 /* context [batch, H, Tq, dv] from q [batch, H, Tq, dh], k [batch, Hkv, Tk, dh], v [batch, Hkv, Tk, dv]. */

@@ -2,6 +2,7 @@
 #include "attn.h"
 
 #include "base/err.h"
+#include "compute/linear.h"
 #include "compute/pass.h"
 #include "model.h"
 
@@ -19,6 +20,7 @@ int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacit
     int rc = ATTN_OK;
     for (int walk = 0; walk < 2 && !rc; walk++) {       /* count, then carve */
         kv->keys = attn_arena_f32(&kv->memory, n->L, n->Hkv, attn_keys_size(kv->capacity, n->dh, n->dv));
+        kv->state = attn_arena_f32(&kv->memory, n->L, n->Hkv, attn_linear_size(n->dh, n->dv));
         if (walk == 0)
             rc = attn_arena_make(&kv->memory, err);
     }

@@ -32,6 +32,14 @@ static void fill_stage(struct attn_model *m)
     has[ATTN_ACT_LOGITS] = w->unembed.data != NULL;
 }
 
+struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn_kind *kind)
+{
+    struct attn_stage stage = m->stage;
+    if (kind->form == ATTN_LINEAR)
+        stage.has[ATTN_ACT_DOTS] = stage.has[ATTN_ACT_SCORES] = false;
+    return stage;
+}
+
 static int read_config(struct attn_model *m, struct attn_err *err)
 {
     int rc = attn_source_open(&m->source, "config.json", ATTN_CONFIG_LIMIT, &m->config_map, err);

@@ -19,9 +19,12 @@ struct attn_model {
     bool bare;                          /* names lack the family's prefix */
     void **copy;                        /* [of all files] aligned copies of tensors that lie at odd addresses */
     struct attn_weights w;
-    struct attn_stage stage;            /* what it announces */
+    struct attn_stage stage;            /* what it announces, with its own attention */
     bool checked;                       /* every weight is known to be finite */
 };
+
+/* What it announces with another kind: linear attention has no dots and scores. */
+struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn_kind *kind);
 
 /* bind.c: checks names, types and shapes of all tensors, then fills m->w and m->tensor. */
 int attn_model_bind(struct attn_model *m, struct attn_err *err);

@@ -10,6 +10,7 @@
 #include "compute/rows.h"
 #include "compute/vec.h"
 #include "cost.h"
+#include "kind.h"
 #include "model.h"
 
 #include <stdlib.h>
@@ -36,8 +37,11 @@ static int check_plan(const struct attn_model *m, const struct attn_plan *p, str
     size_t n_ctx = m->w.n.n_ctx, most;
     if (p->rows == 0 || p->seqs == 0)
         return attn_fail(err, ATTN_EFORMAT, "nothing to run: the text has no tokens");
-    if (__builtin_mul_overflow(p->seqs, n_ctx, &most) || p->rows <= most)
-        return ATTN_OK;
+    if (p->kind.form == ATTN_MASKED)
+        return attn_fail(err, ATTN_EUSAGE, "masks are for attn_attention: a run takes a kind that says what they are");
+    int rc = attn_kind_check(&p->kind, err);
+    if (rc || __builtin_mul_overflow(p->seqs, n_ctx, &most) || p->rows <= most)
+        return rc;
     return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it",
                      p->rows, m->source.name, n_ctx);
 }
@@ -96,6 +100,7 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
 static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
     size_t L = r->model->w.n.L;
+    struct attn_stage stage = attn_model_stage(r->model, &r->plan.kind);
     r->obs = calloc(n_obs + 1, sizeof *r->obs);
     r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
     r->trace.want = calloc(n_obs + 1, attn_trace_size(L));
@@ -103,7 +108,7 @@ static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs
         return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %zu observers of %zu layers", n_obs, L);
     if (n_obs)
         memcpy(r->obs, obs, n_obs * sizeof *obs);
-    attn_trace_ask(&r->trace, &r->model->stage);
+    attn_trace_ask(&r->trace, &stage);
     return ATTN_OK;
 }
 
@@ -131,7 +136,7 @@ static struct attn_room room_of(const struct attn_run *r)
     size_t longest = at_most(p->rows, n->n_ctx);
     return (struct attn_room){
         .H = n->H, .dh = n->dh, .dv = n->dv, .rows = p->rows, .longest = longest, .own = longest,
-        .keys = p->keys > p->rows ? at_most(p->keys, n->n_ctx) : longest, .threads = threads_of(r),
+        .keys = p->keys > p->rows ? at_most(p->keys, n->n_ctx) : longest, .positions = n->n_ctx, .kind = p->kind, .threads = threads_of(r),
         .told = any_matrix(r, ATTN_WATCH | ATTN_EDIT), .whole = any_matrix(r, ATTN_WHOLE)};
 }
 
@@ -196,6 +201,11 @@ void attn_run_free(struct attn_run *r)
     free(r->trace.want);
     free(r->obs);
     free(r);
+}
+
+struct attn_lost attn_run_lost(const struct attn_run *r)
+{
+    return r->pass.lost;
 }
 
 int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const struct attn_plan *p,
@@ -285,6 +295,7 @@ static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *
         return attn_fail(err, ATTN_EUSAGE, "%zu sentences, but the plan has room for 1 to %zu", n, r->plan.seqs);
     r->trace.err = (struct attn_err){0};
     r->pass.rows = 0;
+    r->pass.lost = (struct attn_lost){0};
     r->pass.span = r->span;
     r->pass.spans = n;
     int rc = ATTN_OK;

@@ -6,6 +6,7 @@
 #include "attn.h"
 
 #include "base/err.h"
+#include "base/splitmix.h"
 #include "logits.h"
 
 #include <math.h>
@@ -59,15 +60,6 @@ void attn_sampler_free(struct attn_sampler *s)
     free(s->weight);
     free(s->heap);
     free(s);
-}
-
-/* splitmix64, its 53 high bits as a number of [0, 1). */
-static double uniform(struct attn_sampler *s)
-{
-    uint64_t z = s->state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
 /* ---- the likeliest ---- */
@@ -160,7 +152,7 @@ static int32_t draw(struct attn_sampler *s)
     double whole = 0, sum = 0;
     for (i = 0; i < n; i++)
         whole += s->weight[kept[i]];
-    double at = uniform(s) * whole;
+    double at = attn_splitmix_unit(attn_splitmix_next(&s->state)) * whole;
     int32_t last = kept[0];             /* rounding may put `at` on the whole itself */
     for (i = 0; i < n && sum <= at; i++) {
         if (s->weight[kept[i]] > 0)

@@ -70,7 +70,7 @@ static void read_mask(struct seed *e, const cJSON *mask)
     for (size_t i = 0; i < n; i++)
         e->mask[i] = m[i] != 0;
     free(m);
-    e->a.masking = ATTN_MASKED;
+    e->a.kind.form = ATTN_MASKED;
     e->a.mask = e->mask;
 }
 
@@ -84,7 +84,7 @@ static void read_sizes(struct seed *e)
     e->a = (struct attn_attention){
         .batch = 1, .H = H, .Hkv = H, .Tq = e->Tq, .Tk = e->Tk, .dh = dh, .dv = (size_t)golden_number(o, "d_v"),
         .scale = cJSON_IsTrue(golden_get(o, "scale")) ? (float)(1 / sqrt((double)dh)) : 1,
-        .masking = cJSON_IsTrue(golden_get(o, "causal")) ? ATTN_CAUSAL : ATTN_FULL, .threads = 1,
+        .kind = {.form = cJSON_IsTrue(golden_get(o, "causal")) ? ATTN_CAUSAL : ATTN_FULL}, .threads = 1,
     };
     if (golden_find(o, "mask"))
         read_mask(e, golden_find(o, "mask"));

@@ -142,7 +142,7 @@ START_TEST(steps_map_back_to_numbers)
             ck_assert_int_eq(steps[j] == ATTN_STEP_BLANK, blank);
             if (blank)
                 continue;
-            double want = (double)(look.scaling == ATTN_BY_ROW && most > 0 ? x[j] / most : x[j]);
+            double want = (double)(look.scaling == ATTN_COLOR_BY_ROW && most > 0 ? x[j] / most : x[j]);
             double low = attn_scale_value(&s, steps[j] ? steps[j] - 1u : 0), high = attn_scale_value(&s, steps[j] + 1u);
             ck_assert_msg(want >= low - 1e-9 && want <= high + 1e-9, "%g is not in %g..%g", want, low, high);
         }
@@ -183,7 +183,7 @@ END_TEST
 START_TEST(ticks_are_round_numbers)
 {
     struct attn_tick tick[ATTN_TICKS_MAX];
-    struct attn_scale linear = {.low = -0.3, .high = 0.31}, log = {.scaling = ATTN_LOG, .low = -4.2, .high = 0};
+    struct attn_scale linear = {.low = -0.3, .high = 0.31}, log = {.scaling = ATTN_COLOR_LOG, .low = -4.2, .high = 0};
     size_t n = attn_scale_ticks(tick, &linear);
     static const char *const want[] = {"-0.2", "0", "0.2"};
     ck_assert_uint_eq(n, 3);

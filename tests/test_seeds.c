@@ -183,9 +183,9 @@ END_TEST
 /* ---- the examples that are something else ------------------------------------------------------------ */
 
 /* Runs the seed's q, k, v again with another mask. */
-static void again(struct seed *e, enum attn_masking masking, float scale)
+static void again(struct seed *e, enum attn_form form, float scale)
 {
-    e->a.masking = masking;
+    e->a.kind.form = form;
     e->a.scale = scale;
     seed_attend(e);
 }
@@ -263,7 +263,7 @@ START_TEST(mask_is_causal)
 {
     struct seed e;
     seed_open(&e, "04-03-simple-causal-batch-0");
-    ck_assert_int_eq(e.a.masking, ATTN_MASKED);
+    ck_assert_int_eq(e.a.kind.form, ATTN_MASKED);
     size_t bytes = e.Tq * e.a.dv * sizeof(float);
     float *masked = seed_zeros(e.Tq * e.a.dv);
     memcpy(masked, e.context, bytes);
@@ -356,7 +356,7 @@ START_TEST(wide_causal)
     }
     check_rows(expected, "W_value_last_row", w + (W - 1) * D, D);
     struct attn_attention a = {.batch = B, .H = 1, .Hkv = 1, .Tq = T, .Tk = T, .dh = W, .dv = W, .scale = 1 / sqrtf(W),
-                               .masking = ATTN_CAUSAL, .pattern = pattern, .threads = 1};
+                               .kind = {.form = ATTN_CAUSAL}, .pattern = pattern, .threads = 1};
     struct attn_err err = {0};
     ck_assert_msg(attn_attention(y[3], y[0], y[1], y[2], &a, &err) == ATTN_OK, "%s", err.msg);
     for (size_t b = 0; b < B; b++) {

@@ -1,5 +1,6 @@
 #include "compute/attention.h"
 
+#include "compute/drop.h"
 #include "compute/vec.h"
 
 #include <math.h>
@@ -13,40 +14,27 @@ enum {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-struct range { size_t lo, hi; };        /* of keys: lo <= key < hi */
-
-static struct range everything(const struct attn_head *h)
+static struct attn_range everything(const struct attn_head *h)
 {
-    return (struct range){0, h->Tk};
+    return (struct attn_range){0, h->Tk};
 }
 
-/* What query t may see; an arbitrary mask hides some of it besides. */
-static struct range seen(const struct attn_head *h, size_t t)
+struct attn_range attn_head_seen(const struct attn_head *h, size_t t)
 {
-    if (h->masking != ATTN_CAUSAL)
-        return everything(h);
-    size_t end = h->pos + t + 1, lo = h->window && end > h->window ? end - h->window : 0;
-    return (struct range){least(lo, h->Tk), least(end, h->Tk)};
-}
-
-void attn_head_sees(const struct attn_head *h, size_t t, size_t *lo, size_t *hi)
-{
-    struct range r = seen(h, t);
-    *lo = r.lo;
-    *hi = r.hi;
+    return attn_kind_bounds(&h->kind, h->pos + t, h->Tk);
 }
 
 /* The columns that matter to the result of some rows.  They start at a multiple of 16, so that a sum over a
  * row falls into the same lanes as one over all keys. */
-static struct range reach(const struct attn_head *h, size_t row0, size_t rows)
+static struct attn_range reach(const struct attn_head *h, size_t row0, size_t rows)
 {
     if (h->edited)
         return everything(h);
-    return (struct range){seen(h, row0).lo / LANES * LANES, seen(h, row0 + rows - 1).hi};
+    return (struct attn_range){attn_head_seen(h, row0).lo / LANES * LANES, attn_head_seen(h, row0 + rows - 1).hi};
 }
 
 /* Those that are computed, or that somebody will look at. */
-static struct range shown(const struct attn_head *h, const struct attn_band *b, bool all)
+static struct attn_range shown(const struct attn_head *h, const struct attn_band *b, bool all)
 {
     return all ? everything(h) : reach(h, b->row0, b->rows);
 }
@@ -58,12 +46,12 @@ size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b)
 
 bool attn_head_scales(const struct attn_head *h)
 {
-    return h->scale > 0 && h->masking != ATTN_MASKED;
+    return h->scale > 0 && h->kind.form != ATTN_MASKED;
 }
 
 static const uint8_t *mask_row(const struct attn_head *h, size_t t)
 {
-    return h->masking == ATTN_MASKED ? h->mask + t * h->Tk : NULL;
+    return h->kind.form == ATTN_MASKED ? h->mask + t * h->Tk : NULL;
 }
 
 static void fill(float *row, size_t from, size_t to, float x)
@@ -75,7 +63,7 @@ static void fill(float *row, size_t from, size_t to, float x)
 /* The first row of the band, of whole tiles, that looks at key j or one after it. */
 static size_t first_row(const struct attn_head *h, const struct attn_band *b, size_t j)
 {
-    if (h->masking != ATTN_CAUSAL || h->edited || h->shown_dots || j <= h->pos + b->row0)
+    if (!attn_kind_past(&h->kind) || h->edited || h->shown_dots || j <= h->pos + b->row0)
         return 0;
     return (j - h->pos - b->row0) / TILE * TILE;
 }
@@ -84,32 +72,45 @@ static size_t first_row(const struct attn_head *h, const struct attn_band *b, si
 static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, bool last)
 {
     size_t dh = h->dh, first = first_row(h, b, j);
-    const float *q = h->q + (b->row0 + first) * h->ldq, *k = h->keys.k + j * dh;
+    const float *q = b->q + first * b->ldq, *k = h->keys.k + j * dh;
     float *y = b->m + first * b->ld + j;
     for (size_t i = 0; i < dh; i += DEPTH) {
         size_t depth = least(dh - i, DEPTH);
         struct attn_ahead next = attn_vec_ahead(k + (i + DEPTH) * PANEL, last ? 0 : depth, PANEL * sizeof *k, PANEL * sizeof *k);
-        attn_vec_panel(y, b->ld, q + i, h->ldq, k + i * PANEL, PANEL, b->rows - first, depth, i > 0, &next);
+        attn_vec_panel(y, b->ld, q + i, b->ldq, k + i * PANEL, PANEL, b->rows - first, depth, i > 0, &next);
     }
 }
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
 {
-    struct range r = shown(h, b, h->shown_dots);
+    struct attn_range r = shown(h, b, h->shown_dots);
     for (size_t j = r.lo / PANEL * PANEL; j < r.hi; j += PANEL)
         dots_panel(h, b, j, j + PANEL >= r.hi);
 }
 
+/* Keys between the bounds that the query does not see. */
+static void hide_between(const struct attn_head *h, float *row, size_t t, struct attn_range r)
+{
+    const size_t *list = h->spare.list;
+    size_t n = attn_kind_pick(h->spare.list, h->spare.swaps, &h->kind, h->pos + t, h->Tk), at = r.lo;
+    for (size_t i = 0; i < n; at = list[i++] + 1)
+        fill(row, at, list[i], -INFINITY);
+    fill(row, at, r.hi, -INFINITY);
+}
+
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b)
 {
-    struct range all = shown(h, b, h->shown);
+    struct attn_range all = shown(h, b, h->shown);
+    bool picks = attn_kind_picks(&h->kind);
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
-        struct range r = seen(h, b->row0 + i);
+        struct attn_range r = attn_head_seen(h, b->row0 + i);
         const uint8_t *mask = mask_row(h, b->row0 + i);
         attn_vec_scale(row + r.lo, row + r.lo, h->scale, r.hi - r.lo);
         for (size_t j = r.lo; mask && j < r.hi; j++)
             row[j] = mask[j] ? row[j] : -INFINITY;
+        if (picks)
+            hide_between(h, row, b->row0 + i, r);
         fill(row, all.lo, r.lo, -INFINITY);
         fill(row, r.hi, all.hi, -INFINITY);
     }
@@ -135,32 +136,46 @@ static bool renormalise(float *row, size_t n)
     return sum > 0;
 }
 
-/* One row of n scores, or of dots, in place; false: it sees nothing and is all zeros. */
+bool attn_head_softmax(const struct attn_head *h, float *row, size_t n)
+{
+    bool some = !sees_nothing(row, n);
+    if (some)
+        attn_vec_softmax(row, h->scored ? 1 : h->scale, n);
+    else
+        fill(row, 0, n, 0);
+    return some;
+}
+
+/* One row of n scores, or of dots, in place; false: nothing is left and it is all zeros. */
 static bool pattern_row(const struct attn_head *h, float *row, size_t n, size_t t)
 {
-    if (sees_nothing(row, n)) {
-        fill(row, 0, n, 0);
+    if (!attn_head_softmax(h, row, n))
         return false;
-    }
-    attn_vec_softmax(row, h->scored ? 1 : h->scale, n);
-    if (h->masking != ATTN_CAUSAL_RENORM)
+    if (h->kind.form != ATTN_CAUSAL_RENORM)
         return true;
     size_t keep = least(h->Tk, h->pos + t + 1);
     fill(row, keep, n, 0);
     return renormalise(row, keep);
 }
 
-size_t attn_band_pattern(const struct attn_head *h, const struct attn_band *b)
+void attn_empty_add(struct attn_empty *e, size_t row)
 {
-    struct range all = shown(h, b, h->shown), live = reach(h, b->row0, b->rows);
-    size_t empty = 0;
+    if (e->rows++ == 0)
+        e->first = row;
+}
+
+struct attn_empty attn_band_pattern(const struct attn_head *h, const struct attn_band *b)
+{
+    struct attn_range all = shown(h, b, h->shown), live = reach(h, b->row0, b->rows);
+    struct attn_empty empty = {0};
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
-        struct range r = h->edited ? everything(h) : seen(h, b->row0 + i);
+        struct attn_range r = h->edited ? everything(h) : attn_head_seen(h, b->row0 + i);
         if (!h->scored)
             fill(row, live.lo, r.lo, -INFINITY);
         if (!pattern_row(h, row + live.lo, r.hi - live.lo, b->row0 + i))
-            empty++;
+            attn_empty_add(&empty, b->row0 + i);
+        attn_drop_keys(&h->drop, row + r.lo, h->pos + b->row0 + i, NULL, r.lo, r.hi - r.lo);
         fill(row, all.lo, live.lo, 0);
         fill(row, r.hi, all.hi, 0);
     }
@@ -168,11 +183,11 @@ size_t attn_band_pattern(const struct attn_head *h, const struct attn_band *b)
 }
 
 /* y[rows, 64] (+)= weights v over those of the keys that the rows can see. */
-static void context_tile(const struct attn_head *h, const struct attn_band *b, struct range k, float *y, size_t ldy,
+static void context_tile(const struct attn_head *h, const struct attn_band *b, struct attn_range k, float *y, size_t ldy,
                          size_t row, size_t col)
 {
     size_t rows = least(b->rows - row, GROUP);
-    struct range r = reach(h, b->row0 + row, rows);
+    struct attn_range r = reach(h, b->row0 + row, rows);
     size_t from = k.lo < r.lo ? r.lo : k.lo, to = least(k.hi, r.hi);
     struct attn_ahead none = {0};
     if (from < to)
@@ -183,13 +198,21 @@ static void context_tile(const struct attn_head *h, const struct attn_band *b, s
 /* 64 columns of the context, a block of values after the other. */
 static void context_panel(const struct attn_head *h, const struct attn_band *b, float *y, size_t ldy, size_t col)
 {
-    struct range r = reach(h, b->row0, b->rows);
-    if (seen(h, b->row0 + b->rows - 1).lo == h->Tk)             /* rows that no key is left for */
+    struct attn_range r = reach(h, b->row0, b->rows);
+    if (attn_head_seen(h, b->row0 + b->rows - 1).lo == h->Tk)             /* rows that no key is left for */
         for (size_t i = 0; i < b->rows; i++)
             fill(y + i * ldy, 0, PANEL, 0);
     for (size_t k = r.lo; k < r.hi; k += DEPTH)
         for (size_t i = 0; i < b->rows; i += GROUP)
-            context_tile(h, b, (struct range){k, k + DEPTH}, y, ldy, i, col);
+            context_tile(h, b, (struct attn_range){k, k + DEPTH}, y, ldy, i, col);
+}
+
+void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,
+                   const float *v, size_t ldv, size_t K, bool more)
+{
+    struct attn_ahead none = {0};
+    for (size_t col = 0; col < h->dv; col += PANEL)
+        attn_vec_panel(y + col, ldy, weights, ld, v + col, ldv, rows, K, more, &none);
 }
 
 void attn_band_context(const struct attn_head *h, const struct attn_band *b)

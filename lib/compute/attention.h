@@ -12,42 +12,54 @@
 #ifndef ATTN_COMPUTE_ATTENTION_H
 #define ATTN_COMPUTE_ATTENTION_H
 
+#include "compute/drop.h"
 #include "compute/keys.h"
+#include "compute/kind.h"
 
-#include "attn.h"
+/* Room of a thread that some kinds need besides (way.h). */
+struct attn_spare { float *x; size_t *list, *swaps; };
 
 struct attn_head {
-    const float *q; size_t ldq;         /* [Tq, dh] */
     struct attn_keys keys;              /* as many as attn_band_keys says, at least */
     float *context; size_t ldc;         /* [Tq, dv] */
     size_t Tq, Tk, dh, dv;
-    size_t pos;                         /* causal: query t sees keys 0 .. pos + t */
-    size_t window;                      /* causal: of these only the last so many; 0: all */
+    size_t pos;                         /* of the first query */
     float scale;
-    enum attn_masking masking;
+    struct attn_kind kind;
+    struct attn_head_drop drop;
     const uint8_t *mask;                /* ATTN_MASKED: [Tq, Tk] */
+    struct attn_spare spare;
     bool shown;                         /* somebody looks at m: fill it to Tk columns */
     bool shown_dots;                    /* at the dots, which are not masked: compute them all */
     bool edited;                        /* somebody may have unmasked a key: read all Tk columns */
-    bool scored;                        /* attn_band_scores comes before attn_band_pattern */
+    bool scored;                        /* the scores step comes before the pattern's */
 };
 
 enum { ATTN_BAND = 48 };                /* rows in a band, at most: whole tiles of the product */
 
-/* m[rows, ld] is the scratch of queries row0 .. row0 + rows, ld a multiple of 64 of at least Tk. */
-struct attn_band { size_t row0, rows; float *m; size_t ld; };
+/* q: the queries row0 .. row0 + rows.  m[rows, ld] is their scratch, ld at least Tk in whole panels. */
+struct attn_band { size_t row0, rows; const float *q; size_t ldq; float *m; size_t ld; };
 
-/* What query t may see: lo <= key < hi, of which an arbitrary mask hides some besides. */
-void attn_head_sees(const struct attn_head *h, size_t t, size_t *lo, size_t *hi);
+/* Rows that see nothing, or whose weights were all rounded to 0: they are all zeros. */
+struct attn_empty { size_t rows, first; };
+void attn_empty_add(struct attn_empty *e, size_t row);
+
 /* Keys and values are read up to this one. */
 size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
-/* Whether attn_band_scores may be left out where nobody looks at scores. */
+/* Whether the scores step may be left out where nobody looks at scores. */
 bool attn_head_scales(const struct attn_head *h);
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b);
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b);
-/* Returns how many rows see nothing: they are all zeros. */
-size_t attn_band_pattern(const struct attn_head *h, const struct attn_band *b);
+struct attn_empty attn_band_pattern(const struct attn_head *h, const struct attn_band *b);
 void attn_band_context(const struct attn_head *h, const struct attn_band *b);
 
+/* What of these steps other kinds do alike. */
+
+struct attn_range attn_head_seen(const struct attn_head *h, size_t t);      /* bounds of the keys that query t sees */
+/* One row of n scores, or of dots, in place; false: it sees nothing and is all zeros. */
+bool attn_head_softmax(const struct attn_head *h, float *row, size_t n);
+/* y[rows, dv] (+)= weights [rows, K] v[K, dv], the values `ldv` apart; of y and v whole panels are written and read. */
+void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,
+                   const float *v, size_t ldv, size_t K, bool more);
 #endif

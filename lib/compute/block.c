@@ -1,6 +1,7 @@
 #include "compute/block.h"
 
 #include "compute/gemm.h"
+#include "compute/linear.h"
 #include "compute/rows.h"
 
 #include <string.h>
@@ -70,6 +71,7 @@ static struct attn_text text_of(const struct attn_pass *p, const struct attn_spa
     if (s->kv) {
         t.cache = s->kv->keys + layer * n->Hkv * attn_keys_size(s->kv->capacity, n->dh, n->dv);
         t.capacity = s->kv->capacity;
+        t.state = s->kv->state + layer * n->Hkv * attn_linear_size(n->dh, n->dv);
     }
     return t;
 }
@@ -81,12 +83,13 @@ static void attend(struct attn_pass *p, size_t layer)
     for (size_t i = 0; i < p->spans; i++)
         p->text[i] = text_of(p, &p->span[i], layer);
     struct attn_heads a = {
-        .head = {.ldq = n->H * n->dh, .ldc = n->H * n->dv, .dh = n->dh, .dv = n->dv, .scale = b->scale, .window = b->window,
-                 .masking = p->w->causal ? ATTN_CAUSAL : ATTN_FULL},
+        .head = {.ldc = n->H * n->dv, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(&p->room.kind, b->scale, n->dh),
+                 .kind = attn_kind_in(&p->room.kind, p->w->causal, b->window)},
         .H = n->H, .Hkv = n->Hkv, .next_q = n->dh, .next_k = n->dh, .next_v = n->dv, .next_context = n->dv,
-        .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .text = p->text, .texts = p->spans, .room = &p->room,
+        .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .text = p->text, .texts = p->spans, .room = &p->room,
         .trace = p->trace, .layer = (int)layer};
     attn_heads_run(&a, p->team);
+    attn_lost_add(&p->lost, &a.lost);
 }
 
 /* q, k, v from what the branch reads; keys and queries turned by their positions. */

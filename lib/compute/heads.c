@@ -1,55 +1,23 @@
 #include "compute/heads.h"
 
-#include "compute/vec.h"
+#include "compute/linear.h"
+#include "compute/way.h"
 
-#include <stdatomic.h>
 #include <string.h>
-
-enum { DOTS = 1, SCORES = 2, PATTERN = 4, CONTEXT = 8 };
-enum { WAVE = 1 << 20 };                /* numbers of a wave, if there are so many: enough bands for all threads */
-
-/* Which keys a thread has in its place: the first n of a kv head. */
-struct held { const struct attn_text *text; size_t kv, n; };
-struct attn_seat { struct held k, v; };
 
 struct job {
     struct attn_heads *a;
+    const struct attn_way *way;
     size_t ld, slot;                    /* from a row to the next; numbers of a slot, which holds a band ... */
     bool by_worker;                     /* ... of whatever item the thread is at */
     bool whole;                         /* ... or all bands of a sentence as one [H, Tq, ld] */
     size_t first;                       /* item of the wave */
     unsigned steps;
-    atomic_size_t empty;
 };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 static size_t bands_of(size_t Tq) { return (Tq + ATTN_BAND - 1) / ATTN_BAND; }
-
-/* Whole panels, and no power of two: rows that lie so fight for the same places in a cache. */
-static size_t ld_of(size_t keys) { return (keys + ATTN_PANEL - 1) / ATTN_PANEL * ATTN_PANEL + 16; }
-
-/* ---- scratch ---- */
-
-static size_t times(size_t a, size_t b)
-{
-    size_t all;
-    return __builtin_mul_overflow(a, b, &all) ? SIZE_MAX : all;
-}
-
-void attn_room_lay_out(struct attn_room *r, struct attn_arena *a)
-{
-    size_t ld = ld_of(r->keys), threads = (size_t)r->threads, rows = times(threads, least(r->longest, ATTN_BAND));
-    if (r->told)
-        rows = most(rows, least(WAVE / ld, times(r->H, r->rows)));
-    if (r->whole)
-        rows = most(rows, times(r->H, r->longest));
-    r->numbers = times(rows, ld);
-    r->each = attn_keys_size(r->own, r->dh, r->dv);
-    r->seat = attn_arena_bytes(a, threads, sizeof *r->seat);
-    r->place = attn_arena_f32(a, threads, r->each, 1);
-    r->bands = attn_arena_f32(a, r->numbers, 1, 1);
-}
 
 /* ---- items ---- */
 
@@ -65,7 +33,7 @@ static size_t count(struct job *j)
         Tq = most(Tq, t->Tq);
         Tk = most(Tk, t->Tk);
     }
-    j->ld = ld_of(Tk);
+    j->ld = attn_room_ld(a->room, Tk);
     j->slot = j->ld * (j->whole ? a->H * Tq : least(Tq, ATTN_BAND));
     return items;
 }
@@ -89,28 +57,30 @@ static struct place place_of(const struct job *j, size_t item, size_t slot)
     size_t bands = bands_of(t->Tq), head = (item - t->first) / bands, row0 = (item - t->first) % bands * ATTN_BAND;
     float *m = a->room->bands;
     m += j->whole ? (size_t)(t - text_of(a, j->first)) * j->slot + (head * t->Tq + row0) * j->ld : slot * j->slot;
-    return (struct place){t, head, {row0, least(t->Tq - row0, ATTN_BAND), m, j->ld}};
+    const float *q = t->q + head * a->next_q + row0 * a->ldq;
+    return (struct place){t, head, {row0, least(t->Tq - row0, ATTN_BAND), q, a->ldq, m, j->ld}};
 }
 
-static struct attn_head head_of(const struct attn_heads *a, const struct place *p)
+static struct attn_head head_of(const struct attn_heads *a, const struct place *p, int worker)
 {
     struct attn_head h = a->head;
-    h.q = p->text->q + p->head * a->next_q;
     h.context = p->text->context + p->head * a->next_context;
     h.Tq = p->text->Tq;
     h.Tk = p->text->Tk;
     h.pos = p->text->pos;
-    h.masking = p->text->all ? ATTN_FULL : h.masking;
+    h.kind.form = p->text->all ? ATTN_FULL : h.kind.form;
+    h.drop = attn_drop_of(&h.kind, a->layer, p->head);
+    h.spare = attn_room_spare(a->room, worker);
     return h;
 }
 
 /* ---- keys ---- */
 
 /* How many are there already. */
-static size_t *held(struct held *h, const struct attn_text *t, size_t kv)
+static size_t *held(struct attn_held *h, const struct attn_text *t, size_t kv)
 {
     if (h->text != t || h->kv != kv)
-        *h = (struct held){t, kv, 0};
+        *h = (struct attn_held){t, kv, 0};
     return &h->n;
 }
 
@@ -120,23 +90,47 @@ static struct attn_keys cached(const struct attn_heads *a, const struct attn_tex
     return attn_keys_in(t->cache + kv * attn_keys_size(t->capacity, dh, dv), t->capacity, dh, dv);
 }
 
-/* The first n keys, or values, or both, as the steps need them.  A head's bands follow each other, so most are there. */
-static struct attn_keys keys_of(const struct job *j, const struct place *p, size_t n, int worker)
+struct attn_keys attn_heads_keys(const struct attn_heads *a, const struct attn_text *t, size_t kv)
+{
+    if (t->cache)
+        return cached(a, t, kv);
+    return (struct attn_keys){.rows = t->k + kv * a->next_k, .ldk = a->ldk, .dh = a->head.dh, .dv = a->head.dv};
+}
+
+/* The thread's place, with the first n keys, or values, or both, as the steps need them.  A head's bands follow each
+ * other, so most are there. */
+static struct attn_keys own_keys(const struct job *j, const struct place *p, const struct attn_keys *from, size_t n, int worker)
 {
     const struct attn_heads *a = j->a;
     const struct attn_text *t = p->text;
-    size_t kv = p->head / (a->H / a->Hkv);
-    if (t->cache)
-        return cached(a, t, kv);
-    struct attn_keys own = attn_keys_in(a->room->place + (size_t)worker * a->room->each, a->room->own, a->head.dh, a->head.dv);
+    size_t kv = p->head / (a->H / a->Hkv), to = attn_room_own(a->room);
+    struct attn_keys own = attn_keys_in(a->room->place + (size_t)worker * a->room->each, to, a->head.dh, a->head.dv);
     size_t *k = held(&a->room->seat[worker].k, t, kv), *v = held(&a->room->seat[worker].v, t, kv);
-    if (j->steps & DOTS && *k < n) {
-        attn_keys_put(&own, *k, t->k + kv * a->next_k + *k * a->ldk, a->ldk, n - *k);
+    own.rows = from->rows;
+    own.ldk = from->ldk;
+    if (j->steps & j->way->keys && *k < n) {
+        if (j->way->features)
+            attn_linear_put(&own, *k, from, n - *k, attn_room_spare(a->room, worker).x);
+        else
+            attn_keys_put(&own, *k, from->rows + *k * from->ldk, from->ldk, n - *k);
         *k = n;
     }
-    if (j->steps & CONTEXT && *v < n) {
+    if (j->steps & ATTN_CONTEXT && !t->cache && *v < n) {
         attn_values_put(&own, *v, t->v + kv * a->next_v + *v * a->ldv, a->ldv, n - *v);
         *v = n;
+    }
+    return own;
+}
+
+static struct attn_keys keys_of(const struct job *j, const struct place *p, size_t n, int worker)
+{
+    struct attn_keys all = attn_heads_keys(j->a, p->text, p->head / (j->a->H / j->a->Hkv));
+    if (p->text->cache && !j->way->features)
+        return all;
+    struct attn_keys own = own_keys(j, p, &all, n, worker);
+    if (p->text->cache) {
+        own.v = all.v;
+        own.ldv = all.ldv;
     }
     return own;
 }
@@ -167,20 +161,28 @@ static void remember_all(struct attn_heads *a, struct attn_team *team)
 
 /* ---- work ---- */
 
+static void note_empty(struct attn_heads *a, const struct attn_empty *e, const struct attn_text *t, size_t head, int worker)
+{
+    const struct attn_lost lost = {.rows = e->rows, .layer = a->layer, .seq = (size_t)(t - a->text), .head = head, .row = e->first};
+    attn_lost_add(&a->room->seat[worker].lost, &lost);
+}
+
 static void one_item(void *ctx, size_t i, int worker)
 {
     struct job *j = ctx;
     struct place p = place_of(j, j->first + i, j->by_worker ? (size_t)worker : i);
-    struct attn_head h = head_of(j->a, &p);
+    struct attn_head h = head_of(j->a, &p, worker);
     h.keys = keys_of(j, &p, attn_band_keys(&h, &p.band), worker);
-    if (j->steps & DOTS)
-        attn_band_dots(&h, &p.band);
-    if (j->steps & SCORES)
-        attn_band_scores(&h, &p.band);
-    if (j->steps & PATTERN)
-        atomic_fetch_add_explicit(&j->empty, attn_band_pattern(&h, &p.band), memory_order_relaxed);
-    if (j->steps & CONTEXT)
-        attn_band_context(&h, &p.band);
+    if (j->steps & ATTN_DOTS)
+        j->way->dots(&h, &p.band);
+    if (j->steps & ATTN_SCORES)
+        j->way->scores(&h, &p.band);
+    if (j->steps & ATTN_PATTERN) {
+        struct attn_empty empty = j->way->pattern(&h, &p.band);
+        note_empty(j->a, &empty, p.text, p.head, worker);
+    }
+    if (j->steps & ATTN_CONTEXT)
+        j->way->context(&h, &p.band);
 }
 
 static bool heard(const struct attn_heads *a, int act, unsigned flags)
@@ -225,19 +227,29 @@ static double cost_of(const struct attn_heads *a, size_t first, size_t n)
     return 2.0 * (double)(a->H * (a->head.dh + a->head.dv)) * pairs;
 }
 
+/* Steps up to the last that somebody listens to, and those that a context takes. */
+static unsigned steps_of(const struct job *j)
+{
+    const struct attn_heads *a = j->a;
+    unsigned all = j->way->steps, told = ATTN_WATCH | ATTN_EDIT;
+    all |= heard(a, ATTN_ACT_PATTERN, told) ? 2 * ATTN_PATTERN - 1 : heard(a, ATTN_ACT_SCORES, told) ? 2 * ATTN_SCORES - 1
+           : heard(a, ATTN_ACT_DOTS, told) ? ATTN_DOTS : 0;
+    return a->head.scored ? all : all & ~(unsigned)ATTN_SCORES;
+}
+
 /* n items step by step, as far as somebody listens in between. */
 static void wave(struct job *j, size_t n, struct attn_team *team)
 {
     static const struct { unsigned step; int act; } told[] = {
-        {DOTS, ATTN_ACT_DOTS}, {SCORES, ATTN_ACT_SCORES}, {PATTERN, ATTN_ACT_PATTERN}};
+        {ATTN_DOTS, ATTN_ACT_DOTS}, {ATTN_SCORES, ATTN_ACT_SCORES}, {ATTN_PATTERN, ATTN_ACT_PATTERN}};
     struct attn_heads *a = j->a;
     double cost = cost_of(a, j->first, n);
-    unsigned left = DOTS | PATTERN | CONTEXT | (a->head.scored ? SCORES : 0);
+    unsigned left = steps_of(j);
     for (size_t s = 0; s < sizeof told / sizeof *told; s++) {
         if (!heard(a, told[s].act, ATTN_WATCH | ATTN_EDIT))
             continue;
-        bool on = told[s].step == PATTERN && !heard(a, ATTN_ACT_PATTERN, ATTN_EDIT);   /* it stays as it is */
-        j->steps = on ? left : left & (2 * told[s].step - 1);
+        bool stays = told[s].step == ATTN_PATTERN && !heard(a, ATTN_ACT_PATTERN, ATTN_EDIT) && j->way->steps & ATTN_PATTERN;
+        j->steps = stays ? left : left & (2 * told[s].step - 1);
         left &= ~j->steps;
         attn_team_run(team, n, cost, one_item, j);
         tell(j, told[s].act, n);
@@ -260,21 +272,36 @@ static size_t wave_of(const struct job *j, size_t items)
     return next < a->texts ? a->text[next].first - j->first : left;
 }
 
+/* What the kind and its listeners decide. */
+static void settle(struct attn_heads *a)
+{
+    struct attn_head *h = &a->head;
+    h->shown = listened(a, ATTN_WATCH | ATTN_EDIT);
+    h->shown_dots = heard(a, ATTN_ACT_DOTS, ATTN_WATCH | ATTN_EDIT);
+    h->edited = listened(a, ATTN_EDIT);
+    h->scored = h->kind.form != ATTN_LINEAR && (!attn_head_scales(h) || h->shown_dots || h->edited ||
+                                                heard(a, ATTN_ACT_SCORES, ATTN_WATCH));
+}
+
+static void gather_lost(struct attn_heads *a, int threads)
+{
+    a->lost = (struct attn_lost){0};
+    for (int i = 0; i < threads; i++)
+        attn_lost_add(&a->lost, &a->room->seat[i].lost);
+}
+
 void attn_heads_run(struct attn_heads *a, struct attn_team *team)
 {
-    bool told = listened(a, ATTN_WATCH | ATTN_EDIT);
-    a->head.shown = told;
-    a->head.shown_dots = heard(a, ATTN_ACT_DOTS, ATTN_WATCH | ATTN_EDIT);
-    a->head.edited = listened(a, ATTN_EDIT);
-    a->head.scored = !attn_head_scales(&a->head) || a->head.shown_dots || a->head.edited ||
-                     heard(a, ATTN_ACT_SCORES, ATTN_WATCH);
-    struct job j = {.a = a, .by_worker = !told, .whole = listened(a, ATTN_WHOLE)};
+    settle(a);
+    struct job j = {.a = a, .way = attn_way_of(&a->head), .by_worker = !a->head.shown, .whole = listened(a, ATTN_WHOLE)};
     memset(a->room->seat, 0, (size_t)attn_team_size(team) * sizeof *a->room->seat);
     remember_all(a, team);
-    size_t items = count(&j);
+    size_t items = steps_of(&j) ? count(&j) : 0;
     for (size_t n; j.first < items; j.first += n) {
         n = wave_of(&j, items);
         wave(&j, n, team);
     }
-    a->empty += atomic_load(&j.empty);
+    if (!j.way->context)
+        attn_linear_run(a, team);
+    gather_lost(a, attn_team_size(team));
 }

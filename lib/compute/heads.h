@@ -11,44 +11,34 @@
 #ifndef ATTN_COMPUTE_HEADS_H
 #define ATTN_COMPUTE_HEADS_H
 
-#include "base/arena.h"
 #include "base/team.h"
-#include "compute/attention.h"
+#include "compute/room.h"
 #include "trace/trace.h"
 
 struct attn_text {                      /* one sentence */
     const float *q, *k, *v;             /* of its first head; without a cache k and v are all keys there are */
     float *context;
-    size_t Tq, Tk, pos;                 /* queries; keys they look at; causal: query t sees keys 0 .. pos + t */
-    bool all;                           /* every query sees every key, whatever the mask of the others */
+    size_t Tq, Tk, pos;                 /* queries; keys they look at; position of the first query */
+    bool all;                           /* every query sees every key, whatever the kind of the others */
     float *cache; size_t capacity;      /* [Hkv, attn_keys_size] with pos keys: k and v are those of the queries */
+    float *state;                       /* [Hkv, attn_linear_size] of the cache */
     size_t first;                       /* its first item, for attn_heads_run */
 };
-
-/* Scratch.  Sizes are the most that will be asked of it. */
-struct attn_room {
-    size_t H, dh, dv;
-    size_t rows, longest;               /* queries of all sentences, of one */
-    size_t keys, own;                   /* keys a query sees; keys of a sentence without a cache */
-    int threads;
-    bool told, whole;                   /* somebody listens; wants activations whole */
-    float *bands, *place; size_t numbers, each;
-    struct attn_seat *seat;             /* [threads] */
-};
-/* Twice, as an arena is laid out. */
-void attn_room_lay_out(struct attn_room *r, struct attn_arena *a);
 
 struct attn_heads {
     struct attn_head head;              /* what all have in common: sizes, strides, masking */
     size_t H, Hkv, next_q, next_k, next_v, next_context;        /* from one head to the next */
-    size_t ldk, ldv;
+    size_t ldq, ldk, ldv;
     struct attn_text *text; size_t texts;
     const struct attn_room *room;
     struct attn_trace *trace;           /* NULL: nobody listens */
     int layer;
-    size_t empty;                       /* out: rows that see nothing */
+    struct attn_lost lost;              /* out: rows that see nothing */
 };
 /* Puts new keys and values into the caches; contexts of all queries. */
 void attn_heads_run(struct attn_heads *a, struct attn_team *team);
+
+/* All keys of a sentence and a key/value head: those of its cache, or rows. */
+struct attn_keys attn_heads_keys(const struct attn_heads *a, const struct attn_text *t, size_t kv);
 
 #endif

@@ -57,3 +57,47 @@ void attn_values_put(const struct attn_keys *to, size_t first, const float *v, s
     for (size_t i = 0; i < n; i++)
         memcpy(to->v + (first + i) * to->ldv, v + i * ld, to->dv * sizeof *v);
 }
+
+static const float *column(const struct attn_keys *from, size_t at)
+{
+    return from->k + at / PANEL * PANEL * from->dh + at % PANEL;
+}
+
+void attn_keys_row(float *to, const struct attn_keys *from, size_t at)
+{
+    if (from->rows) {
+        memcpy(to, from->rows + at * from->ldk, from->dh * sizeof *to);
+        return;
+    }
+    const float *k = column(from, at);
+    for (size_t i = 0; i < from->dh; i++)
+        to[i] = k[i * PANEL];
+}
+
+/* Up to 16 rows become columns; those behind the last get copies of it. */
+static void gather_rows(float *to, const struct attn_keys *from, const size_t *list, size_t n)
+{
+    const void *row[ATTN_TURN];
+    struct attn_ahead none = {0};
+    for (size_t l = 0; l < ATTN_TURN; l++)
+        row[l] = from->rows + list[l < n ? l : n - 1] * from->ldk;
+    attn_vec_turn(to, row, ATTN_F32, from->dh, &none);
+}
+
+static void gather_columns(float *to, const struct attn_keys *from, const size_t *list, size_t n)
+{
+    const float *k[ATTN_TURN];
+    for (size_t l = 0; l < n; l++)
+        k[l] = column(from, list[l]);
+    for (size_t i = 0; i < from->dh; i++)
+        for (size_t l = 0; l < n; l++)
+            to[i * PANEL + l] = k[l][i * PANEL];
+}
+
+void attn_keys_gather(float *to, const struct attn_keys *from, const size_t *list, size_t n)
+{
+    for (size_t i = 0; i < n; i += ATTN_TURN) {
+        size_t some = n - i < ATTN_TURN ? n - i : ATTN_TURN;
+        (from->rows ? gather_rows : gather_columns)(to + i, from, list + i, some);
+    }
+}

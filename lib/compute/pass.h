@@ -11,8 +11,9 @@
 #include "compute/weights.h"
 #include "trace/trace.h"
 
-/* Keys and values of one sentence so far: [L, Hkv, attn_keys_size(capacity)]. */
-struct attn_kv { float *keys; size_t capacity, length; const struct attn_dims *n; struct attn_arena memory; };
+/* Keys and values of one sentence so far, [L, Hkv, attn_keys_size(capacity)], and what linear attention keeps of
+ * them, [L, Hkv, attn_linear_size]. */
+struct attn_kv { float *keys, *state; size_t capacity, length; const struct attn_dims *n; struct attn_arena memory; };
 
 struct attn_span {                      /* one sentence among the rows */
     size_t row, T, pos;                 /* its rows; the position of the first */
@@ -40,6 +41,7 @@ struct attn_pass {
     float *rounded;                     /* the room gemm.h asks for to compute in bf16; NULL: in float32 */
     struct attn_text *text;             /* [spans] the sentences as attention sees them */
     struct attn_room room;
+    struct attn_lost lost;              /* rows of attention that see nothing */
     float *logits; size_t logit_rows;   /* [logit_rows, V] */
 };
 

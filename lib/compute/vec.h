@@ -22,6 +22,12 @@ void attn_vec_scale(float *y, const float *x, float s, size_t n);
 void attn_vec_add(float *y, const float *x, size_t n);
 /* exp(s x - max) / sum over s x[n], in place, s > 0.  All -inf gives NaN: callers bound rows first. */
 void attn_vec_softmax(float *x, float s, size_t n);
+/* The largest of s x[n]; of none -inf. */
+float attn_vec_max(const float *x, float s, size_t n);
+/* x[n] = exp(s x - max), at most 1; returns their sum. */
+double attn_vec_exps(float *x, float s, float max, size_t n);
+/* y[n] = elu(x) + 1: x + 1 above 0, else exp(x) */
+void attn_vec_feature(float *y, const float *x, size_t n);
 /* y[n] = (x - mean) / sqrt(var + eps) * w + b; b may be NULL */
 void attn_vec_layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n);
 /* y[n] = x / sqrt(mean(x^2) + eps) * w */

@@ -98,6 +98,24 @@ static void softmax(float *x, float scale_by, size_t n)
         store_part(x + whole, quot(rest, by), n - whole);
 }
 
+/* Part of a row whose other parts come before or after it. */
+static double exps(float *x, float scale_by, float maximum, size_t n)
+{
+    struct exps s = {all(scale_by), all(maximum), all(NAN), dall(0)};
+    for (size_t i = 0; i < n; i += LANES)
+        put(x + i, next_exp(&s, get(x + i, n - i, -INFINITY)), n - i);
+    return dsum(s.sum);
+}
+
+/* elu(x) + 1 */
+static void feature(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 a = get(x + i, n - i, 0);
+        put(y + i, where_neg(a, exp16(a), add(a, all(1.0f))), n - i);
+    }
+}
+
 static double sum_row(const float *x, size_t n)
 {
     d16 s = dall(0);
@@ -226,7 +244,7 @@ static bool finite_row(const float *x, size_t n)
 #include "compute/slope_body.h"
 
 const struct vec_ops TABLE = {
-    .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax,
+    .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax, .max = row_max, .exps = exps, .feature = feature,
     .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
     .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16, .round = round_row,
     .rotate = rotate, .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16, .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel, .outer = outer,

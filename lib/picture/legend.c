@@ -22,7 +22,7 @@ static double decimal(double m, int e)
 
 static size_t add_tick(struct attn_tick *tick, size_t n, const struct attn_scale *s, double x)
 {
-    double at = ((s->scaling == ATTN_LOG ? log10(x) : x) - s->low) / (s->high - s->low);
+    double at = ((s->scaling == ATTN_COLOR_LOG ? log10(x) : x) - s->low) / (s->high - s->low);
     if (n == ATTN_TICKS_MAX || at < -1e-9 || at > 1 + 1e-9)
         return n;
     tick[n].at = fmin(fmax(at, 0), 1);
@@ -45,7 +45,7 @@ static size_t log_ticks(struct attn_tick *tick, const struct attn_scale *s)
 
 size_t attn_scale_ticks(struct attn_tick tick[ATTN_TICKS_MAX], const struct attn_scale *s)
 {
-    if (s->scaling == ATTN_LOG)
+    if (s->scaling == ATTN_COLOR_LOG)
         return log_ticks(tick, s);
     double span = s->high - s->low;
     int e = (int)floor(log10(span / MANY));
@@ -71,8 +71,8 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
 {
     size_t n = 0;
     *step = -1;
-    if (s->scaling != ATTN_LINEAR && i == n++) {
-        strcpy(text, s->scaling == ATTN_LOG ? "logarithmic" : "each row divided by its largest magnitude");
+    if (s->scaling != ATTN_COLOR_LINEAR && i == n++) {
+        strcpy(text, s->scaling == ATTN_COLOR_LOG ? "logarithmic" : "each row divided by its largest magnitude");
         return true;
     }
     if (s->hide_first && i == n++) {

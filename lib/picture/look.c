@@ -56,12 +56,12 @@ static int find_palette(const struct attn_palette **out, const char *name, struc
     return attn_fail(err, ATTN_EUSAGE, "unknown palette '%s': expected one of %s", name, list);
 }
 
-static int find_scaling(enum attn_scaling *out, const char *name, struct attn_err *err)
+static int find_scaling(enum attn_color_scale *out, const char *name, struct attn_err *err)
 {
-    static const char *const names[] = {[ATTN_LINEAR] = "linear", [ATTN_LOG] = "log", [ATTN_BY_ROW] = "row"};
+    static const char *const names[] = {[ATTN_COLOR_LINEAR] = "linear", [ATTN_COLOR_LOG] = "log", [ATTN_COLOR_BY_ROW] = "row"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(names[i], name ? name : "linear")) {
-            *out = (enum attn_scaling)i;
+            *out = (enum attn_color_scale)i;
             return ATTN_OK;
         }
     return attn_fail(err, ATTN_EUSAGE, "unknown colour scale '%s': expected linear, log or row", name);

@@ -16,10 +16,10 @@ const struct attn_palette *attn_palette_at(size_t i);                   /* NULL 
 const char *attn_palette_name(const struct attn_palette *p);
 bool attn_palette_diverges(const struct attn_palette *p);               /* its middle stands for 0 */
 
-enum attn_scaling { ATTN_LINEAR, ATTN_LOG, ATTN_BY_ROW };
+enum attn_color_scale { ATTN_COLOR_LINEAR, ATTN_COLOR_LOG, ATTN_COLOR_BY_ROW };
 struct attn_look {
     const struct attn_palette *palette;
-    enum attn_scaling scaling;
+    enum attn_color_scale scaling;
     bool hide_first;                    /* column 0 is blank and no part of the scale */
     size_t cell;                        /* pixels, or columns of a terminal; 0: as fits */
     int colors;                         /* of a terminal: 0 (shades), 256 or 1 << 24 */

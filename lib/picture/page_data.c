@@ -123,7 +123,7 @@ static void put_palettes(struct attn_out *o)
 
 static void put_look(struct attn_out *o, const struct attn_look *look)
 {
-    static const char *const scales[] = {[ATTN_LINEAR] = "linear", [ATTN_LOG] = "log", [ATTN_BY_ROW] = "row"};
+    static const char *const scales[] = {[ATTN_COLOR_LINEAR] = "linear", [ATTN_COLOR_LOG] = "log", [ATTN_COLOR_BY_ROW] = "row"};
     put_key(o, "look");
     attn_out_str(o, "{\"palette\":");
     put_name(o, attn_palette_name(look->palette));

@@ -24,7 +24,7 @@ static void count(struct attn_scale *s, struct range *r, double x)
         if (x > 0)
             r->least_positive = fmin(r->least_positive, x);
         else
-            s->unlogged += s->scaling == ATTN_LOG;
+            s->unlogged += s->scaling == ATTN_COLOR_LOG;
     }
 }
 
@@ -45,19 +45,19 @@ static void count_sheet(struct attn_scale *s, struct range *r, const struct attn
 static void set_ends(struct attn_scale *s, const struct range *r, bool diverges)
 {
     bool any = r->least <= r->most, below = any && r->least < 0;
-    if (s->scaling == ATTN_LOG) {
+    if (s->scaling == ATTN_COLOR_LOG) {
         bool positive = any && r->most > 0;
         s->high = positive ? log10(r->most) : 0;
         s->low = positive ? fmax(log10(r->least_positive), s->high - DECADES) : -1;
     } else {
-        s->low = s->scaling == ATTN_BY_ROW ? -(double)below : below ? r->least : 0;
-        s->high = s->scaling == ATTN_BY_ROW ? 1 : any ? fmax(r->most, 0) : 0;
+        s->low = s->scaling == ATTN_COLOR_BY_ROW ? -(double)below : below ? r->least : 0;
+        s->high = s->scaling == ATTN_COLOR_BY_ROW ? 1 : any ? fmax(r->most, 0) : 0;
         if (diverges)
             s->low = -(s->high = fmax(s->high, -s->low));
     }
     if (s->low == s->high) {            /* nothing but one number: it is at the lower end */
-        s->high += s->scaling == ATTN_LOG ? 0 : 1;
-        s->low -= s->scaling == ATTN_LOG ? 1 : diverges;
+        s->high += s->scaling == ATTN_COLOR_LOG ? 0 : 1;
+        s->low -= s->scaling == ATTN_COLOR_LOG ? 1 : diverges;
     }
 }
 
@@ -75,11 +75,11 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
 
 static uint8_t step_of(const struct attn_scale *s, double x)
 {
-    if (x == -(double)INFINITY || (s->scaling == ATTN_LOG && x <= 0))
+    if (x == -(double)INFINITY || (s->scaling == ATTN_COLOR_LOG && x <= 0))
         return ATTN_STEP_BLANK;
     if (!isfinite(x))
         return ATTN_STEP_NAN;
-    if (s->scaling == ATTN_LOG)
+    if (s->scaling == ATTN_COLOR_LOG)
         x = log10(x);
     double at = (x - s->low) / (s->high - s->low) * (ATTN_STEPS - 1);
     return at <= 0 ? 0 : at >= ATTN_STEPS - 1 ? ATTN_STEPS - 1 : (uint8_t)lround(at);
@@ -99,7 +99,7 @@ void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct att
 {
     const float *row = sheet->data + r * sheet->cols;
     size_t from = first_column(s, sheet), n = seen_columns(s, sheet, r);
-    double divisor = s->scaling == ATTN_BY_ROW ? largest(row, from, n) : 1;
+    double divisor = s->scaling == ATTN_COLOR_BY_ROW ? largest(row, from, n) : 1;
     memset(steps, ATTN_STEP_BLANK, sheet->cols);
     for (size_t j = from; j < n; j++)
         steps[j] = step_of(s, (double)row[j] / divisor);
@@ -108,5 +108,5 @@ void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct att
 double attn_scale_value(const struct attn_scale *s, unsigned step)
 {
     double at = s->low + (s->high - s->low) * step / (ATTN_STEPS - 1);
-    return s->scaling == ATTN_LOG ? pow(10, at) : at;
+    return s->scaling == ATTN_COLOR_LOG ? pow(10, at) : at;
 }

@@ -18,7 +18,7 @@ enum {
 };
 
 struct attn_scale {
-    enum attn_scaling scaling;
+    enum attn_color_scale scaling;
     bool hide_first;                    /* of sheets whose columns are keys */
     double low, high;                   /* at the first and last step: numbers, logarithms to base 10, shares of a row */
     bool triangle;                      /* all sheets are, and what the mask hides is blank and not counted */
@@ -31,7 +31,7 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
                      const struct attn_look *look);
 /* The steps of row r of a sheet's n * rows. */
 void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct attn_sheet *sheet, size_t r);
-/* The middle of a step: a number, or for ATTN_BY_ROW a share. */
+/* The middle of a step: a number, or for ATTN_COLOR_BY_ROW a share. */
 double attn_scale_value(const struct attn_scale *s, unsigned step);
 
 #endif

@@ -75,17 +75,26 @@ static struct item item_of(const struct job *j, size_t i, int worker)
 
 static struct attn_head head_of(const struct job *j, const struct item *it, size_t head)
 {
+    const struct attn_kind own = {0};
     const struct attn_weights *w = j->t->w;
     const struct attn_dims *n = &w->n;
     const struct attn_kept *kept = &j->t->layer[j->layer];
     struct attn_head h = {
-        .q = kept->q + it->row * n->H * n->dh + head * n->dh, .ldq = n->H * n->dh,
         .keys = {.k = it->desk.k.k, .v = it->desk.v.v, .dh = n->dh, .dv = n->dv, .ldv = it->desk.v.ldv},
         .context = kept->context + it->row * n->H * n->dv + head * n->dv, .ldc = n->H * n->dv,
-        .Tq = it->T, .Tk = it->T, .dh = n->dh, .dv = n->dv, .window = w->block[j->layer].window,
-        .scale = w->block[j->layer].scale, .masking = w->causal ? ATTN_CAUSAL : ATTN_FULL};
+        .Tq = it->T, .Tk = it->T, .dh = n->dh, .dv = n->dv, .scale = w->block[j->layer].scale,
+        .kind = attn_kind_in(&own, w->causal, w->block[j->layer].window)};
     h.scored = !attn_head_scales(&h);
     return h;
+}
+
+/* The band of a head's queries from row0 on. */
+static struct attn_band queries(const struct job *j, const struct item *it, size_t head, size_t row0)
+{
+    const struct attn_dims *n = &j->t->w->n;
+    size_t ld = n->H * n->dh;
+    const float *q = j->t->layer[j->layer].q + (it->row + row0) * ld + head * n->dh;
+    return (struct attn_band){row0, least(it->T - row0, ATTN_BAND), q, ld, it->desk.m, it->desk.ld};
 }
 
 static void put_keys(const struct job *j, const struct item *it, bool back)
@@ -116,49 +125,43 @@ static void pattern(const struct attn_head *h, const struct attn_band *b)
 static void drop_band(const struct job *j, const struct item *it, const struct attn_head *h, const struct attn_band *b, size_t head)
 {
     for (size_t i = 0; i < b->rows; i++) {
-        size_t lo, hi, row = j->t->first + it->row + b->row0 + i;
-        attn_head_sees(h, b->row0 + i, &lo, &hi);
-        attn_vec_drop(b->m + i * b->ld + lo, b->m + i * b->ld + lo, &j->drop, row * j->t->w->n.H + head, hi - lo);
+        struct attn_range seen = attn_head_seen(h, b->row0 + i);
+        float *m = b->m + i * b->ld + seen.lo;
+        attn_vec_drop(m, m, &j->drop, (j->t->first + it->row + b->row0 + i) * j->t->w->n.H + head, seen.hi - seen.lo);
     }
 }
 
 /* Columns of whole panels that some row of the band sees. */
-struct reach { size_t lo, hi; };
-
-static struct reach reach_of(const struct attn_head *h, const struct attn_band *b)
+static struct attn_range reach_of(const struct attn_head *h, const struct attn_band *b)
 {
-    size_t lo, hi, other;
-    attn_head_sees(h, b->row0, &lo, &other);
-    attn_head_sees(h, b->row0 + b->rows - 1, &other, &hi);
-    return (struct reach){lo / PANEL * PANEL, panels_up(hi)};
+    size_t lo = attn_head_seen(h, b->row0).lo, hi = attn_head_seen(h, b->row0 + b->rows - 1).hi;
+    return (struct attn_range){lo / PANEL * PANEL, panels_up(hi)};
 }
 
 /* Zeros wherever a row of m sees nothing. */
-static void clear_unseen(const struct attn_head *h, const struct attn_band *b, struct reach r)
+static void clear_unseen(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
 {
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
-        size_t lo, hi;
-        attn_head_sees(h, b->row0 + i, &lo, &hi);
-        memset(row + r.lo, 0, (lo - r.lo) * sizeof *row);
-        memset(row + hi, 0, (r.hi - hi) * sizeof *row);
+        struct attn_range seen = attn_head_seen(h, b->row0 + i);
+        memset(row + r.lo, 0, (seen.lo - r.lo) * sizeof *row);
+        memset(row + seen.hi, 0, (r.hi - seen.hi) * sizeof *row);
     }
 }
 
 static void slope(const struct attn_head *h, const struct attn_band *p, const struct attn_band *dp)
 {
     for (size_t i = 0; i < p->rows; i++) {
-        size_t lo, hi;
-        attn_head_sees(h, p->row0 + i, &lo, &hi);
-        attn_vec_softmax_back(dp->m + i * dp->ld + lo, p->m + i * p->ld + lo, h->scale, hi - lo);
+        struct attn_range seen = attn_head_seen(h, p->row0 + i);
+        attn_vec_softmax_back(dp->m + i * dp->ld + seen.lo, p->m + i * p->ld + seen.lo, h->scale, seen.hi - seen.lo);
     }
 }
 
-/* y[n, keys] += x' m over the rows of the band; x lies as queries and contexts do. */
-static void grow(float *y, const float *x, size_t ldx, size_t n, const struct attn_band *b, struct reach r)
+/* y[n, keys] += x' m over the rows of the band; x are the queries of another, or of the same. */
+static void grow(float *y, const struct attn_band *x, size_t n, const struct attn_band *b, struct attn_range r)
 {
     for (size_t j = r.lo; j < r.hi; j += PANEL)
-        attn_vec_outer(y + j, b->ld, x + b->row0 * ldx, ldx, b->m + j, b->ld, n, b->rows);
+        attn_vec_outer(y + j, b->ld, x->q, x->ldq, b->m + j, b->ld, n, b->rows);
 }
 
 /* ---- forward ---- */
@@ -173,7 +176,7 @@ static void attend(void *ctx, size_t i, int worker)
     for (size_t head = it.kv * group; head < (it.kv + 1) * group; head++) {
         struct attn_head h = head_of(j, &it, head);
         for (size_t row0 = 0; row0 < it.T; row0 += ATTN_BAND) {
-            struct attn_band b = {row0, least(it.T - row0, ATTN_BAND), it.desk.m, it.desk.ld};
+            struct attn_band b = queries(j, &it, head, row0);
             pattern(&h, &b);
             if (j->drop.below)
                 drop_band(j, &it, &h, &b, head);
@@ -204,16 +207,22 @@ void attn_work_attend(struct attn_work *t, size_t layer)
 
 /* ---- backward ---- */
 
-/* The same head with dcontext for queries and values for keys, whose dots are dpattern. */
-static struct attn_head by_pattern(const struct job *j, const struct item *it, const struct attn_head *h, size_t head)
+/* The same head with values for keys ... */
+static struct attn_head by_pattern(const struct job *j, const struct item *it, const struct attn_head *h)
 {
-    const struct attn_dims *n = &j->t->w->n;
     struct attn_head d = *h;
-    d.q = j->dcontext + it->row * n->H * n->dv + head * n->dv;
-    d.ldq = n->H * n->dv;
-    d.dh = n->dv;
+    d.dh = j->t->w->n.dv;
     d.keys.k = it->desk.v.k;
     return d;
+}
+
+/* ... and the band with dcontext for queries: their dots are dpattern. */
+static struct attn_band contexts(const struct job *j, const struct item *it, size_t head, const struct attn_band *p)
+{
+    const struct attn_dims *n = &j->t->w->n;
+    size_t ld = n->H * n->dv;
+    const float *dcontext = j->dcontext + (it->row + p->row0) * ld + head * n->dv;
+    return (struct attn_band){p->row0, p->rows, dcontext, ld, it->desk.dm, p->ld};
 }
 
 /* The same head with keys for values, so that its context is dq. */
@@ -232,9 +241,9 @@ static struct attn_head by_query(const struct job *j, const struct item *it, con
 static void band_back(const struct job *j, const struct item *it, size_t head, size_t row0)
 {
     const struct attn_dims *n = &j->t->w->n;
-    struct attn_head h = head_of(j, it, head), dp = by_pattern(j, it, &h, head), dq = by_query(j, it, &h, head);
-    struct attn_band p = {row0, least(it->T - row0, ATTN_BAND), it->desk.m, it->desk.ld}, d = {row0, p.rows, it->desk.dm, p.ld};
-    struct reach r = reach_of(&h, &p);
+    struct attn_head h = head_of(j, it, head), dp = by_pattern(j, it, &h), dq = by_query(j, it, &h, head);
+    struct attn_band p = queries(j, it, head, row0), d = contexts(j, it, head, &p);
+    struct attn_range r = reach_of(&h, &p);
     pattern(&h, &p);
     attn_band_dots(&dp, &d);
     if (j->drop.below)
@@ -242,11 +251,11 @@ static void band_back(const struct job *j, const struct item *it, size_t head, s
     slope(&h, &p, &d);
     clear_unseen(&h, &d, r);
     attn_band_context(&dq, &d);
-    grow(it->desk.dk, h.q, h.ldq, n->dh, &d, r);
+    grow(it->desk.dk, &p, n->dh, &d, r);
     if (j->drop.below)
         drop_band(j, it, &h, &p, head);
     clear_unseen(&h, &p, r);
-    grow(it->desk.dv, dp.q, dp.ldq, n->dv, &p, r);
+    grow(it->desk.dv, &d, n->dv, &p, r);
 }
 
 /* y[T, n] from x[n, ld] */

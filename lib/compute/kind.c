@@ -1,0 +1,109 @@
+#include "compute/kind.h"
+
+#include "base/splitmix.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+struct attn_kind attn_kind_in(const struct attn_kind *asked, bool causal, size_t window)
+{
+    struct attn_kind k = *asked;
+    k.causal = causal;
+    if (k.form != ATTN_MODEL)
+        return k;
+    k.form = !causal ? ATTN_FULL : window ? ATTN_WINDOW : ATTN_CAUSAL;
+    k.w = window;
+    return k;
+}
+
+float attn_kind_scale(const struct attn_kind *k, float own, size_t dh)
+{
+    switch (k->scaling) {
+    case ATTN_SCALE_NONE:  return 1;
+    case ATTN_SCALE_SQRT:  return (float)(1 / sqrt((double)dh));
+    case ATTN_SCALE_VALUE: return k->scale;
+    case ATTN_SCALE_MODEL: break;
+    }
+    return own;
+}
+
+bool attn_kind_past(const struct attn_kind *k)
+{
+    switch (k->form) {
+    case ATTN_MODEL: case ATTN_FULL: case ATTN_CAUSAL_RENORM: case ATTN_MASKED: return false;
+    case ATTN_LINEAR: case ATTN_BLOCK: return k->causal;
+    case ATTN_CAUSAL: case ATTN_WINDOW: case ATTN_STRIDED: case ATTN_RANDOM: break;
+    }
+    return true;
+}
+
+bool attn_kind_picks(const struct attn_kind *k)
+{
+    return k->form == ATTN_STRIDED || k->form == ATTN_RANDOM;
+}
+
+struct attn_range attn_kind_bounds(const struct attn_kind *k, size_t q, size_t Tk)
+{
+    if (!attn_kind_past(k))
+        return (struct attn_range){0, Tk};
+    size_t end = q + 1, lo = k->form == ATTN_WINDOW && end > k->w ? end - k->w : 0;
+    return (struct attn_range){least(lo, Tk), least(end, Tk)};
+}
+
+/* ---- the list ---- */
+
+/* Every s-th key before `front`, counted back from q. */
+static size_t pick_strides(size_t *list, size_t q, size_t s, size_t front)
+{
+    size_t n = 0;
+    for (size_t k = q % s; k < front; k += s)
+        list[n++] = k;
+    return n;
+}
+
+/* Position i holds swaps[i] - 1, or i while that is 0. */
+static size_t holds(const size_t *swaps, size_t i)
+{
+    return swaps[i] ? swaps[i] - 1 : i;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* r of the n keys from 0 on: the first r steps of a Fisher-Yates shuffle. */
+static size_t pick_random(size_t *list, size_t *swaps, size_t n, size_t r, uint64_t state)
+{
+    r = least(r, n);
+    for (size_t i = 0; i < r; i++) {
+        size_t j = i + (size_t)(attn_splitmix_next(&state) % (n - i)), was = holds(swaps, i);
+        swaps[i] = holds(swaps, j) + 1;
+        swaps[j] = was + 1;
+        list[i] = j;
+    }
+    for (size_t i = 0; i < r; i++)
+        if (list[i] >= r)
+            swaps[list[i]] = 0;
+    for (size_t i = 0; i < r; i++) {
+        list[i] = holds(swaps, i);
+        swaps[i] = 0;
+    }
+    qsort(list, r, sizeof *list, ascending);
+    return r;
+}
+
+size_t attn_kind_pick(size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t Tk)
+{
+    size_t front = q + 1 > k->w ? q + 1 - k->w : 0;     /* where the window begins */
+    size_t n = k->form == ATTN_STRIDED ? pick_strides(list, q, k->s, least(front, Tk))
+                                       : pick_random(list, swaps, front, k->r, k->seed + q);
+    while (n && list[n - 1] >= Tk)
+        n--;
+    for (size_t j = front; j <= q && j < Tk; j++)
+        list[n++] = j;
+    return n;
+}

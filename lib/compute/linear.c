@@ -1,0 +1,158 @@
+#include "compute/linear.h"
+
+#include "compute/heads.h"
+#include "compute/vec.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PANEL = ATTN_PANEL, LINE = 16 };
+
+static size_t up(size_t n, size_t by) { return (n + by - 1) / by * by; }
+
+/* ---- the sums ---- */
+
+/* What keys and values came to so far.  It lies in floats, [dh, up(dv)] and then as below. */
+struct tally { size_t keys; double z[]; };
+
+static size_t tally_size(size_t dh)
+{
+    return up((sizeof(struct tally) + dh * sizeof(double)) / sizeof(float), LINE);
+}
+
+size_t attn_linear_size(size_t dh, size_t dv)
+{
+    return dh * up(dv, PANEL) + tally_size(dh);
+}
+
+struct sums { float *s; size_t ld; struct tally *tally; };
+
+static struct sums sums_in(float *room, size_t dh, size_t dv)
+{
+    size_t ld = up(dv, PANEL);
+    return (struct sums){room, ld, (struct tally *)(void *)(room + dh * ld)};
+}
+
+/* ---- contexts ---- */
+
+/* Room for the sums of a text without a cache, then a row of phi(k) or phi(q), and one of values. */
+size_t attn_linear_spare(size_t dh, size_t dv)
+{
+    return attn_linear_size(dh, dv) + up(dh, LINE) * ATTN_BAND + up(dv, PANEL);
+}
+
+struct walk {
+    const struct attn_heads *a;
+    const struct attn_text *t;
+    struct attn_keys keys;              /* of one key/value head, and values */
+    const float *v; size_t ldv;
+    struct sums sums;
+    float *phi, *value;
+};
+
+static struct walk walk_of(const struct attn_heads *a, size_t item, int worker)
+{
+    size_t dh = a->head.dh, dv = a->head.dv, kv = item % a->Hkv;
+    struct attn_text *t = &a->text[item / a->Hkv];
+    float *room = attn_room_spare(a->room, worker).x, *state = t->state ? t->state + kv * attn_linear_size(dh, dv) : room;
+    struct walk w = {.a = a, .t = t, .keys = attn_heads_keys(a, t, kv), .sums = sums_in(state, dh, dv)};
+    w.v = t->cache ? w.keys.v : t->v + kv * a->next_v;
+    w.ldv = t->cache ? w.keys.ldv : a->ldv;
+    w.phi = room + attn_linear_size(dh, dv);
+    w.value = w.phi + up(dh, LINE) * ATTN_BAND;
+    if (!t->state || w.sums.tally->keys > t->pos)       /* of tokens that were taken back */
+        memset(state, 0, attn_linear_size(dh, dv) * sizeof *state);
+    return w;
+}
+
+/* S += phi(k) v', z += phi(k), for keys up to `end`. */
+static void absorb(struct walk *w, size_t end)
+{
+    size_t dh = w->a->head.dh, dv = w->a->head.dv;
+    struct attn_ahead none = {0};
+    for (size_t *j = &w->sums.tally->keys; *j < end; ++*j) {
+        attn_keys_row(w->phi, &w->keys, *j);
+        attn_vec_feature(w->phi, w->phi, dh);
+        memcpy(w->value, w->v + *j * w->ldv, dv * sizeof(float));
+        for (size_t i = 0; i < dh; i++)
+            w->sums.tally->z[i] += (double)w->phi[i];
+        for (size_t col = 0; col < dv; col += PANEL)
+            attn_vec_panel(w->sums.s + col, w->sums.ld, w->phi, 1, w->value + col, 0, dh, 1, true, &none);
+    }
+}
+
+/* phi(q) S / phi(q).z; false: all that q sees was rounded to 0. */
+static bool read_out(const struct walk *w, float *context, const float *q)
+{
+    size_t dh = w->a->head.dh;
+    double sum = 0;
+    attn_vec_feature(w->phi, q, dh);
+    for (size_t i = 0; i < dh; i++)
+        sum += (double)w->phi[i] * w->sums.tally->z[i];
+    attn_head_mix(&w->a->head, w->value, w->sums.ld, w->phi, dh, 1, w->sums.s, w->sums.ld, dh, false);
+    attn_vec_scale(context, w->value, sum > 0 ? (float)(1 / sum) : 0, w->a->head.dv);
+    return sum > 0;
+}
+
+static void item(void *ctx, size_t i, int worker)
+{
+    struct attn_heads *a = ctx;
+    struct walk w = walk_of(a, i, worker);
+    const struct attn_text *t = w.t;
+    size_t group = a->H / a->Hkv, first = i % a->Hkv * group;
+    for (size_t row = 0; row < t->Tq; row++) {
+        absorb(&w, attn_kind_bounds(&a->head.kind, t->pos + row, t->Tk).hi);
+        for (size_t head = first; head < first + group; head++)
+            if (!read_out(&w, t->context + head * a->next_context + row * a->head.ldc, t->q + head * a->next_q + row * a->ldq))
+                attn_lost_add(&a->room->seat[worker].lost, &(struct attn_lost){
+                    .rows = 1, .layer = a->layer, .seq = i / a->Hkv, .head = head, .row = row});
+    }
+}
+
+void attn_linear_run(struct attn_heads *a, struct attn_team *team)
+{
+    double tokens = 0, each = 2.0 * (double)a->head.dh * (double)a->head.dv;
+    for (size_t i = 0; i < a->texts; i++)
+        tokens += (double)a->text[i].Tq;
+    attn_team_run(team, a->texts * a->Hkv, tokens * each * (double)(a->H + a->Hkv), item, a);
+}
+
+/* ---- the pattern ---- */
+
+void attn_linear_put(const struct attn_keys *to, size_t first, const struct attn_keys *from, size_t n, float *room)
+{
+    for (size_t j = first; j < first + n; j++) {
+        attn_keys_row(room, from, j);
+        attn_vec_feature(room, room, to->dh);
+        attn_keys_put(to, j, room, to->dh, 1);
+    }
+}
+
+void attn_linear_dots(const struct attn_head *h, const struct attn_band *b)
+{
+    struct attn_band phi = *b;
+    float *room = h->spare.x + attn_linear_size(h->dh, h->dv);
+    phi.q = room;
+    phi.ldq = up(h->dh, LINE);
+    for (size_t i = 0; i < b->rows; i++)
+        attn_vec_feature(room + i * phi.ldq, b->q + i * b->ldq, h->dh);
+    attn_band_dots(h, &phi);
+}
+
+struct attn_empty attn_linear_pattern(const struct attn_head *h, const struct attn_band *b)
+{
+    struct attn_empty empty = {0};
+    for (size_t i = 0; i < b->rows; i++) {
+        float *row = b->m + i * b->ld;
+        size_t n = attn_head_seen(h, b->row0 + i).hi;
+        double sum = 0;
+        for (size_t j = 0; j < n; j++)
+            sum += (double)row[j];
+        attn_vec_scale(row, row, sum > 0 ? (float)(1 / sum) : 0, n);
+        if (!(sum > 0))
+            attn_empty_add(&empty, b->row0 + i);
+        attn_drop_keys(&h->drop, row, h->pos + b->row0 + i, NULL, 0, n);
+        memset(row + n, 0, (h->Tk - n) * sizeof *row);
+    }
+    return empty;
+}

@@ -1,0 +1,99 @@
+#include "compute/online.h"
+
+#include "compute/vec.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PANEL = ATTN_PANEL };
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t up(size_t n) { return (n + PANEL - 1) / PANEL * PANEL; }
+
+size_t attn_online_columns(size_t block, size_t Tk)
+{
+    return block < Tk ? least(up(block) + PANEL, up(Tk)) : up(Tk);     /* a block may begin at the end of a panel */
+}
+
+size_t attn_online_spare(size_t dv)
+{
+    return ATTN_BAND * up(dv);
+}
+
+struct online {
+    const struct attn_head *h;
+    const struct attn_band *b;
+    float *y; size_t ldy;               /* [rows, up(dv)] */
+    float max[ATTN_BAND];
+    double sum[ATTN_BAND];
+    struct attn_range held;             /* keys whose dots are in the scratch */
+};
+
+/* Dots of the panels that the block touches, unless they are there. */
+static void dots(struct online *o, struct attn_range block)
+{
+    const struct attn_head *h = o->h;
+    const struct attn_band *b = o->b;
+    struct attn_ahead none = {0};
+    size_t first = block.lo / PANEL * PANEL;
+    if (block.hi <= o->held.hi)
+        return;
+    for (size_t j = first; j < block.hi; j += PANEL)
+        attn_vec_panel(b->m + j - first, b->ld, b->q, b->ldq, h->keys.k + j * h->dh, PANEL, b->rows, h->dh, false, &none);
+    o->held = (struct attn_range){first, up(block.hi)};
+}
+
+/* A larger score came: what was summed so far is measured against it. */
+static void rescale(struct online *o, size_t i, float largest)
+{
+    float shrink = expf(o->max[i] - largest), *y = o->y + i * o->ldy;
+    attn_vec_scale(y, y, shrink, o->h->dv);
+    o->sum[i] *= (double)shrink;
+    o->max[i] = largest;
+}
+
+/* Dots of row i become weights that are not divided by their sum yet, 0 where hidden. */
+static void weigh(struct online *o, size_t i, struct attn_range block)
+{
+    const struct attn_head *h = o->h;
+    float *x = o->b->m + i * o->b->ld + block.lo - o->held.lo, scale = h->scale;
+    size_t end = least(attn_head_seen(h, o->b->row0 + i).hi, block.hi), n = end > block.lo ? end - block.lo : 0;
+    memset(x + n, 0, (block.hi - block.lo - n) * sizeof *x);
+    if (n == 0)
+        return;
+    if (scale <= 0) {
+        attn_vec_scale(x, x, scale, n);
+        scale = 1;
+    }
+    float largest = attn_vec_max(x, scale, n);
+    if (largest > o->max[i])
+        rescale(o, i, largest);
+    o->sum[i] += attn_vec_exps(x, scale, o->max[i], n);
+}
+
+static void take(struct online *o, struct attn_range block)
+{
+    const struct attn_head *h = o->h;
+    const struct attn_band *b = o->b;
+    size_t first = 0, ldv = h->keys.ldv;
+    while (attn_head_seen(h, b->row0 + first).hi <= block.lo)
+        first++;
+    dots(o, block);
+    for (size_t i = first; i < b->rows; i++)
+        weigh(o, i, block);
+    attn_head_mix(h, o->y + first * o->ldy, o->ldy, b->m + first * b->ld + block.lo - o->held.lo, b->ld, b->rows - first,
+                  h->keys.v + block.lo * ldv, ldv, block.hi - block.lo, true);
+}
+
+void attn_online_context(const struct attn_head *h, const struct attn_band *b)
+{
+    struct online o = {.h = h, .b = b, .y = h->spare.x, .ldy = up(h->dv)};
+    size_t end = attn_head_seen(h, b->row0 + b->rows - 1).hi;
+    memset(o.y, 0, b->rows * o.ldy * sizeof *o.y);
+    for (size_t i = 0; i < b->rows; i++)
+        o.max[i] = -INFINITY;
+    for (size_t lo = 0; lo < end; lo = lo + least(h->kind.b, end - lo))
+        take(&o, (struct attn_range){lo, lo + least(h->kind.b, end - lo)});
+    for (size_t i = 0; i < b->rows; i++)
+        attn_vec_scale(h->context + (b->row0 + i) * h->ldc, o.y + i * o.ldy, (float)(1 / o.sum[i]), h->dv);
+}

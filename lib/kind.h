@@ -1,0 +1,10 @@
+/* kind.h - what the hall asks of a kind of attention. */
+#ifndef ATTN_KIND_H
+#define ATTN_KIND_H
+
+#include "attn.h"
+
+/* Numbers that attn_kind_parse would not have let pass. */
+int attn_kind_check(const struct attn_kind *k, struct attn_err *err);
+
+#endif

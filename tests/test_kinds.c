@@ -1,0 +1,406 @@
+/* Kinds of attention: how they are typed, and each against a plain reference in double precision. */
+
+#include "suites.h"
+
+#include "attn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { H = 4, HKV = 2, DH = 5, DV = 3, MOST = 513 };
+
+/* ---- as they are typed ---- */
+
+START_TEST(texts_are_read)
+{
+    static const struct { const char *text; struct attn_kind kind; } good[] = {
+        {"model", {.form = ATTN_MODEL}}, {"full", {.form = ATTN_FULL}}, {"causal", {.form = ATTN_CAUSAL}},
+        {"causal-renorm", {.form = ATTN_CAUSAL_RENORM}}, {"window:1", {.form = ATTN_WINDOW, .w = 1}},
+        {"strided:4,16", {.form = ATTN_STRIDED, .w = 4, .s = 16}},
+        {"random:2,0,18446744073709551615", {.form = ATTN_RANDOM, .w = 2, .r = 0, .seed = UINT64_MAX}},
+        {"linear", {.form = ATTN_LINEAR}}, {"block:2147483647", {.form = ATTN_BLOCK, .b = 2147483647}}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct attn_kind k = {.dropout = 0.5, .scaling = ATTN_SCALE_NONE};
+        char text[ATTN_KIND_TEXT];
+        ck_assert_int_eq(attn_kind_parse(&k, good[i].text, NULL), ATTN_OK);
+        ck_assert(k.form == good[i].kind.form && k.w == good[i].kind.w && k.s == good[i].kind.s && k.r == good[i].kind.r &&
+                  k.b == good[i].kind.b && k.seed == good[i].kind.seed);
+        ck_assert(k.dropout == 0.5 && k.scaling == ATTN_SCALE_NONE);
+        ck_assert_str_eq(attn_kind_text(text, &k), good[i].text);
+    }
+}
+END_TEST
+
+START_TEST(wrong_texts_show_the_form)
+{
+    static const struct { const char *text, *form; } bad[] = {
+        {"", "window:W"}, {"windows", "strided:W,S"}, {"Window:1", "block:B"}, {"window", "window:W"}, {"window:", "window:W"},
+        {"window:0", "window:W"}, {"window:-1", "window:W"}, {"window:+1", "window:W"}, {"window: 1", "window:W"},
+        {"window:1 ", "window:W"}, {"window:1,2", "window:W"}, {"window:1.5", "window:W"}, {"window:1x", "window:W"},
+        {"window:2147483648", "window:W"}, {"window:99999999999999999999", "window:W"}, {"strided:4", "strided:W,S"},
+        {"strided:4,", "strided:W,S"}, {"strided:4,0", "strided:W,S"}, {"strided:,4", "strided:W,S"}, {"strided:0,4", "strided:W,S"},
+        {"strided:1,2,3", "strided:W,S"}, {"random:1,2", "random:W,R,SEED"}, {"random:0,1,2", "random:W,R,SEED"},
+        {"random:1,2,3,4", "random:W,R,SEED"}, {"random:1,2,18446744073709551616", "random:W,R,SEED"}, {"block:0", "block:B"},
+        {"block", "block:B"}, {"full:1", "full"}, {"model:", "model"}, {"linear:2", "linear"}, {"causal-renorm:", "causal-renorm"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct attn_kind k = {.w = 77};
+        struct attn_err err = {0};
+        ck_assert_msg(attn_kind_parse(&k, bad[i].text, &err) == ATTN_EUSAGE, "'%s'", bad[i].text);
+        ck_assert_msg(strstr(err.msg, bad[i].form) != NULL, "'%s': %s", bad[i].text, err.msg);
+        ck_assert(k.w == 77 && k.form == ATTN_MODEL);
+    }
+}
+END_TEST
+
+/* ---- the reference ---- */
+
+static float *q, *k, *v, *context, *again, *dots, *scores, *pattern, *copy;
+static uint8_t mask[MOST * MOST];
+
+static void fill(float *x, size_t n, unsigned seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = (float)(seed >> 8) / 8388608.0f - 1;
+    }
+}
+
+static void setup(void)
+{
+    q = calloc(H * MOST * DH, sizeof *q);
+    k = calloc(HKV * MOST * DH, sizeof *k);
+    v = calloc(HKV * MOST * DV, sizeof *v);
+    context = calloc(H * MOST * DV, sizeof *context);
+    again = calloc(H * MOST * DV, sizeof *again);
+    dots = calloc(H * MOST * MOST, sizeof *dots);
+    scores = calloc(H * MOST * MOST, sizeof *scores);
+    pattern = calloc(H * MOST * MOST, sizeof *pattern);
+    copy = calloc(H * MOST * MOST, sizeof *copy);
+    fill(q, H * MOST * DH, 1);
+    fill(k, HKV * MOST * DH, 2);
+    fill(v, HKV * MOST * DV, 3);
+}
+
+static void teardown(void)
+{
+    float *all[] = {q, k, v, context, again, dots, scores, pattern, copy};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+/* Which keys the queries of a random kind see besides their window, by a shuffle of a whole list. */
+static void deal(const struct attn_kind *kind, size_t t, size_t T)
+{
+    size_t n = t + 1 > kind->w ? t + 1 - kind->w : 0, list[MOST];
+    uint64_t state = kind->seed + t;
+    for (size_t i = 0; i < n; i++)
+        list[i] = i;
+    for (size_t i = 0; i < kind->r && i < n; i++) {
+        size_t j = i + (size_t)(next(&state) % (n - i)), was = list[i];
+        list[i] = list[j];
+        list[j] = was;
+        mask[t * T + list[i]] = 1;
+    }
+}
+
+/* What the kind says, spelt out. */
+static void make_mask(const struct attn_kind *kind, size_t T)
+{
+    memset(mask, 0, sizeof mask);
+    for (size_t t = 0; t < T; t++) {
+        for (size_t j = 0; j < T; j++) {
+            bool past = j <= t, near = past && t - j < kind->w;
+            switch (kind->form) {
+            case ATTN_FULL: mask[t * T + j] = 1; break;
+            case ATTN_WINDOW: case ATTN_RANDOM: mask[t * T + j] = near; break;
+            case ATTN_STRIDED: mask[t * T + j] = near || (past && (t - j) % kind->s == 0); break;
+            case ATTN_LINEAR: case ATTN_BLOCK: mask[t * T + j] = past || !kind->causal; break;
+            default: mask[t * T + j] = past;
+            }
+        }
+        if (kind->form == ATTN_RANDOM)
+            deal(kind, t, T);
+    }
+}
+
+static double phi(double x) { return x > 0 ? x + 1 : exp(x); }
+
+static double factor(const struct attn_kind *kind, size_t h, size_t t, size_t j)
+{
+    uint64_t s = kind->dropout_seed, x;
+    s = next(&s);                       /* layer 0 */
+    x = s + h;
+    x = next(&x) + t;
+    x = next(&x) + j;
+    return kind->dropout > 0 && (double)(next(&x) >> 11) * 0x1p-53 < kind->dropout ? 0 : 1 / (1 - kind->dropout);
+}
+
+/* How far a row is from the reference; infinitely where a hidden key has a weight. */
+static double error_of_row(const struct attn_attention *a, size_t h, size_t t)
+{
+    double error = 0;
+    size_t T = a->Tk;
+    const float *x = q + (h * T + t) * DH, *keys = k + h / 2 * T * DH, *values = v + h / 2 * T * DV;
+    double weight[MOST], sum = 0, want[DV] = {0};
+    for (size_t j = 0; j < T; j++) {
+        double dot = 0;
+        for (size_t i = 0; i < DH; i++)
+            dot += a->kind.form == ATTN_LINEAR ? phi((double)x[i]) * phi((double)keys[j * DH + i]) : (double)x[i] * (double)keys[j * DH + i];
+        weight[j] = !mask[t * T + j] ? 0 : a->kind.form == ATTN_LINEAR ? dot : exp(dot * (double)a->scale);
+        sum += weight[j];
+    }
+    for (size_t j = 0; j < T; j++) {
+        weight[j] *= factor(&a->kind, h, t, j) / sum;
+        double is = (double)pattern[(h * T + t) * T + j];
+        error = fmax(error, mask[t * T + j] || is == 0 ? fabs(is - weight[j]) : INFINITY);
+        for (size_t i = 0; i < DV; i++)
+            want[i] += weight[j] * (double)values[j * DV + i];
+    }
+    for (size_t i = 0; i < DV; i++)
+        error = fmax(error, fabs((double)context[(h * T + t) * DV + i] - want[i]));
+    return error;
+}
+
+static const struct attn_kind kinds[] = {
+    {.form = ATTN_FULL}, {.form = ATTN_CAUSAL}, {.form = ATTN_CAUSAL_RENORM}, {.form = ATTN_WINDOW, .w = 1},
+    {.form = ATTN_WINDOW, .w = 100}, {.form = ATTN_STRIDED, .w = 1, .s = 1}, {.form = ATTN_STRIDED, .w = 4, .s = 5},
+    {.form = ATTN_STRIDED, .w = 600, .s = 600}, {.form = ATTN_RANDOM, .w = 1, .r = 0}, {.form = ATTN_RANDOM, .w = 3, .r = 4, .seed = 42},
+    {.form = ATTN_RANDOM, .w = 2, .r = 600, .seed = UINT64_MAX}, {.form = ATTN_LINEAR}, {.form = ATTN_LINEAR, .causal = true},
+    {.form = ATTN_BLOCK, .b = 1, .causal = true}, {.form = ATTN_BLOCK, .b = 2}, {.form = ATTN_BLOCK, .b = 7, .causal = true},
+    {.form = ATTN_BLOCK, .b = 16, .causal = true}, {.form = ATTN_BLOCK, .b = 64}, {.form = ATTN_BLOCK, .b = 513, .causal = true}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static struct attn_attention plain(int i, size_t T)
+{
+    return (struct attn_attention){.batch = 1, .H = H, .Hkv = HKV, .Tq = T, .Tk = T, .dh = DH, .dv = DV, .scale = 0.7f,
+                                   .kind = kinds[i], .pattern = pattern, .threads = 2};
+}
+
+static void attend(float *out, const struct attn_attention *a)
+{
+    struct attn_err err = {0};
+    memset(out, 0xff, H * MOST * DV * sizeof *out);
+    ck_assert_msg(!attn_attention(out, q, k, v, a, &err), "%s", err.msg);
+}
+
+static void expect_close(size_t T, double tolerance)
+{
+    double most = 0;
+    for (size_t i = 0; i < H * T * DV; i++)
+        most = fmax(most, isfinite(context[i]) ? fabs((double)context[i] - (double)again[i]) : INFINITY);
+    ck_assert_double_le(most, tolerance);
+}
+
+static const size_t lengths[] = {1, 2, 17, MOST};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+/* Sums of at most 513 numbers of order 1 leave float32 some 1e-6 from double precision; linear sums them before they
+ * are weighted. */
+START_TEST(every_kind_is_its_reference)
+{
+    size_t T = lengths[_i % LENGTHS];
+    struct attn_attention a = plain(_i / LENGTHS, T);
+    make_mask(&a.kind, T);
+    for (int dropped = 0; dropped < 2; dropped++) {
+        a.kind.dropout = dropped ? 0.3 : 0;
+        a.kind.dropout_seed = 7;
+        attend(context, &a);
+        for (size_t h = 0; h < H; h++)
+            for (size_t t = 0; t < T; t++) {
+                double error = error_of_row(&a, h, t), most = a.kind.form == ATTN_LINEAR ? 5e-6 : 2e-6;
+                if (!(error <= most))   /* asserting is slow */
+                    ck_abort_msg("kind %d, dropout %g, head %zu, row %zu: %g", _i / LENGTHS, a.kind.dropout, h, t, error);
+            }
+    }
+}
+END_TEST
+
+/* Whoever looks, however many threads, whatever is computed beside it. */
+START_TEST(every_kind_keeps_its_bits)
+{
+    size_t T = lengths[_i % LENGTHS], bytes = H * T * DV * sizeof *context;
+    struct attn_attention a = plain(_i / LENGTHS, T);
+    for (int dropped = 0; dropped < 2; dropped++) {
+        a.kind.dropout = dropped ? 0.3 : 0;
+        a.threads = 1;
+        a.dots = a.scores = a.pattern = NULL;
+        attend(again, &a);
+        a.pattern = pattern;
+        a.threads = 3;
+        attend(context, &a);
+        ck_assert_mem_eq(context, again, bytes);
+        if (a.kind.form == ATTN_LINEAR)
+            continue;
+        a.dots = dots;
+        a.scores = scores;
+        a.pattern = copy;
+        attend(context, &a);
+        ck_assert_mem_eq(context, again, bytes);
+        ck_assert_mem_eq(copy, pattern, H * T * T * sizeof *copy);
+    }
+}
+END_TEST
+
+START_TEST(a_batch_is_its_sentences)
+{
+    enum { T = 40, B = 5 };
+    struct attn_attention a = plain(_i, T);
+    a.H = a.Hkv = 2;
+    a.batch = B;
+    a.pattern = NULL;
+    a.kind.dropout = 0.1;
+    attend(context, &a);
+    a.batch = 1;
+    for (size_t b = 0; b < B; b++) {
+        size_t each = 2 * T;
+        ck_assert(!attn_attention(again, q + b * each * DH, k + b * each * DH, v + b * each * DV, &a, NULL));
+        ck_assert_mem_eq(again, context + b * each * DV, each * DV * sizeof *again);
+    }
+}
+END_TEST
+
+static void expect_same(struct attn_kind one, struct attn_kind other, size_t T)
+{
+    struct attn_attention a = plain(0, T);
+    a.kind = one;
+    attend(context, &a);
+    a.kind = other;
+    a.pattern = copy;
+    attend(again, &a);
+    ck_assert_mem_eq(context, again, H * T * DV * sizeof *again);
+    ck_assert_mem_eq(pattern, copy, H * T * T * sizeof *copy);
+}
+
+START_TEST(a_window_of_everything_is_causal)
+{
+    for (size_t i = 0; i < LENGTHS; i++) {
+        size_t T = lengths[i];
+        const struct attn_kind causal = {.form = ATTN_CAUSAL};
+        expect_same((struct attn_kind){.form = ATTN_WINDOW, .w = T}, causal, T);
+        expect_same((struct attn_kind){.form = ATTN_WINDOW, .w = 2147483647}, causal, T);
+        expect_same((struct attn_kind){.form = ATTN_STRIDED, .w = 3, .s = 1}, causal, T);
+        expect_same((struct attn_kind){.form = ATTN_RANDOM, .w = 3, .r = T, .seed = 1}, causal, T);
+    }
+}
+END_TEST
+
+/* Dense attention under the mask that the kind spells out. */
+START_TEST(sparse_is_dense_under_its_mask)
+{
+    struct attn_attention a = plain(_i, MOST);
+    make_mask(&a.kind, MOST);
+    attend(context, &a);
+    a.kind = (struct attn_kind){.form = ATTN_MASKED};
+    a.mask = mask;
+    attend(again, &a);
+    expect_close(MOST, 1e-6);           /* sums of the softmax are taken in another order */
+}
+END_TEST
+
+/* Largest scores last, so that sums are rescaled at every block; and a scale below 0. */
+START_TEST(blocks_rescale)
+{
+    static const size_t blocks[] = {1, 2, 7, 16, 63, 64, 65, 200};
+    enum { T = 200 };
+    for (size_t t = 0; t < HKV * T * DH; t++)
+        k[t] += (float)(t / DH % T) * 0.2f;
+    for (int below = 0; below < 2; below++) {
+        struct attn_attention a = plain(1, T);
+        a.scale = below ? -3 : 3;
+        attend(again, &a);
+        for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+            a.kind = (struct attn_kind){.form = ATTN_BLOCK, .b = blocks[i], .causal = true};
+            a.pattern = NULL;
+            attend(context, &a);
+            expect_close(T, 1e-4);      /* scores of up to 600 have roundings of 3e-5 of their weights */
+        }
+    }
+}
+END_TEST
+
+/* Queries in the middle of a text, and keys that are not there. */
+START_TEST(queries_may_begin_anywhere)
+{
+    enum { T = 90, FROM = 50, SOME = 20 };
+    struct attn_attention a = plain(_i, T);
+    a.H = a.Hkv = 1;
+    a.pattern = NULL;
+    a.kind.dropout = 0.2;
+    attend(context, &a);
+    a.Tq = SOME;
+    a.pos = FROM;
+    ck_assert(!attn_attention(again, q + FROM * DH, k, v, &a, NULL));
+    ck_assert_mem_eq(again, context + FROM * DV, SOME * DV * sizeof *again);
+    a.Tk = 3;
+    ck_assert(!attn_attention(again, q, k, v, &a, NULL));
+    for (size_t i = 0; i < SOME * DV; i++)
+        ck_assert(isfinite(again[i]));
+}
+END_TEST
+
+START_TEST(scales_take_the_place_of_the_own)
+{
+    static const struct { enum attn_scaling how; float scale; } ways[] = {
+        {ATTN_SCALE_NONE, 1}, {ATTN_SCALE_SQRT, 0.447213596f}, {ATTN_SCALE_VALUE, 0}, {ATTN_SCALE_VALUE, -2}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct attn_attention a = plain(1, 17);
+        a.scale = ways[i].scale;
+        attend(context, &a);
+        a.scale = 123;
+        a.kind.scaling = ways[i].how;
+        a.kind.scale = ways[i].scale;
+        attend(again, &a);
+        ck_assert_mem_eq(context, again, H * 17 * DV * sizeof *again);
+    }
+}
+END_TEST
+
+START_TEST(nonsense_is_refused)
+{
+    static const struct attn_kind bad[] = {
+        {.form = ATTN_WINDOW}, {.form = ATTN_STRIDED, .w = 1}, {.form = ATTN_STRIDED, .s = 1}, {.form = ATTN_RANDOM, .r = 1},
+        {.form = ATTN_BLOCK}, {.form = ATTN_MASKED}, {.form = ATTN_MASKED + 1}, {.dropout = 1}, {.dropout = -0.1}, {.dropout = NAN}};
+    struct attn_attention a = plain(0, 17);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        a.kind = bad[i];
+        ck_assert_int_eq(attn_attention(context, q, k, v, &a, NULL), ATTN_EUSAGE);
+    }
+    a = plain(0, 17);
+    a.pos = SIZE_MAX - 3;
+    ck_assert_int_eq(attn_attention(context, q, k, v, &a, NULL), ATTN_EUSAGE);
+    a.pos = 0;
+    a.kind.form = ATTN_LINEAR;
+    a.scores = scores;
+    ck_assert_int_eq(attn_attention(context, q, k, v, &a, NULL), ATTN_EUSAGE);
+}
+END_TEST
+
+Suite *suite_kinds(void)
+{
+    Suite *s = suite_create("kinds");
+    TCase *c = tcase_create("kinds");
+    tcase_set_timeout(c, 30);
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, texts_are_read);
+    tcase_add_test(c, wrong_texts_show_the_form);
+    tcase_add_loop_test(c, every_kind_is_its_reference, 0, KINDS * LENGTHS);
+    tcase_add_loop_test(c, every_kind_keeps_its_bits, 0, KINDS * LENGTHS);
+    tcase_add_loop_test(c, a_batch_is_its_sentences, 0, KINDS);
+    tcase_add_test(c, a_window_of_everything_is_causal);
+    tcase_add_loop_test(c, sparse_is_dense_under_its_mask, 5, 11);
+    tcase_add_test(c, blocks_rescale);
+    tcase_add_loop_test(c, queries_may_begin_anywhere, 0, KINDS);
+    tcase_add_test(c, scales_take_the_place_of_the_own);
+    tcase_add_test(c, nonsense_is_refused);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -79,9 +79,12 @@ const char *attn_model_warning(const struct attn_model *m);
 /* Looks at every weight; an error names the first tensor and index that is not finite. */
 int attn_model_check(const struct attn_model *m, struct attn_err *err);
 
-/* Fails, with the reason, unless the model tells the next token from those before it: causal, with
- * an output layer. */
-int attn_model_predicts(const struct attn_model *m, struct attn_err *err);
+/* Fails, with the reason, unless the model tells the next token from those before it: causal with this kind of
+ * attention (NULL: its own), with an output layer. */
+struct attn_kind;
+int attn_model_predicts(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err);
+/* And unless, besides, a text can grow: no row changes, not by a rounding, when tokens come after it. */
+int attn_model_continues(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err);
 /* Whether a text ends with this token (eos_token_id). */
 bool attn_model_ends(const struct attn_model *m, int32_t id);
 
@@ -221,16 +224,20 @@ struct attn_kind {
     enum attn_form form;
     size_t w, s, r, b; uint64_t seed;   /* those of the form; at least 1, r may be 0 */
     bool causal;                        /* linear and block: k <= q.  A run asks the model */
-    enum attn_scaling scaling; float scale;     /* scale: ATTN_SCALE_VALUE */
+    enum attn_scaling scaling; double scale;    /* scale: ATTN_SCALE_VALUE */
     /* A weight becomes 0 with probability `dropout`, from 0 to below 1, else is divided by 1 - dropout.  Which ones
      * depends on dropout_seed, layer, head, q and k alone: u = S(S(S(S(dropout_seed + layer) + head) + q) + k), S(x) the
-     * first number of splitmix64 seeded with x; those with u / 2^64 (53 bits of it) below dropout become 0. */
+     * first number of splitmix64 seeded with x; those whose u, its 53 high bits read as a number from 0 to 1, is below
+     * dropout become 0. */
     double dropout; uint64_t dropout_seed;
 };
 /* "window:4", "strided:4,16", "random:4,2,7", "block:64", or a name alone: sets the form and its numbers, nothing else. */
 int attn_kind_parse(struct attn_kind *k, const char *text, struct attn_err *err);
 enum { ATTN_KIND_TEXT = 96 };
 const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);   /* the other way round; returns buf */
+/* All that is not the model's own, for titles: ", window:4, scale 0.5, dropout 0.1 (seed 7)", or "". */
+enum { ATTN_KIND_NOTE = 192 };
+const char *attn_kind_note(char buf[ATTN_KIND_NOTE], const struct attn_kind *k);
 
 /* ---- running --------------------------------------------------------------------------- */
 
@@ -284,9 +291,9 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
 
 /* The log-probability of each token given those before it; out[0] is 0.  A text longer than n_ctx is
  * read in windows that start `stride` tokens apart, 1 to n_ctx - 1: whatever is not in the first has
- * at least n_ctx - stride tokens before it, and is scored once. */
-int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, int threads,
-               bool bf16, struct attn_err *err);
+ * at least n_ctx - stride tokens before it, and is scored once.  kind NULL: the model's own attention. */
+int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride,
+               const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err);
 
 /* Chooses tokens.  Temperature 0 takes the likeliest; else probabilities are the softmax of
  * logits / temperature over the top_k likeliest (0: all) of which the fewest stay that together reach
@@ -317,10 +324,10 @@ int attn_attention(float *context, const float *q, const float *k, const float *
 /* ---- what to show, and how ------------------------------------------------------------- */
 
 /* Which activations, layers and heads of a model: --show, --layer and --head as the command
- * takes them; NULL is the default (pattern,context; all; all). */
+ * takes them; NULL is the default (pattern,context; all; all).  kind NULL: the model's own attention. */
 struct attn_select;
-int attn_select_new(struct attn_select **out, const struct attn_model *m, const char *show, const char *layers,
-                    const char *heads, struct attn_err *err);
+int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
+                    const char *layers, const char *heads, struct attn_err *err);
 void attn_select_free(struct attn_select *s);
 
 /* What a run of one sentence of p->rows tokens takes that shows `what`, without making it. */
@@ -352,6 +359,7 @@ struct attn_sink_opts {
     const char *cross_text; size_t cross_len;
     const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
     const char *command;                /* canonical command line, for the manifest */
+    struct attn_kind kind;              /* of attention, for titles and documents */
     int threads;                        /* 0: as many as this process may use; the bytes are the same */
     int precision;                      /* text only */
     int width;                          /* columns of the terminal, text only; 0: no limit */
@@ -493,6 +501,7 @@ struct attn_explain_opts {
     int width;                          /* columns of the terminal, text only; 0: no limit */
     bool color;                         /* text only */
     int threads;
+    struct attn_kind kind;              /* of attention */
 };
 /* How one attention weight and the context vector of its query come about, step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,

@@ -64,7 +64,7 @@ static int unknown(const char *text, struct attn_err *err)
     char list[160] = "";
     for (size_t i = 0; i < ROWS; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", rows[i].form);
-    return attn_fail(err, ATTN_EUSAGE, "unknown attention '%.40s', expected one of %s", text, list);
+    return attn_fail(err, ATTN_EUSAGE, "attention '%.40s' is unknown, expected one of %s", text, list);
 }
 
 /* The numbers after the colon, each to its end. */
@@ -110,8 +110,8 @@ int attn_kind_check(const struct attn_kind *k, struct attn_err *err)
             return attn_fail(err, ATTN_EUSAGE, "attention %s: its numbers begin at 1", row->form);
     if (!row && k->form != ATTN_MASKED)
         return attn_fail(err, ATTN_EUSAGE, "there is no kind of attention %d", (int)k->form);
-    if (k->scaling == ATTN_SCALE_VALUE && !isfinite(k->scale))
-        return attn_fail(err, ATTN_EUSAGE, "scale %g, expected a finite number", (double)k->scale);
+    if (k->scaling == ATTN_SCALE_VALUE && !isfinite((float)k->scale))
+        return attn_fail(err, ATTN_EUSAGE, "scale %g, expected a finite number", k->scale);
     if (!(k->dropout >= 0 && k->dropout < 1))
         return attn_fail(err, ATTN_EUSAGE, "dropout %g, expected a number from 0 to below 1", k->dropout);
     return ATTN_OK;
@@ -123,5 +123,30 @@ const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k)
     int n = snprintf(buf, ATTN_KIND_TEXT, "%s", row ? row->name : "mask");
     for (size_t i = 0; row && i < NUMBERS && row->field[i]; i++)
         n += snprintf(buf + n, ATTN_KIND_TEXT - (size_t)n, "%c%" PRIu64, i ? ',' : ':', get(k, row->field[i]->letter));
+    return buf;
+}
+
+const char *attn_kind_scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k)
+{
+    static const char *const names[] = {[ATTN_SCALE_MODEL] = "model", [ATTN_SCALE_NONE] = "none", [ATTN_SCALE_SQRT] = "sqrt"};
+    if (k->scaling == ATTN_SCALE_VALUE)
+        buf[attn_num_f64(buf, k->scale)] = '\0';
+    else
+        snprintf(buf, ATTN_KIND_TEXT, "%s", names[k->scaling]);
+    return buf;
+}
+
+const char *attn_kind_note(char buf[ATTN_KIND_NOTE], const struct attn_kind *k)
+{
+    char text[ATTN_KIND_TEXT], p[ATTN_NUM_MAX + 1];
+    int n = 0;
+    buf[0] = '\0';
+    if (k->form != ATTN_MODEL)
+        n += snprintf(buf, ATTN_KIND_NOTE, ", %s", attn_kind_text(text, k));
+    if (k->scaling != ATTN_SCALE_MODEL)
+        n += snprintf(buf + n, ATTN_KIND_NOTE - (size_t)n, ", scale %s", attn_kind_scale_text(text, k));
+    p[attn_num_f64(p, k->dropout)] = '\0';
+    if (k->dropout > 0)
+        snprintf(buf + n, ATTN_KIND_NOTE - (size_t)n, ", dropout %s (seed %" PRIu64 ")", p, k->dropout_seed);
     return buf;
 }

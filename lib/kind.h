@@ -6,5 +6,7 @@
 
 /* Numbers that attn_kind_parse would not have let pass. */
 int attn_kind_check(const struct attn_kind *k, struct attn_err *err);
+/* "none", "sqrt", "model", or a number that reads back as the same. */
+const char *attn_kind_scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);
 
 #endif

@@ -32,10 +32,11 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     return rc;
 }
 
-static int check(const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, struct attn_err *err)
+static int check(const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, const struct attn_kind *kind,
+                 struct attn_err *err)
 {
     size_t n_ctx = m->w.n.n_ctx;
-    int rc = attn_model_predicts(m, err);
+    int rc = attn_model_predicts(m, kind, err);
     if (rc)
         return rc;
     if (n > n_ctx && (stride < 1 || stride >= n_ctx))
@@ -44,15 +45,17 @@ static int check(const struct attn_model *m, const int32_t *ids, size_t n, size_
     return attn_model_check_ids(m, ids, n, err);
 }
 
-int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, int threads,
-               bool bf16, struct attn_err *err)
+int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride,
+               const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err)
 {
     size_t window = n < m->w.n.n_ctx ? n : m->w.n.n_ctx;
     struct scorer s = {.ids = ids, .out = out, .next = 1};
     struct attn_observer scorer = {.wants = wants, .watch = watch, .self = &s};
     struct attn_plan plan = {.rows = window, .seqs = 1, .threads = threads, .bf16 = bf16};
+    if (kind)
+        plan.kind = *kind;
     struct attn_run *run = NULL;
-    int rc = check(m, ids, n, stride, err);
+    int rc = check(m, ids, n, stride, kind, err);
     if (!rc)
         rc = attn_run_new(&run, m, &plan, &scorer, 1, err);
     if (!rc)

@@ -4,6 +4,7 @@
 #include "base/cpu.h"
 #include "base/err.h"
 #include "compute/vec.h"
+#include "kind.h"
 #include "model.h"
 #include "sinks/sink.h"
 #include "trace/select.h"
@@ -19,13 +20,20 @@ struct attn_sink {
     struct attn_sink_job job;           /* with what it borrows */
     struct attn_info info;
     struct attn_team *team;
-    char digest[80];
+    char digest[80], attention[ATTN_KIND_TEXT], scale[ATTN_KIND_TEXT], note[ATTN_KIND_NOTE];
 };
 
-int attn_select_new(struct attn_select **out, const struct attn_model *m, const char *show, const char *layers,
-                    const char *heads, struct attn_err *err)
+int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
+                    const char *layers, const char *heads, struct attn_err *err)
 {
-    return attn_select_make(out, &m->stage, m->source.name, show, layers, heads, err);
+    static const struct attn_kind own;
+    struct attn_stage stage = attn_model_stage(m, kind ? kind : &own);
+    struct attn_select *otherwise;
+    int rc = attn_select_make(out, &stage, m->source.name, show, layers, heads, err);
+    if (rc != ATTN_EFORMAT || attn_select_make(&otherwise, &m->stage, m->source.name, show, layers, heads, NULL))
+        return rc;
+    attn_select_free(otherwise);
+    return attn_fail(err, rc, "--show: linear attention has neither dots nor scores, only a pattern");
 }
 
 static const char *token_text(void *tokenizer, int32_t id, size_t *len)
@@ -49,9 +57,14 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     if (rc)
         return rc;
     attn_model_info(o->model, &s->info);
+    struct attn_sink_kind kind = {
+        .attention = o->kind.form ? attn_kind_text(s->attention, &o->kind) : NULL,
+        .scale = o->kind.scaling ? attn_kind_scale_text(s->scale, &o->kind) : NULL,
+        .dropout = o->kind.dropout, .seed = o->kind.dropout_seed, .note = attn_kind_note(s->note, &o->kind)};
     s->job = (struct attn_sink_job){
         .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
-        .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len, .command = o->command, .path = o->path, .team = s->team,
+        .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
+        .command = o->command, .kind = kind, .path = o->path, .team = s->team,
         .precision = o->precision,
         .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color, .picture = o->picture,
         .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};

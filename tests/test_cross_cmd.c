@@ -194,7 +194,7 @@ static struct attn_dump *kept(void)
     if (!rc)
         rc = attn_encode(&other, t, second, strlen(second), &err);
     if (!rc)
-        rc = attn_select_new(&what, m, WANTED, "0,2", "0,2-3", &err);
+        rc = attn_select_new(&what, m, NULL, WANTED, "0,2", "0,2-3", &err);
     if (!rc)
         rc = attn_dump_run(&d, m, own, other, what, &how, &err);
     ck_assert_msg(!rc, "%s", err.msg);

@@ -29,7 +29,7 @@ static struct ran run_ids(const char *path, const int32_t *list, size_t n, const
     if (!rc)
         rc = attn_tokens_from_ids(&tokens, list, n, &err);
     if (!rc)
-        rc = attn_select_new(&what, r.model, show, NULL, NULL, &err);
+        rc = attn_select_new(&what, r.model, NULL, show, NULL, NULL, &err);
     if (!rc)
         rc = attn_dump_run(&r.dump, r.model, tokens, NULL, what, &(struct attn_plan){.threads = threads}, &err);
     ck_assert_msg(rc == 0, "%s", err.msg);

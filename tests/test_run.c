@@ -432,7 +432,7 @@ static uint64_t memory(const char *show, size_t rows)
     struct attn_select *what = NULL;
     struct attn_cost cost;
     const struct attn_plan p = {.rows = rows, .seqs = 1, .threads = 2};
-    ck_assert_msg(!attn_select_new(&what, model, show, NULL, NULL, &err), "%s", err.msg);
+    ck_assert_msg(!attn_select_new(&what, model, NULL, show, NULL, NULL, &err), "%s", err.msg);
     ck_assert_msg(!attn_cost_of(&cost, model, what, &p, &err), "%s", err.msg);
     attn_select_free(what);
     return cost.memory;

@@ -74,7 +74,7 @@ static void halves(double loss[2], const char *model)
         repeated(text, &state);
         ck_assert_int_eq(attn_encode_ids(&ids, &n, t, text, strlen(text), &(struct attn_encode_opts){0}, &err), 0);
         ck_assert_uint_eq(n, 2 * HALF);
-        ck_assert_msg(!attn_score(logprob, m, ids, n, 1, 1, false, &err), "%s", err.msg);
+        ck_assert_msg(!attn_score(logprob, m, ids, n, 1, NULL, 1, false, &err), "%s", err.msg);
         for (size_t i = 1; i < n; i++)
             loss[i >= HALF] -= logprob[i] / (MANY * (i < HALF ? HALF - 1 : HALF));
         free(ids);

@@ -32,7 +32,7 @@ static void write_with(const char *format, const char *path, int threads)
     for (int i = 0; i < T; i++)
         ids[i] = i * 7 % T;
     ck_assert(!attn_model_open(&m, made_path(""), &err) && !attn_tokens_from_ids(&tokens, ids, T, &err));
-    ck_assert(!attn_select_new(&what, m, "scores,pattern,context", NULL, NULL, &err));
+    ck_assert(!attn_select_new(&what, m, NULL, "scores,pattern,context", NULL, NULL, &err));
     const struct attn_sink_opts o = { .format = format, .path = path, .model = m, .select = what, .tokens = tokens, .command = "run",
                                       .threads = threads };
     ck_assert_msg(!attn_sink_open(&sink, &o, &err), "%s", err.msg);

@@ -173,7 +173,7 @@ static int files_start(struct work *w, const struct stage *s, const struct bench
     snprintf(t->out, sizeof t->out, "%s/out", b->dir);
     if (!(t->data = malloc(t->room * sizeof *t->data)))
         return fail(err, ATTN_ENOMEM, "no memory to record the patterns of %zu tokens", T);
-    if (attn_select_new(&t->select, b->model, "pattern", NULL, NULL, err))
+    if (attn_select_new(&t->select, b->model, NULL, "pattern", NULL, NULL, err))
         return err->code;
     int32_t *ids = bench_ids(&b->info, T, err);
     int code = ids ? record(t, ids, T, err) : (int)err->code;

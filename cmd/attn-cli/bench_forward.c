@@ -181,7 +181,7 @@ struct decode {
 static const char *decode_lacks(const struct stage *s, const struct bench *b)
 {
     struct attn_err why;
-    if (attn_model_predicts(b->model, &why))
+    if (attn_model_predicts(b->model, NULL, &why))
         return "the model does not predict tokens";
     if (strcmp(s->what, b->dtype) != 0)
         return "the weights are of another type";

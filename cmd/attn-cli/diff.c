@@ -50,7 +50,7 @@ static int run_one(struct attn_dump **out, const struct attn_model *m, const str
 {
     struct attn_select *what;
     struct attn_plan how = {.threads = (int)common.threads.n, .bf16 = bf16};
-    int code = attn_select_new(&what, m, selection.show ? selection.show : "*", selection.layer, selection.head, err);
+    int code = attn_select_new(&what, m, NULL, selection.show ? selection.show : "*", selection.layer, selection.head, err);
     if (code)
         return code;
     code = attn_dump_run(out, m, t->tokens, t->cross, what, &how, err);

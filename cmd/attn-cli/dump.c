@@ -1,9 +1,11 @@
 #include "dump.h"
 
+#include "attention.h"
 #include "canonical.h"
 #include "input.h"
 #include "picture.h"
 #include "progress.h"
+#include "renorm.h"
 #include "say.h"
 #include "terminal.h"
 
@@ -48,7 +50,7 @@ static int open_sink(struct attn_sink **sink, const struct dump *d, const char *
     struct attn_sink_opts o = {
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
-        .cross_len = d->cross_len, .tokenizer = d->tokenizer, .command = command,
+        .cross_len = d->cross_len, .tokenizer = d->tokenizer, .command = command, .kind = attention_kind(),
         .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
         .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
         .picture = picture_look(terminal)};
@@ -57,7 +59,7 @@ static int open_sink(struct attn_sink **sink, const struct dump *d, const char *
 
 static int forward(const struct dump *d, struct attn_sink *sink, struct attn_err *err)
 {
-    struct attn_plan how = {.threads = threads(), .bf16 = compute_bf16()};
+    struct attn_plan how = {.threads = threads(), .bf16 = compute_bf16(), .kind = attention_kind()};
     struct progress progress;
     progress_start(&progress, d->model, !terminal_is(d->path));
     struct attn_observer watchers[] = {attn_sink_observer(sink), progress_observer(&progress)};
@@ -75,6 +77,8 @@ int dump_write(const struct dump *d, struct attn_err *err)
         code = forward(d, sink, err);
     if (!code)
         code = attn_sink_finish(sink, err);
+    if (!code)
+        code = renorm_report(d->model, d->tokens, threads(), err);
     attn_sink_close(sink);
     free(command);
     return code;

@@ -1,4 +1,5 @@
 /* generate.c - continues a prompt, token by token. */
+#include "attention.h"
 #include "dump.h"
 #include "growth.h"
 #include "input.h"
@@ -14,7 +15,7 @@
 
 static struct {
     const char *format, *path, *stop;
-    struct number most, top_k, seed;
+    struct number most, top_k;
     struct real temperature, top_p;
     bool ignore_eos;
 } o = {.most = {.n = 32}, .top_p = {.x = 1}};
@@ -70,7 +71,7 @@ static int check_usage(struct attn_err *err)
 /* Who shapes the draw wants one. */
 static double temperature(void)
 {
-    bool draws = o.top_k.given || o.top_p.given || o.seed.given;
+    bool draws = o.top_k.given || o.top_p.given || (dropout_seed.given && attention_kind().dropout <= 0);
     return !o.temperature.given && draws ? 1 : o.temperature.x;
 }
 
@@ -98,17 +99,17 @@ static size_t room(const struct session *s)
 
 static int open_all(struct session *s, const struct input *in, struct attn_err *err)
 {
-    struct attn_sampling how = {temperature(), o.top_p.x, (size_t)o.top_k.n, o.seed.n};
-    if (open_model(&s->model, &generate_command, err) || attn_model_predicts(s->model, err) || read_prompt(s, in, err))
+    struct attn_sampling how = {temperature(), o.top_p.x, (size_t)o.top_k.n, dropout_seed.n};
+    struct attn_kind kind = attention_kind();
+    if (open_model(&s->model, &generate_command, err) || attn_model_continues(s->model, &kind, err) || read_prompt(s, in, err))
         return err->code;
     attn_model_info(s->model, &s->info);
     s->transcript.tokenizer = s->tokenizer;
     s->transcript.stop = o.stop;
     const char *show = selection.show ? selection.show : picture_default_show(dump_format());
-    if ((o.path && attn_select_new(&s->select, s->model, show, selection.layer, selection.head, err)) ||
+    if ((o.path && attn_select_new(&s->select, s->model, &kind, show, selection.layer, selection.head, err)) ||
         attn_sampler_new(&s->sampler, s->info.V, &how, err) ||
-        growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), (int)common.threads.n, compute_bf16(),
-                     err) ||
+        growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), &kind, (int)common.threads.n, compute_bf16(), err) ||
         transcript_start(&s->transcript, s->prompt, in->text, in->len, room(s), err))
         return err->code;
     return ATTN_OK;
@@ -163,6 +164,7 @@ static int print_json(const struct session *s, struct attn_err *err)
     fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
     if (json_model(stdout, s->model, err))
         return err->code;
+    json_kind(stdout, attention_kind());
     fputs(",\n \"tokens\": [", stdout);
     for (size_t i = 0; i < t->n; i++) {
         printf("%s\n  {", i ? "," : "");
@@ -239,12 +241,13 @@ static const struct option options[] = {
     {'n', "max-tokens", OPT_NUMBER, &o.most, "N", "how many tokens to add at most (default: 32)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
     {0, "temperature", OPT_REAL, &o.temperature, "T", "divide the logits by T before a token is drawn; 0 takes the likeliest, "
-     "always (default: 0; 1 when --top-k, --top-p or --seed is given)", .flags = OPT_COUNTS},
+     "always (default: 0; 1 when --top-k, --top-p or, without --dropout, --seed is given)", .flags = OPT_COUNTS},
     {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw from the K likeliest only (default: 0, all)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
     {0, "top-p", OPT_REAL, &o.top_p, "P", "of those, draw from the fewest that together have probability P (default: 1, all)",
      .flags = OPT_COUNTS},
-    {0, "seed", OPT_NUMBER, &o.seed, "N", "start of the random numbers (default: 0); the same seed draws the same tokens",
+    {0, "seed", OPT_NUMBER, &dropout_seed, "N", "start of the random numbers, of the draws as of --dropout (default: 0); the same "
+     "seed draws the same tokens",
      .max = UINT64_MAX, .flags = OPT_COUNTS},
     {0, "stop", OPT_TEXT, &o.stop, "TEXT", "end where the continuation has TEXT, which is not printed", .flags = OPT_COUNTS},
     {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not end after the model's end-of-text token (eos_token_id)",
@@ -279,6 +282,6 @@ const struct command generate_command = {
         {"cross-ids", "a continuation grows from what it looks at, itself; 'run' and 'explain' look at another text"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
-                                             options, select_options, picture_options, compute_options,
+                                             options, select_options, picture_options, attention_options, compute_options,
                                              thread_options, general_options, NULL},
 };

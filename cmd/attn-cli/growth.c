@@ -40,11 +40,11 @@ static int make_room(struct growth *g, const struct attn_tokens *prompt, bool lo
 }
 
 int growth_start(struct growth *g, const struct attn_model *m, const struct attn_tokens *prompt, size_t room,
-                 bool logprobs, int threads, bool bf16, struct attn_err *err)
+                 bool logprobs, const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err)
 {
     struct attn_info info;
     struct attn_observer logits = {.wants = wants, .watch = watch, .self = g};
-    struct attn_plan plan = {.rows = prompt->n, .seqs = 1, .keys = room, .threads = threads, .bf16 = bf16};
+    struct attn_plan plan = {.rows = prompt->n, .seqs = 1, .keys = room, .threads = threads, .bf16 = bf16, .kind = *kind};
     attn_model_info(m, &info);
     g->V = info.V;
     g->room = room;

@@ -19,7 +19,7 @@ struct growth {
 
 /* Zeroed before.  room: how long it may get, at least n. */
 int growth_start(struct growth *g, const struct attn_model *m, const struct attn_tokens *prompt, size_t room,
-                 bool logprobs, int threads, bool bf16, struct attn_err *err);
+                 bool logprobs, const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err);
 /* After it g->logits tells of token g->n; nothing to do when all were seen. */
 int growth_read(struct growth *g, struct attn_err *err);
 /* After a reading, while there is room. */

@@ -1,5 +1,6 @@
 #include "help.h"
 
+#include "attention.h"
 #include "say.h"
 
 #include <string.h>
@@ -89,6 +90,14 @@ void help_print_tool(FILE *f)
     fputs("\n'attn-cli help COMMAND' lists the options of a command.\n", f);
 }
 
+static bool takes(const struct command *c, const struct option *group)
+{
+    for (const struct option *const *g = c->groups; *g; g++)
+        if (*g == group)
+            return true;
+    return false;
+}
+
 void help_print_command(FILE *f, const struct command *c)
 {
     fprintf(f, "attn-cli %s - %s\n\n", c->name, c->summary);
@@ -103,6 +112,8 @@ void help_print_command(FILE *f, const struct command *c)
         option_line(f, o);
     if (c->list_title)
         pairs(f, c->list_title, c->list);
+    if (takes(c, attention_options))
+        pairs(f, attention_title, attention_kinds);
 }
 
 /* ---- the command ---- */

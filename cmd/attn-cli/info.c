@@ -213,7 +213,7 @@ static int cost(struct attn_cost *out, const struct facts *f, const char *show, 
 {
     struct attn_select *what;
     struct attn_plan plan = {.rows = f->T, .seqs = 1, .threads = (int)common.threads.n};
-    int code = attn_select_new(&what, f->model, show, NULL, NULL, err);
+    int code = attn_select_new(&what, f->model, NULL, show, NULL, NULL, err);
     if (!code)
         code = attn_cost_of(out, f->model, what, &plan, err);
     attn_select_free(what);

@@ -2,6 +2,7 @@
 
 #include "character.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,24 @@ int json_model(FILE *f, const struct attn_model *m, struct attn_err *err)
     json_text(f, digest);
     fputc('}', f);
     return ATTN_OK;
+}
+
+void json_kind(FILE *f, struct attn_kind kind)
+{
+    char text[ATTN_KIND_TEXT];
+    if (kind.form != ATTN_MODEL)
+        fprintf(f, ",\n \"attention\": \"%s\"", attn_kind_text(text, &kind));
+    if (kind.scaling != ATTN_SCALE_MODEL)
+        fputs(",\n \"scale\": ", f);
+    if (kind.scaling == ATTN_SCALE_VALUE)
+        json_real(f, kind.scale);
+    else if (kind.scaling != ATTN_SCALE_MODEL)
+        json_text(f, kind.scaling == ATTN_SCALE_NONE ? "none" : "sqrt");
+    if (kind.dropout <= 0)
+        return;
+    fputs(",\n \"dropout\": ", f);
+    json_real(f, kind.dropout);
+    fprintf(f, ",\n \"seed\": %" PRIu64, kind.dropout_seed);
 }
 
 void json_token(FILE *f, const struct attn_token *t)

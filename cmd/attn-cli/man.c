@@ -1,6 +1,8 @@
 /* man.c - the man page, as roff.  Every line that starts with user-visible text goes through roff(). */
 #include "help.h"
 
+#include "attention.h"
+
 /* Hyphens are typed as such, backslashes survive, and a leading dot or quote is no request. */
 static void roff(FILE *f, const char *s)
 {
@@ -95,6 +97,9 @@ void man_print(FILE *f)
     section(f, "OPTIONS");
     for (size_t i = 0; commands[i]; i++)
         command(f, commands[i]);
+    section(f, "ATTENTION");
+    line(f, "", attention_title);
+    pairs(f, attention_kinds);
     section(f, "EXIT STATUS");
     pairs(f, tool_statuses);
     section(f, "ENVIRONMENT");

@@ -114,20 +114,26 @@ static int note_input(struct parse *p, const struct option **seen, const struct 
     return ATTN_OK;
 }
 
+static int store_value(const struct option *o, const char *value, struct attn_err *err)
+{
+    switch (o->type) {
+    case OPT_FLAG: *(bool *)o->to = true; return ATTN_OK;
+    case OPT_SWITCH:
+    case OPT_CHOICE: return store_choice(o, value, err);
+    case OPT_NUMBER: return store_number(o, value, err);
+    case OPT_REAL: return store_real(o, value, err);
+    default: *(const char **)o->to = value; return ATTN_OK;
+    }
+}
+
 static int store(struct parse *p, const struct option *o, const char *value)
 {
     if ((o->flags & OPT_INPUT) && note_input(p, &p->input, o))
         return p->err->code;
     if ((o->flags & OPT_OTHER) && note_input(p, &p->other, o))
         return p->err->code;
-    switch (o->type) {
-    case OPT_FLAG: *(bool *)o->to = true; return ATTN_OK;
-    case OPT_SWITCH:
-    case OPT_CHOICE: return store_choice(o, value, p->err);
-    case OPT_NUMBER: return store_number(o, value, p->err);
-    case OPT_REAL: return store_real(o, value, p->err);
-    default: *(const char **)o->to = value; return ATTN_OK;
-    }
+    int code = store_value(o, value, p->err);
+    return code || !o->check ? code : o->check(o, p->err);
 }
 
 /* The value is attached ("--name=value", "-nvalue") or the next word, whatever that looks like. */

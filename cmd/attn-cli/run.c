@@ -1,4 +1,5 @@
 /* run.c - one sentence through a model, its activations printed or dumped. */
+#include "attention.h"
 #include "dump.h"
 #include "input.h"
 #include "open.h"
@@ -20,6 +21,7 @@ struct session {
 
 static int open_all(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
+    struct attn_kind kind = attention_kind();
     int code = open_model(&s->model, &run_command, err);
     if (!code)
         code = input_tokens(&s->tokens, &s->tokenizer, in, err);
@@ -28,7 +30,7 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
     if (!code)
         code = input_tokens_other(&s->cross, &s->tokenizer, other, err);
     if (!code)
-        code = attn_select_new(&s->select, s->model, selection.show ? selection.show : picture_default_show(o.format),
+        code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : picture_default_show(o.format),
                                selection.layer, selection.head, err);
     return code;
 }
@@ -96,6 +98,7 @@ const struct command run_command = {
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --layer 0-2 --head 5 -o heads.npz", "some heads, for NumPy"},
         {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
         {"attn-cli run -s \"Life is short\" --cross \"eat dessert first\"", "cross-attention: how one text looks at another"},
+        {"attn-cli run -s \"Life is short\" --attention window:2", "the same weights, but each token sees two only"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
@@ -115,5 +118,6 @@ const struct command run_command = {
         {"tokens", "the token table"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, select_options, options,
-                                             picture_options, compute_options, thread_options, general_options, NULL},
+                                             picture_options, attention_options, dropout_seed_options, compute_options, thread_options,
+                                             general_options, NULL},
 };

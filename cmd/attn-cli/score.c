@@ -1,4 +1,5 @@
 /* score.c - how likely a text is, token by token. */
+#include "attention.h"
 #include "input.h"
 #include "json.h"
 #include "open.h"
@@ -79,6 +80,7 @@ static int print_json(const struct session *s, const struct input *in, struct at
         return err->code;
     fputs(",\n \"text\": ", stdout);
     json_string(stdout, in->text, in->len);
+    json_kind(stdout, attention_kind());
     fputs(",\n \"tokens\": [", stdout);
     for (size_t i = 0; i < t->n; i++) {
         printf("%s\n  {", i ? "," : "");
@@ -108,7 +110,8 @@ static int settle_stride(struct session *s, struct attn_err *err)
 
 static int open_all(struct session *s, const struct input *in, struct attn_err *err)
 {
-    if (open_model(&s->model, &score_command, err) || attn_model_predicts(s->model, err))
+    struct attn_kind kind = attention_kind();
+    if (open_model(&s->model, &score_command, err) || attn_model_predicts(s->model, &kind, err))
         return err->code;
     attn_model_info(s->model, &s->info);
     if (settle_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err))
@@ -124,7 +127,8 @@ static int score_tokens(struct session *s, struct attn_err *err)
     s->logprob = calloc(n, sizeof *s->logprob);
     if (!s->logprob)
         return fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
-    if (attn_score(s->logprob, s->model, s->ids, n, s->stride, (int)common.threads.n, compute_bf16(), err))
+    struct attn_kind kind = attention_kind();
+    if (attn_score(s->logprob, s->model, s->ids, n, s->stride, &kind, (int)common.threads.n, compute_bf16(), err))
         return err->code;
     for (size_t i = 1; i < n; i++)
         s->sum += s->logprob[i];
@@ -188,6 +192,7 @@ const struct command score_command = {
     .refused = (const struct pair[]){
         {"cross", "a token would see none of those before it, and not predict the next; 'run' and 'explain' look at another text"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, compute_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, attention_options,
+                                             dropout_seed_options, compute_options,
                                              thread_options, general_options, NULL},
 };

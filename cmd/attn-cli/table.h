@@ -37,6 +37,7 @@ struct option {
     const char *arg, *help;
     const char *const *choices;         /* NULL after the last */
     uint64_t min, max;
+    int (*check)(const struct option *o, struct attn_err *err);         /* looks at the value when it is stored; NULL: any will do */
     const char *env;                    /* the variable that stands in when it is not given */
     unsigned flags;
 };

@@ -23,7 +23,7 @@ float attn_kind_scale(const struct attn_kind *k, float own, size_t dh)
     switch (k->scaling) {
     case ATTN_SCALE_NONE:  return 1;
     case ATTN_SCALE_SQRT:  return (float)(1 / sqrt((double)dh));
-    case ATTN_SCALE_VALUE: return k->scale;
+    case ATTN_SCALE_VALUE: return (float)k->scale;
     case ATTN_SCALE_MODEL: break;
     }
     return own;

@@ -291,7 +291,7 @@ static void plan(struct term *t)
 
 static void put_title(struct term *t)
 {
-    attn_out_printf(t->out, "%s%.80s%s%s", t->look->colors ? "\x1b[1m" : "", t->first->title, t->first->axes,
+    attn_out_printf(t->out, "%s%.160s%s%s", t->look->colors ? "\x1b[1m" : "", t->first->title, t->first->axes,
                     t->look->colors ? "\x1b[0m" : "");
     if (t->pool > 1)
         attn_out_printf(t->out, "; a cell is the largest of %zu x %zu", t->pool, t->pool);

@@ -1,5 +1,6 @@
 #include "sinks/collect.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -33,8 +34,10 @@ unsigned attn_collect_wants(const struct attn_collect *c, int act, int layer)
 static int begin(struct attn_collect *c, const struct attn_piece *p, struct attn_err *err)
 {
     int act = p->of->act;
+    const char *note = c->job->kind.note;
+    snprintf(c->title[act], sizeof c->title[act], "%s%s", attn_act_title(act), note ? note : "");
     struct attn_sheet sheet = {
-        .kind = attn_act_tail(act), .title = attn_act_title(act), .axes = attn_act_axes(act), .layer = p->of->layer, .n = p->matrices, .rows = p->T,
+        .kind = attn_act_tail(act), .title = c->title[act], .axes = attn_act_axes(act), .layer = p->of->layer, .n = p->matrices, .rows = p->T,
         .cols = p->cols, .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
         .of_keys = attn_act_kv(act)};
     return attn_album_add(&c->album, &sheet, &c->band[act], err);

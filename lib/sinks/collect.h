@@ -7,10 +7,13 @@
 #include "picture/album.h"
 #include "sinks/sink.h"
 
+enum { ATTN_COLLECT_TITLE = ATTN_KIND_NOTE + 48 };
+
 struct attn_collect {
     const struct attn_sink_job *job;
     bool next;                          /* also the likeliest next tokens, where the model has an output layer */
     struct attn_album album;
+    char title[ATTN_ACTS][ATTN_COLLECT_TITLE];
     float *band[ATTN_ACTS];             /* where the numbers of the layer that is being told go */
 };
 

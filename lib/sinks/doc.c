@@ -42,6 +42,28 @@ void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job)
     attn_out_char(o, '}');
 }
 
+void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between)
+{
+    char p[ATTN_NUM_MAX];
+    if (k->attention) {
+        attn_out_printf(o, ",%s\"attention\":", between);
+        attn_doc_string(o, k->attention);
+    }
+    if (k->scale) {
+        attn_out_printf(o, ",%s\"scale\":", between);
+        if (strchr("ns", *k->scale))
+            attn_doc_string(o, k->scale);
+        else
+            attn_out_str(o, k->scale);
+    }
+    if (k->dropout <= 0)
+        return;
+    attn_out_printf(o, ",%s\"dropout\":", between);
+    attn_out_write(o, p, attn_num_f64(p, k->dropout));
+    attn_out_printf(o, ",%s\"seed\":", between);
+    attn_out_u64(o, k->seed);
+}
+
 static void write_token(struct attn_out *o, const struct attn_token *t)
 {
     attn_out_str(o, "{\"id\":");
@@ -104,6 +126,7 @@ void attn_doc_begin(struct attn_doc *d)
     attn_doc_model(d->out, d->job);
     member(d, "text");
     sentence(d, d->job->text, d->job->text_len);
+    attn_doc_kind(d->out, &d->job->kind, d->eol);
     member(d, "tokens");
     attn_doc_tokens(d->out, d->job->tokens, d->eol);
     if (d->job->cross)

@@ -1,11 +1,12 @@
 /* doc.h - the JSON document of one sentence.
  *
  *     {"version": "...", "model": {"name", "family", "digest"}, "text": "..." or null,
+ *      "attention": "window:4", "scale": "none", "sqrt" or a number, "dropout": 0.1, "seed": 7,
  *      "tokens": [{"id", "text", "raw", "start", "end"}, ...],
  *      "context_text", "context_tokens": the same of the other text, where there is one,
  *      "activations": [{"name", "layer", "heads", "shape", "data", "nonfinite"}, ...]}
  *
- * `layer` is null outside the blocks, `heads` (the indices kept) null without a head axis, `shape`
+ * Of attention, what is the model's own is left out.  `layer` is null outside the blocks, `heads` (the indices kept) null without a head axis, `shape`
  * that of `data`, whose nested lists are [T,n] or [heads,T,n].  JSON has no -inf, inf and nan: they
  * are null and counted in `nonfinite`.  Tokens of ids alone have nulls beside `id`.  Items stand on
  * lines of their own, unless `eol` is "". */
@@ -32,6 +33,8 @@ void attn_doc_end(struct attn_doc *d);
 
 /* Values that other documents have too. */
 void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job);
+/* "attention", "scale", "dropout" and "seed", as far as they are not the model's own, each after a comma and `between`. */
+void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between);
 void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol);
 void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n);
 void attn_doc_string(struct attn_out *o, const char *s);            /* NULL: null */

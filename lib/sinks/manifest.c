@@ -37,6 +37,7 @@ static void options(struct attn_out *o, const struct attn_sink_job *job, const c
     member(o, "layer", asked.layers);
     attn_out_char(o, ',');
     member(o, "head", asked.heads);
+    attn_doc_kind(o, &job->kind, "");
     attn_out_str(o, "},\n");
 }
 

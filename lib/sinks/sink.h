@@ -12,6 +12,13 @@
 #include "base/team.h"
 #include "trace/select.h"
 
+/* What of attention is not the model's own. */
+struct attn_sink_kind {
+    const char *attention, *scale;      /* as on the command line; NULL: the model's */
+    double dropout; uint64_t seed;
+    const char *note;                   /* all of it, to follow a matrix's title; NULL or "": nothing */
+};
+
 struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_info *model;
     const char *digest;                 /* of the model; may be NULL for formats that do not show it */
@@ -22,6 +29,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_tokens *cross;    /* of the other text, at whose keys this one looks; NULL: there is none */
     const char *cross_text; size_t cross_len;
     const char *command;
+    struct attn_sink_kind kind;
     const char *path;                   /* NULL or "-": standard output */
     struct attn_team *team;             /* for what is worth sharing out; NULL: the caller alone */
     int precision, width;

@@ -77,7 +77,8 @@ static void print_title(struct text *t, const struct attn_piece *p, int head)
         attn_out_printf(t->out, "layer %d", p->of->layer);
     if (head >= 0)
         attn_out_printf(t->out, ", %s %d", head_noun(t, p), head);
-    attn_out_printf(t->out, "%s%s%s", p->of->layer >= 0 ? ": " : "", attn_act_title(p->of->act), attn_act_axes(p->of->act));
+    attn_out_printf(t->out, "%s%s%s%s", p->of->layer >= 0 ? ": " : "", attn_act_title(p->of->act),
+                    t->job->kind.note ? t->job->kind.note : "", attn_act_axes(p->of->act));
     attn_paint(t->out, t->job->color, ATTN_PLAIN);
     attn_out_char(t->out, '\n');
     attn_paint(t->out, t->job->color, ATTN_DIM);

@@ -49,9 +49,13 @@ _attn_cli()
         --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
         --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
         --cell) : ;;
+        --attention) : ;;
+        --scale) : ;;
+        --dropout) : ;;
+        --seed) : ;;
         --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --cross --cross-file --cross-ids --show --layer --head --format --output --precision --color-scale --hide-first --palette --cell --compute --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --cross --cross-file --cross-ids --show --layer --head --format --output --precision --color-scale --hide-first --palette --cell --attention --scale --dropout --seed --compute --threads --quiet --help --version' "$cur" ;;
         esac ;;
     tokenize)
         case $prev in
@@ -85,9 +89,12 @@ _attn_cli()
         --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
         --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
         --cell) : ;;
+        --attention) : ;;
+        --scale) : ;;
+        --dropout) : ;;
         --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --prompt --special --bos --ids --max-tokens --temperature --top-k --top-p --seed --stop --ignore-eos --format --output --show --layer --head --color-scale --hide-first --palette --cell --compute --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --prompt --special --bos --ids --max-tokens --temperature --top-k --top-p --seed --stop --ignore-eos --format --output --show --layer --head --color-scale --hide-first --palette --cell --attention --scale --dropout --compute --threads --quiet --help --version' "$cur" ;;
         esac ;;
     score)
         case $prev in
@@ -98,9 +105,13 @@ _attn_cli()
         --ids) : ;;
         --stride) : ;;
         --format) _attn_cli_words 'text json' "$cur" ;;
+        --attention) : ;;
+        --scale) : ;;
+        --dropout) : ;;
+        --seed) : ;;
         --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --stride --format --compute --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --stride --format --attention --scale --dropout --seed --compute --threads --quiet --help --version' "$cur" ;;
         esac ;;
     explain)
         case $prev in

@@ -1,0 +1,139 @@
+/* --attention, --scale, --dropout and --seed, as a shell meets them. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdio.h>
+
+#define LIFE "-s 'Life is short, eat dessert first' "
+#define RUN "\"$A\" run -q " LIFE
+#define STACKED "-m models/stacked -s 'The cat sees the moth' "
+
+static const struct { const char *options, *says; } wrong[] = {
+    {"--attention window:0", "window:W"}, {"--attention window:-1", "window:W"}, {"--attention strided:4", "strided:W,S"},
+    {"--attention random:1,2", "random:W,R,SEED"}, {"--attention block:0", "block:B"}, {"--attention block:1e3", "block:B"},
+    {"--attention window:4,", "window:W"}, {"--attention windoww:4", "window:W"}, {"--attention ''", "window:W"},
+    {"--attention window:18446744073709551616", "window:W"}, {"--scale two", "none, sqrt or a number"}, {"--scale 1e99", "1e+30"},
+    {"--scale nan", "none, sqrt or a number"}, {"--scale ' 1'", "none, sqrt or a number"}, {"--dropout 1", "below 1"},
+    {"--dropout -0.5", "below 1"}, {"--dropout x", "not a number"}, {"--seed -1", "not a whole number"},
+    {"--attention linear --scale none", "do not go together"}, {"--scale 2 --attention linear", "do not go together"}};
+enum { WRONG = sizeof wrong / sizeof *wrong };
+
+START_TEST(wrong_options_end_with_2)
+{
+    static const char *const commands[] = {"run", "generate", "score"};
+    char line[256];
+    snprintf(line, sizeof line, "\"$A\" %s " LIFE " %s 2>&1", commands[_i % 3], wrong[_i].options);
+    expect(line, 2, wrong[_i].says);
+}
+END_TEST
+
+START_TEST(titles_and_documents_tell)
+{
+    expect(RUN "--attention window:2 --scale 0.5 --dropout 0.25 --seed 9", 0,
+           "layer 0, head 0: attention pattern, window:2, scale 0.5, dropout 0.25 (seed 9) (rows: queries, columns: keys)\n");
+    expect(RUN "--dropout 0.25 --show context", 0, "layer 0: context vectors, dropout 0.25 (seed 0)\n");
+    expect(RUN "--dropout 0.25 --format term", 0, "attention pattern, dropout 0.25 (seed 0)");
+    expect(RUN "--dropout 0.25 --format svg", 0, "attention pattern, dropout 0.25 (seed 0)");
+    expect(RUN "--dropout 0.25 --format html", 0, "attention pattern, dropout 0.25 (seed 0)");
+    expect(RUN "--attention causal --scale none --dropout 0.25 --seed 9 --format json", 0,
+           "\"attention\":\"causal\",\n\"scale\":\"none\",\n\"dropout\":0.25,\n\"seed\":9,\n\"tokens\"");
+    expect(RUN "--scale -0.1 --format json", 0, "\"scale\":-0.1,\n\"tokens\"");
+    expect(RUN "--attention random:1,1,7 --dropout 0.5 -o $D/d --format npy && cat $D/d/manifest.json", 0,
+           "first' --format npy --attention random:1,1,7 --dropout 0.5\",");
+    expect("cat $D/d/manifest.json", 0, "\"head\":null,\"attention\":\"random:1,1,7\",\"dropout\":0.5,\"seed\":0}");
+    expect("\"$A\" score " STACKED "--attention window:2 --dropout 0.5 --format json", 0,
+           "\"attention\": \"window:2\",\n \"dropout\": 0.5,\n \"seed\": 0,\n \"tokens\"");
+    expect("\"$A\" generate -q " STACKED "--attention linear -n 1 --format json", 0, "\"attention\": \"linear\",\n \"tokens\"");
+}
+END_TEST
+
+/* Two commands whose activations have the same bits. */
+static void expect_same_numbers(const char *one, const char *other)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "\"$A\" run -q %s -o $D/a.npz && \"$A\" run -q %s -o $D/b.npz && cmp $D/a.npz $D/b.npz && echo same",
+             one, other);
+    expect_exactly(line, "same\n");
+}
+
+START_TEST(kinds_agree_where_they_are_one)
+{
+    const char *neo = "-m tests/golden/checkpoints/neo-h --ids 1,2,3,4,5,6,7,8,9,10 ";
+    char one[256], other[256];
+    expect_same_numbers(STACKED "--show '*'", STACKED "--show '*' --attention model");
+    expect_same_numbers(STACKED "--show '*' --attention causal", STACKED "--show '*' --attention window:5");
+    expect_same_numbers(STACKED "--show '*'", STACKED "--show '*' --attention causal --scale sqrt");
+    expect_same_numbers(STACKED "--show '*' --scale none", STACKED "--show '*' --scale 1");
+    expect_same_numbers(STACKED "--show '*' --attention linear -t 1", STACKED "--show '*' --attention linear -t 5");
+    expect_same_numbers(STACKED "--show logits --attention linear", STACKED "--show logits,pattern --attention linear --show logits");
+    expect_same_numbers(STACKED "--show '*' --dropout 0.3 --seed 5 -t 1", STACKED "--show '*' --dropout 0.3 --seed 5 -t 5");
+    snprintf(one, sizeof one, "%s --show logits --attention causal", neo);         /* local layers see all keys, too */
+    snprintf(other, sizeof other, "%s --show logits --attention window:10", neo);
+    expect_same_numbers(one, other);
+    snprintf(one, sizeof one, "\"$A\" run -q %s --show logits -o $D/c.npz; cmp -s $D/a.npz $D/c.npz; echo $?", neo);
+    expect_exactly(one, "1\n");
+}
+END_TEST
+
+static const char *const growing[] = {"model", "causal", "window:3", "strided:2,3", "random:2,2,5", "linear", "block:3",
+                                      "causal --dropout 0.2 --seed 3", "linear --dropout 0.2", "random:1,3,1 --scale none"};
+enum { GROWING = sizeof growing / sizeof *growing };
+
+/* Token by token through the cache, and all at once: the same log-probabilities to the last digit. */
+START_TEST(generation_is_what_all_at_once_gives)
+{
+    static const char *const models[] = {"models/stacked", "tests/golden/checkpoints/llama-f", "tests/golden/checkpoints/neo-h"};
+    char line[1024];
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        snprintf(line, sizeof line,
+                 "\"$A\" generate -q -m %s --ids 1,2,3,4,5,6 -n 14 --ignore-eos --attention %s --format json >$D/g && "
+                 "\"$A\" score -m %s --attention %s --format json "
+                 "--ids $(grep -o '\"id\": [0-9]*' $D/g | cut -d' ' -f2 | paste -sd,) >$D/s && "
+                 "grep -c '\"id\"' $D/s && grep '\"id\"' $D/g | grep -o '\"logprob.*}' >$D/g2; grep '\"id\"' $D/s | grep -o '\"logprob.*}' | cmp - $D/g2",
+                 models[m], growing[_i], models[m], growing[_i]);
+        expect_exactly(line, "20\n");
+    }
+}
+END_TEST
+
+START_TEST(kinds_that_look_ahead_are_refused)
+{
+    expect("\"$A\" generate " STACKED "--attention full 2>&1", 2, "tokens see those after them");
+    expect("\"$A\" generate " STACKED "--attention causal-renorm 2>&1", 2, "softmax over all tokens");
+    expect("\"$A\" score " STACKED "--attention full 2>&1", 2, "tokens see those after them");
+    expect("\"$A\" score -q " STACKED "--attention causal-renorm", 0, "perplexity");
+    sh("cp -r models/stacked $D/m && sed -i 's/\"causal\"/\"none\"/' $D/m/config.json");
+    expect("\"$A\" generate -m $D/m -s 'the cat' --attention linear 2>&1", 1, "has no mask");
+    expect("\"$A\" generate -m $D/m -s 'the cat' --attention block:2 2>&1", 1, "has no mask");
+    expect_same("\"$A\" generate -q -m $D/m -s 'the cat' -n 5 --attention causal", "\"$A\" generate -q -m models/stacked -s 'the cat' -n 5");
+    expect("\"$A\" run " LIFE "--attention linear --show dots 2>&1", 1, "neither dots nor scores");
+    expect("\"$A\" run -q " LIFE "--attention linear --show '*' | grep -c 'dots\\|scores'", 1, "0\n");
+}
+END_TEST
+
+START_TEST(renormalising_is_reported)
+{
+    expect("\"$A\" run " LIFE "--attention causal-renorm 2>&1 >/dev/null", 0, "no weight is more than");
+    expect_exactly("\"$A\" run -q " LIFE "--attention causal-renorm 2>&1 >/dev/null", "");
+    expect("\"$A\" run " LIFE "--attention causal-renorm --scale 5000 2>&1 >/dev/null", 0, "were rounded to 0");
+    expect("\"$A\" run -q " LIFE "--attention causal-renorm --scale 5000 --show '*' --format json | grep -c '\"nonfinite\":[1-9]'", 1, "0\n");
+}
+END_TEST
+
+Suite *suite_kinds_cmd(void)
+{
+    Suite *s = suite_create("kinds_cmd");
+    TCase *c = tcase_create("kinds_cmd");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, wrong_options_end_with_2, 0, WRONG);
+    tcase_add_test(c, titles_and_documents_tell);
+    tcase_add_test(c, kinds_agree_where_they_are_one);
+    tcase_add_loop_test(c, generation_is_what_all_at_once_gives, 0, GROWING);
+    tcase_add_test(c, kinds_that_look_ahead_are_refused);
+    tcase_add_test(c, renormalising_is_reported);
+    suite_add_tcase(s, c);
+    return s;
+}

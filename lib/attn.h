@@ -563,12 +563,20 @@ int attn_train_save(struct attn_train *t, struct attn_err *err);
 /* As it is now, until the next step. */
 const struct attn_model *attn_train_model(const struct attn_train *t);
 
-struct attn_gradients { double loss, norm; size_t tensors; };       /* norm: of all of them as one vector */
-/* The mean over ids[1..n] of -log p(id given those before it), as the model predicts it from ids[0..n-1] in one go, and
- * the gradient of that by each of the model's tensors, written to `path` (NULL or "-": standard output) as .safetensors,
- * float32 under the tensors' own names and in their own layout.  The model is left as it is. */
-int attn_gradients(struct attn_gradients *out, const char *path, const struct attn_model *m, const int32_t *ids, size_t n,
-                   int threads, struct attn_err *err);
+/* The loss of a model and its gradient by each of its tensors, which are left as they are.  rows: tokens of all sentences
+ * together, at most.  The model must outlive it. */
+struct attn_gradient;
+int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, size_t rows, int threads, struct attn_err *err);
+void attn_gradient_free(struct attn_gradient *g);                   /* NULL is fine */
+/* Of n sentences of T[i] tokens, one after the other in ids: the mean of -log p(token given those before it in its sentence),
+ * over all tokens but the first ones, as the model predicts them when all are read at once.  A loss that is not finite is an
+ * error that names the place. */
+int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n, struct attn_err *err);
+/* Of the last run: by tensor i of attn_model_tensor, in its layout; the length of all of it as one vector. */
+const float *attn_gradient_of(const struct attn_gradient *g, size_t tensor, size_t *count);
+double attn_gradient_norm(const struct attn_gradient *g);
+/* As .safetensors, float32 under the tensors' own names; path NULL or "-": standard output. */
+int attn_gradient_save(const struct attn_gradient *g, const char *path, struct attn_err *err);
 
 /* ---- measuring ------------------------------------------------------------------------- */
 

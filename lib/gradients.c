@@ -1,4 +1,4 @@
-/* gradients.c - the loss of a model on one text, and its gradient as a file of tensors. */
+/* gradients.c - the loss of a model on some sentences, and its gradient: in memory, or as a file of tensors. */
 #include "attn.h"
 
 #include "base/err.h"
@@ -7,8 +7,101 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* ---- the file ---- */
+struct attn_gradient {
+    struct attn_params *p;
+    struct attn_grad *grad;
+    int32_t *targets; size_t rows;      /* the most tokens of a batch */
+};
+
+int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, size_t rows, int threads, struct attn_err *err)
+{
+    *out = NULL;
+    struct attn_gradient *g = calloc(1, sizeof *g);
+    if (!g || rows > SIZE_MAX / sizeof *g->targets - 1 || !(g->targets = calloc(rows + 1, sizeof *g->targets))) {
+        free(g);
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for the gradients of %zu tokens", rows);
+    }
+    struct attn_grad_plan plan = {.threads = threads, .longest = rows < m->w.n.n_ctx ? rows : m->w.n.n_ctx};
+    g->rows = rows;
+    int rc = attn_params_new(&g->p, m, err);
+    if (!rc)
+        rc = attn_grad_new(&g->grad, g->p, &plan, err);
+    if (rc) {
+        attn_gradient_free(g);
+        return rc;
+    }
+    *out = g;
+    return ATTN_OK;
+}
+
+void attn_gradient_free(struct attn_gradient *g)
+{
+    if (!g)
+        return;
+    attn_grad_free(g->grad);
+    attn_params_free(g->p);
+    free(g->targets);
+    free(g);
+}
+
+/* ---- a batch ---- */
+
+static int check(const struct attn_gradient *g, const size_t *T, size_t n, struct attn_err *err)
+{
+    const struct attn_model *m = g->p->model;
+    size_t left = g->rows, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (T[i] > m->w.n.n_ctx)
+            return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it", T[i],
+                             m->source.name, m->w.n.n_ctx);
+        if (T[i] > left)
+            return attn_fail(err, ATTN_EUSAGE, "sentence %zu has %zu tokens, but %zu of the %zu planned rows are left", i, T[i], left,
+                             g->rows);
+        left -= T[i];
+        most = T[i] > most ? T[i] : most;
+    }
+    if (most < 2)
+        return attn_fail(err, ATTN_EFORMAT, "the text has %zu token%s, expected at least 2: a loss is how well tokens predict "
+                         "those after them", most, most ? "" : "s");
+    return ATTN_OK;
+}
+
+/* Each token should predict the next; the last one of a sentence nothing. */
+static void aim(int32_t *targets, const int32_t *ids, const size_t *T, size_t n)
+{
+    for (size_t i = 0; i < n; ids += T[i], targets += T[i], i++)
+        for (size_t t = 0; t < T[i]; t++)
+            targets[t] = t + 1 < T[i] ? ids[t + 1] : -1;
+}
+
+int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n, struct attn_err *err)
+{
+    struct attn_grad_batch batch = {.ids = ids, .targets = g->targets, .T = T, .sentences = n};
+    int rc = check(g, T, n, err);
+    if (rc)
+        return rc;
+    aim(g->targets, ids, T, n);
+    memset(g->p->grad, 0, g->p->count * sizeof *g->p->grad);
+    return attn_grad_add(g->grad, loss, &batch, err);
+}
+
+/* ---- what came of it ---- */
+
+const float *attn_gradient_of(const struct attn_gradient *g, size_t tensor, size_t *count)
+{
+    *count = g->p->param[tensor].count;
+    return g->p->grad + g->p->param[tensor].at;
+}
+
+double attn_gradient_norm(const struct attn_gradient *g)
+{
+    double sum = 0;
+    for (size_t i = 0; i < g->p->count; i++)
+        sum += (double)g->p->grad[i] * (double)g->p->grad[i];
+    return sqrt(sum);
+}
 
 static int write_tensors(struct attn_out *out, const struct attn_params *p, struct attn_err *err)
 {
@@ -21,73 +114,14 @@ static int write_tensors(struct attn_out *out, const struct attn_params *p, stru
     return rc;
 }
 
-static int save(const char *path, const struct attn_params *p, struct attn_err *err)
+int attn_gradient_save(const struct attn_gradient *g, const char *path, struct attn_err *err)
 {
     struct attn_out *out = NULL;
     int rc = attn_out_open(&out, path, err);
     if (!rc)
-        rc = write_tensors(out, p, err);
+        rc = write_tensors(out, g->p, err);
     if (!rc)
         rc = attn_out_commit(out, err);
     attn_out_close(out);
-    return rc;
-}
-
-/* ---- the numbers ---- */
-
-static double norm_of(const struct attn_params *p)
-{
-    double sum = 0;
-    for (size_t i = 0; i < p->count; i++)
-        sum += (double)p->grad[i] * (double)p->grad[i];
-    return sqrt(sum);
-}
-
-/* Each token should predict the next; the last one nothing. */
-static int differentiate(double *loss, struct attn_params *p, const int32_t *ids, size_t n, int threads, struct attn_err *err)
-{
-    struct attn_grad *g = NULL;
-    struct attn_grad_plan plan = {.threads = threads, .rows = n, .longest = n};
-    int32_t *targets = malloc((n + 1) * sizeof *targets);
-    if (!targets)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %zu tokens", n);
-    for (size_t i = 0; i < n; i++)
-        targets[i] = i + 1 < n ? ids[i + 1] : -1;
-    struct attn_grad_batch batch = {.ids = ids, .targets = targets, .T = &n, .sentences = 1};
-    int rc = attn_grad_new(&g, p, &plan, err);
-    if (!rc)
-        rc = attn_grad_add(g, loss, &batch, err);
-    attn_grad_free(g);
-    free(targets);
-    return rc;
-}
-
-static int check(const struct attn_model *m, size_t n, struct attn_err *err)
-{
-    if (n < 2)
-        return attn_fail(err, ATTN_EFORMAT, "the text has %zu token%s, expected at least 2: a loss is how well tokens predict "
-                         "those after them", n, n ? "" : "s");
-    if (n > m->w.n.n_ctx)
-        return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it", n,
-                         m->source.name, m->w.n.n_ctx);
-    return ATTN_OK;
-}
-
-int attn_gradients(struct attn_gradients *out, const char *path, const struct attn_model *m, const int32_t *ids, size_t n,
-                   int threads, struct attn_err *err)
-{
-    struct attn_params *p = NULL;
-    *out = (struct attn_gradients){0};
-    int rc = check(m, n, err);
-    if (!rc)
-        rc = attn_params_new(&p, m, err);
-    if (!rc)
-        rc = differentiate(&out->loss, p, ids, n, threads, err);
-    if (!rc) {
-        out->tensors = p->n;
-        out->norm = norm_of(p);
-        rc = save(path, p, err);
-    }
-    attn_params_free(p);
     return rc;
 }

@@ -98,7 +98,7 @@ static void ck_amount(const cJSON *stages, const char *name, double scale, doubl
 
 START_TEST(what_is_counted)
 {
-    cJSON *j = measure("-m \"$D/m\" -t 1 --stage 'prefill.f32.T*,decode.*'");
+    cJSON *j = measure("-m \"$D/m\" -t 1 --stage 'prefill.f32.T*,decode.*,train.16'");
     const cJSON *stages = golden_get(j, "stages");
     double block = 16 * 16 + 2 * 16 * 8 + 16 * 16 + 2 * 16 * 32, logits = 16 * 40;
     static const int T[] = {32, 128, 512, 1024};
@@ -110,6 +110,7 @@ START_TEST(what_is_counted)
         snprintf(name, sizeof name, "prefill.f32.T%d.watched", T[i]);
         ck_amount(stages, name, 1e9, flops);
     }
+    ck_amount(stages, "train.16", 1e9, 3 * 16 * (2.0 * 256 * (2 * block + logits) + 8.0 * 4 * 2 * 256 * 257));
     double weights = 2 * (2 * block + logits), token = 2 * 2 * (4 + 4) * 4;      /* bytes; of 2 heads in 2 layers */
     ck_amount(stages, "decode.bf16.ctx128", 1e9, weights + 131 * token);
     ck_amount(stages, "decode.bf16.ctx900", 1e9, weights + 903 * token);

@@ -27,6 +27,7 @@ static const struct stage stages[] = {
     DECODE("f32", "F32", 128), DECODE("f32", "F32", 900), DECODE("f16", "F16", 128), DECODE("f16", "F16", 900),
     DECODE("bf16", "BF16", 128), DECODE("bf16", "BF16", 900),
     {"batch.100", &batch_kind, TO_F32, "GFLOP/s", 1e9, 100, .what = NULL},
+    {"train.16", &train_kind, TO_F32, "GFLOP/s", 1e9, 16, .what = NULL},
     {"tokenize", &tokenize_kind, TO_READ, "MB/s", 1e6, .alone = true},
     {"csv", &files_kind, TO_WRITE, "MB/s", 1e6, 512, .what = "csv"},
     {"npy", &files_kind, TO_WRITE, "MB/s", 1e6, 512, .what = "npy"},
@@ -247,7 +248,7 @@ static int bench(struct attn_err *err)
 }
 
 static const char *const formats[] = {"text", "json", NULL};
-static const char *const groups[] = {"prefill.*", "prefill.f32.*", "prefill.bf16.*", "decode.*", "batch.100", "tokenize", "csv", "npy",
+static const char *const groups[] = {"prefill.*", "prefill.f32.*", "prefill.bf16.*", "decode.*", "batch.100", "train.16", "tokenize", "csv", "npy",
                                      "startup*", NULL};
 
 static const struct option options[] = {
@@ -268,7 +269,8 @@ const struct command bench_command = {
     .about = "Measures what this machine can do at most, and beside it what this program does, in one process: samples of a stage "
              "and of its limit take turns, and the ratio is that of their medians.  Compare ratios of one run: machines are shared, and "
              "change.  Floating point operations are 2 for each row and matrix parameter used, scores and sums of "
-             "values of the keys that are visible, and the last row of logits; the bytes of a decoding step are the weights, keys and values it "
+             "values of the keys that are visible, and the last row of logits (in training all rows, and twice as much again on the way "
+             "back); the bytes of a decoding step are the weights, keys and values it "
              "reads; of files, what is in them.  What the model cannot do is left out.",
     .examples = (const struct pair[]){
         {"attn-cli bench", "with the model built into the binary: starting, and little else"},
@@ -284,6 +286,7 @@ const struct command bench_command = {
         {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading memory (weights "
          "that fit into the caches may pass it)"},
         {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; multiply-adds"},
+        {"train.16", "the loss on 16 sentences of 256 tokens and its gradient by every weight, of models of up to 16 million; multiply-adds"},
         {"tokenize", "1 MiB of words of the vocabulary; reading memory"},
         {"csv, npy", "every pattern of a text of up to 512 tokens, written to files in memory where there is /dev/shm; "
          "writing such files"},

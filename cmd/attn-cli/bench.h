@@ -34,7 +34,7 @@ struct stage_kind {
     const char *(*lacks)(const struct stage *s, const struct bench *b);    /* why it cannot be; NULL: it can */
     int (*start)(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err);
 };
-extern const struct stage_kind prefill_kind, batch_kind, decode_kind, tokenize_kind, files_kind, program_kind;
+extern const struct stage_kind prefill_kind, batch_kind, train_kind, decode_kind, tokenize_kind, files_kind, program_kind;
 
 enum held_against { TO_F32, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS, LIMITS };
 struct stage {

@@ -15,7 +15,9 @@ struct session {
     struct attn_tokenizer *tokenizer;
     struct attn_tokens *tokens;
     int32_t *ids;
-    struct attn_gradients result;
+    struct attn_info info;
+    struct attn_gradient *gradient;
+    double loss;
 };
 
 static int print_json(const struct session *s, struct attn_err *err)
@@ -27,11 +29,11 @@ static int print_json(const struct session *s, struct attn_err *err)
     for (size_t i = 0; i < s->tokens->n; i++)
         printf("%s%d", i ? ", " : "", s->tokens->tok[i].id);
     fputs("],\n \"loss\": ", stdout);
-    json_real(stdout, s->result.loss);
+    json_real(stdout, s->loss);
     printf(",\n \"n\": %zu,\n \"gradients\": ", s->tokens->n - 1);
     json_text(stdout, s->path);
-    printf(",\n \"tensors\": %zu,\n \"norm\": ", s->result.tensors);
-    json_real(stdout, s->result.norm);
+    printf(",\n \"tensors\": %zu,\n \"norm\": ", s->info.tensors);
+    json_real(stdout, attn_gradient_norm(s->gradient));
     fputs("}\n", stdout);
     return ATTN_OK;
 }
@@ -40,13 +42,17 @@ static int differentiate(struct session *s, const struct input *in, struct attn_
 {
     if (open_model(&s->model, &train_command, err) || input_tokens(&s->tokens, &s->tokenizer, in, err) ||
         input_ids(&s->ids, s->tokens, err) ||
-        attn_gradients(&s->result, s->path, s->model, s->ids, s->tokens->n, (int)common.threads.n, err))
+        attn_gradient_new(&s->gradient, s->model, s->tokens->n, (int)common.threads.n, err) ||
+        attn_gradient_run(s->gradient, &s->loss, s->ids, &s->tokens->n, 1, err) ||
+        attn_gradient_save(s->gradient, s->path, err))
         return err->code;
+    attn_model_info(s->model, &s->info);
     return print_json(s, err);
 }
 
 static void end(struct session *s)
 {
+    attn_gradient_free(s->gradient);
     free(s->ids);
     attn_tokens_free(s->tokens);
     attn_tokenizer_close(s->tokenizer);

@@ -39,7 +39,7 @@ size_t attn_work_desk(const struct attn_work *t)
 {
     const struct attn_dims *n = &t->w->n;
     size_t k = attn_keys_size(t->longest, n->dh, n->dh), v = attn_keys_size(t->longest, n->dv, n->dv), bands, all;
-    if (k == SIZE_MAX || v == SIZE_MAX || __builtin_mul_overflow(2 * ATTN_BAND + n->dh + n->dv, ld_of(t->longest), &bands) ||
+    if (k == SIZE_MAX || v == SIZE_MAX || __builtin_mul_overflow(n->dh + n->dv + 2 * (size_t)ATTN_BAND, ld_of(t->longest), &bands) ||
         __builtin_add_overflow(k, v, &all) || __builtin_add_overflow(all, bands, &all) ||
         __builtin_add_overflow(all, (t->longest + 1) * PANEL, &all))
         return SIZE_MAX;

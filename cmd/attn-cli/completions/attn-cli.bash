@@ -282,7 +282,7 @@ _attn_cli()
     bench)
         case $prev in
         -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
-        --stage) _attn_cli_list 'prefill.* prefill.f32.* prefill.bf16.* decode.* batch.100 tokenize csv npy startup*' "$cur" ;;
+        --stage) _attn_cli_list 'prefill.* prefill.f32.* prefill.bf16.* decode.* batch.100 train.16 tokenize csv npy startup*' "$cur" ;;
         --seconds) : ;;
         -t|--threads) : ;;
         --format) _attn_cli_words 'text json' "$cur" ;;

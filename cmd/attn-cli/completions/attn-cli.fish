@@ -284,7 +284,7 @@ complete -c attn-cli -n '__fish_seen_subcommand_from train' -l help -s h -d 'pri
 complete -c attn-cli -n '__fish_seen_subcommand_from train' -l version -d 'print the version and end'
 complete -c attn-cli -n __fish_use_subcommand -a bench -d 'measure this machine\'s limits and how close each stage comes'
 complete -c attn-cli -n '__fish_seen_subcommand_from bench' -l model -s m -x -a 'life (__fish_complete_directories)' -d 'the model'
-complete -c attn-cli -n '__fish_seen_subcommand_from bench' -l stage -x -a '(__fish_append , "prefill.*" "prefill.f32.*" "prefill.bf16.*" "decode.*" "batch.100" "tokenize" "csv" "npy" "startup*")' -d 'only these stages, with commas between them'
+complete -c attn-cli -n '__fish_seen_subcommand_from bench' -l stage -x -a '(__fish_append , "prefill.*" "prefill.f32.*" "prefill.bf16.*" "decode.*" "batch.100" "train.16" "tokenize" "csv" "npy" "startup*")' -d 'only these stages, with commas between them'
 complete -c attn-cli -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'about how long each stage is measured, at least three times'
 complete -c attn-cli -n '__fish_seen_subcommand_from bench' -l threads -s t -x -d 'measure on N threads'
 complete -c attn-cli -n '__fish_seen_subcommand_from bench' -l format -x -a 'text json' -d 'how to print'

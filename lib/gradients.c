@@ -19,7 +19,7 @@ int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, si
 {
     *out = NULL;
     struct attn_gradient *g = calloc(1, sizeof *g);
-    if (!g || rows > SIZE_MAX / sizeof *g->targets - 1 || !(g->targets = calloc(rows + 1, sizeof *g->targets))) {
+    if (!g || rows == SIZE_MAX || !(g->targets = calloc(rows + 1, sizeof *g->targets))) {
         free(g);
         return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for the gradients of %zu tokens", rows);
     }
@@ -54,17 +54,17 @@ static int check(const struct attn_gradient *g, const size_t *T, size_t n, struc
     size_t left = g->rows, most = 0;
     for (size_t i = 0; i < n; i++) {
         if (T[i] > m->w.n.n_ctx)
-            return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it", T[i],
-                             m->source.name, m->w.n.n_ctx);
+            return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten "
+                             "it", T[i], m->source.name, m->w.n.n_ctx);
         if (T[i] > left)
-            return attn_fail(err, ATTN_EUSAGE, "sentence %zu has %zu tokens, but %zu of the %zu planned rows are left", i, T[i], left,
-                             g->rows);
+            return attn_fail(err, ATTN_EUSAGE, "sentence %zu has %zu tokens, but %zu of the %zu planned rows are left", i,
+                             T[i], left, g->rows);
         left -= T[i];
         most = T[i] > most ? T[i] : most;
     }
     if (most < 2)
-        return attn_fail(err, ATTN_EFORMAT, "the text has %zu token%s, expected at least 2: a loss is how well tokens predict "
-                         "those after them", most, most ? "" : "s");
+        return attn_fail(err, ATTN_EFORMAT, "the text has %zu token%s, expected at least 2: a loss is how well tokens "
+                         "predict those after them", most, most ? "" : "s");
     return ATTN_OK;
 }
 
@@ -76,7 +76,8 @@ static void aim(int32_t *targets, const int32_t *ids, const size_t *T, size_t n)
             targets[t] = t + 1 < T[i] ? ids[t + 1] : -1;
 }
 
-int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n, struct attn_err *err)
+int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n,
+                      struct attn_err *err)
 {
     struct attn_grad_batch batch = {.ids = ids, .targets = g->targets, .T = T, .sentences = n};
     int rc = check(g, T, n, err);

@@ -38,15 +38,16 @@ static void norm_chunk(void *ctx, size_t item, int worker)
     size_t n = j->x->cols;
     float *part = s->room + item * 2 * n;
     memset(part, 0, 2 * n * sizeof *part);
-    struct attn_norm_back b = {.dw = part, .db = s->db ? part + n : NULL, .w = s->norm->weight.data, .eps = s->eps, .rms = s->norm->rms};
+    struct attn_norm_back b = {.dw = part, .db = s->db ? part + n : NULL, .w = s->norm->weight.data, .eps = s->eps,
+                               .rms = s->norm->rms};
     for (size_t i = item * CHUNK; i < end_of(j->x, item); i++) {
         b.dx = row(j->to, i);
         attn_vec_norm_back(&b, row(j->dy, i), row(j->x, i), n);
     }
 }
 
-void attn_slopes_norm(struct attn_team *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_rows *x,
-                      const struct attn_slopes_norm *s)
+void attn_slopes_norm(struct attn_team *t, const struct attn_rows *dx, const struct attn_rows *dy,
+                      const struct attn_rows *x, const struct attn_slopes_norm *s)
 {
     size_t n = x->cols;
     struct job j = {.to = dx, .dy = dy, .x = x, .norm = s};
@@ -73,8 +74,8 @@ static void activate_chunk(void *ctx, size_t item, int worker)
     }
 }
 
-void attn_slopes_activate(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x, const struct attn_rows *linear,
-                          enum attn_mlp_form kind)
+void attn_slopes_activate(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,
+                          const struct attn_rows *linear, enum attn_mlp_form kind)
 {
     struct job j = {.dy = dy, .x = x, .to = linear, .kind = kind};
     each_chunk(t, dy, 40, activate_chunk, &j);

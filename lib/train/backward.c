@@ -33,11 +33,8 @@ static struct attn_rows target(struct attn_work *t, const struct attn_rows *dx, 
 static void leave(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x, const struct attn_norm *norm,
                   const struct attn_norm *g)
 {
-    if (!norm->weight.data)
-        return;
-    struct attn_rows dy = attn_work_rows(t, t->dy, dx->cols);
-    struct attn_slopes_norm s = {.norm = norm, .eps = t->w->eps, .dw = (float *)g->weight.data, .db = (float *)g->bias.data, .room = t->sums};
-    attn_slopes_norm(t->team, dx, &dy, x, &s);
+    if (norm->weight.data)
+        attn_work_back_norm(t, dx, x, norm, g);
 }
 
 static void attention(struct attn_work *t, size_t layer, const struct attn_rows *dx, const struct attn_rows *behind)
@@ -46,7 +43,8 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     const struct attn_block *b = &t->w->block[layer], *g = &t->g->block[layer];
     const struct attn_kept *kept = &t->layer[layer];
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_ATTENTION, layer, t->drop_branch);
-    struct attn_rows context = attn_work_rows(t, kept->context, n->H * n->dv), dcontext = attn_work_rows(t, t->dcontext, n->H * n->dv);
+    struct attn_rows context = attn_work_rows(t, kept->context, n->H * n->dv);
+    struct attn_rows dcontext = attn_work_rows(t, t->dcontext, n->H * n->dv);
     struct attn_rows dout = enter(t, dx, behind, &drop), x = attn_work_rows(t, kept->x, n->d);
     struct attn_rows dq = attn_work_rows(t, t->dq, n->H * n->dh), dk = attn_work_rows(t, t->dk, n->Hkv * n->dh);
     struct attn_rows dv = attn_work_rows(t, t->dv, n->Hkv * n->dv);

@@ -87,7 +87,8 @@ static struct attn_rows mlp(struct attn_work *t, size_t layer, const struct attn
 {
     const struct attn_block *b = &t->w->block[layer];
     struct attn_rows y = attn_work_normed(t, x, &b->norm2), pre = attn_work_rows(t, t->layer[layer].pre, t->w->n.m);
-    struct attn_rows post = attn_work_rows(t, t->post, t->w->n.m), linear = attn_work_rows(t, t->layer[layer].linear, t->w->n.m);
+    struct attn_rows post = attn_work_rows(t, t->post, t->w->n.m);
+    struct attn_rows linear = attn_work_rows(t, t->layer[layer].linear, t->w->n.m);
     bool gated = t->w->mlp == ATTN_SWIGLU;
     multiply(t, &pre, &y, gated ? &b->gate : &b->in, ATTN_STORE);
     if (gated)
@@ -102,7 +103,8 @@ static void block(struct attn_work *t, size_t layer)
     const struct attn_block *b = &t->w->block[layer];
     const struct attn_kept *kept = &t->layer[layer];
     struct attn_rows x = attn_work_rows(t, kept->x, d), next = attn_work_rows(t, t->layer[layer + 1].x, d);
-    struct attn_rows context = attn_work_rows(t, kept->context, t->w->n.H * t->w->n.dv), mid = attn_work_rows(t, kept->mid, d);
+    struct attn_rows context = attn_work_rows(t, kept->context, t->w->n.H * t->w->n.dv);
+    struct attn_rows mid = attn_work_rows(t, kept->mid, d);
     struct attn_drop first = attn_work_drop(t, ATTN_DROP_ATTENTION, layer, t->drop_branch);
     struct attn_drop second = attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch);
     attention(t, layer, &x);

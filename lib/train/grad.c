@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    ROWS = 512,                         /* of a group: enough for products, few enough to find most of them in a cache again */
+    ROWS = 512,                         /* of a group: enough for products, few enough to be found in a cache again */
     BAND = 96,                          /* rows of logits at once */
     LANES = 8,                          /* at most */
     CHUNK = 1 << 16                     /* numbers of an item when lanes are added up */
@@ -71,8 +71,8 @@ static int make_room(struct attn_grad *g, struct attn_err *err)
 static int check_plan(const struct attn_grad_plan *plan, const struct attn_model *m, struct attn_err *err)
 {
     if (!m->config.unembed)
-        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens, so there is "
-                         "no loss", m->source.name);
+        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens, so "
+                         "there is no loss", m->source.name);
     if (plan->longest > m->w.n.n_ctx)
         return attn_fail(err, ATTN_EFORMAT, "a sentence of %zu tokens is planned, but model %s takes at most %zu (n_ctx)",
                          plan->longest, m->source.name, m->w.n.n_ctx);
@@ -90,7 +90,8 @@ static void size_up(struct attn_grad *g, const struct attn_grad_plan *plan)
     g->lanes = g->p->count <= SMALL ? LANES : 1;
     g->works = (int)least(g->lanes, (size_t)g->threads);
     for (int i = 0; i < g->works; i++)
-        g->work[i] = (struct attn_work){.w = &g->p->w, .threads = i ? 1 : g->threads, .R = R, .longest = longest, .band = least(BAND, R)};
+        g->work[i] = (struct attn_work){
+            .w = &g->p->w, .threads = i ? 1 : g->threads, .R = R, .longest = longest, .band = least(BAND, R)};
 }
 
 int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct attn_grad_plan *plan, struct attn_err *err)
@@ -153,11 +154,12 @@ static int check(const struct attn_grad *g, const struct attn_grad_batch *b, siz
     for (size_t i = 0; !rc && i < rows; i++) {
         *targets += b->targets[i] >= 0;
         if (b->targets[i] >= 0 && (size_t)b->targets[i] >= V)
-            rc = attn_fail(err, ATTN_EFORMAT, "token %zu should predict id %d, but model %s has ids 0 to %zu (vocab_size %zu)", i,
-                           (int)b->targets[i], g->p->model->source.name, V - 1, V);
+            rc = attn_fail(err, ATTN_EFORMAT, "token %zu should predict id %d, but model %s has ids 0 to %zu (vocab_size "
+                           "%zu)", i, (int)b->targets[i], g->p->model->source.name, V - 1, V);
     }
     if (!rc && *targets == 0)
-        rc = attn_fail(err, ATTN_EFORMAT, "no token has another after it to predict, so there is no loss: give at least 2");
+        rc = attn_fail(err, ATTN_EFORMAT, "no token has another after it to predict, so there is no loss: give at least "
+                       "2");
     return rc;
 }
 
@@ -249,7 +251,8 @@ static int add_up(const struct pass *p, double *loss, struct attn_err *err)
         *loss += g->lane[i].loss;
     }
     if (p->learn && p->lanes > 1)
-        attn_team_run(g->team, (g->p->count + CHUNK - 1) / CHUNK, 4.0 * (double)(p->lanes * g->p->count), add_chunk, (void *)p);
+        attn_team_run(g->team, (g->p->count + CHUNK - 1) / CHUNK, 4.0 * (double)(p->lanes * g->p->count), add_chunk,
+                      (void *)p);
     return ATTN_OK;
 }
 
@@ -283,7 +286,8 @@ static int run(struct attn_grad *g, double *loss, const struct attn_grad_batch *
         return rc;
     for (int i = 0; i < g->works; i++)
         set_dropout(&g->work[i], learn ? &g->dropout : &none, b);
-    struct pass p = {.g = g, .b = b, .each = 1 / (double)(b->N ? b->N : targets), .learn = learn, .groups = count_groups(&g->work[0], b)};
+    struct pass p = {.g = g, .b = b, .each = 1 / (double)(b->N ? b->N : targets), .learn = learn,
+                     .groups = count_groups(&g->work[0], b)};
     p.lanes = least(g->lanes, p.groups);
     run_lanes(&p);
     return add_up(&p, loss, err);

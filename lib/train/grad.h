@@ -18,7 +18,7 @@
 
 struct attn_grad_plan {
     int threads;                        /* 0: as many as this process may use */
-    size_t rows;                        /* tokens worked on at once, at least of the longest sentence; more are cut into
+    size_t rows;                        /* tokens worked on at once, at least the longest sentence's; more are cut into
                                          * groups of whole sentences, which may change last bits.  0: as many as fit the
                                          * caches well */
     size_t longest;                     /* tokens of the longest sentence; 0: n_ctx of the model */

@@ -39,7 +39,8 @@ size_t attn_work_desk(const struct attn_work *t)
 {
     const struct attn_dims *n = &t->w->n;
     size_t k = attn_keys_size(t->longest, n->dh, n->dh), v = attn_keys_size(t->longest, n->dv, n->dv), bands, all;
-    if (k == SIZE_MAX || v == SIZE_MAX || __builtin_mul_overflow(n->dh + n->dv + 2 * (size_t)ATTN_BAND, ld_of(t->longest), &bands) ||
+    if (k == SIZE_MAX || v == SIZE_MAX ||
+        __builtin_mul_overflow(n->dh + n->dv + 2 * (size_t)ATTN_BAND, ld_of(t->longest), &bands) ||
         __builtin_add_overflow(k, v, &all) || __builtin_add_overflow(all, bands, &all) ||
         __builtin_add_overflow(all, (t->longest + 1) * PANEL, &all))
         return SIZE_MAX;
@@ -101,7 +102,7 @@ static void put_keys(const struct job *j, const struct item *it, bool back)
 {
     const struct attn_dims *n = &j->t->w->n;
     const struct attn_kept *kept = &j->t->layer[j->layer];
-    const float *k = kept->k + it->row * n->Hkv * n->dh + it->kv * n->dh, *v = kept->v + it->row * n->Hkv * n->dv + it->kv * n->dv;
+    const float *k = kept->k + (it->row * n->Hkv + it->kv) * n->dh, *v = kept->v + (it->row * n->Hkv + it->kv) * n->dv;
     attn_keys_put(&it->desk.k, 0, k, n->Hkv * n->dh, it->T);
     if (back) {
         attn_values_put(&it->desk.k, 0, k, n->Hkv * n->dh, it->T);
@@ -121,8 +122,9 @@ static void pattern(const struct attn_head *h, const struct attn_band *b)
     attn_band_pattern(h, b);
 }
 
-/* y's band: numbers that chance picks are 0 in all rows, forwards and backwards alike. */
-static void drop_band(const struct job *j, const struct item *it, const struct attn_head *h, const struct attn_band *b, size_t head)
+/* Numbers of a band that chance picks are 0, forwards and backwards alike. */
+static void drop_band(const struct job *j, const struct item *it, const struct attn_head *h, const struct attn_band *b,
+                      size_t head)
 {
     for (size_t i = 0; i < b->rows; i++) {
         struct attn_range seen = attn_head_seen(h, b->row0 + i);

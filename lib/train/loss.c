@@ -1,6 +1,5 @@
 /* loss.c - the output layer, the loss, and where gradients begin. */
 #include "compute/gemm.h"
-#include "compute/slopes.h"
 #include "train/work.h"
 
 #include <string.h>
@@ -51,10 +50,8 @@ double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, 
     struct job j = {.t = t, .targets = targets, .each = (float)each};
     bands(&j, &y, &dy, learn);
     if (learn && norm->weight.data) {
-        const struct attn_norm *g = &t->g->final;
-        struct attn_slopes_norm s = {.norm = norm, .eps = t->w->eps, .dw = (float *)g->weight.data, .db = (float *)g->bias.data, .room = t->sums};
         memset(dx.data, 0, dx.n * dx.ld * sizeof *dx.data);
-        attn_slopes_norm(t->team, &dx, &dy, &x, &s);
+        attn_work_back_norm(t, &dx, &x, norm, &t->g->final);
     }
     double sum = 0;
     for (size_t i = 0; i < t->rows; i++)

@@ -25,8 +25,9 @@ static int list(struct attn_params *p, struct attn_err *err)
         return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a list of %zu parameters", m->tensors);
     for (; p->n < m->tensors; p->n++) {
         const struct attn_st_tensor *t = m->tensor[p->n];
-        p->param[p->n] = (struct attn_param){.name = t->name, .ndim = t->ndim, .shape = {t->shape[0], t->ndim > 1 ? t->shape[1] : 0},
-                                             .at = p->count, .count = t->count, .decays = t->ndim == 2};
+        p->param[p->n] = (struct attn_param){
+            .name = t->name, .ndim = t->ndim, .shape = {t->shape[0], t->ndim > 1 ? t->shape[1] : 0}, .at = p->count,
+            .count = t->count, .decays = t->ndim == 2};
         p->count += up(t->count);       /* at most the bytes of files that are mapped: cannot overflow */
     }
     return ATTN_OK;
@@ -153,8 +154,8 @@ void attn_params_tensors(struct attn_st_tensor *t, const struct attn_params *p, 
 {
     for (size_t i = 0; i < p->n; i++) {
         const struct attn_param *q = &p->param[i];
-        t[i] = (struct attn_st_tensor){.name = q->name, .dtype = "F32", .ndim = q->ndim, .shape = {q->shape[0], q->shape[1]},
-                                       .count = q->count, .bytes = q->count * sizeof(float),
-                                       .data = (const unsigned char *)(data + q->at)};
+        t[i] = (struct attn_st_tensor){
+            .name = q->name, .dtype = "F32", .ndim = q->ndim, .shape = {q->shape[0], q->shape[1]}, .count = q->count,
+            .bytes = q->count * sizeof(float), .data = (const unsigned char *)(data + q->at)};
     }
 }

@@ -34,7 +34,8 @@ struct attn_params {
 int attn_params_new(struct attn_params **out, const struct attn_model *m, struct attn_err *err);
 void attn_params_free(struct attn_params *p);                       /* NULL is fine */
 
-/* The model's views, of the numbers in `block`, which is laid out as value and grad are; w->block has room for L layers. */
+/* The model's views, of the numbers in `block`, which is laid out as value and grad are; w->block has room for L of
+ * them. */
 void attn_params_bind(const struct attn_params *p, struct attn_weights *w, const float *block);
 
 /* t[n]: name, F32, shape and data of each as attn_st_write takes them; data: p->value, p->grad or another block

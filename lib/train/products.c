@@ -1,6 +1,7 @@
-/* products.c - the gradients of a product, which are two more products. */
+/* products.c - the gradients of a product, which are two more products, and of a norm. */
 #include "compute/gemm.h"
 #include "compute/outer.h"
+#include "compute/slopes.h"
 #include "train/work.h"
 
 /* Outputs that lie side by side are one part of a matrix; where heads are interleaved each has its own. */
@@ -29,16 +30,19 @@ static struct attn_rows columns(const struct attn_rows *y, const struct attn_mat
     return (struct attn_rows){y->data + i * p->out, y->ld, y->n, p->out};
 }
 
-void attn_work_back(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_mat *w, bool more)
+void attn_work_back(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy,
+                    const struct attn_mat *w, bool more)
 {
     for (size_t i = 0; i < parts(w); i++) {
-        struct attn_mat p = part(w, i), turned = {.data = p.data, .in = p.out, .out = p.in, .ld = p.ld, .by_output = !p.by_output};
+        struct attn_mat p = part(w, i);
+        struct attn_mat turned = {.data = p.data, .in = p.out, .out = p.in, .ld = p.ld, .by_output = !p.by_output};
         struct attn_rows d = columns(dy, &p, i);
         attn_gemm(t->team, dx->data, dx->ld, d.data, d.ld, d.n, &turned, more || i ? ATTN_ADD : ATTN_STORE, NULL);
     }
 }
 
-void attn_work_learn(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x, const struct attn_rows *dy)
+void attn_work_learn(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x,
+                     const struct attn_rows *dy)
 {
     for (size_t i = 0; i < parts(g); i++) {
         struct attn_mat p = part(g, i);
@@ -50,4 +54,13 @@ void attn_work_learn(struct attn_work *t, const struct attn_mat *g, const struct
         if (p.bias.data)
             attn_outer_sum(t->team, (float *)p.bias.data, &d);
     }
+}
+
+void attn_work_back_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x,
+                         const struct attn_norm *norm, const struct attn_norm *g)
+{
+    struct attn_rows dy = attn_work_rows(t, t->dy, x->cols);
+    struct attn_slopes_norm s = {.norm = norm, .eps = t->w->eps, .dw = (float *)g->weight.data,
+                                 .db = (float *)g->bias.data, .room = t->sums};
+    attn_slopes_norm(t->team, dx, &dy, x, &s);
 }

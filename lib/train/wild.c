@@ -29,8 +29,8 @@ static int look(const struct attn_work *t, const float *data, size_t cols, int a
                 continue;
             const struct attn_stretch *s = text_of(t, i);
             attn_act_name(name, act, layer);
-            return attn_fail(err, ATTN_EFORMAT, "the loss is not finite: %s holds %s at token %zu of sentence %zu, column %zu", name,
-                             what(data[i * cols + j]), i - s->row, t->first_text + (size_t)(s - t->text), j);
+            return attn_fail(err, ATTN_EFORMAT, "the loss is not finite: %s holds %s at token %zu of sentence %zu, column "
+                             "%zu", name, what(data[i * cols + j]), i - s->row, t->first_text + (size_t)(s - t->text), j);
         }
     return ATTN_OK;
 }
@@ -63,8 +63,9 @@ int attn_work_wild(const struct attn_work *t, struct attn_err *err)
     for (size_t i = 0; i < t->rows && !rc; i++)
         if (!isfinite(t->loss[i])) {
             const struct attn_stretch *s = text_of(t, i);
-            rc = attn_fail(err, ATTN_EFORMAT, "the loss is not finite: it is %s for token %zu of sentence %zu, though all before "
-                           "the logits is finite", what((float)t->loss[i]), i - s->row, t->first_text + (size_t)(s - t->text));
+            rc = attn_fail(err, ATTN_EFORMAT, "the loss is not finite: it is %s for token %zu of sentence %zu, though all "
+                           "before the logits is finite", what((float)t->loss[i]), i - s->row,
+                           t->first_text + (size_t)(s - t->text));
         }
     return rc;
 }

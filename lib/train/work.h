@@ -71,16 +71,21 @@ void attn_work_forward(struct attn_work *t, const int32_t *ids);
 void attn_work_backward(struct attn_work *t, const int32_t *ids);
 
 /* heads.c: contexts of all heads from q, k, v of a layer; dq, dk, dv from dcontext (rows of ld). */
-size_t attn_work_desk(const struct attn_work *t);                   /* numbers of scratch a thread takes; SIZE_MAX: too many */
+size_t attn_work_desk(const struct attn_work *t);   /* numbers of scratch a thread takes; SIZE_MAX: too many */
 void attn_work_attend(struct attn_work *t, size_t layer);
 void attn_work_attend_back(struct attn_work *t, size_t layer, const float *dcontext);
 
-/* loss.c: the sum over the rows' losses times `each`; `learn`: then dx and the output layer's gradients are made, too.
- * targets below 0 are none. */
+/* loss.c: the sum over the rows' losses times `each`; `learn`: then dx and the output layer's gradients are made,
+ * too.  Targets below 0 are none. */
 double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, bool learn);
 
 /* products.c: gradients by x and w of y = x w + bias. */
-void attn_work_back(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_mat *w, bool more);
-void attn_work_learn(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x, const struct attn_rows *dy);
+void attn_work_back(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy,
+                    const struct attn_mat *w, bool more);
+void attn_work_learn(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x,
+                     const struct attn_rows *dy);
+/* And by x and the weights of a norm, from t->dy; dx is added to. */
+void attn_work_back_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x,
+                         const struct attn_norm *norm, const struct attn_norm *g);
 
 #endif

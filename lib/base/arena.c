@@ -42,6 +42,11 @@ int attn_arena_make(struct attn_arena *a, struct attn_err *err)
     return ATTN_OK;
 }
 
+void attn_arena_large_pages(struct attn_arena *a)
+{
+    madvise(a->base, a->size, MADV_HUGEPAGE);           /* where there are none, small ones do */
+}
+
 void attn_arena_free(struct attn_arena *a)
 {
     if (a->base)

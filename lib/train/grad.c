@@ -58,6 +58,7 @@ static int make_room(struct attn_grad *g, struct attn_err *err)
     int rc = attn_arena_make(&g->arena, err);
     if (rc)
         return rc;
+    attn_arena_large_pages(&g->arena);
     lay_out(g);
     for (int i = 0; i < g->works; i++)
         attn_work_fill(&g->work[i]);

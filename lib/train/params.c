@@ -115,9 +115,11 @@ static int make_room(struct attn_params *p, struct attn_err *err)
 {
     lay_out(&p->memory, p);
     int rc = attn_arena_make(&p->memory, err);
-    if (!rc)
-        lay_out(&p->memory, p);
-    return rc;
+    if (rc)
+        return rc;
+    attn_arena_large_pages(&p->memory);
+    lay_out(&p->memory, p);
+    return ATTN_OK;
 }
 
 int attn_params_new(struct attn_params **out, const struct attn_model *m, struct attn_err *err)

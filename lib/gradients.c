@@ -23,7 +23,9 @@ int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, si
         free(g);
         return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for the gradients of %zu tokens", rows);
     }
-    struct attn_grad_plan plan = {.threads = threads, .longest = rows < m->w.n.n_ctx ? rows : m->w.n.n_ctx};
+    struct attn_grad_plan plan = {.threads = threads, .longest = m->w.n.n_ctx};
+    if (rows < plan.longest)
+        plan.longest = plan.rows = rows;                /* no more memory than that takes */
     g->rows = rows;
     int rc = attn_params_new(&g->p, m, err);
     if (!rc)

@@ -3,6 +3,7 @@
 # make test       installs what is missing, builds, runs every test
 # make asan tsan  the tests under sanitizers;      make fuzz: each fuzz target for FUZZ_SECONDS
 # make walls      which room may use what;         make lint: clang-tidy, cppcheck, gcc's analyzer
+# make test-train    a model learns to repeat, and the heads that do it are found: a minute
 # make test-browser  the page of --format html in chromium, where there is one
 # make bench      how close it all comes to the machine, as ratios within one run
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
@@ -168,6 +169,10 @@ test-browser: $(B)/attn-cli
 	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
 	    "(sudo apt-get install python3 chromium chromium-driver)"; exit 0; }; done; ATTN_CLI=$< python3 -B tests/browser/test_page.py
 
+# A minute or two: see tests/test_induction.c.
+test-train: $(B)/attn-cli $(B)/attn-tests
+	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests induction
+
 bench: $(B)/attn-cli
 	@tests/bench/bench.sh $(B)/attn-cli
 
@@ -249,6 +254,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
-.PHONY: all docs gallery run test run-tests test-browser asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
+.PHONY: all docs gallery run test run-tests test-browser test-train asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,98 +1,12 @@
-/* The command train: what it learns, that nothing but the seed decides it, and what it refuses. */
+/* The command train: that nothing but the seed decides what comes of it, and what it refuses. */
 #include "suites.h"
 
-#include "attn.h"
 #include "scratch.h"
 #include "shell.h"
 
-#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ---- texts ---------------------------------------------------------------------------------- */
-
-enum { WORDS = 24, HALF = 10, SEQUENCES = 1500 };
-
-static uint32_t next(uint32_t *state)
-{
-    *state = *state * 1664525 + 1013904223;
-    return *state >> 8;
-}
-
-/* Words drawn at random, twice. */
-static void repeated(char *text, uint32_t *state)
-{
-    size_t n = 0;
-    uint32_t first = *state;
-    for (int i = 0; i < 2 * HALF; i++) {
-        if (i == HALF)
-            *state = first;
-        n += (size_t)sprintf(text + n, "%sw%u", i ? " " : "", next(state) % WORDS);
-    }
-}
-
-/* $D/repeated.txt, many of them, and $D/words/vocab.json. */
-static void write_repeated(void)
-{
-    FILE *f = fopen(scratch_path("repeated.txt"), "w");
-    char text[HALF * 2 * 5];
-    uint32_t state = 1;
-    ck_assert_ptr_nonnull(f);
-    for (int i = 0; i < SEQUENCES; i++) {
-        repeated(text, &state);
-        fprintf(f, "%s\n<|endoftext|>\n", text);
-    }
-    ck_assert_int_eq(fclose(f), 0);
-    expect("mkdir $D/words && \"$A\" vocab -f $D/repeated.txt -o $D/words/vocab.json 2>&1", 0, "25 words");
-}
-
-static void set_up_repeated(void)
-{
-    shell_set_up();
-    write_repeated();
-}
-
-/* ---- what it learns ------------------------------------------------------------------------- */
-
-/* The mean loss of either half of sequences nobody has seen. */
-static void halves(double loss[2], const char *model)
-{
-    struct attn_model *m = NULL;
-    struct attn_tokenizer *t = NULL;
-    struct attn_err err = {0};
-    enum { MANY = 10 };
-    uint32_t state = 12345;
-    loss[0] = loss[1] = 0;
-    ck_assert_msg(!attn_model_open(&m, model, &err) && !attn_tokenizer_open(&t, model, &err), "%s", err.msg);
-    for (int k = 0; k < MANY; k++) {
-        char text[HALF * 2 * 5];
-        int32_t *ids;
-        double logprob[2 * HALF];
-        size_t n;
-        repeated(text, &state);
-        ck_assert_int_eq(attn_encode_ids(&ids, &n, t, text, strlen(text), &(struct attn_encode_opts){0}, &err), 0);
-        ck_assert_uint_eq(n, 2 * HALF);
-        ck_assert_msg(!attn_score(logprob, m, ids, n, 1, NULL, 1, false, &err), "%s", err.msg);
-        for (size_t i = 1; i < n; i++)
-            loss[i >= HALF] -= logprob[i] / (MANY * (i < HALF ? HALF - 1 : HALF));
-        free(ids);
-    }
-    attn_model_close(m);
-    attn_tokenizer_close(t);
-}
-
-START_TEST(repeated_sequences_are_learned)
-{
-    double loss[2];
-    expect("\"$A\" train -f $D/repeated.txt -o $D/m --vocab $D/words --n-ctx 21 --n-layer 2 --n-head 2 --d-model 64 --mlp none "
-           "--position learned --steps 150 --batch 32 --lr 0.005 --warmup 20 --weight-decay 0.01 --eval-every 0 2>&1", 0, "");
-    halves(loss, scratch_path("m"));
-    ck_assert_msg(fabs(loss[0] - log(WORDS)) < 0.3, "the first half, which nothing predicts: %g", loss[0]);
-    ck_assert_msg(loss[1] < 0.5, "the second half, which repeats it: %g", loss[1]);
-}
-END_TEST
 
 /* ---- what decides it ------------------------------------------------------------------------ */
 
@@ -273,12 +187,7 @@ END_TEST
 Suite *suite_train(void)
 {
     Suite *s = suite_create("train");
-    TCase *tc = tcase_create("learning");
-    tcase_add_checked_fixture(tc, set_up_repeated, scratch_remove);
-    tcase_add_test(tc, repeated_sequences_are_learned);
-    suite_add_tcase(s, tc);
-
-    tc = tcase_create("train");
+    TCase *tc = tcase_create("train");
     tcase_add_checked_fixture(tc, shell_set_up, scratch_remove);
     tcase_add_loop_test(tc, the_same_bits_whatever_else, 0, sizeof alike / sizeof *alike);
     tcase_add_test(tc, another_seed_gives_another_model);

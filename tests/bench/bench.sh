@@ -18,6 +18,9 @@ echo "== others, with random weights of the same shape, every pattern kept"
 python=/usr/bin/python3                 # the one that Debian's packages are for
 if [ -x $python ]; then
     $python tests/bench/peers.py "$cli" "$dir/gpt2"
+    echo "== training, 1.8M numbers"
+    mkdir "$dir/train"
+    $python tests/bench/train_peers.py "$cli" "$dir/train"
 else
     echo "Python is not installed: apt-get install python3-numpy python3-torch"
 fi

@@ -101,7 +101,23 @@ static int default_recipe(char **recipe, const struct attn_config *c, struct att
     return rc;
 }
 
-static int check_config(const struct attn_config *c, const char *name, const char *tokenizer, struct attn_err *err)
+/* What the config and the vocabulary must agree on; the end of a text is a matter of the vocabulary. */
+static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t, const char *name, const char *dir, struct attn_err *err)
+{
+    size_t tokens = attn_tokenizer_size(t);
+    bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0;
+    int32_t mark = attn_corpus_mark(t);
+    if (bpe != c->tokenizer.bpe)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name, c->tokenizer.bpe ? "bpe" : "word",
+                         dir, bpe ? "merges.txt" : "words");
+    if (tokens > c->V)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);
+    if (c->end == 0 && mark > 0)
+        c->end = (size_t)mark;
+    return ATTN_OK;
+}
+
+static int check_config(struct attn_config *c, const char *name, const char *dir, struct attn_err *err)
 {
     struct attn_tokenizer *t = NULL;
     if (!c->family->ours)
@@ -111,30 +127,39 @@ static int check_config(const struct attn_config *c, const char *name, const cha
         return attn_fail(err, ATTN_EFORMAT, "%s: %s, so there is nothing to predict; expected %s", name,
                          c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false",
                          c->unembed ? "\"causal\"" : "true");
-    int rc = attn_tokenizer_open(&t, tokenizer, err);
+    int rc = attn_tokenizer_open(&t, dir, err);
+    if (!rc)
+        rc = join_vocabulary(c, t, name, dir, err);
+    attn_tokenizer_close(t);
+    return rc;
+}
+
+static int write_config(char **text, size_t *len, const struct attn_config *c, struct attn_err *err)
+{
+    struct attn_out *out = NULL;
+    int rc = attn_out_open_memory(&out, err);
     if (rc)
         return rc;
-    size_t tokens = attn_tokenizer_size(t);
-    bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0;
-    attn_tokenizer_close(t);
-    if (bpe != c->tokenizer.bpe)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name, c->tokenizer.bpe ? "bpe" : "word",
-                         tokenizer, bpe ? "merges.txt" : "words");
-    return tokens <= c->V ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V,
-                                                tokenizer, tokens);
+    attn_config_write(out, c);
+    rc = attn_out_take(out, text, len, err);
+    attn_out_close(out);
+    return rc;
 }
 
 static int make_model(const struct attn_train *t, const struct attn_train_opts *o, const struct attn_config *c, struct attn_err *err)
 {
-    char *recipe = NULL;
-    struct attn_init_opts init = {.config = o->config, .config_len = o->config_len, .config_name = o->config_name, .draw = o->draw,
-                                  .seed = t->how.seed, .dtype = "F32"};
-    int rc = o->draw ? ATTN_OK : default_recipe(&recipe, c, err);
+    char *recipe = NULL, *config = NULL;
+    struct attn_init_opts init = {.config_name = o->config_name, .draw = o->draw, .seed = t->how.seed, .dtype = "F32"};
+    int rc = write_config(&config, &init.config_len, c, err);
     if (!rc && !o->draw)
+        rc = default_recipe(&recipe, c, err);
+    init.config = config;
+    if (!o->draw)
         init.draw = recipe;
     if (!rc)
         rc = attn_init(t->dir, &init, err);
     free(recipe);
+    free(config);
     return rc;
 }
 

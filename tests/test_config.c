@@ -25,6 +25,8 @@ START_TEST(test_corpus)
         {"n_bpe_with_drop.json", "\"tokenizer.drop\" is set, expected it only with \"type\": \"word\""},
         {"n_comment.json", "unknown key \"_comment\""},
         {"n_cut.json", "column 48: expected a key"},
+        {"n_eos_beyond.json", "\"eos_token_id\" is 6, expected less than \"vocab_size\" 6"},
+        {"n_eos_text.json", "\"eos_token_id\" is \"end\", expected a whole number from 1"},
         {"n_d_mlp_negative.json", "\"d_mlp\" is -1, expected a whole number from 0"},
         {"n_drop_null.json", "\"tokenizer.drop\" is null, expected a string"},
         {"n_drop_number.json", "\"tokenizer.drop\" is 1, expected a string"},

@@ -132,6 +132,8 @@ START_TEST(it_ends_at_the_end_of_text)
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 9 --format json", 0, "\"stop\": \"eos\"");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 3 --format json", 0, "\"stop\": \"eos\"");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 4 --ignore-eos", 0, "69 64 0 11 14\n");
+    sh("cp -r models/stacked $D/ours && sed -i 's/\"rope_theta\"/\"eos_token_id\": 3, &/' $D/ours/config.json");
+    expect("\"$A\" generate -q -m $D/ours -s 'the cat' -n 9 --format json", 0, "\"stop\": \"eos\"");
 }
 END_TEST
 

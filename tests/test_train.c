@@ -85,6 +85,7 @@ START_TEST(every_command_reads_it)
     snprintf(line, sizeof line, "\"$A\" info -m $D/m --check 2>&1");
     expect(line, 0, types[_i]);
     expect("\"$A\" run -m $D/m -s 'attention heads' --show pattern 2>&1", 0, "pattern");
+    expect("grep eos $D/m/config.json", 0, "\"eos_token_id\": 299");
     expect("\"$A\" score -m $D/m -s 'attention heads' 2>&1", 0, "perplexity");
     expect("\"$A\" generate -m $D/m -s 'attention' -n 5 2>&1", 0, "attention");
     expect("ls -A $D/m | tr '\\n' ' '", 0, "checkpoint.safetensors config.json loss.csv loss.png merges.txt model.safetensors train.json "

@@ -159,6 +159,8 @@ static int read_model(struct attn_keys *r, const cJSON *root)
         rc = read_local(r, c, root);
     if (!rc && r->lax)
         read_eos(c, attn_keys_child(root, "eos_token_id"));
+    else if (!rc && c->end > 0)
+        c->eos[c->n_eos++] = (int32_t)c->end;
     if (!rc)
         rc = attn_config_derive(c, r->name, r->err);
     return rc ? rc : attn_config_check(c, r->name, r->err);

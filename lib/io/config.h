@@ -37,6 +37,7 @@ struct attn_config {
     size_t window;                      /* keys a query sees in the layers of local[] */
     unsigned char *local;               /* [L] or NULL: none; owned */
     int32_t eos[8]; size_t n_eos;       /* tokens that end a text */
+    size_t end;                         /* the one of our own format; 0: none */
     struct attn_word_rule {
         bool bpe;                       /* "type": "bpe" */
         char *drop, *unknown;           /* NULL: none; owned */

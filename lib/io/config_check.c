@@ -127,5 +127,7 @@ int attn_config_check(const struct attn_config *c, const char *name, struct attn
     if (!rc && c->mlp != ATTN_MLP_NONE && c->m == 0)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: \"d_mlp\" is 0, expected its width because \"mlp\" is \"%s\"", name,
                        attn_mlp_name(c->mlp));
+    if (!rc && c->end >= c->V && c->end > 0)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected less than \"%s\" %zu", name, KEY(end), c->end, KEY(V), c->V);
     return rc ? rc : attn_config_check_tokenizer(c, name, err);
 }

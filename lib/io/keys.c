@@ -273,6 +273,8 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
 void attn_keys_write(struct attn_out *out, const struct attn_key *keys, const void *from, int indent)
 {
     for (const struct attn_key *k = keys; k->name; k++) {
+        if (k->type == ATTN_KEY_MAYBE && *(const size_t *)(const void *)((const char *)from + k->at) == 0)
+            continue;
         attn_out_printf(out, "%s\n%*s\"%s\": ", k == keys ? "{" : ",", indent, "", k->name);
         put_value(out, k, from, indent);
     }

@@ -11,7 +11,7 @@
 enum attn_key_type {
     ATTN_KEY_FIXED,                     /* the first word, nothing else */
     ATTN_KEY_SIZE, ATTN_KEY_COUNT,      /* size_t from 1, from 0 */
-    ATTN_KEY_MAYBE,                     /* size_t from 1; null is 0 */
+    ATTN_KEY_MAYBE,                     /* size_t from 1; null is 0, which is not written */
     ATTN_KEY_REAL,                      /* double, not negative */
     ATTN_KEY_CHOICE,                    /* an enum: the value of one of the words */
     ATTN_KEY_EITHER,                    /* bool: the value of one of the words */

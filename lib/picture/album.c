@@ -86,8 +86,10 @@ void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t
 {
     static const char *const words[ATTN_BREVITIES][3] = {{"layer ", ", ", "head "}, {"L", " ", "H"}, {"", ".", ""}};
     const char *const *word = words[brevity];
-    char layer[24] = "", head[24] = "";
-    if (s->layer >= 0)
+    char layer[32] = "", head[24] = "";
+    if (s->name)
+        snprintf(layer, sizeof layer, "%.31s", s->name);
+    else if (s->layer >= 0)
         snprintf(layer, sizeof layer, "%s%d", word[0], s->layer);
     if (s->heads)
         snprintf(head, sizeof head, "%s%zu", word[2], s->heads[i]);

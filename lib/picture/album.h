@@ -12,6 +12,7 @@ struct attn_sheet {
     const char *kind;                   /* "attn.pattern": what sheets drawn together have in common */
     const char *title, *axes;           /* "attention pattern", " (rows: queries, columns: keys)" */
     int layer;                          /* -1: outside the blocks */
+    const char *name;                   /* what it is called in place of its layer, which is then a number among others */
     size_t n, rows, cols;
     const size_t *heads;                /* [n]; NULL: no head axis, and n is 1 */
     bool keys;                          /* columns are the album's keys; else they are numbered */

@@ -159,6 +159,8 @@ static void put_sheet(struct attn_out *o, const struct attn_pack *p)
     put_name(o, s->title);
     put_key(o, "layer");
     attn_out_printf(o, s->layer < 0 ? "null" : "%d", s->layer);
+    put_key(o, "name");
+    put_name(o, s->name);
     put_heads(o, s);
     put_size(o, "rows", s->rows);
     put_size(o, "cols", s->cols);

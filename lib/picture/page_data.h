@@ -6,7 +6,8 @@
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *
  * A token is {"id", "text", "start", "end"}; "keys" is null where they are the queries.  A sheet is {"kind", "title",
- * "layer", "heads", "rows", "cols", "keys", "ofKeys", "beyond", "type"}, its numbers are the string of the same place in data:
+ * "layer", "name", "heads", "rows", "cols", "keys", "ofKeys", "beyond",
+ * "type"}, where "name" stands in place of the layer, its numbers are the string of the same place in data:
  *
  *     little-endian float32 ("type": "f32") while all of them fit 1 MiB; beyond that uint16 codes ("u16"), a number
  *     being "low" + "step" * code, and 65535, 65534 and 65533 being NaN, inf and -inf.  Where all a causal mask hides

@@ -99,7 +99,7 @@ static size_t pooled(size_t n, size_t pool)
 static int make_cells(struct cells *c, const struct term *t, const struct attn_sheet *sheet, size_t i, struct attn_err *err)
 {
     *c = (struct cells){.rows = pooled(sheet->rows, t->pool), .cols = pooled(sheet->cols, t->pool)};
-    c->step = malloc(c->rows * c->cols + 1);
+    c->step = calloc(c->rows * c->cols + 1, sizeof *c->step);
     uint8_t *row = malloc(sheet->cols + 1);
     if (!c->step || !row) {
         free(row);
@@ -182,15 +182,15 @@ static void pad_left(struct term *t)
 static void put_captions(struct term *t, const struct band *b)
 {
     pad_left(t);
+    attn_label_pad(t->out, GAP);
     for (size_t k = 0; k < b->n; k++) {
         char text[64] = "";
         size_t columns = pooled(b->sheet[k]->cols, t->pool) * t->cell, brevity = 0;
         do
             attn_sheet_call(text, b->sheet[k], b->head[k], brevity);
         while (strlen(text) > columns && b->n > 1 && ++brevity < ATTN_BREVITIES);
-        attn_label_pad(t->out, GAP);
-        attn_out_str(t->out, text);
-        attn_label_pad(t->out, columns > strlen(text) ? columns - strlen(text) : 0);
+        struct attn_label l = attn_label_line(text, strlen(text), b->n > 1 ? columns + GAP - 1 : sizeof text);
+        attn_label_left(t->out, &l, k + 1 < b->n ? columns + GAP : columns);
     }
     attn_out_char(t->out, '\n');
 }

@@ -14,6 +14,8 @@ const sheetsOf = (kind) => page.sheets.filter((s) => s.kind === kind);
 const layersOf = (kind) => sheetsOf(kind).map((s) => s.layer);
 const headsOf = (kind) => unique(sheetsOf(kind).flatMap((s) => s.heads ?? [null])).sort((a, b) => a - b);
 const sheetAt = (kind, layer) => sheetsOf(kind).find((s) => s.layer === layer || s.layer === null);
+/* Some stand in place of a layer: kinds of attention. */
+const nameOfLayer = (layer) => page.sheets.find((s) => s.layer === layer)?.name ?? null;
 const keyTokens = () => page.keys ?? page.queries;
 const words = { queries: null, keys: null };
 

@@ -38,10 +38,10 @@ class Overview {
         const corner = document.createElement("span"), children = [corner];
         this.buttons = new Map();
         this.host.style.gridTemplateColumns = `auto repeat(${heads.length}, minmax(18px, 120px))`;
-        corner.textContent = heads.length > 1 ? "L\\H" : "";
+        corner.textContent = heads.length > 1 && nameOfLayer(layers[0]) === null ? "L\\H" : "";
         children.push(...heads.map((h) => this.heading(h)));
         for (const layer of layers) {
-            children.push(this.heading(layer));
+            children.push(this.heading(nameOfLayer(layer) ?? layer));
             for (const head of heads)
                 children.push(this.button(cells.find((c) => c.layer === layer && c.head === head), shadeOf));
         }
@@ -87,6 +87,6 @@ class Overview {
 }
 
 function headName(layer, head) {
-    const parts = [layer === null ? "" : "layer " + layer, head === null ? "" : "head " + head];
+    const parts = [layer === null ? "" : nameOfLayer(layer) ?? "layer " + layer, head === null ? "" : "head " + head];
     return parts.filter(Boolean).join(", ") || "the matrix";
 }

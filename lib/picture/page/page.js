@@ -20,10 +20,11 @@ function fillSelect(select, entries, chosen) {
 }
 
 function drawControls() {
-    const list = (values) => values.map((v) => [String(v), v === null ? "–" : String(v)]);
+    const list = (values, name = () => null) => values.map((v) => [String(v), name(v) ?? (v === null ? "–" : String(v))]);
     const layers = layersOf(state.kind), heads = headsOf(state.kind);
     fillSelect($("kind"), matrixKinds.map((k) => [k, shortKind(k)]), state.kind);
-    fillSelect($("layer"), list(layers), state.layer);
+    fillSelect($("layer"), list(layers, nameOfLayer), state.layer);
+    $("layer-label").textContent = nameOfLayer(layers[0]) === null ? "Layer" : "Attention";
     fillSelect($("head-number"), list(heads), state.head);
     fillSelect($("palette"), Object.keys(page.palettes).map((p) => [p, p]), state.palette);
     fillSelect($("vector-kind"), vectorKinds().map((k) => [k, shortKind(k)]), state.vectorKind);

@@ -133,7 +133,7 @@ function readNumber(r, c) {
 function vectorSheet() {
     const sheet = sheetAt(state.vectorKind, state.layer) ?? sheetsOf(state.vectorKind)[0];
     if (!sheet.heads)
-        return { sheet, m: sheet.matrix(0), of: sheet.layer === null ? "" : "layer " + sheet.layer };
+        return { sheet, m: sheet.matrix(0), of: sheet.layer === null ? "" : headName(sheet.layer, null) };
     const group = page.heads && page.kvHeads && /\.[kv]$/.test(sheet.kind) ? page.heads / page.kvHeads : 1;
     const nth = Math.max(sheet.heads.indexOf(Math.floor((state.head ?? 0) / group)), 0);
     return { sheet, m: sheet.matrix(nth), of: headName(sheet.layer, sheet.heads[nth]) };

@@ -113,6 +113,7 @@ gallery: $(B)/attn-cli
 	$< run $(life) -o data/gallery/life.png
 	$< run $(life) -o data/gallery/life.svg
 	$< run -m models/stacked -s "The cat sees the moth" -o data/gallery/stacked.png
+	$< variants $(life) -o data/gallery/kinds.png
 	$< run -m models/stacked -s "The cat sees the moth" -o $(B)/page.html
 	! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1000 \
 	    --screenshot=data/gallery/page.png "file://$(CURDIR)/$(B)/page.html#layer=1&head=2" 2>/dev/null
@@ -200,6 +201,7 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	$(call only,lib/train/*.[ch],attn|model|(base|trace|io|compute|train)/\w+)
 	$(call only,lib/compare/*.[ch],attn|model|(base|trace|io|compute|compare)/\w+)
 	$(call only,lib/explain/*.[ch],attn|model|(base|compute|sinks|explain)/\w+)
+	$(call only,lib/variants/*.[ch],attn|model|cost|(base|compute|picture|sinks|variants)/\w+)
 	$(call only,cmd/attn-cli/*.[ch],attn|$(porch))
 	@! grep -rn 'libxsmm\.h' lib cmd --include=*.[ch] | grep -v '^lib/compute/gemm\.c:'
 	@! grep -rniE 'include.*cjson' lib cmd --include=*.[ch] | grep -v '^lib/io/'

@@ -510,6 +510,25 @@ int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, c
  * "life"; layer, head, query and key are the article's. */
 int attn_explain_article(const char *article, const struct attn_explain_opts *o, struct attn_err *err);
 
+/* ---- comparing kinds of attention ------------------------------------------------------ */
+
+struct attn_variants_opts {
+    const char *kinds;                  /* as attn_kind_parse takes them, with blanks or commas between; NULL: one of each */
+    const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
+    size_t layer, head;                 /* whose pattern is drawn; compared are all */
+    const char *format;                 /* text, json, or a picture: term png svg html; NULL: text */
+    const char *path;                   /* NULL or "-": standard output */
+    int width;                          /* columns of the terminal, text and term; 0: no limit */
+    bool color;                         /* text only */
+    struct attn_picture_opts picture;
+    int threads;
+    bool bf16;
+};
+/* One sentence under each kind, on the same weights: what changes against the model's own attention, what it costs,
+ * how long it takes. */
+int attn_variants(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_variants_opts *o,
+                  struct attn_err *err);
+
 /* ---- making models --------------------------------------------------------------------- */
 
 struct attn_init_opts {

@@ -11,8 +11,21 @@ struct selection selection;
 struct crossing crossing;
 
 const struct command *const commands[] = {
-    &run_command, &tokenize_command, &generate_command, &score_command, &explain_command, &diff_command, &plot_command,
-    &info_command, &vocab_command, &init_command, &train_command, &bench_command, &help_command, NULL,
+    &run_command,
+    &tokenize_command,
+    &generate_command,
+    &score_command,
+    &explain_command,
+    &variants_command,
+    &diff_command,
+    &plot_command,
+    &info_command,
+    &vocab_command,
+    &init_command,
+    &train_command,
+    &bench_command,
+    &help_command,
+    NULL,
 };
 
 const struct option model_options[] = {

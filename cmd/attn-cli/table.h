@@ -65,8 +65,20 @@ const struct option *option_at(const struct command *c, size_t i);      /* NULL 
 /* The value as it was typed, "" for a flag that is set, NULL when it was not given. */
 const char *option_given(const struct option *o);
 
-extern const struct command run_command, tokenize_command, generate_command, score_command, explain_command, diff_command,
-    plot_command, info_command, vocab_command, init_command, train_command, bench_command, help_command;
+extern const struct command run_command;
+extern const struct command tokenize_command;
+extern const struct command generate_command;
+extern const struct command score_command;
+extern const struct command explain_command;
+extern const struct command variants_command;
+extern const struct command diff_command;
+extern const struct command plot_command;
+extern const struct command info_command;
+extern const struct command vocab_command;
+extern const struct command init_command;
+extern const struct command train_command;
+extern const struct command bench_command;
+extern const struct command help_command;
 
 /* Options that several commands share, and where their values are. */
 extern struct common {

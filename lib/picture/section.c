@@ -165,19 +165,18 @@ static void draw_top(const struct attn_section *s, size_t cols, size_t x, size_t
     }
 }
 
-/* The longest name that fits. */
+/* The longest name that fits, or as much of the shortest as does. */
 static void draw_caption(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
                          const struct attn_pen *pen)
 {
     char text[64];
-    for (size_t k = 0; k < ATTN_BREVITIES; k++) {
+    size_t k = 0, columns = (s->cols * s->cell + GAP - 2) / ATTN_LETTER;
+    do
         attn_sheet_call(text, sheet, i, k);
-        if (strlen(text) * ATTN_LETTER + 2 > s->cols * s->cell + GAP)
-            continue;
-        struct attn_words w = {text, x, y, ATTN_LETTER, ATTN_BEGINS, false};
-        pen->write(pen->self, &w);
-        return;
-    }
+    while (strlen(text) > columns && ++k < ATTN_BREVITIES);
+    struct attn_label l = attn_label_line(text, strlen(text), columns);
+    struct attn_words w = {l.text, x, y, ATTN_LETTER, ATTN_BEGINS, false};
+    pen->write(pen->self, &w);
 }
 
 static void draw_frame(size_t x, size_t y, size_t width, size_t height, const struct attn_pen *pen)

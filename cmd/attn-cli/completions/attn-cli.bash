@@ -26,7 +26,7 @@ _attn_cli()
     if [[ $cur == "=" ]]; then cur=; fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _attn_cli_words 'run tokenize generate score explain diff plot info vocab init train bench help --help --version' "$cur"
+        _attn_cli_words 'run tokenize generate score explain variants diff plot info vocab init train bench help --help --version' "$cur"
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -133,6 +133,25 @@ _attn_cli()
         --precision) : ;;
         -t|--threads) : ;;
         *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --cross --cross-file --cross-ids --layer --head --query --key --article --all --format --output --precision --threads --quiet --help --version' "$cur" ;;
+        esac ;;
+    variants)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -s|--sentence) : ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
+        --ids) : ;;
+        --kinds) _attn_cli_list 'model full causal causal-renorm window: strided: random: linear block:' "$cur" ;;
+        --layer) : ;;
+        --head) : ;;
+        --format) _attn_cli_words 'text json term png svg html' "$cur" ;;
+        -o|--output) _attn_cli_paths -f '' "$cur" ;;
+        --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
+        --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
+        --cell) : ;;
+        --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
+        -t|--threads) : ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --kinds --layer --head --format --output --color-scale --hide-first --palette --cell --compute --threads --quiet --help --version' "$cur" ;;
         esac ;;
     diff)
         case $prev in
@@ -291,7 +310,7 @@ _attn_cli()
     help)
         case $prev in
         --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
-        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain diff plot info vocab init train bench help' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain variants diff plot info vocab init train bench help' "$cur" ;;
         esac ;;
     esac
 }

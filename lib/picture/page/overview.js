@@ -35,8 +35,25 @@ class Overview {
 
     /* cells: { layer, head, ... } of each; shadeOf(cell) is called once for each. */
     show(layers, heads, cells, shadeOf) {
-        const corner = document.createElement("span"), children = [corner];
         this.buttons = new Map();
+        if (nameOfLayer(layers[0]) !== null && heads.length === 1)
+            this.showNamed(cells, shadeOf);
+        else
+            this.showTable(layers, heads, cells, shadeOf);
+    }
+
+    /* One head under several kinds of attention: each with its name, going round corners. */
+    showNamed(cells, shadeOf) {
+        this.host.style.gridTemplateColumns = "repeat(auto-fill, minmax(96px, 120px))";
+        this.host.replaceChildren(...cells.map((cell) => {
+            const box = document.createElement("div");
+            box.append(this.heading(nameOfLayer(cell.layer)), this.button(cell, shadeOf));
+            return box;
+        }));
+    }
+
+    showTable(layers, heads, cells, shadeOf) {
+        const corner = document.createElement("span"), children = [corner];
         this.host.style.gridTemplateColumns = `auto repeat(${heads.length}, minmax(18px, 120px))`;
         corner.textContent = heads.length > 1 && nameOfLayer(layers[0]) === null ? "L\\H" : "";
         children.push(...heads.map((h) => this.heading(h)));

@@ -24,7 +24,9 @@ function drawControls() {
     const layers = layersOf(state.kind), heads = headsOf(state.kind);
     fillSelect($("kind"), matrixKinds.map((k) => [k, shortKind(k)]), state.kind);
     fillSelect($("layer"), list(layers, nameOfLayer), state.layer);
-    $("layer-label").textContent = nameOfLayer(layers[0]) === null ? "Layer" : "Attention";
+    const named = nameOfLayer(layers[0]) !== null;
+    $("layer-label").textContent = named ? "Attention" : "Layer";
+    $("overview-title").textContent = named ? "All kinds of attention" : "All heads";
     fillSelect($("head-number"), list(heads), state.head);
     fillSelect($("palette"), Object.keys(page.palettes).map((p) => [p, p]), state.palette);
     fillSelect($("vector-kind"), vectorKinds().map((k) => [k, shortKind(k)]), state.vectorKind);
@@ -66,8 +68,10 @@ function pickQuery(r) {
     change({ query: r === state.query ? -1 : r });
 }
 
-/* One layer or head further, where there is one. */
+/* One layer or head further, where there is one; what has a name and one head goes round corners. */
 function moveHead(layers, heads) {
+    if (nameOfLayer(state.layer) !== null && headsOf(state.kind).length === 1)
+        [layers, heads] = [layers + heads, 0];
     const step = (list, x, by) => list[Math.max(0, Math.min(list.length - 1, list.indexOf(x) + by))];
     change({ layer: step(layersOf(state.kind), state.layer, layers), head: step(headsOf(state.kind), state.head, heads) });
 }

@@ -1,0 +1,83 @@
+/* variants.c - one sentence under every kind of attention. */
+#include "dump.h"
+#include "input.h"
+#include "open.h"
+#include "picture.h"
+#include "say.h"
+#include "table.h"
+#include "terminal.h"
+
+static struct { const char *kinds, *format, *path; struct number layer, head; } o;
+
+struct session {
+    struct attn_model *model;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens;
+    struct input in;
+};
+
+static struct attn_variants_opts options_of(const struct input *in)
+{
+    bool terminal = terminal_is(o.path);
+    return (struct attn_variants_opts){
+        .kinds = o.kinds, .text = in->text, .text_len = in->len, .layer = (size_t)o.layer.n, .head = (size_t)o.head.n,
+        .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
+        .picture = picture_look(terminal), .threads = (int)common.threads.n, .bf16 = compute_bf16()};
+}
+
+static int compare(struct session *s, struct attn_err *err)
+{
+    if (!o.format)
+        o.format = dump_format_of(o.path);
+    if (dump_check_format(o.format, o.path, err) || input_read(&s->in, err) || open_model(&s->model, &variants_command, err) ||
+        input_tokens(&s->tokens, &s->tokenizer, &s->in, err))
+        return err->code;
+    struct attn_variants_opts opts = options_of(&s->in);
+    return attn_variants(s->model, s->tokens, &opts, err);
+}
+
+static int variants(struct attn_err *err)
+{
+    struct session s = {.model = NULL};
+    int code = compare(&s, err);
+    attn_tokens_free(s.tokens);
+    attn_tokenizer_close(s.tokenizer);
+    attn_model_close(s.model);
+    input_free(&s.in);
+    return code;
+}
+
+static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:", "strided:", "random:", "linear", "block:", NULL};
+static const char *const formats[] = {"text", "json", "term", "png", "svg", "html", NULL};
+static const struct option options[] = {
+    {0, "kinds", OPT_LIST, &o.kinds, "LIST", "which kinds, with commas or blanks between: model, full, causal, causal-renorm, window:W, "
+     "strided:W,S, random:W,R,SEED, linear, block:B (default: one of each, W, S and B the root of the sentence's length)",
+     .choices = kinds, .flags = OPT_COUNTS},
+    {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer whose head is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
+     .flags = OPT_COUNTS},
+    {0, "head", OPT_NUMBER, &o.head, "N", "the query head that is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
+     .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "text (tables and the picture), json, or the picture alone: term, png, svg, html "
+     "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = 0},
+    {.name = NULL},
+};
+
+const struct command variants_command = {
+    .name = "variants",
+    .run = variants,
+    .usage = "variants -s TEXT [-m DIR|NAME] [--kinds LIST] [--layer N] [--head N] [--format F] [-o PATH]",
+    .summary = "one sentence under every kind of attention: what changes, what it costs",
+    .about = "Runs the sentence with the model's own attention, then on the same weights with each kind in every layer, and "
+             "compares: the largest and the mean difference of patterns, context vectors and the last residual stream, of all "
+             "layers and heads; the divergence of the next token's probabilities where there are logits; scores and operations, "
+             "memory when nobody watches, and the time attention takes.  Then it draws one head under each.",
+    .examples = (const struct pair[]){
+        {"attn-cli variants -s \"Life is short, eat dessert first\"", "every kind, as tables and shades"},
+        {"attn-cli variants -m ./gpt2 -f note.txt --kinds \"causal window:64 linear\" --layer 3 --head 5", "some kinds, one head of "
+                                                                                                         "interest"},
+        {"attn-cli variants -s \"Life is short, eat dessert first\" -o kinds.png", "the picture alone; .html to look around in"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, picture_options,
+                                             compute_options, thread_options, general_options, NULL},
+};

@@ -1,0 +1,96 @@
+/* choose.c - which kinds of attention are compared, and what each is in a few words. */
+#include "variants/variants.h"
+
+#include "base/err.h"
+#include "base/grow.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the list -------------------------------------------------------------------------- */
+
+enum { KINDS_MAX = 64 };                /* more than anybody compares */
+
+static int add(struct attn_variants *s, const char *text, size_t len, struct attn_err *err)
+{
+    char name[ATTN_KIND_TEXT];
+    struct attn_variant *v = &s->v[s->n];
+    snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), text);
+    if (s->n == KINDS_MAX)
+        return attn_fail(err, ATTN_EUSAGE, "more than %d kinds of attention to compare", KINDS_MAX);
+    int rc = attn_kind_parse(&v->kind, name, err);
+    if (rc)
+        return rc;
+    attn_kind_text(v->name, &v->kind);
+    v->kl = NAN;
+    s->n++;
+    return ATTN_OK;
+}
+
+/* Kinds begin with a letter, so what parts them can be told from a comma inside "strided:4,16". */
+static size_t length(const char *at)
+{
+    static const char between[] = ",; \t\r\n";
+    for (size_t n = 0;; n++) {
+        size_t gap = strspn(at + n, between);
+        if (!at[n] || (gap && (!at[n + gap] || isalpha((unsigned char)at[n + gap]))))
+            return n;
+    }
+}
+
+/* One of each.  What sparse kinds look at is about the root of the sentence's length. */
+static void one_of_each(char *list, size_t size, size_t T)
+{
+    size_t root = (size_t)sqrt((double)T), w = root < 2 ? 2 : root;
+    snprintf(list, size, "model full causal causal-renorm window:%zu strided:%zu,%zu random:%zu,%zu,0 linear block:%zu", w, w, w,
+             w, w / 2, w);
+}
+
+int attn_variants_choose(struct attn_variants *s, const char *list, struct attn_err *err)
+{
+    char each[256];
+    one_of_each(each, sizeof each, s->tokens->n);
+    s->v = calloc(KINDS_MAX + 1, sizeof *s->v);
+    if (!s->v)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to list %d kinds of attention", KINDS_MAX);
+    int rc = ATTN_OK;
+    for (const char *at = list ? list : each; !rc && *(at += strspn(at, ",; \t\r\n")); at += length(at))
+        rc = add(s, at, length(at), err);
+    return rc || s->n ? rc : attn_fail(err, ATTN_EUSAGE, "no kind of attention to compare: name some, as in %s", each);
+}
+
+/* ---- what they are --------------------------------------------------------------------- */
+
+static void about_model(char text[ATTN_VARIANT_ABOUT], const struct attn_model *m)
+{
+    struct attn_info info;
+    attn_model_info(m, &info);
+    if (!m->w.causal)
+        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: every token looks at all");
+    else if (info.local)
+        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: causal, in %zu of %zu layers the last %zu", info.local, info.L, info.window);
+    else
+        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: itself and all before it");
+}
+
+void attn_variant_about(char text[ATTN_VARIANT_ABOUT], const struct attn_variant *v, const struct attn_model *m)
+{
+    const struct attn_kind *k = &v->kind;
+    const char *what = "";
+    switch (k->form) {
+    case ATTN_MODEL: about_model(text, m); return;
+    case ATTN_FULL: what = "no mask: all tokens, also those that follow"; break;
+    case ATTN_CAUSAL: what = "itself and all before it: hidden scores are -inf"; break;
+    case ATTN_CAUSAL_RENORM: what = "softmax over all, then masked and divided by the row's sum"; break;
+    case ATTN_WINDOW: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, itself among them", k->w); return;
+    case ATTN_STRIDED: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and those before that are a multiple of %zu away", k->w, k->s); return;
+    case ATTN_RANDOM: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and %zu of those before, drawn at random", k->w, k->r); return;
+    case ATTN_LINEAR: what = "no softmax: features of all keys are summed up once"; break;
+    case ATTN_BLOCK: snprintf(text, ATTN_VARIANT_ABOUT, "the model's mask, %zu keys at a time with rescaled sums", k->b); return;
+    case ATTN_MASKED: break;
+    }
+    snprintf(text, ATTN_VARIANT_ABOUT, "%s", what);
+}

@@ -1,0 +1,168 @@
+/* lesson.c - the comparison for eyes: what each kind looks at, what that changes, what it costs, and the picture. */
+#include "variants/variants.h"
+
+#include "base/label.h"
+#include "base/num.h"
+#include "sinks/derivation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_COLUMNS = 14 };             /* of most kinds */
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+static void fixed(char buf[ATTN_NUM_FIXED_MAX + 1], double x, int digits)
+{
+    buf[attn_num_fixed(buf, x, digits)] = '\0';
+}
+
+/* The same number is 0; one that four digits would hide is told by its power of ten. */
+static void difference(struct attn_derivation *d, double x)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    fixed(buf, x, 4);
+    if (x == 0)
+        attn_derive_cell(d, "0");
+    else if (x < 0.00005)
+        attn_derive_cell(d, "%.0e", x);
+    else
+        attn_derive_cell(d, "%s", buf);
+}
+
+/* "504", "12.6 k", "3.21 M" and the unit; step is 1000 or 1024. */
+static void with_prefix(struct attn_derivation *d, double x, double step, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    size_t i = 0;
+    for (; x >= 10 * step && i < 5; i++)
+        x /= step;
+    fixed(buf, x, i && x < 100 ? 1 : 0);
+    attn_derive_cell(d, "%s%s%s%s", buf, i || *unit ? " " : "", prefixes[i], unit);
+}
+
+static void duration(struct attn_derivation *d, double seconds)
+{
+    static const struct { double unit; const char *name; } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}};
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    size_t i = 0;
+    while (i < 2 && seconds < units[i].unit)
+        i++;
+    fixed(buf, seconds / units[i].unit, seconds < 100 * units[i].unit ? 1 : 0);
+    attn_derive_cell(d, "%s %s", buf, units[i].name);
+}
+
+/* ---- steps ----------------------------------------------------------------------------- */
+
+static void introduce(struct attn_derivation *d, const struct attn_variants *s)
+{
+    struct attn_info m;
+    struct attn_label text = attn_label_line(s->o->text ? s->o->text : "", s->o->text ? s->o->text_len : 0, 60);
+    attn_model_info(s->model, &m);
+    attn_derive_title(d, s->o->text ? "\"%s\" under %zu kind%s of attention" : "%sA sentence under %zu kind%s of attention", text.text,
+                      s->n, s->n == 1 ? "" : "s");
+    attn_derive_words(d, "Model %s (%s), %zu token%s, %zu layer%s of %zu head%s.  The weights stay the same; each kind takes the "
+                      "place of the attention in every layer.", m.name, m.family, s->tokens->n, s->tokens->n == 1 ? "" : "s", m.L,
+                      m.L == 1 ? "" : "s", m.H, m.H == 1 ? "" : "s");
+}
+
+static void what_they_are(struct attn_derivation *d, const struct attn_variants *s)
+{
+    attn_derive_step(d, "What a token looks at");
+    attn_derive_table(d, 1);
+    for (size_t i = 0; i < s->n; i++) {
+        char about[ATTN_VARIANT_ABOUT];
+        attn_variant_about(about, &s->v[i], s->model);
+        attn_derive_cell(d, "%-*s  %s", NAME_COLUMNS, s->v[i].name, about);
+    }
+}
+
+enum likeness { SAME_BITS, ROUNDED, OTHER };
+
+/* Sums of float32 in another order differ by less than this, relative to numbers of some size. */
+static enum likeness likeness(const struct attn_variant *v)
+{
+    double most = fmax(fmax(v->pattern.largest, v->context.largest), v->residual.largest);
+    return most == 0 ? SAME_BITS : most < 1e-4 ? ROUNDED : OTHER;
+}
+
+static void name_those(struct attn_derivation *d, const struct attn_variants *s, enum likeness which, const char *what)
+{
+    char list[400] = "";
+    for (size_t i = 0; i < s->n; i++) {
+        size_t used = strlen(list);
+        if (s->v[i].kind.form != ATTN_MODEL && likeness(&s->v[i]) == which)
+            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", s->v[i].name);
+    }
+    if (*list)
+        attn_derive_words(d, "%s: %s.", what, list);
+}
+
+static void rows_lost(struct attn_derivation *d, const struct attn_variants *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].lost)
+            attn_derive_words(d, "%s loses %zu row%s: next to a hidden key of a much larger score, all weights that are seen round "
+                              "to 0, and nothing is left to divide by.  Masking with -inf before the softmax has no such rows.",
+                              s->v[i].name, s->v[i].lost, s->v[i].lost == 1 ? "" : "s");
+}
+
+static void what_changes(struct attn_derivation *d, const struct attn_variants *s)
+{
+    static const char *const headings[] = {"kind", "pattern", "mean", "context", "mean", "residual", "mean", "KL"};
+    bool next = s->model->stage.has[ATTN_ACT_LOGITS];
+    size_t cols = next ? 8 : 7;
+    attn_derive_step(d, "What changes");
+    attn_derive_words(d, "The largest difference from the model's own attention, and the mean one: of the weights, of the context "
+                      "vectors, of the last layer's residual stream, all heads and tokens together.%s", next ? "  KL is how far the "
+                      "probabilities of the next token are from the model's own, in nats." : "  There is no output layer, so no next "
+                      "token.");
+    attn_derive_headings(d, headings, cols);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct attn_variant *v = &s->v[i];
+        const double x[] = {v->pattern.largest, v->pattern.mean, v->context.largest, v->context.mean, v->residual.largest,
+                            v->residual.mean, v->kl};
+        attn_derive_cell(d, "%s", v->name);
+        for (size_t k = 0; k + 1 < cols; k++)
+            difference(d, x[k]);
+    }
+    name_those(d, s, SAME_BITS, "The same bits as the model's own");
+    name_those(d, s, ROUNDED, "The same but for the rounding of float32, being another way to the same formula");
+    rows_lost(d, s);
+}
+
+static void what_it_costs(struct attn_derivation *d, const struct attn_variants *s)
+{
+    static const char *const headings[] = {"kind", "scores", "operations", "memory", "time"};
+    attn_derive_step(d, "What it costs");
+    attn_derive_words(d, "Of attention alone, all layers and heads: how many scores are computed, multiplications and additions of "
+                      "its products, what it works in besides (nobody watching), and the fastest of some runs.");
+    attn_derive_headings(d, headings, sizeof headings / sizeof *headings);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct attn_variant *v = &s->v[i];
+        attn_derive_cell(d, "%s", v->name);
+        with_prefix(d, v->scores, 1000, "");
+        with_prefix(d, v->operations, 1000, "");
+        with_prefix(d, (double)v->bytes, 1024, "B");
+        duration(d, v->seconds);
+    }
+    attn_derive_words(d, "Twice the tokens take four times the scores where all keys are looked at, twice where a window is; "
+                      "linear attention computes none.");
+}
+
+int attn_variants_lesson(struct attn_out *o, const struct attn_variants *s, struct attn_err *err)
+{
+    struct attn_derivation d = {0};
+    struct attn_derivation_style style = {.color = s->o->color, .width = s->o->width > 0 ? s->o->width : 0};
+    introduce(&d, s);
+    what_they_are(&d, s);
+    what_changes(&d, s);
+    what_it_costs(&d, s);
+    attn_derive_step(&d, "The same head under each");
+    int rc = attn_derivation_write(o, &d, "text", &style, err);
+    attn_derivation_free(&d);
+    attn_out_char(o, '\n');
+    return rc ? rc : attn_variants_grid(o, s, "term", err);
+}

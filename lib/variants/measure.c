@@ -1,0 +1,249 @@
+/* measure.c - runs the sentence under each kind, compares with the model's own attention, and times it. */
+#include "variants/variants.h"
+
+#include "base/err.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double budget = 0.02;      /* seconds a kind is timed, at least one run */
+
+struct own { float *pattern, *context, *residual, *logits; };      /* [L, H, T, T], [L, T, H*dv], [T, width], [V] */
+struct tally { double largest, sum; size_t n; };
+
+struct hearing {
+    const struct attn_variants *s;
+    struct own own;
+    struct attn_variant *v;             /* NULL: it is the model's own that is heard, and kept */
+    struct tally tally[ATTN_ACTS];
+};
+
+/* ---- comparing ------------------------------------------------------------------------- */
+
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct attn_dims *n = &((struct hearing *)self)->s->model->w.n;
+    bool last = act == ATTN_ACT_RESID_POST && (size_t)layer + 1 == n->L;
+    return act == ATTN_ACT_PATTERN || act == ATTN_ACT_CONTEXT || last ? ATTN_WATCH
+         : act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : 0;
+}
+
+/* Where the model's own numbers are for row t of a head. */
+static float *place(const struct hearing *g, const struct attn_probe *p, size_t head, size_t t)
+{
+    size_t T = g->s->tokens->n, H = g->s->model->w.n.H, layer = p->layer < 0 ? 0 : (size_t)p->layer;
+    switch (p->act) {
+    case ATTN_ACT_PATTERN: return g->own.pattern + ((layer * H + head) * T + t) * T;
+    case ATTN_ACT_CONTEXT: return g->own.context + (layer * T + t) * p->cols;
+    case ATTN_ACT_RESID_POST: return g->own.residual + t * p->cols;
+    default: return g->own.logits;
+    }
+}
+
+static void compare(struct tally *sum, const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double d = fabs((double)a[i] - (double)b[i]);
+        if (!(d <= sum->largest))       /* NaN stays */
+            sum->largest = isnan(sum->largest) ? sum->largest : d;
+        sum->sum += d;
+    }
+    sum->n += n;
+}
+
+/* log of the sum of exp. */
+static double log_sum(const float *x, size_t n)
+{
+    double top = -INFINITY, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        top = (double)x[i] > top ? (double)x[i] : top;
+    for (size_t i = 0; i < n; i++)
+        sum += exp((double)x[i] - top);
+    return top + log(sum);
+}
+
+/* Sum of p log(p / q): what the kind's probabilities lose of the model's own. */
+static double divergence(const float *own, const float *logits, size_t V)
+{
+    double log_own = log_sum(own, V), log_kind = log_sum(logits, V), sum = 0;
+    for (size_t i = 0; i < V; i++) {
+        double p = (double)own[i] - log_own, q = (double)logits[i] - log_kind;
+        sum += exp(p) * (p - q);
+    }
+    return sum < 0 ? 0 : sum;           /* rounding */
+}
+
+static bool is_drawn(const struct hearing *g, const struct attn_probe *p, size_t head)
+{
+    return p->act == ATTN_ACT_PATTERN && (size_t)p->layer == g->s->o->layer && head == g->s->o->head;
+}
+
+static void hear_row(struct hearing *g, const struct attn_probe *p, size_t head, size_t t, const float *row)
+{
+    float *own = place(g, p, head, t);
+    if (!g->v) {
+        memcpy(own, row, p->cols * sizeof *own);
+        return;
+    }
+    compare(&g->tally[p->act], row, own, p->cols);
+    if (p->act == ATTN_ACT_LOGITS)
+        g->v->kl = divergence(own, row, p->cols);
+    if (is_drawn(g, p, head))
+        memcpy(g->v->drawn + t * p->cols, row, p->cols * sizeof *row);
+}
+
+static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)err;
+    for (size_t h = 0; h < p->heads; h++)
+        for (size_t i = 0; i < p->rows; i++)
+            hear_row(self, p, p->head0 + h, p->row0 + i, p->data + h * p->ld_head + i * p->ld);
+    return ATTN_OK;
+}
+
+static struct attn_change change(const struct tally *t)
+{
+    return (struct attn_change){t->largest, t->n ? t->sum / (double)t->n : 0};
+}
+
+static struct attn_plan plan_of(const struct attn_variants *s, const struct attn_kind *kind)
+{
+    return (struct attn_plan){.rows = s->tokens->n, .seqs = 1, .threads = s->o->threads, .bf16 = s->o->bf16, .kind = *kind};
+}
+
+static int hear(struct hearing *g, const struct attn_kind *kind, struct attn_err *err)
+{
+    struct attn_observer obs = {.wants = wants, .watch = watch, .self = g};
+    struct attn_plan how = plan_of(g->s, kind);
+    return attn_run_tokens(g->s->model, &how, g->s->tokens, NULL, &obs, 1, err);
+}
+
+static int compare_kind(struct hearing *g, struct attn_variant *v, struct attn_err *err)
+{
+    size_t T = g->s->tokens->n;
+    g->v = v;
+    memset(g->tally, 0, sizeof g->tally);
+    v->drawn = calloc(T * T, sizeof *v->drawn);
+    if (!v->drawn)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a pattern of %zu x %zu", T, T);
+    int rc = hear(g, &v->kind, err);
+    v->pattern = change(&g->tally[ATTN_ACT_PATTERN]);
+    v->context = change(&g->tally[ATTN_ACT_CONTEXT]);
+    v->residual = change(&g->tally[ATTN_ACT_RESID_POST]);
+    return rc;
+}
+
+/* ---- the clock ------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct stopwatch { double since, total; };
+
+static unsigned clock_wants(void *self, int act, int layer)
+{
+    (void)self, (void)layer;
+    return act == ATTN_ACT_V || act == ATTN_ACT_CONTEXT ? ATTN_WATCH : 0;
+}
+
+/* Values are the last that attention waits for, contexts what it gives. */
+static int clock_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    struct stopwatch *w = self;
+    (void)err;
+    if (p->act == ATTN_ACT_V)
+        w->since = now();
+    else
+        w->total += now() - w->since;
+    return ATTN_OK;
+}
+
+/* The fastest of as many runs as the budget allows. */
+static int time_runs(struct attn_run *r, const int32_t *ids, size_t T, struct stopwatch *w, struct attn_variant *v,
+                     struct attn_err *err)
+{
+    const struct attn_seq seq = {.T = T};
+    int rc = ATTN_OK;
+    v->seconds = INFINITY;
+    for (double start = now(), end = start; !rc && (end == start || end < start + budget); end = now()) {
+        w->total = 0;
+        rc = attn_run_forward(r, ids, &seq, 1, err);
+        v->seconds = fmin(v->seconds, w->total);
+    }
+    v->lost = attn_run_lost(r).rows;
+    return rc;
+}
+
+static int time_kind(const struct attn_variants *s, struct attn_variant *v, const int32_t *ids, struct attn_err *err)
+{
+    struct stopwatch w = {0};
+    struct attn_observer obs = {.wants = clock_wants, .watch = clock_watch, .self = &w};
+    struct attn_plan plan = plan_of(s, &v->kind);
+    struct attn_run *r = NULL;
+    int rc = attn_run_new(&r, s->model, &plan, &obs, 1, err);
+    if (!rc)
+        rc = time_runs(r, ids, s->tokens->n, &w, v, err);
+    attn_run_free(r);
+    return rc;
+}
+
+/* ---- all of them ----------------------------------------------------------------------- */
+
+static float *room(size_t a, size_t b, size_t c, bool *fits)
+{
+    enum { MOST = 1 << 30 };            /* bytes that are worth keeping for a comparison */
+    size_t n = 0;
+    bool few = !__builtin_mul_overflow(a, b, &n) && !__builtin_mul_overflow(n, c, &n) && n <= MOST / sizeof(float);
+    float *x = few ? calloc(n + 1, sizeof *x) : NULL;
+    *fits &= x != NULL;
+    return x;
+}
+
+static int make_room(struct own *own, const struct attn_variants *s, struct attn_err *err)
+{
+    const struct attn_dims *n = &s->model->w.n;
+    size_t T = s->tokens->n, matrices = 0;
+    bool fits = !__builtin_mul_overflow(n->L, n->H, &matrices);
+    own->pattern = room(matrices, T, T, &fits);
+    own->context = room(n->L, T, n->H * n->dv, &fits);
+    own->residual = room(T, n->width, 1, &fits);
+    own->logits = room(n->V, 1, 1, &fits);
+    return fits ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory to keep %zu layers of %zu patterns of %zu x %zu for the "
+                                      "comparison, at most 1 GB: take a shorter sentence", n->L, n->H, T, T);
+}
+
+static int measure_all(struct hearing *g, struct attn_variants *s, const int32_t *ids, struct attn_err *err)
+{
+    const struct attn_kind own = {.form = ATTN_MODEL};
+    int rc = make_room(&g->own, s, err);
+    if (!rc)
+        rc = hear(g, &own, err);
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        rc = compare_kind(g, &s->v[i], err);
+        if (!rc)
+            rc = time_kind(s, &s->v[i], ids, err);
+    }
+    return rc;
+}
+
+int attn_variants_measure(struct attn_variants *s, struct attn_err *err)
+{
+    struct hearing g = {.s = s};
+    int32_t *ids = calloc(s->tokens->n + 1, sizeof *ids);
+    if (!ids)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", s->tokens->n);
+    for (size_t i = 0; i < s->tokens->n; i++)
+        ids[i] = s->tokens->tok[i].id;
+    int rc = measure_all(&g, s, ids, err);
+    float *all[] = {g.own.pattern, g.own.context, g.own.residual, g.own.logits};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    free(ids);
+    return rc;
+}

@@ -1,0 +1,273 @@
+/* variants: its numbers against runs compared here, its counts against the definitions of the kinds, its page of text. */
+#include "suites.h"
+
+#include "golden.h"
+#include "scratch.h"
+#include "shell.h"
+
+#include "base/utf8.h"
+#include "io/dump.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIFE "-s 'Life is short, eat dessert first'"
+#define MOTH "-m models/stacked -s 'The cat sees the moth under the lamp'"
+static const char moth[] = "The cat sees the moth under the lamp";
+
+static cJSON *variants(const char *options)
+{
+    char line[512];
+    snprintf(line, sizeof line, "$A variants --format json %s", options);
+    const struct said *s = sh(line);
+    ck_assert_msg(s->status == 0, "%s\nended with %d", line, s->status);
+    cJSON *doc = cJSON_Parse(s->text);
+    ck_assert_msg(doc != NULL, "%s\ngave no JSON", line);
+    return doc;
+}
+
+static const cJSON *variant(const cJSON *doc, const char *kind)
+{
+    const cJSON *v;
+    cJSON_ArrayForEach(v, golden_get(doc, "variants"))
+        if (!strcmp(golden_string(v, "kind"), kind))
+            return v;
+    ck_abort_msg("no %s", kind);
+    return NULL;
+}
+
+/* ---- what changes ---- */
+
+static struct attn_dump *run_under(const char *kind)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    struct attn_tokenizer *t = NULL;
+    struct attn_tokens *tokens = NULL;
+    struct attn_select *what = NULL;
+    struct attn_dump *d = NULL;
+    struct attn_plan how = {.threads = 1};
+    int rc = attn_kind_parse(&how.kind, kind, &err);
+    if (!rc)
+        rc = attn_model_open(&m, "models/stacked", &err);
+    if (!rc)
+        rc = attn_tokenizer_open(&t, "models/stacked", &err);
+    if (!rc)
+        rc = attn_encode(&tokens, t, moth, strlen(moth), &err);
+    if (!rc)
+        rc = attn_select_new(&what, m, &how.kind, "pattern,context,resid_post,logits", NULL, NULL, &err);
+    if (!rc)
+        rc = attn_dump_run(&d, m, tokens, NULL, what, &how, &err);
+    ck_assert_msg(!rc, "%s", err.msg);
+    attn_select_free(what);
+    attn_tokens_free(tokens);
+    attn_tokenizer_close(t);
+    attn_model_close(m);
+    return d;
+}
+
+struct gap { double largest, sum; size_t n; };
+
+static void add_gap(struct gap *g, const struct attn_dump *a, const struct attn_dump *b, int layer, const char *tail)
+{
+    char name[64];
+    snprintf(name, sizeof name, "blocks.%d.%s", layer, tail);
+    const struct attn_array *x = &attn_dump_find(a, name)->of, *y = &attn_dump_find(b, name)->of;
+    for (size_t i = 0; i < x->n; i++) {
+        double d = fabs((double)x->data[i] - (double)y->data[i]);
+        g->largest = fmax(g->largest, d);
+        g->sum += d;
+    }
+    g->n += x->n;
+}
+
+/* The same sums in another order, in double precision. */
+static void ck_gap(const cJSON *v, const char *what, const struct gap *g)
+{
+    const cJSON *got = golden_get(v, what);
+    ck_assert_msg(golden_number(got, "max_abs") == g->largest, "%s %s", golden_string(v, "kind"), what);
+    ck_assert_double_eq_tol(golden_number(got, "mean_abs"), g->sum / (double)g->n, 1e-12);
+}
+
+/* Of the last row, by the library's log-probabilities. */
+static double divergence(const struct attn_dump *a, const struct attn_dump *b)
+{
+    const struct attn_array *x = &attn_dump_find(a, "logits")->of, *y = &attn_dump_find(b, "logits")->of;
+    size_t V = x->shape[1], last = x->n - V;
+    double sum = 0, p, q;
+    struct attn_err err;
+    for (size_t i = 0; i < V; i++) {
+        ck_assert(!attn_logprob(&p, x->data + last, V, (int32_t)i, &err) && !attn_logprob(&q, y->data + last, V, (int32_t)i, &err));
+        sum += exp(p) * (p - q);
+    }
+    return sum;
+}
+
+static const char *const each[] = {"model", "full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,1,9", "linear", "block:3"};
+enum { EACH = sizeof each / sizeof *each };
+
+START_TEST(changes_are_those_of_two_runs)
+{
+    char options[256];
+    snprintf(options, sizeof options, MOTH " --layer 2 --head 3 --kinds '%s'", each[_i]);
+    cJSON *doc = variants(options);
+    const cJSON *v = variant(doc, each[_i]);
+    struct attn_dump *own = run_under("model"), *kind = run_under(each[_i]);
+    struct gap pattern = {0}, context = {0}, residual = {0};
+    for (int layer = 0; layer < 3; layer++) {
+        add_gap(&pattern, own, kind, layer, "attn.pattern");
+        add_gap(&context, own, kind, layer, "attn.context");
+    }
+    add_gap(&residual, own, kind, 2, "resid_post");
+    ck_gap(v, "pattern", &pattern);
+    ck_gap(v, "context", &context);
+    ck_gap(v, "residual", &residual);
+    ck_assert_double_eq_tol(golden_number(v, "kl"), divergence(own, kind), 1e-12);
+    size_t n, T = 8;
+    float *data = golden_floats(golden_get(v, "data"), &n);
+    ck_assert_uint_eq(n, T * T);
+    ck_assert_mem_eq(data, attn_dump_find(kind, "blocks.2.attn.pattern")->of.data + 3 * T * T, n * sizeof *data);
+    free(data);
+    attn_dump_free(own);
+    attn_dump_free(kind);
+    cJSON_Delete(doc);
+}
+END_TEST
+
+START_TEST(without_an_output_layer_there_is_no_next_token)
+{
+    cJSON *doc = variants(LIFE);
+    const cJSON *v;
+    size_t n = 0;
+    cJSON_ArrayForEach(v, golden_get(doc, "variants")) {
+        ck_assert(cJSON_IsNull(cJSON_GetObjectItem(v, "kl")));
+        ck_assert_double_gt(golden_number(v, "seconds"), 0);
+        ck_assert_double_eq(golden_number(v, "lost_rows"), 0);
+        n++;
+    }
+    ck_assert_uint_eq(n, 9);
+    ck_assert_double_eq(golden_number(golden_get(variant(doc, "causal"), "residual"), "max_abs"), 0);
+    ck_assert_double_gt(golden_number(golden_get(variant(doc, "full"), "pattern"), "max_abs"), 0.5);
+    cJSON_Delete(doc);
+}
+END_TEST
+
+/* ---- what it costs ---- */
+
+/* Whether q sees k, as the help defines the kinds. */
+static bool sees(const char *kind, int q, int k)
+{
+    bool past = k <= q;
+    if (!strcmp(kind, "full") || !strcmp(kind, "causal-renorm"))        /* which computes hidden scores, too */
+        return true;
+    if (!strcmp(kind, "window:3"))
+        return past && q - k < 3;
+    if (!strcmp(kind, "strided:2,3"))
+        return past && (q - k < 2 || (q - k) % 3 == 0);
+    return past;
+}
+
+START_TEST(scores_are_counted)
+{
+    enum { L = 3, H = 4, T = 8, DH = 4, DV = 4 };
+    cJSON *doc = variants(MOTH " --kinds 'model full causal causal-renorm window:3 strided:2,3 random:2,1,9 linear block:3'");
+    for (size_t i = 0; i < EACH; i++) {
+        const cJSON *v = variant(doc, each[i]);
+        int pairs = 0;
+        for (int q = 0; q < T; q++)
+            for (int k = 0; k < T; k++)
+                pairs += sees(each[i], q, k);
+        if (!strcmp(each[i], "random:2,1,9"))           /* the last two, and one of those before where there is one */
+            pairs = 1 + 2 + (T - 2) * 3;
+        if (!strcmp(each[i], "linear"))
+            pairs = 0;
+        ck_assert_double_eq(golden_number(v, "scores"), L * H * pairs);
+        ck_assert_double_eq(golden_number(v, "operations"),
+                            pairs ? L * H * 2.0 * pairs * (DH + DV) : L * H * (double)T * (4 * DH * DV + 3 * DH + DV));
+        ck_assert_double_gt(golden_number(v, "bytes"), 0);
+    }
+    cJSON_Delete(doc);
+}
+END_TEST
+
+/* ---- for eyes ---- */
+
+static void ck_narrow(const char *line)
+{
+    const struct said *s = sh(line);
+    ck_assert_msg(s->status == 0, "%s", line);
+    for (const char *at = s->text; *at; at += strcspn(at, "\n") + 1) {
+        size_t len = strcspn(at, "\n");
+        ck_assert_msg(attn_utf8_width(at, len) <= 80, "%s\nis wider than 80 columns: %.*s", line, (int)len, at);
+    }
+}
+
+START_TEST(the_page_fits_eighty_columns)
+{
+    ck_narrow("$A variants " LIFE);
+    ck_narrow("$A variants " MOTH);
+    ck_narrow("$A variants -s Life");
+    ck_narrow("$A variants -s 'Life is'");
+}
+END_TEST
+
+START_TEST(the_page_says_what_matters)
+{
+    expect("$A variants " LIFE, 0, "\"Life is short, eat dessert first\" under 9 kinds of attention\n");
+    expect("$A variants " LIFE, 0, "  full            no mask: all tokens, also those that follow\n");
+    expect("$A variants " LIFE, 0, "  window:2        0.5087  0.1211   0.6826  0.1601    0.6826  0.1601\n");
+    expect("$A variants " LIFE, 0, "The same bits as the model's own: causal.\n");
+    expect("$A variants " LIFE, 0, "causal-renorm, block:2.\n");
+    expect("$A variants " LIFE, 0, "There is no output layer, so no next token.\n");
+    expect("$A variants " LIFE, 0, "  causal             21         252");
+    expect("$A variants " LIFE, 0, "attention pattern of layer 0, head 0 (rows: queries, columns: keys)\n");
+    expect("$A variants " LIFE, 0, "model         full          causal        causal-renorm window:2");
+    expect("$A variants " MOTH " --layer 1 --head 2", 0, "layer 1, head 2");
+    expect("$A variants --ids 0,1,2 --kinds linear", 0, "A sentence under 1 kind of attention");
+}
+END_TEST
+
+START_TEST(pictures_have_names)
+{
+    static const char *const formats[] = {"svg", "html", "term"};
+    for (size_t i = 0; i < 3; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "$A variants " LIFE " --format %s", formats[i]);
+        expect(line, 0, "causal-renorm");
+        expect(line, 0, "random:2,1,0");
+    }
+    expect("$A variants " LIFE " --format html", 0, "\"layer\":4,\"name\":\"window:2\"");
+    expect("$A variants " LIFE " -o $D/kinds.png && head -c 4 $D/kinds.png | tail -c 3", 0, "PNG");
+}
+END_TEST
+
+START_TEST(nonsense_is_refused)
+{
+    expect("$A variants -s '' 2>&1", 1, "the sentence is empty");
+    expect("$A variants " LIFE " --kinds 'causal,nonsense' 2>&1", 2, "nonsense");
+    expect("$A variants " LIFE " --kinds ', ' 2>&1", 2, "no kind of attention to compare");
+    expect("$A variants " LIFE " --head 1 2>&1", 2, "layer 0, head 1 is not there");
+    expect("$A variants " LIFE " --layer 3 2>&1", 2, "layer 3, head 0 is not there");
+    expect("$A variants " LIFE " --format csv 2>&1", 2, "csv");
+    expect("$A variants --ids $(seq -s, 0 99 | tr -d 1-9 | sed 's/,/0,/g')0 2>&1", 1, "at most 64");
+    expect("$A variants " LIFE " --kinds \"$(yes causal | head -65 | tr '\\n' ' ')\" 2>&1", 2, "more than 64 kinds");
+}
+END_TEST
+
+Suite *suite_variants(void)
+{
+    Suite *s = suite_create("variants");
+    TCase *c = tcase_create("variants");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_loop_test(c, changes_are_those_of_two_runs, 0, EACH);
+    tcase_add_test(c, without_an_output_layer_there_is_no_next_token);
+    tcase_add_test(c, scores_are_counted);
+    tcase_add_test(c, the_page_fits_eighty_columns);
+    tcase_add_test(c, the_page_says_what_matters);
+    tcase_add_test(c, pictures_have_names);
+    tcase_add_test(c, nonsense_is_refused);
+    suite_add_tcase(s, c);
+    return s;
+}

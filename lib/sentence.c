@@ -16,13 +16,10 @@ static int check(const struct attn_model *m, const struct attn_tokens *t, const 
     return ATTN_OK;
 }
 
-/* Those of one text after those of the other; NULL: no memory. */
-static int32_t *ids_of(const struct attn_tokens *first, const struct attn_tokens *second, size_t n)
+static void put_ids(int32_t *ids, const struct attn_tokens *t)
 {
-    int32_t *ids = calloc(n, sizeof *ids);
-    for (size_t i = 0; ids && i < n; i++)
-        ids[i] = i < first->n ? first->tok[i].id : second->tok[i - first->n].id;
-    return ids;
+    for (size_t i = 0; i < t->n; i++)
+        ids[i] = t->tok[i].id;
 }
 
 int attn_run_tokens(const struct attn_model *m, const struct attn_plan *how, const struct attn_tokens *tokens,
@@ -38,9 +35,13 @@ int attn_run_tokens(const struct attn_model *m, const struct attn_plan *how, con
     struct attn_plan plan = *how;
     plan.rows = seq[0].T + seq[1].T;
     plan.seqs = cross ? 2 : 1;
-    int32_t *ids = ids_of(tokens, cross, plan.rows);
-    rc = ids ? attn_run_new(&run, m, &plan, obs, n_obs, err)
-             : attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", plan.rows);
+    int32_t *ids = calloc(plan.rows + 1, sizeof *ids);
+    if (!ids)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", plan.rows);
+    put_ids(ids, tokens);
+    if (cross)
+        put_ids(ids + tokens->n, cross);
+    rc = attn_run_new(&run, m, &plan, obs, n_obs, err);
     if (!rc)
         rc = attn_run_forward(run, ids, seq, plan.seqs, err);
     attn_run_free(run);

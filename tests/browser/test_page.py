@@ -96,6 +96,19 @@ class Page(unittest.TestCase):
                 browser.run("vector.point(arguments[0], arguments[1])", r, c)
                 self.assertEqual(f32(shown(browser.value("$('vector-value').textContent"))[0]), f32(row[1 + column]))
 
+    def test_one_text_looking_at_another(self):
+        args = ["-s", "Life is", "--cross", "eat dessert first"]
+        self.open("cross", *args, "--show", "pattern,k,q")
+        rows = fixtures.matrices(*args)["blocks.0.attn.pattern.head0"]
+        self.assertEqual(browser.value("[heat.rowLabels, heat.colLabels]"), [["Life", "is"], ["eat", "dessert", "first"]])
+        for r, row in enumerate(rows):
+            for c in range(3):
+                self.assertEqual(f32(shown(self.hover(r, c))[0]), f32(row[1 + c]))
+        for kind, labels in [("attn.k", ["eat", "dessert", "first"]), ("attn.q", ["Life", "is"])]:
+            browser.run("change({ vectorKind: arguments[0] })", kind)
+            self.assertEqual(browser.value("vector.rowLabels"), labels)
+        self.assertIn("eat dessert first", browser.value("$('about').textContent"))
+
     def test_next_tokens_are_those_of_the_text(self):
         args = ["-m", "models/stacked", "-s", LAMP]
         self.open("stacked", *args)
@@ -162,6 +175,19 @@ class Page(unittest.TestCase):
             self.assertGreater(browser.value("vector.cols"), 0)
         browser.run("$('layer').value = '2'; $('layer').dispatchEvent(new Event('change'))")
         self.assertEqual(self.head()[0], 2)
+
+    def test_kinds_of_attention_side_by_side(self):
+        self.page = fixtures.path("kinds.html")
+        fixtures.cli("variants", "-s", LIFE, "-o", self.page)
+        browser.open(self.page)
+        names = browser.value("[...$('heads').children].map((e) => e.firstChild.textContent)")
+        self.assertEqual(names[:4] + names[7:], ["model", "full", "causal", "causal-renorm", "linear", "block:2"])
+        self.assertEqual(browser.value("[...$('layer').options].map((e) => e.textContent)"), names)
+        browser.run("$('heads').children[1].lastChild.click()")
+        self.assertEqual(browser.value("$('head-title').textContent"), "Attention pattern of layer 0, head 0, full")
+        browser.run("document.activeElement.blur()")
+        browser.press("Right", shift=True)
+        self.assertTrue(browser.value("$('head-title').textContent").endswith(", causal"))
 
     def test_cells_by_keyboard(self):
         self.open("life", "-s", LIFE)

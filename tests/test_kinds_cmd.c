@@ -22,9 +22,9 @@ enum { WRONG = sizeof wrong / sizeof *wrong };
 
 START_TEST(wrong_options_end_with_2)
 {
-    static const char *const commands[] = {"run", "generate", "score"};
+    static const char *const commands[] = {"run", "explain", "generate", "score"};
     char line[256];
-    snprintf(line, sizeof line, "\"$A\" %s " LIFE " %s 2>&1", commands[_i % 3], wrong[_i].options);
+    snprintf(line, sizeof line, "\"$A\" %s " LIFE " %s 2>&1", commands[_i % 4], wrong[_i].options);
     expect(line, 2, wrong[_i].says);
 }
 END_TEST
@@ -113,6 +113,33 @@ START_TEST(kinds_that_look_ahead_are_refused)
 }
 END_TEST
 
+/* The weight that the steps lead to is the one that the run announces. */
+START_TEST(explaining_leads_to_the_pattern)
+{
+    static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:2", "strided:1,2", "random:1,2,1", "linear",
+                                        "block:2", "causal --scale none", "full --scale -3", "window:3 --dropout 0.5 --seed 1",
+                                        "linear --dropout 0.5 --seed 2", "causal-renorm --dropout 0.4", "random:1,1,7 --dropout 0.5"};
+    char line[512];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int key = 0; key < 6; key++) {
+            snprintf(line, sizeof line, "\"$A\" explain -q " LIFE "--query 4 --key %d --attention %s | awk '/^  weight = /{w = $NF} "
+                     "/attn.pattern/{p = $NF} END{print w == p ? \"same\" : w \" \" p}'", key, kinds[i]);
+            expect_exactly(line, "same\n");
+        }
+}
+END_TEST
+
+START_TEST(explaining_tells_what_the_scale_does)
+{
+    expect("\"$A\" explain " LIFE "--scale none", 0, "  scale             times  largest weight  entropy\n"
+           "  of this run      1.0000          0.3580   1.4487\n  sqrt: 1/√d_head  0.7071          0.3102   1.5722\n");
+    expect("\"$A\" explain " LIFE, 0, "  of this run  0.7071          0.3102   1.5722\n  none         1.0000          0.3580   1.4487\n");
+    expect("\"$A\" explain " LIFE "--scale 0", 0, "  of this run      0.0000          0.1667   1.7918\n");
+    expect("\"$A\" explain " LIFE "--attention causal-renorm 2>&1 >/dev/null", 0, "no weight is more than");
+    expect("\"$A\" explain --article life --attention full 2>&1", 2, "--article and --attention do not go together");
+}
+END_TEST
+
 START_TEST(renormalising_is_reported)
 {
     expect("\"$A\" run " LIFE "--attention causal-renorm 2>&1 >/dev/null", 0, "no weight is more than");
@@ -133,6 +160,8 @@ Suite *suite_kinds_cmd(void)
     tcase_add_test(c, kinds_agree_where_they_are_one);
     tcase_add_loop_test(c, generation_is_what_all_at_once_gives, 0, GROWING);
     tcase_add_test(c, kinds_that_look_ahead_are_refused);
+    tcase_add_test(c, explaining_leads_to_the_pattern);
+    tcase_add_test(c, explaining_tells_what_the_scale_does);
     tcase_add_test(c, renormalising_is_reported);
     suite_add_tcase(s, c);
     return s;

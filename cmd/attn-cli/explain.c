@@ -1,7 +1,9 @@
 /* explain.c - one attention weight derived step by step. */
+#include "attention.h"
 #include "dump.h"
 #include "input.h"
 #include "open.h"
+#include "renorm.h"
 #include "say.h"
 #include "table.h"
 #include "terminal.h"
@@ -94,7 +96,7 @@ static struct attn_explain_opts options_of(void)
     return (struct attn_explain_opts){
         .layer = (size_t)o.layer.n, .head = (size_t)o.head.n, .all = o.all, .format = o.format ? o.format : format_of(o.path),
         .path = o.path, .precision = (int)o.precision.n, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
-        .threads = (int)common.threads.n};
+        .threads = (int)common.threads.n, .kind = attention_kind()};
 }
 
 struct session {
@@ -112,7 +114,9 @@ static int derive(struct session *s, struct attn_err *err)
         return err->code;
     e.cross = s->cross;
     int code = find_tokens(&e, s->tokens, err);
-    return code ? code : attn_explain(s->model, s->tokens, &e, err);
+    if (!code)
+        code = attn_explain(s->model, s->tokens, &e, err);
+    return code ? code : renorm_report(s->model, s->tokens, e.threads, err);
 }
 
 static int explain_cell(struct attn_err *err)
@@ -134,7 +138,9 @@ static int explain_article(struct attn_err *err)
     const struct { const char *name, *given; } others[] = {
         {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"cross", crossing.text},
         {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer.given}, {"head", o.head.given},
-        {"query", o.query}, {"key", o.key}};
+        {"query", o.query}, {"key", o.key},
+        {attention_options[0].name, option_given(&attention_options[0])}, {attention_options[1].name, option_given(&attention_options[1])},
+        {attention_options[2].name, option_given(&attention_options[2])}};
     struct attn_explain_opts e = options_of();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given)
@@ -174,7 +180,7 @@ const struct command explain_command = {
     .summary = "derive one attention weight and one context vector step by step, with the numbers",
     .about = "Shows how a weight comes about: what the layer reads of both tokens, query and key as sums of "
              "products, the rotary turn where the model has one, the dot product term by term, scale, mask and "
-             "softmax, and how the weights mix the values to the context vector.  The numbers are those of a run, "
+             "softmax (or what --attention puts in their place), what the scale does to the weights, and how the weights mix the values to the context vector.  The numbers are those of a run, "
              "with the digits that run prints; what is computed besides is said to be.  Long vectors are abridged "
              "in the middle; their sums are of all numbers.",
     .examples = (const struct pair[]){
@@ -183,8 +189,10 @@ const struct command explain_command = {
                                                                                           "does"},
         {"attn-cli explain -m ./gpt2 -s \"Hello there\" --layer 3 --head 5 -o handout.html", "of the last token, "
                                                                                              "as a page to hand out"},
+        {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without dividing"},
         {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, options, thread_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, options,
+                                             attention_options, dropout_seed_options, thread_options,
                                              general_options, NULL},
 };

@@ -199,7 +199,7 @@ static int attend(struct attended *to, const struct attn_worked *w, enum attn_fo
 /* From the scores on, the cell becomes one of attention without a mask. */
 static void lift_mask(struct life *l)
 {
-    l->w.causal = false;
+    l->w.kind.form = ATTN_FULL;
     memcpy(l->w.seen[ATTN_ACT_SCORES].x, l->full.scores + (size_t)IS * T, T * sizeof(float));
     memcpy(l->w.seen[ATTN_ACT_PATTERN].x, l->full.pattern + (size_t)IS * T, T * sizeof(float));
     memcpy(l->w.seen[ATTN_ACT_CONTEXT].x, l->full.context + (size_t)IS * DV, DV * sizeof(float));

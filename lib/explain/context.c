@@ -20,7 +20,7 @@ static void value_row(struct attn_explainer *e, size_t j)
     attn_explain_row(e, attn_worked_row(e->w, ATTN_ACT_V, j), e->w->model->w.n.dv, digits_of(e, ATTN_ACT_V));
 }
 
-static void value_table(struct attn_explainer *e, struct attn_range sees)
+static void value_table(struct attn_explainer *e, struct attn_reach sees)
 {
     size_t dv = e->w->model->w.n.dv, cells = attn_explain_cells(e, dv) + 2;
     attn_derive_table(&e->d, cells);
@@ -48,7 +48,7 @@ static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, s
 }
 
 /* "context[0] = weight·value + ... = result" */
-static void mixture_sum(struct attn_explainer *e, struct attn_range sees, size_t c)
+static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t c)
 {
     const struct attn_worked *w = e->w;
     const float *weight = row_of(e, ATTN_ACT_PATTERN), *context = row_of(e, ATTN_ACT_CONTEXT);
@@ -84,7 +84,7 @@ static void afterwards(struct attn_explainer *e)
 void attn_explain_context(struct attn_explainer *e)
 {
     const struct attn_worked *w = e->w;
-    struct attn_range sees = attn_worked_sees(w);
+    struct attn_reach sees = attn_worked_sees(w);
     struct attn_spot query = attn_worked_query(w);
     char name[ATTN_TOKEN_NAME];
     size_t dv = w->model->w.n.dv;

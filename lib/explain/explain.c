@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     SHOWN_MOST = 6, TOKENS_MOST = 12,   /* numbers of a vector, tokens, before they are abridged */
@@ -57,7 +58,7 @@ void attn_explain_row(struct attn_explainer *e, const float *x, size_t n, int di
 }
 
 /* Both ends of the range, and whoever the explanation is about. */
-static bool kept(const struct attn_explainer *e, struct attn_range r, size_t t)
+static bool kept(const struct attn_explainer *e, struct attn_reach r, size_t t)
 {
     const size_t front = 3, back = 2;
     const struct attn_worked *w = e->w;
@@ -65,14 +66,14 @@ static bool kept(const struct attn_explainer *e, struct attn_range r, size_t t)
            (r.of == w->keys && (t == w->key || t == w->heaviest));
 }
 
-enum attn_showing attn_explain_token_showing(const struct attn_explainer *e, struct attn_range r, size_t t)
+enum attn_showing attn_explain_token_showing(const struct attn_explainer *e, struct attn_reach r, size_t t)
 {
     if (kept(e, r, t))
         return ATTN_SHOWN;
     return t == r.lo || kept(e, r, t - 1) ? ATTN_GAP : ATTN_PASSED;
 }
 
-size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_range r, size_t t)
+size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_reach r, size_t t)
 {
     while (t < r.hi && !kept(e, r, t))
         t++;
@@ -137,7 +138,7 @@ static void introduce(struct attn_explainer *e)
     const struct attn_worked *w = e->w;
     struct attn_info m;
     struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
-    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
+    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME], note[ATTN_KIND_NOTE];
     const char *where = attn_worked_cross(w) ? " of the other text" : "";
     attn_model_info(w->model, &m);
     attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)", attn_explain_token(query_name, &query), w->query,
@@ -146,6 +147,8 @@ static void introduce(struct attn_explainer *e)
                       "the key is token %zu%s%s; all indices count from 0.",
                       m.name, m.family, w->layer, m.L, w->head, m.H, w->query, w->key, where,
                       w->key == w->heaviest ? ", the one with the largest weight" : "");
+    if (*attn_kind_note(note, &e->asked))
+        attn_derive_words(&e->d, "Attention is not the model's own: %s.", note + strlen(", "));
     attn_derive_words(&e->d, "The numbers of activations are those of a run, rounded to the digits that attn-cli "
                       "run prints; sums and products are taken before the rounding, so the last digit of a sum "
                       "need not be that of its rounded terms.%s", e->all ? "" : "  Long vectors are abridged: … "
@@ -170,19 +173,42 @@ static void summarise(struct attn_explainer *e)
 {
     static const int squares[] = {ATTN_ACT_DOTS, ATTN_ACT_SCORES, ATTN_ACT_PATTERN};
     const struct attn_worked *w = e->w;
+    char note[ATTN_KIND_NOTE];
     size_t dv = w->model->w.n.dv;
     attn_derive_step(&e->d, "The same numbers elsewhere");
-    attn_derive_words(&e->d, "attn-cli run%s --show dots,scores,pattern,context --layer %zu --head %zu prints them "
-                      "here:", attn_worked_cross(w) ? " --cross ..." : "", w->layer, w->head);
+    bool linear = w->kind.form == ATTN_LINEAR;
+    attn_derive_words(&e->d, "attn-cli run%s --show %spattern,context --layer %zu --head %zu%s prints them here:",
+                      attn_worked_cross(w) ? " --cross ..." : "", linear ? "" : "dots,scores,", w->layer, w->head,
+                      *attn_kind_note(note, &e->asked) ? " with the same options of attention" : "");
     attn_derive_table(&e->d, 3);
     attn_derive_cell(&e->d, "activation");
     attn_derive_cell(&e->d, "place");
     attn_derive_cell(&e->d, "number");
-    for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
+    for (size_t i = linear ? 2 : 0; i < sizeof squares / sizeof *squares; i++)
         same_number(e, squares[i], w->key, attn_worked_row(w, squares[i], w->query)[w->key]);
     for (size_t c = 0; c < dv; c++)
         if (attn_explain_showing(e, dv, c) == ATTN_SHOWN)
             same_number(e, ATTN_ACT_CONTEXT, w->head * dv + c, attn_worked_row(w, ATTN_ACT_CONTEXT, w->query)[c]);
+}
+
+static void weigh(struct attn_explainer *e)
+{
+    const struct attn_kind *k = &e->w->kind;
+    if (k->form == ATTN_LINEAR) {
+        attn_explain_features(e);
+        attn_explain_share(e);
+    } else {
+        attn_explain_dot(e);
+        attn_explain_scale(e);
+        attn_explain_mask(e);
+        attn_explain_softmax(e);
+    }
+    if (k->form == ATTN_CAUSAL_RENORM)
+        attn_explain_renorm(e);
+    if (k->dropout > 0)
+        attn_explain_dropout(e);
+    if (k->form != ATTN_LINEAR)
+        attn_explain_scaling(e);
 }
 
 static int derive(struct attn_explainer *e, struct attn_err *err)
@@ -197,10 +223,7 @@ static int derive(struct attn_explainer *e, struct attn_err *err)
         return err->code;
     if (attn_explain_vector(e, ATTN_ACT_K, err))
         return err->code;
-    attn_explain_dot(e);
-    attn_explain_scale(e);
-    attn_explain_mask(e);
-    attn_explain_softmax(e);
+    weigh(e);
     attn_explain_context(e);
     summarise(e);
     return ATTN_OK;
@@ -210,7 +233,7 @@ int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, c
                  struct attn_err *err)
 {
     struct attn_worked w;
-    struct attn_explainer e = {.w = &w, .precision = o->precision, .all = o->all};
+    struct attn_explainer e = {.w = &w, .precision = o->precision, .all = o->all, .asked = o->kind};
     struct attn_err local = {0};
     err = err ? err : &local;
     int rc = attn_explain_check(o, err);

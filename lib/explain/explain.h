@@ -13,6 +13,7 @@ struct attn_explainer {
     struct attn_derivation d;
     const struct attn_worked *w;
     int precision;
+    struct attn_kind asked;             /* for the words about what is not the model's own */
     bool all;                           /* nothing is abridged */
 };
 
@@ -25,8 +26,8 @@ size_t attn_explain_left_out(const struct attn_explainer *e, size_t n);
 
 /* The same of tokens, of which those the explanation is about are shown in any case; the gap that begins at t ends
  * before gap_end. */
-enum attn_showing attn_explain_token_showing(const struct attn_explainer *e, struct attn_range r, size_t t);
-size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_range r, size_t t);
+enum attn_showing attn_explain_token_showing(const struct attn_explainer *e, struct attn_reach r, size_t t);
+size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_reach r, size_t t);
 
 /* Cells of a vector: how many, headings after `label`, numbers. */
 size_t attn_explain_cells(const struct attn_explainer *e, size_t n);
@@ -57,12 +58,17 @@ int attn_explain_input(struct attn_explainer *e, const struct attn_spot *s, stru
 /* The query (ATTN_ACT_Q) or the key (ATTN_ACT_K) as product sums, and its rotary turn. */
 int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err);
 
-/* ---- steps: from q and k to the context vector (weight.c, context.c) ---- */
+/* ---- steps: from q and k to the context vector (weight.c, softmax.c, feature.c, context.c) ---- */
 
 void attn_explain_dot(struct attn_explainer *e);
 void attn_explain_scale(struct attn_explainer *e);
 void attn_explain_mask(struct attn_explainer *e);
 void attn_explain_softmax(struct attn_explainer *e);
+void attn_explain_renorm(struct attn_explainer *e);
+void attn_explain_features(struct attn_explainer *e);   /* linear: in place of the dot product ... */
+void attn_explain_share(struct attn_explainer *e);      /* ... and of the softmax */
+void attn_explain_dropout(struct attn_explainer *e);
+void attn_explain_scaling(struct attn_explainer *e);
 void attn_explain_context(struct attn_explainer *e);
 
 #endif

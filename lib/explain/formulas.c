@@ -32,6 +32,11 @@ const struct attn_formula attn_formula_softmax = {
     "weight[j] = exp(score[j] - largest) / Σ exp(score[j] - largest)",
     MSUB("weight", MI("j")) MO("=") MFRAC(EXPONENTIAL, MSUM("j") EXPONENTIAL)};
 
+#define MPHI(x) MI("φ") MO("(") MSUB(x, MI("c")) MO(")")
+const struct attn_formula attn_formula_feature = {
+    "φ(x) = x + 1 for x > 0, else exp(x);  product = Σ φ(q[c])·φ(k[c])",
+    MI("product") MO("=") MSUM("c") MPHI("q") MPHI("k")};
+
 const struct attn_formula attn_formula_mixture = {
     "context[c] = Σ weight[j]·v[j][c]",
     MSUB("context", MI("c")) MO("=") MSUM("j") MSUB("weight", MI("j")) MSUB("v", MI("j") MI("c"))};

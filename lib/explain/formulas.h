@@ -5,6 +5,6 @@
 #include "sinks/derivation.h"
 
 extern const struct attn_formula attn_formula_layernorm, attn_formula_rmsnorm, attn_formula_turn, attn_formula_dot,
-    attn_formula_softmax, attn_formula_mixture;
+    attn_formula_softmax, attn_formula_feature, attn_formula_mixture;
 
 #endif

@@ -19,7 +19,7 @@ static const char *role(const struct attn_worked *w, const struct attn_tokens *o
 static void token_table(struct attn_explainer *e, const struct attn_tokens *tokens)
 {
     static const char *const headings[] = {"token", "index", "id", "role"};
-    struct attn_range all = {tokens, 0, tokens->n};
+    struct attn_reach all = {tokens, 0, tokens->n};
     attn_derive_headings(&e->d, headings, 4);
     for (size_t t = 0; t < tokens->n; t++) {
         enum attn_showing s = attn_explain_token_showing(e, all, t);

@@ -95,6 +95,16 @@ static int check_all(const struct attn_model *m, size_t T, const struct attn_exp
     return ATTN_OK;
 }
 
+static int pick(struct attn_worked *w, struct attn_err *err)
+{
+    size_t T = w->tokens->n, *swaps = calloc(T, sizeof *swaps);
+    w->picked = calloc(T, sizeof *w->picked);
+    if (w->picked && swaps)
+        w->n_picked = attn_kind_pick(w->picked, swaps, &w->kind, w->query, T);
+    free(swaps);
+    return w->n_picked ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for a list of %zu keys", T);
+}
+
 static size_t heaviest(const struct attn_worked *w)
 {
     const float *weight = attn_worked_row(w, ATTN_ACT_PATTERN, w->query);
@@ -109,7 +119,7 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
                     const struct attn_explain_opts *o, struct attn_err *err)
 {
     struct attn_observer obs = {.wants = wants, .watch = watch, .self = w};
-    struct attn_plan how = {.threads = o->threads};
+    struct attn_plan how = {.threads = o->threads, .kind = o->kind};
     *w = (struct attn_worked){.model = m, .tokens = tokens, .keys = o->cross ? o->cross : tokens};
     if (check_all(m, tokens->n, o, err))
         return err->code;
@@ -117,9 +127,11 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
     w->head = o->head;
     w->kv = o->head / (m->w.n.H / m->w.n.Hkv);
     w->query = o->query;
-    w->causal = m->w.causal && !o->cross;
-    w->window = m->w.block[o->layer].window;
+    w->kind = attn_kind_in(&o->kind, m->w.causal && !o->cross, o->cross ? 0 : m->w.block[o->layer].window);
+    w->scale = attn_kind_scale(&o->kind, m->w.block[o->layer].scale, m->w.n.dh);
     int rc = attn_run_tokens(m, &how, tokens, o->cross, &obs, 1, err);
+    if (!rc && attn_kind_picks(&w->kind))
+        rc = pick(w, err);
     if (rc)
         return rc;
     w->heaviest = heaviest(w);
@@ -133,6 +145,7 @@ void attn_worked_free(struct attn_worked *w)
         free(w->seen[i].x);
         free(w->other[i].x);
     }
+    free(w->picked);
     *w = (struct attn_worked){0};
 }
 
@@ -178,12 +191,21 @@ const float *attn_worked_row(const struct attn_worked *w, int act, size_t t)
     return row(seen_of(w, act), act, t);
 }
 
-struct attn_range attn_worked_sees(const struct attn_worked *w)
+struct attn_reach attn_worked_sees(const struct attn_worked *w)
 {
-    size_t end = w->query + 1;
-    if (!w->causal)
-        return (struct attn_range){w->keys, 0, w->keys->n};
-    return (struct attn_range){w->keys, w->window && end > w->window ? end - w->window : 0, end};
+    if (w->kind.form == ATTN_CAUSAL_RENORM)             /* in the end */
+        return (struct attn_reach){w->keys, 0, w->query + 1};
+    struct attn_range r = attn_kind_bounds(&w->kind, w->query, w->keys->n);
+    return (struct attn_reach){w->keys, r.lo, r.hi};
+}
+
+bool attn_worked_sees_key(const struct attn_worked *w, size_t j)
+{
+    struct attn_reach r = attn_worked_sees(w);
+    for (size_t i = 0; i < w->n_picked; i++)
+        if (w->picked[i] == j)
+            return true;
+    return !w->picked && r.lo <= j && j < r.hi;
 }
 
 int attn_worked_digits(const struct attn_worked *w, int act, int precision)

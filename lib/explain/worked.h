@@ -6,6 +6,7 @@
 #ifndef ATTN_WORKED_H
 #define ATTN_WORKED_H
 
+#include "compute/kind.h"
 #include "model.h"
 
 /* Of one activation [rows, cols]: of dots, scores, pattern and context the query's row alone. */
@@ -19,7 +20,9 @@ struct attn_worked {
     const struct attn_tokens *tokens, *keys;    /* keys: those looked at; the same ones but for cross-attention */
     size_t layer, head, kv, query, key; /* kv: the key/value head that serves the head */
     size_t heaviest;                    /* the key with the largest weight */
-    bool causal; size_t window;         /* of this layer; window 0: none */
+    struct attn_kind kind;              /* of this layer, never ATTN_MODEL */
+    float scale;
+    size_t *picked; size_t n_picked;    /* the keys the query sees, ascending, of kinds that pick some */
     struct attn_seen seen[ATTN_ACTS], other[ATTN_ACTS];         /* of the sentence, of the other text */
 };
 
@@ -41,9 +44,10 @@ int attn_spot_digits(const struct attn_spot *s, int act, int precision);
 
 /* Row t of an activation, of k and v for the keys; of those with one row, that row whatever t is. */
 const float *attn_worked_row(const struct attn_worked *w, int act, size_t t);
-/* Tokens lo <= j < hi of a text; here the keys the query may look at. */
-struct attn_range { const struct attn_tokens *of; size_t lo, hi; };
-struct attn_range attn_worked_sees(const struct attn_worked *w);
+/* Tokens lo <= j < hi of a text; here those between which the keys the query may look at are, and whether key j is one. */
+struct attn_reach { const struct attn_tokens *of; size_t lo, hi; };
+struct attn_reach attn_worked_sees(const struct attn_worked *w);
+bool attn_worked_sees_key(const struct attn_worked *w, size_t j);
 /* Digits after the point that run prints the activation with. */
 int attn_worked_digits(const struct attn_worked *w, int act, int precision);
 

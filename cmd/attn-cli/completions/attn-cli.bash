@@ -131,8 +131,12 @@ _attn_cli()
         --format) _attn_cli_words 'text md html' "$cur" ;;
         -o|--output) _attn_cli_paths -f '' "$cur" ;;
         --precision) : ;;
+        --attention) : ;;
+        --scale) : ;;
+        --dropout) : ;;
+        --seed) : ;;
         -t|--threads) : ;;
-        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --cross --cross-file --cross-ids --layer --head --query --key --article --all --format --output --precision --threads --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --cross --cross-file --cross-ids --layer --head --query --key --article --all --format --output --precision --attention --scale --dropout --seed --threads --quiet --help --version' "$cur" ;;
         esac ;;
     variants)
         case $prev in

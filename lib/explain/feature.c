@@ -1,0 +1,122 @@
+/* feature.c - the steps from a query and a key to a weight where attention is linear. */
+#include "explain/explain.h"
+
+#include "explain/formulas.h"
+
+#include <math.h>
+
+static double phi(float x)
+{
+    return x > 0 ? (double)x + 1 : exp((double)x);
+}
+
+static double product(const struct attn_explainer *e, size_t key)
+{
+    const float *q = attn_worked_row(e->w, ATTN_ACT_Q, e->w->query), *k = attn_worked_row(e->w, ATTN_ACT_K, key);
+    double sum = 0;
+    for (size_t c = 0; c < e->w->model->w.n.dh; c++)
+        sum += phi(q[c]) * phi(k[c]);
+    return sum;
+}
+
+/* phi(q), phi(k) or, where both are there, their products; the gap of products holds the sum of what is left out. */
+static void row(struct attn_explainer *e, const char *label, const float *q, const float *k)
+{
+    size_t n = e->w->model->w.n.dh;
+    double left = 0;
+    attn_derive_cell(&e->d, "%s", label);
+    for (size_t c = 0; c < n; c++)
+        if (q && k && attn_explain_showing(e, n, c) != ATTN_SHOWN)
+            left += phi(q[c]) * phi(k[c]);
+    for (size_t c = 0; c < n; c++) {
+        enum attn_showing s = attn_explain_showing(e, n, c);
+        struct attn_number x = attn_explain_number(e, s == ATTN_GAP ? left : (q ? phi(q[c]) : 1) * (k ? phi(k[c]) : 1));
+        if (s == ATTN_GAP && !(q && k))
+            attn_derive_cell(&e->d, "…");
+        else if (s != ATTN_PASSED)
+            attn_derive_number(&e->d, x.x, x.digits);
+    }
+}
+
+static void table(struct attn_explainer *e)
+{
+    const float *q = attn_worked_row(e->w, ATTN_ACT_Q, e->w->query), *k = attn_worked_row(e->w, ATTN_ACT_K, e->w->key);
+    struct attn_number sum = attn_explain_number(e, product(e, e->w->key));
+    size_t n = e->w->model->w.n.dh;
+    attn_derive_table(&e->d, attn_explain_cells(e, n) + 2);
+    attn_explain_columns(e, n, "c");
+    attn_derive_cell(&e->d, "sum");
+    row(e, "φ(q)", q, NULL);
+    attn_derive_blanks(&e->d, 1);
+    row(e, "φ(k)", NULL, k);
+    attn_derive_blanks(&e->d, 1);
+    row(e, "φ(q)·φ(k)", q, k);
+    attn_derive_number(&e->d, sum.x, sum.digits);
+    attn_derive_strong(&e->d, 1);
+}
+
+void attn_explain_features(struct attn_explainer *e)
+{
+    struct attn_spot query = attn_worked_query(e->w), key = attn_worked_key(e->w);
+    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
+    attn_derive_step(&e->d, "The features");
+    attn_derive_words(&e->d, "Linear attention has no softmax.  φ makes every number of %s and %s positive, x + 1 above 0 and exp(x) "
+                      "below, and how well the key answers the query is the dot product of what comes out, without a scale.  (φ and the "
+                      "products are computed here, in double precision.)", attn_explain_token(query_name, &query),
+                      attn_explain_token(key_name, &key));
+    attn_derive_formula(&e->d, &attn_formula_feature);
+    table(e);
+}
+
+/* ---- shares ---- */
+
+static void share_row(struct attn_explainer *e, size_t j)
+{
+    attn_explain_token_cell(e, &e->w->keys->tok[j]);
+    attn_derive_cell(&e->d, "%zu", j);
+    attn_derive_number(&e->d, product(e, j), e->precision);
+    if (j == e->w->key)
+        attn_derive_strong(&e->d, 3);
+}
+
+static double sum_of(const struct attn_explainer *e, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t j = from; j < to; j++)
+        sum += product(e, j);
+    return sum;
+}
+
+static void share_table(struct attn_explainer *e, struct attn_reach sees)
+{
+    static const char *const headings[] = {"key", "index", "φ(q)·φ(k)"};
+    attn_derive_headings(&e->d, headings, sizeof headings / sizeof *headings);
+    for (size_t j = sees.lo; j < sees.hi; j++) {
+        enum attn_showing shown = attn_explain_token_showing(e, sees, j);
+        if (shown == ATTN_SHOWN)
+            share_row(e, j);
+        if (shown != ATTN_GAP)
+            continue;
+        size_t end = attn_explain_gap_end(e, sees, j);
+        attn_derive_cell(&e->d, "… %zu more", end - j);
+        attn_derive_blanks(&e->d, 1);
+        attn_derive_number(&e->d, sum_of(e, j, end), e->precision);
+    }
+    attn_derive_cell(&e->d, "sum");
+    attn_derive_blanks(&e->d, 1);
+    attn_derive_number(&e->d, sum_of(e, sees.lo, sees.hi), e->precision);
+}
+
+void attn_explain_share(struct attn_explainer *e)
+{
+    const struct attn_worked *w = e->w;
+    struct attn_reach sees = attn_worked_sees(w);
+    double sum = sum_of(e, sees.lo, sees.hi), here = attn_worked_sees_key(w, w->key) ? product(e, w->key) : 0;
+    attn_derive_step(&e->d, "The weight");
+    attn_derive_words(&e->d, "Its share of the sum over all keys that the query sees%s.  A run adds up φ(k) times v and φ(k) key by key and "
+                      "needs no weights for the context; this is what they come to.",
+                      attn_kind_past(&w->kind) ? ": itself and those before it" : "");
+    share_table(e, sees);
+    attn_derive_sum(&e->d, (struct attn_number){sum > 0 ? here / sum : 0, attn_worked_digits(w, ATTN_ACT_PATTERN, e->precision)}, "weight");
+    attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, attn_explain_number(e, here), attn_explain_number(e, sum));
+}

@@ -1,0 +1,226 @@
+/* softmax.c - the steps from scores to weights, and what is done to weights after them. */
+#include "explain/explain.h"
+
+#include "explain/formulas.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const float *row_of(const struct attn_explainer *e, int act)
+{
+    return attn_worked_row(e->w, act, e->w->query);
+}
+
+static int digits_of(const struct attn_explainer *e, int act)
+{
+    return attn_worked_digits(e->w, act, e->precision);
+}
+
+static struct attn_number a_weight(const struct attn_explainer *e, double x)
+{
+    return (struct attn_number){x, digits_of(e, ATTN_ACT_PATTERN)};
+}
+
+/* ---- softmax --------------------------------------------------------------------------- */
+
+/* weight NULL: it is not the run's pattern yet. */
+struct softmax { const float *score, *weight; double largest, sum; size_t T; };
+
+/* The exponentials are not announced: they are taken here of the run's scores. */
+static double exponential(const struct softmax *s, size_t j)
+{
+    return exp((double)s->score[j] - s->largest);
+}
+
+static double weight_of(const struct softmax *s, size_t j)
+{
+    return s->weight ? (double)s->weight[j] : exponential(s, j) / s->sum;
+}
+
+static struct softmax softmax_of(const struct attn_explainer *e)
+{
+    bool last = e->w->kind.form != ATTN_CAUSAL_RENORM && e->w->kind.dropout <= 0;
+    struct softmax s = {.score = row_of(e, ATTN_ACT_SCORES), .weight = last ? row_of(e, ATTN_ACT_PATTERN) : NULL,
+                        .largest = -INFINITY, .T = e->w->keys->n};
+    for (size_t j = 0; j < s.T; j++)
+        s.largest = fmax(s.largest, (double)s.score[j]);
+    for (size_t j = 0; j < s.T; j++)
+        s.sum += exponential(&s, j);
+    return s;
+}
+
+static void softmax_row(struct attn_explainer *e, const struct softmax *s, size_t j)
+{
+    attn_explain_token_cell(e, &e->w->keys->tok[j]);
+    attn_derive_cell(&e->d, "%zu", j);
+    attn_derive_number(&e->d, (double)row_of(e, ATTN_ACT_DOTS)[j], digits_of(e, ATTN_ACT_DOTS));
+    attn_derive_number(&e->d, (double)s->score[j], digits_of(e, ATTN_ACT_SCORES));
+    attn_derive_number(&e->d, (double)s->score[j] - s->largest, e->precision);
+    attn_derive_number(&e->d, exponential(s, j), e->precision);
+    attn_derive_number(&e->d, weight_of(s, j), digits_of(e, ATTN_ACT_PATTERN));
+    if (j == e->w->key)
+        attn_derive_strong(&e->d, 7);
+}
+
+static void softmax_gap(struct attn_explainer *e, const struct softmax *s, size_t from, size_t to)
+{
+    double exps = 0, weights = 0;
+    for (size_t j = from; j < to; j++) {
+        exps += exponential(s, j);
+        weights += weight_of(s, j);
+    }
+    attn_derive_cell(&e->d, "… %zu more", to - from);
+    attn_derive_blanks(&e->d, 4);
+    attn_derive_number(&e->d, exps, e->precision);
+    attn_derive_number(&e->d, weights, digits_of(e, ATTN_ACT_PATTERN));
+}
+
+static void softmax_total(struct attn_explainer *e, const struct softmax *s)
+{
+    double weights = 0;
+    for (size_t j = 0; j < s->T; j++)
+        weights += weight_of(s, j);
+    attn_derive_cell(&e->d, "sum");
+    attn_derive_blanks(&e->d, 4);
+    attn_derive_number(&e->d, s->sum, e->precision);
+    attn_derive_number(&e->d, weights, digits_of(e, ATTN_ACT_PATTERN));
+}
+
+static void softmax_table(struct attn_explainer *e, const struct softmax *s)
+{
+    static const char *const headings[] = {"key", "index", "dot", "score", "- largest", "exp", "weight"};
+    struct attn_reach all = {e->w->keys, 0, s->T};
+    attn_derive_headings(&e->d, headings, sizeof headings / sizeof *headings);
+    for (size_t j = 0; j < all.hi; j++) {
+        enum attn_showing shown = attn_explain_token_showing(e, all, j);
+        if (shown == ATTN_SHOWN)
+            softmax_row(e, s, j);
+        else if (shown == ATTN_GAP)
+            softmax_gap(e, s, j, attn_explain_gap_end(e, all, j));
+    }
+    softmax_total(e, s);
+}
+
+static void introduce(struct attn_explainer *e)
+{
+    struct attn_spot query = attn_worked_query(e->w);
+    char name[ATTN_TOKEN_NAME];
+    attn_derive_words(&e->d, "The scores of %s become weights: exp of each, divided by the sum over all keys%s.  "
+                      "The largest score is subtracted first, which changes no weight and keeps exp from "
+                      "overflowing.  (A run announces scores and weights; exp and its sum are computed here, in "
+                      "double precision.)", attn_explain_token(name, &query),
+                      e->w->kind.form == ATTN_CAUSAL_RENORM ? "" : " it sees");
+    if (e->w->kind.form == ATTN_BLOCK)
+        attn_derive_words(&e->d, "The run takes %zu keys at a time (block:%zu) and keeps the largest score and the sum so far: when a "
+                          "larger score comes, the sum and the context so far are multiplied by exp(old largest - new largest).  "
+                          "The result is the same, but for roundings.", e->w->kind.b, e->w->kind.b);
+    attn_derive_formula(&e->d, &attn_formula_softmax);
+}
+
+void attn_explain_softmax(struct attn_explainer *e)
+{
+    struct softmax s = softmax_of(e);
+    size_t key = e->w->key;
+    attn_derive_step(&e->d, "The softmax");
+    introduce(e);
+    softmax_table(e, &s);
+    attn_derive_sum(&e->d, a_weight(e, weight_of(&s, key)), "weight");
+    attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, (struct attn_number){exponential(&s, key), e->precision},
+                     (struct attn_number){s.sum, e->precision});
+    if (s.score[key] == -INFINITY)
+        attn_derive_words(&e->d, "exp(-inf) is exactly 0, and so is the weight of a key that is hidden.");
+}
+
+/* ---- masking afterwards ---------------------------------------------------------------- */
+
+void attn_explain_renorm(struct attn_explainer *e)
+{
+    const struct attn_worked *w = e->w;
+    struct softmax s = softmax_of(e);
+    double kept = 0, pattern = attn_worked_sees_key(w, w->key) ? weight_of(&s, w->key) : 0;
+    for (size_t j = 0; j <= w->query; j++)
+        kept += weight_of(&s, j);
+    attn_derive_step(&e->d, "The mask, after the softmax");
+    attn_derive_words(&e->d, "A token may not look at what follows: those weights become 0, and the others are divided by what is left "
+                      "of their sum.  That is the softmax of the visible scores alone, as -inf in their place before the softmax gives "
+                      "it, but for roundings: what is left may be few digits, or none.");
+    if (w->key > w->query)
+        attn_derive_words(&e->d, "Key %zu comes after query %zu: its weight becomes 0.", w->key, w->query);
+    attn_derive_sum(&e->d, a_weight(e, kept), "left");
+    attn_derive_sum(&e->d, a_weight(e, kept > 0 ? pattern / kept : 0), "weight");
+    attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, a_weight(e, pattern), a_weight(e, kept));
+}
+
+/* ---- dropout --------------------------------------------------------------------------- */
+
+void attn_explain_dropout(struct attn_explainer *e)
+{
+    const struct attn_kind *k = &e->w->kind;
+    double weight = (double)row_of(e, ATTN_ACT_PATTERN)[e->w->key], grow = 1 / (1 - k->dropout);
+    attn_derive_step(&e->d, "Dropout");
+    attn_derive_words(&e->d, "As in training, each weight becomes 0 with probability %g, and those that stay are multiplied by "
+                      "1/(1 - %g), so that sums stay what they are on average (seed %" PRIu64 ").", k->dropout, k->dropout,
+                      k->dropout_seed);
+    if (!attn_worked_sees_key(e->w, e->w->key))
+        attn_derive_words(&e->d, "The weight of a hidden key is 0 in any case.");
+    else if (weight > 0)
+        attn_derive_words(&e->d, "This one stays.");
+    else
+        attn_derive_words(&e->d, "This one is dropped.");
+    attn_derive_sum(&e->d, a_weight(e, weight), "weight");
+    if (weight > 0)
+        attn_derive_term(&e->d, ATTN_TERM_PRODUCT, a_weight(e, weight / grow), attn_explain_number(e, grow));
+}
+
+/* ---- what the scale does --------------------------------------------------------------- */
+
+struct shape { double largest, entropy; size_t keys; };
+
+/* Of the softmax of the visible dots times a scale. */
+static struct shape shape_at(const struct attn_explainer *e, double scale)
+{
+    const float *dot = row_of(e, ATTN_ACT_DOTS);
+    struct shape shape = {0, 0, 0};
+    double most = -INFINITY, sum = 0;
+    for (size_t j = 0; j < e->w->keys->n; j++)
+        if (attn_worked_sees_key(e->w, j))
+            most = fmax(most, (double)dot[j] * scale);
+    for (size_t j = 0; j < e->w->keys->n; j++)
+        if (attn_worked_sees_key(e->w, j))
+            sum += exp((double)dot[j] * scale - most);
+    for (size_t j = 0; j < e->w->keys->n; j++) {
+        double w = attn_worked_sees_key(e->w, j) ? exp((double)dot[j] * scale - most) / sum : 0;
+        shape.keys += attn_worked_sees_key(e->w, j);
+        shape.largest = fmax(shape.largest, w);
+        shape.entropy -= w > 0 ? w * log(w) : 0;
+    }
+    return shape;
+}
+
+static void shape_row(struct attn_explainer *e, const char *label, double scale)
+{
+    struct shape s = shape_at(e, scale);
+    attn_derive_cell(&e->d, "%s", label);
+    attn_derive_number(&e->d, scale, attn_explain_number(e, scale).digits);
+    attn_derive_number(&e->d, s.largest, e->precision);
+    attn_derive_number(&e->d, s.entropy > 0 ? s.entropy : 0, e->precision);
+}
+
+void attn_explain_scaling(struct attn_explainer *e)
+{
+    static const char *const headings[] = {"scale", "times", "largest weight", "entropy"};
+    const struct attn_worked *w = e->w;
+    double root = (double)(float)(1 / sqrt((double)w->model->w.n.dh)), here = (double)w->scale;
+    size_t keys = shape_at(e, here).keys;
+    attn_derive_step(&e->d, "What the scale does");
+    attn_derive_words(&e->d, "The softmax of the same dot products with and without it.  The larger the scores, the more of the weight "
+                      "one key takes, and the less of a gradient is left for the others.  The entropy -Σ w ln w is 0 where one key has "
+                      "all the weight and ln %zu = %.*f where %zu keys share it evenly.", keys, e->precision, log((double)keys), keys);
+    attn_derive_headings(&e->d, headings, sizeof headings / sizeof *headings);
+    shape_row(e, "of this run", here);
+    attn_derive_strong(&e->d, 4);
+    if (here != 1)
+        shape_row(e, "none", 1);
+    if (here != root)
+        shape_row(e, "sqrt: 1/√d_head", root);
+}

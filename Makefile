@@ -6,6 +6,7 @@
 # make test-train    a model learns to repeat, and the heads that do it are found: a minute
 # make test-browser  the page of --format html in chromium, where there is one
 # make bench      how close it all comes to the machine, as ratios within one run
+# make bench-kinds  what each kind of attention costs as the text grows
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
 # make gallery    the pictures of README.md
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
@@ -176,6 +177,10 @@ test-train: $(B)/attn-cli $(B)/attn-tests
 
 bench: $(B)/attn-cli
 	@tests/bench/bench.sh $(B)/attn-cli
+bench-kinds: $(B)/bench-kinds
+	$<
+$(B)/bench-kinds: $(B)/tests/bench/kinds.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
 
 coverage:
 	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete

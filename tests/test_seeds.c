@@ -274,6 +274,49 @@ START_TEST(mask_is_causal)
 }
 END_TEST
 
+/* n numbers of both, one after the other. */
+static float *join(const float *a, const float *b, size_t n)
+{
+    float *both = seed_zeros(2 * n);
+    memcpy(both, a, n * sizeof *a);
+    memcpy(both + n, b, n * sizeof *b);
+    return both;
+}
+
+static const struct { const char *first, *second; } batches[] = {
+    {"02-07-multi-head-batch-0", "02-08-multi-head-batch-1"}, {"02-09-multi-head-qkv-bias-batch-0", "02-10-multi-head-qkv-bias-batch-1"},
+    {"04-01-simple-batch-0", "04-02-simple-batch-1"}, {"04-03-simple-causal-batch-0", "04-04-simple-causal-batch-1"}};
+enum { BATCHES = sizeof batches / sizeof *batches };
+
+/* The articles' batches as such: one call gives what a call for each sentence gave, and that was held against the files. */
+START_TEST(batches_are_one_call)
+{
+    struct seed one, other;
+    struct attn_err err = {0};
+    seed_open(&one, batches[_i].first);
+    seed_open(&other, batches[_i].second);
+    struct attn_attention a = one.a;
+    size_t nq = a.H * a.Tq * a.dh, nk = a.Hkv * a.Tk * a.dh, nv = a.Hkv * a.Tk * a.dv, nc = a.H * a.Tq * a.dv, square = a.H * a.Tq * a.Tk;
+    float *q = join(one.q, other.q, nq), *k = join(one.k, other.k, nk), *v = join(one.v, other.v, nv);
+    float *context = seed_zeros(2 * nc), *pattern = seed_zeros(2 * square);
+    a.batch = 2;
+    a.threads = 2;
+    a.dots = a.scores = NULL;
+    a.pattern = pattern;
+    ck_assert_uint_eq(other.a.Tq * other.a.dv, a.Tq * a.dv);
+    ck_assert_msg(!attn_attention(context, q, k, v, &a, &err), "%s", err.msg);
+    ck_assert_mem_eq(context, one.context, nc * sizeof *context);
+    ck_assert_mem_eq(context + nc, other.context, nc * sizeof *context);
+    ck_assert_mem_eq(pattern, one.a.pattern, square * sizeof *pattern);
+    ck_assert_mem_eq(pattern + square, other.a.pattern, square * sizeof *pattern);
+    float *all[] = {q, k, v, context, pattern};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    seed_close(&one);
+    seed_close(&other);
+}
+END_TEST
+
 static void check_rows(const cJSON *doc, const char *key, const float *table, size_t d)
 {
     size_t n;
@@ -398,6 +441,7 @@ Suite *suite_seeds(void)
     tcase_add_test(t, two_ways);
     tcase_add_test(t, empty_row);
     tcase_add_test(t, mask_is_causal);
+    tcase_add_loop_test(t, batches_are_one_call, 0, BATCHES);
     tcase_add_test(t, embedding);
     tcase_add_test(t, wide_causal);
     tcase_add_test(t, bare_softmax);

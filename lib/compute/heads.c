@@ -115,7 +115,7 @@ static struct attn_keys own_keys(const struct job *j, const struct place *p, con
             attn_keys_put(&own, *k, from->rows + *k * from->ldk, from->ldk, n - *k);
         *k = n;
     }
-    if (j->steps & ATTN_CONTEXT && !t->cache && *v < n) {
+    if (j->steps & j->way->values && !t->cache && *v < n) {
         attn_values_put(&own, *v, t->v + kv * a->next_v + *v * a->ldv, a->ldv, n - *v);
         *v = n;
     }
@@ -301,7 +301,7 @@ void attn_heads_run(struct attn_heads *a, struct attn_team *team)
         n = wave_of(&j, items);
         wave(&j, n, team);
     }
-    if (!j.way->context)
+    if (j.way->apart)
         attn_linear_run(a, team);
     gather_lost(a, attn_team_size(team));
 }

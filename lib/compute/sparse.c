@@ -23,43 +23,71 @@ static size_t pick(const struct attn_head *h, size_t t)
     return attn_kind_pick(h->spare.list, h->spare.swaps, &h->kind, h->pos + t, h->Tk);
 }
 
-/* ---- dots and scores ---- */
+/* ---- a row at a time ---- */
 
-static void dots_row(const struct attn_head *h, float *row, const float *q, size_t n)
+/* Dots of the n listed keys, side by side. */
+static void dots_row(const struct attn_head *h, float *few, const float *q, size_t n)
 {
     struct attn_ahead none = {0};
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < PANEL ? n - i : PANEL;
         attn_keys_gather(key_room(h), &h->keys, h->spare.list + i, some);
-        attn_vec_panel(row + i, PANEL, q, 0, key_room(h), PANEL, 1, h->dh, false, &none);
+        attn_vec_panel(few + i, PANEL, q, 0, key_room(h), PANEL, 1, h->dh, false, &none);
     }
     if (h->scored)
-        attn_vec_scale(row, row, h->scale, n);
+        attn_vec_scale(few, few, h->scale, n);
 }
 
-void attn_sparse_dots(const struct attn_head *h, const struct attn_band *b)
+/* False: it sees nothing. */
+static bool pattern_row(const struct attn_head *h, float *few, size_t t, size_t n)
 {
-    if (h->shown) {
-        attn_band_dots(h, b);
-        return;
+    bool some = attn_head_softmax(h, few, n);
+    attn_drop_keys(&h->drop, few, h->pos + t, h->spare.list, 0, n);
+    return some;
+}
+
+/* How many keys from list[0] on lie equally far apart. */
+static size_t evenly(const size_t *list, size_t n)
+{
+    size_t i = n < 2 ? n : 2;
+    while (i < n && list[i] - list[i - 1] == list[1] - list[0])
+        i++;
+    return i;
+}
+
+static void context_row(const struct attn_head *h, const float *few, size_t t, size_t n)
+{
+    const size_t *list = h->spare.list, ldv = h->keys.ldv;
+    float *y = context_room(h);
+    memset(y, 0, up(h->dv) * sizeof *y);
+    for (size_t i = 0, some; i < n; i += some) {
+        some = evenly(list + i, n - i);
+        size_t step = some > 1 ? list[i + 1] - list[i] : 1;
+        attn_head_mix(h, y, up(h->dv), few + i, n, 1, h->keys.v + list[i] * ldv, step * ldv, some, true);
     }
-    for (size_t i = 0; i < b->rows; i++)
-        dots_row(h, b->m + i * b->ld, b->q + i * b->ldq, pick(h, b->row0 + i));
+    memcpy(h->context + t * h->ldc, y, h->dv * sizeof *y);
 }
 
-void attn_sparse_scores(const struct attn_head *h, const struct attn_band *b)
+struct attn_empty attn_sparse_rows(const struct attn_head *h, const struct attn_band *b)
 {
-    if (h->shown)                       /* else they are scores already */
-        attn_band_scores(h, b);
+    struct attn_empty empty = {0};
+    for (size_t i = 0; i < b->rows; i++) {
+        size_t t = b->row0 + i, n = pick(h, t);
+        dots_row(h, row_room(h), b->q + i * b->ldq, n);
+        if (!pattern_row(h, row_room(h), t, n))
+            attn_empty_add(&empty, t);
+        context_row(h, row_room(h), t, n);
+    }
+    return empty;
 }
 
-/* ---- pattern ---- */
+/* ---- where somebody looks ---- */
 
-/* The picked numbers of a row; a row that is not written out has no others. */
-static float *gather(const struct attn_head *h, float *row, size_t n)
+/* The listed numbers of a row. */
+static float *gather(const struct attn_head *h, const float *row, size_t n)
 {
-    float *few = h->shown ? row_room(h) : row;
-    for (size_t i = 0; h->shown && i < n; i++)
+    float *few = row_room(h);
+    for (size_t i = 0; i < n; i++)
         few[i] = row[h->spare.list[i]];
     return few;
 }
@@ -76,44 +104,19 @@ struct attn_empty attn_sparse_pattern(const struct attn_head *h, const struct at
     struct attn_empty empty = {0};
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
-        size_t n = pick(h, b->row0 + i);
+        size_t t = b->row0 + i, n = pick(h, t);
         float *few = gather(h, row, n);
-        if (!attn_head_softmax(h, few, n))
-            attn_empty_add(&empty, b->row0 + i);
-        attn_drop_keys(&h->drop, few, h->pos + b->row0 + i, h->spare.list, 0, n);
-        if (h->shown)
-            write_out(h, row, few, n);
+        if (!pattern_row(h, few, t, n))
+            attn_empty_add(&empty, t);
+        write_out(h, row, few, n);
     }
     return empty;
-}
-
-/* ---- context ---- */
-
-/* How many keys from list[0] on lie equally far apart. */
-static size_t evenly(const size_t *list, size_t n)
-{
-    size_t i = n < 2 ? n : 2;
-    while (i < n && list[i] - list[i - 1] == list[1] - list[0])
-        i++;
-    return i;
-}
-
-static void context_row(const struct attn_head *h, float *y, const float *few, size_t n)
-{
-    const size_t *list = h->spare.list, ldv = h->keys.ldv;
-    memset(y, 0, up(h->dv) * sizeof *y);
-    for (size_t i = 0, some; i < n; i += some) {
-        some = evenly(list + i, n - i);
-        size_t step = some > 1 ? list[i + 1] - list[i] : 1;
-        attn_head_mix(h, y, up(h->dv), few + i, n, 1, h->keys.v + list[i] * ldv, step * ldv, some, true);
-    }
 }
 
 void attn_sparse_context(const struct attn_head *h, const struct attn_band *b)
 {
     for (size_t i = 0; i < b->rows; i++) {
-        size_t n = pick(h, b->row0 + i);
-        context_row(h, context_room(h), gather(h, b->m + i * b->ld, n), n);
-        memcpy(h->context + (b->row0 + i) * h->ldc, context_room(h), h->dv * sizeof(float));
+        size_t t = b->row0 + i, n = pick(h, t);
+        context_row(h, gather(h, b->m + i * b->ld, n), t, n);
     }
 }

@@ -414,6 +414,40 @@ START_TEST(out_json_strings)
 }
 END_TEST
 
+static struct attn_out *open_growing(const char *path, uint64_t keep)
+{
+    struct attn_out *o = NULL;
+    struct attn_err err = {0};
+    ck_assert_msg(attn_out_open_growing(&o, path, keep, &err) == 0, "%s", err.msg);
+    return o;
+}
+
+START_TEST(out_that_grows)
+{
+    struct attn_err err = {0};
+    struct attn_out *o = open_growing(scratch_path("g"), 0);
+    attn_out_str(o, "one,tor");
+    attn_out_close(o);                  /* what was not flushed is lost */
+    scratch_expect(scratch_path("g.part"), "");
+    o = open_growing(scratch_path("g"), 0);
+    attn_out_str(o, "one,tor");
+    ck_assert_int_eq(attn_out_flush(o, true, &err), 0);
+    attn_out_close(o);
+    scratch_expect(scratch_path("g.part"), "one,tor");
+    o = open_growing(scratch_path("g"), 4);
+    ck_assert_uint_eq(attn_out_bytes(o), 4);
+    attn_out_str(o, "two");
+    ck_assert_int_eq(attn_out_flush(o, false, &err), 0);
+    attn_out_patch(o, "ON", 2, 0);
+    scratch_expect(scratch_path("g.part"), "ONe,two");
+    commit_out(o);
+    scratch_expect(scratch_path("g"), "ONe,two");
+    ck_assert_int_eq(scratch_count(), 1);
+    ck_assert_int_eq(attn_out_open_growing(&o, scratch_path("g"), 5, &err), ATTN_EIO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "g.part: has 0 bytes, expected at least 5"));
+}
+END_TEST
+
 Suite *suite_out(void)
 {
     const TTest *const tests[] = {
@@ -422,7 +456,7 @@ Suite *suite_out(void)
         out_cut_short_before_it_is_read_back, out_printf_longer_than_the_buffer,
         out_in_the_name_of_two, out_to_a_full_disk, out_to_a_full_standard_output,
         out_to_where_standard_output_goes, out_beyond_the_file_size_limit, out_to_nobody,
-        out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings,
+        out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings, out_that_grows,
     };
     Suite *s = suite_create("out");
     TCase *c = tcase_create("out");

@@ -53,6 +53,20 @@ int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err)
     return rc;
 }
 
+int attn_out_open_growing(struct attn_out **out, const char *path, uint64_t keep, struct attn_err *err)
+{
+    struct attn_out *o = *out = new_out(err);
+    if (!o)
+        return ATTN_ENOMEM;
+    int rc = attn_target_open_growing(&o->to, path, keep, err);
+    o->flushed = keep;
+    if (rc != 0) {
+        free(o);
+        *out = NULL;
+    }
+    return rc;
+}
+
 int attn_out_open_memory(struct attn_out **out, struct attn_err *err)
 {
     struct attn_out *o = *out = new_out(err);
@@ -156,6 +170,20 @@ int attn_out_commit(struct attn_out *o, struct attn_err *err)
     if (!attn_out_failed(o))
         attn_target_commit(&o->to, &o->err);
     return first_error(o, err);
+}
+
+int attn_out_flush(struct attn_out *o, bool disk, struct attn_err *err)
+{
+    flush(o);
+    if (disk && o->to.temp && !attn_out_failed(o) && fdatasync(o->to.fd) != 0)
+        attn_fail_errno(&o->err, o->to.name, "write");
+    return first_error(o, err);
+}
+
+void attn_out_patch(struct attn_out *o, const void *data, size_t len, uint64_t at)
+{
+    if (!attn_out_failed(o) && pwrite(o->to.fd, data, len, (off_t)at) != (ssize_t)len)
+        attn_fail_errno(&o->err, o->to.name, "write");
 }
 
 int attn_out_take(struct attn_out *o, char **text, size_t *len, struct attn_err *err)

@@ -23,9 +23,7 @@ static char *beside(const char *path, const char *leaf)
     return asprintf(&s, "%.*s%s", (int)(slash + 1 - path), path, leaf) < 0 ? NULL : s;
 }
 
-/* Malloc'd: the file `path` names once links are followed, also where there is none yet.  NULL
- * with errno. */
-static char *follow(const char *path)
+char *attn_target_follow(const char *path)
 {
     char link[PATH_MAX], *at = strdup(path);
     while (at) {
@@ -75,18 +73,27 @@ static bool open_temp(struct attn_target *t, mode_t mode)
     return t->fd >= 0;
 }
 
+/* Opens t->temp, PATH.part; false with errno. */
+static bool open_part(struct attn_target *t, mode_t mode)
+{
+    if (asprintf(&t->temp, "%s.part", t->final) < 0)
+        t->temp = NULL;
+    t->fd = t->temp ? open_retrying(t->temp, O_RDWR | O_CREAT, mode) : -1;
+    return t->fd >= 0;
+}
+
 /* `old` is what will be replaced, NULL where there is nothing. */
 static int open_beside(struct attn_target *t, const struct stat *old, struct attn_err *err)
 {
     const char *what = old ? "replace" : "create";
     mode_t mode = old ? old->st_mode & 0777 : 0666;
-    t->final = follow(t->name);
+    t->final = attn_target_follow(t->name);
     if (!t->final)
         return attn_fail_errno(err, t->name, what);
     /* Renaming would not mind a write-protected file, but who protected it does. */
     if (old && euidaccess(t->final, W_OK) != 0)
         return attn_fail_errno(err, t->name, what);
-    if (!open_temp(t, mode))
+    if (!(t->grows ? open_part(t, mode) : open_temp(t, mode)))
         return attn_fail_errno(err, t->name, what);
     if (old && fchmod(t->fd, mode) != 0)            /* open() left out what the umask does */
         return attn_fail_errno(err, t->name, what);
@@ -97,6 +104,14 @@ static bool is_standard_output(const struct stat *st)
 {
     struct stat out;
     return fstat(STDOUT_FILENO, &out) == 0 && st->st_dev == out.st_dev && st->st_ino == out.st_ino;
+}
+
+bool attn_target_in_place(const char *path)
+{
+    struct stat st;
+    if (!path || strcmp(path, "-") == 0)
+        return true;
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && (!S_ISREG(st.st_mode) || is_standard_output(&st));
 }
 
 static void use_standard_output(struct attn_target *t)
@@ -124,10 +139,10 @@ static int open_named(struct attn_target *t, struct attn_err *err)
     return t->fd >= 0 ? 0 : attn_fail_errno(err, t->name, "open");
 }
 
-int attn_target_open(struct attn_target *t, const char *path, struct attn_err *err)
+static int open_any(struct attn_target *t, const char *path, struct attn_err *err)
 {
     bool standard = !path || strcmp(path, "-") == 0;
-    *t = (struct attn_target){.fd = -1};
+    t->fd = -1;
     t->name = strdup(standard ? "standard output" : path);
     if (!t->name)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a file name");
@@ -135,7 +150,37 @@ int attn_target_open(struct attn_target *t, const char *path, struct attn_err *e
         use_standard_output(t);
         return 0;
     }
-    int rc = open_named(t, err);
+    return open_named(t, err);
+}
+
+int attn_target_open(struct attn_target *t, const char *path, struct attn_err *err)
+{
+    *t = (struct attn_target){.fd = -1};
+    int rc = open_any(t, path, err);
+    if (rc != 0)
+        attn_target_close(t);
+    return rc;
+}
+
+static int cut(const struct attn_target *t, uint64_t keep, struct attn_err *err)
+{
+    struct stat st;
+    if (fstat(t->fd, &st) != 0)
+        return attn_fail_errno(err, t->temp, "continue");
+    if ((uint64_t)st.st_size < keep)
+        return attn_fail(err, ATTN_EIO, "%s: has %" PRIu64 " bytes, expected at least %" PRIu64 ": somebody cut it short; start anew "
+                         "with --force", t->temp, (uint64_t)st.st_size, keep);
+    if (ftruncate(t->fd, (off_t)keep) != 0 || lseek(t->fd, 0, SEEK_END) < 0)
+        return attn_fail_errno(err, t->temp, "continue");
+    return 0;
+}
+
+int attn_target_open_growing(struct attn_target *t, const char *path, uint64_t keep, struct attn_err *err)
+{
+    *t = (struct attn_target){.fd = -1, .grows = true};
+    int rc = open_any(t, path, err);
+    if (rc == 0 && t->temp)
+        rc = cut(t, keep, err);
     if (rc != 0)
         attn_target_close(t);
     return rc;
@@ -162,7 +207,7 @@ void attn_target_close(struct attn_target *t)
 {
     if (t->fd >= 0 && !t->borrowed)
         close(t->fd);
-    if (t->temp)
+    if (t->temp && !t->grows)
         unlink(t->temp);
     free(t->name);
     free(t->final);

@@ -50,6 +50,17 @@ void attn_cell_text(struct attn_out *o, const char *s, size_t len)
         attn_out_char(o, '"');
 }
 
+void attn_cell_record(struct attn_out *o, const struct attn_record *r)
+{
+    attn_out_u64(o, r->number);
+    attn_out_char(o, ',');
+    attn_out_u64(o, r->line);
+    attn_out_char(o, ',');
+    if (r->id)
+        attn_cell_text(o, r->id, r->id_len);
+    attn_out_char(o, ',');
+}
+
 void attn_cell_token(struct attn_out *o, const struct attn_token *t)
 {
     if (t->known)

@@ -10,6 +10,7 @@
 
 void attn_cell_text(struct attn_out *o, const char *s, size_t len);
 void attn_cell_token(struct attn_out *o, const struct attn_token *t);   /* how it reads, or its id */
+void attn_cell_record(struct attn_out *o, const struct attn_record *r);         /* "12,13,name,": number, line, id */
 
 /* The fields of all tokens, for who needs them often: that of token i is text[end[i - 1]..end[i]), from 0
  * for the first. */

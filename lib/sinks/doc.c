@@ -95,44 +95,84 @@ void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char
     attn_out_char(o, ']');
 }
 
-static void member(struct attn_doc *d, const char *key)
+static void member(struct attn_out *o, const char *key, const char *eol)
 {
-    attn_out_char(d->out, ',');
-    attn_out_str(d->out, d->eol);
-    attn_doc_string(d->out, key);
-    attn_out_char(d->out, ':');
+    attn_out_char(o, ',');
+    attn_out_str(o, eol);
+    attn_doc_string(o, key);
+    attn_out_char(o, ':');
 }
 
-static void sentence(struct attn_doc *d, const char *text, size_t len)
+static void write_id(struct attn_out *o, const struct attn_record *r)
+{
+    if (r->id && !r->id_is_number)
+        attn_out_json(o, r->id, r->id_len);
+    else
+        attn_out_write(o, r->id ? r->id : "null", r->id ? r->id_len : strlen("null"));
+}
+
+/* Which of many it is. */
+static void write_record(struct attn_out *o, const struct attn_sink_record *r, const char *eol)
+{
+    attn_out_str(o, "\"record\":");
+    attn_out_u64(o, r->of->number);
+    member(o, "line", eol);
+    attn_out_u64(o, r->of->line);
+    member(o, "id", eol);
+    write_id(o, r->of);
+    member(o, "key", eol);
+    attn_doc_string(o, r->key);
+    attn_out_char(o, ',');
+    attn_out_str(o, eol);
+}
+
+static void sentence(struct attn_out *o, const char *text, size_t len)
 {
     if (text)
-        attn_out_json(d->out, text, len);
+        attn_out_json(o, text, len);
     else
-        attn_out_str(d->out, "null");
+        attn_out_str(o, "null");
+}
+
+/* From the brace to the text. */
+static void write_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol)
+{
+    attn_out_char(o, '{');
+    if (job->record)
+        write_record(o, job->record, eol);
+    attn_out_str(o, "\"version\":\"" ATTN_VERSION "\"");
+    member(o, "model", eol);
+    attn_doc_model(o, job);
+    member(o, "text", eol);
+    sentence(o, job->text, job->text_len);
 }
 
 static void other_text(struct attn_doc *d)
 {
-    member(d, "context_text");
-    sentence(d, d->job->cross_text, d->job->cross_len);
-    member(d, "context_tokens");
+    member(d->out, "context_text", d->eol);
+    sentence(d->out, d->job->cross_text, d->job->cross_len);
+    member(d->out, "context_tokens", d->eol);
     attn_doc_tokens(d->out, d->job->cross, d->eol);
 }
 
 void attn_doc_begin(struct attn_doc *d)
 {
-    attn_out_str(d->out, "{\"version\":\"" ATTN_VERSION "\"");
-    member(d, "model");
-    attn_doc_model(d->out, d->job);
-    member(d, "text");
-    sentence(d, d->job->text, d->job->text_len);
+    write_head(d->out, d->job, d->eol);
     attn_doc_kind(d->out, &d->job->kind, d->eol);
-    member(d, "tokens");
+    member(d->out, "tokens", d->eol);
     attn_doc_tokens(d->out, d->job->tokens, d->eol);
     if (d->job->cross)
         other_text(d);
-    member(d, "activations");
+    member(d->out, "activations", d->eol);
     attn_out_char(d->out, '[');
+}
+
+void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why)
+{
+    write_head(o, job, "");
+    member(o, "error", "");
+    attn_doc_string(o, why);
+    attn_out_str(o, "}\n");
 }
 
 static void begin_activation(struct attn_doc *d, const struct attn_piece *p)

@@ -6,6 +6,9 @@
  *      "context_text", "context_tokens": the same of the other text, where there is one,
  *      "activations": [{"name", "layer", "heads", "shape", "data", "nonfinite"}, ...]}
  *
+ * One of many sentences begins with "record" (its number), "line", "id" (what the input calls it, or null) and
+ * "key" (a digest of text, model, options and version); one that failed has "error" in place of what follows "text".
+ *
  * Of attention, what is the model's own is left out.  `layer` is null outside the blocks, `heads` (the indices kept) null without a head axis, `shape`
  * that of `data`, whose nested lists are [T,n] or [heads,T,n].  JSON has no -inf, inf and nan: they
  * are null and counted in `nonfinite`.  Tokens of ids alone have nulls beside `id`.  Items stand on
@@ -28,6 +31,8 @@ struct attn_doc {
 };
 
 void attn_doc_begin(struct attn_doc *d);
+/* All of the document of a sentence that failed. */
+void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why);
 int attn_doc_piece(struct attn_doc *d, const struct attn_piece *p, struct attn_err *err);
 void attn_doc_end(struct attn_doc *d);
 

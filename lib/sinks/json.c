@@ -1,4 +1,4 @@
-/* json.c - one document (doc.h) to one stream. */
+/* json.c - one document (doc.h) to one stream; ndjson has it on one line. */
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -10,18 +10,18 @@ static void json_close(void *self)
     if (!d)
         return;
     attn_lines_free(d->lines);
-    attn_out_close(d->out);
+    attn_sink_stream_close(d->out, d->job);
     free(d);
 }
 
-static int json_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+static int open_with(void **self, const struct attn_sink_job *job, const char *eol, struct attn_err *err)
 {
     struct attn_doc *d = calloc(1, sizeof *d);
     if (!d)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a JSON document");
     d->job = job;
-    d->eol = "\n";
-    int rc = attn_out_open(&d->out, job->path, err);
+    d->eol = eol;
+    int rc = attn_sink_stream(&d->out, job, err);
     if (!rc)
         rc = attn_lines_new(&d->lines, job->team, err);
     if (rc) {
@@ -31,6 +31,16 @@ static int json_open(void **self, const struct attn_sink_job *job, struct attn_e
     attn_doc_begin(d);
     *self = d;
     return 0;
+}
+
+static int json_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+{
+    return open_with(self, job, "\n", err);
+}
+
+static int ndjson_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+{
+    return open_with(self, job, "", err);
 }
 
 static unsigned json_wants(void *self, int act, int layer)
@@ -53,10 +63,15 @@ static int json_finish(void *self, struct attn_err *err)
     struct attn_doc *d = self;
     attn_doc_end(d);
     attn_out_char(d->out, '\n');
-    return attn_out_commit(d->out, err);
+    return attn_sink_stream_end(d->out, d->job, err);
 }
 
 const struct attn_format attn_format_json = {
     .name = "json", .digest = true,
     .open = json_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close,
+};
+
+const struct attn_format attn_format_ndjson = {
+    .name = "ndjson", .digest = true,
+    .open = ndjson_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close,
 };

@@ -19,6 +19,11 @@ struct attn_sink_kind {
     const char *note;                   /* all of it, to follow a matrix's title; NULL or "": nothing */
 };
 
+struct attn_out;
+
+/* One of many sentences that go to the same output. */
+struct attn_sink_record { const struct attn_record *of; const char *key; };
+
 struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_info *model;
     const char *digest;                 /* of the model; may be NULL for formats that do not show it */
@@ -31,6 +36,8 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const char *command;
     struct attn_sink_kind kind;
     const char *path;                   /* NULL or "-": standard output */
+    struct attn_out *to;                /* ndjson and tidy: added to this, which stays open; NULL: path */
+    const struct attn_sink_record *record;      /* ndjson and tidy say which one it is; NULL: the only sentence */
     struct attn_team *team;             /* for what is worth sharing out; NULL: the caller alone */
     int precision, width;
     size_t limit;
@@ -55,11 +62,15 @@ struct attn_format {
 const struct attn_tokens *attn_sink_keys(const struct attn_sink_job *job);
 const struct attn_tokens *attn_sink_rows(const struct attn_sink_job *job, int act);
 
-extern const struct attn_format attn_format_text, attn_format_json, attn_format_csv, attn_format_tidy,
+extern const struct attn_format attn_format_text, attn_format_json, attn_format_ndjson, attn_format_csv, attn_format_tidy,
     attn_format_npy, attn_format_npz, attn_format_term, attn_format_png, attn_format_svg,
     attn_format_html;
 
 const struct attn_format *attn_format_find(const char *name);       /* NULL: none of that name */
+/* Where a format of one stream writes, and what it does when it has written all. */
+int attn_sink_stream(struct attn_out **out, const struct attn_sink_job *job, struct attn_err *err);
+int attn_sink_stream_end(struct attn_out *out, const struct attn_sink_job *job, struct attn_err *err);
+void attn_sink_stream_close(struct attn_out *out, const struct attn_sink_job *job);
 /* "text, json, csv" and so on */
 const char *attn_format_list(void);
 

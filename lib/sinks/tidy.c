@@ -3,7 +3,9 @@
  *     name,layer,head,row,col,row_token,col_token,value
  *
  * Empty are `layer` outside the blocks, `head` without a head axis, and `col_token` where columns
- * are no tokens (all but dots, scores and pattern).  Fields as in cell.h, -inf, inf, nan as text. */
+ * are no tokens (all but dots, scores and pattern).  Fields as in cell.h, -inf, inf, nan as text.
+ * A table of many sentences has three columns more in front, record,line,id, and one behind, error:
+ * a sentence that failed is one line with nothing between them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +15,14 @@
 #include "sinks/cell.h"
 #include "sinks/lines.h"
 #include "sinks/piece.h"
-#include "sinks/sink.h"
+#include "sinks/tidy.h"
 
 struct tidy {
     const struct attn_sink_job *job;
     struct attn_out *out;
     struct attn_cells rows, keys;       /* of the text, of what it looks at */
     struct attn_lines *lines;
+    char *record; size_t record_len;    /* "12,13,name," before each line of one of many */
 };
 
 static void tidy_close(void *self)
@@ -30,8 +33,35 @@ static void tidy_close(void *self)
     attn_lines_free(t->lines);
     attn_cells_free(&t->rows);
     attn_cells_free(&t->keys);
-    attn_out_close(t->out);
+    attn_sink_stream_close(t->out, t->job);
+    free(t->record);
     free(t);
+}
+
+#define COLUMNS "name,layer,head,row,col,row_token,col_token,value"
+
+const char attn_tidy_header[] = "record,line,id," COLUMNS ",error\n";
+
+static int make_record(struct tidy *t, const struct attn_record *r, struct attn_err *err)
+{
+    struct attn_out *o;
+    int rc = attn_out_open_memory(&o, err);
+    if (rc)
+        return rc;
+    attn_cell_record(o, r);
+    rc = attn_out_take(o, &t->record, &t->record_len, err);
+    attn_out_close(o);
+    return rc;
+}
+
+void attn_tidy_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why)
+{
+    attn_cell_record(o, job->record->of);
+    for (const char *s = COLUMNS; *s; s++)
+        attn_out_str(o, *s == ',' ? "," : "");
+    attn_out_char(o, ',');
+    attn_cell_text(o, why, strlen(why));
+    attn_out_char(o, '\n');
 }
 
 static int tidy_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
@@ -43,18 +73,21 @@ static int tidy_open(void **self, const struct attn_sink_job *job, struct attn_e
     if (!t)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a table");
     t->job = job;
-    int rc = attn_out_open(&t->out, job->path, err);
+    int rc = attn_sink_stream(&t->out, job, err);
     if (!rc)
         rc = attn_cells_make(&t->rows, job->tokens, err);
     if (!rc)
         rc = attn_cells_make(&t->keys, attn_sink_keys(job), err);
     if (!rc)
         rc = attn_lines_new(&t->lines, job->team, err);
+    if (!rc && job->record)
+        rc = make_record(t, job->record->of, err);
     if (rc) {
         tidy_close(t);
         return rc;
     }
-    attn_out_str(t->out, "name,layer,head,row,col,row_token,col_token,value\n");
+    if (!job->record)
+        attn_out_str(t->out, COLUMNS "\n");
     *self = t;
     return 0;
 }
@@ -82,7 +115,8 @@ static size_t put_line(const struct lines_of *from, size_t row, size_t col, floa
 {
     const struct tidy *t = from->t;
     int act = from->p->of->act;
-    char *at = mempcpy(buf, from->start, (size_t)from->start_len);
+    char *at = t->record ? mempcpy(buf, t->record, t->record_len) : buf;
+    at = mempcpy(at, from->start, (size_t)from->start_len);
     at += attn_num_u64(at, row);
     *at++ = ',';
     at += attn_num_u64(at, col);
@@ -93,6 +127,8 @@ static size_t put_line(const struct lines_of *from, size_t row, size_t col, floa
         at += attn_cells_put(&t->keys, col, at);
     *at++ = ',';
     at += attn_num_f32(at, x);
+    if (t->record)
+        *at++ = ',';
     *at++ = '\n';
     return (size_t)(at - buf);
 }
@@ -119,7 +155,7 @@ static int write_piece(struct tidy *t, const struct attn_piece *p, struct attn_e
     enum { REST = 3 * ATTN_NUM_MAX + 8 };       /* two indices, the number, commas and line end */
     struct lines_of from = { .t = t, .p = p };
     put_start(&from);
-    size_t line = (size_t)from.start_len + t->rows.longest + 2 * t->keys.longest + REST;
+    size_t line = t->record_len + (size_t)from.start_len + t->rows.longest + 2 * t->keys.longest + REST;
     struct attn_rows rows = { p->rows * stretches(p), STRETCH * line, put_stretch, &from };
     return attn_lines_write(t->lines, t->out, &rows, err);
 }
@@ -138,7 +174,7 @@ static int tidy_finish(void *self, struct attn_err *err)
 {
     struct tidy *t = self;
     attn_lines_flush(t->lines);
-    return attn_out_commit(t->out, err);
+    return attn_sink_stream_end(t->out, t->job, err);
 }
 
 const struct attn_format attn_format_tidy = {

@@ -207,6 +207,7 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	$(call only,lib/compare/*.[ch],attn|model|(base|trace|io|compute|compare)/\w+)
 	$(call only,lib/explain/*.[ch],attn|model|(base|compute|sinks|explain)/\w+)
 	$(call only,lib/variants/*.[ch],attn|model|cost|(base|compute|picture|sinks|variants)/\w+)
+	$(call only,lib/batch/*.[ch],attn|model|cost|(base|trace|io|compute|sinks|batch)/\w+)
 	$(call only,cmd/attn-cli/*.[ch],attn|$(porch))
 	@! grep -rn 'libxsmm\.h' lib cmd --include=*.[ch] | grep -v '^lib/compute/gemm\.c:'
 	@! grep -rniE 'include.*cjson' lib cmd --include=*.[ch] | grep -v '^lib/io/'

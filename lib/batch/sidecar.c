@@ -1,0 +1,266 @@
+#include "batch/sidecar.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/sha256.h"
+#include "batch/fields.h"
+
+enum { MOVING = 1024 };                 /* bytes for what changes: 20 digits each number, and it takes two thirds of them */
+
+#define AT(member) offsetof(struct attn_sidecar, member)
+#define MARK(mark)                                                                                          \
+    {"records", ATTN_FIELD_WHOLE, AT(mark.records), NULL}, {"failed", ATTN_FIELD_WHOLE, AT(mark.failed), NULL},     \
+    {"next", ATTN_FIELD_WHOLE, AT(mark.next), NULL}, {"keys", ATTN_FIELD_HEX, AT(mark.keys), NULL},                 \
+    {"bytes", ATTN_FIELD_WHOLE, AT(mark.bytes), NULL}, {"summary_bytes", ATTN_FIELD_WHOLE, AT(mark.summary_bytes), NULL}
+
+static const struct attn_field synced[] = {MARK(synced), {NULL, 0, 0, NULL}};
+
+static const struct attn_field moving[] = {
+    MARK(now),
+    {"synced", ATTN_FIELD_OBJECT, 0, synced},
+    {"tokens", ATTN_FIELD_WHOLE, AT(tokens), NULL},
+    {"total", ATTN_FIELD_WHOLE, AT(total), NULL},
+    {"complete", ATTN_FIELD_FLAG, AT(complete), NULL},
+    {NULL, 0, 0, NULL},
+};
+
+static const struct attn_field input[] = {
+    {"format", ATTN_FIELD_TEXT, AT(input_format), NULL}, {"column", ATTN_FIELD_TEXT, AT(column), NULL},
+    {"header", ATTN_FIELD_FLAG, AT(header), NULL}, {NULL, 0, 0, NULL},
+};
+
+static const struct attn_field shard[] = {
+    {"index", ATTN_FIELD_WHOLE, AT(shard.index), NULL}, {"count", ATTN_FIELD_WHOLE, AT(shard.count), NULL},
+    {"stride", ATTN_FIELD_FLAG, AT(shard.stride), NULL}, {NULL, 0, 0, NULL},
+};
+
+static const struct attn_field lasting[] = {
+    {"version", ATTN_FIELD_TEXT, AT(version), NULL}, {"format", ATTN_FIELD_TEXT, AT(format), NULL},
+    {"model", ATTN_FIELD_TEXT, AT(model), NULL}, {"cpu", ATTN_FIELD_TEXT, AT(cpu), NULL},
+    {"command", ATTN_FIELD_TEXT, AT(command), NULL}, {"options", ATTN_FIELD_OPTIONS, 0, NULL},
+    {"input", ATTN_FIELD_OBJECT, 0, input}, {"shard", ATTN_FIELD_OBJECT, 0, shard},
+    {"summary", ATTN_FIELD_TEXT, AT(summary), NULL}, {NULL, 0, 0, NULL},
+};
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+int attn_sidecar_read(struct attn_sidecar *out, const char *path, struct attn_err *err)
+{
+    static const struct attn_field *const all[] = {moving, lasting, NULL};
+    *out = (struct attn_sidecar){.total = UINT64_MAX};
+    int rc = attn_fields_read(out, all, path, err);
+    bool whole = !rc && out->version && out->format && out->model && out->input_format && out->shard.count;
+    if (!rc && !whole)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: is no file that a batch left beside its output: take another name, or --force to replace it", path);
+    if (rc)
+        attn_sidecar_free(out);
+    return rc;
+}
+
+void attn_sidecar_free(struct attn_sidecar *s)
+{
+    char *const texts[] = {s->version, s->format, s->model, s->cpu, s->command, s->input_format, s->column, s->summary};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+    for (size_t i = 0; i < s->options; i++) {
+        free(s->option[i].name);
+        free(s->option[i].value);
+    }
+    free(s->option);
+    *s = (struct attn_sidecar){0};
+}
+
+int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char *value, struct attn_err *err)
+{
+    struct attn_setting *more = realloc(s->option, (s->options + 1) * sizeof *more), new = {strdup(name), strdup(value)};
+    if (more)
+        s->option = more;
+    if (!more || !new.name || !new.value) {
+        free(new.name);
+        free(new.value);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the option --%s", name);
+    }
+    s->option[s->options++] = new;
+    return ATTN_OK;
+}
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+static void write_moving(struct attn_out *o, const struct attn_sidecar *s)
+{
+    attn_out_char(o, '{');
+    attn_fields_write(o, moving, s);
+}
+
+static void write_lasting(struct attn_out *o, const struct attn_sidecar *s)
+{
+    attn_out_str(o, ",\n\"tool\":\"attn-cli\",");
+    attn_fields_write(o, lasting, s);
+    attn_out_str(o, "}\n");
+}
+
+static void pad(struct attn_out *o, size_t to)
+{
+    assert(!to || attn_out_bytes(o) <= to);
+    while (attn_out_bytes(o) < to)
+        attn_out_char(o, ' ');
+}
+
+static int write_whole(const struct attn_sidecar *s, const char *path, size_t room, struct attn_err *err)
+{
+    struct attn_out *o;
+    int rc = attn_out_open(&o, path, err);
+    if (rc)
+        return rc;
+    write_moving(o, s);
+    pad(o, room);
+    write_lasting(o, s);
+    rc = attn_out_commit(o, err);
+    attn_out_close(o);
+    return rc;
+}
+
+int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct attn_err *err)
+{
+    return write_whole(s, path, 0, err);
+}
+
+int attn_sidecar_create(const struct attn_sidecar *s, const char *path, struct attn_err *err)
+{
+    if (write_whole(s, path, MOVING, err))
+        return -1;
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        attn_fail_errno(err, path, "open");
+    return fd;
+}
+
+int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err)
+{
+    struct attn_out *o;
+    char *text = NULL;
+    size_t len = 0;
+    int rc = attn_out_open_memory(&o, err);
+    if (rc)
+        return rc;
+    write_moving(o, s);
+    pad(o, MOVING);
+    rc = attn_out_take(o, &text, &len, err);
+    attn_out_close(o);
+    errno = ENOSPC;                     /* what a short write means */
+    if (!rc && pwrite(fd, text, len, 0) != (ssize_t)len)
+        rc = attn_fail_errno(err, path, "write");
+    free(text);
+    return rc;
+}
+
+/* ---- keys ------------------------------------------------------------------------------ */
+
+static unsigned digit(char c)
+{
+    return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
+}
+
+void attn_keys_add(char keys[65], const char *more)
+{
+    unsigned carry = 0;
+    for (size_t i = 64; i-- > 0;) {
+        unsigned sum = digit(keys[i]) + digit(more[i]) + carry;
+        keys[i] = "0123456789abcdef"[sum & 15];
+        carry = sum >> 4;
+    }
+}
+
+void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key)
+{
+    struct attn_sha256 sha;
+    char text[96], hex[65];
+    int n = snprintf(text, sizeof text, "%" PRIu64 " %s", number, key);
+    attn_sha256_start(&sha);
+    attn_sha256_add(&sha, text, (size_t)n);
+    attn_sha256_end(&sha, hex);
+    attn_keys_add(m->keys, hex);
+}
+
+/* ---- comparing ------------------------------------------------------------------------- */
+
+/* "with --show pattern", "with --special", "without --head" */
+struct said { char text[96]; };
+static struct said say(const char *what, const char *value)
+{
+    struct said s;
+    if (value)
+        snprintf(s.text, sizeof s.text, "with %s%s%s", what, *value ? " " : "", value);
+    else
+        snprintf(s.text, sizeof s.text, "without %s", what);
+    return s;
+}
+
+static int differ(const char *path, const char *what, const char *made, const char *asked, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EFORMAT, "%s: was made %s, not %s: give the same options again, or --force to start anew", path,
+                     say(what, made).text, say(what, asked).text);
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static const char *value_of(const struct attn_sidecar *s, const char *name)
+{
+    for (size_t i = 0; i < s->options; i++)
+        if (!strcmp(s->option[i].name, name))
+            return s->option[i].value;
+    return NULL;
+}
+
+static int options_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path, struct attn_err *err)
+{
+    const struct attn_sidecar *const sides[] = {made, asked};
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides[side]->options; i++) {
+            const char *name = sides[side]->option[i].name, *a = value_of(made, name), *b = value_of(asked, name);
+            char what[64];
+            snprintf(what, sizeof what, "--%s", name);
+            if (!same(a, b))
+                return differ(path, what, a, b, err);
+        }
+    return ATTN_OK;
+}
+
+static int shards_agree(const struct attn_share *a, const struct attn_share *b, const char *path, struct attn_err *err)
+{
+    if (a->index == b->index && a->count == b->count && a->stride == b->stride)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s: holds shard %" PRIu64 "/%" PRIu64 "%s, not %" PRIu64 "/%" PRIu64 "%s: give the same "
+                     "--shard again, or --force to start anew", path, a->index, a->count, a->stride ? " --stride" : "",
+                     b->index, b->count, b->stride ? " --stride" : "");
+}
+
+int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path, struct attn_err *err)
+{
+    const struct { const char *what, *a, *b; } texts[] = {
+        {"version", made->version, asked->version}, {"--format", made->format, asked->format},
+        {"--input", made->input_format, asked->input_format}, {"--column", made->column, asked->column},
+        {"--summary", made->summary, asked->summary}, {"the model of digest", made->model, asked->model},
+        {"the processor's instructions", made->cpu, asked->cpu}};
+    int rc = shards_agree(&made->shard, &asked->shard, path, err);
+    if (!rc)
+        rc = options_agree(made, asked, path, err);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !rc; i++)
+        if (!same(texts[i].a, texts[i].b))
+            rc = differ(path, texts[i].what, texts[i].a, texts[i].b, err);
+    if (!rc && made->header != asked->header)
+        rc = differ(path, "--no-header", made->header ? NULL : "", asked->header ? NULL : "", err);
+    return rc;
+}

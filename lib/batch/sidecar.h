@@ -1,0 +1,56 @@
+/* sidecar.h - what is known of a batch output beside its numbers: OUT.part.json while it grows, OUT.json when it is whole.
+ *
+ *     {"records": 2, "failed": 0, "next": 2, "keys": "<64 hex>", "bytes": 2311, "summary_bytes": 0, "tokens": 0,
+ *      "synced": {the six that tell how far it has come, as they were when the disk last had all of it},
+ *      "total": 2, "complete": true,
+ *      "tool": "attn-cli", "version", "format", "model": "<digest>", "cpu", "command",
+ *      "options": {"show": "pattern"}, "input": {"format", "column", "header"},
+ *      "shard": {"index", "count", "stride"}, "summary": null}
+ *
+ * `records` were done, `failed` of them bad; `next` is the number in the whole input of the one after them.
+ * `keys` adds up, modulo 2^256, the SHA-256 of "NUMBER KEY" of each record, so that sums of parts are those of the
+ * whole.  `bytes` is where the last whole record ends.  `tokens` is the length of the sentences of a stack, 0
+ * before there is one; `total` counts the records of the whole input, null before its end was seen.
+ *
+ * What changes comes first and takes so many bytes, spaces included, that it is rewritten in place by one write
+ * within a page: nothing that kills the process leaves half of it, and a full disk has room for it. */
+#ifndef ATTN_BATCH_SIDECAR_H
+#define ATTN_BATCH_SIDECAR_H
+
+#include "base/out.h"
+
+struct attn_mark {                      /* how far an output has come */
+    uint64_t records, failed, next, bytes, summary_bytes;
+    char keys[65];
+};
+
+struct attn_setting { char *name, *value; };
+
+struct attn_sidecar {                   /* all strings malloc'd; those that are null in the file are NULL */
+    struct attn_mark now, synced;
+    uint64_t tokens, total;             /* total UINT64_MAX: not known */
+    bool complete;
+    char *version, *format, *model, *cpu, *command, *input_format, *column, *summary;
+    bool header;                        /* the first row of csv and tsv names the columns */
+    struct attn_share shard;            /* count 1: all of the input */
+    struct attn_setting *option; size_t options;        /* in table order, as typed */
+};
+
+int attn_sidecar_read(struct attn_sidecar *out, const char *path, struct attn_err *err);
+void attn_sidecar_free(struct attn_sidecar *s);         /* zeroed is fine */
+int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char *value, struct attn_err *err);
+
+/* A whole file, replaced when it is written. */
+int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct attn_err *err);
+/* The file while the output grows: create returns its descriptor, -1: failed. */
+int attn_sidecar_create(const struct attn_sidecar *s, const char *path, struct attn_err *err);
+int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err);
+
+/* keys += SHA-256("NUMBER KEY"); keys is 64 zeros at first. */
+void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key);
+void attn_keys_add(char keys[65], const char *more);
+
+/* An error that says in what the output at `path` differs from what is asked for: options, model, input, shard... */
+int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path, struct attn_err *err);
+
+#endif

@@ -5,6 +5,7 @@
 # make walls      which room may use what;         make lint: clang-tidy, cppcheck, gcc's analyzer
 # make test-train    a model learns to repeat, and the heads that do it are found: a minute
 # make test-browser  the page of --format html in chromium, where there is one
+# make test-kill  200 batches ended at random moments and resumed
 # make bench      how close it all comes to the machine, as ratios within one run
 # make bench-kinds  what each kind of attention costs as the text grows
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
@@ -175,6 +176,9 @@ test-browser: $(B)/attn-cli
 test-train: $(B)/attn-cli $(B)/attn-tests
 	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests induction
 
+test-kill: $(B)/attn-cli $(B)/attn-tests
+	ATTN_KILLS=200 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests batch_kill
+
 bench: $(B)/attn-cli
 	@tests/bench/bench.sh $(B)/attn-cli
 bench-kinds: $(B)/bench-kinds
@@ -207,7 +211,7 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	$(call only,lib/compare/*.[ch],attn|model|(base|trace|io|compute|compare)/\w+)
 	$(call only,lib/explain/*.[ch],attn|model|(base|compute|sinks|explain)/\w+)
 	$(call only,lib/variants/*.[ch],attn|model|cost|(base|compute|picture|sinks|variants)/\w+)
-	$(call only,lib/batch/*.[ch],attn|model|cost|(base|trace|io|compute|sinks|batch)/\w+)
+	$(call only,lib/batch/*.[ch],attn|model|cost|kind|(base|trace|io|compute|sinks|batch)/\w+)
 	$(call only,cmd/attn-cli/*.[ch],attn|$(porch))
 	@! grep -rn 'libxsmm\.h' lib cmd --include=*.[ch] | grep -v '^lib/compute/gemm\.c:'
 	@! grep -rniE 'include.*cjson' lib cmd --include=*.[ch] | grep -v '^lib/io/'
@@ -262,6 +266,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
-.PHONY: all docs gallery run test run-tests test-browser test-train asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
+.PHONY: all docs gallery run test run-tests test-browser test-train test-kill asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

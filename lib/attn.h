@@ -349,7 +349,7 @@ struct attn_picture_opts {
 };
 
 struct attn_sink_opts {
-    const char *format;                 /* text json csv tidy npy npz term png svg html */
+    const char *format;                 /* text json ndjson csv tidy npy npz term png svg html */
     const char *path;                   /* NULL or "-": standard output */
     const struct attn_model *model;
     const struct attn_select *select;
@@ -424,6 +424,49 @@ uint64_t attn_records_total(const struct attn_records *r);
 uint64_t attn_records_blank(const struct attn_records *r);          /* lines passed over so far as they were blank */
 /* Bytes of the input read so far and all it has; 0: not known. */
 uint64_t attn_records_bytes(const struct attn_records *r, uint64_t *all);
+
+/* A model over many sentences.  Each becomes a record of the output, in the order of the input, and those that
+ * cannot be run become records that say why. */
+struct attn_batch_state {
+    uint64_t records, failed;           /* done, earlier runs included */
+    uint64_t before;                    /* of them by earlier runs */
+    uint64_t tokens;                    /* of this run */
+    uint64_t total;                     /* of this share; UINT64_MAX: not known */
+    uint64_t read, all;                 /* bytes of the input; all 0: not known */
+    bool complete;                      /* else it was stopped and can be continued */
+    bool unread;                        /* complete, as nobody reads on */
+};
+struct attn_batch_option { const char *name, *value; };
+struct attn_batch_opts {
+    const struct attn_model *model;
+    const char *tokenizer;              /* the model whose tokenizer it is; opened when there is a text */
+    const struct attn_select *select;
+    const struct attn_records_opts *records;    /* its stop is asked between passes, too */
+    struct attn_encode_opts encode;
+    const char *format;                 /* ndjson (NULL), tidy, summary: a stream; csv, npy, npz, png, svg: a directory with one
+                                         * a record; stack: a directory with one array a name */
+    const char *path;                   /* NULL or "-": standard output, of streams */
+    const char *summary;                /* also a summary, in this file; NULL: none */
+    const struct attn_batch_option *options; size_t n_options;    /* what changes a number or a file, as it was given */
+    const char *command;                /* canonical command line, for manifests */
+    struct attn_picture_opts picture;
+    struct attn_plan plan;              /* all but rows, seqs and keys; at any number of threads the bytes are the same */
+    bool resume, force;                 /* continue an output; start anew over one that was not finished */
+    bool fail_fast;                     /* the first bad record is an error */
+    void (*progress)(void *self, const struct attn_batch_state *state);     /* after each pass; may be NULL */
+    void (*failed)(void *self, const struct attn_record *r, const char *why);   /* in order; may be NULL */
+    void *self;
+};
+int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
+
+/* What it would be: reads all of the input, and runs some of it to tell how long it takes. */
+struct attn_batch_estimate {
+    uint64_t records, failed, tokens;
+    uint64_t numbers, bytes;            /* shown; bytes of the output, an estimate */
+    uint64_t memory;                    /* bytes, about */
+    double seconds;                     /* about; 0: nothing to run */
+};
+int attn_batch_estimate(struct attn_batch_estimate *out, const struct attn_batch_opts *o, struct attn_err *err);
 
 /* ---- saved activations ----------------------------------------------------------------- */
 

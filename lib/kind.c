@@ -150,3 +150,11 @@ const char *attn_kind_note(char buf[ATTN_KIND_NOTE], const struct attn_kind *k)
         snprintf(buf + n, ATTN_KIND_NOTE - (size_t)n, ", dropout %s (seed %" PRIu64 ")", p, k->dropout_seed);
     return buf;
 }
+
+void attn_kind_say(struct attn_kind_words *out, const struct attn_kind *k)
+{
+    out->of = (struct attn_sink_kind){
+        .attention = k->form ? attn_kind_text(out->attention, k) : NULL,
+        .scale = k->scaling ? attn_kind_scale_text(out->scale, k) : NULL,
+        .dropout = k->dropout, .seed = k->dropout_seed, .note = attn_kind_note(out->note, k)};
+}

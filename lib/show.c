@@ -20,7 +20,8 @@ struct attn_sink {
     struct attn_sink_job job;           /* with what it borrows */
     struct attn_info info;
     struct attn_team *team;
-    char digest[80], attention[ATTN_KIND_TEXT], scale[ATTN_KIND_TEXT], note[ATTN_KIND_NOTE];
+    char digest[80];
+    struct attn_kind_words kind;
 };
 
 int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
@@ -57,16 +58,12 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     if (rc)
         return rc;
     attn_model_info(o->model, &s->info);
-    struct attn_sink_kind kind = {
-        .attention = o->kind.form ? attn_kind_text(s->attention, &o->kind) : NULL,
-        .scale = o->kind.scaling ? attn_kind_scale_text(s->scale, &o->kind) : NULL,
-        .dropout = o->kind.dropout, .seed = o->kind.dropout_seed, .note = attn_kind_note(s->note, &o->kind)};
+    attn_kind_say(&s->kind, &o->kind);
     s->job = (struct attn_sink_job){
         .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
-        .command = o->command, .kind = kind, .path = o->path, .team = s->team,
-        .precision = o->precision,
-        .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color, .picture = o->picture,
+        .command = o->command, .kind = s->kind.of, .path = o->path, .team = s->team,
+        .precision = o->precision, .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color, .picture = o->picture,
         .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
     return s->format->open(&s->self, &s->job, err);
 }

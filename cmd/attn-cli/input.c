@@ -85,7 +85,7 @@ int input_read_other(struct input *in, struct attn_err *err)
     return read_any(in, crossing.text, crossing.file, crossing.ids, err);
 }
 
-static struct attn_encode_opts encode_opts(void)
+struct attn_encode_opts input_encode_opts(void)
 {
     const char *bos = common.bos ? common.bos : "auto";
     return (struct attn_encode_opts){
@@ -95,13 +95,13 @@ static struct attn_encode_opts encode_opts(void)
 
 int input_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
 {
-    struct attn_encode_opts o = encode_opts();
+    struct attn_encode_opts o = input_encode_opts();
     return attn_encode_with(out, t, in->text, in->len, &o, err);
 }
 
 int input_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
 {
-    struct attn_encode_opts o = encode_opts();
+    struct attn_encode_opts o = input_encode_opts();
     return attn_encode_ids(ids, n, t, in->text, in->len, &o, err);
 }
 

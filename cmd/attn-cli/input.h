@@ -16,6 +16,7 @@ int input_read(struct input *in, struct attn_err *err);
 int input_read_other(struct input *in, struct attn_err *err);
 /* The text is a list of ids: sets ids and n. */
 int input_parse_ids(struct input *in, const char *list, struct attn_err *err);
+struct attn_encode_opts input_encode_opts(void);        /* what --special and --bos say */
 /* The tokens of the text, as --special and --bos say. */
 int input_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err);
 /* Their ids alone: faster.  malloc'd. */

@@ -1,28 +1,45 @@
 #include "stop.h"
 
 #include <signal.h>
-#include <unistd.h>
+#include <stddef.h>
+#include <time.h>
 
-enum { BY_SIGNAL = 128 };               /* what shells add to a signal's number */
+static volatile sig_atomic_t caught;
+static double deadline;                 /* 0: none */
 
-static volatile sig_atomic_t asked;
-
-static void note(int signal)
+static double now(void)
 {
-    if (asked)
-        _exit(BY_SIGNAL + signal);
-    asked = 1;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void stop_listen(void)
+static void note_signal(int number)
 {
-    struct sigaction a = {.sa_handler = note, .sa_flags = SA_RESTART};
-    sigemptyset(&a.sa_mask);
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
+    if (caught) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    caught = 1;
+}
+
+/* Without SA_RESTART: a read that waits returns. */
+static void catch_signal(int number)
+{
+    struct sigaction old, new = {.sa_handler = note_signal};
+    sigemptyset(&new.sa_mask);
+    if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
+        sigaction(number, &new, NULL);
+}
+
+void stop_watch(double max_seconds)
+{
+    deadline = max_seconds > 0 ? now() + max_seconds : 0;
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
 }
 
 bool stop_asked(void)
 {
-    return asked != 0;
+    return caught || (deadline > 0 && now() >= deadline);
 }

@@ -1,15 +1,14 @@
-/* stop.h - ending at a good place when somebody asks for it.
+/* stop.h - long work that ends at a good place when somebody asks for it: SIGINT, SIGTERM, or a time limit.
  *
- * The first SIGINT or SIGTERM is a wish, which the work looks for where it can end; a second one ends the
- * process at once, with 130 or 143. */
+ * The first signal is noted, the second ends the process as if none were caught. */
 #ifndef CLI_STOP_H
 #define CLI_STOP_H
 
 #include <stdbool.h>
 
-enum { STOP_STATUS = 75 };              /* ended early: the same command with --resume goes on */
+enum { STOP_STATUS = 75 };              /* EX_TEMPFAIL: call again, to go on */
 
-void stop_listen(void);
+void stop_watch(double max_seconds);    /* 0: no limit.  Signals that are ignored stay so */
 bool stop_asked(void);
 
 #endif

@@ -12,6 +12,7 @@ struct crossing crossing;
 
 const struct command *const commands[] = {
     &run_command,
+    &batch_command,
     &tokenize_command,
     &generate_command,
     &score_command,
@@ -164,7 +165,9 @@ const struct pair tool_statuses[] = {
     {"0", "done; also when nobody reads the output any more (a closed pipe)"},
     {"1", "bad input, model or environment, or a failed write; diff: they differ"},
     {"2", "wrong usage"},
-    {"75", "train: ended early at a checkpoint, by SIGINT, SIGTERM or --max-seconds; --resume goes on"},
+    {"3", "batch: done, but some records failed"},
+    {"75", "batch, train: ended early at a record or checkpoint, by SIGINT, SIGTERM or --max-seconds; --resume goes on"},
+    {"130, 143", "ended by SIGINT, SIGTERM; batch, train: by a second one"},
     {NULL, NULL},
 };
 

@@ -66,6 +66,7 @@ const struct option *option_at(const struct command *c, size_t i);      /* NULL 
 const char *option_given(const struct option *o);
 
 extern const struct command run_command;
+extern const struct command batch_command;
 extern const struct command tokenize_command;
 extern const struct command generate_command;
 extern const struct command score_command;

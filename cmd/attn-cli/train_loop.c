@@ -146,7 +146,7 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     struct attn_train_state s;
     attn_train_get(t, &s);
     train_progress_start(&p, o.progress, &s);
-    stop_listen();
+    stop_watch(0);
     if (take_steps(t, &p, err))
         return err->code;
     attn_train_get(t, &s);

@@ -26,7 +26,7 @@ _attn_cli()
     if [[ $cur == "=" ]]; then cur=; fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _attn_cli_words 'run tokenize generate score explain variants diff plot info vocab init train bench help --help --version' "$cur"
+        _attn_cli_words 'run batch tokenize generate score explain variants diff plot info vocab init train bench help --help --version' "$cur"
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -56,6 +56,32 @@ _attn_cli()
         --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         -t|--threads) : ;;
         *) _attn_cli_words '--model --sentence --file --raw --special --bos --ids --cross --cross-file --cross-ids --show --layer --head --format --output --precision --color-scale --hide-first --palette --cell --attention --scale --dropout --seed --compute --threads --quiet --help --version' "$cur" ;;
+        esac ;;
+    batch)
+        case $prev in
+        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -f|--file) _attn_cli_paths -f '' "$cur" ;;
+        --input) _attn_cli_words 'text ndjson csv tsv' "$cur" ;;
+        --column) : ;;
+        --bos) _attn_cli_words 'auto yes no' "$cur" ;;
+        --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
+        --layer) : ;;
+        --head) : ;;
+        --format) _attn_cli_words 'ndjson tidy summary csv npy npz png svg stack' "$cur" ;;
+        -o|--output) _attn_cli_paths -f '' "$cur" ;;
+        --summary) _attn_cli_paths -f '' "$cur" ;;
+        --max-seconds) : ;;
+        --shard) : ;;
+        --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
+        --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
+        --cell) : ;;
+        --attention) : ;;
+        --scale) : ;;
+        --dropout) : ;;
+        --seed) : ;;
+        --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
+        -t|--threads) : ;;
+        *) _attn_cli_words '--model --file --input --column --no-header --special --bos --show --layer --head --format --output --summary --resume --force --fail-fast --keep-going --max-seconds --shard --stride --dry-run --progress --color-scale --hide-first --palette --cell --attention --scale --dropout --seed --compute --threads --quiet --help --version' "$cur" ;;
         esac ;;
     tokenize)
         case $prev in
@@ -314,7 +340,7 @@ _attn_cli()
     help)
         case $prev in
         --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
-        *) _attn_cli_words '--man --completion --quiet --help --version run tokenize generate score explain variants diff plot info vocab init train bench help' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run batch tokenize generate score explain variants diff plot info vocab init train bench help' "$cur" ;;
         esac ;;
     esac
 }

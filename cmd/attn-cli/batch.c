@@ -1,0 +1,231 @@
+/* batch.c - many sentences through a model: the same outputs as run, one record each. */
+#include "attention.h"
+#include "batch_report.h"
+#include "canonical.h"
+#include "dump.h"
+#include "input.h"
+#include "open.h"
+#include "picture.h"
+#include "say.h"
+#include "stop.h"
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOME_FAILED = 3 };
+
+static struct {
+    const char *input, *column, *format, *path, *summary, *shard;
+    struct real max_seconds;
+    bool headless, stride, resume, force, fail_fast, keep_going, dry_run, progress;
+} o;
+
+/* ---- what the options say -------------------------------------------------------------- */
+
+/* Without --format the ending of the path; a lone --summary is all there is. */
+static int choose_format(struct attn_err *err)
+{
+    const char *by_name = dump_format_of(o.path);
+    if (o.summary && !o.path && !o.format) {
+        o.format = "summary";
+        o.path = o.summary;
+        o.summary = NULL;
+    }
+    if (o.format || !by_name || !strcmp(by_name, "json"))
+        return ATTN_OK;
+    if (strcmp(by_name, "csv"))
+        return fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one a record: name a directory and give --format %s%s",
+                    o.path, by_name, by_name, strcmp(by_name, "npy") ? "" : ", or --format stack for one array of all records");
+    o.format = "tidy";
+    return ATTN_OK;
+}
+
+static int check(struct attn_err *err)
+{
+    if (!common.file)
+        return fail(err, ATTN_EUSAGE, "no input: give a file of sentences with -f PATH (-f - is standard input)");
+    if (o.resume && o.force)
+        return fail(err, ATTN_EUSAGE, "--resume goes on and --force starts anew: one of them");
+    if (o.fail_fast && o.keep_going)
+        return fail(err, ATTN_EUSAGE, "--fail-fast and --keep-going do not go together");
+    if (o.max_seconds.given && o.max_seconds.x <= 0)
+        return fail(err, ATTN_EUSAGE, "--max-seconds is %s, expected more than 0", o.max_seconds.given);
+    if (o.stride && !o.shard)
+        return fail(err, ATTN_EUSAGE, "--stride is how shards are chosen: give --shard, too");
+    return choose_format(err);
+}
+
+static int read_share(struct attn_share *share, struct attn_err *err)
+{
+    *share = (struct attn_share){0};
+    int code = o.shard ? attn_share_parse(share, o.shard, getenv, err) : ATTN_OK;
+    share->stride = o.stride;
+    return code;
+}
+
+static bool stop(void *self)
+{
+    (void)self;
+    return stop_asked();
+}
+
+/* ---- one batch ------------------------------------------------------------------------- */
+
+struct session {
+    struct attn_model *model;
+    struct attn_select *select;
+    struct attn_records_opts records;
+    struct attn_batch_option *options; size_t n_options;
+    char *command;
+    struct batch_report report;
+};
+
+/* What counts but for what the sidecar has a place of its own for. */
+static int list_options(struct session *s, struct attn_err *err)
+{
+    const struct option *row;
+    size_t n = 0;
+    while (option_at(&batch_command, n))
+        n++;
+    s->options = calloc(n + 1, sizeof *s->options);
+    if (!s->options)
+        return fail(err, ATTN_ENOMEM, "no memory for %zu options", n);
+    for (size_t i = 0; (row = option_at(&batch_command, i)); i++) {
+        const char *value = row->flags & OPT_COUNTS ? option_given(row) : NULL;
+        if (value && row->to != &common.model && row->to != &o.format)
+            s->options[s->n_options++] = (struct attn_batch_option){row->name, value};
+    }
+    return ATTN_OK;
+}
+
+static int open_all(struct session *s, struct attn_err *err)
+{
+    s->records = (struct attn_records_opts){.path = common.file, .format = o.input, .column = o.column, .headless = o.headless,
+                                            .stop = stop};
+    struct attn_kind kind = attention_kind();
+    int code = read_share(&s->records.share, err);
+    if (!code)
+        code = open_model(&s->model, &batch_command, err);
+    if (!code)
+        code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : picture_default_show(o.format),
+                               selection.layer, selection.head, err);
+    if (!code)
+        code = list_options(s, err);
+    s->command = code ? NULL : canonical_command(&batch_command);
+    return code || s->command ? code : fail(err, ATTN_ENOMEM, "no memory for the command line");
+}
+
+static struct attn_batch_opts opts_of(struct session *s)
+{
+    return (struct attn_batch_opts){
+        .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
+        .format = o.format, .path = o.path, .summary = o.summary, .options = s->options, .n_options = s->n_options,
+        .command = s->command, .picture = picture_look(false),
+        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .resume = o.resume, .force = o.force,
+        .fail_fast = o.fail_fast, .progress = batch_report_progress, .failed = batch_report_failed, .self = &s->report};
+}
+
+static int estimate(struct session *s, struct attn_err *err)
+{
+    struct attn_batch_estimate e;
+    struct attn_batch_opts opts = opts_of(s);
+    int code = attn_batch_estimate(&e, &opts, err);
+    if (!code)
+        batch_report_estimate(&e);
+    return code;
+}
+
+static int run_all(struct session *s, struct attn_err *err)
+{
+    struct attn_batch_state state;
+    struct attn_batch_opts opts = opts_of(s);
+    batch_report_start(&s->report, strcmp(common.file, "-") ? common.file : "standard input", o.progress);
+    int code = attn_batch(&state, &opts, err);
+    if (code)
+        return code;
+    batch_report_end(&s->report, &state);
+    common.status = !state.complete ? STOP_STATUS : state.failed && !state.unread ? SOME_FAILED : 0;
+    return ATTN_OK;
+}
+
+static int batch(struct attn_err *err)
+{
+    struct session s = {0};
+    int code = check(err);
+    if (!code) {
+        stop_watch(o.max_seconds.x);
+        code = open_all(&s, err);
+    }
+    if (!code)
+        code = o.dry_run ? estimate(&s, err) : run_all(&s, err);
+    free(s.command);
+    free(s.options);
+    attn_select_free(s.select);
+    attn_model_close(s.model);
+    return code;
+}
+
+/* ---- options --------------------------------------------------------------------------- */
+
+static const char *const inputs[] = {"text", "ndjson", "csv", "tsv", NULL};
+static const char *const formats[] = {"ndjson", "tidy", "summary", "csv", "npy", "npz", "png", "svg", "stack", NULL};
+
+static const struct option input_options[] = {
+    {'f', "file", OPT_FILE, &common.file, "PATH", "the sentences, - is standard input; blank lines are passed over", .flags = OPT_INPUT},
+    {0, "input", OPT_CHOICE, &o.input, "FORMAT", "what the input is: text, a sentence a line; ndjson, {\"id\": ..., \"text\": ...} or "
+     "{\"ids\": [...]} a line; csv or tsv (default: by the ending of the path, else text)", .choices = inputs, .flags = 0},
+    {0, "column", OPT_TEXT, &o.column, "NAME|N", "csv, tsv: the column of the text, by name or counted from 0 (default: text, or "
+     "the only one)", .flags = 0},
+    {0, "no-header", OPT_FLAG, &o.headless, NULL, "csv, tsv: the first row is a sentence, too", .flags = 0},
+    {.name = NULL},
+};
+
+static const struct option output_options[] = {
+    {0, "format", OPT_CHOICE, &o.format, "F", "a stream: ndjson, a JSON document a line; tidy, one long table; summary, a line of "
+     "figures a sentence.  A directory a sentence: csv, npy, npz, png, svg.  stack: one .npy array a name, of sentences of one "
+     "length (default: ndjson; tidy where the path ends in .csv)", .choices = formats, .flags = OPT_COUNTS},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory; it grows as PATH.part (default: -, standard output)",
+     .flags = 0},
+    {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, next "
+     "token, and of each head the mean entropy, distance and share of the first token", .flags = 0},
+    {.name = NULL},
+};
+
+static const struct option run_options[] = {
+    {0, "resume", OPT_FLAG, &o.resume, NULL, "go on with an output that was not finished; done is done", .flags = 0},
+    {0, "force", OPT_FLAG, &o.force, NULL, "start anew over an output that was not finished", .flags = 0},
+    {0, "fail-fast", OPT_FLAG, &o.fail_fast, NULL, "end at the first record that cannot be run", .flags = 0},
+    {0, "keep-going", OPT_FLAG, &o.keep_going, NULL, "such a record is one that says why; status 3 at the end (the default)", .flags = 0},
+    {0, "max-seconds", OPT_REAL, &o.max_seconds, "S", "end at a record after so many seconds, with status 75", .flags = 0},
+    {0, "shard", OPT_TEXT, &o.shard, "I/N", "only the I-th of N parts of the input, I from 0; auto: as Slurm, Open MPI or PMI say",
+     .flags = 0},
+    {0, "stride", OPT_FLAG, &o.stride, NULL, "a shard is each N-th record, not a stretch of them", .flags = 0},
+    {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "read all of the input and tell what it would take: records, tokens, bytes, memory, "
+     "time", .flags = 0},
+    {0, "progress", OPT_FLAG, &o.progress, NULL, "tell how far it is in plain lines on standard error, terminal or not", .flags = 0},
+    {.name = NULL},
+};
+
+const struct command batch_command = {
+    .name = "batch",
+    .run = batch,
+    .usage = "batch -f FILE [-m DIR|NAME] [--show LIST] [--format F] [-o PATH] [--resume]",
+    .summary = "many sentences: the same outputs, interruptible",
+    .about = "Runs each line of a file through the model and writes what run would, one record a sentence, in the order of the "
+             "input.  Sentences share passes through the model; the numbers are those each has alone.  A record that cannot be run "
+             "becomes a record with an error, and the exit status is 3.  An output grows as PATH.part beside PATH.part.json and gets "
+             "its name when it is whole; SIGINT, SIGTERM and --max-seconds end it at a record (status 75), and --resume goes on, also "
+             "after a crash.",
+    .examples = (const struct pair[]){
+        {"attn-cli batch -f sentences.txt -o all.ndjson", "one JSON document a line; add --resume after an interruption"},
+        {"cat sentences.txt | attn-cli batch -f - --show pattern | jq -c .tokens", "a stream, line by line"},
+        {"attn-cli batch -m ./gpt2 -f s.csv --column sentence --format npy -o out", "out/000000/blocks.0.attn.pattern.npy ..."},
+        {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv", "figures of every head, for plots"},
+        {"attn-cli batch -f s.txt --shard 2/7 -o part2.ndjson", "one of seven parts"},
+        {"attn-cli batch -m ./gpt2 -f s.txt --format npy -o out --dry-run", "how large, how long"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, input_options, encode_options, select_options, output_options,
+                                             run_options, picture_options, attention_options, dropout_seed_options,
+                                             compute_options, thread_options, general_options, NULL},
+};

@@ -1,0 +1,28 @@
+/* engine.h - what a batch works with: records in, tokens, passes through the model, and how each record is written.
+ * Nothing here writes anything yet (output.h does). */
+#ifndef ATTN_BATCH_ENGINE_H
+#define ATTN_BATCH_ENGINE_H
+
+#include "batch/runner.h"
+#include "batch/writing.h"
+#include "kind.h"
+
+struct attn_engine {
+    const struct attn_batch_opts *o;
+    struct attn_info info;              /* of the model */
+    char digest[80];
+    struct attn_kind_words kind;
+    struct attn_team *team;
+    struct attn_records *in;
+    struct attn_reading reading;
+    struct attn_group group;            /* read, and not done yet */
+    struct attn_capture *capture;
+    struct attn_summary *summary;       /* NULL: nobody asks for it */
+    struct attn_runner runner;
+    struct attn_writing how;
+};
+
+int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, struct attn_err *err);
+void attn_engine_close(struct attn_engine *e);          /* zeroed is fine */
+
+#endif

@@ -1,0 +1,117 @@
+/* estimate.c - what a batch would take: all of the input is read, the first of it is run, nothing is written. */
+#include "attn.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "batch/engine.h"
+
+enum { NPY_HEADER = 128, CSV_NUMBER = 12, FILE_ENTRY = 256 };       /* bytes; CSV_NUMBER and what a manifest says of a file: about */
+static const double SAMPLE = 1;         /* seconds, or so, that records are run for */
+
+struct sample { uint64_t tokens, bytes, records; double seconds; };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One pass, and its lines, which are thrown away. */
+static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t n, struct sample *s, struct attn_err *err)
+{
+    size_t captured = 0;
+    bool apart = attn_writer_has_directory(e->how.kind);  /* its activations are no lines */
+    int rc = attn_runner_run(&e->runner, item, n, err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct attn_lines_of lines;
+        rc = attn_writing_lines(&lines, &e->how, &item[i], captured, apart, err);
+        captured += item[i].tokens != NULL;
+        if (rc)
+            break;
+        s->tokens += item[i].tokens ? item[i].tokens->n : 0;
+        s->bytes += lines.line_len + lines.row_len;
+        s->records++;
+        attn_writing_lines_free(&lines);
+    }
+    return rc;
+}
+
+/* Runs records of the group until there were enough. */
+static int run_some(struct attn_engine *e, struct sample *s, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (size_t at = 0, step; at < e->group.n && !rc && s->seconds < SAMPLE; at += step) {
+        bool live;
+        double start = now();
+        step = attn_runner_take(&e->runner, &e->group.item[at], e->group.n - at, &live);
+        if (!live)                      /* its numbers are counted; its time is guessed by tokens */
+            rc = run_pass(e, &e->group.item[at], step, s, err);
+        s->seconds += now() - start;
+    }
+    return rc;
+}
+
+static void count(const struct attn_engine *e, struct attn_batch_estimate *out)
+{
+    for (size_t i = 0; i < e->group.n; i++) {
+        const struct attn_item *item = &e->group.item[i];
+        out->records++;
+        out->failed += item->failure.code != ATTN_OK;
+        out->tokens += item->tokens ? item->tokens->n : 0;
+        out->numbers += item->tokens ? attn_capture_numbers(e->capture, item->tokens->n) : 0;
+    }
+}
+
+/* Files beside the lines: exact for npy, but for manifests. */
+static uint64_t bytes_apart(const struct attn_engine *e, const struct attn_batch_estimate *out)
+{
+    const char *format = e->how.kind->name;
+    uint64_t files = attn_select_activations(e->o->select), good = out->records - out->failed;
+    if (!attn_writer_has_directory(e->how.kind))
+        return 0;
+    if (format[0] == 'c')
+        return out->numbers * CSV_NUMBER + good * attn_select_matrices(e->o->select) * FILE_ENTRY;
+    return out->numbers * sizeof(float) + (e->how.kind->stack ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
+}
+
+static int finish(const struct attn_engine *e, const struct sample *s, struct attn_batch_estimate *out, struct attn_err *err)
+{
+    double each = s->records ? (double)s->bytes / (double)s->records : 0;
+    uint64_t run = 0;
+    out->bytes = (uint64_t)(each * (double)out->records) + bytes_apart(e, out);
+    out->seconds = s->tokens ? s->seconds / (double)s->tokens * (double)out->tokens : 0;
+    int rc = attn_runner_memory(&e->runner, &run, err);
+    out->memory = run + attn_capture_bytes(e->capture);
+    return rc;
+}
+
+static int survey(struct attn_engine *e, struct attn_batch_estimate *out, struct attn_err *err)
+{
+    struct sample s = {0};
+    bool end = false, stopped = false;
+    int rc = ATTN_OK;
+    while (!rc && !end && !stopped) {
+        attn_group_clear(&e->group);
+        rc = attn_group_read(&e->group, e->in, &e->reading, &end, &stopped, err);
+        if (!rc)
+            rc = attn_group_encode(&e->group, &e->reading, err);
+        if (!rc)
+            rc = run_some(e, &s, err);
+        count(e, out);
+    }
+    return rc ? rc : finish(e, &s, out, err);
+}
+
+int attn_batch_estimate(struct attn_batch_estimate *out, const struct attn_batch_opts *o, struct attn_err *err)
+{
+    struct attn_engine e = {0};
+    *out = (struct attn_batch_estimate){0};
+    int rc = attn_engine_open(&e, o, err);
+    if (!rc)
+        rc = survey(&e, out, err);
+    attn_engine_close(&e);
+    return rc;
+}

@@ -1,0 +1,175 @@
+#include "batch/group.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "model.h"
+
+enum { RECORDS = 256, BYTES = 1 << 16 };    /* at most, but for the last */
+/* A byte of text takes a core about as long as so many floating point operations. */
+static const double COST = 400;
+
+static size_t add_bytes(size_t a, size_t b) { return a + b < a ? SIZE_MAX : a + b; }
+
+/* Everything the record points to, one after the other, ids first for their alignment. */
+static int copy(struct attn_item *item, const struct attn_record *r, struct attn_err *err)
+{
+    size_t ids = r->ids ? r->n * sizeof *r->ids : 0, error = r->error ? strlen(r->error) + 1 : 0;
+    size_t all = add_bytes(add_bytes(ids, r->text_len), add_bytes(r->id_len, error));
+    char *at = item->copy = malloc(add_bytes(all, 1));
+    if (!at)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a record of %zu bytes", all);
+    item->of = *r;
+    if (r->ids) {
+        item->of.ids = memcpy(at, r->ids, ids);
+        at += ids;
+    }
+    if (r->text) {
+        item->of.text = memcpy(at, r->text, r->text_len);
+        at += r->text_len;
+    }
+    if (r->id) {
+        item->of.id = memcpy(at, r->id, r->id_len);
+        at += r->id_len;
+    }
+    if (r->error)
+        item->of.error = memcpy(at, r->error, error);
+    return ATTN_OK;
+}
+
+static void make_key(struct attn_item *item, const struct attn_reading *how)
+{
+    const struct attn_record *r = &item->of;
+    struct attn_sha256 sha = how->context;
+    attn_sha256_add(&sha, r->error ? "error\n" : r->text ? "text\n" : "ids\n", r->error ? 6 : r->text ? 5 : 4);
+    if (r->error)
+        attn_sha256_add(&sha, r->error, strlen(r->error));
+    else if (r->text)
+        attn_sha256_add(&sha, r->text, r->text_len);
+    else
+        attn_sha256_add(&sha, r->ids, r->n * sizeof *r->ids);
+    attn_sha256_end(&sha, item->key);
+}
+
+static int add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *how, struct attn_err *err)
+{
+    struct attn_item *more = attn_grow(g->item, &g->room, g->n + 1, sizeof *more);
+    if (!more)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu records", g->n + 1);
+    g->item = more;
+    struct attn_item *item = &g->item[g->n++];
+    *item = (struct attn_item){0};
+    int rc = copy(item, r, err);
+    if (!rc)
+        make_key(item, how);
+    return rc;
+}
+
+int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *how, bool *end, bool *stopped,
+                    struct attn_err *err)
+{
+    struct attn_record r;
+    enum attn_records_event what = ATTN_RECORDS_NEXT;
+    size_t bytes = 0;
+    int rc = ATTN_OK;
+    while (!rc && g->n < RECORDS && bytes < BYTES && (g->n == 0 || attn_records_ready(from))) {
+        rc = attn_records_next(from, &r, &what, err);
+        if (rc || what != ATTN_RECORDS_NEXT)
+            break;
+        rc = add(g, &r, how, err);
+        bytes += r.text_len;
+    }
+    *end = what == ATTN_RECORDS_END;
+    *stopped = what == ATTN_RECORDS_STOPPED;
+    return rc;
+}
+
+/* ---- tokens ---------------------------------------------------------------------------- */
+
+static int make_tokens(struct attn_item *item, const struct attn_reading *how, struct attn_err *err)
+{
+    const struct attn_record *r = &item->of;
+    if (r->error)
+        return attn_fail(err, ATTN_EFORMAT, "%s", r->error);
+    int rc = r->text ? attn_encode_with(&item->tokens, how->tokenizer, r->text, r->text_len, &how->encode, err)
+                     : attn_tokens_from_ids(&item->tokens, r->ids, r->n, err);
+    if (rc)
+        return rc;
+    if (item->tokens->n == 0)
+        return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+    if (item->tokens->n > how->n_ctx)
+        return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but the model takes at most %zu (n_ctx): shorten it",
+                         item->tokens->n, how->n_ctx);
+    item->ids = malloc(item->tokens->n * sizeof *item->ids);
+    if (!item->ids)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", item->tokens->n);
+    for (size_t i = 0; i < item->tokens->n; i++)
+        item->ids[i] = item->tokens->tok[i].id;
+    return attn_model_check_ids(how->model, item->ids, item->tokens->n, err);
+}
+
+struct job { struct attn_group *g; const struct attn_reading *how; };
+
+static void encode_one(void *ctx, size_t i, int worker)
+{
+    (void)worker;
+    const struct job *j = ctx;
+    struct attn_item *item = &j->g->item[i];
+    if (make_tokens(item, j->how, &item->failure)) {
+        attn_tokens_free(item->tokens);
+        item->tokens = NULL;
+    }
+}
+
+int attn_group_encode(struct attn_group *g, struct attn_reading *how, struct attn_err *err)
+{
+    struct job job = {g, how};
+    double bytes = 0;
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < g->n && !rc; i++) {
+        bytes += 64 + (double)g->item[i].of.text_len;
+        if (g->item[i].of.text && !how->tokenizer)
+            rc = attn_tokenizer_open(&how->tokenizer, how->name, err);
+    }
+    if (rc)
+        return rc;
+    attn_team_run(how->team, g->n, COST * bytes, encode_one, &job);
+    for (size_t i = 0; i < g->n; i++)
+        if (g->item[i].failure.code == ATTN_ENOMEM || g->item[i].failure.code == ATTN_EIO) {
+            *err = g->item[i].failure;  /* not the record's fault */
+            return err->code;
+        }
+    return ATTN_OK;
+}
+
+void attn_item_fail(struct attn_item *item, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(item->failure.msg, sizeof item->failure.msg, fmt, ap);
+    va_end(ap);
+    item->failure.code = ATTN_EFORMAT;
+    attn_tokens_free(item->tokens);
+    item->tokens = NULL;
+}
+
+void attn_group_clear(struct attn_group *g)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        free(g->item[i].copy);
+        free(g->item[i].ids);
+        attn_tokens_free(g->item[i].tokens);
+    }
+    g->n = 0;
+}
+
+void attn_group_free(struct attn_group *g)
+{
+    attn_group_clear(g);
+    free(g->item);
+    *g = (struct attn_group){0};
+}

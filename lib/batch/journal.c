@@ -1,0 +1,165 @@
+#include "batch/journal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+static bool there(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+bool attn_part_size(const char *path, uint64_t *bytes)
+{
+    char *part;
+    struct stat st;
+    if (asprintf(&part, "%s.part", path) < 0)
+        return false;
+    bool found = stat(part, &st) == 0;
+    *bytes = found ? (uint64_t)st.st_size : 0;
+    free(part);
+    return found;
+}
+
+int attn_part_rename(const char *path, struct attn_err *err)
+{
+    char *part;
+    if (asprintf(&part, "%s.part", path) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+    int rc = rename(part, path) && errno != ENOENT ? attn_fail_errno(err, path, "replace") : ATTN_OK;
+    free(part);
+    return rc;
+}
+
+/* Reads what is at `path` and checks that it was made alike. */
+static int take_over(struct attn_journal *j, const char *path, struct attn_err *err)
+{
+    struct attn_sidecar made;
+    int rc = attn_sidecar_read(&made, path, err);
+    if (rc)
+        return rc;
+    rc = attn_sidecar_agree(&made, &j->side, path, err);
+    if (!rc) {
+        j->side.now = made.now;
+        j->side.synced = made.synced;
+        j->side.tokens = made.tokens;
+        j->side.total = made.total;
+        j->side.complete = made.complete;
+    }
+    attn_sidecar_free(&made);
+    return rc;
+}
+
+static int refuse(const struct attn_journal *j, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EFORMAT, "%s.part: an earlier run was not finished: continue it with --resume, or start anew with "
+                     "--force", j->path);
+}
+
+static int resume(struct attn_journal *j, enum attn_journal_state *state, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    uint64_t bytes;
+    if (there(j->part_json)) {
+        rc = take_over(j, j->part_json, err);
+        *state = j->side.complete ? ATTN_JOURNAL_ENDING : ATTN_JOURNAL_CONTINUED;
+    } else if (attn_part_size(j->path, &bytes)) {
+        rc = attn_fail(err, ATTN_EFORMAT, "%s.part: nothing beside it tells how it was made (%s): start anew with --force", j->path,
+                       j->part_json);
+    } else if (there(j->json) && there(j->path)) {
+        rc = take_over(j, j->json, err);
+        *state = ATTN_JOURNAL_COMPLETE;
+    }
+    return rc;
+}
+
+/* What is about to be replaced is the same part of its input.  A task of a cluster that is started again alone, and told
+ * nothing of the others, would take all of it. */
+static int check_replaced(const struct attn_journal *j, struct attn_err *err)
+{
+    struct attn_sidecar made;
+    if (!there(j->json))
+        return ATTN_OK;
+    int rc = attn_sidecar_read(&made, j->json, err);
+    if (rc)
+        return rc;
+    if (made.shard.count != j->side.shard.count)
+        rc = attn_sidecar_agree(&made, &j->side, j->json, err);
+    attn_sidecar_free(&made);
+    return rc;
+}
+
+int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, bool force, enum attn_journal_state *state,
+                      struct attn_err *err)
+{
+    uint64_t bytes;
+    *state = ATTN_JOURNAL_NEW;
+    j->fd = -1;
+    if (!path)
+        return resuming ? attn_fail(err, ATTN_EUSAGE, "--resume continues a file, but the output goes to standard output or a device: "
+                                    "give a file with -o") : ATTN_OK;
+    j->path = strdup(path);
+    if (asprintf(&j->part_json, "%s.part.json", path) < 0)
+        j->part_json = NULL;
+    if (asprintf(&j->json, "%s.json", path) < 0)
+        j->json = NULL;
+    if (!j->path || !j->part_json || !j->json)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+    if (force)
+        return ATTN_OK;
+    if (resuming)
+        return resume(j, state, err);
+    return there(j->part_json) || attn_part_size(path, &bytes) ? refuse(j, err) : check_replaced(j, err);
+}
+
+int attn_journal_start(struct attn_journal *j, struct attn_err *err)
+{
+    if (!j->path)
+        return ATTN_OK;
+    j->fd = attn_sidecar_create(&j->side, j->part_json, err);
+    return j->fd < 0 ? (int)err->code : ATTN_OK;
+}
+
+int attn_journal_note(struct attn_journal *j, bool disk, struct attn_err *err)
+{
+    if (disk)
+        j->side.synced = j->side.now;
+    if (!j->path)
+        return ATTN_OK;
+    int rc = attn_sidecar_update(&j->side, j->fd, j->part_json, err);
+    if (!rc && disk && fdatasync(j->fd))
+        rc = attn_fail_errno(err, j->part_json, "write");
+    return rc;
+}
+
+int attn_journal_finish(struct attn_journal *j, struct attn_err *err)
+{
+    if (!j->path)
+        return ATTN_OK;
+    int rc = attn_sidecar_write(&j->side, j->json, err);
+    if (!rc && unlink(j->part_json))
+        rc = attn_fail_errno(err, j->part_json, "remove");
+    return rc;
+}
+
+void attn_journal_withdraw(struct attn_journal *j)
+{
+    if (j->fd >= 0)
+        unlink(j->part_json);
+}
+
+void attn_journal_close(struct attn_journal *j)
+{
+    if (j->fd >= 0)
+        close(j->fd);
+    free(j->path);
+    free(j->part_json);
+    free(j->json);
+    attn_sidecar_free(&j->side);
+}

@@ -1,0 +1,288 @@
+#include "batch/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/target.h"
+#include "batch/describe.h"
+
+static const double SYNC = 2;           /* seconds from one time the disk has it all to the next */
+/* A number takes a core about as long as so many floating point operations to write, a record so many. */
+static const double NUMBER_COST = 500, RECORD_COST = 50000;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- opening --------------------------------------------------------------------------- */
+
+/* Where everything goes; NULL for what is written in place. */
+static int find_paths(struct attn_output *out, struct attn_err *err)
+{
+    const struct attn_batch_opts *o = out->e->o;
+    bool directory = attn_writer_has_directory(out->e->how.kind);
+    if (directory && (!o->path || !*o->path || attn_target_in_place(o->path)))
+        return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->how.kind->name);
+    if (o->summary && attn_target_in_place(o->summary))
+        return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
+    out->path = attn_target_in_place(o->path) ? NULL : attn_target_follow(o->path);
+    out->summary_path = o->summary ? attn_target_follow(o->summary) : NULL;
+    if ((!attn_target_in_place(o->path) && !out->path) || (o->summary && !out->summary_path))
+        return attn_fail_errno(err, out->path ? o->summary : o->path, "create");
+    if (directory && asprintf(&out->stream_path, "%s/records.ndjson", out->path) < 0)
+        out->stream_path = NULL;
+    if (!directory && out->path)
+        out->stream_path = strdup(out->path);
+    if (out->path && !out->stream_path)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", out->path);
+    out->e->how.dir = out->path;
+    return ATTN_OK;
+}
+
+int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state, struct attn_err *err)
+{
+    *out = (struct attn_output){.e = e, .journal.fd = -1};
+    int rc = find_paths(out, err);
+    if (!rc && e->how.kind->stack)
+        rc = attn_stack_new(&out->stack, &e->info, e->o->select, out->path, err);
+    if (!rc)
+        rc = attn_sidecar_describe(&out->journal.side, e, err);
+    return rc ? rc : attn_journal_open(&out->journal, out->path, e->o->resume, e->o->force, state, err);
+}
+
+/* ---- starting -------------------------------------------------------------------------- */
+
+/* After the machine went down the journal may tell of more than the disk has. */
+static void believe(struct attn_output *out)
+{
+    struct attn_sidecar *s = &out->journal.side;
+    uint64_t stream = 0, rows = 0;
+    if (out->stream_path)
+        attn_part_size(out->stream_path, &stream);
+    if (out->summary_path)
+        attn_part_size(out->summary_path, &rows);
+    if (stream < s->now.bytes || rows < s->now.summary_bytes)
+        s->now = s->synced;
+}
+
+static int make_directory(const char *path, struct attn_err *err)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST ? ATTN_OK : attn_fail_errno(err, path, "create the directory");
+}
+
+static int open_streams(struct attn_output *out, struct attn_err *err)
+{
+    const struct attn_mark *m = &out->journal.side.now;
+    int rc = attn_out_open_growing(&out->stream, out->stream_path, m->bytes, err);
+    if (!rc && m->bytes == 0)
+        attn_writing_header(&out->e->how, out->stream);
+    if (!rc && out->summary_path)
+        rc = attn_out_open_growing(&out->rows, out->summary_path, m->summary_bytes, err);
+    if (!rc && out->rows && m->summary_bytes == 0)
+        attn_summary_header(out->e->summary, out->rows);
+    return rc;
+}
+
+int attn_output_start(struct attn_output *out, struct attn_err *err)
+{
+    struct attn_sidecar *s = &out->journal.side;
+    believe(out);
+    int rc = attn_writer_has_directory(out->e->how.kind) ? make_directory(out->path, err) : ATTN_OK;
+    if (!rc)
+        rc = attn_journal_start(&out->journal, err);
+    if (!rc)
+        rc = open_streams(out, err);
+    if (!rc && out->stack)
+        rc = attn_stack_continue(out->stack, (size_t)s->tokens, s->now.records, err);
+    out->synced = now();
+    return rc;
+}
+
+/* ---- records --------------------------------------------------------------------------- */
+
+struct written { struct attn_lines_of lines; size_t captured; struct attn_err err; };
+struct job { struct attn_output *out; const struct attn_item *item; struct written *written; bool live; };
+
+static void write_one(void *ctx, size_t i, int worker)
+{
+    (void)worker;
+    const struct job *j = ctx;
+    struct written *w = &j->written[i];
+    attn_writing_lines(&w->lines, &j->out->e->how, &j->item[i], w->captured, j->live, &w->err);
+}
+
+static int stack_one(struct attn_output *out, const struct attn_item *item, size_t captured, bool live, struct attn_err *err)
+{
+    struct attn_observer stack = attn_stack_observer(out->stack);
+    int rc = ATTN_OK;
+    if (item->failure.code)
+        attn_stack_fail(out->stack);
+    else if (!live)
+        rc = attn_capture_tell(out->e->capture, captured, stack.watch, stack.self, err);
+    attn_stack_end_row(out->stack);
+    return rc;
+}
+
+static int append(struct attn_output *out, const struct attn_item *item, const struct written *w, bool live, struct attn_err *err)
+{
+    struct attn_mark *m = &out->journal.side.now;
+    attn_out_write(out->stream, w->lines.line, w->lines.line_len);
+    if (out->rows)
+        attn_out_write(out->rows, w->lines.row, w->lines.row_len);
+    m->records++;
+    m->failed += item->failure.code != ATTN_OK;
+    m->next = item->of.number + 1;
+    attn_mark_add_key(m, item->of.number, item->key);
+    return out->stack ? stack_one(out, item, w->captured, live, err) : ATTN_OK;
+}
+
+/* What was written is with the system, or on the disk. */
+static int flush(struct attn_output *out, bool disk, struct attn_err *err)
+{
+    int rc = attn_out_flush(out->stream, disk, err);
+    if (!rc && out->rows)
+        rc = attn_out_flush(out->rows, disk, err);
+    if (!rc && out->stack)
+        rc = attn_stack_flush(out->stack, disk, err);
+    int fd = !rc && disk && out->e->how.kind->each ? open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        syncfs(fd);                     /* many small files at once; a loss of power later is all it guards against */
+        close(fd);
+    }
+    return rc;
+}
+
+static int note(struct attn_output *out, bool disk, struct attn_err *err)
+{
+    struct attn_sidecar *s = &out->journal.side;
+    int rc = flush(out, disk && out->path, err);
+    s->now.bytes = attn_out_bytes(out->stream);
+    s->now.summary_bytes = out->rows ? attn_out_bytes(out->rows) : 0;
+    s->tokens = out->stack ? attn_stack_tokens(out->stack) : 0;
+    if (disk)
+        out->synced = now();
+    return rc ? rc : attn_journal_note(&out->journal, disk, err);
+}
+
+static int write_all(struct job *j, size_t n, struct attn_err *err)
+{
+    double cost = 0;
+    size_t captured = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct attn_tokens *tokens = j->item[i].tokens;
+        j->written[i].captured = captured;
+        captured += j->item[i].failure.code == ATTN_OK;
+        cost += RECORD_COST + (tokens ? NUMBER_COST * (double)attn_capture_numbers(j->out->e->capture, tokens->n) : 0);
+    }
+    attn_team_run(j->out->e->team, n, cost, write_one, j);
+    for (size_t i = 0; i < n; i++)
+        if (j->written[i].err.code) {
+            *err = j->written[i].err;
+            return err->code;
+        }
+    return ATTN_OK;
+}
+
+int attn_output_put(struct attn_output *out, const struct attn_item *item, size_t n, bool live, struct attn_err *err)
+{
+    struct job j = {out, item, calloc(n + 1, sizeof *j.written), live};
+    int rc = j.written ? write_all(&j, n, err) : attn_fail(err, ATTN_ENOMEM, "no memory for %zu records", n);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = append(out, &item[i], &j.written[i], live, err);
+    for (size_t i = 0; i < n && j.written; i++)
+        attn_writing_lines_free(&j.written[i].lines);
+    free(j.written);
+    return rc ? rc : note(out, now() - out->synced >= SYNC, err);
+}
+
+bool attn_output_broken(const struct attn_output *out)
+{
+    return attn_out_broken(out->stream);
+}
+
+/* ---- ending ---------------------------------------------------------------------------- */
+
+int attn_output_pause(struct attn_output *out, struct attn_err *err)
+{
+    return note(out, true, err);
+}
+
+static int rename_stack(const struct attn_output *out, struct attn_err *err)
+{
+    char *path;
+    for (size_t i = 0; attn_stack_path(out->stack, i, &path) && path; i++) {
+        int rc = attn_part_rename(path, err);
+        free(path);
+        if (rc)
+            return rc;
+    }
+    return ATTN_OK;
+}
+
+int attn_output_end(struct attn_output *out, struct attn_err *err)
+{
+    int rc = out->stack ? rename_stack(out, err) : ATTN_OK;
+    if (!rc && out->summary_path)
+        rc = attn_part_rename(out->summary_path, err);
+    if (!rc && out->stream_path)
+        rc = attn_part_rename(out->stream_path, err);
+    return rc ? rc : attn_journal_finish(&out->journal, err);
+}
+
+int attn_output_finish(struct attn_output *out, uint64_t total, struct attn_err *err)
+{
+    struct attn_sidecar *s = &out->journal.side;
+    if (out->stack)
+        attn_stack_finish(out->stack);
+    int rc = flush(out, out->path, err);
+    s->now.next = s->total = total;
+    s->complete = true;
+    if (!rc)
+        rc = note(out, true, err);
+    if (!rc && out->rows)
+        rc = attn_out_commit(out->rows, err);
+    if (!rc)
+        rc = attn_out_commit(out->stream, err);
+    return rc ? rc : attn_output_end(out, err);
+}
+
+static void remove_part(const char *path)
+{
+    char *part;
+    if (!path || asprintf(&part, "%s.part", path) < 0)
+        return;
+    unlink(part);
+    free(part);
+}
+
+void attn_output_withdraw(struct attn_output *out)
+{
+    if (out->journal.fd < 0)
+        return;                         /* not begun */
+    remove_part(out->stream_path);
+    remove_part(out->summary_path);
+    if (out->path && attn_writer_has_directory(out->e->how.kind))
+        rmdir(out->path);               /* stays when there is something in it */
+    attn_journal_withdraw(&out->journal);
+}
+
+void attn_output_close(struct attn_output *out)
+{
+    attn_out_close(out->stream);
+    attn_out_close(out->rows);
+    attn_stack_free(out->stack);
+    attn_journal_close(&out->journal);
+    free(out->path);
+    free(out->stream_path);
+    free(out->summary_path);
+}

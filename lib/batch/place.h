@@ -1,0 +1,14 @@
+/* place.h - directories that are whole or not there: OUT/000012 is written as OUT/.000012.part. */
+#ifndef ATTN_BATCH_PLACE_H
+#define ATTN_BATCH_PLACE_H
+
+#include "attn.h"
+
+struct attn_place { char *path, *part; };
+/* part is then an empty directory, whatever a killed run left there. */
+int attn_place_open(struct attn_place *p, const char *dir, uint64_t number, struct attn_err *err);
+/* Replaces the directory an older run left under the name. */
+int attn_place_commit(struct attn_place *p, struct attn_err *err);
+void attn_place_close(struct attn_place *p);            /* without commit: nothing is left; zeroed is fine */
+
+#endif

@@ -1,0 +1,212 @@
+#include "batch/stack.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "sinks/npy.h"
+#include "sinks/piece.h"
+
+struct layer_of { int act, layer; struct attn_out *out; };
+
+struct attn_stack {
+    const struct attn_info *info;
+    const struct attn_select *select;
+    char *dir;
+    struct layer_of *file; size_t n;
+    size_t *place;                      /* [L + 1, ATTN_ACTS]: which of file, from 1; 0: none */
+    size_t T;
+    uint64_t rows;
+};
+
+/* Of the whole array but for its rows: [kept heads, T, n] or [T, n]. */
+static int shape_of(const struct attn_stack *s, const struct layer_of *f, size_t shape[3])
+{
+    size_t heads;
+    int n = attn_act_shape(shape, s->info, f->act, s->T, s->T);
+    attn_select_heads(s->select, f->act, &heads);
+    if (heads)
+        shape[0] = heads;
+    return n;
+}
+
+static size_t row_bytes(const struct attn_stack *s, const struct layer_of *f)
+{
+    size_t shape[3], bytes = sizeof(float);
+    int n = shape_of(s, f, shape);
+    for (int i = 0; i < n; i++)
+        bytes *= shape[i];
+    return bytes;
+}
+
+static void put_header(const struct attn_stack *s, const struct layer_of *f, char header[ATTN_NPY_HEADER])
+{
+    size_t shape[4] = {(size_t)s->rows};
+    int n = shape_of(s, f, shape + 1);
+    attn_npy_header(header, shape, n + 1);
+}
+
+static char *path_of(const struct attn_stack *s, const struct layer_of *f)
+{
+    char name[ATTN_NAME_MAX], *path;
+    attn_act_name(name, f->act, f->layer);
+    return asprintf(&path, "%s/%s.npy", s->dir, name) < 0 ? NULL : path;
+}
+
+static int open_file(struct attn_stack *s, struct layer_of *f, bool there, struct attn_err *err)
+{
+    char *path = path_of(s, f), header[ATTN_NPY_HEADER];
+    if (!path)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", s->dir);
+    uint64_t keep = there ? sizeof header + s->rows * row_bytes(s, f) : 0;
+    int rc = attn_out_open_growing(&f->out, path, keep, err);
+    free(path);
+    if (rc || there)
+        return rc;
+    put_header(s, f, header);
+    attn_out_write(f->out, header, sizeof header);
+    return ATTN_OK;
+}
+
+static void list(struct attn_stack *s)
+{
+    for (int layer = -1; layer < (int)s->info->L; layer++)
+        for (int act = 0; act < ATTN_ACTS; act++)
+            if (attn_act_per_layer(act) == (layer >= 0) && attn_select_wants(s->select, act, layer)) {
+                s->file[s->n] = (struct layer_of){.act = act, .layer = layer};
+                s->place[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act] = ++s->n;
+            }
+}
+
+int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const struct attn_select *select, const char *dir,
+                   struct attn_err *err)
+{
+    struct attn_stack *s = *out = calloc(1, sizeof *s);
+    size_t n = attn_select_activations(select);
+    if (s) {
+        *s = (struct attn_stack){.info = info, .select = select, .dir = strdup(dir)};
+        s->file = calloc(n + 1, sizeof *s->file);
+        s->place = calloc((info->L + 1) * ATTN_ACTS, sizeof *s->place);
+        if (s->dir && s->file && s->place) {
+            list(s);
+            return ATTN_OK;
+        }
+    }
+    attn_stack_free(s);
+    *out = NULL;
+    return attn_fail(err, ATTN_ENOMEM, "no memory for a stack of %zu arrays", n);
+}
+
+int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    s->T = T;
+    s->rows = rows;
+    for (size_t i = 0; !rc && T && i < s->n; i++)
+        rc = open_file(s, &s->file[i], true, err);
+    return rc;
+}
+
+void attn_stack_free(struct attn_stack *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; s->file && i < s->n; i++)
+        attn_out_close(s->file[i].out);
+    free(s->file);
+    free(s->place);
+    free(s->dir);
+    free(s);
+}
+
+size_t attn_stack_tokens(const struct attn_stack *s)
+{
+    return s->T;
+}
+
+static void write_nan(struct attn_out *o, size_t bytes)
+{
+    float nans[256];
+    for (size_t i = 0; i < sizeof nans / sizeof *nans; i++)
+        nans[i] = NAN;
+    for (size_t n; bytes > 0; bytes -= n) {
+        n = bytes < sizeof nans ? bytes : sizeof nans;
+        attn_out_write(o, nans, n);
+    }
+}
+
+int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    s->T = T;
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        rc = open_file(s, &s->file[i], false, err);
+        for (uint64_t row = 0; !rc && row < s->rows; row++)
+            write_nan(s->file[i].out, row_bytes(s, &s->file[i]));
+    }
+    return rc;
+}
+
+static unsigned wants(void *self, int act, int layer)
+{
+    return attn_piece_wants(((struct attn_stack *)self)->select, act, layer, false);
+}
+
+static int watch(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    (void)err;                          /* outputs keep their errors */
+    const struct attn_stack *s = self;
+    struct attn_piece p;
+    for (size_t at = 0; attn_piece_next(&p, s->select, probe, &at);) {
+        struct attn_out *o = s->file[s->place[(size_t)(probe->layer + 1) * ATTN_ACTS + (size_t)probe->act] - 1].out;
+        size_t together = attn_piece_together(&p);
+        for (size_t i = 0; i < p.rows; i += together)
+            attn_out_write(o, attn_piece_row(&p, i), together * p.cols * sizeof(float));
+    }
+    return ATTN_OK;
+}
+
+struct attn_observer attn_stack_observer(struct attn_stack *s)
+{
+    return (struct attn_observer){.wants = wants, .watch = watch, .self = s};
+}
+
+void attn_stack_fail(struct attn_stack *s)
+{
+    for (size_t i = 0; s->T && i < s->n; i++)
+        write_nan(s->file[i].out, row_bytes(s, &s->file[i]));
+}
+
+void attn_stack_end_row(struct attn_stack *s)
+{
+    s->rows++;
+}
+
+int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (size_t i = 0; s->T && i < s->n && !rc; i++)
+        rc = attn_out_flush(s->file[i].out, disk, err);
+    return rc;
+}
+
+void attn_stack_finish(struct attn_stack *s)
+{
+    char header[ATTN_NPY_HEADER];
+    for (size_t i = 0; s->T && i < s->n; i++) {
+        put_header(s, &s->file[i], header);
+        attn_out_flush(s->file[i].out, false, NULL);
+        attn_out_patch(s->file[i].out, header, sizeof header, 0);
+    }
+}
+
+bool attn_stack_path(const struct attn_stack *s, size_t nth, char **path)
+{
+    *path = NULL;
+    if (nth >= s->n)
+        return true;
+    *path = path_of(s, &s->file[nth]);
+    return *path;
+}

@@ -1,0 +1,206 @@
+/* test_batch_kill.c - batches that are ended at random moments, by signals and full disks, and resumed until they are
+ * whole: what is there then is what an undisturbed run writes, byte for byte.
+ *
+ * $ATTN_KILLS says how often; `make test-kill` has 200. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KILLS = 24, STOPPED = 75, LONGEST_US = 40000, DISK_FULL = 0 };
+
+static const struct kind { const char *name, *args; } kinds[] = {
+    {"ndjson", "--show pattern --summary $D/%s.csv"}, {"npy", "--format npy --show pattern"},
+    {"stack", "--format stack --show pattern,context"}, {"tidy", "--format tidy --show context"},
+};
+
+/* ---- one run, disturbed ---------------------------------------------------------------- */
+
+static void command(char *line, size_t size, const struct kind *k, const char *out, const char *more)
+{
+    char args[128];
+    snprintf(args, sizeof args, k->args, out);
+    snprintf(line, size, "exec $A batch -q -f $D/%s.txt %s -o $D/%s %s", k->name, args, out, more);
+}
+
+static pid_t start(const char *line, rlim_t bytes)
+{
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid)
+        return pid;
+    setpgid(0, 0);
+    if (bytes)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes});
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDERR_FILENO);
+    execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+    _exit(127);
+}
+
+static int end(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        ck_assert_int_eq(errno, EINTR);
+    return status;
+}
+
+/* Whether it came to its end all the same. */
+static bool disturb(const struct kind *k, int how, unsigned us, rlim_t bytes)
+{
+    char line[512];
+    command(line, sizeof line, k, "out", "--resume");
+    pid_t pid = start(line, how == DISK_FULL ? bytes : 0);
+    if (how != DISK_FULL) {
+        nanosleep(&(struct timespec){.tv_nsec = us * 1000L}, NULL);
+        kill(pid, how);
+    }
+    int status = end(pid);
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    bool expected = how == DISK_FULL ? code == 0 || code == 1 : code == 0 || code == STOPPED || (code < 0 && WTERMSIG(status) == how);
+    ck_assert_msg(expected, "%s\nended with status 0x%x after signal %d", line, (unsigned)status, how);
+    return code == 0;
+}
+
+/* ---- until it is whole ----------------------------------------------------------------- */
+
+static void check_whole(const struct kind *k)
+{
+    char line[512];
+    command(line, sizeof line, k, "out", "--resume");
+    expect(line, 0, "");
+    expect("cd $D; ls -A . out | grep -E 'part|tmp'; diff -r good out && sed 's/good.csv/out.csv/' good.json | cmp - out.json &&"
+           "if test -e good.csv; then cmp good.csv out.csv; fi && echo same", 0, "same");
+    expect("cd $D; rm -rf out out.*", 0, "");
+}
+
+static unsigned seed;
+
+static unsigned draw(unsigned below)
+{
+    return (unsigned)rand_r(&seed) % below;
+}
+
+/* Kills it `times` times and has it resumed; each time it is whole it begins anew. */
+static void kill_often(const struct kind *k, int times)
+{
+    static const int how[] = {SIGKILL, SIGTERM, SIGINT, DISK_FULL};
+    char line[512];
+    expect("cd $D; rm -rf good good.*", 0, "");
+    command(line, sizeof line, k, "good", "");
+    expect(line, 0, "");
+    for (int i = 0; i < times; i++)
+        if (disturb(k, how[draw(4)], draw(LONGEST_US), 1 + draw(300000)))
+            check_whole(k);
+    check_whole(k);
+}
+
+START_TEST(nothing_is_lost_and_nothing_twice)
+{
+    const char *kills = getenv("ATTN_KILLS");
+    seed = 6;
+    expect("for i in 1 2 3 4 5 6; do echo Life is short; echo eat dessert first; echo dessert is short; done >$D/six;"
+           "for i in $(seq 60); do cat $D/six; done >$D/stack.txt;"
+           "for i in $(seq 60); do cat $D/six; echo Life is short eat dessert first; echo; done >$D/ndjson.txt;"
+           "cp $D/ndjson.txt $D/tidy.txt; head -40 $D/ndjson.txt >$D/npy.txt", 0, "");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        kill_often(&kinds[i], (kills ? atoi(kills) : KILLS) / 4);
+}
+END_TEST
+
+/* ---- what resuming refuses ------------------------------------------------------------- */
+
+#define PART "cd $D; $A batch -f ndjson.txt --show pattern -o o --max-seconds 1e-9 2>/dev/null;"
+
+static void put_input(void)
+{
+    shell_set_up();
+    expect("for i in 1 2 3; do echo Life is short; echo eat dessert first; done >$D/ndjson.txt", 0, "");
+}
+
+START_TEST(an_output_is_not_begun_twice)
+{
+    expect(PART "echo $?; $A batch -f ndjson.txt --show pattern -o o 2>&1", 1,
+           "75\nattn-cli batch: ");
+    expect(PART "$A batch -f ndjson.txt --show pattern -o o 2>&1", 1, "continue it with --resume, or start anew with --force");
+    expect("cd $D; $A batch -f ndjson.txt --show dots -o o --force && ls", 0, "ndjson.txt\no\no.json\n");
+}
+END_TEST
+
+START_TEST(only_what_was_asked_for_alike_goes_on)
+{
+    expect(PART "$A batch -f ndjson.txt --show dots -o o --resume 2>&1", 1, "was made with --show pattern, not with --show dots");
+    expect("cd $D; $A batch -f ndjson.txt --show pattern --layer 0 -o o --resume 2>&1", 1, "was made without --layer, not with --layer 0");
+    expect("m=$PWD/models/life-full; cd $D; $A batch -m $m -f ndjson.txt --show pattern -o o --resume 2>&1", 1, "was made with the model of digest sampled:");
+    expect("cd $D; $A batch -f ndjson.txt --show pattern --format tidy -o o --resume 2>&1", 1, "made with --format ndjson, not with --format tidy");
+    expect("cd $D; $A batch -f ndjson.txt --shard 0/2 --show pattern -o o --resume 2>&1", 1, "holds shard 0/1, not 0/2");
+    expect("cd $D; echo torn >>o.part; $A batch -f ndjson.txt --show pattern -o o --resume -t 1 && wc -l <o", 0, "6\n");
+}
+END_TEST
+
+START_TEST(only_the_same_input_goes_on)
+{
+    expect("cd $D; sed '3s/.*/bad/' ndjson.txt >bad.txt; $A batch -f bad.txt -o o --fail-fast 2>/dev/null; wc -l <o.part", 0, "2\n");
+    expect("cd $D; sed 1d bad.txt >other.txt; $A batch -f other.txt -o o --resume 2>&1", 1, "other.txt: is not the input that");
+    expect("cd $D; head -1 bad.txt | $A batch -f - -o o --resume 2>&1", 1, "standard input: is not the input that");
+    expect("cd $D; $A batch -q -f - -o o --resume <bad.txt; wc -l <o", 0, "6\n");
+}
+END_TEST
+
+START_TEST(what_is_complete_stays)
+{
+    expect("cd $D; $A batch -f ndjson.txt -o o && ls -i o >ino; $A batch -f ndjson.txt -o o --resume; echo $?; ls -i o | cmp - ino", 0, "0\n");
+    expect("cd $D; echo Life >>ndjson.txt; $A batch -f ndjson.txt -o o --resume 2>&1", 1, "is not the input that");
+    expect("cd $D; $A batch -f ndjson.txt -o o --shard 0/2 2>&1", 1, "holds shard 0/1, not 0/2");
+    expect("cd $D; echo '{}' >p.json; $A batch -f ndjson.txt -o p 2>&1; cat p.json; test ! -e p.part", 0,
+           "is no file that a batch left beside its output: take another name, or --force to replace it\n{}\n");
+}
+END_TEST
+
+/* All was written when it was killed, but not all had its name. */
+START_TEST(an_end_is_finished)
+{
+    expect("cd $D; $A batch -f ndjson.txt --summary s.csv -o o; cp o good; mv o.json o.part.json; mv o o.part;"
+           "$A batch -f ndjson.txt --summary s.csv -o o --resume; cmp o good && ls", 0, "good\nndjson.txt\no\no.json\ns.csv\n");
+}
+END_TEST
+
+/* What the disk has, after a loss of power, may be less than the journal tells of. */
+START_TEST(after_a_loss_of_power_it_goes_on_from_what_the_disk_had)
+{
+    expect("cd $D; $A batch -f ndjson.txt -o good;" PART "sed -i 's/\"records\":0/\"records\":9/; s/\"bytes\":0/\"bytes\":99999/' "
+           "o.part.json; grep -c 99999 o.part.json; $A batch -f ndjson.txt --show pattern -o o --resume && wc -l <o", 0, "1\n6\n");
+}
+END_TEST
+
+Suite *suite_batch_kill(void)
+{
+    Suite *s = suite_create("batch_kill");
+    TCase *kills = tcase_create("kills"), *resuming = tcase_create("resuming");
+    tcase_add_checked_fixture(kills, shell_set_up, scratch_remove);
+    tcase_set_timeout(kills, 300);
+    tcase_add_test(kills, nothing_is_lost_and_nothing_twice);
+    suite_add_tcase(s, kills);
+    tcase_add_checked_fixture(resuming, put_input, scratch_remove);
+    tcase_add_test(resuming, an_output_is_not_begun_twice);
+    tcase_add_test(resuming, only_what_was_asked_for_alike_goes_on);
+    tcase_add_test(resuming, only_the_same_input_goes_on);
+    tcase_add_test(resuming, what_is_complete_stays);
+    tcase_add_test(resuming, an_end_is_finished);
+    tcase_add_test(resuming, after_a_loss_of_power_it_goes_on_from_what_the_disk_had);
+    suite_add_tcase(s, resuming);
+    return s;
+}

@@ -217,6 +217,16 @@ START_TEST(nobody_has_to_read_it_all)
 }
 END_TEST
 
+START_TEST(what_is_no_file_is_written_in_place)
+{
+    expect("$A batch -q " MODEL "-f " FOUR " -o /dev/stdout --show tokens | wc -l; ls $D", 0, "4\nfour.txt\n");
+    expect("mkfifo $D/p; $A batch -q " MODEL "-f " FOUR " -o $D/p --show tokens & wc -l <$D/p; wait", 0, "4\n");
+    expect("$A batch -q " MODEL "-f " FOUR " -o /dev/full 2>&1", 1, "/dev/full: cannot write: No space left on device");
+    expect("$A batch -q " MODEL "-f " FOUR " -o '' 2>&1", 2, "a file without a name");
+    expect("ln -s real $D/link; $A batch -q " MODEL "-f " FOUR " -o $D/link; ls $D", 0, "four.txt\nlink\np\nreal\nreal.json\n");
+}
+END_TEST
+
 START_TEST(a_dry_run_tells_and_writes_nothing)
 {
     expect("$A batch " MODEL "-f " FOUR " --show pattern --format npy -o $D/d --dry-run", 0,
@@ -256,6 +266,7 @@ Suite *suite_batch(void)
     tcase_add_test(formats, a_large_sentence_is_written_as_a_small_one);
     tcase_add_test(manners, a_stream_goes_on_line_by_line);
     tcase_add_test(manners, nobody_has_to_read_it_all);
+    tcase_add_test(manners, what_is_no_file_is_written_in_place);
     tcase_add_test(manners, a_dry_run_tells_and_writes_nothing);
     tcase_add_test(manners, an_empty_input_is_an_empty_output);
     return s;

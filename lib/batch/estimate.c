@@ -1,13 +1,14 @@
 /* estimate.c - what a batch would take: all of the input is read, the first of it is run, nothing is written. */
 #include "attn.h"
 
-#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/err.h"
 #include "batch/engine.h"
 
-enum { NPY_HEADER = 128, CSV_NUMBER = 12, FILE_ENTRY = 256 };       /* bytes; CSV_NUMBER and what a manifest says of a file: about */
+/* Bytes: a number in a line and in a tidy table, and what a manifest says of a file, are guesses. */
+enum { NPY_HEADER = 128, CSV_NUMBER = 12, TIDY_NUMBER = 70, FILE_ENTRY = 256 };
 static const double SAMPLE = 1;         /* seconds, or so, that records are run for */
 
 struct sample { uint64_t tokens, bytes, records; double seconds; };
@@ -39,6 +40,17 @@ static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t 
     return rc;
 }
 
+/* One that would be written while it runs: its lines are guessed. */
+static int run_live(struct attn_engine *e, const struct attn_item *item, struct sample *s, struct attn_err *err)
+{
+    uint64_t numbers = attn_capture_numbers(e->capture, item->tokens->n);
+    bool tidy = !strcmp(e->how.kind->name, "tidy");
+    s->tokens += item->tokens->n;
+    s->bytes += attn_writer_has_directory(e->how.kind) ? 0 : numbers * (tidy ? TIDY_NUMBER : CSV_NUMBER);
+    s->records++;
+    return attn_runner_live(&e->runner, item, &(struct attn_observer){0}, err);
+}
+
 /* Runs records of the group until there were enough. */
 static int run_some(struct attn_engine *e, struct sample *s, struct attn_err *err)
 {
@@ -47,8 +59,7 @@ static int run_some(struct attn_engine *e, struct sample *s, struct attn_err *er
         bool live;
         double start = now();
         step = attn_runner_take(&e->runner, &e->group.item[at], e->group.n - at, &live);
-        if (!live)                      /* its numbers are counted; its time is guessed by tokens */
-            rc = run_pass(e, &e->group.item[at], step, s, err);
+        rc = live ? run_live(e, &e->group.item[at], s, err) : run_pass(e, &e->group.item[at], step, s, err);
         s->seconds += now() - start;
     }
     return rc;
@@ -72,7 +83,7 @@ static uint64_t bytes_apart(const struct attn_engine *e, const struct attn_batch
     uint64_t files = attn_select_activations(e->o->select), good = out->records - out->failed;
     if (!attn_writer_has_directory(e->how.kind))
         return 0;
-    if (format[0] == 'c')
+    if (!strcmp(format, "csv"))
         return out->numbers * CSV_NUMBER + good * attn_select_matrices(e->o->select) * FILE_ENTRY;
     return out->numbers * sizeof(float) + (e->how.kind->stack ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "base/target.h"
 #include "batch/describe.h"
 
@@ -31,7 +32,9 @@ static int find_paths(struct attn_output *out, struct attn_err *err)
 {
     const struct attn_batch_opts *o = out->e->o;
     bool directory = attn_writer_has_directory(out->e->how.kind);
-    if (directory && (!o->path || !*o->path || attn_target_in_place(o->path)))
+    if ((o->path && !*o->path) || (o->summary && !*o->summary))
+        return attn_fail(err, ATTN_EUSAGE, "cannot write to a file without a name");
+    if (directory && attn_target_in_place(o->path))
         return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->how.kind->name);
     if (o->summary && attn_target_in_place(o->summary))
         return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
@@ -75,15 +78,10 @@ static void believe(struct attn_output *out)
         s->now = s->synced;
 }
 
-static int make_directory(const char *path, struct attn_err *err)
-{
-    return mkdir(path, 0777) == 0 || errno == EEXIST ? ATTN_OK : attn_fail_errno(err, path, "create the directory");
-}
-
 static int open_streams(struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
-    int rc = attn_out_open_growing(&out->stream, out->stream_path, m->bytes, err);
+    int rc = attn_out_open_growing(&out->stream, out->path ? out->stream_path : out->e->o->path, m->bytes, err);
     if (!rc && m->bytes == 0)
         attn_writing_header(&out->e->how, out->stream);
     if (!rc && out->summary_path)
@@ -96,8 +94,9 @@ static int open_streams(struct attn_output *out, struct attn_err *err)
 int attn_output_start(struct attn_output *out, struct attn_err *err)
 {
     struct attn_sidecar *s = &out->journal.side;
+    bool made;
     believe(out);
-    int rc = attn_writer_has_directory(out->e->how.kind) ? make_directory(out->path, err) : ATTN_OK;
+    int rc = attn_writer_has_directory(out->e->how.kind) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
     if (!rc)
         rc = attn_journal_start(&out->journal, err);
     if (!rc)
@@ -196,10 +195,12 @@ static int write_all(struct job *j, size_t n, struct attn_err *err)
 int attn_output_put(struct attn_output *out, const struct attn_item *item, size_t n, bool live, struct attn_err *err)
 {
     struct job j = {out, item, calloc(n + 1, sizeof *j.written), live};
-    int rc = j.written ? write_all(&j, n, err) : attn_fail(err, ATTN_ENOMEM, "no memory for %zu records", n);
+    if (!j.written)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu records", n);
+    int rc = write_all(&j, n, err);
     for (size_t i = 0; i < n && !rc; i++)
         rc = append(out, &item[i], &j.written[i], live, err);
-    for (size_t i = 0; i < n && j.written; i++)
+    for (size_t i = 0; i < n; i++)
         attn_writing_lines_free(&j.written[i].lines);
     free(j.written);
     return rc ? rc : note(out, now() - out->synced >= SYNC, err);

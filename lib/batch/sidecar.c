@@ -12,52 +12,52 @@
 
 #include "base/err.h"
 #include "base/sha256.h"
-#include "batch/fields.h"
+#include "batch/members.h"
 
 enum { MOVING = 1024 };                 /* bytes for what changes: 20 digits each number, and it takes two thirds of them */
 
 #define AT(member) offsetof(struct attn_sidecar, member)
 #define MARK(mark)                                                                                          \
-    {"records", ATTN_FIELD_WHOLE, AT(mark.records), NULL}, {"failed", ATTN_FIELD_WHOLE, AT(mark.failed), NULL},     \
-    {"next", ATTN_FIELD_WHOLE, AT(mark.next), NULL}, {"keys", ATTN_FIELD_HEX, AT(mark.keys), NULL},                 \
-    {"bytes", ATTN_FIELD_WHOLE, AT(mark.bytes), NULL}, {"summary_bytes", ATTN_FIELD_WHOLE, AT(mark.summary_bytes), NULL}
+    {"records", ATTN_MEMBER_WHOLE, AT(mark.records), NULL}, {"failed", ATTN_MEMBER_WHOLE, AT(mark.failed), NULL},     \
+    {"next", ATTN_MEMBER_WHOLE, AT(mark.next), NULL}, {"keys", ATTN_MEMBER_HEX, AT(mark.keys), NULL},                 \
+    {"bytes", ATTN_MEMBER_WHOLE, AT(mark.bytes), NULL}, {"summary_bytes", ATTN_MEMBER_WHOLE, AT(mark.summary_bytes), NULL}
 
-static const struct attn_field synced[] = {MARK(synced), {NULL, 0, 0, NULL}};
+static const struct attn_member synced[] = {MARK(synced), {NULL, 0, 0, NULL}};
 
-static const struct attn_field moving[] = {
+static const struct attn_member moving[] = {
     MARK(now),
-    {"synced", ATTN_FIELD_OBJECT, 0, synced},
-    {"tokens", ATTN_FIELD_WHOLE, AT(tokens), NULL},
-    {"total", ATTN_FIELD_WHOLE, AT(total), NULL},
-    {"complete", ATTN_FIELD_FLAG, AT(complete), NULL},
+    {"synced", ATTN_MEMBER_OBJECT, 0, synced},
+    {"tokens", ATTN_MEMBER_WHOLE, AT(tokens), NULL},
+    {"total", ATTN_MEMBER_WHOLE, AT(total), NULL},
+    {"complete", ATTN_MEMBER_FLAG, AT(complete), NULL},
     {NULL, 0, 0, NULL},
 };
 
-static const struct attn_field input[] = {
-    {"format", ATTN_FIELD_TEXT, AT(input_format), NULL}, {"column", ATTN_FIELD_TEXT, AT(column), NULL},
-    {"header", ATTN_FIELD_FLAG, AT(header), NULL}, {NULL, 0, 0, NULL},
+static const struct attn_member input[] = {
+    {"format", ATTN_MEMBER_TEXT, AT(input_format), NULL}, {"column", ATTN_MEMBER_TEXT, AT(column), NULL},
+    {"header", ATTN_MEMBER_FLAG, AT(header), NULL}, {NULL, 0, 0, NULL},
 };
 
-static const struct attn_field shard[] = {
-    {"index", ATTN_FIELD_WHOLE, AT(shard.index), NULL}, {"count", ATTN_FIELD_WHOLE, AT(shard.count), NULL},
-    {"stride", ATTN_FIELD_FLAG, AT(shard.stride), NULL}, {NULL, 0, 0, NULL},
+static const struct attn_member shard[] = {
+    {"index", ATTN_MEMBER_WHOLE, AT(shard.index), NULL}, {"count", ATTN_MEMBER_WHOLE, AT(shard.count), NULL},
+    {"stride", ATTN_MEMBER_FLAG, AT(shard.stride), NULL}, {NULL, 0, 0, NULL},
 };
 
-static const struct attn_field lasting[] = {
-    {"version", ATTN_FIELD_TEXT, AT(version), NULL}, {"format", ATTN_FIELD_TEXT, AT(format), NULL},
-    {"model", ATTN_FIELD_TEXT, AT(model), NULL}, {"cpu", ATTN_FIELD_TEXT, AT(cpu), NULL},
-    {"command", ATTN_FIELD_TEXT, AT(command), NULL}, {"options", ATTN_FIELD_OPTIONS, 0, NULL},
-    {"input", ATTN_FIELD_OBJECT, 0, input}, {"shard", ATTN_FIELD_OBJECT, 0, shard},
-    {"summary", ATTN_FIELD_TEXT, AT(summary), NULL}, {NULL, 0, 0, NULL},
+static const struct attn_member lasting[] = {
+    {"version", ATTN_MEMBER_TEXT, AT(version), NULL}, {"format", ATTN_MEMBER_TEXT, AT(format), NULL},
+    {"model", ATTN_MEMBER_TEXT, AT(model), NULL}, {"cpu", ATTN_MEMBER_TEXT, AT(cpu), NULL},
+    {"command", ATTN_MEMBER_TEXT, AT(command), NULL}, {"options", ATTN_MEMBER_OPTIONS, 0, NULL},
+    {"input", ATTN_MEMBER_OBJECT, 0, input}, {"shard", ATTN_MEMBER_OBJECT, 0, shard},
+    {"summary", ATTN_MEMBER_TEXT, AT(summary), NULL}, {NULL, 0, 0, NULL},
 };
 
 /* ---- reading --------------------------------------------------------------------------- */
 
 int attn_sidecar_read(struct attn_sidecar *out, const char *path, struct attn_err *err)
 {
-    static const struct attn_field *const all[] = {moving, lasting, NULL};
+    static const struct attn_member *const all[] = {moving, lasting, NULL};
     *out = (struct attn_sidecar){.total = UINT64_MAX};
-    int rc = attn_fields_read(out, all, path, err);
+    int rc = attn_members_read(out, all, path, err);
     bool whole = !rc && out->version && out->format && out->model && out->input_format && out->shard.count;
     if (!rc && !whole)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: is no file that a batch left beside its output: take another name, or --force to replace it", path);
@@ -98,13 +98,13 @@ int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char
 static void write_moving(struct attn_out *o, const struct attn_sidecar *s)
 {
     attn_out_char(o, '{');
-    attn_fields_write(o, moving, s);
+    attn_members_write(o, moving, s);
 }
 
 static void write_lasting(struct attn_out *o, const struct attn_sidecar *s)
 {
     attn_out_str(o, ",\n\"tool\":\"attn-cli\",");
-    attn_fields_write(o, lasting, s);
+    attn_members_write(o, lasting, s);
     attn_out_str(o, "}\n");
 }
 

@@ -1,4 +1,4 @@
-#include "batch/fields.h"
+#include "batch/members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,30 +35,30 @@ static void write_options(struct attn_out *o, const struct attn_sidecar *s)
     }
 }
 
-static void write_value(struct attn_out *o, const struct attn_field *f, const struct attn_sidecar *s)
+static void write_value(struct attn_out *o, const struct attn_member *f, const struct attn_sidecar *s)
 {
     const char *at = (const char *)s + f->offset;
     switch (f->kind) {
-    case ATTN_FIELD_WHOLE:
+    case ATTN_MEMBER_WHOLE:
         if (*(const uint64_t *)(const void *)at == UINT64_MAX)
             attn_out_str(o, "null");
         else
             attn_out_u64(o, *(const uint64_t *)(const void *)at);
         break;
-    case ATTN_FIELD_FLAG: attn_out_str(o, *(const bool *)at ? "true" : "false"); break;
-    case ATTN_FIELD_TEXT: write_text(o, *(char *const *)(const void *)at); break;
-    case ATTN_FIELD_HEX: write_text(o, at); break;
+    case ATTN_MEMBER_FLAG: attn_out_str(o, *(const bool *)at ? "true" : "false"); break;
+    case ATTN_MEMBER_TEXT: write_text(o, *(char *const *)(const void *)at); break;
+    case ATTN_MEMBER_HEX: write_text(o, at); break;
     default:
         attn_out_char(o, '{');
-        if (f->kind == ATTN_FIELD_OBJECT)
-            attn_fields_write(o, f->of, s);
+        if (f->kind == ATTN_MEMBER_OBJECT)
+            attn_members_write(o, f->of, s);
         else
             write_options(o, s);
         attn_out_char(o, '}');
     }
 }
 
-void attn_fields_write(struct attn_out *o, const struct attn_field *table, const struct attn_sidecar *from)
+void attn_members_write(struct attn_out *o, const struct attn_member *table, const struct attn_sidecar *from)
 {
     for (size_t i = 0; table[i].name; i++) {
         write_name(o, table[i].name, i);
@@ -91,9 +91,8 @@ static int copy(struct reader *r, char **out)
 
 static int read_options(struct reader *r)
 {
-    enum attn_json_event e;
     int rc = ATTN_OK;
-    while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_KEY) {
+    while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY) {
         char *name = NULL, *value = NULL;
         rc = copy(r, &name);
         if (!rc && attn_json_next(&r->j) != ATTN_JSON_STRING)
@@ -113,27 +112,27 @@ static bool is_hex(const struct attn_json *j)
     return j->token_len == 64 && strspn(j->text + j->token, "0123456789abcdef") >= 64;
 }
 
-static int read_members(struct reader *r, const struct attn_field *const *tables);
+static int read_members(struct reader *r, const struct attn_member *const *tables);
 
-static int read_value(struct reader *r, const struct attn_field *f, enum attn_json_event e)
+static int read_value(struct reader *r, const struct attn_member *f, enum attn_json_event e)
 {
     char *at = (char *)r->to + f->offset;
-    const struct attn_field *const tables[] = {f->of, NULL};
+    const struct attn_member *const tables[] = {f->of, NULL};
     switch (f->kind) {
-    case ATTN_FIELD_WHOLE:
+    case ATTN_MEMBER_WHOLE:
         if (e == ATTN_JSON_NULL)
             return *(uint64_t *)(void *)at = UINT64_MAX, ATTN_OK;
         if (e == ATTN_JSON_NUMBER && r->j.is_whole)
             return *(uint64_t *)(void *)at = r->j.whole, ATTN_OK;
         return unexpected(r, f->name, "a whole number");
-    case ATTN_FIELD_FLAG:
+    case ATTN_MEMBER_FLAG:
         *(bool *)at = e == ATTN_JSON_TRUE;
         return e == ATTN_JSON_TRUE || e == ATTN_JSON_FALSE ? ATTN_OK : unexpected(r, f->name, "true or false");
-    case ATTN_FIELD_TEXT:
+    case ATTN_MEMBER_TEXT:
         if (e == ATTN_JSON_NULL)
             return ATTN_OK;
         return e == ATTN_JSON_STRING ? copy(r, (char **)(void *)at) : unexpected(r, f->name, "a string");
-    case ATTN_FIELD_HEX:
+    case ATTN_MEMBER_HEX:
         if (e != ATTN_JSON_STRING || !is_hex(&r->j))
             return unexpected(r, f->name, "64 hexadecimal digits");
         memcpy(at, r->j.text + r->j.token, 64);
@@ -141,24 +140,24 @@ static int read_value(struct reader *r, const struct attn_field *f, enum attn_js
     default:
         if (e != ATTN_JSON_OBJECT)
             return unexpected(r, f->name, "an object");
-        return f->kind == ATTN_FIELD_OBJECT ? read_members(r, tables) : read_options(r);
+        return f->kind == ATTN_MEMBER_OBJECT ? read_members(r, tables) : read_options(r);
     }
 }
 
-static const struct attn_field *find(const struct attn_json *j, const struct attn_field *const *tables)
+static const struct attn_member *find(const struct attn_json *j, const struct attn_member *const *tables)
 {
     for (; *tables; tables++)
-        for (const struct attn_field *f = *tables; f->name; f++)
+        for (const struct attn_member *f = *tables; f->name; f++)
             if (attn_json_is(j, f->name))
                 return f;
     return NULL;
 }
 
-static int read_members(struct reader *r, const struct attn_field *const *tables)
+static int read_members(struct reader *r, const struct attn_member *const *tables)
 {
     int rc = ATTN_OK;
     while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY) {
-        const struct attn_field *f = find(&r->j, tables);
+        const struct attn_member *f = find(&r->j, tables);
         enum attn_json_event e = attn_json_next(&r->j);
         if (f && e != ATTN_JSON_FAILED)
             rc = read_value(r, f, e);
@@ -168,7 +167,7 @@ static int read_members(struct reader *r, const struct attn_field *const *tables
     return rc;
 }
 
-int attn_fields_read(struct attn_sidecar *to, const struct attn_field *const *tables, const char *path, struct attn_err *err)
+int attn_members_read(struct attn_sidecar *to, const struct attn_member *const *tables, const char *path, struct attn_err *err)
 {
     struct attn_map map;
     struct reader r = {.to = to, .err = err};

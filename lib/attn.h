@@ -468,6 +468,15 @@ struct attn_batch_estimate {
 };
 int attn_batch_estimate(struct attn_batch_estimate *out, const struct attn_batch_opts *o, struct attn_err *err);
 
+/* Joins outputs of batches that are the shards of one into what one process would have written, byte for byte,
+ * once it is sure that they are all of them and were made alike. */
+struct attn_merge_opts {
+    const char *const *shard; size_t n; /* paths of the outputs, in any order */
+    const char *path;                   /* NULL or "-": standard output, of streams */
+    const char *summary;                /* their summaries, joined; NULL: not asked for */
+};
+int attn_merge(const struct attn_merge_opts *o, struct attn_err *err);
+
 /* ---- saved activations ----------------------------------------------------------------- */
 
 /* The activations of one run: read back from what a run wrote, or kept while a model runs. */

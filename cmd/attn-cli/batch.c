@@ -225,6 +225,19 @@ const struct command batch_command = {
         {"attn-cli batch -f s.txt --shard 2/7 -o part2.ndjson", "one of seven parts"},
         {"attn-cli batch -m ./gpt2 -f s.txt --format npy -o out --dry-run", "how large, how long"},
         {NULL, NULL}},
+    .list_title = "How records are read",
+    .list = (const struct pair[]){
+        {"text", "a sentence a line"},
+        {"ndjson", "an object a line, {\"text\": \"...\"} or {\"ids\": [5, 1]}, with or without an \"id\", a string or a number; other "
+                   "members are passed over"},
+        {"csv, tsv", "RFC 4180: a row each, of as many fields as the first, which names the columns; a text with a comma, a tab or "
+                     "a line end in it stands in double quotes.  The column called id, if there is one, is the id"},
+        {"lines", "end in \\n or \\r\\n; those of nothing but white space are no records, but are counted as lines.  A byte order "
+                  "mark in front of all is dropped.  NUL, and \\r alone, are characters like any other"},
+        {"ids", "are labels: two records may have the same, and equal texts stay two records"},
+        {"errors", "what is not UTF-8, longer than 16 MiB, no JSON or nested deeper than 64 levels, or a row of more or fewer "
+                   "fields, is a record with an error; a quote that is not closed takes all after it along"},
+        {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, encode_options, select_options, output_options,
                                              run_options, picture_options, attention_options, dropout_seed_options,
                                              compute_options, thread_options, general_options, NULL},

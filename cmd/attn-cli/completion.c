@@ -173,7 +173,7 @@ static void zsh_command(FILE *f, const struct command *c)
     for (size_t i = 0; (o = option_at(c, i)); i++)
         zsh_option(f, o);
     if (c->word)
-        fprintf(f, " \\\n            '::%s:%s'", c->word, c->paths ? "_files" : "_attn_cli_commands");
+        fprintf(f, " \\\n            '%s:%s:%s'", c->many ? "*" : ":", c->word, c->paths ? "_files" : "_attn_cli_commands");
     if (c->second)
         fprintf(f, " '::%s:_files'", c->second);
     fputs(" ;;\n", f);

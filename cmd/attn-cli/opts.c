@@ -14,6 +14,7 @@
 struct parse {
     const struct command *command;
     char **next;                        /* what is still to be read */
+    char **words;                       /* room for those of a command that takes many */
     const struct option *input, *other; /* the options seen so far that are the text, the other text */
     struct attn_err *err;
 };
@@ -174,8 +175,12 @@ static int take_letters(struct parse *p, const char *letters)
     return ATTN_OK;
 }
 
-static int take_word(struct parse *p, const char *word)
+static int take_word(struct parse *p, char *word)
 {
+    if (p->command->many) {
+        p->words[common.n_words++] = word;
+        return ATTN_OK;
+    }
     if (p->command->word && !common.word) {
         common.word = word;
         return ATTN_OK;
@@ -203,12 +208,13 @@ static void take_environment(const struct parse *p)
 
 int opts_parse(const struct command *c, char **argv, struct attn_err *err)
 {
-    struct parse p = {.command = c, .next = argv, .err = err};
+    struct parse p = {.command = c, .next = argv, .words = argv, .err = err};  /* fewer words than were read */
     bool words_only = false;
     int code = ATTN_OK;
+    common.words = (const char *const *)argv;
     take_environment(&p);
     while (!code && *p.next) {
-        const char *arg = *p.next++;
+        char *arg = *p.next++;
         if (words_only || arg[0] != '-' || !arg[1])
             code = take_word(&p, arg);
         else if (!strcmp(arg, "--"))

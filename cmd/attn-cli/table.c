@@ -13,6 +13,7 @@ struct crossing crossing;
 const struct command *const commands[] = {
     &run_command,
     &batch_command,
+    &merge_command,
     &tokenize_command,
     &generate_command,
     &score_command,

@@ -55,6 +55,7 @@ struct command {
     const struct pair *refused;         /* options of others that make no sense here, and why; NULL: there are none */
     const char *word;                   /* name of an argument that is no option; NULL: there is none */
     const char *second;                 /* and of one after it */
+    bool many;                          /* any number of them */
     bool paths;                         /* they are paths; else word is a command */
 };
 
@@ -67,6 +68,7 @@ const char *option_given(const struct option *o);
 
 extern const struct command run_command;
 extern const struct command batch_command;
+extern const struct command merge_command;
 extern const struct command tokenize_command;
 extern const struct command generate_command;
 extern const struct command score_command;
@@ -86,6 +88,7 @@ extern struct common {
     const char *model, *sentence, *file, *ids, *word, *second, *bos, *compute;
     struct number threads;
     bool raw, special, quiet, help, version;
+    const char *const *words; size_t n_words; /* of a command that takes many */
     int status;                         /* what a command that did its work ends with: 0, but for verdicts */
 } common;
 extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;

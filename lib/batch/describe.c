@@ -1,9 +1,6 @@
 #include "batch/describe.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 
@@ -11,21 +8,6 @@ static int copy(char **to, const char *s, struct attn_err *err)
 {
     *to = s ? strdup(s) : NULL;
     return s && !*to ? attn_fail(err, ATTN_ENOMEM, "no memory for '%s'", s) : ATTN_OK;
-}
-
-/* How a path is told to others who look beside the output: by name alone, or from the root. */
-static int copy_beside(char **to, const char *path, const char *output, struct attn_err *err)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    size_t dir = slash ? (size_t)(slash + 1 - path) : 0;
-    const char *other = output ? strrchr(output, '/') : NULL;
-    bool beside = path && output && dir == (other ? (size_t)(other + 1 - output) : 0) && !strncmp(path, output, dir);
-    if (!path || beside || path[0] == '/')
-        return copy(to, beside ? path + dir : path, err);
-    char *here = getcwd(NULL, 0);
-    int n = here ? asprintf(to, "%s/%s", here, path) : -1;
-    free(here);
-    return n < 0 ? attn_fail_errno(err, path, "find") : ATTN_OK;
 }
 
 int attn_sidecar_describe(struct attn_sidecar *s, const struct attn_engine *e, struct attn_err *err)
@@ -47,5 +29,5 @@ int attn_sidecar_describe(struct attn_sidecar *s, const struct attn_engine *e, s
         rc = copy(texts[i].to, texts[i].from, err);
     for (size_t i = 0; i < o->n_options && !rc; i++)
         rc = attn_sidecar_add_option(s, o->options[i].name, o->options[i].value, err);
-    return rc ? rc : copy_beside(&s->summary, o->summary, o->path, err);
+    return !rc && o->summary ? attn_sidecar_set_summary(s, o->summary, o->path, err) : rc;
 }

@@ -163,6 +163,20 @@ int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, 
     return rc;
 }
 
+int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const char *output, struct attn_err *err)
+{
+    const char *slash = strrchr(path, '/'), *other = output ? strrchr(output, '/') : NULL;
+    size_t dir = slash ? (size_t)(slash + 1 - path) : 0, other_dir = other ? (size_t)(other + 1 - output) : 0;
+    bool beside = output && dir == other_dir && !strncmp(path, output, dir);
+    char *here = beside || *path == '/' ? NULL : getcwd(NULL, 0);
+    int n = here ? asprintf(&s->summary, "%s/%s", here, path) : asprintf(&s->summary, "%s", beside ? path + dir : path);
+    free(here);
+    if (n >= 0)
+        return ATTN_OK;
+    s->summary = NULL;
+    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+}
+
 /* ---- keys ------------------------------------------------------------------------------ */
 
 static unsigned digit(char c)
@@ -193,27 +207,19 @@ void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key)
 
 /* ---- comparing ------------------------------------------------------------------------- */
 
-/* "with --show pattern", "with --special", "without --head" */
-struct said { char text[96]; };
-static struct said say(const char *what, const char *value)
+static void say(char to[ATTN_DIFFERENCE], const char *what, const char *value)
 {
-    struct said s;
     if (value)
-        snprintf(s.text, sizeof s.text, "with %s%s%s", what, *value ? " " : "", value);
+        snprintf(to, ATTN_DIFFERENCE, "with %s%s%s", what, *value ? " " : "", value);
     else
-        snprintf(s.text, sizeof s.text, "without %s", what);
-    return s;
+        snprintf(to, ATTN_DIFFERENCE, "without %s", what);
 }
 
-static int differ(const char *path, const char *what, const char *made, const char *asked, struct attn_err *err)
+static bool differ(const char *what, const char *a, const char *b, struct attn_difference *out)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s: was made %s, not %s: give the same options again, or --force to start anew", path,
-                     say(what, made).text, say(what, asked).text);
-}
-
-static bool same(const char *a, const char *b)
-{
-    return a && b ? !strcmp(a, b) : a == b;
+    say(out->a, what, a);
+    say(out->b, what, b);
+    return a && b ? strcmp(a, b) != 0 : a != b;
 }
 
 static const char *value_of(const struct attn_sidecar *s, const char *name)
@@ -224,18 +230,30 @@ static const char *value_of(const struct attn_sidecar *s, const char *name)
     return NULL;
 }
 
-static int options_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path, struct attn_err *err)
+static bool options_differ(const struct attn_sidecar *a, const struct attn_sidecar *b, struct attn_difference *out)
 {
-    const struct attn_sidecar *const sides[] = {made, asked};
+    const struct attn_sidecar *const sides[] = {a, b};
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < sides[side]->options; i++) {
-            const char *name = sides[side]->option[i].name, *a = value_of(made, name), *b = value_of(asked, name);
+            const char *name = sides[side]->option[i].name;
             char what[64];
             snprintf(what, sizeof what, "--%s", name);
-            if (!same(a, b))
-                return differ(path, what, a, b, err);
+            if (differ(what, value_of(a, name), value_of(b, name), out))
+                return true;
         }
-    return ATTN_OK;
+    return false;
+}
+
+bool attn_sidecar_differ(const struct attn_sidecar *a, const struct attn_sidecar *b, struct attn_difference *out)
+{
+    const struct { const char *what, *a, *b; } texts[] = {
+        {"version", a->version, b->version}, {"--format", a->format, b->format}, {"--input", a->input_format, b->input_format},
+        {"--column", a->column, b->column}, {"the model of digest", a->model, b->model},
+        {"the processor's instructions", a->cpu, b->cpu}, {"--no-header", a->header ? NULL : "", b->header ? NULL : ""}};
+    bool found = options_differ(a, b, out);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !found; i++)
+        found = differ(texts[i].what, texts[i].a, texts[i].b, out);
+    return found;
 }
 
 static int shards_agree(const struct attn_share *a, const struct attn_share *b, const char *path, struct attn_err *err)
@@ -249,18 +267,9 @@ static int shards_agree(const struct attn_share *a, const struct attn_share *b, 
 
 int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path, struct attn_err *err)
 {
-    const struct { const char *what, *a, *b; } texts[] = {
-        {"version", made->version, asked->version}, {"--format", made->format, asked->format},
-        {"--input", made->input_format, asked->input_format}, {"--column", made->column, asked->column},
-        {"--summary", made->summary, asked->summary}, {"the model of digest", made->model, asked->model},
-        {"the processor's instructions", made->cpu, asked->cpu}};
+    struct attn_difference d;
     int rc = shards_agree(&made->shard, &asked->shard, path, err);
-    if (!rc)
-        rc = options_agree(made, asked, path, err);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && !rc; i++)
-        if (!same(texts[i].a, texts[i].b))
-            rc = differ(path, texts[i].what, texts[i].a, texts[i].b, err);
-    if (!rc && made->header != asked->header)
-        rc = differ(path, "--no-header", made->header ? NULL : "", asked->header ? NULL : "", err);
+    if (!rc && (attn_sidecar_differ(made, asked, &d) || differ("--summary", made->summary, asked->summary, &d)))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: was made %s, not %s: give the same options again, or --force to start anew", path, d.a, d.b);
     return rc;
 }

@@ -50,6 +50,14 @@ int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, 
 void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key);
 void attn_keys_add(char keys[65], const char *more);
 
+/* The path of the summary as others are told who look beside `output`: its name alone, or from the root. */
+int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const char *output, struct attn_err *err);
+
+/* In what two outputs were made differently, but for their shards and summaries. */
+enum { ATTN_DIFFERENCE = 112 };
+struct attn_difference { char a[ATTN_DIFFERENCE], b[ATTN_DIFFERENCE]; };    /* "with --show pattern", "without --show" */
+bool attn_sidecar_differ(const struct attn_sidecar *a, const struct attn_sidecar *b, struct attn_difference *out);
+
 /* An error that says in what the output at `path` differs from what is asked for: options, model, input, shard... */
 int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path, struct attn_err *err);
 

@@ -126,7 +126,7 @@ size_t attn_stack_tokens(const struct attn_stack *s)
     return s->T;
 }
 
-static void write_nan(struct attn_out *o, size_t bytes)
+void attn_stack_write_nan(struct attn_out *o, size_t bytes)
 {
     float nans[256];
     for (size_t i = 0; i < sizeof nans / sizeof *nans; i++)
@@ -144,7 +144,7 @@ int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err)
     for (size_t i = 0; i < s->n && !rc; i++) {
         rc = open_file(s, &s->file[i], false, err);
         for (uint64_t row = 0; !rc && row < s->rows; row++)
-            write_nan(s->file[i].out, row_bytes(s, &s->file[i]));
+            attn_stack_write_nan(s->file[i].out, row_bytes(s, &s->file[i]));
     }
     return rc;
 }
@@ -176,7 +176,7 @@ struct attn_observer attn_stack_observer(struct attn_stack *s)
 void attn_stack_fail(struct attn_stack *s)
 {
     for (size_t i = 0; s->T && i < s->n; i++)
-        write_nan(s->file[i].out, row_bytes(s, &s->file[i]));
+        attn_stack_write_nan(s->file[i].out, row_bytes(s, &s->file[i]));
 }
 
 void attn_stack_end_row(struct attn_stack *s)

@@ -26,6 +26,9 @@ void attn_stack_end_row(struct attn_stack *s);
 int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
 void attn_stack_finish(struct attn_stack *s);                       /* the headers; flush comes after */
 
+/* So many bytes of what stands for the numbers of a failed record. */
+void attn_stack_write_nan(struct attn_out *o, size_t bytes);
+
 /* Malloc'd path of the nth file, NULL after the last; false: no memory. */
 bool attn_stack_path(const struct attn_stack *s, size_t nth, char **path);
 

@@ -181,27 +181,25 @@ static size_t fortran_place(const struct header *h, size_t i)
     return place;
 }
 
-static int read_numbers(struct attn_array *out, const struct header *h, const unsigned char *data, size_t len,
-                        const char *name, struct attn_err *err)
+/* *n: how many numbers follow, and their bytes are all that follows. */
+static int count_numbers(size_t *n, const struct header *h, size_t len, const char *name, struct attn_err *err)
 {
-    size_t n = 1, bytes;
+    size_t bytes;
     bool too_many = false;
+    *n = 1;
     for (int k = 0; k < h->ndim; k++)
-        too_many |= __builtin_mul_overflow(n, h->shape[k], &n);
-    if (too_many || __builtin_mul_overflow(n, h->size, &bytes) || bytes != len)
+        too_many |= __builtin_mul_overflow(*n, h->shape[k], n);
+    if (too_many || __builtin_mul_overflow(*n, h->size, &bytes) || bytes != len)
         return attn_fail(err, ATTN_EFORMAT, "%s: %zu bytes of numbers follow the header, its shape and type ask for "
-                         "%s%zu numbers of %zu bytes", name, len, too_many ? "more than " : "", n, h->size);
-    float *data32 = malloc(n ? n * sizeof *data32 : 1);
-    if (!data32)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for %zu numbers", name, n);
-    for (size_t i = 0; i < n; i++)
-        data32[i] = number(h, data + (h->fortran ? fortran_place(h, i) : i) * h->size);
-    *out = (struct attn_array){.ndim = h->ndim, .n = n, .data = data32};
-    memcpy(out->shape, h->shape, sizeof out->shape);
+                         "%s%zu numbers of %zu bytes", name, len, too_many ? "more than " : "", *n, h->size);
     return ATTN_OK;
 }
 
-int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err)
+/* ---- files ----------------------------------------------------------------------------- */
+
+/* *at: where the numbers begin; out: their shape. */
+static int read_header(struct header *h, struct attn_array *out, size_t *at, const unsigned char *bytes, size_t len,
+                       const char *name, struct attn_err *err)
 {
     enum { MAGIC = 6, START = 8 };
     if (len < START + 4 || memcmp(bytes, "\x93NUMPY", MAGIC))
@@ -212,8 +210,39 @@ int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len
     size_t wide = version == 1 ? 2 : 4, header = (size_t)bits_of(bytes + START, wide, false), start = START + wide;
     if (header > len - start)
         return attn_fail(err, ATTN_EFORMAT, "%s: cut short: its header has %zu bytes, %zu follow", name, header, len - start);
-    struct header h = {0};
     struct text t = {(const char *)bytes + start, (const char *)bytes + start + header, name};
-    int rc = read_dictionary(&h, &t, err);
-    return rc ? rc : read_numbers(out, &h, bytes + start + header, len - start - header, name, err);
+    int rc = read_dictionary(h, &t, err);
+    *at = start + header;
+    *out = (struct attn_array){.ndim = h->ndim};
+    memcpy(out->shape, h->shape, sizeof out->shape);
+    return rc ? rc : count_numbers(&out->n, h, len - *at, name, err);
+}
+
+int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len, const char *name,
+                  struct attn_err *err)
+{
+    struct header h = {0};
+    size_t at = 0;
+    int rc = read_header(&h, out, &at, bytes, len, name, err);
+    if (!rc && (h.size != sizeof(float) || h.big || h.fortran))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: expected numbers of type '<f4' in C order", name);
+    *data = bytes + at;
+    return rc;
+}
+
+int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    struct header h = {0};
+    struct attn_array a = {0};
+    size_t at = 0;
+    int rc = read_header(&h, &a, &at, bytes, len, name, err);
+    if (rc)
+        return rc;
+    a.data = malloc(a.n ? a.n * sizeof *a.data : 1);
+    if (!a.data)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for %zu numbers", name, a.n);
+    for (size_t i = 0; i < a.n; i++)
+        a.data[i] = number(&h, bytes + at + (h.fortran ? fortran_place(&h, i) : i) * h.size);
+    *out = a;
+    return ATTN_OK;
 }

@@ -12,5 +12,8 @@
 
 /* `name` is what messages call the file. */
 int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err);
+/* The same for float32 as they lie in memory, in C order, which stay where they are: *data; out->data is NULL. */
+int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len, const char *name,
+                  struct attn_err *err);
 
 #endif

@@ -26,7 +26,7 @@ _attn_cli()
     if [[ $cur == "=" ]]; then cur=; fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _attn_cli_words 'run batch tokenize generate score explain variants diff plot info vocab init train bench help --help --version' "$cur"
+        _attn_cli_words 'run batch merge tokenize generate score explain variants diff plot info vocab init train bench help --help --version' "$cur"
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -82,6 +82,12 @@ _attn_cli()
         --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         -t|--threads) : ;;
         *) _attn_cli_words '--model --file --input --column --no-header --special --bos --show --layer --head --format --output --summary --resume --force --fail-fast --keep-going --max-seconds --shard --stride --dry-run --progress --color-scale --hide-first --palette --cell --attention --scale --dropout --seed --compute --threads --quiet --help --version' "$cur" ;;
+        esac ;;
+    merge)
+        case $prev in
+        -o|--output) _attn_cli_paths -f '' "$cur" ;;
+        --summary) _attn_cli_paths -f '' "$cur" ;;
+        *) _attn_cli_paths -f '--output --summary --quiet --help --version' "$cur" ;;
         esac ;;
     tokenize)
         case $prev in
@@ -340,7 +346,7 @@ _attn_cli()
     help)
         case $prev in
         --completion) _attn_cli_words 'bash zsh fish' "$cur" ;;
-        *) _attn_cli_words '--man --completion --quiet --help --version run batch tokenize generate score explain variants diff plot info vocab init train bench help' "$cur" ;;
+        *) _attn_cli_words '--man --completion --quiet --help --version run batch merge tokenize generate score explain variants diff plot info vocab init train bench help' "$cur" ;;
         esac ;;
     esac
 }

@@ -66,6 +66,13 @@ complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l threads -s t -x -
 complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l quiet -s q -d 'no notes on standard error, only errors'
 complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l help -s h -d 'print help and end'
 complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l version -d 'print the version and end'
+complete -c attn-cli -n __fish_use_subcommand -a merge -d 'join the shards of a batch into what one process would have written'
+complete -c attn-cli -n '__fish_seen_subcommand_from merge' -F
+complete -c attn-cli -n '__fish_seen_subcommand_from merge' -l output -s o -r -F -d 'where to'
+complete -c attn-cli -n '__fish_seen_subcommand_from merge' -l summary -r -F -d 'join their summaries, too, in this file'
+complete -c attn-cli -n '__fish_seen_subcommand_from merge' -l quiet -s q -d 'no notes on standard error, only errors'
+complete -c attn-cli -n '__fish_seen_subcommand_from merge' -l help -s h -d 'print help and end'
+complete -c attn-cli -n '__fish_seen_subcommand_from merge' -l version -d 'print the version and end'
 complete -c attn-cli -n __fish_use_subcommand -a tokenize -d 'text to token ids and back'
 complete -c attn-cli -n '__fish_seen_subcommand_from tokenize' -l model -s m -x -a 'life (__fish_complete_directories)' -d 'the model'
 complete -c attn-cli -n '__fish_seen_subcommand_from tokenize' -l sentence -s s -x -d 'the text itself'

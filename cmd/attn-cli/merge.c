@@ -1,0 +1,41 @@
+/* merge.c - the shards of a batch become one output. */
+#include "say.h"
+#include "table.h"
+
+static struct { const char *output, *summary; } o;
+
+static int merge(struct attn_err *err)
+{
+    struct attn_merge_opts opts = {.shard = common.words, .n = common.n_words, .path = o.output, .summary = o.summary};
+    if (!opts.n)
+        return fail(err, ATTN_EUSAGE, "what to merge? give the outputs of all shards: attn-cli merge OUT.* -o OUT");
+    return attn_merge(&opts, err);
+}
+
+static const struct option options[] = {
+    {'o', "output", OPT_FILE, &o.output, "PATH", "where to: a file, or a directory that is not there yet for formats that are one "
+     "(default: standard output)", .flags = 0},
+    {0, "summary", OPT_FILE, &o.summary, "PATH", "join their summaries, too, in this file", .flags = 0},
+    {.name = NULL},
+};
+
+const struct command merge_command = {
+    .name = "merge",
+    .run = merge,
+    .usage = "merge SHARD... [-o PATH] [--summary PATH]",
+    .summary = "join the shards of a batch into what one process would have written",
+    .about = "Takes the outputs of batch --shard i/n, in any order, and writes what batch would have written without --shard, byte "
+             "for byte: streams (ndjson, tidy, summary) as well as directories (csv, npy, npz, png, svg, stack).  What lies beside "
+             "each, SHARD.json, tells whether they belong together: each was finished, all were made by the same version with the "
+             "same model, options, kind of processor and input, and each of the n shards is there once; if not, what differs or "
+             "is missing is named.  Files are linked, not copied, where the file system can; the shards stay as they are.",
+    .examples = (const struct pair[]){
+        {"attn-cli merge part.*.ndjson -o all.ndjson", "the shards of a stream"},
+        {"attn-cli merge part.?.ndjson | jq -r .text", "or on standard output"},
+        {"attn-cli merge arrays.0 arrays.1 arrays.2 -o arrays --summary heads.csv", "directories, and their summaries"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){options, general_options, NULL},
+    .word = "SHARD",
+    .paths = true,
+    .many = true,
+};

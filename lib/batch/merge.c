@@ -1,0 +1,270 @@
+/* merge.c - the shards of a batch as what one process would have written.
+ *
+ * Nothing appears under its name before all of it is there: streams are renamed, and so is a directory, which is
+ * made beside its place; what tells of them comes last. */
+#include "attn.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/target.h"
+#include "batch/gather.h"
+#include "batch/join.h"
+#include "batch/writing.h"
+
+struct merge {
+    const struct attn_merge_opts *o;
+    const struct attn_writer *kind;
+    struct attn_parts parts;
+    char *path, *beside;                /* links followed; of the sidecar; NULL: standard output */
+    struct attn_mark mark;              /* bytes and summary_bytes, of what was written */
+};
+
+/* ---- the files of a part --------------------------------------------------------------- */
+
+/* One there is in each part; its path is malloc'd. */
+struct stream { char *(*path)(const struct attn_part *); uint64_t (*bytes)(const struct attn_part *); bool table; };
+
+static char *own_path(const struct attn_part *p)
+{
+    return strdup(p->path);
+}
+
+static char *records_path(const struct attn_part *p)
+{
+    char *path;
+    return asprintf(&path, "%s/records.ndjson", p->path) < 0 ? NULL : path;
+}
+
+/* By name alone it lies beside the output. */
+static char *summary_path(const struct attn_part *p)
+{
+    const char *slash = strrchr(p->path, '/'), *name = p->side.summary;
+    char *path;
+    int dir = *name != '/' && slash ? (int)(slash + 1 - p->path) : 0;
+    return asprintf(&path, "%.*s%s", dir, p->path, name) < 0 ? NULL : path;
+}
+
+static uint64_t own_bytes(const struct attn_part *p)
+{
+    return p->side.now.bytes;
+}
+
+static uint64_t summary_bytes(const struct attn_part *p)
+{
+    return p->side.now.summary_bytes;
+}
+
+static const struct stream lines = {own_path, own_bytes, false}, table = {own_path, own_bytes, true},
+                           records = {records_path, own_bytes, false}, summary = {summary_path, summary_bytes, true};
+
+static int join_into(struct attn_out *to, const struct merge *m, const struct stream *s, struct attn_err *err)
+{
+    size_t n = m->parts.n;
+    struct attn_joined *file = calloc(n + 1, sizeof *file);
+    int rc = ATTN_OK;
+    if (!file)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", n);
+    for (size_t i = 0; i < n && !rc; i++) {
+        file[i] = (struct attn_joined){s->path(&m->parts.part[i]), s->bytes(&m->parts.part[i])};
+        rc = file[i].path ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", n);
+    }
+    if (!rc)
+        rc = attn_join(to, &m->parts, file, s->table, err);
+    for (size_t i = 0; i < n; i++)
+        free(file[i].path);
+    free(file);
+    return rc;
+}
+
+/* What lies beside the output tells of what is about to be replaced. */
+static int forget(const struct merge *m, struct attn_err *err)
+{
+    return m->beside && unlink(m->beside) && errno != ENOENT ? attn_fail_errno(err, m->beside, "replace") : ATTN_OK;
+}
+
+static int join(const struct merge *m, const struct stream *s, const char *path, uint64_t *bytes, struct attn_err *err)
+{
+    struct attn_out *to;
+    int rc = attn_out_open(&to, path, err);
+    if (rc)
+        return rc;
+    rc = join_into(to, m, s, err);
+    if (!rc && path == m->path)
+        rc = forget(m, err);
+    if (!rc)
+        rc = attn_out_commit(to, err);
+    *bytes = attn_out_bytes(to);
+    attn_out_close(to);
+    return rc;
+}
+
+/* ---- what is made of them -------------------------------------------------------------- */
+
+static int fill(struct merge *m, const char *dir, struct attn_err *err)
+{
+    char *path;
+    if (asprintf(&path, "%s/records.ndjson", dir) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
+    int rc = join(m, &records, path, &m->mark.bytes, err);
+    free(path);
+    if (!rc && m->kind->each)
+        rc = attn_gather_records(&m->parts, dir, err);
+    return !rc && m->kind->stack ? attn_gather_arrays(&m->parts, dir, err) : rc;
+}
+
+/* Of a directory that is not needed any more. */
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
+/* Takes the place of an empty directory, too. */
+static int put_in_place(const struct merge *m, const char *dir, struct attn_err *err)
+{
+    bool there = rmdir(m->path) && errno != ENOENT;
+    int rc = there ? attn_fail(err, ATTN_EIO, "%s: is there already: remove it, or give another name", m->path) : forget(m, err);
+    return !rc && rename(dir, m->path) ? attn_fail_errno(err, m->path, "create the directory") : rc;
+}
+
+static int make_directory(struct merge *m, struct attn_err *err)
+{
+    char *dir;
+    mode_t mask = umask(0);
+    umask(mask);
+    const char *slash = strrchr(m->path, '/');
+    if (asprintf(&dir, "%.*s.attn-XXXXXX", (int)(slash ? slash + 1 - m->path : 0), m->path) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", m->path);
+    if (!mkdtemp(dir)) {
+        free(dir);
+        return attn_fail_errno(err, m->path, "create the directory");
+    }
+    chmod(dir, 0777 & ~mask);           /* some file systems have no modes */
+    int rc = fill(m, dir, err);
+    if (!rc)
+        rc = put_in_place(m, dir, err);
+    if (rc)
+        nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    free(dir);
+    return rc;
+}
+
+static int write_output(struct merge *m, struct attn_err *err)
+{
+    bool is_table = !strcmp(m->kind->name, "tidy") || !strcmp(m->kind->name, "summary");
+    if (attn_writer_has_directory(m->kind))
+        return make_directory(m, err);
+    return join(m, is_table ? &table : &lines, m->path, &m->mark.bytes, err);
+}
+
+static int write_sidecar(const struct merge *m, struct attn_err *err)
+{
+    struct attn_sidecar whole;
+    attn_parts_whole(&m->parts, &whole);
+    whole.now.bytes = m->mark.bytes;
+    whole.now.summary_bytes = m->mark.summary_bytes;
+    whole.synced = whole.now;
+    int rc = m->o->summary ? attn_sidecar_set_summary(&whole, m->o->summary, m->o->path, err) : ATTN_OK;
+    if (!rc)
+        rc = attn_sidecar_write(&whole, m->beside, err);
+    free(whole.summary);
+    return rc;
+}
+
+/* ---- merging --------------------------------------------------------------------------- */
+
+/* A name that only a glob gave, of what lies beside another one. */
+static bool is_sidecar(const struct attn_merge_opts *o, const char *path)
+{
+    static const char ending[] = ".json";
+    size_t len = strlen(path), stem = len > strlen(ending) ? len - strlen(ending) : 0;
+    bool found = false;
+    for (size_t i = 0; i < o->n && stem && !strcmp(path + stem, ending) && !found; i++)
+        found = strlen(o->shard[i]) == stem && !strncmp(o->shard[i], path, stem);
+    return found;
+}
+
+static int open_parts(struct merge *m, struct attn_err *err)
+{
+    const struct attn_merge_opts *o = m->o;
+    const char **path = calloc(o->n + 1, sizeof *path);
+    size_t n = 0;
+    if (!path)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", o->n);
+    for (size_t i = 0; i < o->n; i++)
+        if (!is_sidecar(o, o->shard[i]))
+            path[n++] = o->shard[i];
+    int rc = attn_parts_open(&m->parts, path, n, err);
+    free(path);
+    if (rc)
+        return rc;
+    m->kind = attn_writer_find(m->parts.part[0].side.format);
+    return m->kind ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s", m->parts.part[0].path,
+                                         m->parts.part[0].side.format);
+}
+
+static int check_summaries(const struct merge *m, struct attn_err *err)
+{
+    for (size_t i = 0; m->o->summary && i < m->parts.n; i++)
+        if (!m->parts.part[i].side.summary)
+            return attn_fail(err, ATTN_EFORMAT, "%s: was made without --summary, so that there is none to join", m->parts.part[i].path);
+    return ATTN_OK;
+}
+
+/* To replace a shard would leave what lies beside it telling of something else. */
+static int check_target(const struct merge *m, const char *path, struct attn_err *err)
+{
+    struct stat to, part;
+    for (size_t i = 0; path && !stat(path, &to) && i < m->parts.n; i++)
+        if (!stat(m->parts.part[i].path, &part) && part.st_dev == to.st_dev && part.st_ino == to.st_ino)
+            return attn_fail(err, ATTN_EUSAGE, "%s: is one of the shards: give what they become another name", path);
+    return ATTN_OK;
+}
+
+static int find_target(struct merge *m, struct attn_err *err)
+{
+    const char *path = m->o->path;
+    bool in_place = attn_target_in_place(path);
+    if (attn_writer_has_directory(m->kind) && in_place)
+        return attn_fail(err, ATTN_EUSAGE, "shards of format %s become a directory: name it with -o", m->kind->name);
+    m->path = in_place ? NULL : attn_target_follow(path);
+    if (!in_place && !m->path)
+        return attn_fail_errno(err, path, "create");
+    if (!in_place && asprintf(&m->beside, "%s.json", m->path) < 0) {
+        m->beside = NULL;
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+    }
+    int rc = check_target(m, m->path, err);
+    return rc ? rc : check_target(m, m->o->summary, err);
+}
+
+static int write_all(struct merge *m, struct attn_err *err)
+{
+    int rc = check_summaries(m, err);
+    if (!rc)
+        rc = find_target(m, err);
+    if (!rc)
+        rc = write_output(m, err);
+    if (!rc && m->o->summary)
+        rc = join(m, &summary, m->o->summary, &m->mark.summary_bytes, err);
+    return !rc && m->beside ? write_sidecar(m, err) : rc;
+}
+
+int attn_merge(const struct attn_merge_opts *o, struct attn_err *err)
+{
+    struct merge m = {.o = o};
+    int rc = open_parts(&m, err);
+    if (m.kind)
+        rc = write_all(&m, err);
+    attn_parts_close(&m.parts);
+    free(m.path);
+    free(m.beside);
+    return rc;
+}

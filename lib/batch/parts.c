@@ -1,0 +1,186 @@
+#include "batch/parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/target.h"
+
+/* ---- one of them ----------------------------------------------------------------------- */
+
+/* Nothing says that it was finished. */
+static int refuse_unfinished(const char *path, struct attn_err *err)
+{
+    struct attn_sidecar side;
+    char *beside;
+    if (asprintf(&beside, "%s.part.json", path) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+    bool begun = attn_sidecar_read(&side, beside, NULL) == ATTN_OK;
+    free(beside);
+    if (!begun)
+        return attn_fail(err, ATTN_EFORMAT, "%s: there is no %s.json beside it: is it the output of batch?", path, path);
+    int rc = attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " is not finished, %" PRIu64 " of its records are done: "
+                       "continue it with --resume", path, side.shard.index, side.shard.count, side.now.records);
+    attn_sidecar_free(&side);
+    return rc;
+}
+
+static int check_part(const struct attn_sidecar *s, const char *beside, struct attn_err *err)
+{
+    uint64_t size = attn_share_size(&s->shard, s->total);
+    if (!s->complete || s->total == UINT64_MAX || s->shard.index >= s->shard.count)
+        return attn_fail(err, ATTN_EFORMAT, "%s: does not tell of an output that was finished", beside);
+    if (s->now.records != size)
+        return attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " of %" PRIu64 " records has %" PRIu64 ", it says %" PRIu64,
+                         beside, s->shard.index, s->shard.count, s->total, size, s->now.records);
+    return ATTN_OK;
+}
+
+static int read_part(struct attn_part *p, const char *path, struct attn_err *err)
+{
+    char *real = attn_target_follow(path), *beside = NULL;
+    p->path = path;
+    int n = real ? asprintf(&beside, "%s.json", real) : -1;
+    free(real);
+    if (n < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+    int rc = access(beside, F_OK) ? refuse_unfinished(path, err) : attn_sidecar_read(&p->side, beside, err);
+    if (!rc)
+        rc = check_part(&p->side, beside, err);
+    free(beside);
+    return rc;
+}
+
+/* ---- all of them ----------------------------------------------------------------------- */
+
+static int differ(const struct attn_part *a, const struct attn_part *b, const char *of_a, const char *of_b, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EFORMAT, "not made alike: %s %s, %s %s", a->path, of_a, b->path, of_b);
+}
+
+static int numbers_differ(const struct attn_part *a, const struct attn_part *b, const char *what, uint64_t of_a, uint64_t of_b,
+                          struct attn_err *err)
+{
+    struct attn_difference d;
+    snprintf(d.a, sizeof d.a, "with %" PRIu64 " %s", of_a, what);
+    snprintf(d.b, sizeof d.b, "with %" PRIu64, of_b);
+    return differ(a, b, d.a, d.b, err);
+}
+
+static int check_alike(const struct attn_part *a, const struct attn_part *b, struct attn_err *err)
+{
+    const struct attn_sidecar *s = &a->side, *t = &b->side;
+    struct attn_difference d;
+    if (attn_sidecar_differ(s, t, &d))
+        return differ(a, b, d.a, d.b, err);
+    if (s->shard.count != t->shard.count)
+        return numbers_differ(a, b, "shards in all", s->shard.count, t->shard.count, err);
+    if (s->shard.stride != t->shard.stride)
+        return differ(a, b, s->shard.stride ? "with --stride" : "without --stride", t->shard.stride ? "with --stride" : "without --stride", err);
+    if (s->total != t->total)
+        return numbers_differ(a, b, "records of the whole input", s->total, t->total, err);
+    if (s->tokens && t->tokens && s->tokens != t->tokens)
+        return numbers_differ(a, b, "tokens a sentence", s->tokens, t->tokens, err);
+    return ATTN_OK;
+}
+
+static int refuse_missing(const struct attn_parts *p, uint64_t count, uint64_t missing, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EFORMAT, "shard %" PRIu64 "/%" PRIu64 " is missing: %zu of %" PRIu64 " are given", missing, count, p->n, count);
+}
+
+/* Sorted by shard, so that part i must be shard i. */
+static int check_all_there(const struct attn_parts *p, struct attn_err *err)
+{
+    uint64_t count = p->part[0].side.shard.count;
+    for (size_t i = 0; i < p->n; i++) {
+        uint64_t index = p->part[i].side.shard.index;
+        if (i && index == i - 1)
+            return attn_fail(err, ATTN_EFORMAT, "%s and %s are both shard %" PRIu64 "/%" PRIu64, p->part[i - 1].path, p->part[i].path,
+                             index, count);
+        if (index != i)
+            return refuse_missing(p, count, i, err);
+    }
+    return p->n < count ? refuse_missing(p, count, p->n, err) : ATTN_OK;
+}
+
+static int by_shard(const void *a, const void *b)
+{
+    uint64_t i = ((const struct attn_part *)a)->side.shard.index, k = ((const struct attn_part *)b)->side.shard.index;
+    return (i > k) - (i < k);
+}
+
+int attn_parts_open(struct attn_parts *out, const char *const *path, size_t n, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    *out = (struct attn_parts){.part = calloc(n ? n : 1, sizeof *out->part)};
+    if (!out->part)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu shards", n);
+    for (; out->n < n && !rc; out->n++)
+        rc = read_part(&out->part[out->n], path[out->n], err);
+    for (size_t i = 1; i < n && !rc; i++)
+        rc = check_alike(&out->part[0], &out->part[i], err);
+    if (!rc && n)
+        qsort(out->part, n, sizeof *out->part, by_shard);
+    if (!rc)
+        rc = n ? check_all_there(out, err) : attn_fail(err, ATTN_EUSAGE, "no shard is given");
+    if (rc)
+        attn_parts_close(out);
+    return rc;
+}
+
+void attn_parts_close(struct attn_parts *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        attn_sidecar_free(&p->part[i].side);
+    free(p->part);
+    *p = (struct attn_parts){0};
+}
+
+uint64_t attn_parts_total(const struct attn_parts *p)
+{
+    return p->part[0].side.total;
+}
+
+size_t attn_parts_owner(const struct attn_parts *p, uint64_t record)
+{
+    const struct attn_share *s = &p->part[0].side.shard;
+    size_t low = 0, high = p->n - 1;
+    if (s->stride)
+        return (size_t)(record % s->count);
+    while (low < high) {                /* the first whose range ends behind it */
+        size_t i = low + (high - low) / 2;
+        uint64_t from, to;
+        attn_share_range(&p->part[i].side.shard, attn_parts_total(p), &from, &to);
+        if (record < to)
+            high = i;
+        else
+            low = i + 1;
+    }
+    return low;
+}
+
+static void add(struct attn_mark *m, const struct attn_mark *more)
+{
+    m->records += more->records;
+    m->failed += more->failed;
+    m->bytes += more->bytes;
+    attn_keys_add(m->keys, more->keys);
+}
+
+void attn_parts_whole(const struct attn_parts *p, struct attn_sidecar *out)
+{
+    *out = p->part[0].side;
+    out->summary = NULL;
+    out->shard = (struct attn_share){.count = 1};
+    for (size_t i = 1; i < p->n; i++) {
+        add(&out->now, &p->part[i].side.now);
+        out->tokens = out->tokens ? out->tokens : p->part[i].side.tokens;
+    }
+    out->now.next = out->total;
+    out->now.summary_bytes = 0;
+    out->synced = out->now;
+}

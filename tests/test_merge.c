@@ -1,0 +1,109 @@
+/* Shards of a batch, joined: the bytes of one process, or an error that says why they do not belong together. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* 23 sentences, of which the first three and another are bad, so that a shard of seven has none that is good. */
+static void set_up(void)
+{
+    shell_set_up();
+    sh("cd $D && for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22; do case $i in 0|1|2|9) echo bad word;; "
+       "*[05]) echo 'eat dessert first';; *) echo 'Life is short';; esac; echo; done >in.txt");
+}
+
+/* Runs a line of sh in $D, with $F for a format and $S for nothing or --stride. */
+static void in_scratch(const char *format, const char *stride, const char *line, int status, const char *part)
+{
+    static char whole[2000];
+    snprintf(whole, sizeof whole, "cd $D && F=%s S=%s && { %s; } 2>&1", format, stride, line);
+    expect(whole, status, part);
+}
+
+#define SHARDS(n, more) "i=0; while [ $i -lt " #n " ]; do $A batch -q -f in.txt --shard $i/" #n " " more "; i=$((i + 1)); done"
+
+static const struct { const char *format, *stride; } kinds[] = {
+    {"ndjson", ""}, {"ndjson", "--stride"}, {"tidy", ""}, {"tidy", "--stride"}, {"summary", ""}, {"summary", "--stride"},
+    {"npy", ""}, {"npz", "--stride"}, {"csv", "--stride"}, {"stack", ""}, {"stack", "--stride"},
+};
+
+START_TEST(test_union)
+{
+    in_scratch(kinds[_i].format, kinds[_i].stride,
+               "$A batch -q -f in.txt --format $F -o one; " SHARDS(7, "$S --format $F -o part.$i") "; "
+               "$A merge part.* -o all && diff -r one all && cmp one.json all.json && echo same", 0, "same");
+}
+END_TEST
+
+START_TEST(test_summaries)
+{
+    in_scratch("csv", "--stride",
+               "mkdir a b; $A batch -q -f in.txt -o one.ndjson --summary one.csv; "
+               SHARDS(3, "$S -o a/$i.ndjson --summary b/$i.csv") "; "
+               "$A merge a/2.ndjson a/0.ndjson a/1.ndjson --summary all.csv >all.ndjson && cmp one.csv all.csv && "
+               "cmp one.ndjson all.ndjson && ls all.ndjson.json", 2, "No such file");
+}
+END_TEST
+
+/* More shards than records, and a shard of a shard's size: nothing in it. */
+START_TEST(test_empty_shards)
+{
+    in_scratch("tidy", "",
+               "printf 'Life\\nis\\n' >in.txt; $A batch -q -f in.txt --format $F -o one; " SHARDS(5, "--format $F -o part.$i") "; "
+               "$A merge part.* | cmp - one && echo same", 0, "same");
+}
+END_TEST
+
+static const struct { const char *line; int status; const char *says; } refused[] = {
+    {"$A merge part.0 part.2", 1, "shard 1/3 is missing: 2 of 3 are given"},
+    {"$A merge part.0 part.1", 1, "shard 2/3 is missing: 2 of 3 are given"},
+    {"cp part.1 twice; cp part.1.json twice.json; $A merge part.* twice", 1, "twice are both shard 1/3"},
+    {"$A merge in.txt", 1, "in.txt: there is no in.txt.json beside it: is it the output of batch?"},
+    {"mv part.1 part.1.part; mv part.1.json part.1.part.json; $A merge part.0 part.1 part.2", 1,
+     "part.1: shard 1/3 is not finished, 8 of its records are done: continue it with --resume"},
+    {"$A batch -q -f in.txt --shard 1/3 --show context -o part.1; $A merge part.*", 1, "not made alike: part.0 without --show, part.1 with --show context"},
+    {"$A batch -q -f in.txt --shard 1/3 --format tidy -o part.1; $A merge part.*", 1, "not made alike: part.0 with --format ndjson, part.1 with --format tidy"},
+    {"$A batch -q -f in.txt --shard 1/4 --force -o part.1; $A merge part.*", 1, "part.0 with 3 shards in all, part.1 with 4"},
+    {"$A batch -q -f in.txt --shard 1/3 --stride -o part.1; $A merge part.*", 1, "part.0 without --stride, part.1 with --stride"},
+    {"echo Life >>in.txt; $A batch -q -f in.txt --shard 1/3 -o part.1; $A merge part.*", 1, "part.0 with 23 records of the whole input, part.1 with 24"},
+    {"$A batch -q -m \"$OLDPWD/models/life-4-heads\" -f in.txt --shard 1/3 -o part.1; $A merge part.*", 1, "part.0 with the model of digest sampled:"},
+    {"sed s/tool/fool/ part.1.json >x; sed s/0.1.0/0.0.9/ x >part.1.json; $A merge part.*", 1, "part.1 with version 0.0.9"},
+    {"echo >>part.1; $A merge part.*", 1, "when it was finished: run this shard again"},
+    {"tr '\\n' ' ' <part.1 >x; mv x part.1; $A merge part.*", 1, "part.1: a record is missing at its end"},
+    {"sed 's/\"text\"/\"te\\nt\"/' part.1 >x; mv x part.1; $A merge part.*", 1, "part.1: more than its records is there"},
+    {"echo '{' >part.1.json; $A merge part.*", 1, "part.1.json"},
+    {"$A merge part.* -o part.1", 2, "part.1: is one of the shards: give what they become another name"},
+    {"$A merge part.* -o all --summary sum.csv", 1, "was made without --summary, so that there is none to join"},
+    {"$A merge", 2, "what to merge? give the outputs of all shards"},
+    {"rm part.*; " SHARDS(3, "--format npy -o part.$i") "; $A merge part.*", 2, "become a directory: name it with -o"},
+    {"rm part.*; " SHARDS(3, "--format npy -o part.$i") "; mkdir all; touch all/x; echo old >all.json; $A merge part.* -o all", 1,
+     "all: is there already: remove it, or give another name"},
+    {"rm part.*; " SHARDS(3, "--format npy -o part.$i") "; rm -r part.1/000007; $A merge part.* -o all", 1,
+     "part.1: has the directories of 6 records, and had those of 7 when it was finished"},
+    {"rm part.*; " SHARDS(3, "--format stack -o part.$i") "; rm part.1/*context.npy; $A merge part.* -o all", 1, "context.npy: cannot open"},
+    {"rm part.*; " SHARDS(3, "--format stack -o part.$i") "; cp part.0/*context.npy part.1/; $A merge part.* -o all", 1, "has not the 8 rows"},
+};
+
+START_TEST(test_refused)
+{
+    in_scratch("ndjson", "", SHARDS(3, "-o part.$i"), 0, "");
+    in_scratch("ndjson", "", refused[_i].line, refused[_i].status, refused[_i].says);
+    in_scratch("ndjson", "", "ls -d all* && ! grep -v old all.json", refused[_i].says[0] == 'a' && refused[_i].says[1] == 'l' ? 0 : 2, "");
+}
+END_TEST
+
+Suite *suite_merge(void)
+{
+    Suite *s = suite_create("merge");
+    TCase *t = tcase_create("merge");
+    tcase_add_checked_fixture(t, set_up, scratch_remove);
+    tcase_add_loop_test(t, test_union, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(t, test_summaries);
+    tcase_add_test(t, test_empty_shards);
+    tcase_add_loop_test(t, test_refused, 0, sizeof refused / sizeof *refused);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -6,6 +6,7 @@
 # make test-train    a model learns to repeat, and the heads that do it are found: a minute
 # make test-browser  the page of --format html in chromium, where there is one
 # make test-kill  200 batches ended at random moments and resumed
+# make test-cluster  the recipes of data/batch under GNU parallel, Slurm, mpirun, Snakemake, where there are
 # make bench      how close it all comes to the machine, as ratios within one run
 # make bench-kinds  what each kind of attention costs as the text grows
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
@@ -179,6 +180,10 @@ test-train: $(B)/attn-cli $(B)/attn-tests
 test-kill: $(B)/attn-cli $(B)/attn-tests
 	ATTN_KILLS=200 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests batch_kill
 
+test-cluster: $(B)/attn-cli
+	-$(call need,parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake)
+	@tests/cluster/cluster.sh $<
+
 bench: $(B)/attn-cli
 	@tests/bench/bench.sh $(B)/attn-cli
 bench-kinds: $(B)/bench-kinds
@@ -249,23 +254,25 @@ placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B
     README.md:$(docdir)/README.md LICENSE:$(docdir)/LICENSE \
     /usr/share/doc/libxsmm-dev/copyright:$(docdir)/libxsmm.copyright \
     /usr/share/doc/libutf8proc-dev/copyright:$(docdir)/utf8proc.copyright \
-    $(foreach m,$(models),$(m):$(datadir)/attn-cli/$(m))
+    $(foreach m,$(models),$(m):$(datadir)/attn-cli/$(m)) \
+    $(foreach r,$(wildcard data/batch/*),$(r):$(docdir)/batch/$(notdir $(r)))
 links  = $(DESTDIR)$(libdir)/libattn.so.0 $(DESTDIR)$(libdir)/libattn.so
 
 install: all
-	@set -e; for p in $(placed); do mode=644; case $$p in */attn-cli:*/bin/*) mode=755;; esac; \
+	@set -e; for p in $(placed); do mode=644; case $$p in */attn-cli:*/bin/*|*.sh) mode=755;; esac; \
 	    install -D -m $$mode "$${p%%:*}" "$(DESTDIR)$${p#*:}"; done
 	for l in $(links); do ln -sf libattn.so.$(version) $$l; done
 	test -n "$(DESTDIR)" || ldconfig || true
 
 uninstall:
 	rm -f $(links) $(foreach p,$(placed),"$(DESTDIR)$(lastword $(subst :, ,$(p)))")
-	-cd $(DESTDIR)$(datadir) && rmdir $(sort $(dir $(models:%=attn-cli/%))) attn-cli/models attn-cli doc/attn-cli
+	-cd $(DESTDIR)$(datadir) && rmdir $(sort $(dir $(models:%=attn-cli/%))) attn-cli/models attn-cli doc/attn-cli/batch doc/attn-cli
 
 clean:
 	rm -rf build
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
-.PHONY: all docs gallery run test run-tests test-browser test-train test-kill asan tsan fuzz run-fuzz bench coverage walls lint install uninstall clean FORCE
+.PHONY: all docs gallery run test run-tests test-browser test-train test-kill test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
+    coverage walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "batch/sidecar.h"
+#include "corpus.h"
 #include "scratch.h"
 
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
@@ -130,6 +131,34 @@ START_TEST(differences_are_named)
 }
 END_TEST
 
+/* ---- hostile files --------------------------------------------------------------------- */
+
+static const struct corpus_fault faults[] = {
+    {"n_cut.json", "expected"}, {"n_no_shard.json", "is no file that a batch left"},
+    {"n_no_format.json", "is no file that a batch"}, {"n_keys_short.json", "\"keys\" is not 64 hexadecimal digits"},
+    {"n_keys_escaped.json", "\"keys\" is not 64"}, {"n_records_text.json", "\"records\" is not a whole number"},
+    {"n_records_negative.json", "\"records\" is not a whole number"}, {"n_options_number.json", "\"show\" is not a string"},
+    {"n_options_list.json", "\"options\" is not an object"}, {"n_complete.json", "\"complete\" is not true or false"},
+    {"n_nul.json", "\\u0000 in a string is not supported"}, {"n_list.json", "is no JSON object"},
+    {"n_nothing.json", "expected a value"}, {"n_two.json", "expected nothing after the end"},
+    {"n_shard_text.json", "\"shard\" is not an object"},
+    {NULL, NULL}};
+
+static int read_bytes(const char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    struct attn_sidecar s;
+    scratch_put(scratch_path(name), bytes, len);
+    int rc = attn_sidecar_read(&s, scratch_path(name), err);
+    attn_sidecar_free(&s);
+    return rc;
+}
+
+START_TEST(hostile_files_are_refused)
+{
+    corpus_check("tests/corpus/sidecar", faults, read_bytes);
+}
+END_TEST
+
 Suite *suite_sidecar(void)
 {
     Suite *s = suite_create("sidecar");
@@ -140,6 +169,7 @@ Suite *suite_sidecar(void)
     tcase_add_test(c, keys_add_up);
     tcase_add_test(c, what_is_none_is_refused);
     tcase_add_test(c, differences_are_named);
+    tcase_add_test(c, hostile_files_are_refused);
     suite_add_tcase(s, c);
     return s;
 }

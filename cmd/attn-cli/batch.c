@@ -233,7 +233,8 @@ const struct command batch_command = {
         {"csv, tsv", "RFC 4180: a row each, of as many fields as the first, which names the columns; a text with a comma, a tab or "
                      "a line end in it stands in double quotes.  The column called id, if there is one, is the id"},
         {"lines", "end in \\n or \\r\\n; those of nothing but white space are no records, but are counted as lines.  A byte order "
-                  "mark in front of all is dropped.  NUL, and \\r alone, are characters like any other"},
+                  "mark in front of all is dropped.  Nothing else ends them, neither \\r alone nor NUL, which is an error "
+                  "for words and a byte for BPE"},
         {"ids", "are labels: two records may have the same, and equal texts stay two records"},
         {"errors", "what is not UTF-8, longer than 16 MiB, no JSON or nested deeper than 64 levels, or a row of more or fewer "
                    "fields, is a record with an error; a quote that is not closed takes all after it along"},

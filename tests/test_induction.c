@@ -20,10 +20,12 @@ enum { LONGEST = 31, TEXT = LONGEST * 2 * 6, SEEN = 10 };
 /* How many words there are, and in a half at least and at most. */
 struct kind { uint32_t words, least, most; int sequences; };
 
+/* xorshift: a generator whose low bits repeat soon would be learned. */
 static uint32_t next(uint32_t *state)
 {
-    *state = *state * 1664525 + 1013904223;
-    return *state >> 8;
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    return *state ^= *state << 5;
 }
 
 /* Returns how many words a half has. */

@@ -501,6 +501,7 @@ struct attn_plot_opts {
     const char *show, *layers, *heads;  /* as attn_select_new takes them, but names are those in the dump; show NULL: pattern,
                                          * or everything where there is none */
     int width;                          /* columns of the terminal; 0: no limit */
+    size_t frames;                      /* of what was watched in training: times side by side, at most; 0: 8 */
     struct attn_picture_opts picture;
 };
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);
@@ -633,6 +634,16 @@ int attn_train_step(struct attn_train *t, struct attn_err *err);
 int attn_train_save(struct attn_train *t, struct attn_err *err);
 /* As it is now, until the next step. */
 const struct attn_model *attn_train_model(const struct attn_train *t);
+
+struct attn_train_watch_opts {
+    const char *text; size_t len;       /* a sentence */
+    const char *show, *layers, *heads;  /* as attn_select_new takes them; show NULL: pattern */
+    size_t every;                       /* steps, at least 1; the first and the last besides */
+    int threads;
+};
+/* From now on notes activations of a sentence, and saves them with the rest: watch/NAME.npy, whose first axis is time,
+ * watch/steps.npy and watch/manifest.json.  attn_plot draws them side by side.  Call it before the first step. */
+int attn_train_watch(struct attn_train *t, const struct attn_train_watch_opts *o, struct attn_err *err);
 
 /* The loss of a model and its gradient by each of its tensors, which are left as they are.  rows: tokens of all sentences
  * together, at most.  The model must outlive it. */

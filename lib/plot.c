@@ -1,24 +1,13 @@
 /* plot.c - from a dump to an album, and from there to a picture. */
-#include "attn.h"
+#include "plot.h"
 
 #include "base/err.h"
-#include "io/dump.h"
 #include "picture/drawing.h"
 #include "trace/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct plot {
-    const struct attn_dump *dump;
-    const struct attn_plot_opts *o;
-    bool *show, *layer, *head;          /* which items, layers and heads of the dump are wanted */
-    size_t layers, heads;
-    size_t **numbers;                   /* of the heads of each item */
-    struct attn_tokens queries, keys;
-    struct attn_album album;
-};
 
 /* ---- what is wanted -------------------------------------------------------------------- */
 
@@ -28,7 +17,7 @@ static bool fits(const char *glob, size_t len, const char *name)
     return act < 0 ? attn_glob(glob, len, name) : attn_act_match(glob, len, act, layer);
 }
 
-static size_t show_matches(struct plot *p, const char *glob, size_t len)
+static size_t show_matches(struct attn_plot *p, const char *glob, size_t len)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->dump->n; i++)
@@ -39,7 +28,7 @@ static size_t show_matches(struct plot *p, const char *glob, size_t len)
     return n;
 }
 
-static int fail_absent(const struct plot *p, const char *name, size_t len, struct attn_err *err)
+static int fail_absent(const struct attn_plot *p, const char *name, size_t len, struct attn_err *err)
 {
     char list[200] = "";
     size_t n = 0;
@@ -49,7 +38,7 @@ static int fail_absent(const struct plot *p, const char *name, size_t len, struc
                      n < p->dump->n ? "..." : "");
 }
 
-static int choose_items(struct plot *p, struct attn_err *err)
+static int choose_items(struct attn_plot *p, struct attn_err *err)
 {
     const char *show = p->o->show;
     if (!show && show_matches(p, "pattern", 7))
@@ -63,7 +52,7 @@ static int choose_items(struct plot *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-static size_t head_number(const struct attn_dumped *what, size_t i)
+size_t attn_plot_head(const struct attn_dumped *what, size_t i)
 {
     return what->heads ? what->heads[i] : i;
 }
@@ -81,7 +70,7 @@ static bool as_matrices(const struct attn_array *a, size_t shape[3], bool *heads
     return ndim <= 3 && a->n > 0;
 }
 
-static int choose_indices(struct plot *p, struct attn_err *err)
+static int choose_indices(struct attn_plot *p, struct attn_err *err)
 {
     enum { MOST = 1 << 20 };            /* layers and heads that anybody could mean */
     for (size_t i = 0; i < p->dump->n; i++) {
@@ -91,8 +80,9 @@ static int choose_indices(struct plot *p, struct attn_err *err)
         int layer;
         if (attn_act_find(what->name, &layer) >= 0 && layer >= (int)p->layers)
             p->layers = (size_t)layer + 1;
-        for (size_t k = 0; as_matrices(&what->of, shape, &heads) && heads && k < shape[0]; k++) {
-            size_t head = head_number(what, k) < MOST ? head_number(what, k) : MOST;
+        size_t n = p->dump->steps ? attn_plot_history_heads(what) : as_matrices(&what->of, shape, &heads) && heads ? shape[0] : 0;
+        for (size_t k = 0; k < n; k++) {
+            size_t head = attn_plot_head(what, k) < MOST ? attn_plot_head(what, k) : MOST;
             p->heads = head < p->heads ? p->heads : head + 1;
         }
     }
@@ -124,7 +114,7 @@ static int take_tokens(struct attn_tokens *out, const struct attn_dump_list *lis
     return ATTN_OK;
 }
 
-static int take_labels(struct plot *p, struct attn_err *err)
+static int take_labels(struct attn_plot *p, struct attn_err *err)
 {
     const struct attn_dump *d = p->dump;
     int rc = take_tokens(&p->queries, d->tokens.n ? &d->tokens : &d->rows, err);
@@ -136,19 +126,19 @@ static int take_labels(struct plot *p, struct attn_err *err)
 }
 
 /* Which heads of an item are wanted: their numbers in list, their places in at; returns how many. */
-static size_t list_heads(const struct plot *p, const struct attn_dumped *what, size_t n, size_t *list, size_t *at)
+static size_t list_heads(const struct attn_plot *p, const struct attn_dumped *what, size_t n, size_t *list, size_t *at)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
-        if (p->head[head_number(what, i)]) {
+        if (p->head[attn_plot_head(what, i)]) {
             at[kept] = i;
-            list[kept++] = head_number(what, i);
+            list[kept++] = attn_plot_head(what, i);
         }
     return kept;
 }
 
 /* Sheets of one kind have one shape; others are a kind of their own, called by their whole name. */
-static void name_sheet(const struct plot *p, struct attn_sheet *s, const char *name, bool labelled)
+void attn_plot_name(const struct attn_plot *p, struct attn_sheet *s, const char *name, bool labelled)
 {
     int act = attn_act_find(name, &s->layer);
     s->kind = s->title = name;
@@ -168,7 +158,7 @@ static void name_sheet(const struct plot *p, struct attn_sheet *s, const char *n
 }
 
 /* Numbers are borrowed from the dump, unless some heads in between are left out. */
-static int add_heads(struct plot *p, struct attn_sheet *s, const struct attn_dumped *what, size_t n, const size_t *at,
+static int add_heads(struct attn_plot *p, struct attn_sheet *s, const struct attn_dumped *what, size_t n, const size_t *at,
                      struct attn_err *err)
 {
     float *own = NULL;
@@ -181,7 +171,7 @@ static int add_heads(struct plot *p, struct attn_sheet *s, const struct attn_dum
     return rc;
 }
 
-static int add_item(struct plot *p, size_t item, struct attn_err *err)
+static int add_item(struct attn_plot *p, size_t item, struct attn_err *err)
 {
     const struct attn_dumped *what = &p->dump->item[item];
     size_t shape[3];
@@ -200,7 +190,7 @@ static int add_item(struct plot *p, size_t item, struct attn_err *err)
         s.n = list_heads(p, what, shape[0], list, at);
         s.heads = list;
     }
-    name_sheet(p, &s, what->name, p->keys.n == s.cols);
+    attn_plot_name(p, &s, what->name, p->keys.n == s.cols);
     int rc = ATTN_OK;
     if (s.n && (s.layer < 0 || p->layer[s.layer]))
         rc = add_heads(p, &s, what, heads ? shape[0] : 1, at, err);
@@ -221,7 +211,7 @@ static int by_flow(const void *a, const void *b)
     return (x->item > y->item) - (x->item < y->item);
 }
 
-static int add_items(struct plot *p, struct attn_err *err)
+static int add_items(struct attn_plot *p, struct attn_err *err)
 {
     struct place *order = calloc(p->dump->n + 1, sizeof *order);
     int rc = ATTN_OK;
@@ -234,12 +224,12 @@ static int add_items(struct plot *p, struct attn_err *err)
     qsort(order, p->dump->n, sizeof *order, by_flow);
     for (size_t i = 0; !rc && i < p->dump->n; i++)
         if (p->show[order[i].item])
-            rc = add_item(p, order[i].item, err);
+            rc = (p->dump->steps ? attn_plot_add_history : add_item)(p, order[i].item, err);
     free(order);
     return rc;
 }
 
-static int fill(struct plot *p, struct attn_err *err)
+static int fill(struct attn_plot *p, struct attn_err *err)
 {
     p->show = calloc(p->dump->n + 1, sizeof *p->show);
     p->numbers = calloc(p->dump->n + 1, sizeof *p->numbers);
@@ -258,7 +248,7 @@ static int fill(struct plot *p, struct attn_err *err)
     return rc;
 }
 
-static int draw(const struct plot *p, const struct attn_drawing *drawing, struct attn_err *err)
+static int draw(const struct attn_plot *p, const struct attn_drawing *drawing, struct attn_err *err)
 {
     struct attn_look look;
     struct attn_out *out = NULL;
@@ -274,7 +264,7 @@ static int draw(const struct plot *p, const struct attn_drawing *drawing, struct
     return rc;
 }
 
-static void clear(struct plot *p)
+static void clear(struct attn_plot *p)
 {
     for (size_t i = 0; p->numbers && i < p->dump->n; i++)
         free(p->numbers[i]);
@@ -289,10 +279,12 @@ static void clear(struct plot *p)
 
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err)
 {
-    struct plot p = {.dump = d, .o = o};
+    struct attn_plot p = {.dump = d, .o = o};
     const struct attn_drawing *drawing = attn_drawing_find(o->format);
     if (!drawing)
         return attn_fail(err, ATTN_EUSAGE, "unknown picture format '%s': expected one of %s", o->format, attn_drawing_list());
+    if (d->steps && !strcmp(o->format, "html"))
+        return attn_fail(err, ATTN_EUSAGE, "a page shows one run, not what was watched in training: choose png, svg or term");
     int rc = fill(&p, err);
     if (!rc)
         rc = draw(&p, drawing, err);

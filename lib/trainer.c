@@ -122,6 +122,7 @@ void attn_train_close(struct attn_train *t)
 {
     if (!t)
         return;
+    attn_watch_close(t->watch);
     attn_grad_free(t->grad);
     attn_optimizer_free(&t->optimizer);
     attn_params_free(t->params);
@@ -267,6 +268,9 @@ int attn_train_step(struct attn_train *t, struct attn_err *err)
     int rc = take_step(t, step, &p, &why);
     if (rc)
         return attn_fail(err, why.code, "step %zu: %s", step + 1, why.msg);
+    rc = attn_watch_note(t->watch, &t->live, step + 1, t->how.steps, err);
+    if (rc)
+        return rc;
     bool best = t->how.best && p.held_out < attn_curve_best(&t->curve);
     if (!attn_curve_add(&t->curve, &p))
         return attn_fail(err, ATTN_ENOMEM, "step %zu: no memory for the curve", step + 1);
@@ -293,4 +297,10 @@ void attn_train_get(const struct attn_train *t, struct attn_train_state *out)
 const struct attn_model *attn_train_model(const struct attn_train *t)
 {
     return &t->live;
+}
+
+int attn_train_watch(struct attn_train *t, const struct attn_train_watch_opts *o, struct attn_err *err)
+{
+    int rc = attn_watch_open(&t->watch, t->dir, &t->live, t->tokenizer, o, t->curve.n, err);
+    return rc ? rc : attn_watch_note(t->watch, &t->live, t->curve.n, t->how.steps, err);
 }

@@ -4,6 +4,7 @@
  *     train.json                            how it is trained (io/training.h)
  *     checkpoint.safetensors                where it is (train/checkpoint.h)
  *     model.safetensors, loss.csv, loss.png what there is to see of it
+ *     watch/                                what was watched (trainer_watch.h)
  *
  * trainer_start.c begins one, trainer_resume.c looks whether one can go on, trainer_files.c reads and writes
  * the files, trainer.c takes the steps. */
@@ -16,6 +17,7 @@
 #include "train/curve.h"
 #include "train/grad.h"
 #include "train/optimizer.h"
+#include "trainer_watch.h"
 
 struct attn_train {
     char *dir;
@@ -32,6 +34,7 @@ struct attn_train {
     struct attn_team *team;
     struct attn_contexts batch;
     struct attn_curve curve;            /* its points are the steps that are done */
+    struct attn_watch *watch;           /* NULL: nothing is watched */
 };
 
 #define ATTN_TRAIN_SETTINGS "train.json"

@@ -188,10 +188,12 @@ static int draw_curve(const struct attn_train *t, struct attn_err *err)
     return rc;
 }
 
-/* The checkpoint first: it is what cannot be made again. */
+/* What is watched first, for nothing else has it, then the checkpoint: all the rest can be made from that. */
 int attn_train_save(struct attn_train *t, struct attn_err *err)
 {
-    int rc = attn_checkpoint_write(t->dir, &t->optimizer, &t->curve, err);
+    int rc = attn_watch_save(t->watch, err);
+    if (!rc)
+        rc = attn_checkpoint_write(t->dir, &t->optimizer, &t->curve, err);
     if (!rc && !t->how.best)
         rc = attn_train_write_model(t, err);
     if (!rc)

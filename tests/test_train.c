@@ -116,6 +116,36 @@ START_TEST(progress_is_told_when_asked)
 }
 END_TEST
 
+/* ---- what is watched ------------------------------------------------------------------------ */
+
+#define WATCH "--watch-every 5 -s 'attention heads' --show pattern,context "
+#define SAME_WATCH "for f in $D/one/watch/*; do cmp $f $D/other/watch/$(basename $f) || exit 1; done; echo same"
+
+START_TEST(a_sentence_is_watched)
+{
+    expect_exactly(line_of(WATCH, "one"), "");
+    expect("ls $D/one/watch | tr '\\n' ' '", 0, "blocks.0.attn.context.npy blocks.0.attn.pattern.npy blocks.1.attn.context.npy "
+           "blocks.1.attn.pattern.npy manifest.json steps.npy ");
+    expect("head -c 100 $D/one/watch/blocks.0.attn.pattern.npy | tr -d '\\0'", 0, "'shape': (4, 4, ");    /* steps 0, 5, 10, 12 */
+    expect("\"$A\" plot $D/one/watch --layer 1 --head 2", 0, "layer 1, head 2, step 12");
+    expect("\"$A\" plot $D/one/watch --frames 2 --show context --layer 0 | grep -c 's5\\|s10'", 1, "0");
+    expect("\"$A\" plot $D/one/watch -o $D/h.png && \"$A\" plot $D/one/watch -o $D/h.svg && grep -o 'layer 1, head 3, step 12' $D/h.svg", 0,
+           "step 12");
+    expect("\"$A\" plot $D/one/watch --format html 2>&1", 2, "choose png, svg or term");
+}
+END_TEST
+
+START_TEST(watching_changes_nothing_and_goes_on)
+{
+    expect_exactly(line_of("", "one"), "");
+    expect_exactly(line_of(WATCH, "other"), "");
+    expect_exactly(SAME("one", "other"), "same\n");
+    expect("mv $D/other $D/one.watched && rm -r $D/one && mv $D/one.watched $D/one", 0, "");
+    expect("i=0; until " SMALL "-o $D/other --resume --save-every 2 -q " WATCH "& p=$!; ( sleep 0.$((i += 1))2; kill -KILL $p ) 2>/dev/null & "
+           "wait $p; do test $((i += 1)) -lt 60 || exit 1; done 2>/dev/null; wait; " SAME_WATCH, 0, "same");
+}
+END_TEST
+
 /* ---- what it refuses ------------------------------------------------------------------------ */
 
 static const struct { const char *line; int status; const char *says; } refused[] = {
@@ -124,6 +154,11 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"\"$A\" train -f README.md -o $D/m --ids 1,2 2>&1", 2, "--ids is for --gradients"},
     {"\"$A\" train -f README.md -o $D/m --config x.json --n-head 2 2>&1", 2, "--config and --n-head do not go together"},
     {"\"$A\" train -f README.md -o $D/m --vocab x --vocab-size 300 2>&1", 2, "--vocab and --vocab-size do not go together"},
+    {"\"$A\" train -f README.md -o $D/m -s x 2>&1", 2, "--watch-every N and -s TEXT go together"},
+    {"\"$A\" train -f README.md -o $D/m --watch-every 5 2>&1", 2, "--watch-every N and -s TEXT go together"},
+    {"\"$A\" train -f README.md -o $D/m --show pattern 2>&1", 2, "are for --watch-every"},
+    {SMALL "-o $D/m --watch-every 5 -s '' 2>&1", 2, "the sentence to watch is empty"},
+    {SMALL "-o $D/m --watch-every 5 -s x --head 9 2>&1", 1, "has 4 heads"},
     {"\"$A\" train -f README.md -o $D/m --steps 0 2>&1", 2, "steps"},
     {"\"$A\" train -f README.md -o $D/m --lr -1 --vocab-size 300 2>&1", 2, "\"lr\" is -1"},
     {"\"$A\" train -f README.md -o $D/m --dropout 1 --vocab-size 300 2>&1", 2, "\"dropout\" is 1, expected less than 1"},
@@ -199,6 +234,8 @@ Suite *suite_train(void)
     tcase_add_test(tc, progress_is_told_when_asked);
     tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_loop_test(tc, going_on_needs_the_same_training, 0, sizeof others / sizeof *others);
+    tcase_add_test(tc, a_sentence_is_watched);
+    tcase_add_test(tc, watching_changes_nothing_and_goes_on);
     tcase_add_test(tc, numbers_that_run_away_end_it);
     tcase_add_test(tc, a_full_disk_keeps_the_last_checkpoint);
     suite_add_tcase(s, tc);

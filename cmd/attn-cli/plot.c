@@ -5,7 +5,7 @@
 #include "table.h"
 #include "terminal.h"
 
-static struct { const char *format, *path, *show, *layer, *head; } o;
+static struct { const char *format, *path, *show, *layer, *head; struct number frames; } o;
 
 static int plot(struct attn_err *err)
 {
@@ -13,7 +13,7 @@ static int plot(struct attn_err *err)
     bool terminal = terminal_is(o.path);
     struct attn_plot_opts opts = {
         .path = o.path, .title = common.word, .show = o.show, .layers = o.layer, .heads = o.head,
-        .width = terminal_columns(terminal), .picture = picture_look(terminal)};
+        .width = terminal_columns(terminal), .frames = (size_t)o.frames.n, .picture = picture_look(terminal)};
     if (!common.word)
         return fail(err, ATTN_EUSAGE, "which matrices? give a .npy, .npz, .csv or .json file, or a directory that run wrote");
     if (!o.format)
@@ -37,6 +37,8 @@ static const struct option options[] = {
      "(blocks.*.attn.*), short names (scores) (default: pattern, or everything where there is none)", .flags = 0},
     {0, "layer", OPT_TEXT, &o.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = 0},
     {0, "head", OPT_TEXT, &o.head, "SPEC", "only these heads, counted from 0: 0,2-4 (default: all)", .flags = 0},
+    {0, "frames", OPT_NUMBER, &o.frames, "N", "of what train --watch-every noted, so many times side by side at most, evenly spread "
+     "(default: 8)", .min = 1, .max = 10000},
     {.name = NULL},
 };
 
@@ -48,11 +50,13 @@ const struct command plot_command = {
     .about = "Draws what a run wrote, or any matrices: PATH is an .npy, .npz, .csv or .tidy file, the JSON document of run, "
              "manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; arrays "
              "without any are numbered.  Numbers may be float16, float32 or float64; arrays are [rows,columns] or "
-             "[heads,rows,columns].  NaN has a colour of its own and is counted.",
+             "[heads,rows,columns].  A directory that train --watch-every wrote is drawn as a history, a row a head, from the first "
+             "step to the last.  NaN has a colour of its own and is counted.",
     .examples = (const struct pair[]){
         {"attn-cli run -s \"Life is short\" -o out.npz && attn-cli plot out.npz", "on the terminal"},
         {"attn-cli plot out.npz --layer 3 --head 0-3 --color-scale log -o heads.png", "some heads, for a slide"},
         {"attn-cli plot out/manifest.json --show scores --palette balance -o scores.svg", "for a paper"},
+        {"attn-cli plot ./tiny/watch --head 0-3 -o history.png", "how heads formed while a model was trained"},
         {"attn-cli plot attention.npy", "a matrix of your own"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, picture_options, general_options, NULL},

@@ -13,6 +13,8 @@ static int check_input(struct attn_err *err)
     int n = (common.sentence != NULL) + (common.file != NULL) + (common.ids != NULL);
     if (gradients && n > 1)
         return fail(err, ATTN_EUSAGE, "more than one input: give one of -s, -f and --ids");
+    if (gradients && (selection.show || selection.layer || selection.head))
+        return fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every, not for --gradients");
     if (!gradients && common.ids)
         return fail(err, ATTN_EUSAGE, "--ids is for --gradients: a model is trained on a text, -f PATH");
     return ATTN_OK;
@@ -36,7 +38,7 @@ static const struct option gradient_options[] = {
      "tensor of the model to this .safetensors file: float32, under the checkpoint's own names and in its own layout", .flags = 0},
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "with --gradients: token ids in place of a text, as in 5,1,2; they need no tokenizer",
      .flags = 0},
-    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "with --gradients: the text itself", .flags = 0},
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the sentence to watch; with --gradients the text itself", .flags = 0},
     {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file", .flags = 0},
     {.name = NULL},
 };
@@ -58,9 +60,10 @@ const struct command train_command = {
         {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or another one"},
         {"attn-cli train -f stories.txt -o ./gpt --vocab ./tiny --position learned --norm layernorm --mlp gelu_new --bias true",
          "another kind of model, the same vocabulary"},
+        {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"", "see how heads form: plot ./tiny/watch"},
         {"attn-cli generate -m ./tiny -s \"Once upon a time\" -n 50", "what it has learned"},
         {"attn-cli train -m ./gpt2 --ids 5,1,2,7 --gradients grad.safetensors", "loss and gradients of one sequence"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, train_file_options, train_model_options, train_step_options, train_run_options,
-                                             thread_options, gradient_options, model_options, encode_options, general_options, NULL},
+                                             select_options, thread_options, gradient_options, model_options, encode_options, general_options, NULL},
 };

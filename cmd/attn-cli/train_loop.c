@@ -12,7 +12,7 @@
 
 static struct {
     const char *path, *also, *vocab, *config, *settings, *draw;
-    struct number vocab_size, save_every, max_seconds;
+    struct number vocab_size, save_every, max_seconds, watch_every;
     bool resume, progress;
 } o;
 
@@ -45,6 +45,10 @@ static int check_usage(const char *corpus, struct attn_err *err)
         return fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
     if (o.vocab && o.vocab_size.given)
         return fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: that vocabulary is as large as it is");
+    if (!o.watch_every.given != !common.sentence)
+        return fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which sentence");
+    if (!o.watch_every.given && (selection.show || selection.layer || selection.head))
+        return fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every: without it nothing is shown");
     return ATTN_OK;
 }
 
@@ -111,6 +115,14 @@ static int open_training(struct attn_train **out, struct source *in, struct attn
 
 /* ---- training ---- */
 
+static int watch(struct attn_train *t, struct attn_err *err)
+{
+    struct attn_train_watch_opts opts = {
+        .text = common.sentence, .len = strlen(common.sentence), .show = selection.show, .layers = selection.layer,
+        .heads = selection.head, .every = (size_t)o.watch_every.n, .threads = (int)common.threads.n};
+    return attn_train_watch(t, &opts, err);
+}
+
 /* Notes where a training that ends early can go on. */
 static void say_where(size_t step, size_t steps)
 {
@@ -166,6 +178,8 @@ int train_loop(const char *corpus, struct attn_err *err)
         code = read_files(&in, corpus, err);
     if (!code)
         code = open_training(&t, &in, err);
+    if (!code && o.watch_every.given)
+        code = watch(t, err);
     if (!code)
         code = train_on(t, err);
     attn_train_close(t);
@@ -194,6 +208,9 @@ const struct option train_run_options[] = {
     {0, "save-every", OPT_NUMBER, &o.save_every, "N", "steps between checkpoints (default: 250)", .min = 1, .max = INT32_MAX},
     {0, "max-seconds", OPT_NUMBER, &o.max_seconds, "N", "end at a checkpoint after so many seconds, with status 75", .min = 1,
      .max = INT32_MAX},
+    {0, "watch-every", OPT_NUMBER, &o.watch_every, "N", "every so many steps note the activations --show names (default: pattern) of "
+     "the sentence -s, in DIR/watch: NAME.npy whose first axis is time, and steps.npy; plot DIR/watch draws them side by side",
+     .min = 1, .max = INT32_MAX},
     {0, "progress", OPT_FLAG, &o.progress, NULL, "tell how it goes even where standard error is no terminal", .flags = 0},
     {.name = NULL},
 };

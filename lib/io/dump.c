@@ -105,6 +105,7 @@ void attn_dump_free(struct attn_dump *d)
     free_list(&d->keys);
     free_list(&d->rows);
     free_list(&d->cols);
+    free(d->steps);
     free(d->item);
     free(d);
 }
@@ -233,6 +234,22 @@ static int read_files(struct attn_dump *d, const char *dir, struct dirent **list
     return rc;
 }
 
+/* Takes steps.npy off the list, if it is there and every other array goes with it. */
+static void take_steps(struct attn_dump *d)
+{
+    struct attn_dumped *steps = (struct attn_dumped *)attn_dump_find(d, "steps");
+    bool fits = steps && steps->of.ndim == 1 && steps->of.n > 0 && d->n > 1;
+    for (size_t i = 0; i < d->n && fits; i++)
+        fits = &d->item[i] == steps || (d->item[i].of.ndim > 2 && d->item[i].of.shape[0] == steps->of.n);
+    if (!fits)
+        return;
+    d->steps = steps->of.data;
+    d->n_steps = steps->of.n;
+    steps->of.data = NULL;
+    attn_dump_drop(steps);
+    *steps = d->item[--d->n];
+}
+
 static int read_directory(struct attn_dump *d, const char *path, struct attn_err *err)
 {
     struct dirent **list;
@@ -245,6 +262,8 @@ static int read_directory(struct attn_dump *d, const char *path, struct attn_err
         if (!rc)
             rc = attn_dump_join_heads(d, err);
     }
+    if (!rc)
+        take_steps(d);
     for (int i = 0; i < n; i++) {
         if (!rc && !strcmp(list[i]->d_name, "manifest.json"))
             rc = read_entry(d, path, list[i]->d_name, ".json", err);

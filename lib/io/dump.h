@@ -4,6 +4,9 @@
  * manifest.json (which adds tokens and heads), or that manifest; an .npz archive; one .npy or .csv file; the JSON
  * document of `run --format json`; the table of `run --format tidy`.  Names are not looked into: whoever compares knows which are activations.
  *
+ * Where a directory has steps.npy, one number for each place of the others' first axis, that axis is time: it is what
+ * was watched in training.
+ *
  * JSON has no numbers that are not finite: they are null, read as NaN, and `loose` says that a NaN here may have
  * been any of them. */
 #ifndef ATTN_IO_DUMP_H
@@ -24,6 +27,7 @@ struct attn_dump {
     struct attn_dumped *item; size_t n, room;
     struct attn_dump_list tokens;       /* none: not known */
     struct attn_dump_list keys;         /* those of the other text, at which they look; none: themselves */
+    float *steps; size_t n_steps;       /* of training: the first axis of arrays is time; NULL: it is not */
     struct attn_dump_list rows, cols;   /* what a table calls them, id -1; none: not known */
     const char *path;                   /* what messages call it, while it is read */
     bool single;                        /* one array alone in a file: what the file is called says little */

@@ -155,7 +155,8 @@ static int read_member(struct reader *r, struct entry *a)
 static int note_heads(struct reader *r, struct entry *a)
 {
     struct attn_dumped *known = (struct attn_dumped *)attn_dump_find(r->d, a->name);
-    if (known && !known->heads && a->n_heads && known->of.ndim == 3 && a->n_heads == known->of.shape[0]) {
+    int axis = r->d->steps ? 1 : 0;
+    if (known && !known->heads && a->n_heads && known->of.ndim == axis + 3 && a->n_heads == known->of.shape[axis]) {
         known->heads = a->heads;
         known->n_heads = a->n_heads;
         a->heads = NULL;

@@ -84,14 +84,16 @@ bool attn_sheet_is_triangle(const struct attn_sheet *s)
 
 void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t brevity)
 {
-    static const char *const words[ATTN_BREVITIES][3] = {{"layer ", ", ", "head "}, {"L", " ", "H"}, {"", ".", ""}};
+    static const char *const words[ATTN_BREVITIES][4] = {{"layer ", ", ", "head ", "step "}, {"L", " ", "H", "s"}, {"", ".", "", ""}};
     const char *const *word = words[brevity];
-    char layer[32] = "", head[24] = "";
+    size_t head = s->heads ? s->heads[i] : s->steps ? s->head : ATTN_NO_HEAD, n = 0;
+    text[0] = '\0';
     if (s->name)
-        snprintf(layer, sizeof layer, "%.31s", s->name);
+        n += (size_t)snprintf(text, 64, "%.31s", s->name);
     else if (s->layer >= 0)
-        snprintf(layer, sizeof layer, "%s%d", word[0], s->layer);
-    if (s->heads)
-        snprintf(head, sizeof head, "%s%zu", word[2], s->heads[i]);
-    snprintf(text, 64, "%s%s%s", layer, *layer && *head ? word[1] : "", head);
+        n += (size_t)snprintf(text, 64, "%s%d", word[0], s->layer);
+    if (head != ATTN_NO_HEAD)
+        n += (size_t)snprintf(text + n, 64 - n, "%s%s%zu", n ? word[1] : "", word[2], head);
+    if (s->steps)
+        snprintf(text + n, 64 - n, "%s%s%zu", n ? word[1] : "", word[3], s->steps[i]);
 }

@@ -8,13 +8,17 @@
 
 #include "attn.h"
 
+#define ATTN_NO_HEAD SIZE_MAX
+
 struct attn_sheet {
     const char *kind;                   /* "attn.pattern": what sheets drawn together have in common */
     const char *title, *axes;           /* "attention pattern", " (rows: queries, columns: keys)" */
     int layer;                          /* -1: outside the blocks */
     const char *name;                   /* what it is called in place of its layer, which is then a number among others */
     size_t n, rows, cols;
-    const size_t *heads;                /* [n]; NULL: no head axis, and n is 1 */
+    const size_t *heads;                /* [n]; NULL: no head axis, and n is 1, unless there are steps */
+    const size_t *steps; size_t head;   /* [n]: the matrices are those of one head, or of none (ATTN_NO_HEAD), after so many
+                                         * steps of training; NULL: they are not */
     bool keys;                          /* columns are the album's keys; else they are numbered */
     bool of_keys;                       /* rows are its keys; else its queries */
     const float *data;                  /* [n, rows, cols] */

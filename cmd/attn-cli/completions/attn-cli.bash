@@ -217,10 +217,11 @@ _attn_cli()
         --show) : ;;
         --layer) : ;;
         --head) : ;;
+        --frames) : ;;
         --color-scale) _attn_cli_words 'linear log row' "$cur" ;;
         --palette) _attn_cli_words 'viridis magma cividis gray balance' "$cur" ;;
         --cell) : ;;
-        *) _attn_cli_paths -f '--format --output --show --layer --head --color-scale --hide-first --palette --cell --quiet --help --version' "$cur" ;;
+        *) _attn_cli_paths -f '--format --output --show --layer --head --frames --color-scale --hide-first --palette --cell --quiet --help --version' "$cur" ;;
         esac ;;
     info)
         case $prev in
@@ -326,13 +327,17 @@ _attn_cli()
         --dtype) _attn_cli_words 'F32 F16 BF16' "$cur" ;;
         --save-every) : ;;
         --max-seconds) : ;;
+        --watch-every) : ;;
+        --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
+        --layer) : ;;
+        --head) : ;;
         -t|--threads) : ;;
         --gradients) _attn_cli_paths -f '' "$cur" ;;
         --ids) : ;;
         -s|--sentence) : ;;
         -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
-        *) _attn_cli_words '--file --output --also --vocab --vocab-size --config --settings --draw --n-ctx --n-layer --n-head --n-kv-head --d-model --d-head --d-value --d-mlp --position --norm --norm-eps --mlp --scale --bias --tied --rope-theta --steps --batch --accumulate --lr --lr-end --warmup --beta1 --beta2 --eps --weight-decay --clip --dropout --held-out --eval-every --also-share --seed --documents --keep --dtype --resume --save-every --max-seconds --progress --threads --gradients --ids --sentence --raw --model --special --bos --quiet --help --version' "$cur" ;;
+        *) _attn_cli_words '--file --output --also --vocab --vocab-size --config --settings --draw --n-ctx --n-layer --n-head --n-kv-head --d-model --d-head --d-value --d-mlp --position --norm --norm-eps --mlp --scale --bias --tied --rope-theta --steps --batch --accumulate --lr --lr-end --warmup --beta1 --beta2 --eps --weight-decay --clip --dropout --held-out --eval-every --also-share --seed --documents --keep --dtype --resume --save-every --max-seconds --watch-every --progress --show --layer --head --threads --gradients --ids --sentence --raw --model --special --bos --quiet --help --version' "$cur" ;;
         esac ;;
     bench)
         case $prev in

@@ -1,4 +1,4 @@
-/* trainer_watch.h - how the activations of one sentence change while a model is trained.
+/* watch.h - how the activations of one sentence change while a model is trained.
  *
  * DIR/watch holds a stack for each, NAME.npy [times, heads, T, n] or [times, T, n], steps.npy [times], and a
  * manifest.json with tokens and heads.  They are written with each checkpoint; a training that goes on reads them

@@ -4,10 +4,10 @@
  *     train.json                            how it is trained (io/training.h)
  *     checkpoint.safetensors                where it is (train/checkpoint.h)
  *     model.safetensors, loss.csv, loss.png what there is to see of it
- *     watch/                                what was watched (trainer_watch.h)
+ *     watch/                                what was watched (watch.h)
  *
- * trainer_start.c begins one, trainer_resume.c looks whether one can go on, trainer_files.c reads and writes
- * the files, trainer.c takes the steps. */
+ * start.c begins one, resume.c looks whether one can go on, files.c reads and writes
+ * the files, steps.c takes the steps. */
 #ifndef ATTN_TRAINER_H
 #define ATTN_TRAINER_H
 
@@ -17,7 +17,7 @@
 #include "train/curve.h"
 #include "train/grad.h"
 #include "train/optimizer.h"
-#include "trainer_watch.h"
+#include "trainer/watch.h"
 
 struct attn_train {
     char *dir;

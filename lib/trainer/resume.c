@@ -1,5 +1,5 @@
 /* Going on with a training: what is asked for must be what is there. */
-#include "trainer.h"
+#include "trainer/trainer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "trainer_watch.h"
+#include "trainer/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* A new training: its settings, and a model whose weights are drawn. */
-#include "trainer.h"
+#include "trainer/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The files of a training's directory. */
-#include "trainer.h"
+#include "trainer/trainer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The steps of a training. */
-#include "trainer.h"
+#include "trainer/trainer.h"
 
 #include <math.h>
 #include <stdio.h>

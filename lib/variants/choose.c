@@ -89,7 +89,8 @@ void attn_variant_about(char text[ATTN_VARIANT_ABOUT], const struct attn_variant
     case ATTN_STRIDED: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and those before that are a multiple of %zu away", k->w, k->s); return;
     case ATTN_RANDOM: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and %zu of those before, drawn at random", k->w, k->r); return;
     case ATTN_LINEAR: what = "no softmax: features of all keys are summed up once"; break;
-    case ATTN_BLOCK: snprintf(text, ATTN_VARIANT_ABOUT, "the model's mask, %zu keys at a time with rescaled sums", k->b); return;
+    case ATTN_BLOCK: snprintf(text, ATTN_VARIANT_ABOUT, "%s, %zu at a time with rescaled sums",
+                              m->w.causal ? "itself and all before it" : "all tokens", k->b); return;
     case ATTN_MASKED: break;
     }
     snprintf(text, ATTN_VARIANT_ABOUT, "%s", what);

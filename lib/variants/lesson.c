@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 14 };             /* of most kinds */
+enum { NAME_COLUMNS = 14, DRAWN_MOST = 24 };            /* of most kinds; tokens whose matrices a page has room for */
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
@@ -161,8 +161,14 @@ int attn_variants_lesson(struct attn_out *o, const struct attn_variants *s, stru
     what_changes(&d, s);
     what_it_costs(&d, s);
     attn_derive_step(&d, "The same head under each");
+    bool drawn = s->tokens->n <= DRAWN_MOST;
+    if (!drawn)
+        attn_derive_words(&d, "%zu matrices of %zu x %zu are more than fits here: --format term prints them, -o kinds.png and -o "
+                          "kinds.html draw them.", s->n, s->tokens->n, s->tokens->n);
     int rc = attn_derivation_write(o, &d, "text", &style, err);
     attn_derivation_free(&d);
+    if (rc || !drawn)
+        return rc;
     attn_out_char(o, '\n');
-    return rc ? rc : attn_variants_grid(o, s, "term", err);
+    return attn_variants_grid(o, s, "term", err);
 }

@@ -217,6 +217,19 @@ static void ck_lengths(size_t n, size_t n_other, int rc, const char *says)
     attn_tokens_free(other);
 }
 
+START_TEST(no_kind_goes_with_it)
+{
+    struct attn_err err = {0};
+    struct attn_run *r = NULL;
+    const struct attn_seq seq[] = {{.T = 4, .keys = &seq[1]}, {.T = 4}};
+    const struct attn_plan plan = {.rows = 8, .seqs = 2, .kind = {.form = ATTN_LINEAR}};
+    ck_assert(!attn_run_new(&r, model, &plan, NULL, 0, &err));
+    ck_assert_int_eq(attn_run_forward(r, ids, seq, 2, &err), ATTN_EUSAGE);
+    ck_assert_msg(strstr(err.msg, "goes with no other kind"), "%s", err.msg);
+    attn_run_free(r);
+}
+END_TEST
+
 START_TEST(both_lengths_are_checked)
 {
     ck_lengths(140, 140, ATTN_OK, "");
@@ -240,6 +253,7 @@ Suite *suite_cross(void)
     tcase_add_test(c, looking_at_oneself_is_attention_without_a_mask);
     tcase_add_test(c, an_edit_of_the_pattern_reaches_the_context);
     tcase_add_test(c, keys_that_cannot_be_are_refused);
+    tcase_add_test(c, no_kind_goes_with_it);
     tcase_add_test(c, both_lengths_are_checked);
     suite_add_tcase(s, c);
     return s;

@@ -379,6 +379,8 @@ START_TEST(nonsense_is_refused)
         {"score -m models/stacked -s 'the cat' --cross cat", 2, "--cross: a token would see none of those before it"},
         {"explain -s Life --cross 'is eat' --key Life", 2, "no token of the other text reads 'Life'"},
         {"explain -s Life --cross 'is eat' --key 2", 2, "the other text has 2, numbered from 0 to 1"},
+        {"run -s Life --cross is --attention linear", 2, "--cross and --attention do not go together"},
+        {"explain -s Life --attention window:2 --cross-ids 1", 2, "--cross and --attention do not go together"},
         {"explain --article life --cross eat", 2, "--article and --cross do not go together"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[256];

@@ -1,5 +1,6 @@
 #include "input.h"
 
+#include "attention.h"
 #include "file.h"
 #include "say.h"
 #include "table.h"
@@ -79,7 +80,11 @@ int input_read(struct input *in, struct attn_err *err)
 
 int input_read_other(struct input *in, struct attn_err *err)
 {
+    bool crosses = crossing.text || crossing.file || crossing.ids;
     *in = (struct input){0};
+    if (crosses && attention_kind().form != ATTN_MODEL)
+        return fail(err, ATTN_EUSAGE, "--cross and --attention do not go together: the other text runs with the model's own "
+                    "attention, and the sentence looks at all of it");
     if (crossing.file && common.file && !strcmp(crossing.file, "-") && !strcmp(common.file, "-"))
         return fail(err, ATTN_EUSAGE, "--file and --cross-file are both standard input, which can be read once");
     return read_any(in, crossing.text, crossing.file, crossing.ids, err);

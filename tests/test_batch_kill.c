@@ -35,13 +35,22 @@ static void command(char *line, size_t size, const struct kind *k, const char *o
     snprintf(line, size, "exec $A batch -q -f $D/%s.txt %s -o $D/%s %s", k->name, args, out, more);
 }
 
+/* Until it is another program the child must not have the test runner's handlers, which would pass a signal on. */
 static pid_t start(const char *line, rlim_t bytes)
 {
+    static const int ends[] = {SIGINT, SIGTERM};
+    sigset_t held, before;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        sigaddset(&held, ends[i]);
+    sigprocmask(SIG_BLOCK, &held, &before);
     pid_t pid = fork();
     ck_assert_int_ge(pid, 0);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && !pid; i++)
+        signal(ends[i], SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid)
         return pid;
-    setpgid(0, 0);
     if (bytes)
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes});
     int null = open("/dev/null", O_WRONLY);
@@ -131,6 +140,13 @@ static void put_input(void)
     expect("for i in 1 2 3; do echo Life is short; echo eat dessert first; done >$D/ndjson.txt", 0, "");
 }
 
+START_TEST(a_job_in_the_background_hears_who_means_it)
+{
+    expect("cd $D; mkfifo in; $A batch -f - -o o <in 2>/dev/null & exec 3>$D/in; echo Life >&3; cd $D;"
+           "while ! test -s o.part; do sleep 0.01; done; kill -INT $!; wait $!; echo $?; wc -l <o.part", 0, "75\n1\n");
+}
+END_TEST
+
 START_TEST(an_output_is_not_begun_twice)
 {
     expect(PART "echo $?; $A batch -f ndjson.txt --show pattern -o o 2>&1", 1,
@@ -195,6 +211,7 @@ Suite *suite_batch_kill(void)
     tcase_add_test(kills, nothing_is_lost_and_nothing_twice);
     suite_add_tcase(s, kills);
     tcase_add_checked_fixture(resuming, put_input, scratch_remove);
+    tcase_add_test(resuming, a_job_in_the_background_hears_who_means_it);
     tcase_add_test(resuming, an_output_is_not_begun_twice);
     tcase_add_test(resuming, only_what_was_asked_for_alike_goes_on);
     tcase_add_test(resuming, only_the_same_input_goes_on);

@@ -23,13 +23,13 @@ static void note_signal(int number)
     caught = 1;
 }
 
-/* Without SA_RESTART: a read that waits returns. */
+/* Without SA_RESTART: a read that waits returns.  Also where it is ignored, as shells have SIGINT for jobs in the
+ * background: whoever sends it to one of them means it. */
 static void catch_signal(int number)
 {
-    struct sigaction old, new = {.sa_handler = note_signal};
-    sigemptyset(&new.sa_mask);
-    if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
-        sigaction(number, &new, NULL);
+    struct sigaction a = {.sa_handler = note_signal};
+    sigemptyset(&a.sa_mask);
+    sigaction(number, &a, NULL);
 }
 
 void stop_watch(double max_seconds)

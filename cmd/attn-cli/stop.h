@@ -8,7 +8,7 @@
 
 enum { STOP_STATUS = 75 };              /* EX_TEMPFAIL: call again, to go on */
 
-void stop_watch(double max_seconds);    /* 0: no limit.  Signals that are ignored stay so */
+void stop_watch(double max_seconds);    /* 0: no limit */
 bool stop_asked(void);
 
 #endif

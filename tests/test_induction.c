@@ -113,7 +113,7 @@ static void expect_learned(const struct sample *s, const struct kind *k, double 
     ck_assert_msg(loss[1] < most, "the second half repeats the first, but its loss is %g", loss[1]);
 }
 
-#define TRAIN "\"$A\" train -f $D/repeated.txt -o $D/m --vocab $D/words --n-ctx 63 --n-layer 2 --d-model 64 --mlp none --batch 32 " \
+#define TRAIN "\"$A\" train -f $D/repeated.txt -o $D/m --vocab $D/words --n-ctx 63 --n-layer 2 --mlp none --batch 32 " \
               "--weight-decay 0.01 --eval-every 0 "
 
 START_TEST(repeated_sequences_are_learned)
@@ -121,7 +121,7 @@ START_TEST(repeated_sequences_are_learned)
     static const struct kind equal = {32, 10, 10, 1500};
     struct sample s[SEEN];
     write_texts(&equal);
-    expect(TRAIN "--n-head 2 --position learned --steps 150 --lr 0.005 --warmup 20 2>&1", 0, "");
+    expect(TRAIN "--n-head 2 --d-model 64 --position learned --steps 150 --lr 0.005 --warmup 20 2>&1", 0, "");
     draw_samples(s, &equal);
     expect_learned(s, &equal, 0.5);
 }
@@ -147,14 +147,14 @@ static double induction(const struct sample *s, size_t head)
 
 START_TEST(an_induction_head_forms)
 {
-    static const struct kind unequal = {128, 16, LONGEST, 8000};
+    static const struct kind unequal = {64, 16, LONGEST, 20000};
     enum { HEADS = 4 };
     struct sample s[SEEN];
     double most = 0;
     write_texts(&unequal);
-    expect(TRAIN "--n-head 4 --tied false --steps 2000 --lr 0.005 --warmup 50 2>&1", 0, "");
+    expect(TRAIN "--n-head 4 --d-model 128 --tied false --steps 2500 --lr 0.003 --warmup 50 2>&1", 0, "");
     draw_samples(s, &unequal);
-    expect_learned(s, &unequal, 0.1);
+    expect_learned(s, &unequal, 0.15);         /* words that come twice in a half leave some doubt; log(64) is 4.2 */
     for (size_t h = 0; h < HEADS; h++)
         most = fmax(most, induction(s, h));
     ck_assert_msg(most > 0.5, "of no head of the second layer more than %g goes to what followed the word before", most);

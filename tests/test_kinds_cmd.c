@@ -129,6 +129,17 @@ START_TEST(explaining_leads_to_the_pattern)
 }
 END_TEST
 
+/* Between the first and the last key that a query sees others may be hidden: they are no part of its mixture. */
+START_TEST(explaining_mixes_only_what_is_seen)
+{
+    expect_exactly("\"$A\" explain " LIFE "--query 4 --attention strided:2,2 | awk '/value of/{t = 1} /context\\[/{t = 0} t && NF {printf \"%s \", $1}'",
+                   "value Life short eat dessert context ");
+    expect("\"$A\" explain " LIFE "--query 4 --attention random:1,0,0", 0, "  context[0] = 1.0000·0.5605 = 0.5605\n");
+    expect("\"$A\" explain -q -m models/stacked --ids 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --attention strided:1,4 | tr '\\n' ' '", 0,
+           "1 more");
+}
+END_TEST
+
 START_TEST(explaining_tells_what_the_scale_does)
 {
     expect("\"$A\" explain " LIFE "--scale none", 0, "  scale             times  largest weight  entropy\n"
@@ -161,6 +172,7 @@ Suite *suite_kinds_cmd(void)
     tcase_add_loop_test(c, generation_is_what_all_at_once_gives, 0, GROWING);
     tcase_add_test(c, kinds_that_look_ahead_are_refused);
     tcase_add_test(c, explaining_leads_to_the_pattern);
+    tcase_add_test(c, explaining_mixes_only_what_is_seen);
     tcase_add_test(c, explaining_tells_what_the_scale_does);
     tcase_add_test(c, renormalising_is_reported);
     suite_add_tcase(s, c);

@@ -13,6 +13,15 @@ static int digits_of(const struct attn_explainer *e, int act)
     return attn_worked_digits(e->w, act, e->precision);
 }
 
+/* Of kinds that pick keys, some between the first and the last are hidden. */
+static size_t seen_among(const struct attn_worked *w, size_t from, size_t to)
+{
+    size_t n = 0;
+    for (size_t j = from; j < to; j++)
+        n += attn_worked_sees_key(w, j);
+    return n;
+}
+
 static void value_row(struct attn_explainer *e, size_t j)
 {
     attn_explain_token_cell(e, &e->w->keys->tok[j]);
@@ -28,9 +37,9 @@ static void value_table(struct attn_explainer *e, struct attn_reach sees)
     attn_explain_columns(e, dv, "weight");
     for (size_t j = sees.lo; j < sees.hi; j++) {
         enum attn_showing s = attn_explain_token_showing(e, sees, j);
-        if (s == ATTN_SHOWN)
+        if (s == ATTN_SHOWN && attn_worked_sees_key(e->w, j))
             value_row(e, j);
-        else if (s == ATTN_GAP)
+        else if (s == ATTN_GAP && seen_among(e->w, j, attn_explain_gap_end(e, sees, j)) > 0)
             attn_derive_gap(&e->d, cells);
     }
     attn_derive_cell(&e->d, "context");
@@ -41,10 +50,12 @@ static void value_table(struct attn_explainer *e, struct attn_reach sees)
 
 static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, size_t c)
 {
+    size_t seen = seen_among(e->w, from, to);
     double left = 0;
     for (size_t j = from; j < to; j++)
         left += (double)row_of(e, ATTN_ACT_PATTERN)[j] * (double)attn_worked_row(e->w, ATTN_ACT_V, j)[c];
-    attn_derive_left_out(&e->d, to - from, attn_explain_number(e, left));
+    if (seen > 0)
+        attn_derive_left_out(&e->d, seen, attn_explain_number(e, left));
 }
 
 /* "context[0] = weight·value + ... = result" */
@@ -58,7 +69,7 @@ static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t
         enum attn_showing s = attn_explain_token_showing(e, sees, j);
         if (s == ATTN_GAP)
             mixture_left_out(e, j, attn_explain_gap_end(e, sees, j), c);
-        else if (s == ATTN_SHOWN)
+        else if (s == ATTN_SHOWN && attn_worked_sees_key(w, j))
             attn_derive_term(&e->d, ATTN_TERM_PRODUCT, (struct attn_number){(double)weight[j], digits_of(e, ATTN_ACT_PATTERN)},
                              (struct attn_number){(double)attn_worked_row(w, ATTN_ACT_V, j)[c], digits_of(e, ATTN_ACT_V)});
     }

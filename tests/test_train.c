@@ -150,6 +150,7 @@ END_TEST
 
 static const struct { const char *line; int status; const char *says; } refused[] = {
     {"\"$A\" train -o $D/m 2>&1", 2, "give a text with -f PATH"},
+    {"\"$A\" train -m stacked -s 'a b' 2>&1", 2, "--gradients FILE"},
     {"\"$A\" train -f README.md 2>&1", 2, "give a directory with -o DIR"},
     {"\"$A\" train -f README.md -o $D/m --ids 1,2 2>&1", 2, "--ids is for --gradients"},
     {"\"$A\" train -f README.md -o $D/m --config x.json --n-head 2 2>&1", 2, "--config and --n-head do not go together"},
@@ -184,9 +185,9 @@ START_TEST(what_cannot_be_is_refused)
 END_TEST
 
 static const struct { const char *options, *says; } others[] = {
-    {"-f LICENSE", "has \"text\": "}, {"-f README.md --lr 0.5", "has \"lr\": 0.001, but \"lr\": 0.5 was asked for"},
+    {"-f LICENSE", "reads another text; give the same -f"}, {"-f README.md --lr 0.5", "has \"lr\": 0.001, but \"lr\": 0.5 was asked for"},
     {"-f README.md --n-layer 3", "was asked for"}, {"-f README.md --vocab $D/v", "has another vocabulary"},
-    {"-f README.md --also LICENSE", "has \"also\": null"},
+    {"-f README.md --also LICENSE", "reads no --also"},
 };
 
 START_TEST(going_on_needs_the_same_training)
@@ -205,7 +206,7 @@ END_TEST
 /* A model that jumps to where numbers end: the step is named, what was saved stays. */
 START_TEST(numbers_that_run_away_end_it)
 {
-    expect(line_of("--lr 1e25 --clip 0 --warmup 0 --save-every 1 --norm none", "m"), 1, "step ");
+    expect(line_of("--lr 1e25 --clip 0 --warmup 0 --save-every 1 --norm none", "m"), 1, "; try a lower --lr");
     expect("ls $D/m | grep -c tmp", 1, "0");
 }
 END_TEST

@@ -38,7 +38,8 @@ static int check_usage(const char *corpus, struct attn_err *err)
 {
     const struct option *row = train_config_given();
     if (!corpus)
-        return fail(err, ATTN_EUSAGE, "on what? give a text with -f PATH");
+        return fail(err, ATTN_EUSAGE, "on what? give a text with -f PATH, or, for the gradients of a model that is there, "
+                    "--gradients FILE");
     if (!o.path)
         return fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
     if (o.config && row)

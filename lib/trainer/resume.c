@@ -25,14 +25,31 @@ static struct rest take_line(struct rest *r)
     return line;
 }
 
+static bool begins(struct rest line, const char *with)
+{
+    return line.len >= strlen(with) && !memcmp(line.s, with, strlen(with));
+}
+
+/* The settings hold digests of the texts, which say nothing to who gave files. */
+static int differ(const char *dir, struct rest has, struct rest asked, struct attn_err *err)
+{
+    if (begins(has, "\"text\":"))
+        return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads another text; give the same -f to go on, or choose "
+                         "another directory", dir);
+    if (begins(has, "\"also\":"))
+        return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads %s; give the same to go on, or choose another "
+                         "directory", dir, begins(has, "\"also\": null") ? "no --also" : "another --also");
+    return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %.*s, but %.*s was asked for; leave it out to go on, or "
+                     "choose another directory", dir, (int)has.len, has.s, (int)asked.len, asked.s);
+}
+
 /* Both are JSON with a key a line, the same keys in the same order. */
 static int compare(const char *dir, struct rest has, struct rest asked, struct attn_err *err)
 {
     while (has.len > 0 && asked.len > 0) {
         struct rest a = take_line(&has), b = take_line(&asked);
         if (a.len != b.len || memcmp(a.s, b.s, a.len) != 0)
-            return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %.*s, but %.*s was asked for; leave it out to go on, or "
-                             "choose another directory", dir, (int)a.len, a.s, (int)b.len, b.s);
+            return differ(dir, a, b, err);
     }
     return ATTN_OK;
 }

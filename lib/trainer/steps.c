@@ -267,7 +267,8 @@ int attn_train_step(struct attn_train *t, struct attn_err *err)
     struct attn_point p = {.step = (double)step + 1, .lr = attn_training_rate(&t->how, step), .held_out = NAN, .bits_per_byte = NAN};
     int rc = take_step(t, step, &p, &why);
     if (rc)
-        return attn_fail(err, why.code, "step %zu: %s", step + 1, why.msg);
+        return attn_fail(err, why.code, "step %zu: %s%s", step + 1, why.msg,
+                         why.code == ATTN_EFORMAT ? "; try a lower --lr, a longer --warmup or a smaller --clip" : "");
     rc = attn_watch_note(t->watch, &t->live, step + 1, t->how.steps, err);
     if (rc)
         return rc;

@@ -167,6 +167,8 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"\"$A\" train -f $D/absent -o $D/m 2>&1", 1, "absent: cannot open"},
     {"printf 'a few words\\n' | \"$A\" train -f - -o $D/m 2>&1", 1, "tokens"},
     {"printf 'a\\377b' | \"$A\" train -f - -o $D/m 2>&1", 1, "not UTF-8 at byte 1"},
+    {"printf 'a\\n<|endoftext|>\\nb\\377\\n' | \"$A\" train -f - -o $D/m --vocab models/stacked 2>&1", 1, "the text is not UTF-8 at byte 17"},
+    {"printf 'a\\377' >$D/also; " SMALL "--also $D/also -o $D/m 2>&1", 1, "the other text is not UTF-8 at byte 1"},
     {"head -c 3000 README.md | \"$A\" train -f - -o $D/m --vocab-size 300 --n-ctx 100000 2>&1", 1, "expected at least 100001"},
     {SMALL "--n-head 3 -o $D/m 2>&1", 1, "\"d_model\" 32 is not a multiple of \"n_head\" 3"},
     {SMALL "--n-kv-head 3 -o $D/m 2>&1", 1, "n_kv_head"},

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/team.h"
+#include "base/utf8.h"
 #include "train/checkpoint.h"
 
 /* ---- texts --------------------------------------------------------------------------------- */
@@ -25,10 +26,23 @@ static int count_bytes(struct attn_train *t, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* Of the whole text: what takes it apart would count bytes from the beginning of a document. */
+static int check_utf8(const char *text, size_t len, const char *what, struct attn_err *err)
+{
+    size_t valid = text ? attn_utf8_valid(text, len) : len;
+    if (valid == len)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s is not UTF-8 at byte %zu: found 0x%02X", what, valid, (unsigned char)text[valid]);
+}
+
 static int read_texts(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
 {
     size_t cut = attn_corpus_cut(o->text, o->text_len, t->how.held_out);
-    int rc = attn_corpus_add(&t->text, t->tokenizer, o->text, cut, err);
+    int rc = check_utf8(o->text, o->text_len, "the text", err);
+    if (!rc)
+        rc = check_utf8(o->also, o->also_len, "the other text", err);
+    if (!rc)
+        rc = attn_corpus_add(&t->text, t->tokenizer, o->text, cut, err);
     if (!rc)
         rc = attn_corpus_add(&t->held_out, t->tokenizer, o->text + cut, o->text_len - cut, err);
     if (!rc && o->also)

@@ -150,7 +150,11 @@ END_TEST
 
 static const struct { const char *line; int status; const char *says; } refused[] = {
     {"\"$A\" train -o $D/m 2>&1", 2, "give a text with -f PATH"},
-    {"\"$A\" train -m stacked -s 'a b' 2>&1", 2, "--gradients FILE"},
+    {"\"$A\" train -s 'a b' 2>&1", 2, "--gradients FILE"},
+    {"ATTN_MODEL=life \"$A\" train -o $D/m 2>&1", 2, "give a text with -f PATH"},
+    {SMALL "-m models/stacked -o $D/m 2>&1", 2, "--model is for --gradients FILE: a training begins with weights it draws"},
+    {"\"$A\" train -m models/stacked --ids 1,2 --gradients $D/g --lr 1 2>&1", 2, "--gradients and --lr do not go together"},
+    {"\"$A\" train -m models/stacked --ids 1,2 --gradients $D/g -o $D/m 2>&1", 2, "--gradients and --output do not go together"},
     {"\"$A\" train -f README.md 2>&1", 2, "give a directory with -o DIR"},
     {"\"$A\" train -f README.md -o $D/m --ids 1,2 2>&1", 2, "--ids is for --gradients"},
     {"\"$A\" train -f README.md -o $D/m --config x.json --n-head 2 2>&1", 2, "--config and --n-head do not go together"},

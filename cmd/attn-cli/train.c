@@ -4,7 +4,31 @@
 #include "train_gradients.h"
 #include "train_loop.h"
 
+#include <stdlib.h>
+
 static const char *gradients;
+
+/* Training and --gradients have options of their own, which the other would pass over. */
+static const struct option *given_among(const struct option *const *groups)
+{
+    for (; *groups; groups++)
+        for (const struct option *row = *groups; row->name; row++)
+            if (option_given(row))
+                return row;
+    return NULL;
+}
+
+static int check_purpose(struct attn_err *err)
+{
+    static const struct option *const training[] = {train_file_options, train_model_options, train_step_options, train_run_options, NULL};
+    const struct option *row = gradients ? given_among(training) : NULL;
+    if (row)
+        return fail(err, ATTN_EUSAGE, "--gradients and --%s do not go together: nothing is trained", row->name);
+    if (!gradients && common.model && common.model != getenv("ATTN_MODEL"))
+        return fail(err, ATTN_EUSAGE, "--model is for --gradients FILE: a training begins with weights it draws, and goes on with "
+                    "those in -o DIR, with --resume");
+    return ATTN_OK;
+}
 
 /* -f and --ids mean something else with --gradients, and -s goes beside -f without: so the rows themselves do not say how
  * many there may be. */
@@ -22,7 +46,7 @@ static int check_input(struct attn_err *err)
 
 static int train(struct attn_err *err)
 {
-    if (check_input(err))
+    if (check_purpose(err) || check_input(err))
         return err->code;
     return gradients ? train_gradients(gradients, err) : train_loop(common.file, err);
 }

@@ -27,8 +27,21 @@ const char *dump_format_of(const char *path)
     return NULL;
 }
 
+/* Kinds of picture that somebody may ask for by a name, and would get a table under it. */
+static bool not_drawn(const char *path)
+{
+    static const char *const endings[] = {".gif", ".jpg", ".jpeg", ".pdf", ".webp", ".bmp", ".tif", ".tiff", ".eps", ".ps", NULL};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    size_t i = 0;
+    while (dot && endings[i] && strcasecmp(dot, endings[i]))
+        i++;
+    return dot && endings[i];
+}
+
 int dump_check_format(const char *format, const char *path, struct attn_err *err)
 {
+    if (!format && not_drawn(path))
+        return fail(err, ATTN_EUSAGE, "%s: pictures are .png, .svg or .html; with --format the name may be any", path);
     bool binary = format && (!strcmp(format, "npy") || !strcmp(format, "npz") || !strcmp(format, "png"));
     if (binary && terminal_is(path))
         return fail(err, ATTN_EUSAGE, "%s is not for a terminal: give a file or directory with -o", format);

@@ -21,7 +21,7 @@ enum { DUMP_PRECISION = 4 };            /* as the articles print */
 int dump_write(const struct dump *d, struct attn_err *err);
 /* By the ending of a path; NULL: the ending says nothing. */
 const char *dump_format_of(const char *path);
-/* Some formats are not for a terminal. */
+/* Some formats are not for a terminal, and without a format some endings promise a picture that nothing here draws. */
 int dump_check_format(const char *format, const char *path, struct attn_err *err);
 
 #endif

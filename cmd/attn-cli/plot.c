@@ -19,7 +19,7 @@ static int plot(struct attn_err *err)
     if (!o.format)
         o.format = dump_format_of(o.path);
     opts.format = o.format ? o.format : "term";
-    int code = dump_check_format(opts.format, o.path, err);
+    int code = dump_check_format(o.format, o.path, err);
     if (!code)
         code = attn_dump_open(&d, common.word, err);
     if (!code)

@@ -43,6 +43,36 @@ char *attn_target_follow(const char *path)
     return at;
 }
 
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Of the directory a file is in. */
+static bool stat_directory(const char *path, struct stat *st)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    bool found = dir && stat(dir, st) == 0;
+    free(dir);
+    return found;
+}
+
+static const char *leaf(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool attn_target_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
+    if (has_a || has_b)
+        return has_a && has_b && same_inode(&x, &y);
+    return !strcmp(leaf(a), leaf(b)) && stat_directory(a, &x) && stat_directory(b, &y) && same_inode(&x, &y);
+}
+
 static int open_retrying(const char *path, int flags, mode_t mode)
 {
     int fd;
@@ -103,7 +133,7 @@ static int open_beside(struct attn_target *t, const struct stat *old, struct att
 static bool is_standard_output(const struct stat *st)
 {
     struct stat out;
-    return fstat(STDOUT_FILENO, &out) == 0 && st->st_dev == out.st_dev && st->st_ino == out.st_ino;
+    return fstat(STDOUT_FILENO, &out) == 0 && same_inode(st, &out);
 }
 
 bool attn_target_in_place(const char *path)

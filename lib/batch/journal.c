@@ -1,9 +1,11 @@
 #include "batch/journal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,12 +97,27 @@ static int check_replaced(const struct attn_journal *j, struct attn_err *err)
     return rc;
 }
 
+/* File systems without locks have none; there nobody is kept out. */
+static int hold(const struct attn_journal *j, int fd, struct attn_err *err)
+{
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another name", j->path);
+}
+
+/* What is there is this process's to read and to replace from here on. */
+static int hold_earlier(struct attn_journal *j, struct attn_err *err)
+{
+    j->earlier = open(j->part_json, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return hold(j, j->earlier, err);
+}
+
 int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, bool force, enum attn_journal_state *state,
                       struct attn_err *err)
 {
     uint64_t bytes;
     *state = ATTN_JOURNAL_NEW;
-    j->fd = -1;
+    j->fd = j->earlier = -1;
     if (!path)
         return resuming ? attn_fail(err, ATTN_EUSAGE, "--resume continues a file, but the output goes to standard output or a device: "
                                     "give a file with -o") : ATTN_OK;
@@ -111,8 +128,9 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
         j->json = NULL;
     if (!j->path || !j->part_json || !j->json)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
-    if (force)
-        return ATTN_OK;
+    int rc = hold_earlier(j, err);
+    if (rc || force)
+        return rc;
     if (resuming)
         return resume(j, state, err);
     return there(j->part_json) || attn_part_size(path, &bytes) ? refuse(j, err) : check_replaced(j, err);
@@ -123,7 +141,7 @@ int attn_journal_start(struct attn_journal *j, struct attn_err *err)
     if (!j->path)
         return ATTN_OK;
     j->fd = attn_sidecar_create(&j->side, j->part_json, err);
-    return j->fd < 0 ? (int)err->code : ATTN_OK;
+    return j->fd < 0 ? (int)err->code : hold(j, j->fd, err);
 }
 
 int attn_journal_note(struct attn_journal *j, bool disk, struct attn_err *err)
@@ -158,6 +176,8 @@ void attn_journal_close(struct attn_journal *j)
 {
     if (j->fd >= 0)
         close(j->fd);
+    if (j->earlier >= 0)
+        close(j->earlier);
     free(j->path);
     free(j->part_json);
     free(j->json);

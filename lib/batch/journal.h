@@ -2,7 +2,7 @@
  *
  * OUT.part.json (sidecar.h) lies beside the output while it grows and is rewritten after each pass, when what it
  * tells of has been written.  In the end it becomes OUT.json.  Whatever is written in place, such as standard
- * output, has none. */
+ * output, has none.  Whoever writes holds a lock on it, so that nobody else writes to the same output meanwhile. */
 #ifndef ATTN_BATCH_JOURNAL_H
 #define ATTN_BATCH_JOURNAL_H
 
@@ -19,7 +19,7 @@ struct attn_journal {
     struct attn_sidecar side;           /* filled by the caller; how far it has come is the journal's */
     char *path;                         /* of the output; NULL: there is no journal */
     char *part_json, *json;
-    int fd;
+    int fd, earlier;                    /* of what is written, and of what was there; both are locked */
 };
 
 /* path: of the output, its links followed; NULL: no journal.  Zeroed before, but for side. */

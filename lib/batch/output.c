@@ -11,8 +11,8 @@
 
 #include "base/err.h"
 #include "base/folder.h"
-#include "base/target.h"
 #include "batch/describe.h"
+#include "batch/where.h"
 
 static const double SYNC = 2;           /* seconds from one time the disk has it all to the next */
 /* A number takes a core about as long as so many floating point operations to write, a record so many. */
@@ -27,35 +27,10 @@ static double now(void)
 
 /* ---- opening --------------------------------------------------------------------------- */
 
-/* Where everything goes; NULL for what is written in place. */
-static int find_paths(struct attn_output *out, struct attn_err *err)
-{
-    const struct attn_batch_opts *o = out->e->o;
-    bool directory = attn_writer_has_directory(out->e->how.kind);
-    if ((o->path && !*o->path) || (o->summary && !*o->summary))
-        return attn_fail(err, ATTN_EUSAGE, "cannot write to a file without a name");
-    if (directory && attn_target_in_place(o->path))
-        return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->how.kind->name);
-    if (o->summary && attn_target_in_place(o->summary))
-        return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
-    out->path = attn_target_in_place(o->path) ? NULL : attn_target_follow(o->path);
-    out->summary_path = o->summary ? attn_target_follow(o->summary) : NULL;
-    if ((!attn_target_in_place(o->path) && !out->path) || (o->summary && !out->summary_path))
-        return attn_fail_errno(err, out->path ? o->summary : o->path, "create");
-    if (directory && asprintf(&out->stream_path, "%s/records.ndjson", out->path) < 0)
-        out->stream_path = NULL;
-    if (!directory && out->path)
-        out->stream_path = strdup(out->path);
-    if (out->path && !out->stream_path)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", out->path);
-    out->e->how.dir = out->path;
-    return ATTN_OK;
-}
-
 int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state, struct attn_err *err)
 {
-    *out = (struct attn_output){.e = e, .journal.fd = -1};
-    int rc = find_paths(out, err);
+    *out = (struct attn_output){.e = e, .journal = {.fd = -1, .earlier = -1}};
+    int rc = attn_output_find(out, err);
     if (!rc && e->how.kind->stack)
         rc = attn_stack_new(&out->stack, &e->info, e->o->select, out->path, err);
     if (!rc)

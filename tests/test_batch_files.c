@@ -1,0 +1,86 @@
+/* test_batch_files.c - which files a batch writes to: none of them twice, none that it reads, none that another process
+ * is writing. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdio.h>
+
+static void set_up(void)
+{
+    shell_set_up();
+    expect_exactly("printf 'Life is short\\nLife\\n' >$D/in", "");
+}
+
+START_TEST(the_input_is_not_written_to)
+{
+    static const char *const lines[] = {"-f $D/in -o $D/in", "-f $D/in -o $D/../${D##*/}/in", "-f $D/in -o $D/link", "-f - -o $D/in <$D/in",
+                                        "-f $D/in -o $D/x --summary $D/in", "-f $D/in -o $D/x --summary $D/link --force", NULL};
+    char line[256];
+    expect_exactly("ln -s in $D/link; cp $D/in $D/kept", "");
+    for (const char *const *l = lines; *l; l++) {
+        snprintf(line, sizeof line, "$A batch %s 2>&1", *l);
+        expect(line, 2, "/in: is the input, and would be written to");
+    }
+    expect("cp $D/in $D/x.json; $A batch -f $D/x.json -o $D/x 2>&1", 2, "/x.json: is the input");
+    expect_exactly("rm $D/x.json; cmp $D/in $D/kept; ls $D | tr '\\n' ' '", "in kept link ");
+}
+END_TEST
+
+START_TEST(the_summary_is_another_file_than_the_output)
+{
+    static const char *const names[][2] = {{"x", "x"}, {"x", "./x"}, {"x", "x.part"}, {"x", "x.json"}, {"x", "x.part.json"}, {"x.part", "x"}};
+    char line[256];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(line, sizeof line, "$A batch -f $D/in -o $D/%s --summary $D/%s 2>&1", names[i][0], names[i][1]);
+        expect(line, 2, "would be written to for the output and for the summary");
+    }
+    expect("mkdir $D/d; $A batch -f $D/in --format npy -o $D/d --summary $D/d/records.ndjson 2>&1", 2, "for the output and for the summary");
+    expect_exactly("rmdir $D/d; ls $D", "in\n");
+}
+END_TEST
+
+START_TEST(a_slash_at_the_end_names_the_same_directory)
+{
+    expect("$A batch -f $D/in --format npy --show pattern -o $D/d/ 2>&1", 0, "");
+    expect_exactly("cd $D; ls -A . d | tr '\\n' ' '", ".: d d.json in  d: 000000 000001 records.ndjson ");
+    expect_exactly("stat -c %i $D/d.json >$D/was; $A batch -f $D/in --format npy --show pattern -o $D/d/ --resume 2>&1;"
+                   "stat -c %i $D/d.json | cmp - $D/was", "");
+    expect("$A batch -f $D/in -o $D/file/ 2>&1", 2, "file/: is a directory, expected a file for ndjson");
+}
+END_TEST
+
+/* One batch has begun and waits for more; then comes another. */
+#define WHILE_ONE_WRITES "mkfifo $D/pipe; $A batch -q -f - -o $D/x <$D/pipe & exec 3>$D/pipe; echo Life >&3;" \
+                         "until test -s $D/x.part; do sleep 0.01; done;"
+#define THEN_IT_ENDS "; echo is >&3; exec 3>&-; wait; rm $D/pipe; $A batch -q -f $D/both | cmp - $D/x; rm $D/x*"
+
+START_TEST(one_process_writes_at_a_time)
+{
+    static const char *const more[] = {"--resume", "--force", ""}, *const say[] = {"another process is writing", "another process is writing",
+                                                                                  "x.part"};
+    char line[512];
+    expect_exactly("printf 'Life\\nis\\n' >$D/both", "");
+    for (int i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "%s $A batch -f $D/both -o $D/x %s 2>&1; echo status $? %s", WHILE_ONE_WRITES, more[i], THEN_IT_ENDS);
+        expect(line, 0, say[i]);
+        snprintf(line, sizeof line, "%s $A batch -f $D/both -o $D/x %s 2>/dev/null; echo status $? %s", WHILE_ONE_WRITES, more[i], THEN_IT_ENDS);
+        expect_exactly(line, "status 1\n");
+    }
+}
+END_TEST
+
+Suite *suite_batch_files(void)
+{
+    Suite *s = suite_create("batch_files");
+    TCase *t = tcase_create("files");
+    tcase_add_checked_fixture(t, set_up, scratch_remove);
+    tcase_set_timeout(t, 30);
+    tcase_add_test(t, the_input_is_not_written_to);
+    tcase_add_test(t, the_summary_is_another_file_than_the_output);
+    tcase_add_test(t, a_slash_at_the_end_names_the_same_directory);
+    tcase_add_test(t, one_process_writes_at_a_time);
+    suite_add_tcase(s, t);
+    return s;
+}

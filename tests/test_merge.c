@@ -48,6 +48,13 @@ START_TEST(test_summaries)
 }
 END_TEST
 
+START_TEST(test_directories_with_a_slash)
+{
+    in_scratch("npy", "", SHARDS(2, "--format $F -o part.$i/") "; $A merge part.0/ part.1/ -o all/ && ls -d all/000007 all.json",
+               0, "all.json\nall/000007");
+}
+END_TEST
+
 /* More shards than records, and a shard of a shard's size: nothing in it. */
 START_TEST(test_empty_shards)
 {
@@ -76,6 +83,10 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"sed 's/\"text\"/\"te\\nt\"/' part.1 >x; mv x part.1; $A merge part.*", 1, "part.1: more than its records is there"},
     {"echo '{' >part.1.json; $A merge part.*", 1, "part.1.json"},
     {"$A merge part.* -o part.1", 2, "part.1: is one of the shards: give what they become another name"},
+    {"$A merge part.* -o part.1.json", 2, "part.1.json: is a file of one of the shards"},
+    {"rm part.*; " SHARDS(3, "-o part.$i --summary rows.$i") "; $A merge part.* -o all --summary rows.1", 2, "rows.1: is a file of one of the shards"},
+    {"rm part.*; " SHARDS(3, "-o part.$i --summary rows.$i") "; $A merge part.* -o all --summary ./all", 2, "./all: would be written to for the output"},
+    {"rm part.*; " SHARDS(3, "-o part.$i --summary rows.$i") "; $A merge part.* -o all --summary ./all.json", 2, "/all.json: would be written to for the output"},
     {"$A merge part.* -o all --summary sum.csv", 1, "was made without --summary, so that there is none to join"},
     {"$A merge", 2, "what to merge? give the outputs of all shards"},
     {"rm part.*; " SHARDS(3, "--format npy -o part.$i") "; $A merge part.*", 2, "become a directory: name it with -o"},
@@ -102,6 +113,7 @@ Suite *suite_merge(void)
     tcase_add_checked_fixture(t, set_up, scratch_remove);
     tcase_add_loop_test(t, test_union, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(t, test_summaries);
+    tcase_add_test(t, test_directories_with_a_slash);
     tcase_add_test(t, test_empty_shards);
     tcase_add_loop_test(t, test_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, t);

@@ -43,6 +43,17 @@ char *attn_target_follow(const char *path)
     return at;
 }
 
+char *attn_target_follow_directory(const char *path)
+{
+    char *bare = strdup(path), *real = NULL;
+    for (size_t n = bare ? strlen(bare) : 0; n > 1 && bare[n - 1] == '/'; n--)
+        bare[n - 1] = '\0';
+    if (bare)
+        real = attn_target_follow(bare);
+    free(bare);                         /* keeps errno */
+    return real;
+}
+
 static bool same_inode(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;

@@ -25,6 +25,8 @@ int attn_target_open_growing(struct attn_target *t, const char *path, uint64_t k
 bool attn_target_in_place(const char *path);
 /* Malloc'd: the file a path names once links are followed, also where there is none yet.  NULL with errno. */
 char *attn_target_follow(const char *path);
+/* The same with and without slashes at the end, whether or not the directory is there. */
+char *attn_target_follow_directory(const char *path);
 /* Whether two paths are of one file, also where there is none yet. */
 bool attn_target_same(const char *a, const char *b);
 /* Closes and renames; does nothing the second time. */

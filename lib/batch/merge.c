@@ -218,31 +218,60 @@ static int check_summaries(const struct merge *m, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* To replace a shard would leave what lies beside it telling of something else. */
+/* What tells of a shard, or its summary; true without memory, too. */
+static bool belongs_to(const struct attn_part *p, const char *path)
+{
+    char *real = attn_target_follow(p->path), *beside = NULL, *rows = p->side.summary ? summary_path(p) : NULL;
+    if (!real || asprintf(&beside, "%s.json", real) < 0)
+        beside = NULL;
+    bool tells = !beside || attn_target_same(beside, path), is_rows = p->side.summary && (!rows || attn_target_same(rows, path));
+    free(real);
+    free(beside);
+    free(rows);
+    return tells || is_rows;
+}
+
+/* To replace a shard, or a file of one, would leave the others telling of something else. */
 static int check_target(const struct merge *m, const char *path, struct attn_err *err)
 {
-    struct stat to, part;
-    for (size_t i = 0; path && !stat(path, &to) && i < m->parts.n; i++)
-        if (!stat(m->parts.part[i].path, &part) && part.st_dev == to.st_dev && part.st_ino == to.st_ino)
-            return attn_fail(err, ATTN_EUSAGE, "%s: is one of the shards: give what they become another name", path);
+    for (size_t i = 0; path && i < m->parts.n; i++) {
+        const struct attn_part *p = &m->parts.part[i];
+        bool shard = attn_target_same(p->path, path);
+        if (shard || belongs_to(p, path))
+            return attn_fail(err, ATTN_EUSAGE, "%s: is %s: give what they become another name", path,
+                             shard ? "one of the shards" : "a file of one of the shards");
+    }
     return ATTN_OK;
+}
+
+static int check_targets(const struct merge *m, struct attn_err *err)
+{
+    const char *rows = m->o->summary;
+    int rc = check_target(m, m->path, err);
+    if (!rc)
+        rc = check_target(m, m->beside, err);
+    if (!rc)
+        rc = check_target(m, rows, err);
+    if (!rc && rows && m->path && (attn_target_same(m->path, rows) || attn_target_same(m->beside, rows)))
+        rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them another name",
+                       rows);
+    return rc;
 }
 
 static int find_target(struct merge *m, struct attn_err *err)
 {
     const char *path = m->o->path;
-    bool in_place = attn_target_in_place(path);
-    if (attn_writer_has_directory(m->kind) && in_place)
+    bool in_place = attn_target_in_place(path), directory = attn_writer_has_directory(m->kind);
+    if (directory && in_place)
         return attn_fail(err, ATTN_EUSAGE, "shards of format %s become a directory: name it with -o", m->kind->name);
-    m->path = in_place ? NULL : attn_target_follow(path);
+    m->path = in_place ? NULL : directory ? attn_target_follow_directory(path) : attn_target_follow(path);
     if (!in_place && !m->path)
         return attn_fail_errno(err, path, "create");
     if (!in_place && asprintf(&m->beside, "%s.json", m->path) < 0) {
         m->beside = NULL;
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
     }
-    int rc = check_target(m, m->path, err);
-    return rc ? rc : check_target(m, m->o->summary, err);
+    return check_targets(m, err);
 }
 
 static int write_all(struct merge *m, struct attn_err *err)

@@ -35,22 +35,10 @@ static int check_names(const struct attn_output *out, bool directory, struct att
     return ATTN_OK;
 }
 
-/* The same name with and without a slash at its end, before and after the directory is there. */
-static char *follow(const char *path)
-{
-    char *bare = strdup(path), *real = NULL;
-    for (size_t n = bare ? strlen(bare) : 0; n > 1 && bare[n - 1] == '/'; n--)
-        bare[n - 1] = '\0';
-    if (bare)
-        real = attn_target_follow(bare);
-    free(bare);                         /* keeps errno */
-    return real;
-}
-
 static int set_names(struct attn_output *out, bool directory, struct attn_err *err)
 {
     const struct attn_batch_opts *o = out->e->o;
-    if (!attn_target_in_place(o->path) && !(out->path = follow(o->path)))
+    if (!attn_target_in_place(o->path) && !(out->path = attn_target_follow_directory(o->path)))
         return attn_fail_errno(err, o->path, "create");
     if (o->summary && !(out->summary_path = attn_target_follow(o->summary)))
         return attn_fail_errno(err, o->summary, "create");

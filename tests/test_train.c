@@ -214,6 +214,17 @@ START_TEST(numbers_that_run_away_end_it)
 {
     expect(line_of("--lr 1e25 --clip 0 --warmup 0 --save-every 1 --norm none", "m"), 1, "; try a lower --lr");
     expect("ls $D/m | grep -c tmp", 1, "0");
+    expect(line_of("--lr 1e38 --clip 0 --warmup 0 --save-every 1", "n"), 1, "step 1: after it embed.weight[");
+    expect("ls $D/n/checkpoint.safetensors 2>&1", 2, "No such file");
+}
+END_TEST
+
+START_TEST(a_checkpoint_of_another_length_is_refused)
+{
+    expect_exactly(line_of("", "m"), "");
+    expect_exactly(line_of("--steps 6", "s"), "");
+    expect("cp $D/m/checkpoint.safetensors $D/s/ && \"$A\" train -f README.md -o $D/s --resume 2>&1", 1,
+           "has 12 steps, but train.json says 6");
 }
 END_TEST
 
@@ -244,6 +255,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, a_sentence_is_watched);
     tcase_add_test(tc, watching_changes_nothing_and_goes_on);
     tcase_add_test(tc, numbers_that_run_away_end_it);
+    tcase_add_test(tc, a_checkpoint_of_another_length_is_refused);
     tcase_add_test(tc, a_full_disk_keeps_the_last_checkpoint);
     suite_add_tcase(s, tc);
     return s;

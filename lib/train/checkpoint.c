@@ -1,6 +1,7 @@
 #include "train/checkpoint.h"
 
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -113,6 +114,9 @@ static int take_curve(const struct attn_st *st, struct attn_curve *curve, const 
     struct attn_point p;
     for (curve->n = 0; curve->n < t->shape[0];) {
         memcpy(&p, t->data + curve->n * sizeof p, sizeof p);
+        if (p.step != (double)curve->n + 1 || !isfinite(p.tokens) || p.tokens < 0)
+            return attn_fail(err, ATTN_EFORMAT, "%s: '%s' has step %g of %g tokens in row %zu, expected step %zu: the file was changed",
+                             path, curve_name, p.step, p.tokens, curve->n, curve->n + 1);
         if (!attn_curve_add(curve, &p))
             return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the curve", path);
     }

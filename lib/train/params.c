@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "compute/vec.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,4 +161,18 @@ void attn_params_tensors(struct attn_st_tensor *t, const struct attn_params *p, 
             .name = q->name, .dtype = "F32", .ndim = q->ndim, .shape = {q->shape[0], q->shape[1]}, .count = q->count,
             .bytes = q->count * sizeof(float), .data = (const unsigned char *)(data + q->at)};
     }
+}
+
+int attn_params_check(const struct attn_params *p, struct attn_err *err)
+{
+    for (const struct attn_param *t = p->param; t < p->param + p->n; t++) {
+        const float *x = p->value + t->at;
+        size_t i = 0;
+        if (attn_vec_finite(x, t->count))
+            continue;
+        while (isfinite(x[i]))
+            i++;
+        return attn_fail(err, ATTN_EFORMAT, "%s[%zu] is %g", t->name, i, (double)x[i]);
+    }
+    return ATTN_OK;
 }

@@ -38,6 +38,9 @@ void attn_params_free(struct attn_params *p);                       /* NULL is f
  * them. */
 void attn_params_bind(const struct attn_params *p, struct attn_weights *w, const float *block);
 
+/* Fails, naming tensor and place, where a value is not finite. */
+int attn_params_check(const struct attn_params *p, struct attn_err *err);
+
 /* t[n]: name, F32, shape and data of each as attn_st_write takes them; data: p->value, p->grad or another block
  * laid out alike, as an optimizer's moments are. */
 void attn_params_tensors(struct attn_st_tensor *t, const struct attn_params *p, const float *data);

@@ -188,10 +188,22 @@ static int draw_curve(const struct attn_train *t, struct attn_err *err)
     return rc;
 }
 
+/* A checkpoint that there is stays rather than to be replaced by one that has nothing to go on from. */
+static int check_weights(const struct attn_train *t, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    if (attn_params_check(t->params, &why))
+        return attn_fail(err, why.code, "step %zu: after it %s; try a lower --lr, a longer --warmup or a smaller --clip", t->curve.n,
+                         why.msg);
+    return ATTN_OK;
+}
+
 /* What is watched first, for nothing else has it, then the checkpoint: all the rest can be made from that. */
 int attn_train_save(struct attn_train *t, struct attn_err *err)
 {
-    int rc = attn_watch_save(t->watch, err);
+    int rc = check_weights(t, err);
+    if (!rc)
+        rc = attn_watch_save(t->watch, err);
     if (!rc)
         rc = attn_checkpoint_write(t->dir, &t->optimizer, &t->curve, err);
     if (!rc && !t->how.best)

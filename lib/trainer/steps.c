@@ -100,6 +100,18 @@ static int start(struct attn_train *t, const struct attn_train_opts *o, bool *go
     return *goes_on ? attn_train_go_on(t, o, err) : attn_train_make(t, o, err);
 }
 
+static int read_checkpoint(struct attn_train *t, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    int rc = attn_checkpoint_read(t->dir, &t->optimizer, &t->curve, err);
+    if (!rc && t->curve.n > t->how.steps)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s/" ATTN_CHECKPOINT_FILE ": has %zu steps, but train.json says %zu: one of them was changed",
+                       t->dir, t->curve.n, t->how.steps);
+    if (!rc && attn_params_check(t->params, &why))
+        rc = attn_fail(err, why.code, "%s/" ATTN_CHECKPOINT_FILE ": %s: there is nothing to go on from", t->dir, why.msg);
+    return rc;
+}
+
 static int open_all(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
 {
     bool goes_on = false;
@@ -108,7 +120,7 @@ static int open_all(struct attn_train *t, const struct attn_train_opts *o, struc
         (rc = attn_model_open(&t->model, t->dir, err)) || (rc = read_texts(t, o, err)) || (rc = make_decks(t, err)) ||
         (rc = make_arithmetic(t, o->threads, err)))
         return rc;
-    return goes_on ? attn_checkpoint_read(t->dir, &t->optimizer, &t->curve, err) : ATTN_OK;
+    return goes_on ? read_checkpoint(t, err) : ATTN_OK;
 }
 
 bool attn_train_exists(const char *path)

@@ -46,6 +46,7 @@ START_TEST(test_pairs)
     ck_assert_str_eq(parse("6/7", ""), "6/7");
     refuses("3/3", "", "shard 3/3: shards count from 0, so that the last of 3 is 2/3");
     refuses("0/0", "", "0/0");
+    refuses("1/18446744073709551615", "", "at most 9007199254740992");
     static const char *const bad[] = {"", "/", "1/", "/2", "1", "-1/3", "1/3 ", " 1/3", "1/3/5", "a/b", "1.0/3", "99999999999999999999/3", "Auto"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuses(bad[i], "", "expected two whole numbers, i/n, as in 0/4 to 3/4, or auto");

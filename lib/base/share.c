@@ -19,6 +19,7 @@ static const struct launcher { const char *rank, *size; } launchers[] = {
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers, OF_SLURM = LAUNCHERS - 1 };
 
 #define ARRAY "SLURM_ARRAY_TASK_"
+static const uint64_t MOST = (uint64_t)1 << 53;        /* what a number of JSON holds, as it lies beside an output */
 
 /* ---- one of n -------------------------------------------------------------------------- */
 
@@ -27,6 +28,8 @@ static int check(const struct attn_share *s, struct attn_err *err)
     unsigned long long i = s->index, n = s->count;
     if (n == 0)
         return attn_fail(err, ATTN_EUSAGE, "shard %llu/0: there is nothing to be one of", i);
+    if (n > MOST)
+        return attn_fail(err, ATTN_EUSAGE, "shard %llu/%llu: expected at most %llu of them", i, n, (unsigned long long)MOST);
     if (i >= n)
         return attn_fail(err, ATTN_EUSAGE, "shard %llu/%llu: shards count from 0, so that the last of %llu is %llu/%llu", i, n, n,
                          n - 1, n);

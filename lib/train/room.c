@@ -23,7 +23,7 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     const struct attn_weights *w = t->w;
     const struct attn_dims *n = &w->n;
     size_t R = t->R, half = w->rotary / 2, m = w->mlp ? n->m : 0;
-    struct attn_kept counted;
+    struct attn_kept counted = {0};
     t->layer = attn_arena_bytes(a, n->L + 1, sizeof *t->layer);
     for (size_t i = 0; i < n->L; i++)
         lay_out_layer(a, t->layer ? &t->layer[i] : &counted, t);

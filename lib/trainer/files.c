@@ -170,10 +170,10 @@ static int draw_curve(const struct attn_train *t, struct attn_err *err)
 {
     size_t n = t->curve.n;
     double *memory = calloc(4 * n + 1, sizeof *memory);
-    struct lines l = {memory, memory + n, memory + 2 * n, memory + 3 * n, 0};
     struct attn_out *out = NULL;
     if (!memory)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory to draw the loss", t->dir);
+    struct lines l = {memory, memory + n, memory + 2 * n, memory + 3 * n, 0};
     fill_lines(&l, &t->curve);
     struct attn_chart_curve curve[] = {{"of each step's contexts", l.x, l.y, n, false},
                                        {"of the held-out text", l.held_x, l.held_y, l.held, true}};

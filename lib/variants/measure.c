@@ -53,15 +53,15 @@ static void compare(struct tally *sum, const float *a, const float *b, size_t n)
     sum->n += n;
 }
 
-/* log of the sum of exp. */
+/* log of the sum of exp; n is at least 1. */
 static double log_sum(const float *x, size_t n)
 {
-    double top = -INFINITY, sum = 0;
-    for (size_t i = 0; i < n; i++)
+    double top = (double)x[0], sum = 0;
+    for (size_t i = 1; i < n; i++)
         top = (double)x[i] > top ? (double)x[i] : top;
     for (size_t i = 0; i < n; i++)
         sum += exp((double)x[i] - top);
-    return top + log(sum);
+    return top + log1p(sum - 1);        /* the largest adds 1 */
 }
 
 /* Sum of p log(p / q): what the kind's probabilities lose of the model's own. */

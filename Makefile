@@ -110,11 +110,12 @@ docs: $(B)/attn-cli
 	$< help --completion fish >cmd/attn-cli/completions/attn-cli.fish
 
 # The pictures of README.md; the page's needs chromium, which is left alone where it is not there.
-life := -s "Life is short, eat dessert first"
+life := -m life -s "Life is short, eat dessert first"
 gallery: $(B)/attn-cli
 	@mkdir -p data/gallery
 	$< run $(life) -o data/gallery/life.png
 	$< run $(life) -o data/gallery/life.svg
+	$< run -s "Lily lost her red ball, so she was sad" --layer 2 -o data/gallery/tiny.png
 	$< run -m models/stacked -s "The cat sees the moth" -o data/gallery/stacked.png
 	$< variants $(life) -o data/gallery/kinds.png
 	$< run -m models/stacked -s "The cat sees the moth" -o $(B)/page.html

@@ -61,8 +61,8 @@ static int not_found(const char *name, struct attn_err *err)
 {
     const char *env = getenv("ATTN_MODEL_PATH");
     return attn_fail(err, ATTN_EIO,
-        "no model '%s': it is not built in (%s is), nor a directory in ATTN_MODEL_PATH (%s), %s or here; "
-        "a path needs a slash, as in ./%s", name, attn_builtins[0].name, env && *env ? env : "not set",
+        "no model '%s': it is not built in (%s and %s are), nor a directory in ATTN_MODEL_PATH (%s), %s or here; "
+        "a path needs a slash, as in ./%s", name, attn_builtins[0].name, attn_builtins[1].name, env && *env ? env : "not set",
         ATTN_MODELS_DIR, name);
 }
 
@@ -112,15 +112,13 @@ void attn_source_free(struct attn_source *s)
 
 static bool builtin_file(const struct attn_builtin *b, const char *file, struct attn_map *out)
 {
-    const unsigned char *from = NULL, *to = NULL;
-    if (strcmp(file, "config.json") == 0)
-        from = b->config, to = b->config_end;
-    else if (strcmp(file, "vocab.json") == 0)
-        from = b->vocab, to = b->vocab_end;
-    else if (strcmp(file, "model.safetensors") == 0)
-        from = b->weights, to = b->weights_end;
-    *out = (struct attn_map){.data = from, .len = (size_t)(to - from)};
-    return from != NULL;
+    *out = (struct attn_map){0};
+    for (size_t i = 0; b->file[i].name; i++)
+        if (strcmp(b->file[i].name, file) == 0) {
+            *out = (struct attn_map){.data = b->file[i].data, .len = (size_t)(b->file[i].end - b->file[i].data)};
+            return true;
+        }
+    return false;
 }
 
 char *attn_source_path(const struct attn_source *s, const char *file)

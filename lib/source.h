@@ -11,7 +11,7 @@ enum { ATTN_CONFIG_LIMIT = 1 << 20 };    /* bytes; a config is a page of text */
 
 struct attn_builtin {                   /* files as they lie in the program */
     const char *name;
-    const unsigned char *config, *config_end, *vocab, *vocab_end, *weights, *weights_end;
+    struct { const char *name; const unsigned char *data, *end; } file[5];      /* ends with a NULL name */
 };
 /* The default model first; ends with a NULL name. */
 extern const struct attn_builtin attn_builtins[];

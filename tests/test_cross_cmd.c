@@ -296,7 +296,7 @@ START_TEST(text_and_tables_are_labelled)
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show tokens --format csv -o $D/t && cat $D/t/context_tokens.csv", 0,
            "2,3,first,12,17\n");
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern -o $D/x --format csv && cat $D/x/manifest.json", 0,
-           "\"command\":\"attn-cli run --sentence 'Life is' --cross 'eat dessert first' --show pattern --format csv\"");
+           "\"command\":\"attn-cli run --model life --sentence 'Life is' --cross 'eat dessert first' --show pattern --format csv\"");
 }
 END_TEST
 

@@ -31,7 +31,7 @@ class Fixtures:
         return os.path.join(self.dir, name)
 
     def cli(self, *args):
-        return subprocess.run([CLI, *args], check=True, capture_output=True).stdout
+        return subprocess.run([CLI, *args], check=True, capture_output=True, env={**os.environ, "ATTN_MODEL": "life"}).stdout
 
     def page(self, name, *args):
         path = self.path(name + ".html")

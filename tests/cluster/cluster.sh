@@ -38,7 +38,7 @@ check() {
 cd "$work" || exit 1
 words=(Life is short eat dessert first)
 for ((i = 0; i < 400; i++)); do
-    ((i % 50 == 49)) && echo 'no such word'
+    ((i % 50 == 49)) && printf 'no \377 text\n'
     ((i % 30 == 29)) && echo
     for ((k = 0; k <= i % 7; k++)); do printf '%s ' "${words[(i * 5 + k * k) % 6]}"; done
     echo

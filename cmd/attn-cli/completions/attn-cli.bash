@@ -32,7 +32,7 @@ _attn_cli()
     case ${COMP_WORDS[1]} in
     run)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
@@ -59,7 +59,7 @@ _attn_cli()
         esac ;;
     batch)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --input) _attn_cli_words 'text ndjson csv tsv' "$cur" ;;
         --column) : ;;
@@ -91,7 +91,7 @@ _attn_cli()
         esac ;;
     tokenize)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
@@ -101,7 +101,7 @@ _attn_cli()
         esac ;;
     generate)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --prompt) : ;;
@@ -130,7 +130,7 @@ _attn_cli()
         esac ;;
     score)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
@@ -147,7 +147,7 @@ _attn_cli()
         esac ;;
     explain)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
@@ -172,7 +172,7 @@ _attn_cli()
         esac ;;
     variants)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
@@ -191,7 +191,7 @@ _attn_cli()
         esac ;;
     diff)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
@@ -202,7 +202,7 @@ _attn_cli()
         --show) _attn_cli_list 'tokens embed pos_embed resid_pre norm1 q k v dots scores pattern context blocks.*.attn.out resid_mid norm2 pre linear post blocks.*.mlp.out resid_post norm_final logits' "$cur" ;;
         --layer) : ;;
         --head) : ;;
-        --with) _attn_cli_paths -d 'life' "$cur" ;;
+        --with) _attn_cli_paths -d 'tiny life' "$cur" ;;
         --compute) _attn_cli_words 'f32 bf16' "$cur" ;;
         --atol) : ;;
         --rtol) : ;;
@@ -225,7 +225,7 @@ _attn_cli()
         esac ;;
     info)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         -s|--sentence) : ;;
         -f|--file) _attn_cli_paths -f '' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
@@ -335,13 +335,13 @@ _attn_cli()
         --gradients) _attn_cli_paths -f '' "$cur" ;;
         --ids) : ;;
         -s|--sentence) : ;;
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         --bos) _attn_cli_words 'auto yes no' "$cur" ;;
         *) _attn_cli_words '--file --output --also --vocab --vocab-size --config --settings --draw --n-ctx --n-layer --n-head --n-kv-head --d-model --d-head --d-value --d-mlp --position --norm --norm-eps --mlp --scale --bias --tied --rope-theta --steps --batch --accumulate --lr --lr-end --warmup --beta1 --beta2 --eps --weight-decay --clip --dropout --held-out --eval-every --also-share --seed --documents --keep --dtype --resume --save-every --max-seconds --watch-every --progress --show --layer --head --threads --gradients --ids --sentence --raw --model --special --bos --quiet --help --version' "$cur" ;;
         esac ;;
     bench)
         case $prev in
-        -m|--model) _attn_cli_paths -d 'life' "$cur" ;;
+        -m|--model) _attn_cli_paths -d 'tiny life' "$cur" ;;
         --stage) _attn_cli_list 'prefill.* prefill.f32.* prefill.bf16.* decode.* batch.100 train.16 tokenize csv npy startup*' "$cur" ;;
         --seconds) : ;;
         -t|--threads) : ;;

@@ -274,8 +274,12 @@ START_TEST(steps_are_those_of_the_definition)
         for (int k = 0; k < 2; k++)
             plain_step(&plain[k], grad + k * NUMBERS, &t, _i ? 1 / norm : 1, k == 0, step);
     }
-    for (size_t i = 0; i < 2 * NUMBERS; i++)            /* 20 steps, each rounded in float32 a few times */
-        ck_assert(fabs(value[i] - plain[i / NUMBERS].x[i % NUMBERS]) < 20 * 4 * 6e-8);
+    double worst = 0;                   /* one check: each of so many is a message to the runner */
+    for (size_t i = 0; i < 2 * NUMBERS; i++) {
+        double off = fabs(value[i] - plain[i / NUMBERS].x[i % NUMBERS]);
+        worst = off <= worst ? worst : off;
+    }
+    ck_assert(worst < 20 * 4 * 6e-8);   /* 20 steps, each rounded in float32 a few times */
     attn_optimizer_free(&o);
 }
 END_TEST

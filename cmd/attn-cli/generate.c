@@ -271,7 +271,7 @@ const struct command generate_command = {
              "activations are written: their bits are those of the generation.  With --ids a tokenizer is used if there is "
              "one; else the text is a list of ids, and null in JSON.",
     .examples = (const struct pair[]){
-        {"attn-cli generate -m ./gpt2 -s \"Hello there\"", "the likeliest 32 tokens"},
+        {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the model in the program"},
         {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a drawn text"},
         {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json", "up to a full stop, with log-probabilities"},
         {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},

@@ -186,7 +186,7 @@ const struct command score_command = {
              "token after the first window is scored once, with at least n_ctx - N tokens before it.  A smaller stride gives "
              "more context and takes longer.",
     .examples = (const struct pair[]){
-        {"attn-cli score -m ./gpt2 -s \"Hello there\"", "a table of tokens, and the totals"},
+        {"attn-cli score -s \"The little girl was happy.\"", "a table of tokens, and the totals"},
         {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
         {NULL, NULL}},
     .refused = (const struct pair[]){

@@ -1,0 +1,97 @@
+/* The trained model in the program has learned the order of words. */
+#include "suites.h"
+
+#include "attn.h"
+#include "shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS = 64, LINE = 512 };
+
+static struct attn_model *model;
+static struct attn_tokenizer *tokenizer;
+
+static void open_tiny(void)
+{
+    struct attn_err err = {0};
+    ck_assert_msg(!attn_model_open(&model, "tiny", &err) && !attn_tokenizer_open(&tokenizer, "tiny", &err), "%s", err.msg);
+}
+
+static void close_tiny(void)
+{
+    attn_tokenizer_close(tokenizer);
+    attn_model_close(model);
+}
+
+static double score(const char *text)
+{
+    struct attn_err err = {0};
+    struct attn_tokens *tokens = NULL;
+    double logprob[4 * LINE] = {0}, sum = 0;
+    int32_t ids[4 * LINE];
+    ck_assert_msg(!attn_encode(&tokens, tokenizer, text, strlen(text), &err), "%s", err.msg);
+    ck_assert_uint_lt(tokens->n, sizeof ids / sizeof *ids);
+    for (size_t i = 0; i < tokens->n; i++)
+        ids[i] = tokens->tok[i].id;
+    ck_assert_msg(!attn_score(logprob, model, ids, tokens->n, 128, NULL, 1, false, &err), "%s", err.msg);
+    for (size_t i = 1; i < tokens->n; i++)
+        sum += logprob[i];
+    attn_tokens_free(tokens);
+    return sum;
+}
+
+/* The same words in another order, drawn after *seed; returns how many there are. */
+static size_t shuffle(char *to, const char *line, unsigned *seed)
+{
+    char copy[LINE], *word[WORDS], *rest = NULL;
+    size_t n = 0;
+    strcpy(copy, line);
+    for (char *w = strtok_r(copy, " \n", &rest); w && n < WORDS; w = strtok_r(NULL, " \n", &rest))
+        word[n++] = w;
+    for (size_t i = n; i > 1; i--) {
+        *seed = *seed * 1664525 + 1013904223;
+        size_t j = (*seed >> 8) % i;
+        char *kept = word[i - 1];
+        word[i - 1] = word[j];
+        word[j] = kept;
+    }
+    *to = '\0';
+    for (size_t i = 0; i < n; i++)
+        sprintf(to + strlen(to), "%s%s", i ? " " : "", word[i]);
+    return n;
+}
+
+START_TEST(sentences_are_likelier_than_their_words_shuffled)
+{
+    const char *path = shared_path("sentences/sentences.txt");
+    char line[LINE], other[LINE];
+    unsigned seed = 1;
+    int n = 0, likelier = 0;
+    FILE *f = path ? fopen(path, "r") : NULL;
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (shuffle(other, line, &seed) < 3 || !strcmp(line, other))
+            continue;
+        n++;
+        likelier += score(line) > score(other);
+    }
+    if (f) {
+        fclose(f);
+        ck_assert_int_gt(n, 100);
+        ck_assert_msg(likelier >= 0.95 * n, "%d of %d", likelier, n);
+    }
+}
+END_TEST
+
+Suite *suite_tiny(void)
+{
+    Suite *s = suite_create("tiny");
+    TCase *tc = tcase_create("tiny");
+    tcase_add_checked_fixture(tc, open_tiny, close_tiny);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, sentences_are_likelier_than_their_words_shuffled);
+    suite_add_tcase(s, tc);
+    return s;
+}

@@ -23,7 +23,7 @@ int attn_sidecar_describe(struct attn_sidecar *s, const struct attn_engine *e, s
         s->shard = (struct attn_share){.count = 1};
     int rc = copy(&s->version, ATTN_VERSION, err);
     const struct { char **to; const char *from; } texts[] = {
-        {&s->format, e->how.kind->name}, {&s->model, e->digest}, {&s->cpu, e->how.job.cpu}, {&s->command, o->command},
+        {&s->format, e->how.writer->name}, {&s->model, e->digest}, {&s->cpu, e->how.job.cpu}, {&s->command, o->command},
         {&s->input_format, format}, {&s->column, table ? r->column : NULL}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !rc; i++)
         rc = copy(texts[i].to, texts[i].from, err);

@@ -44,16 +44,17 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
 {
     const struct attn_batch_opts *o = e->o;
     int rc = attn_capture_new(&e->capture, &e->info, o->select, err);
-    if (!rc && (o->summary || !e->how.kind->stream))
+    if (!rc && (o->summary || !e->how.writer->stream))
         rc = attn_summary_new(&e->summary, o->model, &o->plan.kind, o->select, e->team, err);
     attn_kind_say(&e->kind, &o->plan.kind);
     e->how.job = (struct attn_sink_job){
-        .kind = e->kind.of, .model = &e->info, .digest = e->digest, .cpu = o->plan.bf16 ? attn_cpu_target() : attn_vec_target(), .select = o->select,
+        .kind = e->kind.of, .model = &e->info, .digest = e->digest, .select = o->select,
+        .cpu = o->plan.bf16 ? attn_cpu_target() : attn_vec_target(),
         .command = o->command, .picture = o->picture, .token_text = token_text, .token_ctx = &e->reading};
     e->how.capture = e->capture;
     e->how.summary = e->summary;
     e->runner = (struct attn_runner){.model = o->model, .how = o->plan, .summary = e->summary,
-                                     .capture = e->how.kind->stream ? e->capture : NULL};
+                                     .capture = e->how.writer->stream ? e->capture : NULL};
     attn_runner_start(&e->runner);
     return rc;
 }
@@ -61,8 +62,8 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
 int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, struct attn_err *err)
 {
     const char *format = o->format ? o->format : "ndjson";
-    *e = (struct attn_engine){.o = o, .how.kind = attn_writer_find(format)};
-    if (!e->how.kind)
+    *e = (struct attn_engine){.o = o, .how.writer = attn_writer_find(format)};
+    if (!e->how.writer)
         return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, attn_writer_list());
     attn_model_info(o->model, &e->info);
     int rc = attn_model_digest(o->model, false, e->digest, err);

@@ -11,7 +11,7 @@ struct attn_engine {
     const struct attn_batch_opts *o;
     struct attn_info info;              /* of the model */
     char digest[80];
-    struct attn_kind_words kind;
+    struct attn_kind_words kind;        /* of attention */
     struct attn_team *team;
     struct attn_records *in;
     struct attn_reading reading;

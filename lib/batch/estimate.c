@@ -24,7 +24,7 @@ static double now(void)
 static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t n, struct sample *s, struct attn_err *err)
 {
     size_t captured = 0;
-    bool apart = attn_writer_has_directory(e->how.kind);  /* its activations are no lines */
+    bool apart = attn_writer_has_directory(e->how.writer);  /* its activations are no lines */
     int rc = attn_runner_run(&e->runner, item, n, err);
     for (size_t i = 0; i < n && !rc; i++) {
         struct attn_lines_of lines;
@@ -44,9 +44,9 @@ static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t 
 static int run_live(struct attn_engine *e, const struct attn_item *item, struct sample *s, struct attn_err *err)
 {
     uint64_t numbers = attn_capture_numbers(e->capture, item->tokens->n);
-    bool tidy = !strcmp(e->how.kind->name, "tidy");
+    bool tidy = !strcmp(e->how.writer->name, "tidy");
     s->tokens += item->tokens->n;
-    s->bytes += attn_writer_has_directory(e->how.kind) ? 0 : numbers * (tidy ? TIDY_NUMBER : CSV_NUMBER);
+    s->bytes += attn_writer_has_directory(e->how.writer) ? 0 : numbers * (tidy ? TIDY_NUMBER : CSV_NUMBER);
     s->records++;
     return attn_runner_live(&e->runner, item, &(struct attn_observer){0}, err);
 }
@@ -79,13 +79,13 @@ static void count(const struct attn_engine *e, struct attn_batch_estimate *out)
 /* Files beside the lines: exact for npy, but for manifests. */
 static uint64_t bytes_apart(const struct attn_engine *e, const struct attn_batch_estimate *out)
 {
-    const char *format = e->how.kind->name;
+    const char *format = e->how.writer->name;
     uint64_t files = attn_select_activations(e->o->select), good = out->records - out->failed;
-    if (!attn_writer_has_directory(e->how.kind))
+    if (!attn_writer_has_directory(e->how.writer))
         return 0;
     if (!strcmp(format, "csv"))
         return out->numbers * CSV_NUMBER + good * attn_select_matrices(e->o->select) * FILE_ENTRY;
-    return out->numbers * sizeof(float) + (e->how.kind->stack ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
+    return out->numbers * sizeof(float) + (e->how.writer->stack ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
 }
 
 static int finish(const struct attn_engine *e, const struct sample *s, struct attn_batch_estimate *out, struct attn_err *err)

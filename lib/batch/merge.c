@@ -20,7 +20,7 @@
 
 struct merge {
     const struct attn_merge_opts *o;
-    const struct attn_writer *kind;
+    const struct attn_writer *writer;
     struct attn_parts parts;
     char *path, *beside;                /* links followed; of the sidecar; NULL: standard output */
     struct attn_mark mark;              /* bytes and summary_bytes, of what was written */
@@ -114,9 +114,9 @@ static int fill(struct merge *m, const char *dir, struct attn_err *err)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
     int rc = join(m, &records, path, &m->mark.bytes, err);
     free(path);
-    if (!rc && m->kind->each)
+    if (!rc && m->writer->each)
         rc = attn_gather_records(&m->parts, dir, err);
-    return !rc && m->kind->stack ? attn_gather_arrays(&m->parts, dir, err) : rc;
+    return !rc && m->writer->stack ? attn_gather_arrays(&m->parts, dir, err) : rc;
 }
 
 /* Of a directory that is not needed any more. */
@@ -158,8 +158,8 @@ static int make_directory(struct merge *m, struct attn_err *err)
 
 static int write_output(struct merge *m, struct attn_err *err)
 {
-    bool is_table = !strcmp(m->kind->name, "tidy") || !strcmp(m->kind->name, "summary");
-    if (attn_writer_has_directory(m->kind))
+    bool is_table = !strcmp(m->writer->name, "tidy") || !strcmp(m->writer->name, "summary");
+    if (attn_writer_has_directory(m->writer))
         return make_directory(m, err);
     return join(m, is_table ? &table : &lines, m->path, &m->mark.bytes, err);
 }
@@ -205,8 +205,8 @@ static int open_parts(struct merge *m, struct attn_err *err)
     free(path);
     if (rc)
         return rc;
-    m->kind = attn_writer_find(m->parts.part[0].side.format);
-    return m->kind ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s", m->parts.part[0].path,
+    m->writer = attn_writer_find(m->parts.part[0].side.format);
+    return m->writer ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s", m->parts.part[0].path,
                                          m->parts.part[0].side.format);
 }
 
@@ -261,9 +261,9 @@ static int check_targets(const struct merge *m, struct attn_err *err)
 static int find_target(struct merge *m, struct attn_err *err)
 {
     const char *path = m->o->path;
-    bool in_place = attn_target_in_place(path), directory = attn_writer_has_directory(m->kind);
+    bool in_place = attn_target_in_place(path), directory = attn_writer_has_directory(m->writer);
     if (directory && in_place)
-        return attn_fail(err, ATTN_EUSAGE, "shards of format %s become a directory: name it with -o", m->kind->name);
+        return attn_fail(err, ATTN_EUSAGE, "shards of format %s become a directory: name it with -o", m->writer->name);
     m->path = in_place ? NULL : directory ? attn_target_follow_directory(path) : attn_target_follow(path);
     if (!in_place && !m->path)
         return attn_fail_errno(err, path, "create");
@@ -290,7 +290,7 @@ int attn_merge(const struct attn_merge_opts *o, struct attn_err *err)
 {
     struct merge m = {.o = o};
     int rc = open_parts(&m, err);
-    if (m.kind)
+    if (m.writer)
         rc = write_all(&m, err);
     attn_parts_close(&m.parts);
     free(m.path);

@@ -31,7 +31,7 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
 {
     *out = (struct attn_output){.e = e, .journal = {.fd = -1, .earlier = -1}};
     int rc = attn_output_find(out, err);
-    if (!rc && e->how.kind->stack)
+    if (!rc && e->how.writer->stack)
         rc = attn_stack_new(&out->stack, &e->info, e->o->select, out->path, err);
     if (!rc)
         rc = attn_sidecar_describe(&out->journal.side, e, err);
@@ -71,7 +71,7 @@ int attn_output_start(struct attn_output *out, struct attn_err *err)
     struct attn_sidecar *s = &out->journal.side;
     bool made;
     believe(out);
-    int rc = attn_writer_has_directory(out->e->how.kind) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
+    int rc = attn_writer_has_directory(out->e->how.writer) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
     if (!rc)
         rc = attn_journal_start(&out->journal, err);
     if (!rc)
@@ -128,7 +128,7 @@ static int flush(struct attn_output *out, bool disk, struct attn_err *err)
         rc = attn_out_flush(out->rows, disk, err);
     if (!rc && out->stack)
         rc = attn_stack_flush(out->stack, disk, err);
-    int fd = !rc && disk && out->e->how.kind->each ? open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd = !rc && disk && out->e->how.writer->each ? open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
         syncfs(fd);                     /* many small files at once; a loss of power later is all it guards against */
         close(fd);
@@ -247,7 +247,7 @@ void attn_output_withdraw(struct attn_output *out)
         return;                         /* not begun */
     remove_part(out->stream_path);
     remove_part(out->summary_path);
-    if (out->path && attn_writer_has_directory(out->e->how.kind))
+    if (out->path && attn_writer_has_directory(out->e->how.writer))
         rmdir(out->path);               /* stays when there is something in it */
     attn_journal_withdraw(&out->journal);
 }

@@ -27,11 +27,11 @@ static int check_names(const struct attn_output *out, bool directory, struct att
     if ((o->path && !*o->path) || (o->summary && !*o->summary))
         return attn_fail(err, ATTN_EUSAGE, "cannot write to a file without a name");
     if (directory && attn_target_in_place(o->path))
-        return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->how.kind->name);
+        return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->how.writer->name);
     if (o->summary && attn_target_in_place(o->summary))
         return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
     if (!directory && o->path && o->path[strlen(o->path) - 1] == '/')
-        return attn_fail(err, ATTN_EUSAGE, "%s: is a directory, expected a file for %s", o->path, out->e->how.kind->name);
+        return attn_fail(err, ATTN_EUSAGE, "%s: is a directory, expected a file for %s", o->path, out->e->how.writer->name);
     return ATTN_OK;
 }
 
@@ -79,7 +79,7 @@ static int check_apart(const struct attn_output *out, const char *path, const ch
 
 int attn_output_find(struct attn_output *out, struct attn_err *err)
 {
-    bool directory = attn_writer_has_directory(out->e->how.kind);
+    bool directory = attn_writer_has_directory(out->e->how.writer);
     int rc = check_names(out, directory, err);
     if (!rc)
         rc = set_names(out, directory, err);

@@ -57,7 +57,7 @@ static int open_place(struct attn_live *l, const struct attn_writing *w, uint64_
         return rc;
     l->job.to = NULL;
     l->job.path = l->place.part;
-    if (w->kind->file && asprintf(&l->file, "%s/%s", l->place.part, w->kind->file) < 0) {
+    if (w->writer->file && asprintf(&l->file, "%s/%s", l->place.part, w->writer->file) < 0) {
         l->file = NULL;
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", l->place.part);
     }
@@ -73,8 +73,8 @@ int attn_live_open(struct attn_live *l, const struct attn_writing *w, const stru
     l->job = job_of(w, item, &l->record);
     l->job.to = to;
     l->job.team = team;
-    int rc = w->kind->each ? open_place(l, w, item->of.number, err) : ATTN_OK;
-    const struct attn_format *format = w->kind->each ? w->kind->each : w->kind->stack ? NULL : w->kind->stream;
+    int rc = w->writer->each ? open_place(l, w, item->of.number, err) : ATTN_OK;
+    const struct attn_format *format = w->writer->each ? w->writer->each : w->writer->stack ? NULL : w->writer->stream;
     if (!rc && format)
         rc = format->open(&l->self, &l->job, err);
     if (!rc)
@@ -114,19 +114,19 @@ static int tell(const struct attn_writing *w, const struct attn_item *item, size
 static int write_index(const struct attn_writing *w, const struct attn_sink_job *job, struct attn_err *err)
 {
     void *self;
-    int rc = w->kind->stream->open(&self, job, err);
+    int rc = w->writer->stream->open(&self, job, err);
     if (rc)
         return rc;
-    rc = w->kind->stream->finish(self, err);
-    w->kind->stream->close(self);
+    rc = w->writer->stream->finish(self, err);
+    w->writer->stream->close(self);
     return rc;
 }
 
 static void write_failure(const struct attn_writing *w, const struct attn_sink_job *job, const char *why)
 {
-    if (!w->kind->stream)
+    if (!w->writer->stream)
         attn_summary_failed(w->summary, job->to, job, why);
-    else if (w->kind->stream == &attn_format_tidy)
+    else if (w->writer->stream == &attn_format_tidy)
         attn_tidy_failed(job->to, job, why);
     else
         attn_doc_failed(job->to, job, why);
@@ -135,12 +135,12 @@ static void write_failure(const struct attn_writing *w, const struct attn_sink_j
 static int write_line(const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
                       const struct attn_sink_job *job, struct attn_err *err)
 {
-    bool inside = !attn_writer_has_directory(w->kind);
+    bool inside = !attn_writer_has_directory(w->writer);
     if (item->failure.code)
         return write_failure(w, job, item->failure.msg), ATTN_OK;
-    if (!w->kind->stream)
+    if (!w->writer->stream)
         return attn_summary_line(w->summary, i, job->to, job), ATTN_OK;
-    int rc = live || w->kind->stack ? ATTN_OK : tell(w, item, i, job->to, err);
+    int rc = live || w->writer->stack ? ATTN_OK : tell(w, item, i, job->to, err);
     return rc || inside ? rc : write_index(w, job, err);
 }
 
@@ -164,7 +164,7 @@ int attn_writing_lines(struct attn_lines_of *out, const struct attn_writing *w, 
     rc = write_line(w, item, i, live, &job, err);
     if (!rc)
         rc = attn_out_take(job.to, &out->line, &out->line_len, err);
-    if (!rc && w->summary && w->kind->stream) {
+    if (!rc && w->summary && w->writer->stream) {
         write_row(w, item, i, &job);
         rc = attn_out_take(job.to, &out->row, &out->row_len, err);
     }
@@ -180,8 +180,8 @@ void attn_writing_lines_free(struct attn_lines_of *l)
 
 void attn_writing_header(const struct attn_writing *w, struct attn_out *stream)
 {
-    if (!w->kind->stream)
+    if (!w->writer->stream)
         attn_summary_header(w->summary, stream);
-    else if (w->kind->stream == &attn_format_tidy)
+    else if (w->writer->stream == &attn_format_tidy)
         attn_out_str(stream, attn_tidy_header);
 }

@@ -21,7 +21,7 @@ const char *attn_writer_list(void);
 bool attn_writer_has_directory(const struct attn_writer *k);
 
 struct attn_writing {                   /* how all of them are written */
-    const struct attn_writer *kind;
+    const struct attn_writer *writer;
     struct attn_sink_job job;           /* but for what differs */
     const char *dir;                    /* of the directories */
     const struct attn_capture *capture;

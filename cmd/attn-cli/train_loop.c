@@ -136,7 +136,7 @@ static int take_steps(struct attn_train *t, struct train_progress *p, struct att
     size_t every = o.save_every.given ? (size_t)o.save_every.n : SAVE_EVERY, saved;
     struct attn_train_state s;
     attn_train_get(t, &s);
-    for (saved = s.step; s.step < s.steps && !stop_asked() && !train_progress_over(p, &o.max_seconds);) {
+    for (saved = s.step; s.step < s.steps && !stop_asked();) {
         int code = attn_train_step(t, err);
         attn_train_get(t, &s);
         if (!code)
@@ -159,7 +159,7 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     struct attn_train_state s;
     attn_train_get(t, &s);
     train_progress_start(&p, o.progress, &s);
-    stop_watch(0);
+    stop_watch(o.max_seconds.given ? (double)o.max_seconds.n : 0);
     if (take_steps(t, &p, err))
         return err->code;
     attn_train_get(t, &s);

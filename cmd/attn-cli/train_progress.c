@@ -76,8 +76,3 @@ void train_progress_end(struct train_progress *p)
         fputc('\n', stderr);
     p->shown = 0;
 }
-
-bool train_progress_over(const struct train_progress *p, const struct number *seconds)
-{
-    return seconds->given && now() - p->start >= (double)seconds->n;
-}

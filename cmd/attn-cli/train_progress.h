@@ -15,7 +15,5 @@ struct train_progress {
 void train_progress_start(struct train_progress *p, bool asked, const struct attn_train_state *s);
 void train_progress_show(struct train_progress *p, const struct attn_train_state *s);
 void train_progress_end(struct train_progress *p);
-/* Whether so many seconds are over, if they were given. */
-bool train_progress_over(const struct train_progress *p, const struct number *seconds);
 
 #endif

@@ -3,6 +3,7 @@
  * A burst is many items for one team, so that a thread that is held up costs what it would cost anybody. */
 #include "attn.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/memory.h"
 #include "base/target.h"
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -77,13 +77,6 @@ size_t attn_limits_caches(const struct attn_limits *l) { return l->caches; }
 size_t attn_limits_buffer(const struct attn_limits *l) { return l->bytes; }
 
 /* ---- bursts ---- */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void add_f32(void *ctx, size_t item, int worker)
 {
@@ -158,9 +151,9 @@ static const double MUCH = 1e12;
 
 static double time_team(struct attn_limits *l, size_t items, void (*work)(void *, size_t, int), void *ctx)
 {
-    double start = now();
+    double start = attn_clock_now();
     attn_team_run(l->team, items, MUCH, work, ctx);
-    return now() - start;
+    return attn_clock_now() - start;
 }
 
 static int measure_write(double *out, struct attn_limits *l, struct attn_err *err)

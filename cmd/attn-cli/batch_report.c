@@ -1,26 +1,19 @@
 #include "batch_report.h"
 
+#include "clock.h"
 #include "say.h"
 #include "table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FAILURES = 10 };                 /* said one by one; the output has all of them */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void batch_report_start(struct batch_report *r, const char *input, bool lines)
 {
     bool shows = lines || (!common.quiet && isatty(STDERR_FILENO));
-    *r = (struct batch_report){.input = input, .lines = lines, .shows = shows, .start = now(), .told = now()};
+    *r = (struct batch_report){.input = input, .lines = lines, .shows = shows, .start = clock_now(), .told = clock_now()};
 }
 
 static void wipe(struct batch_report *r)
@@ -38,17 +31,10 @@ static double done(const struct attn_batch_state *s)
     return s->all ? (double)s->read / (double)s->all : 0;
 }
 
-static int put_time(char *buf, size_t size, double seconds)
-{
-    uint64_t t = (uint64_t)(seconds + 0.5);
-    return t < 3600 ? snprintf(buf, size, "%" PRIu64 ":%02" PRIu64, t / 60, t % 60)
-                    : snprintf(buf, size, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, t / 3600, t / 60 % 60, t % 60);
-}
-
-/* "1200 of 5000 records, 612/s, 0:06 left" */
+/* "1200 of 5000 records, 612/s, 6 s left" */
 static void put_progress(char *buf, size_t size, const struct batch_report *r, const struct attn_batch_state *s)
 {
-    double spent = now() - r->start, part = done(s), new = (double)(s->records - s->before);
+    double spent = clock_now() - r->start, part = done(s), new = (double)(s->records - s->before);
     int n = s->total != UINT64_MAX ? snprintf(buf, size, "%" PRIu64 " of %" PRIu64 " records", s->records, s->total)
                                    : snprintf(buf, size, "%" PRIu64 " records", s->records);
     if (spent > 0)
@@ -58,7 +44,7 @@ static void put_progress(char *buf, size_t size, const struct batch_report *r, c
     double before = s->records ? part * (double)s->before / (double)s->records : 0;
     if (part > before && part < 1) {
         n += snprintf(buf + n, size - (size_t)n, ", ");
-        n += put_time(buf + n, size - (size_t)n, spent * (1 - part) / (part - before));
+        n += clock_put(buf + n, size - (size_t)n, spent * (1 - part) / (part - before));
         snprintf(buf + n, size - (size_t)n, " left");
     }
 }
@@ -67,9 +53,9 @@ void batch_report_progress(void *self, const struct attn_batch_state *s)
 {
     struct batch_report *r = self;
     char line[160];
-    if (!r->shows || now() - r->told < (r->lines ? 1 : 0.2))
+    if (!r->shows || clock_now() - r->told < (r->lines ? 1 : 0.2))
         return;
-    r->told = now();
+    r->told = clock_now();
     put_progress(line, sizeof line, r, s);
     if (r->lines) {
         fprintf(stderr, "%s\n", line);
@@ -125,6 +111,6 @@ void batch_report_estimate(const struct attn_batch_estimate *e)
     printf("\n%-10s %" PRIu64 "\n%-10s %" PRIu64 "\n", "tokens", e->tokens, "numbers", e->numbers);
     print_bytes("output", e->bytes);
     print_bytes("memory", e->memory);
-    put_time(time, sizeof time, e->seconds);
+    clock_put(time, sizeof time, e->seconds);
     printf("%-10s about %s\n", "time", e->seconds < 1 ? "a second" : time);
 }

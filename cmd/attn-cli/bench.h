@@ -58,7 +58,6 @@ struct result {
     size_t runs;
 };
 
-double bench_now(void);                 /* seconds */
 /* Fills w and returns its self, zeroed, which `end` frees; NULL: no memory. */
 void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *), void (*end)(void *),
                  struct attn_err *err);

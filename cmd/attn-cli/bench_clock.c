@@ -1,11 +1,11 @@
 /* bench_clock.c - samples, medians, and an end when somebody asks for it. */
 #include "bench.h"
 
+#include "clock.h"
 #include "say.h"
 
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { LEAST = 3, MOST = 1000, LIMIT_RUNS = 15, SHARE = 4 };       /* samples; a limit gets a quarter of the time */
 
@@ -30,13 +30,6 @@ void bench_catch_signals(void)
 int bench_signal(void)
 {
     return caught;
-}
-
-double bench_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *), void (*end)(void *),
@@ -74,11 +67,11 @@ static int sample_once(struct sample *out, const struct work *w, struct attn_err
 static int take(struct series *s, const struct work *w, struct attn_err *err)
 {
     struct sample sample;
-    double start = bench_now();
+    double start = clock_now();
     int code = sample_once(&sample, w, err);
     if (code)
         return code;
-    s->total += bench_now() - start;
+    s->total += clock_now() - start;
     s->value[s->n] = sample.value;
     s->seconds[s->n++] = sample.seconds;
     return ATTN_OK;

@@ -2,6 +2,7 @@
  * the writers again and again. */
 #include "bench.h"
 
+#include "clock.h"
 #include "say.h"
 
 #include <dirent.h>
@@ -141,12 +142,12 @@ static int tape_once(void *self, struct sample *out, struct attn_err *err)
         .format = t->stage->what, .path = t->out, .model = t->bench->model, .select = t->select, .tokens = t->tokens,
         .command = "bench", .threads = t->bench->threads};
     struct attn_sink *sink = NULL;
-    double start = bench_now();
+    double start = clock_now();
     int code = attn_sink_open(&sink, &o, err);
     if (!code)
         code = play(t, sink, err);
     attn_sink_close(sink);
-    out->seconds = bench_now() - start;
+    out->seconds = clock_now() - start;
     out->value = clear(t->out) / out->seconds / t->stage->scale;
     return code;
 }

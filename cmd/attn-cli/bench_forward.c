@@ -1,6 +1,7 @@
 /* bench_forward.c - the model at work: a text at once, many sentences, token after token. */
 #include "bench.h"
 
+#include "clock.h"
 #include "say.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 static struct sample rate(double amount, double start, const struct stage *s)
 {
-    double seconds = bench_now() - start;
+    double seconds = clock_now() - start;
     return (struct sample){amount / seconds / s->scale, seconds};
 }
 
@@ -47,7 +48,7 @@ static const char *prefill_lacks(const struct stage *s, const struct bench *b)
 static int prefill_once(void *self, struct sample *out, struct attn_err *err)
 {
     struct prefill *p = self;
-    double start = bench_now();
+    double start = clock_now();
     int code = attn_run_forward(p->run, p->ids, &p->seq, 1, err);
     *out = rate(p->flops, start, p->stage);
     return code;
@@ -112,7 +113,7 @@ static int keep(void *self, const struct attn_probe *p, struct attn_err *err)
 static int batch_once(void *self, struct sample *out, struct attn_err *err)
 {
     struct batch *b = self;
-    double start = bench_now();
+    double start = clock_now();
     int code = attn_run_forward(b->run, b->ids, b->seq, b->stage->n, err);
     *out = rate(b->flops, start, b->stage);
     return code;
@@ -212,7 +213,7 @@ static int decode_once(void *self, struct sample *out, struct attn_err *err)
         return err->code;
     size_t at = attn_kv_length(d->kv);
     const struct attn_seq seq = {.T = 1, .kv = d->kv};
-    double start = bench_now();
+    double start = clock_now();
     int code = attn_run_forward(d->step, d->ids + at, &seq, 1, err);
     *out = rate(bench_step_bytes(&d->bench->info, at + 1, d->bytes), start, d->stage);
     return code;

@@ -1,6 +1,7 @@
 /* bench_limits.c - what stages are held against: the library's limits, and an empty process. */
 #include "bench.h"
 
+#include "clock.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +13,11 @@ static const enum attn_limit library_limit[] = {
 static int limit_once(void *self, struct sample *out, struct attn_err *err)
 {
     const struct limit *l = self;
-    double start = bench_now();
+    double start = clock_now();
     *out = (struct sample){0};
     int code = attn_limits_measure(&out->value, l->bench->limits, l->which, l->bench->threads, err);
     out->value /= l->scale;
-    out->seconds = bench_now() - start;
+    out->seconds = clock_now() - start;
     return code;
 }
 

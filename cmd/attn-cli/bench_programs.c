@@ -1,6 +1,7 @@
 /* bench_programs.c - whole processes, from start to exit. */
 #include "bench.h"
 
+#include "clock.h"
 #include "say.h"
 
 #include <errno.h>
@@ -30,13 +31,13 @@ static int program_once(void *self, struct sample *out, struct attn_err *err)
     const struct program *p = self;
     posix_spawn_file_actions_t quiet;
     pid_t pid;
-    double start = bench_now();
+    double start = clock_now();
     posix_spawn_file_actions_init(&quiet);
     posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     errno = posix_spawn(&pid, p->argv[0], &quiet, NULL, (char *const *)p->argv, environ);
     int code = errno ? fail_errno(err, p->argv[0], "start") : wait_for(pid, p->argv[0], err);
     posix_spawn_file_actions_destroy(&quiet);
-    out->seconds = bench_now() - start;
+    out->seconds = clock_now() - start;
     out->value = 1e3 * out->seconds;
     return code;
 }

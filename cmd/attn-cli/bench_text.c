@@ -1,6 +1,7 @@
 /* bench_text.c - text to tokens: words of the vocabulary, as they stand in a text. */
 #include "bench.h"
 
+#include "clock.h"
 #include "say.h"
 
 #include <stdlib.h>
@@ -38,9 +39,9 @@ static int tokenize_once(void *self, struct sample *out, struct attn_err *err)
 {
     const struct text *t = self;
     struct attn_tokens *tokens;
-    double start = bench_now();
+    double start = clock_now();
     int code = attn_encode(&tokens, t->tokenizer, t->text, t->len, err);
-    out->seconds = bench_now() - start;
+    out->seconds = clock_now() - start;
     out->value = (double)t->len / out->seconds / t->stage->scale;
     if (!code)
         attn_tokens_free(tokens);

@@ -1,6 +1,7 @@
 /* bench_train.c - the loss and its gradients, as each step of a training needs them. */
 #include "bench.h"
 
+#include "clock.h"
 #include "say.h"
 
 #include <stdlib.h>
@@ -22,9 +23,9 @@ static const char *lacks(const struct stage *s, const struct bench *b)
 static int once(void *self, struct sample *out, struct attn_err *err)
 {
     struct train *t = self;
-    double loss, start = bench_now();
+    double loss, start = clock_now();
     int code = attn_gradient_run(t->gradient, &loss, t->ids, t->T, t->stage->n, err);
-    out->seconds = bench_now() - start;
+    out->seconds = clock_now() - start;
     out->value = t->flops / out->seconds / t->stage->scale;
     return code;
 }

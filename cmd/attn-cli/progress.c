@@ -1,23 +1,16 @@
 #include "progress.h"
 
+#include "clock.h"
 #include "table.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void progress_start(struct progress *p, const struct attn_model *m, bool wanted)
 {
     struct attn_info info;
     attn_model_info(m, &info);
-    *p = (struct progress){.on = wanted && !common.quiet && isatty(STDERR_FILENO), .layers = info.L, .start = now()};
+    *p = (struct progress){.on = wanted && !common.quiet && isatty(STDERR_FILENO), .layers = info.L, .start = clock_now()};
 }
 
 /* Every block ends with it, and nothing is computed for being shown it. */
@@ -31,7 +24,7 @@ static int watch(void *self, const struct attn_probe *probe, struct attn_err *er
 {
     (void)err;
     struct progress *p = self;
-    if (now() - p->start >= 1)
+    if (clock_now() - p->start >= 1)
         p->shown = fprintf(stderr, "\rlayer %d of %zu", probe->layer + 1, p->layers) - 1;
     return ATTN_OK;
 }

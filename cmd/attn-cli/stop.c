@@ -1,18 +1,12 @@
 #include "stop.h"
 
+#include "clock.h"
+
 #include <signal.h>
 #include <stddef.h>
-#include <time.h>
 
 static volatile sig_atomic_t caught;
 static double deadline;                 /* 0: none */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void note_signal(int number)
 {
@@ -34,12 +28,12 @@ static void catch_signal(int number)
 
 void stop_watch(double max_seconds)
 {
-    deadline = max_seconds > 0 ? now() + max_seconds : 0;
+    deadline = max_seconds > 0 ? clock_now() + max_seconds : 0;
     catch_signal(SIGINT);
     catch_signal(SIGTERM);
 }
 
 bool stop_asked(void)
 {
-    return caught || (deadline > 0 && now() >= deadline);
+    return caught || (deadline > 0 && clock_now() >= deadline);
 }

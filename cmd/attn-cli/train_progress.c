@@ -1,18 +1,11 @@
 #include "train_progress.h"
 
+#include "clock.h"
 #include "say.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void tell_plan(const struct attn_train_state *s)
 {
@@ -26,37 +19,29 @@ static void tell_plan(const struct attn_train_state *s)
 void train_progress_start(struct train_progress *p, bool asked, const struct attn_train_state *s)
 {
     bool terminal = isatty(STDERR_FILENO);
-    *p = (struct train_progress){.on = (asked || terminal) && !common.quiet, .terminal = terminal, .start = now(), .step = s->step,
+    *p = (struct train_progress){.on = (asked || terminal) && !common.quiet, .terminal = terminal, .start = clock_now(), .step = s->step,
                                  .tokens = s->tokens};
     if (p->on)
         tell_plan(s);
 }
 
-static int print_time(double seconds)
-{
-    unsigned long s = seconds < 1e9 ? (unsigned long)(seconds + 0.5) : 1000000000;
-    if (s >= 3600)
-        return fprintf(stderr, "%lu h %02lu min", s / 3600, s % 3600 / 60);
-    return s >= 60 ? fprintf(stderr, "%lu min %02lu s", s / 60, s % 60) : fprintf(stderr, "%lu s", s);
-}
-
 /* Returns its columns. */
 static int print_line(const struct train_progress *p, const struct attn_train_state *s, double seconds)
 {
+    char time[32];
     double done = (double)(s->step - p->step), left = (double)(s->steps - s->step);
     int n = fprintf(stderr, "step %zu of %zu  loss %.4f", s->step, s->steps, s->loss);
     if (!isnan(s->held_out))
         n += fprintf(stderr, "  held out %.4f (%.4f bits a byte)", s->held_out, s->bits_per_byte);
-    n += fprintf(stderr, "  %.0f tokens/s  ", (double)(s->tokens - p->tokens) / seconds);
-    n += print_time(left * seconds / done);
-    return n + fprintf(stderr, " left");
+    clock_put(time, sizeof time, left * seconds / done);
+    return n + fprintf(stderr, "  %.0f tokens/s  %s left", (double)(s->tokens - p->tokens) / seconds, time);
 }
 
 /* A line stays where something was measured; on a terminal others are overwritten. */
 void train_progress_show(struct train_progress *p, const struct attn_train_state *s)
 {
     const double often = p->terminal ? 0.2 : 10;        /* seconds */
-    double t = now();
+    double t = clock_now();
     bool stays = !isnan(s->held_out) || s->step == s->steps;
     if (!p->on || (!stays && t - p->last < often))
         return;

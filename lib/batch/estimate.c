@@ -2,8 +2,8 @@
 #include "attn.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "batch/engine.h"
 
@@ -12,13 +12,6 @@ enum { NPY_HEADER = 128, CSV_NUMBER = 12, TIDY_NUMBER = 70, FILE_ENTRY = 256 };
 static const double SAMPLE = 1;         /* seconds, or so, that records are run for */
 
 struct sample { uint64_t tokens, bytes, records; double seconds; };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* One pass, and its lines, which are thrown away. */
 static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t n, struct sample *s, struct attn_err *err)
@@ -57,10 +50,10 @@ static int run_some(struct attn_engine *e, struct sample *s, struct attn_err *er
     int rc = ATTN_OK;
     for (size_t at = 0, step; at < e->group.n && !rc && s->seconds < SAMPLE; at += step) {
         bool live;
-        double start = now();
+        double start = attn_clock_now();
         step = attn_runner_take(&e->runner, &e->group.item[at], e->group.n - at, &live);
         rc = live ? run_live(e, &e->group.item[at], s, err) : run_pass(e, &e->group.item[at], step, s, err);
-        s->seconds += now() - start;
+        s->seconds += attn_clock_now() - start;
     }
     return rc;
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "batch/describe.h"
@@ -17,13 +17,6 @@
 static const double SYNC = 2;           /* seconds from one time the disk has it all to the next */
 /* A number takes a core about as long as so many floating point operations to write, a record so many. */
 static const double NUMBER_COST = 500, RECORD_COST = 50000;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- opening --------------------------------------------------------------------------- */
 
@@ -78,7 +71,7 @@ int attn_output_start(struct attn_output *out, struct attn_err *err)
         rc = open_streams(out, err);
     if (!rc && out->stack)
         rc = attn_stack_continue(out->stack, (size_t)s->tokens, s->now.records, err);
-    out->synced = now();
+    out->synced = attn_clock_now();
     return rc;
 }
 
@@ -144,7 +137,7 @@ static int note(struct attn_output *out, bool disk, struct attn_err *err)
     s->now.summary_bytes = out->rows ? attn_out_bytes(out->rows) : 0;
     s->tokens = out->stack ? attn_stack_tokens(out->stack) : 0;
     if (disk)
-        out->synced = now();
+        out->synced = attn_clock_now();
     return rc ? rc : attn_journal_note(&out->journal, disk, err);
 }
 
@@ -178,7 +171,7 @@ int attn_output_put(struct attn_output *out, const struct attn_item *item, size_
     for (size_t i = 0; i < n; i++)
         attn_writing_lines_free(&j.written[i].lines);
     free(j.written);
-    return rc ? rc : note(out, now() - out->synced >= SYNC, err);
+    return rc ? rc : note(out, attn_clock_now() - out->synced >= SYNC, err);
 }
 
 bool attn_output_broken(const struct attn_output *out)

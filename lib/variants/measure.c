@@ -1,12 +1,12 @@
 /* measure.c - runs the sentence under each kind, compares with the model's own attention, and times it. */
 #include "variants/variants.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const double budget = 0.02;      /* seconds a kind is timed, at least one run */
 
@@ -137,13 +137,6 @@ static int compare_kind(struct hearing *g, struct attn_variant *v, struct attn_e
 
 /* ---- the clock ------------------------------------------------------------------------- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 struct stopwatch { double since, total; };
 
 static unsigned clock_wants(void *self, int act, int layer)
@@ -158,9 +151,9 @@ static int clock_watch(void *self, const struct attn_probe *p, struct attn_err *
     struct stopwatch *w = self;
     (void)err;
     if (p->act == ATTN_ACT_V)
-        w->since = now();
+        w->since = attn_clock_now();
     else
-        w->total += now() - w->since;
+        w->total += attn_clock_now() - w->since;
     return ATTN_OK;
 }
 
@@ -171,7 +164,7 @@ static int time_runs(struct attn_run *r, const int32_t *ids, size_t T, struct st
     const struct attn_seq seq = {.T = T};
     int rc = ATTN_OK;
     v->seconds = INFINITY;
-    for (double start = now(), end = start; !rc && (end == start || end < start + budget); end = now()) {
+    for (double start = attn_clock_now(), end = start; !rc && (end == start || end < start + budget); end = attn_clock_now()) {
         w->total = 0;
         rc = attn_run_forward(r, ids, &seq, 1, err);
         v->seconds = fmin(v->seconds, w->total);

@@ -151,18 +151,26 @@ steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/nul
 # Time limits are there to end what hangs, not to judge a busy machine.
 export CK_TIMEOUT_MULTIPLIER ?= 10
 run-tests: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
-	@set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
+	$(replay)
 	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $(suites)
+replay = @set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
+
+# Each suite by itself, side by side with make -j.  Sanitizers make a process grow with each suite, and the fork before each
+# test take longer than the test.
+every_suite := $(patsubst SUITE(%),%,$(shell cat tests/suites.inc))
+run-suites: $(readers:%=$(B)/replay_%) $(addprefix run-suite-,$(or $(suites),$(every_suite)))
+	$(replay)
+run-suite-%: $(B)/attn-cli $(B)/attn-tests
+	@ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $*
 
 asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
-# A fork of so large a process takes longer than most tests.
 asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
-	$(MAKE) flavour=asan run-tests
-	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests suites='gemm attention heads run'
+	$(MAKE) flavour=asan run-suites
+	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='gemm attention heads run'
 # Where threads work together; the rest would take it ten minutes more.
 tsan:
-	$(MAKE) flavour=tsan run-tests suites='team gemm heads attention kinds cross run lines writers sinks grad training batch generate'
+	$(MAKE) flavour=tsan run-suites suites='team gemm heads attention kinds cross run lines writers sinks grad training batch generate'
 
 fuzz:
 	$(MAKE) flavour=fuzz CC=clang run-fuzz
@@ -277,7 +285,7 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
-.PHONY: all docs gallery run test run-tests test-browser test-train test-kill test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
+.PHONY: all docs gallery run test run-tests run-suites test-browser test-train test-kill test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
     coverage walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -164,6 +164,7 @@ static int make_room(struct attn_run *r, struct attn_err *err)
     rc = attn_arena_make(&r->arena, err);
     if (rc)
         return rc;
+    attn_arena_large_pages(&r->arena);
     lay_out(&r->arena, r);
     attn_gemm_prepare(work(r));
     return ATTN_OK;

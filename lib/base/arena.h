@@ -17,8 +17,8 @@ float *attn_arena_f32(struct attn_arena *a, size_t n0, size_t n1, size_t n2);
 
 /* After the counting walk: gets the memory and rewinds. */
 int attn_arena_make(struct attn_arena *a, struct attn_err *err);
-/* Asks for large pages: for memory that is worked on for seconds, where finding its pages takes longer than
- * clearing a few more of them. */
+/* Asks for large pages, 2 MB each: finding the small ones of rows that lie far apart takes longer than clearing
+ * somewhat more than is used. */
 void attn_arena_large_pages(struct attn_arena *a);
 void attn_arena_free(struct attn_arena *a);
 

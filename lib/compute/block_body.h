@@ -25,7 +25,7 @@ static void widen_bf16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, f
     for (size_t k = 0; k < K; k++, x += ld, y += ATTN_PANEL) { \
         UNROLL for (size_t c = 0; c < ATTN_PANEL; c += LANES) \
             store(y + c, from(x + c)); \
-        ask(ahead, sizeof *x); \
+        ask(ahead, 1); \
     } \
 }
 BLOCK(block_f32, float, load) BLOCK(block_f16, uint16_t, from_f16) BLOCK(block_bf16, uint16_t, from_bf16)
@@ -58,12 +58,12 @@ static void last_bytes(const void **row, char (*room)[16], const void *const *x,
 static void turn_f32(float *y, const void *const *x, size_t n, struct attn_ahead *ahead)
 {
     v16 out[4];
-    size_t k = 0;
+    size_t k = 0, rate = ATTN_TURN * ONE / (n / 4 + 1);
     for (; k + 4 <= n; k += 4, y += 4 * ATTN_PANEL) {
         turn4(out, x, k * sizeof(float));
         UNROLL for (size_t i = 0; i < 4; i++)
             store(y + i * ATTN_PANEL, out[i]);
-        ask(ahead, 4);
+        ask_some(ahead, rate);
     }
     if (k < n) {
         char room[ATTN_TURN][16] = {{0}};
@@ -79,14 +79,14 @@ static void turn_f32(float *y, const void *const *x, size_t n, struct attn_ahead
 static void turn_bf16(float *y, const void *const *x, size_t n, struct attn_ahead *ahead)
 {
     v16 out[4];
-    size_t k = 0;
+    size_t k = 0, rate = ATTN_TURN * ONE / (n / 8 + 1);
     for (; k + 8 <= n; k += 8, y += 8 * ATTN_PANEL) {
         turn4(out, x, k * sizeof(uint16_t));
         UNROLL for (size_t i = 0; i < 4; i++) {
             store(y + 2 * i * ATTN_PANEL, even_bf16(out[i]));
             store(y + (2 * i + 1) * ATTN_PANEL, odd_bf16(out[i]));
         }
-        ask(ahead, 4);
+        ask_some(ahead, rate);
     }
     if (k < n) {
         char room[ATTN_TURN][16] = {{0}};
@@ -109,7 +109,7 @@ static void turn_f16(float *y, const void *const *x, size_t n, struct attn_ahead
         for (size_t l = 0; l < ATTN_TURN; l++) {
             widen_f16(wide[l], (const uint16_t *)x[l] + k, m);
             row[l] = wide[l];
-            ask(ahead, PART * sizeof(uint16_t) / 64);
+            ask_some(ahead, ONE * m / n);
         }
         turn_f32(y + k * ATTN_PANEL, row, m, &none);
     }

@@ -124,6 +124,7 @@ struct product {
 struct item { size_t i0, i1, j0, j1; float *sum; size_t ld; };
 
 static size_t up(size_t a, size_t b) { return (a + b - 1) / b; }
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- sums ---- */
 
@@ -147,15 +148,26 @@ static void add_pairs(const struct product *p, const struct item *it, const stru
                      attn_pairs_words(s->K), s->k > 0, ahead);
 }
 
-/* The slabs of an item in the order they lie in memory, as far as that goes; each is fetched while the one
- * before it is multiplied. */
-static struct attn_slab nth_slab(const struct product *p, const struct item *it, size_t n)
+/* What else an item needs soon: the next steps of its rows of x or, at the end, its rows of y.  Panel i fetches its share. */
+static struct attn_ahead rows_ahead(const struct product *p, const struct item *it, const struct attn_slab *s)
 {
-    size_t panels = it->j1 - it->j0, depth = p->cut->depth, depths = up(p->w->in, depth);
-    return p->w->by_output ? attn_slab_of(p->w, it->j0 + n / depths, n % depths * depth, depth)
-                           : attn_slab_of(p->w, it->j0 + n % panels, n / panels * depth, depth);
+    size_t panels = it->j1 - it->j0, i = s->j / PANEL - it->j0, rows = it->i1 - it->i0, size = sizeof *p->x;
+    size_t row = rows * i / panels, n = rows * (i + 1) / panels - row, k = s->k + s->K, words = p->cut == &pairs ? 2 : 1;
+    row += it->i0;
+    if (k < p->w->in)
+        return attn_vec_ahead(p->x + row * p->ldx + k / words, n, least(p->w->in - k, p->cut->depth) / words * size, p->ldx * size);
+    size_t j = it->j0 * PANEL, cols = least(it->j1 * PANEL, p->w->out) - j;
+    return attn_vec_ahead(p->y + row * p->ldy + j, n, cols * size, p->ldy * size);
 }
 
+/* Slab n of an item: all panels before the next steps, so that these steps of x stay near. */
+static struct attn_slab nth_slab(const struct product *p, const struct item *it, size_t n)
+{
+    size_t panels = it->j1 - it->j0, depth = p->cut->depth;
+    return attn_slab_of(p->w, it->j0 + n % panels, n / panels * depth, depth);
+}
+
+/* What comes next is fetched while a slab is multiplied. */
 static void sum_up(const struct product *p, const struct item *it)
 {
     size_t slabs = (it->j1 - it->j0) * up(p->w->in, p->cut->depth);
@@ -163,10 +175,11 @@ static void sum_up(const struct product *p, const struct item *it)
     if (slabs == 0)
         memset(it->sum, 0, (it->i1 - it->i0) * it->ld * sizeof *it->sum);
     for (size_t n = 1; n <= slabs; n++, s = next) {
-        struct attn_ahead ahead = {0};
+        struct attn_ahead rows = rows_ahead(p, it, &s), ahead = rows;
         if (n < slabs) {
             next = nth_slab(p, it, n);
             ahead = attn_slab_memory(p->w, &next);
+            ahead.then = &rows;
         }
         p->cut == &pairs ? add_pairs(p, it, &s, &ahead) : add_floats(p, it, &s, &ahead);
     }

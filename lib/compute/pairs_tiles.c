@@ -53,7 +53,7 @@ static void add_products(const float *x, size_t bytes, const float *w)
 void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                       struct attn_ahead *ahead)
 {
-    size_t steps = (n + SIDE - 1) / SIDE * (words / SIDE), each = (ahead->left + steps - 1) / steps;
+    size_t steps = (n + SIDE - 1) / SIDE * (words / SIDE), rate = ask_rate(ahead, steps);
     __asm__ volatile("" : : : "memory");    /* gcc's intrinsics do not say that they read memory */
     _tile_loadconfig(&eight_tiles);
     for (size_t i = 0; i < n; i += SIDE, y += SIDE * ldy, x += SIDE * ldx) {
@@ -63,7 +63,7 @@ void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const fl
             zero_sums();
         for (size_t k = 0; k < words; k += SIDE) {
             add_products(x + k, ldx * sizeof *x, w + k * ATTN_PANEL);
-            ask(ahead, each);
+            ask_some(ahead, rate);
         }
         store_sums(y, ldy * sizeof *y);
     }

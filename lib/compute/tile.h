@@ -6,13 +6,13 @@
 #ifndef ATTN_COMPUTE_TILE_H
 #define ATTN_COMPUTE_TILE_H
 
-enum { TILE = TILE_COLS * LANES, STEPS = 8 };  /* STEPS of k between two times of asking */
+enum { TILE = TILE_COLS * LANES };
 
 /* rows (at most TILE_ROWS, a constant where it is called) x TILE columns; row: from one row of x to the next,
  * step: to the next step of k, one of them the constant 1 */
 static inline __attribute__((always_inline))
 void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const float *w, size_t ldw,
-          size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t each)
+          size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
 {
     v16 acc[TILE_ROWS][TILE_COLS];
     const float *lower = x + 3 * row;   /* two pointers leave the registers to the sums */
@@ -28,8 +28,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const f
             UNROLL for (size_t c = 0; c < TILE_COLS; c++)
                 acc[r][c] = fma16(f, col[c], acc[r][c]);
         }
-        if (k % STEPS == 0)
-            ask(ahead, each);
+        ask_some(ahead, rate);
     }
     __asm__("" : "+r"(y));              /* else gcc keeps the addresses it loaded from in registers over the loop */
     UNROLL for (size_t r = 0; r < rows; r++, y += ldy)
@@ -38,9 +37,9 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const f
 }
 
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
-                                       size_t K, bool more, struct attn_ahead *ahead, size_t each) \
+                                       size_t K, bool more, struct attn_ahead *ahead, size_t rate) \
 { \
-    tile(y, ldy, x, ldx, 1, w, ldw, n, K, more, ahead, each); \
+    tile(y, ldy, x, ldx, 1, w, ldw, n, K, more, ahead, rate); \
 }
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
 #if TILE_ROWS == 6
@@ -54,13 +53,13 @@ ROWS_OF(4) ROWS_OF(5) ROWS_OF(6)
 static void panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_ahead *ahead)
 {
-    static void (*const tiles[])(float *, size_t, const float *, size_t, const float *, size_t, size_t, bool,
+    static void (*const by_rows[])(float *, size_t, const float *, size_t, const float *, size_t, size_t, bool,
                                  struct attn_ahead *, size_t) = {TILES};
-    size_t steps = (n + TILE_ROWS - 1) / TILE_ROWS * K * (ATTN_PANEL / TILE), each = (ahead->left * STEPS + steps - 1) / steps;
+    size_t tiles = (n + TILE_ROWS - 1) / TILE_ROWS * (ATTN_PANEL / TILE), rate = ask_rate(ahead, tiles * K);
     for (size_t j = 0; j < ATTN_PANEL; j += TILE)
         for (size_t i = 0, rows; i < n; i += rows) {
             rows = n - i < TILE_ROWS ? n - i : TILE_ROWS;
-            tiles[rows - 1](y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, K, more, ahead, each);
+            by_rows[rows - 1](y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, K, more, ahead, rate);
         }
 }
 

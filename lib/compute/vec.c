@@ -59,8 +59,8 @@ void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first,
 
 struct attn_ahead attn_vec_ahead(const void *at, size_t n, size_t bytes, size_t step)
 {
-    const size_t line = 64, width = (bytes + line - 1) / line;
-    return (struct attn_ahead){(uintptr_t)at, n * width, width, width, step - width * line};
+    const size_t line = 64, before = (uintptr_t)at % line;
+    return (struct attn_ahead){.at = (uintptr_t)at - before, .left = n, .bytes = before + bytes, .step = step};
 }
 
 void attn_vec_block(float *y, const void *x, enum attn_dtype type, size_t first, size_t ld, size_t K,

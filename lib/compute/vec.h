@@ -51,10 +51,9 @@ double attn_vec_squares(const float *x, size_t n);
  * x = x * keep - rate * m / (sqrt(v) * spread + eps).  The corrections of m and v are in rate and spread. */
 struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
 void attn_vec_adamw(const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n);
-/* Memory that will be read soon: lines of the cache, some side by side, then `jump` bytes on.  Functions
- * that take an `ahead` ask for it, a little at a time, while they do their own work. */
-struct attn_ahead { uintptr_t at; size_t left, row, width, jump; };
-/* n stretches of so many bytes, `step` bytes apart */
+/* Memory that will be read soon: so many stretches of some bytes, `step` bytes apart, and what comes after them.
+ * Functions that take an `ahead` ask for it, a little at a time, while they do their own work. */
+struct attn_ahead { uintptr_t at; size_t left, bytes, step, due; const struct attn_ahead *then; };
 struct attn_ahead attn_vec_ahead(const void *at, size_t n, size_t bytes, size_t step);
 
 /* y[K, 64] in f32 from K rows of 64 numbers of x, ld elements apart, from element `first` on. */

@@ -35,7 +35,7 @@ static inline size_t ask_rate(const struct attn_ahead *a, size_t parts)
 static inline void ask_some(struct attn_ahead *a, size_t rate)
 {
     a->due += rate;
-    if (a->due >= ONE) {
+    if (__builtin_expect(a->due >= ONE, 0)) {   /* registers are for those who work */
         ask(a, a->due / ONE);
         a->due %= ONE;
     }

@@ -5,7 +5,9 @@
 #ifndef ATTN_COMPUTE_STREAM_BODY_H
 #define ATTN_COMPUTE_STREAM_BODY_H
 
-enum { DEEP = 4 };                      /* steps of k for which sums are read and written once */
+/* Steps of k for which sums are read and written once: as many rows of w are read side by side.  With more rows of x
+ * their factors fill the registers. */
+enum { DEEP = 8, LESS_DEEP = 4 };
 
 /* y[rows, cols] += x[rows, deep] w[deep, cols], rows and deep constants where it is called; cols whole lanes */
 #define STREAM(name, type, from) \
@@ -32,23 +34,24 @@ void name##_steps(float *y, size_t ldy, const float *x, size_t ldx, const type *
     } \
 } \
 static inline __attribute__((always_inline)) \
-void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t K, size_t cols) \
+void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, size_t K, \
+                 size_t cols) \
 { \
     size_t k = 0; \
-    for (; k + DEEP <= K; k += DEEP) \
-        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, DEEP, cols); \
+    for (; k + deep <= K; k += deep) \
+        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, deep, cols); \
     for (; k < K; k++) \
         name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols); \
 } \
 static void name(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t n, size_t K, size_t cols) \
 { \
     switch (n) { \
-    case 1: name##_rows(y, ldy, x, ldx, w, ldw, 1, K, cols); break; \
-    case 2: name##_rows(y, ldy, x, ldx, w, ldw, 2, K, cols); break; \
-    case 3: name##_rows(y, ldy, x, ldx, w, ldw, 3, K, cols); break; \
-    case 4: name##_rows(y, ldy, x, ldx, w, ldw, 4, K, cols); break; \
-    case 5: name##_rows(y, ldy, x, ldx, w, ldw, 5, K, cols); break; \
-    default: name##_rows(y, ldy, x, ldx, w, ldw, ATTN_STREAM, K, cols); break; \
+    case 1: name##_rows(y, ldy, x, ldx, w, ldw, 1, DEEP, K, cols); break; \
+    case 2: name##_rows(y, ldy, x, ldx, w, ldw, 2, DEEP, K, cols); break; \
+    case 3: name##_rows(y, ldy, x, ldx, w, ldw, 3, LESS_DEEP, K, cols); break; \
+    case 4: name##_rows(y, ldy, x, ldx, w, ldw, 4, LESS_DEEP, K, cols); break; \
+    case 5: name##_rows(y, ldy, x, ldx, w, ldw, 5, LESS_DEEP, K, cols); break; \
+    default: name##_rows(y, ldy, x, ldx, w, ldw, ATTN_STREAM, LESS_DEEP, K, cols); break; \
     } \
 }
 STREAM(stream_f32, float, load) STREAM(stream_f16, uint16_t, from_f16) STREAM(stream_bf16, uint16_t, from_bf16)

@@ -132,6 +132,7 @@ START_TEST(a_sentence_is_watched)
     expect("\"$A\" plot $D/one/watch -o $D/h.png && \"$A\" plot $D/one/watch -o $D/h.svg && grep -o 'layer 1, head 3, step 12' $D/h.svg", 0,
            "step 12");
     expect("\"$A\" plot $D/one/watch --format html 2>&1", 2, "choose png, svg or term");
+    expect("\"$A\" plot $D/one 2>&1 | sed \"s|$D||g\"", 0, "/one: no .npy file in it, but a history of patterns: plot /one/watch");
 }
 END_TEST
 

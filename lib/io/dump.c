@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/grow.h"
@@ -250,6 +251,15 @@ static void take_steps(struct attn_dump *d)
     *steps = d->item[--d->n];
 }
 
+/* What a training leaves is no dump, but may hold one. */
+static bool holds_history(const char *dir)
+{
+    char *path = NULL;
+    bool there = asprintf(&path, "%s/watch/manifest.json", dir) >= 0 && access(path, R_OK) == 0;
+    free(path);
+    return there;
+}
+
 static int read_directory(struct attn_dump *d, const char *path, struct attn_err *err)
 {
     struct dirent **list;
@@ -257,6 +267,8 @@ static int read_directory(struct attn_dump *d, const char *path, struct attn_err
     if (n < 0)
         return attn_fail_errno(err, path, "list the directory");
     int rc = read_files(d, path, list, n, ".npy", err);
+    if (!rc && !d->n && holds_history(path))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: no .npy file in it, but a history of patterns: plot %s/watch", path, path);
     if (!rc && !d->n) {
         rc = read_files(d, path, list, n, ".csv", err);
         if (!rc)

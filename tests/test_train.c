@@ -161,6 +161,7 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"\"$A\" train -f README.md -o $D/m --config x.json --n-head 2 2>&1", 2, "--config and --n-head do not go together"},
     {"\"$A\" train -f README.md -o $D/m --vocab x --vocab-size 300 2>&1", 2, "--vocab and --vocab-size do not go together"},
     {"\"$A\" train -f README.md -o $D/m -s x 2>&1", 2, "--watch-every N and -s TEXT go together"},
+    {"\"$A\" train -f README.md -o $D/m --d-model 0 2>&1", 2, "--d-model: 0 is not in 1..2147483647"},
     {"\"$A\" train -f README.md -o $D/m --watch-every 5 2>&1", 2, "--watch-every N and -s TEXT go together"},
     {"\"$A\" train -f README.md -o $D/m --show pattern 2>&1", 2, "are for --watch-every"},
     {SMALL "-o $D/m --watch-every 5 -s '' 2>&1", 2, "the sentence to watch is empty"},

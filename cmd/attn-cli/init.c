@@ -33,7 +33,7 @@ static const struct option keys[] = {
     SIZE_OPTION("d-model", &k.d_model, "width of a token's row; without --family this has no default"),
     SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)"),
     SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)"),
-    SIZE_OPTION("d-mlp", &k.d_mlp, "width of the mlp; our own --mlp needs it"),
+    COUNT_OPTION("d-mlp", &k.d_mlp, "width of the mlp; our own --mlp needs it"),
     CHOICE_OPTION("position", &k.position, key_positions, "how positions get in: none (default), learned or rope"),
     CHOICE_OPTION("norm", &k.norm, key_norms, "what comes before each branch: none (default), layernorm or rmsnorm"),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)"),

@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-#define SIZE_OPTION(name, to, help) {0, name, OPT_NUMBER, to, "N", help, .max = INT32_MAX}
+#define SIZE_OPTION(name, to, help) {0, name, OPT_NUMBER, to, "N", help, .min = 1, .max = INT32_MAX}
+#define COUNT_OPTION(name, to, help) {0, name, OPT_NUMBER, to, "N", help, .max = INT32_MAX}
 #define REAL_OPTION(name, to, help) {0, name, OPT_REAL, to, "X", help, .flags = 0}
 #define CHOICE_OPTION(name, to, list, help) {0, name, OPT_CHOICE, to, "KIND", help, .choices = list}
 #define SWITCH_OPTION(name, to, help) {0, name, OPT_SWITCH, to, "true|false", help, .choices = key_truths}

@@ -31,7 +31,7 @@ const struct option train_model_options[] = {
     SIZE_OPTION("d-model", &k.d_model, "width of a token's row (default: 128)"),
     SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)"),
     SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)"),
-    SIZE_OPTION("d-mlp", &k.d_mlp, "width of the mlp (default: 4 d_model, with swiglu 3 d_model)"),
+    COUNT_OPTION("d-mlp", &k.d_mlp, "width of the mlp (default: 4 d_model, with swiglu 3 d_model)"),
     CHOICE_OPTION("position", &k.position, key_positions, "how positions get in: none, learned or rope (default: rope)"),
     CHOICE_OPTION("norm", &k.norm, key_norms, "what comes before each branch: none, layernorm or rmsnorm (default: rmsnorm)"),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)"),
@@ -50,7 +50,7 @@ const struct option train_step_options[] = {
      .max = INT32_MAX},
     REAL_OPTION("lr", &s.lr, "the highest learning rate (default: 0.001)"),
     REAL_OPTION("lr-end", &s.lr_end, "the last one, reached along a cosine, as a share of --lr (default: 0.1)"),
-    SIZE_OPTION("warmup", &s.warmup, "steps in which it rises to --lr (default: 100)"),
+    COUNT_OPTION("warmup", &s.warmup, "steps in which it rises to --lr (default: 100)"),
     REAL_OPTION("beta1", &s.beta1, "AdamW: how much of the mean gradient stays (default: 0.9)"),
     REAL_OPTION("beta2", &s.beta2, "AdamW: how much of the mean square stays (default: 0.95)"),
     REAL_OPTION("eps", &s.eps, "AdamW: what is added to its root (default: 1e-8)"),
@@ -60,9 +60,9 @@ const struct option train_step_options[] = {
     REAL_OPTION("dropout", &s.dropout, "share of the embedding, of attention weights and of what branches add that is dropped "
                 "(default: 0)"),
     REAL_OPTION("held-out", &s.held_out, "percent of the text, at its end, that is not trained on but measured (default: 5)"),
-    SIZE_OPTION("eval-every", &s.eval_every, "steps between measurements of it, besides the last; 0: none (default: 250)"),
+    COUNT_OPTION("eval-every", &s.eval_every, "steps between measurements of it, besides the last; 0: none (default: 250)"),
     REAL_OPTION("also-share", &s.also_share, "the share of contexts that come from --also (default: as its length has it)"),
-    SIZE_OPTION("seed", &s.seed, "decides the first weights, the contexts and what is dropped (default: 0)"),
+    COUNT_OPTION("seed", &s.seed, "decides the first weights, the contexts and what is dropped (default: 0)"),
     {0, "documents", OPT_CHOICE, &s.documents, "HOW", "part: a context is a document, or a piece of a longer one; join: contexts go "
      "on across <|endoftext|> (default: part)", .choices = documents},
     {0, "keep", OPT_CHOICE, &s.keep, "WHICH", "model.safetensors is the last model, or the one with the best held-out loss (default: "

@@ -31,14 +31,17 @@ static void widen_bf16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, f
 BLOCK(block_f32, float, load) BLOCK(block_f16, uint16_t, from_f16) BLOCK(block_bf16, uint16_t, from_bf16)
 #undef BLOCK
 
+/* Four numbers each of every fourth row, from row l on. */
+static inline v16 fourths(const void *const *row, size_t l, size_t byte)
+{
+    const char *a = row[l], *b = row[l + 4], *c = row[l + 8], *d = row[l + 12];
+    return quarters((const void *)(a + byte), (const void *)(b + byte), (const void *)(c + byte), (const void *)(d + byte));
+}
+
 /* Columns k.. k + 4 of sixteen rows, as rows. */
 static inline void turn4(v16 out[4], const void *const *row, size_t byte)
 {
-    const float *x[ATTN_TURN];
-    for (size_t l = 0; l < ATTN_TURN; l++)
-        x[l] = (const void *)((const char *)row[l] + byte);
-    v16 a = quarters(x[0], x[4], x[8], x[12]), b = quarters(x[1], x[5], x[9], x[13]);
-    v16 c = quarters(x[2], x[6], x[10], x[14]), d = quarters(x[3], x[7], x[11], x[15]);
+    v16 a = fourths(row, 0, byte), b = fourths(row, 1, byte), c = fourths(row, 2, byte), d = fourths(row, 3, byte);
     v16 ab = low(a, b), cd = low(c, d), AB = high(a, b), CD = high(c, d);
     out[0] = low2(ab, cd);
     out[1] = high2(ab, cd);
@@ -109,8 +112,8 @@ static void turn_f16(float *y, const void *const *x, size_t n, struct attn_ahead
         for (size_t l = 0; l < ATTN_TURN; l++) {
             widen_f16(wide[l], (const uint16_t *)x[l] + k, m);
             row[l] = wide[l];
-            ask_some(ahead, ONE * m / n);
         }
+        ask_some(ahead, ATTN_TURN * ONE * m / n);
         turn_f32(y + k * ATTN_PANEL, row, m, &none);
     }
 }

@@ -174,10 +174,10 @@ tsan:
 
 fuzz:
 	$(MAKE) flavour=fuzz CC=clang run-fuzz
-run-fuzz: $(readers:%=$(B)/fuzz_%)
-	@for r in $(readers); do c=$(B)/corpus/$$r; rm -rf $$c; mkdir -p $$c; cp tests/corpus/$$r/* $$c; \
-	    echo "  FUZZ $$r"; $(B)/fuzz_$$r -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || \
-	    { tail -n 50 $$c.log; exit 1; }; done
+run-fuzz: $(readers:%=run-fuzz-%)
+run-fuzz-%: $(B)/fuzz_%
+	@c=$(B)/corpus/$*; rm -rf $$c; mkdir -p $$c; cp tests/corpus/$*/* $$c; echo "  FUZZ $*"; \
+	    $< -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || { tail -n 50 $$c.log; exit 1; }
 
 test-browser: $(B)/attn-cli
 	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \

@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include "clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -148,16 +148,23 @@ static void add_pairs(const struct product *p, const struct item *it, const stru
                      attn_pairs_words(s->K), s->k > 0, ahead);
 }
 
-/* What else an item needs soon: the next steps of its rows of x or, at the end, its rows of y.  Panel i fetches its share. */
+static size_t columns(const struct product *p, const struct item *it)
+{
+    return least(it->j1 * PANEL, p->w->out) - it->j0 * PANEL;
+}
+
+/* What else an item needs soon: the next steps of its rows of x or, at the end, its rows of y.  The panel of slab s
+ * fetches its share of the rows. */
 static struct attn_ahead rows_ahead(const struct product *p, const struct item *it, const struct attn_slab *s)
 {
-    size_t panels = it->j1 - it->j0, i = s->j / PANEL - it->j0, rows = it->i1 - it->i0, size = sizeof *p->x;
-    size_t row = rows * i / panels, n = rows * (i + 1) / panels - row, k = s->k + s->K, words = p->cut == &pairs ? 2 : 1;
-    row += it->i0;
-    if (k < p->w->in)
-        return attn_vec_ahead(p->x + row * p->ldx + k / words, n, least(p->w->in - k, p->cut->depth) / words * size, p->ldx * size);
-    size_t j = it->j0 * PANEL, cols = least(it->j1 * PANEL, p->w->out) - j;
-    return attn_vec_ahead(p->y + row * p->ldy + j, n, cols * size, p->ldy * size);
+    const size_t size = sizeof *p->x, in_word = p->cut == &pairs ? 2 : 1;
+    size_t panels = it->j1 - it->j0, panel = s->j / PANEL - it->j0, rows = it->i1 - it->i0;
+    size_t row = it->i0 + rows * panel / panels, n = it->i0 + rows * (panel + 1) / panels - row, k = s->k + s->K;
+    if (k < p->w->in) {
+        size_t words = least(p->w->in - k, p->cut->depth) / in_word;
+        return attn_vec_ahead(p->x + row * p->ldx + k / in_word, n, words * size, p->ldx * size);
+    }
+    return attn_vec_ahead(p->y + row * p->ldy + it->j0 * PANEL, n, columns(p, it) * size, p->ldy * size);
 }
 
 /* Slab n of an item: all panels before the next steps, so that these steps of x stay near. */
@@ -203,7 +210,7 @@ static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t 
 {
     for (size_t j = 0, n; j < cols; j += n) {           /* what lies side by side in one go */
         size_t group = w->group ? w->group : w->out, left = group - (j0 + j) % group;
-        n = left < cols - j ? left : cols - j;
+        n = least(left, cols - j);
         attn_vec_widen(bias + j, w->bias.data, w->bias.type, attn_mat_place(w, j0 + j), n);
     }
 }
@@ -222,7 +229,7 @@ static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
 static void hand_out(const struct product *p, const struct item *it)
 {
     float bias[PANELS * PANEL];
-    size_t j = it->j0 * PANEL, cols = it->j1 * PANEL < p->w->out ? it->j1 * PANEL - j : p->w->out - j;
+    size_t j = it->j0 * PANEL, cols = columns(p, it);
     if (p->w->bias.data)
         widen_bias(bias, p->w, j, cols);
     for (size_t i = it->i0; i < it->i1; i++) {
@@ -239,8 +246,8 @@ static void one_item(void *ctx, size_t item, int worker)
     const struct product *p = ctx;
     _Alignas(LINE) float sum[SUMS];
     size_t j0 = item % p->strips * p->strip, i0 = item / p->strips * p->rows;
-    struct item it = {.i0 = i0, .i1 = p->n - i0 < p->rows ? p->n : i0 + p->rows,
-                      .j0 = j0, .j1 = p->panels - j0 < p->strip ? p->panels : j0 + p->strip, .sum = sum, .ld = p->cut->strip * PANEL};
+    struct item it = {.i0 = i0, .i1 = least(i0 + p->rows, p->n), .j0 = j0, .j1 = least(j0 + p->strip, p->panels), .sum = sum,
+                      .ld = p->cut->strip * PANEL};
     if (p->cut == &streamed)
         stream(p, &it);
     else
@@ -284,7 +291,7 @@ static size_t rows_for(const struct cut *c, size_t n)
 static size_t strip_for(const struct cut *c, size_t panels, size_t parts, size_t workers)
 {
     size_t strip = panels * parts / (workers > 1 ? c->items * workers : 1);
-    return strip < 1 ? 1 : strip < c->strip ? strip : c->strip;
+    return strip < 1 ? 1 : least(strip, c->strip);
 }
 
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,

@@ -54,7 +54,8 @@ static bool in_lines(const struct attn_mat *w)
 
 static bool may_stay(const struct attn_mat *w, const struct attn_slab *s, size_t rows)
 {
-    return w->type == ATTN_F32 && !w->by_output && s->cols == PANEL && (rows <= ATTN_SLAB_FEW || (rows <= ATTN_SLAB_SOME && in_lines(w)));
+    bool few = rows <= ATTN_SLAB_FEW || (rows <= ATTN_SLAB_SOME && in_lines(w));
+    return few && w->type == ATTN_F32 && !w->by_output && s->cols == PANEL;
 }
 
 struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round,

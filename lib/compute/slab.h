@@ -9,8 +9,9 @@ enum {
     ATTN_SLAB = 128,                    /* steps at most of one that is copied: 32 KB, in the first-level cache */
     ATTN_SLAB_PAIRS = 256,              /* and of one that is paired: 32 KB too */
     ATTN_SLAB_FEW = 6,                  /* rows whose products take less time than the copy of a slab */
-    ATTN_SLAB_SOME = 48                 /* rows that take less than it saves, where nothing else needs a copy: its rows lie in
-                                           so few places of the cache that they push each other out */
+    /* Rows whose products take less time than the copy saves: rows of a weight often lie so far apart that a slab's push
+     * each other out of the cache, where those of a copy stay. */
+    ATTN_SLAB_SOME = 48
 };
 
 /* Columns j.. of a panel, steps k.. of the chain. */

@@ -1,8 +1,8 @@
 /* tile.h - the product's inner loop: some rows of x against 16 or 64 columns of w, all sums in
  * registers over k.
  *
- * Included by vec_body.h alone.  While it multiplies it asks for the memory that is needed next, a
- * line or more a step, so that weights stream from memory while others are multiplied. */
+ * Included by vec_body.h and pairs_dots.c alone.  While it multiplies it asks for the memory that is needed next, some
+ * lines every few steps, so that weights stream from memory while others are multiplied. */
 #ifndef ATTN_COMPUTE_TILE_H
 #define ATTN_COMPUTE_TILE_H
 

@@ -30,13 +30,24 @@ static void put_number(void *x, enum attn_dtype type, size_t i, float f)
 
 static void turn_of(const struct vec_ops *set, enum attn_dtype type, float *y, const void *const *row, size_t n)
 {
-    struct attn_ahead ahead = attn_vec_ahead(row[0], 3, 100, 200);
     if (type == ATTN_F32)
-        set->turn_f32(y, row, n, &ahead);
+        set->turn_f32(y, row, n);
     else if (type == ATTN_F16)
-        set->turn_f16(y, row, n, &ahead);
+        set->turn_f16(y, row, n);
     else
-        set->turn_bf16(y, row, n, &ahead);
+        set->turn_bf16(y, row, n);
+}
+
+static void stream_of(const struct vec_ops *set, enum attn_dtype type, float *y, size_t ldy, const float *x, size_t ldx,
+                      const void *const *row, size_t n, size_t K)
+{
+    struct attn_ahead ahead = attn_vec_ahead(row[0], 19, 100, 100);
+    if (type == ATTN_F32)
+        set->stream_turned_f32(y, ldy, x, ldx, row, n, K, &ahead);
+    else if (type == ATTN_F16)
+        set->stream_turned_f16(y, ldy, x, ldx, row, n, K, &ahead);
+    else
+        set->stream_turned_bf16(y, ldy, x, ldx, row, n, K, &ahead);
 }
 
 START_TEST(turned)
@@ -59,6 +70,38 @@ START_TEST(turned)
                 ck_assert(y[k * LD + l] == number(l, k));
         ck_assert(isnan(y[n * LD]) && isnan(y[ATTN_TURN]));         /* and nothing else was written */
     }
+}
+END_TEST
+
+/* Sums of few rows of x with sixteen rows of w go on, each a chain over k. */
+START_TEST(streamed_by_outputs)
+{
+    enum { K = 150, LD = ATTN_TURN + 1 };
+    static float w[ATTN_TURN][K + 1], x[ATTN_STREAM][K];
+    const void *row[ATTN_TURN];
+    enum attn_dtype type = (enum attn_dtype)_i;
+    for (size_t l = 0; l < ATTN_TURN; l++) {
+        row[l] = (char *)w[l] + l % 2 * attn_dtype_size(type);
+        for (size_t k = 0; k < K; k++)
+            put_number((char *)w[l] + l % 2 * attn_dtype_size(type), type, k, number(l, k));
+    }
+    for (size_t i = 0; i < ATTN_STREAM; i++)
+        fill(x[i], K, (unsigned)i, 3);
+    for (int i = 0; i < n_sets * (K + 1); i++)
+        for (size_t n = 1; n <= ATTN_STREAM; n++) {
+            const struct vec_ops *set = sets[i % n_sets];
+            size_t steps = (size_t)(i / n_sets);
+            float y[ATTN_STREAM * LD];
+            for (size_t l = 0; l < n * LD; l++)
+                y[l] = (float)l;
+            stream_of(set, type, y, LD, x[0], K, row, n, steps);
+            for (size_t l = 0; l < n * LD; l++) {
+                float want = (float)l;
+                for (size_t k = 0; k < steps && l % LD < ATTN_TURN; k++)
+                    want = set->fused ? fmaf(x[l / LD][k], number(l % LD, k), want) : x[l / LD][k] * number(l % LD, k) + want;
+                ck_assert(memcmp(&y[l], &want, sizeof want) == 0);
+            }
+        }
 }
 END_TEST
 
@@ -309,6 +352,7 @@ Suite *suite_vec(void)
     tcase_add_unchecked_fixture(c, find_sets, NULL);
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, turned, ATTN_F32, ATTN_BF16 + 1);
+    tcase_add_loop_test(c, streamed_by_outputs, ATTN_F32, ATTN_BF16 + 1);
     tcase_add_test(c, rounded_to_bf16);
     tcase_add_test(c, softmax_is_right);
     tcase_add_test(c, softmax_divides_exactly);

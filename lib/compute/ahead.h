@@ -4,20 +4,27 @@
 
 #include "compute/vec.h"
 
-/* The next n stretches. */
+enum { LINE_BYTES = 64 };
+
+/* The next n lines of rows side by side: in a few long stretches at a time a processor goes on fetching by itself, and memory
+ * comes almost twice as fast as in one stretch after the other. */
 static inline void ask(struct attn_ahead *a, size_t n)
 {
-    for (; n; n--, a->left--) {
-        while (a->left == 0 && a->then) {
+    for (; n; n--) {
+        while (a->rows == 0 && a->then) {
             size_t due = a->due;
             *a = *a->then;
             a->due = due;
         }
-        if (a->left == 0)
-            return;
-        for (uintptr_t at = a->at; at < a->at + a->bytes; at += 64)
-            _mm_prefetch((const char *)at, _MM_HINT_T1);
-        a->at += a->step;
+        size_t rows = a->rows < ATTN_ABREAST ? a->rows : ATTN_ABREAST;
+        for (size_t r = 0; r < rows; r++)
+            _mm_prefetch((const char *)(a->at + r * a->step + a->done), _MM_HINT_T1);
+        a->done += LINE_BYTES;
+        if (a->done >= a->bytes) {
+            a->at += rows * a->step;
+            a->rows -= rows;
+            a->done = 0;
+        }
     }
 }
 
@@ -27,7 +34,7 @@ static inline size_t ask_rate(const struct attn_ahead *a, size_t parts)
 {
     size_t all = 0;
     for (const struct attn_ahead *p = a; p; p = p->then)
-        all += p->left;
+        all += (p->rows + ATTN_ABREAST - 1) / ATTN_ABREAST * ((p->bytes + LINE_BYTES - 1) / LINE_BYTES);
     return (all * ONE + parts - 1) / parts;
 }
 

@@ -1,7 +1,7 @@
 /* block_body.h - numbers as they are stored made float32: rows of them, and blocks of weights as the
  * inner loop wants them, [K, 64] side by side.
  *
- * Included by vec_body.h alone.  A block asks for as much of what comes next as it reads itself. */
+ * Included by vec_body.h alone. */
 #ifndef ATTN_COMPUTE_BLOCK_BODY_H
 #define ATTN_COMPUTE_BLOCK_BODY_H
 
@@ -20,13 +20,11 @@ static void widen_f16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, fr
 static void widen_bf16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, from_bf16); }
 
 /* K rows of 64 numbers that lie ld apart. */
-#define BLOCK(name, type, from) static void name(float *y, const type *x, size_t ld, size_t K, struct attn_ahead *ahead) \
+#define BLOCK(name, type, from) static void name(float *y, const type *x, size_t ld, size_t K) \
 { \
-    for (size_t k = 0; k < K; k++, x += ld, y += ATTN_PANEL) { \
+    for (size_t k = 0; k < K; k++, x += ld, y += ATTN_PANEL) \
         UNROLL for (size_t c = 0; c < ATTN_PANEL; c += LANES) \
             store(y + c, from(x + c)); \
-        ask(ahead, 1); \
-    } \
 }
 BLOCK(block_f32, float, load) BLOCK(block_f16, uint16_t, from_f16) BLOCK(block_bf16, uint16_t, from_bf16)
 #undef BLOCK
@@ -58,15 +56,14 @@ static void last_bytes(const void **row, char (*room)[16], const void *const *x,
     }
 }
 
-static void turn_f32(float *y, const void *const *x, size_t n, struct attn_ahead *ahead)
+static void turn_f32(float *y, const void *const *x, size_t n)
 {
     v16 out[4];
-    size_t k = 0, rate = ATTN_TURN * ONE / (n / 4 + 1);
+    size_t k = 0;
     for (; k + 4 <= n; k += 4, y += 4 * ATTN_PANEL) {
         turn4(out, x, k * sizeof(float));
         UNROLL for (size_t i = 0; i < 4; i++)
             store(y + i * ATTN_PANEL, out[i]);
-        ask_some(ahead, rate);
     }
     if (k < n) {
         char room[ATTN_TURN][16] = {{0}};
@@ -79,17 +76,16 @@ static void turn_f32(float *y, const void *const *x, size_t n, struct attn_ahead
 }
 
 /* Two of them turn as one number. */
-static void turn_bf16(float *y, const void *const *x, size_t n, struct attn_ahead *ahead)
+static void turn_bf16(float *y, const void *const *x, size_t n)
 {
     v16 out[4];
-    size_t k = 0, rate = ATTN_TURN * ONE / (n / 8 + 1);
+    size_t k = 0;
     for (; k + 8 <= n; k += 8, y += 8 * ATTN_PANEL) {
         turn4(out, x, k * sizeof(uint16_t));
         UNROLL for (size_t i = 0; i < 4; i++) {
             store(y + 2 * i * ATTN_PANEL, even_bf16(out[i]));
             store(y + (2 * i + 1) * ATTN_PANEL, odd_bf16(out[i]));
         }
-        ask_some(ahead, rate);
     }
     if (k < n) {
         char room[ATTN_TURN][16] = {{0}};
@@ -101,20 +97,18 @@ static void turn_bf16(float *y, const void *const *x, size_t n, struct attn_ahea
     }
 }
 
-static void turn_f16(float *y, const void *const *x, size_t n, struct attn_ahead *ahead)
+static void turn_f16(float *y, const void *const *x, size_t n)
 {
     enum { PART = 64 };
     float wide[ATTN_TURN][PART];
     const void *row[ATTN_TURN];
-    struct attn_ahead none = {0};
     for (size_t k = 0, m; k < n; k += m) {
         m = n - k < PART ? n - k : PART;
         for (size_t l = 0; l < ATTN_TURN; l++) {
             widen_f16(wide[l], (const uint16_t *)x[l] + k, m);
             row[l] = wide[l];
         }
-        ask_some(ahead, ATTN_TURN * ONE * m / n);
-        turn_f32(y + k * ATTN_PANEL, row, m, &none);
+        turn_f32(y + k * ATTN_PANEL, row, m);
     }
 }
 

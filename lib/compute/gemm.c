@@ -102,11 +102,12 @@ static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const flo
 /* ---- a product ---- */
 
 /* How large a piece may be: rows in whole tiles and panels of an item, steps of k of a slab; and how many items a worker
- * should find.  Pairs are multiplied faster than they are made, and than sums are read and written: slabs serve more rows,
- * and are deeper.  What is streamed is read in stretches as long as there can be. */
+ * should find.  Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are
+ * shallower so that those of a strip stay near.  Pairs are multiplied faster than they are made, and than sums are read and
+ * written: slabs serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
 struct cut { size_t rows, tile, strip, depth, items; };
-static const struct cut floats = {192, 6, 4, ATTN_SLAB, 3}, pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS, 3},
-                        streamed = {ATTN_STREAM, 1, PANELS, ATTN_SLAB, 2};
+static const struct cut floats = {192, 6, 4, ATTN_SLAB, 3}, few = {48, 6, PANELS, ATTN_SLAB / 2, 2},
+                        pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS, 3}, streamed = {ATTN_STREAM, 1, PANELS, ATTN_SLAB, 2};
 
 struct product {
     float *y; size_t ldy;
@@ -114,6 +115,7 @@ struct product {
     const struct cut *cut;
     size_t n, rows;                     /* all rows; rows of one item */
     size_t panels, strip, strips;       /* all; of one item; so many items side by side */
+    size_t items, workers;
     const struct attn_mat *w;
     enum attn_tail tail;
     bool bf16;
@@ -121,10 +123,17 @@ struct product {
 
 /* Rows i0..i1 of panels j0..j1 and their sums so far, [i1 - i0, ld]: side by side, because y's rows
  * may lie so far apart that they fight for the same places in a cache. */
-struct item { size_t i0, i1, j0, j1; float *sum; size_t ld; };
+struct item { size_t n, i0, i1, j0, j1; float *sum; size_t ld; };
 
 static size_t up(size_t a, size_t b) { return (a + b - 1) / b; }
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+static struct item item_of(const struct product *p, size_t n)
+{
+    size_t j0 = n % p->strips * p->strip, i0 = n / p->strips * p->rows;
+    return (struct item){.n = n, .i0 = i0, .i1 = least(i0 + p->rows, p->n), .j0 = j0, .j1 = least(j0 + p->strip, p->panels),
+                         .ld = p->cut->strip * PANEL};
+}
 
 /* ---- sums ---- */
 
@@ -133,7 +142,7 @@ static void add_floats(const struct product *p, const struct item *it, const str
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
     size_t n = it->i1 - it->i0;
-    struct attn_floats w = attn_slab_floats(copy, p->w, s, n, p->bf16, ahead);
+    struct attn_floats w = attn_slab_floats(copy, p->w, s, n, p->bf16);
     multiply(it->sum + s->j - it->j0 * PANEL, it->ld, p->x + it->i0 * p->ldx + s->k, p->ldx, w.at, w.ld, n, s->K,
              s->k > 0, ahead);
 }
@@ -153,13 +162,13 @@ static size_t columns(const struct product *p, const struct item *it)
     return least(it->j1 * PANEL, p->w->out) - it->j0 * PANEL;
 }
 
-/* What else an item needs soon: the next steps of its rows of x or, at the end, its rows of y.  The panel of slab s
- * fetches its share of the rows. */
-static struct attn_ahead rows_ahead(const struct product *p, const struct item *it, const struct attn_slab *s)
+/* ---- what is fetched meanwhile: part `part` of so many of what is needed for steps k.. ---- */
+
+/* The next steps of the item's rows of x or, at the end, its rows of y. */
+static struct attn_ahead rows_ahead(const struct product *p, const struct item *it, size_t k, size_t part, size_t parts)
 {
     const size_t size = sizeof *p->x, in_word = p->cut == &pairs ? 2 : 1;
-    size_t panels = it->j1 - it->j0, panel = s->j / PANEL - it->j0, rows = it->i1 - it->i0;
-    size_t row = it->i0 + rows * panel / panels, n = it->i0 + rows * (panel + 1) / panels - row, k = s->k + s->K;
+    size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, n = it->i0 + rows * (part + 1) / parts - row;
     if (k < p->w->in) {
         size_t words = least(p->w->in - k, p->cut->depth) / in_word;
         return attn_vec_ahead(p->x + row * p->ldx + k / in_word, n, words * size, p->ldx * size);
@@ -167,29 +176,33 @@ static struct attn_ahead rows_ahead(const struct product *p, const struct item *
     return attn_vec_ahead(p->y + row * p->ldy + it->j0 * PANEL, n, columns(p, it) * size, p->ldy * size);
 }
 
-/* Slab n of an item: all panels before the next steps, so that these steps of x stay near. */
-static struct attn_slab nth_slab(const struct product *p, const struct item *it, size_t n)
+/* The next steps of the item's panels of w or, at the end, the first ones of the item that this thread will probably take. */
+static struct attn_ahead weights_ahead(const struct product *p, const struct item *it, size_t k, size_t part, size_t parts)
 {
-    size_t panels = it->j1 - it->j0, depth = p->cut->depth;
-    return attn_slab_of(p->w, it->j0 + n % panels, n / panels * depth, depth);
+    struct item next = *it;
+    if (k >= p->w->in) {
+        if (it->n + p->workers >= p->items)
+            return (struct attn_ahead){0};
+        next = item_of(p, it->n + p->workers);
+        k = 0;
+    }
+    struct attn_slab all = {next.j0 * PANEL, columns(p, &next), k, least(p->w->in - k, p->cut->depth)};
+    return attn_slab_memory(p->w, &all, part, parts);
 }
 
-/* What comes next is fetched while a slab is multiplied. */
+/* All panels before the next steps, so that these steps of x stay near.  What comes next is fetched meanwhile. */
 static void sum_up(const struct product *p, const struct item *it)
 {
-    size_t slabs = (it->j1 - it->j0) * up(p->w->in, p->cut->depth);
-    struct attn_slab s = nth_slab(p, it, 0), next;
-    if (slabs == 0)
+    size_t panels = it->j1 - it->j0;
+    if (p->w->in == 0)
         memset(it->sum, 0, (it->i1 - it->i0) * it->ld * sizeof *it->sum);
-    for (size_t n = 1; n <= slabs; n++, s = next) {
-        struct attn_ahead rows = rows_ahead(p, it, &s), ahead = rows;
-        if (n < slabs) {
-            next = nth_slab(p, it, n);
-            ahead = attn_slab_memory(p->w, &next);
+    for (size_t k = 0; k < p->w->in; k += p->cut->depth)
+        for (size_t j = 0; j < panels; j++) {
+            struct attn_slab s = attn_slab_of(p->w, it->j0 + j, k, p->cut->depth);
+            struct attn_ahead rows = rows_ahead(p, it, k + s.K, j, panels), ahead = weights_ahead(p, it, k + s.K, j, panels);
             ahead.then = &rows;
+            p->cut == &pairs ? add_pairs(p, it, &s, &ahead) : add_floats(p, it, &s, &ahead);
         }
-        p->cut == &pairs ? add_pairs(p, it, &s, &ahead) : add_floats(p, it, &s, &ahead);
-    }
 }
 
 /* The same of few rows, but for columns that fill no panel. */
@@ -245,9 +258,8 @@ static void one_item(void *ctx, size_t item, int worker)
     (void)worker;
     const struct product *p = ctx;
     _Alignas(LINE) float sum[SUMS];
-    size_t j0 = item % p->strips * p->strip, i0 = item / p->strips * p->rows;
-    struct item it = {.i0 = i0, .i1 = least(i0 + p->rows, p->n), .j0 = j0, .j1 = least(j0 + p->strip, p->panels), .sum = sum,
-                      .ld = p->cut->strip * PANEL};
+    struct item it = item_of(p, item);
+    it.sum = sum;
     if (p->cut == &streamed)
         stream(p, &it);
     else
@@ -302,13 +314,16 @@ void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t
     struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .w = w, .cut = &floats, .tail = tail};
     if (rounded)
         round_rows(&p, t, rounded);
-    else if (attn_stream_serves(w, n) && share_of_libxsmm(n).rows == 0)
+    else if (attn_stream_serves(n) && share_of_libxsmm(n).rows == 0)
         p.cut = &streamed;
-    size_t workers = (size_t)attn_team_size(t);
+    else if (n <= few.rows)
+        p.cut = &few;
+    p.workers = (size_t)attn_team_size(t);
     p.rows = rows_for(p.cut, n);
     p.panels = up(w->out, PANEL);
-    p.strip = strip_for(p.cut, p.panels, up(n, p.rows), workers);
+    p.strip = strip_for(p.cut, p.panels, up(n, p.rows), p.workers);
     p.strips = up(p.panels, p.strip);
+    p.items = p.strips * up(n, p.rows);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
-    attn_team_run(t, p.strips * up(n, p.rows), 2.0 * rows * (double)w->in * (double)w->out, one_item, &p);
+    attn_team_run(t, p.items, 2.0 * rows * (double)w->in * (double)w->out, one_item, &p);
 }

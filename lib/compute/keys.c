@@ -34,10 +34,9 @@ static void put_one(const struct attn_keys *to, size_t at, const float *k)
 static void turn(const struct attn_keys *to, size_t at, const float *k, size_t ld, size_t n)
 {
     const void *row[ATTN_TURN];
-    struct attn_ahead none = {0};
     for (size_t l = 0; l < ATTN_TURN; l++)
         row[l] = k + (l < n ? l : n - 1) * ld;
-    attn_vec_turn(to->k + at / PANEL * PANEL * to->dh + at % PANEL, row, ATTN_F32, to->dh, &none);
+    attn_vec_turn(to->k + at / PANEL * PANEL * to->dh + at % PANEL, row, ATTN_F32, to->dh);
 }
 
 void attn_keys_put(const struct attn_keys *to, size_t first, const float *k, size_t ld, size_t n)
@@ -78,10 +77,9 @@ void attn_keys_row(float *to, const struct attn_keys *from, size_t at)
 static void gather_rows(float *to, const struct attn_keys *from, const size_t *list, size_t n)
 {
     const void *row[ATTN_TURN];
-    struct attn_ahead none = {0};
     for (size_t l = 0; l < ATTN_TURN; l++)
         row[l] = from->rows + list[l < n ? l : n - 1] * from->ldk;
-    attn_vec_turn(to, row, ATTN_F32, from->dh, &none);
+    attn_vec_turn(to, row, ATTN_F32, from->dh);
 }
 
 static void gather_columns(float *to, const struct attn_keys *from, const size_t *list, size_t n)

@@ -20,10 +20,9 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static void sum_up(const struct job *j, float *sum, const float *x, size_t n, size_t panel)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
-    struct attn_ahead none = {0};
     for (size_t k = 0; k < j->w->n; k += ATTN_SLAB) {
         struct attn_slab s = attn_slab_of(&j->view, panel, k, ATTN_SLAB);
-        struct attn_floats w = attn_slab_floats(copy, &j->view, &s, n, false, &none);
+        struct attn_floats w = attn_slab_floats(copy, &j->view, &s, n, false);
         attn_vec_outer(sum, PANEL, x + k * j->x->ld, j->x->ld, w.at, w.ld, n, s.K);
     }
 }

@@ -41,7 +41,7 @@ void attn_pairs_block(float *y, const float *x, size_t ldx, size_t K, struct att
     size_t words = attn_pairs_words(K), k = 0;
     for (; k < (K + 1) / 2; k++, y += ATTN_PANEL) {
         pair_rows(y, x + 2 * k * ldx, 2 * k + 1 < K ? x + (2 * k + 1) * ldx : none);
-        ask(ahead, 2);
+        ask(ahead, 1);
     }
     memset(y, 0, (words - k) * ATTN_PANEL * sizeof *y);
 }

@@ -12,19 +12,20 @@ struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, 
     return (struct attn_slab){j, cols < PANEL ? cols : PANEL, k, K < depth ? K : depth};
 }
 
-struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s)
+struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts)
 {
     const char *data = w->data;
-    size_t size = attn_dtype_size(w->type);
+    size_t size = attn_dtype_size(w->type), rows = w->by_output ? s->cols : s->K;
+    size_t row = rows * part / parts, n = rows * (part + 1) / parts - row;
     if (w->by_output)
-        return attn_vec_ahead(data + (attn_mat_place(w, s->j) * w->ld + s->k) * size, s->cols, s->K * size, w->ld * size);
-    return attn_vec_ahead(data + (s->k * w->ld + s->j) * size, s->K, s->cols * size, w->ld * size);
+        return attn_vec_ahead(data + (attn_mat_place(w, s->j + row) * w->ld + s->k) * size, n, s->K * size, w->ld * size);
+    return attn_vec_ahead(data + ((s->k + row) * w->ld + s->j) * size, n, s->cols * size, w->ld * size);
 }
 
-static void copy_rows(float *to, const struct attn_mat *w, const struct attn_slab *s, struct attn_ahead *ahead)
+static void copy_rows(float *to, const struct attn_mat *w, const struct attn_slab *s)
 {
     if (s->cols == PANEL) {
-        attn_vec_block(to, w->data, w->type, s->k * w->ld + s->j, w->ld, s->K, ahead);
+        attn_vec_block(to, w->data, w->type, s->k * w->ld + s->j, w->ld, s->K);
         return;
     }
     memset(to, 0, s->K * PANEL * sizeof *to);
@@ -33,7 +34,7 @@ static void copy_rows(float *to, const struct attn_mat *w, const struct attn_sla
 }
 
 /* The same of a weight stored [out, in]. */
-static void copy_turned(float *to, const struct attn_mat *w, const struct attn_slab *s, struct attn_ahead *ahead)
+static void copy_turned(float *to, const struct attn_mat *w, const struct attn_slab *s)
 {
     static const float none[ATTN_SLAB];
     const void *row[ATTN_TURN];
@@ -42,34 +43,23 @@ static void copy_turned(float *to, const struct attn_mat *w, const struct attn_s
             size_t at = j + l < s->cols ? attn_mat_place(w, s->j + j + l) * w->ld + s->k : 0;
             row[l] = j + l < s->cols ? (const char *)w->data + at * attn_dtype_size(w->type) : (const void *)none;
         }
-        attn_vec_turn(to + j, row, w->type, s->K, ahead);
+        attn_vec_turn(to + j, row, w->type, s->K);
     }
-}
-
-/* Sixteen columns never lie across two lines of the cache.  Files promise 8 bytes. */
-static bool in_lines(const struct attn_mat *w)
-{
-    return (uintptr_t)w->data % LINE == 0 && w->ld % (LINE / sizeof(float)) == 0;
 }
 
 static bool may_stay(const struct attn_mat *w, const struct attn_slab *s, size_t rows)
 {
-    bool few = rows <= ATTN_SLAB_FEW || (rows <= ATTN_SLAB_SOME && in_lines(w));
-    return few && w->type == ATTN_F32 && !w->by_output && s->cols == PANEL;
+    return rows <= ATTN_SLAB_FEW && w->type == ATTN_F32 && !w->by_output && s->cols == PANEL;
 }
 
-struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round,
-                                    struct attn_ahead *ahead)
+struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round)
 {
-    struct attn_ahead none = {0};
-    /* What is to come is asked for in the longer loop: this one for few rows, else that over rows. */
-    struct attn_ahead *copying = rows <= ATTN_SLAB_FEW ? ahead : &none;
     if (!round && may_stay(w, s, rows))
         return (struct attn_floats){(const float *)w->data + s->k * w->ld + s->j, w->ld};
     if (w->by_output)
-        copy_turned(copy, w, s, copying);
+        copy_turned(copy, w, s);
     else
-        copy_rows(copy, w, s, copying);
+        copy_rows(copy, w, s);
     if (round && w->type != ATTN_BF16)
         attn_vec_round(copy, copy, s->K * PANEL);
     return (struct attn_floats){copy, PANEL};
@@ -78,10 +68,9 @@ struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const
 void attn_slab_words(float *words, const struct attn_mat *w, const struct attn_slab *s, struct attn_ahead *ahead)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
-    struct attn_ahead none = {0};
     for (size_t k = 0; k < s->K; k += ATTN_SLAB) {
         struct attn_slab part = {s->j, s->cols, s->k + k, s->K - k < ATTN_SLAB ? s->K - k : ATTN_SLAB};
-        struct attn_floats from = attn_slab_floats(copy, w, &part, 0, false, ahead);
-        attn_pairs_block(words + k / 2 * PANEL, from.at, from.ld, part.K, from.at == copy ? &none : ahead);
+        struct attn_floats from = attn_slab_floats(copy, w, &part, 0, false);
+        attn_pairs_block(words + k / 2 * PANEL, from.at, from.ld, part.K, ahead);
     }
 }

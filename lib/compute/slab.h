@@ -8,10 +8,9 @@
 enum {
     ATTN_SLAB = 128,                    /* steps at most of one that is copied: 32 KB, in the first-level cache */
     ATTN_SLAB_PAIRS = 256,              /* and of one that is paired: 32 KB too */
-    ATTN_SLAB_FEW = 6,                  /* rows whose products take less time than the copy of a slab */
-    /* Rows whose products take less time than the copy saves: rows of a weight often lie so far apart that a slab's push
-     * each other out of the cache, where those of a copy stay. */
-    ATTN_SLAB_SOME = 48
+    /* Rows of x whose products take less time than the copy saves: rows of a weight often lie so far apart that a slab's
+     * push each other out of the cache, where those of a copy stay. */
+    ATTN_SLAB_FEW = 6
 };
 
 /* Columns j.. of a panel, steps k.. of the chain. */
@@ -19,14 +18,13 @@ struct attn_slab { size_t j, cols, k, K; };
 
 /* Of at most `depth` steps. */
 struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth);
-/* Where it lies, but for places that are not side by side. */
-struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s);
+/* Where part `part` of so many of its rows lie, but for places that are not side by side. */
+struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts);
 
 /* [K, 64] of float32, zeros to the right of the last column: where it lies in the file or, where that would not do or not pay
  * for `rows` rows, in copy[ATTN_SLAB * 64], rounded to bf16 when `round`. */
 struct attn_floats { const float *at; size_t ld; };
-struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round,
-                                    struct attn_ahead *ahead);
+struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round);
 /* The same in pairs (pairs.h), words[words(K), 64]. */
 void attn_slab_words(float *words, const struct attn_mat *w, const struct attn_slab *s, struct attn_ahead *ahead);
 

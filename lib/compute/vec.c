@@ -57,31 +57,34 @@ void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first,
         ops()->widen_bf16(y, (const uint16_t *)x + first, n);
 }
 
-struct attn_ahead attn_vec_ahead(const void *at, size_t n, size_t bytes, size_t step)
+struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size_t step)
 {
     const size_t line = 64, before = (uintptr_t)at % line;
-    return (struct attn_ahead){.at = (uintptr_t)at - before, .left = n, .bytes = before + bytes, .step = step};
+    if (bytes == step && rows > ATTN_ABREAST) {         /* nothing between them: longer rows */
+        bytes = step = (rows * bytes / ATTN_ABREAST + line - 1) / line * line;
+        rows = ATTN_ABREAST;
+    }
+    return (struct attn_ahead){.at = (uintptr_t)at - before, .rows = rows, .bytes = before + bytes, .step = step};
 }
 
-void attn_vec_block(float *y, const void *x, enum attn_dtype type, size_t first, size_t ld, size_t K,
-                    struct attn_ahead *ahead)
+void attn_vec_block(float *y, const void *x, enum attn_dtype type, size_t first, size_t ld, size_t K)
 {
     if (type == ATTN_F32)
-        ops()->block_f32(y, (const float *)x + first, ld, K, ahead);
+        ops()->block_f32(y, (const float *)x + first, ld, K);
     else if (type == ATTN_F16)
-        ops()->block_f16(y, (const uint16_t *)x + first, ld, K, ahead);
+        ops()->block_f16(y, (const uint16_t *)x + first, ld, K);
     else
-        ops()->block_bf16(y, (const uint16_t *)x + first, ld, K, ahead);
+        ops()->block_bf16(y, (const uint16_t *)x + first, ld, K);
 }
 
-void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t n, struct attn_ahead *ahead)
+void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t n)
 {
     if (type == ATTN_F32)
-        ops()->turn_f32(y, x, n, ahead);
+        ops()->turn_f32(y, x, n);
     else if (type == ATTN_F16)
-        ops()->turn_f16(y, x, n, ahead);
+        ops()->turn_f16(y, x, n);
     else
-        ops()->turn_bf16(y, x, n, ahead);
+        ops()->turn_bf16(y, x, n);
 }
 
 void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
@@ -100,6 +103,17 @@ void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const voi
         ops()->stream_f16(y, ldy, x, ldx, half, ldw, n, K, cols);
     else
         ops()->stream_bf16(y, ldy, x, ldx, half, ldw, n, K, cols);
+}
+
+void attn_vec_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
+                            size_t K, struct attn_ahead *ahead)
+{
+    if (type == ATTN_F32)
+        ops()->stream_turned_f32(y, ldy, x, ldx, w, n, K, ahead);
+    else if (type == ATTN_F16)
+        ops()->stream_turned_f16(y, ldy, x, ldx, w, n, K, ahead);
+    else
+        ops()->stream_turned_bf16(y, ldy, x, ldx, w, n, K, ahead);
 }
 
 void attn_vec_outer(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K)

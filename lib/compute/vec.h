@@ -51,18 +51,19 @@ double attn_vec_squares(const float *x, size_t n);
  * x = x * keep - rate * m / (sqrt(v) * spread + eps).  The corrections of m and v are in rate and spread. */
 struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
 void attn_vec_adamw(const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n);
-/* Memory that will be read soon: so many stretches of some bytes, `step` bytes apart, and what comes after them.
- * Functions that take an `ahead` ask for it, a little at a time, while they do their own work. */
-struct attn_ahead { uintptr_t at; size_t left, bytes, step, due; const struct attn_ahead *then; };
-struct attn_ahead attn_vec_ahead(const void *at, size_t n, size_t bytes, size_t step);
+/* Memory that will be read soon: so many rows of some bytes, `step` bytes apart, of whose first ones `done` bytes were asked
+ * for, and what comes after them.  Functions that take an `ahead` ask for it, a little at a time, while they do their own
+ * work. */
+struct attn_ahead { uintptr_t at; size_t rows, bytes, step, done, due; const struct attn_ahead *then; };
+enum { ATTN_ABREAST = 8 };             /* rows that are asked for side by side, line after line */
+struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size_t step);
 
 /* y[K, 64] in f32 from K rows of 64 numbers of x, ld elements apart, from element `first` on. */
 enum { ATTN_PANEL = 64 };
-void attn_vec_block(float *y, const void *x, enum attn_dtype type, size_t first, size_t ld, size_t K,
-                    struct attn_ahead *ahead);
+void attn_vec_block(float *y, const void *x, enum attn_dtype type, size_t first, size_t ld, size_t K);
 /* y[n, 64] in f32, of which it fills 16 columns with what x[16] points to in rows: y[k * 64 + l] = x[l][k] */
 enum { ATTN_TURN = 16 };
-void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t n, struct attn_ahead *ahead);
+void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t n);
 
 /* y[n, 64] (+)= x[n, K] w[K, 64], each element one chain of fused multiply-adds over k ascending
  * from 0, or from y when `more`.  ld in floats. */
@@ -93,5 +94,8 @@ void attn_vec_drop(float *y, const float *x, const struct attn_drop *d, uint64_t
 enum { ATTN_STREAM = 6 };
 void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first, size_t ldw,
                      size_t n, size_t K, size_t cols);
+/* The same of a weight stored by outputs: y[n, 16] += x[n, K] w', the rows of w being what w[16] points to. */
+void attn_vec_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
+                            size_t K, struct attn_ahead *ahead);
 
 #endif

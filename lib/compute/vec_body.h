@@ -6,6 +6,7 @@
 #include "compute/ahead.h"
 #include "compute/block_body.h"
 #include "compute/stream_body.h"
+#include "compute/stream_turned_body.h"
 #include "compute/tile_turned.h"
 
 #include <math.h>
@@ -250,5 +251,6 @@ const struct vec_ops TABLE = {
     .rotate = rotate, .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16, .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel, .outer = outer,
     .gelu_back = gelu_back, .gelu_new_back = gelu_new_back, .silu_mul_back = silu_mul_back, .softmax_back = softmax_back,
     .norm_back = norm_back, .loss = loss_row, .drop = drop, .squares = squares, .adamw = adamw,
-    .stream_f32 = stream_f32, .stream_f16 = stream_f16, .stream_bf16 = stream_bf16
+    .stream_f32 = stream_f32, .stream_f16 = stream_f16, .stream_bf16 = stream_bf16,
+    .stream_turned_f32 = stream_turned_f32, .stream_turned_f16 = stream_turned_f16, .stream_turned_bf16 = stream_turned_bf16
 };

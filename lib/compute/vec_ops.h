@@ -21,12 +21,12 @@ struct vec_ops {
     void (*widen_f16)(float *y, const uint16_t *x, size_t n);
     void (*widen_bf16)(float *y, const uint16_t *x, size_t n);
     void (*round)(float *y, const float *x, size_t n);
-    void (*block_f32)(float *y, const float *x, size_t ld, size_t K, struct attn_ahead *ahead);
-    void (*block_f16)(float *y, const uint16_t *x, size_t ld, size_t K, struct attn_ahead *ahead);
-    void (*block_bf16)(float *y, const uint16_t *x, size_t ld, size_t K, struct attn_ahead *ahead);
-    void (*turn_f32)(float *y, const void *const *x, size_t n, struct attn_ahead *ahead);
-    void (*turn_f16)(float *y, const void *const *x, size_t n, struct attn_ahead *ahead);
-    void (*turn_bf16)(float *y, const void *const *x, size_t n, struct attn_ahead *ahead);
+    void (*block_f32)(float *y, const float *x, size_t ld, size_t K);
+    void (*block_f16)(float *y, const uint16_t *x, size_t ld, size_t K);
+    void (*block_bf16)(float *y, const uint16_t *x, size_t ld, size_t K);
+    void (*turn_f32)(float *y, const void *const *x, size_t n);
+    void (*turn_f16)(float *y, const void *const *x, size_t n);
+    void (*turn_bf16)(float *y, const void *const *x, size_t n);
     void (*rotate)(float *x, const float *c, const float *s, size_t r);
     bool (*finite)(const float *x, size_t n);
     double (*squares)(const float *x, size_t n);
@@ -36,6 +36,12 @@ struct vec_ops {
     void (*stream_f32)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, size_t cols);
     void (*stream_f16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w, size_t ldw, size_t n, size_t K, size_t cols);
     void (*stream_bf16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w, size_t ldw, size_t n, size_t K, size_t cols);
+    void (*stream_turned_f32)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
+                              struct attn_ahead *ahead);
+    void (*stream_turned_f16)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
+                              struct attn_ahead *ahead);
+    void (*stream_turned_bf16)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
+                              struct attn_ahead *ahead);
     void (*outer)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K);
     void (*gelu_back)(float *dy, float *x, size_t n);
     void (*gelu_new_back)(float *dy, float *x, size_t n);

@@ -263,14 +263,13 @@ static void band_back(const struct job *j, const struct item *it, size_t head, s
 /* y[T, n] from x[n, ld] */
 static void turn_back(float *y, size_t ldy, const float *x, const struct item *it, size_t n)
 {
-    struct attn_ahead none = {0};
     for (size_t j = 0; j < n; j += PANEL) {
         size_t cols = least(n - j, PANEL);
         for (size_t l = 0; l < cols; l += ATTN_TURN) {
             const void *row[ATTN_TURN];
             for (size_t i = 0; i < ATTN_TURN; i++)
                 row[i] = x + (j + least(l + i, cols - 1)) * it->desk.ld;
-            attn_vec_turn(it->desk.rows + l, row, ATTN_F32, it->T, &none);
+            attn_vec_turn(it->desk.rows + l, row, ATTN_F32, it->T);
         }
         for (size_t t = 0; t < it->T; t++)
             memcpy(y + t * ldy + j, it->desk.rows + t * PANEL, cols * sizeof *y);

@@ -99,9 +99,8 @@ static void project(struct attn_pass *p, const struct attn_rows *y, const struct
     struct attn_rows q = rows(p, p->q, n->H * n->dh, n->H * n->dh);
     struct attn_rows k = rows(p, p->k, n->Hkv * n->dh, n->Hkv * n->dh);
     struct attn_rows v = rows(p, p->v, n->Hkv * n->dv, n->Hkv * n->dv);
-    multiply(p, &q, y, &b->q, ATTN_STORE);
-    multiply(p, &k, y, &b->k, ATTN_STORE);
-    multiply(p, &v, y, &b->v, ATTN_STORE);
+    const struct attn_product each[] = {{q.data, q.ld, &b->q}, {k.data, k.ld, &b->k}, {v.data, v.ld, &b->v}};
+    attn_gemm_each(p->team, each, sizeof each / sizeof *each, y->data, y->ld, p->rows, ATTN_STORE, p->rounded);
     if (p->w->rotary) {
         attn_rows_rotate(p->team, &q, n->dh, p->w->rotary, p->cos, p->sin);
         attn_rows_rotate(p->team, &k, n->dh, p->w->rotary, p->cos, p->sin);

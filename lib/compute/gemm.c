@@ -109,30 +109,35 @@ struct cut { size_t rows, tile, strip, depth, items; };
 static const struct cut floats = {192, 6, 4, ATTN_SLAB, 3}, few = {48, 6, PANELS, ATTN_SLAB / 2, 2},
                         pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS, 3}, streamed = {ATTN_STREAM, 1, PANELS, ATTN_SLAB, 2};
 
+/* One weight: its panels, those of an item, the number of its first strip. */
+struct output { float *y; size_t ldy; const struct attn_mat *w; size_t panels, strip, first; };
+
 struct product {
-    float *y; size_t ldy;
+    struct output *out; size_t outs;
     const float *x; size_t ldx;         /* of pairs: words */
     const struct cut *cut;
-    size_t n, rows;                     /* all rows; rows of one item */
-    size_t panels, strip, strips;       /* all; of one item; so many items side by side */
-    size_t items, workers;
-    const struct attn_mat *w;
+    size_t n, in, rows;                 /* all rows; steps of k; rows of one item */
+    size_t strips, items, workers;      /* strips of all outputs side by side */
     enum attn_tail tail;
     bool bf16;
 };
 
 /* Rows i0..i1 of panels j0..j1 and their sums so far, [i1 - i0, ld]: side by side, because y's rows
  * may lie so far apart that they fight for the same places in a cache. */
-struct item { size_t n, i0, i1, j0, j1; float *sum; size_t ld; };
+struct item { size_t n; const struct output *to; size_t i0, i1, j0, j1; float *sum; size_t ld; };
 
 static size_t up(size_t a, size_t b) { return (a + b - 1) / b; }
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static struct item item_of(const struct product *p, size_t n)
 {
-    size_t j0 = n % p->strips * p->strip, i0 = n / p->strips * p->rows;
-    return (struct item){.n = n, .i0 = i0, .i1 = least(i0 + p->rows, p->n), .j0 = j0, .j1 = least(j0 + p->strip, p->panels),
-                         .ld = p->cut->strip * PANEL};
+    size_t strip = n % p->strips, i0 = n / p->strips * p->rows;
+    const struct output *to = &p->out[p->outs - 1];
+    while (strip < to->first)
+        to--;
+    size_t j0 = (strip - to->first) * to->strip;
+    return (struct item){.n = n, .to = to, .i0 = i0, .i1 = least(i0 + p->rows, p->n), .j0 = j0,
+                         .j1 = least(j0 + to->strip, to->panels), .ld = p->cut->strip * PANEL};
 }
 
 /* ---- sums ---- */
@@ -142,7 +147,7 @@ static void add_floats(const struct product *p, const struct item *it, const str
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
     size_t n = it->i1 - it->i0;
-    struct attn_floats w = attn_slab_floats(copy, p->w, s, n, p->bf16);
+    struct attn_floats w = attn_slab_floats(copy, it->to->w, s, n, p->bf16);
     multiply(it->sum + s->j - it->j0 * PANEL, it->ld, p->x + it->i0 * p->ldx + s->k, p->ldx, w.at, w.ld, n, s->K,
              s->k > 0, ahead);
 }
@@ -152,14 +157,14 @@ static void add_pairs(const struct product *p, const struct item *it, const stru
     _Alignas(LINE) float words[ATTN_SLAB_PAIRS / 2 * PANEL];
     struct attn_ahead none = {0};
     size_t n = it->i1 - it->i0;
-    attn_slab_words(words, p->w, s, n <= FEW_FOR_PAIRS ? ahead : &none);
+    attn_slab_words(words, it->to->w, s, n <= FEW_FOR_PAIRS ? ahead : &none);
     attn_pairs_panel(it->sum + s->j - it->j0 * PANEL, it->ld, p->x + it->i0 * p->ldx + s->k / 2, p->ldx, words, n,
                      attn_pairs_words(s->K), s->k > 0, ahead);
 }
 
-static size_t columns(const struct product *p, const struct item *it)
+static size_t columns(const struct item *it)
 {
-    return least(it->j1 * PANEL, p->w->out) - it->j0 * PANEL;
+    return least(it->j1 * PANEL, it->to->w->out) - it->j0 * PANEL;
 }
 
 /* ---- what is fetched meanwhile: part `part` of so many of what is needed for steps k.. ---- */
@@ -169,36 +174,36 @@ static struct attn_ahead rows_ahead(const struct product *p, const struct item *
 {
     const size_t size = sizeof *p->x, in_word = p->cut == &pairs ? 2 : 1;
     size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, n = it->i0 + rows * (part + 1) / parts - row;
-    if (k < p->w->in) {
-        size_t words = least(p->w->in - k, p->cut->depth) / in_word;
+    if (k < p->in) {
+        size_t words = least(p->in - k, p->cut->depth) / in_word;
         return attn_vec_ahead(p->x + row * p->ldx + k / in_word, n, words * size, p->ldx * size);
     }
-    return attn_vec_ahead(p->y + row * p->ldy + it->j0 * PANEL, n, columns(p, it) * size, p->ldy * size);
+    return attn_vec_ahead(it->to->y + row * it->to->ldy + it->j0 * PANEL, n, columns(it) * size, it->to->ldy * size);
 }
 
 /* The next steps of the item's panels of w or, at the end, the first ones of the item that this thread will probably take. */
 static struct attn_ahead weights_ahead(const struct product *p, const struct item *it, size_t k, size_t part, size_t parts)
 {
     struct item next = *it;
-    if (k >= p->w->in) {
+    if (k >= p->in) {
         if (it->n + p->workers >= p->items)
             return (struct attn_ahead){0};
         next = item_of(p, it->n + p->workers);
         k = 0;
     }
-    struct attn_slab all = {next.j0 * PANEL, columns(p, &next), k, least(p->w->in - k, p->cut->depth)};
-    return attn_slab_memory(p->w, &all, part, parts);
+    struct attn_slab all = {next.j0 * PANEL, columns(&next), k, least(p->in - k, p->cut->depth)};
+    return attn_slab_memory(next.to->w, &all, part, parts);
 }
 
 /* All panels before the next steps, so that these steps of x stay near.  What comes next is fetched meanwhile. */
 static void sum_up(const struct product *p, const struct item *it)
 {
     size_t panels = it->j1 - it->j0;
-    if (p->w->in == 0)
+    if (p->in == 0)
         memset(it->sum, 0, (it->i1 - it->i0) * it->ld * sizeof *it->sum);
-    for (size_t k = 0; k < p->w->in; k += p->cut->depth)
+    for (size_t k = 0; k < p->in; k += p->cut->depth)
         for (size_t j = 0; j < panels; j++) {
-            struct attn_slab s = attn_slab_of(p->w, it->j0 + j, k, p->cut->depth);
+            struct attn_slab s = attn_slab_of(it->to->w, it->j0 + j, k, p->cut->depth);
             struct attn_ahead rows = rows_ahead(p, it, k + s.K, j, panels), ahead = weights_ahead(p, it, k + s.K, j, panels);
             ahead.then = &rows;
             p->cut == &pairs ? add_pairs(p, it, &s, &ahead) : add_floats(p, it, &s, &ahead);
@@ -209,7 +214,7 @@ static void sum_up(const struct product *p, const struct item *it)
 static void stream(const struct product *p, const struct item *it)
 {
     struct item rest = *it;
-    size_t panels = attn_stream_sum(it->sum, it->ld, p->x, p->ldx, p->n, p->w, it->j0, it->j1);
+    size_t panels = attn_stream_sum(it->sum, it->ld, p->x, p->ldx, p->n, it->to->w, it->j0, it->j1);
     rest.j0 += panels;
     rest.sum += panels * PANEL;
     if (rest.j0 < rest.j1)
@@ -242,14 +247,15 @@ static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
 static void hand_out(const struct product *p, const struct item *it)
 {
     float bias[PANELS * PANEL];
-    size_t j = it->j0 * PANEL, cols = columns(p, it);
-    if (p->w->bias.data)
-        widen_bias(bias, p->w, j, cols);
+    const struct output *to = it->to;
+    size_t j = it->j0 * PANEL, cols = columns(it);
+    if (to->w->bias.data)
+        widen_bias(bias, to->w, j, cols);
     for (size_t i = it->i0; i < it->i1; i++) {
         float *sum = it->sum + (i - it->i0) * it->ld;
-        if (p->w->bias.data)
+        if (to->w->bias.data)
             attn_vec_add(sum, bias, cols);
-        finish_row(p->y + i * p->ldy + j, sum, cols, p->tail);
+        finish_row(to->y + i * to->ldy + j, sum, cols, p->tail);
     }
 }
 
@@ -279,8 +285,9 @@ static void round_row(void *ctx, size_t i, int worker)
 
 static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 {
-    size_t in = p->w->in;
+    size_t in = p->in;
     struct rounding r = {rounded, in, p->x, p->ldx, in, attn_vec_round};
+    p->cut = &floats;
     if (attn_pairs_kind() != ATTN_BF16_FLOATS) {
         p->cut = &pairs;
         r.ld = attn_pairs_words(in);
@@ -299,31 +306,65 @@ static size_t rows_for(const struct cut *c, size_t n)
     return parts == 1 ? n : up(up(n, parts), c->tile) * c->tile;
 }
 
-/* Panels of an item: few enough that all workers have some, and the faster one more. */
-static size_t strip_for(const struct cut *c, size_t panels, size_t parts, size_t workers)
+/* Cuts all outputs into strips of at most so many panels, alike within each. */
+static void cut_strips(struct product *p, size_t strip)
 {
-    size_t strip = panels * parts / (workers > 1 ? c->items * workers : 1);
-    return strip < 1 ? 1 : least(strip, c->strip);
+    p->strips = 0;
+    for (struct output *o = p->out; o < p->out + p->outs; o++) {
+        o->first = p->strips;
+        o->strip = up(o->panels, up(o->panels, strip));
+        p->strips += up(o->panels, o->strip);
+    }
+    p->items = p->strips * up(p->n, p->rows);
+}
+
+/* All workers have something to do until the end, or nearly, and the faster one more. */
+static bool well_shared(const struct product *p)
+{
+    const size_t idle = 8;              /* a worker in so many */
+    size_t rounds = up(p->items, p->workers);
+    return p->workers == 1 || (p->items >= p->cut->items * p->workers && (rounds * p->workers - p->items) * idle <= p->items);
+}
+
+static void share_out(struct product *p)
+{
+    size_t strip = p->cut->strip;
+    p->rows = rows_for(p->cut, p->n);
+    cut_strips(p, strip);
+    while (strip > 1 && !well_shared(p))
+        cut_strips(p, --strip);
+}
+
+static const struct cut *cut_for(size_t n)
+{
+    if (attn_stream_serves(n) && share_of_libxsmm(n).rows == 0)
+        return &streamed;
+    return n <= few.rows ? &few : &floats;
+}
+
+void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
+                    enum attn_tail tail, float *rounded)
+{
+    struct output out[ATTN_GEMM_EACH];
+    struct product p = {.out = out, .x = x, .ldx = ldx, .n = n, .in = each->w->in, .cut = cut_for(n),
+                        .workers = (size_t)attn_team_size(t), .tail = tail};
+    double columns = 0;
+    for (size_t i = 0; i < outs; i++)
+        if (each[i].w->out > 0) {
+            out[p.outs++] = (struct output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w, .panels = up(each[i].w->out, PANEL)};
+            columns += (double)each[i].w->out;
+        }
+    if (n == 0 || p.outs == 0)
+        return;
+    if (rounded)
+        round_rows(&p, t, rounded);
+    share_out(&p);
+    double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
+    attn_team_run(t, p.items, 2.0 * rows * (double)p.in * columns, one_item, &p);
 }
 
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded)
 {
-    if (n == 0 || w->out == 0)
-        return;
-    struct product p = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .n = n, .w = w, .cut = &floats, .tail = tail};
-    if (rounded)
-        round_rows(&p, t, rounded);
-    else if (attn_stream_serves(n) && share_of_libxsmm(n).rows == 0)
-        p.cut = &streamed;
-    else if (n <= few.rows)
-        p.cut = &few;
-    p.workers = (size_t)attn_team_size(t);
-    p.rows = rows_for(p.cut, n);
-    p.panels = up(w->out, PANEL);
-    p.strip = strip_for(p.cut, p.panels, up(n, p.rows), p.workers);
-    p.strips = up(p.panels, p.strip);
-    p.items = p.strips * up(n, p.rows);
-    double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
-    attn_team_run(t, p.items, 2.0 * rows * (double)w->in * (double)w->out, one_item, &p);
+    attn_gemm_each(t, &(struct attn_product){y, ldy, w}, 1, x, ldx, n, tail, rounded);
 }

@@ -34,6 +34,12 @@ enum { ATTN_GEMM_MORE = 15 };
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded);
 
+/* The same of several weights that read the same x, at once. */
+enum { ATTN_GEMM_EACH = 3 };
+struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
+void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
+                    enum attn_tail tail, float *rounded);
+
 /* Starting libxsmm costs 1 to 5 ms and 16 MB of address space.  Call once before the products of a
  * run with the operations they take: it is started when that pays.  Without it our own loop
  * serves, with the same bits. */

@@ -105,6 +105,52 @@ START_TEST(streamed_by_outputs)
 }
 END_TEST
 
+static void panel_of(const struct vec_ops *set, enum attn_dtype type, float *y, size_t ldy, const float *x, size_t ldx, float *copy,
+                     const void *w, size_t ldw, size_t K, bool more)
+{
+    if (type == ATTN_F32)
+        set->panel_f32(y, ldy, x, ldx, copy, w, ldw, K, more);
+    else if (type == ATTN_F16)
+        set->panel_f16(y, ldy, x, ldx, copy, w, ldw, K, more);
+    else
+        set->panel_bf16(y, ldy, x, ldx, copy, w, ldw, K, more);
+}
+
+/* The first rows of a product read w where it is stored, and leave it to the others as float32. */
+START_TEST(leaves_a_copy)
+{
+    enum { K = 9, LDW = ATTN_PANEL + 3, LDY = ATTN_PANEL + 1, MOST = 6 };
+    static float w[K * LDW + 1];
+    float x[MOST * K];
+    enum attn_dtype type = (enum attn_dtype)_i;
+    char *at = (char *)w + attn_dtype_size(type);                  /* at any address */
+    for (size_t i = 0; i < K * LDW; i++)
+        put_number(at, type, i, number(i / LDW, i % LDW));
+    fill(x, MOST * K, 1, 3);
+    for (int i = 0; i < 2 * n_sets; i++) {
+        const struct vec_ops *set = sets[i / 2];
+        bool more = i % 2;
+        float y[MOST * LDY], copy[(K + 1) * ATTN_PANEL];
+        ck_assert_uint_le(set->tile_rows, MOST);
+        for (size_t l = 0; l < MOST * LDY; l++)
+            y[l] = (float)l;
+        memset(copy, 0xff, sizeof copy);
+        panel_of(set, type, y, LDY, x, K, copy, at, LDW, K, more);
+        for (size_t l = 0; l < MOST * LDY; l++) {
+            size_t row = l / LDY, column = l % LDY;
+            bool summed = row < set->tile_rows && column < ATTN_PANEL;
+            float want = more || !summed ? (float)l : 0;
+            for (size_t k = 0; k < K && summed; k++)
+                want = set->fused ? fmaf(x[row * K + k], number(k, column), want) : x[row * K + k] * number(k, column) + want;
+            ck_assert(memcmp(&y[l], &want, sizeof want) == 0);
+        }
+        for (size_t l = 0; l < K * ATTN_PANEL; l++)
+            ck_assert(copy[l] == number(l / ATTN_PANEL, l % ATTN_PANEL));
+        ck_assert(isnan(copy[K * ATTN_PANEL]));
+    }
+}
+END_TEST
+
 static float of_bits(uint32_t bits)
 {
     float x;
@@ -353,6 +399,7 @@ Suite *suite_vec(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, turned, ATTN_F32, ATTN_BF16 + 1);
     tcase_add_loop_test(c, streamed_by_outputs, ATTN_F32, ATTN_BF16 + 1);
+    tcase_add_loop_test(c, leaves_a_copy, ATTN_F32, ATTN_BF16 + 1);
     tcase_add_test(c, rounded_to_bf16);
     tcase_add_test(c, softmax_is_right);
     tcase_add_test(c, softmax_divides_exactly);

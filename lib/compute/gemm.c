@@ -146,10 +146,16 @@ static struct item item_of(const struct product *p, size_t n)
 static void add_floats(const struct product *p, const struct item *it, const struct attn_slab *s, struct attn_ahead *ahead)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
-    size_t n = it->i1 - it->i0;
-    struct attn_floats w = attn_slab_floats(copy, it->to->w, s, n, p->bf16);
-    multiply(it->sum + s->j - it->j0 * PANEL, it->ld, p->x + it->i0 * p->ldx + s->k, p->ldx, w.at, w.ld, n, s->K,
-             s->k > 0, ahead);
+    const struct attn_mat *w = it->to->w;
+    const float *x = p->x + it->i0 * p->ldx + s->k;
+    float *y = it->sum + s->j - it->j0 * PANEL;
+    size_t n = it->i1 - it->i0, i = 0;
+    struct attn_floats at = {copy, PANEL};
+    if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows leave a copy to the others */
+        i = attn_vec_panel_copy(y, it->ld, x, p->ldx, copy, w->data, w->type, s->k * w->ld + s->j, w->ld, n, s->K, s->k > 0);
+    else
+        at = attn_slab_floats(copy, w, s, n, p->bf16);
+    multiply(y + i * it->ld, it->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
 }
 
 static void add_pairs(const struct product *p, const struct item *it, const struct attn_slab *s, struct attn_ahead *ahead)

@@ -47,14 +47,14 @@ static void copy_turned(float *to, const struct attn_mat *w, const struct attn_s
     }
 }
 
-static bool may_stay(const struct attn_mat *w, const struct attn_slab *s, size_t rows)
+bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round)
 {
-    return rows <= ATTN_SLAB_FEW && w->type == ATTN_F32 && !w->by_output && s->cols == PANEL;
+    return !w->by_output && s->cols == PANEL && !(round && w->type != ATTN_BF16);
 }
 
 struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round)
 {
-    if (!round && may_stay(w, s, rows))
+    if (rows <= ATTN_SLAB_FEW && w->type == ATTN_F32 && attn_slab_whole(w, s, round))
         return (struct attn_floats){(const float *)w->data + s->k * w->ld + s->j, w->ld};
     if (w->by_output)
         copy_turned(copy, w, s);

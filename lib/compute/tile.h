@@ -8,21 +8,28 @@
 
 enum { TILE = TILE_COLS * LANES };
 
-/* rows (at most TILE_ROWS, a constant where it is called) x TILE columns; row: from one row of x to the next,
- * step: to the next step of k, one of them the constant 1 */
+/* Sixteen columns of w, as they are stored. */
+typedef v16 from_type(const void *w);
+static inline v16 from_floats(const void *w) { return load(w); }
+
+/* rows (at most TILE_ROWS) x TILE columns; row: from one row of x to the next, step: to the next step of k, one of them
+ * the constant 1; next: bytes from one step of w to the next.  copy: where w is left as [K, 64] of float32, or NULL.
+ * Constants where it is called: rows, size and from, of w's numbers, and whether there is a copy. */
 static inline __attribute__((always_inline))
-void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const float *w, size_t ldw,
-          size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
+void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, size_t size, from_type *from,
+          float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
 {
     v16 acc[TILE_ROWS][TILE_COLS];
     const float *lower = x + 3 * row;   /* two pointers leave the registers to the sums */
     UNROLL for (size_t r = 0; r < rows; r++)
         UNROLL for (size_t c = 0; c < TILE_COLS; c++)
             acc[r][c] = more ? load(y + r * ldy + c * LANES) : all(0);
-    for (size_t k = 0; k < K; k++, x += step, lower += step, w += ldw) {
+    for (size_t k = 0; k < K; k++, x += step, lower += step, w += next) {
         v16 col[TILE_COLS];
         UNROLL for (size_t c = 0; c < TILE_COLS; c++)
-            col[c] = load(w + c * LANES);
+            col[c] = from(w + c * LANES * size);
+        UNROLL for (size_t c = 0; copy && c < TILE_COLS; c++)
+            store(copy + k * ATTN_PANEL + c * LANES, col[c]);
         UNROLL for (size_t r = 0; r < rows; r++) {
             v16 f = all(r < 3 ? x[r * row] : lower[(r - 3) * row]);
             UNROLL for (size_t c = 0; c < TILE_COLS; c++)
@@ -39,7 +46,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const f
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
                                        size_t K, bool more, struct attn_ahead *ahead, size_t rate) \
 { \
-    tile(y, ldy, x, ldx, 1, w, ldw, n, K, more, ahead, rate); \
+    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, sizeof *w, from_floats, NULL, n, K, more, ahead, rate); \
 }
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
 #if TILE_ROWS == 6
@@ -50,6 +57,7 @@ ROWS_OF(4) ROWS_OF(5) ROWS_OF(6)
 #endif
 #undef ROWS_OF
 
+/* In tiles of about as many rows: one of one or two takes as long as one of three. */
 static void panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_ahead *ahead)
 {
@@ -58,7 +66,7 @@ static void panel(float *y, size_t ldy, const float *x, size_t ldx, const float 
     size_t tiles = (n + TILE_ROWS - 1) / TILE_ROWS, rate = ask_rate(ahead, tiles * (ATTN_PANEL / TILE) * K);
     for (size_t j = 0; j < ATTN_PANEL; j += TILE)
         for (size_t i = 0, left = tiles, rows; i < n; i += rows, left--) {
-            rows = (n - i + left - 1) / left;           /* alike: a tile of one or two rows takes as long as one of three */
+            rows = (n - i + left - 1) / left;
             by_rows[rows - 1](y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, K, more, ahead, rate);
         }
 }

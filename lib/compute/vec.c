@@ -93,6 +93,23 @@ void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const floa
     ops()->panel(y, ldy, x, ldx, w, ldw, n, K, more, ahead);
 }
 
+size_t attn_vec_panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, enum attn_dtype type,
+                           size_t first, size_t ldw, size_t n, size_t K, bool more)
+{
+    const uint16_t *half = (const uint16_t *)w + first;
+    if (n < ops()->tile_rows) {
+        attn_vec_block(copy, w, type, first, ldw, K);
+        return 0;
+    }
+    if (type == ATTN_F32)
+        ops()->panel_f32(y, ldy, x, ldx, copy, (const float *)w + first, ldw, K, more);
+    else if (type == ATTN_F16)
+        ops()->panel_f16(y, ldy, x, ldx, copy, half, ldw, K, more);
+    else
+        ops()->panel_bf16(y, ldy, x, ldx, copy, half, ldw, K, more);
+    return ops()->tile_rows;
+}
+
 void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first, size_t ldw,
                      size_t n, size_t K, size_t cols)
 {

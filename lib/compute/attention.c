@@ -68,15 +68,23 @@ static size_t first_row(const struct attn_head *h, const struct attn_band *b, si
     return (j - h->pos - b->row0) / TILE * TILE;
 }
 
-/* Columns j .. j + 64 of the dots; what is read for the next ones comes nearer. */
-static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, bool last)
+/* Where some values lie that are read together. */
+static struct attn_ahead values_ahead(const struct attn_head *h, struct attn_range r)
+{
+    size_t ldv = h->keys.ldv, n = r.hi > r.lo ? least(r.hi - r.lo, DEPTH) : 0;
+    return attn_vec_ahead(h->keys.v + r.lo * ldv, n, h->dv * sizeof *h->keys.v, ldv * sizeof *h->keys.v);
+}
+
+/* Columns j .. j + 64 of the dots; what is read next comes nearer. */
+static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, const struct attn_ahead *then)
 {
     size_t dh = h->dh, first = first_row(h, b, j);
     const float *q = b->q + first * b->ldq, *k = h->keys.k + j * dh;
     float *y = b->m + first * b->ld + j;
     for (size_t i = 0; i < dh; i += DEPTH) {
-        size_t depth = least(dh - i, DEPTH);
-        struct attn_ahead next = attn_vec_ahead(k + (i + DEPTH) * PANEL, last ? 0 : depth, PANEL * sizeof *k, PANEL * sizeof *k);
+        size_t depth = least(dh - i, DEPTH), left = least(dh - i - depth, DEPTH);
+        struct attn_ahead next = attn_vec_ahead(k + (i + depth) * PANEL, left, PANEL * sizeof *k, PANEL * sizeof *k);
+        next.then = left ? NULL : then;
         attn_vec_panel(y, b->ld, q + i, b->ldq, k + i * PANEL, PANEL, b->rows - first, depth, i > 0, &next);
     }
 }
@@ -84,8 +92,11 @@ static void dots_panel(const struct attn_head *h, const struct attn_band *b, siz
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_range r = shown(h, b, h->shown_dots);
-    for (size_t j = r.lo / PANEL * PANEL; j < r.hi; j += PANEL)
-        dots_panel(h, b, j, j + PANEL >= r.hi);
+    struct attn_ahead values = values_ahead(h, reach(h, b->row0, b->rows));
+    for (size_t j = r.lo / PANEL * PANEL; j < r.hi; j += PANEL) {
+        struct attn_ahead panel = attn_vec_ahead(h->keys.k + (j + PANEL) * h->dh, least(h->dh, DEPTH), PANEL * sizeof(float), PANEL * sizeof(float));
+        dots_panel(h, b, j, j + PANEL < r.hi ? &panel : &values);
+    }
 }
 
 /* Keys between the bounds that the query does not see. */
@@ -184,15 +195,14 @@ struct attn_empty attn_band_pattern(const struct attn_head *h, const struct attn
 
 /* y[rows, 64] (+)= weights v over those of the keys that the rows can see. */
 static void context_tile(const struct attn_head *h, const struct attn_band *b, struct attn_range k, float *y, size_t ldy,
-                         size_t row, size_t col)
+                         size_t row, size_t col, struct attn_ahead *ahead)
 {
     size_t rows = least(b->rows - row, GROUP);
     struct attn_range r = reach(h, b->row0 + row, rows);
     size_t from = k.lo < r.lo ? r.lo : k.lo, to = least(k.hi, r.hi);
-    struct attn_ahead none = {0};
     if (from < to)
         attn_vec_panel(y + row * ldy, ldy, b->m + row * b->ld + from, b->ld, h->keys.v + from * h->keys.ldv + col,
-                       h->keys.ldv, rows, to - from, from > r.lo, &none);
+                       h->keys.ldv, rows, to - from, from > r.lo, ahead);
 }
 
 /* 64 columns of the context, a block of values after the other. */
@@ -202,9 +212,11 @@ static void context_panel(const struct attn_head *h, const struct attn_band *b, 
     if (attn_head_seen(h, b->row0 + b->rows - 1).lo == h->Tk)             /* rows that no key is left for */
         for (size_t i = 0; i < b->rows; i++)
             fill(y + i * ldy, 0, PANEL, 0);
-    for (size_t k = r.lo; k < r.hi; k += DEPTH)
+    for (size_t k = r.lo; k < r.hi; k += DEPTH) {
+        struct attn_ahead next = values_ahead(h, (struct attn_range){k + DEPTH, r.hi});
         for (size_t i = 0; i < b->rows; i += GROUP)
-            context_tile(h, b, (struct attn_range){k, k + DEPTH}, y, ldy, i, col);
+            context_tile(h, b, (struct attn_range){k, k + DEPTH}, y, ldy, i, col, &next);
+    }
 }
 
 void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,

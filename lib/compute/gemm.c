@@ -107,7 +107,7 @@ static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const flo
  * written: slabs serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
 struct cut { size_t rows, tile, strip, depth, items; };
 static const struct cut floats = {192, 6, 4, ATTN_SLAB, 3}, few = {48, 6, PANELS, ATTN_SLAB / 2, 2},
-                        pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS, 3}, streamed = {ATTN_STREAM, 1, PANELS, ATTN_SLAB, 2};
+                        pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS, 3}, streamed = {ATTN_STREAM, 1, PANELS, ATTN_SLAB, 1};
 
 /* One weight: its panels, those of an item, the number of its first strip. */
 struct output { float *y; size_t ldy; const struct attn_mat *w; size_t panels, strip, first; };

@@ -105,9 +105,9 @@ static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const flo
  * should find.  Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are
  * shallower so that those of a strip stay near.  Pairs are multiplied faster than they are made, and than sums are read and
  * written: slabs serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
-struct cut { size_t rows, tile, strip, depth, items; };
-static const struct cut floats = {192, 6, 4, ATTN_SLAB, 3}, few = {48, 6, PANELS, ATTN_SLAB / 2, 2},
-                        pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS, 3}, streamed = {ATTN_STREAM, 1, PANELS, ATTN_SLAB, 1};
+struct cut { size_t rows, tile, strip, depth, items, fine; };
+static const struct cut floats = {192, 6, 4, ATTN_SLAB, 2, 4}, few = {48, 6, PANELS, ATTN_SLAB / 2, 2, 1},
+                        pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS, 3, 1}, streamed = {ATTN_STREAM, 1, PANELS, ATTN_SLAB, 1, 1};
 
 /* One weight: its panels, those of an item, the number of its first strip. */
 struct output { float *y; size_t ldy; const struct attn_mat *w; size_t panels, strip, first; };
@@ -118,6 +118,7 @@ struct product {
     const struct cut *cut;
     size_t n, in, rows;                 /* all rows; steps of k; rows of one item */
     size_t strips, items, workers;      /* strips of all outputs side by side */
+    size_t whole;                       /* items that are strips; those after them are parts of one */
     enum attn_tail tail;
     bool bf16;
 };
@@ -131,13 +132,14 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static struct item item_of(const struct product *p, size_t n)
 {
-    size_t strip = n % p->strips, i0 = n / p->strips * p->rows;
+    size_t fine = n < p->whole ? 1 : p->cut->fine, past = n < p->whole ? 0 : n - p->whole, part = past % fine;
+    size_t nth = n - past + past / fine, strip = nth % p->strips, i0 = nth / p->strips * p->rows;
     const struct output *to = &p->out[p->outs - 1];
     while (strip < to->first)
         to--;
-    size_t j0 = (strip - to->first) * to->strip;
-    return (struct item){.n = n, .to = to, .i0 = i0, .i1 = least(i0 + p->rows, p->n), .j0 = j0,
-                         .j1 = least(j0 + to->strip, to->panels), .ld = p->cut->strip * PANEL};
+    size_t j0 = (strip - to->first) * to->strip, panels = least(to->strip, to->panels - j0);
+    return (struct item){.n = n, .to = to, .i0 = i0, .i1 = least(i0 + p->rows, p->n), .j0 = j0 + panels * part / fine,
+                         .j1 = j0 + panels * (part + 1) / fine, .ld = p->cut->strip * PANEL};
 }
 
 /* ---- sums ---- */
@@ -271,6 +273,8 @@ static void one_item(void *ctx, size_t item, int worker)
     const struct product *p = ctx;
     _Alignas(LINE) float sum[SUMS];
     struct item it = item_of(p, item);
+    if (it.j0 == it.j1)
+        return;
     it.sum = sum;
     if (p->cut == &streamed)
         stream(p, &it);
@@ -321,15 +325,18 @@ static void cut_strips(struct product *p, size_t strip)
         o->strip = up(o->panels, up(o->panels, strip));
         p->strips += up(o->panels, o->strip);
     }
-    p->items = p->strips * up(p->n, p->rows);
+    size_t strips_of_all = p->strips * up(p->n, p->rows), last = least(p->workers, strips_of_all);
+    p->whole = p->workers > 1 ? strips_of_all - last : strips_of_all;
+    p->items = p->whole + (strips_of_all - p->whole) * p->cut->fine;
 }
 
 /* All workers have something to do until the end, or nearly, and the faster one more. */
 static bool well_shared(const struct product *p)
 {
     const size_t idle = 8;              /* a worker in so many */
-    size_t rounds = up(p->items, p->workers);
-    return p->workers == 1 || (p->items >= p->cut->items * p->workers && (rounds * p->workers - p->items) * idle <= p->items);
+    size_t strips = p->strips * up(p->n, p->rows), rounds = up(strips, p->workers);
+    bool even = p->cut->fine > 1 || (rounds * p->workers - strips) * idle <= strips;
+    return p->workers == 1 || (even && strips >= p->cut->items * p->workers);
 }
 
 static void share_out(struct product *p)

@@ -2,6 +2,7 @@
 
 #include "suites.h"
 
+#include "compute/cut.h"
 #include "compute/gemm.h"
 #include "compute/pairs.h"
 #include "compute/vec.h"
@@ -236,6 +237,70 @@ START_TEST(rows_do_not_know_each_other)
 }
 END_TEST
 
+/* Several weights at once give what each gives alone, also where one gives nothing. */
+START_TEST(weights_do_not_know_each_other)
+{
+    enum { N = 70, IN = 150, MOST = 500, GUARDED = MOST + GUARD };
+    struct attn_team *team = NULL;
+    ck_assert_int_eq(attn_team_new(&team, 3, NULL), 0);
+    float *x = room(N * IN * sizeof *x), *bias = room(MOST * sizeof *bias), *want = room(N * MOST * sizeof *want);
+    seed = (unsigned)_i + 50;
+    fill(x, ATTN_F32, N * IN);
+    fill(bias, ATTN_F32, MOST);
+    for (int round = 0; round < 6; round++) {
+        struct attn_mat w[ATTN_GEMM_EACH];
+        struct attn_product each[ATTN_GEMM_EACH];
+        size_t n = 1 + pick(round % 2 ? 8 : N);
+        for (int i = 0; i < ATTN_GEMM_EACH; i++) {
+            w[i] = random_mat(room((IN + 3) * (MOST + 3) * sizeof(float)), bias, IN, i == 1 && round == 3 ? 0 : 1 + pick(MOST));
+            each[i] = (struct attn_product){room(N * GUARDED * sizeof(float)), w[i].out + GUARD, &w[i]};
+            for (size_t j = 0; j < n * each[i].ldy; j++)
+                each[i].y[j] = -77;
+        }
+        attn_gemm_each(team, each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, NULL);
+        for (int i = 0; i < ATTN_GEMM_EACH; i++) {
+            attn_gemm(NULL, want, w[i].out, x, IN, n, &w[i], ATTN_STORE, NULL);
+            expect_same(want, each[i].y, each[i].ldy, n, w[i].out);
+            free((void *)(uintptr_t)w[i].data);
+            free(each[i].y);
+        }
+    }
+    free(x);
+    free(bias);
+    free(want);
+    attn_team_free(team);
+}
+END_TEST
+
+/* However a product is cut, each panel of each row belongs to one item. */
+START_TEST(items_cover_a_product_once)
+{
+    enum { ROWS = 60, PANELS = 40 };
+    seed = (unsigned)_i + 7;
+    for (int round = 0; round < 300; round++) {
+        const struct attn_cut_sizes sizes = {1 + pick(40), 1 + pick(8), 1 + pick(16), 1, 1 + pick(4), 1 + pick(5)};
+        struct attn_mat w[3] = {{.out = 1 + pick(PANELS * ATTN_PANEL)}, {.out = 1 + pick(900)}, {.out = 1 + pick(64)}};
+        struct attn_output out[3] = {{.w = &w[0]}, {.w = &w[1]}, {.w = &w[2]}};
+        struct attn_cut cut = {.most = &sizes, .out = out, .outs = 1 + pick(3), .n = 1 + pick(ROWS), .workers = 1 + pick(round % 2 ? 3 : 70)};
+        static unsigned char taken[3][ROWS][PANELS];
+        memset(taken, 0, sizeof taken);
+        attn_cut_share(&cut);
+        for (size_t n = 0; n < cut.items; n++) {
+            struct attn_item it = attn_cut_item(&cut, n);
+            ck_assert(it.i0 < it.i1 && it.i1 - it.i0 <= cut.rows && it.j0 <= it.j1 && it.j1 - it.j0 <= sizes.strip);
+            ck_assert(attn_item_columns(&it) <= (it.j1 - it.j0) * ATTN_PANEL);
+            for (size_t i = it.i0; i < it.i1; i++)
+                for (size_t j = it.j0; j < it.j1; j++)
+                    taken[it.to - out][i][j]++;
+        }
+        for (size_t o = 0; o < cut.outs; o++)
+            for (size_t i = 0; i < cut.n; i++)
+                for (size_t j = 0; j * ATTN_PANEL < w[o].out; j++)
+                    ck_assert_int_eq(taken[o][i][j], 1);
+    }
+}
+END_TEST
+
 static void expect_tail(enum attn_tail tail, void (*then)(float *y, const float *s, size_t n))
 {
     enum { N = 7, IN = 130, OUT = 70 };
@@ -297,6 +362,8 @@ Suite *suite_gemm(void)
     Suite *s = suite_create("gemm");
     TCase *c = tcase_create("gemm");
     tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, weights_do_not_know_each_other, 0, 4);
+    tcase_add_loop_test(c, items_cover_a_product_once, 0, 3);
     tcase_add_loop_test(c, any_shape_gives_the_bits_of_the_plain_loop, 0, 10);
     tcase_add_loop_test(c, awkward_shapes, 0, 16);
     tcase_add_test(c, rows_do_not_know_each_other);

@@ -1,5 +1,6 @@
 #include "compute/gemm.h"
 
+#include "compute/cut.h"
 #include "compute/pairs.h"
 #include "compute/slab.h"
 #include "compute/stream.h"
@@ -101,132 +102,115 @@ static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const flo
 
 /* ---- a product ---- */
 
-/* How large a piece may be: rows in whole tiles and panels of an item, steps of k of a slab; and how many items a worker
- * should find.  Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are
- * shallower so that those of a strip stay near.  Pairs are multiplied faster than they are made, and than sums are read and
- * written: slabs serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
-struct cut { size_t rows, tile, strip, depth, items, fine; };
-static const struct cut floats = {192, 6, 4, ATTN_SLAB, 2, 4}, few = {48, 6, PANELS, ATTN_SLAB / 2, 2, 1},
-                        pairs = {512, ATTN_PAIRS_ROWS, 2, ATTN_SLAB_PAIRS, 3, 1}, streamed = {ATTN_STREAM, 1, PANELS, ATTN_SLAB, 1, 1};
-
-/* One weight: its panels, those of an item, the number of its first strip. */
-struct output { float *y; size_t ldy; const struct attn_mat *w; size_t panels, strip, first; };
+/* Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are shallower so that
+ * those of a strip stay near.  Pairs are multiplied faster than they are made, and than sums are read and written: slabs
+ * serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
+static const struct attn_cut_sizes
+    floats = {.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4},
+    few = {.rows = 48, .tile = 6, .strip = PANELS, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1},
+    pairs = {.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = ATTN_SLAB_PAIRS, .items = 3, .fine = 1},
+    streamed = {.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1};
 
 struct product {
-    struct output *out; size_t outs;
+    struct attn_cut cut;
     const float *x; size_t ldx;         /* of pairs: words */
-    const struct cut *cut;
-    size_t n, in, rows;                 /* all rows; steps of k; rows of one item */
-    size_t strips, items, workers;      /* strips of all outputs side by side */
-    size_t whole;                       /* items that are strips; those after them are parts of one */
+    size_t in;                          /* steps of k */
     enum attn_tail tail;
     bool bf16;
 };
 
-/* Rows i0..i1 of panels j0..j1 and their sums so far, [i1 - i0, ld]: side by side, because y's rows
- * may lie so far apart that they fight for the same places in a cache. */
-struct item { size_t n; const struct output *to; size_t i0, i1, j0, j1; float *sum; size_t ld; };
+/* What an item has summed so far, [i1 - i0, ld]: side by side, because y's rows may lie so far apart that they
+ * fight for the same places in a cache. */
+struct work { const struct product *p; struct attn_item it; float *sum; size_t ld; };
 
-static size_t up(size_t a, size_t b) { return (a + b - 1) / b; }
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-static struct item item_of(const struct product *p, size_t n)
-{
-    size_t fine = n < p->whole ? 1 : p->cut->fine, past = n < p->whole ? 0 : n - p->whole, part = past % fine;
-    size_t nth = n - past + past / fine, strip = nth % p->strips, i0 = nth / p->strips * p->rows;
-    const struct output *to = &p->out[p->outs - 1];
-    while (strip < to->first)
-        to--;
-    size_t j0 = (strip - to->first) * to->strip, panels = least(to->strip, to->panels - j0);
-    return (struct item){.n = n, .to = to, .i0 = i0, .i1 = least(i0 + p->rows, p->n), .j0 = j0 + panels * part / fine,
-                         .j1 = j0 + panels * (part + 1) / fine, .ld = p->cut->strip * PANEL};
-}
+static bool in_pairs(const struct product *p) { return p->cut.most == &pairs; }
 
 /* ---- sums ---- */
 
-/* The item's sums of one panel go on by the steps of slab s. */
-static void add_floats(const struct product *p, const struct item *it, const struct attn_slab *s, struct attn_ahead *ahead)
+/* Those of one panel go on by the steps of slab s. */
+static void add_floats(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
-    const struct attn_mat *w = it->to->w;
-    const float *x = p->x + it->i0 * p->ldx + s->k;
-    float *y = it->sum + s->j - it->j0 * PANEL;
-    size_t n = it->i1 - it->i0, i = 0;
+    const struct product *p = o->p;
+    const struct attn_mat *w = o->it.to->w;
+    const float *x = p->x + o->it.i0 * p->ldx + s->k;
+    float *y = o->sum + s->j - o->it.j0 * PANEL;
+    size_t n = o->it.i1 - o->it.i0, i = 0;
     struct attn_floats at = {copy, PANEL};
     if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows leave a copy to the others */
-        i = attn_vec_panel_copy(y, it->ld, x, p->ldx, copy, w->data, w->type, s->k * w->ld + s->j, w->ld, n, s->K, s->k > 0);
+        i = attn_vec_panel_copy(y, o->ld, x, p->ldx, copy, w->data, w->type, s->k * w->ld + s->j, w->ld, n, s->K, s->k > 0);
     else
         at = attn_slab_floats(copy, w, s, n, p->bf16);
-    multiply(y + i * it->ld, it->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
+    multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
 }
 
-static void add_pairs(const struct product *p, const struct item *it, const struct attn_slab *s, struct attn_ahead *ahead)
+static void add_pairs(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
 {
     _Alignas(LINE) float words[ATTN_SLAB_PAIRS / 2 * PANEL];
     struct attn_ahead none = {0};
-    size_t n = it->i1 - it->i0;
-    attn_slab_words(words, it->to->w, s, n <= FEW_FOR_PAIRS ? ahead : &none);
-    attn_pairs_panel(it->sum + s->j - it->j0 * PANEL, it->ld, p->x + it->i0 * p->ldx + s->k / 2, p->ldx, words, n,
+    size_t n = o->it.i1 - o->it.i0;
+    attn_slab_words(words, o->it.to->w, s, n <= FEW_FOR_PAIRS ? ahead : &none);
+    attn_pairs_panel(o->sum + s->j - o->it.j0 * PANEL, o->ld, o->p->x + o->it.i0 * o->p->ldx + s->k / 2, o->p->ldx, words, n,
                      attn_pairs_words(s->K), s->k > 0, ahead);
 }
 
-static size_t columns(const struct item *it)
+/* Part `part` of so many of what is needed for steps k.. and the item's rows: of x or, at the end, of y. */
+static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
-    return least(it->j1 * PANEL, it->to->w->out) - it->j0 * PANEL;
-}
-
-/* ---- what is fetched meanwhile: part `part` of so many of what is needed for steps k.. ---- */
-
-/* The next steps of the item's rows of x or, at the end, its rows of y. */
-static struct attn_ahead rows_ahead(const struct product *p, const struct item *it, size_t k, size_t part, size_t parts)
-{
-    const size_t size = sizeof *p->x, in_word = p->cut == &pairs ? 2 : 1;
+    const struct product *p = o->p;
+    const struct attn_item *it = &o->it;
+    const size_t size = sizeof *p->x, in_word = in_pairs(p) ? 2 : 1;
     size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, n = it->i0 + rows * (part + 1) / parts - row;
     if (k < p->in) {
-        size_t words = least(p->in - k, p->cut->depth) / in_word;
+        size_t words = least(p->in - k, p->cut.most->depth) / in_word;
         return attn_vec_ahead(p->x + row * p->ldx + k / in_word, n, words * size, p->ldx * size);
     }
-    return attn_vec_ahead(it->to->y + row * it->to->ldy + it->j0 * PANEL, n, columns(it) * size, it->to->ldy * size);
+    const struct attn_output *to = it->to;
+    return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, n, attn_item_columns(it) * size, to->ldy * size);
 }
 
-/* The next steps of the item's panels of w or, at the end, the first ones of the item that this thread will probably take. */
-static struct attn_ahead weights_ahead(const struct product *p, const struct item *it, size_t k, size_t part, size_t parts)
+/* The same for the item's panels of w or, at the end, for the first steps of the item that this thread will probably take. */
+static struct attn_ahead weights_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
-    struct item next = *it;
+    const struct product *p = o->p;
+    struct attn_item next = o->it;
     if (k >= p->in) {
-        if (it->n + p->workers >= p->items)
+        size_t probably = o->it.n + p->cut.workers;
+        if (probably >= p->cut.items)
             return (struct attn_ahead){0};
-        next = item_of(p, it->n + p->workers);
+        next = attn_cut_item(&p->cut, probably);
         k = 0;
     }
-    struct attn_slab all = {next.j0 * PANEL, columns(&next), k, least(p->in - k, p->cut->depth)};
+    struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, least(p->in - k, p->cut.most->depth)};
     return attn_slab_memory(next.to->w, &all, part, parts);
 }
 
 /* All panels before the next steps, so that these steps of x stay near.  What comes next is fetched meanwhile. */
-static void sum_up(const struct product *p, const struct item *it)
+static void sum_up(const struct work *o)
 {
-    size_t panels = it->j1 - it->j0;
-    if (p->in == 0)
-        memset(it->sum, 0, (it->i1 - it->i0) * it->ld * sizeof *it->sum);
-    for (size_t k = 0; k < p->in; k += p->cut->depth)
+    size_t panels = o->it.j1 - o->it.j0, in = o->p->in, depth = o->p->cut.most->depth;
+    if (in == 0)
+        memset(o->sum, 0, (o->it.i1 - o->it.i0) * o->ld * sizeof *o->sum);
+    for (size_t k = 0; k < in; k += depth)
         for (size_t j = 0; j < panels; j++) {
-            struct attn_slab s = attn_slab_of(it->to->w, it->j0 + j, k, p->cut->depth);
-            struct attn_ahead rows = rows_ahead(p, it, k + s.K, j, panels), ahead = weights_ahead(p, it, k + s.K, j, panels);
+            struct attn_slab s = attn_slab_of(o->it.to->w, o->it.j0 + j, k, depth);
+            struct attn_ahead rows = rows_ahead(o, k + s.K, j, panels), ahead = weights_ahead(o, k + s.K, j, panels);
             ahead.then = &rows;
-            p->cut == &pairs ? add_pairs(p, it, &s, &ahead) : add_floats(p, it, &s, &ahead);
+            in_pairs(o->p) ? add_pairs(o, &s, &ahead) : add_floats(o, &s, &ahead);
         }
 }
 
 /* The same of few rows, but for columns that fill no panel. */
-static void stream(const struct product *p, const struct item *it)
+static void stream(const struct work *o)
 {
-    struct item rest = *it;
-    size_t panels = attn_stream_sum(it->sum, it->ld, p->x, p->ldx, p->n, it->to->w, it->j0, it->j1);
-    rest.j0 += panels;
+    struct work rest = *o;
+    const struct product *p = o->p;
+    size_t panels = attn_stream_sum(o->sum, o->ld, p->x, p->ldx, p->cut.n, o->it.to->w, o->it.j0, o->it.j1);
+    rest.it.j0 += panels;
     rest.sum += panels * PANEL;
-    if (rest.j0 < rest.j1)
-        sum_up(p, &rest);
+    if (rest.it.j0 < rest.it.j1)
+        sum_up(&rest);
 }
 
 /* ---- what becomes of them ---- */
@@ -252,18 +236,18 @@ static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
     }
 }
 
-static void hand_out(const struct product *p, const struct item *it)
+static void hand_out(const struct work *o)
 {
     float bias[PANELS * PANEL];
-    const struct output *to = it->to;
-    size_t j = it->j0 * PANEL, cols = columns(it);
+    const struct attn_output *to = o->it.to;
+    size_t j = o->it.j0 * PANEL, cols = attn_item_columns(&o->it);
     if (to->w->bias.data)
         widen_bias(bias, to->w, j, cols);
-    for (size_t i = it->i0; i < it->i1; i++) {
-        float *sum = it->sum + (i - it->i0) * it->ld;
+    for (size_t i = o->it.i0; i < o->it.i1; i++) {
+        float *sum = o->sum + (i - o->it.i0) * o->ld;
         if (to->w->bias.data)
             attn_vec_add(sum, bias, cols);
-        finish_row(to->y + i * to->ldy + j, sum, cols, p->tail);
+        finish_row(to->y + i * to->ldy + j, sum, cols, o->p->tail);
     }
 }
 
@@ -272,18 +256,18 @@ static void one_item(void *ctx, size_t item, int worker)
     (void)worker;
     const struct product *p = ctx;
     _Alignas(LINE) float sum[SUMS];
-    struct item it = item_of(p, item);
-    if (it.j0 == it.j1)
+    struct work o = {p, attn_cut_item(&p->cut, item), sum, p->cut.most->strip * PANEL};
+    if (o.it.j0 == o.it.j1)
         return;
-    it.sum = sum;
-    if (p->cut == &streamed)
-        stream(p, &it);
+    if (p->cut.most == &streamed)
+        stream(&o);
     else
-        sum_up(p, &it);
-    hand_out(p, &it);
+        sum_up(&o);
+    hand_out(&o);
 }
 
-/* Rows of x made ready for products in bf16. */
+/* ---- rows of x made ready for products in bf16 ---- */
+
 struct rounding { float *to; size_t ld; const float *x; size_t ldx, n; void (*row)(float *y, const float *x, size_t n); };
 
 static void round_row(void *ctx, size_t i, int worker)
@@ -295,61 +279,23 @@ static void round_row(void *ctx, size_t i, int worker)
 
 static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 {
-    size_t in = p->in;
-    struct rounding r = {rounded, in, p->x, p->ldx, in, attn_vec_round};
-    p->cut = &floats;
-    if (attn_pairs_kind() != ATTN_BF16_FLOATS) {
-        p->cut = &pairs;
-        r.ld = attn_pairs_words(in);
+    struct rounding r = {rounded, p->in, p->x, p->ldx, p->in, attn_vec_round};
+    if (in_pairs(p)) {
+        r.ld = attn_pairs_words(p->in);
         r.row = attn_pairs_row;
     }
-    attn_team_run(t, p->n, (double)p->n * (double)in, round_row, &r);
+    attn_team_run(t, p->cut.n, (double)p->cut.n * (double)p->in, round_row, &r);
     p->bf16 = true;
     p->x = rounded;
     p->ldx = r.ld;
 }
 
-/* Rows in equal parts, whole tiles each. */
-static size_t rows_for(const struct cut *c, size_t n)
-{
-    size_t parts = up(n, c->rows);
-    return parts == 1 ? n : up(up(n, parts), c->tile) * c->tile;
-}
+/* ---- all of it ---- */
 
-/* Cuts all outputs into strips of at most so many panels, alike within each. */
-static void cut_strips(struct product *p, size_t strip)
+static const struct attn_cut_sizes *sizes_for(size_t n, bool bf16)
 {
-    p->strips = 0;
-    for (struct output *o = p->out; o < p->out + p->outs; o++) {
-        o->first = p->strips;
-        o->strip = up(o->panels, up(o->panels, strip));
-        p->strips += up(o->panels, o->strip);
-    }
-    size_t strips_of_all = p->strips * up(p->n, p->rows), last = least(p->workers, strips_of_all);
-    p->whole = p->workers > 1 ? strips_of_all - last : strips_of_all;
-    p->items = p->whole + (strips_of_all - p->whole) * p->cut->fine;
-}
-
-/* All workers have something to do until the end, or nearly, and the faster one more. */
-static bool well_shared(const struct product *p)
-{
-    const size_t idle = 8;              /* a worker in so many */
-    size_t strips = p->strips * up(p->n, p->rows), rounds = up(strips, p->workers);
-    bool even = p->cut->fine > 1 || (rounds * p->workers - strips) * idle <= strips;
-    return p->workers == 1 || (even && strips >= p->cut->items * p->workers);
-}
-
-static void share_out(struct product *p)
-{
-    size_t strip = p->cut->strip;
-    p->rows = rows_for(p->cut, p->n);
-    cut_strips(p, strip);
-    while (strip > 1 && !well_shared(p))
-        cut_strips(p, --strip);
-}
-
-static const struct cut *cut_for(size_t n)
-{
+    if (bf16)
+        return attn_pairs_kind() == ATTN_BF16_FLOATS ? &floats : &pairs;
     if (attn_stream_serves(n) && share_of_libxsmm(n).rows == 0)
         return &streamed;
     return n <= few.rows ? &few : &floats;
@@ -358,22 +304,20 @@ static const struct cut *cut_for(size_t n)
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_tail tail, float *rounded)
 {
-    struct output out[ATTN_GEMM_EACH];
-    struct product p = {.out = out, .x = x, .ldx = ldx, .n = n, .in = each->w->in, .cut = cut_for(n),
-                        .workers = (size_t)attn_team_size(t), .tail = tail};
+    struct attn_output out[ATTN_GEMM_EACH];
+    struct product p = {.cut = {.most = sizes_for(n, rounded), .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
+                        .x = x, .ldx = ldx, .in = each->w->in, .tail = tail};
     double columns = 0;
-    for (size_t i = 0; i < outs; i++)
-        if (each[i].w->out > 0) {
-            out[p.outs++] = (struct output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w, .panels = up(each[i].w->out, PANEL)};
-            columns += (double)each[i].w->out;
-        }
-    if (n == 0 || p.outs == 0)
+    for (size_t i = 0; i < outs; columns += (double)each[i].w->out, i++)
+        if (each[i].w->out > 0)
+            out[p.cut.outs++] = (struct attn_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w};
+    if (n == 0 || p.cut.outs == 0)
         return;
     if (rounded)
         round_rows(&p, t, rounded);
-    share_out(&p);
+    attn_cut_share(&p.cut);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
-    attn_team_run(t, p.items, 2.0 * rows * (double)p.in * columns, one_item, &p);
+    attn_team_run(t, p.cut.items, 2.0 * rows * (double)p.in * columns, one_item, &p);
 }
 
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,

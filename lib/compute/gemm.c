@@ -109,6 +109,7 @@ static const struct attn_cut_sizes
     floats = {.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4},
     few = {.rows = 48, .tile = 6, .strip = PANELS, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1},
     pairs = {.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = ATTN_SLAB_PAIRS, .items = 3, .fine = 1},
+    few_pairs = {.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = ATTN_SLAB_PAIRS, .items = 2, .fine = 1},
     streamed = {.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1};
 
 struct product {
@@ -124,7 +125,7 @@ struct product {
 struct work { const struct product *p; struct attn_item it; float *sum; size_t ld; };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static bool in_pairs(const struct product *p) { return p->cut.most == &pairs; }
+static bool in_pairs(const struct product *p) { return p->cut.most == &pairs || p->cut.most == &few_pairs; }
 
 /* ---- sums ---- */
 
@@ -151,7 +152,8 @@ static void add_pairs(const struct work *o, const struct attn_slab *s, struct at
     struct attn_ahead none = {0};
     size_t n = o->it.i1 - o->it.i0;
     attn_slab_words(words, o->it.to->w, s, n <= FEW_FOR_PAIRS ? ahead : &none);
-    attn_pairs_panel(o->sum + s->j - o->it.j0 * PANEL, o->ld, o->p->x + o->it.i0 * o->p->ldx + s->k / 2, o->p->ldx, words, n,
+    attn_pairs_panel(o->sum + s->j - o->it.j0 * PANEL, o->ld, attn_pairs_at(o->p->x, o->p->ldx, o->it.i0, s->k / 2),
+                     o->p->ldx, words, n,
                      attn_pairs_words(s->K), s->k > 0, ahead);
 }
 
@@ -160,14 +162,14 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part,
 {
     const struct product *p = o->p;
     const struct attn_item *it = &o->it;
-    const size_t size = sizeof *p->x, in_word = in_pairs(p) ? 2 : 1;
-    size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, n = it->i0 + rows * (part + 1) / parts - row;
-    if (k < p->in) {
-        size_t words = least(p->in - k, p->cut.most->depth) / in_word;
-        return attn_vec_ahead(p->x + row * p->ldx + k / in_word, n, words * size, p->ldx * size);
-    }
     const struct attn_output *to = it->to;
-    return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, n, attn_item_columns(it) * size, to->ldy * size);
+    const size_t size = sizeof *p->x, steps = k < p->in ? least(p->in - k, p->cut.most->depth) : 0;
+    size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
+    if (steps == 0)
+        return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, end - row, attn_item_columns(it) * size, to->ldy * size);
+    if (in_pairs(p))
+        return attn_pairs_ahead(p->x, p->ldx, row, end, k / 2, steps / 2);
+    return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
 }
 
 /* The same for the item's panels of w or, at the end, for the first steps of the item that this thread will probably take. */
@@ -268,22 +270,21 @@ static void one_item(void *ctx, size_t item, int worker)
 
 /* ---- rows of x made ready for products in bf16 ---- */
 
-struct rounding { float *to; size_t ld; const float *x; size_t ldx, n; void (*row)(float *y, const float *x, size_t n); };
+struct rounding { float *to; size_t ld; const float *x; size_t ldx, n; bool in_pairs; };
 
 static void round_row(void *ctx, size_t i, int worker)
 {
     (void)worker;
     const struct rounding *r = ctx;
-    r->row(r->to + i * r->ld, r->x + i * r->ldx, r->n);
+    if (r->in_pairs)
+        attn_pairs_put(r->to, r->ld, i, r->x + i * r->ldx, r->n);
+    else
+        attn_vec_round(r->to + i * r->ld, r->x + i * r->ldx, r->n);
 }
 
 static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 {
-    struct rounding r = {rounded, p->in, p->x, p->ldx, p->in, attn_vec_round};
-    if (in_pairs(p)) {
-        r.ld = attn_pairs_words(p->in);
-        r.row = attn_pairs_row;
-    }
+    struct rounding r = {rounded, in_pairs(p) ? attn_pairs_words(p->in) : p->in, p->x, p->ldx, p->in, in_pairs(p)};
     attn_team_run(t, p->cut.n, (double)p->cut.n * (double)p->in, round_row, &r);
     p->bf16 = true;
     p->x = rounded;
@@ -294,9 +295,9 @@ static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 
 static const struct attn_cut_sizes *sizes_for(size_t n, bool bf16)
 {
-    if (bf16)
-        return attn_pairs_kind() == ATTN_BF16_FLOATS ? &floats : &pairs;
-    if (attn_stream_serves(n) && share_of_libxsmm(n).rows == 0)
+    if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
+        return n <= few_pairs.rows ? &few_pairs : &pairs;
+    if (!bf16 && attn_stream_serves(n) && share_of_libxsmm(n).rows == 0)
         return &streamed;
     return n <= few.rows ? &few : &floats;
 }

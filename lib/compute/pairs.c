@@ -18,6 +18,30 @@ bool attn_pairs_choose(enum attn_bf16 kind)
     return true;
 }
 
+enum { SIDE = ATTN_PAIRS_ROWS, TILE = SIDE * SIDE };
+
+void attn_pairs_put(float *words, size_t ld, size_t i, const float *x, size_t n)
+{
+    if (attn_pairs_kind() == ATTN_BF16_TILES)
+        attn_pairs_row(words + i / SIDE * SIDE * ld + i % SIDE * SIDE, TILE, x, n);
+    else
+        attn_pairs_row(words + i * ld, SIDE, x, n);
+}
+
+const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k)
+{
+    return words + i * ld + (attn_pairs_kind() == ATTN_BF16_TILES ? k * SIDE : k);
+}
+
+struct attn_ahead attn_pairs_ahead(const float *words, size_t ld, size_t i, size_t end, size_t k, size_t n)
+{
+    const size_t size = sizeof *words;
+    if (attn_pairs_kind() != ATTN_BF16_TILES)
+        return attn_vec_ahead(words + i * ld + k, end - i, n * size, ld * size);
+    size_t first = i / SIDE, last = end / SIDE;         /* a block that ends here is another part's */
+    return attn_vec_ahead(attn_pairs_at(words, ld, first * SIDE, k), last - first, n * SIDE * size, SIDE * ld * size);
+}
+
 void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                       struct attn_ahead *ahead)
 {

@@ -2,7 +2,8 @@
  *
  * A pair is two neighbouring steps of k in one word, the first in its lower half.  Rows of x are rows of
  * words and blocks of w are [K/2, 64] words, so that a product of words looks like one of floats.
- * Zeros fill up the last words, to a multiple of 32 steps.  Which instruction multiplies is up to the
+ * Zeros fill up the last words, to a multiple of 32 steps.  For tiles, x lies as they are loaded: 16 words of
+ * 16 rows side by side, then the next 16 words of these rows, as rows far apart are slow to load.  Which instruction multiplies is up to the
  * processor (base/cpu.h), because it decides the bits:
  *
  *   dots    vdpbf16ps: sum + second step + first step
@@ -24,14 +25,20 @@ bool attn_pairs_choose(enum attn_bf16 kind);
 enum { ATTN_PAIRS_ROWS = 16 };          /* rows of x and y that are read and written at once, also where n ends before */
 
 static inline size_t attn_pairs_words(size_t n) { return (n + 31) / 32 * 16; }
-/* y[words(n)] from x[n] */
-void attn_pairs_row(float *y, const float *x, size_t n);
+/* Row i of x in words from x[n]; ld words a row. */
+void attn_pairs_put(float *words, size_t ld, size_t i, const float *x, size_t n);
+/* Where row i, of whole sixteens, begins at word k, of whole sixteens. */
+const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k);
+/* n words of rows i.. end from word k on, to be fetched. */
+struct attn_ahead attn_pairs_ahead(const float *words, size_t ld, size_t i, size_t end, size_t k, size_t n);
 /* y[words(K), 64] from x[K, 64] */
 void attn_pairs_block(float *y, const float *x, size_t ldx, size_t K, struct attn_ahead *ahead);
-/* y[n, 64] (+)= x[n, words] w[words, 64]; ld in words */
+/* y[n, 64] (+)= x[n, words] w[words, 64]; x as attn_pairs_at gives it, ld in words */
 void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                       struct attn_ahead *ahead);
 
+/* y in sixteens of words, `step` apart, from x[n] */
+void attn_pairs_row(float *y, size_t step, const float *x, size_t n);
 /* The two that it may be. */
 void attn_pairs_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                      struct attn_ahead *ahead);

@@ -18,9 +18,9 @@ static inline __m512i two(v16 first, v16 second)
     return (__m512i)_mm512_cvtne2ps_pbh(second, first);
 }
 
-void attn_pairs_row(float *y, const float *x, size_t n)
+void attn_pairs_row(float *y, size_t step, const float *x, size_t n)
 {
-    for (size_t i = 0; i < n; i += BOTH, y += LANES) {
+    for (size_t i = 0; i < n; i += BOTH, y += step) {
         v16 second = n - i > LANES ? get(x + i + LANES, n - i - LANES, 0) : all(0);
         _mm512_storeu_si512(y, two(get(x + i, n - i, 0), second));
     }

@@ -36,10 +36,10 @@ static void store_sums(float *y, size_t bytes)
 }
 
 /* 16 steps of words.  Tile 4 has x, the others take turns with w, so that one is loaded while another is multiplied. */
-static void add_products(const float *x, size_t bytes, const float *w)
+static void add_products(const float *x, const float *w)
 {
     const size_t panel = ATTN_PANEL * sizeof *w;
-    _tile_loadd(4, x, bytes);
+    _tile_loadd(4, x, SIDE * sizeof *x);
     _tile_loadd(5, w, panel);
     _tile_dpbf16ps(0, 4, 5);
     _tile_loadd(6, w + SECOND, panel);
@@ -62,7 +62,7 @@ void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const fl
         else
             zero_sums();
         for (size_t k = 0; k < words; k += SIDE) {
-            add_products(x + k, ldx * sizeof *x, w + k * ATTN_PANEL);
+            add_products(x + k * SIDE, w + k * ATTN_PANEL);
             ask_some(ahead, rate);
         }
         store_sums(y, ldy * sizeof *y);

@@ -9,8 +9,8 @@
  * thread's stack.  While the slabs of some panels side by side are multiplied the next steps of all of them
  * are fetched, in stretches as long as they lie together, and what comes next of x and y.  For very few rows
  * of x whole rows of W are read instead, in the order they lie (stream.h): few rows run at the speed of
- * memory, many at that of arithmetic.  In large passes libxsmm's kernels, which keep the
- * chain when they are asked for exactly 64 columns, take most rows; the rest fetches for all.
+ * memory, many at that of arithmetic.  In large passes libxsmm's kernels, which keep the chain when they are
+ * asked for exactly 64 columns, take most rows; the rest fetches for all.  What threads take is in cut.h.
  *
  * In bf16, x and w are rounded to it, to nearest even; a weight that is stored so loses nothing.
  * Then the chain goes over the rounded numbers, in float32 as before, or pairs.h multiplies them where

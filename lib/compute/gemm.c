@@ -110,6 +110,7 @@ static const struct attn_cut_sizes
     few = {.rows = 48, .tile = 6, .strip = PANELS, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1},
     pairs = {.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = ATTN_SLAB_PAIRS, .items = 3, .fine = 1},
     few_pairs = {.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = ATTN_SLAB_PAIRS, .items = 2, .fine = 1},
+    lone_pairs = {.rows = ATTN_PAIRS_FEW, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
     streamed = {.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1};
 
 struct product {
@@ -125,7 +126,10 @@ struct product {
 struct work { const struct product *p; struct attn_item it; float *sum; size_t ld; };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static bool in_pairs(const struct product *p) { return p->cut.most == &pairs || p->cut.most == &few_pairs; }
+static bool in_pairs(const struct product *p)
+{
+    return p->cut.most == &pairs || p->cut.most == &few_pairs || p->cut.most == &lone_pairs;
+}
 
 /* ---- sums ---- */
 
@@ -144,6 +148,15 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     else
         at = attn_slab_floats(copy, w, s, n, p->bf16);
     multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
+}
+
+static void add_lone_pairs(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
+{
+    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
+    size_t n = o->it.i1 - o->it.i0;
+    struct attn_floats w = attn_slab_floats(copy, o->it.to->w, s, n, false);
+    attn_pairs_few(o->sum + s->j - o->it.j0 * PANEL, o->ld, attn_pairs_at(o->p->x, o->p->ldx, 0, s->k / 2), o->p->ldx, w.at, w.ld, n,
+                   s->K, s->k > 0, ahead);
 }
 
 static void add_pairs(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
@@ -199,7 +212,12 @@ static void sum_up(const struct work *o)
             struct attn_slab s = attn_slab_of(o->it.to->w, o->it.j0 + j, k, depth);
             struct attn_ahead rows = rows_ahead(o, k + s.K, j, panels), ahead = weights_ahead(o, k + s.K, j, panels);
             ahead.then = &rows;
-            in_pairs(o->p) ? add_pairs(o, &s, &ahead) : add_floats(o, &s, &ahead);
+            if (o->p->cut.most == &lone_pairs)
+                add_lone_pairs(o, &s, &ahead);
+            else if (in_pairs(o->p))
+                add_pairs(o, &s, &ahead);
+            else
+                add_floats(o, &s, &ahead);
         }
 }
 
@@ -296,7 +314,7 @@ static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 static const struct attn_cut_sizes *sizes_for(size_t n, bool bf16)
 {
     if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
-        return n <= few_pairs.rows ? &few_pairs : &pairs;
+        return n <= lone_pairs.rows ? &lone_pairs : n <= few_pairs.rows ? &few_pairs : &pairs;
     if (!bf16 && attn_stream_serves(n) && share_of_libxsmm(n).rows == 0)
         return &streamed;
     return n <= few.rows ? &few : &floats;

@@ -37,6 +37,12 @@ void attn_pairs_block(float *y, const float *x, size_t ldx, size_t K, struct att
 void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                       struct attn_ahead *ahead);
 
+/* The same of few rows with w[K, 64] in float32, ld in floats: what the instruction does in steps, which takes less time than
+ * making pairs. */
+enum { ATTN_PAIRS_FEW = 2 };
+void attn_pairs_few(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
+                    struct attn_ahead *ahead);
+
 /* y in sixteens of words, `step` apart, from x[n] */
 void attn_pairs_row(float *y, size_t step, const float *x, size_t n);
 /* The two that it may be. */

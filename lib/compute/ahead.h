@@ -16,6 +16,8 @@ static inline void ask(struct attn_ahead *a, size_t n)
             *a = *a->then;
             a->due = due;
         }
+        if (a->rows == 0)
+            return;
         size_t rows = a->rows < ATTN_ABREAST ? a->rows : ATTN_ABREAST;
         for (size_t r = 0; r < rows; r++)
             _mm_prefetch((const char *)(a->at + r * a->step + a->done), _MM_HINT_T1);

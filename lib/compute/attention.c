@@ -94,7 +94,8 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
     struct attn_range r = shown(h, b, h->shown_dots);
     struct attn_ahead values = values_ahead(h, reach(h, b->row0, b->rows));
     for (size_t j = r.lo / PANEL * PANEL; j < r.hi; j += PANEL) {
-        struct attn_ahead panel = attn_vec_ahead(h->keys.k + (j + PANEL) * h->dh, least(h->dh, DEPTH), PANEL * sizeof(float), PANEL * sizeof(float));
+        const size_t bytes = PANEL * sizeof(float);
+        struct attn_ahead panel = attn_vec_ahead(h->keys.k + (j + PANEL) * h->dh, least(h->dh, DEPTH), bytes, bytes);
         dots_panel(h, b, j, j + PANEL < r.hi ? &panel : &values);
     }
 }
@@ -213,7 +214,7 @@ static void context_panel(const struct attn_head *h, const struct attn_band *b, 
         for (size_t i = 0; i < b->rows; i++)
             fill(y + i * ldy, 0, PANEL, 0);
     for (size_t k = r.lo; k < r.hi; k += DEPTH) {
-        struct attn_ahead next = values_ahead(h, (struct attn_range){k + DEPTH, r.hi});
+        struct attn_ahead next = values_ahead(h, (struct attn_range){k + DEPTH, col == 0 ? r.hi : 0});
         for (size_t i = 0; i < b->rows; i += GROUP)
             context_tile(h, b, (struct attn_range){k, k + DEPTH}, y, ldy, i, col, &next);
     }

@@ -20,7 +20,7 @@ enum {
     LINE = 64,
     CALL = 48,                          /* rows of x for one call of libxsmm */
     AS_FETCHED = 16,                    /* rows multiplied in the time that weights come from memory */
-    FEW_FOR_PAIRS = 96                  /* rows whose products take less time than making pairs of a slab */
+    ASKED_EARLY = 96                    /* rows whose products take less time than making pairs of a slab */
 };
 static const double WORTH_LIBXSMM = 2e10;   /* operations beside which the milliseconds libxsmm takes to start are few */
 
@@ -110,7 +110,7 @@ static const struct attn_cut_sizes
     few = {.rows = 48, .tile = 6, .strip = PANELS, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1},
     pairs = {.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = ATTN_SLAB_PAIRS, .items = 3, .fine = 1},
     few_pairs = {.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = ATTN_SLAB_PAIRS, .items = 2, .fine = 1},
-    lone_pairs = {.rows = ATTN_PAIRS_FEW, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
+    lone_pairs = {.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
     streamed = {.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1};
 
 struct product {
@@ -155,7 +155,7 @@ static void add_lone_pairs(const struct work *o, const struct attn_slab *s, stru
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
     size_t n = o->it.i1 - o->it.i0;
     struct attn_floats w = attn_slab_floats(copy, o->it.to->w, s, n, false);
-    attn_pairs_few(o->sum + s->j - o->it.j0 * PANEL, o->ld, attn_pairs_at(o->p->x, o->p->ldx, 0, s->k / 2), o->p->ldx, w.at, w.ld, n,
+    attn_pairs_lone(o->sum + s->j - o->it.j0 * PANEL, o->ld, attn_pairs_at(o->p->x, o->p->ldx, 0, s->k / 2), o->p->ldx, w.at, w.ld, n,
                    s->K, s->k > 0, ahead);
 }
 
@@ -164,7 +164,7 @@ static void add_pairs(const struct work *o, const struct attn_slab *s, struct at
     _Alignas(LINE) float words[ATTN_SLAB_PAIRS / 2 * PANEL];
     struct attn_ahead none = {0};
     size_t n = o->it.i1 - o->it.i0;
-    attn_slab_words(words, o->it.to->w, s, n <= FEW_FOR_PAIRS ? ahead : &none);
+    attn_slab_words(words, o->it.to->w, s, n <= ASKED_EARLY ? ahead : &none);
     attn_pairs_panel(o->sum + s->j - o->it.j0 * PANEL, o->ld, attn_pairs_at(o->p->x, o->p->ldx, o->it.i0, s->k / 2),
                      o->p->ldx, words, n,
                      attn_pairs_words(s->K), s->k > 0, ahead);

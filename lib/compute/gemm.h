@@ -10,7 +10,7 @@
  * are fetched, in stretches as long as they lie together, and what comes next of x and y.  For very few rows
  * of x whole rows of W are read instead, in the order they lie (stream.h): few rows run at the speed of
  * memory, many at that of arithmetic.  In large passes libxsmm's kernels, which keep the chain when they are
- * asked for exactly 64 columns, take most rows; the rest fetches for all.  What threads take is in cut.h.
+ * asked for exactly 64 columns, take many of the rows; the rest fetches for all.  What threads take is in cut.h.
  *
  * In bf16, x and w are rounded to it, to nearest even; a weight that is stored so loses nothing.
  * Then the chain goes over the rounded numbers, in float32 as before, or pairs.h multiplies them where
@@ -34,7 +34,7 @@ enum { ATTN_GEMM_MORE = 15 };
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded);
 
-/* The same of several weights that read the same x, at once. */
+/* The same of several weights, at most EACH, that read the same x, at once. */
 enum { ATTN_GEMM_EACH = 3 };
 struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,

@@ -18,12 +18,12 @@ bool attn_pairs_choose(enum attn_bf16 kind)
     return true;
 }
 
-enum { SIDE = ATTN_PAIRS_ROWS, TILE = SIDE * SIDE };
+enum { SIDE = ATTN_PAIRS_ROWS };
 
 void attn_pairs_put(float *words, size_t ld, size_t i, const float *x, size_t n)
 {
     if (attn_pairs_kind() == ATTN_BF16_TILES)
-        attn_pairs_row(words + i / SIDE * SIDE * ld + i % SIDE * SIDE, TILE, x, n);
+        attn_pairs_row(words + i / SIDE * SIDE * ld + i % SIDE * SIDE, ATTN_PAIRS_TILE, x, n);
     else
         attn_pairs_row(words + i * ld, SIDE, x, n);
 }
@@ -38,7 +38,7 @@ struct attn_ahead attn_pairs_ahead(const float *words, size_t ld, size_t i, size
     const size_t size = sizeof *words;
     if (attn_pairs_kind() != ATTN_BF16_TILES)
         return attn_vec_ahead(words + i * ld + k, end - i, n * size, ld * size);
-    size_t first = i / SIDE, last = end / SIDE;         /* a block that ends here is another part's */
+    size_t first = (i + SIDE - 1) / SIDE, last = (end + SIDE - 1) / SIDE;       /* blocks that begin here */
     return attn_vec_ahead(attn_pairs_at(words, ld, first * SIDE, k), last - first, n * SIDE * size, SIDE * ld * size);
 }
 
@@ -49,4 +49,13 @@ void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const fl
         attn_pairs_tiles(y, ldy, x, ldx, w, n, words, more, ahead);
     else
         attn_pairs_dots(y, ldy, x, ldx, w, n, words, more, ahead);
+}
+
+void attn_pairs_lone(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
+                     struct attn_ahead *ahead)
+{
+    if (attn_pairs_kind() == ATTN_BF16_TILES)
+        attn_pairs_lone_tiles(y, ldy, x, w, ldw, n, K, more, ahead);
+    else
+        attn_pairs_lone_dots(y, ldy, x, ldx, w, ldw, n, K, more, ahead);
 }

@@ -22,7 +22,10 @@ enum attn_bf16 attn_pairs_kind(void);
 /* For tests.  False: this machine cannot. */
 bool attn_pairs_choose(enum attn_bf16 kind);
 
-enum { ATTN_PAIRS_ROWS = 16 };          /* rows of x and y that are read and written at once, also where n ends before */
+enum {
+    ATTN_PAIRS_ROWS = 16,               /* rows of x and y that are read and written at once, also where n ends before */
+    ATTN_PAIRS_TILE = 256               /* words of a tile: 16 of each */
+};
 
 static inline size_t attn_pairs_words(size_t n) { return (n + 31) / 32 * 16; }
 /* Row i of x in words from x[n]; ld words a row. */
@@ -37,11 +40,10 @@ void attn_pairs_block(float *y, const float *x, size_t ldx, size_t K, struct att
 void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                       struct attn_ahead *ahead);
 
-/* The same of few rows with w[K, 64] in float32, ld in floats: what the instruction does in steps, which takes less time than
- * making pairs. */
-enum { ATTN_PAIRS_FEW = 2 };
-void attn_pairs_few(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
-                    struct attn_ahead *ahead);
+/* The same of one row or two with w[K, 64] in float32, ld in floats, of which no pairs are made: the same bits. */
+enum { ATTN_PAIRS_LONE = 2 };
+void attn_pairs_lone(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
+                     struct attn_ahead *ahead);
 
 /* y in sixteens of words, `step` apart, from x[n] */
 void attn_pairs_row(float *y, size_t step, const float *x, size_t n);
@@ -50,5 +52,10 @@ void attn_pairs_dots(float *y, size_t ldy, const float *x, size_t ldx, const flo
                      struct attn_ahead *ahead);
 void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                       struct attn_ahead *ahead);
+
+void attn_pairs_lone_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
+                          struct attn_ahead *ahead);
+void attn_pairs_lone_tiles(float *y, size_t ldy, const float *x, const float *w, size_t ldw, size_t n, size_t K, bool more,
+                           struct attn_ahead *ahead);
 
 #endif

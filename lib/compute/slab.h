@@ -21,7 +21,7 @@ struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, 
 /* Where part `part` of so many of its rows lie, but for places that are not side by side. */
 struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts);
 
-/* Its numbers lie row by row and are not `round`ed to bf16. */
+/* It has all 64 columns, in rows, and is not `round`ed to bf16. */
 bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round);
 /* [K, 64] of float32, zeros to the right of the last column: where it lies in the file or, where that would not do or not pay
  * for `rows` rows, in copy[ATTN_SLAB * 64], rounded to bf16 when `round`. */

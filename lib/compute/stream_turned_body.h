@@ -7,25 +7,12 @@
 
 enum { WORDS = 4, WORD = 4, AT_ONCE = WORDS * WORD };   /* so many bytes of each row are turned at a time */
 
-/* sum[rows] over the first `steps` of the turned words.  Constants where it is called, but for the last steps of a row. */
-static inline __attribute__((always_inline))
-void add_f32(v16 *sum, const float *x, size_t ldx, const v16 *w, size_t rows, size_t steps)
-{
-    UNROLL for (size_t k = 0; k < steps; k++)
-        UNROLL for (size_t r = 0; r < rows; r++)
-            sum[r] = fma16(all(x[r * ldx + k]), w[k], sum[r]);
-}
+/* Step k of the turned words: a word each, or two in each. */
+static inline v16 step_f32(const v16 *w, size_t k) { return w[k]; }
+static inline v16 step_bf16(const v16 *w, size_t k) { return k % 2 ? odd_bf16(w[k / 2]) : even_bf16(w[k / 2]); }
 
-/* Two steps in a word. */
-static inline __attribute__((always_inline))
-void add_bf16(v16 *sum, const float *x, size_t ldx, const v16 *w, size_t rows, size_t steps)
-{
-    UNROLL for (size_t k = 0; k < steps; k++)
-        UNROLL for (size_t r = 0; r < rows; r++)
-            sum[r] = fma16(all(x[r * ldx + k]), k % 2 ? odd_bf16(w[k / 2]) : even_bf16(w[k / 2]), sum[r]);
-}
-
-#define STREAM_TURNED(name, size, add) \
+/* rows is a constant where it is called. */
+#define STREAM_TURNED(name, size, step) \
 static inline __attribute__((always_inline)) \
 void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, size_t K, \
                  struct attn_ahead *ahead) \
@@ -37,7 +24,9 @@ void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *c
         sum[r] = load(y + r * ldy); \
     for (; k + STEPS <= K; k += STEPS) { \
         turn4(words, w, k * size); \
-        add(sum, x + k, ldx, words, rows, STEPS); \
+        UNROLL for (size_t i = 0; i < STEPS; i++) \
+            UNROLL for (size_t r = 0; r < rows; r++) \
+                sum[r] = fma16(all(x[r * ldx + k + i]), step(words, i), sum[r]); \
         ask_some(ahead, rate); \
     } \
     if (k < K) { \
@@ -45,7 +34,9 @@ void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *c
         const void *row[ATTN_TURN]; \
         last_bytes(row, room, w, k * size, (K - k) * size); \
         turn4(words, row, 0); \
-        add(sum, x + k, ldx, words, rows, K - k); \
+        for (size_t i = 0; i < K - k; i++) \
+            UNROLL for (size_t r = 0; r < rows; r++) \
+                sum[r] = fma16(all(x[r * ldx + k + i]), step(words, i), sum[r]); \
     } \
     UNROLL for (size_t r = 0; r < rows; r++) \
         store(y + r * ldy, sum[r]); \
@@ -62,7 +53,7 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
     default: name##_rows(y, ldy, x, ldx, w, ATTN_STREAM, K, ahead); break; \
     } \
 }
-STREAM_TURNED(stream_turned_f32, 4, add_f32) STREAM_TURNED(stream_turned_bf16, 2, add_bf16)
+STREAM_TURNED(stream_turned_f32, 4, step_f32) STREAM_TURNED(stream_turned_bf16, 2, step_bf16)
 #undef STREAM_TURNED
 
 /* Made float32 first. */

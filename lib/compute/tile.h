@@ -13,11 +13,11 @@ typedef v16 from_type(const void *w);
 static inline v16 from_floats(const void *w) { return load(w); }
 
 /* rows (at most TILE_ROWS) x TILE columns; row: from one row of x to the next, step: to the next step of k, one of them
- * the constant 1; next: bytes from one step of w to the next.  copy: where w is left as [K, 64] of float32, or NULL.
- * Constants where it is called: rows, size and from, of w's numbers, and whether there is a copy. */
+ * the constant 1; next: bytes from one step of w to the next.  copy: where w is left as [K, 64] of float32, if it `copies`.
+ * Constants where it is called: rows, size and from, of w's numbers, and copies. */
 static inline __attribute__((always_inline))
 void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, size_t size, from_type *from,
-          float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
+          bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
 {
     v16 acc[TILE_ROWS][TILE_COLS];
     const float *lower = x + 3 * row;   /* two pointers leave the registers to the sums */
@@ -28,7 +28,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
         v16 col[TILE_COLS];
         UNROLL for (size_t c = 0; c < TILE_COLS; c++)
             col[c] = from(w + c * LANES * size);
-        UNROLL for (size_t c = 0; copy && c < TILE_COLS; c++)
+        UNROLL for (size_t c = 0; copies && c < TILE_COLS; c++)
             store(copy + k * ATTN_PANEL + c * LANES, col[c]);
         UNROLL for (size_t r = 0; r < rows; r++) {
             v16 f = all(r < 3 ? x[r * row] : lower[(r - 3) * row]);
@@ -46,7 +46,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
                                        size_t K, bool more, struct attn_ahead *ahead, size_t rate) \
 { \
-    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, sizeof *w, from_floats, NULL, n, K, more, ahead, rate); \
+    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, sizeof *w, from_floats, false, NULL, n, K, more, ahead, rate); \
 }
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
 #if TILE_ROWS == 6

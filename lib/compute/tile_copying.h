@@ -15,7 +15,7 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, float *copy, 
 { \
     struct attn_ahead none = {0}; \
     for (size_t j = 0; j < ATTN_PANEL; j += TILE) \
-        tile(y + j, ldy, x, ldx, 1, (const char *)(w + j), ldw * sizeof *w, sizeof *w, from, copy + j, TILE_ROWS, K, more, &none, 0); \
+        tile(y + j, ldy, x, ldx, 1, (const char *)(w + j), ldw * sizeof *w, sizeof *w, from, true, copy + j, TILE_ROWS, K, more, &none, 0); \
 }
 PANEL_COPYING(panel_f32, float, from_floats) PANEL_COPYING(panel_f16, uint16_t, from_f16s) PANEL_COPYING(panel_bf16, uint16_t, from_bf16s)
 #undef PANEL_COPYING

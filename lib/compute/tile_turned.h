@@ -9,7 +9,7 @@
 #define TURNED_OF(n) static void turned##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
 { \
     struct attn_ahead none = {0}; \
-    tile(y, ldy, x, 1, ldx, (const char *)w, ldw * sizeof *w, sizeof *w, from_floats, NULL, n, K, true, &none, 0); \
+    tile(y, ldy, x, 1, ldx, (const char *)w, ldw * sizeof *w, sizeof *w, from_floats, false, NULL, n, K, true, &none, 0); \
 }
 TURNED_OF(1) TURNED_OF(2) TURNED_OF(3)
 #if TILE_ROWS == 6

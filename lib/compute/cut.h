@@ -18,13 +18,14 @@ struct attn_cut {
     const struct attn_cut_sizes *most;
     struct attn_output *out; size_t outs;
     size_t n, workers;                  /* rows */
-    size_t rows, strips, whole, items;  /* rows of an item; strips side by side; items that are strips; all items */
+
+    size_t rows, strips, whole, items;  /* rows of an item; strips side by side; items that are whole strips; all items */
 };
-/* The lower half from the upper one, and how each output is cut. */
+/* From what is above the empty line what is below it, and how each output is cut. */
 void attn_cut_share(struct attn_cut *c);
 
 /* Rows i0..i1, panels j0..j1 of an output: perhaps none. */
-struct attn_item { size_t n; const struct attn_output *to; size_t i0, i1, j0, j1; };
+struct attn_item { size_t n /* -th */; const struct attn_output *to; size_t i0, i1, j0, j1; };
 struct attn_item attn_cut_item(const struct attn_cut *c, size_t n);
 /* The columns that there are of those panels. */
 size_t attn_item_columns(const struct attn_item *it);

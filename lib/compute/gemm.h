@@ -5,12 +5,13 @@
  * neither tile, number of rows, threads, copy of a panel or none, libxsmm kernel or our own, AVX2 or
  * AVX-512 changes a bit of it.  (Processors without fused multiply-add round twice in each step.)
  *
- * How: 64 columns of W are a panel, 128 steps of k a slab of it, copied to a zero-padded [128, 64] in the
- * thread's stack.  While the slabs of some panels side by side are multiplied the next steps of all of them
- * are fetched, in stretches as long as they lie together, and what comes next of x and y.  For very few rows
- * of x whole rows of W are read instead, in the order they lie (stream.h): few rows run at the speed of
- * memory, many at that of arithmetic.  In large passes libxsmm's kernels, which keep the chain when they are
- * asked for exactly 64 columns, take many of the rows; the rest fetches for all.  What threads take is in cut.h.
+ * How: 64 columns of W are a panel, some 128 steps of k a slab of it, copied to the thread's stack: by the
+ * first rows of x, which read it where it lies.  While the slabs of some panels side by side are multiplied
+ * the next steps of all of them are fetched, in stretches as long as they lie together, and what comes next
+ * of x and y.  For very few rows of x whole rows of W are read instead, in the order they lie (stream.h): few
+ * rows run at the speed of memory, many at that of arithmetic.  In large passes libxsmm's kernels, which keep
+ * the chain when they are asked for exactly 64 columns, take many of the rows; the rest fetches for all.
+ * What threads take is in cut.h.
  *
  * In bf16, x and w are rounded to it, to nearest even; a weight that is stored so loses nothing.
  * Then the chain goes over the rounded numbers, in float32 as before, or pairs.h multiplies them where

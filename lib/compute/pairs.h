@@ -3,8 +3,8 @@
  * A pair is two neighbouring steps of k in one word, the first in its lower half.  Rows of x are rows of
  * words and blocks of w are [K/2, 64] words, so that a product of words looks like one of floats.
  * Zeros fill up the last words, to a multiple of 32 steps.  For tiles, x lies as they are loaded: 16 words of
- * 16 rows side by side, then the next 16 words of these rows, as rows far apart are slow to load.  Which instruction multiplies is up to the
- * processor (base/cpu.h), because it decides the bits:
+ * 16 rows side by side, then the next 16 words of these rows, as rows far apart are slow to load.  Which
+ * instruction multiplies is up to the processor (base/cpu.h), because it decides the bits:
  *
  *   dots    vdpbf16ps: sum + second step + first step
  *   tiles   tdpbf16ps: over 32 steps, first and second ones are two chains from 0, of which the sum is

@@ -55,7 +55,7 @@ void attn_vec_adamw(const struct attn_adamw *a, float *x, float *m, float *v, co
  * for, and what comes after them.  Functions that take an `ahead` ask for it, a little at a time, while they do their own
  * work. */
 struct attn_ahead { uintptr_t at; size_t rows, bytes, step, done, due; const struct attn_ahead *then; };
-enum { ATTN_ABREAST = 8 };             /* rows that are asked for side by side, line after line */
+enum { ATTN_ABREAST = 8 };              /* rows that are asked for side by side, line after line */
 struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size_t step);
 
 /* y[K, 64] in f32 from K rows of 64 numbers of x, ld elements apart, from element `first` on. */

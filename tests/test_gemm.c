@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD = 5 };
+enum { GUARD = 5, STEP = 2 };           /* from a group of outputs to the next, in groups */
 
 static unsigned seed;
 
@@ -42,7 +42,7 @@ static void fill(void *to, enum attn_dtype type, size_t n)
 static float element(const struct attn_mat *w, size_t k, size_t j)
 {
     float x;
-    attn_vec_widen(&x, w->data, w->type, w->by_output ? j * w->ld + k : k * w->ld + j, 1);
+    attn_vec_widen(&x, w->data, w->type, w->by_output ? attn_mat_place(w, j) * w->ld + k : k * w->ld + j, 1);
     return x;
 }
 
@@ -109,7 +109,7 @@ static void plain(float *y, const float *x, size_t ldx, size_t n, const struct a
         for (size_t k = 0; k < w->in; k++)
             column[k] = bf16 ? to_bf16(element(w, k, j)) : element(w, k, j);
         if (w->bias.data)
-            attn_vec_widen(&bias, w->bias.data, w->bias.type, j, 1);
+            attn_vec_widen(&bias, w->bias.data, w->bias.type, attn_mat_place(w, j), 1);
         for (size_t i = 0; i < n; i++)
             y[i * w->out + j] = product(factors + i * w->in, column, w->in) + bias;
     }
@@ -121,7 +121,11 @@ static struct attn_mat random_mat(void *data, const void *bias, size_t in, size_
 {
     struct attn_mat w = {.data = data, .type = (enum attn_dtype)pick(3), .in = in, .out = out, .by_output = pick(2)};
     w.ld = (w.by_output ? in : out) + pick(3);
-    fill(data, w.type, (w.by_output ? out : in) * w.ld);
+    if (w.by_output && pick(2)) {       /* every so many rows of a larger one */
+        w.group = 1 + pick(9);
+        w.step = STEP * w.group;
+    }
+    fill(data, w.type, (w.by_output ? STEP * out : in) * w.ld);
     if (pick(2))
         w.bias = (struct attn_vec){bias, ATTN_F32};
     return w;
@@ -166,11 +170,11 @@ static product_of *const in_bf16[] = {[ATTN_BF16_FLOATS] = chain, [ATTN_BF16_DOT
 static void check_shape(struct attn_team *team[3], size_t n, size_t in, size_t out)
 {
     size_t ldx = in + pick(3);
-    float *x = room(n * ldx * sizeof *x), *want = room(n * out * sizeof *want), *bias = room(out * sizeof *bias);
+    float *x = room(n * ldx * sizeof *x), *want = room(n * out * sizeof *want), *bias = room(STEP * out * sizeof *bias);
     float *rounded = room((n + ATTN_GEMM_MORE) * (in + ATTN_GEMM_MORE) * sizeof *rounded);
-    void *data = room((in + 3) * (out + 3) * sizeof(float));
+    void *data = room((in + 3) * (STEP * out + 3) * sizeof(float));
     fill(x, ATTN_F32, n * ldx);
-    fill(bias, ATTN_F32, out);
+    fill(bias, ATTN_F32, STEP * out);
     struct attn_mat w = random_mat(data, bias, in, out);
     plain(want, x, ldx, n, &w, chain, false);
     compare_all(team, want, x, ldx, n, &w, NULL);
@@ -292,27 +296,29 @@ START_TEST(weights_do_not_know_each_other)
     enum { N = 70, IN = 150, MOST = 500, GUARDED = MOST + GUARD };
     struct attn_team *team = NULL;
     ck_assert_int_eq(attn_team_new(&team, 3, NULL), 0);
-    float *x = room(N * IN * sizeof *x), *bias = room(MOST * sizeof *bias), *want = room(N * MOST * sizeof *want);
+    float *x = room(N * IN * sizeof *x), *bias = room(STEP * MOST * sizeof *bias), *want = room(N * MOST * sizeof *want);
     seed = (unsigned)_i + 50;
     fill(x, ATTN_F32, N * IN);
-    fill(bias, ATTN_F32, MOST);
+    fill(bias, ATTN_F32, STEP * MOST);
     for (int round = 0; round < 6; round++) {
         struct attn_mat w[ATTN_GEMM_EACH];
         struct attn_product each[ATTN_GEMM_EACH];
-        size_t n = 1 + pick(round % 2 ? 8 : N);
+        size_t n = 1 + pick(round % 3 ? N : 8);
         for (int i = 0; i < ATTN_GEMM_EACH; i++) {
-            w[i] = random_mat(room((IN + 3) * (MOST + 3) * sizeof(float)), bias, IN, i == 1 && round == 3 ? 0 : 1 + pick(MOST));
+            w[i] = random_mat(room((IN + 3) * (STEP * MOST + 3) * sizeof(float)), bias, IN, i == 1 && round == 3 ? 0 : 1 + pick(MOST));
             each[i] = (struct attn_product){room(N * GUARDED * sizeof(float)), w[i].out + GUARD, &w[i]};
             for (size_t j = 0; j < n * each[i].ldy; j++)
                 each[i].y[j] = -77;
         }
-        attn_gemm_each(team, each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, NULL);
+        float *rounded = round % 2 ? room((N + ATTN_GEMM_MORE) * (IN + ATTN_GEMM_MORE) * sizeof *rounded) : NULL;
+        attn_gemm_each(team, each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, rounded);
         for (int i = 0; i < ATTN_GEMM_EACH; i++) {
-            attn_gemm(NULL, want, w[i].out, x, IN, n, &w[i], ATTN_STORE, NULL);
+            attn_gemm(NULL, want, w[i].out, x, IN, n, &w[i], ATTN_STORE, rounded);
             expect_same(want, each[i].y, each[i].ldy, n, w[i].out);
             free((void *)(uintptr_t)w[i].data);
             free(each[i].y);
         }
+        free(rounded);
     }
     free(x);
     free(bias);

@@ -102,18 +102,18 @@ static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const flo
 
 /* ---- a product ---- */
 
-/* Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are shallower so that
- * those of a strip stay near.  Pairs are multiplied faster than they are made, and than sums are read and written: slabs
- * serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
-static const struct attn_cut_sizes
-    floats = {.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4},
-    few = {.rows = 48, .tile = 6, .strip = PANELS, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1},
-    pairs = {.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = ATTN_SLAB_PAIRS, .items = 3, .fine = 1},
-    few_pairs = {.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = ATTN_SLAB_PAIRS, .items = 2, .fine = 1},
-    lone_pairs = {.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
-    streamed = {.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1};
+struct work;
+
+/* A way of summing up: how items are cut, what does all of one, what does a slab of it, and whether x lies in pairs. */
+struct manner {
+    struct attn_cut_sizes sizes;
+    void (*all)(const struct work *o);
+    void (*slab)(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead);
+    bool in_pairs;
+};
 
 struct product {
+    const struct manner *how;
     struct attn_cut cut;
     const float *x; size_t ldx;         /* of pairs: words */
     size_t in;                          /* steps of k */
@@ -126,10 +126,6 @@ struct product {
 struct work { const struct product *p; struct attn_item it; float *sum; size_t ld; };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static bool in_pairs(const struct product *p)
-{
-    return p->cut.most == &pairs || p->cut.most == &few_pairs || p->cut.most == &lone_pairs;
-}
 
 /* ---- sums ---- */
 
@@ -144,7 +140,7 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     size_t n = o->it.i1 - o->it.i0, i = 0;
     struct attn_floats at = {copy, PANEL};
     if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows leave a copy to the others */
-        i = attn_vec_panel_copy(y, o->ld, x, p->ldx, copy, w->data, w->type, s->k * w->ld + s->j, w->ld, n, s->K, s->k > 0);
+        i = attn_vec_panel_copy(y, o->ld, x, p->ldx, copy, w->data, w->type, s->k * w->ld + s->j, w->ld, s->K, s->k > 0);
     else
         at = attn_slab_floats(copy, w, s, n, p->bf16);
     multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
@@ -180,7 +176,7 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part,
     size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
     if (steps == 0)
         return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, end - row, attn_item_columns(it) * size, to->ldy * size);
-    if (in_pairs(p))
+    if (p->how->in_pairs)
         return attn_pairs_ahead(p->x, p->ldx, row, end, k / 2, steps / 2);
     return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
 }
@@ -212,12 +208,7 @@ static void sum_up(const struct work *o)
             struct attn_slab s = attn_slab_of(o->it.to->w, o->it.j0 + j, k, depth);
             struct attn_ahead rows = rows_ahead(o, k + s.K, j, panels), ahead = weights_ahead(o, k + s.K, j, panels);
             ahead.then = &rows;
-            if (o->p->cut.most == &lone_pairs)
-                add_lone_pairs(o, &s, &ahead);
-            else if (in_pairs(o->p))
-                add_pairs(o, &s, &ahead);
-            else
-                add_floats(o, &s, &ahead);
+            o->p->how->slab(o, &s, &ahead);
         }
 }
 
@@ -231,6 +222,29 @@ static void stream(const struct work *o)
     rest.sum += panels * PANEL;
     if (rest.it.j0 < rest.it.j1)
         sum_up(&rest);
+}
+
+/* Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are shallower so that
+ * those of a strip stay near.  Pairs are multiplied faster than they are made, and than sums are read and written: slabs
+ * serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
+static const struct manner
+    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, add_floats, false},
+    some = {{.rows = 48, .tile = 6, .strip = PANELS, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, add_floats, false},
+    few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, add_floats, false},
+    many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = ATTN_SLAB_PAIRS, .items = 3, .fine = 1},
+                     sum_up, add_pairs, true},
+    some_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = ATTN_SLAB_PAIRS, .items = 2, .fine = 1},
+                     sum_up, add_pairs, true},
+    lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
+                     sum_up, add_lone_pairs, true};
+
+static const struct manner *manner_for(size_t n, bool bf16)
+{
+    if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
+        return n <= lone_in_pairs.sizes.rows ? &lone_in_pairs : n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
+    if (!bf16 && n <= few.sizes.rows && share_of_libxsmm(n).rows == 0)
+        return &few;
+    return n <= some.sizes.rows ? &some : &many;
 }
 
 /* ---- what becomes of them ---- */
@@ -279,10 +293,7 @@ static void one_item(void *ctx, size_t item, int worker)
     struct work o = {p, attn_cut_item(&p->cut, item), sum, p->cut.most->strip * PANEL};
     if (o.it.j0 == o.it.j1)
         return;
-    if (p->cut.most == &streamed)
-        stream(&o);
-    else
-        sum_up(&o);
+    p->how->all(&o);
     hand_out(&o);
 }
 
@@ -302,7 +313,7 @@ static void round_row(void *ctx, size_t i, int worker)
 
 static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 {
-    struct rounding r = {rounded, in_pairs(p) ? attn_pairs_words(p->in) : p->in, p->x, p->ldx, p->in, in_pairs(p)};
+    struct rounding r = {rounded, p->how->in_pairs ? attn_pairs_words(p->in) : p->in, p->x, p->ldx, p->in, p->how->in_pairs};
     attn_team_run(t, p->cut.n, (double)p->cut.n * (double)p->in, round_row, &r);
     p->bf16 = true;
     p->x = rounded;
@@ -311,25 +322,19 @@ static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 
 /* ---- all of it ---- */
 
-static const struct attn_cut_sizes *sizes_for(size_t n, bool bf16)
-{
-    if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
-        return n <= lone_pairs.rows ? &lone_pairs : n <= few_pairs.rows ? &few_pairs : &pairs;
-    if (!bf16 && attn_stream_serves(n) && share_of_libxsmm(n).rows == 0)
-        return &streamed;
-    return n <= few.rows ? &few : &floats;
-}
-
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_tail tail, float *rounded)
 {
     struct attn_output out[ATTN_GEMM_EACH];
-    struct product p = {.cut = {.most = sizes_for(n, rounded), .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
+    const struct manner *how = manner_for(n, rounded);
+    struct product p = {.how = how, .cut = {.most = &how->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
                         .x = x, .ldx = ldx, .in = each->w->in, .tail = tail};
     double columns = 0;
-    for (size_t i = 0; i < outs; columns += (double)each[i].w->out, i++)
+    for (size_t i = 0; i < outs; i++) {
         if (each[i].w->out > 0)
             out[p.cut.outs++] = (struct attn_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w};
+        columns += (double)each[i].w->out;
+    }
     if (n == 0 || p.cut.outs == 0)
         return;
     if (rounded)

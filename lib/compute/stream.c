@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-bool attn_stream_serves(size_t n)
-{
-    return n <= ATTN_STREAM;
-}
-
 static const void *row_of(const struct attn_mat *w, size_t j)
 {
     size_t last = w->out - 1, at = attn_mat_place(w, j < last ? j : last);
@@ -30,7 +25,8 @@ static void sum_turned(float *sum, size_t ld, const float *x, size_t ldx, size_t
 
 size_t attn_stream_sum(float *sum, size_t ld, const float *x, size_t ldx, size_t n, const struct attn_mat *w, size_t j0, size_t j1)
 {
-    size_t whole = w->by_output ? j1 : w->out / ATTN_PANEL, panels = (whole < j1 ? whole : j1) - j0, cols = panels * ATTN_PANEL;
+    size_t whole = w->out / ATTN_PANEL, end = w->by_output || j1 < whole ? j1 : whole;
+    size_t panels = end - j0, cols = panels * ATTN_PANEL;
     for (size_t i = 0; i < n; i++)
         memset(sum + i * ld, 0, cols * sizeof *sum);
     if (w->by_output)

@@ -94,13 +94,9 @@ void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const floa
 }
 
 size_t attn_vec_panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, enum attn_dtype type,
-                           size_t first, size_t ldw, size_t n, size_t K, bool more)
+                           size_t first, size_t ldw, size_t K, bool more)
 {
     const uint16_t *half = (const uint16_t *)w + first;
-    if (n < ops()->tile_rows) {
-        attn_vec_block(copy, w, type, first, ldw, K);
-        return 0;
-    }
     if (type == ATTN_F32)
         ops()->panel_f32(y, ldy, x, ldx, copy, (const float *)w + first, ldw, K, more);
     else if (type == ATTN_F16)

@@ -10,13 +10,13 @@ enum { SIDE = 16, SECOND = 16, THIRD = 32, FOURTH = 48 };   /* a tile has 16 row
 static const struct { uint8_t palette, start, unused[14]; uint16_t bytes[16]; uint8_t rows[16]; } eight_tiles = {
     .palette = 1, .bytes = {64, 64, 64, 64, 64, 64, 64, 64}, .rows = {SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE}};
 
-/* Tiles 0 to 3, side by side. */
+/* Tiles 0 to 3, side by side.  These and x pass by as streams, so that w stays in the first-level cache. */
 static void load_sums(const float *y, size_t bytes)
 {
-    _tile_loadd(0, y, bytes);
-    _tile_loadd(1, y + SECOND, bytes);
-    _tile_loadd(2, y + THIRD, bytes);
-    _tile_loadd(3, y + FOURTH, bytes);
+    _tile_stream_loadd(0, y, bytes);
+    _tile_stream_loadd(1, y + SECOND, bytes);
+    _tile_stream_loadd(2, y + THIRD, bytes);
+    _tile_stream_loadd(3, y + FOURTH, bytes);
 }
 
 static void zero_sums(void)
@@ -39,7 +39,7 @@ static void store_sums(float *y, size_t bytes)
 static void add_products(const float *x, const float *w)
 {
     const size_t panel = ATTN_PANEL * sizeof *w;
-    _tile_loadd(4, x, SIDE * sizeof *x);
+    _tile_stream_loadd(4, x, SIDE * sizeof *x);
     _tile_loadd(5, w, panel);
     _tile_dpbf16ps(0, 4, 5);
     _tile_loadd(6, w + SECOND, panel);

@@ -46,6 +46,30 @@ START_TEST(visits_each_item_once)
 }
 END_TEST
 
+/* Whoever takes the first item holds it until all others have been done. */
+struct held { atomic_int done; int others; };
+
+static void wait_in_the_first(void *ctx, size_t item, int worker)
+{
+    (void)worker;
+    struct held *h = ctx;
+    if (item > 0)
+        atomic_fetch_add(&h->done, 1);
+    while (item == 0 && atomic_load(&h->done) < h->others)
+        __builtin_ia32_pause();
+}
+
+START_TEST(helps_whoever_is_late)
+{
+    struct attn_team *t = NULL;
+    struct held h = {.others = ITEMS - 1};
+    ck_assert_int_eq(attn_team_new(&t, _i, NULL), 0);
+    attn_team_run(t, ITEMS, WORTH, wait_in_the_first, &h);
+    ck_assert_int_eq(h.done, h.others);
+    attn_team_free(t);
+}
+END_TEST
+
 START_TEST(works_without_a_team)
 {
     expect_each_once(NULL, ITEMS, WORTH);
@@ -104,6 +128,7 @@ Suite *suite_team(void)
     Suite *s = suite_create("team");
     TCase *c = tcase_create("team");
     tcase_add_loop_test(c, visits_each_item_once, 1, 9);
+    tcase_add_loop_test(c, helps_whoever_is_late, 2, 9);
     tcase_add_test(c, works_without_a_team);
     tcase_add_test(c, counts_processors);
     tcase_add_test(c, arena_counts_then_carves);

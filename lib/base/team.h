@@ -14,7 +14,8 @@ int attn_team_new(struct attn_team **out, int threads, struct attn_err *err);
 void attn_team_free(struct attn_team *t);                           /* NULL is fine */
 int attn_team_size(const struct attn_team *t);
 
-/* work(ctx, i, worker) for each i < items, worker < attn_team_size; returns when all are done.
+/* work(ctx, i, worker) for each i < items, worker < attn_team_size; returns when all are done.  Worker w of W begins with
+ * items * w / W and those after it, and when it has come to items * (w + 1) / W helps others with theirs.
  * `cost` is a rough count of floating point operations of the whole loop.  t may be NULL: the
  * caller alone. */
 void attn_team_run(struct attn_team *t, size_t items, double cost,

@@ -37,6 +37,17 @@ static bool well_shared(const struct attn_cut *c)
     return c->workers == 1 || (even && strips >= c->most->items * c->workers);
 }
 
+/* Strips and items of the first so many shares.  The team shares items out so, if there are as many shares as workers. */
+static size_t strips_before(const struct attn_cut *c, size_t shares)
+{
+    return all_strips(c) * shares / c->shares;
+}
+
+static size_t items_before(const struct attn_cut *c, size_t shares)
+{
+    return strips_before(c, shares) + shares * (c->parts - 1);
+}
+
 void attn_cut_share(struct attn_cut *c)
 {
     size_t strip = c->most->strip;
@@ -46,15 +57,30 @@ void attn_cut_share(struct attn_cut *c)
     cut_strips(c, strip);
     while (strip > 1 && !well_shared(c))
         cut_strips(c, --strip);
-    size_t last = c->workers > 1 ? least(c->workers, all_strips(c)) : 0;
-    c->whole = all_strips(c) - last;
-    c->items = c->whole + last * c->most->fine;
+    c->shares = least(c->workers, all_strips(c));
+    c->parts = c->workers > 1 ? c->most->fine : 1;
+    c->items = items_before(c, c->shares);
+}
+
+static size_t share_of(const struct attn_cut *c, size_t item)
+{
+    size_t share = item * c->shares / c->items;
+    while (items_before(c, share + 1) <= item)
+        share++;
+    return share;
+}
+
+bool attn_cut_ends_share(const struct attn_cut *c, size_t n)
+{
+    return n + 1 == items_before(c, share_of(c, n) + 1);
 }
 
 struct attn_item attn_cut_item(const struct attn_cut *c, size_t n)
 {
-    size_t parts = n < c->whole ? 1 : c->most->fine, past = n < c->whole ? 0 : n - c->whole, part = past % parts;
-    size_t nth = n - past + past / parts, strip = nth % c->strips, i0 = nth / c->strips * c->rows;
+    size_t share = share_of(c, n), last = strips_before(c, share + 1) - 1, first_part = items_before(c, share + 1) - c->parts;
+    bool whole = n < first_part;
+    size_t parts = whole ? 1 : c->parts, part = whole ? 0 : n - first_part;
+    size_t nth = whole ? last - (first_part - n) : last, strip = nth % c->strips, i0 = nth / c->strips * c->rows;
     const struct attn_output *to = &c->out[c->outs - 1];
     while (strip < to->first)
         to--;

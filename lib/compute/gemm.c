@@ -181,16 +181,15 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part,
     return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
 }
 
-/* The same for the item's panels of w or, at the end, for the first steps of the item that this thread will probably take. */
+/* The same for the item's panels of w or, at the end, for the first steps of the item that this thread will take next. */
 static struct attn_ahead weights_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
     const struct product *p = o->p;
     struct attn_item next = o->it;
     if (k >= p->in) {
-        size_t probably = o->it.n + p->cut.workers;
-        if (probably >= p->cut.items)
+        if (attn_cut_ends_share(&p->cut, next.n))
             return (struct attn_ahead){0};
-        next = attn_cut_item(&p->cut, probably);
+        next = attn_cut_item(&p->cut, next.n + 1);
         k = 0;
     }
     struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, least(p->in - k, p->cut.most->depth)};

@@ -213,7 +213,8 @@ enum attn_form {
     ATTN_RANDOM,                        /* the window, and min(r, q - w + 1) distinct keys of 0 .. q - w: positions 0, 1, ... of
                                          * them are swapped in turn with one of those not yet passed, i with i + next % (n - i),
                                          * next from splitmix64 seeded with seed + q; the same in every head */
-    ATTN_LINEAR,                        /* phi(q).phi(k) over their sum, phi(x) = x + 1 above 0, else exp(x); no scale */
+    ATTN_LINEAR,                        /* phi(q).phi(k) over their sum, phi(x) = x + 1 above 0, else exp(x); no scale.  All 0
+                                         * where the sum is below FLT_MIN: the row is lost */
     ATTN_BLOCK,                         /* exact, b keys at a time: sums are rescaled when a larger score comes */
     ATTN_MASKED                         /* attn_attention only: by its mask */
 };

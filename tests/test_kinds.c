@@ -4,6 +4,7 @@
 
 #include "attn.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,6 +328,55 @@ START_TEST(blocks_rescale)
 }
 END_TEST
 
+/* ---- rows that are lost ---- */
+
+/* One head, one number a key. */
+static struct attn_attention narrow(enum attn_form form, size_t T)
+{
+    return (struct attn_attention){.batch = 1, .H = 1, .Hkv = 1, .Tq = T, .Tk = T, .dh = 1, .dv = DV, .scale = 1, .threads = 1,
+                                   .kind = {.form = form, .causal = true, .b = 2}};
+}
+
+/* With and without the pattern. */
+static void attend_twice(struct attn_attention *a)
+{
+    attend(again, a);
+    a->pattern = pattern;
+    attend(context, a);
+    a->pattern = NULL;
+    ck_assert_mem_eq(context, again, a->Tq * DV * sizeof *again);
+}
+
+static void expect_zeros(const float *x, size_t n)
+{
+    static const float zeros[MOST];
+    ck_assert_mem_eq(x, zeros, n * sizeof *x);
+}
+
+/* Weights near the least that float32 has keep few bits: a row that is not lost has a millionth of itself as its error. */
+START_TEST(linear_loses_rows_of_tiny_weights)
+{
+    enum { T = 3 };
+    struct attn_attention a = narrow(ATTN_LINEAR, T);
+    for (double x = -40; x > -110; x -= 0.5) {
+        for (size_t i = 0; i < T; i++)
+            q[i] = k[i] = (float)x;
+        attend_twice(&a);
+        for (size_t t = 0; t < T; t++) {
+            const float *row = pattern + t * T, *c = context + t * DV;
+            if ((double)(t + 1) * exp(2 * x) < (double)FLT_MIN) {
+                expect_zeros(row, T);
+                expect_zeros(c, DV);
+                continue;
+            }
+            for (size_t j = 0; j < T; j++)
+                ck_assert_float_eq_tol(row[j], j <= t ? 1 / (float)(t + 1) : 0, 1e-6f);
+            ck_assert_float_eq_tol(c[0], (v[0] + (t > 0 ? v[DV] : 0) + (t > 1 ? v[2 * DV] : 0)) / (float)(t + 1), 1e-6f);
+        }
+    }
+}
+END_TEST
+
 /* Queries in the middle of a text, and keys that are not there. */
 START_TEST(queries_may_begin_anywhere)
 {
@@ -398,6 +448,7 @@ Suite *suite_kinds(void)
     tcase_add_test(c, a_window_of_everything_is_causal);
     tcase_add_loop_test(c, sparse_is_dense_under_its_mask, 5, 11);
     tcase_add_test(c, blocks_rescale);
+    tcase_add_test(c, linear_loses_rows_of_tiny_weights);
     tcase_add_loop_test(c, queries_may_begin_anywhere, 0, KINDS);
     tcase_add_test(c, scales_take_the_place_of_the_own);
     tcase_add_test(c, nonsense_is_refused);

@@ -3,12 +3,24 @@
 #include "compute/heads.h"
 #include "compute/vec.h"
 
-#include <math.h>
+#include <float.h>
 #include <string.h>
 
 enum { PANEL = ATTN_PANEL, LINE = 16 };
 
 static size_t up(size_t n, size_t by) { return (n + by - 1) / by * by; }
+
+/* y = x / sum; false: the row is lost and all zeros.  Below FLT_MIN weights have few bits left, and 1 / sum soon is
+ * infinite.  A sum that is NaN is none of these: it goes on to the result. */
+static bool divide(float *y, const float *x, double sum, size_t n)
+{
+    bool lost = sum < (double)FLT_MIN;
+    if (lost)
+        memset(y, 0, n * sizeof *y);
+    else
+        attn_vec_scale(y, x, (float)(1 / sum), n);
+    return !lost;
+}
 
 /* ---- the sums ---- */
 
@@ -81,7 +93,7 @@ static void absorb(struct walk *w, size_t end)
     }
 }
 
-/* phi(q) S / phi(q).z; false: all that q sees was rounded to 0. */
+/* phi(q) S / phi(q).z; false: it is lost. */
 static bool read_out(const struct walk *w, float *context, const float *q)
 {
     size_t dh = w->a->head.dh;
@@ -90,8 +102,7 @@ static bool read_out(const struct walk *w, float *context, const float *q)
     for (size_t i = 0; i < dh; i++)
         sum += (double)w->phi[i] * w->sums.tally->z[i];
     attn_head_mix(&w->a->head, w->value, w->sums.ld, w->phi, dh, 1, w->sums.s, w->sums.ld, dh, false);
-    attn_vec_scale(context, w->value, sum > 0 ? (float)(1 / sum) : 0, w->a->head.dv);
-    return sum > 0;
+    return divide(context, w->value, sum, w->a->head.dv);
 }
 
 static void item(void *ctx, size_t i, int worker)
@@ -148,8 +159,7 @@ struct attn_empty attn_linear_pattern(const struct attn_head *h, const struct at
         double sum = 0;
         for (size_t j = 0; j < n; j++)
             sum += (double)row[j];
-        attn_vec_scale(row, row, sum > 0 ? (float)(1 / sum) : 0, n);
-        if (!(sum > 0))
+        if (!divide(row, row, sum, n))
             attn_empty_add(&empty, b->row0 + i);
         attn_drop_keys(&h->drop, row, h->pos + b->row0 + i, NULL, 0, n);
         memset(row + n, 0, (h->Tk - n) * sizeof *row);

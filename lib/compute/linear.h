@@ -4,8 +4,9 @@
  *     context(q)   = phi(q) S / phi(q).z,    S = sum of phi(k) v' [dh, dv],    z = sum of phi(k) [dh]
  *
  * Keys are added to S and z one after the other, so that a causal query finds there what it may see, and a text
- * that grows keeps both in its cache.  The pattern is formed only for who looks at it; who edits it, or drops
- * some of it out, makes the context come of it as in other kinds. */
+ * that grows keeps both in its cache.  Where the sum is below FLT_MIN the row is lost: weights and context are 0.
+ * The pattern is formed only for who looks at it; who edits it, or drops some of it out, makes the context come of
+ * it as in other kinds. */
 #ifndef ATTN_COMPUTE_LINEAR_H
 #define ATTN_COMPUTE_LINEAR_H
 

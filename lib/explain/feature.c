@@ -3,6 +3,7 @@
 
 #include "explain/formulas.h"
 
+#include <float.h>
 #include <math.h>
 
 static double phi(float x)
@@ -117,6 +118,7 @@ void attn_explain_share(struct attn_explainer *e)
                       "needs no weights for the context; this is what they come to.",
                       attn_kind_past(&w->kind) ? ": itself and those before it" : "");
     share_table(e, sees);
-    attn_derive_sum(&e->d, (struct attn_number){sum > 0 ? here / sum : 0, attn_worked_digits(w, ATTN_ACT_PATTERN, e->precision)}, "weight");
+    double weight = sum < (double)FLT_MIN ? 0 : here / sum;     /* 0: the row is lost */
+    attn_derive_sum(&e->d, (struct attn_number){weight, attn_worked_digits(w, ATTN_ACT_PATTERN, e->precision)}, "weight");
     attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, attn_explain_number(e, here), attn_explain_number(e, sum));
 }

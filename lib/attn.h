@@ -270,7 +270,8 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
 /* ids: those of all n sentences, one after the other. */
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
-/* Rows of attention whose weights were all 0 in the last pass, so that their contexts are: causal-renorm lost them. */
+/* Rows of attention without any weight in the last pass, so that their contexts are 0: causal-renorm rounded all that
+ * are seen to 0, linear had too little to divide by, any other kind saw no score but -inf. */
 struct attn_lost { size_t rows, seq, head, row; int layer; };       /* the rest: which was the first; rows 0: none */
 struct attn_lost attn_run_lost(const struct attn_run *r);
 void attn_run_free(struct attn_run *r);                             /* NULL is fine */
@@ -314,7 +315,7 @@ struct attn_attention {
     float scale;                        /* scores = dots * scale, where the kind says nothing else */
     struct attn_kind kind;              /* ATTN_MODEL: ATTN_FULL */
     const uint8_t *mask;                /* ATTN_MASKED: [Tq, Tk], not 0 = may look */
-    bool refuse_empty;                  /* a row that sees nothing: error, else all zeros */
+    bool refuse_empty;                  /* a row that sees nothing, or is lost: error, else all zeros */
     float *dots, *scores, *pattern;     /* [batch, H, Tq, Tk] or NULL; linear has a pattern only */
     int threads;
 };

@@ -377,6 +377,24 @@ START_TEST(linear_loses_rows_of_tiny_weights)
 }
 END_TEST
 
+/* Of two heads the second is lost. */
+START_TEST(lost_rows_are_counted_once)
+{
+    enum { T = 3 };
+    struct attn_attention a = narrow(ATTN_LINEAR, T);
+    a.H = a.Hkv = 2;
+    a.refuse_empty = true;
+    for (size_t i = 0; i < 2 * T; i++)
+        q[i] = k[i] = i < T ? 1 : -60;
+    for (int shown = 0; shown < 2; shown++) {
+        struct attn_err err = {0};
+        a.pattern = shown ? pattern : NULL;
+        ck_assert_int_eq(attn_attention(context, q, k, v, &a, &err), ATTN_EFORMAT);
+        ck_assert_str_eq(err.msg, "3 of 6 rows look at no key, the first in sentence 0, head 1, row 0");
+    }
+}
+END_TEST
+
 /* Queries in the middle of a text, and keys that are not there. */
 START_TEST(queries_may_begin_anywhere)
 {
@@ -449,6 +467,7 @@ Suite *suite_kinds(void)
     tcase_add_loop_test(c, sparse_is_dense_under_its_mask, 5, 11);
     tcase_add_test(c, blocks_rescale);
     tcase_add_test(c, linear_loses_rows_of_tiny_weights);
+    tcase_add_test(c, lost_rows_are_counted_once);
     tcase_add_loop_test(c, queries_may_begin_anywhere, 0, KINDS);
     tcase_add_test(c, scales_take_the_place_of_the_own);
     tcase_add_test(c, nonsense_is_refused);

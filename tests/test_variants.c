@@ -5,8 +5,10 @@
 #include "scratch.h"
 #include "shell.h"
 
+#include "base/out.h"
 #include "base/utf8.h"
 #include "io/dump.h"
+#include "io/safetensors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -230,6 +232,39 @@ START_TEST(the_page_says_what_matters)
 }
 END_TEST
 
+static struct attn_st_tensor tensor(const char *name, const float *x, size_t rows)
+{
+    return (struct attn_st_tensor){.name = name, .dtype = "F32", .ndim = 2, .shape = {rows, 1}, .count = rows,
+                                   .bytes = rows * sizeof *x, .data = (const unsigned char *)x};
+}
+
+/* The words of life, each the same number, with one number a key. */
+static void put_narrow(float embed, float q, float k)
+{
+    float table[6], v = 1;
+    for (size_t i = 0; i < 6; i++)
+        table[i] = embed;
+    const struct attn_st_tensor all[] = {tensor("embed.weight", table, 6), tensor("blocks.0.attn.q.weight", &q, 1),
+                                         tensor("blocks.0.attn.k.weight", &k, 1), tensor("blocks.0.attn.v.weight", &v, 1)};
+    struct attn_out *o;
+    sh("mkdir -p $D/n && cp models/life/vocab.json $D/n && "
+       "sed -E 's/(d_model|d_head|d_value)\": ./\\1\": 1/' models/life/config.json >$D/n/config.json");
+    ck_assert(!attn_out_open(&o, scratch_path("n/model.safetensors"), NULL));
+    ck_assert(!attn_st_write(o, all, 4, NULL) && !attn_out_commit(o, NULL));
+    attn_out_close(o);
+}
+
+START_TEST(lost_rows_have_the_reason_of_their_kind)
+{
+    put_narrow(4, -15, -15);
+    expect("$A variants -m $D/n " LIFE " --kinds linear", 0,
+           "linear loses 6 rows: the features of a query and its keys");
+    put_narrow(1e20f, 1, -1);
+    expect("$A variants -m $D/n " LIFE " --kinds causal", 0,
+           "causal loses 6 rows: all scores that are seen are -inf");
+}
+END_TEST
+
 START_TEST(pictures_have_names)
 {
     static const char *const formats[] = {"svg", "html", "term"};
@@ -267,6 +302,7 @@ Suite *suite_variants(void)
     tcase_add_test(c, scores_are_counted);
     tcase_add_test(c, the_page_fits_eighty_columns);
     tcase_add_test(c, the_page_says_what_matters);
+    tcase_add_test(c, lost_rows_have_the_reason_of_their_kind);
     tcase_add_test(c, pictures_have_names);
     tcase_add_test(c, nonsense_is_refused);
     suite_add_tcase(s, c);

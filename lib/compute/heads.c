@@ -179,7 +179,8 @@ static void one_item(void *ctx, size_t i, int worker)
         j->way->scores(&h, &p.band);
     if (j->steps & ATTN_PATTERN) {
         struct attn_empty empty = j->way->pattern(&h, &p.band);
-        note_empty(j->a, &empty, p.text, p.head, worker);
+        if (!j->way->apart)             /* else who makes the contexts counts: once, whoever looks */
+            note_empty(j->a, &empty, p.text, p.head, worker);
     }
     if (j->steps & ATTN_CONTEXT)
         j->way->context(&h, &p.band);

@@ -100,13 +100,22 @@ static void name_those(struct attn_derivation *d, const struct attn_variants *s,
         attn_derive_words(d, "%s: %s.", what, list);
 }
 
+static const char *why_lost(enum attn_form form)
+{
+    if (form == ATTN_CAUSAL_RENORM)
+        return "next to a hidden key of a much larger score, all weights that are seen round to 0, and nothing is left to divide "
+               "by.  Masking with -inf before the softmax has no such rows.";
+    if (form == ATTN_LINEAR)
+        return "the features of a query and its keys are so small that float32 cannot divide by their sum.";
+    return "all scores that are seen are -inf, products beyond the range of float32.";
+}
+
 static void rows_lost(struct attn_derivation *d, const struct attn_variants *s)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->v[i].lost)
-            attn_derive_words(d, "%s loses %zu row%s: next to a hidden key of a much larger score, all weights that are seen round "
-                              "to 0, and nothing is left to divide by.  Masking with -inf before the softmax has no such rows.",
-                              s->v[i].name, s->v[i].lost, s->v[i].lost == 1 ? "" : "s");
+            attn_derive_words(d, "%s loses %zu row%s: %s", s->v[i].name, s->v[i].lost, s->v[i].lost == 1 ? "" : "s",
+                              why_lost(s->v[i].kind.form));
 }
 
 static void what_changes(struct attn_derivation *d, const struct attn_variants *s)

@@ -15,7 +15,7 @@ struct attn_variant {
     char name[ATTN_KIND_TEXT];
     struct attn_change pattern, context, residual;      /* of all layers, heads and tokens; the last layer's */
     double kl;                          /* nats: of the next token's probabilities; NaN: no output layer */
-    size_t lost;                        /* rows whose weights were all rounded to 0 */
+    size_t lost;                        /* rows that are left without any weight */
     double scores, operations;          /* of all layers and heads: pairs of a query and a key; multiplications and additions */
     uint64_t bytes;                     /* what attention works in beside its inputs and its output */
     double seconds;                     /* attention of all layers */

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -377,21 +378,54 @@ START_TEST(linear_loses_rows_of_tiny_weights)
 }
 END_TEST
 
+/* With and without the pattern. */
+static void expect_lost(struct attn_attention a, size_t rows)
+{
+    a.refuse_empty = true;
+    for (int shown = 0; shown < 2; shown++) {
+        struct attn_err err = {0};
+        char want[32];
+        snprintf(want, sizeof want, "%zu of %zu rows ", rows, a.H * a.Tq);
+        a.pattern = shown ? pattern : NULL;
+        ck_assert_int_eq(attn_attention(context, q, k, v, &a, &err), rows ? ATTN_EFORMAT : ATTN_OK);
+        ck_assert_msg(!rows || !strncmp(err.msg, want, strlen(want)), "%s", err.msg);
+    }
+}
+
+/* Dots beyond float32's range: keys whose score is -inf weigh nothing, in whatever block they are. */
+START_TEST(blocks_lose_what_causal_loses)
+{
+    enum { T = 9, NONE = 8 };
+    static float want[T * DV];
+    struct attn_attention a = narrow(ATTN_CAUSAL, T);
+    for (int i = 0; i < T; i++) {
+        q[i] = 1e20f;
+        k[i] = i % NONE == _i ? 1e-20f : -1e20f;
+    }
+    for (a.kind.b = 0; a.kind.b <= T; a.kind.b++) {
+        attend_twice(&a);
+        if (a.kind.form == ATTN_CAUSAL)
+            memcpy(want, context, sizeof want);
+        ck_assert_mem_eq(context, want, sizeof want);   /* weights of 1, 1/2 and 0 */
+        expect_lost(a, _i == NONE ? T : (size_t)_i);
+        a.kind.form = ATTN_BLOCK;
+    }
+}
+END_TEST
+
 /* Of two heads the second is lost. */
 START_TEST(lost_rows_are_counted_once)
 {
     enum { T = 3 };
     struct attn_attention a = narrow(ATTN_LINEAR, T);
+    struct attn_err err = {0};
     a.H = a.Hkv = 2;
-    a.refuse_empty = true;
     for (size_t i = 0; i < 2 * T; i++)
         q[i] = k[i] = i < T ? 1 : -60;
-    for (int shown = 0; shown < 2; shown++) {
-        struct attn_err err = {0};
-        a.pattern = shown ? pattern : NULL;
-        ck_assert_int_eq(attn_attention(context, q, k, v, &a, &err), ATTN_EFORMAT);
-        ck_assert_str_eq(err.msg, "3 of 6 rows look at no key, the first in sentence 0, head 1, row 0");
-    }
+    expect_lost(a, T);
+    a.refuse_empty = true;
+    ck_assert_int_eq(attn_attention(context, q, k, v, &a, &err), ATTN_EFORMAT);
+    ck_assert_ptr_nonnull(strstr(err.msg, "the first in sentence 0, head 1, row 0"));
 }
 END_TEST
 
@@ -467,6 +501,7 @@ Suite *suite_kinds(void)
     tcase_add_loop_test(c, sparse_is_dense_under_its_mask, 5, 11);
     tcase_add_test(c, blocks_rescale);
     tcase_add_test(c, linear_loses_rows_of_tiny_weights);
+    tcase_add_loop_test(c, blocks_lose_what_causal_loses, 0, 9);
     tcase_add_test(c, lost_rows_are_counted_once);
     tcase_add_loop_test(c, queries_may_begin_anywhere, 0, KINDS);
     tcase_add_test(c, scales_take_the_place_of_the_own);

@@ -161,10 +161,24 @@ static void remember_all(struct attn_heads *a, struct attn_team *team)
 
 /* ---- work ---- */
 
-static void note_empty(struct attn_heads *a, const struct attn_empty *e, const struct attn_text *t, size_t head, int worker)
+/* Rows that contexts find to see nothing; who looks at a pattern besides changes no count. */
+static struct attn_empty take_steps(const struct job *j, const struct attn_head *h, const struct attn_band *b)
 {
-    const struct attn_lost lost = {.rows = e->rows, .layer = a->layer, .seq = (size_t)(t - a->text), .head = head, .row = e->first};
-    attn_lost_add(&a->room->seat[worker].lost, &lost);
+    const struct attn_way *way = j->way;
+    struct attn_empty empty = {0};
+    if (j->steps & ATTN_DOTS)
+        way->dots(h, b);
+    if (j->steps & ATTN_SCORES)
+        way->scores(h, b);
+    if (j->steps & ATTN_PATTERN)
+        empty = way->pattern(h, b);
+    if (!(way->steps & ATTN_PATTERN))
+        empty = (struct attn_empty){0};
+    if (j->steps & ATTN_CONTEXT && way->rows)
+        empty = way->rows(h, b);
+    else if (j->steps & ATTN_CONTEXT)
+        way->context(h, b);
+    return empty;
 }
 
 static void one_item(void *ctx, size_t i, int worker)
@@ -173,17 +187,9 @@ static void one_item(void *ctx, size_t i, int worker)
     struct place p = place_of(j, j->first + i, j->by_worker ? (size_t)worker : i);
     struct attn_head h = head_of(j->a, &p, worker);
     h.keys = keys_of(j, &p, attn_band_keys(&h, &p.band), worker);
-    if (j->steps & ATTN_DOTS)
-        j->way->dots(&h, &p.band);
-    if (j->steps & ATTN_SCORES)
-        j->way->scores(&h, &p.band);
-    if (j->steps & ATTN_PATTERN) {
-        struct attn_empty empty = j->way->pattern(&h, &p.band);
-        if (!j->way->apart)             /* else who makes the contexts counts: once, whoever looks */
-            note_empty(j->a, &empty, p.text, p.head, worker);
-    }
-    if (j->steps & ATTN_CONTEXT)
-        j->way->context(&h, &p.band);
+    struct attn_empty empty = take_steps(j, &h, &p.band);
+    attn_lost_add(&j->a->room->seat[worker].lost, &(struct attn_lost){
+        .rows = empty.rows, .layer = j->a->layer, .seq = (size_t)(p.text - j->a->text), .head = p.head, .row = empty.first});
 }
 
 static bool heard(const struct attn_heads *a, int act, unsigned flags)

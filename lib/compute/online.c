@@ -68,7 +68,8 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
     float largest = attn_vec_max(x, scale, n);
     if (largest > o->max[i])
         rescale(o, i, largest);
-    o->sum[i] += attn_vec_exps(x, scale, o->max[i], n);
+    float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* of -inf alone all weigh 0: -inf - -inf is no number */
+    o->sum[i] += attn_vec_exps(x, scale, max, n);
 }
 
 static void take(struct online *o, struct attn_range block)
@@ -85,8 +86,22 @@ static void take(struct online *o, struct attn_range block)
                   h->keys.v + block.lo * ldv, ldv, block.hi - block.lo, true);
 }
 
-void attn_online_context(const struct attn_head *h, const struct attn_band *b)
+/* y / s; false: nothing was seen but -inf, and it is all zeros. */
+static bool finish(const struct online *o, size_t i)
 {
+    const struct attn_head *h = o->h;
+    float *context = h->context + (o->b->row0 + i) * h->ldc;
+    bool lost = o->sum[i] == 0;
+    if (lost)
+        memset(context, 0, h->dv * sizeof *context);
+    else
+        attn_vec_scale(context, o->y + i * o->ldy, (float)(1 / o->sum[i]), h->dv);
+    return !lost;
+}
+
+struct attn_empty attn_online_rows(const struct attn_head *h, const struct attn_band *b)
+{
+    struct attn_empty empty = {0};
     struct online o = {.h = h, .b = b, .y = h->spare.x, .ldy = up(h->dv)};
     size_t end = attn_head_seen(h, b->row0 + b->rows - 1).hi;
     memset(o.y, 0, b->rows * o.ldy * sizeof *o.y);
@@ -95,5 +110,7 @@ void attn_online_context(const struct attn_head *h, const struct attn_band *b)
     for (size_t lo = 0; lo < end; lo = lo + least(h->kind.b, end - lo))
         take(&o, (struct attn_range){lo, lo + least(h->kind.b, end - lo)});
     for (size_t i = 0; i < b->rows; i++)
-        attn_vec_scale(h->context + (b->row0 + i) * h->ldc, o.y + i * o.ldy, (float)(1 / o.sum[i]), h->dv);
+        if (!finish(&o, i))
+            attn_empty_add(&empty, b->row0 + i);
+    return empty;
 }

@@ -4,8 +4,9 @@
  *     s  = s exp(m - m') + sum exp(scores - m')
  *     y  = y exp(m - m') + exp(scores - m') v
  *
- * and in the end the context is y / s.  A band's scratch holds one block of scores, so memory does not grow with
- * the text.  Another order of sums: the result is that of the other kinds to float32's error. */
+ * and in the end the context is y / s, or 0 where all scores were -inf.  A band's scratch holds one block of scores,
+ * so memory does not grow with the text.  Another order of sums: the result is that of the other kinds to float32's
+ * error. */
 #ifndef ATTN_COMPUTE_ONLINE_H
 #define ATTN_COMPUTE_ONLINE_H
 
@@ -15,7 +16,7 @@
 size_t attn_online_columns(size_t block, size_t Tk);
 size_t attn_online_spare(size_t dv);
 
-/* From queries to contexts in one step. */
-void attn_online_context(const struct attn_head *h, const struct attn_band *b);
+/* From queries to contexts in one step; rows that see nothing. */
+struct attn_empty attn_online_rows(const struct attn_head *h, const struct attn_band *b);
 
 #endif

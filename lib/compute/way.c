@@ -9,12 +9,12 @@ enum { ALL = ATTN_DOTS | ATTN_SCORES | ATTN_PATTERN | ATTN_CONTEXT };
 /* By rows of all keys between the bounds: every kind can be taken so. */
 static const struct attn_way dense = {
     attn_band_dots, attn_band_scores, attn_band_pattern, attn_band_context, .steps = ALL, .keys = ATTN_DOTS, .values = ATTN_CONTEXT};
-static const struct attn_way sparse = {.pattern = attn_sparse_rows, .steps = ATTN_PATTERN, .values = ATTN_PATTERN};
+static const struct attn_way sparse = {.rows = attn_sparse_rows, .steps = ATTN_CONTEXT, .values = ATTN_CONTEXT};
 static const struct attn_way sparse_shown = {
     attn_band_dots, attn_band_scores, attn_sparse_pattern, attn_sparse_context, .steps = ALL, .keys = ATTN_DOTS,
     .values = ATTN_CONTEXT};
 static const struct attn_way online = {
-    attn_band_dots, attn_band_scores, attn_band_pattern, attn_online_context, .steps = ATTN_CONTEXT,
+    attn_band_dots, attn_band_scores, attn_band_pattern, .rows = attn_online_rows, .steps = ATTN_CONTEXT,
     .keys = ATTN_DOTS | ATTN_CONTEXT, .values = ATTN_CONTEXT};
 static const struct attn_way linear = {
     attn_linear_dots, .pattern = attn_linear_pattern, .keys = ATTN_DOTS, .features = true, .apart = true};

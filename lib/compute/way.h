@@ -12,6 +12,7 @@ struct attn_way {                       /* what is no step of this way is NULL *
     void (*scores)(const struct attn_head *h, const struct attn_band *b);
     struct attn_empty (*pattern)(const struct attn_head *h, const struct attn_band *b);
     void (*context)(const struct attn_head *h, const struct attn_band *b);
+    struct attn_empty (*rows)(const struct attn_head *h, const struct attn_band *b);   /* contexts at once, by no other step */
     unsigned steps;                     /* that a context takes; others are for who looks at them */
     unsigned keys, values;              /* steps that read panels of keys; that read values */
     bool features;                      /* the keys are phi(k) */

@@ -413,6 +413,27 @@ START_TEST(blocks_lose_what_causal_loses)
 }
 END_TEST
 
+/* Dots that the scale alone takes beyond float32's range, whether they are scaled before the softmax or in it. */
+START_TEST(looking_at_scores_loses_no_row_more)
+{
+    enum { T = 5 };
+    struct attn_attention a = narrow(_i ? ATTN_CAUSAL : ATTN_STRIDED, T);
+    a.kind.w = a.kind.s = 1;
+    a.scale = 4;
+    for (int i = 0; i < T; i++) {
+        q[i] = 1;
+        k[i] = i < 3 ? -1e38f : 0;
+    }
+    attend_twice(&a);
+    a.scores = scores;
+    attend(again, &a);
+    a.scores = NULL;
+    ck_assert_mem_eq(context, again, T * DV * sizeof *again);
+    expect_zeros(context, 3 * DV);
+    expect_lost(a, 3);
+}
+END_TEST
+
 /* Of two heads the second is lost. */
 START_TEST(lost_rows_are_counted_once)
 {
@@ -502,6 +523,7 @@ Suite *suite_kinds(void)
     tcase_add_test(c, blocks_rescale);
     tcase_add_test(c, linear_loses_rows_of_tiny_weights);
     tcase_add_loop_test(c, blocks_lose_what_causal_loses, 0, 9);
+    tcase_add_loop_test(c, looking_at_scores_loses_no_row_more, 0, 2);
     tcase_add_test(c, lost_rows_are_counted_once);
     tcase_add_loop_test(c, queries_may_begin_anywhere, 0, KINDS);
     tcase_add_test(c, scales_take_the_place_of_the_own);

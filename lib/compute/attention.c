@@ -128,10 +128,10 @@ void attn_band_scores(const struct attn_head *h, const struct attn_band *b)
     }
 }
 
-static bool sees_nothing(const float *row, size_t n)
+static bool sees_nothing(const float *row, float scale, size_t n)
 {
     for (size_t j = 0; j < n; j++)
-        if (row[j] != -INFINITY)
+        if (row[j] * scale != -INFINITY)
             return false;
     return true;
 }
@@ -150,9 +150,10 @@ static bool renormalise(float *row, size_t n)
 
 bool attn_head_softmax(const struct attn_head *h, float *row, size_t n)
 {
-    bool some = !sees_nothing(row, n);
+    float scale = h->scored ? 1 : h->scale;
+    bool some = !sees_nothing(row, scale, n);
     if (some)
-        attn_vec_softmax(row, h->scored ? 1 : h->scale, n);
+        attn_vec_softmax(row, scale, n);
     else
         fill(row, 0, n, 0);
     return some;

@@ -250,7 +250,7 @@ size_t attn_kv_length(const struct attn_kv *kv);
 
 struct attn_seq {
     size_t T;
-    struct attn_kv *kv;                 /* NULL: starts at position 0, keeps nothing */
+    struct attn_kv *kv;                 /* of no other sentence of the call; NULL: starts at position 0, keeps nothing */
     const struct attn_seq *keys;        /* cross-attention: another one of the same call, without caches, whose keys and
                                          * values this one looks at, all of them; k and v of its own are not announced */
 };

@@ -241,7 +241,7 @@ const char *attn_cpu_target(void)
 
 /* ---- running ---- */
 
-static int check_cache(const struct attn_run *r, const struct attn_span *s, size_t i, struct attn_err *err)
+static int take_cache(const struct attn_run *r, const struct attn_span *s, size_t i, struct attn_err *err)
 {
     if (!s->kv)
         return ATTN_OK;
@@ -251,7 +251,18 @@ static int check_cache(const struct attn_run *r, const struct attn_span *s, size
     if (s->pos + s->T > most)
         return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows to %zu tokens, but its cache and plan have room for %zu", i,
                          s->pos + s->T, most);
+    if (s->kv->taken)
+        return attn_fail(err, ATTN_EUSAGE, "the cache of sentence %zu is that of another one of the same call, too", i);
+    s->kv->taken = true;
     return ATTN_OK;
+}
+
+static void let_go(struct attn_run *r)
+{
+    for (size_t i = 0; i < r->pass.spans; i++)
+        if (r->span[i].kv)
+            r->span[i].kv->taken = false;
+    r->pass.spans = 0;
 }
 
 /* Rows left in the plan after sentence i, or an error. */
@@ -269,8 +280,11 @@ static int place(struct attn_run *r, const int32_t *ids, const struct attn_seq *
         return attn_fail(err, ATTN_EUSAGE, "sentence %zu has %zu tokens, but %zu of the %zu planned rows are left", i, seq->T,
                          r->plan.rows - used, r->plan.rows);
     r->pass.rows = used + seq->T;
-    int rc = check_cache(r, s, i, err);
-    return rc ? rc : attn_model_check_ids(r->model, ids + s->row, s->T, err);
+    int rc = take_cache(r, s, i, err);
+    if (rc)
+        return rc;
+    r->pass.spans = i + 1;
+    return attn_model_check_ids(r->model, ids + s->row, s->T, err);
 }
 
 /* Sentence i looks at another one, which has keys of its own, all in this pass. */
@@ -301,7 +315,6 @@ static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *
     r->pass.rows = 0;
     r->pass.lost = (struct attn_lost){0};
     r->pass.span = r->span;
-    r->pass.spans = n;
     int rc = ATTN_OK;
     for (size_t i = 0; i < n && !rc; i++)
         rc = place(r, ids, &seq[i], i, err);
@@ -326,12 +339,9 @@ static int look_after(struct attn_run *r, struct attn_err *err)
     return attn_model_check(r->model, err);
 }
 
-int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
-                     struct attn_err *err)
+static int pass(struct attn_run *r, const int32_t *ids, struct attn_err *err)
 {
-    int rc = start(r, ids, seq, n, err);
-    if (rc)
-        return rc;
+    int rc = ATTN_OK;
     attn_embed_run(&r->pass, ids);
     for (size_t layer = 0; layer < r->model->w.n.L && !rc; layer++) {
         attn_block_run(&r->pass, layer);
@@ -340,8 +350,18 @@ int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_s
     if (rc)
         return rc;
     attn_unembed_run(&r->pass);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < r->pass.spans; i++)
         if (r->span[i].kv)
             r->span[i].kv->length += r->span[i].T;
     return look_after(r, err);
+}
+
+int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
+                     struct attn_err *err)
+{
+    int rc = start(r, ids, seq, n, err);
+    if (!rc)
+        rc = pass(r, ids, err);
+    let_go(r);
+    return rc;
 }

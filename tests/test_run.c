@@ -552,6 +552,33 @@ START_TEST(caches_that_do_not_fit_are_refused)
 }
 END_TEST
 
+/* Two sentences cannot write to one cache; afterwards, and after any other error, it can be used again. */
+START_TEST(a_cache_is_of_one_sentence)
+{
+    static const int32_t high[] = {1, 2, 50, 3};
+    struct attn_err err = {0};
+    struct attn_kv *kv = NULL, *other = NULL;
+    setup_model(0);
+    ck_assert(!attn_kv_new(&kv, model, 12, &err) && !attn_kv_new(&other, model, 12, &err));
+    struct attn_seq seq[] = {{.T = 2, .kv = kv}, {.T = 1}, {.T = 1, .kv = kv}};
+    struct attn_run *r = plan(10, 3, 12, 1, NULL, 0);
+    ck_assert_int_eq(attn_run_forward(r, ids, seq, 3, &err), ATTN_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.msg, "the cache of sentence 2 is that of another one"));
+    seq[2].kv = other;
+    ck_assert_int_eq(attn_run_forward(r, high, seq, 3, &err), ATTN_EFORMAT);
+    ck_assert_uint_eq(attn_kv_length(kv), 0);
+    forward(r, ids, seq, 3);
+    forward(r, ids, seq, 3);
+    ck_assert_uint_eq(attn_kv_length(kv), 4);
+    ck_assert_uint_eq(attn_kv_length(other), 2);
+    attn_kv_free(kv);                   /* which the run does not look at again */
+    attn_kv_free(other);
+    ck_assert_int_eq(attn_run_forward(r, ids, seq, 4, &err), ATTN_EUSAGE);
+    attn_run_free(r);
+    teardown();
+}
+END_TEST
+
 Suite *suite_run(void)
 {
     Suite *s = suite_create("run");
@@ -576,6 +603,7 @@ Suite *suite_run(void)
     tcase_add_loop_test(c, failed_observer_ends_the_run, 0, 9);
     tcase_add_test(c, what_does_not_fit_is_refused);
     tcase_add_test(c, caches_that_do_not_fit_are_refused);
+    tcase_add_test(c, a_cache_is_of_one_sentence);
     suite_add_tcase(s, c);
     return s;
 }

@@ -13,7 +13,10 @@
 
 /* Keys and values of one sentence so far, [L, Hkv, attn_keys_size(capacity)], and what linear attention keeps of
  * them, [L, Hkv, attn_linear_size]. */
-struct attn_kv { float *keys, *state; size_t capacity, length; const struct attn_dims *n; struct attn_arena memory; };
+struct attn_kv {
+    float *keys, *state; size_t capacity, length; const struct attn_dims *n; struct attn_arena memory;
+    bool taken;                         /* by a sentence of the pass */
+};
 
 struct attn_span {                      /* one sentence among the rows */
     size_t row, T, pos;                 /* its rows; the position of the first */

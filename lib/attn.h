@@ -267,7 +267,8 @@ struct attn_plan {
 struct attn_run;
 int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
                  const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
-/* ids: those of all n sentences, one after the other. */
+/* ids: those of all n sentences, one after the other.  The calling thread computes as those of the run do, and needs a
+ * stack of 1 MB; theirs have 2. */
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
 /* Rows of attention without any weight in the last pass, so that their contexts are 0: causal-renorm rounded all that

@@ -333,6 +333,16 @@ START_TEST(small_address_spaces_are_survived)
 }
 END_TEST
 
+START_TEST(small_stacks_are_enough)
+{
+    if (SANITIZED)
+        return;
+    expect_exactly("cd $D; run() { \"$A\" run -q -m tiny -s 'Once upon a time there was a girl who went' --show logits -o $1; }; "
+                   "(ulimit -s 256; run a.csv) && run b.csv && cmp a.csv b.csv && echo same", "same\n");
+    expect("ulimit -s 256; \"$A\" run -s '' 2>&1", 1, "empty");
+}
+END_TEST
+
 /* ---- what the commands compute ---- */
 
 START_TEST(numbers_of_the_article)
@@ -561,7 +571,7 @@ Suite *suite_cmd(void)
         {closed_pipe_ends_quietly, ROWS(writers)}, {closed_streams_are_errors, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1},
         {signals_end_the_command, ROWS(ends)},
-        {small_address_spaces_are_survived, 1}, {numbers_of_the_article, 1},
+        {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
         {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1},

@@ -4,6 +4,8 @@
 #include "base/cpu.h"
 #include "base/team.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -70,6 +72,36 @@ START_TEST(helps_whoever_is_late)
 }
 END_TEST
 
+enum { DEEP = 1 << 20, TOGETHER = 3 };
+
+/* Waits until each of the team has an item, and all are as deep in their stacks as a product may be. */
+static void go_deep(void *ctx, size_t item, int worker)
+{
+    atomic_int *there = ctx;
+    volatile char stack[DEEP];
+    (void)item, (void)worker;
+    for (size_t i = DEEP; i > 0; i -= 1024)
+        stack[i - 1] = 1;
+    atomic_fetch_add(there, stack[DEEP - 1]);
+    while (atomic_load(there) < TOGETHER)
+        sched_yield();
+}
+
+START_TEST(stacks_are_as_large_as_products_need)
+{
+    struct attn_team *t = NULL;
+    atomic_int there = 0;
+    pthread_attr_t small;
+    ck_assert(!pthread_attr_init(&small) && !pthread_attr_setstacksize(&small, 256 << 10));
+    ck_assert(!pthread_setattr_default_np(&small));     /* as under ulimit -s 256 */
+    ck_assert(!attn_team_new(&t, TOGETHER, NULL));
+    attn_team_run(t, TOGETHER, WORTH, go_deep, &there);
+    ck_assert_int_eq(there, TOGETHER);
+    attn_team_free(t);
+    pthread_attr_destroy(&small);
+}
+END_TEST
+
 START_TEST(works_without_a_team)
 {
     expect_each_once(NULL, ITEMS, WORTH);
@@ -129,6 +161,7 @@ Suite *suite_team(void)
     TCase *c = tcase_create("team");
     tcase_add_loop_test(c, visits_each_item_once, 1, 9);
     tcase_add_loop_test(c, helps_whoever_is_late, 2, 9);
+    tcase_add_test(c, stacks_are_as_large_as_products_need);
     tcase_add_test(c, works_without_a_team);
     tcase_add_test(c, counts_processors);
     tcase_add_test(c, arena_counts_then_carves);

@@ -2,6 +2,7 @@
 #include "help.h"
 #include "opts.h"
 #include "say.h"
+#include "stack.h"
 #include "table.h"
 
 #include <fcntl.h>
@@ -97,12 +98,9 @@ static const struct command *command_for_option(const char *arg, struct attn_err
     return &help_command;               /* which knows the nearest */
 }
 
-int main(int argc, char **argv)
+static int work(int argc, char **argv)
 {
     struct attn_err err = {0}, late = {0};
-    if (!fill_standard_streams())
-        return 1;
-    set_signals();
     if (argc < 2) {
         help_print_short(stderr);
         return 2;
@@ -117,4 +115,12 @@ int main(int argc, char **argv)
         code = late.code;
     }
     return code ? say_error(named ? c->name : NULL, &err) : common.status;
+}
+
+int main(int argc, char **argv)
+{
+    if (!fill_standard_streams())
+        return 1;
+    set_signals();
+    return stack_enough(work, argc, argv);
 }

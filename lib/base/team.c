@@ -14,6 +14,8 @@ static const double WORTH_WAKING = 1e6;
 /* Loops of a forward pass follow each other within microseconds.  Whoever waits looks for so long
  * before it sleeps, unless threads have to share processors. */
 enum { LOOK_NS = 30000, LOOKS = 32 };   /* LOOKS between two looks at the clock */
+/* Bytes of a thread's stack, whatever the shell allows a program (ulimit -s): a product puts some 350 KB there. */
+enum { STACK = 2 << 20 };
 
 /* Neighbouring items often read the same memory, and an item of the next loop what the same one of this loop wrote.  So
  * each worker has a share of them side by side, of which others take what is left when they have finished their own. */
@@ -153,19 +155,30 @@ static void *sit(void *arg)
     }
 }
 
+static bool start_one(struct attn_team *t, const pthread_attr_t *how)
+{
+    struct seat *seat = malloc(sizeof *seat);
+    if (!seat)
+        return false;
+    *seat = (struct seat){t, t->started + 1};
+    if (pthread_create(&t->thread[t->started], how, sit, seat)) {
+        free(seat);
+        return false;
+    }
+    t->started++;
+    return true;
+}
+
 /* What cannot be started is done without: results are the same. */
 static void start(struct attn_team *t)
 {
+    pthread_attr_t how;
     t->looks = t->size <= attn_cpu_count();
-    for (; t->started < t->size - 1; t->started++) {
-        struct seat *seat = malloc(sizeof *seat);
-        if (!seat)
-            break;
-        *seat = (struct seat){t, t->started + 1};
-        if (pthread_create(&t->thread[t->started], NULL, sit, seat)) {
-            free(seat);
-            break;
-        }
+    if (pthread_attr_init(&how) == 0) {
+        bool more = pthread_attr_setstacksize(&how, STACK) == 0;
+        while (more && t->started < t->size - 1)
+            more = start_one(t, &how);
+        pthread_attr_destroy(&how);
     }
     t->size = t->started + 1;
 }

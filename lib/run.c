@@ -133,10 +133,10 @@ static struct attn_room room_of(const struct attn_run *r)
 {
     const struct attn_dims *n = &r->model->w.n;
     const struct attn_plan *p = &r->plan;
-    size_t longest = at_most(p->rows, n->n_ctx);
+    size_t longest = at_most(p->rows, n->n_ctx), keys = p->keys > p->rows ? at_most(p->keys, n->n_ctx) : longest;
     return (struct attn_room){
         .H = n->H, .dh = n->dh, .dv = n->dv, .rows = p->rows, .longest = longest, .own = longest,
-        .keys = p->keys > p->rows ? at_most(p->keys, n->n_ctx) : longest, .positions = n->n_ctx, .kind = p->kind, .threads = threads_of(r),
+        .keys = keys, .positions = keys, .kind = p->kind, .threads = threads_of(r),
         .told = any_matrix(r, ATTN_WATCH | ATTN_EDIT), .whole = any_matrix(r, ATTN_WHOLE)};
 }
 

@@ -9,6 +9,7 @@
 #include "compute/gemm.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -422,9 +423,10 @@ END_TEST
 
 /* ---- memory ---- */
 
-#define LONG "{\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 16384, \"n_layer\": 1, \"n_head\": 4, \"n_kv_head\": 2, " \
-             "\"d_model\": 16, \"d_head\": 8, \"d_value\": 4, \"d_mlp\": 64, \"norm\": \"rmsnorm\", \"mlp\": \"swiglu\", " \
-             "\"residual\": true, \"output_projection\": true, \"unembed\": true, \"tied\": true, \"position\": \"rope\"}"
+#define WITHOUT_CTX "\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_layer\": 1, \"n_head\": 4, \"n_kv_head\": 2, " \
+                    "\"d_model\": 16, \"d_head\": 8, \"d_value\": 4, \"d_mlp\": 64, \"norm\": \"rmsnorm\", \"mlp\": \"swiglu\", " \
+                    "\"residual\": true, \"output_projection\": true, \"unembed\": true, \"tied\": true, \"position\": \"rope\""
+#define LONG "{" WITHOUT_CTX ", \"n_ctx\": 16384}"
 
 static uint64_t memory(const char *show, size_t rows)
 {
@@ -448,6 +450,61 @@ START_TEST(memory_is_linear_in_the_text)
     ck_assert_uint_eq(four - twice, 2 * (twice - once));
     ck_assert_uint_le(memory("dots,scores,pattern", 16384), four + waves);
     attn_model_close(model);
+}
+END_TEST
+
+/* What a plan takes depends on the keys it may see, not on how many the model could. */
+START_TEST(memory_is_of_the_plan)
+{
+    static const char *const kinds[] = {"causal", "strided:2,2", "random:2,2,1", "linear", "block:2"};
+    char config[1024];
+    struct attn_err err = {0};
+    struct attn_plan p = {.rows = 3, .seqs = 1, .threads = 2};
+    struct attn_cost cost[2];
+    ck_assert_msg(!attn_kind_parse(&p.kind, kinds[_i], &err), "%s", err.msg);
+    for (int i = 0; i < 2; i++) {
+        struct attn_select *what = NULL;
+        snprintf(config, sizeof config, "{" WITHOUT_CTX ", \"n_ctx\": %d}", i ? 2000000000 : 100);
+        ck_assert_msg(!attn_model_open(&model, made_model(config, 11, "F32"), &err), "%s", err.msg);
+        ck_assert(!attn_select_new(&what, model, &p.kind, "logits", NULL, NULL, &err));
+        ck_assert_msg(!attn_cost_of(&cost[i], model, what, &p, &err), "%s", err.msg);
+        attn_select_free(what);
+        attn_model_close(model);
+    }
+    ck_assert_uint_eq(cost[0].memory, cost[1].memory);
+}
+END_TEST
+
+/* Up to the last key that its plan may see, with the logits of all at once. */
+START_TEST(picking_kinds_grow_to_the_end_of_their_plan)
+{
+    static const char *const kinds[] = {"strided:1,1", "strided:2,3", "random:2,1,1", "random:1,12,5"};
+    enum { ALL = 12 };
+    struct attn_err err = {0};
+    struct attn_kv *kv = NULL;
+    struct attn_plan p = {.rows = ALL, .seqs = 1, .threads = 2};
+    struct attn_seq seq = {.T = ALL};
+    setup_model(0);
+    ck_assert_msg(!attn_kind_parse(&p.kind, kinds[_i], &err) && !attn_kv_new(&kv, model, ALL, &err), "%s", err.msg);
+    for (int growing = 0; growing < 2; growing++) {
+        struct keep *k = growing ? &b : &a;
+        const struct attn_observer obs = keep_observer(k);
+        struct attn_run *r = NULL;
+        ck_assert_msg(!attn_run_new(&r, model, &p, &obs, 1, &err), "%s", err.msg);
+        for (size_t t = 0; t < (growing ? ALL / 3 : 1); t++) {
+            keep_free(k);
+            k->only = ATTN_ACT_LOGITS;
+            forward(r, ids + t * seq.T, &seq, 1);
+        }
+        attn_run_free(r);
+        p.rows = seq.T = 3;
+        p.keys = ALL;
+        seq.kv = kv;
+    }
+    const float *last = keep_find(&a, "logits", 0)->data + (ALL - 3) * 50;
+    ck_assert_mem_eq(keep_find(&b, "logits", 0)->data, last, 3 * 50 * sizeof *last);
+    attn_kv_free(kv);
+    teardown();
 }
 END_TEST
 
@@ -600,6 +657,8 @@ Suite *suite_run(void)
     tcase_add_loop_test(c, row_without_keys_is_zeros, 0, MODELS);
     tcase_add_loop_test(c, every_edit_flows_on, 0, ATTN_ACTS * MODELS);
     tcase_add_test(c, memory_is_linear_in_the_text);
+    tcase_add_loop_test(c, memory_is_of_the_plan, 0, 5);
+    tcase_add_loop_test(c, picking_kinds_grow_to_the_end_of_their_plan, 0, 4);
     tcase_add_loop_test(c, failed_observer_ends_the_run, 0, 9);
     tcase_add_test(c, what_does_not_fit_is_refused);
     tcase_add_test(c, caches_that_do_not_fit_are_refused);

@@ -3,6 +3,7 @@
 #include "compute/linear.h"
 #include "compute/way.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct job {
@@ -28,6 +29,7 @@ static size_t count(struct job *j)
     size_t items = 0, Tq = 0, Tk = 0;
     for (size_t i = 0; i < a->texts; i++) {
         struct attn_text *t = &a->text[i];
+        assert(t->Tk <= a->room->keys && (t->all || t->pos + t->Tq <= a->room->positions));
         t->first = items;
         items += a->H * bands_of(t->Tq);
         Tq = most(Tq, t->Tq);

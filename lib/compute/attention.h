@@ -7,8 +7,12 @@
  *
  * A band is some rows of queries against all the keys they may see, worked on in place in a scratch
  * of rows x keys numbers, so memory is linear in the length of the text.  Keys that no row of the
- * band may see cost nothing: they are left out by loop bounds.  Which rows make a band never
- * changes a bit.  Scores that nobody looks at are scaled while the softmax reads them. */
+ * band may see cost nothing: they are left out by loop bounds.  Scores that nobody looks at are
+ * scaled while the softmax reads them.
+ *
+ * Rows that a product takes together go to the last key that one of them sees, and the others weigh
+ * it 0.  So which rows make a band changes no bit while values are finite, but for the sign of a
+ * zero; weights of 0 do not hide a value that is not: whoever owns padding clears it. */
 #ifndef ATTN_COMPUTE_ATTENTION_H
 #define ATTN_COMPUTE_ATTENTION_H
 

@@ -19,8 +19,8 @@ struct attn_range { size_t lo, hi; };                   /* lo <= k < hi */
 /* Of Tk keys, those that q sees lie in here. */
 struct attn_range attn_kind_bounds(const struct attn_kind *k, size_t q, size_t Tk);
 
-/* The keys that q sees, ascending, of a kind that picks; returns how many.  Both have room for Tk; `swaps` is all
- * zeros before and after. */
+/* The keys that q sees, ascending, of a kind that picks; returns how many.  Both have room for q + 1, whatever
+ * Tk; `swaps` is all zeros before and after. */
 size_t attn_kind_pick(size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t Tk);
 
 #endif

@@ -2,6 +2,7 @@
 #include "suites.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,12 +10,32 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/map.h"
 #include "base/out.h"
 #include "base/sha256.h"
 #include "scratch.h"
+
+/* In place of the system's: as often as told, a signal comes first. */
+static int interrupts;
+
+static bool is_interrupted(void)
+{
+    errno = EINTR;
+    return interrupts > 0 && interrupts--;
+}
+
+int fdatasync(int fd)
+{
+    return is_interrupted() ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
+{
+    return is_interrupted() ? -1 : syscall(SYS_pwrite64, fd, data, len, at);
+}
 
 static struct attn_out *open_out(const char *path)
 {
@@ -448,6 +469,44 @@ START_TEST(out_that_grows)
 }
 END_TEST
 
+START_TEST(out_in_spite_of_signals)
+{
+    struct attn_err err = {0};
+    struct attn_out *o = open_growing(scratch_path("g"), 0);
+    attn_out_str(o, "one,two");
+    interrupts = 2;
+    ck_assert_msg(attn_out_flush(o, true, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(interrupts, 0);
+    interrupts = 2;
+    attn_out_patch(o, "ON", 2, 0);
+    commit_out(o);
+    scratch_expect(scratch_path("g"), "ONe,two");
+}
+END_TEST
+
+/* The part that fits is written; the error is that of the rest, not one from before. */
+START_TEST(out_patched_beyond_the_file_size_limit)
+{
+    struct rlimit old, small;
+    struct attn_err err = {0};
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 5;
+    signal(SIGXFSZ, SIG_IGN);
+    struct attn_out *o = open_growing(scratch_path("g"), 0);
+    attn_out_str(o, "one,two");
+    ck_assert_int_eq(attn_out_flush(o, false, &err), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    errno = ENOENT;
+    attn_out_patch(o, "TWO", 3, 4);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    ck_assert_int_eq(attn_out_commit(o, &err), ATTN_EIO);
+    ck_assert_ptr_nonnull(strstr(err.msg, ": cannot write: File too large"));
+    attn_out_close(o);
+}
+END_TEST
+
 Suite *suite_out(void)
 {
     const TTest *const tests[] = {
@@ -457,6 +516,7 @@ Suite *suite_out(void)
         out_in_the_name_of_two, out_to_a_full_disk, out_to_a_full_standard_output,
         out_to_where_standard_output_goes, out_beyond_the_file_size_limit, out_to_nobody,
         out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings, out_that_grows,
+        out_in_spite_of_signals, out_patched_beyond_the_file_size_limit,
     };
     Suite *s = suite_create("out");
     TCase *c = tcase_create("out");

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/num.h"
@@ -175,14 +176,14 @@ int attn_out_commit(struct attn_out *o, struct attn_err *err)
 int attn_out_flush(struct attn_out *o, bool disk, struct attn_err *err)
 {
     flush(o);
-    if (disk && o->to.temp && !attn_out_failed(o) && fdatasync(o->to.fd) != 0)
+    if (disk && o->to.temp && !attn_out_failed(o) && !attn_disk_sync(o->to.fd))
         attn_fail_errno(&o->err, o->to.name, "write");
     return first_error(o, err);
 }
 
 void attn_out_patch(struct attn_out *o, const void *data, size_t len, uint64_t at)
 {
-    if (!attn_out_failed(o) && pwrite(o->to.fd, data, len, (off_t)at) != (ssize_t)len)
+    if (!attn_out_failed(o) && !attn_disk_write(o->to.fd, data, len, at))
         attn_fail_errno(&o->err, o->to.name, "write");
 }
 

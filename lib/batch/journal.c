@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 
 static bool there(const char *path)
@@ -151,7 +152,7 @@ int attn_journal_note(struct attn_journal *j, bool disk, struct attn_err *err)
     if (!j->path)
         return ATTN_OK;
     int rc = attn_sidecar_update(&j->side, j->fd, j->part_json, err);
-    if (!rc && disk && fdatasync(j->fd))
+    if (!rc && disk && !attn_disk_sync(j->fd))
         rc = attn_fail_errno(err, j->part_json, "write");
     return rc;
 }

@@ -1,7 +1,6 @@
 #include "batch/sidecar.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 #include "base/sha256.h"
 #include "batch/members.h"
@@ -156,8 +156,7 @@ int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, 
     pad(o, MOVING);
     rc = attn_out_take(o, &text, &len, err);
     attn_out_close(o);
-    errno = ENOSPC;                     /* what a short write means */
-    if (!rc && pwrite(fd, text, len, 0) != (ssize_t)len)
+    if (!rc && !attn_disk_write(fd, text, len, 0))
         rc = attn_fail_errno(err, path, "write");
     free(text);
     return rc;

@@ -1,0 +1,31 @@
+#include "base/disk.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+bool attn_disk_write(int fd, const void *data, size_t len, uint64_t at)
+{
+    const char *from = data;
+    while (len > 0) {
+        ssize_t n = pwrite(fd, from, len, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = ENOSPC;             /* what else a file that takes nothing means */
+        if (n <= 0)
+            return false;
+        from += n;
+        at += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+bool attn_disk_sync(int fd)
+{
+    int rc;
+    do
+        rc = fdatasync(fd);
+    while (rc && errno == EINTR);
+    return rc == 0;
+}

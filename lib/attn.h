@@ -669,6 +669,8 @@ int attn_gradient_save(const struct attn_gradient *g, const char *path, struct a
 enum attn_limit {
     ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second: multiply-adds in registers that wait for nothing, by the
                                          * instructions that products in float32 and in bf16 use */
+    ATTN_LIMIT_PRODUCTS,                /* the same of the inner loop of products in float32, of what the nearest cache holds:
+                                         * many processors lower their clock for arithmetic on what is loaded */
     ATTN_LIMIT_READ,                    /* bytes a second read from memory behind the caches */
     ATTN_LIMIT_WRITE                    /* bytes a second written to new files, one a thread, by write() */
 };

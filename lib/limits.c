@@ -9,6 +9,7 @@
 #include "base/target.h"
 #include "base/team.h"
 #include "compute/peak.h"
+#include "compute/vec.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@
 enum {
     ITEMS = 16,                         /* of arithmetic for each thread */
     ROUNDS = 50000,                     /* in an item: a fraction of a millisecond */
+    TIMES = 200, ROWS = 24, STEPS = 64, /* as long, by products of so many rows and steps: 28 KB, less than any such cache */
+    LINE = 64,                          /* bytes of a cache */
     CHUNK = 4 << 20,                    /* bytes read at once */
     BURST = 32,                         /* chunks in a burst */
     BLOCK = 1 << 20, BLOCKS = 64,       /* bytes written at once; how often, by all files together */
@@ -88,6 +91,20 @@ static void add_bf16(void *ctx, size_t item, int worker)
 {
     (void)ctx, (void)item, (void)worker;
     attn_peak_bf16(ROUNDS);
+}
+
+static void multiply(void *ctx, size_t item, int worker)
+{
+    _Alignas(LINE) float x[ROWS * STEPS] = {0}, w[STEPS * ATTN_PANEL] = {0}, y[ROWS * ATTN_PANEL] = {0};
+    struct attn_ahead none = {0};
+    (void)ctx, (void)item, (void)worker;
+    for (int i = 0; i < TIMES; i++)
+        attn_vec_panel(y, ATTN_PANEL, x, STEPS, w, ATTN_PANEL, ROWS, STEPS, true, &none);
+}
+
+static double multiplied(size_t times)
+{
+    return 2.0 * (double)times * ROWS * STEPS * ATTN_PANEL;
 }
 
 static void read_chunk(void *ctx, size_t item, int worker)
@@ -193,10 +210,11 @@ static int measure_read(double *out, struct attn_limits *l, struct attn_err *err
     return ATTN_OK;
 }
 
-static double measure_arithmetic(struct attn_limits *l, double (*peak)(size_t), void (*work)(void *, size_t, int))
+/* operations: of an item */
+static double measure_arithmetic(struct attn_limits *l, double operations, void (*work)(void *, size_t, int))
 {
     size_t items = (size_t)ITEMS * (size_t)l->threads;
-    return (double)items * peak(ROUNDS) / time_team(l, items, work, NULL);
+    return (double)items * operations / time_team(l, items, work, NULL);
 }
 
 static int use_threads(struct attn_limits *l, int threads, struct attn_err *err)
@@ -217,8 +235,9 @@ int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit whic
     if (rc)
         return rc;
     switch (which) {
-    case ATTN_LIMIT_F32: *out = measure_arithmetic(l, attn_peak_f32, add_f32); break;
-    case ATTN_LIMIT_BF16: *out = measure_arithmetic(l, attn_peak_bf16, add_bf16); break;
+    case ATTN_LIMIT_F32: *out = measure_arithmetic(l, attn_peak_f32(ROUNDS), add_f32); break;
+    case ATTN_LIMIT_BF16: *out = measure_arithmetic(l, attn_peak_bf16(ROUNDS), add_bf16); break;
+    case ATTN_LIMIT_PRODUCTS: *out = measure_arithmetic(l, multiplied(TIMES), multiply); break;
     case ATTN_LIMIT_READ: return measure_read(out, l, err);
     case ATTN_LIMIT_WRITE: return measure_write(out, l, err);
     }

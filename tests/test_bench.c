@@ -79,7 +79,7 @@ START_TEST(the_machine)
     golden_number(machine, "caches");
     ck_assert_int_eq(cJSON_GetArraySize(limits), 1);
     const cJSON *one = cJSON_GetArrayItem(limits, 0);
-    ck_assert(golden_number(one, "threads") == 1 && golden_number(one, "f32") > 0 && golden_number(one, "write") > 0);
+    ck_assert(golden_number(one, "threads") == 1 && golden_number(one, "f32") > 0 && golden_number(one, "products") > 0 && golden_number(one, "write") > 0);
     ck_assert_ptr_null(golden_find(one, "read"));       /* nothing that was measured is held against it */
     cJSON_Delete(j);
 }

@@ -36,7 +36,7 @@ struct stage_kind {
 };
 extern const struct stage_kind prefill_kind, batch_kind, train_kind, decode_kind, tokenize_kind, files_kind, program_kind;
 
-enum held_against { TO_F32, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS, LIMITS };
+enum held_against { TO_F32, TO_PRODUCTS, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS, LIMITS };
 struct stage {
     const char *name;
     const struct stage_kind *kind;
@@ -81,7 +81,7 @@ int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err);  
 
 /* ---- limits (bench_limits.c) ---- */
 
-struct peaks { int threads; double f32, bf16, read, write; };           /* operations, bytes a second; 0: not measured */
+struct peaks { int threads; double f32, products, bf16, read, write; };  /* operations, bytes a second; 0: not measured */
 struct machine { char cpu[128]; int threads; size_t caches, buffer; struct peaks peak[2]; int peaks; };
 
 int bench_limit_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err);

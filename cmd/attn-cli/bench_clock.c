@@ -86,12 +86,21 @@ static int warm_up(struct series *s, const struct work *w, struct attn_err *err)
     return code;
 }
 
-/* Bursts of a limit are short: a few after each sample, as far apart as the samples are. */
+/* Bursts of a limit are short: a few after each sample, as far apart as the samples are.  A processor changes its clock
+ * several times while a long sample lasts, which has their mean: so these few count as one, too. */
 static int catch_up(struct series *limit, const struct work *w, double seconds, struct attn_err *err)
 {
+    size_t first = limit->n;
+    double sum = 0;
     int code = ATTN_OK;
     while (!code && w->once && limit->n < MOST && limit->total < seconds)
         code = take(limit, w, err);
+    for (size_t i = first; i < limit->n; i++)
+        sum += limit->value[i];
+    if (limit->n > first) {
+        limit->value[first] = sum / (double)(limit->n - first);
+        limit->n = first + 1;
+    }
     return code;
 }
 

@@ -9,7 +9,8 @@
 struct limit { const struct bench *bench; enum attn_limit which; double scale; };
 
 static const enum attn_limit library_limit[] = {
-    [TO_F32] = ATTN_LIMIT_F32, [TO_BF16] = ATTN_LIMIT_BF16, [TO_READ] = ATTN_LIMIT_READ, [TO_WRITE] = ATTN_LIMIT_WRITE};
+    [TO_F32] = ATTN_LIMIT_F32, [TO_PRODUCTS] = ATTN_LIMIT_PRODUCTS, [TO_BF16] = ATTN_LIMIT_BF16,
+    [TO_READ] = ATTN_LIMIT_READ, [TO_WRITE] = ATTN_LIMIT_WRITE};
 
 static int limit_once(void *self, struct sample *out, struct attn_err *err)
 {
@@ -64,7 +65,8 @@ void bench_know_machine(struct machine *m, const struct bench *b)
 int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], struct attn_err *err)
 {
     struct peaks *p = &m->peak[m->peaks++];
-    double *const peak[] = {[TO_F32] = &p->f32, [TO_BF16] = &p->bf16, [TO_READ] = &p->read, [TO_WRITE] = &p->write};
+    double *const peak[] = {
+        [TO_F32] = &p->f32, [TO_PRODUCTS] = &p->products, [TO_BF16] = &p->bf16, [TO_READ] = &p->read, [TO_WRITE] = &p->write};
     int code = ATTN_OK;
     p->threads = b->threads;
     for (enum held_against to = TO_F32; to < TO_EMPTY_PROCESS && !code; to++) {

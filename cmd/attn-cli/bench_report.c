@@ -22,6 +22,7 @@ void bench_table_machine(const struct machine *m)
     for (int i = 0; i < m->peaks; i++) {
         const struct peaks *p = &m->peak[i];
         peak_row("limit f32", p->threads, p->f32, "GFLOP/s");
+        peak_row("limit products", p->threads, p->products, "GFLOP/s");
         peak_row("limit bf16", p->threads, p->bf16, "GFLOP/s");
         peak_row("limit read", p->threads, p->read, "GB/s");
         peak_row("limit write", p->threads, p->write, "GB/s");
@@ -74,6 +75,7 @@ static void json_machine(const struct machine *m)
         const struct peaks *p = &m->peak[i];
         printf("%s\n   {\"threads\": %d", i ? "," : "", p->threads);
         real_or_null("f32", p->f32 / 1e9);
+        real_or_null("products", p->products / 1e9);
         real_or_null("bf16", p->bf16 / 1e9);
         real_or_null("read", p->read / 1e9);
         real_or_null("write", p->write / 1e9);

@@ -5,6 +5,8 @@
 #ifndef ATTN_COMPUTE_BLOCK_BODY_H
 #define ATTN_COMPUTE_BLOCK_BODY_H
 
+#include "compute/turn4.h"
+
 static inline __attribute__((always_inline))
 void widen(float *y, const uint16_t *x, size_t n, v16 (*from)(const uint16_t *))
 {
@@ -28,24 +30,6 @@ static void widen_bf16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, f
 }
 BLOCK(block_f32, float, load) BLOCK(block_f16, uint16_t, from_f16) BLOCK(block_bf16, uint16_t, from_bf16)
 #undef BLOCK
-
-/* Four numbers each of every fourth row, from row l on. */
-static inline v16 fourths(const void *const *row, size_t l, size_t byte)
-{
-    const char *a = row[l], *b = row[l + 4], *c = row[l + 8], *d = row[l + 12];
-    return quarters((const void *)(a + byte), (const void *)(b + byte), (const void *)(c + byte), (const void *)(d + byte));
-}
-
-/* Columns k.. k + 4 of sixteen rows, as rows. */
-static inline void turn4(v16 out[4], const void *const *row, size_t byte)
-{
-    v16 a = fourths(row, 0, byte), b = fourths(row, 1, byte), c = fourths(row, 2, byte), d = fourths(row, 3, byte);
-    v16 ab = low(a, b), cd = low(c, d), AB = high(a, b), CD = high(c, d);
-    out[0] = low2(ab, cd);
-    out[1] = high2(ab, cd);
-    out[2] = low2(AB, CD);
-    out[3] = high2(AB, CD);
-}
 
 /* Bytes from `from` on that are too few for a turn: in rows of their own, with zeros behind. */
 static void last_bytes(const void **row, char (*room)[16], const void *const *x, size_t from, size_t n)

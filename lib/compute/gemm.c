@@ -22,6 +22,7 @@ enum {
     AS_FETCHED = 16,                    /* rows multiplied in the time that weights come from memory */
     ASKED_EARLY = 96                    /* rows whose products take less time than making pairs of a slab */
 };
+_Static_assert(PANELS * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
 static const double WORTH_LIBXSMM = 2e10;   /* operations beside which the milliseconds libxsmm takes to start are few */
 
 /* ---- which kernel ---- */
@@ -216,7 +217,7 @@ static void stream(const struct work *o)
 {
     struct work rest = *o;
     const struct product *p = o->p;
-    size_t panels = attn_stream_sum(o->sum, o->ld, p->x, p->ldx, p->cut.n, o->it.to->w, o->it.j0, o->it.j1);
+    size_t panels = attn_stream_sum(o->sum, o->ld, p->x, p->ldx, p->cut.n, o->it.to->w, o->it.j0, o->it.j1, p->how->in_pairs);
     rest.it.j0 += panels;
     rest.sum += panels * PANEL;
     if (rest.it.j0 < rest.it.j1)
@@ -234,13 +235,17 @@ static const struct manner
                      sum_up, add_pairs, true},
     some_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = ATTN_SLAB_PAIRS, .items = 2, .fine = 1},
                      sum_up, add_pairs, true},
-    lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
-                     sum_up, add_lone_pairs, true};
+    lone_in_tiles = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
+                     stream, add_lone_pairs, true},
+    lone_in_dots = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
+                    sum_up, add_lone_pairs, true};
 
 static const struct manner *manner_for(size_t n, bool bf16)
 {
+    if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS && n <= ATTN_PAIRS_LONE)
+        return attn_pairs_kind() == ATTN_BF16_TILES ? &lone_in_tiles : &lone_in_dots;
     if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
-        return n <= lone_in_pairs.sizes.rows ? &lone_in_pairs : n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
+        return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
     if (!bf16 && n <= few.sizes.rows && share_of_libxsmm(n).rows == 0)
         return &few;
     return n <= some.sizes.rows ? &some : &many;

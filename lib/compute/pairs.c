@@ -1,6 +1,7 @@
 #include "compute/pairs.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 static _Atomic(int) forced = -1;
 
@@ -54,8 +55,11 @@ void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const fl
 void attn_pairs_lone(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
                      struct attn_ahead *ahead)
 {
-    if (attn_pairs_kind() == ATTN_BF16_TILES)
-        attn_pairs_lone_tiles(y, ldy, x, w, ldw, n, K, more, ahead);
-    else
+    if (attn_pairs_kind() != ATTN_BF16_TILES) {
         attn_pairs_lone_dots(y, ldy, x, ldx, w, ldw, n, K, more, ahead);
+        return;
+    }
+    for (size_t i = 0; i < n && !more; i++)
+        memset(y + i * ldy, 0, ATTN_PANEL * sizeof *y);
+    attn_pairs_stream(y, ldy, x, ldx, w, ATTN_F32, 0, ldw, n, K, ATTN_PANEL);
 }

@@ -44,6 +44,13 @@ void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const fl
 enum { ATTN_PAIRS_LONE = 2 };
 void attn_pairs_lone(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
                      struct attn_ahead *ahead);
+/* The same bits as those of tiles, with w as it lies: see attn_vec_stream, of at most WIDTH columns, and attn_vec_stream_turned.
+ * ldx is of no use. */
+enum { ATTN_PAIRS_WIDTH = 16 * ATTN_PANEL };
+void attn_pairs_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
+                       size_t ldw, size_t n, size_t K, size_t cols);
+void attn_pairs_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+                              size_t n, size_t K, struct attn_ahead *ahead);
 
 /* y in sixteens of words, `step` apart, from x[n] */
 void attn_pairs_row(float *y, size_t step, const float *x, size_t n);
@@ -55,7 +62,5 @@ void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const fl
 
 void attn_pairs_lone_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
                           struct attn_ahead *ahead);
-void attn_pairs_lone_tiles(float *y, size_t ldy, const float *x, const float *w, size_t ldw, size_t n, size_t K, bool more,
-                           struct attn_ahead *ahead);
 
 #endif

@@ -2,93 +2,243 @@
 
 #include "compute/lanes.h"
 #include "compute/ahead.h"
+#include "compute/turn4.h"
 
-/* What tdpbf16ps does, for one row of x or two: it takes 16 of them in the same time, and pairs of w to be made. */
-enum { COLS = ATTN_PANEL / LANES };                     /* vectors of a panel */
+/* What tdpbf16ps does, for one row of x or two: it takes 16 of them in the same time, and pairs of w to be made.  Here w is read
+ * as it lies, as in stream_body.h and stream_turned_body.h. */
+enum {
+    WORDS = ATTN_PAIRS_ROWS, STEPS = 2 * WORDS,         /* of k, after which the two chains begin anew */
+    DEEP = 8,                                           /* rows of w that are read side by side */
+    WIDTH = ATTN_PAIRS_WIDTH,                           /* columns whose chains stay near */
+    BYTES = 16                                          /* of each row that are turned at a time */
+};
 /* MXCSR as the instruction has it: to nearest, no exceptions, denormal numbers are 0 as operands and as results. */
 enum { AS_TILES = 0x1f80 | 0x8040 };
 
 /* The words of x for 32 steps, as floats: the first of each, and the second. */
-struct words { float first[ATTN_PAIRS_LONE][ATTN_PAIRS_ROWS], second[ATTN_PAIRS_LONE][ATTN_PAIRS_ROWS]; };
-/* An element's sum, and two chains that begin anew every 32 steps. */
-struct sums { v16 all[ATTN_PAIRS_LONE][COLS], first[ATTN_PAIRS_LONE][COLS], second[ATTN_PAIRS_LONE][COLS]; };
+struct words { float first[ATTN_PAIRS_LONE][WORDS], second[ATTN_PAIRS_LONE][WORDS]; };
+struct chains { float first[ATTN_PAIRS_LONE][WIDTH], second[ATTN_PAIRS_LONE][WIDTH]; };
 
-static inline v16 rounded(const float *w)
+static inline void take_words(struct words *to, const float *x, size_t rows)
 {
-    __m512i bits = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(load(w)));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16));
-}
-
-static inline __attribute__((always_inline)) void begin(struct words *x, struct sums *s, const float *from, size_t rows)
-{
-    UNROLL for (size_t r = 0; r < rows; r++) {
-        v16 words = load(from + r * ATTN_PAIRS_ROWS);
-        store(x->first[r], even_bf16(words));
-        store(x->second[r], odd_bf16(words));
-        UNROLL for (size_t j = 0; j < COLS; j++)
-            s->first[r][j] = s->second[r][j] = all(0);
+    for (size_t r = 0; r < rows; r++) {
+        v16 words = load(x + r * WORDS);
+        store(to->first[r], even_bf16(words));
+        store(to->second[r], odd_bf16(words));
     }
 }
 
-static inline __attribute__((always_inline)) void end(struct sums *s, size_t rows)
+static inline v16 rounded(v16 x)
 {
-    UNROLL for (size_t r = 0; r < rows; r++)
-        UNROLL for (size_t j = 0; j < COLS; j++)
-            s->all[r][j] = add(s->all[r][j], add(s->first[r][j], s->second[r][j]));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(x)), 16));
 }
 
-/* w's next row, or zeros where there is none: the instruction has them, too, and they take -0 to 0. */
+static inline v16 from_f32_rows(const void *w) { return rounded(load(w)); }
+static inline v16 from_f16_rows(const void *w) { return rounded(from_f16(w)); }
+static inline v16 from_bf16_rows(const void *w) { return from_bf16(w); }
+
+/* ---- w [in, out] ---- */
+
+/* Eight rows of w: of these columns, of which next ones lie `ahead` bytes further. */
+struct rows { const char *at[DEEP]; size_t ahead; };
+
+/* Which of 32 steps they are: the first ones begin the chains, the last ones add them to y. */
+struct part { size_t word; bool begin, end; };
+
+/* size, from and rows are constants where it is called. */
 static inline __attribute__((always_inline))
-void add_row(v16 (*sum)[COLS], float (*x)[ATTN_PAIRS_ROWS], size_t word, const float *w, size_t rows)
+void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words *words, struct part part, const struct rows *w,
+                 size_t cols, size_t size, v16 (*from)(const void *), size_t rows)
 {
-    v16 row[COLS];
-    UNROLL for (size_t j = 0; j < COLS; j++)
-        row[j] = w ? rounded(w + j * LANES) : all(0);
+    v16 first[ATTN_PAIRS_LONE][DEEP / 2], second[ATTN_PAIRS_LONE][DEEP / 2];
     UNROLL for (size_t r = 0; r < rows; r++)
-        UNROLL for (size_t j = 0; j < COLS; j++)
-            sum[r][j] = fma16(all(x[r][word]), row[j], sum[r][j]);
+        UNROLL for (size_t k = 0; k < DEEP / 2; k++) {
+            first[r][k] = all(words->first[r][part.word + k]);
+            second[r][k] = all(words->second[r][part.word + k]);
+        }
+    for (size_t c = 0; c < cols; c += LANES) {
+        v16 row[DEEP];
+        UNROLL for (size_t k = 0; k < DEEP; k++) {
+            row[k] = from(w->at[k] + c * size);
+            _mm_prefetch((const char *)((uintptr_t)w->at[k] + c * size + w->ahead), _MM_HINT_T0);
+        }
+        UNROLL for (size_t r = 0; r < rows; r++) {
+            v16 a = part.begin ? all(0) : load(chains->first[r] + c), b = part.begin ? all(0) : load(chains->second[r] + c);
+            UNROLL for (size_t k = 0; k < DEEP / 2; k++) {
+                a = fma16(first[r][k], row[2 * k], a);
+                b = fma16(second[r][k], row[2 * k + 1], b);
+            }
+            if (part.end) {
+                store(y + r * ldy + c, add(load(y + r * ldy + c), add(a, b)));
+            } else {
+                store(chains->first[r] + c, a);
+                store(chains->second[r] + c, b);
+            }
+        }
+    }
 }
 
-/* rows is a constant where it is called. */
-static inline __attribute__((always_inline))
-void panel(float *y, size_t ldy, const float *x, const float *w, size_t ldw, size_t rows, size_t K, bool more, struct attn_ahead *ahead)
+/* Rows k.. of w; zeros where there is none: the instruction has them, too, and they take -0 to 0. */
+static inline struct rows rows_at(const char *w, size_t bytes, size_t k, size_t K)
 {
-    enum { STEPS = 2 * ATTN_PAIRS_ROWS };
-    struct sums s;
+    static const _Alignas(64) float zeros[WIDTH];
+    struct rows r = {.ahead = DEEP * bytes};
+    for (size_t i = 0; i < DEEP; i++)
+        r.at[i] = k + i < K ? w + (k + i) * bytes : (const char *)zeros;
+    return r;
+}
+
+static inline __attribute__((always_inline))
+void stream(float *y, size_t ldy, const float *x, const char *w, size_t bytes, size_t K, size_t cols, size_t size,
+            v16 (*from)(const void *), size_t rows)
+{
+    struct chains chains;
     struct words words;
-    size_t rate = ask_rate(ahead, K / 2 + 1);
-    UNROLL for (size_t r = 0; r < rows; r++)
-        UNROLL for (size_t j = 0; j < COLS; j++)
-            s.all[r][j] = more ? load(y + r * ldy + j * LANES) : all(0);
     for (size_t k = 0; k < K; k += STEPS, x += ATTN_PAIRS_TILE) {
-        size_t steps = K - k < STEPS ? K - k : STEPS, word = 0;
-        begin(&words, &s, x, rows);
-        for (; word < steps / 2; word++, w += 2 * ldw) {
-            add_row(s.first, words.first, word, w, rows);
-            add_row(s.second, words.second, word, w + ldw, rows);
-            ask_some(ahead, rate);
+        size_t parts = K - k < STEPS ? (K - k) / DEEP + 1 : STEPS / DEEP;
+        take_words(&words, x, rows);
+        for (size_t i = 0; i < parts; i++) {
+            struct rows eight = rows_at(w, bytes, k + i * DEEP, K);
+            struct part part = {i * DEEP / 2, i == 0, i + 1 == parts};
+            eight_steps(y, ldy, &chains, &words, part, &eight, cols, size, from, rows);
         }
-        if (steps < STEPS) {
-            add_row(s.first, words.first, word, steps % 2 ? w : NULL, rows);
-            add_row(s.second, words.second, word, NULL, rows);
-        }
-        end(&s, rows);
     }
-    UNROLL for (size_t r = 0; r < rows; r++)
-        UNROLL for (size_t j = 0; j < COLS; j++)
-            store(y + r * ldy + j * LANES, s.all[r][j]);
 }
 
-void attn_pairs_lone_tiles(float *y, size_t ldy, const float *x, const float *w, size_t ldw, size_t n, size_t K, bool more,
-                           struct attn_ahead *ahead)
+#define STREAM(name, size, from) \
+static void name(float *y, size_t ldy, const float *x, const char *w, size_t bytes, size_t n, size_t K, size_t cols) \
+{ \
+    if (n == 1) \
+        stream(y, ldy, x, w, bytes, K, cols, size, from, 1); \
+    else \
+        stream(y, ldy, x, w, bytes, K, cols, size, from, ATTN_PAIRS_LONE); \
+}
+STREAM(stream_f32, 4, from_f32_rows) STREAM(stream_f16, 2, from_f16_rows) STREAM(stream_bf16, 2, from_bf16_rows)
+#undef STREAM
+
+/* ---- w [out, in] ---- */
+
+/* One turn of w: a step in each vector, of float32, or two, as words. */
+static inline __attribute__((always_inline))
+void turned_part(v16 (*chain)[2], const struct words *words, size_t word, const void *const *w, size_t byte, size_t size,
+                 size_t rows)
 {
+    v16 out[4];
+    turn4(out, w, byte);
+    UNROLL for (size_t r = 0; r < rows; r++)
+        UNROLL for (size_t i = 0; i < 4; i++) {
+            if (size == sizeof(float)) {
+                const float *f = i % 2 ? words->second[r] : words->first[r];
+                chain[r][i % 2] = fma16(all(f[word + i / 2]), rounded(out[i]), chain[r][i % 2]);
+            } else {
+                chain[r][0] = fma16(all(words->first[r][word + i]), even_bf16(out[i]), chain[r][0]);
+                chain[r][1] = fma16(all(words->second[r][word + i]), odd_bf16(out[i]), chain[r][1]);
+            }
+        }
+}
+
+static inline __attribute__((always_inline))
+void turned_steps(v16 *sum, const float *x, const void *const *w, size_t byte, size_t size, size_t rows)
+{
+    struct words words;
+    v16 chain[ATTN_PAIRS_LONE][2];
+    take_words(&words, x, rows);
+    UNROLL for (size_t r = 0; r < rows; r++)
+        chain[r][0] = chain[r][1] = all(0);
+    for (size_t at = 0; at < STEPS * size; at += BYTES)
+        turned_part(chain, &words, at / size / 2, w, byte + at, size, rows);
+    UNROLL for (size_t r = 0; r < rows; r++)
+        sum[r] = add(sum[r], add(chain[r][0], chain[r][1]));
+}
+
+/* The last steps, with zeros behind. */
+static inline void last_steps(const void **row, char (*room)[STEPS * sizeof(float)], const void *const *w, size_t from, size_t n)
+{
+    for (size_t l = 0; l < ATTN_TURN; l++) {
+        memset(room[l], 0, sizeof room[l]);
+        memcpy(room[l], (const char *)w[l] + from, n);
+        row[l] = room[l];
+    }
+}
+
+static inline __attribute__((always_inline))
+void turned(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_ahead *ahead, size_t size,
+            size_t rows)
+{
+    v16 sum[ATTN_PAIRS_LONE];
+    size_t k = 0, rate = ask_rate(ahead, K / STEPS + 1);
+    UNROLL for (size_t r = 0; r < rows; r++)
+        sum[r] = load(y + r * ldy);
+    for (; k + STEPS <= K; k += STEPS, x += ATTN_PAIRS_TILE) {
+        turned_steps(sum, x, w, k * size, size, rows);
+        ask_some(ahead, rate);
+    }
+    if (k < K) {
+        char room[ATTN_TURN][STEPS * sizeof(float)];
+        const void *row[ATTN_TURN];
+        last_steps(row, room, w, k * size, (K - k) * size);
+        turned_steps(sum, x, row, 0, size, rows);
+    }
+    UNROLL for (size_t r = 0; r < rows; r++)
+        store(y + r * ldy, sum[r]);
+}
+
+#define TURNED(name, size) \
+static void name(float *y, size_t ldy, const float *x, const void *const *w, size_t n, size_t K, struct attn_ahead *ahead) \
+{ \
+    if (n == 1) \
+        turned(y, ldy, x, w, K, ahead, size, 1); \
+    else \
+        turned(y, ldy, x, w, K, ahead, size, ATTN_PAIRS_LONE); \
+}
+TURNED(turned_f32, 4) TURNED(turned_bf16, 2)
+#undef TURNED
+
+/* Made float32 first. */
+static void turned_f16(float *y, size_t ldy, const float *x, const void *const *w, size_t n, size_t K, struct attn_ahead *ahead)
+{
+    _Alignas(64) float wide[ATTN_TURN][STEPS];
+    const void *row[ATTN_TURN];
+    struct attn_ahead none = {0};
+    size_t rate = ask_rate(ahead, K / STEPS + 1);
+    for (size_t k = 0, m; k < K; k += m, x += ATTN_PAIRS_TILE) {
+        m = K - k < STEPS ? K - k : STEPS;
+        for (size_t l = 0; l < ATTN_TURN; l++) {
+            attn_vec_widen(wide[l], w[l], ATTN_F16, k, m);
+            row[l] = wide[l];
+        }
+        ask_some(ahead, rate);
+        turned_f32(y, ldy, x, row, n, m, &none);
+    }
+}
+
+/* ---- of whatever type w is ---- */
+
+void attn_pairs_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
+                       size_t ldw, size_t n, size_t K, size_t cols)
+{
+    static void (*const by_type[])(float *, size_t, const float *, const char *, size_t, size_t, size_t, size_t) = {
+        [ATTN_F32] = stream_f32, [ATTN_F16] = stream_f16, [ATTN_BF16] = stream_bf16};
+    size_t size = attn_dtype_size(type);
     unsigned before = _mm_getcsr();
+    (void)ldx;
     _mm_setcsr(AS_TILES);
     __asm__ volatile("" : : : "memory");    /* what is computed stays between the two */
-    if (n == 1)
-        panel(y, ldy, x, w, ldw, 1, K, more, ahead);
-    else
-        panel(y, ldy, x, w, ldw, ATTN_PAIRS_LONE, K, more, ahead);
+    by_type[type](y, ldy, x, (const char *)w + first * size, ldw * size, n, K, cols);
+    __asm__ volatile("" : : : "memory");
+    _mm_setcsr(before);
+}
+
+void attn_pairs_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+                              size_t n, size_t K, struct attn_ahead *ahead)
+{
+    static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t, struct attn_ahead *) = {
+        [ATTN_F32] = turned_f32, [ATTN_F16] = turned_f16, [ATTN_BF16] = turned_bf16};
+    unsigned before = _mm_getcsr();
+    (void)ldx;
+    _mm_setcsr(AS_TILES);
+    __asm__ volatile("" : : : "memory");
+    by_type[type](y, ldy, x, w, n, K, ahead);
     __asm__ volatile("" : : : "memory");
     _mm_setcsr(before);
 }

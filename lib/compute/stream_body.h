@@ -23,7 +23,7 @@ void name##_steps(float *y, size_t ldy, const float *x, size_t ldx, const type *
         v16 row[DEEP]; \
         UNROLL for (size_t k = 0; k < deep; k++) { \
             row[k] = from(w + k * ldw + c); \
-            _mm_prefetch((const char *)(w + (deep + k) * ldw + c), _MM_HINT_T0); \
+            _mm_prefetch((const char *)((uintptr_t)w + ((deep + k) * ldw + c) * sizeof *w), _MM_HINT_T0); \
         } \
         UNROLL for (size_t r = 0; r < rows; r++) { \
             v16 sum = load(y + r * ldy + c); \

@@ -2,6 +2,8 @@
 
 #include "compute/vec.h"
 
+#include <assert.h>
+
 static size_t up(size_t a, size_t b) { return (a + b - 1) / b; }
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -58,6 +60,7 @@ void attn_cut_share(struct attn_cut *c)
     while (strip > 1 && !well_shared(c))
         cut_strips(c, --strip);
     c->shares = least(c->workers, all_strips(c));
+    assert(c->shares > 0);              /* there are a worker and an output */
     c->parts = c->workers > 1 ? c->most->fine : 1;
     c->items = items_before(c, c->shares);
 }

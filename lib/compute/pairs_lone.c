@@ -141,10 +141,8 @@ static inline __attribute__((always_inline))
 void turned_steps(v16 *sum, const float *x, const void *const *w, size_t byte, size_t size, size_t rows)
 {
     struct words words;
-    v16 chain[ATTN_PAIRS_LONE][2];
+    v16 chain[ATTN_PAIRS_LONE][2] = {{all(0), all(0)}, {all(0), all(0)}};
     take_words(&words, x, rows);
-    UNROLL for (size_t r = 0; r < rows; r++)
-        chain[r][0] = chain[r][1] = all(0);
     for (size_t at = 0; at < STEPS * size; at += BYTES)
         turned_part(chain, &words, at / size / 2, w, byte + at, size, rows);
     UNROLL for (size_t r = 0; r < rows; r++)
@@ -175,7 +173,7 @@ void turned(float *y, size_t ldy, const float *x, const void *const *w, size_t K
     }
     if (k < K) {
         char room[ATTN_TURN][STEPS * sizeof(float)];
-        const void *row[ATTN_TURN];
+        const void *row[ATTN_TURN] = {0};
         last_steps(row, room, w, k * size, (K - k) * size);
         turned_steps(sum, x, row, 0, size, rows);
     }

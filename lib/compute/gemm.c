@@ -130,6 +130,11 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- sums ---- */
 
+static float *sums_of(const struct work *o, const struct attn_slab *s)
+{
+    return o->sum + s->j - o->it.j0 * PANEL;
+}
+
 /* Those of one panel go on by the steps of slab s. */
 static void add_floats(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
 {
@@ -137,7 +142,7 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     const struct product *p = o->p;
     const struct attn_mat *w = o->it.to->w;
     const float *x = p->x + o->it.i0 * p->ldx + s->k;
-    float *y = o->sum + s->j - o->it.j0 * PANEL;
+    float *y = sums_of(o, s);
     size_t n = o->it.i1 - o->it.i0, i = 0;
     struct attn_floats at = {copy, PANEL};
     if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows leave a copy to the others */
@@ -152,8 +157,8 @@ static void add_lone_pairs(const struct work *o, const struct attn_slab *s, stru
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
     size_t n = o->it.i1 - o->it.i0;
     struct attn_floats w = attn_slab_floats(copy, o->it.to->w, s, n, false);
-    attn_pairs_lone(o->sum + s->j - o->it.j0 * PANEL, o->ld, attn_pairs_at(o->p->x, o->p->ldx, 0, s->k / 2), o->p->ldx, w.at, w.ld, n,
-                   s->K, s->k > 0, ahead);
+    const float *x = attn_pairs_at(o->p->x, o->p->ldx, 0, s->k / 2);
+    attn_pairs_lone(sums_of(o, s), o->ld, x, o->p->ldx, w.at, w.ld, n, s->K, s->k > 0, ahead);
 }
 
 static void add_pairs(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
@@ -162,9 +167,8 @@ static void add_pairs(const struct work *o, const struct attn_slab *s, struct at
     struct attn_ahead none = {0};
     size_t n = o->it.i1 - o->it.i0;
     attn_slab_words(words, o->it.to->w, s, n <= ASKED_EARLY ? ahead : &none);
-    attn_pairs_panel(o->sum + s->j - o->it.j0 * PANEL, o->ld, attn_pairs_at(o->p->x, o->p->ldx, o->it.i0, s->k / 2),
-                     o->p->ldx, words, n,
-                     attn_pairs_words(s->K), s->k > 0, ahead);
+    const float *x = attn_pairs_at(o->p->x, o->p->ldx, o->it.i0, s->k / 2);
+    attn_pairs_panel(sums_of(o, s), o->ld, x, o->p->ldx, words, n, attn_pairs_words(s->K), s->k > 0, ahead);
 }
 
 /* Part `part` of so many of what is needed for steps k.. and the item's rows: of x or, at the end, of y. */

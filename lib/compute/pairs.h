@@ -60,7 +60,7 @@ void attn_pairs_dots(float *y, size_t ldy, const float *x, size_t ldx, const flo
 void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                       struct attn_ahead *ahead);
 
-void attn_pairs_lone_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
-                          struct attn_ahead *ahead);
+void attn_pairs_lone_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K,
+                          bool more, struct attn_ahead *ahead);
 
 #endif

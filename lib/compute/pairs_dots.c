@@ -93,8 +93,8 @@ void lone_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w
             store(y + r * ldy + c * LANES, sum[r][c]);
 }
 
-void attn_pairs_lone_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
-                          struct attn_ahead *ahead)
+void attn_pairs_lone_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K,
+                          bool more, struct attn_ahead *ahead)
 {
     if (n == 1)
         lone_panel(y, ldy, x, ldx, w, ldw, 1, K, more, ahead);

@@ -106,8 +106,8 @@ size_t attn_vec_panel_copy(float *y, size_t ldy, const float *x, size_t ldx, flo
     return ops()->tile_rows;
 }
 
-void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first, size_t ldw,
-                     size_t n, size_t K, size_t cols)
+void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
+                     size_t ldw, size_t n, size_t K, size_t cols)
 {
     const uint16_t *half = (const uint16_t *)w + first;
     if (type == ATTN_F32)

@@ -96,8 +96,8 @@ void attn_vec_drop(float *y, const float *x, const struct attn_drop *d, uint64_t
 /* y[n, cols] += x[n, K] w[K, cols] for few rows, n at most STREAM and cols whole sixteens, of w's elements from `first` on:
  * the same chains, at the speed of memory. */
 enum { ATTN_STREAM = 6 };
-void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first, size_t ldw,
-                     size_t n, size_t K, size_t cols);
+void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
+                     size_t ldw, size_t n, size_t K, size_t cols);
 /* The same of a weight stored by outputs: y[n, 16] += x[n, K] w', the rows of w being what w[16] points to. */
 void attn_vec_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
                             size_t K, struct attn_ahead *ahead);

@@ -34,12 +34,18 @@ struct vec_ops {
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_ahead *ahead);
     size_t tile_rows;                   /* that these take, which read w as it is stored, and leave a copy */
-    void (*panel_f32)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const float *w, size_t ldw, size_t K, bool more);
-    void (*panel_f16)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const uint16_t *w, size_t ldw, size_t K, bool more);
-    void (*panel_bf16)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const uint16_t *w, size_t ldw, size_t K, bool more);
-    void (*stream_f32)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, size_t cols);
-    void (*stream_f16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w, size_t ldw, size_t n, size_t K, size_t cols);
-    void (*stream_bf16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w, size_t ldw, size_t n, size_t K, size_t cols);
+    void (*panel_f32)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const float *w,
+                      size_t ldw, size_t K, bool more);
+    void (*panel_f16)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const uint16_t *w,
+                      size_t ldw, size_t K, bool more);
+    void (*panel_bf16)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const uint16_t *w,
+                      size_t ldw, size_t K, bool more);
+    void (*stream_f32)(float *y, size_t ldy, const float *x, size_t ldx, const float *w,
+                      size_t ldw, size_t n, size_t K, size_t cols);
+    void (*stream_f16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w,
+                      size_t ldw, size_t n, size_t K, size_t cols);
+    void (*stream_bf16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w,
+                      size_t ldw, size_t n, size_t K, size_t cols);
     void (*stream_turned_f32)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
                               struct attn_ahead *ahead);
     void (*stream_turned_f16)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,

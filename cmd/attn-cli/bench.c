@@ -268,7 +268,8 @@ const struct command bench_command = {
     .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
     .summary = "measure this machine's limits and how close each stage comes",
     .about = "Measures what this machine can do at most, and beside it what this program does, in one process: samples of a stage "
-             "and of its limit take turns, and the ratio is that of their medians.  Compare ratios of one run: machines are shared, and "
+             "and of its limit take turns, and the ratio is that of their medians.  \"limit products\" is the inner loop "
+             "of products on what the nearest cache holds, which no product can pass.  Compare ratios of one run: machines are shared, and "
              "change.  Floating point operations are 2 for each row and matrix parameter used, scores and sums of "
              "values of the keys that are visible, and the last row of logits (in training all rows, and twice as much again on the way "
              "back); the bytes of a decoding step are the weights, keys and values it "

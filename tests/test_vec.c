@@ -73,14 +73,15 @@ START_TEST(turned)
 }
 END_TEST
 
-/* Sums of few rows of x with sixteen rows of w go on, each a chain over k. */
+/* Sums of few rows of x with some rows of w go on, each a chain over k. */
 START_TEST(streamed_by_outputs)
 {
-    enum { K = 150, LD = ATTN_TURN + 1 };
-    static float w[ATTN_TURN][K + 1], x[ATTN_STREAM][K];
-    const void *row[ATTN_TURN];
+    enum { K = 150, LD = ATTN_SIDE + 1 };
+    static float w[ATTN_SIDE][K + 1], x[ATTN_STREAM][K];
+    const void *row[ATTN_SIDE];
     enum attn_dtype type = (enum attn_dtype)_i;
-    for (size_t l = 0; l < ATTN_TURN; l++) {
+    const size_t side = attn_vec_side(type);
+    for (size_t l = 0; l < side; l++) {
         row[l] = (char *)w[l] + l % 2 * attn_dtype_size(type);
         for (size_t k = 0; k < K; k++)
             put_number((char *)w[l] + l % 2 * attn_dtype_size(type), type, k, number(l, k));
@@ -97,7 +98,7 @@ START_TEST(streamed_by_outputs)
             stream_of(set, type, y, LD, x[0], K, row, n, steps);
             for (size_t l = 0; l < n * LD; l++) {
                 float want = (float)l;
-                for (size_t k = 0; k < steps && l % LD < ATTN_TURN; k++)
+                for (size_t k = 0; k < steps && l % LD < side; k++)
                     want = set->fused ? fmaf(x[l / LD][k], number(l % LD, k), want) : x[l / LD][k] * number(l % LD, k) + want;
                 ck_assert(memcmp(&y[l], &want, sizeof want) == 0);
             }

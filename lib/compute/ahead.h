@@ -50,4 +50,36 @@ static inline void ask_some(struct attn_ahead *a, size_t rate)
     }
 }
 
+/* What lies ahead of where a weight is read, some of its rows side by side.  A processor goes on fetching by itself what is
+ * read line after line, but of each page in one place only: lines that are asked for side by side have pages of their own. */
+struct ahead_of { uintptr_t at; size_t step, bytes, apart /* rows */, line, row; };
+
+static inline struct ahead_of ahead_of(const void *w, size_t step, size_t bytes, size_t abreast)
+{
+    enum { PAGE = 4096, LEAD = 16384 };         /* less comes too late; more than that twice, and it is gone again */
+    size_t apart = (PAGE + step - 1) / step, rows = abreast * apart, times = (LEAD + rows * bytes / 2) / (rows * bytes);
+    struct ahead_of a = {(uintptr_t)w + (times ? times : 1) * rows * step, step, bytes, apart, 0, 0};
+    if (bytes == step) {                        /* nothing between them: pages instead of rows */
+        a.step = a.bytes = PAGE;
+        a.apart = 1;
+    }
+    return a;
+}
+
+/* The next line of each; abreast is a constant where it is called.  Asking beyond the end does nothing. */
+static inline __attribute__((always_inline)) void ask_abreast(struct ahead_of *a, size_t abreast)
+{
+    for (size_t i = 0; i < abreast; i++)
+        _mm_prefetch((const char *)(a->at + a->line + i * a->apart * a->step), _MM_HINT_T0);
+    a->line += LINE_BYTES;
+    if (a->line < a->bytes)
+        return;
+    a->line = 0;
+    a->at += a->step;
+    if (++a->row < a->apart)
+        return;
+    a->row = 0;
+    a->at += (abreast - 1) * a->apart * a->step;
+}
+
 #endif

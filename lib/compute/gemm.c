@@ -15,14 +15,15 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    PANELS = 16,                        /* of an item at most */
+    PANELS = 64,                        /* of an item at most, */
+    STRIP = 16,                         /* and of one whose sums or slabs stay near */
     SUMS = 512 * 2 * PANEL,             /* the same: 256 KB, in the second-level cache */
     LINE = 64,
     CALL = 48,                          /* rows of x for one call of libxsmm */
     AS_FETCHED = 16,                    /* rows multiplied in the time that weights come from memory */
     ASKED_EARLY = 96                    /* rows whose products take less time than making pairs of a slab */
 };
-_Static_assert(PANELS * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
+_Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
 static const double WORTH_LIBXSMM = 2e10;   /* operations beside which the milliseconds libxsmm takes to start are few */
 
 /* ---- which kernel ---- */
@@ -233,15 +234,15 @@ static void stream(const struct work *o)
  * serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
 static const struct manner
     many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, add_floats, false},
-    some = {{.rows = 48, .tile = 6, .strip = PANELS, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, add_floats, false},
+    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, add_floats, false},
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, add_floats, false},
     many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = ATTN_SLAB_PAIRS, .items = 3, .fine = 1},
                      sum_up, add_pairs, true},
     some_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = ATTN_SLAB_PAIRS, .items = 2, .fine = 1},
                      sum_up, add_pairs, true},
-    lone_in_tiles = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
+    lone_in_tiles = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = ATTN_SLAB, .items = 1, .fine = 1},
                      stream, add_lone_pairs, true},
-    lone_in_dots = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1},
+    lone_in_dots = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = ATTN_SLAB, .items = 1, .fine = 1},
                     sum_up, add_lone_pairs, true};
 
 static const struct manner *manner_for(size_t n, bool bf16)

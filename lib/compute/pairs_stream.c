@@ -39,8 +39,8 @@ static inline v16 from_bf16_rows(const void *w) { return from_bf16(w); }
 
 /* ---- w [in, out] ---- */
 
-/* Eight rows of w: of these columns, of which next ones lie `ahead` bytes further. */
-struct rows { const char *at[DEEP]; size_t ahead; };
+/* Eight rows of w, of these columns. */
+struct rows { const char *at[DEEP]; };
 
 /* Which of 32 steps they are: the first ones begin the chains, the last ones add them to y. */
 struct part { size_t word; bool begin, end; };
@@ -48,7 +48,7 @@ struct part { size_t word; bool begin, end; };
 /* size, from and rows are constants where it is called. */
 static inline __attribute__((always_inline))
 void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words *words, struct part part, const struct rows *w,
-                 size_t cols, size_t size, v16 (*from)(const void *), size_t rows)
+                 struct ahead_of *ahead, size_t cols, size_t size, v16 (*from)(const void *), size_t rows)
 {
     v16 first[ATTN_PAIRS_LONE][DEEP / 2], second[ATTN_PAIRS_LONE][DEEP / 2];
     UNROLL for (size_t r = 0; r < rows; r++)
@@ -58,10 +58,10 @@ void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words
         }
     for (size_t c = 0; c < cols; c += LANES) {
         v16 row[DEEP];
-        UNROLL for (size_t k = 0; k < DEEP; k++) {
+        if (c * size % LINE_BYTES == 0)
+            ask_abreast(ahead, DEEP);
+        UNROLL for (size_t k = 0; k < DEEP; k++)
             row[k] = from(w->at[k] + c * size);
-            _mm_prefetch((const char *)((uintptr_t)w->at[k] + c * size + w->ahead), _MM_HINT_T0);
-        }
         UNROLL for (size_t r = 0; r < rows; r++) {
             v16 a = part.begin ? all(0) : load(chains->first[r] + c), b = part.begin ? all(0) : load(chains->second[r] + c);
             UNROLL for (size_t k = 0; k < DEEP / 2; k++) {
@@ -82,7 +82,7 @@ void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words
 static inline struct rows rows_at(const char *w, size_t bytes, size_t k, size_t K)
 {
     static const _Alignas(64) float zeros[WIDTH];
-    struct rows r = {.ahead = DEEP * bytes};
+    struct rows r;
     for (size_t i = 0; i < DEEP; i++)
         r.at[i] = k + i < K ? w + (k + i) * bytes : (const char *)zeros;
     return r;
@@ -94,13 +94,14 @@ void stream(float *y, size_t ldy, const float *x, const char *w, size_t bytes, s
 {
     struct chains chains;
     struct words words;
+    struct ahead_of ahead = ahead_of(w, bytes, cols * size, DEEP);
     for (size_t k = 0; k < K; k += STEPS, x += ATTN_PAIRS_TILE) {
         size_t parts = K - k < STEPS ? (K - k) / DEEP + 1 : STEPS / DEEP;
         take_words(&words, x, rows);
         for (size_t i = 0; i < parts; i++) {
             struct rows eight = rows_at(w, bytes, k + i * DEEP, K);
             struct part part = {i * DEEP / 2, i == 0, i + 1 == parts};
-            eight_steps(y, ldy, &chains, &words, part, &eight, cols, size, from, rows);
+            eight_steps(y, ldy, &chains, &words, part, &eight, &ahead, cols, size, from, rows);
         }
     }
 }

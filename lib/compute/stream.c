@@ -11,30 +11,55 @@ static const void *row_of(const struct attn_mat *w, size_t j)
     return (const char *)w->data + at * w->ld * attn_dtype_size(w->type);
 }
 
-/* Sixteen outputs after the other, while the next ones' rows come nearer.  Columns that do not exist get any sums. */
+/* Some outputs after the other, while the next ones' rows come nearer.  Columns that do not exist get any sums. */
 static void sum_turned(float *sum, size_t ld, const float *x, size_t ldx, size_t n, const struct attn_mat *w, size_t j, size_t end,
                        bool in_pairs)
 {
-    const void *row[ATTN_TURN];
-    for (; j < end; j += ATTN_TURN, sum += ATTN_TURN) {
-        size_t size = attn_dtype_size(w->type), next = j + ATTN_TURN;
-        struct attn_ahead ahead = attn_vec_ahead(row_of(w, next), next < w->out ? ATTN_TURN : 0, w->in * size, w->ld * size);
-        for (size_t l = 0; l < ATTN_TURN; l++)
+    const void *row[ATTN_SIDE];
+    const size_t size = attn_dtype_size(w->type), side = in_pairs ? ATTN_TURN : attn_vec_side(w->type);
+    for (; j < end; j += side, sum += side) {
+        size_t next = j + side;
+        struct attn_ahead ahead = attn_vec_ahead(row_of(w, next), next < w->out ? side : 0, w->in * size, w->ld * size);
+        for (size_t l = 0; l < side; l++)
             row[l] = row_of(w, j + l);
         (in_pairs ? attn_pairs_stream_turned : attn_vec_stream_turned)(sum, ld, x, ldx, row, w->type, n, w->in, &ahead);
+    }
+}
+
+static size_t parts_of(size_t bytes, size_t most) { return (bytes + most - 1) / most; }
+
+/* Sums stay in the first-level cache, beside what is asked for ahead of them: less of rows of which only a part is read. */
+static size_t columns_at_once(const struct attn_mat *w, size_t panels, size_t n)
+{
+    enum { SUMS = 24576, NEAR = 4096 };
+    size_t cols = panels * ATTN_PANEL, parts = parts_of(n * cols * sizeof(float), SUMS);
+    if (parts > 1 || cols < w->ld) {
+        size_t near = parts_of(cols * attn_dtype_size(w->type), NEAR);
+        parts = parts > near ? parts : near;
+    }
+    return parts_of(panels, parts) * ATTN_PANEL;
+}
+
+/* Columns j.. of so many panels. */
+static void sum_in_rows(float *sum, size_t ld, const float *x, size_t ldx, size_t n, const struct attn_mat *w, size_t j,
+                        size_t panels, bool in_pairs)
+{
+    size_t cols = panels * ATTN_PANEL, most = panels ? columns_at_once(w, panels, n) : 0;
+    for (size_t c = 0; c < cols; c += most) {
+        size_t some = cols - c < most ? cols - c : most;
+        (in_pairs ? attn_pairs_stream : attn_vec_stream)(sum + c, ld, x, ldx, w->data, w->type, j + c, w->ld, n, w->in, some);
     }
 }
 
 size_t attn_stream_sum(float *sum, size_t ld, const float *x, size_t ldx, size_t n, const struct attn_mat *w, size_t j0, size_t j1,
                        bool in_pairs)
 {
-    size_t whole = w->out / ATTN_PANEL, end = w->by_output || j1 < whole ? j1 : whole;
-    size_t panels = end - j0, cols = panels * ATTN_PANEL;
+    size_t whole = w->out / ATTN_PANEL, end = w->by_output || j1 < whole ? j1 : whole, j = j0 * ATTN_PANEL, out = j1 * ATTN_PANEL;
     for (size_t i = 0; i < n; i++)
-        memset(sum + i * ld, 0, cols * sizeof *sum);
+        memset(sum + i * ld, 0, (end - j0) * ATTN_PANEL * sizeof *sum);
     if (w->by_output)
-        sum_turned(sum, ld, x, ldx, n, w, j0 * ATTN_PANEL, j1 * ATTN_PANEL < w->out ? j1 * ATTN_PANEL : w->out, in_pairs);
+        sum_turned(sum, ld, x, ldx, n, w, j, out < w->out ? out : w->out, in_pairs);
     else
-        (in_pairs ? attn_pairs_stream : attn_vec_stream)(sum, ld, x, ldx, w->data, w->type, j0 * ATTN_PANEL, w->ld, n, w->in, cols);
-    return panels;
+        sum_in_rows(sum, ld, x, ldx, n, w, j, end - j0, in_pairs);
+    return end - j0;
 }

@@ -5,15 +5,15 @@
 #ifndef ATTN_COMPUTE_STREAM_BODY_H
 #define ATTN_COMPUTE_STREAM_BODY_H
 
-/* Steps of k for which sums are read and written once: as many rows of w are read side by side.  With more rows of x
- * their factors fill the registers. */
+/* Steps of k for which sums are read and written once: as many rows of w are read side by side.  With more rows of x their
+ * factors fill the registers, and arithmetic takes as long as reading: the next rows are near enough ahead. */
 enum { DEEP = 8, LESS_DEEP = 4 };
 
 /* y[rows, cols] += x[rows, deep] w[deep, cols], rows and deep constants where it is called; cols whole lanes */
 #define STREAM(name, type, from) \
 static inline __attribute__((always_inline)) \
 void name##_steps(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, \
-                  size_t cols) \
+                  size_t cols, struct ahead_of *ahead) \
 { \
     v16 f[ATTN_STREAM][DEEP]; \
     UNROLL for (size_t r = 0; r < rows; r++) \
@@ -21,9 +21,12 @@ void name##_steps(float *y, size_t ldy, const float *x, size_t ldx, const type *
             f[r][k] = all(x[r * ldx + k]); \
     for (size_t c = 0; c < cols; c += LANES) { \
         v16 row[DEEP]; \
+        if (deep == DEEP && c % (LINE_BYTES / sizeof *w) == 0) \
+            ask_abreast(ahead, DEEP); \
         UNROLL for (size_t k = 0; k < deep; k++) { \
             row[k] = from(w + k * ldw + c); \
-            _mm_prefetch((const char *)((uintptr_t)w + ((deep + k) * ldw + c) * sizeof *w), _MM_HINT_T0); \
+            if (deep < DEEP) \
+                _mm_prefetch((const char *)((uintptr_t)w + ((deep + k) * ldw + c) * sizeof *w), _MM_HINT_T0); \
         } \
         UNROLL for (size_t r = 0; r < rows; r++) { \
             v16 sum = load(y + r * ldy + c); \
@@ -34,14 +37,15 @@ void name##_steps(float *y, size_t ldy, const float *x, size_t ldx, const type *
     } \
 } \
 static inline __attribute__((always_inline)) \
-void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, size_t K, \
-                 size_t cols) \
+void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, \
+                 size_t K, size_t cols) \
 { \
     size_t k = 0; \
+    struct ahead_of ahead = ahead_of(w, ldw * sizeof *w, cols * sizeof *w, DEEP); \
     for (; k + deep <= K; k += deep) \
-        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, deep, cols); \
+        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, deep, cols, &ahead); \
     for (; k < K; k++) \
-        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols); \
+        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols, &ahead); \
 } \
 static void name(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t n, size_t K, size_t cols) \
 { \

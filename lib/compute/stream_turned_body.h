@@ -11,35 +11,44 @@ enum { WORDS = 4, WORD = 4, AT_ONCE = WORDS * WORD };   /* so many bytes of each
 static inline v16 step_f32(const v16 *w, size_t k) { return w[k]; }
 static inline v16 step_bf16(const v16 *w, size_t k) { return k % 2 ? odd_bf16(w[k / 2]) : even_bf16(w[k / 2]); }
 
-/* rows is a constant where it is called. */
-#define STREAM_TURNED(name, size, step) \
+/* The first steps of one turn; rows, sets (of 16 outputs) and steps are constants where it is called, but for the last ones. */
+#define STREAM_TURNED(name, size, sets, step) \
+static inline __attribute__((always_inline)) \
+void name##_turn(v16 (*sum)[sets], const float *x, size_t ldx, const void *const *w, size_t byte, size_t rows, size_t steps) \
+{ \
+    v16 words[sets][WORDS]; \
+    UNROLL for (size_t s = 0; s < sets; s++) \
+        turn4(words[s], w + s * ATTN_TURN, byte); \
+    UNROLL for (size_t i = 0; i < AT_ONCE / size; i++) \
+        if (i < steps) \
+            UNROLL for (size_t r = 0; r < rows; r++) \
+                UNROLL for (size_t s = 0; s < sets; s++) \
+                    sum[r][s] = fma16(all(x[r * ldx + i]), step(words[s], i), sum[r][s]); \
+} \
 static inline __attribute__((always_inline)) \
 void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, size_t K, \
                  struct attn_ahead *ahead) \
 { \
     enum { STEPS = AT_ONCE / size }; \
-    v16 sum[ATTN_STREAM], words[WORDS]; \
+    v16 sum[ATTN_STREAM][sets]; \
     size_t k = 0, rate = ask_rate(ahead, K / STEPS + 1); \
     UNROLL for (size_t r = 0; r < rows; r++) \
-        sum[r] = load(y + r * ldy); \
+        UNROLL for (size_t s = 0; s < sets; s++) \
+            sum[r][s] = load(y + r * ldy + s * LANES); \
     for (; k + STEPS <= K; k += STEPS) { \
-        turn4(words, w, k * size); \
-        UNROLL for (size_t i = 0; i < STEPS; i++) \
-            UNROLL for (size_t r = 0; r < rows; r++) \
-                sum[r] = fma16(all(x[r * ldx + k + i]), step(words, i), sum[r]); \
+        name##_turn(sum, x + k, ldx, w, k * size, rows, STEPS); \
         ask_some(ahead, rate); \
     } \
     if (k < K) { \
-        char room[ATTN_TURN][AT_ONCE] = {{0}}; \
-        const void *row[ATTN_TURN]; \
-        last_bytes(row, room, w, k * size, (K - k) * size); \
-        turn4(words, row, 0); \
-        for (size_t i = 0; i < K - k; i++) \
-            UNROLL for (size_t r = 0; r < rows; r++) \
-                sum[r] = fma16(all(x[r * ldx + k + i]), step(words, i), sum[r]); \
+        char room[sets * ATTN_TURN][AT_ONCE] = {{0}}; \
+        const void *row[sets * ATTN_TURN]; \
+        for (size_t s = 0; s < sets * ATTN_TURN; s += ATTN_TURN) \
+            last_bytes(row + s, room + s, w + s, k * size, (K - k) * size); \
+        name##_turn(sum, x + k, ldx, row, 0, rows, K - k); \
     } \
     UNROLL for (size_t r = 0; r < rows; r++) \
-        store(y + r * ldy, sum[r]); \
+        UNROLL for (size_t s = 0; s < sets; s++) \
+            store(y + r * ldy + s * LANES, sum[r][s]); \
 } \
 static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
                  struct attn_ahead *ahead) \
@@ -53,7 +62,8 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
     default: name##_rows(y, ldy, x, ldx, w, ATTN_STREAM, K, ahead); break; \
     } \
 }
-STREAM_TURNED(stream_turned_f32, 4, step_f32) STREAM_TURNED(stream_turned_bf16, 2, step_bf16)
+/* Two steps are in a word of bf16, and one chain waits for itself: two of them. */
+STREAM_TURNED(stream_turned_f32, 4, 1, step_f32) STREAM_TURNED(stream_turned_bf16, 2, ATTN_SIDE / ATTN_TURN, step_bf16)
 #undef STREAM_TURNED
 
 /* Made float32 first. */

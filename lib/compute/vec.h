@@ -98,7 +98,10 @@ void attn_vec_drop(float *y, const float *x, const struct attn_drop *d, uint64_t
 enum { ATTN_STREAM = 6 };
 void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
                      size_t ldw, size_t n, size_t K, size_t cols);
-/* The same of a weight stored by outputs: y[n, 16] += x[n, K] w', the rows of w being what w[16] points to. */
+/* The same of a weight stored by outputs, so many at a time: y[n, side] += x[n, K] w', the rows of w being what w[side]
+ * points to. */
+enum { ATTN_SIDE = 2 * ATTN_TURN };
+static inline size_t attn_vec_side(enum attn_dtype type) { return type == ATTN_BF16 ? ATTN_SIDE : ATTN_TURN; }
 void attn_vec_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
                             size_t K, struct attn_ahead *ahead);
 

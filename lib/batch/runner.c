@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/size.h"
 #include "cost.h"
 
 enum {
@@ -13,8 +14,6 @@ enum {
     NUMBERS = 1 << 21,                  /* kept of a pass; one sentence with half as many is heard live */
 };
 static const double WORK = 1.5e11;      /* floating point operations of a pass: what a slow machine does in a second or two */
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 void attn_runner_start(struct attn_runner *r)
 {

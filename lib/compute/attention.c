@@ -1,5 +1,6 @@
 #include "compute/attention.h"
 
+#include "base/size.h"
 #include "compute/drop.h"
 #include "compute/vec.h"
 
@@ -11,8 +12,6 @@ enum {
     DEPTH = 128,                        /* steps of a chain before the next rows take the same ones: 32 KB, in the first-level cache */
     TILE = 6, GROUP = 2 * TILE          /* rows that the product takes together; that share the last key they read */
 };
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static struct attn_range everything(const struct attn_head *h)
 {
@@ -71,7 +70,7 @@ static size_t first_row(const struct attn_head *h, const struct attn_band *b, si
 /* Where some values lie that are read together. */
 static struct attn_ahead values_ahead(const struct attn_head *h, struct attn_range r)
 {
-    size_t ldv = h->keys.ldv, n = r.hi > r.lo ? least(r.hi - r.lo, DEPTH) : 0;
+    size_t ldv = h->keys.ldv, n = r.hi > r.lo ? smaller(r.hi - r.lo, DEPTH) : 0;
     return attn_vec_ahead(h->keys.v + r.lo * ldv, n, h->dv * sizeof *h->keys.v, ldv * sizeof *h->keys.v);
 }
 
@@ -82,7 +81,7 @@ static void dots_panel(const struct attn_head *h, const struct attn_band *b, siz
     const float *q = b->q + first * b->ldq, *k = h->keys.k + j * dh;
     float *y = b->m + first * b->ld + j;
     for (size_t i = 0; i < dh; i += DEPTH) {
-        size_t depth = least(dh - i, DEPTH), left = least(dh - i - depth, DEPTH);
+        size_t depth = smaller(dh - i, DEPTH), left = smaller(dh - i - depth, DEPTH);
         struct attn_ahead next = attn_vec_ahead(k + (i + depth) * PANEL, left, PANEL * sizeof *k, PANEL * sizeof *k);
         next.then = left ? NULL : then;
         attn_vec_panel(y, b->ld, q + i, b->ldq, k + i * PANEL, PANEL, b->rows - first, depth, i > 0, &next);
@@ -95,7 +94,7 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
     struct attn_ahead values = values_ahead(h, reach(h, b->row0, b->rows));
     for (size_t j = r.lo / PANEL * PANEL; j < r.hi; j += PANEL) {
         const size_t bytes = PANEL * sizeof(float);
-        struct attn_ahead panel = attn_vec_ahead(h->keys.k + (j + PANEL) * h->dh, least(h->dh, DEPTH), bytes, bytes);
+        struct attn_ahead panel = attn_vec_ahead(h->keys.k + (j + PANEL) * h->dh, smaller(h->dh, DEPTH), bytes, bytes);
         dots_panel(h, b, j, j + PANEL < r.hi ? &panel : &values);
     }
 }
@@ -166,7 +165,7 @@ static bool pattern_row(const struct attn_head *h, float *row, size_t n, size_t 
         return false;
     if (h->kind.form != ATTN_CAUSAL_RENORM)
         return true;
-    size_t keep = least(h->Tk, h->pos + t + 1);
+    size_t keep = smaller(h->Tk, h->pos + t + 1);
     fill(row, keep, n, 0);
     return renormalise(row, keep);
 }
@@ -199,9 +198,9 @@ struct attn_empty attn_band_pattern(const struct attn_head *h, const struct attn
 static void context_tile(const struct attn_head *h, const struct attn_band *b, struct attn_range k, float *y, size_t ldy,
                          size_t row, size_t col, struct attn_ahead *ahead)
 {
-    size_t rows = least(b->rows - row, GROUP);
+    size_t rows = smaller(b->rows - row, GROUP);
     struct attn_range r = reach(h, b->row0 + row, rows);
-    size_t from = k.lo < r.lo ? r.lo : k.lo, to = least(k.hi, r.hi);
+    size_t from = k.lo < r.lo ? r.lo : k.lo, to = smaller(k.hi, r.hi);
     if (from < to)
         attn_vec_panel(y + row * ldy, ldy, b->m + row * b->ld + from, b->ld, h->keys.v + from * h->keys.ldv + col,
                        h->keys.ldv, rows, to - from, from > r.lo, ahead);

@@ -1,22 +1,20 @@
 #include "compute/cut.h"
 
+#include "base/size.h"
 #include "compute/vec.h"
 
 #include <assert.h>
 
-static size_t up(size_t a, size_t b) { return (a + b - 1) / b; }
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
 /* In equal parts, whole tiles each. */
 static size_t rows_of(const struct attn_cut *c)
 {
-    size_t parts = up(c->n, c->most->rows), tile = c->most->tile;
-    return parts == 1 ? c->n : up(up(c->n, parts), tile) * tile;
+    size_t parts = parts_of(c->n, c->most->rows), tile = c->most->tile;
+    return parts == 1 ? c->n : up(parts_of(c->n, parts), tile);
 }
 
 static size_t all_strips(const struct attn_cut *c)
 {
-    return c->strips * up(c->n, c->rows);
+    return c->strips * parts_of(c->n, c->rows);
 }
 
 /* All outputs into strips of at most so many panels, alike within each. */
@@ -25,8 +23,8 @@ static void cut_strips(struct attn_cut *c, size_t strip)
     c->strips = 0;
     for (struct attn_output *o = c->out; o < c->out + c->outs; o++) {
         o->first = c->strips;
-        o->strip = up(o->panels, up(o->panels, strip));
-        c->strips += up(o->panels, o->strip);
+        o->strip = parts_of(o->panels, parts_of(o->panels, strip));
+        c->strips += parts_of(o->panels, o->strip);
     }
 }
 
@@ -34,7 +32,7 @@ static void cut_strips(struct attn_cut *c, size_t strip)
 static bool well_shared(const struct attn_cut *c)
 {
     const size_t idle = 8;              /* a worker in so many */
-    size_t strips = all_strips(c), rounds = up(strips, c->workers);
+    size_t strips = all_strips(c), rounds = parts_of(strips, c->workers);
     bool even = c->most->fine > 1 || (rounds * c->workers - strips) * idle <= strips;
     return c->workers == 1 || (even && strips >= c->most->items * c->workers);
 }
@@ -55,11 +53,11 @@ void attn_cut_share(struct attn_cut *c)
     size_t strip = c->most->strip;
     c->rows = rows_of(c);
     for (struct attn_output *o = c->out; o < c->out + c->outs; o++)
-        o->panels = up(o->w->out, ATTN_PANEL);
+        o->panels = parts_of(o->w->out, ATTN_PANEL);
     cut_strips(c, strip);
     while (strip > 1 && !well_shared(c))
         cut_strips(c, --strip);
-    c->shares = least(c->workers, all_strips(c));
+    c->shares = smaller(c->workers, all_strips(c));
     assert(c->shares > 0);              /* there are a worker and an output */
     c->parts = c->workers > 1 ? c->most->fine : 1;
     c->items = items_before(c, c->shares);
@@ -87,12 +85,12 @@ struct attn_item attn_cut_item(const struct attn_cut *c, size_t n)
     const struct attn_output *to = &c->out[c->outs - 1];
     while (strip < to->first)
         to--;
-    size_t j0 = (strip - to->first) * to->strip, panels = least(to->strip, to->panels - j0);
-    return (struct attn_item){.n = n, .to = to, .i0 = i0, .i1 = least(i0 + c->rows, c->n), .j0 = j0 + panels * part / parts,
+    size_t j0 = (strip - to->first) * to->strip, panels = smaller(to->strip, to->panels - j0);
+    return (struct attn_item){.n = n, .to = to, .i0 = i0, .i1 = smaller(i0 + c->rows, c->n), .j0 = j0 + panels * part / parts,
                               .j1 = j0 + panels * (part + 1) / parts};
 }
 
 size_t attn_item_columns(const struct attn_item *it)
 {
-    return least(it->j1 * ATTN_PANEL, it->to->w->out) - it->j0 * ATTN_PANEL;
+    return smaller(it->j1 * ATTN_PANEL, it->to->w->out) - it->j0 * ATTN_PANEL;
 }

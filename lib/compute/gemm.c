@@ -1,5 +1,6 @@
 #include "compute/gemm.h"
 
+#include "base/size.h"
 #include "compute/cut.h"
 #include "compute/pairs.h"
 #include "compute/slab.h"
@@ -127,8 +128,6 @@ struct product {
  * fight for the same places in a cache. */
 struct work { const struct product *p; struct attn_item it; float *sum; size_t ld; };
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
 /* ---- sums ---- */
 
 static float *sums_of(const struct work *o, const struct attn_slab *s)
@@ -178,7 +177,7 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part,
     const struct product *p = o->p;
     const struct attn_item *it = &o->it;
     const struct attn_output *to = it->to;
-    const size_t size = sizeof *p->x, steps = k < p->in ? least(p->in - k, p->cut.most->depth) : 0;
+    const size_t size = sizeof *p->x, steps = k < p->in ? smaller(p->in - k, p->cut.most->depth) : 0;
     size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
     if (steps == 0)
         return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, end - row, attn_item_columns(it) * size, to->ldy * size);
@@ -198,7 +197,7 @@ static struct attn_ahead weights_ahead(const struct work *o, size_t k, size_t pa
         next = attn_cut_item(&p->cut, next.n + 1);
         k = 0;
     }
-    struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, least(p->in - k, p->cut.most->depth)};
+    struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, smaller(p->in - k, p->cut.most->depth)};
     return attn_slab_memory(next.to->w, &all, part, parts);
 }
 
@@ -263,7 +262,7 @@ static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t 
 {
     for (size_t j = 0, n; j < cols; j += n) {           /* what lies side by side in one go */
         size_t group = w->group ? w->group : w->out, left = group - (j0 + j) % group;
-        n = least(left, cols - j);
+        n = smaller(left, cols - j);
         attn_vec_widen(bias + j, w->bias.data, w->bias.type, attn_mat_place(w, j0 + j), n);
     }
 }

@@ -1,5 +1,6 @@
 #include "compute/heads.h"
 
+#include "base/size.h"
 #include "compute/linear.h"
 #include "compute/way.h"
 
@@ -16,9 +17,7 @@ struct job {
     unsigned steps;
 };
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-static size_t bands_of(size_t Tq) { return (Tq + ATTN_BAND - 1) / ATTN_BAND; }
+static size_t bands_of(size_t Tq) { return parts_of(Tq, ATTN_BAND); }
 
 /* ---- items ---- */
 
@@ -32,11 +31,11 @@ static size_t count(struct job *j)
         assert(t->Tk <= a->room->keys && (t->all || t->pos + t->Tq <= a->room->positions));
         t->first = items;
         items += a->H * bands_of(t->Tq);
-        Tq = most(Tq, t->Tq);
-        Tk = most(Tk, t->Tk);
+        Tq = larger(Tq, t->Tq);
+        Tk = larger(Tk, t->Tk);
     }
     j->ld = attn_room_ld(a->room, Tk);
-    j->slot = j->ld * (j->whole ? a->H * Tq : least(Tq, ATTN_BAND));
+    j->slot = j->ld * (j->whole ? a->H * Tq : smaller(Tq, ATTN_BAND));
     return items;
 }
 
@@ -60,7 +59,7 @@ static struct place place_of(const struct job *j, size_t item, size_t slot)
     float *m = a->room->bands;
     m += j->whole ? (size_t)(t - text_of(a, j->first)) * j->slot + (head * t->Tq + row0) * j->ld : slot * j->slot;
     const float *q = t->q + head * a->next_q + row0 * a->ldq;
-    return (struct place){t, head, {row0, least(t->Tq - row0, ATTN_BAND), q, a->ldq, m, j->ld}};
+    return (struct place){t, head, {row0, smaller(t->Tq - row0, ATTN_BAND), q, a->ldq, m, j->ld}};
 }
 
 static struct attn_head head_of(const struct attn_heads *a, const struct place *p, int worker)
@@ -232,7 +231,7 @@ static double cost_of(const struct attn_heads *a, size_t first, size_t n)
 {
     double pairs = 0;
     for (const struct attn_text *t = text_of(a, first); t < a->text + a->texts && t->first < first + n; t++)
-        pairs += (double)most(t->Tq, 6) * (double)t->Tk;
+        pairs += (double)larger(t->Tq, 6) * (double)t->Tk;
     return 2.0 * (double)(a->H * (a->head.dh + a->head.dv)) * pairs;
 }
 

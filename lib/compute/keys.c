@@ -1,13 +1,12 @@
 #include "compute/keys.h"
 
+#include "base/size.h"
 #include "compute/vec.h"
 
 #include <stdint.h>
 #include <string.h>
 
 enum { PANEL = ATTN_PANEL, LINE = 16 };         /* floats */
-
-static size_t up(size_t n, size_t by) { return (n + by - 1) / by * by; }
 
 size_t attn_keys_size(size_t n, size_t dh, size_t dv)
 {

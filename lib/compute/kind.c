@@ -1,11 +1,10 @@
 #include "compute/kind.h"
 
+#include "base/size.h"
 #include "base/splitmix.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 struct attn_kind attn_kind_in(const struct attn_kind *asked, bool causal, size_t window)
 {
@@ -49,7 +48,7 @@ struct attn_range attn_kind_bounds(const struct attn_kind *k, size_t q, size_t T
     if (!attn_kind_past(k))
         return (struct attn_range){0, Tk};
     size_t end = q + 1, lo = k->form == ATTN_WINDOW && end > k->w ? end - k->w : 0;
-    return (struct attn_range){least(lo, Tk), least(end, Tk)};
+    return (struct attn_range){smaller(lo, Tk), smaller(end, Tk)};
 }
 
 /* ---- the list ---- */
@@ -78,7 +77,7 @@ static int ascending(const void *a, const void *b)
 /* r of the n keys from 0 on: the first r steps of a Fisher-Yates shuffle. */
 static size_t pick_random(size_t *list, size_t *swaps, size_t n, size_t r, uint64_t state)
 {
-    r = least(r, n);
+    r = smaller(r, n);
     for (size_t i = 0; i < r; i++) {
         size_t j = i + (size_t)(attn_splitmix_next(&state) % (n - i)), was = holds(swaps, i);
         swaps[i] = holds(swaps, j) + 1;
@@ -99,7 +98,7 @@ static size_t pick_random(size_t *list, size_t *swaps, size_t n, size_t r, uint6
 size_t attn_kind_pick(size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t Tk)
 {
     size_t front = q + 1 > k->w ? q + 1 - k->w : 0;     /* where the window begins */
-    size_t n = k->form == ATTN_STRIDED ? pick_strides(list, q, k->s, least(front, Tk))
+    size_t n = k->form == ATTN_STRIDED ? pick_strides(list, q, k->s, smaller(front, Tk))
                                        : pick_random(list, swaps, front, k->r, k->seed + q);
     while (n && list[n - 1] >= Tk)
         n--;

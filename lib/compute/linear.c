@@ -1,5 +1,6 @@
 #include "compute/linear.h"
 
+#include "base/size.h"
 #include "compute/heads.h"
 #include "compute/vec.h"
 
@@ -7,8 +8,6 @@
 #include <string.h>
 
 enum { PANEL = ATTN_PANEL, LINE = 16 };
-
-static size_t up(size_t n, size_t by) { return (n + by - 1) / by * by; }
 
 /* y = x / sum; false: the row is lost and all zeros.  Below FLT_MIN weights have few bits left, and 1 / sum soon is
  * infinite.  A sum that is NaN is none of these: it goes on to the result. */

@@ -1,5 +1,6 @@
 #include "compute/online.h"
 
+#include "base/size.h"
 #include "compute/vec.h"
 
 #include <math.h>
@@ -7,23 +8,21 @@
 
 enum { PANEL = ATTN_PANEL };
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t up(size_t n) { return (n + PANEL - 1) / PANEL * PANEL; }
-
 size_t attn_online_columns(size_t block, size_t Tk)
 {
-    return block < Tk ? least(up(block) + PANEL, up(Tk)) : up(Tk);     /* a block may begin at the end of a panel */
+    size_t all = up(Tk, PANEL);         /* a block may begin at the end of a panel */
+    return block < Tk ? smaller(up(block, PANEL) + PANEL, all) : all;
 }
 
 size_t attn_online_spare(size_t dv)
 {
-    return ATTN_BAND * up(dv);
+    return ATTN_BAND * up(dv, PANEL);
 }
 
 struct online {
     const struct attn_head *h;
     const struct attn_band *b;
-    float *y; size_t ldy;               /* [rows, up(dv)] */
+    float *y; size_t ldy;               /* [rows, up(dv, PANEL)] */
     float max[ATTN_BAND];
     double sum[ATTN_BAND];
     struct attn_range held;             /* keys whose dots are in the scratch */
@@ -40,7 +39,7 @@ static void dots(struct online *o, struct attn_range block)
         return;
     for (size_t j = first; j < block.hi; j += PANEL)
         attn_vec_panel(b->m + j - first, b->ld, b->q, b->ldq, h->keys.k + j * h->dh, PANEL, b->rows, h->dh, false, &none);
-    o->held = (struct attn_range){first, up(block.hi)};
+    o->held = (struct attn_range){first, up(block.hi, PANEL)};
 }
 
 /* A larger score came: what was summed so far is measured against it. */
@@ -57,7 +56,7 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
 {
     const struct attn_head *h = o->h;
     float *x = o->b->m + i * o->b->ld + block.lo - o->held.lo, scale = h->scale;
-    size_t end = least(attn_head_seen(h, o->b->row0 + i).hi, block.hi), n = end > block.lo ? end - block.lo : 0;
+    size_t end = smaller(attn_head_seen(h, o->b->row0 + i).hi, block.hi), n = end > block.lo ? end - block.lo : 0;
     memset(x + n, 0, (block.hi - block.lo - n) * sizeof *x);
     if (n == 0)
         return;
@@ -102,13 +101,13 @@ static bool finish(const struct online *o, size_t i)
 struct attn_empty attn_online_rows(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_empty empty = {0};
-    struct online o = {.h = h, .b = b, .y = h->spare.x, .ldy = up(h->dv)};
+    struct online o = {.h = h, .b = b, .y = h->spare.x, .ldy = up(h->dv, PANEL)};
     size_t end = attn_head_seen(h, b->row0 + b->rows - 1).hi;
     memset(o.y, 0, b->rows * o.ldy * sizeof *o.y);
     for (size_t i = 0; i < b->rows; i++)
         o.max[i] = -INFINITY;
-    for (size_t lo = 0; lo < end; lo = lo + least(h->kind.b, end - lo))
-        take(&o, (struct attn_range){lo, lo + least(h->kind.b, end - lo)});
+    for (size_t lo = 0; lo < end; lo = lo + smaller(h->kind.b, end - lo))
+        take(&o, (struct attn_range){lo, lo + smaller(h->kind.b, end - lo)});
     for (size_t i = 0; i < b->rows; i++)
         if (!finish(&o, i))
             attn_empty_add(&empty, b->row0 + i);

@@ -1,5 +1,6 @@
 #include "compute/outer.h"
 
+#include "base/size.h"
 #include "compute/slab.h"
 #include "compute/vec.h"
 
@@ -13,8 +14,6 @@ struct job {
     struct attn_mat view;               /* of w, as slabs are cut from it */
     size_t parts;                       /* of y's rows */
 };
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* sum[n, 64] goes on by all rows of x and w. */
 static void sum_up(const struct job *j, float *sum, const float *x, size_t n, size_t panel)
@@ -33,8 +32,8 @@ static void one_item(void *ctx, size_t item, int worker)
     (void)worker;
     const struct job *j = ctx;
     _Alignas(LINE) float sum[PART * PANEL];
-    size_t panel = item / j->parts, i0 = item % j->parts * PART, n = least(j->x->cols - i0, PART);
-    size_t cols = least(j->w->cols - panel * PANEL, PANEL);
+    size_t panel = item / j->parts, i0 = item % j->parts * PART, n = smaller(j->x->cols - i0, PART);
+    size_t cols = smaller(j->w->cols - panel * PANEL, PANEL);
     float *y = j->y + i0 * j->ldy + panel * PANEL;
     for (size_t i = 0; i < n; i++) {
         memcpy(sum + i * PANEL, y + i * j->ldy, cols * sizeof *y);

@@ -1,14 +1,12 @@
 #include "compute/room.h"
 
+#include "base/size.h"
 #include "compute/linear.h"
 #include "compute/online.h"
 #include "compute/sparse.h"
 #include "compute/vec.h"
 
 enum { WAVE = 1 << 20 };                /* numbers of a wave, if there are so many: enough bands for all threads */
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
 static size_t times(size_t a, size_t b)
 {
@@ -21,7 +19,7 @@ size_t attn_room_ld(const struct attn_room *r, size_t keys)
 {
     bool blocks = r->kind.form == ATTN_BLOCK && !r->told && r->kind.dropout <= 0;
     size_t columns = blocks ? attn_online_columns(r->kind.b, keys) : keys;
-    return (columns + ATTN_PANEL - 1) / ATTN_PANEL * ATTN_PANEL + 16;
+    return up(columns, ATTN_PANEL) + 16;
 }
 
 static size_t spare_of(const struct attn_room *r)
@@ -42,11 +40,11 @@ size_t attn_room_own(const struct attn_room *r)
 
 void attn_room_lay_out(struct attn_room *r, struct attn_arena *a)
 {
-    size_t ld = attn_room_ld(r, r->keys), threads = (size_t)r->threads, rows = times(threads, least(r->longest, ATTN_BAND));
+    size_t ld = attn_room_ld(r, r->keys), threads = (size_t)r->threads, rows = times(threads, smaller(r->longest, ATTN_BAND));
     if (r->told)
-        rows = most(rows, least(WAVE / ld, times(r->H, r->rows)));
+        rows = larger(rows, smaller(WAVE / ld, times(r->H, r->rows)));
     if (r->whole)
-        rows = most(rows, times(r->H, r->longest));
+        rows = larger(rows, times(r->H, r->longest));
     r->numbers = times(rows, ld);
     r->each = attn_keys_size(attn_room_own(r), r->dh, r->dv);
     r->spare_each = spare_of(r);

@@ -1,21 +1,20 @@
 #include "compute/sparse.h"
 
+#include "base/size.h"
 #include "compute/vec.h"
 
 #include <string.h>
 
 enum { PANEL = ATTN_PANEL };
 
-static size_t up(size_t n) { return (n + PANEL - 1) / PANEL * PANEL; }
-
 size_t attn_sparse_spare(size_t keys, size_t dh, size_t dv)
 {
-    return up(keys) + dh * PANEL + up(dv);
+    return up(keys, PANEL) + dh * PANEL + up(dv, PANEL);
 }
 
 /* The parts of spare.x: a row, keys turned as products read them, a context. */
 static float *row_room(const struct attn_head *h) { return h->spare.x; }
-static float *key_room(const struct attn_head *h) { return h->spare.x + up(h->Tk); }
+static float *key_room(const struct attn_head *h) { return h->spare.x + up(h->Tk, PANEL); }
 static float *context_room(const struct attn_head *h) { return key_room(h) + h->dh * PANEL; }
 
 static size_t pick(const struct attn_head *h, size_t t)
@@ -59,11 +58,11 @@ static void context_row(const struct attn_head *h, const float *few, size_t t, s
 {
     const size_t *list = h->spare.list, ldv = h->keys.ldv;
     float *y = context_room(h);
-    memset(y, 0, up(h->dv) * sizeof *y);
+    memset(y, 0, up(h->dv, PANEL) * sizeof *y);
     for (size_t i = 0, some; i < n; i += some) {
         some = evenly(list + i, n - i);
         size_t step = some > 1 ? list[i + 1] - list[i] : 1;
-        attn_head_mix(h, y, up(h->dv), few + i, n, 1, h->keys.v + list[i] * ldv, step * ldv, some, true);
+        attn_head_mix(h, y, up(h->dv, PANEL), few + i, n, 1, h->keys.v + list[i] * ldv, step * ldv, some, true);
     }
     memcpy(h->context + t * h->ldc, y, h->dv * sizeof *y);
 }

@@ -1,5 +1,6 @@
 #include "compute/stream.h"
 
+#include "base/size.h"
 #include "compute/pairs.h"
 #include "compute/vec.h"
 
@@ -26,8 +27,6 @@ static void sum_turned(float *sum, size_t ld, const float *x, size_t ldx, size_t
     }
 }
 
-static size_t parts_of(size_t bytes, size_t most) { return (bytes + most - 1) / most; }
-
 /* Sums stay in the first-level cache, beside what is asked for ahead of them: less of rows of which only a part is read. */
 static size_t columns_at_once(const struct attn_mat *w, size_t panels, size_t n)
 {
@@ -35,7 +34,7 @@ static size_t columns_at_once(const struct attn_mat *w, size_t panels, size_t n)
     size_t cols = panels * ATTN_PANEL, parts = parts_of(n * cols * sizeof(float), SUMS);
     if (parts > 1 || cols < w->ld) {
         size_t near = parts_of(cols * attn_dtype_size(w->type), NEAR);
-        parts = parts > near ? parts : near;
+        parts = larger(parts, near);
     }
     return parts_of(panels, parts) * ATTN_PANEL;
 }
@@ -46,7 +45,7 @@ static void sum_in_rows(float *sum, size_t ld, const float *x, size_t ldx, size_
 {
     size_t cols = panels * ATTN_PANEL, most = panels ? columns_at_once(w, panels, n) : 0;
     for (size_t c = 0; c < cols; c += most) {
-        size_t some = cols - c < most ? cols - c : most;
+        size_t some = smaller(cols - c, most);
         (in_pairs ? attn_pairs_stream : attn_vec_stream)(sum + c, ld, x, ldx, w->data, w->type, j + c, w->ld, n, w->in, some);
     }
 }
@@ -54,11 +53,11 @@ static void sum_in_rows(float *sum, size_t ld, const float *x, size_t ldx, size_
 size_t attn_stream_sum(float *sum, size_t ld, const float *x, size_t ldx, size_t n, const struct attn_mat *w, size_t j0, size_t j1,
                        bool in_pairs)
 {
-    size_t whole = w->out / ATTN_PANEL, end = w->by_output || j1 < whole ? j1 : whole, j = j0 * ATTN_PANEL, out = j1 * ATTN_PANEL;
+    size_t whole = w->out / ATTN_PANEL, end = w->by_output ? j1 : smaller(j1, whole), j = j0 * ATTN_PANEL, out = j1 * ATTN_PANEL;
     for (size_t i = 0; i < n; i++)
         memset(sum + i * ld, 0, (end - j0) * ATTN_PANEL * sizeof *sum);
     if (w->by_output)
-        sum_turned(sum, ld, x, ldx, n, w, j, out < w->out ? out : w->out, in_pairs);
+        sum_turned(sum, ld, x, ldx, n, w, j, smaller(out, w->out), in_pairs);
     else
         sum_in_rows(sum, ld, x, ldx, n, w, j, end - j0, in_pairs);
     return end - j0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 #include "picture/font.h"
 #include "picture/scale.h"
 
@@ -38,15 +39,10 @@ struct attn_rgb attn_canvas_color(const struct attn_palette *p, uint8_t pixel)
     return (struct attn_rgb){grey, grey, grey};
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 void attn_canvas_fill(struct attn_canvas *c, const struct attn_area *a, uint8_t pixel)
 {
-    size_t right = a->x < c->width ? a->x + least(a->width, c->width - a->x) : a->x;
-    size_t bottom = a->y < c->height ? a->y + least(a->height, c->height - a->y) : a->y;
+    size_t right = a->x < c->width ? a->x + smaller(a->width, c->width - a->x) : a->x;
+    size_t bottom = a->y < c->height ? a->y + smaller(a->height, c->height - a->y) : a->y;
     for (size_t row = a->y; row < bottom && right > a->x; row++)
         memset(c->pixel + row * c->width + a->x, pixel, right - a->x);
 }

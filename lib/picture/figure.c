@@ -6,14 +6,10 @@
 
 #include "base/err.h"
 #include "base/label.h"
+#include "base/size.h"
 
 enum { MARGIN = 20, BOTH_MARGINS = 2 * MARGIN, HEADING = 28, LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */
 enum { SIDE_MAX = 32000, PIXELS_MAX = 1 << 28 };        /* what viewers open, and 256 MB */
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
 
 static int check_size(const struct attn_figure *f, struct attn_err *err)
 {

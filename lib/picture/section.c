@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/label.h"
+#include "base/size.h"
 #include "picture/canvas.h"
 #include "picture/font.h"
 #include "picture/legend.h"
@@ -18,16 +19,6 @@ enum {
     FRAME = ATTN_PAPER + 4
 };
 enum { LEFT_MAX = 18, TOP_MAX = 12 };                   /* columns of labels */
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- labels ---------------------------------------------------------------------------- */
 

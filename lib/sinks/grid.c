@@ -4,17 +4,13 @@
 
 #include "base/label.h"
 #include "base/num.h"
+#include "base/size.h"
 #include "sinks/paint.h"
 
 enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2 };   /* columns on the terminal */
 enum { DIGITS_MAX = 17 };
 
 struct layout { size_t left, column, block; int digits; };  /* of labels and numbers; matrix columns a block has */
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
 
 static size_t columns_of(double x, int digits)
 {

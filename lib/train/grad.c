@@ -2,6 +2,7 @@
 
 #include "base/cpu.h"
 #include "base/err.h"
+#include "base/size.h"
 #include "compute/gemm.h"
 #include "train/wild.h"
 #include "train/work.h"
@@ -36,9 +37,6 @@ struct attn_grad {
     struct lane lane[LANES]; size_t lanes;
     struct attn_arena arena;
 };
-
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- planning ---- */
 
@@ -87,12 +85,12 @@ static int check_plan(const struct attn_grad_plan *plan, const struct attn_model
 /* Threads that can share a lane take part in its scratch. */
 static void size_up(struct attn_grad *g, const struct attn_grad_plan *plan)
 {
-    size_t longest = plan->longest ? plan->longest : g->p->w.n.n_ctx, R = most(plan->rows ? plan->rows : ROWS, longest);
+    size_t longest = plan->longest ? plan->longest : g->p->w.n.n_ctx, R = larger(plan->rows ? plan->rows : ROWS, longest);
     g->lanes = g->p->count <= SMALL ? LANES : 1;
-    g->works = (int)least(g->lanes, (size_t)g->threads);
+    g->works = (int)smaller(g->lanes, (size_t)g->threads);
     for (int i = 0; i < g->works; i++)
         g->work[i] = (struct attn_work){
-            .w = &g->p->w, .threads = i ? 1 : g->threads, .R = R, .longest = longest, .band = least(BAND, R)};
+            .w = &g->p->w, .threads = i ? 1 : g->threads, .R = R, .longest = longest, .band = smaller(BAND, R)};
 }
 
 int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct attn_grad_plan *plan, struct attn_err *err)
@@ -234,7 +232,7 @@ static void add_chunk(void *ctx, size_t item, int worker)
 {
     (void)worker;
     const struct pass *p = ctx;
-    size_t at = item * CHUNK, n = least(p->g->p->count - at, CHUNK);
+    size_t at = item * CHUNK, n = smaller(p->g->p->count - at, CHUNK);
     for (size_t i = 1; i < p->lanes; i++)
         attn_vec_add(p->g->p->grad + at, p->g->lane[i].grad + at, n);
 }
@@ -289,7 +287,7 @@ static int run(struct attn_grad *g, double *loss, const struct attn_grad_batch *
         set_dropout(&g->work[i], learn ? &g->dropout : &none, b);
     struct pass p = {.g = g, .b = b, .each = 1 / (double)(b->N ? b->N : targets), .learn = learn,
                      .groups = count_groups(&g->work[0], b)};
-    p.lanes = least(g->lanes, p.groups);
+    p.lanes = smaller(g->lanes, p.groups);
     run_lanes(&p);
     return add_up(&p, loss, err);
 }

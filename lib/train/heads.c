@@ -9,6 +9,7 @@
  * An item is one key/value head of one sentence with all query heads that read it, so that dk and dv are
  * sums in one order whoever takes it.  They grow turned, [dh, keys]: products are fastest with many columns. */
 #include "compute/attention.h"
+#include "base/size.h"
 #include "train/work.h"
 
 #include <stdint.h>
@@ -29,7 +30,6 @@ struct desk {
 
 /* ---- scratch ---- */
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t panels_up(size_t n) { return (n + PANEL - 1) / PANEL * PANEL; }
 
 /* No power of two: rows that lie so fight for the same places in a cache. */
@@ -95,7 +95,7 @@ static struct attn_band queries(const struct job *j, const struct item *it, size
     const struct attn_dims *n = &j->t->w->n;
     size_t ld = n->H * n->dh;
     const float *q = j->t->layer[j->layer].q + (it->row + row0) * ld + head * n->dh;
-    return (struct attn_band){row0, least(it->T - row0, ATTN_BAND), q, ld, it->desk.m, it->desk.ld};
+    return (struct attn_band){row0, smaller(it->T - row0, ATTN_BAND), q, ld, it->desk.m, it->desk.ld};
 }
 
 static void put_keys(const struct job *j, const struct item *it, bool back)
@@ -264,11 +264,11 @@ static void band_back(const struct job *j, const struct item *it, size_t head, s
 static void turn_back(float *y, size_t ldy, const float *x, const struct item *it, size_t n)
 {
     for (size_t j = 0; j < n; j += PANEL) {
-        size_t cols = least(n - j, PANEL);
+        size_t cols = smaller(n - j, PANEL);
         for (size_t l = 0; l < cols; l += ATTN_TURN) {
             const void *row[ATTN_TURN];
             for (size_t i = 0; i < ATTN_TURN; i++)
-                row[i] = x + (j + least(l + i, cols - 1)) * it->desk.ld;
+                row[i] = x + (j + smaller(l + i, cols - 1)) * it->desk.ld;
             attn_vec_turn(it->desk.rows + l, row, ATTN_F32, it->T);
         }
         for (size_t t = 0; t < it->T; t++)

@@ -1,6 +1,7 @@
 #include "train/params.h"
 
 #include "base/err.h"
+#include "base/size.h"
 #include "compute/vec.h"
 
 #include <math.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 
 enum { LINE = 16 };                     /* floats */
-
-static size_t up(size_t n) { return (n + LINE - 1) / LINE * LINE; }
 
 static enum attn_dtype type_of(const struct attn_st_tensor *t)
 {
@@ -29,7 +28,7 @@ static int list(struct attn_params *p, struct attn_err *err)
         p->param[p->n] = (struct attn_param){
             .name = t->name, .ndim = t->ndim, .shape = {t->shape[0], t->ndim > 1 ? t->shape[1] : 0}, .at = p->count,
             .count = t->count, .decays = t->ndim == 2};
-        p->count += up(t->count);       /* at most the bytes of files that are mapped: cannot overflow */
+        p->count += up(t->count, LINE);       /* at most the bytes of files that are mapped: cannot overflow */
     }
     return ATTN_OK;
 }

@@ -28,28 +28,6 @@ static void put_number(void *x, enum attn_dtype type, size_t i, float f)
         half[i] = (uint16_t)(f == 0 ? 0 : (bits - 0x38000000u) >> 13);
 }
 
-static void turn_of(const struct vec_ops *set, enum attn_dtype type, float *y, const void *const *row, size_t n)
-{
-    if (type == ATTN_F32)
-        set->turn_f32(y, row, n);
-    else if (type == ATTN_F16)
-        set->turn_f16(y, row, n);
-    else
-        set->turn_bf16(y, row, n);
-}
-
-static void stream_of(const struct vec_ops *set, enum attn_dtype type, float *y, size_t ldy, const float *x, size_t ldx,
-                      const void *const *row, size_t n, size_t K)
-{
-    struct attn_ahead ahead = attn_vec_ahead(row[0], 19, 100, 100);
-    if (type == ATTN_F32)
-        set->stream_turned_f32(y, ldy, x, ldx, row, n, K, &ahead);
-    else if (type == ATTN_F16)
-        set->stream_turned_f16(y, ldy, x, ldx, row, n, K, &ahead);
-    else
-        set->stream_turned_bf16(y, ldy, x, ldx, row, n, K, &ahead);
-}
-
 START_TEST(turned)
 {
     enum { N = 70, LD = ATTN_PANEL };
@@ -64,7 +42,7 @@ START_TEST(turned)
     for (int i = 0; i < n_sets * (N + 1); i++) {
         size_t n = (size_t)(i / n_sets);
         memset(y, 0xff, sizeof y);
-        turn_of(sets[i % n_sets], type, y, row, n);
+        sets[i % n_sets]->of[type].turn(y, row, n);
         for (size_t k = 0; k < n; k++)
             for (size_t l = 0; l < ATTN_TURN; l++)
                 ck_assert(y[k * LD + l] == number(l, k));
@@ -95,7 +73,8 @@ START_TEST(streamed_by_outputs)
             float y[ATTN_STREAM * LD];
             for (size_t l = 0; l < n * LD; l++)
                 y[l] = (float)l;
-            stream_of(set, type, y, LD, x[0], K, row, n, steps);
+            struct attn_ahead ahead = attn_vec_ahead(row[0], 19, 100, 100);
+            set->of[type].stream_turned(y, LD, x[0], K, row, n, steps, &ahead);
             for (size_t l = 0; l < n * LD; l++) {
                 float want = (float)l;
                 for (size_t k = 0; k < steps && l % LD < side; k++)
@@ -105,17 +84,6 @@ START_TEST(streamed_by_outputs)
         }
 }
 END_TEST
-
-static void panel_of(const struct vec_ops *set, enum attn_dtype type, float *y, size_t ldy, const float *x, size_t ldx, float *copy,
-                     const void *w, size_t ldw, size_t K, bool more)
-{
-    if (type == ATTN_F32)
-        set->panel_f32(y, ldy, x, ldx, copy, w, ldw, K, more);
-    else if (type == ATTN_F16)
-        set->panel_f16(y, ldy, x, ldx, copy, w, ldw, K, more);
-    else
-        set->panel_bf16(y, ldy, x, ldx, copy, w, ldw, K, more);
-}
 
 /* The first rows of a product read w where it is stored, and leave it to the others as float32. */
 START_TEST(leaves_a_copy)
@@ -136,7 +104,7 @@ START_TEST(leaves_a_copy)
         for (size_t l = 0; l < MOST * LDY; l++)
             y[l] = (float)l;
         memset(copy, 0xff, sizeof copy);
-        panel_of(set, type, y, LDY, x, K, copy, at, LDW, K, more);
+        set->of[type].panel_copy(y, LDY, x, K, copy, at, LDW, K, more);
         for (size_t l = 0; l < MOST * LDY; l++) {
             size_t row = l / LDY, column = l % LDY;
             bool summed = row < set->tile_rows && column < ATTN_PANEL;
@@ -320,13 +288,13 @@ START_TEST(widening_is_exact)
     for (int i = 0; i < 65536; i++)
         h[i] = (uint16_t)i;
     for (int s = 0; s < n_sets; s++) {
-        sets[s]->widen_f16(y, h, 65536);
+        sets[s]->of[ATTN_F16].widen(y, h, 65536);
         for (int i = 0; i < 65536; i++) {
             int e = i >> 10 & 31, m = i & 1023;
             double want = e == 31 ? (m ? NAN : INFINITY) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
             ck_assert(isnan(want) ? isnan(y[i]) : y[i] == (i >> 15 ? -want : want));
         }
-        sets[s]->widen_bf16(y, h, 65533);           /* the last ones in part */
+        sets[s]->of[ATTN_BF16].widen(y, h, 65533);           /* the last ones in part */
         for (uint32_t i = 0; i < 65533; i++) {
             uint32_t u = i << 16;
             memcpy(&bits, &u, sizeof bits);

@@ -18,15 +18,17 @@ void widen(float *y, const uint16_t *x, size_t n, v16 (*from)(const uint16_t *))
     put(y + whole, from(part), n - whole);
 }
 
-static void widen_f16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, from_f16); }
-static void widen_bf16(float *y, const uint16_t *x, size_t n) { widen(y, x, n, from_bf16); }
+static void widen_f32(float *y, const void *x, size_t n) { memcpy(y, x, n * sizeof *y); }
+static void widen_f16(float *y, const void *x, size_t n) { widen(y, x, n, from_f16); }
+static void widen_bf16(float *y, const void *x, size_t n) { widen(y, x, n, from_bf16); }
 
 /* K rows of 64 numbers that lie ld apart. */
-#define BLOCK(name, type, from) static void name(float *y, const type *x, size_t ld, size_t K) \
+#define BLOCK(name, type, from) static void name(float *y, const void *x, size_t ld, size_t K) \
 { \
-    for (size_t k = 0; k < K; k++, x += ld, y += ATTN_PANEL) \
+    const type *row = x; \
+    for (size_t k = 0; k < K; k++, row += ld, y += ATTN_PANEL) \
         UNROLL for (size_t c = 0; c < ATTN_PANEL; c += LANES) \
-            store(y + c, from(x + c)); \
+            store(y + c, from(row + c)); \
 }
 BLOCK(block_f32, float, load) BLOCK(block_f16, uint16_t, from_f16) BLOCK(block_bf16, uint16_t, from_bf16)
 #undef BLOCK

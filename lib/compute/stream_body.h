@@ -47,7 +47,7 @@ void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const type *w
     for (; k < K; k++) \
         name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols, &ahead); \
 } \
-static void name(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t n, size_t K, size_t cols) \
+static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols) \
 { \
     switch (n) { \
     case 1: name##_rows(y, ldy, x, ldx, w, ldw, 1, DEEP, K, cols); break; \

@@ -10,14 +10,15 @@ static inline v16 from_f16s(const void *w) { return from_f16(w); }
 static inline v16 from_bf16s(const void *w) { return from_bf16(w); }
 
 /* TILE_ROWS rows */
-#define PANEL_COPYING(name, type, from) \
-static void name(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const type *w, size_t ldw, size_t K, bool more) \
+#define PANEL_COPY(name, size, from) \
+static void name(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, bool more) \
 { \
     struct attn_ahead none = {0}; \
     for (size_t j = 0; j < ATTN_PANEL; j += TILE) \
-        tile(y + j, ldy, x, ldx, 1, (const char *)(w + j), ldw * sizeof *w, sizeof *w, from, true, copy + j, TILE_ROWS, K, more, &none, 0); \
+        tile(y + j, ldy, x, ldx, 1, (const char *)w + j * size, ldw * size, size, from, true, copy + j, TILE_ROWS, K, more, \
+             &none, 0); \
 }
-PANEL_COPYING(panel_f32, float, from_floats) PANEL_COPYING(panel_f16, uint16_t, from_f16s) PANEL_COPYING(panel_bf16, uint16_t, from_bf16s)
-#undef PANEL_COPYING
+PANEL_COPY(panel_copy_f32, 4, from_floats) PANEL_COPY(panel_copy_f16, 2, from_f16s) PANEL_COPY(panel_copy_bf16, 2, from_bf16s)
+#undef PANEL_COPY
 
 #endif

@@ -3,8 +3,6 @@
 #include "base/cpu.h"
 #include "compute/vec_ops.h"
 
-#include <string.h>
-
 static const struct vec_ops *ops(void)
 {
     static const struct vec_ops *const by_width[] = {&attn_vec_generic, &attn_vec_avx2, &attn_vec_avx512};
@@ -47,14 +45,15 @@ void attn_vec_silu_mul(float *y, const float *g, const float *x, size_t n)
     ops()->silu_mul(y, g, x, n);
 }
 
+/* Element `first` of x, as it is stored. */
+static const void *element(const void *x, enum attn_dtype type, size_t first)
+{
+    return (const char *)x + first * attn_dtype_size(type);
+}
+
 void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first, size_t n)
 {
-    if (type == ATTN_F32)
-        memcpy(y, (const float *)x + first, n * sizeof *y);
-    else if (type == ATTN_F16)
-        ops()->widen_f16(y, (const uint16_t *)x + first, n);
-    else
-        ops()->widen_bf16(y, (const uint16_t *)x + first, n);
+    ops()->of[type].widen(y, element(x, type, first), n);
 }
 
 struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size_t step)
@@ -69,23 +68,10 @@ struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size
 
 void attn_vec_block(float *y, const void *x, enum attn_dtype type, size_t first, size_t ld, size_t K)
 {
-    if (type == ATTN_F32)
-        ops()->block_f32(y, (const float *)x + first, ld, K);
-    else if (type == ATTN_F16)
-        ops()->block_f16(y, (const uint16_t *)x + first, ld, K);
-    else
-        ops()->block_bf16(y, (const uint16_t *)x + first, ld, K);
+    ops()->of[type].block(y, element(x, type, first), ld, K);
 }
 
-void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t n)
-{
-    if (type == ATTN_F32)
-        ops()->turn_f32(y, x, n);
-    else if (type == ATTN_F16)
-        ops()->turn_f16(y, x, n);
-    else
-        ops()->turn_bf16(y, x, n);
-}
+void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t n) { ops()->of[type].turn(y, x, n); }
 
 void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                     size_t n, size_t K, bool more, struct attn_ahead *ahead)
@@ -96,37 +82,20 @@ void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const floa
 size_t attn_vec_panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, enum attn_dtype type,
                            size_t first, size_t ldw, size_t K, bool more)
 {
-    const uint16_t *half = (const uint16_t *)w + first;
-    if (type == ATTN_F32)
-        ops()->panel_f32(y, ldy, x, ldx, copy, (const float *)w + first, ldw, K, more);
-    else if (type == ATTN_F16)
-        ops()->panel_f16(y, ldy, x, ldx, copy, half, ldw, K, more);
-    else
-        ops()->panel_bf16(y, ldy, x, ldx, copy, half, ldw, K, more);
+    ops()->of[type].panel_copy(y, ldy, x, ldx, copy, element(w, type, first), ldw, K, more);
     return ops()->tile_rows;
 }
 
 void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
                      size_t ldw, size_t n, size_t K, size_t cols)
 {
-    const uint16_t *half = (const uint16_t *)w + first;
-    if (type == ATTN_F32)
-        ops()->stream_f32(y, ldy, x, ldx, (const float *)w + first, ldw, n, K, cols);
-    else if (type == ATTN_F16)
-        ops()->stream_f16(y, ldy, x, ldx, half, ldw, n, K, cols);
-    else
-        ops()->stream_bf16(y, ldy, x, ldx, half, ldw, n, K, cols);
+    ops()->of[type].stream(y, ldy, x, ldx, element(w, type, first), ldw, n, K, cols);
 }
 
 void attn_vec_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
                             size_t K, struct attn_ahead *ahead)
 {
-    if (type == ATTN_F32)
-        ops()->stream_turned_f32(y, ldy, x, ldx, w, n, K, ahead);
-    else if (type == ATTN_F16)
-        ops()->stream_turned_f16(y, ldy, x, ldx, w, n, K, ahead);
-    else
-        ops()->stream_turned_bf16(y, ldy, x, ldx, w, n, K, ahead);
+    ops()->of[type].stream_turned(y, ldy, x, ldx, w, n, K, ahead);
 }
 
 void attn_vec_outer(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K)

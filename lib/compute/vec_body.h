@@ -245,16 +245,14 @@ static bool finite_row(const float *x, size_t n)
 #include "compute/adamw_body.h"
 #include "compute/slope_body.h"
 
+#define OF_TYPE(name) {widen_##name, block_##name, turn_##name, panel_copy_##name, stream_##name, stream_turned_##name}
+
 const struct vec_ops TABLE = {
     .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax, .max = row_max, .exps = exps,
     .feature = feature, .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
-    .silu_mul = silu_mul, .widen_f16 = widen_f16, .widen_bf16 = widen_bf16, .round = round_row, .rotate = rotate,
-    .finite = finite_row, .block_f32 = block_f32, .block_f16 = block_f16, .block_bf16 = block_bf16,
-    .turn_f32 = turn_f32, .turn_f16 = turn_f16, .turn_bf16 = turn_bf16, .panel = panel, .panel_f32 = panel_f32,
-    .panel_f16 = panel_f16, .panel_bf16 = panel_bf16, .tile_rows = TILE_ROWS, .outer = outer, .gelu_back = gelu_back,
-    .gelu_new_back = gelu_new_back, .silu_mul_back = silu_mul_back, .softmax_back = softmax_back,
-    .norm_back = norm_back, .loss = loss_row, .drop = drop, .squares = squares, .adamw = adamw,
-    .stream_f32 = stream_f32, .stream_f16 = stream_f16, .stream_bf16 = stream_bf16,
-    .stream_turned_f32 = stream_turned_f32, .stream_turned_f16 = stream_turned_f16,
-    .stream_turned_bf16 = stream_turned_bf16
+    .silu_mul = silu_mul, .round = round_row, .rotate = rotate, .finite = finite_row, .squares = squares, .adamw = adamw,
+    .panel = panel, .tile_rows = TILE_ROWS,
+    .of = {[ATTN_F32] = OF_TYPE(f32), [ATTN_F16] = OF_TYPE(f16), [ATTN_BF16] = OF_TYPE(bf16)},
+    .outer = outer, .gelu_back = gelu_back, .gelu_new_back = gelu_new_back, .silu_mul_back = silu_mul_back,
+    .softmax_back = softmax_back, .norm_back = norm_back, .loss = loss_row, .drop = drop
 };

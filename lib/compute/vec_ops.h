@@ -4,6 +4,18 @@
 
 #include "compute/vec.h"
 
+/* Of weights as they are stored in one type. */
+struct vec_of_type {
+    void (*widen)(float *y, const void *x, size_t n);
+    void (*block)(float *y, const void *x, size_t ld, size_t K);
+    void (*turn)(float *y, const void *const *x, size_t n);
+    void (*panel_copy)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K,
+                       bool more);
+    void (*stream)(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols);
+    void (*stream_turned)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
+                          struct attn_ahead *ahead);
+};
+
 struct vec_ops {
     const char *name;
     bool fused;
@@ -18,40 +30,15 @@ struct vec_ops {
     void (*gelu)(float *y, const float *x, size_t n);
     void (*gelu_new)(float *y, const float *x, size_t n);
     void (*silu_mul)(float *y, const float *g, const float *x, size_t n);
-    void (*widen_f16)(float *y, const uint16_t *x, size_t n);
-    void (*widen_bf16)(float *y, const uint16_t *x, size_t n);
     void (*round)(float *y, const float *x, size_t n);
-    void (*block_f32)(float *y, const float *x, size_t ld, size_t K);
-    void (*block_f16)(float *y, const uint16_t *x, size_t ld, size_t K);
-    void (*block_bf16)(float *y, const uint16_t *x, size_t ld, size_t K);
-    void (*turn_f32)(float *y, const void *const *x, size_t n);
-    void (*turn_f16)(float *y, const void *const *x, size_t n);
-    void (*turn_bf16)(float *y, const void *const *x, size_t n);
     void (*rotate)(float *x, const float *c, const float *s, size_t r);
     bool (*finite)(const float *x, size_t n);
     double (*squares)(const float *x, size_t n);
     void (*adamw)(const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n);
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_ahead *ahead);
-    size_t tile_rows;                   /* that these take, which read w as it is stored, and leave a copy */
-    void (*panel_f32)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const float *w,
-                      size_t ldw, size_t K, bool more);
-    void (*panel_f16)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const uint16_t *w,
-                      size_t ldw, size_t K, bool more);
-    void (*panel_bf16)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const uint16_t *w,
-                      size_t ldw, size_t K, bool more);
-    void (*stream_f32)(float *y, size_t ldy, const float *x, size_t ldx, const float *w,
-                      size_t ldw, size_t n, size_t K, size_t cols);
-    void (*stream_f16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w,
-                      size_t ldw, size_t n, size_t K, size_t cols);
-    void (*stream_bf16)(float *y, size_t ldy, const float *x, size_t ldx, const uint16_t *w,
-                      size_t ldw, size_t n, size_t K, size_t cols);
-    void (*stream_turned_f32)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
-                              struct attn_ahead *ahead);
-    void (*stream_turned_f16)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
-                              struct attn_ahead *ahead);
-    void (*stream_turned_bf16)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
-                              struct attn_ahead *ahead);
+    size_t tile_rows;                   /* that panel_copy takes */
+    struct vec_of_type of[3];           /* by enum attn_dtype */
     void (*outer)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K);
     void (*gelu_back)(float *dy, float *x, size_t n);
     void (*gelu_new_back)(float *dy, float *x, size_t n);

@@ -44,13 +44,24 @@ static struct sums sums_in(float *room, size_t dh, size_t dv)
     return (struct sums){room, ld, (struct tally *)(void *)(room + dh * ld)};
 }
 
-/* ---- contexts ---- */
+/* ---- what a worker has to itself ---- */
 
-/* Room for the sums of a text without a cache, then a row of phi(k) or phi(q), and one of values. */
+/* Room for the sums of a text without a cache, for phi of a band's rows, ldphi apart, and for a row of values. */
+struct spare { float *sums, *phi; size_t ldphi; float *value; };
+
+static struct spare spare_in(float *room, size_t dh, size_t dv)
+{
+    float *phi = room + attn_linear_size(dh, dv);
+    size_t ldphi = up(dh, LINE);
+    return (struct spare){room, phi, ldphi, phi + ldphi * ATTN_BAND};
+}
+
 size_t attn_linear_spare(size_t dh, size_t dv)
 {
     return attn_linear_size(dh, dv) + up(dh, LINE) * ATTN_BAND + up(dv, PANEL);
 }
+
+/* ---- contexts ---- */
 
 struct walk {
     const struct attn_heads *a;
@@ -65,12 +76,12 @@ static struct walk walk_of(const struct attn_heads *a, size_t item, int worker)
 {
     size_t dh = a->head.dh, dv = a->head.dv, kv = item % a->Hkv;
     struct attn_text *t = &a->text[item / a->Hkv];
-    float *room = attn_room_spare(a->room, worker).x, *state = t->state ? t->state + kv * attn_linear_size(dh, dv) : room;
-    struct walk w = {.a = a, .t = t, .keys = attn_heads_keys(a, t, kv), .sums = sums_in(state, dh, dv)};
+    struct spare spare = spare_in(attn_room_spare(a->room, worker).x, dh, dv);
+    float *state = t->state ? t->state + kv * attn_linear_size(dh, dv) : spare.sums;
+    struct walk w = {.a = a, .t = t, .keys = attn_heads_keys(a, t, kv), .sums = sums_in(state, dh, dv), .phi = spare.phi,
+                     .value = spare.value};
     w.v = t->cache ? w.keys.v : t->v + kv * a->next_v;
     w.ldv = t->cache ? w.keys.ldv : a->ldv;
-    w.phi = room + attn_linear_size(dh, dv);
-    w.value = w.phi + up(dh, LINE) * ATTN_BAND;
     if (!t->state || w.sums.tally->keys > t->pos)       /* of tokens that were taken back */
         memset(state, 0, attn_linear_size(dh, dv) * sizeof *state);
     return w;
@@ -140,12 +151,12 @@ void attn_linear_put(const struct attn_keys *to, size_t first, const struct attn
 
 void attn_linear_dots(const struct attn_head *h, const struct attn_band *b)
 {
+    struct spare spare = spare_in(h->spare.x, h->dh, h->dv);
     struct attn_band phi = *b;
-    float *room = h->spare.x + attn_linear_size(h->dh, h->dv);
-    phi.q = room;
-    phi.ldq = up(h->dh, LINE);
+    phi.q = spare.phi;
+    phi.ldq = spare.ldphi;
     for (size_t i = 0; i < b->rows; i++)
-        attn_vec_feature(room + i * phi.ldq, b->q + i * b->ldq, h->dh);
+        attn_vec_feature(spare.phi + i * spare.ldphi, b->q + i * b->ldq, h->dh);
     attn_band_dots(h, &phi);
 }
 

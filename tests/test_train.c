@@ -207,6 +207,8 @@ START_TEST(going_on_needs_the_same_training)
     snprintf(line, sizeof line, "\"$A\" train %s -o $D/m --resume 2>&1", others[_i].options);
     expect(line, 1, others[_i].says);
     expect(line_of("", "m"), 2, "there is a training already");
+    expect("\"$A\" vocab --bpe --size 280 -f README.md -o $D/m 2>&1", 2, "there is a training already");
+    expect("\"$A\" init -o $D/m --vocab-size 280 --n-layer 1 --n-head 1 --d-model 8 2>&1", 2, "there is a training already");
     expect("sha256sum -c --quiet $D/sums && echo untouched", 0, "untouched");
 }
 END_TEST

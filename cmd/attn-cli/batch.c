@@ -188,7 +188,8 @@ static const struct option output_options[] = {
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory; it grows as PATH.part (default: -, standard output)",
      .flags = 0},
     {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, next "
-     "token, and of each head the mean entropy, distance and share of the first token", .flags = 0},
+     "token, and of each head the mean entropy (in nats), distance and share of the first token, of all rows; the first row sees "
+     "itself alone: entropy 0, share 1", .flags = 0},
     {.name = NULL},
 };
 

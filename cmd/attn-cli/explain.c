@@ -148,8 +148,20 @@ static int explain_article(struct attn_err *err)
     return attn_explain_article(o.article, &e, err);
 }
 
+/* A name that promises something else than words. */
+static int check_path(struct attn_err *err)
+{
+    const char *promised = o.format ? NULL : dump_format_of(o.path);
+    if (promised && strcmp(promised, "html"))
+        return fail(err, ATTN_EUSAGE, "%s: explain writes text, .md or .html, and run writes %s; with --format the name may be any",
+                    o.path, promised);
+    return dump_check_format(o.format, o.path, err);
+}
+
 static int explain(struct attn_err *err)
 {
+    if (check_path(err))
+        return err->code;
     return o.article ? explain_article(err) : explain_cell(err);
 }
 

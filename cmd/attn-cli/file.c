@@ -122,3 +122,10 @@ int file_write(const char *path, const char *data, size_t len, struct attn_err *
     free(target);
     return code;
 }
+
+int file_spare_training(const char *dir, struct attn_err *err)
+{
+    if (!attn_train_exists(dir))
+        return ATTN_OK;
+    return fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove checkpoint.safetensors", dir);
+}

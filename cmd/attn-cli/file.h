@@ -12,4 +12,7 @@ int file_read(char **text, size_t *len, const char *path, struct attn_err *err);
  * its mode; anything else is written in place.  A closed pipe is no error. */
 int file_write(const char *path, const char *data, size_t len, struct attn_err *err);
 
+/* Fails where a training lies in the directory: what took hours is not written over. */
+int file_spare_training(const char *dir, struct attn_err *err);
+
 #endif

@@ -157,6 +157,8 @@ static int init(struct attn_err *err)
     if (!code)
         code = read_source(&in, err);
     if (!code)
+        code = file_spare_training(o.path, err);
+    if (!code)
         code = make(&in, err);
     free(in.config);
     free(in.vocab);

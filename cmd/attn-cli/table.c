@@ -105,10 +105,10 @@ static const char *const activations[] = {
 const struct option select_options[] = {
     {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, with commas between them: full names "
      "(blocks.0.attn.pattern), patterns (blocks.*.attn.*), short names (pattern), tokens, or * for all "
-     "(default: pattern,context; in pictures, and for train, pattern)", .choices = activations, .flags = OPT_COUNTS},
+     "(default: pattern,context; in pictures, and for train, pattern; for diff, all)", .choices = activations, .flags = OPT_COUNTS},
     {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = OPT_COUNTS},
-    {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4 (default: all)",
-     .flags = OPT_COUNTS},
+    {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4, of what has heads; of k and v "
+     "those that they look at (default: all)", .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

@@ -26,6 +26,8 @@ static int check_usage(struct attn_err *err)
 static int learn(const struct input *in, struct attn_err *err)
 {
     size_t tokens, size = o.size.given ? (size_t)o.size.n : SIZE;
+    if (file_spare_training(o.path, err))
+        return err->code;
     if (attn_bpe_learn(o.path, &tokens, in->text, in->len, size, err))
         return err->code;
     say_note("%zu tokens%s", tokens, tokens < size ? ": the text gives no more" : "");

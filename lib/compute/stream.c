@@ -31,7 +31,7 @@ static void sum_turned(float *sum, size_t ld, const float *x, size_t ldx, size_t
 static size_t columns_at_once(const struct attn_mat *w, size_t panels, size_t n)
 {
     enum { SUMS = 24576, NEAR = 4096 };
-    size_t cols = panels * ATTN_PANEL, parts = parts_of(n * cols * sizeof(float), SUMS);
+    size_t cols = panels * ATTN_PANEL, parts = larger(1, parts_of(n * cols * sizeof(float), SUMS));
     if (parts > 1 || cols < w->ld) {
         size_t near = parts_of(cols * attn_dtype_size(w->type), NEAR);
         parts = larger(parts, near);

@@ -628,6 +628,7 @@ struct attn_train_state {
  * threads and interruptions change no bit. */
 struct attn_train;
 bool attn_train_exists(const char *path);                           /* a checkpoint is there */
+int attn_train_may_begin(const char *path, struct attn_err *err);   /* fails where a model is that no training made */
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err);
 void attn_train_close(struct attn_train *t);                        /* without saving; NULL is fine */
 void attn_train_get(const struct attn_train *t, struct attn_train_state *out);

@@ -198,6 +198,24 @@ static const struct { const char *options, *says; } others[] = {
     {"-f README.md --also LICENSE", "reads no --also"},
 };
 
+START_TEST(a_model_that_is_there_stays)
+{
+    expect("\"$A\" init -q -o $D/x --vocab-size 300 --n-layer 1 --n-head 1 --d-model 8 && "
+           "sha256sum $D/x/* >$D/sums; ls $D/x >$D/ls", 0, "");
+    expect("\"$A\" train -f README.md --vocab-size 300 --steps 1 -o $D/x 2>&1", 2, "there is a model already, and no training");
+    expect("sha256sum -c --quiet $D/sums && ls $D/x | cmp - $D/ls && echo untouched", 0, "untouched");
+}
+END_TEST
+
+/* Of 40 texts of two contexts, the second ones of a token that has none after it, some parts of a step predict nothing. */
+START_TEST(parts_may_predict_nothing)
+{
+    expect("for i in $(seq 40); do printf 'abcdefghijklmnop\\n<|endoftext|>\\n'; done >$D/f && \"$A\" train -q -f $D/f -o $D/x "
+           "--vocab-size 257 --n-ctx 16 --n-layer 1 --n-head 1 --d-model 8 --batch 1 --accumulate 2 --held-out 0 --steps 40 2>&1 && "
+           "tail -1 $D/x/loss.csv", 0, "40,");
+}
+END_TEST
+
 START_TEST(going_on_needs_the_same_training)
 {
     char line[512];
@@ -255,6 +273,8 @@ Suite *suite_train(void)
     tcase_add_loop_test(tc, all_kinds_of_models_learn, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(tc, progress_is_told_when_asked);
     tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(tc, a_model_that_is_there_stays);
+    tcase_add_test(tc, parts_may_predict_nothing);
     tcase_add_loop_test(tc, going_on_needs_the_same_training, 0, sizeof others / sizeof *others);
     tcase_add_test(tc, a_sentence_is_watched);
     tcase_add_test(tc, watching_changes_nothing_and_goes_on);

@@ -5,6 +5,7 @@
 #include "stack.h"
 #include "table.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -47,12 +48,20 @@ static bool reader_gone(void)
     return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
+/* Where writing failed a while ago, errno may be that of something else since. */
+static bool is_of_writing(int number)
+{
+    return number == ENOSPC || number == EDQUOT || number == EFBIG || number == EIO || number == EBADF || number == EPIPE;
+}
+
 static int finish_output(struct attn_err *err)
 {
-    bool bad = fflush(stdout) || ferror(stdout);
-    if (bad && reader_gone())
+    bool before = ferror(stdout) != 0, now = fflush(stdout) != 0;
+    if ((before || now) && reader_gone())
         return ATTN_OK;
-    if (bad || fclose(stdout))
+    if (before && !is_of_writing(errno))
+        return fail(err, ATTN_EIO, "standard output: not all of it could be written: is the disk full?");
+    if (before || now || fclose(stdout))
         return fail_errno(err, "standard output", "write");
     return ATTN_OK;
 }

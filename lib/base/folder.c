@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 
@@ -21,4 +22,14 @@ int attn_folder_open(struct attn_out **out, const char *dir, const char *file, s
     int rc = attn_out_open(out, path, err);
     free(path);
     return rc;
+}
+
+bool attn_folder_has(const char *dir, const char *file)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", dir, file) < 0)
+        return false;
+    bool there = access(path, F_OK) == 0;
+    free(path);
+    return there;
 }

@@ -8,5 +8,6 @@
 int attn_folder_make(const char *dir, bool *made, struct attn_err *err);
 /* attn_out_open of DIR/FILE. */
 int attn_folder_open(struct attn_out **out, const char *dir, const char *file, struct attn_err *err);
+bool attn_folder_has(const char *dir, const char *file);
 
 #endif

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -24,13 +23,7 @@ static int no_memory(const char *dir, struct attn_err *err)
     return attn_fail(err, ATTN_ENOMEM, "%s/" ATTN_CHECKPOINT_FILE ": no memory for it", dir);
 }
 
-bool attn_checkpoint_exists(const char *dir)
-{
-    char *path = path_of(dir);
-    bool there = path && access(path, F_OK) == 0;
-    free(path);
-    return there;
-}
+bool attn_checkpoint_exists(const char *dir) { return attn_folder_has(dir, ATTN_CHECKPOINT_FILE); }
 
 /* ---- what is in it ------------------------------------------------------------------------- */
 

@@ -178,11 +178,11 @@ int attn_train_make(struct attn_train *t, const struct attn_train_opts *o, struc
     if (!rc)
         rc = attn_folder_make(t->dir, &made, err);
     if (!rc)
+        rc = write_settings(t, err);            /* first: they tell whose the model is */
+    if (!rc)
         rc = attn_train_copy_tokenizer(t->dir, o->tokenizer, err);
     if (!rc)
         rc = make_model(t, o, &c, err);
-    if (!rc)
-        rc = write_settings(t, err);
     attn_config_free(&c);
     return rc;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "base/team.h"
 #include "base/utf8.h"
 #include "train/checkpoint.h"
@@ -97,7 +98,10 @@ static int start(struct attn_train *t, const struct attn_train_opts *o, bool *go
     if (there && !o->resume)
         return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: go on with --resume, choose another directory, or remove "
                          ATTN_CHECKPOINT_FILE, t->dir);
-    return *goes_on ? attn_train_go_on(t, o, err) : attn_train_make(t, o, err);
+    if (*goes_on)
+        return attn_train_go_on(t, o, err);
+    int rc = attn_train_may_begin(t->dir, err);
+    return rc ? rc : attn_train_make(t, o, err);
 }
 
 static int read_checkpoint(struct attn_train *t, struct attn_err *err)
@@ -126,6 +130,19 @@ static int open_all(struct attn_train *t, const struct attn_train_opts *o, struc
 bool attn_train_exists(const char *path)
 {
     return attn_checkpoint_exists(path);
+}
+
+int attn_train_may_begin(const char *path, struct attn_err *err)
+{
+    static const char *const weights[] = {"model.safetensors", "model.safetensors.index.json"};
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        if (attn_folder_has(path, weights[i]))
+            found = weights[i];
+    if (!found || attn_train_exists(path) || attn_folder_has(path, ATTN_TRAIN_SETTINGS))
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "%s: there is a model already, and no training: choose another directory, or remove %s", path,
+                     found);
 }
 
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err)
@@ -212,7 +229,8 @@ static int add_gradients(struct attn_train *t, size_t step, double *loss, size_t
         b.N = *targets;
         b.seed = t->how.seed;
         b.step = first + i;
-        rc = b.N > 0 ? attn_grad_add(t->grad, &part, &b, err) : ATTN_OK;
+        if (t->batch.N > 0)             /* of texts of one token there may be nothing to predict */
+            rc = attn_grad_add(t->grad, &part, &b, err);
         *loss += part;
     }
     return rc;

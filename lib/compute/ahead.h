@@ -2,6 +2,7 @@
 #ifndef ATTN_COMPUTE_AHEAD_H
 #define ATTN_COMPUTE_AHEAD_H
 
+#include "base/size.h"
 #include "compute/vec.h"
 
 enum { LINE_BYTES = 64 };
@@ -50,36 +51,37 @@ static inline void ask_some(struct attn_ahead *a, size_t rate)
     }
 }
 
-/* What lies ahead of where a weight is read, some of its rows side by side.  A processor goes on fetching by itself what is
- * read line after line, but of each page in one place only: lines that are asked for side by side have pages of their own. */
-struct ahead_of { uintptr_t at; size_t step, bytes, apart /* rows */, line, row; };
+/* What comes next of a weight that is read row after row, some of them side by side.  A processor goes on fetching by itself
+ * what is read line after line, but of each page in one place only: lines that are asked for side by side have pages of their
+ * own. */
+struct rows_to_come { uintptr_t at; size_t step, bytes, apart /* rows */, line, row; };
 
-static inline struct ahead_of ahead_of(const void *w, size_t step, size_t bytes, size_t abreast)
+static inline struct rows_to_come rows_to_come(const void *w, size_t step, size_t bytes)
 {
     enum { PAGE = 4096, LEAD = 16384 };         /* less comes too late; more than that twice, and it is gone again */
-    size_t apart = (PAGE + step - 1) / step, rows = abreast * apart, times = (LEAD + rows * bytes / 2) / (rows * bytes);
-    struct ahead_of a = {(uintptr_t)w + (times ? times : 1) * rows * step, step, bytes, apart, 0, 0};
+    size_t apart = parts_of(PAGE, step), rows = ATTN_ABREAST * apart, times = (LEAD + rows * bytes / 2) / (rows * bytes);
+    struct rows_to_come r = {(uintptr_t)w + larger(1, times) * rows * step, step, bytes, apart, 0, 0};
     if (bytes == step) {                        /* nothing between them: pages instead of rows */
-        a.step = a.bytes = PAGE;
-        a.apart = 1;
+        r.step = r.bytes = PAGE;
+        r.apart = 1;
     }
-    return a;
+    return r;
 }
 
-/* The next line of each; abreast is a constant where it is called.  Asking beyond the end does nothing. */
-static inline __attribute__((always_inline)) void ask_abreast(struct ahead_of *a, size_t abreast)
+/* The next line of each side by side.  Asking beyond the end does nothing. */
+static inline __attribute__((always_inline)) void ask_for_rows(struct rows_to_come *r)
 {
-    for (size_t i = 0; i < abreast; i++)
-        _mm_prefetch((const char *)(a->at + a->line + i * a->apart * a->step), _MM_HINT_T0);
-    a->line += LINE_BYTES;
-    if (a->line < a->bytes)
+    for (size_t i = 0; i < ATTN_ABREAST; i++)
+        _mm_prefetch((const char *)(r->at + r->line + i * r->apart * r->step), _MM_HINT_T0);
+    r->line += LINE_BYTES;
+    if (r->line < r->bytes)
         return;
-    a->line = 0;
-    a->at += a->step;
-    if (++a->row < a->apart)
+    r->line = 0;
+    r->at += r->step;
+    if (++r->row < r->apart)
         return;
-    a->row = 0;
-    a->at += (abreast - 1) * a->apart * a->step;
+    r->row = 0;
+    r->at += (ATTN_ABREAST - 1) * r->apart * r->step;
 }
 
 #endif

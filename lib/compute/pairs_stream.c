@@ -8,7 +8,7 @@
  * as it lies, as in stream_body.h and stream_turned_body.h. */
 enum {
     WORDS = ATTN_PAIRS_ROWS, STEPS = 2 * WORDS,         /* of k, after which the two chains begin anew */
-    DEEP = 8,                                           /* rows of w that are read side by side */
+    DEEP = ATTN_ABREAST,                                /* rows of w that are read side by side */
     WIDTH = ATTN_PAIRS_WIDTH,                           /* columns whose chains stay near */
     BYTES = 16                                          /* of each row that are turned at a time */
 };
@@ -48,7 +48,7 @@ struct part { size_t word; bool begin, end; };
 /* size, from and rows are constants where it is called. */
 static inline __attribute__((always_inline))
 void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words *words, struct part part, const struct rows *w,
-                 struct ahead_of *ahead, size_t cols, size_t size, v16 (*from)(const void *), size_t rows)
+                 struct rows_to_come *next, size_t cols, size_t size, v16 (*from)(const void *), size_t rows)
 {
     v16 first[ATTN_PAIRS_LONE][DEEP / 2], second[ATTN_PAIRS_LONE][DEEP / 2];
     UNROLL for (size_t r = 0; r < rows; r++)
@@ -59,7 +59,7 @@ void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words
     for (size_t c = 0; c < cols; c += LANES) {
         v16 row[DEEP];
         if (c * size % LINE_BYTES == 0)
-            ask_abreast(ahead, DEEP);
+            ask_for_rows(next);
         UNROLL for (size_t k = 0; k < DEEP; k++)
             row[k] = from(w->at[k] + c * size);
         UNROLL for (size_t r = 0; r < rows; r++) {
@@ -94,14 +94,14 @@ void stream(float *y, size_t ldy, const float *x, const char *w, size_t bytes, s
 {
     struct chains chains;
     struct words words;
-    struct ahead_of ahead = ahead_of(w, bytes, cols * size, DEEP);
+    struct rows_to_come next = rows_to_come(w, bytes, cols * size);
     for (size_t k = 0; k < K; k += STEPS, x += ATTN_PAIRS_TILE) {
         size_t parts = K - k < STEPS ? (K - k) / DEEP + 1 : STEPS / DEEP;
         take_words(&words, x, rows);
         for (size_t i = 0; i < parts; i++) {
             struct rows eight = rows_at(w, bytes, k + i * DEEP, K);
             struct part part = {i * DEEP / 2, i == 0, i + 1 == parts};
-            eight_steps(y, ldy, &chains, &words, part, &eight, &ahead, cols, size, from, rows);
+            eight_steps(y, ldy, &chains, &words, part, &eight, &next, cols, size, from, rows);
         }
     }
 }

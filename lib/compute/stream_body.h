@@ -7,13 +7,13 @@
 
 /* Steps of k for which sums are read and written once: as many rows of w are read side by side.  With more rows of x their
  * factors fill the registers, and arithmetic takes as long as reading: the next rows are near enough ahead. */
-enum { DEEP = 8, LESS_DEEP = 4 };
+enum { DEEP = ATTN_ABREAST, LESS_DEEP = 4 };
 
 /* y[rows, cols] += x[rows, deep] w[deep, cols], rows and deep constants where it is called; cols whole lanes */
 #define STREAM(name, type, from) \
 static inline __attribute__((always_inline)) \
 void name##_steps(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, \
-                  size_t cols, struct ahead_of *ahead) \
+                  size_t cols, struct rows_to_come *next) \
 { \
     v16 f[ATTN_STREAM][DEEP]; \
     UNROLL for (size_t r = 0; r < rows; r++) \
@@ -22,7 +22,7 @@ void name##_steps(float *y, size_t ldy, const float *x, size_t ldx, const type *
     for (size_t c = 0; c < cols; c += LANES) { \
         v16 row[DEEP]; \
         if (deep == DEEP && c % (LINE_BYTES / sizeof *w) == 0) \
-            ask_abreast(ahead, DEEP); \
+            ask_for_rows(next); \
         UNROLL for (size_t k = 0; k < deep; k++) { \
             row[k] = from(w + k * ldw + c); \
             if (deep < DEEP) \
@@ -41,11 +41,11 @@ void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const type *w
                  size_t K, size_t cols) \
 { \
     size_t k = 0; \
-    struct ahead_of ahead = ahead_of(w, ldw * sizeof *w, cols * sizeof *w, DEEP); \
+    struct rows_to_come next = rows_to_come(w, ldw * sizeof *w, cols * sizeof *w); \
     for (; k + deep <= K; k += deep) \
-        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, deep, cols, &ahead); \
+        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, deep, cols, &next); \
     for (; k < K; k++) \
-        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols, &ahead); \
+        name##_steps(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols, &next); \
 } \
 static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols) \
 { \

@@ -146,7 +146,8 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     size_t n = o->it.i1 - o->it.i0, i = 0;
     struct attn_floats at = {copy, PANEL};
     if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows leave a copy to the others */
-        i = attn_vec_panel_copy(y, o->ld, x, p->ldx, copy, w->data, w->type, s->k * w->ld + s->j, w->ld, s->K, s->k > 0);
+        i = attn_vec_panel_copy(y, o->ld, x, p->ldx, copy, w->data, w->type, s->k * w->ld + s->j, w->ld, s->K, s->k > 0, n,
+                                ahead);
     else
         at = attn_slab_floats(copy, w, s, n, p->bf16);
     multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);

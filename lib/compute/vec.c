@@ -80,9 +80,9 @@ void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const floa
 }
 
 size_t attn_vec_panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, enum attn_dtype type,
-                           size_t first, size_t ldw, size_t K, bool more)
+                           size_t first, size_t ldw, size_t K, bool more, size_t n, struct attn_ahead *ahead)
 {
-    ops()->of[type].panel_copy(y, ldy, x, ldx, copy, element(w, type, first), ldw, K, more);
+    ops()->of[type].panel_copy(y, ldy, x, ldx, copy, element(w, type, first), ldw, K, more, n, ahead);
     return ops()->tile_rows;
 }
 

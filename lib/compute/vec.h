@@ -70,9 +70,9 @@ void attn_vec_turn(float *y, const void *const *x, enum attn_dtype type, size_t 
 void attn_vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                     size_t n, size_t K, bool more, struct attn_ahead *ahead);
 /* The same of x's first rows, at most six, with w[K, 64] as it is stored, from element `first` on, which it leaves in
- * copy[K, 64].  Returns how many rows those are: as many as the inner loop takes at once. */
+ * copy[K, 64].  Returns how many rows those are, of n: as many as the inner loop takes at once. */
 size_t attn_vec_panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, enum attn_dtype type,
-                           size_t first, size_t ldw, size_t K, bool more);
+                           size_t first, size_t ldw, size_t K, bool more, size_t n, struct attn_ahead *ahead);
 /* y[n, 64] += x[K, n]' w[K, 64]: the chain goes on from y. */
 void attn_vec_outer(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K);
 

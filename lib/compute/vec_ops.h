@@ -10,7 +10,7 @@ struct vec_of_type {
     void (*block)(float *y, const void *x, size_t ld, size_t K);
     void (*turn)(float *y, const void *const *x, size_t n);
     void (*panel_copy)(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K,
-                       bool more);
+                       bool more, size_t n, struct attn_ahead *ahead);
     void (*stream)(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols);
     void (*stream_turned)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
                           struct attn_ahead *ahead);

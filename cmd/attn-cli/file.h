@@ -1,4 +1,4 @@
-/* file.h - whole files in and out of memory. */
+/* file.h - whole files in and out of memory, and what is not written over. */
 #ifndef CLI_FILE_H
 #define CLI_FILE_H
 

@@ -166,7 +166,7 @@ static int init(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write; other files in it are left alone", .flags = 0},
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write, but not where a training is; other files in it are left alone", .flags = 0},
     {0, "seed", OPT_NUMBER, &o.seed, "N", "torch.manual_seed(N) before the first number (default: 0)", .max = UINT64_MAX},
     {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "which tensor gets which numbers, in what order, see below (default: as "
      "torch's modules draw them when they are built in the order of the model)", .flags = 0},

@@ -189,7 +189,8 @@ int train_loop(const char *corpus, struct attn_err *err)
 }
 
 const struct option train_file_options[] = {
-    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to train in", .flags = 0},
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to train in: a new one, or one where a training "
+     "began", .flags = 0},
     {0, "also", OPT_FILE, &o.also, "PATH", "another text to train on, of which nothing is held out", .flags = 0},
     {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned from the text, "
      "as vocab --bpe does)", .flags = 0},

@@ -24,6 +24,7 @@ enum {
     AS_FETCHED = 16,                    /* rows multiplied in the time that weights come from memory */
     ASKED_EARLY = 96                    /* rows whose products take less time than making pairs of a slab */
 };
+_Static_assert(ATTN_STREAM * PANELS * PANEL <= SUMS, "the widest item's sums fit");
 _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
 static const double WORTH_LIBXSMM = 2e10;   /* operations beside which the milliseconds libxsmm takes to start are few */
 

@@ -258,7 +258,7 @@ complete -c attn-cli -n '__fish_seen_subcommand_from vocab' -l quiet -s q -d 'no
 complete -c attn-cli -n '__fish_seen_subcommand_from vocab' -l help -s h -d 'print help and end'
 complete -c attn-cli -n '__fish_seen_subcommand_from vocab' -l version -d 'print the version and end'
 complete -c attn-cli -n __fish_use_subcommand -a init -d 'make a model directory with seeded weights'
-complete -c attn-cli -n '__fish_seen_subcommand_from init' -l output -s o -x -a '(__fish_complete_directories)' -d 'the model directory to write'
+complete -c attn-cli -n '__fish_seen_subcommand_from init' -l output -s o -x -a '(__fish_complete_directories)' -d 'the model directory to write, but not where a training is'
 complete -c attn-cli -n '__fish_seen_subcommand_from init' -l seed -x -d 'torch.manual_seed'
 complete -c attn-cli -n '__fish_seen_subcommand_from init' -l draw -x -d 'which tensor gets which numbers, in what order, see below'
 complete -c attn-cli -n '__fish_seen_subcommand_from init' -l dtype -x -a 'F32 F16 BF16' -d 'how numbers are stored'

@@ -139,13 +139,16 @@ void turned_part(v16 (*chain)[2], const struct words *words, size_t word, const 
 }
 
 static inline __attribute__((always_inline))
-void turned_steps(v16 *sum, const float *x, const void *const *w, size_t byte, size_t size, size_t rows)
+void turned_steps(v16 *sum, const float *x, const void *const *w, size_t byte, size_t size, size_t rows, struct attn_ahead *ahead,
+                  size_t rate)
 {
     struct words words;
     v16 chain[ATTN_PAIRS_LONE][2] = {{all(0), all(0)}, {all(0), all(0)}};
     take_words(&words, x, rows);
-    for (size_t at = 0; at < STEPS * size; at += BYTES)
+    for (size_t at = 0; at < STEPS * size; at += BYTES) {
         turned_part(chain, &words, at / size / 2, w, byte + at, size, rows);
+        ask_some(ahead, rate);
+    }
     UNROLL for (size_t r = 0; r < rows; r++)
         sum[r] = add(sum[r], add(chain[r][0], chain[r][1]));
 }
@@ -165,18 +168,17 @@ void turned(float *y, size_t ldy, const float *x, const void *const *w, size_t K
             size_t rows)
 {
     v16 sum[ATTN_PAIRS_LONE];
-    size_t k = 0, rate = ask_rate(ahead, K / STEPS + 1);
+    size_t k = 0, rate = ask_rate(ahead, (K / STEPS + 1) * (STEPS * size / BYTES));
     UNROLL for (size_t r = 0; r < rows; r++)
         sum[r] = load(y + r * ldy);
     for (; k + STEPS <= K; k += STEPS, x += ATTN_PAIRS_TILE) {
-        turned_steps(sum, x, w, k * size, size, rows);
-        ask_some(ahead, rate);
+        turned_steps(sum, x, w, k * size, size, rows, ahead, rate);
     }
     if (k < K) {
         char room[ATTN_TURN][STEPS * sizeof(float)];
         const void *row[ATTN_TURN] = {0};
         last_steps(row, room, w, k * size, (K - k) * size);
-        turned_steps(sum, x, row, 0, size, rows);
+        turned_steps(sum, x, row, 0, size, rows, ahead, rate);
     }
     UNROLL for (size_t r = 0; r < rows; r++)
         store(y + r * ldy, sum[r]);

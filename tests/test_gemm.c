@@ -210,7 +210,7 @@ START_TEST(awkward_shapes)
     static const size_t shapes[][3] = {
         {1, 1, 1}, {1, 1, 64}, {1, 1, 65}, {6, 3, 2}, {7, 513, 63}, {64, 512, 64}, {65, 512, 128}, {100, 5, 64},
         {101, 5, 64}, {129, 1, 1}, {130, 64, 65}, {200, 16, 16}, {12, 64, 11}, {11, 64, 16},
-        {193, 130, 257}, {385, 129, 300}};
+        {193, 130, 257}, {385, 129, 300}, {17, 2100, 70}, {19, 270, 1090}, {50, 300, 530}, {260, 270, 280}};
     struct attn_team *team[3] = {NULL};
     seed = 99;
     for (int round = 0; round < 6; round++)
@@ -432,7 +432,7 @@ Suite *suite_gemm(void)
     tcase_add_loop_test(c, weights_do_not_know_each_other, 0, 4);
     tcase_add_loop_test(c, items_cover_a_product_once, 0, 3);
     tcase_add_loop_test(c, any_shape_gives_the_bits_of_the_plain_loop, 0, 10);
-    tcase_add_loop_test(c, awkward_shapes, 0, 16);
+    tcase_add_loop_test(c, awkward_shapes, 0, 20);
     tcase_add_test(c, rows_do_not_know_each_other);
     tcase_add_test(c, tails);
     tcase_add_test(c, an_empty_sum_is_zero);

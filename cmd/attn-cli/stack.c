@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-enum { ENOUGH = 1 << 20, OURS = 8 << 20 };     /* bytes: what attn.h asks for; what Linux gives a program */
+enum { ENOUGH = 2 << 20, OURS = 8 << 20 };     /* bytes: what attn.h asks for, beside arguments; what Linux gives a program */
 
 struct job { int (*work)(int argc, char **argv); int argc; char **argv; int result; };
 

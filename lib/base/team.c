@@ -14,7 +14,7 @@ static const double WORTH_WAKING = 1e6;
 /* Loops of a forward pass follow each other within microseconds.  Whoever waits looks for so long
  * before it sleeps, unless threads have to share processors. */
 enum { LOOK_NS = 30000, LOOKS = 32 };   /* LOOKS between two looks at the clock */
-/* Bytes of a thread's stack, whatever the shell allows a program (ulimit -s): a product puts some 350 KB there. */
+/* Bytes of a thread's stack, whatever the shell allows a program (ulimit -s): a product puts up to 850 KB there. */
 enum { STACK = 2 << 20 };
 
 /* Neighbouring items often read the same memory, and an item of the next loop what the same one of this loop wrote.  So

@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "compute/cut.h"
 #include "compute/pairs.h"
+#include "compute/piece.h"
 #include "compute/slab.h"
 #include "compute/stream.h"
 #include "compute/vec.h"
@@ -18,13 +19,14 @@ enum {
     PANEL = ATTN_PANEL,
     PANELS = 64,                        /* of an item at most, */
     STRIP = 16,                         /* and of one whose sums or slabs stay near */
-    SUMS = 512 * 2 * PANEL,             /* the same: 256 KB, in the second-level cache */
+    APART = 16,                         /* floats between rows of sums, that they do not all begin in one place of a cache */
+    SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the second-level cache */
     LINE = 64,
+    PAIRED = 256,                       /* steps of a panel in pairs that stay in the first-level cache: 32 KB */
     CALL = 48,                          /* rows of x for one call of libxsmm */
-    AS_FETCHED = 16,                    /* rows multiplied in the time that weights come from memory */
-    ASKED_EARLY = 96                    /* rows whose products take less time than making pairs of a slab */
+    AS_FETCHED = 16                     /* rows multiplied in the time that weights come from memory */
 };
-_Static_assert(ATTN_STREAM * PANELS * PANEL <= SUMS, "the widest item's sums fit");
+_Static_assert(ATTN_STREAM * (PANELS * PANEL + APART) <= SUMS, "the widest item's sums fit");
 _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
 static const double WORTH_LIBXSMM = 2e10;   /* operations beside which the milliseconds libxsmm takes to start are few */
 
@@ -163,16 +165,6 @@ static void add_lone_pairs(const struct work *o, const struct attn_slab *s, stru
     attn_pairs_lone(sums_of(o, s), o->ld, x, o->p->ldx, w.at, w.ld, n, s->K, s->k > 0, ahead);
 }
 
-static void add_pairs(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
-{
-    _Alignas(LINE) float words[ATTN_SLAB_PAIRS / 2 * PANEL];
-    struct attn_ahead none = {0};
-    size_t n = o->it.i1 - o->it.i0;
-    attn_slab_words(words, o->it.to->w, s, n <= ASKED_EARLY ? ahead : &none);
-    const float *x = attn_pairs_at(o->p->x, o->p->ldx, o->it.i0, s->k / 2);
-    attn_pairs_panel(sums_of(o, s), o->ld, x, o->p->ldx, words, n, attn_pairs_words(s->K), s->k > 0, ahead);
-}
-
 /* Part `part` of so many of what is needed for steps k.. and the item's rows: of x or, at the end, of y. */
 static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
@@ -183,8 +175,8 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part,
     size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
     if (steps == 0)
         return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, end - row, attn_item_columns(it) * size, to->ldy * size);
-    if (p->how->in_pairs)
-        return attn_pairs_ahead(p->x, p->ldx, row, end, k / 2, steps / 2);
+    if (p->how->in_pairs)               /* a row or two are near */
+        return (struct attn_ahead){0};
     return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
 }
 
@@ -230,28 +222,68 @@ static void stream(const struct work *o)
         sum_up(&rest);
 }
 
+/* Those of a piece's panels go on, with its words. */
+static void add_piece(const struct work *o, const struct attn_piece *p, const float *words)
+{
+    const struct product *all = o->p;
+    size_t n = o->it.i1 - o->it.i0, depth = all->cut.most->depth, panel = attn_pairs_words(p->K) * PANEL;
+    for (size_t j = p->j0; j < p->j1; j++, words += panel)
+        for (size_t k = 0; k < p->K; k += depth) {
+            const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, (p->k + k) / 2);
+            attn_pairs_panel(o->sum + (j - o->it.j0) * PANEL, o->ld, x, all->ldx, words + k / 2 * PANEL, n,
+                             attn_pairs_words(smaller(p->K - k, depth)), p->k + k > 0);
+        }
+}
+
+static void sum_up_pairs(const struct work *o)
+{
+    _Alignas(LINE) float words[ATTN_PIECE];
+    size_t in = o->p->in, depth = o->p->cut.most->depth;
+    struct attn_piece p;
+    if (in == 0)
+        memset(o->sum, 0, (o->it.i1 - o->it.i0) * o->ld * sizeof *o->sum);
+    for (size_t j = o->it.j0; j < o->it.j1; j = p.j1) {
+        size_t k = 0;
+        do {
+            p = attn_piece_of(o->it.to->w, j, o->it.j1, k, depth);
+            attn_piece_words(words, o->it.to->w, &p);
+            add_piece(o, &p, words);
+            k += p.K;
+        } while (k < in);
+    }
+}
+
 /* Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are shallower so that
- * those of a strip stay near.  Pairs are multiplied faster than they are made, and than sums are read and written: slabs
+ * those of a strip stay near.  Pairs are multiplied faster than they are made, and than sums are read and written: they
  * serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
 static const struct manner
     many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, add_floats, false},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, add_floats, false},
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, add_floats, false},
-    many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = ATTN_SLAB_PAIRS, .items = 3, .fine = 1},
-                     sum_up, add_pairs, true},
-    some_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = ATTN_SLAB_PAIRS, .items = 2, .fine = 1},
-                     sum_up, add_pairs, true},
+    many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 3, .fine = 1},
+                     sum_up_pairs, NULL, true},
+    some_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
+                     sum_up_pairs, NULL, true},
+    few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = PAIRED / 2, .items = 1, .fine = 1},
+                    sum_up_pairs, NULL, true},
     lone_in_tiles = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = ATTN_SLAB, .items = 1, .fine = 1},
                      stream, add_lone_pairs, true},
     lone_in_dots = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = ATTN_SLAB, .items = 1, .fine = 1},
                     sum_up, add_lone_pairs, true};
 
+static const struct manner *manner_in_pairs(size_t n)
+{
+    if (n <= ATTN_PAIRS_LONE)
+        return attn_pairs_kind() == ATTN_BF16_TILES ? &lone_in_tiles : &lone_in_dots;
+    if (n <= few_in_pairs.sizes.rows)
+        return &few_in_pairs;
+    return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
+}
+
 static const struct manner *manner_for(size_t n, bool bf16)
 {
-    if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS && n <= ATTN_PAIRS_LONE)
-        return attn_pairs_kind() == ATTN_BF16_TILES ? &lone_in_tiles : &lone_in_dots;
     if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
-        return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
+        return manner_in_pairs(n);
     if (!bf16 && n <= few.sizes.rows && share_of_libxsmm(n).rows == 0)
         return &few;
     return n <= some.sizes.rows ? &some : &many;
@@ -300,7 +332,7 @@ static void one_item(void *ctx, size_t item, int worker)
     (void)worker;
     const struct product *p = ctx;
     _Alignas(LINE) float sum[SUMS];
-    struct work o = {p, attn_cut_item(&p->cut, item), sum, p->cut.most->strip * PANEL};
+    struct work o = {p, attn_cut_item(&p->cut, item), sum, p->cut.most->strip * PANEL + APART};
     if (o.it.j0 == o.it.j1)
         return;
     p->how->all(&o);

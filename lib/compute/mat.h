@@ -28,4 +28,11 @@ static inline size_t attn_mat_place(const struct attn_mat *w, size_t j)
 
 static inline size_t attn_dtype_size(enum attn_dtype t) { return t == ATTN_F32 ? 4 : 2; }
 
+/* The row of output j, of a weight stored by outputs; the last one where there is no such output. */
+static inline const void *attn_mat_row(const struct attn_mat *w, size_t j)
+{
+    size_t at = attn_mat_place(w, j < w->out ? j : w->out - 1);
+    return (const char *)w->data + at * w->ld * attn_dtype_size(w->type);
+}
+
 #endif

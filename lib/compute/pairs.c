@@ -34,22 +34,12 @@ const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k)
     return words + i * ld + (attn_pairs_kind() == ATTN_BF16_TILES ? k * SIDE : k);
 }
 
-struct attn_ahead attn_pairs_ahead(const float *words, size_t ld, size_t i, size_t end, size_t k, size_t n)
-{
-    const size_t size = sizeof *words;
-    if (attn_pairs_kind() != ATTN_BF16_TILES)
-        return attn_vec_ahead(words + i * ld + k, end - i, n * size, ld * size);
-    size_t first = (i + SIDE - 1) / SIDE, last = (end + SIDE - 1) / SIDE;       /* blocks that begin here */
-    return attn_vec_ahead(attn_pairs_at(words, ld, first * SIDE, k), last - first, n * SIDE * size, SIDE * ld * size);
-}
-
-void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
-                      struct attn_ahead *ahead)
+void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more)
 {
     if (attn_pairs_kind() == ATTN_BF16_TILES)
-        attn_pairs_tiles(y, ldy, x, ldx, w, n, words, more, ahead);
+        attn_pairs_tiles(y, ldy, x, ldx, w, n, words, more);
     else
-        attn_pairs_dots(y, ldy, x, ldx, w, n, words, more, ahead);
+        attn_pairs_dots(y, ldy, x, ldx, w, n, words, more);
 }
 
 void attn_pairs_lone(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,

@@ -41,21 +41,19 @@ static inline void pair_rows(float *y, const float *first, const float *second)
         store(y + c, pairs_of(first + c, second + c));
 }
 
-void attn_pairs_block(float *y, const float *x, size_t ldx, size_t K, struct attn_ahead *ahead)
+void attn_pairs_block(float *y, const float *x, size_t ldx, size_t K)
 {
     static const float none[ATTN_PANEL];
     size_t words = attn_pairs_words(K), k = 0;
-    for (; k < (K + 1) / 2; k++, y += ATTN_PANEL) {
+    for (; k < (K + 1) / 2; k++, y += ATTN_PANEL)
         pair_rows(y, x + 2 * k * ldx, 2 * k + 1 < K ? x + (2 * k + 1) * ldx : none);
-        ask(ahead, 1);
-    }
     memset(y, 0, (words - k) * ATTN_PANEL * sizeof *y);
 }
 
-void attn_pairs_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
-                     struct attn_ahead *ahead)
+void attn_pairs_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more)
 {
-    panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, ahead);
+    struct attn_ahead none = {0};
+    panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, &none);
 }
 
 static const float zeros[ATTN_PANEL];

@@ -2,8 +2,6 @@
 
 #include <immintrin.h>
 
-#include "compute/ahead.h"
-
 enum { SIDE = 16, SECOND = 16, THIRD = 32, FOURTH = 48 };   /* a tile has 16 rows of 16 words; where those of a panel begin */
 
 /* What ldtilecfg reads. */
@@ -50,10 +48,8 @@ static void add_products(const float *x, const float *w)
     _tile_dpbf16ps(3, 4, 5);
 }
 
-void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
-                      struct attn_ahead *ahead)
+void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more)
 {
-    size_t steps = (n + SIDE - 1) / SIDE * (words / SIDE), rate = ask_rate(ahead, steps);
     __asm__ volatile("" : : : "memory");    /* gcc's intrinsics do not say that they read memory */
     _tile_loadconfig(&eight_tiles);
     for (size_t i = 0; i < n; i += SIDE, y += SIDE * ldy, x += SIDE * ldx) {
@@ -61,10 +57,8 @@ void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const fl
             load_sums(y, ldy * sizeof *y);
         else
             zero_sums();
-        for (size_t k = 0; k < words; k += SIDE) {
+        for (size_t k = 0; k < words; k += SIDE)
             add_products(x + k * SIDE, w + k * ATTN_PANEL);
-            ask_some(ahead, rate);
-        }
         store_sums(y, ldy * sizeof *y);
     }
     _tile_release();                    /* else the kernel saves them whenever it changes threads */

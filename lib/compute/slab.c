@@ -64,13 +64,3 @@ struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const
         attn_vec_round(copy, copy, s->K * PANEL);
     return (struct attn_floats){copy, PANEL};
 }
-
-void attn_slab_words(float *words, const struct attn_mat *w, const struct attn_slab *s, struct attn_ahead *ahead)
-{
-    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
-    for (size_t k = 0; k < s->K; k += ATTN_SLAB) {
-        struct attn_slab part = {s->j, s->cols, s->k + k, s->K - k < ATTN_SLAB ? s->K - k : ATTN_SLAB};
-        struct attn_floats from = attn_slab_floats(copy, w, &part, 0, false);
-        attn_pairs_block(words + k / 2 * PANEL, from.at, from.ld, part.K, ahead);
-    }
-}

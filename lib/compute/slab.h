@@ -7,7 +7,6 @@
 
 enum {
     ATTN_SLAB = 128,                    /* steps at most of one that is copied: 32 KB, in the first-level cache */
-    ATTN_SLAB_PAIRS = 256,              /* and of one that is paired: 32 KB too */
     /* Rows of x whose products take less time than the copy saves: rows of a weight often lie so far apart that a slab's
      * push each other out of the cache, where those of a copy stay. */
     ATTN_SLAB_FEW = 6
@@ -27,7 +26,5 @@ bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool r
  * for `rows` rows, in copy[ATTN_SLAB * 64], rounded to bf16 when `round`. */
 struct attn_floats { const float *at; size_t ld; };
 struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round);
-/* The same in pairs (pairs.h), words[words(K), 64]. */
-void attn_slab_words(float *words, const struct attn_mat *w, const struct attn_slab *s, struct attn_ahead *ahead);
 
 #endif

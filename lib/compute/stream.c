@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-static const void *row_of(const struct attn_mat *w, size_t j)
-{
-    size_t last = w->out - 1, at = attn_mat_place(w, j < last ? j : last);
-    return (const char *)w->data + at * w->ld * attn_dtype_size(w->type);
-}
-
 /* Some outputs after the other, while the next ones' rows come nearer.  Columns that do not exist get any sums. */
 static void sum_turned(float *sum, size_t ld, const float *x, size_t ldx, size_t n, const struct attn_mat *w, size_t j, size_t end,
                        bool in_pairs)
@@ -20,9 +14,9 @@ static void sum_turned(float *sum, size_t ld, const float *x, size_t ldx, size_t
     const size_t size = attn_dtype_size(w->type), side = in_pairs ? ATTN_TURN : attn_vec_side(w->type);
     for (; j < end; j += side, sum += side) {
         size_t next = j + side;
-        struct attn_ahead ahead = attn_vec_ahead(row_of(w, next), next < w->out ? side : 0, w->in * size, w->ld * size);
+        struct attn_ahead ahead = attn_vec_ahead(attn_mat_row(w, next), next < w->out ? side : 0, w->in * size, w->ld * size);
         for (size_t l = 0; l < side; l++)
-            row[l] = row_of(w, j + l);
+            row[l] = attn_mat_row(w, j + l);
         (in_pairs ? attn_pairs_stream_turned : attn_vec_stream_turned)(sum, ld, x, ldx, row, w->type, n, w->in, &ahead);
     }
 }

@@ -254,11 +254,13 @@ static void sum_up_pairs(const struct work *o)
 }
 
 /* Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are shallower so that
- * those of a strip stay near.  Pairs are multiplied faster than they are made, and than sums are read and written: they
- * serve more rows, and are deeper.  What is streamed is read in stretches as long as there can be. */
+ * those of a strip stay near.  Where rows of a weight are outputs it likes one panel after the other.  Pairs are multiplied
+ * faster than they are made, and than sums are read and written: they serve more rows, and are deeper.  What is streamed is
+ * read in stretches as long as there can be. */
 static const struct manner
     many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, add_floats, false},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, add_floats, false},
+    some_turned = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, add_floats, false},
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, add_floats, false},
     many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 3, .fine = 1},
                      sum_up_pairs, NULL, true},
@@ -280,13 +282,16 @@ static const struct manner *manner_in_pairs(size_t n)
     return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
 }
 
-static const struct manner *manner_for(size_t n, bool bf16)
+/* turned: rows of the weights are outputs. */
+static const struct manner *manner_for(size_t n, bool bf16, bool turned)
 {
     if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
         return manner_in_pairs(n);
     if (!bf16 && n <= few.sizes.rows && share_of_libxsmm(n).rows == 0)
         return &few;
-    return n <= some.sizes.rows ? &some : &many;
+    if (n > some.sizes.rows)
+        return &many;
+    return turned ? &some_turned : &some;
 }
 
 /* ---- what becomes of them ---- */
@@ -368,7 +373,7 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
                     enum attn_tail tail, float *rounded)
 {
     struct attn_output out[ATTN_GEMM_EACH];
-    const struct manner *how = manner_for(n, rounded);
+    const struct manner *how = manner_for(n, rounded, each->w->by_output);
     struct product p = {.how = how, .cut = {.most = &how->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
                         .x = x, .ldx = ldx, .in = each->w->in, .tail = tail};
     double columns = 0;

@@ -43,10 +43,11 @@ flags          := $(flags_$(flavour))
 # What one file needs, by its name without .c.
 cflags_vec_avx2   := -mavx2 -mfma -mf16c
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
-cflags_pairs_dots   := -mavx512bf16 $(cflags_vec_avx512)
-cflags_pairs_stream := -mavx512bf16 $(cflags_vec_avx512)
-cflags_pairs_rows   := -mavx512bf16 $(cflags_vec_avx512)
-cflags_pairs_tiles  := -mamx-tile -mamx-bf16
+cflags_pairs_dots  := -mavx512bf16 $(cflags_vec_avx512)
+cflags_pairs_rows  := $(cflags_pairs_dots)
+cflags_pairs_tiles := -mamx-tile -mamx-bf16
+cflags_pairs_stream_dots  := $(cflags_pairs_dots)
+cflags_pairs_stream_tiles := $(cflags_pairs_dots)
 cflags_boxmuller   := -O3 -fno-math-errno -fno-trapping-math
 cflags_rng         := -O3
 cflags_f32         := -O3 -fno-math-errno -fno-trapping-math

@@ -156,13 +156,18 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
 }
 
+/* The same in pairs, of a row or two. */
 static void add_lone_pairs(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
     size_t n = o->it.i1 - o->it.i0;
-    struct attn_floats w = attn_slab_floats(copy, o->it.to->w, s, n, false);
+    float *y = sums_of(o, s);
     const float *x = attn_pairs_at(o->p->x, o->p->ldx, 0, s->k / 2);
-    attn_pairs_lone(sums_of(o, s), o->ld, x, o->p->ldx, w.at, w.ld, n, s->K, s->k > 0, ahead);
+    struct attn_floats w = attn_slab_floats(copy, o->it.to->w, s, n, false);
+    (void)ahead;
+    for (size_t i = 0; i < n && s->k == 0; i++)
+        memset(y + i * o->ld, 0, PANEL * sizeof *y);
+    attn_pairs_stream(y, o->ld, x, o->p->ldx, w.at, ATTN_F32, 0, w.ld, n, s->K, PANEL);
 }
 
 /* Part `part` of so many of what is needed for steps k.. and the item's rows: of x or, at the end, of y. */
@@ -268,15 +273,13 @@ static const struct manner
                      sum_up_pairs, NULL, true},
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = PAIRED / 2, .items = 1, .fine = 1},
                     sum_up_pairs, NULL, true},
-    lone_in_tiles = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = ATTN_SLAB, .items = 1, .fine = 1},
-                     stream, add_lone_pairs, true},
-    lone_in_dots = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = ATTN_SLAB, .items = 1, .fine = 1},
-                    sum_up, add_lone_pairs, true};
+    lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = ATTN_SLAB, .items = 1, .fine = 1},
+                     stream, add_lone_pairs, true};
 
 static const struct manner *manner_in_pairs(size_t n)
 {
     if (n <= ATTN_PAIRS_LONE)
-        return attn_pairs_kind() == ATTN_BF16_TILES ? &lone_in_tiles : &lone_in_dots;
+        return &lone_in_pairs;
     if (n <= few_in_pairs.sizes.rows)
         return &few_in_pairs;
     return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;

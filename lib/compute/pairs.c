@@ -1,7 +1,6 @@
 #include "compute/pairs.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 static _Atomic(int) forced = -1;
 
@@ -42,14 +41,20 @@ void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const fl
         attn_pairs_dots(y, ldy, x, ldx, w, n, words, more);
 }
 
-void attn_pairs_lone(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
-                     struct attn_ahead *ahead)
+void attn_pairs_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
+                       size_t ldw, size_t n, size_t K, size_t cols)
 {
-    if (attn_pairs_kind() != ATTN_BF16_TILES) {
-        attn_pairs_lone_dots(y, ldy, x, ldx, w, ldw, n, K, more, ahead);
-        return;
-    }
-    for (size_t i = 0; i < n && !more; i++)
-        memset(y + i * ldy, 0, ATTN_PANEL * sizeof *y);
-    attn_pairs_stream(y, ldy, x, ldx, w, ATTN_F32, 0, ldw, n, K, ATTN_PANEL);
+    if (attn_pairs_kind() == ATTN_BF16_TILES)
+        attn_pairs_stream_tiles(y, ldy, x, ldx, w, type, first, ldw, n, K, cols);
+    else
+        attn_pairs_stream_dots(y, ldy, x, ldx, w, type, first, ldw, n, K, cols);
+}
+
+void attn_pairs_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+                              size_t n, size_t K, struct attn_ahead *ahead)
+{
+    if (attn_pairs_kind() == ATTN_BF16_TILES)
+        attn_pairs_stream_turned_tiles(y, ldy, x, ldx, w, type, n, K, ahead);
+    else
+        attn_pairs_stream_turned_dots(y, ldy, x, ldx, w, type, n, K, ahead);
 }

@@ -32,10 +32,8 @@ static inline size_t attn_pairs_words(size_t n) { return (n + 31) / 32 * 16; }
 void attn_pairs_put(float *words, size_t ld, size_t i, const float *x, size_t n);
 /* Where row i, of whole sixteens, begins at word k, of whole sixteens. */
 const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k);
-/* y[words(K), 64] from x[K, 64] */
-void attn_pairs_block(float *y, const float *x, size_t ldx, size_t K);
-/* The same from w[K, cols] as it is stored, from element `first` on, of panels side by side, at most WIDTH columns:
- * words[cols / 64][words(K), 64]. */
+/* words[cols / 64][words(K), 64] from w[K, cols] as it is stored, from element `first` on: whole panels side by side, at most
+ * WIDTH columns. */
 enum { ATTN_PAIRS_WIDTH = 16 * ATTN_PANEL };
 void attn_pairs_rows(float *words, const void *w, enum attn_dtype type, size_t first, size_t ldw, size_t K, size_t cols);
 /* Sixteen columns of words[words(K), 64] from what w[16] points to in rows of K numbers. */
@@ -43,12 +41,9 @@ void attn_pairs_turn(float *words, const void *const *w, enum attn_dtype type, s
 /* y[n, 64] (+)= x[n, words] w[words, 64]; x as attn_pairs_at gives it, ld in words */
 void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more);
 
-/* The same of one row or two with w[K, 64] in float32, ld in floats, of which no pairs are made: the same bits. */
+/* The same bits of one row or two, with w as it lies, at the speed of memory: see attn_vec_stream, of at most WIDTH columns,
+ * and attn_vec_stream_turned, of TURN outputs. */
 enum { ATTN_PAIRS_LONE = 2 };
-void attn_pairs_lone(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more,
-                     struct attn_ahead *ahead);
-/* The same bits as those of tiles, with w as it lies: see attn_vec_stream, of at most WIDTH columns, and attn_vec_stream_turned.
- * ldx is of no use. */
 void attn_pairs_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
                        size_t ldw, size_t n, size_t K, size_t cols);
 void attn_pairs_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
@@ -56,11 +51,16 @@ void attn_pairs_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, 
 
 /* y in sixteens of words, `step` apart, from x[n] */
 void attn_pairs_row(float *y, size_t step, const float *x, size_t n);
-/* The two that it may be. */
+/* The two that each may be. */
 void attn_pairs_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more);
 void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more);
-
-void attn_pairs_lone_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K,
-                          bool more, struct attn_ahead *ahead);
+void attn_pairs_stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
+                            size_t ldw, size_t n, size_t K, size_t cols);
+void attn_pairs_stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
+                             size_t ldw, size_t n, size_t K, size_t cols);
+void attn_pairs_stream_turned_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+                                   size_t n, size_t K, struct attn_ahead *ahead);
+void attn_pairs_stream_turned_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+                                    size_t n, size_t K, struct attn_ahead *ahead);
 
 #endif

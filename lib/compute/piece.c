@@ -28,7 +28,7 @@ static void pair_last(float *words, const struct attn_mat *w, const struct attn_
     for (size_t k = 0; k < p->K; k += ATTN_SLAB) {
         struct attn_slab s = {p->j0 * PANEL, w->out % PANEL, p->k + k, smaller(p->K - k, ATTN_SLAB)};
         struct attn_floats from = attn_slab_floats(copy, w, &s, 0, false);
-        attn_pairs_block(words + k / 2 * PANEL, from.at, from.ld, s.K);
+        attn_pairs_rows(words + k / 2 * PANEL, from.at, ATTN_F32, 0, from.ld, s.K, PANEL);
     }
 }
 

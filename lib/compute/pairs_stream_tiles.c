@@ -1,14 +1,9 @@
-#include "compute/pairs.h"
-
-#include "compute/lanes.h"
-#include "compute/ahead.h"
-#include "compute/turn4.h"
+#include "compute/pairs_body.h"
 
 /* What tdpbf16ps does, for one row of x or two: it takes 16 of them in the same time, and pairs of w to be made.  Here w is read
  * as it lies, as in stream_body.h and stream_turned_body.h. */
 enum {
     WORDS = ATTN_PAIRS_ROWS, STEPS = 2 * WORDS,         /* of k, after which the two chains begin anew */
-    DEEP = ATTN_ABREAST,                                /* rows of w that are read side by side */
     WIDTH = ATTN_PAIRS_WIDTH,                           /* columns whose chains stay near */
     BYTES = 16                                          /* of each row that are turned at a time */
 };
@@ -38,9 +33,6 @@ static inline v16 from_f16_rows(const void *w) { return rounded(from_f16(w)); }
 static inline v16 from_bf16_rows(const void *w) { return from_bf16(w); }
 
 /* ---- w [in, out] ---- */
-
-/* Eight rows of w, of these columns. */
-struct rows { const char *at[DEEP]; };
 
 /* Which of 32 steps they are: the first ones begin the chains, the last ones add them to y. */
 struct part { size_t word; bool begin, end; };
@@ -76,16 +68,6 @@ void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words
             }
         }
     }
-}
-
-/* Rows k.. of w; zeros where there is none: the instruction has them, too, and they take -0 to 0. */
-static inline struct rows rows_at(const char *w, size_t bytes, size_t k, size_t K)
-{
-    static const _Alignas(64) float zeros[WIDTH];
-    struct rows r;
-    for (size_t i = 0; i < DEEP; i++)
-        r.at[i] = k + i < K ? w + (k + i) * bytes : (const char *)zeros;
-    return r;
 }
 
 static inline __attribute__((always_inline))
@@ -215,7 +197,7 @@ static void turned_f16(float *y, size_t ldy, const float *x, const void *const *
 
 /* ---- of whatever type w is ---- */
 
-void attn_pairs_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
+void attn_pairs_stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
                        size_t ldw, size_t n, size_t K, size_t cols)
 {
     static void (*const by_type[])(float *, size_t, const float *, const char *, size_t, size_t, size_t, size_t) = {
@@ -230,7 +212,7 @@ void attn_pairs_stream(float *y, size_t ldy, const float *x, size_t ldx, const v
     _mm_setcsr(before);
 }
 
-void attn_pairs_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+void attn_pairs_stream_turned_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
                               size_t n, size_t K, struct attn_ahead *ahead)
 {
     static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t, struct attn_ahead *) = {

@@ -1,0 +1,72 @@
+/* pairs_body.h - rows of a weight as they lie, on their way into words (pairs.h).
+ *
+ * Included by files of products in pairs alone. */
+#ifndef ATTN_COMPUTE_PAIRS_BODY_H
+#define ATTN_COMPUTE_PAIRS_BODY_H
+
+#include "compute/pairs.h"
+
+#include <string.h>
+
+#include "compute/lanes.h"
+#include "compute/ahead.h"
+#include "compute/turn4.h"
+
+enum { BOTH = 2 * LANES, DEEP = ATTN_ABREAST };
+
+typedef __m512i v32;                    /* numbers in bf16 */
+
+static inline v32 two(v16 first, v16 second) { return (v32)_mm512_cvtne2ps_pbh(second, first); }
+
+/* 32 numbers of w, as they are stored. */
+typedef v32 from_type(const void *w);
+static inline v32 from_f32s(const void *w) { return two(load(w), load((const float *)w + LANES)); }
+static inline v32 from_f16s(const void *w) { return two(from_f16(w), from_f16((const uint16_t *)w + LANES)); }
+static inline v32 from_bf16s(const void *w) { return _mm512_loadu_si512(w); }
+
+/* ---- w [in, out] ---- */
+
+/* Rows k.. of w, some of their columns; zeros where there is none. */
+struct rows { const char *at[DEEP]; };
+
+static inline struct rows rows_at(const char *w, size_t bytes, size_t k, size_t K)
+{
+    static const _Alignas(64) float zeros[ATTN_PAIRS_WIDTH];
+    struct rows r;
+    for (size_t i = 0; i < DEEP; i++)
+        r.at[i] = k + i < K ? w + (k + i) * bytes : (const char *)zeros;
+    return r;
+}
+
+/* Words of 32 columns from two rows of them. */
+struct paired { v32 left, right; };
+
+static inline struct paired pair(v32 first, v32 second)
+{
+    const v32 left = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8,
+                                      39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+    const v32 right = _mm512_add_epi16(left, _mm512_set1_epi16(LANES));
+    return (struct paired){_mm512_permutex2var_epi16(first, left, second), _mm512_permutex2var_epi16(first, right, second)};
+}
+
+/* ---- w [out, in] ---- */
+
+/* Words of 32 steps of sixteen rows, from step k on: zeros behind the last one. */
+struct turn { v32 made[ATTN_TURN]; const void *row[ATTN_TURN]; };
+
+static inline __attribute__((always_inline))
+void make_words(struct turn *t, const void *const *w, size_t k, size_t K, size_t size, from_type *from)
+{
+    for (size_t l = 0; l < ATTN_TURN; l++) {
+        const char *at = (const char *)w[l] + k * size;
+        char room[BOTH * sizeof(float)];
+        if (K - k < BOTH) {
+            memset(room, 0, sizeof room);
+            at = memcpy(room, at, (K - k) * size);
+        }
+        t->made[l] = from(at);
+        t->row[l] = &t->made[l];
+    }
+}
+
+#endif

@@ -1,9 +1,9 @@
 #include "compute/gemm.h"
 
 #include "base/size.h"
+#include "compute/chunk.h"
 #include "compute/cut.h"
 #include "compute/pairs.h"
-#include "compute/piece.h"
 #include "compute/slab.h"
 #include "compute/stream.h"
 #include "compute/vec.h"
@@ -227,33 +227,33 @@ static void stream(const struct work *o)
         sum_up(&rest);
 }
 
-/* Those of a piece's panels go on, with its words. */
-static void add_piece(const struct work *o, const struct attn_piece *p, const float *words)
+/* Those of a chunk's panels go on, with its words. */
+static void add_chunk(const struct work *o, const struct attn_chunk *c, const float *words)
 {
     const struct product *all = o->p;
-    size_t n = o->it.i1 - o->it.i0, depth = all->cut.most->depth, panel = attn_pairs_words(p->K) * PANEL;
-    for (size_t j = p->j0; j < p->j1; j++, words += panel)
-        for (size_t k = 0; k < p->K; k += depth) {
-            const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, (p->k + k) / 2);
+    size_t n = o->it.i1 - o->it.i0, depth = all->cut.most->depth, panel = attn_pairs_words(c->K) * PANEL;
+    for (size_t j = c->j0; j < c->j1; j++, words += panel)
+        for (size_t k = 0; k < c->K; k += depth) {
+            const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, (c->k + k) / 2);
             attn_pairs_panel(o->sum + (j - o->it.j0) * PANEL, o->ld, x, all->ldx, words + k / 2 * PANEL, n,
-                             attn_pairs_words(smaller(p->K - k, depth)), p->k + k > 0);
+                             attn_pairs_words(smaller(c->K - k, depth)), c->k + k > 0);
         }
 }
 
 static void sum_up_pairs(const struct work *o)
 {
-    _Alignas(LINE) float words[ATTN_PIECE];
+    _Alignas(LINE) float words[ATTN_CHUNK];
     size_t in = o->p->in, depth = o->p->cut.most->depth;
-    struct attn_piece p;
+    struct attn_chunk c;
     if (in == 0)
         memset(o->sum, 0, (o->it.i1 - o->it.i0) * o->ld * sizeof *o->sum);
-    for (size_t j = o->it.j0; j < o->it.j1; j = p.j1) {
+    for (size_t j = o->it.j0; j < o->it.j1; j = c.j1) {
         size_t k = 0;
         do {
-            p = attn_piece_of(o->it.to->w, j, o->it.j1, k, depth);
-            attn_piece_words(words, o->it.to->w, &p);
-            add_piece(o, &p, words);
-            k += p.K;
+            c = attn_chunk_of(o->it.to->w, j, o->it.j1, k, depth);
+            attn_chunk_words(words, o->it.to->w, &c);
+            add_chunk(o, &c, words);
+            k += c.K;
         } while (k < in);
     }
 }

@@ -15,7 +15,7 @@
  *
  * In bf16, x and w are rounded to it, to nearest even; a weight that is stored so loses nothing.
  * Then the chain goes over the rounded numbers, in float32 as before, or pairs.h multiplies them where
- * the processor is faster at that, a piece of W at a time (piece.h).  Either way an element's bits depend on its
+ * the processor is faster at that, a chunk of W at a time (chunk.h).  Either way an element's bits depend on its
  * row and column alone. */
 #ifndef ATTN_COMPUTE_GEMM_H
 #define ATTN_COMPUTE_GEMM_H

@@ -285,16 +285,24 @@ static const struct manner *manner_in_pairs(size_t n)
     return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
 }
 
-/* turned: rows of the weights are outputs. */
-static const struct manner *manner_for(size_t n, bool bf16, bool turned)
+/* Weights of bf16 need no rounding. */
+static bool all_as_stored(const struct attn_product *each, size_t outs, bool bf16)
+{
+    for (size_t i = 0; bf16 && i < outs; i++)
+        if (each[i].w->type != ATTN_BF16)
+            return false;
+    return true;
+}
+
+static const struct manner *manner_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
     if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
         return manner_in_pairs(n);
-    if (!bf16 && n <= few.sizes.rows && share_of_libxsmm(n).rows == 0)
+    if (n <= few.sizes.rows && share_of_libxsmm(n).rows == 0 && all_as_stored(each, outs, bf16))
         return &few;
     if (n > some.sizes.rows)
         return &many;
-    return turned ? &some_turned : &some;
+    return each->w->by_output ? &some_turned : &some;
 }
 
 /* ---- what becomes of them ---- */
@@ -376,7 +384,7 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
                     enum attn_tail tail, float *rounded)
 {
     struct attn_output out[ATTN_GEMM_EACH];
-    const struct manner *how = manner_for(n, rounded, each->w->by_output);
+    const struct manner *how = manner_for(n, each, outs, rounded);
     struct product p = {.how = how, .cut = {.most = &how->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
                         .x = x, .ldx = ldx, .in = each->w->in, .tail = tail};
     double columns = 0;

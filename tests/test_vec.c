@@ -51,6 +51,36 @@ START_TEST(turned)
 }
 END_TEST
 
+/* The number that a float16 is. */
+static float of_half(unsigned h)
+{
+    int exponent = h >> 10 & 31, digits = h & 0x3ff;
+    float f = exponent == 31 ? (digits ? NAN : INFINITY) : ldexpf((float)(digits + (exponent ? 1024 : 0)), (exponent ? exponent : 1) - 25);
+    return h & 0x8000 ? -f : f;
+}
+
+/* All 65536, in rows and turned. */
+START_TEST(halves_become_floats)
+{
+    enum { ALL = 1 << 16, N = ALL / ATTN_TURN };
+    static uint16_t half[ALL];
+    static float flat[ALL], turned_to[N * ATTN_PANEL];
+    const void *row[ATTN_TURN];
+    const struct vec_of_type *f16 = &sets[_i % n_sets]->of[ATTN_F16];
+    for (unsigned h = 0; h < ALL; h++)
+        half[h] = (uint16_t)h;
+    for (size_t l = 0; l < ATTN_TURN; l++)
+        row[l] = half + l * N;
+    f16->widen(flat, half, ALL);
+    f16->turn(turned_to, row, N);
+    for (unsigned h = 0; h < ALL; h++) {
+        float want = of_half(h), *other = &turned_to[h % N * ATTN_PANEL + h / N];
+        ck_assert(memcmp(&flat[h], other, sizeof want) == 0);
+        ck_assert(isnan(want) ? isnan(flat[h]) && !signbit(flat[h]) == !(h & 0x8000) : memcmp(&flat[h], &want, sizeof want) == 0);
+    }
+}
+END_TEST
+
 /* Sums of few rows of x with some rows of w go on, each a chain over k. */
 START_TEST(streamed_by_outputs)
 {
@@ -369,6 +399,7 @@ Suite *suite_vec(void)
     tcase_add_unchecked_fixture(c, find_sets, NULL);
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, turned, ATTN_F32, ATTN_BF16 + 1);
+    tcase_add_loop_test(c, halves_become_floats, 0, 3);
     tcase_add_loop_test(c, streamed_by_outputs, ATTN_F32, ATTN_BF16 + 1);
     tcase_add_loop_test(c, leaves_a_copy, ATTN_F32, ATTN_BF16 + 1);
     tcase_add_test(c, rounded_to_bf16);

@@ -62,40 +62,28 @@ static void turn_f32(float *y, const void *const *x, size_t n)
 }
 
 /* Two of them turn as one number. */
-static void turn_bf16(float *y, const void *const *x, size_t n)
-{
-    v16 out[4];
-    size_t k = 0;
-    for (; k + 8 <= n; k += 8, y += 8 * ATTN_PANEL) {
-        turn4(out, x, k * sizeof(uint16_t));
-        UNROLL for (size_t i = 0; i < 4; i++) {
-            store(y + 2 * i * ATTN_PANEL, even_bf16(out[i]));
-            store(y + (2 * i + 1) * ATTN_PANEL, odd_bf16(out[i]));
-        }
-    }
-    if (k < n) {
-        char room[ATTN_TURN][16] = {{0}};
-        const void *row[ATTN_TURN];
-        last_bytes(row, room, x, k * sizeof(uint16_t), (n - k) * sizeof(uint16_t));
-        turn4(out, row, 0);
-        for (size_t i = 0; i < n - k; i++)
-            store(y + i * ATTN_PANEL, i % 2 ? odd_bf16(out[i / 2]) : even_bf16(out[i / 2]));
-    }
+#define TURN(name, even, odd) \
+static void name(float *y, const void *const *x, size_t n) \
+{ \
+    v16 out[4]; \
+    size_t k = 0; \
+    for (; k + 8 <= n; k += 8, y += 8 * ATTN_PANEL) { \
+        turn4(out, x, k * sizeof(uint16_t)); \
+        UNROLL for (size_t i = 0; i < 4; i++) { \
+            store(y + 2 * i * ATTN_PANEL, even(out[i])); \
+            store(y + (2 * i + 1) * ATTN_PANEL, odd(out[i])); \
+        } \
+    } \
+    if (k < n) { \
+        char room[ATTN_TURN][16] = {{0}}; \
+        const void *row[ATTN_TURN]; \
+        last_bytes(row, room, x, k * sizeof(uint16_t), (n - k) * sizeof(uint16_t)); \
+        turn4(out, row, 0); \
+        for (size_t i = 0; i < n - k; i++) \
+            store(y + i * ATTN_PANEL, i % 2 ? odd(out[i / 2]) : even(out[i / 2])); \
+    } \
 }
-
-static void turn_f16(float *y, const void *const *x, size_t n)
-{
-    enum { PART = 64 };
-    float wide[ATTN_TURN][PART];
-    const void *row[ATTN_TURN];
-    for (size_t k = 0, m; k < n; k += m) {
-        m = n - k < PART ? n - k : PART;
-        for (size_t l = 0; l < ATTN_TURN; l++) {
-            widen_f16(wide[l], (const uint16_t *)x[l] + k, m);
-            row[l] = wide[l];
-        }
-        turn_f32(y + k * ATTN_PANEL, row, m);
-    }
-}
+TURN(turn_f16, even_f16, odd_f16) TURN(turn_bf16, even_bf16, odd_bf16)
+#undef TURN
 
 #endif

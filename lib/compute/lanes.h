@@ -5,7 +5,8 @@
  * number, and else 0; `times_pow2(x, n)` is x 2^n for a whole n down to -208, rounded once, and `pow2`
  * takes whole numbers that were rounded by adding MAGIC, which leaves them in the low bits.  `dsum`
  * adds the halves, then their halves, and so on: one order for all.  `least_of(bits, x)` keeps the
- * smallest of what is positive, as bits minus 1, a whole number. */
+ * smallest of what is positive, as bits minus 1, a whole number.  `even_bf16` and `odd_bf16` are the lower and the upper
+ * halves of sixteen words, in bf16; `even_f16` and `odd_f16` those in float16. */
 #ifndef ATTN_COMPUTE_LANES_H
 #define ATTN_COMPUTE_LANES_H
 

@@ -83,6 +83,16 @@ static inline __m256 odd_half(__m256 x)
 }
 static inline v16 even_bf16(v16 x) { return (v16){even_half(x.a), even_half(x.b)}; }
 static inline v16 odd_bf16(v16 x) { return (v16){odd_half(x.a), odd_half(x.b)}; }
+/* Of words below 2^16. */
+static inline __m256 f16_half(__m256i x)
+{
+    __m256i beside = _mm256_permute4x64_epi64(_mm256_packus_epi32(x, x), 0x08);
+    return _mm256_cvtph_ps(_mm256_castsi256_si128(beside));
+}
+static inline __m256i low_words(__m256 x) { return _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0xffff)); }
+static inline __m256i high_words(__m256 x) { return _mm256_srli_epi32(_mm256_castps_si256(x), 16); }
+static inline v16 even_f16(v16 x) { return (v16){f16_half(low_words(x.a)), f16_half(low_words(x.b))}; }
+static inline v16 odd_f16(v16 x) { return (v16){f16_half(high_words(x.a)), f16_half(high_words(x.b))}; }
 static inline __m256 nearest_half(__m256 x)
 {
     __m256i i = _mm256_castps_si256(x), last = _mm256_and_si256(_mm256_srli_epi32(i, 16), _mm256_set1_epi32(1));

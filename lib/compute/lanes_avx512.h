@@ -58,6 +58,11 @@ static inline v16 odd_bf16(v16 x)
 {
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(~0xffff)));
 }
+static inline v16 even_f16(v16 x) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_castps_si512(x))); }
+static inline v16 odd_f16(v16 x)
+{
+    return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_castps_si512(x), 16)));
+}
 static inline v16 nearest_bf16(v16 x)
 {
     __m512i i = _mm512_castps_si512(x), last = _mm512_and_si512(_mm512_srli_epi32(i, 16), _mm512_set1_epi32(1));

@@ -87,29 +87,32 @@ static inline float largest(v16 x)
     __m128 four = _mm_max_ps(_mm_max_ps(x.a, x.b), _mm_max_ps(x.c, x.d)), two = _mm_max_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
-static inline float of_bits(uint32_t u)
+/* Of words below 2^16: a float16 each. */
+static inline __m128 f16_part(__m128i x)
 {
-    float x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-static inline float f16_one(uint16_t h)
-{
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;
-    if (rest >= 0x7c00)                 /* inf and NaN keep their payload; a NaN comes out quiet, as the instruction does */
-        return of_bits(sign | 0x7f800000u | (rest & 0x3ff) << 13 | (rest > 0x7c00 ? 0x400000u : 0));
-    if (rest >= 0x400)
-        return of_bits(sign | ((rest << 13) + 0x38000000u));
-    float tiny = (float)rest * 0x1p-24f;
-    return sign ? -tiny : tiny;
+    const __m128i wider = _mm_set1_epi32((127 - 15) << 23), quiet = _mm_set1_epi32(1 << 22);
+    __m128i rest = _mm_and_si128(x, _mm_set1_epi32(0x7fff)), sign = _mm_slli_epi32(_mm_xor_si128(x, rest), 16);
+    __m128i normal = _mm_add_epi32(_mm_slli_epi32(rest, 13), wider), is_tiny = _mm_cmplt_epi32(rest, _mm_set1_epi32(0x400));
+    __m128i tiny = _mm_castps_si128(_mm_mul_ps(_mm_cvtepi32_ps(rest), _mm_set1_ps(0x1p-24f)));
+    __m128i bits = _mm_or_si128(_mm_and_si128(is_tiny, tiny), _mm_andnot_si128(is_tiny, normal));
+    /* inf and NaN keep their payload; a NaN comes out quiet, as the instruction of others does */
+    __m128i is_endless = _mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7bff)), is_nan = _mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7c00));
+    bits = _mm_or_si128(_mm_add_epi32(bits, _mm_and_si128(is_endless, wider)), _mm_and_si128(is_nan, quiet));
+    return _mm_castsi128_ps(_mm_or_si128(bits, sign));
 }
 static inline v16 from_f16(const uint16_t *p)
 {
-    float f[LANES];
-    for (int i = 0; i < LANES; i++)
-        f[i] = f16_one(p[i]);
-    return load(f);
+    const __m128i zero = _mm_setzero_si128(), x = _mm_loadu_si128((const void *)p), y = _mm_loadu_si128((const void *)(p + 8));
+    return (v16){f16_part(_mm_unpacklo_epi16(x, zero)), f16_part(_mm_unpackhi_epi16(x, zero)),
+                 f16_part(_mm_unpacklo_epi16(y, zero)), f16_part(_mm_unpackhi_epi16(y, zero))};
 }
+static inline __m128 even_f16_part(__m128 x)
+{
+    return f16_part(_mm_and_si128(_mm_castps_si128(x), _mm_set1_epi32(0xffff)));
+}
+static inline __m128 odd_f16_part(__m128 x) { return f16_part(_mm_srli_epi32(_mm_castps_si128(x), 16)); }
+static inline v16 even_f16(v16 x) { return (v16){even_f16_part(x.a), even_f16_part(x.b), even_f16_part(x.c), even_f16_part(x.d)}; }
+static inline v16 odd_f16(v16 x) { return (v16){odd_f16_part(x.a), odd_f16_part(x.b), odd_f16_part(x.c), odd_f16_part(x.d)}; }
 static inline v16 from_bf16(const uint16_t *p)
 {
     const __m128i zero = _mm_setzero_si128(), x = _mm_loadu_si128((const void *)p), y = _mm_loadu_si128((const void *)(p + 8));

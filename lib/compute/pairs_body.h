@@ -51,21 +51,23 @@ static inline struct paired pair(v32 first, v32 second)
 
 /* ---- w [out, in] ---- */
 
-/* Words of 32 steps of sixteen rows, from step k on: zeros behind the last one. */
+/* Words of 32 steps of sixteen rows, and where they are: pairs of bf16 are words where they lie. */
 struct turn { v32 made[ATTN_TURN]; const void *row[ATTN_TURN]; };
 
+/* From step k on, zeros behind the last one. */
 static inline __attribute__((always_inline))
 void make_words(struct turn *t, const void *const *w, size_t k, size_t K, size_t size, from_type *from)
 {
     for (size_t l = 0; l < ATTN_TURN; l++) {
         const char *at = (const char *)w[l] + k * size;
-        char room[BOTH * sizeof(float)];
         if (K - k < BOTH) {
-            memset(room, 0, sizeof room);
-            at = memcpy(room, at, (K - k) * size);
+            char room[BOTH * sizeof(float)] = {0};
+            memcpy(room, at, (K - k) * size);
+            t->made[l] = from(room);
+        } else if (from != from_bf16s) {
+            t->made[l] = from(at);
         }
-        t->made[l] = from(at);
-        t->row[l] = &t->made[l];
+        t->row[l] = K - k >= BOTH && from == from_bf16s ? (const void *)at : &t->made[l];
     }
 }
 

@@ -4,8 +4,7 @@
  * as it lies, as in stream_body.h and stream_turned_body.h. */
 enum {
     WORDS = ATTN_PAIRS_ROWS, STEPS = 2 * WORDS,         /* of k, after which the two chains begin anew */
-    WIDTH = ATTN_PAIRS_WIDTH,                           /* columns whose chains stay near */
-    BYTES = 16                                          /* of each row that are turned at a time */
+    WIDTH = ATTN_PAIRS_WIDTH                            /* columns whose chains stay near */
 };
 /* MXCSR as the instruction has it: to nearest, no exceptions, denormal numbers are 0 as operands and as results. */
 enum { AS_TILES = 0x1f80 | 0x8040 };
@@ -101,104 +100,60 @@ STREAM(stream_f32, 4, from_f32_rows) STREAM(stream_f16, 2, from_f16_rows) STREAM
 
 /* ---- w [out, in] ---- */
 
-/* One turn of w: a step in each vector, of float32, or two, as words. */
+/* 32 steps.  rows is a constant where it is called. */
 static inline __attribute__((always_inline))
-void turned_part(v16 (*chain)[2], const struct words *words, size_t word, const void *const *w, size_t byte, size_t size,
-                 size_t rows)
-{
-    v16 out[4];
-    turn4(out, w, byte);
-    UNROLL for (size_t r = 0; r < rows; r++)
-        UNROLL for (size_t i = 0; i < 4; i++) {
-            if (size == sizeof(float)) {
-                const float *f = i % 2 ? words->second[r] : words->first[r];
-                chain[r][i % 2] = fma16(all(f[word + i / 2]), rounded(out[i]), chain[r][i % 2]);
-            } else {
-                chain[r][0] = fma16(all(words->first[r][word + i]), even_bf16(out[i]), chain[r][0]);
-                chain[r][1] = fma16(all(words->second[r][word + i]), odd_bf16(out[i]), chain[r][1]);
-            }
-        }
-}
-
-static inline __attribute__((always_inline))
-void turned_steps(v16 *sum, const float *x, const void *const *w, size_t byte, size_t size, size_t rows, struct attn_ahead *ahead,
-                  size_t rate)
+void turned_steps(v16 *sum, const float *x, const struct turn *t, size_t rows, struct attn_ahead *ahead, size_t rate)
 {
     struct words words;
-    v16 chain[ATTN_PAIRS_LONE][2] = {{all(0), all(0)}, {all(0), all(0)}};
+    v16 first[ATTN_PAIRS_LONE], second[ATTN_PAIRS_LONE], out[4];
     take_words(&words, x, rows);
-    for (size_t at = 0; at < STEPS * size; at += BYTES) {
-        turned_part(chain, &words, at / size / 2, w, byte + at, size, rows);
+    UNROLL for (size_t r = 0; r < rows; r++)
+        first[r] = second[r] = all(0);
+    for (size_t k = 0; k < WORDS; k += 4) {
+        turn4(out, t->row, k * sizeof *x);
+        UNROLL for (size_t r = 0; r < rows; r++)
+            UNROLL for (size_t i = 0; i < 4; i++) {
+                first[r] = fma16(all(words.first[r][k + i]), even_bf16(out[i]), first[r]);
+                second[r] = fma16(all(words.second[r][k + i]), odd_bf16(out[i]), second[r]);
+            }
         ask_some(ahead, rate);
     }
     UNROLL for (size_t r = 0; r < rows; r++)
-        sum[r] = add(sum[r], add(chain[r][0], chain[r][1]));
-}
-
-/* The last steps, with zeros behind. */
-static inline void last_steps(const void **row, char (*room)[STEPS * sizeof(float)], const void *const *w, size_t from, size_t n)
-{
-    for (size_t l = 0; l < ATTN_TURN; l++) {
-        memset(room[l], 0, sizeof room[l]);
-        memcpy(room[l], (const char *)w[l] + from, n);
-        row[l] = room[l];
-    }
+        sum[r] = add(sum[r], add(first[r], second[r]));
 }
 
 static inline __attribute__((always_inline))
 void turned(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_ahead *ahead, size_t size,
-            size_t rows)
+            from_type *from, size_t rows)
 {
+    struct turn t;
     v16 sum[ATTN_PAIRS_LONE];
-    size_t k = 0, rate = ask_rate(ahead, (K / STEPS + 1) * (STEPS * size / BYTES));
+    size_t rate = ask_rate(ahead, attn_pairs_words(K) / 4);
     UNROLL for (size_t r = 0; r < rows; r++)
         sum[r] = load(y + r * ldy);
-    for (; k + STEPS <= K; k += STEPS, x += ATTN_PAIRS_TILE) {
-        turned_steps(sum, x, w, k * size, size, rows, ahead, rate);
-    }
-    if (k < K) {
-        char room[ATTN_TURN][STEPS * sizeof(float)];
-        const void *row[ATTN_TURN] = {0};
-        last_steps(row, room, w, k * size, (K - k) * size);
-        turned_steps(sum, x, row, 0, size, rows, ahead, rate);
+    for (size_t k = 0; k < K; k += STEPS, x += ATTN_PAIRS_TILE) {
+        make_words(&t, w, k, K, size, from);
+        turned_steps(sum, x, &t, rows, ahead, rate);
     }
     UNROLL for (size_t r = 0; r < rows; r++)
         store(y + r * ldy, sum[r]);
 }
 
-#define TURNED(name, size) \
+#define TURNED(name, size, from) \
 static void name(float *y, size_t ldy, const float *x, const void *const *w, size_t n, size_t K, struct attn_ahead *ahead) \
 { \
     if (n == 1) \
-        turned(y, ldy, x, w, K, ahead, size, 1); \
+        turned(y, ldy, x, w, K, ahead, size, from, 1); \
     else \
-        turned(y, ldy, x, w, K, ahead, size, ATTN_PAIRS_LONE); \
+        turned(y, ldy, x, w, K, ahead, size, from, ATTN_PAIRS_LONE); \
 }
-TURNED(turned_f32, 4) TURNED(turned_bf16, 2)
+TURNED(turned_f32, 4, from_f32s) TURNED(turned_f16, 2, from_f16s) TURNED(turned_bf16, 2, from_bf16s)
 #undef TURNED
-
-/* Made float32 first. */
-static void turned_f16(float *y, size_t ldy, const float *x, const void *const *w, size_t n, size_t K, struct attn_ahead *ahead)
-{
-    _Alignas(64) float wide[ATTN_TURN][STEPS];
-    const void *row[ATTN_TURN];
-    struct attn_ahead none = {0};
-    size_t rate = ask_rate(ahead, K / STEPS + 1);
-    for (size_t k = 0, m; k < K; k += m, x += ATTN_PAIRS_TILE) {
-        m = K - k < STEPS ? K - k : STEPS;
-        for (size_t l = 0; l < ATTN_TURN; l++) {
-            attn_vec_widen(wide[l], w[l], ATTN_F16, k, m);
-            row[l] = wide[l];
-        }
-        ask_some(ahead, rate);
-        turned_f32(y, ldy, x, row, n, m, &none);
-    }
-}
 
 /* ---- of whatever type w is ---- */
 
 void attn_pairs_stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
-                       size_t ldw, size_t n, size_t K, size_t cols)
+                             size_t ldw, size_t n, size_t K, size_t cols)
 {
     static void (*const by_type[])(float *, size_t, const float *, const char *, size_t, size_t, size_t, size_t) = {
         [ATTN_F32] = stream_f32, [ATTN_F16] = stream_f16, [ATTN_BF16] = stream_bf16};
@@ -213,7 +168,7 @@ void attn_pairs_stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, c
 }
 
 void attn_pairs_stream_turned_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
-                              size_t n, size_t K, struct attn_ahead *ahead)
+                                    size_t n, size_t K, struct attn_ahead *ahead)
 {
     static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t, struct attn_ahead *) = {
         [ATTN_F32] = turned_f32, [ATTN_F16] = turned_f16, [ATTN_BF16] = turned_bf16};

@@ -9,6 +9,7 @@ enum { WORDS = 4, WORD = 4, AT_ONCE = WORDS * WORD };   /* so many bytes of each
 
 /* Step k of the turned words: a word each, or two in each. */
 static inline v16 step_f32(const v16 *w, size_t k) { return w[k]; }
+static inline v16 step_f16(const v16 *w, size_t k) { return k % 2 ? odd_f16(w[k / 2]) : even_f16(w[k / 2]); }
 static inline v16 step_bf16(const v16 *w, size_t k) { return k % 2 ? odd_bf16(w[k / 2]) : even_bf16(w[k / 2]); }
 
 /* The first steps of one turn; rows, sets (of 16 outputs) and steps are constants where it is called, but for the last ones. */
@@ -19,11 +20,15 @@ void name##_turn(v16 (*sum)[sets], const float *x, size_t ldx, const void *const
     v16 words[sets][WORDS]; \
     UNROLL for (size_t s = 0; s < sets; s++) \
         turn4(words[s], w + s * ATTN_TURN, byte); \
-    UNROLL for (size_t i = 0; i < AT_ONCE / size; i++) \
+    UNROLL for (size_t i = 0; i < AT_ONCE / size; i++) { \
+        v16 row[sets]; \
+        UNROLL for (size_t s = 0; s < sets; s++) \
+            row[s] = step(words[s], i); \
         if (i < steps) \
             UNROLL for (size_t r = 0; r < rows; r++) \
                 UNROLL for (size_t s = 0; s < sets; s++) \
-                    sum[r][s] = fma16(all(x[r * ldx + i]), step(words[s], i), sum[r][s]); \
+                    sum[r][s] = fma16(all(x[r * ldx + i]), row[s], sum[r][s]); \
+    } \
 } \
 static inline __attribute__((always_inline)) \
 void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, size_t K, \
@@ -62,28 +67,9 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
     default: name##_rows(y, ldy, x, ldx, w, ATTN_STREAM, K, ahead); break; \
     } \
 }
-/* Two steps are in a word of bf16, and one chain waits for itself: two of them. */
-STREAM_TURNED(stream_turned_f32, 4, 1, step_f32) STREAM_TURNED(stream_turned_bf16, 2, ATTN_SIDE / ATTN_TURN, step_bf16)
+/* Two steps are in a word of 16-bit numbers, and one chain waits for itself: two of them. */
+STREAM_TURNED(stream_turned_f32, 4, 1, step_f32) STREAM_TURNED(stream_turned_f16, 2, ATTN_SIDE / ATTN_TURN, step_f16)
+STREAM_TURNED(stream_turned_bf16, 2, ATTN_SIDE / ATTN_TURN, step_bf16)
 #undef STREAM_TURNED
-
-/* Made float32 first. */
-static void stream_turned_f16(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K,
-                              struct attn_ahead *ahead)
-{
-    enum { PART = 64 };
-    float wide[ATTN_TURN][PART];
-    const void *row[ATTN_TURN];
-    struct attn_ahead none = {0};
-    size_t rate = ask_rate(ahead, K / PART + 1);
-    for (size_t k = 0, m; k < K; k += m) {
-        m = K - k < PART ? K - k : PART;
-        for (size_t l = 0; l < ATTN_TURN; l++) {
-            widen_f16(wide[l], (const uint16_t *)w[l] + k, m);
-            row[l] = wide[l];
-        }
-        ask_some(ahead, rate);
-        stream_turned_f32(y, ldy, x + k, ldx, row, n, m, &none);
-    }
-}
 
 #endif

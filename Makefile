@@ -231,7 +231,7 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	$(call only,lib/variants/*.[ch],attn|model|cost|(base|compute|picture|sinks|variants)/\w+)
 	$(call only,lib/batch/*.[ch],attn|model|cost|kind|(base|trace|io|compute|sinks|batch)/\w+)
 	$(call only,cmd/attn-cli/*.[ch],attn|$(porch))
-	@! grep -rn 'libxsmm\.h' lib cmd --include=*.[ch] | grep -v '^lib/compute/gemm\.c:'
+	@! grep -rn 'libxsmm\.h' lib cmd --include=*.[ch] | grep -v '^lib/compute/kernel\.c:'
 	@! grep -rniE 'include.*cjson' lib cmd --include=*.[ch] | grep -v '^lib/io/'
 	@! grep -rnE 'stdio\.h|printf *\(' lib/compute --include=*.[ch]
 	@! grep -rnE '\b(exit|abort|puts|printf|perror) *\(|[^/]\bstd(out|err)\b' lib --include=*.[ch] | grep -vE ':[0-9]+:(/| )\*'

@@ -7,6 +7,7 @@
 #include "compute/block.h"
 #include "compute/ends.h"
 #include "compute/gemm.h"
+#include "compute/kernel.h"
 #include "compute/rows.h"
 #include "compute/vec.h"
 #include "cost.h"
@@ -166,7 +167,7 @@ static int make_room(struct attn_run *r, struct attn_err *err)
         return rc;
     attn_arena_large_pages(&r->arena);
     lay_out(&r->arena, r);
-    attn_gemm_prepare(work(r));
+    attn_kernel_prepare(work(r));
     return ATTN_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "compute/cut.h"
 #include "compute/gemm.h"
+#include "compute/kernel.h"
 #include "compute/pairs.h"
 #include "compute/vec.h"
 
@@ -155,12 +156,12 @@ static void compare(struct attn_team *t, const float *want, const float *x, size
 static void compare_all(struct attn_team *team[3], const float *want, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
                         float *rounded)
 {
-    bool jit = attn_gemm_choose(ATTN_KERNEL_LIBXSMM);
+    bool jit = attn_kernel_choose(ATTN_KERNEL_LIBXSMM);
     for (int i = 0; i < 3 && jit; i++)
         compare(team[i], want, x, ldx, n, w, rounded);
-    ck_assert(attn_gemm_choose(ATTN_KERNEL_AUTO));      /* both, where there are many rows */
+    ck_assert(attn_kernel_choose(ATTN_KERNEL_AUTO));      /* both, where there are many rows */
     compare(team[1], want, x, ldx, n, w, rounded);
-    ck_assert(attn_gemm_choose(ATTN_KERNEL_OWN));
+    ck_assert(attn_kernel_choose(ATTN_KERNEL_OWN));
     for (int i = 0; i < 3; i++)
         compare(team[i], want, x, ldx, n, w, rounded);
 }
@@ -228,7 +229,7 @@ START_TEST(rows_do_not_know_each_other)
     fill(x, ATTN_F32, N * IN);
     fill(data, ATTN_F32, IN * OUT);
     const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = OUT};
-    attn_gemm_choose(ATTN_KERNEL_LIBXSMM);
+    attn_kernel_choose(ATTN_KERNEL_LIBXSMM);
     attn_gemm(NULL, all, OUT, x, IN, N, &w, ATTN_STORE, NULL);
     for (size_t i = 0; i < N; i++) {
         attn_gemm(NULL, one, OUT, x + i * IN, IN, 1, &w, ATTN_STORE, NULL);
@@ -417,9 +418,9 @@ END_TEST
 
 START_TEST(small_work_does_not_start_libxsmm)
 {
-    attn_gemm_prepare(1e3);
-    ck_assert(attn_gemm_choose(ATTN_KERNEL_AUTO));
-    attn_gemm_prepare(1e12);            /* and large work may */
+    attn_kernel_prepare(1e3);
+    ck_assert(attn_kernel_choose(ATTN_KERNEL_AUTO));
+    attn_kernel_prepare(1e12);            /* and large work may */
 }
 END_TEST
 

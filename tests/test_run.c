@@ -6,7 +6,7 @@
 #include "made.h"
 #include "scratch.h"
 
-#include "compute/gemm.h"
+#include "compute/kernel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,9 +87,9 @@ END_TEST
 START_TEST(kernels_do_not_change_a_bit)
 {
     setup_model(_i);
-    ck_assert(attn_gemm_choose(ATTN_KERNEL_OWN));
+    ck_assert(attn_kernel_choose(ATTN_KERNEL_OWN));
     run_all(&a, T, 2);
-    if (attn_gemm_choose(ATTN_KERNEL_LIBXSMM)) {
+    if (attn_kernel_choose(ATTN_KERNEL_LIBXSMM)) {
         run_all(&b, T, 2);
         keep_expect_same(&a, &b);
     }

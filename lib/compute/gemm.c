@@ -3,17 +3,13 @@
 #include "base/size.h"
 #include "compute/chunk.h"
 #include "compute/cut.h"
+#include "compute/kernel.h"
 #include "compute/pairs.h"
 #include "compute/slab.h"
 #include "compute/stream.h"
 #include "compute/vec.h"
 
-#include <libxsmm.h>
-#include <limits.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
     PANEL = ATTN_PANEL,
@@ -23,88 +19,10 @@ enum {
     SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the second-level cache */
     LINE = 64,
     PAIRED = 256,                       /* steps of a panel in pairs that stay in the first-level cache: 32 KB */
-    CALL = 48,                          /* rows of x for one call of libxsmm */
     AS_FETCHED = 16                     /* rows multiplied in the time that weights come from memory */
 };
 _Static_assert(ATTN_STREAM * (PANELS * PANEL + APART) <= SUMS, "the widest item's sums fit");
 _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
-static const double WORTH_LIBXSMM = 2e10;   /* operations beside which the milliseconds libxsmm takes to start are few */
-
-/* ---- which kernel ---- */
-
-static _Atomic(int) forced = ATTN_KERNEL_AUTO;
-static atomic_bool started;             /* libxsmm runs, and its kernels keep the chain */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-/* libxsmm crashes when its buffers cannot be mapped, so see first whether they can. */
-static bool room_for_libxsmm(void)
-{
-    size_t need = (size_t)16 << 20;
-    void *p = mmap(NULL, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-        return false;
-    munmap(p, need);
-    return true;
-}
-
-static void start_libxsmm(void)
-{
-    if (!attn_vec_fused() || !room_for_libxsmm())
-        return;
-    libxsmm_init();
-    atomic_store(&started, libxsmm_get_target_archid() >= LIBXSMM_X86_AVX2);
-}
-
-void attn_gemm_prepare(double flops)
-{
-    if (flops >= WORTH_LIBXSMM)
-        pthread_once(&once, start_libxsmm);
-}
-
-bool attn_gemm_choose(enum attn_gemm_kernel k)
-{
-    if (k == ATTN_KERNEL_LIBXSMM)
-        pthread_once(&once, start_libxsmm);
-    if (k == ATTN_KERNEL_LIBXSMM && !atomic_load(&started))
-        return false;
-    atomic_store(&forced, (int)k);
-    return true;
-}
-
-/* libxsmm is column-major: our row-major y = x w is its y' = w' x', with m = 64 columns of w. */
-static libxsmm_smmfunction kernel(size_t n, size_t K, size_t ldw, size_t ldx, size_t ldy, bool more)
-{
-    if (!atomic_load_explicit(&started, memory_order_relaxed) || ldw > INT_MAX || ldx > INT_MAX || ldy > INT_MAX)
-        return NULL;
-    libxsmm_blasint lw = (libxsmm_blasint)ldw, lx = (libxsmm_blasint)ldx, ly = (libxsmm_blasint)ldy;
-    float one = 1, beta = more ? 1 : 0;
-    return libxsmm_smmdispatch(PANEL, (libxsmm_blasint)n, (libxsmm_blasint)K, &lw, &lx, &ly, &one, &beta, NULL, NULL);
-}
-
-/* Rows of one call of libxsmm, and of all its calls.  It fetches nothing ahead, which the rows it leaves do for it. */
-struct share { size_t call, rows; };
-
-static struct share share_of_libxsmm(size_t n)
-{
-    int force = atomic_load_explicit(&forced, memory_order_relaxed);
-    if (force == ATTN_KERNEL_LIBXSMM)
-        return (struct share){n, n};
-    bool some = force == ATTN_KERNEL_AUTO && n >= 2 * (size_t)CALL;
-    return (struct share){CALL, some ? (n - CALL) / CALL * CALL : 0};
-}
-
-/* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` comes nearer */
-static void multiply(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                     size_t n, size_t K, bool more, struct attn_ahead *ahead)
-{
-    struct share s = share_of_libxsmm(n);
-    libxsmm_smmfunction f = s.rows ? kernel(s.call, K, ldw, ldx, ldy, more) : NULL;
-    size_t i = 0;
-    for (; f && i < s.rows; i += s.call)
-        f(w, x + i * ldx, y + i * ldy);
-    if (i < n)
-        attn_vec_panel(y + i * ldy, ldy, x + i * ldx, ldx, w, ldw, n - i, K, more, ahead);
-}
 
 /* ---- a product ---- */
 
@@ -153,7 +71,7 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
                                 ahead);
     else
         at = attn_slab_floats(copy, w, s, n, p->bf16);
-    multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
+    attn_kernel_multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
 }
 
 /* The same in pairs, of a row or two. */
@@ -298,7 +216,7 @@ static const struct manner *manner_for(size_t n, const struct attn_product *each
 {
     if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
         return manner_in_pairs(n);
-    if (n <= few.sizes.rows && share_of_libxsmm(n).rows == 0 && all_as_stored(each, outs, bf16))
+    if (n <= few.sizes.rows && !attn_kernel_shares(n) && all_as_stored(each, outs, bf16))
         return &few;
     if (n > some.sizes.rows)
         return &many;

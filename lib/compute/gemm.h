@@ -9,9 +9,8 @@
  * first rows of x, which read it where it lies.  While the slabs of some panels side by side are multiplied
  * the next steps of all of them are fetched, in stretches as long as they lie together, and what comes next
  * of x and y.  For very few rows of x whole rows of W are read instead, in the order they lie (stream.h): few
- * rows run at the speed of memory, many at that of arithmetic.  In large passes libxsmm's kernels, which keep
- * the chain when they are asked for exactly 64 columns, take many of the rows; the rest fetches for all.
- * What threads take is in cut.h.
+ * rows run at the speed of memory, many at that of arithmetic.  The inner loop is in kernel.h, what threads take in
+ * cut.h.
  *
  * In bf16, x and w are rounded to it, to nearest even; a weight that is stored so loses nothing.
  * Then the chain goes over the rounded numbers, in float32 as before, or pairs.h multiplies them where
@@ -41,14 +40,5 @@ enum { ATTN_GEMM_EACH = 3 };
 struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_tail tail, float *rounded);
-
-/* Starting libxsmm costs 1 to 5 ms and 16 MB of address space.  Call once before the products of a
- * run with the operations they take: it is started when that pays.  Without it our own loop
- * serves, with the same bits. */
-void attn_gemm_prepare(double flops);
-
-enum attn_gemm_kernel { ATTN_KERNEL_AUTO, ATTN_KERNEL_OWN, ATTN_KERNEL_LIBXSMM };
-/* For tests and benches.  False: libxsmm has no kernels here. */
-bool attn_gemm_choose(enum attn_gemm_kernel k);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/cpu.h"
 #include "base/err.h"
 #include "base/size.h"
-#include "compute/gemm.h"
+#include "compute/kernel.h"
 #include "train/wild.h"
 #include "train/work.h"
 
@@ -114,7 +114,7 @@ int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct at
         attn_grad_free(g);
         return rc;
     }
-    attn_gemm_prepare(groups * 6.0 * (double)g->work[0].R * (double)p->count);
+    attn_kernel_prepare(groups * 6.0 * (double)g->work[0].R * (double)p->count);
     *out = g;
     return ATTN_OK;
 }

@@ -8,10 +8,13 @@ trap 'exit 130' INT TERM
 
 "$cli" init -q -o "$dir/gpt2" --family gpt2
 "$cli" init -q -o "$dir/gpt2-bf16" --family gpt2 --dtype BF16
+"$cli" init -q -o "$dir/gpt2-f16" --family gpt2 --dtype F16
 echo "== 124M numbers, stored as F32"
 "$cli" bench -q -m "$dir/gpt2"
 echo "== stored as BF16"
-"$cli" bench -q -m "$dir/gpt2-bf16" --stage 'decode.bf16.*'
+"$cli" bench -q -m "$dir/gpt2-bf16" --stage 'decode.bf16.*,prefill.bf16.*'
+echo "== stored as F16"
+"$cli" bench -q -m "$dir/gpt2-f16" --stage 'decode.f16.*'
 echo "== the model built in"
 "$cli" bench -q --stage tokenize,startup,startup.sentence
 echo "== others, with random weights of the same shape, every pattern kept"

@@ -28,11 +28,10 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
 
 struct work;
 
-/* A way of summing up: how items are cut, what does all of one, what does a slab of it, and whether x lies in pairs. */
+/* A way of summing up: how items are cut, what does one of them, and whether x lies in pairs. */
 struct manner {
     struct attn_cut_sizes sizes;
-    void (*all)(const struct work *o);
-    void (*slab)(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead);
+    void (*sum_up)(const struct work *o);
     bool in_pairs;
 };
 
@@ -74,20 +73,6 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     attn_kernel_multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
 }
 
-/* The same in pairs, of a row or two. */
-static void add_lone_pairs(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
-{
-    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
-    size_t n = o->it.i1 - o->it.i0;
-    float *y = sums_of(o, s);
-    const float *x = attn_pairs_at(o->p->x, o->p->ldx, 0, s->k / 2);
-    struct attn_floats w = attn_slab_floats(copy, o->it.to->w, s, n, false);
-    (void)ahead;
-    for (size_t i = 0; i < n && s->k == 0; i++)
-        memset(y + i * o->ld, 0, PANEL * sizeof *y);
-    attn_pairs_stream(y, o->ld, x, o->p->ldx, w.at, ATTN_F32, 0, w.ld, n, s->K, PANEL);
-}
-
 /* Part `part` of so many of what is needed for steps k.. and the item's rows: of x or, at the end, of y. */
 static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
@@ -98,8 +83,6 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part,
     size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
     if (steps == 0)
         return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, end - row, attn_item_columns(it) * size, to->ldy * size);
-    if (p->how->in_pairs)               /* a row or two are near */
-        return (struct attn_ahead){0};
     return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
 }
 
@@ -129,20 +112,8 @@ static void sum_up(const struct work *o)
             struct attn_slab s = attn_slab_of(o->it.to->w, o->it.j0 + j, k, depth);
             struct attn_ahead rows = rows_ahead(o, k + s.K, j, panels), ahead = weights_ahead(o, k + s.K, j, panels);
             ahead.then = &rows;
-            o->p->how->slab(o, &s, &ahead);
+            add_floats(o, &s, &ahead);
         }
-}
-
-/* The same of few rows, but for columns that fill no panel. */
-static void stream(const struct work *o)
-{
-    struct work rest = *o;
-    const struct product *p = o->p;
-    size_t panels = attn_stream_sum(o->sum, o->ld, p->x, p->ldx, p->cut.n, o->it.to->w, o->it.j0, o->it.j1, p->how->in_pairs);
-    rest.it.j0 += panels;
-    rest.sum += panels * PANEL;
-    if (rest.it.j0 < rest.it.j1)
-        sum_up(&rest);
 }
 
 /* Those of a chunk's panels go on, with its words. */
@@ -176,23 +147,34 @@ static void sum_up_pairs(const struct work *o)
     }
 }
 
+/* Few rows, or one or two in pairs; columns that fill no panel as if they were many. */
+static void stream(const struct work *o)
+{
+    struct work rest = *o;
+    const struct product *p = o->p;
+    size_t panels = attn_stream_sum(o->sum, o->ld, p->x, p->ldx, p->cut.n, o->it.to->w, o->it.j0, o->it.j1, p->how->in_pairs);
+    rest.it.j0 += panels;
+    rest.sum += panels * PANEL;
+    if (rest.it.j0 < rest.it.j1)
+        (p->how->in_pairs ? sum_up_pairs : sum_up)(&rest);
+}
+
 /* Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are shallower so that
  * those of a strip stay near.  Where rows of a weight are outputs it likes one panel after the other.  Pairs are multiplied
  * faster than they are made, and than sums are read and written: they serve more rows, and are deeper.  What is streamed is
  * read in stretches as long as there can be. */
 static const struct manner
-    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, add_floats, false},
-    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, add_floats, false},
-    some_turned = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, add_floats, false},
-    few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, add_floats, false},
+    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, false},
+    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false},
+    some_turned = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false},
+    few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, false},
     many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
-                     sum_up_pairs, NULL, true},
+                     sum_up_pairs, true},
     some_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
-                     sum_up_pairs, NULL, true},
+                     sum_up_pairs, true},
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = PAIRED / 2, .items = 1, .fine = 1},
-                    sum_up_pairs, NULL, true},
-    lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = ATTN_SLAB, .items = 1, .fine = 1},
-                     stream, add_lone_pairs, true};
+                    sum_up_pairs, true},
+    lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1}, stream, true};
 
 static const struct manner *manner_in_pairs(size_t n)
 {
@@ -269,7 +251,7 @@ static void one_item(void *ctx, size_t item, int worker)
     struct work o = {p, attn_cut_item(&p->cut, item), sum, p->cut.most->strip * PANEL + APART};
     if (o.it.j0 == o.it.j1)
         return;
-    p->how->all(&o);
+    p->how->sum_up(&o);
     hand_out(&o);
 }
 

@@ -14,7 +14,8 @@ void attn_pairs_row(float *y, size_t step, const float *x, size_t n)
 /* Eight rows become four of words: of panels side by side, `panel` words each.  size and from are constants where it is
  * called. */
 static inline __attribute__((always_inline))
-void eight_rows(float *words, size_t panel, const struct rows *w, size_t cols, struct rows_to_come *next, size_t size, from_type *from)
+void eight_rows(float *words, size_t panel, const struct rows *w, size_t cols, struct rows_to_come *next, size_t size,
+                from_type *from)
 {
     for (size_t c = 0; c < cols; c += BOTH) {
         float *to = words + c / ATTN_PANEL * panel + c % ATTN_PANEL;

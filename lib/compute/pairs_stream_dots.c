@@ -39,7 +39,8 @@ void eight_steps(float *y, size_t ldy, const float *x, size_t ldx, const struct 
 /* Up to the last word of x: those that are zeros on both sides take -0 to 0. */
 #define STREAM(name, size, from) \
 static inline __attribute__((always_inline)) \
-void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const char *w, size_t bytes, size_t K, size_t cols, size_t rows) \
+void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const char *w, size_t bytes, size_t K, size_t cols, \
+                 size_t rows) \
 { \
     struct rows_to_come next = rows_to_come(w, bytes, cols * size); \
     for (size_t k = 0; k < 2 * attn_pairs_words(K); k += DEEP) { \

@@ -13,13 +13,15 @@ enum { AS_TILES = 0x1f80 | 0x8040 };
 struct words { float first[ATTN_PAIRS_LONE][WORDS], second[ATTN_PAIRS_LONE][WORDS]; };
 struct chains { float first[ATTN_PAIRS_LONE][WIDTH], second[ATTN_PAIRS_LONE][WIDTH]; };
 
-static inline void take_words(struct words *to, const float *x, size_t rows)
+static inline struct words words_of(const float *x, size_t rows)
 {
+    struct words to = {0};
     for (size_t r = 0; r < rows; r++) {
         v16 words = load(x + r * WORDS);
-        store(to->first[r], even_bf16(words));
-        store(to->second[r], odd_bf16(words));
+        store(to.first[r], even_bf16(words));
+        store(to.second[r], odd_bf16(words));
     }
+    return to;
 }
 
 static inline v16 rounded(v16 x)
@@ -74,11 +76,10 @@ void stream(float *y, size_t ldy, const float *x, const char *w, size_t bytes, s
             v16 (*from)(const void *), size_t rows)
 {
     struct chains chains;
-    struct words words;
     struct rows_to_come next = rows_to_come(w, bytes, cols * size);
     for (size_t k = 0; k < K; k += STEPS, x += ATTN_PAIRS_TILE) {
         size_t parts = K - k < STEPS ? (K - k) / DEEP + 1 : STEPS / DEEP;
-        take_words(&words, x, rows);
+        struct words words = words_of(x, rows);
         for (size_t i = 0; i < parts; i++) {
             struct rows eight = rows_at(w, bytes, k + i * DEEP, K);
             struct part part = {i * DEEP / 2, i == 0, i + 1 == parts};
@@ -104,9 +105,8 @@ STREAM(stream_f32, 4, from_f32_rows) STREAM(stream_f16, 2, from_f16_rows) STREAM
 static inline __attribute__((always_inline))
 void turned_steps(v16 *sum, const float *x, const struct turn *t, size_t rows, struct attn_ahead *ahead, size_t rate)
 {
-    struct words words;
+    struct words words = words_of(x, rows);
     v16 first[ATTN_PAIRS_LONE], second[ATTN_PAIRS_LONE], out[4];
-    take_words(&words, x, rows);
     UNROLL for (size_t r = 0; r < rows; r++)
         first[r] = second[r] = all(0);
     for (size_t k = 0; k < WORDS; k += 4) {

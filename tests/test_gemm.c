@@ -400,10 +400,21 @@ END_TEST
 
 START_TEST(an_empty_sum_is_zero)
 {
-    float x = 1, y[3] = {7, 7, 7};
-    const struct attn_mat w = {.data = &x, .in = 0, .out = 3, .ld = 3};
-    attn_gemm(NULL, y, 3, &x, 1, 1, &w, ATTN_STORE, NULL);
-    ck_assert(y[0] == 0 && y[1] == 0 && y[2] == 0);
+    enum { N = 60, OUT = 3 };
+    static const size_t rows[] = {1, 2, 5, 20, N};
+    const bool by_output = _i % 2;
+    const enum attn_bf16 kind = (enum attn_bf16)(_i / 2);
+    float x = 1, y[N * OUT], rounded[(N + ATTN_GEMM_MORE) * ATTN_GEMM_MORE];
+    const struct attn_mat w = {.data = &x, .in = 0, .out = OUT, .ld = by_output ? 0 : OUT, .by_output = by_output};
+    bool can = attn_pairs_choose(kind);
+    for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++) {
+        size_t n = rows[r / 2];
+        for (size_t i = 0; i < N * OUT; i++)
+            y[i] = 7;
+        attn_gemm(NULL, y, OUT, &x, 0, n, &w, ATTN_STORE, r % 2 && can ? rounded : NULL);
+        for (size_t i = 0; i < N * OUT; i++)
+            ck_assert(y[i] == (i < n * OUT ? 0 : 7));
+    }
 }
 END_TEST
 
@@ -436,7 +447,7 @@ Suite *suite_gemm(void)
     tcase_add_loop_test(c, awkward_shapes, 0, 20);
     tcase_add_test(c, rows_do_not_know_each_other);
     tcase_add_test(c, tails);
-    tcase_add_test(c, an_empty_sum_is_zero);
+    tcase_add_loop_test(c, an_empty_sum_is_zero, 2 * ATTN_BF16_FLOATS, 2 * ATTN_BF16_TILES + 2);
     tcase_add_test(c, nothing_to_do);
     tcase_add_test(c, small_work_does_not_start_libxsmm);
     suite_add_tcase(s, c);

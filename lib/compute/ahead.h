@@ -31,14 +31,14 @@ static inline void ask(struct attn_ahead *a, size_t n)
     }
 }
 
-/* How many in each of so many parts of the work, in 65536ths. */
+/* How many in each of so many parts of the work, in 65536ths; none where there is no work. */
 enum { ONE = 65536 };
 static inline size_t ask_rate(const struct attn_ahead *a, size_t parts)
 {
     size_t all = 0;
     for (const struct attn_ahead *p = a; p; p = p->then)
         all += (p->rows + ATTN_ABREAST - 1) / ATTN_ABREAST * ((p->bytes + LINE_BYTES - 1) / LINE_BYTES);
-    return (all * ONE + parts - 1) / parts;
+    return parts ? (all * ONE + parts - 1) / parts : 0;
 }
 
 /* One part is done. */

@@ -55,7 +55,8 @@ END_TEST
 static float of_half(unsigned h)
 {
     int exponent = h >> 10 & 31, digits = h & 0x3ff;
-    float f = exponent == 31 ? (digits ? NAN : INFINITY) : ldexpf((float)(digits + (exponent ? 1024 : 0)), (exponent ? exponent : 1) - 25);
+    float finite = ldexpf((float)(digits + (exponent ? 1024 : 0)), (exponent ? exponent : 1) - 25);
+    float f = exponent < 31 ? finite : digits ? NAN : INFINITY;
     return h & 0x8000 ? -f : f;
 }
 

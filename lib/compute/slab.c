@@ -1,10 +1,8 @@
 #include "compute/slab.h"
 
-#include "compute/pairs.h"
-
 #include <string.h>
 
-enum { PANEL = ATTN_PANEL, LINE = 64 };
+enum { PANEL = ATTN_PANEL };
 
 struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth)
 {

@@ -7,7 +7,7 @@
 
 #include "compute/mat.h"
 
-/* sum[n, ld] = x w, n at most ATTN_STREAM, for columns of panels j0..j1; or of x in pairs for tiles (pairs.h), n at
+/* sum[n, ld] = x w, n at most ATTN_STREAM, for columns of panels j0..j1; or of x in pairs (pairs.h), n at
  * most ATTN_PAIRS_LONE, and at most ATTN_PAIRS_WIDTH columns.  Returns how many panels those are that it summed: of a weight
  * whose rows are its inputs, columns that fill none are left. */
 size_t attn_stream_sum(float *sum, size_t ld, const float *x, size_t ldx, size_t n, const struct attn_mat *w, size_t j0, size_t j1,

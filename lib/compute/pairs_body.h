@@ -6,11 +6,11 @@
 
 #include "compute/pairs.h"
 
-#include <string.h>
-
 #include "compute/lanes.h"
 #include "compute/ahead.h"
 #include "compute/turn4.h"
+
+#include <string.h>
 
 enum { BOTH = 2 * LANES, DEEP = ATTN_ABREAST };
 
@@ -19,10 +19,10 @@ typedef __m512i v32;                    /* numbers in bf16 */
 static inline v32 two(v16 first, v16 second) { return (v32)_mm512_cvtne2ps_pbh(second, first); }
 
 /* 32 numbers of w, as they are stored. */
-typedef v32 from_type(const void *w);
-static inline v32 from_f32s(const void *w) { return two(load(w), load((const float *)w + LANES)); }
-static inline v32 from_f16s(const void *w) { return two(from_f16(w), from_f16((const uint16_t *)w + LANES)); }
-static inline v32 from_bf16s(const void *w) { return _mm512_loadu_si512(w); }
+typedef v32 v32_from(const void *w);
+static inline v32 v32_from_f32(const void *w) { return two(load(w), load((const float *)w + LANES)); }
+static inline v32 v32_from_f16(const void *w) { return two(from_f16(w), from_f16((const uint16_t *)w + LANES)); }
+static inline v32 v32_from_bf16(const void *w) { return _mm512_loadu_si512(w); }
 
 /* ---- w [in, out] ---- */
 
@@ -56,18 +56,18 @@ struct turn { v32 made[ATTN_TURN]; const void *row[ATTN_TURN]; };
 
 /* From step k on, zeros behind the last one. */
 static inline __attribute__((always_inline))
-void make_words(struct turn *t, const void *const *w, size_t k, size_t K, size_t size, from_type *from)
+void make_words(struct turn *t, const void *const *w, size_t k, size_t K, size_t size, v32_from *from)
 {
     for (size_t l = 0; l < ATTN_TURN; l++) {
         const char *at = (const char *)w[l] + k * size;
         if (K - k < BOTH) {
-            char room[BOTH * sizeof(float)] = {0};
+            _Alignas(LINE_BYTES) char room[BOTH * sizeof(float)] = {0};
             memcpy(room, at, (K - k) * size);
             t->made[l] = from(room);
-        } else if (from != from_bf16s) {
+        } else if (from != v32_from_bf16) {
             t->made[l] = from(at);
         }
-        t->row[l] = K - k >= BOTH && from == from_bf16s ? (const void *)at : &t->made[l];
+        t->row[l] = K - k >= BOTH && from == v32_from_bf16 ? (const void *)at : &t->made[l];
     }
 }
 

@@ -15,7 +15,7 @@ void attn_pairs_row(float *y, size_t step, const float *x, size_t n)
  * called. */
 static inline __attribute__((always_inline))
 void eight_rows(float *words, size_t panel, const struct rows *w, size_t cols, struct rows_to_come *next, size_t size,
-                from_type *from)
+                v32_from *from)
 {
     for (size_t c = 0; c < cols; c += BOTH) {
         float *to = words + c / ATTN_PANEL * panel + c % ATTN_PANEL;
@@ -39,7 +39,7 @@ static void name(float *words, const char *w, size_t bytes, size_t K, size_t col
         eight_rows(words + k / 2 * ATTN_PANEL, panel, &eight, cols, &next, size, from); \
     } \
 }
-ROWS(rows_f32, 4, from_f32s) ROWS(rows_f16, 2, from_f16s) ROWS(rows_bf16, 2, from_bf16s)
+ROWS(rows_f32, 4, v32_from_f32) ROWS(rows_f16, 2, v32_from_f16) ROWS(rows_bf16, 2, v32_from_bf16)
 #undef ROWS
 
 void attn_pairs_rows(float *words, const void *w, enum attn_dtype type, size_t first, size_t ldw, size_t K, size_t cols)
@@ -66,7 +66,7 @@ static void name(float *words, const void *const *w, size_t K, struct attn_ahead
         ask_some(ahead, rate); \
     } \
 }
-TURNED(turned_f32, 4, from_f32s) TURNED(turned_f16, 2, from_f16s) TURNED(turned_bf16, 2, from_bf16s)
+TURNED(turned_f32, 4, v32_from_f32) TURNED(turned_f16, 2, v32_from_f16) TURNED(turned_bf16, 2, v32_from_bf16)
 #undef TURNED
 
 void attn_pairs_turn(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_ahead *ahead)

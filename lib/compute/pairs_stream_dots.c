@@ -11,7 +11,7 @@ static inline v16 dots16(v16 x, v32 w, v16 sum)
 /* size, from and rows are constants where it is called. */
 static inline __attribute__((always_inline))
 void eight_steps(float *y, size_t ldy, const float *x, size_t ldx, const struct rows *w, struct rows_to_come *next, size_t cols,
-                 size_t size, from_type *from, size_t rows)
+                 size_t size, v32_from *from, size_t rows)
 {
     v16 f[ATTN_PAIRS_LONE][DEEP / 2];
     UNROLL for (size_t r = 0; r < rows; r++)
@@ -55,7 +55,7 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const char *w
     else \
         name##_rows(y, ldy, x, ldx, w, bytes, K, cols, ATTN_PAIRS_LONE); \
 }
-STREAM(stream_f32, 4, from_f32s) STREAM(stream_f16, 2, from_f16s) STREAM(stream_bf16, 2, from_bf16s)
+STREAM(stream_f32, 4, v32_from_f32) STREAM(stream_f16, 2, v32_from_f16) STREAM(stream_bf16, 2, v32_from_bf16)
 #undef STREAM
 
 void attn_pairs_stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
@@ -100,7 +100,7 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
     else \
         name##_rows(y, ldy, x, ldx, w, K, ahead, ATTN_PAIRS_LONE); \
 }
-TURNED(turned_f32, 4, from_f32s) TURNED(turned_f16, 2, from_f16s) TURNED(turned_bf16, 2, from_bf16s)
+TURNED(turned_f32, 4, v32_from_f32) TURNED(turned_f16, 2, v32_from_f16) TURNED(turned_bf16, 2, v32_from_bf16)
 #undef TURNED
 
 void attn_pairs_stream_turned_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,

@@ -124,7 +124,7 @@ void turned_steps(v16 *sum, const float *x, const struct turn *t, size_t rows, s
 
 static inline __attribute__((always_inline))
 void turned(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_ahead *ahead, size_t size,
-            from_type *from, size_t rows)
+            v32_from *from, size_t rows)
 {
     struct turn t;
     v16 sum[ATTN_PAIRS_LONE];
@@ -147,7 +147,7 @@ static void name(float *y, size_t ldy, const float *x, const void *const *w, siz
     else \
         turned(y, ldy, x, w, K, ahead, size, from, ATTN_PAIRS_LONE); \
 }
-TURNED(turned_f32, 4, from_f32s) TURNED(turned_f16, 2, from_f16s) TURNED(turned_bf16, 2, from_bf16s)
+TURNED(turned_f32, 4, v32_from_f32) TURNED(turned_f16, 2, v32_from_f16) TURNED(turned_bf16, 2, v32_from_bf16)
 #undef TURNED
 
 /* ---- of whatever type w is ---- */

@@ -50,11 +50,6 @@ struct work { const struct product *p; struct attn_item it; float *sum; size_t l
 
 /* ---- sums ---- */
 
-static float *sums_of(const struct work *o, const struct attn_slab *s)
-{
-    return o->sum + s->j - o->it.j0 * PANEL;
-}
-
 /* Those of one panel go on by the steps of slab s. */
 static void add_floats(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
 {
@@ -62,7 +57,7 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     const struct product *p = o->p;
     const struct attn_mat *w = o->it.to->w;
     const float *x = p->x + o->it.i0 * p->ldx + s->k;
-    float *y = sums_of(o, s);
+    float *y = o->sum + s->j - o->it.j0 * PANEL;
     size_t n = o->it.i1 - o->it.i0, i = 0;
     struct attn_floats at = {copy, PANEL};
     if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows leave a copy to the others */

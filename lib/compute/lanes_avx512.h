@@ -58,11 +58,15 @@ static inline v16 odd_bf16(v16 x)
 {
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(~0xffff)));
 }
-static inline v16 even_f16(v16 x) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_castps_si512(x))); }
-static inline v16 odd_f16(v16 x)
+/* The lower halves of all words, then the upper ones. */
+static inline __m512i halves_apart(v16 x)
 {
-    return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_castps_si512(x), 16)));
+    const __m512i apart = _mm512_set_epi16(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1,
+                                           30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    return _mm512_permutexvar_epi16(apart, _mm512_castps_si512(x));
 }
+static inline v16 even_f16(v16 x) { return _mm512_cvtph_ps(_mm512_castsi512_si256(halves_apart(x))); }
+static inline v16 odd_f16(v16 x) { return _mm512_cvtph_ps(_mm512_extracti64x4_epi64(halves_apart(x), 1)); }
 static inline v16 nearest_bf16(v16 x)
 {
     __m512i i = _mm512_castps_si512(x), last = _mm512_and_si512(_mm512_srli_epi32(i, 16), _mm512_set1_epi32(1));

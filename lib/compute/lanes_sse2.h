@@ -100,19 +100,21 @@ static inline __m128 f16_part(__m128i x)
     bits = _mm_or_si128(_mm_add_epi32(bits, _mm_and_si128(is_endless, wider)), _mm_and_si128(is_nan, quiet));
     return _mm_castsi128_ps(_mm_or_si128(bits, sign));
 }
+/* Long enough not to be repeated wherever it is needed. */
+static __attribute__((noinline)) v16 f16_words(__m128i x, __m128i y, __m128i z, __m128i w)
+{
+    return (v16){f16_part(x), f16_part(y), f16_part(z), f16_part(w)};
+}
 static inline v16 from_f16(const uint16_t *p)
 {
     const __m128i zero = _mm_setzero_si128(), x = _mm_loadu_si128((const void *)p), y = _mm_loadu_si128((const void *)(p + 8));
-    return (v16){f16_part(_mm_unpacklo_epi16(x, zero)), f16_part(_mm_unpackhi_epi16(x, zero)),
-                 f16_part(_mm_unpacklo_epi16(y, zero)), f16_part(_mm_unpackhi_epi16(y, zero))};
+    return f16_words(_mm_unpacklo_epi16(x, zero), _mm_unpackhi_epi16(x, zero), _mm_unpacklo_epi16(y, zero),
+                     _mm_unpackhi_epi16(y, zero));
 }
-static inline __m128 even_f16_part(__m128 x)
-{
-    return f16_part(_mm_and_si128(_mm_castps_si128(x), _mm_set1_epi32(0xffff)));
-}
-static inline __m128 odd_f16_part(__m128 x) { return f16_part(_mm_srli_epi32(_mm_castps_si128(x), 16)); }
-static inline v16 even_f16(v16 x) { return (v16){even_f16_part(x.a), even_f16_part(x.b), even_f16_part(x.c), even_f16_part(x.d)}; }
-static inline v16 odd_f16(v16 x) { return (v16){odd_f16_part(x.a), odd_f16_part(x.b), odd_f16_part(x.c), odd_f16_part(x.d)}; }
+static inline __m128i low_words(__m128 x) { return _mm_and_si128(_mm_castps_si128(x), _mm_set1_epi32(0xffff)); }
+static inline __m128i high_words(__m128 x) { return _mm_srli_epi32(_mm_castps_si128(x), 16); }
+static inline v16 even_f16(v16 x) { return f16_words(low_words(x.a), low_words(x.b), low_words(x.c), low_words(x.d)); }
+static inline v16 odd_f16(v16 x) { return f16_words(high_words(x.a), high_words(x.b), high_words(x.c), high_words(x.d)); }
 static inline v16 from_bf16(const uint16_t *p)
 {
     const __m128i zero = _mm_setzero_si128(), x = _mm_loadu_si128((const void *)p), y = _mm_loadu_si128((const void *)(p + 8));

@@ -67,8 +67,8 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
     default: name##_rows(y, ldy, x, ldx, w, ATTN_STREAM, K, ahead); break; \
     } \
 }
-/* Two steps are in a word of 16-bit numbers, and one chain waits for itself: two of them. */
-STREAM_TURNED(stream_turned_f32, 4, 1, step_f32) STREAM_TURNED(stream_turned_f16, 2, ATTN_SIDE / ATTN_TURN, step_f16)
+/* Two steps are in a word of bf16, and one chain waits for itself: two of them.  Float16 becomes floats meanwhile. */
+STREAM_TURNED(stream_turned_f32, 4, 1, step_f32) STREAM_TURNED(stream_turned_f16, 2, 1, step_f16)
 STREAM_TURNED(stream_turned_bf16, 2, ATTN_SIDE / ATTN_TURN, step_bf16)
 #undef STREAM_TURNED
 

@@ -101,7 +101,7 @@ void attn_vec_stream(float *y, size_t ldy, const float *x, size_t ldx, const voi
 /* The same of a weight stored by outputs, so many at a time: y[n, side] += x[n, K] w', the rows of w being what w[side]
  * points to. */
 enum { ATTN_SIDE = 2 * ATTN_TURN };
-static inline size_t attn_vec_side(enum attn_dtype type) { return type == ATTN_F32 ? ATTN_TURN : ATTN_SIDE; }
+static inline size_t attn_vec_side(enum attn_dtype type) { return type == ATTN_BF16 ? ATTN_SIDE : ATTN_TURN; }
 void attn_vec_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
                             size_t K, struct attn_ahead *ahead);
 

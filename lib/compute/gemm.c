@@ -22,6 +22,7 @@ enum {
     AS_FETCHED = 16                     /* rows multiplied in the time that weights come from memory */
 };
 _Static_assert(ATTN_STREAM * (PANELS * PANEL + APART) <= SUMS, "the widest item's sums fit");
+_Static_assert((SUMS + ATTN_CHUNK + ATTN_SLAB * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
 _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
 
 /* ---- a product ---- */

@@ -50,7 +50,7 @@ void attn_pairs_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, 
                               size_t n, size_t K, struct attn_ahead *ahead);
 
 /* y in sixteens of words, `step` apart, from x[n] */
-void attn_pairs_row(float *y, size_t step, const float *x, size_t n);
+void attn_pairs_of_row(float *y, size_t step, const float *x, size_t n);
 /* The two that each may be. */
 void attn_pairs_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more);
 void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more);

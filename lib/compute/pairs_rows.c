@@ -3,7 +3,7 @@
 /* Pairs made of numbers that lie in rows: of x, and of a weight, whose rows are read in stretches as long as they lie together,
  * some of them side by side. */
 
-void attn_pairs_row(float *y, size_t step, const float *x, size_t n)
+void attn_pairs_of_row(float *y, size_t step, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += BOTH, y += step) {
         v16 second = n - i > LANES ? get(x + i + LANES, n - i - LANES, 0) : all(0);

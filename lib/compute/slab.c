@@ -38,8 +38,8 @@ static void copy_turned(float *to, const struct attn_mat *w, const struct attn_s
     const void *row[ATTN_TURN];
     for (size_t j = 0; j < PANEL; j += ATTN_TURN) {
         for (size_t l = 0; l < ATTN_TURN; l++) {
-            size_t at = j + l < s->cols ? attn_mat_place(w, s->j + j + l) * w->ld + s->k : 0;
-            row[l] = j + l < s->cols ? (const char *)w->data + at * attn_dtype_size(w->type) : (const void *)none;
+            const char *at = (const char *)attn_mat_row(w, s->j + j + l) + s->k * attn_dtype_size(w->type);
+            row[l] = j + l < s->cols ? at : (const char *)none;
         }
         attn_vec_turn(to + j, row, w->type, s->K);
     }

@@ -60,6 +60,9 @@ static const struct usage wrong[] = {
     {"run --ids 1 -s x", "--ids and --sentence are both given"},
     {"run --ids 1,x", "'x' is not a token id"},
     {"run --ids 1,-1", "'-1' is not a token id"},
+    {"run --ids 0,,1", "'0,,1': a comma without an id beside it"},
+    {"run --ids 0,1,", "'0,1,': a comma without an id beside it"},
+    {"run --ids ,0", "',0': a comma without an id beside it"},
     {"run --ids 2147483648", "2147483648 is not in 0..2147483647"},
     {"run -s x -t 0", "0 is not in 1..1024"},
     {"run -s x -t 1025", "1025 is not in 1..1024"},
@@ -302,6 +305,30 @@ START_TEST(files_are_replaced_whole)
 }
 END_TEST
 
+static const struct usage overwriting[] = {
+    {"run -f t -o t", "--output t: --file reads this file"},
+    {"run -s Life --cross-file t -o ./t", "--output ./t: --cross-file reads this file"},
+    {"batch -f t --summary link", "--summary link: --file reads this file"},
+    {"vocab -f t -o t", "--output t: --file reads this file"},
+    {"plot a.npz --format png -o a.npz", "--output a.npz: this is the file to read"},
+    {"merge b t -o t", "--output t: this is the file to read"},
+    {"run -m ./m -s Life -o m/config.json", "--output m/config.json: this is a file of a model"},
+    {"explain -m ./m -s Life -o to-model", "--output to-model: this is a file of a model"},
+    {"train -m ./m --ids 0,1 --gradients m/model.safetensors", "--gradients m/model.safetensors: this is a file of a model"},
+};
+
+START_TEST(what_is_read_is_not_written_over)
+{
+    char line[512];
+    sh("cd $D && \"$A\" vocab -q -s 'Life is' -o v.json && \"$A\" init -q -o m --vocab v.json --n-layer 1 --n-head 1 --d-model 4 && "
+       "echo Life >t && ln -s t link && ln -s m/vocab.json to-model && \"$A\" run -q -s Life -o a.npz && sha256sum t a.npz m/* >sums");
+    snprintf(line, sizeof line, "cd $D && \"$A\" %s 2>&1 >/dev/null", overwriting[_i].args);
+    expect(line, 2, overwriting[_i].says);
+    expect("cd $D && sha256sum --quiet -c sums", 0, "");
+    expect("cd $D && \"$A\" run -q -m ./m -s Life -o m/out.npz && \"$A\" run -q -m ./m -s is -o m/out.npz", 0, "");
+}
+END_TEST
+
 static const struct usage ends[] = {
     {"BUS", "attn-cli: a mapped file shrank while it was being read\n1\n"},
     {"TERM", "143\n"},
@@ -401,7 +428,7 @@ END_TEST
 START_TEST(text_to_tokens_and_back)
 {
     expect_exactly("\"$A\" tokenize -s " LIFE " --format ids", "0 4 5 2 1 3\n");
-    expect_exactly("\"$A\" tokenize --decode --ids '0, 4 5'", "Life is short\n");
+    expect_exactly("\"$A\" tokenize --decode --ids ' 0, 4 ,\n5\n'", "Life is short\n");
     expect_exactly("echo 0 4 5 | \"$A\" tokenize --decode -f -", "Life is short\n");
     expect_exactly("\"$A\" tokenize -s '' --format ids", "\n");
     expect("\"$A\" tokenize -s '' --format json", 0, "\"ids\": []");
@@ -570,6 +597,7 @@ Suite *suite_cmd(void)
         {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)}, {full_disk_is_an_error, ROWS(writers)},
         {closed_pipe_ends_quietly, ROWS(writers)}, {closed_streams_are_errors, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1},
+        {what_is_read_is_not_written_over, ROWS(overwriting)},
         {signals_end_the_command, ROWS(ends)},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},

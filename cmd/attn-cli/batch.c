@@ -186,10 +186,10 @@ static const struct option output_options[] = {
      "figures a sentence.  A directory a sentence: csv, npy, npz, png, svg.  stack: one .npy array a name, of sentences of one "
      "length (default: ndjson; tidy where the path ends in .csv)", .choices = formats, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory; it grows as PATH.part (default: -, standard output)",
-     .flags = 0},
+     .flags = OPT_OUTPUT},
     {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, next "
      "token, and of each head the mean entropy (in nats), distance and share of the first token, of all rows; the first row sees "
-     "itself alone: entropy 0, share 1", .flags = 0},
+     "itself alone: entropy 0, share 1", .flags = OPT_OUTPUT},
     {.name = NULL},
 };
 

@@ -179,7 +179,7 @@ static const struct option options[] = {
     {0, "all", OPT_FLAG, &o.all, NULL, "abridge nothing: every number of long vectors and texts", .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown) or html (one page that needs nothing else) "
      "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = 0},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point (default: 4)", .max = 17, .flags = OPT_COUNTS},
     {.name = NULL},
 };

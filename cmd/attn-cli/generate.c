@@ -254,7 +254,7 @@ static const struct option options[] = {
      .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "of the result: text (default) or json; of the activations with -o: csv, tidy, npy, "
      "npz, term, png, svg, or text and json where the ending of PATH says nothing", .choices = formats, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory", .flags = 0},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory", .flags = OPT_OUTPUT},
     {.name = NULL},
 };
 

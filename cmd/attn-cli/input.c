@@ -24,19 +24,28 @@ static int one_id(int32_t *id, const char *s, size_t len, struct attn_err *err)
     return ATTN_OK;
 }
 
+static const char *skip_space(const char *s)
+{
+    return s + strspn(s, " \t\r\n");
+}
+
 int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
 {
-    static const char between[] = ", \t\r\n";
     size_t most = strlen(list) / 2 + 1;                 /* a digit and a comma each */
+    bool comma = false;
     in->n = 0;
     in->ids = malloc(most * sizeof *in->ids);
     if (!in->ids)
         return fail(err, ATTN_ENOMEM, "no memory for %zu ids", most);
-    for (const char *s = list + strspn(list, between); *s; s += strspn(s, between)) {
-        size_t len = strcspn(s, between);
+    for (const char *s = skip_space(list); *s || comma; ) {
+        size_t len = strcspn(s, ", \t\r\n");
+        if (len == 0)                                   /* in a script, a variable that is not set */
+            return fail(err, ATTN_EUSAGE, "'%s': a comma without an id beside it: ids are as in 5,1,2", excerpt(list).text);
         if (one_id(&in->ids[in->n++], s, len, err))
             return err->code;
-        s += len;
+        s = skip_space(s + len);
+        comma = *s == ',';
+        s = skip_space(s + comma);
     }
     return ATTN_OK;
 }

@@ -2,6 +2,7 @@
 #include "help.h"
 #include "opts.h"
 #include "say.h"
+#include "spare.h"
 #include "stack.h"
 #include "table.h"
 
@@ -68,16 +69,15 @@ static int finish_output(struct attn_err *err)
 
 static int call(const struct command *c, char **argv, struct attn_err *err)
 {
-    int code = opts_parse(c, argv, err);
-    if (code)
-        return code;
+    if (opts_parse(c, argv, err))
+        return err->code;
     if (common.version)
         puts("attn-cli " ATTN_VERSION);
     else if (common.help && c != &help_command)
         help_print_command(stdout, c);
-    else
-        code = c->run(err);
-    return code;
+    else if (spare_inputs(c, err) || c->run(err))
+        return err->code;
+    return ATTN_OK;
 }
 
 /* "-s" for "-s", "--show" for "--show=dots": is it an option of c? */

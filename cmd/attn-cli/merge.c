@@ -14,8 +14,8 @@ static int merge(struct attn_err *err)
 
 static const struct option options[] = {
     {'o', "output", OPT_FILE, &o.output, "PATH", "where to: a file, or a directory that is not there yet for formats that are one "
-     "(default: standard output)", .flags = 0},
-    {0, "summary", OPT_FILE, &o.summary, "PATH", "join their summaries, too, in this file", .flags = 0},
+     "(default: standard output)", .flags = OPT_OUTPUT},
+    {0, "summary", OPT_FILE, &o.summary, "PATH", "join their summaries, too, in this file", .flags = OPT_OUTPUT},
     {.name = NULL},
 };
 

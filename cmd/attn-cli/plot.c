@@ -32,7 +32,7 @@ static const char *const formats[] = {"term", "png", "svg", "html", NULL};
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg or html, a page to explore (default: by the "
      "ending of the -o path, else term)", .choices = formats},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = 0},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
     {0, "show", OPT_TEXT, &o.show, "LIST", "only these, with commas between them: names as the dump has them, patterns "
      "(blocks.*.attn.*), short names (scores) (default: pattern, or everything where there is none)", .flags = 0},
     {0, "layer", OPT_TEXT, &o.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = 0},

@@ -78,7 +78,7 @@ static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text, json, csv (a file a matrix), tidy (one long table), npy, npz, "
      "term (heat maps on the terminal), png, svg, html (a page to explore); default: by the ending of the -o path, else text",
      .choices = formats, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)", .flags = 0},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)", .flags = OPT_OUTPUT},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
      .flags = OPT_COUNTS},
     {.name = NULL},

@@ -24,7 +24,9 @@ struct real { const char *given; double x; };
 enum {
     OPT_INPUT = 1,                      /* exactly one of these, once */
     OPT_COUNTS = 2,                     /* changes a number or a file: part of the canonical command */
-    OPT_OTHER = 4                       /* at most one of these, once: the other text */
+    OPT_OTHER = 4,                      /* at most one of these, once: the other text */
+    OPT_OUTPUT = 8,                     /* a file that is written, */
+    OPT_MODEL_FILE = 16                 /* perhaps one of a model (spare.h) */
 };
 
 /* A group of them ends with name NULL.  A row names at least one of the members after `help`, for

@@ -59,7 +59,7 @@ static const struct option options[] = {
 
 static const struct option gradient_options[] = {
     {0, "gradients", OPT_FILE, &gradients, "FILE", "train nothing: print the loss of a model on a text, and write its gradient by each "
-     "tensor of the model to this .safetensors file: float32, under the checkpoint's own names and in its own layout", .flags = 0},
+     "tensor of the model to this .safetensors file: float32, under the checkpoint's own names and in its own layout", .flags = OPT_OUTPUT},
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "with --gradients: token ids in place of a text, as in 5,1,2; they need no tokenizer",
      .flags = 0},
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the sentence to watch; with --gradients the text itself", .flags = 0},

@@ -59,7 +59,7 @@ static const struct option options[] = {
      .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "text (tables and the picture), json, or the picture alone: term, png, svg, html "
      "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = 0},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
     {.name = NULL},
 };
 

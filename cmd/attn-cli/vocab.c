@@ -62,7 +62,7 @@ static int vocab(struct attn_err *err)
 
 static const struct option options[] = {
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output); with --bpe the directory "
-     "for vocab.json and merges.txt", .flags = 0},
+     "for vocab.json and merges.txt", .flags = OPT_OUTPUT | OPT_MODEL_FILE},
     {0, "bpe", OPT_FLAG, &o.bpe, NULL, "learn byte-level BPE in place of words: the pieces are GPT-2's; of equally frequent "
      "neighbours those with the lower ids become one first; <|endoftext|> parts documents and is the last token", .flags = 0},
     {0, "size", OPT_NUMBER, &o.size, "N", "how many tokens --bpe makes, bytes and <|endoftext|> included (default: 4096)",

@@ -559,6 +559,24 @@ START_TEST(tokens_do_not_steer_the_terminal)
 }
 END_TEST
 
+/* A directory may be called anything. */
+START_TEST(names_do_not_steer_the_terminal)
+{
+    static const char *const lines[] = {"explain -s Life", "explain -s Life --format html", "variants -s Life", "info"};
+    char line[256];
+    sh("cp -r models/life \"$(printf '%s/m\\033[2J\\377' $D)\"");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(line, sizeof line, "\"$A\" %s -m \"$(printf '%%s/m\\033[2J\\377' $D)\" | grep -v ^from", lines[i]);
+        const char *text = sh(line)->text;
+        ck_assert_msg(strstr(text, "m\uFFFD[2J\uFFFD"), "%s: %s", lines[i], text);
+        ck_assert_ptr_null(strchr(text, '\033'));
+    }
+    if (no_terminal())
+        return;
+    ck_assert_ptr_nonnull(strstr(on_terminal("\"$A\" info -m \"$(printf '%s/m\\033[2J\\377' $D)\"")->text, "/m\\x1B[2J\uFFFD"));
+}
+END_TEST
+
 START_TEST(progress_of_a_long_run)
 {
     static const char line[] =
@@ -604,7 +622,7 @@ Suite *suite_cmd(void)
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
         {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1},
         {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1},
-        {tokens_do_not_steer_the_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
+        {tokens_do_not_steer_the_terminal, 1}, {names_do_not_steer_the_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
     };
     Suite *s = suite_create("cmd");
     TCase *c = tcase_create("cmd");

@@ -4,6 +4,8 @@
 #include "open.h"
 #include "say.h"
 #include "table.h"
+#include "terminal.h"
+#include "visible.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -105,6 +107,12 @@ static void text_run(const struct facts *f)
     text_cost("run --show '*'", &f->all);
 }
 
+/* Whatever a directory or a tensor is called. */
+static void text_name(const char *name)
+{
+    print_text(stdout, name, strlen(name), terminal_is(NULL));
+}
+
 static void text_tensors(const struct facts *f)
 {
     struct attn_tensor_info t;
@@ -117,17 +125,20 @@ static void text_tensors(const struct facts *f)
     printf("\n%zu tensors\n", f->info.tensors);
     for (size_t i = 0; i < f->info.tensors; i++) {
         attn_model_tensor(f->model, i, &t);
-        printf("  %-*s  %-4s  ", width, t.name, t.dtype);
+        printf("  ");
+        text_name(t.name);
+        printf("%*s  %-4s  ", width - (int)strlen(t.name), "", t.dtype);
         print_shape(&t, stdout);
         putchar('\n');
     }
 }
 
-static void print_text(const struct facts *f)
+static void text_all(const struct facts *f)
 {
     const struct attn_info *n = &f->info;
-    printf("model         %s\nfamily        %s\nfrom          %s\n", n->name, n->family, n->path ? n->path : "built in");
-    printf("digest        %s\n", f->digest);
+    printf("model         %s\nfamily        %s\nfrom          ", n->name, n->family);
+    text_name(n->path ? n->path : "built in");
+    printf("\ndigest        %s\n", f->digest);
     if (o.check)
         puts("check         every weight is a finite number");
     if (f->tokenizer)
@@ -254,7 +265,7 @@ static int describe(const struct attn_model *m, struct attn_err *err)
     if (o.format && !strcmp(o.format, "json"))
         print_json(&f);
     else
-        print_text(&f);
+        text_all(&f);
     attn_tokenizer_close(f.tokenizer);
     return ATTN_OK;
 }

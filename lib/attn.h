@@ -140,6 +140,11 @@ int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n,
 
 /* Columns UTF-8 takes on a terminal: 2 for wide East Asian characters, 0 for combining marks. */
 size_t attn_utf8_width(const char *s, size_t len);
+/* How the first character of s, len > 0, looks where it must not steer a terminal, NUL-terminated: as it is, or its number
+ * (\x1B, \u{202E}) where it would show nothing or turn the direction; of what is no UTF-8 one byte.  Returns the bytes it
+ * stands for. */
+enum { ATTN_VISIBLE = 16 };
+size_t attn_utf8_visible(char form[ATTN_VISIBLE], const char *s, size_t len);
 
 /* Of a text that is still growing, how many bytes can be shown: none that may turn out to be part of a
  * character or of `stop`, and none from where stop begins (*stopped).  stop NULL: there is none. */

@@ -67,19 +67,6 @@ static int not_found(const char *name, struct attn_err *err)
         ATTN_MODELS_DIR, name);
 }
 
-/* For reports, pages and JSON: what is no UTF-8 or would steer a terminal becomes U+FFFD. */
-static char *readable(const char *name, size_t len)
-{
-    char *text = malloc(3 * len + 1), *to = text;       /* U+FFFD has 3 bytes */
-    for (size_t i = 0, step; text && i < len; i += step) {
-        uint32_t c = attn_utf8_next(name + i, len - i, &step);
-        to += attn_utf8_put(to, c < 0x20 || (c >= 0x7f && c < 0xa0) ? 0xfffd : c);
-    }
-    if (text)
-        *to = '\0';
-    return text;
-}
-
 static char *last_component(const char *path)
 {
     size_t end = strlen(path);
@@ -88,7 +75,7 @@ static char *last_component(const char *path)
     size_t start = end;
     while (start > 0 && path[start - 1] != '/')
         start--;
-    return start == end ? strdup(path) : readable(path + start, end - start);
+    return start == end ? strdup(path) : attn_utf8_readable(path + start, end - start);
 }
 
 int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err)

@@ -21,7 +21,7 @@ START_TEST(the_input_is_not_written_to)
     expect_exactly("ln -s in $D/link; cp $D/in $D/kept", "");
     for (const char *const *l = lines; *l; l++) {
         snprintf(line, sizeof line, "$A batch %s 2>&1", *l);
-        expect(line, 2, "/in: is the input, and would be written to");
+        expect(line, 2, ": is the input, and would be written to");
     }
     expect("cp $D/in $D/x.json; $A batch -f $D/x.json -o $D/x 2>&1", 2, "/x.json: is the input");
     expect_exactly("rm $D/x.json; cmp $D/in $D/kept; ls $D | tr '\\n' ' '", "in kept link ");
@@ -48,6 +48,27 @@ START_TEST(a_slash_at_the_end_names_the_same_directory)
     expect_exactly("stat -c %i $D/d.json >$D/was; $A batch -f $D/in --format npy --show pattern -o $D/d/ --resume 2>&1;"
                    "stat -c %i $D/d.json | cmp - $D/was", "");
     expect("$A batch -f $D/in -o $D/file/ 2>&1", 2, "file/: is a directory, expected a file for ndjson");
+}
+END_TEST
+
+START_TEST(files_of_others_stay)
+{
+    expect_exactly("cd $D && mkdir -p d/000000/mine && echo precious >d/000000/notes.txt && $A batch -q -f in --format npy -o d && "
+                   "$A batch -q -f in --format png -o d && $A batch -q -f in --format csv --show pattern -o d && ls -A d d/000000",
+                   "d:\n000000\n000001\nrecords.ndjson\n\nd/000000:\nblocks.0.attn.pattern.head0.csv\nmanifest.json\nmine\nnotes.txt\n");
+    expect_exactly("cd $D && cat d/000000/notes.txt && ls -A d/000001 && rm -r d d.json",
+                   "precious\nblocks.0.attn.pattern.head0.csv\nmanifest.json\n");
+}
+END_TEST
+
+/* One of them has the directory entry, both have opened what they found. */
+START_TEST(of_two_that_begin_at_once_one_goes_on)
+{
+    expect_exactly("cd $D && for i in 1 2 3 4 5 6 7 8; do $A batch -q -f in -o x$i 2>>said & $A batch -q -f in -o x$i 2>>said & "
+                   "wait; done; $A batch -q -f in >x && for i in 1 2 3 4 5 6 7 8; do cmp x x$i; done; "
+                   "grep -v 'another process is writing' said; ls | grep part; rm -f x* said", "");
+    expect_exactly("cd $D && : >x.part.json && $A batch -q -f in -o x && ls x*; rm x*", "x\nx.json\n");
+    expect_exactly("cd $D && $A batch -q -f in -m ./none -o x 2>/dev/null; ls", "in\n");
 }
 END_TEST
 
@@ -80,6 +101,8 @@ Suite *suite_batch_files(void)
     tcase_add_test(t, the_input_is_not_written_to);
     tcase_add_test(t, the_summary_is_another_file_than_the_output);
     tcase_add_test(t, a_slash_at_the_end_names_the_same_directory);
+    tcase_add_test(t, files_of_others_stay);
+    tcase_add_test(t, of_two_that_begin_at_once_one_goes_on);
     tcase_add_test(t, one_process_writes_at_a_time);
     suite_add_tcase(s, t);
     return s;

@@ -306,15 +306,15 @@ START_TEST(files_are_replaced_whole)
 END_TEST
 
 static const struct usage overwriting[] = {
-    {"run -f t -o t", "--output t: --file reads this file"},
-    {"run -s Life --cross-file t -o ./t", "--output ./t: --cross-file reads this file"},
-    {"batch -f t --summary link", "--summary link: --file reads this file"},
-    {"vocab -f t -o t", "--output t: --file reads this file"},
-    {"plot a.npz --format png -o a.npz", "--output a.npz: this is the file to read"},
-    {"merge b t -o t", "--output t: this is the file to read"},
-    {"run -m ./m -s Life -o m/config.json", "--output m/config.json: this is a file of a model"},
-    {"explain -m ./m -s Life -o to-model", "--output to-model: this is a file of a model"},
-    {"train -m ./m --ids 0,1 --gradients m/model.safetensors", "--gradients m/model.safetensors: this is a file of a model"},
+    {"run -f t -o t", "t: is the input, and would be written to"},
+    {"run -s Life --cross-file t -o ./t", "./t: is the input, and would be written to"},
+    {"batch -f t --summary link", "link: is the input, and would be written to"},
+    {"vocab -f t -o t", "t: is the input, and would be written to"},
+    {"plot a.npz --format png -o a.npz", "a.npz: is the input, and would be written to"},
+    {"merge b t -o t", "t: is the input, and would be written to"},
+    {"run -m ./m -s Life -o m/config.json", "m/config.json: is a file of a model, and would be written to"},
+    {"explain -m ./m -s Life -o to-model", "to-model: is a file of a model, and would be written to"},
+    {"train -m ./m --ids 0,1 --gradients m/model.safetensors", "m/model.safetensors: is a file of a model, and would be written to"},
 };
 
 START_TEST(what_is_read_is_not_written_over)

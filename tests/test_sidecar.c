@@ -1,6 +1,7 @@
 /* test_sidecar.c - what lies beside a batch's output: read back, rewritten in place, added up, compared. */
 #include "suites.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,13 @@ START_TEST(what_changes_is_rewritten_in_place)
     struct attn_sidecar s, back;
     struct attn_err err = {0};
     read_text(&s, HEAD TAIL);
-    int fd = attn_sidecar_create(&s, scratch_path("out"), &err);
-    ck_assert_msg(fd >= 0, "%s", err.msg);
+    int fd = open(scratch_path("out"), O_RDWR | O_CREAT, 0600);
+    char before[4096];
+    memset(before, 'x', sizeof before);         /* of which nothing stays */
+    ck_assert_int_eq(pwrite(fd, before, sizeof before, 0), sizeof before);
+    ck_assert_msg(attn_sidecar_begin(&s, fd, scratch_path("out"), &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(attn_sidecar_read(&back, scratch_path("out"), &err), 0);
+    attn_sidecar_free(&back);
     size_t len = strlen(text_of(scratch_path("out")));
     uint64_t *const all[] = {&s.now.records, &s.now.failed, &s.now.next, &s.now.bytes, &s.now.summary_bytes, &s.tokens, &s.total};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

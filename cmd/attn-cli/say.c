@@ -1,10 +1,12 @@
 #include "say.h"
 
 #include "table.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
@@ -35,28 +37,43 @@ struct excerpt excerpt(const char *typed)
     return e;
 }
 
+/* A line in one go, that those of processes side by side stay whole.  What was typed may hold escape sequences. */
+static void say(const char *before, const char *text, const char *after)
+{
+    char *line = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&line, &len);
+    if (f) {
+        fputs(before, f);
+        print_text(f, text, strlen(text), true);
+        fprintf(f, "\n%s", after);
+        fclose(f);
+    }
+    if (line)
+        fwrite(line, 1, len, stderr);
+    free(line);
+}
+
 int say_error(const char *command, const struct attn_err *err)
 {
-    fprintf(stderr, "attn-cli%s%s: ", command ? " " : "", command ? command : "");
-    for (const char *s = err->msg; *s; s++)             /* what was typed may hold escape sequences */
-        if (((unsigned char)*s < 0x20 && *s != '\n') || *s == 0x7f)
-            fprintf(stderr, "\\x%02X", (unsigned)(unsigned char)*s);
-        else
-            fputc(*s, stderr);
-    fputc('\n', stderr);
-    if (err->code != ATTN_EUSAGE)
-        return 1;
-    fprintf(stderr, "try 'attn-cli help%s%s'\n", command ? " " : "", command ? command : "");
-    return 2;
+    char before[64], after[64];
+    const char *blank = command ? " " : "";
+    bool usage = err->code == ATTN_EUSAGE;
+    command = command ? command : "";
+    snprintf(before, sizeof before, "attn-cli%s%s: ", blank, command);
+    snprintf(after, sizeof after, "try 'attn-cli help%s%s'\n", blank, command);
+    say(before, err->msg, usage ? after : "");
+    return usage ? 2 : 1;
 }
 
 void say_note(const char *fmt, ...)
 {
+    char text[2 * sizeof ((struct attn_err *)NULL)->msg];
+    va_list ap;
     if (common.quiet)
         return;
-    va_list ap;
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
+    say("", text, "");
 }

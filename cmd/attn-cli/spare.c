@@ -45,7 +45,6 @@ static bool is_of_model(const char *path)
     return is;
 }
 
-/* Among the arguments that are no options. */
 static bool is_word(const struct stat *st)
 {
     for (size_t i = 0; i < common.n_words; i++)
@@ -54,20 +53,26 @@ static bool is_word(const struct stat *st)
     return same_file(st, common.word) || same_file(st, common.second);
 }
 
+/* An argument that is no option, or the value of one. */
+static bool is_input(const struct command *c, const struct stat *st)
+{
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        if (o->type == OPT_FILE && !(o->flags & OPT_OUTPUT) && same_file(st, option_given(o)))
+            return true;
+    return c->paths && is_word(st);
+}
+
 static int spare(const struct command *c, const struct option *output, struct attn_err *err)
 {
     const char *path = option_given(output);
-    const struct option *o;
     struct stat st;
     if (!path || !strcmp(path, "-") || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return ATTN_OK;
-    for (size_t i = 0; (o = option_at(c, i)); i++)
-        if (o->type == OPT_FILE && !(o->flags & OPT_OUTPUT) && same_file(&st, option_given(o)))
-            return fail(err, ATTN_EUSAGE, "--%s %s: --%s reads this file: choose another name", output->name, path, o->name);
-    if (c->paths && is_word(&st))
-        return fail(err, ATTN_EUSAGE, "--%s %s: this is the file to read: choose another name", output->name, path);
+    if (is_input(c, &st))
+        return fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to (--%s): choose another name", path, output->name);
     if (!(output->flags & OPT_MODEL_FILE) && is_of_model(path))
-        return fail(err, ATTN_EUSAGE, "--%s %s: this is a file of a model: choose another name", output->name, path);
+        return fail(err, ATTN_EUSAGE, "%s: is a file of a model, and would be written to (--%s): choose another name", path, output->name);
     return ATTN_OK;
 }
 

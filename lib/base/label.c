@@ -1,6 +1,5 @@
 #include "base/label.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -8,37 +7,13 @@
 
 static const char ellipsis[] = "…";     /* one column */
 
-/* Characters that show nothing, or turn the direction of what follows; white space is beside them. */
-static bool invisible(uint32_t c)
+static size_t visible(char out[ATTN_VISIBLE], const char *s, size_t len, const char *space)
 {
-    static const struct { uint32_t first, last; } ranges[] = {
-        { 0x00, 0x1F }, { 0x7F, 0x9F }, { 0xAD, 0xAD }, { 0x61C, 0x61C }, { 0x180E, 0x180E }, { 0x200B, 0x200F },
-        { 0x202A, 0x202E }, { 0x2060, 0x206F }, { 0xFEFF, 0xFEFF }, { 0xFFF9, 0xFFFB }, { 0xE0000, 0xE007F },
-    };
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
-        if (c >= ranges[i].first && c <= ranges[i].last)
-            return true;
-    return attn_utf8_space(c);
-}
-
-/* The visible form of the first character of s, NUL-terminated; returns how many bytes it stands for. */
-static size_t visible(char out[16], const char *s, size_t len, const char *space)
-{
-    size_t step, good = attn_utf8_valid(s, len < 4 ? len : 4);
-    if (!good) {
-        snprintf(out, 16, "\\x%02X", (unsigned char)s[0]);
-        return 1;
-    }
-    uint32_t c = attn_utf8_next(s, good, &step);
-    if (c == ' ' || c == '\n' || c == '\t') {
-        strcpy(out, c == ' ' ? space : c == '\n' ? "↵" : "→");
-    } else if (invisible(c)) {
-        snprintf(out, 16, c < 0x80 ? "\\x%02X" : "\\u{%X}", (unsigned)c);
-    } else {
-        memcpy(out, s, step);
-        out[step] = '\0';
-    }
-    return step;
+    const char *sign = *s == ' ' ? space : *s == '\n' ? "↵" : *s == '\t' ? "→" : NULL;
+    if (!sign)
+        return attn_utf8_visible(out, s, len);
+    strcpy(out, sign);
+    return 1;
 }
 
 static struct attn_label make(const char *s, size_t len, size_t max_columns, const char *space)
@@ -46,7 +21,7 @@ static struct attn_label make(const char *s, size_t len, size_t max_columns, con
     struct attn_label l = { .columns = 0 };
     size_t n = 0, cut = 0, cut_columns = 0;     /* cut: where an ellipsis still fits */
     while (len) {
-        char form[16];
+        char form[ATTN_VISIBLE];
         size_t step = visible(form, s, len, space), bytes = strlen(form), columns = attn_utf8_width(form, bytes);
         if (l.columns + columns > max_columns || n + bytes + sizeof ellipsis > sizeof l.text) {
             memcpy(l.text + cut, ellipsis, sizeof ellipsis);

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define UTF8PROC_STATIC                 /* its symbols come from the archive, not from a shared object */
@@ -108,4 +110,46 @@ size_t attn_utf8_decompose(uint32_t out[4], uint32_t c)
     for (utf8proc_ssize_t i = 0; known && i < n; i++)
         out[i] = (uint32_t)parts[i];
     return known ? (size_t)n : 1;
+}
+
+/* Characters that show nothing, or turn the direction of what follows; white space is beside them. */
+static bool invisible(uint32_t c)
+{
+    static const struct { uint32_t first, last; } ranges[] = {
+        { 0x00, 0x1F }, { 0x7F, 0x9F }, { 0xAD, 0xAD }, { 0x61C, 0x61C }, { 0x180E, 0x180E }, { 0x200B, 0x200F },
+        { 0x202A, 0x202E }, { 0x2060, 0x206F }, { 0xFEFF, 0xFEFF }, { 0xFFF9, 0xFFFB }, { 0xE0000, 0xE007F },
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return true;
+    return attn_utf8_space(c);
+}
+
+size_t attn_utf8_visible(char form[ATTN_VISIBLE], const char *s, size_t len)
+{
+    size_t step, good = attn_utf8_valid(s, len < 4 ? len : 4);
+    if (!good) {
+        snprintf(form, ATTN_VISIBLE, "\\x%02X", (unsigned char)s[0]);
+        return 1;
+    }
+    uint32_t c = attn_utf8_next(s, good, &step);
+    if (c != ' ' && invisible(c)) {
+        snprintf(form, ATTN_VISIBLE, c < 0x80 ? "\\x%02X" : "\\u{%X}", (unsigned)c);
+    } else {
+        memcpy(form, s, step);
+        form[step] = '\0';
+    }
+    return step;
+}
+
+char *attn_utf8_readable(const char *s, size_t len)
+{
+    char *text = malloc(3 * len + 1), *to = text;       /* U+FFFD has 3 bytes */
+    for (size_t i = 0, step; text && i < len; i += step) {
+        uint32_t c = attn_utf8_next(s + i, len - i, &step);
+        to += attn_utf8_put(to, c != ' ' && invisible(c) ? 0xFFFD : c);
+    }
+    if (text)
+        *to = '\0';
+    return text;
 }

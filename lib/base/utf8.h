@@ -14,6 +14,8 @@ size_t attn_utf8_ascii(const char *s, size_t len);
 uint32_t attn_utf8_next(const char *s, size_t len, size_t *step);
 /* The bytes of a code point (no surrogate, at most U+10FFFF) and how many they are. */
 size_t attn_utf8_put(char buf[4], uint32_t c);
+/* For names in reports, pages and JSON, malloc'd, NULL: no memory.  What is no UTF-8 or would steer a terminal becomes U+FFFD. */
+char *attn_utf8_readable(const char *s, size_t len);
 /* White space as Unicode defines it (and as regular expressions' \s): U+0009-000D, 0020, 0085,
  * 00A0, 1680, 2000-200A, 2028, 2029, 202F, 205F, 3000. */
 bool attn_utf8_space(uint32_t c);

@@ -208,7 +208,7 @@ static int finish_earlier(struct batch *b, enum attn_journal_state state, struct
 
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err)
 {
-    struct batch b = {.o = o, .state = out, .out.journal = {.fd = -1, .earlier = -1}};
+    struct batch b = {.o = o, .state = out, .out.journal = {.fd = -1}};
     enum attn_journal_state state = ATTN_JOURNAL_NEW;
     *out = (struct attn_batch_state){0};
     int rc = attn_engine_open(&b.e, o, err);

@@ -11,6 +11,8 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "batch/place.h"
+#include "sinks/manifest.h"
 
 /* ---- one file, one directory ----------------------------------------------------------- */
 
@@ -56,13 +58,37 @@ static int take_files(DIR *d, const char *from, const char *to, struct attn_err 
     return !rc && errno ? attn_fail_errno(err, from, "read") : rc;
 }
 
+static bool has_file(const char *dir, const char *name)
+{
+    struct stat st;
+    char *path;
+    if (asprintf(&path, "%s/%s", dir, name) < 0)
+        return false;
+    bool found = stat(path, &st) == 0 && st.st_size > 0;
+    free(path);
+    return found;
+}
+
+/* It has what a record's directory has: what its manifest lists, or one of the files that say all. */
+static int check_directory(const char *dir, struct attn_err *err)
+{
+    const char *const *file = attn_place_files;
+    if (has_file(dir, "manifest.json"))
+        return attn_manifest_check(dir, err);
+    while (*file && !has_file(dir, *file))
+        file++;
+    return *file ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: has not the files it had when it was written: run this shard again", dir);
+}
+
 /* A directory that is not there is that of a record that failed. */
 static int take_directory(const char *from, const char *to, uint64_t *found, struct attn_err *err)
 {
     DIR *d = opendir(from);
     if (!d)
         return errno == ENOENT ? ATTN_OK : attn_fail_errno(err, from, "read");
-    int rc = take_files(d, from, to, err);
+    int rc = check_directory(from, err);
+    if (!rc)
+        rc = take_files(d, from, to, err);
     closedir(d);
     ++*found;
     return rc;

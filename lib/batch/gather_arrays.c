@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "base/map.h"
 #include "batch/stack.h"
 #include "io/npy.h"
@@ -104,25 +105,47 @@ static int gather(const struct attn_parts *p, const char *dir, const char *name,
     return rc;
 }
 
-int attn_gather_arrays(const struct attn_parts *p, const char *dir, struct attn_err *err)
+/* ---- all of them ----------------------------------------------------------------------- */
+
+typedef int array_fn(const struct attn_parts *p, const char *dir, const char *name, struct attn_err *err);
+
+/* what(p, dir, NAME) for each NAME.npy of a part. */
+static int for_arrays(const struct attn_part *of, array_fn *what, const struct attn_parts *p, const char *dir, struct attn_err *err)
 {
     static const char ending[] = ".npy";
-    const struct attn_part *first = p->part;
-    while (first < p->part + p->n && !first->side.tokens)
-        first++;
-    if (first == p->part + p->n)
-        return ATTN_OK;
-    DIR *d = opendir(first->path);
-    if (!d)
-        return attn_fail_errno(err, first->path, "read");
-    int rc = ATTN_OK;
+    DIR *d = opendir(of->path);
+    int rc = d ? ATTN_OK : attn_fail_errno(err, of->path, "read");
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));) {
         size_t n = strlen(e->d_name);
         if (n > strlen(ending) && !strcmp(e->d_name + n - strlen(ending), ending))
-            rc = gather(p, dir, e->d_name, err);
+            rc = what(p, dir, e->d_name, err);
+        errno = 0;
     }
-    if (!rc && errno)
-        rc = attn_fail_errno(err, first->path, "read");
-    closedir(d);
+    if (d && !rc && errno)
+        rc = attn_fail_errno(err, of->path, "read");
+    if (d)
+        closedir(d);
     return rc;
+}
+
+/* An array of one of them is one of all. */
+static int check_all_have(const struct attn_parts *p, const char *dir, const char *name, struct attn_err *err)
+{
+    (void)dir;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->part[i].side.tokens && !attn_folder_has(p->part[i].path, name))
+            return attn_fail(err, ATTN_EFORMAT, "%s: has no %s, which other shards have: run this shard again", p->part[i].path, name);
+    return ATTN_OK;
+}
+
+int attn_gather_arrays(const struct attn_parts *p, const char *dir, struct attn_err *err)
+{
+    const struct attn_part *with = NULL;
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < p->n && !rc; i++)
+        if (p->part[i].side.tokens) {
+            with = &p->part[i];
+            rc = for_arrays(with, check_all_have, p, dir, err);
+        }
+    return rc || !with ? rc : for_arrays(with, gather, p, dir, err);
 }

@@ -81,7 +81,7 @@ int attn_group_read(struct attn_group *g, struct attn_records *from, const struc
         if (rc || what != ATTN_RECORDS_NEXT)
             break;
         rc = add(g, &r, how, err);
-        bytes += r.text_len;
+        bytes += r.text_len + r.n * sizeof *r.ids;
     }
     *end = what == ATTN_RECORDS_END;
     *stopped = what == ATTN_RECORDS_STOPPED;

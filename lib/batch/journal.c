@@ -18,6 +18,13 @@ static bool there(const char *path)
     return stat(path, &st) == 0;
 }
 
+/* Not only made, to be locked. */
+static bool has_begun(const struct attn_journal *j)
+{
+    struct stat st;
+    return stat(j->part_json, &st) == 0 && st.st_size > 0;
+}
+
 bool attn_part_size(const char *path, uint64_t *bytes)
 {
     char *part;
@@ -69,7 +76,7 @@ static int resume(struct attn_journal *j, enum attn_journal_state *state, struct
 {
     int rc = ATTN_OK;
     uint64_t bytes;
-    if (there(j->part_json)) {
+    if (has_begun(j)) {
         rc = take_over(j, j->part_json, err);
         *state = j->side.complete ? ATTN_JOURNAL_ENDING : ATTN_JOURNAL_CONTINUED;
     } else if (attn_part_size(j->path, &bytes)) {
@@ -99,18 +106,35 @@ static int check_replaced(const struct attn_journal *j, struct attn_err *err)
 }
 
 /* File systems without locks have none; there nobody is kept out. */
-static int hold(const struct attn_journal *j, int fd, struct attn_err *err)
+static int hold(const struct attn_journal *j, struct attn_err *err)
 {
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    if (flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return ATTN_OK;
     return attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another name", j->path);
 }
 
-/* What is there is this process's to read and to replace from here on. */
-static int hold_earlier(struct attn_journal *j, struct attn_err *err)
+static bool is_at(int fd, const char *path)
 {
-    j->earlier = open(j->part_json, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return hold(j, j->earlier, err);
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The file is this process's to read and to write from here on.  Where there is none an empty one is made to be locked: of two
+ * that begin at once only one goes on. */
+static int take(struct attn_journal *j, struct attn_err *err)
+{
+    for (;;) {
+        j->fd = open(j->part_json, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+        if (j->fd < 0)
+            return attn_fail_errno(err, j->part_json, "create");
+        int rc = hold(j, err);
+        if (!rc && is_at(j->fd, j->part_json))
+            return ATTN_OK;
+        close(j->fd);                   /* another's, or what another removed at its end, before the lock */
+        j->fd = -1;
+        if (rc)
+            return rc;
+    }
 }
 
 int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, bool force, enum attn_journal_state *state,
@@ -118,7 +142,7 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
 {
     uint64_t bytes;
     *state = ATTN_JOURNAL_NEW;
-    j->fd = j->earlier = -1;
+    j->fd = -1;
     if (!path)
         return resuming ? attn_fail(err, ATTN_EUSAGE, "--resume continues a file, but the output goes to standard output or a device: "
                                     "give a file with -o") : ATTN_OK;
@@ -129,20 +153,20 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
         j->json = NULL;
     if (!j->path || !j->part_json || !j->json)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
-    int rc = hold_earlier(j, err);
+    int rc = take(j, err);
     if (rc || force)
         return rc;
     if (resuming)
         return resume(j, state, err);
-    return there(j->part_json) || attn_part_size(path, &bytes) ? refuse(j, err) : check_replaced(j, err);
+    return has_begun(j) || attn_part_size(path, &bytes) ? refuse(j, err) : check_replaced(j, err);
 }
 
 int attn_journal_start(struct attn_journal *j, struct attn_err *err)
 {
     if (!j->path)
         return ATTN_OK;
-    j->fd = attn_sidecar_create(&j->side, j->part_json, err);
-    return j->fd < 0 ? (int)err->code : hold(j, j->fd, err);
+    j->begun = true;
+    return attn_sidecar_begin(&j->side, j->fd, j->part_json, err);
 }
 
 int attn_journal_note(struct attn_journal *j, bool disk, struct attn_err *err)
@@ -169,16 +193,17 @@ int attn_journal_finish(struct attn_journal *j, struct attn_err *err)
 
 void attn_journal_withdraw(struct attn_journal *j)
 {
-    if (j->fd >= 0)
+    if (j->begun)
         unlink(j->part_json);
 }
 
 void attn_journal_close(struct attn_journal *j)
 {
-    if (j->fd >= 0)
+    if (j->fd >= 0) {
+        if (!j->begun && !has_begun(j) && is_at(j->fd, j->part_json))
+            unlink(j->part_json);       /* made to be locked, and nothing else */
         close(j->fd);
-    if (j->earlier >= 0)
-        close(j->earlier);
+    }
     free(j->path);
     free(j->part_json);
     free(j->json);

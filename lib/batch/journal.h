@@ -19,7 +19,8 @@ struct attn_journal {
     struct attn_sidecar side;           /* filled by the caller; how far it has come is the journal's */
     char *path;                         /* of the output; NULL: there is no journal */
     char *part_json, *json;
-    int fd, earlier;                    /* of what is written, and of what was there; both are locked */
+    int fd;                             /* of part_json, locked */
+    bool begun;                         /* something was written to it */
 };
 
 /* path: of the output, its links followed; NULL: no journal.  Zeroed before, but for side. */

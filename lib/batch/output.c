@@ -22,7 +22,7 @@ static const double NUMBER_COST = 500, RECORD_COST = 50000;
 
 int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state, struct attn_err *err)
 {
-    *out = (struct attn_output){.e = e, .journal = {.fd = -1, .earlier = -1}};
+    *out = (struct attn_output){.e = e, .journal = {.fd = -1}};
     int rc = attn_output_find(out, err);
     if (!rc && e->how.writer->stack)
         rc = attn_stack_new(&out->stack, &e->info, e->o->select, out->path, err);
@@ -113,6 +113,16 @@ static int append(struct attn_output *out, const struct attn_item *item, const s
     return out->stack ? stack_one(out, item, w->captured, live, err) : ATTN_OK;
 }
 
+/* Many small files at once. */
+static int sync_all(const char *dir, struct attn_err *err)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 ? attn_fail_errno(err, dir, "open") : syncfs(fd) ? attn_fail_errno(err, dir, "write") : ATTN_OK;
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 /* What was written is with the system, or on the disk. */
 static int flush(struct attn_output *out, bool disk, struct attn_err *err)
 {
@@ -121,12 +131,7 @@ static int flush(struct attn_output *out, bool disk, struct attn_err *err)
         rc = attn_out_flush(out->rows, disk, err);
     if (!rc && out->stack)
         rc = attn_stack_flush(out->stack, disk, err);
-    int fd = !rc && disk && out->e->how.writer->each ? open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        syncfs(fd);                     /* many small files at once; a loss of power later is all it guards against */
-        close(fd);
-    }
-    return rc;
+    return !rc && disk && out->e->how.writer->each ? sync_all(out->path, err) : rc;
 }
 
 static int note(struct attn_output *out, bool disk, struct attn_err *err)
@@ -236,8 +241,8 @@ static void remove_part(const char *path)
 
 void attn_output_withdraw(struct attn_output *out)
 {
-    if (out->journal.fd < 0)
-        return;                         /* not begun */
+    if (!out->journal.begun)
+        return;
     remove_part(out->stream_path);
     remove_part(out->summary_path);
     if (out->path && attn_writer_has_directory(out->e->how.writer))

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "sinks/manifest.h"
+
+const char *const attn_place_files[] = {"activations.npz", "activations.png", "activations.svg", NULL};
 
 /* What lies directly in it, and itself; somebody's directory in it stays, and so does it. */
 static void clear(const char *path)
@@ -39,15 +43,58 @@ int attn_place_open(struct attn_place *p, const char *dir, uint64_t number, stru
     return mkdir(p->part, 0777) == 0 ? ATTN_OK : attn_fail_errno(err, p->part, "create the directory");
 }
 
+static void remove_in(const char *dir, const char *file)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", dir, file) < 0)
+        return;
+    unlink(path);
+    free(path);
+}
+
+/* What an older run wrote. */
+static void clear_ours(const char *path)
+{
+    for (const char *const *file = attn_place_files; *file; file++)
+        remove_in(path, *file);
+    attn_manifest_remove(path);
+}
+
+/* Beside files of somebody else. */
+static int move_in(const struct attn_place *p, struct attn_err *err)
+{
+    DIR *from = opendir(p->part);
+    int to = open(p->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = ATTN_OK;
+    if (!from || to < 0)
+        rc = attn_fail_errno(err, from ? p->path : p->part, "open");
+    for (struct dirent *e; !rc && (errno = 0, e = readdir(from));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && renameat(dirfd(from), e->d_name, to, e->d_name))
+            rc = attn_fail(err, ATTN_EIO, "%s/%s: cannot replace: %s", p->path, e->d_name, strerror(errno));
+    if (!rc && errno)
+        rc = attn_fail_errno(err, p->part, "read");
+    if (from)
+        closedir(from);
+    if (to >= 0)
+        close(to);
+    if (!rc)
+        rmdir(p->part);
+    return rc;
+}
+
+static bool is_full(int number)
+{
+    return number == ENOTEMPTY || number == EEXIST;
+}
+
 int attn_place_commit(struct attn_place *p, struct attn_err *err)
 {
-    int rc = rename(p->part, p->path);
-    if (rc && (errno == ENOTEMPTY || errno == EEXIST)) {
-        clear(p->path);
-        rc = rename(p->part, p->path);
+    bool there = rename(p->part, p->path) == 0;
+    if (!there && is_full(errno)) {
+        clear_ours(p->path);
+        there = rename(p->part, p->path) == 0;
     }
-    if (rc)
-        return attn_fail_errno(err, p->path, "replace");
+    if (!there && (!is_full(errno) ? attn_fail_errno(err, p->path, "replace") : move_in(p, err)))
+        return err->code;
     free(p->part);
     p->part = NULL;
     return ATTN_OK;

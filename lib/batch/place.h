@@ -7,8 +7,10 @@
 struct attn_place { char *path, *part; };
 /* part is then an empty directory, whatever a killed run left there. */
 int attn_place_open(struct attn_place *p, const char *dir, uint64_t number, struct attn_err *err);
-/* Replaces the directory an older run left under the name. */
+/* Replaces what an older run left under the name; files of somebody else there stay. */
 int attn_place_commit(struct attn_place *p, struct attn_err *err);
 void attn_place_close(struct attn_place *p);            /* without commit: nothing is left; zeroed is fine */
+/* The one file that some formats write there, under one of these names; others write a manifest.  NULL after the last. */
+extern const char *const attn_place_files[];
 
 #endif

@@ -110,41 +110,26 @@ static void write_lasting(struct attn_out *o, const struct attn_sidecar *s)
 
 static void pad(struct attn_out *o, size_t to)
 {
-    assert(!to || attn_out_bytes(o) <= to);
+    assert(attn_out_bytes(o) <= to);
     while (attn_out_bytes(o) < to)
         attn_out_char(o, ' ');
 }
 
-static int write_whole(const struct attn_sidecar *s, const char *path, size_t room, struct attn_err *err)
+int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct attn_err *err)
 {
     struct attn_out *o;
     int rc = attn_out_open(&o, path, err);
     if (rc)
         return rc;
     write_moving(o, s);
-    pad(o, room);
     write_lasting(o, s);
     rc = attn_out_commit(o, err);
     attn_out_close(o);
     return rc;
 }
 
-int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct attn_err *err)
-{
-    return write_whole(s, path, 0, err);
-}
-
-int attn_sidecar_create(const struct attn_sidecar *s, const char *path, struct attn_err *err)
-{
-    if (write_whole(s, path, MOVING, err))
-        return -1;
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        attn_fail_errno(err, path, "open");
-    return fd;
-}
-
-int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err)
+/* Into the file that is open, over what it has: what moves, and where it `ends` all the rest. */
+static int write_over(const struct attn_sidecar *s, int fd, bool ends, const char *path, struct attn_err *err)
 {
     struct attn_out *o;
     char *text = NULL;
@@ -154,12 +139,24 @@ int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, 
         return rc;
     write_moving(o, s);
     pad(o, MOVING);
+    if (ends)
+        write_lasting(o, s);
     rc = attn_out_take(o, &text, &len, err);
     attn_out_close(o);
-    if (!rc && !attn_disk_write(fd, text, len, 0))
+    if (!rc && (!attn_disk_write(fd, text, len, 0) || (ends && ftruncate(fd, (off_t)len))))
         rc = attn_fail_errno(err, path, "write");
     free(text);
     return rc;
+}
+
+int attn_sidecar_begin(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err)
+{
+    return write_over(s, fd, true, path, err);
+}
+
+int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err)
+{
+    return write_over(s, fd, false, path, err);
 }
 
 int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const char *output, struct attn_err *err)

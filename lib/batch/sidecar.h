@@ -42,8 +42,8 @@ int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char
 
 /* A whole file, replaced when it is written. */
 int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct attn_err *err);
-/* The file while the output grows: create returns its descriptor, -1: failed. */
-int attn_sidecar_create(const struct attn_sidecar *s, const char *path, struct attn_err *err);
+/* The file while the output grows, in place: whoever writes holds a lock on it.  path: for messages. */
+int attn_sidecar_begin(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err);
 int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err);
 
 /* keys += SHA-256("NUMBER KEY"); keys is 64 zeros at first. */

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "base/utf8.h"
 #include "base/num.h"
 #include "io/npy.h"
 #include "io/unzip.h"
@@ -50,7 +51,7 @@ int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struc
     struct attn_dumped *more = attn_grow(d->item, &d->room, d->n + 1, sizeof *more);
     if (more)
         d->item = more;
-    char *copy = more ? strndup(name, len) : NULL;
+    char *copy = more ? attn_utf8_readable(name, len) : NULL;
     int rc = copy ? check_name(d, copy, err)
                   : attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu arrays", d->path, d->n + 1);
     add.name = copy;

@@ -1,5 +1,6 @@
 #include "sinks/manifest.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,62 +114,80 @@ static bool begins(const char *at, const char *end, const char *with)
     return (size_t)(end - at) >= n && !memcmp(at, with, n);
 }
 
-/* The next name listed; false at the end of the list or at anything unexpected. */
-static bool next_name(const char **at, const char *end, const char **name, size_t *len)
+/* A file listed: its name, as long as `len` says, and how many bytes it has. */
+struct listed { const char *name; size_t len; uint64_t bytes; };
+
+/* The number before the bracket that ends a line. */
+static uint64_t number_before(const char *bracket)
+{
+    const char *p = bracket;
+    while (p[-1] >= '0' && p[-1] <= '9')
+        p--;
+    return strtoull(p, NULL, 10);
+}
+
+/* The next file; false at the end of the list or at anything unexpected. */
+static bool next_file(const char **at, const char *end, struct listed *f)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     const char *p = *at;
     if (!begins(p, end, entry))
         return false;
-    *name = p += strlen(entry);
+    f->name = p += strlen(entry);
     while (p < end && *p && strchr(allowed, *p))
         p++;
-    *len = (size_t)(p - *name);
-    if (!*len || **name == '.' || !begins(p, end, "\",\"name\":"))
+    f->len = (size_t)(p - f->name);
+    if (!f->len || *f->name == '.' || !begins(p, end, "\",\"name\":"))
         return false;
     p = memchr(p, '\n', (size_t)(end - p));
     bool more = p && !begins(p, end, last);
     if (!p || more != (p[-1] == ','))
         return false;
+    f->bytes = number_before(p - (more ? 2 : 1));
     *at = p;
     return true;
 }
 
 /* Where the list begins in a manifest that is ours from first to last byte of it, else NULL. */
-static const char *listed(const char *text, size_t len)
+static const char *list_in(const struct attn_map *manifest)
 {
-    const char *end = text + len, *name;
-    size_t name_len;
-    if (!begins(text, end, first))
+    const char *text = (const char *)manifest->data, *end = text + manifest->len;
+    struct listed f;
+    if (!manifest->len || !begins(text, end, first))
         return NULL;
-    const char *list = memmem(text, len, files_line, strlen(files_line));
+    const char *list = memmem(text, manifest->len, files_line, strlen(files_line));
     if (!list)
         return NULL;
     list += strlen(files_line);
     const char *at = list;
-    while (next_name(&at, end, &name, &name_len))
+    while (next_file(&at, end, &f))
         continue;
     return (size_t)(end - at) == strlen(last) && begins(at, end, last) ? list : NULL;
 }
 
-static bool rewritten(const char *name, size_t len, struct attn_file *const *files, size_t n)
+static bool rewritten(const struct listed *f, struct attn_file *const *files, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (strlen(files[i]->file) == len && !memcmp(files[i]->file, name, len))
+        if (strlen(files[i]->file) == f->len && !memcmp(files[i]->file, f->name, f->len))
             return true;
-    return len == strlen(file_name) && !memcmp(name, file_name, len);
+    return f->len == strlen(file_name) && !memcmp(f->name, file_name, f->len);
 }
 
+static char *path_in(const char *dir, const struct listed *f)
+{
+    char *path;
+    return asprintf(&path, "%s/%.*s", dir, (int)f->len, f->name) < 0 ? NULL : path;
+}
+
+/* What an older manifest lists and these are not. */
 static void remove_stale(const char *dir, const struct attn_map *old, struct attn_file *const *files, size_t n)
 {
-    const char *end = (const char *)old->data + old->len, *name;
-    const char *at = old->len ? listed((const char *)old->data, old->len) : NULL;
-    size_t len;
-    while (at && next_name(&at, end, &name, &len)) {
-        char *path;
-        if (rewritten(name, len, files, n) || asprintf(&path, "%s/%.*s", dir, (int)len, name) < 0)
-            continue;
-        unlink(path);                   /* gone already, or a directory now: fine */
+    const char *at = list_in(old), *end = (const char *)old->data + old->len;
+    struct listed f;
+    while (at && next_file(&at, end, &f)) {
+        char *path = rewritten(&f, files, n) ? NULL : path_in(dir, &f);
+        if (path)
+            unlink(path);               /* gone already, or a directory now: fine */
         free(path);
     }
 }
@@ -179,6 +198,52 @@ static void read_old(struct attn_map *old, const char *path)
     struct stat st;
     if (lstat(path, &st) || !S_ISREG(st.st_mode) || attn_map_open(old, path, OLD_MAX, NULL))
         *old = (struct attn_map){ 0 };
+}
+
+void attn_manifest_remove(const char *dir)
+{
+    char *path;
+    struct attn_map old;
+    if (asprintf(&path, "%s/%s", dir, file_name) < 0)
+        return;
+    read_old(&old, path);
+    bool ours = list_in(&old);
+    remove_stale(dir, &old, NULL, 0);
+    attn_map_close(&old);
+    if (ours)
+        unlink(path);
+    free(path);
+}
+
+static int check_file(const char *dir, const struct listed *f, struct attn_err *err)
+{
+    struct stat st;
+    char *path = path_in(dir, f);
+    if (!path)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
+    int rc = stat(path, &st) ? attn_fail_errno(err, path, "open") : ATTN_OK;
+    if (!rc && (uint64_t)st.st_size != f->bytes)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %" PRIu64 " bytes, and had %" PRIu64 " when it was written", path,
+                       (uint64_t)st.st_size, f->bytes);
+    free(path);
+    return rc;
+}
+
+int attn_manifest_check(const char *dir, struct attn_err *err)
+{
+    char *path;
+    struct attn_map made;
+    struct listed f;
+    int rc = ATTN_OK;
+    if (asprintf(&path, "%s/%s", dir, file_name) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of %s", dir, file_name);
+    read_old(&made, path);
+    const char *at = list_in(&made), *end = (const char *)made.data + made.len;
+    while (!rc && at && next_file(&at, end, &f))
+        rc = check_file(dir, &f, err);
+    attn_map_close(&made);
+    free(path);
+    return rc;
 }
 
 int attn_manifest_replace(const struct attn_sink_job *job, const char *format, struct attn_file *const *files,

@@ -17,5 +17,9 @@
  * this one does not.  An older manifest that is not just as we write it removes nothing. */
 int attn_manifest_replace(const struct attn_sink_job *job, const char *format, struct attn_file *const *files,
                           size_t n, struct attn_err *err);
+/* Removes the files that the manifest in a directory lists, and itself, if it is just as we write it. */
+void attn_manifest_remove(const char *dir);
+/* All files that it lists are there, and as long as it says; fine where there is none of ours. */
+int attn_manifest_check(const char *dir, struct attn_err *err);
 
 #endif

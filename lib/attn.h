@@ -286,6 +286,9 @@ void attn_run_free(struct attn_run *r);                             /* NULL is f
  * plan threads and bf16 count. */
 int attn_run_tokens(const struct attn_model *m, const struct attn_plan *how, const struct attn_tokens *tokens,
                     const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
+/* Whether it would take them: how many they are, and their ids.  For those who write before they run. */
+int attn_run_check_tokens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
+                          struct attn_err *err);
 
 int attn_threads_available(void);       /* affinity and cgroup quota */
 const char *attn_cpu_target(void);      /* which instruction set computes: "avx512", "avx2", "generic"; in bf16

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static int check(const struct attn_model *m, const struct attn_tokens *t, const char *which, struct attn_err *err)
+static int check_length(const struct attn_model *m, const struct attn_tokens *t, const char *which, struct attn_err *err)
 {
     if (!t->n)
         return attn_fail(err, ATTN_EFORMAT, "nothing to run: the %s has no tokens", which);
@@ -16,31 +16,50 @@ static int check(const struct attn_model *m, const struct attn_tokens *t, const 
     return ATTN_OK;
 }
 
-static void put_ids(int32_t *ids, const struct attn_tokens *t)
+static int check_lengths(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
+                         struct attn_err *err)
 {
-    for (size_t i = 0; i < t->n; i++)
-        ids[i] = t->tok[i].id;
+    int rc = check_length(m, tokens, "text", err);
+    return rc || !cross ? rc : check_length(m, cross, "other text, whose keys the first looks at,", err);
+}
+
+/* Of both, one after the other; NULL: no memory. */
+static int32_t *ids_of(const struct attn_tokens *tokens, const struct attn_tokens *cross, struct attn_err *err)
+{
+    size_t n = tokens->n + (cross ? cross->n : 0);
+    int32_t *ids = calloc(n + 1, sizeof *ids);
+    if (!ids)
+        attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
+    for (size_t i = 0; ids && i < n; i++)
+        ids[i] = i < tokens->n ? tokens->tok[i].id : cross->tok[i - tokens->n].id;
+    return ids;
+}
+
+int attn_run_check_tokens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
+                          struct attn_err *err)
+{
+    int rc = check_lengths(m, tokens, cross, err);
+    int32_t *ids = rc ? NULL : ids_of(tokens, cross, err);
+    if (!rc)
+        rc = ids ? attn_model_check_ids(m, ids, tokens->n, err) : ATTN_ENOMEM;
+    if (!rc && cross)
+        rc = attn_model_check_ids(m, ids + tokens->n, cross->n, err);
+    free(ids);
+    return rc;
 }
 
 int attn_run_tokens(const struct attn_model *m, const struct attn_plan *how, const struct attn_tokens *tokens,
                     const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
-    int rc = check(m, tokens, "text", err);
-    if (!rc && cross)
-        rc = check(m, cross, "other text, whose keys the first looks at,", err);
-    if (rc)
-        return rc;
+    int rc = check_lengths(m, tokens, cross, err);
+    int32_t *ids = rc ? NULL : ids_of(tokens, cross, err);
+    if (rc || !ids)
+        return rc ? rc : ATTN_ENOMEM;
     struct attn_run *run = NULL;
     struct attn_seq seq[] = {{.T = tokens->n, .keys = cross ? &seq[1] : NULL}, {.T = cross ? cross->n : 0}};
     struct attn_plan plan = *how;
     plan.rows = seq[0].T + seq[1].T;
     plan.seqs = cross ? 2 : 1;
-    int32_t *ids = calloc(plan.rows + 1, sizeof *ids);
-    if (!ids)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", plan.rows);
-    put_ids(ids, tokens);
-    if (cross)
-        put_ids(ids + tokens->n, cross);
     rc = attn_run_new(&run, m, &plan, obs, n_obs, err);
     if (!rc)
         rc = attn_run_forward(run, ids, seq, plan.seqs, err);

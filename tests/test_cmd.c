@@ -224,6 +224,22 @@ static const char *const writers[] = {
     "score -m models/stacked -s 'the cat'", "score -m models/stacked -s 'the cat' --format json",
 };
 
+/* Longer than what standard output keeps before it is written. */
+START_TEST(what_cannot_run_writes_nothing)
+{
+    static const char *const formats[] = {"text", "json", "tidy", "csv", "svg"};
+    char line[256];
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        snprintf(line, sizeof line, "yes Life 2>/dev/null | head -9000 | tr '\\n' ' ' >$D/long; \"$A\" run -f $D/long --show pattern --head 0 --layer 0 "
+                 "--format %s 2>$D/said | wc -c; cat $D/said", formats[i]);
+        expect(line, 0, "0\nattn-cli run: the text has 9000 tokens, but model ");
+        snprintf(line, sizeof line, "\"$A\" run --ids 0,1,9999 --show pattern --head 0 --layer 0 --format %s 2>$D/said | wc -c; cat $D/said",
+                 formats[i]);
+        expect(line, 0, "0\nattn-cli run: token 2 has id 9999, but model ");
+    }
+}
+END_TEST
+
 START_TEST(full_disk_is_an_error)
 {
     char line[256];
@@ -452,7 +468,7 @@ START_TEST(files_are_read_without_mark_and_final_newline)
 {
     expect_exactly("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f - --format ids", "0 4\n");
     expect("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f -", 0, "Life   0-4\n");
-    expect("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f - --raw 2>&1", 1, "unknown word '\357\273\277Life'");
+    expect("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f - --raw 2>&1", 1, "unknown word '\\u{FEFF}Life'");
     expect("printf '\\357\\273\\277' | \"$A\" tokenize -f - --format json", 0, "\"text\": \"\"");
     expect("printf 'is\\n\\n' | \"$A\" tokenize -f - --format json", 0, "\"text\": \"is\\n\"");
     expect("printf 'is\\n' | \"$A\" tokenize -f - --raw --format json", 0, "\"text\": \"is\\n\"");
@@ -612,7 +628,7 @@ Suite *suite_cmd(void)
         {wrong_usage_ends_with_2_and_says_why, ROWS(wrong)}, {options_come_in_any_order_and_spelling, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
         {help_lists_every_command, 1}, {man_page_and_completions_are_current, 1},
-        {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)}, {full_disk_is_an_error, ROWS(writers)},
+        {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)}, {what_cannot_run_writes_nothing, 1}, {full_disk_is_an_error, ROWS(writers)},
         {closed_pipe_ends_quietly, ROWS(writers)}, {closed_streams_are_errors, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1},
         {what_is_read_is_not_written_over, ROWS(overwriting)},

@@ -100,7 +100,7 @@ static const struct corpus_fault csv_faults[] = {
     {"n_short_row.csv", "row 1 has 1 numbers"},     {"n_word.csv", "row 1: 'one' is not a number"},
     {"n_empty_field.csv", "'' is not a number"},    {"n_quote_open.csv", "a quote is not closed"},
     {"n_header_quote.csv", "a quote is not closed"},{"n_quoted_number.csv", "'\"1\"' is not a number"},
-    {"n_empty_line.csv", "row 2 has 0 numbers"},
+    {"n_empty_line.csv", "row 2 has 0 numbers"},    {"n_bare_short.csv", "row 2 has 1 numbers, the first row has 2"},
     {NULL, NULL}};
 
 static int read_tidy(const char *bytes, size_t len, const char *name, struct attn_err *err)
@@ -191,6 +191,21 @@ static struct attn_dump *dump(const char *path)
     ck_assert_msg(attn_dump_open(&d, path, &err) == 0, "%s", err.msg);
     return d;
 }
+
+/* What numpy.savetxt writes has no labels. */
+START_TEST(test_numbers_alone)
+{
+    struct attn_dump *d = dump("tests/corpus/csv/y_bare.csv");
+    const struct attn_dumped *m = attn_dump_find(d, "y_bare");
+    ck_assert(d->n == 1 && m && m->of.ndim == 2 && m->of.shape[0] == 2 && m->of.shape[1] == 2);
+    ck_assert(m->of.data[0] == 1 && m->of.data[1] == -2.5f && m->of.data[2] == 3 && isnan(m->of.data[3]));
+    ck_assert(d->rows.n == 0 && d->cols.n == 0);
+    attn_dump_free(d);
+    d = dump("tests/corpus/csv/y_mark.csv");
+    ck_assert(d->item[0].of.n == 1 && d->item[0].of.data[0] == 1 && d->rows.n == 1 && d->cols.n == 1);
+    attn_dump_free(d);
+}
+END_TEST
 
 START_TEST(test_document)
 {
@@ -287,6 +302,7 @@ Suite *suite_dump(void)
     tcase_add_test(t, test_corpora);
     tcase_add_loop_test(t, test_every_type_gives_the_same_numbers, 0, sizeof same / sizeof *same);
     tcase_add_test(t, test_other_shapes);
+    tcase_add_test(t, test_numbers_alone);
     tcase_add_test(t, test_document);
     tcase_add_test(t, test_heads_of_a_csv_directory);
     tcase_add_test(t, test_directories_refused);

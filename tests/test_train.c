@@ -147,6 +147,15 @@ START_TEST(watching_changes_nothing_and_goes_on)
 }
 END_TEST
 
+/* Ended where the directory of what is watched was made, and nothing in it yet. */
+START_TEST(a_history_that_was_only_begun_is_none)
+{
+    expect(SMALL "-o $D/one -q --max-seconds 1 --steps 100000 --save-every 2 2>&1", 75, "");
+    expect("mkdir $D/one/watch && " SMALL "-o $D/one -q --max-seconds 1 --steps 100000 --resume " WATCH "2>&1; "
+           "test $? = 75 && test -s $D/one/watch/steps.npy && echo goes on", 0, "goes on");
+}
+END_TEST
+
 /* ---- what it refuses ------------------------------------------------------------------------ */
 
 static const struct { const char *line; int status; const char *says; } refused[] = {
@@ -204,6 +213,17 @@ START_TEST(a_model_that_is_there_stays)
            "sha256sum $D/x/* >$D/sums; ls $D/x >$D/ls", 0, "");
     expect("\"$A\" train -f README.md --vocab-size 300 --steps 1 -o $D/x 2>&1", 2, "there is a model already, and no training");
     expect("sha256sum -c --quiet $D/sums && ls $D/x | cmp - $D/ls && echo untouched", 0, "untouched");
+}
+END_TEST
+
+/* The other would learn a vocabulary of its own there, before all else. */
+START_TEST(one_process_trains_at_a_time)
+{
+    expect(SMALL "-o $D/one -q --steps 1000000 & p=$!; until test -s $D/one/model.safetensors; do sleep 0.01; done; sha256sum $D/one/vocab.json "
+           ">$D/sum; \"$A\" train -f README.md --vocab-size 300 -o $D/one; echo $?; \"$A\" train -f README.md -o $D/one --resume; echo $?; "
+           "sha256sum -c --quiet $D/sum; kill $p; wait $p; echo $?", 0, "1\n1\n75\n");
+    expect(SMALL "-o $D/one -q --steps 1000000 --resume & p=$!; sleep 0.3; " SMALL "-o $D/one --resume 2>&1; kill $p; wait $p", 75,
+           "/one: another process is writing to it");
 }
 END_TEST
 
@@ -278,6 +298,8 @@ Suite *suite_train(void)
     tcase_add_loop_test(tc, going_on_needs_the_same_training, 0, sizeof others / sizeof *others);
     tcase_add_test(tc, a_sentence_is_watched);
     tcase_add_test(tc, watching_changes_nothing_and_goes_on);
+    tcase_add_test(tc, a_history_that_was_only_begun_is_none);
+    tcase_add_test(tc, one_process_trains_at_a_time);
     tcase_add_test(tc, numbers_that_run_away_end_it);
     tcase_add_test(tc, a_checkpoint_of_another_length_is_refused);
     tcase_add_test(tc, a_full_disk_keeps_the_last_checkpoint);

@@ -84,6 +84,8 @@ static int forward(const struct dump *d, struct attn_sink *sink, struct attn_err
 int dump_write(const struct dump *d, struct attn_err *err)
 {
     struct attn_sink *sink = NULL;
+    if (attn_run_check_tokens(d->model, d->tokens, d->cross, err))
+        return err->code;               /* before the first byte of a document that would have no end */
     char *command = canonical_command(d->command);
     int code = command ? open_sink(&sink, d, command, err) : fail(err, ATTN_ENOMEM, "no memory for the command line");
     if (!code)

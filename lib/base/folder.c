@@ -1,8 +1,10 @@
 #include "base/folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,4 +34,16 @@ bool attn_folder_has(const char *dir, const char *file)
     bool there = access(path, F_OK) == 0;
     free(path);
     return there;
+}
+
+int attn_folder_hold(int *fd, const char *dir, struct attn_err *err)
+{
+    *fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0)
+        return ATTN_OK;
+    bool held = errno == EWOULDBLOCK;
+    close(*fd);
+    *fd = -1;
+    return held ? attn_fail(err, ATTN_EIO, "%s: another process is writing to it: wait for its end, or choose another directory", dir)
+                : ATTN_OK;
 }

@@ -1,7 +1,8 @@
-/* dump_csv.c - matrices as `run --format csv` writes them.
+/* dump_csv.c - matrices as `run --format csv` writes them, or of numbers alone.
  *
  * RFC 4180: fields between commas, quotes around what holds one, doubled inside.  The first row
- * labels the columns, the first field of each row the row; all others are numbers, also inf and nan. */
+ * labels the columns, the first field of each row the row; all others are numbers, also inf and nan.
+ * Where the very first field is a number, too, nothing is a label. */
 #include "io/dump.h"
 
 #include <stdlib.h>
@@ -13,12 +14,30 @@
 #include "io/fields.h"
 #include "io/strings.h"
 
-struct table { float *data; size_t n, room, rows, columns; };
+struct table { float *data; size_t n, room, rows, columns, labels /* of a row: 1 or 0 */; };
+
+/* A byte order mark, which spreadsheets write, is no part of the first field. */
+static struct attn_fields fields_of(const char *text, size_t len)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t skip = len >= strlen(mark) && !memcmp(text, mark, strlen(mark)) ? strlen(mark) : 0;
+    return (struct attn_fields){text + skip, text + len, ','};
+}
+
+/* The first field, too, is a number: so are all, and there are no labels. */
+static bool is_bare(struct attn_fields f)
+{
+    const char *s;
+    size_t len;
+    bool last;
+    double x;
+    return attn_fields_next(&f, &s, &len, &last) && attn_num_parse_f64(s, len, &x);
+}
 
 static int bad_row(const struct table *t, size_t found, const char *path, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s: row %zu has %zu numbers, the first row labels %zu columns", path, t->rows + 1, found,
-                     t->columns);
+    return attn_fail(err, ATTN_EFORMAT, "%s: row %zu has %zu numbers, the first row %s %zu%s", path, t->rows + 1, found,
+                     t->labels ? "labels" : "has", t->columns, t->labels ? " columns" : "");
 }
 
 static int add_number(struct table *t, const char *s, size_t len, const char *path, struct attn_err *err)
@@ -43,10 +62,10 @@ static int read_row(struct table *t, struct attn_fields *f, const char *path, st
         size_t len;
         if (!attn_fields_next(f, &s, &len, &last))
             return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: a quote is not closed where its field ends", path, t->rows + 1);
-        found = i;
-        if (i > t->columns)
+        found = i + 1 - t->labels;
+        if (found > t->columns)
             continue;
-        int rc = i ? add_number(t, s, len, path, err) : ATTN_OK;
+        int rc = i >= t->labels ? add_number(t, s, len, path, err) : ATTN_OK;
         if (rc)
             return rc;
     }
@@ -56,21 +75,26 @@ static int read_row(struct table *t, struct attn_fields *f, const char *path, st
     return ATTN_OK;
 }
 
+/* Leaves f before the first row of numbers. */
 static int read_header(struct table *t, struct attn_fields *f, const char *path, struct attn_err *err)
 {
+    const struct attn_fields start = *f;
     const char *s;
     size_t len, i = 0;
+    t->labels = !is_bare(start);
     for (bool last = false; !last; i++)
         if (!attn_fields_next(f, &s, &len, &last))
             return attn_fail(err, ATTN_EFORMAT, "%s: the first row: a quote is not closed where its field ends", path);
-    t->columns = i - 1;
+    t->columns = i - t->labels;
+    if (!t->labels)
+        *f = start;
     return t->columns ? ATTN_OK
                       : attn_fail(err, ATTN_EFORMAT, "%s: the first row has one field, expected labels of columns after it", path);
 }
 
 int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, const char *path, struct attn_err *err)
 {
-    struct attn_fields f = {text, text + len, ','};
+    struct attn_fields f = fields_of(text, len);
     struct table t = {0};
     int rc = read_header(&t, &f, path, err);
     while (!rc && f.at < f.end)
@@ -96,8 +120,10 @@ static int add_label(struct attn_dump *d, struct attn_dump_list *to, const char 
 
 int attn_dump_read_labels(struct attn_dump *d, const char *text, size_t len, struct attn_err *err)
 {
-    struct attn_fields f = {text, text + len, ','};
+    struct attn_fields f = fields_of(text, len);
     int rc = ATTN_OK;
+    if (is_bare(f))
+        return ATTN_OK;
     for (size_t row = 0; !rc && f.at < f.end; row++) {
         bool last = false;
         for (size_t i = 0; !rc && !last; i++) {

@@ -78,6 +78,8 @@ int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const
         rc = attn_st_write(out, c.tensor, c.n + 1, err);
     }
     if (!rc)
+        rc = attn_out_flush(out, true, err);    /* there is no other: it is on the disk before it replaces the last one */
+    if (!rc)
         rc = attn_out_commit(out, err);
     attn_out_close(out);
     content_free(&c);

@@ -177,6 +177,8 @@ int attn_train_make(struct attn_train *t, const struct attn_train_opts *o, struc
         rc = check_config(&c, o->config_name, o->tokenizer, err);
     if (!rc)
         rc = attn_folder_make(t->dir, &made, err);
+    if (!rc && t->held < 0)
+        rc = attn_folder_hold(&t->held, t->dir, err);
     if (!rc)
         rc = write_settings(t, err);            /* first: they tell whose the model is */
     if (!rc)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -91,16 +92,32 @@ static int make_arithmetic(struct attn_train *t, int threads, struct attn_err *e
     return ATTN_OK;
 }
 
+static int may_begin(const char *path, struct attn_err *err)
+{
+    static const char *const weights[] = {"model.safetensors", "model.safetensors.index.json"};
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        if (attn_folder_has(path, weights[i]))
+            found = weights[i];
+    if (!found || attn_checkpoint_exists(path) || attn_folder_has(path, ATTN_TRAIN_SETTINGS))
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "%s: there is a model already, and no training: choose another directory, or remove %s", path,
+                     found);
+}
+
 static int start(struct attn_train *t, const struct attn_train_opts *o, bool *goes_on, struct attn_err *err)
 {
-    bool there = attn_checkpoint_exists(t->dir);
+    int rc = attn_folder_hold(&t->held, t->dir, err);
+    bool there = !rc && attn_checkpoint_exists(t->dir);
     *goes_on = there && o->resume;
+    if (rc)
+        return rc;
     if (there && !o->resume)
         return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: go on with --resume, choose another directory, or remove "
                          ATTN_CHECKPOINT_FILE, t->dir);
     if (*goes_on)
         return attn_train_go_on(t, o, err);
-    int rc = attn_train_may_begin(t->dir, err);
+    rc = may_begin(t->dir, err);
     return rc ? rc : attn_train_make(t, o, err);
 }
 
@@ -134,21 +151,18 @@ bool attn_train_exists(const char *path)
 
 int attn_train_may_begin(const char *path, struct attn_err *err)
 {
-    static const char *const weights[] = {"model.safetensors", "model.safetensors.index.json"};
-    const char *found = NULL;
-    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
-        if (attn_folder_has(path, weights[i]))
-            found = weights[i];
-    if (!found || attn_train_exists(path) || attn_folder_has(path, ATTN_TRAIN_SETTINGS))
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "%s: there is a model already, and no training: choose another directory, or remove %s", path,
-                     found);
+    int held, rc = attn_folder_hold(&held, path, err);
+    if (held >= 0)
+        close(held);
+    return rc ? rc : may_begin(path, err);
 }
 
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_train *t = *out = NULL;
     t = calloc(1, sizeof *t);
+    if (t)
+        t->held = -1;
     if (t)
         t->dir = strchr(path, '/') ? strdup(path) : NULL;
     if (t && !t->dir && asprintf(&t->dir, "./%s", path) < 0)
@@ -165,6 +179,8 @@ void attn_train_close(struct attn_train *t)
 {
     if (!t)
         return;
+    if (t->held >= 0)
+        close(t->held);
     attn_watch_close(t->watch);
     attn_grad_free(t->grad);
     attn_optimizer_free(&t->optimizer);

@@ -20,7 +20,7 @@
 #include "trainer/watch.h"
 
 struct attn_train {
-    char *dir;
+    char *dir; int held;                /* the directory, this process's alone while it is open; -1: not yet */
     struct attn_training how;
     struct attn_tokenizer *tokenizer;
     uint32_t *bytes;                    /* [V] that each token reads as; the end of a text as none */

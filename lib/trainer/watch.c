@@ -194,8 +194,7 @@ static int take_back(struct attn_watch *w, const struct attn_dump *d, size_t ste
 static int read_back(struct attn_watch *w, size_t step, struct attn_err *err)
 {
     struct attn_dump *d = NULL;
-    struct stat st;
-    if (step == 0 || stat(w->dir, &st))
+    if (step == 0 || !attn_folder_has(w->dir, "steps.npy"))   /* none, or one that was only begun */
         return ATTN_OK;
     int rc = attn_dump_open(&d, w->dir, err);
     if (!rc)

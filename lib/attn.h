@@ -150,6 +150,9 @@ size_t attn_utf8_visible(char form[ATTN_VISIBLE], const char *s, size_t len);
  * character or of `stop`, and none from where stop begins (*stopped).  stop NULL: there is none. */
 size_t attn_text_ready(const char *text, size_t len, const char *stop, bool *stopped);
 
+/* A file that is whole or as it was, as all here are; "-" or NULL is standard output, and a closed pipe no error. */
+int attn_write_file(const char *path, const char *data, size_t len, struct attn_err *err);
+
 struct attn_vocab_opts { const char *drop; bool lowercase; const char *unknown; };
 /* The distinct words of a text sorted by code point, as a JSON object in malloc'd memory; an
  * `unknown` word comes after them. */

@@ -26,6 +26,12 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 /* base/name if that is a directory, in malloc'd memory. */
 static char *directory_in(const char *base, size_t base_len, const char *name)
 {
@@ -86,6 +92,8 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
     if (!*name)
         return attn_fail(err, ATTN_EIO, "the name of the model is empty");
     bool path = strchr(name, '/');
+    if (path && is_file(name))
+        return attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json", name);
     if (!path)
         out->builtin = builtin_called(name);
     if (path)

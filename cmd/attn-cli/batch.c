@@ -34,6 +34,8 @@ static int choose_format(struct attn_err *err)
     }
     if (o.format || !by_name || !strcmp(by_name, "json"))
         return ATTN_OK;
+    if (!strcmp(by_name, "html"))
+        return fail(err, ATTN_EUSAGE, "%s: batch writes no pages: run does, a sentence each", o.path);
     if (strcmp(by_name, "csv"))
         return fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one a record: name a directory and give --format %s%s",
                     o.path, by_name, by_name, strcmp(by_name, "npy") ? "" : ", or --format stack for one array of all records");

@@ -4,10 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int read_all(int fd, const char *name, char **text, size_t *len, struct attn_err *err)
@@ -53,73 +51,6 @@ int file_read(char **text, size_t *len, const char *path, struct attn_err *err)
         free(*text);
         *text = NULL;
     }
-    return code;
-}
-
-static int write_all(int fd, const char *name, const char *data, size_t len, struct attn_err *err)
-{
-    while (len) {
-        ssize_t n = write(fd, data, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno == EPIPE ? ATTN_OK : fail_errno(err, name, "write");
-        data += n;
-        len -= (size_t)n;
-    }
-    return ATTN_OK;
-}
-
-static int write_in_place(const char *path, const char *data, size_t len, struct attn_err *err)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail_errno(err, path, "open");
-    int code = write_all(fd, path, data, len, err);
-    if (close(fd) && !code)
-        code = fail_errno(err, path, "write");
-    return code;
-}
-
-/* old: what stat says of the target, NULL when it is not there. */
-static mode_t mode_for(const struct stat *old)
-{
-    if (old)
-        return old->st_mode & 07777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-static int replace(const char *path, const struct stat *old, const char *data, size_t len, struct attn_err *err)
-{
-    char *beside;
-    if (asprintf(&beside, "%s.XXXXXX", path) < 0)
-        return fail(err, ATTN_ENOMEM, "%s: no memory", path);
-    int fd = mkostemp(beside, O_CLOEXEC);
-    int code = fd < 0 ? fail_errno(err, path, "write") : write_all(fd, path, data, len, err);
-    if (fd >= 0) {
-        (void)fchmod(fd, mode_for(old));                /* some file systems have no modes */
-        bool closed = close(fd) == 0;
-        if (!code && (!closed || rename(beside, path)))
-            code = fail_errno(err, path, "write");
-        if (code)
-            unlink(beside);
-    }
-    free(beside);
-    return code;
-}
-
-int file_write(const char *path, const char *data, size_t len, struct attn_err *err)
-{
-    if (!path || !strcmp(path, "-"))
-        return write_all(STDOUT_FILENO, "standard output", data, len, err);
-    struct stat st;
-    char *target = realpath(path, NULL);                /* a link stays, what it points to is replaced */
-    bool there = stat(path, &st) == 0;
-    int code = there && !S_ISREG(st.st_mode) ? write_in_place(path, data, len, err)
-                                             : replace(target ? target : path, there ? &st : NULL, data, len, err);
-    free(target);
     return code;
 }
 

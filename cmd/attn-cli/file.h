@@ -1,4 +1,4 @@
-/* file.h - whole files in and out of memory, and what is not written over. */
+/* file.h - whole files in memory, and what is not written over. */
 #ifndef CLI_FILE_H
 #define CLI_FILE_H
 
@@ -8,10 +8,6 @@ enum { FILE_LIMIT_MB = 1024 };          /* no text to look into is longer */
 
 /* "-" is standard input.  Malloc'd, with a NUL after the last byte. */
 int file_read(char **text, size_t *len, const char *path, struct attn_err *err);
-/* NULL or "-" is standard output.  A regular file is replaced when the new one is whole, and keeps
- * its mode; anything else is written in place.  A closed pipe is no error. */
-int file_write(const char *path, const char *data, size_t len, struct attn_err *err);
-
 /* Fails where a training lies in the directory: what took hours is not written over. */
 int file_spare_training(const char *dir, struct attn_err *err);
 

@@ -1,6 +1,7 @@
 #include "input.h"
 
 #include "attention.h"
+#include "character.h"
 #include "file.h"
 #include "say.h"
 #include "table.h"
@@ -62,6 +63,16 @@ static void trim(struct input *in)
     }
 }
 
+/* Here it still has the name of a file. */
+static int check_utf8(const struct input *in, const char *file, struct attn_err *err)
+{
+    for (size_t at = 0, step; at < in->len; at += step)
+        if (!character(in->text + at, in->len - at, &step))
+            return fail(err, ATTN_EFORMAT, "%s: the text is not UTF-8 at byte %zu: found 0x%02X: iconv -t UTF-8 makes it of other encodings",
+                        strcmp(file, "-") ? file : "standard input", (size_t)(in->text - in->owned) + at, (unsigned)(unsigned char)in->text[at]);
+    return ATTN_OK;
+}
+
 /* At most one of the three is given. */
 static int read_any(struct input *in, const char *text, const char *file, const char *ids, struct attn_err *err)
 {
@@ -76,7 +87,7 @@ static int read_any(struct input *in, const char *text, const char *file, const 
     in->text = in->owned;
     if (!common.raw)
         trim(in);
-    return ATTN_OK;
+    return check_utf8(in, file, err);
 }
 
 int input_read(struct input *in, struct attn_err *err)

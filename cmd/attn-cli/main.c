@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,6 +42,30 @@ static bool fill_standard_streams(void)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode[fd]) != fd)
             return false;
     return true;
+}
+
+/* Whoever started us may have made a pipe non-blocking, which stdio takes for a full disk.  The pipe is theirs, too: it is made
+ * as it was at the end. */
+static struct { int fd /* another of the same */, flags; } nonblocking[2];
+
+static void restore_pipes(void)
+{
+    for (int fd = 0; fd < 2; fd++)
+        if (nonblocking[fd].flags)
+            fcntl(nonblocking[fd].fd, F_SETFL, nonblocking[fd].flags);
+}
+
+static void wait_for_pipes(void)
+{
+    for (int fd = 0; fd < 2; fd++) {
+        int flags = fcntl(fd, F_GETFL);
+        if (flags < 0 || !(flags & O_NONBLOCK))
+            continue;
+        nonblocking[fd].fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        if (fcntl(nonblocking[fd].fd, F_SETFL, flags & ~O_NONBLOCK) == 0)
+            nonblocking[fd].flags = flags;
+    }
+    atexit(restore_pipes);
 }
 
 static bool reader_gone(void)
@@ -131,5 +156,6 @@ int main(int argc, char **argv)
     if (!fill_standard_streams())
         return 1;
     set_signals();
+    wait_for_pipes();
     return stack_enough(work, argc, argv);
 }

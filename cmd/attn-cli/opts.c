@@ -175,6 +175,18 @@ static int take_letters(struct parse *p, const char *letters)
     return ATTN_OK;
 }
 
+/* Where what stands alone may have been meant to go: after the option that the usage has first. */
+static const char *belongs(const struct command *c)
+{
+    const char *first = c->word ? NULL : strchr(c->usage, '-');
+    switch (first ? first[1] : '\0') {
+    case 's': return ": a text goes after -s, in quotes";
+    case 'f': return ": a file goes after -f";
+    case 'm': return ": a model goes after -m";
+    default: return "";
+    }
+}
+
 static int take_word(struct parse *p, char *word)
 {
     if (p->command->many) {
@@ -189,11 +201,9 @@ static int take_word(struct parse *p, char *word)
         common.second = word;
         return ATTN_OK;
     }
-    bool text = find_short(p->command, 's') != NULL;
-    if (text && !strcmp(word, "-"))
+    if (find_short(p->command, 'f') && !strcmp(word, "-"))
         return fail(p->err, ATTN_EUSAGE, "unexpected argument '-': standard input is -f -");
-    return fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", excerpt(word).text,
-                text ? ": a text goes after -s, in quotes" : "");
+    return fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", excerpt(word).text, belongs(p->command));
 }
 
 static void take_environment(const struct parse *p)

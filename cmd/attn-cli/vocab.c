@@ -41,7 +41,7 @@ static int build(const struct input *in, struct attn_err *err)
     size_t len, words;
     if (attn_vocab_build(&json, &len, &words, in->text, in->len, &rule, err))
         return err->code;
-    int code = file_write(o.path, json, len, err);
+    int code = attn_write_file(o.path, json, len, err);
     if (!code)
         say_note("%zu words", words);
     free(json);

@@ -173,6 +173,18 @@ int attn_out_commit(struct attn_out *o, struct attn_err *err)
     return first_error(o, err);
 }
 
+int attn_write_file(const char *path, const char *data, size_t len, struct attn_err *err)
+{
+    struct attn_out *o;
+    int rc = attn_out_open(&o, path, err);
+    if (rc)
+        return rc;
+    attn_out_write(o, data, len);
+    rc = attn_out_commit(o, err);
+    attn_out_close(o);
+    return rc;
+}
+
 int attn_out_flush(struct attn_out *o, bool disk, struct attn_err *err)
 {
     flush(o);

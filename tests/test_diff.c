@@ -243,6 +243,45 @@ static void another_token(struct attn_dump *d)
     array(d, "embed")->data[0]++;
 }
 
+static void one_nan(struct attn_dump *d)
+{
+    array(d, "blocks.0.mlp.pre")->data[66] = NAN;
+}
+
+static void few_bits(struct attn_dump *d)
+{
+    struct attn_array *k = array(d, "blocks.0.attn.k");
+    for (size_t i = 0; i < k->n; i++) {
+        int exponent;
+        double part = frexp((double)k->data[i], &exponent);
+        k->data[i] = (float)ldexp(nearbyint(ldexp(part, 11)), exponent - 11);   /* as many as float16 has */
+    }
+}
+
+static void fewer_tokens(struct attn_dump *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct attn_array *x = &d->item[i].of;
+        size_t token = (size_t)x->ndim - 2;
+        bool square = x->ndim == 3 && x->shape[2] == x->shape[1];
+        x->shape[token]--;
+        x->shape[2] -= square;
+        for (x->n = 1, token = 0; token < (size_t)x->ndim; token++)
+            x->n *= x->shape[token];
+        x->data[0]++;                   /* no row of it is one of the other side's */
+    }
+    d->tokens.n = 0;
+}
+
+static void heads_side_by_side(struct attn_dump *d)
+{
+    struct attn_array *q = array(d, "blocks.0.attn.q");
+    q->ndim = 2;
+    size_t H = q->shape[0], tokens = q->shape[1], width = q->shape[2];
+    q->shape[0] = tokens;
+    q->shape[1] = H * width;
+}
+
 static const struct spoiled {
     const char *model;
     void (*spoil)(struct attn_dump *d);
@@ -258,6 +297,10 @@ static const struct spoiled {
     {"gpt2-a", rows_and_heads, "blocks.0.attn.q", "axes", "the same axes in another order"},
     {"gpt2-a", flipped, "blocks.0.attn.pattern", "axis", "softmax over the wrong axis"},
     {"gpt2-a", a_strange_weight, "blocks.0.attn.v", "weight", "with -m MODEL its weights are tried"},
+    {"gpt2-a", one_nan, "blocks.0.mlp.pre", "nan", "B has NaN where A has numbers, 1 times, first at token 1, column 2"},
+    {"gpt2-a", few_bits, "blocks.0.attn.k", "precision", "B holds nothing but float16"},
+    {"gpt2-a", fewer_tokens, "embed", "tokens", "A is of 12 tokens, B of 11"},
+    {"gpt2-a", heads_side_by_side, "blocks.0.attn.q", "heads", "B has heads side by side"},
     {"gpt2-a", another_token, "embed", "tokens", "token 3 has id 2 in A and 44 in B"},
 };
 

@@ -22,6 +22,26 @@ enum {
     ANY = BIT(ATTN_ACTS) - 1
 };
 
+/* ---- numbers that are odd by themselves ------------------------------------------------ */
+
+static bool not_numbers(struct clue *c)
+{
+    struct attn_nans f = attn_count_nans(&c->p);
+    char head[32] = "";
+    if (c->p.H > 1)
+        snprintf(head, sizeof head, "head %zu, ", f.h);
+    return f.n && attn_clue_say(c, "%c has NaN where %c has numbers, %zu times, first at %stoken %zu, column %zu", attn_clue_side(f.of_a),
+                                attn_clue_side(!f.of_a), f.n, head, f.t, f.j);
+}
+
+/* A number is off by at most 2^-9 of itself in bf16. */
+static bool stored(struct clue *c)
+{
+    bool a;
+    const char *type = attn_pair_gap(&c->p) < 4e-3 ? attn_seems_stored(&c->p, &a) : NULL;
+    return type && attn_clue_say(c, "%c holds nothing but %s: it was stored so (--rtol 0.01 passes over that)", attn_clue_side(a), type);
+}
+
 /* ---- any numbers ----------------------------------------------------------------------- */
 
 static bool late(struct clue *c)
@@ -323,6 +343,10 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"bos", ANY, true, attn_clue_bos_by_rows},
     {"tokens", ANY, true, attn_clue_tokens},
     {"axes", ANY, true, attn_clue_axes},
+    {"heads", QKV, true, attn_clue_flat_heads},
+    {"tokens", ANY, true, attn_clue_length},
+    {"nan", ANY, false, not_numbers},
+    {"precision", ANY, false, stored},
     {"position", BIT(ATTN_ACT_POS_EMBED), false, late},
     {"scale", BIT(ATTN_ACT_PATTERN), false, tempered},
     {"axis", BIT(ATTN_ACT_PATTERN), false, wrong_axis},

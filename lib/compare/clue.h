@@ -31,6 +31,8 @@ bool attn_clue_bos(struct clue *c);
 bool attn_clue_bos_by_rows(struct clue *c);             /* without lists of tokens */
 bool attn_clue_tokens(struct clue *c);
 bool attn_clue_axes(struct clue *c);
+bool attn_clue_flat_heads(struct clue *c);
+bool attn_clue_length(struct clue *c);                  /* without lists of tokens */
 
 /* clue_weights.c: causes that only weights can show. */
 bool attn_clue_transposed(struct clue *c);

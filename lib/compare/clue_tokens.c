@@ -72,3 +72,28 @@ bool attn_clue_axes(struct clue *c)
     return !memcmp(a, b, sizeof a) && memcmp(c->row->shape[0], c->row->shape[1], sizeof a) != 0 &&
            attn_clue_say(c, "the same axes in another order: one side is transposed");
 }
+
+/* [T, heads * width] where the other side has [heads, T, width], as all of ours have. */
+bool attn_clue_flat_heads(struct clue *c)
+{
+    for (int side = 0; side < 2; side++) {
+        const size_t *flat = c->row->shape[side], *ours = c->row->shape[!side];
+        if (c->row->ndim[side] == 2 && c->row->ndim[!side] == 3 && flat[0] == ours[1] && flat[1] == ours[0] * ours[2])
+            return attn_clue_say(c, "%c has heads side by side, [tokens, heads * width], and %c apart: reshape %c to [%zu,%zu,%zu] and swap its "
+                                 "first two axes", attn_clue_side(!side), attn_clue_side(side), attn_clue_side(!side), flat[0], ours[0], ours[2]);
+    }
+    return false;
+}
+
+/* Shapes that are the same but for the tokens. */
+bool attn_clue_length(struct clue *c)
+{
+    const size_t *a = c->row->shape[0], *b = c->row->shape[1];
+    int ndim = c->row->ndim[0], token = ndim - 2;
+    if (c->p.H || ndim != c->row->ndim[1] || ndim < 2 || a[token] == b[token])
+        return false;
+    bool square = ndim == 3 && a[2] == a[1] && b[2] == b[1];
+    if ((ndim == 3 && a[0] != b[0]) || (a[ndim - 1] != b[ndim - 1] && !square))
+        return false;
+    return attn_clue_say(c, "A is of %zu tokens, B of %zu", a[token], b[token]);
+}

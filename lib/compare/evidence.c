@@ -50,6 +50,59 @@ static const float *row(const struct attn_pair *p, const float *x, size_t h, siz
     return x + h * p->ld_head + t * p->ld;
 }
 
+/* ---- numbers that are odd by themselves ------------------------------------------------ */
+
+struct attn_nans attn_count_nans(const struct attn_pair *p)
+{
+    struct attn_nans of[2] = {{.of_a = true}, {.of_a = false}};
+    for (size_t h = 0; h < p->H; h++)
+        for (size_t t = 0; t < p->T; t++)
+            for (size_t j = 0; j < p->n; j++) {
+                bool a = isnan(row(p, p->a, h, t)[j]), b = isnan(row(p, p->b, h, t)[j]);
+                struct attn_nans *one = a == b ? NULL : &of[b];
+                if (one && one->n++ == 0)
+                    *one = (struct attn_nans){1, h, t, j, a};
+            }
+    return of[of[1].n > of[0].n];
+}
+
+static bool is_bf16(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (bits & 0xffff) == 0;
+}
+
+/* 11 significant bits, fewer below 2^-14. */
+static bool is_f16(float x)
+{
+    int exponent;
+    frexpf(x, &exponent);
+    double steps = ldexp((double)x, 11 - (exponent < -13 ? -13 : exponent));
+    return !isfinite(x) || (fabsf(x) <= 65504 && steps == nearbyint(steps));
+}
+
+static bool all_are(const struct attn_pair *p, const float *x, bool (*is)(float))
+{
+    for (size_t h = 0; h < p->H; h++)
+        for (size_t t = 0; t < p->T; t++)
+            for (size_t j = 0; j < p->n; j++)
+                if (!is(row(p, x, h, t)[j]))
+                    return false;
+    return true;
+}
+
+const char *attn_seems_stored(const struct attn_pair *p, bool *a_is)
+{
+    static const struct { const char *name; bool (*is)(float); } types[] = {{"bf16", is_bf16}, {"float16", is_f16}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        *a_is = all_are(p, p->a, types[i].is);
+        if (*a_is != all_are(p, p->b, types[i].is))
+            return types[i].name;
+    }
+    return NULL;
+}
+
 /* Of factor * b to a. */
 static double scaled_gap(const struct attn_pair *p, double factor)
 {

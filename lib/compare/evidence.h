@@ -21,6 +21,12 @@ double attn_gap(const float *a, const float *b, size_t n);
 double attn_pair_gap(const struct attn_pair *p);
 bool attn_gap_explained(double after, double before);
 
+/* How many numbers are NaN on one side alone, the one that has more of them, and where its first is. */
+struct attn_nans { size_t n, h, t, j; bool of_a; };
+struct attn_nans attn_count_nans(const struct attn_pair *p);
+/* All numbers of one side, and not of the other, are ones that 16 bits hold: "bf16", "float16" or NULL. */
+const char *attn_seems_stored(const struct attn_pair *p, bool *a_is);
+
 /* ---- general shapes of a difference ---- */
 
 bool attn_seems_scaled(const struct attn_pair *p, double *factor);          /* a = factor * b */

@@ -305,9 +305,10 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
 
 /* The log-probability of each token given those before it; out[0] is 0.  A text longer than n_ctx is
  * read in windows that start `stride` tokens apart, 1 to n_ctx - 1: whatever is not in the first has
- * at least n_ctx - stride tokens before it, and is scored once.  kind NULL: the model's own attention. */
-int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride,
-               const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err);
+ * at least n_ctx - stride tokens before it, and is scored once.  kind NULL: the model's own attention; `beside` observes
+ * all windows, unless it is NULL. */
+int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, const struct attn_kind *kind,
+               int threads, bool bf16, const struct attn_observer *beside, struct attn_err *err);
 
 /* Chooses tokens.  Temperature 0 takes the likeliest; else probabilities are the softmax of
  * logits / temperature over the top_k likeliest (0: all) of which the fewest stay that together reach
@@ -498,10 +499,10 @@ struct attn_dump;
 /* A directory of .npy or .csv files or its manifest.json, an .npz archive, one .npy or .csv file, the JSON document or
  * the tidy table of a run. */
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
-/* `cross` and `how` are those of attn_run_tokens. */
+/* `cross` and `how` are those of attn_run_tokens; `beside` observes, too, unless it is NULL. */
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
                   const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
-                  struct attn_err *err);
+                  const struct attn_observer *beside, struct attn_err *err);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* 0: not known */
 /* The text of a token, NUL-terminated; NULL: only the id is known. */
@@ -569,6 +570,7 @@ struct attn_explain_opts {
     bool color;                         /* text only */
     int threads;
     struct attn_kind kind;              /* of attention */
+    const struct attn_observer *beside; /* observes the run; NULL: nobody */
 };
 /* How one attention weight and the context vector of its query come about, step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
@@ -590,6 +592,7 @@ struct attn_variants_opts {
     struct attn_picture_opts picture;
     int threads;
     bool bf16;
+    const struct attn_observer *beside; /* observes all runs; NULL: nobody */
 };
 /* One sentence under each kind, on the same weights: what changes against the model's own attention, what it costs,
  * how long it takes. */

@@ -88,10 +88,13 @@ static int keep_tokens(struct attn_dump *d, struct attn_dump_list *to, const str
 
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
                   const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
-                  struct attn_err *err)
+                  const struct attn_observer *beside, struct attn_err *err)
 {
     struct record r = {calloc(1, sizeof *r.dump), what, cross != NULL};
-    struct attn_observer obs = {.wants = wants, .watch = watch, .self = &r};
+    struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = &r}};
+    size_t n = 1;
+    if (beside)
+        obs[n++] = *beside;
     *out = NULL;
     if (!r.dump)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a dump");
@@ -100,7 +103,7 @@ int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const stru
     if (!rc)
         rc = keep_tokens(r.dump, &r.dump->keys, cross, err);
     if (!rc)
-        rc = attn_run_tokens(m, how, tokens, cross, &obs, 1, err);
+        rc = attn_run_tokens(m, how, tokens, cross, obs, n, err);
     if (rc)
         attn_dump_free(r.dump);
     else

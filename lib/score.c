@@ -46,18 +46,21 @@ static int check(const struct attn_model *m, const int32_t *ids, size_t n, size_
 }
 
 int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride,
-               const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err)
+               const struct attn_kind *kind, int threads, bool bf16, const struct attn_observer *beside, struct attn_err *err)
 {
     size_t window = n < m->w.n.n_ctx ? n : m->w.n.n_ctx;
     struct scorer s = {.ids = ids, .out = out, .next = 1};
-    struct attn_observer scorer = {.wants = wants, .watch = watch, .self = &s};
+    struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = &s}};
+    size_t n_obs = 1;
+    if (beside)
+        obs[n_obs++] = *beside;
     struct attn_plan plan = {.rows = window, .seqs = 1, .threads = threads, .bf16 = bf16};
     if (kind)
         plan.kind = *kind;
     struct attn_run *run = NULL;
     int rc = check(m, ids, n, stride, kind, err);
     if (!rc)
-        rc = attn_run_new(&run, m, &plan, &scorer, 1, err);
+        rc = attn_run_new(&run, m, &plan, obs, n_obs, err);
     if (!rc)
         out[0] = 0;
     for (size_t end = 0; !rc && end < n; s.start += stride) {

@@ -196,7 +196,7 @@ static struct attn_dump *kept(void)
     if (!rc)
         rc = attn_select_new(&what, m, NULL, WANTED, "0,2", "0,2-3", &err);
     if (!rc)
-        rc = attn_dump_run(&d, m, own, other, what, &how, &err);
+        rc = attn_dump_run(&d, m, own, other, what, &how, NULL, &err);
     ck_assert_msg(!rc, "%s", err.msg);
     attn_select_free(what);
     attn_tokens_free(own);

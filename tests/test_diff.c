@@ -31,7 +31,7 @@ static struct ran run_ids(const char *path, const int32_t *list, size_t n, const
     if (!rc)
         rc = attn_select_new(&what, r.model, NULL, show, NULL, NULL, &err);
     if (!rc)
-        rc = attn_dump_run(&r.dump, r.model, tokens, NULL, what, &(struct attn_plan){.threads = threads}, &err);
+        rc = attn_dump_run(&r.dump, r.model, tokens, NULL, what, &(struct attn_plan){.threads = threads}, NULL, &err);
     ck_assert_msg(rc == 0, "%s", err.msg);
     attn_select_free(what);
     attn_tokens_free(tokens);

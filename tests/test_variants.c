@@ -61,7 +61,7 @@ static struct attn_dump *run_under(const char *kind)
     if (!rc)
         rc = attn_select_new(&what, m, &how.kind, "pattern,context,resid_post,logits", NULL, NULL, &err);
     if (!rc)
-        rc = attn_dump_run(&d, m, tokens, NULL, what, &how, &err);
+        rc = attn_dump_run(&d, m, tokens, NULL, what, &how, NULL, &err);
     ck_assert_msg(!rc, "%s", err.msg);
     attn_select_free(what);
     attn_tokens_free(tokens);

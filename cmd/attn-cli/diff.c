@@ -1,5 +1,6 @@
 /* diff.c - two dumps, or two models on one input: the first tensor that differs, and why it may. */
 #include "input.h"
+#include "progress.h"
 #include "report.h"
 #include "say.h"
 #include "table.h"
@@ -53,7 +54,11 @@ static int run_one(struct attn_dump **out, const struct attn_model *m, const str
     int code = attn_select_new(&what, m, NULL, selection.show ? selection.show : "*", selection.layer, selection.head, err);
     if (code)
         return code;
-    code = attn_dump_run(out, m, t->tokens, t->cross, what, &how, err);
+    struct progress progress;
+    progress_start(&progress, m, true);
+    struct attn_observer beside = progress_observer(&progress);
+    code = attn_dump_run(out, m, t->tokens, t->cross, what, &how, &beside, err);
+    progress_end(&progress);
     attn_select_free(what);
     return code;
 }

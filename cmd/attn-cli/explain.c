@@ -3,6 +3,7 @@
 #include "dump.h"
 #include "input.h"
 #include "open.h"
+#include "progress.h"
 #include "renorm.h"
 #include "say.h"
 #include "table.h"
@@ -113,9 +114,14 @@ static int derive(struct session *s, struct attn_err *err)
         input_tokens(&s->tokens, &s->tokenizer, &s->in, err) || input_tokens_other(&s->cross, &s->tokenizer, &s->other, err))
         return err->code;
     e.cross = s->cross;
+    struct progress progress;
+    progress_start(&progress, s->model, true);
+    struct attn_observer beside = progress_observer(&progress);
+    e.beside = &beside;
     int code = find_tokens(&e, s->tokens, err);
     if (!code)
         code = attn_explain(s->model, s->tokens, &e, err);
+    progress_end(&progress);
     return code ? code : renorm_report(s->model, s->tokens, e.threads, err);
 }
 

@@ -24,8 +24,12 @@ static int watch(void *self, const struct attn_probe *probe, struct attn_err *er
 {
     (void)err;
     struct progress *p = self;
+    char run[32] = "";
+    p->runs += probe->layer == 0 && probe->row0 == 0;
+    if (p->runs > 1)
+        snprintf(run, sizeof run, "run %zu, ", p->runs);
     if (clock_now() - p->start >= 1)
-        p->shown = fprintf(stderr, "\rlayer %d of %zu", probe->layer + 1, p->layers) - 1;
+        p->shown = fprintf(stderr, "\r%slayer %d of %zu%s", run, probe->layer + 1, p->layers, *run ? " " : "") - 1;
     return ATTN_OK;
 }
 

@@ -26,7 +26,7 @@ static int patterns(struct attn_dump **out, const struct attn_model *m, const st
     snprintf(spec, sizeof spec, "0-%zu", layers - 1);
     int code = attn_select_new(&what, m, &kind, "pattern", spec, NULL, err);
     if (!code)
-        code = attn_dump_run(out, m, tokens, NULL, what, &how, err);
+        code = attn_dump_run(out, m, tokens, NULL, what, &how, NULL, err);
     attn_select_free(what);
     return code;
 }

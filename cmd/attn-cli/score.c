@@ -3,6 +3,7 @@
 #include "input.h"
 #include "json.h"
 #include "open.h"
+#include "progress.h"
 #include "say.h"
 #include "table.h"
 #include "visible.h"
@@ -128,8 +129,13 @@ static int score_tokens(struct session *s, struct attn_err *err)
     if (!s->logprob)
         return fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
     struct attn_kind kind = attention_kind();
-    if (attn_score(s->logprob, s->model, s->ids, n, s->stride, &kind, (int)common.threads.n, compute_bf16(), err))
-        return err->code;
+    struct progress progress;
+    progress_start(&progress, s->model, true);
+    struct attn_observer beside = progress_observer(&progress);
+    int code = attn_score(s->logprob, s->model, s->ids, n, s->stride, &kind, (int)common.threads.n, compute_bf16(), &beside, err);
+    progress_end(&progress);
+    if (code)
+        return code;
     for (size_t i = 1; i < n; i++)
         s->sum += s->logprob[i];
     return ATTN_OK;

@@ -3,6 +3,7 @@
 #include "input.h"
 #include "open.h"
 #include "picture.h"
+#include "progress.h"
 #include "say.h"
 #include "table.h"
 #include "terminal.h"
@@ -33,7 +34,13 @@ static int compare(struct session *s, struct attn_err *err)
         input_tokens(&s->tokens, &s->tokenizer, &s->in, err))
         return err->code;
     struct attn_variants_opts opts = options_of(&s->in);
-    return attn_variants(s->model, s->tokens, &opts, err);
+    struct progress progress;
+    progress_start(&progress, s->model, true);
+    struct attn_observer beside = progress_observer(&progress);
+    opts.beside = &beside;
+    int code = attn_variants(s->model, s->tokens, &opts, err);
+    progress_end(&progress);
+    return code;
 }
 
 static int variants(struct attn_err *err)

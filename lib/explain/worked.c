@@ -118,7 +118,10 @@ static size_t heaviest(const struct attn_worked *w)
 int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const struct attn_tokens *tokens,
                     const struct attn_explain_opts *o, struct attn_err *err)
 {
-    struct attn_observer obs = {.wants = wants, .watch = watch, .self = w};
+    struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = w}};
+    size_t n = 1;
+    if (o->beside)
+        obs[n++] = *o->beside;
     struct attn_plan how = {.threads = o->threads, .kind = o->kind};
     *w = (struct attn_worked){.model = m, .tokens = tokens, .keys = o->cross ? o->cross : tokens};
     if (check_all(m, tokens->n, o, err))
@@ -129,7 +132,7 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
     w->query = o->query;
     w->kind = attn_kind_in(&o->kind, m->w.causal && !o->cross, o->cross ? 0 : m->w.block[o->layer].window);
     w->scale = attn_kind_scale(&o->kind, m->w.block[o->layer].scale, m->w.n.dh);
-    int rc = attn_run_tokens(m, &how, tokens, o->cross, &obs, 1, err);
+    int rc = attn_run_tokens(m, &how, tokens, o->cross, obs, n, err);
     if (!rc && attn_kind_picks(&w->kind))
         rc = pick(w, err);
     if (rc)

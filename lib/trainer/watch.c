@@ -36,7 +36,7 @@ static int no_memory(const char *what, struct attn_err *err)
 static int look(struct attn_dump **out, const struct attn_watch *w, const struct attn_model *live, struct attn_err *err)
 {
     struct attn_plan how = {.rows = w->tokens->n, .seqs = 1, .threads = w->threads};
-    return attn_dump_run(out, live, w->tokens, NULL, w->select, &how, err);
+    return attn_dump_run(out, live, w->tokens, NULL, w->select, &how, NULL, err);
 }
 
 static bool append(struct stack *s, size_t times, const float *data)

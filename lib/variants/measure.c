@@ -115,9 +115,12 @@ static struct attn_plan plan_of(const struct attn_variants *s, const struct attn
 
 static int hear(struct hearing *g, const struct attn_kind *kind, struct attn_err *err)
 {
-    struct attn_observer obs = {.wants = wants, .watch = watch, .self = g};
+    struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = g}};
+    size_t n = 1;
+    if (g->s->o->beside)
+        obs[n++] = *g->s->o->beside;
     struct attn_plan how = plan_of(g->s, kind);
-    return attn_run_tokens(g->s->model, &how, g->s->tokens, NULL, &obs, 1, err);
+    return attn_run_tokens(g->s->model, &how, g->s->tokens, NULL, obs, n, err);
 }
 
 static int compare_kind(struct hearing *g, struct attn_variant *v, struct attn_err *err)
@@ -176,10 +179,13 @@ static int time_runs(struct attn_run *r, const int32_t *ids, size_t T, struct st
 static int time_kind(const struct attn_variants *s, struct attn_variant *v, const int32_t *ids, struct attn_err *err)
 {
     struct stopwatch w = {0};
-    struct attn_observer obs = {.wants = clock_wants, .watch = clock_watch, .self = &w};
+    struct attn_observer obs[2] = {{.wants = clock_wants, .watch = clock_watch, .self = &w}};
+    size_t n = 1;
+    if (s->o->beside)
+        obs[n++] = *s->o->beside;
     struct attn_plan plan = plan_of(s, &v->kind);
     struct attn_run *r = NULL;
-    int rc = attn_run_new(&r, s->model, &plan, &obs, 1, err);
+    int rc = attn_run_new(&r, s->model, &plan, obs, n, err);
     if (!rc)
         rc = time_runs(r, ids, s->tokens->n, &w, v, err);
     attn_run_free(r);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/splitmix.h"
 
 /* ---- sentences ----------------------------------------------------------------------------- */
 
@@ -49,18 +50,10 @@ void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, 
 
 /* ---- drawing ------------------------------------------------------------------------------- */
 
-static uint64_t splitmix(uint64_t *state)
-{
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
-
 /* 0 .. n - 1; texts are far too short for the remainder's unevenness to show. */
 static size_t below(uint64_t *state, size_t n)
 {
-    return (size_t)(splitmix(state) % n);
+    return (size_t)(attn_splitmix_next(state) % n);
 }
 
 /* Where a document longer than a context is cut first.  Cuts there make the same number of pieces, as many as
@@ -109,9 +102,8 @@ static size_t count_contexts(const struct attn_deck *d)
 
 static void deal(struct attn_deck *d, uint64_t epoch)
 {
-    uint64_t state = d->seed, other = epoch;
+    uint64_t state = attn_splitmix(d->seed) ^ attn_splitmix(epoch);
     size_t n = 0, at = 0;
-    state = splitmix(&state) ^ splitmix(&other);
     d->epoch = epoch;
     for (size_t i = 0; i < documents(d); at = end_of(d, i++))
         n += cut_document(d->context + n, at, end_of(d, i), d->length, &state);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "sinks/manifest.h"
 
 enum { ENDED = 4, ENDED_MOST = 128 };   /* open files that wait to be hashed together: a thread, and at all */
@@ -112,11 +113,7 @@ static struct attn_file *add(struct attn_files *f, const struct attn_file *what)
 
 static int open_in_directory(struct attn_file *file, const char *dir, struct attn_err *err)
 {
-    char *path;
-    if (asprintf(&path, "%s/%s", dir, file->file) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of %s", dir, file->file);
-    int rc = attn_out_open(&file->out, path, err);
-    free(path);
+    int rc = attn_folder_open(&file->out, dir, file->file, err);
     if (!rc)
         attn_out_hash(file->out);
     return rc;

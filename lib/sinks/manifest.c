@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/err.h"
+#include "base/folder.h"
 #include "base/map.h"
 #include "sinks/doc.h"
 
@@ -93,11 +93,11 @@ static void write_all(struct attn_out *o, const struct attn_sink_job *job, const
     attn_out_str(o, last);
 }
 
-static int write_manifest(const char *path, const struct attn_sink_job *job, const char *format,
+static int write_manifest(const struct attn_sink_job *job, const char *format,
                           struct attn_file *const *files, size_t n, struct attn_err *err)
 {
     struct attn_out *o;
-    int rc = attn_out_open(&o, path, err);
+    int rc = attn_folder_open(&o, job->path, file_name, err);
     if (rc)
         return rc;
     write_all(o, job, format, files, n);
@@ -193,11 +193,15 @@ static void remove_stale(const char *dir, const struct attn_map *old, struct att
 }
 
 /* Anything in the way of reading it means there is nothing to remove. */
-static void read_old(struct attn_map *old, const char *path)
+static void read_old(struct attn_map *old, const char *dir)
 {
     struct stat st;
-    if (lstat(path, &st) || !S_ISREG(st.st_mode) || attn_map_open(old, path, OLD_MAX, NULL))
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", dir, file_name) < 0)
+        path = NULL;
+    if (!path || lstat(path, &st) || !S_ISREG(st.st_mode) || attn_map_open(old, path, OLD_MAX, NULL))
         *old = (struct attn_map){ 0 };
+    free(path);
 }
 
 void attn_manifest_remove(const char *dir)
@@ -249,15 +253,11 @@ int attn_manifest_check(const char *dir, struct attn_err *err)
 int attn_manifest_replace(const struct attn_sink_job *job, const char *format, struct attn_file *const *files,
                           size_t n, struct attn_err *err)
 {
-    char *path;
-    if (asprintf(&path, "%s/%s", job->path, file_name) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of %s", job->path, file_name);
     struct attn_map old;
-    read_old(&old, path);
-    int rc = write_manifest(path, job, format, files, n, err);
+    read_old(&old, job->path);
+    int rc = write_manifest(job, format, files, n, err);
     if (!rc)
         remove_stale(job->path, &old, files, n);
     attn_map_close(&old);
-    free(path);
     return rc;
 }

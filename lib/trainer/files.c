@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -29,14 +28,6 @@ int attn_train_open_file(struct attn_map *map, char **path, const char *dir, con
     return attn_map_open(map, *path, FILE_LIMIT, err);
 }
 
-static bool is_in(const char *dir, const char *file)
-{
-    char *path = NULL;
-    bool there = asprintf(&path, "%s/%s", dir, file) >= 0 && access(path, F_OK) == 0;
-    free(path);
-    return there;
-}
-
 static bool same_directory(const char *a, const char *b)
 {
     struct stat x, y;
@@ -53,7 +44,7 @@ static int each_file(const char *dir, const char *from, tokenizer_fn *with, stru
     for (const char *const *file = files; *file && !rc && !same_directory(dir, from); file++) {
         struct attn_map map = {0};
         char *path = NULL;
-        if (file != files && !is_in(from, *file))
+        if (file != files && !attn_folder_has(from, *file))
             continue;                   /* words */
         rc = attn_train_open_file(&map, &path, from, *file, err);
         if (!rc)

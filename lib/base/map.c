@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/grow.h"
+
+enum { LEAST = 65536 };                 /* bytes to read into */
 
 static int too_large(const char *name, size_t limit, struct attn_err *err)
 {
@@ -24,14 +27,13 @@ static ssize_t read_some(int fd, void *buf, size_t len)
     return n;
 }
 
-/* To the end, however long that is; the memory doubles when it is full. */
+/* To the end, however long that is. */
 static int read_all(struct attn_map *m, int fd, const char *name, size_t limit, struct attn_err *err)
 {
     unsigned char *data = NULL;
     for (size_t size = 0;;) {
         if (m->len == size) {
-            size = size ? 2 * size : 65536;
-            unsigned char *more = realloc(data, size);
+            unsigned char *more = attn_grow(data, &size, size + LEAST, 1);
             if (!more)
                 return attn_fail(err, ATTN_ENOMEM, "%s: no memory to read more than %zu bytes", name, m->len);
             m->data = data = more;

@@ -11,6 +11,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/sha256.h"
 #include "batch/members.h"
 
@@ -81,7 +82,7 @@ void attn_sidecar_free(struct attn_sidecar *s)
 
 int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char *value, struct attn_err *err)
 {
-    struct attn_setting *more = realloc(s->option, (s->options + 1) * sizeof *more), new = {strdup(name), strdup(value)};
+    struct attn_setting *more = attn_grow(s->option, &s->room, s->options + 1, sizeof *more), new = {strdup(name), strdup(value)};
     if (more)
         s->option = more;
     if (!more || !new.name || !new.value) {

@@ -33,7 +33,7 @@ struct attn_sidecar {                   /* all strings malloc'd; those that are 
     char *version, *format, *model, *cpu, *command, *input_format, *column, *summary;
     bool header;                        /* the first row of csv and tsv names the columns */
     struct attn_share shard;            /* count 1: all of the input */
-    struct attn_setting *option; size_t options;        /* in table order, as typed */
+    struct attn_setting *option; size_t options, room;  /* in table order, as typed */
 };
 
 int attn_sidecar_read(struct attn_sidecar *out, const char *path, struct attn_err *err);

@@ -1,6 +1,7 @@
 #include "making/draw.h"
 
 #include "base/err.h"
+#include "base/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,22 +25,18 @@ static int no_memory(const struct attn_slot *s, struct attn_err *err)
                      s->ndim == 2 ? s->shape[1] : 1);
 }
 
-static int add_tensor(struct attn_draw *d, const struct attn_slot *slot, size_t *capacity, struct attn_err *err)
+static int add_tensor(struct attn_draw *d, const struct attn_slot *slot, size_t *room, struct attn_err *err)
 {
     size_t numbers;
     if (d->n == MAX_TENSORS)
         return attn_fail(err, ATTN_EUSAGE, "%zu layers make more than %d tensors", d->config->L, (int)MAX_TENSORS);
-    if (d->n == *capacity) {
-        size_t more = *capacity ? 2 * *capacity : 64;
-        struct attn_drawn *t = realloc(d->t, more * sizeof *t);
-        if (!t)
-            return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tensors", more);
-        d->t = t;
-        *capacity = more;
-    }
+    struct attn_drawn *t = attn_grow(d->t, room, d->n + 1, sizeof *t);
+    if (!t)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tensors", d->n + 1);
+    d->t = t;
     if (!count_numbers(slot, &numbers))
         return no_memory(slot, err);
-    d->t[d->n++] = (struct attn_drawn){.slot = *slot, .count = numbers};
+    t[d->n++] = (struct attn_drawn){.slot = *slot, .count = numbers};
     return ATTN_OK;
 }
 
@@ -55,11 +52,11 @@ int attn_draw_open(struct attn_draw *d, const struct attn_config *config, struct
 {
     struct attn_layout walk = attn_layout_start(config);
     struct attn_slot slot;
-    size_t capacity = 0;
+    size_t room = 0;
     int rc = ATTN_OK;
     *d = (struct attn_draw){.config = config};
     while (!rc && attn_layout_next(&walk, &slot))
-        rc = is_left_out(config, &slot) ? ATTN_OK : add_tensor(d, &slot, &capacity, err);
+        rc = is_left_out(config, &slot) ? ATTN_OK : add_tensor(d, &slot, &room, err);
     if (rc)
         attn_draw_close(d);
     return rc;

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/grow.h"
 #include "sinks/manifest.h"
 
 enum { ENDED = 4, ENDED_MOST = 128 };   /* open files that wait to be hashed together: a thread, and at all */
@@ -94,14 +95,10 @@ int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, co
 
 static struct attn_file *add(struct attn_files *f, const struct attn_file *what)
 {
-    if (f->n == f->room) {
-        size_t room = f->room ? 2 * f->room : 16;
-        struct attn_file **list = realloc(f->list, room * sizeof *list);
-        if (!list)
-            return NULL;
-        f->list = list;
-        f->room = room;
-    }
+    struct attn_file **list = attn_grow(f->list, &f->room, f->n + 1, sizeof *list);
+    if (!list)
+        return NULL;
+    f->list = list;
     struct attn_file *file = malloc(sizeof *file);
     if (file) {
         *file = *what;

@@ -6,6 +6,7 @@
 
 #include "base/crc32.h"
 #include "base/err.h"
+#include "base/grow.h"
 
 enum {
     VERSION = 20, VERSION_ZIP64 = 45, MADE_BY_UNIX = 3 << 8,
@@ -74,15 +75,11 @@ void attn_zip_free(struct attn_zip *z)
 
 static struct member *add(struct attn_zip *z)
 {
-    if (z->n == z->room) {
-        size_t room = z->room ? 2 * z->room : 16;
-        struct member *list = realloc(z->list, room * sizeof *list);
-        if (!list)
-            return NULL;
-        z->list = list;
-        z->room = room;
-    }
-    return &z->list[z->n++];
+    struct member *list = attn_grow(z->list, &z->room, z->n + 1, sizeof *list);
+    if (!list)
+        return NULL;
+    z->list = list;
+    return &list[z->n++];
 }
 
 static void put_local(struct attn_zip *z, const struct member *m)

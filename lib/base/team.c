@@ -1,19 +1,20 @@
 #include "base/team.h"
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "base/err.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Waking a sleeping thread takes about as long as this many floating point operations on one core
  * (some 10 microseconds); smaller loops stay with the caller. */
 static const double WORTH_WAKING = 1e6;
 /* Loops of a forward pass follow each other within microseconds.  Whoever waits looks for so long
  * before it sleeps, unless threads have to share processors. */
-enum { LOOK_NS = 30000, LOOKS = 32 };   /* LOOKS between two looks at the clock */
+static const double LOOK = 30e-6;
+enum { LOOKS = 32 };                    /* between two looks at the clock */
 /* Bytes of a thread's stack, whatever the shell allows a program (ulimit -s): a product puts up to 850 KB there. */
 enum { STACK = 2 << 20 };
 
@@ -66,19 +67,12 @@ static void take_items(struct attn_team *t, int worker)
         take_from(t, &t->share[w], worker);
 }
 
-static long long nanoseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
 /* True as soon as ready(t, seen); false when it took too long. */
 static bool look(struct attn_team *t, bool (*ready)(struct attn_team *t, unsigned long seen), unsigned long seen)
 {
     if (ready(t, seen) || !t->looks)
         return ready(t, seen);
-    for (long long end = nanoseconds() + LOOK_NS; nanoseconds() < end;)
+    for (double end = attn_clock_now() + LOOK; attn_clock_now() < end;)
         for (int i = 0; i < LOOKS; i++) {
             if (ready(t, seen))
                 return true;

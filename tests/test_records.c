@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attn.h"
@@ -355,6 +356,29 @@ START_TEST(test_stop)
 }
 END_TEST
 
+/* Nobody has opened it to write yet, and maybe nobody will. */
+START_TEST(test_no_writer)
+{
+    struct pipe_reader p = {0};
+    struct attn_records_opts o = {.path = scratch_path("fifo"), .stop = stop_at_third, .self = &p};
+    struct attn_record record;
+    enum attn_records_event what;
+    ck_assert_int_eq(mkfifo(o.path, 0600), 0);
+    ck_assert_int_eq(attn_records_open(&p.r, &o, NULL), ATTN_OK);
+    ck_assert(!attn_records_ready(p.r));
+    ck_assert_int_eq(attn_records_next(p.r, &record, &what, NULL), ATTN_OK);
+    ck_assert_int_eq(what, ATTN_RECORDS_STOPPED);
+    p.in = open(o.path, O_WRONLY);
+    say(&p, "one\ntw");
+    expect_next(&p, "one");
+    ck_assert(!attn_records_ready(p.r));
+    close(p.in);
+    expect_next(&p, "tw");
+    expect_next(&p, NULL);
+    attn_records_close(p.r);
+}
+END_TEST
+
 /* ---- shares ---------------------------------------------------------------------------- */
 
 static const char *const table = "text,id\na,\n\nb,\n\"c\nc\",\nd,\ne,\nf,\ng,\n";
@@ -429,6 +453,7 @@ Suite *suite_records(void)
     tcase_add_test(t, test_long_lines);
     tcase_add_test(t, test_ready);
     tcase_add_test(t, test_stop);
+    tcase_add_test(t, test_no_writer);
     tcase_add_test(t, test_shares);
     tcase_add_test(t, test_skip);
     tcase_add_test(t, test_totals);

@@ -1,7 +1,17 @@
 #include "base/disk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
+
+int attn_disk_open(const char *path, int flags, mode_t mode)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
 
 bool attn_disk_write(int fd, const void *data, size_t len, uint64_t at)
 {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
 
@@ -61,15 +62,6 @@ static int map_all(struct attn_map *m, int fd, off_t size, const char *name, siz
     return 0;
 }
 
-static int open_file(const char *path)
-{
-    int fd;
-    do
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct attn_err *err)
 {
     bool in = strcmp(path, "-") == 0;
@@ -77,7 +69,7 @@ int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct a
     struct stat st;
     int rc;
     *out = (struct attn_map){0};
-    int fd = in ? STDIN_FILENO : open_file(path);
+    int fd = in ? STDIN_FILENO : attn_disk_open(path, O_RDONLY, 0);
     if (fd < 0)
         return attn_fail_errno(err, name, "open");
     if (fstat(fd, &st) != 0)

@@ -8,17 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
 
 enum { CHUNK = 1 << 16, ASK_MS = 200 };
 
+/* Without waiting for whoever writes to a pipe: that is for `more`, which can be stopped. */
 int attn_feed_open(struct attn_feed *f, const char *path, struct attn_err *err)
 {
     struct stat st;
     f->owned = path && strcmp(path, "-") != 0;
     f->name = f->owned ? path : "standard input";
-    f->fd = f->owned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    f->fd = f->owned ? attn_disk_open(path, O_RDONLY | O_NONBLOCK, 0) : STDIN_FILENO;
     if (f->fd < 0) {
         f->owned = false;
         return attn_fail_errno(err, f->name, "open");

@@ -2,6 +2,7 @@
 #include "attn.h"
 
 #include "base/err.h"
+#include "base/size.h"
 #include "compute/linear.h"
 #include "compute/pass.h"
 #include "model.h"
@@ -15,7 +16,7 @@ int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacit
     struct attn_kv *kv = calloc(1, sizeof *kv);
     if (!kv)
         return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a cache");
-    kv->capacity = capacity < n->n_ctx ? capacity : n->n_ctx;
+    kv->capacity = smaller(capacity, n->n_ctx);
     kv->n = n;
     int rc = ATTN_OK;
     for (int walk = 0; walk < 2 && !rc; walk++) {       /* count, then carve */

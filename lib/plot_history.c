@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 
 enum { FRAMES = 8 };                    /* unless more are asked for */
 
@@ -20,8 +21,7 @@ size_t attn_plot_history_heads(const struct attn_dumped *what)
 
 static size_t times(const struct attn_plot *p)
 {
-    size_t most = p->o->frames ? p->o->frames : FRAMES, n = p->dump->n_steps;
-    return n < most ? n : most;
+    return smaller(p->dump->n_steps, p->o->frames ? p->o->frames : FRAMES);
 }
 
 /* The k-th of those shown: evenly spread, the first and the last among them. */

@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/err.h"
+#include "base/size.h"
 #include "compute/block.h"
 #include "compute/ends.h"
 #include "compute/gemm.h"
@@ -65,8 +66,8 @@ static bool any_matrix(const struct attn_run *r, unsigned flags)
 static size_t widest(const struct attn_run *r)
 {
     const struct attn_weights *w = &r->model->w;
-    size_t context = w->n.H * w->n.dv, m = w->mlp ? w->n.m : 0, branch = context > m ? context : m;
-    return r->pass.ldx > branch ? r->pass.ldx : branch;
+    size_t context = w->n.H * w->n.dv, m = w->mlp ? w->n.m : 0, branch = larger(context, m);
+    return larger(r->pass.ldx, branch);
 }
 
 static void lay_out(struct attn_arena *a, struct attn_run *r)
@@ -128,13 +129,11 @@ static int threads_of(const struct attn_run *r)
     return r->plan.threads > 0 ? r->plan.threads : attn_cpu_count();
 }
 
-static size_t at_most(size_t a, size_t b) { return a < b ? a : b; }
-
 static struct attn_room room_of(const struct attn_run *r)
 {
     const struct attn_dims *n = &r->model->w.n;
     const struct attn_plan *p = &r->plan;
-    size_t longest = at_most(p->rows, n->n_ctx), keys = p->keys > p->rows ? at_most(p->keys, n->n_ctx) : longest;
+    size_t longest = smaller(p->rows, n->n_ctx), keys = p->keys > p->rows ? smaller(p->keys, n->n_ctx) : longest;
     return (struct attn_room){
         .H = n->H, .dh = n->dh, .dv = n->dv, .rows = p->rows, .longest = longest, .own = longest,
         .keys = keys, .positions = keys, .kind = p->kind, .threads = threads_of(r),
@@ -149,10 +148,10 @@ static void size_up(struct attn_run *r)
     p->w = &r->model->w;
     p->trace = &r->trace;
     p->span = NULL;
-    p->ldx = n->width > n->d ? n->width : n->d;
+    p->ldx = larger(n->width, n->d);
     p->room = room_of(r);
     if (attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT))
-        p->logit_rows = at_most(attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? r->plan.rows : r->plan.seqs, LOGIT_ROWS);
+        p->logit_rows = smaller(attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? r->plan.rows : r->plan.seqs, LOGIT_ROWS);
     lay_out(&r->arena, r);
 }
 
@@ -248,7 +247,7 @@ static int take_cache(const struct attn_run *r, const struct attn_span *s, size_
         return ATTN_OK;
     if (s->kv->n != &r->model->w.n)
         return attn_fail(err, ATTN_EUSAGE, "the cache of sentence %zu belongs to another model", i);
-    size_t most = s->kv->capacity < r->pass.room.keys ? s->kv->capacity : r->pass.room.keys;
+    size_t most = smaller(s->kv->capacity, r->pass.room.keys);
     if (s->pos + s->T > most)
         return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows to %zu tokens, but its cache and plan have room for %zu", i,
                          s->pos + s->T, most);

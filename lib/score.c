@@ -2,6 +2,7 @@
 #include "attn.h"
 
 #include "base/err.h"
+#include "base/size.h"
 #include "model.h"
 
 struct scorer {
@@ -48,7 +49,7 @@ static int check(const struct attn_model *m, const int32_t *ids, size_t n, size_
 int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride,
                const struct attn_kind *kind, int threads, bool bf16, const struct attn_observer *beside, struct attn_err *err)
 {
-    size_t window = n < m->w.n.n_ctx ? n : m->w.n.n_ctx;
+    size_t window = smaller(n, m->w.n.n_ctx);
     struct scorer s = {.ids = ids, .out = out, .next = 1};
     struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = &s}};
     size_t n_obs = 1;

@@ -19,7 +19,7 @@ static inline void ask(struct attn_ahead *a, size_t n)
         }
         if (a->rows == 0)
             return;
-        size_t rows = a->rows < ATTN_ABREAST ? a->rows : ATTN_ABREAST;
+        size_t rows = smaller(a->rows, ATTN_ABREAST);
         for (size_t r = 0; r < rows; r++)
             _mm_prefetch((const char *)(a->at + r * a->step + a->done), _MM_HINT_T1);
         a->done += LINE_BYTES;
@@ -37,8 +37,8 @@ static inline size_t ask_rate(const struct attn_ahead *a, size_t parts)
 {
     size_t all = 0;
     for (const struct attn_ahead *p = a; p; p = p->then)
-        all += (p->rows + ATTN_ABREAST - 1) / ATTN_ABREAST * ((p->bytes + LINE_BYTES - 1) / LINE_BYTES);
-    return parts ? (all * ONE + parts - 1) / parts : 0;
+        all += parts_of(p->rows, ATTN_ABREAST) * parts_of(p->bytes, LINE_BYTES);
+    return parts ? parts_of(all * ONE, parts) : 0;
 }
 
 /* One part is done. */

@@ -200,7 +200,7 @@ static void context_tile(const struct attn_head *h, const struct attn_band *b, s
 {
     size_t rows = smaller(b->rows - row, GROUP);
     struct attn_range r = reach(h, b->row0 + row, rows);
-    size_t from = k.lo < r.lo ? r.lo : k.lo, to = smaller(k.hi, r.hi);
+    size_t from = larger(k.lo, r.lo), to = smaller(k.hi, r.hi);
     if (from < to)
         attn_vec_panel(y + row * ldy, ldy, b->m + row * b->ld + from, b->ld, h->keys.v + from * h->keys.ldv + col,
                        h->keys.ldv, rows, to - from, from > r.lo, ahead);

@@ -46,9 +46,9 @@ static void one_item(void *ctx, size_t item, int worker)
 
 void attn_outer(struct attn_team *t, float *y, size_t ldy, const struct attn_rows *x, const struct attn_rows *w)
 {
-    struct job j = {.y = y, .ldy = ldy, .x = x, .w = w, .parts = (x->cols + PART - 1) / PART,
+    struct job j = {.y = y, .ldy = ldy, .x = x, .w = w, .parts = parts_of(x->cols, PART),
                     .view = {.data = w->data, .type = ATTN_F32, .in = w->n, .out = w->cols, .ld = w->ld}};
-    size_t panels = (w->cols + PANEL - 1) / PANEL;
+    size_t panels = parts_of(w->cols, PANEL);
     attn_team_run(t, j.parts * panels, 2.0 * (double)w->n * (double)x->cols * (double)w->cols, one_item, &j);
 }
 

@@ -1,5 +1,7 @@
 #include "compute/rows.h"
 
+#include "base/size.h"
+
 #include <string.h>
 
 enum { CHUNK = 16 };                    /* rows an item */
@@ -20,7 +22,7 @@ static void chunk(void *ctx, size_t item, int worker)
 {
     (void)worker;
     const struct job *j = ctx;
-    size_t end = (item + 1) * CHUNK < j->y->n ? (item + 1) * CHUNK : j->y->n;
+    size_t end = smaller((item + 1) * CHUNK, j->y->n);
     for (size_t i = item * CHUNK; i < end; i++)
         j->row(j, j->y->data + i * j->y->ld, j->x ? j->x->data + i * j->x->ld : NULL, i);
 }
@@ -28,7 +30,7 @@ static void chunk(void *ctx, size_t item, int worker)
 /* `work`: operations on one number, roughly */
 static void each_row(struct attn_team *t, struct job *j, double work)
 {
-    attn_team_run(t, (j->y->n + CHUNK - 1) / CHUNK, work * (double)j->y->n * (double)j->y->cols, chunk, j);
+    attn_team_run(t, parts_of(j->y->n, CHUNK), work * (double)j->y->n * (double)j->y->cols, chunk, j);
 }
 
 static void norm_row(const struct job *j, float *y, const float *x, size_t i)

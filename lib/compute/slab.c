@@ -1,5 +1,7 @@
 #include "compute/slab.h"
 
+#include "base/size.h"
+
 #include <string.h>
 
 enum { PANEL = ATTN_PANEL };
@@ -7,7 +9,7 @@ enum { PANEL = ATTN_PANEL };
 struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth)
 {
     size_t j = panel * PANEL, cols = w->out - j, K = w->in - k;
-    return (struct attn_slab){j, cols < PANEL ? cols : PANEL, k, K < depth ? K : depth};
+    return (struct attn_slab){j, smaller(cols, PANEL), k, smaller(K, depth)};
 }
 
 struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts)

@@ -1,5 +1,7 @@
 #include "compute/slopes.h"
 
+#include "base/size.h"
+
 #include <string.h>
 
 enum { CHUNK = 32 };                    /* rows an item, and rows that share a partial sum: no matter how many threads */
@@ -10,12 +12,12 @@ struct job {
     enum attn_mlp_form kind;
 };
 
-static size_t chunks(size_t n) { return (n + CHUNK - 1) / CHUNK; }
+static size_t chunks(size_t n) { return parts_of(n, CHUNK); }
 static float *row(const struct attn_rows *r, size_t i) { return r->data + i * r->ld; }
 
 static size_t end_of(const struct attn_rows *r, size_t item)
 {
-    return (item + 1) * CHUNK < r->n ? (item + 1) * CHUNK : r->n;
+    return smaller((item + 1) * CHUNK, r->n);
 }
 
 /* `work`: operations on one number, roughly */

@@ -48,7 +48,7 @@ static bool pattern_row(const struct attn_head *h, float *few, size_t t, size_t 
 /* How many keys from list[0] on lie equally far apart. */
 static size_t evenly(const size_t *list, size_t n)
 {
-    size_t i = n < 2 ? n : 2;
+    size_t i = smaller(n, 2);
     while (i < n && list[i] - list[i - 1] == list[1] - list[0])
         i++;
     return i;

@@ -63,10 +63,10 @@ static void panel(float *y, size_t ldy, const float *x, size_t ldx, const float 
 {
     static void (*const by_rows[])(float *, size_t, const float *, size_t, const float *, size_t, size_t, bool,
                                  struct attn_ahead *, size_t) = {TILES};
-    size_t tiles = (n + TILE_ROWS - 1) / TILE_ROWS, rate = ask_rate(ahead, tiles * (ATTN_PANEL / TILE) * K);
+    size_t tiles = parts_of(n, TILE_ROWS), rate = ask_rate(ahead, tiles * (ATTN_PANEL / TILE) * K);
     for (size_t j = 0; j < ATTN_PANEL; j += TILE)
         for (size_t i = 0, left = tiles, rows; i < n; i += rows, left--) {
-            rows = (n - i + left - 1) / left;
+            rows = parts_of(n - i, left);
             by_rows[rows - 1](y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, K, more, ahead, rate);
         }
 }

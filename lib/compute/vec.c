@@ -1,6 +1,7 @@
 #include "compute/vec.h"
 
 #include "base/cpu.h"
+#include "base/size.h"
 #include "compute/vec_ops.h"
 
 static const struct vec_ops *ops(void)
@@ -60,7 +61,7 @@ struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size
 {
     const size_t line = 64, before = (uintptr_t)at % line;
     if (bytes == step && rows > ATTN_ABREAST) {         /* nothing between them: longer rows */
-        bytes = step = (rows * bytes / ATTN_ABREAST + line - 1) / line * line;
+        bytes = step = up(rows * bytes / ATTN_ABREAST, line);
         rows = ATTN_ABREAST;
     }
     return (struct attn_ahead){.at = (uintptr_t)at - before, .rows = rows, .bytes = before + bytes, .step = step};

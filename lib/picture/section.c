@@ -95,7 +95,7 @@ static void arrange(struct attn_section *s)
     s->across = table ? s->matrices : wide ? 1 : smaller(n, 4);
     while (!table && !wide && s->across * s->across < n)
         s->across++;
-    s->down = (n + s->across - 1) / s->across;
+    s->down = parts_of(n, s->across);
 }
 
 static size_t choose_cell(const struct attn_section *s, const struct attn_look *look)

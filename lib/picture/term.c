@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/label.h"
+#include "base/size.h"
 #include "picture/canvas.h"
 #include "picture/legend.h"
 #include "picture/scale.h"
@@ -91,14 +92,9 @@ static uint8_t stronger(const struct term *t, uint8_t a, uint8_t b)
     return abs(a - middle) >= abs(b - middle) ? a : b;
 }
 
-static size_t pooled(size_t n, size_t pool)
-{
-    return (n + pool - 1) / pool;
-}
-
 static int make_cells(struct cells *c, const struct term *t, const struct attn_sheet *sheet, size_t i, struct attn_err *err)
 {
-    *c = (struct cells){.rows = pooled(sheet->rows, t->pool), .cols = pooled(sheet->cols, t->pool)};
+    *c = (struct cells){.rows = parts_of(sheet->rows, t->pool), .cols = parts_of(sheet->cols, t->pool)};
     c->step = calloc(c->rows * c->cols + 1, sizeof *c->step);
     uint8_t *row = malloc(sheet->cols + 1);
     if (!c->step || !row) {
@@ -158,7 +154,7 @@ static void put_letters(struct term *t, size_t cols, size_t line, size_t lines)
 /* Numbers of columns, as many as fit. */
 static void put_numbers(struct term *t, size_t cols)
 {
-    size_t at = 0, end = pooled(cols, t->pool) * t->cell;
+    size_t at = 0, end = parts_of(cols, t->pool) * t->cell;
     for (size_t j = 0; j * t->cell < end; j++) {
         struct attn_label l = attn_label_number(j * t->pool);
         if (j * t->cell < at || j * t->cell + l.columns > end)
@@ -185,7 +181,7 @@ static void put_captions(struct term *t, const struct band *b)
     attn_label_pad(t->out, GAP);
     for (size_t k = 0; k < b->n; k++) {
         char text[64] = "";
-        size_t columns = pooled(b->sheet[k]->cols, t->pool) * t->cell, brevity = 0;
+        size_t columns = parts_of(b->sheet[k]->cols, t->pool) * t->cell, brevity = 0;
         do
             attn_sheet_call(text, b->sheet[k], b->head[k], brevity);
         while (strlen(text) > columns && b->n > 1 && ++brevity < ATTN_BREVITIES);
@@ -283,9 +279,9 @@ static void plan(struct term *t)
     t->left = widest;
     t->cell = t->look->cell ? t->look->cell : CELL;
     size_t room = t->look->width > (int)(widest + GAP + t->cell) ? (size_t)t->look->width - widest - GAP : SIZE_MAX / 2;
-    t->pool = room / t->cell ? pooled(t->first->cols, room / t->cell) : 1;
+    t->pool = room / t->cell ? parts_of(t->first->cols, room / t->cell) : 1;
     t->pool = t->pool ? t->pool : 1;
-    n = (room + GAP) / (pooled(t->first->cols, t->pool) * t->cell + GAP);
+    n = (room + GAP) / (parts_of(t->first->cols, t->pool) * t->cell + GAP);
     t->across = n < 1 ? 1 : n > 64 ? 64 : n;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/size.h"
 #include "sinks/cell.h"
 #include "sinks/lines.h"
 #include "sinks/piece.h"
@@ -137,7 +138,7 @@ enum { STRETCH = 256 };                 /* columns of a row put at a time: lines
 
 static size_t stretches(const struct attn_piece *p)
 {
-    return (p->cols + STRETCH - 1) / STRETCH;
+    return parts_of(p->cols, STRETCH);
 }
 
 static size_t put_stretch(const void *ctx, size_t i, char *buf)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 
 static const char default_show[] = "pattern,context";
 static const char blanks[] = " \t";
@@ -120,7 +121,7 @@ static size_t edits(const char *a, size_t n, const char *b)
         for (size_t j = 0; j < m; j++) {
             size_t swap = corner + (a[i] != b[j]), best = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
             corner = row[j + 1];
-            row[j + 1] = swap < best ? swap : best;
+            row[j + 1] = smaller(swap, best);
         }
     }
     return row[m];
@@ -131,7 +132,7 @@ static size_t distance(const struct item *it, int act)
 {
     size_t n = (size_t)it->len;
     size_t a = edits(it->text, n, attn_act_short(act)), b = edits(it->text, n, attn_act_tail(act));
-    return a < b ? a : b;
+    return smaller(a, b);
 }
 
 static void append(char *list, size_t size, const char *name)

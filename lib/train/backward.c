@@ -1,4 +1,5 @@
 /* backward.c - the chain rule through the blocks, from the last to the embedding. */
+#include "base/size.h"
 #include "compute/slopes.h"
 #include "train/work.h"
 
@@ -127,7 +128,7 @@ static void embed(struct attn_work *t, const int32_t *ids)
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_EMBED, 0, t->drop_embed);
     if (drop.below)
         attn_rows_drop(t->team, &dx, &dx, &drop, t->first);
-    attn_team_run(t->team, (d + s.cols - 1) / s.cols, 4.0 * (double)(t->rows * d), scatter, &s);
+    attn_team_run(t->team, parts_of(d, s.cols), 4.0 * (double)(t->rows * d), scatter, &s);
 }
 
 void attn_work_backward(struct attn_work *t, const int32_t *ids)

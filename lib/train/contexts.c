@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/size.h"
 #include "base/splitmix.h"
 
 /* ---- sentences ----------------------------------------------------------------------------- */
@@ -75,7 +76,7 @@ static size_t cut_document(struct attn_span *out, size_t at, size_t end, size_t 
     struct cuts c = cuts_of(end - at, length);
     size_t first = c.first + below(state, c.last - c.first + 1), n = 0;
     for (size_t next = at + first; at < end; at = next, next += length) {
-        next = next < end ? next : end;
+        next = smaller(next, end);
         out[n++] = (struct attn_span){at, next - at};
     }
     return n;

@@ -250,7 +250,7 @@ static int add_up(const struct pass *p, double *loss, struct attn_err *err)
         *loss += g->lane[i].loss;
     }
     if (p->learn && p->lanes > 1)
-        attn_team_run(g->team, (g->p->count + CHUNK - 1) / CHUNK, 4.0 * (double)(p->lanes * g->p->count), add_chunk,
+        attn_team_run(g->team, parts_of(g->p->count, CHUNK), 4.0 * (double)(p->lanes * g->p->count), add_chunk,
                       (void *)p);
     return ATTN_OK;
 }

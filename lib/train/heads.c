@@ -30,10 +30,8 @@ struct desk {
 
 /* ---- scratch ---- */
 
-static size_t panels_up(size_t n) { return (n + PANEL - 1) / PANEL * PANEL; }
-
 /* No power of two: rows that lie so fight for the same places in a cache. */
-static size_t ld_of(size_t keys) { return panels_up(keys) + 16; }
+static size_t ld_of(size_t keys) { return up(keys, PANEL) + 16; }
 
 size_t attn_work_desk(const struct attn_work *t)
 {
@@ -44,7 +42,7 @@ size_t attn_work_desk(const struct attn_work *t)
         __builtin_add_overflow(k, v, &all) || __builtin_add_overflow(all, bands, &all) ||
         __builtin_add_overflow(all, (t->longest + 1) * PANEL, &all))
         return SIZE_MAX;
-    return (all + 15) / 16 * 16;
+    return up(all, 16);
 }
 
 static struct desk desk_of(const struct attn_work *t, int worker)
@@ -137,7 +135,7 @@ static void drop_band(const struct job *j, const struct item *it, const struct a
 static struct attn_range reach_of(const struct attn_head *h, const struct attn_band *b)
 {
     size_t lo = attn_head_seen(h, b->row0).lo, hi = attn_head_seen(h, b->row0 + b->rows - 1).hi;
-    return (struct attn_range){lo / PANEL * PANEL, panels_up(hi)};
+    return (struct attn_range){lo / PANEL * PANEL, up(hi, PANEL)};
 }
 
 /* Zeros wherever a row of m sees nothing. */

@@ -1,4 +1,5 @@
 /* loss.c - the output layer, the loss, and where gradients begin. */
+#include "base/size.h"
 #include "compute/gemm.h"
 #include "train/work.h"
 
@@ -29,11 +30,11 @@ static void bands(struct job *j, const struct attn_rows *x, const struct attn_ro
     struct attn_work *t = j->t;
     size_t V = t->w->n.V;
     for (j->row = 0; j->row < x->n; j->row += j->n) {
-        j->n = x->n - j->row < t->band ? x->n - j->row : t->band;
+        j->n = smaller(x->n - j->row, t->band);
         struct attn_rows reads = {x->data + j->row * x->ld, x->ld, j->n, x->cols}, logits = {t->logits, V, j->n, V};
         struct attn_rows dreads = {dx->data + j->row * dx->ld, dx->ld, j->n, dx->cols};
         attn_gemm(t->team, logits.data, V, reads.data, reads.ld, j->n, &t->w->unembed, ATTN_STORE, NULL);
-        attn_team_run(t->team, (j->n + CHUNK - 1) / CHUNK, 30.0 * (double)(j->n * V), chunk, j);
+        attn_team_run(t->team, parts_of(j->n, CHUNK), 30.0 * (double)(j->n * V), chunk, j);
         if (!learn)
             continue;
         attn_work_learn(t, &t->g->unembed, &reads, &logits);

@@ -43,7 +43,7 @@ static int make_room(const struct attn_worked *w, struct attn_seen *s, const str
     return s->x ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for %zu x %zu numbers of %s", s->rows, s->cols, p->name);
 }
 
-static double larger(double largest, const float *x, size_t n)
+static double magnitude(double largest, const float *x, size_t n)
 {
     for (size_t j = 0; j < n; j++)
         if (isfinite(x[j]) && fabs((double)x[j]) > largest)
@@ -63,7 +63,7 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     for (size_t i = 0; i < p->rows; i++) {
         const float *row = p->data + (head - p->head0) * p->ld_head + i * p->ld;
         size_t t = p->row0 + i, from = p->act == ATTN_ACT_CONTEXT ? w->head * s->cols : 0;
-        s->largest = larger(s->largest, row, p->cols);
+        s->largest = magnitude(s->largest, row, p->cols);
         if (!one_row(p->act) || t == w->query)
             memcpy(s->x + (one_row(p->act) ? 0 : t) * s->cols, row + from, s->cols * sizeof *s->x);
     }

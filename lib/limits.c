@@ -4,6 +4,7 @@
 #include "attn.h"
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/err.h"
 #include "base/memory.h"
 #include "base/target.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum {
     ITEMS = 16,                         /* of arithmetic for each thread */
@@ -132,11 +132,8 @@ static void write_file(void *ctx, size_t item, int worker)
     struct file *f = &w->file[item];
     (void)worker;
     for (int i = 0; i < BLOCKS / w->n && !f->failed; i++)
-        for (size_t at = 0; at < BLOCK && !f->failed;) {
-            ssize_t n = write(f->target.fd, w->block + at, BLOCK - at);
-            f->failed = n < 0 && errno != EINTR ? errno : 0;
-            at += n > 0 ? (size_t)n : 0;
-        }
+        if (!attn_disk_write(f->target.fd, w->block, BLOCK, (uint64_t)i * BLOCK))
+            f->failed = errno;
 }
 
 static int open_files(struct file *file, int n, const struct attn_limits *l, struct attn_err *err)

@@ -398,9 +398,6 @@ struct attn_share { uint64_t index, count; bool stride; };
 /* "2/7"; "auto": what Slurm, Open MPI or PMI say in their variables, as `get`, such as getenv, knows them.
  * Leaves stride alone. */
 int attn_share_parse(struct attn_share *out, const char *text, char *(*get)(const char *name), struct attn_err *err);
-/* The records of a share without stride: [*from, *to) of N. */
-void attn_share_range(const struct attn_share *s, uint64_t N, uint64_t *from, uint64_t *to);
-uint64_t attn_share_size(const struct attn_share *s, uint64_t N);   /* how many of N records, with or without stride */
 
 /* Sentences out of a file, one after the other, in memory of the longest one; see `batch` in the manual. */
 struct attn_records_opts {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attn.h"
+#include "base/share.h"
 
 static const char *environment;         /* "NAME=value NAME=value" */
 

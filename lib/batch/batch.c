@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/share.h"
 #include "batch/output.h"
 #include "batch/runner.h"
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/share.h"
 #include "base/target.h"
 
 /* ---- one of them ----------------------------------------------------------------------- */

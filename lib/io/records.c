@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/err.h"
+#include "base/share.h"
 #include "base/utf8.h"
 #include "io/frames.h"
 #include "io/record.h"

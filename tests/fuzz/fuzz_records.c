@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attn.h"
+#include "base/share.h"
 #include "fuzz.h"
 
 static uint64_t read_share(const struct attn_records_opts *o, size_t size)

@@ -1,0 +1,11 @@
+/* share.h - what a share of N things comes to: struct attn_share of attn.h. */
+#ifndef ATTN_BASE_SHARE_H
+#define ATTN_BASE_SHARE_H
+
+#include "attn.h"
+
+/* Those of a share without stride: [*from, *to) of N. */
+void attn_share_range(const struct attn_share *s, uint64_t N, uint64_t *from, uint64_t *to);
+uint64_t attn_share_size(const struct attn_share *s, uint64_t N);   /* how many of N, with or without stride */
+
+#endif

@@ -1,10 +1,15 @@
 #include "base/cgroup.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-bool attn_cgroup_line(const char *path, char *buf, int size)
+enum { PATH = 512 };
+
+bool attn_cgroup_line(const char *dir, const char *file, char *buf, int size)
 {
+    char path[3 * PATH];
+    snprintf(path, sizeof path, "%s/%s", dir, file);
     FILE *f = fopen(path, "re");
     if (!f)
         return false;
@@ -13,31 +18,50 @@ bool attn_cgroup_line(const char *path, char *buf, int size)
     return ok;
 }
 
-/* Our path in the unified hierarchy ("0::/user.slice"), "" when there is none. */
-static void own_group(char *path, size_t size)
+/* Whether a list such as "cpu,cpuacct" has a name. */
+static bool lists(const char *list, size_t len, const char *name)
 {
-    char line[512];
-    path[0] = '\0';
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, "0::", 3) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(path, size, "%s", line + 3);
-        }
+    for (const char *end = list + len; list < end; list += strcspn(list, ",:") + 1)
+        if (strcspn(list, ",:") == strlen(name) && !strncmp(list, name, strlen(name)))
+            return true;
+    return false;
+}
+
+/* Where our group of a hierarchy is in a line such as "0::/user.slice" or "4:cpu,cpuacct:/user.slice"; NULL: of another. */
+static const char *group_in(const char *line, const char *controller)
+{
+    const char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+    if (!path)
+        return NULL;
+    size_t len = (size_t)(path - ++list);
+    return (controller ? lists(list, len, controller) : len == 0) ? path + 1 : NULL;
+}
+
+/* "" when there is none, as for the topmost. */
+static void own_group(char group[PATH], const char *root, const char *controller)
+{
+    char line[PATH];
+    snprintf(line, sizeof line, "%s/proc/self/cgroup", root);
+    group[0] = '\0';
+    FILE *f = fopen(line, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *own = group_in(line, controller);
+        if (own)
+            snprintf(group, PATH, "%.*s", (int)strcspn(own, "\n"), own);
+    }
     if (f)
         fclose(f);
 }
 
-double attn_cgroup_least(const char *file, double (*limit)(const char *line))
+double attn_cgroup_least(const char *root, const char *controller, double (*limit)(const char *dir))
 {
-    char group[512], path[640], line[64];
-    double least = 0;
-    own_group(group, sizeof group);
+    char group[PATH], dir[2 * PATH];
+    double least = INFINITY;
+    own_group(group, root, controller);
     for (;;) {
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", strcmp(group, "/") ? group : "", file);
-        double q = attn_cgroup_line(path, line, sizeof line) ? limit(line) : 0;
-        if (q > 0 && (least == 0 || q < least))
-            least = q;
+        snprintf(dir, sizeof dir, "%s/sys/fs/cgroup%s%s%s", root, controller ? "/" : "", controller ? controller : "",
+                 strcmp(group, "/") ? group : "");
+        least = fmin(least, limit(dir));
         char *slash = strrchr(group, '/');
         if (!slash)
             return least;

@@ -3,6 +3,7 @@
 #include "base/cgroup.h"
 
 #include <cpuid.h>
+#include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,32 +21,42 @@ static int affinity(void)
     return CPU_COUNT(&set);
 }
 
-/* Processors worth of time a quota in `line` allows; 0: no limit. */
-static double quota(const char *line)
+/* Processors worth of time so many microseconds of each period are. */
+static double share_of(const char *line)
 {
-    long long limit, period;
-    return sscanf(line, "%lld %lld", &limit, &period) == 2 && limit > 0 && period > 0 ? (double)limit / (double)period : 0;
+    long long most, period;
+    return sscanf(line, "%lld %lld", &most, &period) == 2 && most > 0 && period > 0 ? (double)most / (double)period : INFINITY;
 }
 
-static double quota_v1(void)
+static double share_v2(const char *dir)
 {
-    char limit[32], period[32], both[64];
-    if (!attn_cgroup_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", limit, sizeof limit) ||
-        !attn_cgroup_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, sizeof period))
-        return 0;
-    limit[strcspn(limit, "\n")] = '\0';
-    snprintf(both, sizeof both, "%s %s", limit, period);
-    return quota(both);
+    char line[64];
+    return attn_cgroup_line(dir, "cpu.max", line, sizeof line) ? share_of(line) : INFINITY;
+}
+
+static double share_v1(const char *dir)
+{
+    char most[32], period[32], both[64];
+    if (!attn_cgroup_line(dir, "cpu.cfs_quota_us", most, sizeof most) ||
+        !attn_cgroup_line(dir, "cpu.cfs_period_us", period, sizeof period))
+        return INFINITY;
+    most[strcspn(most, "\n")] = '\0';
+    snprintf(both, sizeof both, "%s %s", most, period);
+    return share_of(both);
+}
+
+double attn_cpu_quota(const char *root)
+{
+    double v2 = attn_cgroup_least(root, NULL, share_v2);
+    return isinf(v2) ? attn_cgroup_least(root, "cpu", share_v1) : v2;
 }
 
 int attn_cpu_count(void)
 {
     int n = affinity();
-    double q = attn_cgroup_least("cpu.max", quota);
-    if (q == 0)
-        q = quota_v1();
-    if (q > 0 && q < n)
-        n = (int)q < q ? (int)q + 1 : (int)q;
+    double quota = attn_cpu_quota("");
+    if (quota < n)
+        n = (int)ceil(quota);
     return n < 1 ? 1 : n;
 }
 

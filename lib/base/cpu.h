@@ -4,8 +4,10 @@
 
 #include <stdbool.h>
 
-/* The smaller of the processors it may run on and its cgroup's quota (v2 or v1), at least 1. */
+/* The smaller of the processors it may run on and its cgroups' quota, at least 1. */
 int attn_cpu_count(void);
+/* How many processors' time its cgroups (v2 or v1) allow; INFINITY: any.  `root` as in cgroup.h. */
+double attn_cpu_quota(const char *root);
 
 /* The widest vectors our own code may use; ATTN_SIMD=generic, avx2 or avx512 in the environment asks for less. */
 enum attn_simd { ATTN_SIMD_GENERIC, ATTN_SIMD_AVX2, ATTN_SIMD_AVX512 };     /* with FMA and F16C; F, BW, DQ, VL */

@@ -2,18 +2,20 @@
 
 #include "base/cgroup.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { LEVELS = 8 };
+enum { LEVELS = 8, PATH = 2048 };
 
 /* A line of what the system tells of a processor's cache; false: there is no such cache. */
 static bool cache_line(int cpu, int index, const char *what, char *buf, int size)
 {
-    char path[96];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", cpu, index, what);
-    return attn_cgroup_line(path, buf, size);
+    char dir[96];
+    snprintf(dir, sizeof dir, "/sys/devices/system/cpu/cpu%d/cache/index%d", cpu, index);
+    return attn_cgroup_line(dir, what, buf, size);
 }
 
 /* The last cache before memory has the highest index. */
@@ -46,30 +48,69 @@ size_t attn_memory_cache(void)
     return total;
 }
 
-static size_t system_available(void)
+/* ---- what may still be taken --------------------------------------------------------------- */
+
+/* The number after a word that begins a line of DIR/FILE; INFINITY: there is none. */
+static double number_after(const char *word, const char *dir, const char *file)
 {
-    char line[128];
-    unsigned long long kib = 0;
-    FILE *f = fopen("/proc/meminfo", "re");
-    while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %llu", &kib) != 1)
-        continue;
+    char path[PATH], line[128], first[64];
+    double x = INFINITY, found;
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    FILE *f = fopen(path, "re");
+    while (f && isinf(x) && fgets(line, sizeof line, f))
+        if (sscanf(line, "%63s %lf", first, &found) == 2 && !strcmp(first, word))
+            x = found;
     if (f)
         fclose(f);
-    return (size_t)kib << 10;
+    return x;
 }
 
-/* "max" reads as 0, no limit. */
-static double limit(const char *line)
+/* The number that is the first line of DIR/FILE; INFINITY: there is none, or "max". */
+static double number_in(const char *dir, const char *file)
 {
-    return strtod(line, NULL);
+    char line[64], *end;
+    if (!attn_cgroup_line(dir, file, line, sizeof line))
+        return INFINITY;
+    double x = strtod(line, &end);
+    return end > line ? x : INFINITY;
+}
+
+static double or_none(double x) { return isinf(x) ? 0 : x; }
+
+/* What a group's files are called, and what counts its cached files in memory.stat. */
+struct names { const char *most, *used, *cached[2]; };
+
+/* Cached files make room for what is needed, as in what the system calls available. */
+static double left(const char *dir, const struct names *n)
+{
+    double most = number_in(dir, n->most), used = or_none(number_in(dir, n->used));
+    for (int i = 0; i < 2 && !isinf(most); i++)
+        used -= or_none(number_after(n->cached[i], dir, "memory.stat"));
+    return fmax(0, most - fmax(0, used));
+}
+
+static double left_v2(const char *dir)
+{
+    static const struct names v2 = {"memory.max", "memory.current", {"active_file", "inactive_file"}};
+    return left(dir, &v2);
+}
+
+static double left_v1(const char *dir)
+{
+    static const struct names v1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", {"total_active_file", "total_inactive_file"}};
+    return left(dir, &v1);
+}
+
+size_t attn_memory_available_in(const char *root)
+{
+    double have = 1024 * number_after("MemAvailable:", root, "proc/meminfo"), may = attn_cgroup_least(root, NULL, left_v2);
+    if (isinf(may))
+        may = attn_cgroup_least(root, "memory", left_v1);
+    may = fmin(may, have);
+    return isinf(may) ? 0 : may < 1 ? 1 : (size_t)may;
 }
 
 size_t attn_memory_available(void)
 {
-    char line[64];
-    size_t have = system_available();
-    double most = attn_cgroup_least("memory.max", limit);
-    if (most == 0 && attn_cgroup_line("/sys/fs/cgroup/memory/memory.limit_in_bytes", line, sizeof line))
-        most = limit(line);
-    return most > 0 && most < (double)have ? (size_t)most : have;
+    return attn_memory_available_in("");
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 size_t attn_memory_cache(void);         /* bytes of the last-level caches, all together; 0: not known */
-size_t attn_memory_available(void);     /* bytes this process may still take, by the system and its cgroup; 0: not known */
+/* Bytes this process may still take, by the system and by what its cgroups (v2 or v1) have left; 0: not known. */
+size_t attn_memory_available(void);
+size_t attn_memory_available_in(const char *root);      /* as in cgroup.h */
 
 #endif

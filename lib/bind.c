@@ -6,6 +6,7 @@
 #include "model.h"
 
 #include "base/err.h"
+#include "base/size.h"
 #include "io/layout.h"
 
 #include <math.h>
@@ -223,7 +224,7 @@ static bool is_buffer(const struct attn_model *m, const char *name)
 }
 
 /* An output layer beside one that is tied to the embedding: the same numbers, or a file that contradicts itself.
- * Large ones are compared at their ends: reading all would cost more than a short run. */
+ * Those of large models are compared at their ends: reading all would cost more than a short run. */
 static bool is_spare_unembed(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed)
 {
     enum { ENDS = 1 << 16 };
@@ -231,7 +232,7 @@ static bool is_spare_unembed(struct attn_model *m, const struct attn_st_tensor *
     size_t n = strlen(f->part[ATTN_PART_UNEMBED].path);
     if (f->ours || !m->config.tied || strncmp(t->name, f->part[ATTN_PART_UNEMBED].path, n) || strcmp(t->name + n, ".weight"))
         return false;
-    size_t ends = t->bytes < ENDS ? t->bytes : ENDS;
+    size_t ends = attn_model_is_small(m) ? t->bytes : smaller(t->bytes, ENDS);
     bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&
                 memcmp(t->data + t->bytes - ends, embed->data + t->bytes - ends, ends) == 0;
     if (!same && !m->warning && asprintf(&m->warning, "%s: '%s' differs from '%s', but config.json says they are tied "

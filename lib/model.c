@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t SMALL = (size_t)16 << 20;   /* weights up to here are checked when opened */
 
 /* ---- opening ---- */
 
@@ -71,7 +70,7 @@ int attn_model_open(struct attn_model **out, const char *name, struct attn_err *
         rc = read_config(m, err);
     if (!rc)
         rc = open_weights(m, err);
-    if (!rc && m->weights.bytes <= SMALL) {
+    if (!rc && attn_model_is_small(m)) {
         rc = attn_model_check(m, err);
         m->checked = true;
     }

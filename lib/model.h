@@ -26,6 +26,9 @@ struct attn_model {
 /* What it announces with another kind: linear attention has no dots and scores. */
 struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn_kind *kind);
 
+/* Small enough that every weight is looked at when it is opened. */
+static inline bool attn_model_is_small(const struct attn_model *m) { return m->weights.bytes <= (size_t)16 << 20; }
+
 /* bind.c: checks names, types and shapes of all tensors, then fills m->w and m->tensor. */
 int attn_model_bind(struct attn_model *m, struct attn_err *err);
 

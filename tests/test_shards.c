@@ -12,16 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GPT2(more) "{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 1" more "}"
+#define GPT2(more) GPT2_OF("6", more)
+#define GPT2_OF(V, more) "{\"model_type\": \"gpt2\", \"vocab_size\": " V ", \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 1" more "}"
 static const char INDEX[] = "model.safetensors.index.json", FIRST[] = "model-00001-of-00002.safetensors",
                   SECOND[] = "model-00002-of-00002.safetensors";
 
 static struct hf hf;
 
-static void set_up(void)
+static void fill(size_t V)
 {
     hf.dtype = "F32";
-    hf_table(&hf, "embed", "wte", 6, 4);
+    hf_table(&hf, "embed", "wte", V, 4);
     hf_table(&hf, "pos_embed", "wpe", 5, 4);
     hf_norm(&hf, "norm1", "h.0.ln_1", 4, true);
     hf_thirds(&hf, "attn", "h.0.attn.c_attn", 4, 2, 2, false, true);
@@ -30,6 +31,11 @@ static void set_up(void)
     hf_linear(&hf, "in", "h.0.mlp.c_fc", 4, 16, false, true);
     hf_linear(&hf, "out", "h.0.mlp.c_proj", 16, 4, false, true);
     hf_norm(&hf, "norm_final", "ln_f", 4, true);
+}
+
+static void set_up(void)
+{
+    fill(6);
 }
 
 static void tear_down(void)
@@ -255,6 +261,17 @@ START_TEST(head_beside_a_tied_embedding)
 }
 END_TEST
 
+/* At any place of a small model, which is read anyway. */
+START_TEST(head_that_differs_in_the_middle)
+{
+    hf_free(&hf);
+    fill(20000);
+    hf_copy(&hf, "lm_head.weight", "wte.weight");
+    ((unsigned char *)hf.t[hf.n - 1].data)[160001] ^= 1;
+    expect_warning(hf_write(&hf, GPT2_OF("20000", ""), 1, false), "'lm_head.weight' differs from 'wte.weight'");
+}
+END_TEST
+
 /* A model saved without prefix and head has no output layer; under the prefix the head is missed. */
 START_TEST(base_model)
 {
@@ -298,6 +315,7 @@ Suite *suite_shards(void)
     tcase_add_test(t, stored_transposed);
     tcase_add_test(t, strangers);
     tcase_add_test(t, head_beside_a_tied_embedding);
+    tcase_add_test(t, head_that_differs_in_the_middle);
     tcase_add_test(t, base_model);
     suite_add_tcase(s, t);
     return s;

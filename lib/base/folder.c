@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 
 int attn_folder_make(const char *dir, bool *made, struct attn_err *err)
@@ -38,7 +39,7 @@ bool attn_folder_has(const char *dir, const char *file)
 
 int attn_folder_hold(int *fd, const char *dir, struct attn_err *err)
 {
-    *fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
     if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0)
         return ATTN_OK;
     bool held = errno == EWOULDBLOCK;

@@ -124,7 +124,7 @@ static bool is_at(int fd, const char *path)
 static int take(struct attn_journal *j, struct attn_err *err)
 {
     for (;;) {
-        j->fd = open(j->part_json, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+        j->fd = attn_disk_open(j->part_json, O_RDWR | O_CREAT | O_NONBLOCK, 0666);
         if (j->fd < 0)
             return attn_fail_errno(err, j->part_json, "create");
         int rc = hold(j, err);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "batch/describe.h"
@@ -116,7 +117,7 @@ static int append(struct attn_output *out, const struct attn_item *item, const s
 /* Many small files at once. */
 static int sync_all(const char *dir, struct attn_err *err)
 {
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
     int rc = fd < 0 ? attn_fail_errno(err, dir, "open") : syncfs(fd) ? attn_fail_errno(err, dir, "write") : ATTN_OK;
     if (fd >= 0)
         close(fd);

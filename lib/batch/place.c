@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 #include "sinks/manifest.h"
 
@@ -64,7 +65,7 @@ static void clear_ours(const char *path)
 static int move_in(const struct attn_place *p, struct attn_err *err)
 {
     DIR *from = opendir(p->part);
-    int to = open(p->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = ATTN_OK;
+    int to = attn_disk_open(p->path, O_RDONLY | O_DIRECTORY, 0), rc = ATTN_OK;
     if (!from || to < 0)
         rc = attn_fail_errno(err, from ? p->path : p->part, "open");
     for (struct dirent *e; !rc && (errno = 0, e = readdir(from));)

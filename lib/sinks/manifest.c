@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/folder.h"
 #include "base/map.h"
 #include "sinks/doc.h"
@@ -206,15 +207,13 @@ static void read_old(struct attn_map *old, const char *dir)
 
 void attn_manifest_remove(const char *dir)
 {
-    char *path;
     struct attn_map old;
-    if (asprintf(&path, "%s/%s", dir, file_name) < 0)
-        return;
-    read_old(&old, path);
-    bool ours = list_in(&old);
+    read_old(&old, dir);
+    const struct listed itself = {file_name, strlen(file_name), 0};
+    char *path = list_in(&old) ? path_in(dir, &itself) : NULL;
     remove_stale(dir, &old, NULL, 0);
     attn_map_close(&old);
-    if (ours)
+    if (path)
         unlink(path);
     free(path);
 }
@@ -235,18 +234,14 @@ static int check_file(const char *dir, const struct listed *f, struct attn_err *
 
 int attn_manifest_check(const char *dir, struct attn_err *err)
 {
-    char *path;
     struct attn_map made;
     struct listed f;
     int rc = ATTN_OK;
-    if (asprintf(&path, "%s/%s", dir, file_name) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of %s", dir, file_name);
-    read_old(&made, path);
+    read_old(&made, dir);
     const char *at = list_in(&made), *end = (const char *)made.data + made.len;
     while (!rc && at && next_file(&at, end, &f))
         rc = check_file(dir, &f, err);
     attn_map_close(&made);
-    free(path);
     return rc;
 }
 

@@ -163,7 +163,7 @@ const struct command diff_command = {
              "difference.  With --with two models run the same tokens, those of the first one's tokenizer, and all they both "
              "announce is compared.  Where the shape of the first difference gives its cause away, the cause is named: dump all "
              "there is (run --show '*') on both sides to help it; with -m MODEL the weights are tried too.  Ends with 0 when "
-             "nothing differs, 1 when something does.",
+             "nothing differs, 1 when something does, and also 1, without a line on standard output, when a side cannot be read.",
     .examples = (const struct pair[]){
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --show '*' -o ours.npz && attn-cli diff port/ ours.npz", "a port's .npy files "
          "against ours: where does it go wrong?"},

@@ -8,6 +8,7 @@
 #include "say.h"
 #include "table.h"
 #include "terminal.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,13 @@ static struct {
 /* ---- which token ---- */
 
 /* As it reads, or without the space that byte-level BPE puts in front. */
+/* A space in front may be left out, or given as tables show it. */
 static bool reads_as(const struct attn_token *t, const char *text)
 {
+    static const char dot[] = "·";
     size_t len = strlen(text), front = t->text_len && t->text[0] == ' ';
+    if (front && !strncmp(text, dot, strlen(dot)) && len > strlen(dot))
+        return reads_as(t, text + strlen(dot));
     return t->known && ((t->text_len == len && !memcmp(t->text, text, len)) ||
                         (t->text_len - front == len && !memcmp(t->text + front, text, len)));
 }
@@ -39,6 +44,24 @@ static int too_many(const char *option, const char *given, const struct attn_tok
             used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %zu" : "%zu", i);
     return fail(err, ATTN_EUSAGE, "--%s: '%s' is there more than once: give one of the indices %s", option, excerpt(given).text,
                 list);
+}
+
+static int none(const char *option, const char *given, const struct attn_tokens *t, const char *text, struct attn_err *err)
+{
+    enum { FEW = 16 };
+    char *list = NULL;
+    size_t len;
+    FILE *f = t->n <= FEW && t->tok[0].known ? open_memstream(&list, &len) : NULL;
+    for (size_t i = 0; f && i < t->n; i++) {
+        fprintf(f, i ? ", %zu " : ": %zu ", i);
+        print_visible(f, t->tok[i].text, t->tok[i].text_len);
+    }
+    if (f)
+        fclose(f);
+    fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s': give its index, 0 to %zu%s", option, text, excerpt(given).text, t->n - 1,
+         list ? list : "");
+    free(list);
+    return err->code;
 }
 
 /* An index, or a token that is there once. */
@@ -61,8 +84,7 @@ static int find_token(size_t *out, const char *option, const char *given, const 
         }
     if (found > 1)
         return too_many(option, given, t, err);
-    return found ? ATTN_OK : fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s': give its index, "
-                                  "0 to %zu", option, text, excerpt(given).text, t->n - 1);
+    return found ? ATTN_OK : none(option, given, t, text, err);
 }
 
 static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t, struct attn_err *err)

@@ -102,6 +102,8 @@ static int build_config(struct source *in, struct attn_err *err)
 static int open_training(struct attn_train **out, struct source *in, struct attn_err *err)
 {
     bool there = attn_train_exists(in->dir);
+    if (!there && o.resume)
+        say_note("%s: there is no training yet: a new one begins", o.path);
     if (!there && (attn_train_may_begin(in->dir, err) || find_vocabulary(in, err)))
         return err->code;
     if (!o.config && (!there || train_config_given()) && build_config(in, err))

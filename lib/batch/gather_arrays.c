@@ -114,17 +114,18 @@ static int for_arrays(const struct attn_part *of, array_fn *what, const struct a
 {
     static const char ending[] = ".npy";
     DIR *d = opendir(of->path);
-    int rc = d ? ATTN_OK : attn_fail_errno(err, of->path, "read");
+    int rc = ATTN_OK;
+    if (!d)
+        return attn_fail_errno(err, of->path, "read");
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));) {
         size_t n = strlen(e->d_name);
         if (n > strlen(ending) && !strcmp(e->d_name + n - strlen(ending), ending))
             rc = what(p, dir, e->d_name, err);
         errno = 0;
     }
-    if (d && !rc && errno)
+    if (!rc && errno)
         rc = attn_fail_errno(err, of->path, "read");
-    if (d)
-        closedir(d);
+    closedir(d);
     return rc;
 }
 

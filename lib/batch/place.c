@@ -61,18 +61,20 @@ static void clear_ours(const char *path)
     attn_manifest_remove(path);
 }
 
+static int move_files(DIR *from, const struct attn_place *p, int to, struct attn_err *err)
+{
+    for (struct dirent *e; (errno = 0, e = readdir(from));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && renameat(dirfd(from), e->d_name, to, e->d_name))
+            return attn_fail(err, ATTN_EIO, "%s/%s: cannot replace: %s", p->path, e->d_name, strerror(errno));
+    return errno ? attn_fail_errno(err, p->part, "read") : ATTN_OK;
+}
+
 /* Beside files of somebody else. */
 static int move_in(const struct attn_place *p, struct attn_err *err)
 {
-    DIR *from = opendir(p->part);
-    int to = attn_disk_open(p->path, O_RDONLY | O_DIRECTORY, 0), rc = ATTN_OK;
-    if (!from || to < 0)
-        rc = attn_fail_errno(err, from ? p->path : p->part, "open");
-    for (struct dirent *e; !rc && (errno = 0, e = readdir(from));)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && renameat(dirfd(from), e->d_name, to, e->d_name))
-            rc = attn_fail(err, ATTN_EIO, "%s/%s: cannot replace: %s", p->path, e->d_name, strerror(errno));
-    if (!rc && errno)
-        rc = attn_fail_errno(err, p->part, "read");
+    int to = attn_disk_open(p->path, O_RDONLY | O_DIRECTORY, 0);
+    DIR *from = to < 0 ? NULL : opendir(p->part);
+    int rc = from ? move_files(from, p, to, err) : attn_fail_errno(err, to < 0 ? p->path : p->part, "open");
     if (from)
         closedir(from);
     if (to >= 0)

@@ -222,8 +222,8 @@ START_TEST(one_process_trains_at_a_time)
     expect(SMALL "-o $D/one -q --steps 1000000 & p=$!; until test -s $D/one/model.safetensors; do sleep 0.01; done; sha256sum $D/one/vocab.json "
            ">$D/sum; \"$A\" train -f README.md --vocab-size 300 -o $D/one; echo $?; \"$A\" train -f README.md -o $D/one --resume; echo $?; "
            "sha256sum -c --quiet $D/sum; kill $p; wait $p; echo $?", 0, "1\n1\n75\n");
-    expect(SMALL "-o $D/one -q --steps 1000000 --resume & p=$!; sleep 0.3; " SMALL "-o $D/one --resume 2>&1; kill $p; wait $p", 75,
-           "/one: another process is writing to it");
+    expect(SMALL "-o $D/one -q --steps 1000000 --resume & p=$!; i=0; until " SMALL "-o $D/one --resume 2>&1 | grep 'another process is writing'; "
+           "do sleep 0.05; test $((i += 1)) -lt 200 || break; done; kill $p; wait $p", 75, "/one: another process is writing to it");
 }
 END_TEST
 

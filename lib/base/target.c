@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 
 /* Malloc'd: `leaf` in the directory of `path`. */
@@ -84,15 +85,6 @@ bool attn_target_same(const char *a, const char *b)
     return !strcmp(leaf(a), leaf(b)) && stat_directory(a, &x) && stat_directory(b, &y) && same_inode(&x, &y);
 }
 
-static int open_retrying(const char *path, int flags, mode_t mode)
-{
-    int fd;
-    do
-        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /* Opens t->temp in the directory of t->final; false with errno. */
 static bool open_temp(struct attn_target *t, mode_t mode)
 {
@@ -105,7 +97,7 @@ static bool open_temp(struct attn_target *t, mode_t mode)
         char *path = beside(t->final, leaf);
         if (!path)
             return false;
-        t->fd = open_retrying(path, O_RDWR | O_CREAT | O_EXCL, mode);
+        t->fd = attn_disk_open(path, O_RDWR | O_CREAT | O_EXCL, mode);
         if (t->fd >= 0)
             t->temp = path;
         else
@@ -119,7 +111,7 @@ static bool open_part(struct attn_target *t, mode_t mode)
 {
     if (asprintf(&t->temp, "%s.part", t->final) < 0)
         t->temp = NULL;
-    t->fd = t->temp ? open_retrying(t->temp, O_RDWR | O_CREAT, mode) : -1;
+    t->fd = t->temp ? attn_disk_open(t->temp, O_RDWR | O_CREAT, mode) : -1;
     return t->fd >= 0;
 }
 
@@ -176,7 +168,7 @@ static int open_named(struct attn_target *t, struct attn_err *err)
     }
     if (S_ISREG(st.st_mode))
         return open_beside(t, &st, err);
-    t->fd = open_retrying(t->name, O_WRONLY, 0);
+    t->fd = attn_disk_open(t->name, O_WRONLY, 0);
     return t->fd >= 0 ? 0 : attn_fail_errno(err, t->name, "open");
 }
 

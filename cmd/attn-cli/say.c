@@ -37,20 +37,26 @@ struct excerpt excerpt(const char *typed)
     return e;
 }
 
-/* A line in one go, that those of processes side by side stay whole.  What was typed may hold escape sequences. */
+/* What was typed may hold escape sequences. */
+static void print_line(FILE *f, const char *before, const char *text, const char *after)
+{
+    fputs(before, f);
+    print_text(f, text, strlen(text), true);
+    fprintf(f, "\n%s", after);
+}
+
+/* In one go, that lines of processes side by side stay whole; without memory as it comes. */
 static void say(const char *before, const char *text, const char *after)
 {
     char *line = NULL;
     size_t len = 0;
     FILE *f = open_memstream(&line, &len);
-    if (f) {
-        fputs(before, f);
-        print_text(f, text, strlen(text), true);
-        fprintf(f, "\n%s", after);
-        fclose(f);
-    }
-    if (line)
+    if (f)
+        print_line(f, before, text, after);
+    if (f && fclose(f) == 0)
         fwrite(line, 1, len, stderr);
+    else
+        print_line(stderr, before, text, after);
     free(line);
 }
 

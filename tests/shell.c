@@ -34,12 +34,20 @@ static void take_all(struct said *s, FILE *f)
 const struct said *sh(const char *line)
 {
     static struct said s;
-    FILE *f = popen(line, "r");
+    setenv("LINE", line, 1);
+    FILE *f = popen("exec bash -e -o pipefail -c 'ends() { local r=0; \"${@:2}\" || r=$?; test $r = $1; }; eval \"$LINE\"'", "r");
     ck_assert_ptr_nonnull(f);
     take_all(&s, f);
     int status = pclose(f);
     s.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return &s;
+}
+
+const struct said *succeed(const char *line)
+{
+    const struct said *s = sh(line);
+    ck_assert_msg(s->status == 0, "%s\nended with %d and said:\n%.2000s", line, s->status, s->text);
+    return s;
 }
 
 void expect(const char *line, int status, const char *part)
@@ -60,6 +68,7 @@ void expect_same(const char *line, const char *other)
     static struct said first;
     memcpy(&first, sh(line), sizeof first);
     const struct said *s = sh(other);
-    ck_assert_msg(first.status == s->status && first.len == s->len && !memcmp(first.text, s->text, s->len),
-                  "%s\n%s\nsay different things, with %d and %d:\n%s\n%s", line, other, first.status, s->status, first.text, s->text);
+    ck_assert_msg(!first.status && !s->status && first.len && first.len == s->len && !memcmp(first.text, s->text, s->len),
+                  "%s\n%s\nsay different things or nothing, with %d and %d:\n%.2000s\n%.2000s", line, other, first.status, s->status,
+                  first.text, s->text);
 }

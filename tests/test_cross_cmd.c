@@ -263,7 +263,7 @@ END_TEST
 
 START_TEST(json_has_the_other_text)
 {
-    const struct said *s = sh("$A run " STACKED " --format json --layer 0 --head 1 --show pattern");
+    const struct said *s = succeed("$A run " STACKED " --format json --layer 0 --head 1 --show pattern");
     cJSON *doc = cJSON_Parse(s->text);
     ck_assert_ptr_nonnull(doc);
     ck_assert_str_eq(golden_string(doc, "context_text"), "Who is the lamp, the cat sees it?");
@@ -273,12 +273,12 @@ START_TEST(json_has_the_other_text)
     ck_assert_int_eq((int)golden_number(lamp, "start"), 11);
     ck_assert_int_eq((int)golden_number(lamp, "end"), 15);
     cJSON_Delete(doc);
-    doc = cJSON_Parse(sh("$A run -s 'Life is' --cross-ids 3,2 --format json")->text);
+    doc = cJSON_Parse(succeed("$A run -s 'Life is' --cross-ids 3,2 --format json")->text);
     ck_assert_ptr_nonnull(doc);
     ck_assert(cJSON_IsNull(cJSON_GetObjectItem(doc, "context_text")));
     ck_assert(cJSON_IsNull(cJSON_GetObjectItem(cJSON_GetArrayItem(golden_get(doc, "context_tokens"), 0), "text")));
     cJSON_Delete(doc);
-    doc = cJSON_Parse(sh("$A run -s 'Life is' --format json")->text);
+    doc = cJSON_Parse(succeed("$A run -s 'Life is' --format json")->text);
     ck_assert_ptr_null(cJSON_GetObjectItem(doc, "context_tokens"));
     cJSON_Delete(doc);
 }

@@ -58,7 +58,7 @@ START_TEST(interruptions_change_no_bit)
     expect("i=0; while :; do " SMALL "-o $D/other --resume --save-every 1 --max-seconds 60 -q & p=$!; "
            "i=$((i + 1)); case $((i % 3)) in 0) s=KILL;; 1) s=TERM;; *) s=INT;; esac; "
            "( sleep 0.$((i % 10))5; kill -$s $p ) 2>/dev/null & k=$!; "
-           "wait $p; r=$?; wait $k; case $r in 0) break;; 75 | 137) ;; *) echo status $r; exit 1;; esac; "
+           "r=0; wait $p || r=$?; wait $k || true; case $r in 0) break;; 75 | 137) ;; *) echo status $r; exit 1;; esac; "
            "test $i -lt 60 || exit 1; done 2>/dev/null; echo done", 0, "done");
     expect_exactly(SAME("one", "other"), "same\n");
 }
@@ -128,11 +128,11 @@ START_TEST(a_sentence_is_watched)
            "blocks.1.attn.pattern.npy manifest.json steps.npy ");
     expect("head -c 100 $D/one/watch/blocks.0.attn.pattern.npy | tr -d '\\0'", 0, "'shape': (4, 4, ");    /* steps 0, 5, 10, 12 */
     expect("\"$A\" plot $D/one/watch --layer 1 --head 2", 0, "layer 1, head 2, step 12");
-    expect("\"$A\" plot $D/one/watch --frames 2 --show context --layer 0 | grep -c 's5\\|s10'", 1, "0");
+    expect_exactly("\"$A\" plot $D/one/watch --frames 2 --show context --layer 0 | ends 1 grep 's5\\|s10'", "");
     expect("\"$A\" plot $D/one/watch -o $D/h.png && \"$A\" plot $D/one/watch -o $D/h.svg && grep -o 'layer 1, head 3, step 12' $D/h.svg", 0,
            "step 12");
     expect("\"$A\" plot $D/one/watch --format html 2>&1", 2, "choose png, svg or term");
-    expect("\"$A\" plot $D/one 2>&1 | sed \"s|$D||g\"", 0, "/one: no .npy file in it, but a history of patterns: plot /one/watch");
+    expect("\"$A\" plot $D/one 2>&1 | sed \"s|$D||g\"", 1, "/one: no .npy file in it, but a history of patterns: plot /one/watch");
 }
 END_TEST
 
@@ -273,7 +273,7 @@ END_TEST
 START_TEST(a_full_disk_keeps_the_last_checkpoint)
 {
     expect(line_of("--max-seconds 60", "m"), 0, "");
-    expect("cp -r $D/m $D/kept && cd $D && ulimit -f 40 && \"$A\" train -f \"$OLDPWD/README.md\" -o m --resume 2>&1", 1,
+    expect("cp -r $D/m $D/kept && cd $D && ulimit -f 20 && \"$A\" train -f \"$OLDPWD/README.md\" -o m --resume 2>&1", 1,
            "File too large");
     expect_exactly(SAME("m", "kept"), "same\n");
     expect("ls -A $D/m | grep -c tmp", 1, "0");

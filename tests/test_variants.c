@@ -23,8 +23,7 @@ static cJSON *variants(const char *options)
 {
     char line[512];
     snprintf(line, sizeof line, "$A variants --format json %s", options);
-    const struct said *s = sh(line);
-    ck_assert_msg(s->status == 0, "%s\nended with %d", line, s->status);
+    const struct said *s = succeed(line);
     cJSON *doc = cJSON_Parse(s->text);
     ck_assert_msg(doc != NULL, "%s\ngave no JSON", line);
     return doc;
@@ -198,8 +197,8 @@ END_TEST
 
 static void ck_narrow(const char *line)
 {
-    const struct said *s = sh(line);
-    ck_assert_msg(s->status == 0, "%s", line);
+    const struct said *s = succeed(line);
+    ck_assert_msg(s->len > 0, "%s\nsays nothing", line);
     for (const char *at = s->text; *at; at += strcspn(at, "\n") + 1) {
         size_t len = strcspn(at, "\n");
         ck_assert_msg(attn_utf8_width(at, len) <= 80, "%s\nis wider than 80 columns: %.*s", line, (int)len, at);
@@ -247,8 +246,8 @@ static void put_narrow(float embed, float q, float k)
     const struct attn_st_tensor all[] = {tensor("embed.weight", table, 6), tensor("blocks.0.attn.q.weight", &q, 1),
                                          tensor("blocks.0.attn.k.weight", &k, 1), tensor("blocks.0.attn.v.weight", &v, 1)};
     struct attn_out *o;
-    sh("mkdir -p $D/n && cp models/life/vocab.json $D/n && "
-       "sed -E 's/(d_model|d_head|d_value)\": ./\\1\": 1/' models/life/config.json >$D/n/config.json");
+    succeed("mkdir -p $D/n && cp models/life/vocab.json $D/n && "
+            "sed -E 's/(d_model|d_head|d_value)\": ./\\1\": 1/' models/life/config.json >$D/n/config.json");
     ck_assert(!attn_out_open(&o, scratch_path("n/model.safetensors"), NULL));
     ck_assert(!attn_st_write(o, all, 4, NULL) && !attn_out_commit(o, NULL));
     attn_out_close(o);

@@ -54,6 +54,7 @@ cflags_f32         := -O3 -fno-math-errno -fno-trapping-math
 cflags_f32_avx2    := $(cflags_f32) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell
 cflags_f32_avx512  := $(cflags_f32) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -mtune=skylake-avx512 -mprefer-vector-width=512
 cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"'
+room_compute      := -O3
 
 B       := build/$(flavour)
 objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
@@ -64,35 +65,43 @@ fuzz_o  := $(call objects,tests/fuzz/*.c)
 readers := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 models  := $(wildcard models/*/*)
 link     = $(CC) $(CFLAGS) $(flags) $(LDFLAGS)
+binary   = $(filter %.o %.a,$^)
 do       = @$(if $(V),set -x,echo "  $(1)");
 
 # ---- building ------------------------------------------------------------------------------
 
 all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc
 
-$(B)/attn-cli: $(cmd_o) $(B)/libattn.a
-	$(call do,LINK $@) $(link) -Wl,--as-needed -o $@ $^ $(libs)
-$(B)/libattn.a: $(lib_o)
-	$(call do,AR $@) rm -f $@; ar rcs $@ $^
-$(B)/libattn.so: $(lib_o)
-	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $^ $(libs)
-$(B)/attn-tests: $(test_o) $(B)/libattn.a
-	$(call do,LINK $@) $(link) -o $@ $^ -lcheck -lsubunit $(libs)
+$(B)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
+	$(call do,LINK $@) $(link) -Wl,--as-needed -o $@ $(binary) $(libs)
+$(B)/libattn.a: $(lib_o) $(B)/objects
+	$(call do,AR $@) rm -f $@; ar rcs $@ $(binary)
+$(B)/libattn.so: $(lib_o) $(B)/objects
+	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $(binary) $(libs)
+$(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects
+	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(libs)
 $(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
 $(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(libs)
 
-$(B)/lib/compute/%.o: room := -O3
-$(B)/%.o: %.c
+$(B)/lib/compute/%.o: room := $(room_compute)
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
 
 $(B)/lib/builtin.o: $(models)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
 $(B)/lib/source.o $(B)/attn.pc: $(B)/directories
-$(B)/directories: FORCE                 # new when somebody builds for another prefix
-	@mkdir -p $(@D); echo '$(libdir) $(includedir) $(modelsdir)' >$@.new; cmp -s $@.new $@ || cp $@.new $@
+
+# New when somebody builds for another prefix, with other flags, of other files; old, and then nothing is made, when not.
+stamps := $(addprefix $(B)/,directories flags objects)
+by_file := $(sort $(filter-out cflags_source,$(filter cflags_% flags_% room_%,$(.VARIABLES))))
+$(B)/directories: export now = $(libdir) $(includedir) $(modelsdir)
+$(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(flags) $(LDFLAGS) $(libs) $(foreach v,$(by_file),$v=$($v))
+$(B)/objects: export now = $(lib_o) $(cmd_o) $(test_o)
+$(stamps): FORCE
+	@mkdir -p $(@D); printf '%s\n' "$$now" >$@.new; cmp -s $@.new $@ || cp $@.new $@
 
 define pc
 Name: attn

@@ -188,7 +188,7 @@ fuzz:
 	$(MAKE) flavour=fuzz CC=clang run-fuzz
 run-fuzz: $(readers:%=run-fuzz-%)
 run-fuzz-%: $(B)/fuzz_%
-	@c=$(B)/corpus/$*; rm -rf $$c; mkdir -p $$c; cp tests/corpus/$*/* $$c; echo "  FUZZ $*"; \
+	@c=$(B)/corpus/$*; rm -rf $$c && mkdir -p $$c && cp tests/corpus/$*/* $$c || exit; echo "  FUZZ $*"; \
 	    $< -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || { tail -n 50 $$c.log; exit 1; }
 
 test-browser: $(B)/attn-cli
@@ -222,9 +222,18 @@ coverage:
 # ---- looking at the code -------------------------------------------------------------------
 
 porch := $(subst $() ,|,$(notdir $(basename $(wildcard cmd/attn-cli/*.h))))
-# $(call only,FILES,HEADERS): of our own headers the files include these alone.
-only   = @! grep -nE '^ *\# *include "' $(wildcard $(1)) /dev/null | grep -vE '"($(2))\.h"'
+rooms := $(subst $() ,|,$(notdir $(patsubst %/,%,$(wildcard lib/*/))))
+hall  := $(subst $() ,|,$(notdir $(basename $(wildcard lib/*.h))))
+# $(call none,LIST,FILTER): there are lines in the list, and the filter lets none of them through.
+none   = @all=$$($(1)) && test -n "$$all" || { echo 'nothing to look at: $(subst ','"'"',$(1))'; exit 1; }; \
+    printf '%s\n' "$$all" | $(2); test $$? = 1
+# $(call only,FILES,HEADERS): of our own headers, in quotes or not, the files include these alone.
+only   = $(call none,grep -nE '^\s*\#\s*include\s*("|<(\.|($(rooms))/|($(hall))\.h))' $(wildcard $(1)) /dev/null,grep -vE '["<]($(2))\.h[">]')
+open  := \(
+source = grep -rn '' $(1) --include=*.[ch]
 
+walls: private SHELL := bash
+walls: private .SHELLFLAGS := -o pipefail -c
 walls: $(B)/libattn.a $(B)/libattn.so
 	$(call only,lib/base/*.[ch],attn|base/\w+)
 	$(call only,lib/trace/*.[ch],attn|(base|trace)/\w+)
@@ -240,13 +249,13 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	$(call only,lib/variants/*.[ch],attn|model|cost|(base|compute|picture|sinks|variants)/\w+)
 	$(call only,lib/batch/*.[ch],attn|model|cost|kind|(base|trace|io|compute|sinks|batch)/\w+)
 	$(call only,cmd/attn-cli/*.[ch],attn|$(porch))
-	@! grep -rn 'libxsmm\.h' lib cmd --include=*.[ch] | grep -v '^lib/compute/kernel\.c:'
-	@! grep -rniE 'include.*cjson' lib cmd --include=*.[ch] | grep -v '^lib/io/'
-	@! grep -rnE 'stdio\.h|printf *\(' lib/compute --include=*.[ch]
-	@! grep -rnE '\b(exit|abort|puts|printf|perror) *\(|[^/]\bstd(out|err)\b' lib --include=*.[ch] | grep -vE ':[0-9]+:(/| )\*'
-	@! nm -g --defined-only $(B)/libattn.a | awk 'NF == 3 {print $$3}' | grep -v '^attn_'
-	@nm -D --defined-only $(B)/libattn.so | awk '{print $$3}' | while read s; do grep -q "\<$$s *(" lib/attn.h || \
-	    { echo "libattn.so exports $$s, which attn.h does not declare"; exit 1; }; done
+	$(call none,$(call source,lib cmd),grep 'libxsmm\.h' | grep -v '^lib/compute/kernel\.c:')
+	$(call none,$(call source,lib cmd),grep -iE 'include.*cjson' | grep -v '^lib/io/')
+	$(call none,$(call source,lib/compute),grep -E 'stdio\.h|printf *$(open)')
+	$(call none,$(call source,lib),grep -E '\b(exit|abort|puts|printf|perror) *$(open)|[^/]\bstd(out|err)\b' | grep -vE ':[0-9]+:(/| )\*')
+	$(call none,nm -g --defined-only $(B)/libattn.a | awk 'NF == 3 {print $$3}',grep -v '^attn_')
+	@all=$$(nm -D --defined-only $(B)/libattn.so | awk '{print $$3}') && test -n "$$all" || exit 1; for s in $$all; do \
+	    grep -q "\<$$s *(" lib/attn.h || { echo "libattn.so exports $$s, which attn.h does not declare"; exit 1; }; done
 
 # Left out: advice that is noise in C (Annex K and strlcpy; sizeof of arrays of pointers; strcmp as a truth; bytes
 # without a NUL; macros that hold initialisers) and what our style decides otherwise (a condition may carry an error

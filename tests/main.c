@@ -14,6 +14,14 @@ static const struct { const char *name; Suite *(*make)(void); } suites[] = {
 #undef SUITE
 };
 
+static int known(const char *name)
+{
+    for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
+        if (strcmp(suites[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
 static int asked(const char *name, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -25,17 +33,15 @@ static int asked(const char *name, int argc, char **argv)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);           /* as the program does */
-    SRunner *runner = srunner_create(suite_create("attn-cli"));
-    int n = 0;
-    for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
-        if (asked(suites[i].name, argc, argv)) {
-            srunner_add_suite(runner, suites[i].make());
-            n++;
+    for (int i = 1; i < argc; i++)
+        if (!known(argv[i])) {
+            fprintf(stderr, "no suite is called %s\n", argv[i]);
+            return EXIT_FAILURE;
         }
-    if (n == 0) {
-        fprintf(stderr, "no suite of that name\n");
-        return EXIT_FAILURE;
-    }
+    SRunner *runner = srunner_create(suite_create("attn-cli"));
+    for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
+        if (asked(suites[i].name, argc, argv))
+            srunner_add_suite(runner, suites[i].make());
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

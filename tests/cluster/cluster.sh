@@ -1,6 +1,7 @@
 #!/bin/bash
 # cluster.sh ATTN-CLI - the recipes of data/batch under the engines they are for, on this machine: what they merge must
-# be, byte for byte, what one process writes.  Engines that are not installed are skipped, and said to be.
+# be, byte for byte, what one process writes.  Engines that are not installed are skipped, and said to be; with
+# ATTN_SKIP_NOTHING=1 that is a failure.
 set -u
 recipes=$(cd "$(dirname "$0")/../../data/batch" && pwd)
 bin=$(cd "$(dirname "$1")" && pwd)
@@ -9,6 +10,10 @@ export PATH=$bin:/usr/sbin:$PATH
 failed=0 daemons=()
 
 say() { printf '%-12s %s\n' "$1" "$2"; }
+skip() {
+    say "$1" "skipped, $2"
+    [ "${ATTN_SKIP_NOTHING-}" != 1 ] || failed=1
+}
 # shellcheck disable=SC2317             # the trap calls it
 stop_daemons() { ((${#daemons[@]})) && kill "${daemons[@]}" 2>/dev/null; wait; }
 trap 'stop_daemons; rm -rf "$work"' EXIT
@@ -19,9 +24,12 @@ has() {
     shift
     for c in "$@"; do command -v "$c" >/dev/null || missing=1; done
     ((missing)) || return 0
-    say "$name" "skipped, there is no $* (sudo apt-get install parallel openssh-server slurm-wlm munge openmpi-bin snakemake)"
+    skip "$name" "there is no $* (sudo apt-get install parallel openssh-server slurm-wlm munge openmpi-bin snakemake)"
     return 1
 }
+
+# root NAME - whether daemons can be started.
+root() { [ "$(id -u)" = 0 ] || { say "$1" "skipped, only root can start it"; return 1; }; }
 
 # check NAME FILE - is it the output of one process, and is what lies beside it?
 check() {
@@ -65,12 +73,12 @@ start_sshd() {
     return 1
 }
 
-if has "parallel ssh" parallel sshd ssh-keygen && [ "$(id -u)" = 0 ]; then
+if has "parallel ssh" parallel sshd ssh-keygen && root "parallel ssh"; then
     if start_sshd; then
         HOSTS=2/127.0.0.1,2/localhost "$recipes/parallel.sh" 4 in.txt hosts.ndjson -t 1 2>hosts.log
         check "parallel ssh" hosts.ndjson
     else
-        say "parallel ssh" "skipped, sshd does not start: $(tail -n 1 ssh/log)"
+        skip "parallel ssh" "sshd does not start: $(tail -n 1 ssh/log)"
     fi
 fi
 
@@ -139,7 +147,7 @@ CONF
 # wait_for OPTIONS... - a job of sbatch, until it is over.
 wait_for() { timeout 120 sbatch --wait -n 1 -c 1 -o slurm.log "$@" >/dev/null; }
 
-if has slurm munged slurmctld slurmd sbatch && [ "$(id -u)" = 0 ]; then
+if has slurm munged slurmctld slurmd sbatch && root slurm; then
     if start_slurm; then
         job=$(sbatch --parsable --array=0-3 -n 1 -c 1 -o slurm.log "$recipes/slurm.sh" 4 in.txt slurm.ndjson -t 1)
         wait_for --dependency=afterok:"$job" --wrap 'attn-cli merge slurm.ndjson.? -o slurm.ndjson'
@@ -153,7 +161,7 @@ if has slurm munged slurmctld slurmd sbatch && [ "$(id -u)" = 0 ]; then
         attn-cli merge array.? -o array.ndjson
         check "slurm auto" array.ndjson
     else
-        say slurm "skipped, it does not start: $(tail -n 1 slurm/ctld.log)"
+        skip slurm "it does not start: $(tail -n 1 slurm/ctld.log)"
     fi
 fi
 exit $failed

@@ -117,6 +117,60 @@ START_TEST(golden_gradients)
 }
 END_TEST
 
+static void ck_tensors(const struct attn_model *m, const struct attn_gradient *g, const char *path, double off)
+{
+    struct made_weights want = {0};
+    struct attn_info info;
+    struct attn_err err = {0};
+    double sum = 0;
+    ck_assert_msg(!attn_map_open(&want.map, path, SIZE_MAX, &err) && !attn_st_open(&want.st, want.map.data, want.map.len, path, &err), "%s", err.msg);
+    attn_model_info(m, &info);
+    for (size_t i = 0; i < info.tensors; i++) {
+        struct attn_tensor_info t;
+        size_t count;
+        attn_model_tensor(m, i, &t);
+        const struct attn_st_tensor *w = made_tensor(&want, t.name);
+        const float *got = attn_gradient_of(g, i, &count), *x = (const void *)w->data;
+        ck_assert_uint_eq(count, w->count);
+        for (size_t k = 0; k < count; k++) {
+            ck_assert_msg(fabs((double)(got[k] - x[k])) <= off, "%s[%zu]: %g, expected %g", t.name, k, (double)got[k], (double)x[k]);
+            sum += (double)got[k] * (double)got[k];
+        }
+    }
+    ck_assert_double_eq_tol(attn_gradient_norm(g), sqrt(sum), 1e-9 * sqrt(sum));
+    made_close(&want);
+}
+
+/* In memory, tensor by tensor of the model: what was recorded, and to the bit what is saved. */
+START_TEST(gradients_of_a_model)
+{
+    static const size_t four = 4, none = 1;
+    struct attn_model *m = NULL;
+    struct attn_gradient *g = NULL;
+    struct attn_err err = {0};
+    cJSON *doc = golden_read("tests/golden/gradients/gpt2-a/loss.json");
+    size_t n;
+    double loss;
+    float *ids = golden_floats(golden_get(doc, "ids"), &n);
+    int32_t id[64];
+    for (size_t i = 0; i < n; i++)
+        id[i] = (int32_t)ids[i];
+    ck_assert_msg(!attn_model_open(&m, "tests/golden/checkpoints/gpt2-a", &err) && !attn_gradient_new(&g, m, n, 2, &err), "%s", err.msg);
+    ck_assert_msg(!attn_gradient_run(g, &loss, id, &four, 1, &err), "%s", err.msg);         /* nothing of it is left later */
+    ck_assert_msg(!attn_gradient_run(g, &loss, id, &n, 1, &err), "%s", err.msg);
+    ck_assert_double_eq_tol(loss, golden_number(doc, "loss"), 1e-6);
+    ck_tensors(m, g, "tests/golden/gradients/gpt2-a/gradients.safetensors", 1e-4 * attn_gradient_norm(g));
+    ck_assert_msg(!attn_gradient_save(g, scratch_path("g.safetensors"), &err), "%s", err.msg);
+    ck_tensors(m, g, scratch_path("g.safetensors"), 0);
+    ck_assert_int_eq(attn_gradient_run(g, &loss, id, &none, 1, &err), ATTN_EFORMAT);
+    ck_assert_msg(strstr(err.msg, "expected at least 2") != NULL, "%s", err.msg);
+    free(ids);
+    cJSON_Delete(doc);
+    attn_gradient_free(g);
+    attn_model_close(m);
+}
+END_TEST
+
 /* ---- the same bits ---- */
 
 START_TEST(threads_change_no_bit)
@@ -330,6 +384,7 @@ Suite *suite_grad(void)
     TCase *c = tcase_create("grad"), *cmd = tcase_create("command");
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_test(c, golden_gradients);
+    tcase_add_test(c, gradients_of_a_model);
     tcase_add_loop_test(c, threads_change_no_bit, 0, 4);
     tcase_add_test(c, groups_and_parts_add_up);
     tcase_add_loop_test(c, the_loss_is_the_score, 0, 2);

@@ -296,6 +296,20 @@ START_TEST(a_window_of_everything_is_causal)
 END_TEST
 
 /* Dense attention under the mask that the kind spells out. */
+START_TEST(a_note_is_all_that_is_not_the_models_own)
+{
+    char buf[ATTN_KIND_NOTE];
+    ck_assert_str_eq(attn_kind_note(buf, &(struct attn_kind){0}), "");
+    struct attn_kind of = {.form = ATTN_WINDOW, .w = 4, .scaling = ATTN_SCALE_VALUE, .scale = 0.5, .dropout = 0.1};
+    ck_assert_ptr_eq(attn_kind_note(buf, &of), buf);
+    ck_assert_str_eq(buf, ", window:4, scale 0.5, dropout 0.1 (seed 0)");
+    of = (struct attn_kind){.form = ATTN_RANDOM, .w = SIZE_MAX, .r = SIZE_MAX, .seed = UINT64_MAX, .scaling = ATTN_SCALE_VALUE,
+                            .scale = -1.2345678901234567e-300, .dropout = 0.12345678901234567, .dropout_seed = UINT64_MAX};
+    ck_assert_str_eq(attn_kind_note(buf, &of), ", random:18446744073709551615,18446744073709551615,18446744073709551615, "
+                     "scale -1.2345678901234568e-300, dropout 0.12345678901234566 (seed 18446744073709551615)");   /* the longest */
+}
+END_TEST
+
 START_TEST(sparse_is_dense_under_its_mask)
 {
     struct attn_attention a = plain(_i, MOST);
@@ -520,6 +534,7 @@ Suite *suite_kinds(void)
     tcase_add_loop_test(c, a_batch_is_its_sentences, 0, KINDS);
     tcase_add_test(c, a_window_of_everything_is_causal);
     tcase_add_loop_test(c, sparse_is_dense_under_its_mask, 5, 11);
+    tcase_add_test(c, a_note_is_all_that_is_not_the_models_own);
     tcase_add_test(c, blocks_rescale);
     tcase_add_test(c, linear_loses_rows_of_tiny_weights);
     tcase_add_loop_test(c, blocks_lose_what_causal_loses, 0, 9);

@@ -438,6 +438,21 @@ START_TEST(test_totals)
 }
 END_TEST
 
+START_TEST(test_path)
+{
+    struct attn_records *r = NULL;
+    struct attn_err err = {0};
+    const char *path = scratch_path("in.txt");
+    scratch_put(path, "a\n", 2);
+    ck_assert_msg(!attn_records_open(&r, &(struct attn_records_opts){.path = path}, &err), "%s", err.msg);
+    ck_assert_str_eq(attn_records_path(r), path);
+    attn_records_close(r);
+    ck_assert_msg(!attn_records_open(&r, &(struct attn_records_opts){.path = "-"}, &err), "%s", err.msg);
+    ck_assert_str_eq(attn_records_path(r), "standard input");
+    attn_records_close(r);
+}
+END_TEST
+
 Suite *suite_records(void)
 {
     Suite *s = suite_create("records");
@@ -457,6 +472,7 @@ Suite *suite_records(void)
     tcase_add_test(t, test_shares);
     tcase_add_test(t, test_skip);
     tcase_add_test(t, test_totals);
+    tcase_add_test(t, test_path);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,6 +1,7 @@
 /* The command train: that nothing but the seed decides what comes of it, and what it refuses. */
 #include "suites.h"
 
+#include "attn.h"
 #include "scratch.h"
 #include "shell.h"
 
@@ -113,6 +114,47 @@ START_TEST(progress_is_told_when_asked)
 {
     expect(line_of("--progress --also LICENSE", "m"), 0, "held out");
     expect("\"$A\" train -f README.md -o $D/m --resume --also LICENSE --progress 2>&1", 0, "going on after step 12 of 12");
+}
+END_TEST
+
+/* A step in memory: the model is the one that is trained, and what is saved then. */
+START_TEST(a_step_changes_the_model)
+{
+    static const char config[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 257, \"n_ctx\": 16, \"n_layer\": 1, \"n_head\": 2, "
+        "\"d_model\": 8, \"residual\": true, \"output_projection\": true, \"unembed\": true, \"tokenizer\": {\"type\": \"bpe\"}}";
+    static const char settings[] = "{\"steps\": 3, \"batch\": 2, \"warmup\": 0}";
+    static const int32_t ids[] = {65, 66, 67, 68, 65, 66};
+    struct attn_train *t = NULL;
+    struct attn_model *saved = NULL;
+    struct attn_err err = {0};
+    double score[4][6];
+    char text[600], vocab[SCRATCH_PATH];
+    size_t n;
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = "the cat sat. "[i % 13];
+    snprintf(vocab, sizeof vocab, "%s/v", scratch_dir);
+    ck_assert_msg(!attn_bpe_learn(vocab, &n, text, sizeof text, ATTN_BPE_LEAST, &err), "%s", err.msg);
+    struct attn_train_opts o = {.text = text, .text_len = sizeof text, .tokenizer = vocab, .config = config, .config_len = strlen(config),
+                                .config_name = "config", .settings = settings, .settings_len = strlen(settings), .threads = 1};
+    ck_assert(!attn_train_exists(scratch_path("m")));
+    ck_assert_msg(!attn_train_open(&t, scratch_path("m"), &o, &err), "%s", err.msg);
+    for (size_t i = 0; i < 3; i++) {
+        struct attn_train_state state;
+        ck_assert_msg(!attn_score(score[i], attn_train_model(t), ids, 6, 8, NULL, 1, false, &err), "%s", err.msg);
+        if (i == 2)
+            break;
+        ck_assert_msg(!attn_train_step(t, &err), "%s", err.msg);
+        attn_train_get(t, &state);
+        ck_assert(state.step == i + 1 && state.steps == 3 && state.loss > 0 && state.gradient > 0);
+    }
+    ck_assert(memcmp(score[0], score[1], sizeof *score) != 0 && memcmp(score[1], score[2], sizeof *score) != 0);
+    ck_assert_msg(!attn_train_save(t, &err), "%s", err.msg);
+    ck_assert(attn_train_exists(scratch_path("m")));
+    ck_assert_msg(!attn_model_open(&saved, scratch_path("m"), &err), "%s", err.msg);
+    ck_assert_msg(!attn_score(score[3], saved, ids, 6, 8, NULL, 1, false, &err), "%s", err.msg);
+    ck_assert_mem_eq(score[3], score[2], sizeof *score);
+    attn_model_close(saved);
+    attn_train_close(t);
 }
 END_TEST
 
@@ -291,6 +333,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, a_finished_training_stays_as_it_is);
     tcase_add_loop_test(tc, every_command_reads_it, 0, 3);
     tcase_add_loop_test(tc, all_kinds_of_models_learn, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(tc, a_step_changes_the_model);
     tcase_add_test(tc, progress_is_told_when_asked);
     tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(tc, a_model_that_is_there_stays);

@@ -234,10 +234,10 @@ START_TEST(what_cannot_run_writes_nothing)
     static const char *const formats[] = {"text", "json", "tidy", "csv", "svg"};
     char line[256];
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        snprintf(line, sizeof line, "yes Life 2>/dev/null | head -9000 | tr '\\n' ' ' >$D/long; \"$A\" run -f $D/long --show pattern --head 0 --layer 0 "
-                 "--format %s 2>$D/said | wc -c; cat $D/said", formats[i]);
+        snprintf(line, sizeof line, "seq -s ' ' 9000 | sed 's/[0-9]*/Life/g' >$D/long; { ends 1 \"$A\" run -f $D/long --show pattern --head 0 --layer 0 "
+                 "--format %s 2>$D/said; } | wc -c; cat $D/said", formats[i]);
         expect(line, 0, "0\nattn-cli run: the text has 9000 tokens, but model ");
-        snprintf(line, sizeof line, "\"$A\" run --ids 0,1,9999 --show pattern --head 0 --layer 0 --format %s 2>$D/said | wc -c; cat $D/said",
+        snprintf(line, sizeof line, "{ ends 1 \"$A\" run --ids 0,1,9999 --show pattern --head 0 --layer 0 --format %s 2>$D/said; } | wc -c; cat $D/said",
                  formats[i]);
         expect(line, 0, "0\nattn-cli run: token 2 has id 9999, but model ");
     }

@@ -618,7 +618,8 @@ struct attn_train_opts {
     const char *also; size_t also_len;  /* more to train on, none of it held out; NULL: nothing */
     /* What a new training needs; of one that goes on it must be the same, or NULL. */
     const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt: they are copied */
-    const char *config; size_t config_len; const char *config_name; /* text of a config.json of our own format */
+    const char *config; size_t config_len; const char *config_name; /* text of a config.json of our own format; what
+                                         * messages call it, NULL: config */
     const char *draw;                   /* as attn_init_opts has it; NULL: normal(0,0.02), less for what a branch adds */
     /* Text of a train.json, the second on top of the first; NULL: as it was, or the defaults. */
     const char *settings; size_t settings_len; const char *settings_name;

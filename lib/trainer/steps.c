@@ -160,6 +160,9 @@ int attn_train_may_begin(const char *path, struct attn_err *err)
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_train *t = *out = NULL;
+    struct attn_train_opts named = *o;
+    named.config_name = o->config_name ? o->config_name : "config";
+    named.settings_name = o->settings_name ? o->settings_name : "settings";
     t = calloc(1, sizeof *t);
     if (t)
         t->held = -1;
@@ -167,7 +170,7 @@ int attn_train_open(struct attn_train **out, const char *path, const struct attn
         t->dir = strchr(path, '/') ? strdup(path) : NULL;
     if (t && !t->dir && asprintf(&t->dir, "./%s", path) < 0)
         t->dir = NULL;
-    int rc = t && t->dir ? open_all(t, o, err) : attn_fail(err, ATTN_ENOMEM, "no memory to train");
+    int rc = t && t->dir ? open_all(t, &named, err) : attn_fail(err, ATTN_ENOMEM, "no memory to train");
     if (rc)
         attn_train_close(t);
     else

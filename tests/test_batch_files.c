@@ -56,6 +56,7 @@ START_TEST(files_of_others_stay)
     expect_exactly("cd $D && mkdir -p d/000000/mine && echo precious >d/000000/notes.txt && $A batch -q -f in --format npy -o d && "
                    "$A batch -q -f in --format png -o d && $A batch -q -f in --format csv --show pattern -o d && ls -A d d/000000",
                    "d:\n000000\n000001\nrecords.ndjson\n\nd/000000:\nblocks.0.attn.pattern.head0.csv\nmanifest.json\nmine\nnotes.txt\n");
+    expect("cd $D && $A plot d 2>&1", 1, "d: holds a batch, a directory a record: name one of them, as d/000000");
     expect_exactly("cd $D && cat d/000000/notes.txt && ls -A d/000001 && rm -r d d.json",
                    "precious\nblocks.0.attn.pattern.head0.csv\nmanifest.json\n");
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/utf8.h"
@@ -283,6 +284,8 @@ static int read_directory(struct attn_dump *d, const char *path, struct attn_err
         free(list[i]);
     }
     free(list);
+    if (!rc && !d->n && attn_folder_has(path, "records.ndjson"))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: holds a batch, a directory a record: name one of them, as %s/000000", path, path);
     if (!rc && !d->n)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: no .npy and no .csv file in it: expected a dump, as run --format npy -o DIR "
                        "writes it", path);

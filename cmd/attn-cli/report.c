@@ -72,7 +72,7 @@ static void print_token(const struct report *r, size_t i)
 static void print_place(const struct report *r, const struct attn_diff_row *row)
 {
     char a[96], b[96];
-    if (row->ndim[0] > 2)
+    if (row->ndim[0] > 2 && row->ndim[1] > 2)           /* else the first axis of one side is a batch of one */
         printf("head %zu, ", row->at[0]);
     fputs(is_square(row) ? "query" : "token", stdout);
     print_token(r, row->at[1]);

@@ -639,6 +639,8 @@ struct attn_train_state {
  * train.json, checkpoint.safetensors, loss.csv and loss.png.  Each step depends on those before, the seed and the texts alone:
  * threads and interruptions change no bit. */
 struct attn_train;
+/* Fails where a training is, or another process writes one: what took hours is not written over. */
+int attn_train_spare(const char *path, struct attn_err *err);
 bool attn_train_exists(const char *path);                           /* a checkpoint is there */
 int attn_train_may_begin(const char *path, struct attn_err *err);   /* fails where a model is that no training made */
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err);

@@ -62,6 +62,43 @@ START_TEST(files_of_others_stay)
 }
 END_TEST
 
+START_TEST(what_lies_beside_may_be_of_others)
+{
+    expect("cd $D && echo '{\"my\":\"notes\"}' >x.json && $A batch -q -f in --resume -o x 2>&1", 1, "x.json: is no file that a batch left");
+    expect("cd $D && $A batch -q -f in --shard 0/1 -o p && $A merge p -o x 2>&1", 1, "x.json: is no file that a batch left");
+    expect_exactly("cd $D && cat x.json && rm x.json && ls && rm p*", "{\"my\":\"notes\"}\nin\np\np.json\n");
+}
+END_TEST
+
+START_TEST(what_is_finished_is_there)
+{
+    expect("cd $D && $A batch -q -f in -o x --summary y && $A batch -q -f in -o x --summary y --resume && mv y z && "
+           "$A batch -q -f in -o x --summary y --resume 2>&1", 1, "y: cannot open");
+    expect("cd $D && echo >>z && mv z y && $A batch -q -f in -o x --summary y --resume 2>&1", 1, "when it was finished: start anew with --force");
+    expect("cd $D && rm y && $A batch -q -f in -o x --summary y && mv x.json x.part.json && rm x && $A batch -q -f in -o x --summary y --resume 2>&1",
+           1, "x: cannot replace: No such file");
+    expect_exactly("cd $D && rm x.part.json y && ls", "in\n");
+}
+END_TEST
+
+/* The one that is refused leaves the other's table alone. */
+START_TEST(a_summary_is_written_by_one)
+{
+    expect_exactly("mkfifo $D/pipe; $A batch -q -f - -o $D/x --summary $D/y <$D/pipe & exec 3>$D/pipe; echo Life >&3;"
+                   "until test -s $D/y.part; do sleep 0.01; done; ends 1 $A batch -q -f $D/in -o $D/z --summary $D/y 2>$D/said;"
+                   "grep -o 'y.part: another process is writing' $D/said; echo is >&3; exec 3>&-; wait; rm $D/pipe $D/said; ls $D; wc -l <$D/y; rm $D/[xy]*",
+                   "y.part: another process is writing\nin\nx\nx.json\ny\n3\n");
+}
+END_TEST
+
+START_TEST(links_are_not_followed_to_what_is_removed)
+{
+    expect("cd $D && mkdir out precious && echo 1 >precious/one && ln -s ../precious out/.000000.part && $A batch -q -f in --format npy -o out 2>&1", 1,
+           "000000.part: cannot create the directory");
+    expect_exactly("cd $D && cat precious/one && rm -r out* precious", "1\n");
+}
+END_TEST
+
 /* One of them has the directory entry, both have opened what they found. */
 START_TEST(of_two_that_begin_at_once_one_goes_on)
 {
@@ -101,6 +138,10 @@ Suite *suite_batch_files(void)
     tcase_add_test(t, the_summary_is_another_file_than_the_output);
     tcase_add_test(t, a_slash_at_the_end_names_the_same_directory);
     tcase_add_test(t, files_of_others_stay);
+    tcase_add_test(t, what_lies_beside_may_be_of_others);
+    tcase_add_test(t, what_is_finished_is_there);
+    tcase_add_test(t, a_summary_is_written_by_one);
+    tcase_add_test(t, links_are_not_followed_to_what_is_removed);
     tcase_add_test(t, of_two_that_begin_at_once_one_goes_on);
     tcase_add_test(t, one_process_writes_at_a_time);
     suite_add_tcase(s, t);

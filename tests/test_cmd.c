@@ -331,6 +331,12 @@ START_TEST(files_are_replaced_whole)
 END_TEST
 
 static const struct usage overwriting[] = {
+    {"run -f - -o t <t", "t: is the input, and would be written to"},
+    {"run -s Life --cross-file - -o t <t", "t: is the input, and would be written to"},
+    {"vocab -f t -o m/config.json", "m/config.json: is a file of a model, and would be written to"},
+    {"plot d -o d/blocks.0.attn.pattern.npy --format svg", "pattern.npy: is the input, and would be written to"},
+    {"plot d/manifest.json -o d/manifest.json --format svg", "manifest.json: is the input, and would be written to"},
+    {"train -m ./m --ids 0,1 --gradients m/weights-1.safetensors", "m/weights-1.safetensors: is a file of a model, and would"},
     {"run -f t -o t", "t: is the input, and would be written to"},
     {"run -s Life --cross-file t -o ./t", "./t: is the input, and would be written to"},
     {"batch -f t --summary link", "link: is the input, and would be written to"},
@@ -346,11 +352,13 @@ START_TEST(what_is_read_is_not_written_over)
 {
     char line[512];
     succeed("cd $D && \"$A\" vocab -q -s 'Life is' -o v.json && \"$A\" init -q -o m --vocab v.json --n-layer 1 --n-head 1 --d-model 4 && "
-            "echo Life >t && ln -s t link && ln -s m/vocab.json to-model && \"$A\" run -q -s Life -o a.npz && sha256sum t a.npz m/* >sums");
+            "echo Life >t && ln -s t link && ln -s m/vocab.json to-model && \"$A\" run -q -s Life -o a.npz && "
+            "\"$A\" run -q -s Life --format npy -o d && echo 1 >m/weights-1.safetensors && echo '{\"a\": \"weights-1.safetensors\"}' "
+            ">m/model.safetensors.index.json && sha256sum t a.npz d/* m/* >sums");
     snprintf(line, sizeof line, "cd $D && \"$A\" %s 2>&1 >/dev/null", overwriting[_i].args);
     expect(line, 2, overwriting[_i].says);
     expect("cd $D && sha256sum --quiet -c sums", 0, "");
-    expect("cd $D && \"$A\" run -q -m ./m -s Life -o m/out.npz && \"$A\" run -q -m ./m -s is -o m/out.npz", 0, "");
+    expect("cd $D && rm m/model.safetensors.index.json && \"$A\" run -q -m ./m -s Life -o m/out.npz && \"$A\" run -q -m ./m -s is -o m/out.npz", 0, "");
 }
 END_TEST
 

@@ -258,6 +258,15 @@ static void few_bits(struct attn_dump *d)
     }
 }
 
+/* Of few bits, and wrong all the same. */
+static void few_bits_scaled(struct attn_dump *d)
+{
+    struct attn_array *k = array(d, "blocks.0.attn.k");
+    for (size_t i = 0; i < k->n; i++)
+        k->data[i] *= 1.002f;
+    few_bits(d);
+}
+
 static void fewer_tokens(struct attn_dump *d)
 {
     for (size_t i = 0; i < d->n; i++) {
@@ -297,8 +306,9 @@ static const struct spoiled {
     {"gpt2-a", rows_and_heads, "blocks.0.attn.q", "axes", "the same axes in another order"},
     {"gpt2-a", flipped, "blocks.0.attn.pattern", "axis", "softmax over the wrong axis"},
     {"gpt2-a", a_strange_weight, "blocks.0.attn.v", "weight", "with -m MODEL its weights are tried"},
-    {"gpt2-a", one_nan, "blocks.0.mlp.pre", "nan", "B has NaN where A has numbers, 1 times, first at token 1, column 2"},
-    {"gpt2-a", few_bits, "blocks.0.attn.k", "precision", "B holds nothing but float16"},
+    {"gpt2-a", one_nan, "blocks.0.mlp.pre", "nan", "B has NaN where A has none, 1 times, first at token 1, column 2"},
+    {"gpt2-a", few_bits, "blocks.0.attn.k", "precision", "B is A rounded to float16: it was stored so (--rtol 0.001 passes over that)"},
+    {"gpt2-a", few_bits_scaled, "blocks.0.attn.k", "precision", "so far apart are products of 16-bit numbers"},
     {"gpt2-a", fewer_tokens, "embed", "tokens", "A is of 12 tokens, B of 11"},
     {"gpt2-a", heads_side_by_side, "blocks.0.attn.q", "heads", "B has heads side by side"},
     {"gpt2-a", another_token, "embed", "tokens", "token 3 has id 2 in A and 44 in B"},

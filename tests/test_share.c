@@ -65,6 +65,8 @@ START_TEST(test_launchers)
     ck_assert_str_eq(parse("auto", "PMI_RANK=1 PMI_SIZE=2 SLURM_PROCID=0 SLURM_NTASKS=2"), "1/2");
     refuses("auto", "", "no SLURM_ARRAY_TASK_ID, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK is set");
     refuses("auto", "SLURM_PROCID=2", "SLURM_NTASKS is not set");
+    refuses("auto", ARRAY("1", "2", "0", "1", "1") " SLURM_PROCID=1", "SLURM_NTASKS is not set");
+    ck_assert_str_eq(parse("auto", ARRAY("1", "2", "0", "1", "1") " SLURM_PROCID=0"), "1/2");
     refuses("auto", "PMI_RANK=x PMI_SIZE=3", "PMI_RANK is 'x', expected a whole number");
     refuses("auto", "PMI_RANK=3 PMI_SIZE=3", "shard 3/3");
 }

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +23,9 @@ static int read_all(int fd, const char *name, char **text, size_t *len, struct a
             *text = more;
         }
         ssize_t n = read(fd, *text + *len, size - *len - 1);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EAGAIN)   /* somebody made our standard input non-blocking */
+            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 0)
             return fail_errno(err, name, "read");
@@ -56,7 +60,10 @@ int file_read(char **text, size_t *len, const char *path, struct attn_err *err)
 
 int file_spare_training(const char *dir, struct attn_err *err)
 {
-    if (!attn_train_exists(dir))
-        return ATTN_OK;
-    return fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove checkpoint.safetensors", dir);
+    char *path = NULL;
+    if (asprintf(&path, "%s%s", strchr(dir, '/') ? "" : "./", dir) < 0)
+        return fail(err, ATTN_ENOMEM, "no memory for a path");
+    int code = attn_train_spare(path, err);
+    free(path);
+    return code;
 }

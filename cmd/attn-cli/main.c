@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,28 +43,36 @@ static bool fill_standard_streams(void)
     return true;
 }
 
-/* Whoever started us may have made a pipe non-blocking, which stdio takes for a full disk.  The pipe is theirs, too: it is made
- * as it was at the end. */
-static struct { int fd /* another of the same */, flags; } nonblocking[2];
-
-static void restore_pipes(void)
+/* Whoever started us may have made a pipe non-blocking, which stdio takes for a full disk.  The pipe is theirs and others', too:
+ * it stays as it is, and who writes to it waits. */
+static ssize_t write_waiting(void *cookie, const char *data, size_t len)
 {
-    for (int fd = 0; fd < 2; fd++)
-        if (nonblocking[fd].flags)
-            fcntl(nonblocking[fd].fd, F_SETFL, nonblocking[fd].flags);
+    int fd = *(const int *)cookie;
+    size_t done = 0;
+    while (done < len) {
+        ssize_t n = write(fd, data + done, len - done);
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno == EAGAIN)
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        else if (errno != EINTR)
+            return done ? (ssize_t)done : -1;
+    }
+    return (ssize_t)done;
 }
 
-static void wait_for_pipes(void)
+static void wait_for_pipe(FILE **stream, int fd, int buffering)
 {
-    for (int fd = 0; fd < 2; fd++) {
-        int flags = fcntl(fd, F_GETFL);
-        if (flags < 0 || !(flags & O_NONBLOCK))
-            continue;
-        nonblocking[fd].fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-        if (fcntl(nonblocking[fd].fd, F_SETFL, flags & ~O_NONBLOCK) == 0)
-            nonblocking[fd].flags = flags;
-    }
-    atexit(restore_pipes);
+    static int fds[3];
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || !(flags & O_NONBLOCK))
+        return;
+    fds[fd] = fd;
+    FILE *f = fopencookie(&fds[fd], "w", (cookie_io_functions_t){.write = write_waiting});
+    if (!f)
+        return;
+    setvbuf(f, NULL, buffering, BUFSIZ);
+    *stream = f;
 }
 
 static bool reader_gone(void)
@@ -156,6 +163,7 @@ int main(int argc, char **argv)
     if (!fill_standard_streams())
         return 1;
     set_signals();
-    wait_for_pipes();
+    wait_for_pipe(&stdout, STDOUT_FILENO, _IOFBF);
+    wait_for_pipe(&stderr, STDERR_FILENO, _IONBF);
     return stack_enough(work, argc, argv);
 }

@@ -1,6 +1,8 @@
 #include "report.h"
 
 #include "json.h"
+#include "terminal.h"
+#include "visible.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -172,6 +174,13 @@ static void print_lonely(const struct attn_diff_row *row, size_t n, enum attn_di
         putchar('\n');
 }
 
+static void print_name(char side, const char *name)
+{
+    printf("%c       ", side);
+    print_text(stdout, name, strlen(name), terminal_is(NULL));
+    putchar('\n');
+}
+
 void report_text(const struct report *r)
 {
     size_t n;
@@ -179,7 +188,8 @@ void report_text(const struct report *r)
     struct counts c = count(row, n);
     const char *cause = attn_diff_cause(r->diff, NULL);
     print_verdict(r, &c);
-    printf("A       %s\nB       %s\n", r->name_a, r->name_b);
+    print_name('A', r->name_a);
+    print_name('B', r->name_b);
     if (r->same_ids)
         print_ids(r->a);
     if (c.differ || r->all)

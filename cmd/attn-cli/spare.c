@@ -1,16 +1,17 @@
 #include "spare.h"
 
+#include "file.h"
 #include "say.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static bool same_file(const struct stat *a, const char *path)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-    struct stat b;
-    return path && stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 static bool has_end(const char *s, const char *end)
@@ -19,21 +20,42 @@ static bool has_end(const char *s, const char *end)
     return n >= m && !strcmp(s + n - m, end);
 }
 
-/* By their names, and only where a config.json is beside them: results may lie in a model's directory. */
+/* The length of "dir/" in "dir/name"; 0: there is none. */
+static size_t directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+/* ---- files of a model ---- */
+
+/* Whether a file beside `path` has a text in it.  What is larger than any configuration is none. */
+static bool beside_says(const char *path, const char *file, const char *text)
+{
+    enum { LARGEST = 64 << 20 };
+    char *beside = NULL, *all = NULL;
+    size_t len = 0;
+    struct stat st;
+    struct attn_err ignored;
+    bool says = asprintf(&beside, "%.*s%s", (int)directory(path), path, file) >= 0 && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
+                st.st_size <= LARGEST && file_read(&all, &len, beside, &ignored) == ATTN_OK && strstr(all, text);
+    free(all);
+    free(beside);
+    return says;
+}
+
+/* By its name, and by what lies beside it: results may lie in a model's directory. */
 static bool is_named_as_of_model(const char *path)
 {
     static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
-                                        "train.json", "checkpoint.safetensors", NULL};
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char config[4096];
-    struct stat st;
-    int n = snprintf(config, sizeof config, "%.*sconfig.json", (int)(name - path), path);
-    if (n < 0 || (size_t)n >= sizeof config || stat(config, &st) != 0)
+                                        "model.safetensors", "model.safetensors.index.json", "train.json", "checkpoint.safetensors", NULL};
+    const char *name = path + directory(path);
+    if (!beside_says(path, "config.json", "\"model_type\""))
         return false;
     for (const char *const *k = known; *k; k++)
         if (!strcmp(name, *k))
             return true;
-    return !strncmp(name, "model", 5) && (has_end(name, ".safetensors") || has_end(name, ".safetensors.index.json"));
+    return has_end(name, ".safetensors") && beside_says(path, "model.safetensors.index.json", name);
 }
 
 /* Models are linked from one place to another, too. */
@@ -45,22 +67,45 @@ static bool is_of_model(const char *path)
     return is;
 }
 
-static bool is_word(const struct stat *st)
+/* ---- inputs ---- */
+
+static bool is_file(const struct stat *st, const char *path)
 {
-    for (size_t i = 0; i < common.n_words; i++)
-        if (same_file(st, common.words[i]))
-            return true;
-    return same_file(st, common.word) || same_file(st, common.second);
+    struct stat other;
+    bool standard = path && !strcmp(path, "-");
+    return path && (standard ? fstat(STDIN_FILENO, &other) : stat(path, &other)) == 0 && is_same(st, &other);
+}
+
+/* Whether `path` is, or would be, one of the files of a dump that are in the directory of a manifest, or in this one. */
+static bool is_in_dump(const char *path, const char *dump)
+{
+    static const char *const endings[] = {".npy", ".csv", ".json", NULL};
+    struct stat of, in;
+    char *dir = strndup(path, directory(path)), *from = has_end(dump, "manifest.json") ? strndup(dump, directory(dump)) : strdup(dump);
+    bool is = false;
+    if (dir && from && stat(*dir ? dir : ".", &of) == 0 && stat(*from ? from : ".", &in) == 0 && is_same(&of, &in))
+        for (const char *const *e = endings; *e; e++)
+            is |= has_end(path, *e);
+    free(dir);
+    free(from);
+    return is;
 }
 
 /* An argument that is no option, or the value of one. */
-static bool is_input(const struct command *c, const struct stat *st)
+static bool is_input(const struct command *c, const char *path, const struct stat *st)
 {
     const struct option *o;
     for (size_t i = 0; (o = option_at(c, i)); i++)
-        if (o->type == OPT_FILE && !(o->flags & OPT_OUTPUT) && same_file(st, option_given(o)))
+        if (o->type == OPT_FILE && !(o->flags & OPT_OUTPUT) && is_file(st, option_given(o)))
             return true;
-    return c->paths && is_word(st);
+    for (size_t i = 0; c->paths && i < common.n_words; i++)
+        if (is_file(st, common.words[i]))
+            return true;
+    const char *const word[] = {common.word, common.second};
+    for (size_t i = 0; c->paths && i < 2; i++)
+        if (word[i] && (is_file(st, word[i]) || is_in_dump(path, word[i])))
+            return true;
+    return false;
 }
 
 static int spare(const struct command *c, const struct option *output, struct attn_err *err)
@@ -69,9 +114,10 @@ static int spare(const struct command *c, const struct option *output, struct at
     struct stat st;
     if (!path || !strcmp(path, "-") || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return ATTN_OK;
-    if (is_input(c, &st))
+    if (is_input(c, path, &st))
         return fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to (--%s): choose another name", path, output->name);
-    if (!(output->flags & OPT_MODEL_FILE) && is_of_model(path))
+    bool makes = (output->flags & OPT_VOCABULARY) && has_end(path, "vocab.json");
+    if (!makes && is_of_model(path))
         return fail(err, ATTN_EUSAGE, "%s: is a file of a model, and would be written to (--%s): choose another name", path, output->name);
     return ATTN_OK;
 }

@@ -26,7 +26,7 @@ enum {
     OPT_COUNTS = 2,                     /* changes a number or a file: part of the canonical command */
     OPT_OTHER = 4,                      /* at most one of these, once: the other text */
     OPT_OUTPUT = 8,                     /* a file that is written, */
-    OPT_MODEL_FILE = 16                 /* perhaps one of a model (spare.h) */
+    OPT_VOCABULARY = 16                 /* perhaps the vocabulary of a model (spare.h) */
 };
 
 /* A group of them ends with name NULL.  A row names at least one of the members after `help`, for

@@ -34,11 +34,25 @@ static int learn(const struct input *in, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* In a directory that a file of ours goes to, a training may go on. */
+static int spare_training(struct attn_err *err)
+{
+    const char *slash = o.path ? strrchr(o.path, '/') : NULL;
+    if (!o.path || strcmp(slash ? slash + 1 : o.path, "vocab.json") != 0)
+        return ATTN_OK;
+    char *dir = slash ? strndup(o.path, (size_t)(slash + 1 - o.path)) : strdup(".");
+    int code = dir ? file_spare_training(dir, err) : fail(err, ATTN_ENOMEM, "no memory for a path");
+    free(dir);
+    return code;
+}
+
 static int build(const struct input *in, struct attn_err *err)
 {
     struct attn_vocab_opts rule = {word_rule.drop, word_rule.lowercase, word_rule.unknown};
     char *json;
     size_t len, words;
+    if (spare_training(err))
+        return err->code;
     if (attn_vocab_build(&json, &len, &words, in->text, in->len, &rule, err))
         return err->code;
     int code = attn_write_file(o.path, json, len, err);
@@ -62,7 +76,7 @@ static int vocab(struct attn_err *err)
 
 static const struct option options[] = {
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output); with --bpe the directory "
-     "for vocab.json and merges.txt", .flags = OPT_OUTPUT | OPT_MODEL_FILE},
+     "for vocab.json and merges.txt", .flags = OPT_OUTPUT | OPT_VOCABULARY},
     {0, "bpe", OPT_FLAG, &o.bpe, NULL, "learn byte-level BPE in place of words: the pieces are GPT-2's; of equally frequent "
      "neighbours those with the lower ids become one first; <|endoftext|> parts documents and is the last token", .flags = 0},
     {0, "size", OPT_NUMBER, &o.size, "N", "how many tokens --bpe makes, bytes and <|endoftext|> included (default: 4096)",

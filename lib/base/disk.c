@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int attn_disk_open(const char *path, int flags, mode_t mode)
@@ -11,6 +13,26 @@ int attn_disk_open(const char *path, int flags, mode_t mode)
         fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
+}
+
+static bool is_at(int fd, const char *path)
+{
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int attn_disk_take(const char *path, mode_t mode)
+{
+    for (;;) {
+        int fd = attn_disk_open(path, O_RDWR | O_CREAT | O_NONBLOCK, mode);
+        bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (fd < 0 || (!held && is_at(fd, path)))
+            return fd;
+        close(fd);                      /* another's, or what another renamed or removed at its end, before the lock */
+        errno = EWOULDBLOCK;
+        if (held)
+            return -1;
+    }
 }
 
 bool attn_disk_write(int fd, const void *data, size_t len, uint64_t at)

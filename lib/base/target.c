@@ -106,12 +106,12 @@ static bool open_temp(struct attn_target *t, mode_t mode)
     return t->fd >= 0;
 }
 
-/* Opens t->temp, PATH.part; false with errno. */
+/* Opens t->temp, PATH.part, for this process alone; false with errno. */
 static bool open_part(struct attn_target *t, mode_t mode)
 {
     if (asprintf(&t->temp, "%s.part", t->final) < 0)
         t->temp = NULL;
-    t->fd = t->temp ? attn_disk_open(t->temp, O_RDWR | O_CREAT, mode) : -1;
+    t->fd = t->temp ? attn_disk_take(t->temp, mode) : -1;
     return t->fd >= 0;
 }
 
@@ -127,7 +127,9 @@ static int open_beside(struct attn_target *t, const struct stat *old, struct att
     if (old && euidaccess(t->final, W_OK) != 0)
         return attn_fail_errno(err, t->name, what);
     if (!(t->grows ? open_part(t, mode) : open_temp(t, mode)))
-        return attn_fail_errno(err, t->name, what);
+        return t->grows && errno == EWOULDBLOCK
+            ? attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another name", t->name)
+            : attn_fail_errno(err, t->name, what);
     if (old && fchmod(t->fd, mode) != 0)            /* open() left out what the umask does */
         return attn_fail_errno(err, t->name, what);
     return 0;

@@ -1,11 +1,9 @@
 #include "batch/journal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,12 +35,13 @@ bool attn_part_size(const char *path, uint64_t *bytes)
     return found;
 }
 
-int attn_part_rename(const char *path, struct attn_err *err)
+int attn_part_rename(const char *path, bool must, struct attn_err *err)
 {
     char *part;
     if (asprintf(&part, "%s.part", path) < 0)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
-    int rc = rename(part, path) && errno != ENOENT ? attn_fail_errno(err, path, "replace") : ATTN_OK;
+    bool renamed = rename(part, path) == 0, before = !renamed && errno == ENOENT && (!must || there(path));
+    int rc = renamed || before ? ATTN_OK : attn_fail_errno(err, path, "replace");
     free(part);
     return rc;
 }
@@ -105,36 +104,16 @@ static int check_replaced(const struct attn_journal *j, struct attn_err *err)
     return rc;
 }
 
-/* File systems without locks have none; there nobody is kept out. */
-static int hold(const struct attn_journal *j, struct attn_err *err)
-{
-    if (flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another name", j->path);
-}
-
-static bool is_at(int fd, const char *path)
-{
-    struct stat a, b;
-    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 /* The file is this process's to read and to write from here on.  Where there is none an empty one is made to be locked: of two
  * that begin at once only one goes on. */
 static int take(struct attn_journal *j, struct attn_err *err)
 {
-    for (;;) {
-        j->fd = attn_disk_open(j->part_json, O_RDWR | O_CREAT | O_NONBLOCK, 0666);
-        if (j->fd < 0)
-            return attn_fail_errno(err, j->part_json, "create");
-        int rc = hold(j, err);
-        if (!rc && is_at(j->fd, j->part_json))
-            return ATTN_OK;
-        close(j->fd);                   /* another's, or what another removed at its end, before the lock */
-        j->fd = -1;
-        if (rc)
-            return rc;
-    }
+    j->fd = attn_disk_take(j->part_json, 0666);
+    if (j->fd >= 0)
+        return ATTN_OK;
+    if (errno == EWOULDBLOCK)
+        return attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another name", j->path);
+    return attn_fail_errno(err, j->part_json, "create");
 }
 
 int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, bool force, enum attn_journal_state *state,
@@ -153,11 +132,15 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
         j->json = NULL;
     if (!j->path || !j->part_json || !j->json)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+    if (resuming && !has_begun(j) && !attn_part_size(path, &bytes) && there(j->json) && there(path))
+        return resume(j, state, err);   /* nothing to write, perhaps nowhere to */
     int rc = take(j, err);
     if (rc || force)
         return rc;
+    if (resuming && (rc = resume(j, state, err)))
+        return rc;
     if (resuming)
-        return resume(j, state, err);
+        return *state == ATTN_JOURNAL_NEW ? check_replaced(j, err) : ATTN_OK;
     return has_begun(j) || attn_part_size(path, &bytes) ? refuse(j, err) : check_replaced(j, err);
 }
 
@@ -200,7 +183,7 @@ void attn_journal_withdraw(struct attn_journal *j)
 void attn_journal_close(struct attn_journal *j)
 {
     if (j->fd >= 0) {
-        if (!j->begun && !has_begun(j) && is_at(j->fd, j->part_json))
+        if (!j->begun && !has_begun(j))
             unlink(j->part_json);       /* made to be locked, and nothing else */
         close(j->fd);
     }

@@ -35,7 +35,7 @@ void attn_journal_close(struct attn_journal *j);        /* frees side, too */
 
 /* Whether PATH.part is there, and how long it is. */
 bool attn_part_size(const char *path, uint64_t *bytes);
-/* PATH.part gets its name; fine if there is none. */
-int attn_part_rename(const char *path, struct attn_err *err);
+/* PATH.part gets its name; fine if it has it already, and if it need not be there. */
+int attn_part_rename(const char *path, bool must, struct attn_err *err);
 
 #endif

@@ -132,8 +132,10 @@ static int find(struct attn_share *out, getter *get, struct attn_err *err)
     if (!array && !launched)
         return attn_fail(err, ATTN_EUSAGE, "shard auto: no " ARRAY "ID, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK is set: "
                          "start it by sbatch, srun or mpirun, or say --shard i/n");
-    int rc = launched ? from_launcher(out, l, get, err) : ATTN_OK;
-    if (!rc && launched && array)
+    /* A script of sbatch has rank 0, and without --ntasks no number. */
+    bool lone = array && launched && l == &launchers[OF_SLURM] && !get(l->size) && !strcmp(get(l->rank), "0");
+    int rc = launched && !lone ? from_launcher(out, l, get, err) : ATTN_OK;
+    if (!rc && launched && array && !lone)
         rc = refuse_two(out, l, err);
     return !rc && array ? from_array(out, get, err) : rc;
 }

@@ -105,6 +105,19 @@ static int join(const struct merge *m, const struct stream *s, const char *path,
     return rc;
 }
 
+/* Somebody else's file may have that name. */
+static int check_beside(const struct merge *m, struct attn_err *err)
+{
+    struct attn_sidecar made;
+    struct stat st;
+    if (!m->beside || stat(m->beside, &st))
+        return ATTN_OK;
+    int rc = attn_sidecar_read(&made, m->beside, err);
+    if (!rc)
+        attn_sidecar_free(&made);
+    return rc;
+}
+
 /* ---- what is made of them -------------------------------------------------------------- */
 
 static int fill(struct merge *m, const char *dir, struct attn_err *err)
@@ -252,6 +265,8 @@ static int check_targets(const struct merge *m, struct attn_err *err)
         rc = check_target(m, m->beside, err);
     if (!rc)
         rc = check_target(m, rows, err);
+    if (!rc)
+        rc = check_beside(m, err);
     if (!rc && rows && m->path && (attn_target_same(m->path, rows) || attn_target_same(m->beside, rows)))
         rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them another name",
                        rows);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,26 @@ static const double NUMBER_COST = 500, RECORD_COST = 50000;
 
 /* ---- opening --------------------------------------------------------------------------- */
 
+static int check_size(const char *path, uint64_t bytes, struct attn_err *err)
+{
+    struct stat st;
+    if (!path)
+        return ATTN_OK;
+    if (stat(path, &st))
+        return attn_fail_errno(err, path, "open");
+    return (uint64_t)st.st_size == bytes ? ATTN_OK
+                                         : attn_fail(err, ATTN_EFORMAT, "%s: has %" PRIu64 " bytes, and had %" PRIu64 " when it was "
+                                                     "finished: start anew with --force", path, (uint64_t)st.st_size, bytes);
+}
+
+/* What is said to be finished is there. */
+static int check_complete(const struct attn_output *out, struct attn_err *err)
+{
+    const struct attn_mark *m = &out->journal.side.now;
+    int rc = check_size(out->stream_path, m->bytes, err);
+    return rc ? rc : check_size(out->summary_path, m->summary_bytes, err);
+}
+
 int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state, struct attn_err *err)
 {
     *out = (struct attn_output){.e = e, .journal = {.fd = -1}};
@@ -29,7 +50,9 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
         rc = attn_stack_new(&out->stack, &e->info, e->o->select, out->path, err);
     if (!rc)
         rc = attn_sidecar_describe(&out->journal.side, e, err);
-    return rc ? rc : attn_journal_open(&out->journal, out->path, e->o->resume, e->o->force, state, err);
+    if (!rc)
+        rc = attn_journal_open(&out->journal, out->path, e->o->resume, e->o->force, state, err);
+    return rc || *state != ATTN_JOURNAL_COMPLETE ? rc : check_complete(out, err);
 }
 
 /* ---- starting -------------------------------------------------------------------------- */
@@ -196,7 +219,7 @@ static int rename_stack(const struct attn_output *out, struct attn_err *err)
 {
     char *path;
     for (size_t i = 0; attn_stack_path(out->stack, i, &path) && path; i++) {
-        int rc = attn_part_rename(path, err);
+        int rc = attn_part_rename(path, false, err);        /* without any sentence there is none */
         free(path);
         if (rc)
             return rc;
@@ -208,9 +231,9 @@ int attn_output_end(struct attn_output *out, struct attn_err *err)
 {
     int rc = out->stack ? rename_stack(out, err) : ATTN_OK;
     if (!rc && out->summary_path)
-        rc = attn_part_rename(out->summary_path, err);
+        rc = attn_part_rename(out->summary_path, true, err);
     if (!rc && out->stream_path)
-        rc = attn_part_rename(out->stream_path, err);
+        rc = attn_part_rename(out->stream_path, true, err);
     return rc ? rc : attn_journal_finish(&out->journal, err);
 }
 
@@ -244,8 +267,10 @@ void attn_output_withdraw(struct attn_output *out)
 {
     if (!out->journal.begun)
         return;
-    remove_part(out->stream_path);
-    remove_part(out->summary_path);
+    if (out->stream)
+        remove_part(out->stream_path);
+    if (out->rows)
+        remove_part(out->summary_path);
     if (out->path && attn_writer_has_directory(out->e->how.writer))
         rmdir(out->path);               /* stays when there is something in it */
     attn_journal_withdraw(&out->journal);

@@ -19,7 +19,10 @@ const char *const attn_place_files[] = {"activations.npz", "activations.png", "a
 /* What lies directly in it, and itself; somebody's directory in it stays, and so does it. */
 static void clear(const char *path)
 {
-    DIR *d = opendir(path);
+    int fd = attn_disk_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d && fd >= 0)
+        close(fd);
     if (!d)
         return;
     for (struct dirent *e; (e = readdir(d));)

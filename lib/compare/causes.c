@@ -30,16 +30,15 @@ static bool not_numbers(struct clue *c)
     char head[32] = "";
     if (c->p.H > 1)
         snprintf(head, sizeof head, "head %zu, ", f.h);
-    return f.n && attn_clue_say(c, "%c has NaN where %c has numbers, %zu times, first at %stoken %zu, column %zu", attn_clue_side(f.of_a),
+    return f.n && attn_clue_say(c, "%c has NaN where %c has none, %zu times, first at %stoken %zu, column %zu", attn_clue_side(f.of_a),
                                 attn_clue_side(!f.of_a), f.n, head, f.t, f.j);
 }
 
-/* A number is off by at most 2^-9 of itself in bf16. */
 static bool stored(struct clue *c)
 {
-    bool a;
-    const char *type = attn_pair_gap(&c->p) < 4e-3 ? attn_seems_stored(&c->p, &a) : NULL;
-    return type && attn_clue_say(c, "%c holds nothing but %s: it was stored so (--rtol 0.01 passes over that)", attn_clue_side(a), type);
+    struct attn_stored f = attn_seems_stored(&c->p);
+    return f.type && attn_clue_say(c, "%c is %c rounded to %s: it was stored so (--rtol %g passes over that)", attn_clue_side(f.a_is),
+                                   attn_clue_side(!f.a_is), f.type, f.rtol);
 }
 
 /* ---- any numbers ----------------------------------------------------------------------- */

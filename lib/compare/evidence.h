@@ -24,8 +24,9 @@ bool attn_gap_explained(double after, double before);
 /* How many numbers are NaN on one side alone, the one that has more of them, and where its first is. */
 struct attn_nans { size_t n, h, t, j; bool of_a; };
 struct attn_nans attn_count_nans(const struct attn_pair *p);
-/* All numbers of one side, and not of the other, are ones that 16 bits hold: "bf16", "float16" or NULL. */
-const char *attn_seems_stored(const struct attn_pair *p, bool *a_is);
+/* One side is the other rounded to 16 bits, but for as few numbers as float32's own rounding moves: "bf16", "float16" or NULL. */
+struct attn_stored { const char *type; bool a_is; double rtol; };
+struct attn_stored attn_seems_stored(const struct attn_pair *p);
 
 /* ---- general shapes of a difference ---- */
 

@@ -5,8 +5,10 @@
  * Where the very first field is a number, too, nothing is a label. */
 #include "io/dump.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/err.h"
 #include "base/grow.h"
@@ -24,6 +26,23 @@ static struct attn_fields fields_of(const char *text, size_t len)
     return (struct attn_fields){text + skip, text + len, ','};
 }
 
+/* As any program writes them: blanks around it, nan and inf in large letters, NA. */
+static bool parse_number(double *x, const char *s, size_t len)
+{
+    static const struct { const char *name; double x; } names[] = {
+        {"nan", NAN}, {"na", NAN}, {"inf", INFINITY}, {"infinity", INFINITY}, {"+inf", INFINITY}, {"-inf", -INFINITY}, {"-infinity", -INFINITY}};
+    for (; len && (*s == ' ' || *s == '\t'); len--)
+        s++;
+    while (len && (s[len - 1] == ' ' || s[len - 1] == '\t'))
+        len--;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i].name) == len && !strncasecmp(s, names[i].name, len)) {
+            *x = names[i].x;
+            return true;
+        }
+    return attn_num_parse_f64(s, len, x);
+}
+
 /* The first field, too, is a number: so are all, and there are no labels. */
 static bool is_bare(struct attn_fields f)
 {
@@ -31,7 +50,7 @@ static bool is_bare(struct attn_fields f)
     size_t len;
     bool last;
     double x;
-    return attn_fields_next(&f, &s, &len, &last) && attn_num_parse_f64(s, len, &x);
+    return attn_fields_next(&f, &s, &len, &last) && parse_number(&x, s, len);
 }
 
 static int bad_row(const struct table *t, size_t found, const char *path, struct attn_err *err)
@@ -43,7 +62,7 @@ static int bad_row(const struct table *t, size_t found, const char *path, struct
 static int add_number(struct table *t, const char *s, size_t len, const char *path, struct attn_err *err)
 {
     double x;
-    if (!attn_num_parse_f64(s, len, &x))
+    if (!parse_number(&x, s, len))
         return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: '%.*s' is not a number", path, t->rows + 1, attn_shown(s, len), s);
     float *more = attn_grow(t->data, &t->room, t->n + 1, sizeof *more);
     if (!more)

@@ -19,7 +19,7 @@ int attn_manifest_replace(const struct attn_sink_job *job, const char *format, s
                           size_t n, struct attn_err *err);
 /* Removes the files that the manifest in a directory lists, and itself, if it is just as we write it. */
 void attn_manifest_remove(const char *dir);
-/* All files that it lists are there, and as long as it says; fine where there is none of ours. */
+/* It is as we write it, and all files that it lists are there, and as long as it says. */
 int attn_manifest_check(const char *dir, struct attn_err *err);
 
 #endif

@@ -149,12 +149,28 @@ bool attn_train_exists(const char *path)
     return attn_checkpoint_exists(path);
 }
 
-int attn_train_may_begin(const char *path, struct attn_err *err)
+static int check_held(const char *path, struct attn_err *err)
 {
     int held, rc = attn_folder_hold(&held, path, err);
     if (held >= 0)
         close(held);
+    return rc;
+}
+
+int attn_train_may_begin(const char *path, struct attn_err *err)
+{
+    int rc = check_held(path, err);
     return rc ? rc : may_begin(path, err);
+}
+
+int attn_train_spare(const char *path, struct attn_err *err)
+{
+    static const char *const files[] = {ATTN_CHECKPOINT_FILE, ATTN_TRAIN_SETTINGS};
+    int rc = check_held(path, err);
+    for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++)
+        if (attn_folder_has(path, files[i]))
+            rc = attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove %s", path, files[i]);
+    return rc;
 }
 
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err)

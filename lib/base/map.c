@@ -33,7 +33,7 @@ static int read_all(struct attn_map *m, int fd, const char *name, size_t limit, 
 {
     unsigned char *data = NULL;
     for (size_t size = 0;;) {
-        if (m->len == size) {
+        if (!data || m->len == size) {
             unsigned char *more = attn_grow(data, &size, size + LEAST, 1);
             if (!more)
                 return attn_fail(err, ATTN_ENOMEM, "%s: no memory to read more than %zu bytes", name, m->len);

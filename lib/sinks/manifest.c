@@ -241,7 +241,7 @@ int attn_manifest_check(const char *dir, struct attn_err *err)
     const char *at = list_in(&made), *end = (const char *)made.data + made.len;
     if (!at)
         rc = attn_fail(err, ATTN_EFORMAT, "%s/%s: is not as it was written", dir, file_name);
-    while (!rc && next_file(&at, end, &f))
+    while (!rc && at && next_file(&at, end, &f))
         rc = check_file(dir, &f, err);
     attn_map_close(&made);
     return rc;

@@ -179,7 +179,7 @@ asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
 asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
 	$(MAKE) flavour=asan run-suites
-	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='gemm attention heads run'
+	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='attention heads run'
 # Where threads work together; the rest would take it ten minutes more.
 tsan:
 	$(MAKE) flavour=tsan run-suites suites='team gemm heads attention kinds cross run lines writers sinks grad training batch generate'

@@ -355,9 +355,10 @@ START_TEST(what_is_read_is_not_written_over)
             "echo Life >t && ln -s t link && ln -s m/vocab.json to-model && \"$A\" run -q -s Life -o a.npz && "
             "\"$A\" run -q -s Life --format npy -o d && echo 1 >m/weights-1.safetensors && echo '{\"a\": \"weights-1.safetensors\"}' "
             ">m/model.safetensors.index.json && sha256sum t a.npz d/* m/* >sums");
-    snprintf(line, sizeof line, "cd $D && \"$A\" %s 2>&1 >/dev/null", overwriting[_i].args);
-    expect(line, 2, overwriting[_i].says);
-    expect("cd $D && sha256sum --quiet -c sums", 0, "");
+    for (size_t i = 0; i < sizeof overwriting / sizeof *overwriting; i++) {
+        snprintf(line, sizeof line, "cd $D && ends 2 \"$A\" %s 2>&1 >/dev/null && sha256sum --quiet -c sums", overwriting[i].args);
+        expect(line, 0, overwriting[i].says);
+    }
     expect("cd $D && rm m/model.safetensors.index.json && \"$A\" run -q -m ./m -s Life -o m/out.npz && \"$A\" run -q -m ./m -s is -o m/out.npz", 0, "");
 }
 END_TEST
@@ -647,7 +648,7 @@ Suite *suite_cmd(void)
         {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)}, {what_cannot_run_writes_nothing, 1}, {full_disk_is_an_error, ROWS(writers)},
         {closed_pipe_ends_quietly, ROWS(writers)}, {closed_streams_are_errors, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1},
-        {what_is_read_is_not_written_over, ROWS(overwriting)},
+        {what_is_read_is_not_written_over, 1},
         {signals_end_the_command, ROWS(ends)},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},

@@ -137,7 +137,7 @@ static int derive(struct session *s, struct attn_err *err)
         return err->code;
     e.cross = s->cross;
     struct progress progress;
-    progress_start(&progress, s->model, true);
+    progress_start(&progress, s->model, !terminal_is(o.path));
     struct attn_observer beside = progress_observer(&progress);
     e.beside = &beside;
     int code = find_tokens(&e, s->tokens, err);

@@ -294,8 +294,8 @@ const struct command info_command = {
     .usage = "info [-m DIR|NAME] [-s TEXT] [--format F] [--check] [--digest KIND]",
     .summary = "describe a model: family, sizes, choices, digest, tensors",
     .about = "Prints what a model is, without running it.  The digest names its numbers, of large tensors their ends: two "
-             "models with the same one of --digest full compute the same.  With a text: also the memory a run of it would take and what it would write, with what run "
-             "shows by default and with everything.",
+             "models with the same one of --digest full compute the same.  With a text: also the memory a run of it would take "
+             "and what it would write, with what run shows by default and with everything.",
     .examples = (const struct pair[]){
         {"attn-cli info", "the model built into the binary"},
         {"attn-cli info -m ./gpt2 -f chapter.txt", "how much memory, and how large is a dump of everything?"},

@@ -203,7 +203,8 @@ const struct command init_command = {
          "norm2, mlp.in, mlp.gate, mlp.out, norm_final, unembed, one of them with .bias, or a tensor's full name"},
         {"heads(NAME:DIST,...)", "of q, k, v: head by head, each as a matrix of its own"},
         {"DIST", "rand, randn, uniform(A,B), normal(MEAN,STD), linear (as torch.nn.Linear), zeros, ones, identity or "
-         "file(PATH), numbers with commas between and no labels, a line for each input, as tensors are [in, out]; /ROWS after a random one draws so many rows and keeps the first"},
+         "file(PATH), numbers with commas between and no labels, a line for each input, as tensors are [in, out]; /ROWS after "
+         "a random one draws so many rows and keeps the first"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, keys, word_options, general_options, NULL},
 };

@@ -35,7 +35,7 @@ static int compare(struct session *s, struct attn_err *err)
         return err->code;
     struct attn_variants_opts opts = options_of(&s->in);
     struct progress progress;
-    progress_start(&progress, s->model, true);
+    progress_start(&progress, s->model, !terminal_is(o.path));
     struct attn_observer beside = progress_observer(&progress);
     opts.beside = &beside;
     int code = attn_variants(s->model, s->tokens, &opts, err);

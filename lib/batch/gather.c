@@ -58,7 +58,8 @@ static int take_files(DIR *d, const char *from, const char *to, struct attn_err 
     return !rc && errno ? attn_fail_errno(err, from, "read") : rc;
 }
 
-static bool has_file(const char *dir, const char *name)
+/* An empty file is a lost one. */
+static bool has_filled(const char *dir, const char *name)
 {
     struct stat st;
     char *path;
@@ -73,9 +74,9 @@ static bool has_file(const char *dir, const char *name)
 static int check_directory(const char *dir, struct attn_err *err)
 {
     const char *const *file = attn_place_files;
-    if (has_file(dir, "manifest.json"))
+    if (has_filled(dir, "manifest.json"))
         return attn_manifest_check(dir, err);
-    while (*file && !has_file(dir, *file))
+    while (*file && !has_filled(dir, *file))
         file++;
     return *file ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: has not the files it had when it was written: run this shard again", dir);
 }

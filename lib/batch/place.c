@@ -99,8 +99,9 @@ int attn_place_commit(struct attn_place *p, struct attn_err *err)
         clear_ours(p->path);
         there = rename(p->part, p->path) == 0;
     }
-    if (!there && (!is_full(errno) ? attn_fail_errno(err, p->path, "replace") : move_in(p, err)))
-        return err->code;
+    int rc = there ? ATTN_OK : is_full(errno) ? move_in(p, err) : attn_fail_errno(err, p->path, "replace");
+    if (rc)
+        return rc;
     free(p->part);
     p->part = NULL;
     return ATTN_OK;

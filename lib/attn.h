@@ -643,6 +643,8 @@ struct attn_train;
 int attn_train_spare(const char *path, struct attn_err *err);
 bool attn_train_exists(const char *path);                           /* a checkpoint is there */
 int attn_train_may_begin(const char *path, struct attn_err *err);   /* fails where a model is that no training made */
+/* The settings and, where it is given, the config by themselves: what can be wrong with them before there is a vocabulary. */
+int attn_train_check(const struct attn_train_opts *o, struct attn_err *err);
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err);
 void attn_train_close(struct attn_train *t);                        /* without saving; NULL is fine */
 void attn_train_get(const struct attn_train *t, struct attn_train_state *out);

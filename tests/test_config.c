@@ -128,10 +128,10 @@ START_TEST(test_corpus)
         {"n_trailing.json", "line 2, column 1: expected nothing after the end"},
         {"n_types_endless.json", "\"attention_types\" describes 2147483647 layers, expected \"num_layers\" 3"},
         {"n_unembed_width.json", "because of \"unembed\": true"},
-        {"n_unknown_empty.json", "\"tokenizer.unknown\" is \"\", expected a token or null"},
+        {"n_unknown_empty.json", "\"tokenizer.unknown\" is \"\", expected a text or null"},
         {"n_unknown_far.json", "unknown key \"temperature\""},
         {"n_unknown_key.json", "unknown key \"n_heads\", did you mean \"n_head\"?"},
-        {"n_unknown_number.json", "\"tokenizer.unknown\" is 0, expected a token or null"},
+        {"n_unknown_number.json", "\"tokenizer.unknown\" is 0, expected a text or null"},
         {"n_value_product.json", "\"n_head\" 65536 times \"d_value\" 65536 is too large"},
         {"n_zero.json", "\"n_ctx\" is 0, expected a whole number from 1"},
         {NULL, NULL}

@@ -137,6 +137,7 @@ START_TEST(a_step_changes_the_model)
     struct attn_train_opts o = {.text = text, .text_len = sizeof text, .tokenizer = vocab, .config = config, .config_len = strlen(config),
                                 .config_name = "config", .settings = settings, .settings_len = strlen(settings), .threads = 1};
     ck_assert(!attn_train_exists(scratch_path("m")));
+    ck_assert_msg(!attn_train_check(&o, &err), "%s", err.msg);
     ck_assert_msg(!attn_train_open(&t, scratch_path("m"), &o, &err), "%s", err.msg);
     for (size_t i = 0; i < 3; i++) {
         struct attn_train_state state;
@@ -246,8 +247,39 @@ END_TEST
 static const struct { const char *options, *says; } others[] = {
     {"-f LICENSE", "reads another text; give the same -f"}, {"-f README.md --lr 0.5", "has \"lr\": 0.001, but \"lr\": 0.5 was asked for"},
     {"-f README.md --n-layer 3", "was asked for"}, {"-f README.md --vocab $D/v", "has another vocabulary"},
-    {"-f README.md --also LICENSE", "reads no --also"},
+    {"-f README.md --also LICENSE", "reads no --also"}, {"-f README.md --vocab-size 280", "has 300 tokens, but --vocab-size 280"},
+    {"-f README.md --draw embed:ones", "has \"draw\": null, but \"draw\": \"embed:ones\" was asked for"},
 };
+
+/* Before a vocabulary is learned, which takes a while where a text is long, and before there is a directory. */
+START_TEST(what_options_say_is_looked_at_first)
+{
+    expect(line_of("--n-head 3", "m"), 1, "\"d_model\" 32 is not a multiple of \"n_head\" 3");
+    expect(line_of("--dropout 1", "m"), 2, "\"dropout\" is 1");
+    expect("echo '{\"vocab_size\": 5}' >$D/c; \"$A\" train -f README.md -o $D/m --config $D/c 2>&1", 1, "model_type");
+    expect("test ! -e $D/m && echo nothing", 0, "nothing");
+    expect(line_of("--draw embed:randm", "m"), 2, "expected rand, randn");
+    expect("ls $D/m | tr '\\n' ' '", 0, "merges.txt vocab.json ");
+}
+END_TEST
+
+#define DRAW "--draw 'embed:normal(0,0.1) q:linear k:linear v:linear o:linear norm1:ones norm2:ones mlp.in:linear mlp.gate:linear " \
+             "mlp.out:linear norm_final:ones' "
+
+/* train.json knows how the weights were drawn: for whoever goes on, and for another training. */
+START_TEST(a_recipe_is_a_setting)
+{
+    expect_exactly(line_of(DRAW, "one"), "");
+    expect_exactly(line_of("", "plain"), "");
+    expect("cmp -s $D/one/model.safetensors $D/plain/model.safetensors", 1, "");
+    expect_exactly("cp -r $D/one $D/other", "");
+    expect_exactly(line_of(DRAW "--resume", "other"), "");
+    expect_exactly(SAME("one", "other"), "same\n");
+    expect_exactly("\"$A\" train -f README.md -o $D/third --settings $D/one/train.json --config $D/one/config.json --vocab $D/one", "");
+    expect_exactly(SAME("one", "third"), "same\n");
+    expect("\"$A\" train -f README.md -o $D/one --resume --draw embed:ones 2>&1", 1, "but \"draw\": \"embed:ones\" was asked for");
+}
+END_TEST
 
 START_TEST(a_model_that_is_there_stays)
 {
@@ -338,6 +370,8 @@ Suite *suite_train(void)
     tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(tc, a_model_that_is_there_stays);
     tcase_add_test(tc, parts_may_predict_nothing);
+    tcase_add_test(tc, what_options_say_is_looked_at_first);
+    tcase_add_test(tc, a_recipe_is_a_setting);
     tcase_add_loop_test(tc, going_on_needs_the_same_training, 0, sizeof others / sizeof *others);
     tcase_add_test(tc, a_sentence_is_watched);
     tcase_add_test(tc, watching_changes_nothing_and_goes_on);

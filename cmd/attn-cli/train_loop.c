@@ -75,16 +75,59 @@ static int read_files(struct source *in, const char *corpus, struct attn_err *er
     return train_settings(&in->changes, &in->changes_len, err);
 }
 
+static struct attn_train_opts opts_of(const struct source *in)
+{
+    return (struct attn_train_opts){
+        .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len,
+        .tokenizer = in->vocab, .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options",
+        .draw = o.draw, .settings = in->settings, .settings_len = in->settings_len, .settings_name = o.settings,
+        .changes = in->changes, .changes_len = in->changes_len, .resume = o.resume, .threads = (int)common.threads.n};
+}
+
+/* As far as can be said before a vocabulary is learned, which may take a while. */
+static int check_options(const struct source *in, size_t size, struct attn_err *err)
+{
+    struct source here = *in;
+    here.config = NULL;
+    if (o.config)
+        here.config = in->config;
+    else if (train_config(&here.config, &here.config_len, size, true, err))
+        return err->code;
+    struct attn_train_opts opts = opts_of(&here);
+    int code = attn_train_check(&opts, err);
+    if (!o.config)
+        free(here.config);
+    return code;
+}
+
 /* A new training has the vocabulary that was given, or one learned from the text. */
 static int find_vocabulary(struct source *in, struct attn_err *err)
 {
     size_t tokens, size = o.vocab_size.given ? (size_t)o.vocab_size.n : VOCAB_SIZE;
     if (o.vocab)
         return ATTN_OK;
+    if (check_options(in, size, err))
+        return err->code;
     if (attn_bpe_learn(in->dir, &tokens, in->text, in->text_len, size, err))
         return err->code;
     in->vocab = directory(in->dir);
     return in->vocab ? ATTN_OK : fail(err, ATTN_ENOMEM, "no memory for a path");
+}
+
+/* Of the vocabulary there, which has fewer tokens than were asked for where its text had no more. */
+static int check_size(const struct source *in, struct attn_err *err)
+{
+    struct attn_tokenizer *t = NULL;
+    if (!o.resume || !o.vocab_size.given)
+        return ATTN_OK;
+    if (attn_tokenizer_open(&t, in->dir, err))
+        return err->code;
+    size_t tokens = attn_tokenizer_size(t);
+    attn_tokenizer_close(t);
+    if (tokens <= o.vocab_size.n)
+        return ATTN_OK;
+    return fail(err, ATTN_EFORMAT, "%s: the training there has %zu tokens, but --vocab-size %s was asked for; leave it out to go "
+                "on, or choose another directory", in->dir, tokens, o.vocab_size.given);
 }
 
 /* Of the vocabulary, or, where a training goes on, of the one that is there. */
@@ -104,15 +147,11 @@ static int open_training(struct attn_train **out, struct source *in, struct attn
     bool there = attn_train_exists(in->dir);
     if (!there && o.resume)
         say_note("%s: there is no training yet: a new one begins", o.path);
-    if (!there && (attn_train_may_begin(in->dir, err) || find_vocabulary(in, err)))
+    if (there ? check_size(in, err) : attn_train_may_begin(in->dir, err) || find_vocabulary(in, err))
         return err->code;
     if (!o.config && (!there || train_config_given()) && build_config(in, err))
         return err->code;
-    struct attn_train_opts opts = {
-        .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len,
-        .tokenizer = in->vocab, .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options",
-        .draw = o.draw, .settings = in->settings, .settings_len = in->settings_len, .settings_name = o.settings,
-        .changes = in->changes, .changes_len = in->changes_len, .resume = o.resume, .threads = (int)common.threads.n};
+    struct attn_train_opts opts = opts_of(in);
     return attn_train_open(out, in->dir, &opts, err);
 }
 

@@ -101,9 +101,10 @@ static int read_text(const struct attn_keys *r, const struct attn_key *k, const 
     if (k->type == ATTN_KEY_NAME && cJSON_IsNull(v))
         return ATTN_OK;
     if (!cJSON_IsString(v) || (k->type == ATTN_KEY_NAME && !*v->valuestring))
-        return unexpected(r, k, v, k->type == ATTN_KEY_NAME ? "a token or null" : "a string");
+        return unexpected(r, k, v, k->type == ATTN_KEY_NAME ? "a text or null" : "a string");
     if (!*v->valuestring)
         return ATTN_OK;
+    free(*field);                       /* of a file read before */
     *field = strdup(v->valuestring);
     return *field ? ATTN_OK : attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for \"%s\"", r->name, k->name);
 }

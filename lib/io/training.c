@@ -27,17 +27,24 @@ static const struct attn_key keys[] = {
     KEY(held_out, REAL, NULL), KEY(eval_every, COUNT, NULL), KEY(also_share, REAL, NULL), KEY(seed, COUNT, NULL),
     {"documents", ATTN_KEY_EITHER, offsetof(struct attn_training, join), documents, NULL},
     {"keep", ATTN_KEY_EITHER, offsetof(struct attn_training, best), kept, NULL},
-    KEY(dtype, CHOICE, stores),
+    KEY(draw, NAME, NULL), KEY(dtype, CHOICE, stores),
     KEY(text, NAME, NULL), KEY(also, NAME, NULL),
     {0}
 };
+
+static void forget_texts(struct attn_training *t)
+{
+    free(t->text);
+    free(t->also);
+    t->text = t->also = NULL;
+}
 
 int attn_training_read(struct attn_training *t, const char *text, size_t len, const char *name, struct attn_err *err)
 {
     struct attn_keys r = {.to = t, .name = name, .section = "", .err = err};
     cJSON *root = NULL;
     int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
-    attn_training_free(t);              /* the texts are those of this file */
+    forget_texts(t);                    /* they are those of this file */
     if (!rc)
         rc = attn_keys_read(&r, keys, root);
     cJSON_Delete(root);
@@ -69,9 +76,9 @@ int attn_training_check(const struct attn_training *t, struct attn_err *err)
 
 void attn_training_free(struct attn_training *t)
 {
-    free(t->text);
-    free(t->also);
-    t->text = t->also = NULL;
+    forget_texts(t);
+    free(t->draw);
+    t->draw = NULL;
 }
 
 void attn_training_write(struct attn_out *out, const struct attn_training *t)

@@ -22,6 +22,7 @@ struct attn_training {
     size_t seed;
     bool join;                          /* contexts go on across the ends of documents */
     bool best;                          /* keep the model of the lowest held-out loss, not the last one */
+    char *draw;                         /* how the first weights were drawn; NULL: as GPT-2's; owned */
     enum attn_store dtype;              /* of the finished model */
     char *text, *also;                  /* SHA-256; NULL: none; owned */
 };

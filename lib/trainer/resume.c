@@ -102,7 +102,9 @@ static int check_settings(struct attn_train *t, const struct attn_train_opts *o,
     if (rc)
         return rc;
     asked = t->how;
-    asked.text = asked.also = NULL;
+    asked.text = asked.also = asked.draw = NULL;
+    if (t->how.draw && !(asked.draw = strdup(t->how.draw)))
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to go on", t->dir);
     rc = attn_train_settle(&asked, o, err);
     if (!rc)
         rc = compare_written(t->dir, write_how, &t->how, &asked, err);

@@ -9,11 +9,19 @@
 #include "base/folder.h"
 #include "base/sha256.h"
 #include "io/config.h"
-#include "making/draw.h"
+#include "making/recipe.h"
 
 static int no_memory(struct attn_err *err)
 {
     return attn_fail(err, ATTN_ENOMEM, "no memory to start training");
+}
+
+struct attn_train_opts attn_train_named(const struct attn_train_opts *o)
+{
+    struct attn_train_opts named = *o;
+    named.config_name = o->config_name ? o->config_name : "config";
+    named.settings_name = o->settings_name ? o->settings_name : "settings";
+    return named;
 }
 
 /* ---- settings ------------------------------------------------------------------------------ */
@@ -36,18 +44,33 @@ static int read_options(struct attn_training *how, const struct attn_train_opts 
     return rc ? attn_fail(err, rc == ATTN_EFORMAT ? ATTN_EUSAGE : why.code, "%s", why.msg) : ATTN_OK;
 }
 
-int attn_train_settle(struct attn_training *how, const struct attn_train_opts *o, struct attn_err *err)
+static int read_draw(struct attn_training *how, const char *draw, struct attn_err *err)
+{
+    free(how->draw);
+    how->draw = strdup(draw);
+    return how->draw ? ATTN_OK : no_memory(err);
+}
+
+/* All but the texts. */
+static int read_all(struct attn_training *how, const struct attn_train_opts *o, struct attn_err *err)
 {
     int rc = ATTN_OK;
     if (o->settings)
         rc = attn_training_read(how, o->settings, o->settings_len, o->settings_name, err);
     if (!rc && o->changes)
         rc = read_options(how, o, err);
-    if (!rc)
-        rc = attn_training_check(how, err);
+    if (!rc && o->draw)
+        rc = read_draw(how, o->draw, err);
+    return rc ? rc : attn_training_check(how, err);
+}
+
+int attn_train_settle(struct attn_training *how, const struct attn_train_opts *o, struct attn_err *err)
+{
+    int rc = read_all(how, o, err);
     if (rc)
         return rc;
-    attn_training_free(how);
+    free(how->text);
+    free(how->also);
     how->text = digest(o->text, o->text_len);
     how->also = o->also ? digest(o->also, o->also_len) : NULL;
     return how->text && (!o->also || how->also) ? ATTN_OK : no_memory(err);
@@ -117,9 +140,12 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
     return ATTN_OK;
 }
 
-static int check_config(struct attn_config *c, const char *name, const char *dir, struct attn_err *err)
+static int read_config(struct attn_config *c, const struct attn_train_opts *o, struct attn_err *err)
 {
-    struct attn_tokenizer *t = NULL;
+    const char *name = o->config_name;
+    int rc = attn_config_read(c, o->config, o->config_len, name, err);
+    if (rc)
+        return rc;
     if (!c->family->ours)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", expected \"attn-decoder\": only our own are trained from "
                          "a text", name, c->family->name);
@@ -127,10 +153,41 @@ static int check_config(struct attn_config *c, const char *name, const char *dir
         return attn_fail(err, ATTN_EFORMAT, "%s: %s, so there is nothing to predict; expected %s", name,
                          c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false",
                          c->unembed ? "\"causal\"" : "true");
+    return ATTN_OK;
+}
+
+static int check_vocabulary(struct attn_config *c, const char *name, const char *dir, struct attn_err *err)
+{
+    struct attn_tokenizer *t = NULL;
     int rc = attn_tokenizer_open(&t, dir, err);
     if (!rc)
         rc = join_vocabulary(c, t, name, dir, err);
     attn_tokenizer_close(t);
+    return rc;
+}
+
+/* Before there are files: a recipe is as good as its drawing. */
+static int check_draw(const char *recipe, const struct attn_config *c, struct attn_err *err)
+{
+    struct attn_draw d;
+    int rc = recipe ? attn_draw_open(&d, c, err) : ATTN_OK;
+    if (!recipe || rc)
+        return rc;
+    rc = attn_recipe_follow(&d, recipe, err);
+    attn_draw_close(&d);
+    return rc;
+}
+
+int attn_train_check(const struct attn_train_opts *o, struct attn_err *err)
+{
+    struct attn_train_opts named = attn_train_named(o);
+    struct attn_training how = attn_training_defaults;
+    struct attn_config c = {0};
+    int rc = read_all(&how, &named, err);
+    if (!rc && o->config)
+        rc = read_config(&c, &named, err);
+    attn_config_free(&c);
+    attn_training_free(&how);
     return rc;
 }
 
@@ -149,12 +206,12 @@ static int write_config(char **text, size_t *len, const struct attn_config *c, s
 static int make_model(const struct attn_train *t, const struct attn_train_opts *o, const struct attn_config *c, struct attn_err *err)
 {
     char *recipe = NULL, *config = NULL;
-    struct attn_init_opts init = {.config_name = o->config_name, .draw = o->draw, .seed = t->how.seed, .dtype = "F32"};
+    struct attn_init_opts init = {.config_name = o->config_name, .draw = t->how.draw, .seed = t->how.seed, .dtype = "F32"};
     int rc = write_config(&config, &init.config_len, c, err);
-    if (!rc && !o->draw)
+    if (!rc && !init.draw)
         rc = default_recipe(&recipe, c, err);
     init.config = config;
-    if (!o->draw)
+    if (recipe)
         init.draw = recipe;
     if (!rc)
         rc = attn_init(t->dir, &init, err);
@@ -172,9 +229,11 @@ int attn_train_make(struct attn_train *t, const struct attn_train_opts *o, struc
     t->how = attn_training_defaults;
     int rc = attn_train_settle(&t->how, o, err);
     if (!rc)
-        rc = attn_config_read(&c, o->config, o->config_len, o->config_name, err);
+        rc = read_config(&c, o, err);
     if (!rc)
-        rc = check_config(&c, o->config_name, o->tokenizer, err);
+        rc = check_vocabulary(&c, o->config_name, o->tokenizer, err);
+    if (!rc)
+        rc = check_draw(t->how.draw, &c, err);
     if (!rc)
         rc = attn_folder_make(t->dir, &made, err);
     if (!rc && t->held < 0)

@@ -176,9 +176,7 @@ int attn_train_spare(const char *path, struct attn_err *err)
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_train *t = *out = NULL;
-    struct attn_train_opts named = *o;
-    named.config_name = o->config_name ? o->config_name : "config";
-    named.settings_name = o->settings_name ? o->settings_name : "settings";
+    struct attn_train_opts named = attn_train_named(o);
     t = calloc(1, sizeof *t);
     if (t)
         t->held = -1;

@@ -39,6 +39,8 @@ struct attn_train {
 
 #define ATTN_TRAIN_SETTINGS "train.json"
 
+/* With names for messages. */
+struct attn_train_opts attn_train_named(const struct attn_train_opts *o);
 /* The settings in a file and in options, on top of those that are there, and which texts they are for. */
 int attn_train_settle(struct attn_training *how, const struct attn_train_opts *o, struct attn_err *err);
 /* Both have t->how settled and all files of a model in t->dir: new ones, or those of the training that is there, which

@@ -568,6 +568,7 @@ struct attn_explain_opts {
     int threads;
     struct attn_kind kind;              /* of attention */
     const struct attn_observer *beside; /* observes the run; NULL: nobody */
+    const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL: none */
 };
 /* How one attention weight and the context vector of its query come about, step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,

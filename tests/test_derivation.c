@@ -14,6 +14,7 @@ static void make(struct attn_derivation *d)
     attn_derive_title(d, "How %s came about", "<x>");
     attn_derive_step(d, "First");
     attn_derive_words(d, "Some words that are so many that a line of forty columns cannot hold them.  And 1 < 2.");
+    attn_derive_command(d, "program --sentence 'so many words that a line cannot hold them <1>'");
     attn_derive_formula(d, &formula);
     attn_derive_sum(d, (struct attn_number){0.75, 2}, "q[%d]", 0);
     attn_derive_term(d, ATTN_TERM_PRODUCT, (struct attn_number){0.5, 2}, (struct attn_number){-1, 2});
@@ -40,6 +41,8 @@ static const struct { const char *format, *page; } pages[] = {
              "of forty columns cannot hold them. And 1\n"
              "< 2.\n"
              "\n"
+             "    program --sentence 'so many words that a line cannot hold them <1>'\n"
+             "\n"
              "    a = Σ b\n"
              "\n"
              "  q[0] = 0.50·(-1.00) + [… 7 more:\n"
@@ -58,6 +61,8 @@ static const struct { const char *format, *page; } pages[] = {
            "\n"
            "Some words that are so many that a line of forty columns cannot hold them.  And 1 &lt; 2.\n"
            "\n"
+           "    program --sentence 'so many words that a line cannot hold them <1>'\n"
+           "\n"
            "    a = Σ b\n"
            "\n"
            "    q[0] = 0.50·(-1.00) + [… 7 more: (-0.25)] + 3 / 2 = 0.75\n"
@@ -74,6 +79,7 @@ static const struct { const char *format, *page; } pages[] = {
              "<h1>How &lt;x&gt; came about</h1>\n"
              "<h2>1. First</h2>\n"
              "<p>Some words that are so many that a line of forty columns cannot hold them.  And 1 &lt; 2.</p>\n"
+             "<pre>program --sentence &#39;so many words that a line cannot hold them &lt;1&gt;&#39;</pre>\n"
              "<div class=\"wide\"><math display=\"block\"><mi>a</mi></math></div>\n"
              "<p class=\"sum\">q[0] = 0.50·(-1.00) + [… 7 more: (-0.25)] + 3 / 2 = 0.75</p>\n"
              "<p class=\"sum\">score = -inf</p>\n"

@@ -128,6 +128,39 @@ START_TEST(every_cell_of_life_is_what_run_prints)
 }
 END_TEST
 
+/* Whoever copies the command that stands above the last table gets the numbers in it. */
+static const struct { const char *input, *act; size_t query, key; } copied[] = {
+    {"-s " LIFE " --query 5 --key 2", "blocks.0.attn.scores", 5, 2},
+    {"-m models/stacked -s \"The cat sees the moth\" --layer 2 --head 1 --query 3 --key 1 --precision 6", "blocks.2.attn.pattern", 3, 1},
+    {"-s " LIFE " --attention window:2 --query 4 --key 3", "blocks.0.attn.pattern", 4, 3},
+    {"-s " LIFE " --scale none --query 4 --key 3", "blocks.0.attn.scores", 4, 3},
+    {"-s 'Life is' --cross 'short, eat' --query 1 --key eat", "blocks.0.attn.dots", 1, 1},
+    {"--ids 0,3,2 --query 2 --key 0", "blocks.0.attn.dots", 2, 0},
+};
+
+START_TEST(the_command_it_names_prints_the_same)
+{
+    char a[64], b[64], label[64];
+    char *text = said_by("\"$A\" explain %s", copied[_i].input);
+    const char *command = strstr(text, "\n    attn-cli run ");
+    ck_assert_msg(command, "%s", text);
+    command += strlen("\n    attn-cli ");
+    char *page = said_by("\"$A\" %.*s", (int)strcspn(command, "\n"), command);
+    snprintf(label, sizeof label, "\n  %s ", copied[_i].act);
+    ck_assert_str_eq(row_end(a, text, label), cell_of(b, page, copied[_i].act, copied[_i].query, copied[_i].key));
+    free(page);
+    free(text);
+}
+END_TEST
+
+/* A text of several lines is in no command line. */
+START_TEST(no_command_has_what_cannot_be_copied)
+{
+    expect("\"$A\" explain -m tiny -s $'a\\033[31m b' 2>&1 | grep '^    attn-cli'", 0, "attn-cli run ... --show dots,");
+    expect("\"$A\" explain -m tiny -s $'a\\nb' | grep '^    attn-cli'", 0, "attn-cli run ... --show dots,");
+}
+END_TEST
+
 /* A checkpoint, and a cell of it. */
 static const struct cell { const char *model; size_t layer, head, query, key, dh; bool turned; } cells[] = {
     {GOLDEN "gpt2-a", 1, 1, 5, 2, 8, false},  {GOLDEN "gpt2-b", 2, 3, 4, 4, 16, false}, {GOLDEN "gpt2-d", 0, 4, 5, 0, 7, false},
@@ -526,6 +559,8 @@ Suite *suite_explain(void)
     tcase_add_test(c, the_article_reproduces_every_printed_number);
     tcase_add_test(c, the_article_agrees_with_run);
     tcase_add_test(c, formats_follow_the_ending);
+    tcase_add_loop_test(c, the_command_it_names_prints_the_same, 0, sizeof copied / sizeof *copied);
+    tcase_add_test(c, no_command_has_what_cannot_be_copied);
     suite_add_tcase(s, c);
     c = tcase_create("markup");
     tcase_add_checked_fixture(c, odd_set_up, scratch_remove);

@@ -1,5 +1,6 @@
 /* explain.c - one attention weight derived step by step. */
 #include "attention.h"
+#include "canonical.h"
 #include "dump.h"
 #include "input.h"
 #include "open.h"
@@ -127,7 +128,20 @@ struct session {
     struct attn_tokenizer *tokenizer;
     struct attn_tokens *tokens, *cross; /* cross NULL: there is no other text */
     struct input in, other;
+    char *run;                          /* the same input for run, which shares the options for it; NULL: no memory */
 };
+
+/* Malloc'd, NULL: no memory. */
+static char *command_for_run(void)
+{
+    char *same = canonical_command(&run_command), *all = NULL;
+    if (!same || !o.precision.given)
+        return same;
+    if (asprintf(&all, "%s --precision %s", same, o.precision.given) < 0)
+        all = NULL;
+    free(same);
+    return all;
+}
 
 static int derive(struct session *s, struct attn_err *err)
 {
@@ -136,6 +150,7 @@ static int derive(struct session *s, struct attn_err *err)
         input_tokens(&s->tokens, &s->tokenizer, &s->in, err) || input_tokens_other(&s->cross, &s->tokenizer, &s->other, err))
         return err->code;
     e.cross = s->cross;
+    e.run = s->run = command_for_run();
     struct progress progress;
     progress_start(&progress, s->model, !terminal_is(o.path));
     struct attn_observer beside = progress_observer(&progress);
@@ -157,6 +172,7 @@ static int explain_cell(struct attn_err *err)
     attn_model_close(s.model);
     input_free(&s.in);
     input_free(&s.other);
+    free(s.run);
     return code;
 }
 

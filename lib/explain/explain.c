@@ -2,10 +2,12 @@
 
 #include "base/err.h"
 #include "base/label.h"
+#include "base/utf8.h"
 #include "sinks/grid.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -173,13 +175,13 @@ static void summarise(struct attn_explainer *e)
 {
     static const int squares[] = {ATTN_ACT_DOTS, ATTN_ACT_SCORES, ATTN_ACT_PATTERN};
     const struct attn_worked *w = e->w;
-    char note[ATTN_KIND_NOTE];
     size_t dv = w->model->w.n.dv;
     attn_derive_step(&e->d, "The same numbers elsewhere");
     bool linear = w->kind.form == ATTN_LINEAR;
-    attn_derive_words(&e->d, "attn-cli run%s --show %spattern,context --layer %zu --head %zu%s prints them here:",
-                      attn_worked_cross(w) ? " --cross ..." : "", linear ? "" : "dots,scores,", w->layer, w->head,
-                      *attn_kind_note(note, &e->asked) ? " with the same options of attention" : "");
+    attn_derive_words(&e->d, e->run ? "This command prints them at the places below." :
+                      "attn-cli run prints them at the places below, given the same model, text and options of attention.");
+    attn_derive_command(&e->d, "%s --show %spattern,context --layer %zu --head %zu", e->run ? e->run : "attn-cli run ...",
+                        linear ? "" : "dots,scores,", w->layer, w->head);
     attn_derive_table(&e->d, 3);
     attn_derive_cell(&e->d, "activation");
     attn_derive_cell(&e->d, "place");
@@ -229,6 +231,15 @@ static int derive(struct attn_explainer *e, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* A line for a shell, which it is not while it has what a terminal or a page cannot show as it is. */
+static bool is_readable(const char *line)
+{
+    char *shown = line ? attn_utf8_readable(line, strlen(line)) : NULL;
+    bool same = shown && !strcmp(shown, line);
+    free(shown);
+    return same;
+}
+
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
                  struct attn_err *err)
 {
@@ -240,6 +251,8 @@ int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, c
     if (rc)
         return rc;
     rc = attn_worked_run(&w, m, tokens, o, err);
+    if (is_readable(o->run))
+        e.run = o->run;
     if (!rc)
         rc = derive(&e, err);
     if (!rc)

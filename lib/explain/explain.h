@@ -13,6 +13,7 @@ struct attn_explainer {
     struct attn_derivation d;
     const struct attn_worked *w;
     int precision;
+    const char *run;                    /* the command line for the same input; NULL: not known */
     struct attn_kind asked;             /* for the words about what is not the model's own */
     bool all;                           /* nothing is abridged */
 };

@@ -79,6 +79,14 @@ void attn_derive_words(struct attn_derivation *d, const char *fmt, ...)
     va_end(args);
 }
 
+void attn_derive_command(struct attn_derivation *d, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(d, ATTN_PART_COMMAND, written(d, fmt, args));
+    va_end(args);
+}
+
 void attn_derive_formula(struct attn_derivation *d, const struct attn_formula *f)
 {
     struct attn_part *p = add(d, ATTN_PART_FORMULA, NULL);

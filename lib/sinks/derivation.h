@@ -30,10 +30,10 @@ struct attn_term {
     size_t count;
 };
 
-enum attn_part_kind { ATTN_PART_STEP, ATTN_PART_WORDS, ATTN_PART_FORMULA, ATTN_PART_SUM, ATTN_PART_TABLE };
+enum attn_part_kind { ATTN_PART_STEP, ATTN_PART_WORDS, ATTN_PART_COMMAND, ATTN_PART_FORMULA, ATTN_PART_SUM, ATTN_PART_TABLE };
 struct attn_part {
     enum attn_part_kind kind;
-    char *text;                         /* title of a step, words, what a sum gives; else NULL */
+    char *text;                         /* title of a step, words, a command line, what a sum gives; else NULL */
     struct attn_formula formula;
     struct attn_term *term; size_t terms, term_room;    /* of a sum */
     struct attn_number result;
@@ -52,6 +52,8 @@ void attn_derivation_free(struct attn_derivation *d);   /* what it owns; zeroed 
 void attn_derive_title(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void attn_derive_step(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void attn_derive_words(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A command line to copy: it is never wrapped. */
+void attn_derive_command(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void attn_derive_formula(struct attn_derivation *d, const struct attn_formula *f);
 
 /* "NAME = terms = result"; without terms "NAME = result".  The name is no user's text. */

@@ -29,6 +29,7 @@ static const char style_sheet[] =
     "th:first-child { text-align: left; }\n"
     ".strong { font-weight: 600; background: var(--mark); color: var(--ink); }\n"
     ".sum { margin: .25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\n"
+    "pre { white-space: pre-wrap; margin-left: 2rem; }\n"
     "math { font-size: 1.1rem; padding: .25rem 0; }\n"
     "@media print {\n"
     "  :root { --ink: #000; --paper: #fff; --quiet: #444; --line: #999; --mark: #eee; }\n"
@@ -110,6 +111,7 @@ int attn_derivation_html(struct attn_out *o, const struct attn_derivation *d, co
         switch (p->kind) {
         case ATTN_PART_STEP:    step(o, p, ++steps); break;
         case ATTN_PART_WORDS:   element(o, "p", p->text); break;
+        case ATTN_PART_COMMAND: element(o, "pre", p->text); break;
         case ATTN_PART_FORMULA: attn_out_printf(o, "<div class=\"wide\"><math display=\"block\">%s</math></div>\n", p->formula.mathml); break;
         case ATTN_PART_SUM:     sum(o, p); break;
         case ATTN_PART_TABLE:   table(o, p); break;

@@ -55,6 +55,9 @@ static void part(struct attn_out *o, const struct attn_part *p, size_t *steps)
     case ATTN_PART_WORDS:
         paragraph(o, p->text);
         break;
+    case ATTN_PART_COMMAND:
+        attn_out_printf(o, "    %s\n", p->text);
+        break;
     case ATTN_PART_FORMULA:
         attn_out_printf(o, "    %s\n", p->formula.text);
         break;

@@ -126,6 +126,7 @@ int attn_derivation_text(struct attn_out *o, const struct attn_derivation *d, co
         switch (p->kind) {
         case ATTN_PART_STEP:    heading(o, p->text, ++steps, style->color); break;
         case ATTN_PART_WORDS:   wrap(o, p->text, 0, 0, width); break;
+        case ATTN_PART_COMMAND: attn_out_printf(o, "%*s%s\n", DEEP, "", p->text); break;
         case ATTN_PART_FORMULA: wrap(o, p->formula.text, DEEP, DEEP, width); break;
         case ATTN_PART_SUM:     rc = sum(o, p, width, err); break;
         case ATTN_PART_TABLE:   table(o, p, style->color); break;

@@ -49,6 +49,15 @@ START_TEST(test_summaries)
 }
 END_TEST
 
+/* A pipe or a device that is named gets it, not standard output. */
+START_TEST(test_into_a_pipe)
+{
+    in_scratch("ndjson", "", SHARDS(2, "-o part.$i") "; ends 3 $A batch -q -f in.txt -o one; mkfifo pipe; timeout 30 cat pipe >all & "
+               "$A merge part.? -o pipe; wait; cmp one all && test ! -e pipe.json && echo same", 0, "same\n");
+    in_scratch("ndjson", "", "ends 1 $A merge part.? -o /dev/full", 0, "/dev/full: cannot write: No space left on device");
+}
+END_TEST
+
 START_TEST(test_directories_with_a_slash)
 {
     in_scratch("npy", "", SHARDS(2, "--format $F -o part.$i/") "; $A merge part.0/ part.1/ -o all/ && ls -d all/000007 all.json",
@@ -127,6 +136,7 @@ Suite *suite_merge(void)
     tcase_add_checked_fixture(t, set_up, scratch_remove);
     tcase_add_loop_test(t, test_union, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(t, test_summaries);
+    tcase_add_test(t, test_into_a_pipe);
     tcase_add_test(t, test_directories_with_a_slash);
     tcase_add_test(t, test_empty_shards);
     tcase_add_loop_test(t, test_refused, 0, sizeof refused / sizeof *refused);

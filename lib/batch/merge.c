@@ -22,7 +22,7 @@ struct merge {
     const struct attn_merge_opts *o;
     const struct attn_writer *writer;
     struct attn_parts parts;
-    char *path, *beside;                /* links followed; of the sidecar; NULL: standard output */
+    char *path, *beside;                /* links followed; of the sidecar; NULL: standard output, or a pipe or device */
     struct attn_mark mark;              /* bytes and summary_bytes, of what was written */
 };
 
@@ -174,7 +174,7 @@ static int write_output(struct merge *m, struct attn_err *err)
     bool is_table = !strcmp(m->writer->name, "tidy") || !strcmp(m->writer->name, "summary");
     if (attn_writer_has_directory(m->writer))
         return make_directory(m, err);
-    return join(m, is_table ? &table : &lines, m->path, &m->mark.bytes, err);
+    return join(m, is_table ? &table : &lines, m->path ? m->path : m->o->path, &m->mark.bytes, err);
 }
 
 static int write_sidecar(const struct merge *m, struct attn_err *err)

@@ -231,30 +231,37 @@ static int check_summaries(const struct merge *m, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* What tells of a shard, or its summary; true without memory, too. */
-static bool belongs_to(const struct attn_part *p, const char *path)
+/* What tells of a shard, or its summary. */
+static int belongs_to(bool *is, const struct attn_part *p, const char *path, struct attn_err *err)
 {
-    char *real = attn_target_follow(p->path), *beside = NULL, *rows = p->side.summary ? summary_path(p) : NULL;
-    if (!real || asprintf(&beside, "%s.json", real) < 0)
+    char *real = attn_target_follow(p->path), *beside = NULL;
+    if (!real)
+        return attn_fail_errno(err, p->path, "find");
+    if (asprintf(&beside, "%s.json", real) < 0)
         beside = NULL;
-    bool tells = !beside || attn_target_same(beside, path), is_rows = p->side.summary && (!rows || attn_target_same(rows, path));
+    char *rows = p->side.summary ? summary_path(p) : NULL;
+    bool named = beside && (rows || !p->side.summary);
+    *is = named && (attn_target_same(beside, path) || (rows && attn_target_same(rows, path)));
     free(real);
     free(beside);
     free(rows);
-    return tells || is_rows;
+    return named ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the names of its files", p->path);
 }
 
 /* To replace a shard, or a file of one, would leave the others telling of something else. */
 static int check_target(const struct merge *m, const char *path, struct attn_err *err)
 {
-    for (size_t i = 0; path && i < m->parts.n; i++) {
+    int rc = ATTN_OK;
+    for (size_t i = 0; path && i < m->parts.n && !rc; i++) {
         const struct attn_part *p = &m->parts.part[i];
-        bool shard = attn_target_same(p->path, path);
-        if (shard || belongs_to(p, path))
-            return attn_fail(err, ATTN_EUSAGE, "%s: is %s: give what they become another name", path,
-                             shard ? "one of the shards" : "a file of one of the shards");
+        bool shard = attn_target_same(p->path, path), file = false;
+        if (!shard)
+            rc = belongs_to(&file, p, path, err);
+        if (shard || file)
+            rc = attn_fail(err, ATTN_EUSAGE, "%s: is %s: give what they become another name", path,
+                           shard ? "one of the shards" : "a file of one of the shards");
     }
-    return ATTN_OK;
+    return rc;
 }
 
 static int check_targets(const struct merge *m, struct attn_err *err)

@@ -109,6 +109,17 @@ START_TEST(a_file_in_the_way)
 }
 END_TEST
 
+START_TEST(a_link_to_nothing_in_the_way)
+{
+    struct sinks_setup s;
+    sinks_setup(&s, 1, NULL, NULL, NULL, true);
+    ck_assert_int_eq(symlink("nowhere", s.path), 0);
+    sinks_ck_refused("csv", &s, ATTN_EIO, "cannot open the directory: No such file or directory");
+    ck_assert_int_eq(unlink(s.path), 0);
+    sinks_teardown(&s);
+}
+END_TEST
+
 /* ---- what goes wrong ------------------------------------------------------------------- */
 
 static const char *const all_formats[] = { "text", "json", "csv", "tidy", "npy", "npz" };
@@ -192,6 +203,7 @@ Suite *suite_outdir(void)
     tcase_add_test(t, a_second_run_removes_what_the_first_left);
     tcase_add_loop_test(t, only_a_manifest_of_ours_removes, 0, (int)(sizeof manifests / sizeof manifests[0]));
     tcase_add_test(t, a_file_in_the_way);
+    tcase_add_test(t, a_link_to_nothing_in_the_way);
     tcase_add_loop_test(t, a_run_that_fails_leaves_no_trace, 0, formats);
     tcase_add_test(t, a_run_that_fails_spares_what_was_there);
     tcase_add_loop_test(t, a_full_disk_is_an_error, 0, formats);

@@ -55,7 +55,9 @@ static int make_directory(struct attn_files *f, struct attn_err *err)
         return 0;
     if (errno != EEXIST)
         return attn_fail_errno(err, path, "create the directory");
-    if (stat(path, &st) || !S_ISDIR(st.st_mode))
+    if (stat(path, &st))                /* a link to nothing, say */
+        return attn_fail_errno(err, path, "open the directory");
+    if (!S_ISDIR(st.st_mode))
         return attn_fail(err, ATTN_EIO, "%s: found a file, expected a directory for the %s files", path, f->format);
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,9 +146,9 @@ bool attn_source_has(const struct attn_source *s, const char *file)
     if (s->builtin)
         return builtin_file(s->builtin, file, &map);
     char *path = attn_source_path(s, file);
-    bool there = path && access(path, F_OK) == 0;
+    bool missing = path && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
     free(path);
-    return there;
+    return !missing;
 }
 
 /* A pipe without a writer would be waited for, and a device might never end. */

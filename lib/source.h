@@ -28,6 +28,8 @@ void attn_source_free(struct attn_source *s);
 
 /* "DIR/config.json" in malloc'd memory, for messages and for opening; NULL: no memory. */
 char *attn_source_path(const struct attn_source *s, const char *file);
+/* True, too, where that cannot be found out, so that opening it says why: what is left out for that would change tokens and
+ * digests. */
 bool attn_source_has(const struct attn_source *s, const char *file);
 int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
                      struct attn_err *err);

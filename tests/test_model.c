@@ -291,6 +291,25 @@ START_TEST(tokenizer_needs_only_a_vocabulary)
 }
 END_TEST
 
+/* A file that may be there and cannot be looked at is not one that is missing: the model would have other tokens, another digest. */
+START_TEST(what_cannot_be_looked_at_is_not_missing)
+{
+    static const char *const files[] = {"tokenizer_config.json", "tokenizer.json", "merges.txt"};
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    char digest[80];
+    const char *dir = write_model(good, 4, LAYERS_1, "");
+    write_file("vocab.json", "{\"b\": 1, \"a\": 0}", 16);
+    ck_assert_int_eq(symlink(files[_i], made_path(files[_i])), 0);
+    if (_i < 2)
+        expect_no_tokenizer("Too many levels of symbolic links");
+    ck_assert_int_eq(attn_model_open(&m, dir, &err), 0);
+    ck_assert_int_eq(attn_model_digest(m, false, digest, &err), ATTN_EIO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "Too many levels of symbolic links"));
+    attn_model_close(m);
+}
+END_TEST
+
 Suite *suite_model(void)
 {
     Suite *s = suite_create("model");
@@ -310,6 +329,7 @@ Suite *suite_model(void)
     tcase_add_test(c, names_are_looked_up);
     tcase_add_test(c, digests_tell_models_apart);
     tcase_add_test(c, tokenizer_needs_only_a_vocabulary);
+    tcase_add_loop_test(c, what_cannot_be_looked_at_is_not_missing, 0, 3);
     suite_add_tcase(s, c);
     return s;
 }

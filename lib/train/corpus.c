@@ -35,18 +35,24 @@ size_t attn_corpus_cut(const char *text, size_t len, double percent)
 
 /* ---- text to ids --------------------------------------------------------------------------- */
 
-int32_t attn_corpus_mark(const struct attn_tokenizer *t)
+int attn_corpus_mark(int32_t *mark, const struct attn_tokenizer *t, struct attn_err *err)
 {
-    static const char mark[] = ATTN_END_OF_TEXT;
+    static const char text[] = ATTN_END_OF_TEXT;
     struct attn_encode_opts o = {.special = true};
-    int32_t *ids = NULL, id = -1;
+    struct attn_err why = {0};
+    int32_t *ids = NULL;
     size_t n = 0, len = 0;
-    if (attn_encode_ids(&ids, &n, t, mark, sizeof mark - 1, &o, NULL) == ATTN_OK && n == 1) {
+    *mark = -1;
+    if (attn_encode_ids(&ids, &n, t, text, sizeof text - 1, &o, &why) == ATTN_OK && n == 1) {
         const char *raw = attn_tokenizer_raw(t, ids[0], &len);
-        id = raw && !strcmp(raw, mark) ? ids[0] : -1;
+        *mark = raw && !strcmp(raw, text) ? ids[0] : -1;
     }
     free(ids);
-    return id;
+    if (why.code != ATTN_ENOMEM)        /* what cannot be encoded is in no vocabulary */
+        return ATTN_OK;
+    if (err)
+        *err = why;
+    return why.code;
 }
 
 static bool append(struct attn_corpus *c, const int32_t *ids, size_t n, int32_t mark)
@@ -71,20 +77,19 @@ static bool append(struct attn_corpus *c, const int32_t *ids, size_t n, int32_t 
 int attn_corpus_add(struct attn_corpus *c, const struct attn_tokenizer *t, const char *text, size_t len, struct attn_err *err)
 {
     struct attn_documents walk = attn_documents_of(text, len);
-    int32_t mark = attn_corpus_mark(t);
+    int32_t mark;
     const char *document;
     size_t bytes;
-    while (attn_documents_next(&walk, &document, &bytes)) {
+    int rc = attn_corpus_mark(&mark, t, err);
+    while (!rc && attn_documents_next(&walk, &document, &bytes)) {
         int32_t *ids = NULL;
         size_t n = 0;
-        int rc = attn_encode_ids(&ids, &n, t, document, bytes, &(struct attn_encode_opts){.bos = ATTN_BOS_NO}, err);
+        rc = attn_encode_ids(&ids, &n, t, document, bytes, &(struct attn_encode_opts){.bos = ATTN_BOS_NO}, err);
         if (!rc && !append(c, ids, n, mark))
             rc = attn_fail(err, ATTN_ENOMEM, "no memory for the tokens of a text");
         free(ids);
-        if (rc)
-            return rc;
     }
-    return ATTN_OK;
+    return rc;
 }
 
 void attn_corpus_free(struct attn_corpus *c)

@@ -21,6 +21,6 @@ void attn_corpus_free(struct attn_corpus *c);                       /* zeroed is
 size_t attn_corpus_document(const struct attn_corpus *c, size_t at);
 
 /* The id of <|endoftext|>; -1: the vocabulary has none. */
-int32_t attn_corpus_mark(const struct attn_tokenizer *t);
+int attn_corpus_mark(int32_t *mark, const struct attn_tokenizer *t, struct attn_err *err);
 
 #endif

@@ -129,15 +129,16 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
 {
     size_t tokens = attn_tokenizer_size(t);
     bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0;
-    int32_t mark = attn_corpus_mark(t);
+    int32_t mark;
     if (bpe != c->tokenizer.bpe)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name, c->tokenizer.bpe ? "bpe" : "word",
                          dir, bpe ? "merges.txt" : "words");
     if (tokens > c->V)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);
-    if (c->end == 0 && mark > 0)
+    int rc = attn_corpus_mark(&mark, t, err);
+    if (!rc && c->end == 0 && mark > 0)
         c->end = (size_t)mark;
-    return ATTN_OK;
+    return rc;
 }
 
 static int read_config(struct attn_config *c, const struct attn_train_opts *o, struct attn_err *err)

@@ -17,8 +17,11 @@
 
 static int count_bytes(struct attn_train *t, struct attn_err *err)
 {
-    int32_t mark = attn_corpus_mark(t->tokenizer);
+    int32_t mark;
     size_t V = t->model->config.V, len;
+    int rc = attn_corpus_mark(&mark, t->tokenizer, err);
+    if (rc)
+        return rc;
     t->bytes = calloc(V, sizeof *t->bytes);
     if (!t->bytes)
         return attn_fail(err, ATTN_ENOMEM, "no memory for the lengths of %zu tokens", V);

@@ -110,7 +110,7 @@ static int build_config(struct source *in, struct attn_err *err)
     else
         write_config(f, in);
     bool bad = ferror(f) != 0;
-    bad |= fclose(f) != 0;
+    bad |= fclose(f) != 0 || !in->config;
     return bad ? fail(err, ATTN_ENOMEM, "no memory for the configuration") : code;
 }
 

@@ -53,7 +53,7 @@ static void say(const char *before, const char *text, const char *after)
     FILE *f = open_memstream(&line, &len);
     if (f)
         print_line(f, before, text, after);
-    if (f && fclose(f) == 0)
+    if (f && fclose(f) == 0 && line)
         fwrite(line, 1, len, stderr);
     else
         print_line(stderr, before, text, after);

@@ -117,7 +117,7 @@ static int write_object(char **text, size_t *len, const char *head, const struct
     keys_write(f, rows);
     fputs(tail, f);
     bool bad = ferror(f) != 0;
-    bad |= fclose(f) != 0;
+    bad |= fclose(f) != 0 || !*text;
     return bad ? fail(err, ATTN_ENOMEM, "no memory for the configuration") : ATTN_OK;
 }
 

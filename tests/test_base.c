@@ -2,6 +2,7 @@
 #include "suites.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,9 +201,29 @@ START_TEST(err_cuts_between_characters)
         attn_fail(&err, ATTN_EIO, "%s", text);
         size_t n = strlen(err.msg);
         ck_assert_uint_lt(n, sizeof err.msg);
-        ck_assert_str_eq(err.msg + n - 3, "...");
+        ck_assert_ptr_nonnull(strstr(err.msg, "..."));
         ck_assert_uint_eq(attn_utf8_valid(err.msg, n), n);
     }
+}
+END_TEST
+
+/* After a path as long as they get, what is wrong with it. */
+START_TEST(err_keeps_the_reason)
+{
+    struct attn_err err;
+    char path[PATH_MAX];
+    memset(path, 'x', sizeof path);
+    for (size_t len = 100; len < sizeof path; len = len * 3 / 2) {
+        memcpy(path, "out/", 4);
+        memcpy(path + len, ".csv", 5);
+        errno = ENAMETOOLONG;
+        attn_fail_errno(&err, path, "create");
+        ck_assert_int_eq(strncmp(err.msg, "out/xxx", 7), 0);
+        ck_assert_ptr_nonnull(strstr(err.msg, ".csv: cannot create: File name too long"));
+        path[len] = path[len + 1] = path[len + 2] = path[len + 3] = path[len + 4] = 'x';
+    }
+    attn_fail(&err, ATTN_EIO, "%2000s\x1B%100s", "", "");   /* an escape that takes more room than there is */
+    ck_assert_uint_lt(strlen(err.msg), sizeof err.msg);
 }
 END_TEST
 
@@ -223,7 +244,7 @@ Suite *suite_base(void)
         sha256_vectors, sha256_of_a_million_a, sha256_paths_and_pieces_agree, sha256_of_two_at_once,
         crc32_of_pieces_and_wholes,
         utf8_every_code_point, utf8_broken_sequences, utf8_spaces, utf8_widths,
-        err_shows_control_bytes, err_cuts_between_characters, err_of_errno,
+        err_shows_control_bytes, err_cuts_between_characters, err_keeps_the_reason, err_of_errno,
     };
     Suite *s = suite_create("base");
     TCase *c = tcase_create("base");

@@ -312,6 +312,13 @@ START_TEST(bad_files_end_with_1_and_a_name)
 }
 END_TEST
 
+START_TEST(long_paths_leave_room_for_the_reason)
+{
+    expect("P=$(printf '%0250d' 1); \"$A\" run -m life -f $P/$P 2>&1", 1, ": cannot open: No such file or directory");
+    expect("P=$(printf '%0250d' 1); \"$A\" run -m life -s Life -o $P/$P/x.json 2>&1", 1, "/x.json: cannot create: No such file or directory");
+}
+END_TEST
+
 START_TEST(limit_of_file_size_is_an_error)
 {
     if (SANITIZED)                      /* whose start writes a file of its own */
@@ -647,7 +654,8 @@ Suite *suite_cmd(void)
         {help_lists_every_command, 1}, {man_page_and_completions_are_current, 1},
         {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)}, {what_cannot_run_writes_nothing, 1}, {full_disk_is_an_error, ROWS(writers)},
         {closed_pipe_ends_quietly, ROWS(writers)}, {closed_streams_are_errors, 1},
-        {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1},
+        {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {long_paths_leave_room_for_the_reason, 1}, {limit_of_file_size_is_an_error, 1},
+        {files_are_replaced_whole, 1},
         {what_is_read_is_not_written_over, 1},
         {signals_end_the_command, ROWS(ends)},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {numbers_of_the_article, 1},

@@ -22,7 +22,8 @@ int fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
 int fail_errno(struct attn_err *err, const char *path, const char *what)
 {
     int e = errno;
-    return fail(err, e == ENOMEM ? ATTN_ENOMEM : ATTN_EIO, "%s: cannot %s: %s", path, what, strerror(e));
+    bool fits = strlen(path) < sizeof err->msg / 2;             /* and leaves room for what is wrong with it */
+    return fail(err, e == ENOMEM ? ATTN_ENOMEM : ATTN_EIO, "%s: cannot %s: %s", fits ? path : excerpt(path).text, what, strerror(e));
 }
 
 struct excerpt excerpt(const char *typed)

@@ -1,7 +1,9 @@
 #include "base/err.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,10 +16,16 @@ static size_t control(const char *s)
     return c == 0xC2 && next >= 0x80 && next < 0xA0 ? 2 : 0;
 }
 
+/* Not at the beginning of a character. */
+static bool within(const char *s)
+{
+    return ((unsigned char)*s & 0xC0) == 0x80;
+}
+
 /* Ends dst after n bytes, "..." in place of what did not fit, not in the middle of a character. */
 static void cut(char *dst, size_t n)
 {
-    while (n > 0 && ((unsigned char)dst[n] & 0xC0) == 0x80)
+    while (n > 0 && within(dst + n))
         n--;
     strcpy(dst + n, "...");
 }
@@ -44,15 +52,33 @@ static void visible(char *dst, size_t size, const char *src)
     dst[n] = '\0';
 }
 
+/* A long path goes before what is wrong with it: both ends stay, of at most size bytes with "..." and the NUL. */
+static void fold(char *s, size_t size)
+{
+    size_t len = strlen(s), head = size / 3;
+    if (len < size)
+        return;
+    size_t tail = len - (size - head - sizeof "...");
+    while (head > 0 && within(s + head))
+        head--;
+    while (within(s + tail))
+        tail++;
+    memcpy(s + head, "...", 3);
+    memmove(s + head + 3, s + tail, len - tail + 1);
+}
+
 int attn_fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
 {
     if (!err)
         return code;
-    char raw[4 * sizeof err->msg];
+    char raw[2 * PATH_MAX + sizeof err->msg];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(raw, sizeof raw, fmt, ap);
+    int n = vsnprintf(raw, sizeof raw, fmt, ap);
     va_end(ap);
+    if (n >= (int)sizeof raw)
+        cut(raw, sizeof raw - sizeof "...");
+    fold(raw, sizeof err->msg);
     err->code = code;
     visible(err->msg, sizeof err->msg, raw);
     return code;

@@ -174,39 +174,44 @@ static const char *const inputs[] = {"text", "ndjson", "csv", "tsv", NULL};
 static const char *const formats[] = {"ndjson", "tidy", "summary", "csv", "npy", "npz", "png", "svg", "stack", NULL};
 
 static const struct option input_options[] = {
-    {'f', "file", OPT_FILE, &common.file, "PATH", "the sentences, - is standard input; blank lines are passed over", .flags = OPT_INPUT},
-    {0, "input", OPT_CHOICE, &o.input, "FORMAT", "what the input is: text, a sentence a line; ndjson, {\"id\": ..., \"text\": ...} or "
-     "{\"ids\": [...]} a line; csv or tsv (default: by the ending of the path, else text)", .choices = inputs, .flags = 0},
-    {0, "column", OPT_TEXT, &o.column, "NAME|N", "csv, tsv: the column of the text, by name or counted from 0 (default: text, or "
-     "the only one)", .flags = 0},
+    {'f', "file", OPT_FILE, &common.file, "PATH", "the sentences, - is standard input; blank lines are skipped",
+     .flags = OPT_INPUT},
+    {0, "input", OPT_CHOICE, &o.input, "FORMAT", "format of the input: text, one sentence per line; ndjson, one {\"id\": ..., "
+     "\"text\": ...} or {\"ids\": [...]} per line; csv or tsv (default: by the ending of the path, else text)",
+     .choices = inputs, .flags = 0},
+    {0, "column", OPT_TEXT, &o.column, "NAME|N", "csv, tsv: the column with the text, by name or counted from 0 (default: the "
+     "one called text, or the only one)", .flags = 0},
     {0, "no-header", OPT_FLAG, &o.headless, NULL, "csv, tsv: the first row is a sentence, too", .flags = 0},
     {.name = NULL},
 };
 
 static const struct option output_options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "a stream: ndjson, a JSON document a line; tidy, one long table; summary, a line of "
-     "figures a sentence.  A directory a sentence: csv, npy, npz, png, svg.  stack: one .npy array a name, of sentences of one "
-     "length (default: ndjson; tidy where the path ends in .csv)", .choices = formats, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory; it grows as PATH.part (default: -, standard output)",
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to write: as a stream, ndjson (one JSON document per line), tidy (one long "
+     "table) or summary (one line of figures per sentence); as one directory per sentence, csv, npy, npz, png or svg; or stack, "
+     "one .npy array per name, for sentences of one length (default: ndjson; tidy where the path ends in .csv)",
+     .choices = formats, .flags = OPT_COUNTS},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory, called PATH.part until it is complete (default: "
+     "-, standard output)",
      .flags = OPT_OUTPUT},
     {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, next "
-     "token, and of each head the mean entropy (in nats), distance and share of the first token, of all rows; the first row sees "
-     "itself alone: entropy 0, share 1", .flags = OPT_OUTPUT},
+     "token, and for each head the mean entropy (in nats), distance and share of the first token, over all rows; the first row "
+     "sees only itself: entropy 0, share 1", .flags = OPT_OUTPUT},
     {.name = NULL},
 };
 
 static const struct option run_options[] = {
-    {0, "resume", OPT_FLAG, &o.resume, NULL, "go on with an output that was not finished; done is done", .flags = 0},
-    {0, "force", OPT_FLAG, &o.force, NULL, "start anew over an output that was not finished", .flags = 0},
-    {0, "fail-fast", OPT_FLAG, &o.fail_fast, NULL, "end at the first record that cannot be run", .flags = 0},
-    {0, "keep-going", OPT_FLAG, &o.keep_going, NULL, "such a record is one that says why; status 3 at the end (the default)", .flags = 0},
-    {0, "max-seconds", OPT_REAL, &o.max_seconds, "S", "end at a record after so many seconds, with status 75", .flags = 0},
-    {0, "shard", OPT_TEXT, &o.shard, "I/N", "only the I-th of N parts of the input, I from 0; auto: as Slurm, Open MPI or PMI say",
+    {0, "resume", OPT_FLAG, &o.resume, NULL, "continue an unfinished output; what is done is not repeated", .flags = 0},
+    {0, "force", OPT_FLAG, &o.force, NULL, "discard an unfinished output and start anew", .flags = 0},
+    {0, "fail-fast", OPT_FLAG, &o.fail_fast, NULL, "stop at the first record that cannot be run", .flags = 0},
+    {0, "keep-going", OPT_FLAG, &o.keep_going, NULL, "turn a record that cannot be run into one that says why, and continue; "
+     "status 3 at the end (the default)", .flags = 0},
+    {0, "max-seconds", OPT_REAL, &o.max_seconds, "S", "stop at a record after this many seconds, with status 75", .flags = 0},
+    {0, "shard", OPT_TEXT, &o.shard, "I/N", "only part I of N of the input, I from 0; auto: take both from Slurm, Open MPI or PMI",
      .flags = 0},
-    {0, "stride", OPT_FLAG, &o.stride, NULL, "a shard is each N-th record, not a stretch of them", .flags = 0},
-    {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "read all of the input and tell what it would take: records, tokens, bytes, memory, "
-     "time", .flags = 0},
-    {0, "progress", OPT_FLAG, &o.progress, NULL, "tell how far it is in plain lines on standard error, terminal or not", .flags = 0},
+    {0, "stride", OPT_FLAG, &o.stride, NULL, "a shard is every N-th record, not a contiguous part", .flags = 0},
+    {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "read all of the input and say what a run would take: records, tokens, bytes, "
+     "memory, time", .flags = 0},
+    {0, "progress", OPT_FLAG, &o.progress, NULL, "report progress in plain lines on standard error, terminal or not", .flags = 0},
     {.name = NULL},
 };
 
@@ -215,13 +220,13 @@ const struct command batch_command = {
     .run = batch,
     .usage = "batch -f FILE [-m DIR|NAME] [--show LIST] [--format F] [-o PATH] [--resume]",
     .summary = "many sentences: the same outputs, interruptible",
-    .about = "Runs each line of a file through the model and writes what run would, one record a sentence, in the order of the "
-             "input.  Sentences share passes through the model; the numbers are those each has alone.  A record that cannot be run "
-             "becomes a record with an error, and the exit status is 3.  An output grows as PATH.part beside PATH.part.json and gets "
-             "its name when it is whole; SIGINT, SIGTERM and --max-seconds end it at a record (status 75), and --resume goes on, also "
-             "after a crash.",
+    .about = "Runs each line of a file through the model and writes what run would write, one record per sentence, in the order "
+             "of the input.  Sentences share passes through the model, but each gets the numbers it has alone.  A record that "
+             "cannot be run becomes a record with an error, and the exit status is 3.  An output is called PATH.part, beside "
+             "PATH.part.json, until it is complete; SIGINT, SIGTERM and --max-seconds stop it at a record (status 75), and "
+             "--resume continues, also after a crash.",
     .examples = (const struct pair[]){
-        {"attn-cli batch -f sentences.txt -o all.ndjson", "one JSON document a line; add --resume after an interruption"},
+        {"attn-cli batch -f sentences.txt -o all.ndjson", "one JSON document per line; add --resume after an interruption"},
         {"cat sentences.txt | attn-cli batch -f - --show pattern | jq -c .tokens", "a stream, line by line"},
         {"attn-cli batch -m ./gpt2 -f s.csv --column sentence --format npy -o out", "out/000000/blocks.0.attn.pattern.npy ..."},
         {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv", "figures of every head, for plots"},
@@ -230,17 +235,18 @@ const struct command batch_command = {
         {NULL, NULL}},
     .list_title = "How records are read",
     .list = (const struct pair[]){
-        {"text", "a sentence a line"},
-        {"ndjson", "an object a line, {\"text\": \"...\"} or {\"ids\": [5, 1]}, with or without an \"id\", a string or a number; other "
-                   "members are passed over"},
-        {"csv, tsv", "RFC 4180: a row each, of as many fields as the first, which names the columns; a text with a comma, a tab or "
-                     "a line end in it stands in double quotes.  The column called id, if there is one, is the id"},
-        {"lines", "end in \\n or \\r\\n; those of nothing but white space are no records, but are counted as lines.  A byte order "
-                  "mark in front of all is dropped.  Nothing else ends them, neither \\r alone nor NUL, which is an error "
-                  "for words and a byte for BPE"},
-        {"ids", "are labels: two records may have the same, and equal texts stay two records"},
-        {"errors", "what is not UTF-8, longer than 16 MiB, no JSON or nested deeper than 64 levels, or a row of more or fewer "
-                   "fields, is a record with an error; a quote that is not closed takes all after it along"},
+        {"text", "one sentence per line"},
+        {"ndjson", "one object per line, {\"text\": \"...\"} or {\"ids\": [5, 1]}, with or without an \"id\", a string or a "
+                   "number; other members are ignored"},
+        {"csv, tsv", "RFC 4180: one row per record, with as many fields as the first row, which names the columns; a text that "
+                     "contains a comma, a tab or a line end stands in double quotes.  The column called id, if there is one, is "
+                     "the id"},
+        {"lines", "end in \\n or \\r\\n; lines of only white space are no records, but count as lines.  A byte order mark at the "
+                  "very start is dropped.  Nothing else ends a line, neither \\r alone nor NUL, which is an error for words and "
+                  "a byte for BPE"},
+        {"ids", "are labels: two records may have the same id, and equal texts stay two records"},
+        {"errors", "a line that is not UTF-8, longer than 16 MiB, not JSON or nested deeper than 64 levels, or a row with more "
+                   "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, encode_options, select_options, output_options,
                                              run_options, picture_options, attention_options, dropout_seed_options,

@@ -253,7 +253,7 @@ static const char *const groups[] = {"prefill.*", "prefill.f32.*", "prefill.bf16
                                      "startup*", NULL};
 
 static const struct option options[] = {
-    {0, "stage", OPT_LIST, &o.stages, "LIST", "only these stages, with commas between them: names or patterns such as "
+    {0, "stage", OPT_LIST, &o.stages, "LIST", "only these stages, separated by commas: names, or wildcards such as "
      "prefill.*.T512 (default: all)", .choices = groups},
     {0, "seconds", OPT_REAL, &o.seconds, "S", "about how long each stage is measured, at least three times (default: 1)", .flags = 0},
     {'t', "threads", OPT_NUMBER, &common.threads, "N", "measure on N threads (default: on one, and on the cores this process "
@@ -267,16 +267,16 @@ const struct command bench_command = {
     .run = bench,
     .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
     .summary = "measure this machine's limits and how close each stage comes",
-    .about = "Measures what this machine can do at most, and beside it what this program does, in one process: samples of a stage "
-             "and of its limit take turns, and the ratio is that of their medians.  \"limit products\" is the inner loop "
-             "of products on what the nearest cache holds, which no product can pass.  Compare ratios of one run: machines are shared, and "
-             "change.  Floating point operations are 2 for each row and matrix parameter used, scores and sums of "
-             "values of the keys that are visible, and the last row of logits (in training all rows, and twice as much again on the way "
-             "back); the bytes of a decoding step are the weights, keys and values it "
-             "reads; of files, what is in them.  What the model cannot do is left out.",
+    .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of a stage "
+             "and of its limit take turns, and the ratio is that of their medians.  \"limit products\" is the inner loop of "
+             "matrix products on numbers in the nearest cache; no product can be faster.  Compare only ratios of one run: "
+             "machines are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
+             "used, scores and sums of values of visible keys, and the last row of logits (in training all rows, and twice as "
+             "much again for the backward pass); the bytes of a decoding step are the weights, keys and values it reads; of "
+             "files, what is in them.  What the model cannot do is left out.",
     .examples = (const struct pair[]){
-        {"attn-cli bench", "with the model built into the binary: starting, and little else"},
-        {"attn-cli bench -m ./gpt2", "all of it, in about a minute"},
+        {"attn-cli bench", "with the model built into the binary: startup, and little else"},
+        {"attn-cli bench -m ./gpt2", "every stage, in about a minute"},
         {"attn-cli bench -m ./gpt2 --stage 'prefill.f32.T512*' -t 2", "what does watching cost?"},
         {"attn-cli bench -m ./gpt2 --format json | jq -r '.stages[] | [.name, .threads, .ratio] | @tsv'", "for scripts"},
         {NULL, NULL}},
@@ -285,10 +285,11 @@ const struct command bench_command = {
         {"prefill.f32.T512, ...", "a text of 32, 128, 512 or 1024 tokens at once; independent multiply-adds"},
         {"prefill.f32.T512.watched, ...", "the same, and every attention pattern is shown to an observer"},
         {"prefill.bf16.T512, ...", "the same computed in bf16; the multiply-adds it uses"},
-        {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading memory (weights "
-         "that fit into the caches may pass it)"},
+        {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading memory "
+         "(weights that fit into the caches may exceed it)"},
         {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; multiply-adds"},
-        {"train.16", "the loss on 16 sentences of 256 tokens and its gradient by every weight, of models of up to 16 million; multiply-adds"},
+        {"train.16", "the loss on 16 sentences of 256 tokens and its gradient for every weight, of models of up to 16 million; "
+         "multiply-adds"},
         {"tokenize", "1 MiB of words of the vocabulary; reading memory"},
         {"csv, npy", "every pattern of a text of up to 512 tokens, written to files in memory where there is /dev/shm; "
          "writing such files"},

@@ -144,9 +144,9 @@ static const struct option options[] = {
     {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "what the products of the first model are computed in: f32 or bf16; the "
      "reference is always computed in f32 (default: f32)", .choices = compute_choices},
     {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B| (default: 1e-5)", .flags = 0},
-    {0, "rtol", OPT_REAL, &o.rtol, "X", "the part of |B| in it (default: 1e-5)", .flags = 0},
-    {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only when their bits do", .flags = 0},
-    {0, "all", OPT_FLAG, &o.all, NULL, "list every tensor, also those that agree", .flags = 0},
+    {0, "rtol", OPT_REAL, &o.rtol, "X", "rtol in that formula (default: 1e-5)", .flags = 0},
+    {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only if their bits are the same", .flags = 0},
+    {0, "all", OPT_FLAG, &o.all, NULL, "list every tensor, even those that agree", .flags = 0},
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},
     {.name = NULL},
 };
@@ -156,14 +156,15 @@ const struct command diff_command = {
     .run = diff,
     .usage = "diff A B [-m DIR|NAME] [--atol X] [--rtol X] [--exact] [--all] | diff -m DIR|NAME --with DIR|NAME -s TEXT [--show LIST]",
     .summary = "compare two dumps or two models: the first tensor that differs, and why",
-    .about = "Compares what two runs computed, name by name in the order of the forward pass, B being the reference.  A and B are "
-             "each a directory of .npy or .csv files, an .npz archive, one .npy file or the JSON document of run; arrays of your "
-             "own serve as a reference when they are called after our activations (blocks.0.attn.pattern.npy), of type float16, "
-             "float32 or float64, with or without batch axes of one.  Names that only one side has are listed and are no "
-             "difference.  With --with two models run the same tokens, those of the first one's tokenizer, and all they both "
-             "announce is compared.  Where the shape of the first difference gives its cause away, the cause is named: dump all "
-             "there is (run --show '*') on both sides to help it; with -m MODEL the weights are tried too.  Ends with 0 when "
-             "nothing differs, 1 when something does, and also 1, without a line on standard output, when a side cannot be read.",
+    .about = "Compares what two runs computed, name by name in the order of the forward pass; B is the reference.  A and B are "
+             "each a directory of .npy or .csv files, an .npz archive, one .npy file or the JSON document of run; your own "
+             "arrays can be compared if they have the names of our activations (blocks.0.attn.pattern.npy) and type float16, "
+             "float32 or float64, with or without batch axes of one.  Names that only one side has are listed, but are no "
+             "difference.  With --with, two models run the same tokens, those of the first one's tokenizer, and everything that "
+             "both compute is compared.  Where the shape of the first difference reveals its cause, the cause is named: dump "
+             "everything (run --show '*') on both sides to help with that; with -m MODEL the weights are tried too.  The exit "
+             "status is 0 when nothing differs, 1 when something does, and also 1, without a line on standard output, when a "
+             "side cannot be read.",
     .examples = (const struct pair[]){
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --show '*' -o ours.npz && attn-cli diff port/ ours.npz", "a port's .npy files "
          "against ours: where does it go wrong?"},
@@ -175,7 +176,7 @@ const struct command diff_command = {
     .list_title = "What the columns say",
     .list = (const struct pair[]){
         {"max abs, mean abs", "the largest and the mean |A - B|"},
-        {"max ulp", "how many float32 numbers lie between the two, at most"},
+        {"max ulp", "the largest distance between the two, counted in float32 numbers"},
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, select_options, options,

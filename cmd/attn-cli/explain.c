@@ -214,13 +214,13 @@ static const char *const articles[] = {"life", NULL};
 static const struct option options[] = {
     {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer, counted from 0 (default: 0)", .max = INT32_MAX, .flags = OPT_COUNTS},
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head, counted from 0 (default: 0)", .max = INT32_MAX, .flags = OPT_COUNTS},
-    {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if "
-     "that is there once (default: the last)", .flags = OPT_COUNTS},
-    {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, likewise, of the other text where there "
-     "is one (default: the one with the largest weight)", .flags = OPT_COUNTS},
-    {0, "article", OPT_CHOICE, &o.article, "NAME", "walk through an article's sentence with its own model instead, "
-     "and hold each printed number against the run: life", .choices = articles, .flags = OPT_COUNTS},
-    {0, "all", OPT_FLAG, &o.all, NULL, "abridge nothing: every number of long vectors and texts", .flags = OPT_COUNTS},
+    {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if it occurs once "
+     "(default: the last)", .flags = OPT_COUNTS},
+    {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, given the same way, from the other text if there is one "
+     "(default: the one with the largest weight)", .flags = OPT_COUNTS},
+    {0, "article", OPT_CHOICE, &o.article, "NAME", "walk through an article's sentence with its own model instead, and check "
+     "each printed number against the run: life", .choices = articles, .flags = OPT_COUNTS},
+    {0, "all", OPT_FLAG, &o.all, NULL, "shorten nothing: show every number of long vectors and texts", .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown) or html (one page that needs nothing else) "
      "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
@@ -234,18 +234,18 @@ const struct command explain_command = {
     .usage = "explain -s TEXT [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] [--format F] [-o "
              "PATH]",
     .summary = "derive one attention weight and one context vector step by step, with the numbers",
-    .about = "Shows how a weight comes about: what the layer reads of both tokens, query and key as sums of "
-             "products, the rotary turn where the model has one, the dot product term by term, scale, mask and "
-             "softmax (or what --attention puts in their place), what the scale does to the weights, and how the weights mix the values to the context vector.  The numbers are those of a run, "
-             "with the digits that run prints; what is computed besides is said to be.  Long vectors are abridged "
-             "in the middle; their sums are of all numbers.",
+    .about = "Shows how a weight is computed: what the layer reads of both tokens, query and key as sums of products, the "
+             "rotation where the model has rotary positions, the dot product term by term, scale, mask and softmax (or what "
+             "--attention puts in their place), what the scale does to the weights, and how the weights mix the values into the "
+             "context vector.  The numbers are those of a run, with the digits that run prints; anything computed in addition is "
+             "marked.  Long vectors are shortened in the middle; their sums include all numbers.",
     .examples = (const struct pair[]){
         {"attn-cli explain -s \"Life is short, eat dessert first\" --query eat --key is", "why \"eat\" gives "
                                                                                           "\"is\" the weight it "
                                                                                           "does"},
-        {"attn-cli explain -m ./gpt2 -s \"Hello there\" --layer 3 --head 5 -o handout.html", "of the last token, "
-                                                                                             "as a page to hand out"},
-        {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without dividing"},
+        {"attn-cli explain -m ./gpt2 -s \"Hello there\" --layer 3 --head 5 -o handout.html", "for the last token, as a page to "
+         "hand out"},
+        {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},
         {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, options,

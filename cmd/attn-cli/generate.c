@@ -233,27 +233,29 @@ static int generate(struct attn_err *err)
 static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "term", "png", "svg", "html", NULL};
 
 static const struct option prompt_options[] = {
-    {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name of --sentence", .flags = OPT_INPUT},
+    {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name for --sentence", .flags = OPT_INPUT},
     {.name = NULL},
 };
 
 static const struct option options[] = {
     {'n', "max-tokens", OPT_NUMBER, &o.most, "N", "how many tokens to add at most (default: 32)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
-    {0, "temperature", OPT_REAL, &o.temperature, "T", "divide the logits by T before a token is drawn; 0 takes the likeliest, "
-     "always (default: 0; 1 when --top-k, --top-p or, without --dropout, --seed is given)", .flags = OPT_COUNTS},
-    {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw from the K likeliest only (default: 0, all)", .max = INT32_MAX,
+    {0, "temperature", OPT_REAL, &o.temperature, "T", "divide the logits by T before a token is drawn; 0 always takes the "
+     "likeliest (default: 0; 1 when --top-k, --top-p or, without --dropout, --seed is given)", .flags = OPT_COUNTS},
+    {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw only from the K likeliest tokens (default: 0, all)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
     {0, "top-p", OPT_REAL, &o.top_p, "P", "of those, draw from the fewest that together have probability P (default: 1, all)",
      .flags = OPT_COUNTS},
-    {0, "seed", OPT_NUMBER, &dropout_seed, "N", "start of the random numbers, of the draws as of --dropout (default: 0); the same "
-     "seed draws the same tokens",
+    {0, "seed", OPT_NUMBER, &dropout_seed, "N", "seed of the random numbers, for the draws and for --dropout (default: 0); the "
+     "same seed draws the same tokens",
      .max = UINT64_MAX, .flags = OPT_COUNTS},
-    {0, "stop", OPT_TEXT, &o.stop, "TEXT", "end where the continuation has TEXT, which is not printed", .flags = OPT_COUNTS},
-    {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not end after the model's end-of-text token (eos_token_id)",
+    {0, "stop", OPT_TEXT, &o.stop, "TEXT", "stop where the continuation contains TEXT, which is not printed",
      .flags = OPT_COUNTS},
-    {0, "format", OPT_CHOICE, &o.format, "F", "of the result: text (default) or json; of the activations with -o: csv, tidy, npy, "
-     "npz, term, png, svg, or text and json where the ending of PATH says nothing", .choices = formats, .flags = OPT_COUNTS},
+    {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not stop after the model's end-of-text token (eos_token_id)",
+     .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "format of the result: text (default) or json; of the activations with -o: csv, "
+     "tidy, npy, npz, term, png, svg, or text and json where the ending of PATH says nothing",
+     .choices = formats, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory", .flags = OPT_OUTPUT},
     {.name = NULL},
 };
@@ -263,16 +265,15 @@ const struct command generate_command = {
     .run = generate,
     .usage = "generate -s TEXT [-m DIR|NAME] [-n N] [--temperature T] [--format F] [-o PATH]",
     .summary = "continue a prompt",
-    .about = "Prints the prompt and what the model adds to it, as it comes; an end-of-text token is not printed, and "
-             "on a terminal control bytes are shown, as \\x1B, instead of obeyed.  JSON has every "
-             "token with its log-probability (natural, at temperature 1, null for the first), the continuation as text, and "
-             "why it ended: length (-n tokens), eos, context (n_ctx tokens, the prompt's among them) or text (--stop).  Each token "
-             "is computed once: keys and values are kept.  With -o the whole text then runs once more, as in run, and its "
-             "activations are written: their bits are those of the generation.  With --ids a tokenizer is used if there is "
-             "one; else the text is a list of ids, and null in JSON.",
+    .about = "Prints the prompt and its continuation, as it is generated; an end-of-text token is not printed, and on a terminal "
+             "control bytes are shown, as \\x1B, instead of obeyed.  JSON has every token with its log-probability (natural, at "
+             "temperature 1, null for the first), the continuation as text, and why it stopped: length (-n tokens), eos, context "
+             "(n_ctx tokens, including the prompt) or text (--stop).  Each token is computed once, with a key/value cache.  With "
+             "-o the whole text then runs once more, as in run, and its activations are written, with the same bits as in the "
+             "generation.  With --ids a tokenizer is used if there is one; otherwise the text is a list of ids, and null in JSON.",
     .examples = (const struct pair[]){
-        {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the model in the program"},
-        {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a drawn text"},
+        {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the built-in model"},
+        {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a text drawn at random"},
         {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json", "up to a full stop, with log-probabilities"},
         {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
         {NULL, NULL}},

@@ -282,7 +282,7 @@ static int info(struct attn_err *err)
 
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},
-    {0, "check", OPT_FLAG, &o.check, NULL, "look at every weight; one that is not finite is an error", .flags = 0},
+    {0, "check", OPT_FLAG, &o.check, NULL, "check every weight; one that is not finite is an error", .flags = 0},
     {0, "digest", OPT_CHOICE, &o.digest, "KIND", "what the digest covers: sampled (configuration, tokenizer, headers, the ends of each "
      "tensor) or full (every byte); default: sampled", .choices = digests},
     {.name = NULL},
@@ -293,9 +293,9 @@ const struct command info_command = {
     .run = info,
     .usage = "info [-m DIR|NAME] [-s TEXT] [--format F] [--check] [--digest KIND]",
     .summary = "describe a model: family, sizes, choices, digest, tensors",
-    .about = "Prints what a model is, without running it.  The digest names its numbers, of large tensors their ends: two "
-             "models with the same one of --digest full compute the same.  With a text: also the memory a run of it would take "
-             "and what it would write, with what run shows by default and with everything.",
+    .about = "Prints what a model is, without running it.  The digest identifies its numbers (of large tensors, only their "
+             "ends): two models with the same digest from --digest full compute the same.  With a text, it also prints the "
+             "memory a run of it would take and how much it would write, both for what run shows by default and for everything.",
     .examples = (const struct pair[]){
         {"attn-cli info", "the model built into the binary"},
         {"attn-cli info -m ./gpt2 -f chapter.txt", "how much memory, and how large is a dump of everything?"},

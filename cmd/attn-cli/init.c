@@ -30,16 +30,17 @@ static const struct option keys[] = {
     SIZE_OPTION("n-layer", &k.n_layer, "blocks; without --family this has no default"),
     SIZE_OPTION("n-head", &k.n_head, "query heads; without --family this has no default"),
     SIZE_OPTION("n-kv-head", &k.n_kv_head, "key and value heads (default: one for each query head)"),
-    SIZE_OPTION("d-model", &k.d_model, "width of a token's row; without --family this has no default"),
+    SIZE_OPTION("d-model", &k.d_model, "width of a token's vector; without --family this has no default"),
     SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)"),
     SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)"),
-    COUNT_OPTION("d-mlp", &k.d_mlp, "width of the mlp; our own --mlp needs it"),
-    CHOICE_OPTION("position", &k.position, key_positions, "how positions get in: none (default), learned or rope"),
-    CHOICE_OPTION("norm", &k.norm, key_norms, "what comes before each branch: none (default), layernorm or rmsnorm"),
+    COUNT_OPTION("d-mlp", &k.d_mlp, "width of the mlp; our own format needs it with --mlp"),
+    CHOICE_OPTION("position", &k.position, key_positions, "how positions are encoded: none (default), learned or rope"),
+    CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none (default), layernorm or rmsnorm"),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)"),
     CHOICE_OPTION("mlp", &k.mlp, key_mlps, "the kind of mlp: none (default), gelu (erf), gelu_new (tanh) or swiglu"),
     CHOICE_OPTION("mask", &k.mask, key_masks, "who sees whom: causal (default), or none (every token sees all)"),
-    CHOICE_OPTION("scale", &k.scale, key_scales, "what scores are: sqrt (default), dots divided by sqrt(d_head), or none, the dots"),
+    CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt (default) divides them by sqrt(d_head), "
+     "none leaves them as they are"),
     SWITCH_OPTION("residual", &k.residual, "add each branch to the stream instead of replacing it (default: false)"),
     SWITCH_OPTION("output-projection", &k.output_projection, "a matrix after the heads (default: false)"),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)"),
@@ -166,16 +167,18 @@ static int init(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write, but not where a training is; other files in it are left alone", .flags = 0},
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write, which must not hold a training; other files in it "
+     "are left alone", .flags = 0},
     {0, "seed", OPT_NUMBER, &o.seed, "N", "torch.manual_seed(N) before the first number (default: 0)", .max = UINT64_MAX},
-    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "which tensor gets which numbers, in what order, see below (default: as "
-     "torch's modules draw them when they are built in the order of the model)", .flags = 0},
+    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "which tensor gets which numbers, in what order, see below (default: as torch's "
+     "modules draw them when they are built in the order of the model)", .flags = 0},
     {0, "dtype", OPT_CHOICE, &o.dtype, "TYPE", "how numbers are stored: F32, F16 or BF16 (default: F32)", .choices = key_dtypes},
-    {0, "rng", OPT_CHOICE, &o.rng, "KIND", "which of torch's code paths (they differ in last bits): avx2, what nearly every "
+    {0, "rng", OPT_CHOICE, &o.rng, "KIND", "which of torch's code paths (their last bits differ): avx2, which nearly every "
      "machine runs, or scalar (default: avx2)", .choices = rngs},
-    {0, "family", OPT_CHOICE, &o.family, "NAME", "write a model of this family as Hugging Face lays it out, with its own config.json: "
-     "gpt2 (124M numbers unless the sizes below say otherwise), gpt_neo, gpt_neox, llama or qwen2 (2 layers of 4 heads, 64 "
-     "wide); norms are ones, biases zeros, all else normal with 0.02 (default: our own format)", .choices = family_names},
+    {0, "family", OPT_CHOICE, &o.family, "NAME", "write a model of this family in Hugging Face's layout, with its own "
+     "config.json: gpt2 (124M numbers unless the sizes below say otherwise), gpt_neo, gpt_neox, llama or qwen2 (2 layers of 4 "
+     "heads, 64 wide); norms are ones, biases zeros, all else normal with 0.02 (default: our own format)",
+     .choices = family_names},
     {0, "vocab", OPT_FILE, &o.vocab, "FILE", "the vocabulary, a JSON object from word to id", .flags = 0},
     {0, "config", OPT_FILE, &o.config, "FILE", "the whole configuration, in place of the options below", .flags = 0},
     {.name = NULL},
@@ -186,25 +189,26 @@ const struct command init_command = {
     .run = init,
     .usage = "init -o DIR [--family NAME] [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
     .summary = "make a model directory with seeded weights",
-    .about = "Writes config.json, model.safetensors and, where one is given, vocab.json.  The weights are bit for bit those that "
-             "torch draws after the same seed.  Each key of our config.json is an option; a --family takes the sizes and --tied.",
+    .about = "Writes config.json, model.safetensors and, if one is given, vocab.json.  The weights are bit for bit those that "
+             "torch draws from the same seed.  Each key of our config.json is an option; of these, --family takes the sizes and "
+             "--tied.",
     .examples = (const struct pair[]){
         {"attn-cli init -o ./tiny --vocab vocab.json --n-layer 2 --n-head 2 --d-model 48", "the words of a vocabulary"},
-        {"attn-cli init -o ./tiny --config config.json --seed 7", "a configuration written before"},
-        {"attn-cli init -o ./gpt2 --family gpt2 --dtype F16", "as large as GPT-2, to measure with; no tokenizer, so use --ids"},
+        {"attn-cli init -o ./tiny --config config.json --seed 7", "an existing configuration"},
+        {"attn-cli init -o ./gpt2 --family gpt2 --dtype F16", "as large as GPT-2, for measurements; no tokenizer, so use --ids"},
         {"attn-cli init -o ./seeded --vocab-size 6 --n-layer 1 --n-head 1 --d-model 3 --d-head 2 --d-value 4 --seed 123 "
          "--draw 'embed:randn q:rand k:rand v:rand'", "numbers drawn in an order of your own"},
         {NULL, NULL}},
-    .list_title = "Recipes (steps with white space or ; between, done from left to right)",
+    .list_title = "Recipes (steps separated by white space or ;, done from left to right)",
     .list = (const struct pair[]){
         {"seed:N", "torch.manual_seed(N)"},
-        {"skip:N", "draw N words of the generator and drop them"},
+        {"skip:N", "draw N words from the generator and discard them"},
         {"NAME:DIST", "one tensor, or one of every layer, layer 0 first; NAME is embed, pos_embed, q, k, v, o, norm1, "
          "norm2, mlp.in, mlp.gate, mlp.out, norm_final, unembed, one of them with .bias, or a tensor's full name"},
-        {"heads(NAME:DIST,...)", "of q, k, v: head by head, each as a matrix of its own"},
-        {"DIST", "rand, randn, uniform(A,B), normal(MEAN,STD), linear (as torch.nn.Linear), zeros, ones, identity or "
-         "file(PATH), numbers with commas between and no labels, a line for each input, as tensors are [in, out]; /ROWS after "
-         "a random one draws so many rows and keeps the first"},
+        {"heads(NAME:DIST,...)", "draws q, k, v head by head, each as a matrix of its own"},
+        {"DIST", "rand, randn, uniform(A,B), normal(MEAN,STD), linear (as torch.nn.Linear), zeros, ones, identity or file(PATH): "
+         "numbers separated by commas, without labels, one line per input, as tensors are [in, out]; /ROWS after a random one "
+         "draws that many rows and keeps the first"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, keys, word_options, general_options, NULL},
 };

@@ -11,13 +11,14 @@ static const char *const scales[] = {"linear", "log", "row", NULL};
 static const char *const palettes[] = {"viridis", "magma", "cividis", "gray", "balance", NULL};
 
 const struct option picture_options[] = {
-    {0, "color-scale", OPT_CHOICE, &o.scale, "SCALE", "pictures: colours for numbers as they are (linear, the default), for their "
-     "logarithms (log), or for each row divided by its largest (row)", .choices = scales, .flags = OPT_COUNTS},
-    {0, "hide-first", OPT_FLAG, &o.hide_first, NULL, "pictures: leave the first key out, where attention often gathers; nothing "
+    {0, "color-scale", OPT_CHOICE, &o.scale, "SCALE", "pictures: colours show numbers as they are (linear, the default), their "
+     "logarithms (log), or each row divided by its largest number (row)", .choices = scales, .flags = OPT_COUNTS},
+    {0, "hide-first", OPT_FLAG, &o.hide_first, NULL, "pictures: leave out the first key, where attention often gathers; nothing "
      "is renormalised", .flags = OPT_COUNTS},
     {0, "palette", OPT_CHOICE, &o.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark to light; "
      "balance, blue below 0 and orange above", .choices = palettes, .flags = OPT_COUNTS},
-    {0, "cell", OPT_NUMBER, &o.cell, "N", "pictures: pixels a number takes, on a terminal columns (default: as fits)", .min = 1,
+    {0, "cell", OPT_NUMBER, &o.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: as fits)",
+     .min = 1,
      .max = 64, .flags = OPT_COUNTS},
     {.name = NULL},
 };

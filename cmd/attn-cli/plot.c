@@ -33,12 +33,12 @@ static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg or html, a page to explore (default: by the "
      "ending of the -o path, else term)", .choices = formats},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
-    {0, "show", OPT_TEXT, &o.show, "LIST", "only these, with commas between them: names as the dump has them, patterns "
-     "(blocks.*.attn.*), short names (scores) (default: pattern, or everything where there is none)", .flags = 0},
+    {0, "show", OPT_TEXT, &o.show, "LIST", "only these, separated by commas: names as in the dump, wildcards (blocks.*.attn.*), "
+     "short names (scores) (default: pattern, or everything where there is none)", .flags = 0},
     {0, "layer", OPT_TEXT, &o.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = 0},
     {0, "head", OPT_TEXT, &o.head, "SPEC", "only these heads, counted from 0: 0,2-4 (default: all)", .flags = 0},
-    {0, "frames", OPT_NUMBER, &o.frames, "N", "of what train --watch-every noted, so many times side by side at most, evenly spread "
-     "(default: 8)", .min = 1, .max = 10000},
+    {0, "frames", OPT_NUMBER, &o.frames, "N", "draw at most this many steps of a train --watch-every history side by side, "
+     "evenly spread (default: 8)", .min = 1, .max = 10000},
     {.name = NULL},
 };
 
@@ -48,10 +48,10 @@ const struct command plot_command = {
     .usage = "plot PATH [--show LIST] [--layer SPEC] [--head SPEC] [--format F] [-o PATH]",
     .summary = "draw saved matrices",
     .about = "Draws what a run wrote, or any matrices: PATH is an .npy, .npz, .csv or .tidy file, the JSON document of run, "
-             "manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; arrays "
-             "without any are numbered.  Numbers may be float16, float32 or float64; arrays are [rows,columns] or "
-             "[heads,rows,columns].  A directory that train --watch-every wrote is drawn as a history, a row a head, from the first "
-             "step to the last.  NaN has a colour of its own and is counted.",
+             "manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; arrays without "
+             "any are numbered.  Numbers may be float16, float32 or float64; arrays are [rows,columns] or [heads,rows,columns].  "
+             "A directory that train --watch-every wrote is drawn as a history, one row per head, from the first step to the "
+             "last.  NaN has a colour of its own and is counted.",
     .examples = (const struct pair[]){
         {"attn-cli run -s \"Life is short\" -o out.npz && attn-cli plot out.npz", "on the terminal"},
         {"attn-cli plot out.npz --layer 3 --head 0-3 --color-scale log -o heads.png", "some heads, for a slide"},

@@ -75,8 +75,8 @@ static int run(struct attn_err *err)
 
 static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "term", "png", "svg", "html", NULL};
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text, json, csv (a file a matrix), tidy (one long table), npy, npz, "
-     "term (heat maps on the terminal), png, svg, html (a page to explore); default: by the ending of the -o path, else text",
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text, json, csv (one file per matrix), tidy (one long table), npy, "
+     "npz, term (heat maps on the terminal), png, svg, html (a page to explore); default: by the ending of the -o path, else text",
      .choices = formats, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)", .flags = OPT_OUTPUT},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
@@ -98,22 +98,22 @@ const struct command run_command = {
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --layer 0-2 --head 5 -o heads.npz", "some heads, for NumPy"},
         {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
         {"attn-cli run -s \"Life is short\" --cross \"eat dessert first\"", "cross-attention: how one text looks at another"},
-        {"attn-cli run -s \"Life is short\" --attention window:2", "the same weights, but each token sees two only"},
+        {"attn-cli run -s \"Life is short\" --attention window:2", "the same weights, but each token sees only two"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
     .list = (const struct pair[]){
-        {"embed, pos_embed", "[T,d] token rows; position rows"},
-        {"resid_pre, resid_mid, resid_post", "[T,d] the residual stream of a layer: before, between, after"},
-        {"norm1, norm2", "[T,d] what attention and mlp read"},
-        {"q, k, v", "[H,T,dh] queries, keys, values; q and k after the rotary turn where there is one"},
+        {"embed, pos_embed", "[T,d] token embeddings; position embeddings"},
+        {"resid_pre, resid_mid, resid_post", "[T,d] the residual stream: before a layer, between attention and mlp, after"},
+        {"norm1, norm2", "[T,d] the inputs of attention and mlp"},
+        {"q, k, v", "[H,T,dh] queries, keys, values; q and k after rotary positions, where the model has them"},
         {"dots", "[H,T,T] q.k, neither scaled nor masked"},
         {"scores", "[H,T,T] scaled and masked: -inf where hidden"},
-        {"pattern", "[H,T,T] softmax of the scores: rows sum to 1, hidden ones are 0"},
-        {"context", "[T,H*dv] the context vectors, heads side by side, always all of them"},
+        {"pattern", "[H,T,T] softmax of the scores: rows sum to 1, hidden keys are 0"},
+        {"context", "[T,H*dv] the context vectors, always of all heads, side by side"},
         {"blocks.*.attn.out", "[T,d] after the output projection"},
         {"pre, linear, post", "[T,m] inside the mlp"},
-        {"blocks.*.mlp.out", "[T,d] what the mlp adds"},
+        {"blocks.*.mlp.out", "[T,d] the output of the mlp"},
         {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
         {"tokens", "the token table"},
         {NULL, NULL}},

@@ -32,8 +32,8 @@ const struct command *const commands[] = {
 
 const struct option model_options[] = {
     {'m', "model", OPT_MODEL, &common.model, "DIR|NAME",
-     "the model: with a slash a directory; else a built-in model, or a directory of that name in ATTN_MODEL_PATH, "
-     "among the installed ones or here (default: the first built-in one)",
+     "the model: with a slash in it, a directory; otherwise a built-in model, or a directory of that name in ATTN_MODEL_PATH, "
+     "among the installed models or here (default: the first built-in one)",
      .env = "ATTN_MODEL", .flags = OPT_COUNTS},
     {.name = NULL},
 };
@@ -49,9 +49,9 @@ const struct option text_options[] = {
 static const char *const bos_choices[] = {"auto", "yes", "no", NULL};
 
 const struct option encode_options[] = {
-    {0, "special", OPT_FLAG, &common.special, NULL, "special tokens such as <|endoftext|> are found in the text (default: "
-     "they are text like any other)", .flags = OPT_COUNTS},
-    {0, "bos", OPT_CHOICE, &common.bos, "WHEN", "put the token that begins a text in front: auto, yes or no; auto: what the "
+    {0, "special", OPT_FLAG, &common.special, NULL, "recognise special tokens such as <|endoftext|> in the text (default: they "
+     "are ordinary text)", .flags = OPT_COUNTS},
+    {0, "bos", OPT_CHOICE, &common.bos, "WHEN", "put the beginning-of-text token in front: auto, yes or no; auto does what the "
      "tokenizer's own files say (default: auto)", .choices = bos_choices, .flags = OPT_COUNTS},
     {.name = NULL},
 };
@@ -63,17 +63,18 @@ const struct option ids_options[] = {
 };
 
 const struct option thread_options[] = {
-    {'t', "threads", OPT_NUMBER, &common.threads, "N", "how many threads compute (default: the cores this process "
-     "may use); the numbers are the same whatever N", .min = 1, .max = 1024},
+    {'t', "threads", OPT_NUMBER, &common.threads, "N", "how many threads compute (default: the cores this process may use); the "
+     "numbers are the same for any N", .min = 1, .max = 1024},
     {.name = NULL},
 };
 
 const char *const compute_choices[] = {"f32", "bf16", NULL};
 
 const struct option compute_options[] = {
-    {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "what products are computed in: f32, exact; or bf16: weights, and what "
-     "they multiply, are rounded to 8 significant bits and summed in f32, for processors that are faster at it; activations "
-     "then change by up to 3 % of their spread, mostly below 1 % (default: f32)", .choices = compute_choices, .flags = OPT_COUNTS},
+    {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "type in which products are computed: f32, exact; or bf16, which rounds "
+     "weights, and the numbers they are multiplied with, to 8 significant bits and sums in f32, for processors that are faster "
+     "at it; activations then change by up to 3 % of their spread, mostly below 1 % (default: f32)",
+     .choices = compute_choices, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -84,8 +85,8 @@ bool compute_bf16(void)
 
 const struct option general_options[] = {
     {'q', "quiet", OPT_FLAG, &common.quiet, NULL, "no notes on standard error, only errors", .flags = 0},
-    {'h', "help", OPT_FLAG, &common.help, NULL, "print help and end", .flags = 0},
-    {0, "version", OPT_FLAG, &common.version, NULL, "print the version and end", .flags = 0},
+    {'h', "help", OPT_FLAG, &common.help, NULL, "print help and exit", .flags = 0},
+    {0, "version", OPT_FLAG, &common.version, NULL, "print the version and exit", .flags = 0},
     {.name = NULL},
 };
 
@@ -103,19 +104,19 @@ static const char *const activations[] = {
     "resid_mid", "norm2", "pre", "linear", "post", "blocks.*.mlp.out", "resid_post", "norm_final", "logits", NULL};
 
 const struct option select_options[] = {
-    {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, with commas between them: full names "
-     "(blocks.0.attn.pattern), patterns (blocks.*.attn.*), short names (pattern), tokens, or * for all "
-     "(default: pattern,context; in pictures, and for train, pattern; for diff, all)", .choices = activations, .flags = OPT_COUNTS},
+    {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, separated by commas: full names "
+     "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), tokens, or * for all (default: "
+     "pattern,context; pattern in pictures and for train; all for diff)", .choices = activations, .flags = OPT_COUNTS},
     {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = OPT_COUNTS},
-    {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4, of what has heads; of k and v "
-     "those that they look at (default: all)", .flags = OPT_COUNTS},
+    {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4, of activations that have "
+     "heads; of k and v, the heads that these use (default: all)", .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 const struct option cross_options[] = {
-    {0, "cross", OPT_TEXT, &crossing.text, "TEXT", "cross-attention: the sentence looks at the tokens of this other text, all of "
-     "them, in place of its own.  The other text runs through the same blocks with the model's own attention, and in each layer "
-     "its keys and values are what the sentence looks at; both start at position 0, and nothing is masked",
+    {0, "cross", OPT_TEXT, &crossing.text, "TEXT", "cross-attention: the sentence looks at all tokens of this other text instead "
+     "of its own.  The other text runs through the same blocks with the model's own attention, and in each layer the sentence "
+     "looks at its keys and values; both start at position 0, and nothing is masked",
      .flags = OPT_OTHER | OPT_COUNTS},
     {0, "cross-file", OPT_FILE, &crossing.file, "PATH", "the same with the text of a file, - is standard input",
      .flags = OPT_OTHER | OPT_COUNTS},
@@ -143,10 +144,10 @@ const struct pair tool_examples[] = {
 
 const struct pair tool_environment[] = {
     {"ATTN_MODEL", "the model when -m is not given"},
-    {"ATTN_MODEL_PATH", "directories that hold model directories, with colons between them"},
+    {"ATTN_MODEL_PATH", "directories that hold model directories, separated by colons"},
     {"NO_COLOR", "when it is not empty, no output is coloured"},
-    {"LIBXSMM_TARGET", "the instruction set to compute with: hsw is AVX2, generic none in particular (default: the "
-     "machine's best)"},
+    {"LIBXSMM_TARGET", "the instruction set to compute with: hsw is AVX2, generic is none in particular (default: the machine's "
+     "best)"},
     {"ATTN_SIMD", "the same for what is computed without libxsmm: avx512, avx2, or generic, whose last digits differ (default: "
      "the machine's best)"},
     {NULL, NULL},
@@ -167,7 +168,7 @@ const struct pair tool_statuses[] = {
     {"1", "bad input, model or environment, or a failed write; diff: they differ"},
     {"2", "wrong usage"},
     {"3", "batch: done, but some records failed"},
-    {"75", "batch, train: ended early at a record or checkpoint, by SIGINT, SIGTERM or --max-seconds; --resume goes on"},
+    {"75", "batch, train: ended early at a record or checkpoint, by SIGINT, SIGTERM or --max-seconds; --resume continues"},
     {"130, 143", "ended by SIGINT, SIGTERM; batch, train: by a second one"},
     {NULL, NULL},
 };

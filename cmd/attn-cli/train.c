@@ -52,14 +52,15 @@ static int train(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {'f', "file", OPT_FILE, &common.file, "PATH", "the text to train on, - is standard input; <|endoftext|>, best alone on a line, "
-     "parts documents", .flags = 0},
+    {'f', "file", OPT_FILE, &common.file, "PATH", "the text to train on, - is standard input; <|endoftext|>, best alone on a "
+     "line, separates documents", .flags = 0},
     {.name = NULL},
 };
 
 static const struct option gradient_options[] = {
-    {0, "gradients", OPT_FILE, &gradients, "FILE", "train nothing: print the loss of a model on a text, and write its gradient by each "
-     "tensor of the model to this .safetensors file: float32, under the checkpoint's own names and in its own layout", .flags = OPT_OUTPUT},
+    {0, "gradients", OPT_FILE, &gradients, "FILE", "train nothing: print the loss of a model on a text, and write its gradient "
+     "with respect to each tensor of the model to this .safetensors file: float32, under the checkpoint's own names and in its "
+     "own layout", .flags = OPT_OUTPUT},
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "with --gradients: token ids in place of a text, as in 5,1,2; they need no tokenizer",
      .flags = 0},
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the sentence to watch; with --gradients the text itself", .flags = 0},
@@ -72,16 +73,17 @@ const struct command train_command = {
     .run = train,
     .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME --ids IDS --gradients FILE",
     .summary = "train a tiny model on text",
-    .about = "Makes a model of our own format that predicts the next token of a text: AdamW with a warm-up and a cosine, gradients "
-             "clipped, the end of the text held out and measured.  In DIR there is always a whole model for run and generate, "
-             "loss.csv and loss.png, train.json with all settings, and checkpoint.safetensors: after SIGINT, SIGTERM or "
-             "--max-seconds (status 75), or a crash, the same command with --resume goes on, to the same bits.  The same seed gives "
-             "the same bits at any number of threads.  With --gradients it trains nothing, prints as JSON the mean over all tokens "
-             "but the first of -log p(token given those before it), and writes its gradient: what an optimizer would read, to hold "
-             "another implementation against.  A tied embedding is one tensor and gets the sum of what both of its uses ask for.",
+    .about = "Makes a model of our own format that predicts the next token of a text: AdamW with warm-up and cosine decay, "
+             "gradient clipping, and the end of the text held out and measured.  DIR always holds a complete model for run and "
+             "generate, loss.csv and loss.png, train.json with all settings, and checkpoint.safetensors: after SIGINT, SIGTERM "
+             "or --max-seconds (status 75), or a crash, the same command with --resume continues, to the same bits.  The same "
+             "seed gives the same bits at any number of threads.  With --gradients it trains nothing, prints as JSON the mean "
+             "over all tokens but the first of -log p(token given those before it), and writes its gradient, which an optimizer "
+             "would read, so that another implementation can be checked.  A tied embedding is one tensor and gets the sum of the "
+             "gradients of its two uses.",
     .examples = (const struct pair[]){
         {"attn-cli train -f stories.txt -o ./tiny --steps 5000", "a model with a vocabulary of its own"},
-        {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or another one"},
+        {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or one more"},
         {"attn-cli train -f stories.txt -o ./gpt --vocab ./tiny --position learned --norm layernorm --mlp gelu_new --bias true",
          "another kind of model, the same vocabulary"},
         {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"", "see how heads form: plot ./tiny/watch"},

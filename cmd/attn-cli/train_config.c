@@ -24,19 +24,20 @@ static const char *const documents[] = {"part", "join", NULL};
 static const char *const kept[] = {"last", "best", NULL};
 
 const struct option train_model_options[] = {
-    SIZE_OPTION("n-ctx", &k.n_ctx, "tokens of a context, and of the longest sentence (default: 256)"),
+    SIZE_OPTION("n-ctx", &k.n_ctx, "tokens in a context, and in the longest sentence (default: 256)"),
     SIZE_OPTION("n-layer", &k.n_layer, "blocks (default: 4)"),
     SIZE_OPTION("n-head", &k.n_head, "query heads (default: 4)"),
     SIZE_OPTION("n-kv-head", &k.n_kv_head, "key and value heads (default: one for each query head)"),
-    SIZE_OPTION("d-model", &k.d_model, "width of a token's row (default: 128)"),
+    SIZE_OPTION("d-model", &k.d_model, "width of a token's vector (default: 128)"),
     SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)"),
     SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)"),
     COUNT_OPTION("d-mlp", &k.d_mlp, "width of the mlp (default: 4 d_model, with swiglu 3 d_model)"),
-    CHOICE_OPTION("position", &k.position, key_positions, "how positions get in: none, learned or rope (default: rope)"),
-    CHOICE_OPTION("norm", &k.norm, key_norms, "what comes before each branch: none, layernorm or rmsnorm (default: rmsnorm)"),
+    CHOICE_OPTION("position", &k.position, key_positions, "how positions are encoded: none, learned or rope (default: rope)"),
+    CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none, layernorm or rmsnorm (default: rmsnorm)"),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)"),
     CHOICE_OPTION("mlp", &k.mlp, key_mlps, "the kind of mlp: none, gelu (erf), gelu_new (tanh) or swiglu (default: swiglu)"),
-    CHOICE_OPTION("scale", &k.scale, key_scales, "what scores are: sqrt, dots divided by sqrt(d_head), or none (default: sqrt)"),
+    CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves "
+     "them (default: sqrt)"),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)"),
     SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true)"),
     REAL_OPTION("rope-theta", &k.rope_theta, "base of the rotary frequencies (default: 10000)"),
@@ -44,29 +45,30 @@ const struct option train_model_options[] = {
 };
 
 const struct option train_step_options[] = {
-    {0, "steps", OPT_NUMBER, &s.steps, "N", "how often the weights are changed (default: 2000)", .min = 1, .max = INT32_MAX},
-    {0, "batch", OPT_NUMBER, &s.batch, "N", "contexts worked on together (default: 16)", .min = 1, .max = INT32_MAX},
-    {0, "accumulate", OPT_NUMBER, &s.accumulate, "N", "batches a step: their gradients are added up (default: 1)", .min = 1,
+    {0, "steps", OPT_NUMBER, &s.steps, "N", "how often the weights are updated (default: 2000)", .min = 1, .max = INT32_MAX},
+    {0, "batch", OPT_NUMBER, &s.batch, "N", "contexts in a batch (default: 16)", .min = 1, .max = INT32_MAX},
+    {0, "accumulate", OPT_NUMBER, &s.accumulate, "N", "batches per step: their gradients are added up (default: 1)", .min = 1,
      .max = INT32_MAX},
     REAL_OPTION("lr", &s.lr, "the highest learning rate (default: 0.001)"),
-    REAL_OPTION("lr-end", &s.lr_end, "the last one, reached along a cosine, as a share of --lr (default: 0.1)"),
-    COUNT_OPTION("warmup", &s.warmup, "steps in which it rises to --lr (default: 100)"),
-    REAL_OPTION("beta1", &s.beta1, "AdamW: how much of the mean gradient stays (default: 0.9)"),
-    REAL_OPTION("beta2", &s.beta2, "AdamW: how much of the mean square stays (default: 0.95)"),
-    REAL_OPTION("eps", &s.eps, "AdamW: what is added to its root (default: 1e-8)"),
-    REAL_OPTION("weight-decay", &s.weight_decay, "how much of a matrix is lost, times the learning rate; biases, norms stay "
-                "(default: 0.1)"),
-    REAL_OPTION("clip", &s.clip, "a longer gradient, of all weights together, is shortened to this; 0: never (default: 1)"),
-    REAL_OPTION("dropout", &s.dropout, "share of the embedding, of attention weights and of what branches add that is dropped "
-                "(default: 0)"),
-    REAL_OPTION("held-out", &s.held_out, "percent of the text, at its end, that is not trained on but measured (default: 5)"),
-    COUNT_OPTION("eval-every", &s.eval_every, "steps between measurements of it, besides the last; 0: none (default: 250)"),
-    REAL_OPTION("also-share", &s.also_share, "the share of contexts that come from --also (default: as its length has it)"),
+    REAL_OPTION("lr-end", &s.lr_end, "the last learning rate, reached along a cosine, as a share of --lr (default: 0.1)"),
+    COUNT_OPTION("warmup", &s.warmup, "steps in which the learning rate rises to --lr (default: 100)"),
+    REAL_OPTION("beta1", &s.beta1, "AdamW: how much of the mean gradient is kept per step (default: 0.9)"),
+    REAL_OPTION("beta2", &s.beta2, "AdamW: how much of the mean square is kept per step (default: 0.95)"),
+    REAL_OPTION("eps", &s.eps, "AdamW: what is added to the root of the mean square (default: 1e-8)"),
+    REAL_OPTION("weight-decay", &s.weight_decay, "how much of a matrix each step removes, times the learning rate; biases and "
+                "norms have no decay (default: 0.1)"),
+    REAL_OPTION("clip", &s.clip, "clip the gradient of all weights together to this length; 0: never (default: 1)"),
+    REAL_OPTION("dropout", &s.dropout, "share of the embedding, of the attention weights and of what branches add that is "
+                "dropped (default: 0)"),
+    REAL_OPTION("held-out", &s.held_out, "percent of the text, at its end, that is measured instead of trained on (default: 5)"),
+    COUNT_OPTION("eval-every", &s.eval_every, "steps between measurements of the held-out text, besides the last; 0: none "
+     "(default: 250)"),
+    REAL_OPTION("also-share", &s.also_share, "the share of contexts that come from --also (default: in proportion to its length)"),
     COUNT_OPTION("seed", &s.seed, "decides the first weights, the contexts and what is dropped (default: 0)"),
-    {0, "documents", OPT_CHOICE, &s.documents, "HOW", "part: a context is a document, or a piece of a longer one; join: contexts go "
-     "on across <|endoftext|> (default: part)", .choices = documents},
-    {0, "keep", OPT_CHOICE, &s.keep, "WHICH", "model.safetensors is the last model, or the one with the best held-out loss (default: "
-     "last)", .choices = kept},
+    {0, "documents", OPT_CHOICE, &s.documents, "HOW", "what a context is: with part, a document or a piece of a longer one; with "
+     "join, contexts continue across <|endoftext|> (default: part)", .choices = documents},
+    {0, "keep", OPT_CHOICE, &s.keep, "WHICH", "which model model.safetensors holds: the last, or the one with the best held-out "
+     "loss (default: last)", .choices = kept},
     {0, "dtype", OPT_CHOICE, &s.dtype, "TYPE", "how model.safetensors holds numbers: F32, F16 or BF16 (default: F32)",
      .choices = key_dtypes},
     {.name = NULL},

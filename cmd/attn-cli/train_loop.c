@@ -238,22 +238,22 @@ const struct option train_file_options[] = {
     {0, "vocab-size", OPT_NUMBER, &o.vocab_size, "N", "how many tokens to learn (default: 4096)", .min = ATTN_BPE_LEAST,
      .max = ATTN_BPE_MOST},
     {0, "config", OPT_FILE, &o.config, "FILE", "a whole config.json, in place of the options for the model", .flags = 0},
-    {0, "settings", OPT_FILE, &o.settings, "FILE", "a train.json, such as a training leaves in its directory; options go before it",
+    {0, "settings", OPT_FILE, &o.settings, "FILE", "a train.json, as a training leaves it in its directory; options override it",
      .flags = 0},
-    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "the first weights, as init takes it (default: normal(0,0.02), less for what a branch "
-     "adds)", .flags = 0},
+    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "recipe for the first weights, as for init (default: normal(0,0.02), less for what "
+     "a branch adds)", .flags = 0},
     {.name = NULL},
 };
 
 const struct option train_run_options[] = {
-    {0, "resume", OPT_FLAG, &o.resume, NULL, "go on from the checkpoint in -o DIR, if there is one: the result is that of a training "
-     "that never stopped", .flags = 0},
+    {0, "resume", OPT_FLAG, &o.resume, NULL, "continue from the checkpoint in -o DIR, if there is one: the result is that of a "
+     "training that never stopped", .flags = 0},
     {0, "save-every", OPT_NUMBER, &o.save_every, "N", "steps between checkpoints (default: 250)", .min = 1, .max = INT32_MAX},
-    {0, "max-seconds", OPT_NUMBER, &o.max_seconds, "N", "end at a checkpoint after so many seconds, with status 75", .min = 1,
+    {0, "max-seconds", OPT_NUMBER, &o.max_seconds, "N", "stop at a checkpoint after this many seconds, with status 75", .min = 1,
      .max = INT32_MAX},
-    {0, "watch-every", OPT_NUMBER, &o.watch_every, "N", "every so many steps note the activations --show names (default: pattern) of "
-     "the sentence -s, in DIR/watch: NAME.npy whose first axis is time, and steps.npy; plot DIR/watch draws them side by side",
+    {0, "watch-every", OPT_NUMBER, &o.watch_every, "N", "every N steps record activations (--show; default: pattern) of the "
+     "sentence -s in DIR/watch: NAME.npy, whose first axis is time, and steps.npy; plot DIR/watch draws them side by side",
      .min = 1, .max = INT32_MAX},
-    {0, "progress", OPT_FLAG, &o.progress, NULL, "tell how it goes even where standard error is no terminal", .flags = 0},
+    {0, "progress", OPT_FLAG, &o.progress, NULL, "report progress even where standard error is no terminal", .flags = 0},
     {.name = NULL},
 };

@@ -57,8 +57,9 @@ static int variants(struct attn_err *err)
 static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:", "strided:", "random:", "linear", "block:", NULL};
 static const char *const formats[] = {"text", "json", "term", "png", "svg", "html", NULL};
 static const struct option options[] = {
-    {0, "kinds", OPT_LIST, &o.kinds, "LIST", "which kinds, with commas or blanks between: model, full, causal, causal-renorm, window:W, "
-     "strided:W,S, random:W,R,SEED, linear, block:B (default: one of each, W, S and B the root of the sentence's length)",
+    {0, "kinds", OPT_LIST, &o.kinds, "LIST", "which kinds, separated by commas or blanks: model, full, causal, causal-renorm, "
+     "window:W, strided:W,S, random:W,R,SEED, linear, block:B (default: one of each, with W, S and B the square root of the "
+     "sentence's length)",
      .choices = kinds, .flags = OPT_COUNTS},
     {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer whose head is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
@@ -75,10 +76,10 @@ const struct command variants_command = {
     .run = variants,
     .usage = "variants -s TEXT [-m DIR|NAME] [--kinds LIST] [--layer N] [--head N] [--format F] [-o PATH]",
     .summary = "one sentence under every kind of attention: what changes, what it costs",
-    .about = "Runs the sentence with the model's own attention, then on the same weights with each kind in every layer, and "
-             "compares: the largest and the mean difference of patterns, context vectors and the last residual stream, of all "
-             "layers and heads; the divergence of the next token's probabilities where there are logits; scores and operations, "
-             "memory when nobody watches, and the time attention takes.  Then it draws one head under each.",
+    .about = "Runs the sentence with the model's own attention, then, on the same weights, with each kind in every layer, and "
+             "compares: the largest and the mean difference of patterns, context vectors and the last residual stream, over all "
+             "layers and heads; the divergence of the next token's probabilities if there are logits; scores and operations; "
+             "memory when nothing is watched; and the time attention takes.  Then it draws one head under each kind.",
     .examples = (const struct pair[]){
         {"attn-cli variants -s \"Life is short, eat dessert first\"", "every kind, as tables and shades"},
         {"attn-cli variants -m ./gpt2 -f note.txt --kinds \"causal window:64 linear\" --layer 3 --head 5", "some kinds, one head of "

@@ -77,8 +77,9 @@ static int vocab(struct attn_err *err)
 static const struct option options[] = {
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output); with --bpe the directory "
      "for vocab.json and merges.txt", .flags = OPT_OUTPUT | OPT_VOCABULARY},
-    {0, "bpe", OPT_FLAG, &o.bpe, NULL, "learn byte-level BPE in place of words: the pieces are GPT-2's; of equally frequent "
-     "neighbours those with the lower ids become one first; <|endoftext|> parts documents and is the last token", .flags = 0},
+    {0, "bpe", OPT_FLAG, &o.bpe, NULL, "learn byte-level BPE instead of words: the text is split as in GPT-2; of equally "
+     "frequent neighbours, those with the lower ids are merged first; <|endoftext|> separates documents and is the last token",
+     .flags = 0},
     {0, "size", OPT_NUMBER, &o.size, "N", "how many tokens --bpe makes, bytes and <|endoftext|> included (default: 4096)",
      .min = ATTN_BPE_LEAST, .max = ATTN_BPE_MOST},
     {.name = NULL},
@@ -89,9 +90,9 @@ const struct command vocab_command = {
     .run = vocab,
     .usage = "vocab -f PATH [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe [--size N] -f PATH -o DIR",
     .summary = "build a JSON vocabulary (words) or a byte-level BPE from text",
-    .about = "Splits a text at white space and numbers its distinct words, sorted by code point, from 0.  init makes a "
-             "model of it; give it the same --drop, --lowercase and --unknown.  With --bpe it learns which neighbouring bytes and "
-             "tokens become one, and writes the two files that GPT-2's tokenizer has; tokenize -m DIR uses them, and train.",
+    .about = "Splits a text at white space and numbers its distinct words from 0, sorted by code point.  init makes a model from "
+             "it; give it the same --drop, --lowercase and --unknown.  With --bpe it learns which neighbouring bytes and tokens "
+             "to merge, and writes the two files of GPT-2's tokenizer, which tokenize -m DIR and train read.",
     .examples = (const struct pair[]){
         {"attn-cli vocab -s \"Life is short, eat dessert first\" --drop , -o vocab.json", "six words"},
         {"attn-cli vocab -f book.txt --lowercase --unknown '<unk>' -o vocab.json", "the words of a book"},

@@ -87,7 +87,7 @@ static int choose_indices(struct attn_plot *p, struct attn_err *err)
         }
     }
     if (p->layers > MOST || p->heads > MOST)
-        return attn_fail(err, ATTN_EFORMAT, "%s: layer %zu and head %zu are more than anybody can look at", p->o->title, p->layers,
+        return attn_fail(err, ATTN_EFORMAT, "%s: layer %zu and head %zu are too many to draw", p->o->title, p->layers,
                          p->heads);
     p->layer = calloc(p->layers + 1, sizeof *p->layer);
     p->head = calloc(p->heads + 1, sizeof *p->head);
@@ -177,7 +177,7 @@ static int add_item(struct attn_plot *p, size_t item, struct attn_err *err)
     size_t shape[3];
     bool heads;
     if (!as_matrices(&what->of, shape, &heads))
-        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one a head", p->o->title, what->name,
+        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one per head", p->o->title, what->name,
                          what->of.n ? "an array of more than three axes" : "empty");
     struct attn_sheet s = {.n = 1, .rows = shape[1], .cols = shape[2]};
     size_t *at = calloc(shape[0] + 1, sizeof *at), *list = calloc(shape[0] + 1, sizeof *list);

@@ -58,7 +58,7 @@ int attn_plot_add_history(struct attn_plot *p, size_t item, struct attn_err *err
     const struct attn_dumped *what = &p->dump->item[item];
     size_t heads = attn_plot_history_heads(what);
     if (what->of.ndim > 4 || what->of.n == 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one a head, at each time", p->o->title, what->name,
+        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one per head, at each time", p->o->title, what->name,
                          what->of.n ? "an array of more axes" : "empty");
     struct attn_sheet s = {.n = times(p), .rows = axis(what, 2), .cols = axis(what, 1), .steps = list_steps(p, item)};
     if (!s.steps)

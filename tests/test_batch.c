@@ -87,7 +87,7 @@ START_TEST(usage)
 {
     static const struct { const char *args, *says; } wrong[] = {
         {"", "no input: give a file of sentences with -f PATH"},
-        {"-f " FOUR " --resume --force -o $D/o", "--resume goes on and --force starts anew"},
+        {"-f " FOUR " --resume --force -o $D/o", "--resume continues and --force starts anew"},
         {"-f " FOUR " --resume", "--resume continues a file, but the output goes to standard output"},
         {"-f " FOUR " --fail-fast --keep-going", "do not go together"},
         {"-f " FOUR " --max-seconds 0", "--max-seconds is 0, expected more than 0"},

@@ -79,8 +79,8 @@ END_TEST
 START_TEST(test_trouble)
 {
     static const struct { const char *args; int status; const char *says; } trouble[] = {
-        {"", 2, "what with what?"},
-        {"a", 2, "what with what?"},
+        {"", 2, "nothing to compare:"},
+        {"a", 2, "nothing to compare:"},
         {"a b c", 2, "unexpected argument 'c'"},
         {"a b --with c -s x", 2, "do not go together"},
         {"a b -s x", 2, "are for two models"},

@@ -376,7 +376,7 @@ START_TEST(nonsense_is_refused)
         {"run -s Life --cross-ids 1,x", 2, "'x' is not a token id"},
         {"generate -m models/stacked -s the --cross cat", 2, "--cross: a continuation"},
         {"generate -m models/stacked -s the --cross-ids 1", 2, "--cross-ids: a continuation"},
-        {"score -m models/stacked -s 'the cat' --cross cat", 2, "--cross: a token would see none of those before it"},
+        {"score -m models/stacked -s 'the cat' --cross cat", 2, "--cross: a token would not see the tokens before it"},
         {"explain -s Life --cross 'is eat' --key Life", 2, "no token of the other text reads 'Life'"},
         {"explain -s Life --cross 'is eat' --key 2", 2, "the other text has 2, numbered from 0 to 1"},
         {"run -s Life --cross is --attention linear", 2, "--cross and --attention do not go together"},

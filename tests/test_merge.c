@@ -81,8 +81,8 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"$A merge in.txt", 1, "in.txt: there is no in.txt.json beside it: is it the output of batch?"},
     {"mv part.1 part.1.part; mv part.1.json part.1.part.json; $A merge part.0 part.1 part.2", 1,
      "part.1: shard 1/3 is not finished, 8 of its records are done: continue it with --resume"},
-    {"ends 3 $A batch -q -f in.txt --shard 1/3 --show context -o part.1; $A merge part.*", 1, "not made alike: part.0 without --show, part.1 with --show context"},
-    {"ends 3 $A batch -q -f in.txt --shard 1/3 --format tidy -o part.1; $A merge part.*", 1, "not made alike: part.0 with --format ndjson, part.1 with --format tidy"},
+    {"ends 3 $A batch -q -f in.txt --shard 1/3 --show context -o part.1; $A merge part.*", 1, "the shards were not made the same way: part.0 without --show, part.1 with --show context"},
+    {"ends 3 $A batch -q -f in.txt --shard 1/3 --format tidy -o part.1; $A merge part.*", 1, "the shards were not made the same way: part.0 with --format ndjson, part.1 with --format tidy"},
     {"ends 3 $A batch -q -f in.txt --shard 1/4 --force -o part.1; $A merge part.*", 1, "part.0 with 3 shards in all, part.1 with 4"},
     {"ends 3 $A batch -q -f in.txt --shard 1/3 --stride -o part.1; $A merge part.*", 1, "part.0 without --stride, part.1 with --stride"},
     {"echo Life >>in.txt; ends 3 $A batch -q -f in.txt --shard 1/3 -o part.1; $A merge part.*", 1, "part.0 with 23 records of the whole input, part.1 with 24"},
@@ -111,14 +111,14 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"rm part.*; " SHARDS(3, "--format npy -o part.$i") "; rm part.0/0*/*context.npy; $A merge part.* -o all", 1,
      "/blocks.0.attn.context.npy: cannot open"},
     {"rm part.*; " SHARDS(3, "--format npy -o part.$i") "; rm part.0/0*/*; $A merge part.* -o all", 1,
-     ": has not the files it had when it was written"},
+     ": does not have the files it had when it was written"},
     {"rm part.*; " SHARDS(3, "--format npy -o part.$i") "; for d in part.0/0*; do echo >>$d/manifest.json; done; $A merge part.* -o all", 1,
      "/manifest.json: is not as it was written"},
     {"rm part.*; " SHARDS(3, "--format csv -o part.$i") "; for d in part.1/0*; do echo >>$d/blocks.0.attn.context.csv; done; $A merge part.* -o all", 1,
      "/blocks.0.attn.context.csv: has "},
     {"rm part.*; " SHARDS(3, "--format png -o part.$i") "; rm part.0/0*/activations.png; $A merge part.* -o all", 1,
-     ": has not the files it had when it was written"},
-    {"rm part.*; " SHARDS(3, "--format stack -o part.$i") "; cp part.0/*context.npy part.1/; $A merge part.* -o all", 1, "has not the 8 rows"},
+     ": does not have the files it had when it was written"},
+    {"rm part.*; " SHARDS(3, "--format stack -o part.$i") "; cp part.0/*context.npy part.1/; $A merge part.* -o all", 1, "does not have the 8 rows"},
 };
 
 START_TEST(test_refused)

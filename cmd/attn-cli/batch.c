@@ -35,9 +35,9 @@ static int choose_format(struct attn_err *err)
     if (o.format || !by_name || !strcmp(by_name, "json"))
         return ATTN_OK;
     if (!strcmp(by_name, "html"))
-        return fail(err, ATTN_EUSAGE, "%s: batch writes no pages: run does, a sentence each", o.path);
+        return fail(err, ATTN_EUSAGE, "%s: batch writes no pages: run writes one per sentence", o.path);
     if (strcmp(by_name, "csv"))
-        return fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one a record: name a directory and give --format %s%s",
+        return fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one per record: name a directory and give --format %s%s",
                     o.path, by_name, by_name, strcmp(by_name, "npy") ? "" : ", or --format stack for one array of all records");
     o.format = "tidy";
     return ATTN_OK;
@@ -48,7 +48,7 @@ static int check(struct attn_err *err)
     if (!common.file)
         return fail(err, ATTN_EUSAGE, "no input: give a file of sentences with -f PATH (-f - is standard input)");
     if (o.resume && o.force)
-        return fail(err, ATTN_EUSAGE, "--resume goes on and --force starts anew: one of them");
+        return fail(err, ATTN_EUSAGE, "--resume continues and --force starts anew: give only one of them");
     if (o.fail_fast && o.keep_going)
         return fail(err, ATTN_EUSAGE, "--fail-fast and --keep-going do not go together");
     if (o.max_seconds.given && o.max_seconds.x <= 0)

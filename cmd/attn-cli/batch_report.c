@@ -87,7 +87,7 @@ void batch_report_end(struct batch_report *r, const struct attn_batch_state *s)
         fprintf(stderr, "%s\n", line);
     }
     if (!s->complete)
-        say_note("attn-cli batch: stopped after %" PRIu64 " records: the same command with --resume goes on", s->records);
+        say_note("attn-cli batch: stopped after %" PRIu64 " records: the same command with --resume continues", s->records);
     else if (s->failed)
         say_note("attn-cli batch: %" PRIu64 " of %" PRIu64 " records failed", s->failed, s->records);
 }

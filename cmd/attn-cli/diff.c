@@ -23,7 +23,7 @@ static int check_usage(struct attn_err *err)
     if (o.with && common.word)
         return fail(err, ATTN_EUSAGE, "dumps and --with do not go together: give two dumps, or two models and an input");
     if (!o.with && !common.second)
-        return fail(err, ATTN_EUSAGE, "what with what? give two dumps, or two models: -m MODEL --with MODEL -s TEXT");
+        return fail(err, ATTN_EUSAGE, "nothing to compare: give two dumps, or two models: -m MODEL --with MODEL -s TEXT");
     if (!o.with && (input || selection.show || selection.layer || selection.head))
         return fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with MODEL -s TEXT");
     if (!o.with && common.compute)
@@ -141,10 +141,10 @@ static const char *const formats[] = {"text", "json", NULL};
 
 static const struct option options[] = {
     {0, "with", OPT_MODEL, &o.with, "DIR|NAME", "the model to compare with, on the same input", .flags = 0},
-    {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "what the products of the first model are computed in: f32 or bf16; the "
+    {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "type in which the first model's products are computed: f32 or bf16; the "
      "reference is always computed in f32 (default: f32)", .choices = compute_choices},
     {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B| (default: 1e-5)", .flags = 0},
-    {0, "rtol", OPT_REAL, &o.rtol, "X", "rtol in that formula (default: 1e-5)", .flags = 0},
+    {0, "rtol", OPT_REAL, &o.rtol, "X", "relative tolerance: rtol in the formula of --atol (default: 1e-5)", .flags = 0},
     {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only if their bits are the same", .flags = 0},
     {0, "all", OPT_FLAG, &o.all, NULL, "list every tensor, even those that agree", .flags = 0},
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},

@@ -83,7 +83,7 @@ static int read_prompt(struct session *s, const struct input *in, struct attn_er
         return err->code;
     if (!in->text && attn_tokenizer_open(&s->tokenizer, common.model, &why)) {
         if (o.stop)
-            return fail(err, ATTN_EFORMAT, "--stop looks into the text, and there is none: %s", why.msg);
+            return fail(err, ATTN_EFORMAT, "--stop searches the text, and there is none: %s", why.msg);
         say_note("no text: %s", why.msg);
     }
     if (!s->prompt->n)
@@ -278,9 +278,9 @@ const struct command generate_command = {
         {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
-        {"cross", "a continuation grows from what it looks at, itself; 'run' and 'explain' look at another text"},
-        {"cross-file", "a continuation grows from what it looks at, itself; 'run' and 'explain' look at another text"},
-        {"cross-ids", "a continuation grows from what it looks at, itself; 'run' and 'explain' look at another text"},
+        {"cross", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
+        {"cross-file", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
+        {"cross-ids", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
                                              options, select_options, picture_options, attention_options, compute_options,

@@ -196,7 +196,7 @@ const struct command score_command = {
         {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
-        {"cross", "a token would see none of those before it, and not predict the next; 'run' and 'explain' look at another text"},
+        {"cross", "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at another text"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, attention_options,
                                              dropout_seed_options, compute_options,

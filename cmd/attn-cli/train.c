@@ -25,7 +25,7 @@ static int check_purpose(struct attn_err *err)
     if (row)
         return fail(err, ATTN_EUSAGE, "--gradients and --%s do not go together: nothing is trained", row->name);
     if (!gradients && common.model && common.model != getenv("ATTN_MODEL"))
-        return fail(err, ATTN_EUSAGE, "--model is for --gradients FILE: a training begins with weights it draws, and goes on with "
+        return fail(err, ATTN_EUSAGE, "--model is for --gradients FILE: a training begins with weights it draws, and continues with "
                     "those in -o DIR, with --resume");
     return ATTN_OK;
 }

@@ -37,7 +37,7 @@ const struct option train_model_options[] = {
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)"),
     CHOICE_OPTION("mlp", &k.mlp, key_mlps, "the kind of mlp: none, gelu (erf), gelu_new (tanh) or swiglu (default: swiglu)"),
     CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves "
-     "them (default: sqrt)"),
+     "them as they are (default: sqrt)"),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)"),
     SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true)"),
     REAL_OPTION("rope-theta", &k.rope_theta, "base of the rotary frequencies (default: 10000)"),
@@ -67,8 +67,8 @@ const struct option train_step_options[] = {
     COUNT_OPTION("seed", &s.seed, "decides the first weights, the contexts and what is dropped (default: 0)"),
     {0, "documents", OPT_CHOICE, &s.documents, "HOW", "what a context is: with part, a document or a piece of a longer one; with "
      "join, contexts continue across <|endoftext|> (default: part)", .choices = documents},
-    {0, "keep", OPT_CHOICE, &s.keep, "WHICH", "which model model.safetensors holds: the last, or the one with the best held-out "
-     "loss (default: last)", .choices = kept},
+    {0, "keep", OPT_CHOICE, &s.keep, "WHICH", "the model that model.safetensors holds: the last, or the one with the best "
+     "held-out loss (default: last)", .choices = kept},
     {0, "dtype", OPT_CHOICE, &s.dtype, "TYPE", "how model.safetensors holds numbers: F32, F16 or BF16 (default: F32)",
      .choices = key_dtypes},
     {.name = NULL},

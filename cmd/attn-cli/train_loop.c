@@ -38,14 +38,14 @@ static int check_usage(const char *corpus, struct attn_err *err)
 {
     const struct option *row = train_config_given();
     if (!corpus)
-        return fail(err, ATTN_EUSAGE, "on what? give a text with -f PATH, or, for the gradients of a model that is there, "
+        return fail(err, ATTN_EUSAGE, "nothing to train on: give a text with -f PATH, or, for the gradients of a model that is there, "
                     "--gradients FILE");
     if (!o.path)
         return fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
     if (o.config && row)
         return fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
     if (o.vocab && o.vocab_size.given)
-        return fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: that vocabulary is as large as it is");
+        return fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: a vocabulary that is given has its own size");
     if (!o.watch_every.given != !common.sentence)
         return fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which sentence");
     if (!o.watch_every.given && (selection.show || selection.layer || selection.head))
@@ -169,7 +169,7 @@ static int watch(struct attn_train *t, struct attn_err *err)
 static void say_where(size_t step, size_t steps)
 {
     if (step > 0)
-        say_note("step %zu of %zu is saved in %s: the same command with --resume goes on from there", step, steps, o.path);
+        say_note("step %zu of %zu is saved in %s: the same command with --resume continues from there", step, steps, o.path);
 }
 
 static int take_steps(struct attn_train *t, struct train_progress *p, struct attn_err *err)

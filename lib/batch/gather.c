@@ -78,7 +78,7 @@ static int check_directory(const char *dir, struct attn_err *err)
         return attn_manifest_check(dir, err);
     while (*file && !has_filled(dir, *file))
         file++;
-    return *file ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: has not the files it had when it was written: run this shard again", dir);
+    return *file ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard again", dir);
 }
 
 /* A directory that is not there is that of a record that failed. */

@@ -26,7 +26,7 @@ static int check(const struct attn_share *s, struct attn_err *err)
 {
     unsigned long long i = s->index, n = s->count;
     if (n == 0)
-        return attn_fail(err, ATTN_EUSAGE, "shard %llu/0: there is nothing to be one of", i);
+        return attn_fail(err, ATTN_EUSAGE, "shard %llu/0: expected at least one shard", i);
     if (n > MOST)
         return attn_fail(err, ATTN_EUSAGE, "shard %llu/%llu: expected at most %llu of them", i, n, (unsigned long long)MOST);
     if (i >= n)
@@ -51,7 +51,7 @@ static int read_variable(uint64_t *out, getter *get, const char *name, const uin
 {
     const char *text = get(name);
     if (!text && !otherwise)
-        return attn_fail(err, ATTN_EUSAGE, "shard auto: %s is not set, which goes with what is: say --shard i/n", name);
+        return attn_fail(err, ATTN_EUSAGE, "shard auto: %s is not set, but variables that belong to it are: say --shard i/n", name);
     if (!text) {
         *out = *otherwise;
         return ATTN_OK;

@@ -33,7 +33,7 @@ static int check_part(const struct attn_sidecar *s, const char *beside, struct a
 {
     uint64_t size = attn_share_size(&s->shard, s->total);
     if (!s->complete || s->total == UINT64_MAX || s->shard.index >= s->shard.count)
-        return attn_fail(err, ATTN_EFORMAT, "%s: does not tell of an output that was finished", beside);
+        return attn_fail(err, ATTN_EFORMAT, "%s: does not describe a finished output", beside);
     if (s->now.records != size)
         return attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " of %" PRIu64 " records has %" PRIu64 ", it says %" PRIu64,
                          beside, s->shard.index, s->shard.count, s->total, size, s->now.records);
@@ -59,7 +59,7 @@ static int read_part(struct attn_part *p, const char *path, struct attn_err *err
 
 static int differ(const struct attn_part *a, const struct attn_part *b, const char *of_a, const char *of_b, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "not made alike: %s %s, %s %s", a->path, of_a, b->path, of_b);
+    return attn_fail(err, ATTN_EFORMAT, "the shards were not made the same way: %s %s, %s %s", a->path, of_a, b->path, of_b);
 }
 
 static int numbers_differ(const struct attn_part *a, const struct attn_part *b, const char *what, uint64_t of_a, uint64_t of_b,

@@ -103,7 +103,7 @@ static int find_data(struct attn_unzip *z, struct attn_unzipped *m, const struct
     m->data = z->bytes + start;
     m->size = (size_t)e->size;
     if (attn_crc32_add(&z->crc, 0, m->data, m->size) != e->crc)
-        return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' is damaged: its checksum does not fit", z->path,
+        return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' is damaged: its checksum does not match", z->path,
                          attn_shown(m->name, m->name_len), m->name);
     return ATTN_OK;
 }

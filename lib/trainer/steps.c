@@ -132,7 +132,7 @@ static int read_checkpoint(struct attn_train *t, struct attn_err *err)
         rc = attn_fail(err, ATTN_EFORMAT, "%s/" ATTN_CHECKPOINT_FILE ": has %zu steps, but train.json says %zu: one of them was changed",
                        t->dir, t->curve.n, t->how.steps);
     if (!rc && attn_params_check(t->params, &why))
-        rc = attn_fail(err, why.code, "%s/" ATTN_CHECKPOINT_FILE ": %s: there is nothing to go on from", t->dir, why.msg);
+        rc = attn_fail(err, why.code, "%s/" ATTN_CHECKPOINT_FILE ": %s: there is nothing to continue from", t->dir, why.msg);
     return rc;
 }
 

@@ -268,7 +268,8 @@ struct attn_plan {
     int threads;                        /* 0: as many as this process may use */
     bool bf16;                          /* weights and what they multiply are rounded to bf16; sums, attention and all
                                          * between products stay in float32 */
-    struct attn_kind kind;              /* of attention; zero: the model's own */
+    struct attn_kind kind;              /* of attention, of all sentences; zero: the model's own.  With attn_seq.keys its form
+                                         * is the model's own: scaling and dropout hold for those who look and for whom they look at */
 };
 
 /* Lays out all memory and asks the observers; the forward pass allocates nothing. */

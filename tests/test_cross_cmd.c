@@ -406,6 +406,42 @@ START_TEST(explain_tells_the_two_texts_apart)
 }
 END_TEST
 
+/* Above the first layer the other text's keys are made of its own contexts: they are those of a run of it alone. */
+START_TEST(scale_and_dropout_hold_for_both_texts)
+{
+    static const char *const options[] = {"", "--scale none", "--dropout 0.5 --seed 3"};
+    static const char *const words[] = {"with the model's own attention, and", "with the model's own mask, scale none, and",
+                                        "with the model's own mask, dropout 0.5 (seed 3), and"};
+    struct attn_err err = {0};
+    struct attn_dump *alone[3], *seen[3];
+    char line[512];
+    for (int i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "$A run -m models/stacked -s 'Who is the lamp' --show k,v %s -o $D/alone.npz", options[i]);
+        expect(line, 0, "");
+        snprintf(line, sizeof line, "$A run -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --show k,v %s -o $D/seen.npz",
+                 options[i]);
+        expect(line, 0, "");
+        ck_assert_msg(!attn_dump_open(&alone[i], scratch_path("alone.npz"), &err), "%s", err.msg);
+        ck_assert_msg(!attn_dump_open(&seen[i], scratch_path("seen.npz"), &err), "%s", err.msg);
+        ck_assert_uint_eq(seen[i]->n, alone[i]->n);
+        for (size_t j = 0; j < alone[i]->n; j++) {
+            const struct attn_dumped *a = &alone[i]->item[j], *b = attn_dump_find(seen[i], a->name);
+            ck_assert_msg(b && b->of.n == a->of.n && !memcmp(a->of.data, b->of.data, a->of.n * sizeof(float)), "%s%s", a->name,
+                          options[i]);
+        }
+        snprintf(line, sizeof line, "$A explain -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --layer 1 %s | "
+                 "tr '\n' ' '", options[i]);
+        expect(line, 0, words[i]);
+        const struct attn_dumped *own = attn_dump_find(alone[0], "blocks.1.attn.k"), *k = attn_dump_find(alone[i], "blocks.1.attn.k");
+        ck_assert_int_eq(memcmp(own->of.data, k->of.data, own->of.n * sizeof(float)) != 0, i > 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        attn_dump_free(alone[i]);
+        attn_dump_free(seen[i]);
+    }
+}
+END_TEST
+
 Suite *suite_cross_cmd(void)
 {
     Suite *s = suite_create("cross_cmd");
@@ -420,6 +456,7 @@ Suite *suite_cross_cmd(void)
     tcase_add_test(c, the_other_text_comes_from_where_the_first_does);
     tcase_add_test(c, nonsense_is_refused);
     tcase_add_test(c, explain_tells_the_two_texts_apart);
+    tcase_add_test(c, scale_and_dropout_hold_for_both_texts);
     suite_add_tcase(s, c);
     return s;
 }

@@ -115,8 +115,8 @@ const struct option select_options[] = {
 
 const struct option cross_options[] = {
     {0, "cross", OPT_TEXT, &crossing.text, "TEXT", "cross-attention: the sentence looks at all tokens of this other text instead "
-     "of its own.  The other text runs through the same blocks with the model's own attention, and in each layer the sentence "
-     "looks at its keys and values; both start at position 0, and nothing is masked",
+     "of its own.  The other text runs through the same blocks with the model's own attention (--scale and --dropout apply "
+     "to both), and in each layer the sentence looks at its keys and values; both start at position 0, and nothing is masked",
      .flags = OPT_OTHER | OPT_COUNTS},
     {0, "cross-file", OPT_FILE, &crossing.file, "PATH", "the same with the text of a file, - is standard input",
      .flags = OPT_OTHER | OPT_COUNTS},

@@ -40,8 +40,10 @@ void attn_explain_tokens(struct attn_explainer *e)
     token_table(e, e->w->tokens);
     if (!attn_worked_cross(e->w))
         return;
+    char note[ATTN_KIND_NOTE];
+    bool own = !*attn_kind_note(note, &e->asked);
     attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That runs through the same layers "
-                      "with the model's own attention, and begins at position 0 like the sentence:");
+                      "with the model's own %s%s, and begins at position 0 like the sentence:", own ? "attention" : "mask", note);
     token_table(e, e->w->keys);
 }
 

@@ -44,7 +44,7 @@ int attn_arena_make(struct attn_arena *a, struct attn_err *err)
 
 void attn_arena_large_pages(struct attn_arena *a)
 {
-    madvise(a->base, a->size, MADV_HUGEPAGE);           /* where there are none, small ones do */
+    madvise(a->base, a->size, MADV_HUGEPAGE);           /* the kernel falls back to small pages by itself */
 }
 
 void attn_arena_free(struct attn_arena *a)

@@ -1,8 +1,8 @@
 /* arena.h - one block of memory for everything a run needs.
  *
- * The layout is one function, walked twice: first with no memory, to count, then to carve, so that
- * sizes and pointers cannot disagree.  Factors are multiplied with overflow checks inside; the
- * first failure sticks and shows when the arena is made. */
+ * The layout is one function that is walked twice: first without memory, to count the bytes, then to hand out the
+ * pieces, so that sizes and pointers cannot disagree.  The sizes are multiplied with overflow checks; the first
+ * overflow sticks and attn_arena_make reports it. */
 #ifndef ATTN_BASE_ARENA_H
 #define ATTN_BASE_ARENA_H
 
@@ -10,15 +10,15 @@
 
 struct attn_arena { unsigned char *base; size_t used, size; bool overflow; };
 
-/* Zeroed by the kernel, each piece aligned to a cache line.  While counting (base NULL) NULL is
- * returned. */
+/* A piece is zeroed by the kernel and aligned to a cache line.  During the counting walk (base is NULL) the result is
+ * NULL. */
 void *attn_arena_bytes(struct attn_arena *a, size_t n, size_t size);
 float *attn_arena_f32(struct attn_arena *a, size_t n0, size_t n1, size_t n2);
 
-/* After the counting walk: gets the memory and rewinds. */
+/* Call it after the counting walk: allocates the memory and rewinds for the second walk. */
 int attn_arena_make(struct attn_arena *a, struct attn_err *err);
-/* Asks for large pages, 2 MB each: finding the small ones of rows that lie far apart takes longer than clearing
- * somewhat more than is used. */
+/* Asks for large pages of 2 MB: address translation through small pages costs more, where rows lie far apart, than
+ * clearing the somewhat larger memory. */
 void attn_arena_large_pages(struct attn_arena *a);
 void attn_arena_free(struct attn_arena *a);
 

@@ -4,7 +4,7 @@
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Four letters of n bytes, 1 to 3. */
+/* Encodes 1 to 3 bytes as four letters. */
 static void encode(char out[4], const unsigned char *in, size_t n)
 {
     unsigned a = in[0], b = n > 1 ? in[1] : 0, c = n > 2 ? in[2] : 0;

@@ -1,4 +1,4 @@
-/* base64.h - bytes as text (RFC 4648, with padding). */
+/* base64.h - encodes bytes as base64 text (RFC 4648, with padding). */
 #ifndef ATTN_BASE_BASE64_H
 #define ATTN_BASE_BASE64_H
 

@@ -9,8 +9,8 @@ static const double pi = 3.14159265358979323846;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---- log, sin and cos of the AVX2 path.  No branches: a compiler that has vectors takes eight at once,
- * with the same bits. ---- */
+/* ---- log, sin and cos of the AVX2 path.  They have no branches, so that a compiler can vectorize them eight at a
+ * time with the same bits. ---- */
 
 INLINE uint32_t bits_of(float x)
 {
@@ -26,7 +26,7 @@ INLINE float float_of(uint32_t u)
     return x;
 }
 
-/* c[0] x^(n-1) + ... + c[n-1] */
+/* Evaluates c[0] x^(n-1) + ... + c[n-1] by Horner's rule. */
 INLINE float horner(float x, const float *c, int n)
 {
     float y = c[0];
@@ -35,7 +35,7 @@ INLINE float horner(float x, const float *c, int n)
     return y;
 }
 
-/* For 0 < x <= 1. */
+/* Needs 0 < x <= 1. */
 INLINE float cephes_log(float x)
 {
     static const float poly[] = {
@@ -54,14 +54,14 @@ INLINE float cephes_log(float x)
     return fmaf(e, 0.693359375f, x + y);
 }
 
-/* For x >= 0. */
+/* Needs x >= 0. */
 INLINE void cephes_sincos(float x, float *sin_x, float *cos_x)
 {
     static const float cos_poly[] = {2.443315711809948e-5f, -1.388731625493765e-3f, 4.166664568298827e-2f};
     static const float sin_poly[] = {-1.9515295891e-4f, 8.3321608736e-3f, -1.6666654611e-1f};
     uint32_t octant = ((uint32_t)(int)(x * 1.27323954473516f) + 1) & ~UINT32_C(1);
     float y = (float)(int)octant;
-    x = fmaf(-0.78515625f, y, x);       /* minus y * pi/4, in three parts */
+    x = fmaf(-0.78515625f, y, x);       /* subtracts y * pi/4, split into three parts for precision */
     x = fmaf(-2.4187564849853515625e-4f, y, x);
     x = fmaf(-3.77489497744594108e-8f, y, x);
     float z = x * x;

@@ -1,7 +1,7 @@
-/* boxmuller.h - uniform numbers to normal ones, sixteen at a time, with the bits of torch.
+/* boxmuller.h - turns uniform random numbers into normal ones, sixteen at a time, with the same bits as torch.
  *
- * Eight uniforms of a block give the radii, eight the angles; torch's AVX2 path takes logarithms and sines
- * from Cephes polynomials with fused steps, its scalar path from the C library. */
+ * Eight uniforms of a block give the radii, eight the angles.  torch's AVX2 path computes logarithms and sines by
+ * Cephes polynomials with fused multiply-adds, its scalar path by the C library. */
 #ifndef ATTN_BASE_BOXMULLER_H
 #define ATTN_BASE_BOXMULLER_H
 
@@ -10,7 +10,7 @@
 
 enum { ATTN_BOX = 16 };
 
-/* x: so many blocks of uniforms from 0 to below 1, replaced by normals. */
+/* x holds `blocks` blocks of 16 uniforms in [0, 1), which are replaced by normals. */
 void attn_box_muller(float *x, size_t blocks, float mean, float std, bool scalar);
 
 #endif

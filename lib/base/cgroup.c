@@ -18,7 +18,7 @@ bool attn_cgroup_line(const char *dir, const char *file, char *buf, int size)
     return ok;
 }
 
-/* Whether a list such as "cpu,cpuacct" has a name. */
+/* Whether a list such as "cpu,cpuacct" contains a name. */
 static bool lists(const char *list, size_t len, const char *name)
 {
     for (const char *end = list + len; list < end; list += strcspn(list, ",:") + 1)
@@ -27,7 +27,8 @@ static bool lists(const char *list, size_t len, const char *name)
     return false;
 }
 
-/* Where our group of a hierarchy is in a line such as "0::/user.slice" or "4:cpu,cpuacct:/user.slice"; NULL: of another. */
+/* The path of our group in a line such as "0::/user.slice" or "4:cpu,cpuacct:/user.slice"; NULL if the line is about
+ * another hierarchy. */
 static const char *group_in(const char *line, const char *controller)
 {
     const char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
@@ -37,7 +38,7 @@ static const char *group_in(const char *line, const char *controller)
     return (controller ? lists(list, len, controller) : len == 0) ? path + 1 : NULL;
 }
 
-/* "" when there is none, as for the topmost. */
+/* Gets "" if there is no such line: then the limits of the root apply. */
 static void own_group(char group[PATH], const char *root, const char *controller)
 {
     char line[PATH];

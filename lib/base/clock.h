@@ -1,4 +1,4 @@
-/* clock.h - seconds on a clock that never goes back, to be subtracted from each other. */
+/* clock.h - seconds on a monotonic clock: only differences mean something. */
 #ifndef ATTN_BASE_CLOCK_H
 #define ATTN_BASE_CLOCK_H
 

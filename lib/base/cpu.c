@@ -21,7 +21,7 @@ static int affinity(void)
     return CPU_COUNT(&set);
 }
 
-/* Processors worth of time so many microseconds of each period are. */
+/* How many processors a quota in microseconds per period amounts to. */
 static double share_of(const char *line)
 {
     long long most, period;
@@ -63,7 +63,7 @@ int attn_cpu_count(void)
 static enum attn_simd widest(void)
 {
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))     /* F16C came earlier */
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))     /* all of these have F16C, too */
         return ATTN_SIMD_GENERIC;
     bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -80,9 +80,9 @@ static enum attn_simd asked(void)
 
 enum attn_simd attn_cpu_simd(void)
 {
-    static atomic_int chosen;           /* 1 more than the answer; 0: not asked yet */
+    static atomic_int chosen;           /* the answer plus 1; 0: not determined yet */
     int known = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (!known) {                       /* racing threads choose alike */
+    if (!known) {                       /* threads that race here get the same answer */
         enum attn_simd may = asked(), can = widest();
         known = 1 + (int)(may < can ? may : can);
         atomic_store_explicit(&chosen, known, memory_order_relaxed);
@@ -90,7 +90,7 @@ enum attn_simd attn_cpu_simd(void)
     return (enum attn_simd)(known - 1);
 }
 
-/* AMX for this process, where there is any; asking again is harmless. */
+/* Requests AMX for this process; false if there is none.  Asking again is harmless. */
 static bool tiles(void)
 {
     enum { REQUEST_PERMISSION = 0x1023, TILES = 18 };   /* arch_prctl: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */

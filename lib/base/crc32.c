@@ -1,5 +1,6 @@
-/* crc32.c - eight bytes a step: table k holds what a byte does k bytes later.  Where the processor multiplies
- * polynomials, 64 bytes a step: what came before, times a power of x, takes the place of what follows. */
+/* crc32.c - eight bytes a step by tables: table k holds the effect of a byte k bytes later.  Where the processor
+ * multiplies polynomials, 64 bytes a step: the remainder so far, times a power of x, is added to the bytes that
+ * follow. */
 #include "base/crc32.h"
 
 #if defined(__x86_64__)
@@ -20,7 +21,7 @@ void attn_crc32_make(struct attn_crc32 *c)
             t[k][i] = t[k - 1][i] >> 8 ^ t[0][t[k - 1][i] & 0xFF];
 }
 
-/* Neither what goes in nor what comes out is complemented. */
+/* Unlike attn_crc32_add, complements neither its input nor its result. */
 static uint32_t by_table(const struct attn_crc32 *c, uint32_t crc, const unsigned char *p, size_t n)
 {
     const uint32_t (*t)[256] = c->table;
@@ -37,17 +38,17 @@ static uint32_t by_table(const struct attn_crc32 *c, uint32_t crc, const unsigne
 #if defined(__x86_64__)
 #define CLMUL __attribute__((target("pclmul")))
 
-/* 16 bytes moved ahead: their halves times two powers of x, plus what is there. */
+/* Moves 16 bytes ahead: multiplies their halves by two powers of x and adds the bytes already there. */
 CLMUL static inline __m128i fold(__m128i x, __m128i powers, __m128i there)
 {
     __m128i low = _mm_clmulepi64_si128(x, powers, 0x00), high = _mm_clmulepi64_si128(x, powers, 0x11);
     return _mm_xor_si128(_mm_xor_si128(low, high), there);
 }
 
-/* 64 bytes or more, in steps of 16: leaves 16 that have the same remainder. */
+/* Folds n / 16 * 16 bytes, at least 64, into 16 bytes with the same remainder. */
 CLMUL static void fold_all(unsigned char left[16], uint32_t crc, const unsigned char *p, size_t n)
 {
-    /* Bits reversed and shifted by one: x^(512+32), x^(512-32), x^(128+32) and x^(128-32) mod the polynomial. */
+    /* With bits reversed and shifted by one: x^(512+32), x^(512-32), x^(128+32) and x^(128-32) mod the polynomial. */
     const __m128i by_64 = _mm_set_epi64x(0x1C6E41596, 0x154442BD4), by_16 = _mm_set_epi64x(0x0CCAA009E, 0x1751997D0);
     const __m128i *in = (const __m128i *)p;
     __m128i x[4];

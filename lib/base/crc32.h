@@ -7,7 +7,7 @@
 struct attn_crc32 { uint32_t table[8][256]; };
 
 void attn_crc32_make(struct attn_crc32 *c);
-/* Continues `crc`, which is 0 before the first byte. */
+/* Continues from `crc`, which is 0 before the first byte. */
 uint32_t attn_crc32_add(const struct attn_crc32 *c, uint32_t crc, const void *data, size_t n);
 
 #endif

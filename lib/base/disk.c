@@ -28,7 +28,7 @@ int attn_disk_take(const char *path, mode_t mode)
         bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         if (fd < 0 || (!held && is_at(fd, path)))
             return fd;
-        close(fd);                      /* another's, or what another renamed or removed at its end, before the lock */
+        close(fd);                      /* held by another process, or renamed or removed by it before we got the lock */
         errno = EWOULDBLOCK;
         if (held)
             return -1;
@@ -43,7 +43,7 @@ bool attn_disk_write(int fd, const void *data, size_t len, uint64_t at)
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0)
-            errno = ENOSPC;             /* what else a file that takes nothing means */
+            errno = ENOSPC;             /* the only reason why a file takes no bytes */
         if (n <= 0)
             return false;
         from += n;

@@ -1,8 +1,8 @@
-/* embed.h - a file inside the program, byte for byte: used where it lies, never copied. */
+/* embed.h - puts a file into the program, byte for byte; it is used in place, never copied. */
 #ifndef ATTN_BASE_EMBED_H
 #define ATTN_BASE_EMBED_H
 
-/* Declares symbol[] and symbol_end[]; the path is that from the root of the repository. */
+/* Declares symbol[] and symbol_end[].  The path starts at the root of the repository. */
 #define ATTN_EMBED(symbol, path) \
     __asm__(".pushsection .rodata\n" \
             ".balign 64\n" \

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes at s that steer a terminal: a C0 control or DEL, or a C1 control in UTF-8. */
+/* Length of a sequence at s that could steer a terminal (a C0 control, DEL, or a C1 control in UTF-8); 0 if there is
+ * none. */
 static size_t control(const char *s)
 {
     unsigned char c = (unsigned char)s[0], next = c ? (unsigned char)s[1] : 0;
@@ -16,13 +17,13 @@ static size_t control(const char *s)
     return c == 0xC2 && next >= 0x80 && next < 0xA0 ? 2 : 0;
 }
 
-/* Not at the beginning of a character. */
+/* Whether s points into the middle of a UTF-8 character. */
 static bool within(const char *s)
 {
     return ((unsigned char)*s & 0xC0) == 0x80;
 }
 
-/* Ends dst after n bytes, "..." in place of what did not fit, not in the middle of a character. */
+/* Ends dst after n bytes or less with "...", never in the middle of a character. */
 static void cut(char *dst, size_t n)
 {
     while (n > 0 && within(dst + n))
@@ -30,10 +31,10 @@ static void cut(char *dst, size_t n)
     strcpy(dst + n, "...");
 }
 
-/* Copies src to dst[0..size), control bytes made visible. */
+/* Copies src to dst[0..size) with control bytes made visible. */
 static void visible(char *dst, size_t size, const char *src)
 {
-    size_t n = 0, whole = 0;            /* whole: up to here "..." still fits */
+    size_t n = 0, whole = 0;            /* whole: where "..." would still fit */
     while (*src) {
         size_t hidden = control(src), need = hidden ? 4 : 1;
         if (n + need >= size) {

@@ -1,7 +1,7 @@
-/* err.h - fill the one error struct where the cause is known.
+/* err.h - errors: one struct, filled where the cause is known.
  *
- * Every function that can fail returns an int, 0 for success or an attn_status, and leaves a
- * message complete enough to be shown as it is.  Callers pass it up untouched. */
+ * Every function that can fail returns an int, 0 for success or an attn_status, and leaves a message that can be
+ * shown as it is.  Callers pass it on unchanged. */
 #ifndef ATTN_BASE_ERR_H
 #define ATTN_BASE_ERR_H
 

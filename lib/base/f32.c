@@ -1,4 +1,4 @@
-/* f32.c - float32 as text: chooses the build of f32_body.h and does what is rare. */
+/* f32.c - float32 as text: selects the build of f32_body.h and handles the rare cases. */
 #include <stdio.h>
 
 #include "base/cpu.h"
@@ -14,7 +14,7 @@ size_t attn_f32_seldom(char *buf, float x)
     return attn_num_point(buf, text);
 }
 
-/* Zeros come in long runs: what causal attention hides. */
+/* Worth a loop of its own: causal masking leaves long runs of zeros. */
 static size_t count_zeros(const float *x, size_t n)
 {
     size_t i = 0;

@@ -1,9 +1,9 @@
 /* f32_body.h - float32 as text, a block of numbers at a time; compiled once for each instruction set.
  *
- * x * 10^k in double precision, rounded, has the nine digits: 61 of all positive floats are so close to half way
- * between two texts that this would go the wrong way, and whatever comes as close is left to printf.  The digits
- * of a block are found by loops without branches, which the compiler turns into vectors (`long` where `int`
- * would do, because it then sees a gather); texts differ in length and are put one after the other. */
+ * The nine digits are x * 10^k, computed in double precision and rounded.  Only 61 of all positive floats are so
+ * close to half way between two texts that this would round them wrong; all that are about as close are left to
+ * printf.  The digits of a block are found by loops without branches, which the compiler vectorizes (`long` where
+ * `int` would do, because it then sees a gather); the texts differ in length and are written one after the other. */
 #ifndef ATTN_BASE_F32_BODY_H
 #define ATTN_BASE_F32_BODY_H
 
@@ -16,13 +16,13 @@
 enum { LEAST = 1, MOST = 0x7F7FFFFF };  /* bits of the smallest and the largest positive float */
 
 struct block {
-    uint64_t rest[ATTN_F32_BLOCK];      /* digits 2 to 9, one a byte, the second of all in the lowest */
-    uint32_t first[ATTN_F32_BLOCK];     /* nine digits, then the first of them */
+    uint64_t rest[ATTN_F32_BLOCK];      /* digits 2 to 9, one a byte, digit 2 in the lowest */
+    uint32_t first[ATTN_F32_BLOCK];     /* at first all nine digits, later only digit 1 */
     int32_t e[ATTN_F32_BLOCK];          /* the number is d.dddddddd * 10^e */
-    uint32_t open[ATTN_F32_BLOCK];      /* not 0: none of this holds, see attn_f32_seldom */
+    uint32_t open[ATTN_F32_BLOCK];      /* not 0: the other fields are not valid, see attn_f32_seldom */
 };
 
-enum { TEN_MIN = -44, TEN_MAX = 53 };   /* 1.4e-45, the smallest float, has nine digits when times 1e53 */
+enum { TEN_MIN = -44, TEN_MAX = 53 };   /* 1.4e-45, the smallest float, times 1e53 has nine digits */
 static const double tens[TEN_MAX - TEN_MIN + 1] = {
     1e-44, 1e-43, 1e-42, 1e-41, 1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31,
     1e-30, 1e-29, 1e-28, 1e-27, 1e-26, 1e-25, 1e-24, 1e-23, 1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17,
@@ -45,23 +45,23 @@ static inline double ten(long k)
     return tens[k - TEN_MIN];
 }
 
-/* Nine digits, exponent and doubts of n numbers. */
+/* Finds digits and exponents of n numbers and marks those it cannot do. */
 static inline void split(struct block *restrict b, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t magnitude = bits_of(x[i]) & 0x7FFFFFFF;
         uint32_t usual = magnitude < LEAST ? LEAST : magnitude > MOST ? MOST : magnitude;
-        uint32_t none = usual != magnitude;         /* 0, inf, nan */
+        uint32_t none = usual != magnitude;         /* it is 0, inf or nan */
         float f;
         memcpy(&f, &usual, sizeof f);
         double v = (double)f;
         uint64_t bits;
         memcpy(&bits, &v, sizeof bits);
         long e2 = (long)(bits >> 52) - 1023;
-        long e = e2 * 78913 >> 18;      /* floor(e2 * log10(2)): right or one too small */
+        long e = e2 * 78913 >> 18;      /* floor(e2 * log10(2)): exact or one too small */
         e += v >= ten(e + 1);
         double product = v * ten(8 - e);            /* off by two roundings at most */
-        double rounded = product + 0x1p52 - 0x1p52; /* between 2^52 and 2^53 doubles are the integers */
+        double rounded = product + 0x1p52 - 0x1p52; /* between 2^52 and 2^53 all doubles are integers */
         uint32_t close = fabs(fabs(product - rounded) - 0.5) < product * 0x1p-51;
         long carry = rounded == 1e9;
         b->first[i] = (uint32_t)(int32_t)(carry ? 1e8 : rounded);
@@ -70,8 +70,8 @@ static inline void split(struct block *restrict b, const float *restrict x, size
     }
 }
 
-/* The eight digits of n < 10^8, one a byte, the first in the lowest: divides in all lanes at once,
- * by 10^4, 10^2 and 10, with quotients by multiplication. */
+/* The eight digits of n < 10^8, one a byte, the first in the lowest.  All lanes are divided at once, by 10^4, 10^2
+ * and 10, with multiplications instead of divisions. */
 static inline uint64_t spread_digits(uint32_t n)
 {
     uint64_t v = n / 10000 | (uint64_t)(n % 10000) << 32;
@@ -90,15 +90,15 @@ static inline void spread(struct block *b, size_t n)
     }
 }
 
-/* Nine digits as characters: one, then eight with the first in the lowest byte; `n` of them are
- * left when trailing zeros are dropped. */
+/* Nine digits as characters: one, then eight with the first in the lowest byte.  `n` digits are left when trailing
+ * zeros are dropped. */
 struct nine { char first; uint64_t rest; size_t n; };
 
-/* Both writers store whole words, spilling into what follows. */
+/* Both functions that follow store whole words and so write beyond the end of the text. */
 static inline size_t put_plain(char *buf, struct nine t, int e)
 {
     if (e < 0) {
-        size_t zeros = (size_t)-e;      /* with the one before the point */
+        size_t zeros = (size_t)-e;      /* including the one before the point */
         memcpy(buf, "0.000000", 8);
         buf[1 + zeros] = t.first;
         memcpy(buf + 2 + zeros, &t.rest, 8);
@@ -118,7 +118,7 @@ static inline size_t put_plain(char *buf, struct nine t, int e)
 static inline size_t put_scientific(char *buf, struct nine t, int e)
 {
     size_t n = t.n == 1 ? 1 : t.n + 1;
-    int magnitude = abs(e);             /* two digits do: 1.4e-45 to 3.4e38 */
+    int magnitude = abs(e);             /* two digits suffice: 1.4e-45 to 3.4e38 */
     buf[0] = t.first;
     buf[1] = '.';
     memcpy(buf + 2, &t.rest, 8);

@@ -4,12 +4,13 @@
 
 #include "base/out.h"
 
-/* Makes it unless it is there; *made: it was not. */
+/* Creates the directory if it does not exist; *made says whether it did. */
 int attn_folder_make(const char *dir, bool *made, struct attn_err *err);
-/* attn_out_open of DIR/FILE. */
+/* Calls attn_out_open on DIR/FILE. */
 int attn_folder_open(struct attn_out **out, const char *dir, const char *file, struct attn_err *err);
 bool attn_folder_has(const char *dir, const char *file);
-/* For this process alone, until *fd is closed.  -1: there is no such directory yet, or its file system has no locks. */
+/* Locks the directory for this process until *fd is closed.  *fd is -1 if there is no such directory yet or its file
+ * system has no locks. */
 int attn_folder_hold(int *fd, const char *dir, struct attn_err *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* grow.h - arrays that grow with what a file really holds.
+/* grow.h - arrays that grow with what a file really contains.
  *
- * A number a file claims never sizes an allocation here: arrays start small and double. */
+ * No allocation is sized by a number that a file claims: arrays start small and double. */
 #ifndef ATTN_BASE_GROW_H
 #define ATTN_BASE_GROW_H
 
@@ -9,8 +9,8 @@
 
 #include "attn.h"
 
-/* Returns `array` with room for `need` items of `size` bytes, moved if it must be, and updates
- * *room, which counts items.  NULL when there is no memory: the array is as it was. */
+/* Returns `array`, reallocated if needed, with room for `need` items of `size` bytes, and updates *room, which counts
+ * items.  NULL if there is no memory: then the array is unchanged. */
 static inline void *attn_grow(void *array, size_t *room, size_t need, size_t size)
 {
     if (need <= *room && array)

@@ -5,7 +5,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 
-static const char ellipsis[] = "…";     /* one column */
+static const char ellipsis[] = "…";     /* one column wide */
 
 static size_t visible(char out[ATTN_VISIBLE], const char *s, size_t len, const char *space)
 {
@@ -19,7 +19,7 @@ static size_t visible(char out[ATTN_VISIBLE], const char *s, size_t len, const c
 static struct attn_label make(const char *s, size_t len, size_t max_columns, const char *space)
 {
     struct attn_label l = { .columns = 0 };
-    size_t n = 0, cut = 0, cut_columns = 0;     /* cut: where an ellipsis still fits */
+    size_t n = 0, cut = 0, cut_columns = 0;     /* cut: the last position where an ellipsis still fits */
     while (len) {
         char form[ATTN_VISIBLE];
         size_t step = visible(form, s, len, space), bytes = strlen(form), columns = attn_utf8_width(form, bytes);

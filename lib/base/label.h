@@ -1,20 +1,20 @@
-/* label.h - tokens as people can read them on a terminal.
+/* label.h - tokens in a form that people can read on a terminal.
  *
- * A space shows as a middle dot, a line feed and a tab as arrows, whatever else is invisible or
- * would steer the terminal as its number, and what does not fit ends in an ellipsis. */
+ * A space shows as a middle dot, a line feed and a tab as arrows, anything else that is invisible or would steer the
+ * terminal as its number.  A text that does not fit ends in an ellipsis. */
 #ifndef ATTN_BASE_LABEL_H
 #define ATTN_BASE_LABEL_H
 
 #include "base/out.h"
 
-/* NUL-terminated, of so many columns on the terminal. */
+/* NUL-terminated text and its width on the terminal. */
 struct attn_label { char text[192]; size_t columns; };
 struct attn_label attn_label_text(const char *s, size_t len, size_t max_columns);
-struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns);       /* the same, but a space is a space */
-struct attn_label attn_label_token(const struct attn_token *t, size_t max_columns);     /* how it reads, or its id */
+struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns);       /* the same, but a space stays a space */
+struct attn_label attn_label_token(const struct attn_token *t, size_t max_columns);     /* its text, or its id */
 struct attn_label attn_label_number(uint64_t x);
 
-/* Padded by spaces to `columns`. */
+/* Write a label padded with spaces to `columns`. */
 void attn_label_left(struct attn_out *o, const struct attn_label *l, size_t columns);
 void attn_label_right(struct attn_out *o, const struct attn_label *l, size_t columns);
 void attn_label_pad(struct attn_out *o, size_t columns);

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 
-enum { LEAST = 65536 };                 /* bytes to read into */
+enum { LEAST = 65536 };                 /* least room for a read */
 
 static int too_large(const char *name, size_t limit, struct attn_err *err)
 {
@@ -28,7 +28,7 @@ static ssize_t read_some(int fd, void *buf, size_t len)
     return n;
 }
 
-/* To the end, however long that is. */
+/* Reads to the end of the file, however long it is. */
 static int read_all(struct attn_map *m, int fd, const char *name, size_t limit, struct attn_err *err)
 {
     unsigned char *data = NULL;
@@ -76,7 +76,7 @@ int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct a
         rc = attn_fail_errno(err, name, "read");
     else if (S_ISDIR(st.st_mode))
         rc = attn_fail(err, ATTN_EIO, "%s: is a directory, expected a file", name);
-    else if (!in && S_ISREG(st.st_mode) && st.st_size > 0)  /* files of /proc say that they are empty */
+    else if (!in && S_ISREG(st.st_mode) && st.st_size > 0)  /* files in /proc claim to be empty */
         rc = map_all(out, fd, st.st_size, name, limit, err);
     else
         rc = read_all(out, fd, name, limit, err);

@@ -10,7 +10,7 @@
 
 enum { LEVELS = 8, PATH = 2048 };
 
-/* A line of what the system tells of a processor's cache; false: there is no such cache. */
+/* Reads a line of what /sys says about a processor's cache; false if there is no such cache. */
 static bool cache_line(int cpu, int index, const char *what, char *buf, int size)
 {
     char dir[96];
@@ -28,7 +28,7 @@ static int last_index(int cpu)
     return index;
 }
 
-/* "307200K" */
+/* Bytes in a text such as "307200K". */
 static size_t bytes_of(const char *line)
 {
     char *end;
@@ -36,7 +36,7 @@ static size_t bytes_of(const char *line)
     return n << (*end == 'K' ? 10 : *end == 'M' ? 20 : 0);
 }
 
-/* Each cache counts with the first processor that shares it. */
+/* Counts each cache only at the first of the processors that share it. */
 size_t attn_memory_cache(void)
 {
     char shared[256], size[32];
@@ -48,9 +48,9 @@ size_t attn_memory_cache(void)
     return total;
 }
 
-/* ---- what may still be taken --------------------------------------------------------------- */
+/* ---- memory that may still be allocated ------------------------------------------------------ */
 
-/* The number after a word that begins a line of DIR/FILE; INFINITY: there is none. */
+/* The number after `word` at the start of a line of DIR/FILE; INFINITY if there is none. */
 static double number_after(const char *word, const char *dir, const char *file)
 {
     char path[PATH], line[128], first[64];
@@ -65,7 +65,7 @@ static double number_after(const char *word, const char *dir, const char *file)
     return x;
 }
 
-/* The number that is the first line of DIR/FILE; INFINITY: there is none, or "max". */
+/* The number in the first line of DIR/FILE; INFINITY if there is none or it is "max". */
 static double number_in(const char *dir, const char *file)
 {
     char line[64], *end;
@@ -77,10 +77,10 @@ static double number_in(const char *dir, const char *file)
 
 static double or_none(double x) { return isinf(x) ? 0 : x; }
 
-/* What a group's files are called, and what counts its cached files in memory.stat. */
+/* Names of a group's files, and of the entries of memory.stat that count cached files. */
 struct names { const char *most, *used, *cached[2]; };
 
-/* Cached files make room for what is needed, as in what the system calls available. */
+/* Cached files do not count as used: the kernel drops them under pressure, as it assumes for "available" memory. */
 static double left(const char *dir, const struct names *n)
 {
     double most = number_in(dir, n->most), used = or_none(number_in(dir, n->used));

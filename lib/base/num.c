@@ -11,22 +11,22 @@ static const double tens[] = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
 };
 
-/* round_scaled where the product is within a hair of half way between two integers. */
+/* round_scaled for a product very close to half way between two integers. */
 static __attribute__((noinline, cold)) int64_t round_close(double v, int k)
 {
     double product = v * tens[k];
     int64_t n = (int64_t)product;
     double above = product - (double)n - 0.5;
-    if (above == 0)                     /* the power is exact, so fma gives what the product left out */
+    if (above == 0)                     /* the power of ten is exact, so fma yields the rounding error of the product */
         above = fma(v, tens[k], -product);
     return n + (above > 0 || (above == 0 && n % 2 == 1));
 }
 
-/* Rounds v * 10^k < 2^52, k = 0..17, to the nearest integer, a tie to the even one, as printf does. */
+/* Rounds v * 10^k < 2^52, k = 0..17, to the nearest integer, ties to even, as printf does. */
 static int64_t round_scaled(double v, int k)
 {
     double product = v * tens[k];
-    double rounded = product + 0x1p52 - 0x1p52;     /* between 2^52 and 2^53 doubles are the integers */
+    double rounded = product + 0x1p52 - 0x1p52;     /* between 2^52 and 2^53 all doubles are integers */
     if (fabs(fabs(product - rounded) - 0.5) < product * 0x1p-51)
         return round_close(v, k);
     return (int64_t)rounded;
@@ -37,7 +37,7 @@ size_t attn_num_special(char *buf, double x)
     return (size_t)(stpcpy(buf, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf") - buf);
 }
 
-/* Decimal digits of x, at least `least` of them. */
+/* Writes x in decimal with at least `least` digits. */
 static size_t put_u64(char *buf, uint64_t x, size_t least)
 {
     char text[20];
@@ -80,7 +80,7 @@ size_t attn_num_fixed(char *buf, double x, int digits)
     if (fabs(x) * tens[digits] >= 0x1p52)
         return fixed_by_libc(buf, x, digits);
     int64_t n = round_scaled(fabs(x), digits);
-    size_t sign = x < 0 && n > 0;       /* people read these: no -0.0000 */
+    size_t sign = x < 0 && n > 0;       /* for human readers: never -0.0000 */
     buf[0] = '-';
     size_t len = sign + put_u64(buf + sign, (uint64_t)n, (size_t)digits + 1);
     if (digits == 0)
@@ -125,8 +125,8 @@ static const char *skip_digits(const char *s)
     return s;
 }
 
-/* Whether s, after any sign, is digits with perhaps a point and an exponent.  strtod would also
- * take white space, hexadecimal, "infinity" and "nan(...)". */
+/* Whether s, after any sign, is digits with an optional point and exponent.  strtod alone would also accept white
+ * space, hexadecimal, "infinity" and "nan(...)". */
 static bool is_decimal(const char *s)
 {
     const char *whole = s;

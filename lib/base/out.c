@@ -17,13 +17,13 @@
 #include "base/target.h"
 #include "base/utf8.h"
 
-enum { COPY_MOST = 16384 };             /* bytes; longer ones are written from where they lie */
+enum { COPY_MOST = 16384 };             /* bytes; longer data is written without being copied into the buffer */
 
 struct attn_out {
     struct attn_target to;
     bool in_memory;
-    char *memory; size_t room;          /* instead of a target: what was flushed, a NUL after it */
-    struct attn_err err;                /* the first; code 0: none */
+    char *memory; size_t room;          /* instead of a target: the bytes flushed and a NUL */
+    struct attn_err err;                /* the first error; code 0 if none */
     bool broken, hashing;
     struct attn_sha256 sha;
     uint64_t flushed;
@@ -99,14 +99,14 @@ static void remember(struct attn_out *o, const char *data, size_t len)
     memory[o->flushed + len] = '\0';
 }
 
-/* write(2) for whatever is at the other end: some of it, or -1 with errno. */
+/* Calls write(2) until some bytes are written, whatever the descriptor is; -1 with errno. */
 static ssize_t write_some(int fd, const char *data, size_t len)
 {
     for (;;) {
         ssize_t n = write(fd, data, len);
         if (n >= 0)
             return n;
-        if (errno == EAGAIN)            /* somebody made our standard output non-blocking */
+        if (errno == EAGAIN)            /* another program made our standard output non-blocking */
             poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
         else if (errno != EINTR)
             return -1;
@@ -150,7 +150,7 @@ static void flush(struct attn_out *o)
     o->used = 0;
 }
 
-/* Room for n bytes, n at most the buffer, to be filled by the caller, who then adds to o->used. */
+/* Makes room for n bytes, at most the size of the buffer; the caller fills it and adds to o->used. */
 static char *room(struct attn_out *o, size_t n)
 {
     if (sizeof o->buf - o->used < n)
@@ -228,7 +228,7 @@ void attn_out_hash(struct attn_out *o)
     attn_sha256_start(&o->sha);
 }
 
-/* Fills data from what was flushed, or keeps an error. */
+/* Reads flushed bytes back into data; on failure keeps the error. */
 static bool reread(struct attn_out *o, char *data, size_t len, uint64_t at)
 {
     while (len > 0) {
@@ -249,14 +249,14 @@ static bool reread(struct attn_out *o, char *data, size_t len, uint64_t at)
     return true;
 }
 
-/* What was written from byte `at` on: in the buffer, or hashed already where it cannot be read back. */
+/* Hashes what was written from byte `at` on.  If it cannot be read back, all but the buffer has been hashed already. */
 static void hash_from(struct attn_out *o, uint64_t at)
 {
     if (!can_reread(o) || o->flushed == 0) {
         attn_sha256_add(&o->sha, o->buf, o->used);
         return;
     }
-    flush(o);                           /* the buffer is free to read into */
+    flush(o);                           /* now the buffer can be used to read into */
     for (size_t n; at < o->flushed && !attn_out_failed(o); at += n) {
         n = o->flushed - at < sizeof o->buf ? (size_t)(o->flushed - at) : sizeof o->buf;
         if (reread(o, o->buf, n, at))
@@ -339,7 +339,7 @@ void attn_out_u64(struct attn_out *o, uint64_t x)
     o->used += attn_num_u64(room(o, ATTN_NUM_MAX), x);
 }
 
-/* What a JSON string cannot hold as it is: quote, backslash and control characters. */
+/* Escapes what a JSON string cannot contain: quote, backslash and control characters. */
 static void put_escape(struct attn_out *o, char c)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";

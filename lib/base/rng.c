@@ -12,7 +12,7 @@ static const double pi = 3.14159265358979323846;
 
 void attn_rng_seed(struct attn_rng *r, uint64_t seed)
 {
-    r->mt[0] = (uint32_t)seed;          /* torch, too, drops the high half */
+    r->mt[0] = (uint32_t)seed;          /* torch also drops the high half */
     for (uint32_t i = 1; i < WORDS; i++)
         r->mt[i] = 1812433253u * (r->mt[i - 1] ^ (r->mt[i - 1] >> 30)) + i;
     r->next = WORDS;
@@ -52,7 +52,7 @@ uint32_t attn_rng_u32(struct attn_rng *r)
     return temper(r->mt[r->next++]);
 }
 
-/* From 0 to below 1, one word each. */
+/* Uniform numbers in [0, 1), one word each. */
 static void units(struct attn_rng *r, float *out, size_t n)
 {
     while (n > 0) {
@@ -69,12 +69,12 @@ static void units(struct attn_rng *r, float *out, size_t n)
 
 static double unit53(struct attn_rng *r)
 {
-    uint64_t high = attn_rng_u32(r);    /* drawn first: the order of two calls in one expression is open */
+    uint64_t high = attn_rng_u32(r);    /* a statement of its own: C leaves the order of calls in an expression open */
     uint64_t word = high << 32 | attn_rng_u32(r);
     return (double)(word & ((UINT64_C(1) << 53) - 1)) / 9007199254740992.0;
 }
 
-/* x * scale + shift, rounded once on the AVX2 path and twice on the scalar one. */
+/* x * scale + shift, rounded once on the AVX2 path, twice on the scalar one. */
 static float affine(const struct attn_rng *r, float x, float scale, float shift)
 {
     return r->scalar ? x * scale + shift : fmaf(x, scale, shift);
@@ -94,7 +94,7 @@ float attn_rng_linear_bound(size_t n_in)
 
 /* ---- normal numbers -------------------------------------------------------------------- */
 
-/* One of a pair; the other is saved for the next call. */
+/* Box-Muller gives two normals; the second is saved for the next call. */
 static double one_normal(struct attn_rng *r)
 {
     if (r->has_saved) {
@@ -119,7 +119,7 @@ void attn_rng_normal(struct attn_rng *r, float *out, size_t n, double mean, doub
     attn_box_muller(out, n / ATTN_BOX, (float)mean, (float)std, r->scalar);
     if (n % ATTN_BOX == 0)
         return;
-    float *last = out + n - ATTN_BOX;   /* torch draws the last block anew, over finished numbers */
+    float *last = out + n - ATTN_BOX;   /* as torch does, draws the last block anew, over numbers that were finished */
     units(r, last, ATTN_BOX);
     attn_box_muller(last, 1, (float)mean, (float)std, r->scalar);
 }

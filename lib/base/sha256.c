@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #endif
 
-/* The first 32 bits of the fractions of the cube roots of the first 64 primes. */
+/* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 static const uint32_t K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -25,7 +25,7 @@ static uint32_t rotr(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
-/* w[0..64): the 16 big-endian words of the block, then those that follow from them. */
+/* Computes w[0..64): the 16 big-endian words of the block and the 48 derived from them. */
 static void schedule(uint32_t w[64], const unsigned char *p)
 {
     for (size_t i = 0; i < 16; i++)
@@ -60,7 +60,7 @@ static void blocks_plain(uint32_t state[8], const unsigned char *p, size_t block
 #if defined(__x86_64__)
 static bool has_sha(void)
 {
-    static atomic_int known;            /* 0: not asked yet; asking costs microseconds in a virtual machine */
+    static atomic_int known;            /* 0: not asked yet; CPUID takes microseconds in a virtual machine */
     int answer = atomic_load_explicit(&known, memory_order_relaxed);
     if (answer == 0) {
         unsigned a, b, c, d;
@@ -74,8 +74,8 @@ static bool has_sha(void)
 
 #define SHA static inline __attribute__((always_inline, target("sha,sse4.1")))
 
-/* The instructions want the state as two registers, (a b e f) and (c d g h), highest lane first,
- * and advance it by two rounds.  w: words of the schedule; those of rounds 4i..4i+3 are in w[i % 4]. */
+/* The instructions take the state as two registers, (a b e f) and (c d g h), highest lane first, and advance it by
+ * two rounds.  w holds words of the schedule; those of rounds 4i..4i+3 are in w[i % 4]. */
 struct stream { __m128i abef, cdgh, w[4]; const unsigned char *p; };
 
 SHA struct stream load_state(const uint32_t state[8], const unsigned char *p)
@@ -114,7 +114,7 @@ SHA void four_rounds(struct stream *s, size_t i)
     *w0 = _mm_sha256msg2_epu32(next, w3);
 }
 
-/* n is a constant: a round waits for the one before it, so that two streams take little longer than one. */
+/* n must be a constant.  Each round waits for the one before, so two interleaved streams take little longer than one. */
 SHA void blocks_of_streams(struct stream *s, size_t n, size_t blocks)
 {
     for (; blocks > 0; blocks--) {
@@ -168,7 +168,7 @@ static void add_blocks(struct attn_sha256 *s, const unsigned char *p, size_t blo
 
 void attn_sha256_start(struct attn_sha256 *s)
 {
-    /* The fractions of the square roots of the first eight primes. */
+    /* The first 32 bits of the fractional parts of the square roots of the first eight primes. */
     *s = (struct attn_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
@@ -194,7 +194,7 @@ void attn_sha256_add(struct attn_sha256 *s, const void *data, size_t len)
         memcpy(s->block, p + len / 64 * 64, len % 64);
 }
 
-/* Whole blocks from the start of one, with the instructions; false: neither has been added to. */
+/* Adds whole blocks to both hashes at once by the SHA instructions; false: not possible, nothing has been added. */
 static bool add_side_by_side(struct attn_sha256 *a, const void *p, struct attn_sha256 *b, const void *q, size_t len)
 {
 #if defined(__x86_64__)
@@ -222,7 +222,7 @@ void attn_sha256_end(struct attn_sha256 *s, char hex[65])
     unsigned char length[8];
     for (size_t i = 0; i < 8; i++)
         length[i] = (unsigned char)(s->bytes * 8 >> (56 - 8 * i));
-    attn_sha256_add(s, one_bit, 1 + (119 - s->bytes % 64) % 64);    /* up to 8 bytes before a block's end */
+    attn_sha256_add(s, one_bit, 1 + (119 - s->bytes % 64) % 64);    /* pads up to 8 bytes before the end of a block */
     attn_sha256_add(s, length, sizeof length);
     for (size_t i = 0; i < 64; i++)
         hex[i] = "0123456789abcdef"[s->state[i / 8] >> (28 - 4 * (i % 8)) & 15];

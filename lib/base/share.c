@@ -2,7 +2,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* N * i / n, which fits although the product may not: i <= n. */
+/* N * i / n for i <= n: the product may overflow 64 bits, the result does not. */
 static uint64_t cut(uint64_t N, uint64_t i, uint64_t n)
 {
     return (uint64_t)((wide)N * i / n);

@@ -1,10 +1,10 @@
-/* splitmix.h - splitmix64: random numbers that anybody can draw again from a seed of 64 bits. */
+/* splitmix.h - splitmix64: random numbers that are easily reproduced elsewhere from a 64-bit seed. */
 #ifndef ATTN_BASE_SPLITMIX_H
 #define ATTN_BASE_SPLITMIX_H
 
 #include <stdint.h>
 
-/* The next number of the sequence that began with *state = seed. */
+/* The next number of the sequence that started with *state = seed. */
 static inline uint64_t attn_splitmix_next(uint64_t *state)
 {
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
@@ -19,7 +19,7 @@ static inline uint64_t attn_splitmix(uint64_t seed)
     return attn_splitmix_next(&seed);
 }
 
-/* The 53 high bits as a number of [0, 1). */
+/* The 53 high bits of x as a number in [0, 1). */
 static inline double attn_splitmix_unit(uint64_t x)
 {
     return (double)(x >> 11) * 0x1p-53;

@@ -14,7 +14,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 
-/* Malloc'd: `leaf` in the directory of `path`. */
+/* Malloc'd: the path of `leaf` in the directory of `path`. */
 static char *beside(const char *path, const char *leaf)
 {
     const char *slash = strrchr(path, '/');
@@ -35,7 +35,7 @@ char *attn_target_follow(const char *path)
         }
         ssize_t n = readlink(at, link, sizeof link - 1);
         if (n < 0)
-            break;                      /* no link and nothing there: to be created */
+            break;                      /* not a link, or nothing is there yet and it will be created */
         link[n] = '\0';
         char *next = beside(at, link);
         free(at);
@@ -60,7 +60,7 @@ static bool same_inode(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Of the directory a file is in. */
+/* Calls stat on the directory that contains a file. */
 static bool stat_directory(const char *path, struct stat *st)
 {
     const char *slash = strrchr(path, '/');
@@ -85,7 +85,7 @@ bool attn_target_same(const char *a, const char *b)
     return !strcmp(leaf(a), leaf(b)) && stat_directory(a, &x) && stat_directory(b, &y) && same_inode(&x, &y);
 }
 
-/* Opens t->temp in the directory of t->final; false with errno. */
+/* Creates t->temp under a random name in the directory of t->final; false with errno. */
 static bool open_temp(struct attn_target *t, mode_t mode)
 {
     do {
@@ -106,7 +106,7 @@ static bool open_temp(struct attn_target *t, mode_t mode)
     return t->fd >= 0;
 }
 
-/* Opens t->temp, PATH.part, for this process alone; false with errno. */
+/* Opens t->temp, which is PATH.part, for this process alone; false with errno. */
 static bool open_part(struct attn_target *t, mode_t mode)
 {
     if (asprintf(&t->temp, "%s.part", t->final) < 0)
@@ -115,7 +115,7 @@ static bool open_part(struct attn_target *t, mode_t mode)
     return t->fd >= 0;
 }
 
-/* `old` is what will be replaced, NULL where there is nothing. */
+/* `old` describes the file to be replaced; NULL if there is none. */
 static int open_beside(struct attn_target *t, const struct stat *old, struct attn_err *err)
 {
     const char *what = old ? "replace" : "create";
@@ -123,14 +123,14 @@ static int open_beside(struct attn_target *t, const struct stat *old, struct att
     t->final = attn_target_follow(t->name);
     if (!t->final)
         return attn_fail_errno(err, t->name, what);
-    /* Renaming would not mind a write-protected file, but who protected it does. */
+    /* rename() would replace a write-protected file, but its owner protected it on purpose. */
     if (old && euidaccess(t->final, W_OK) != 0)
         return attn_fail_errno(err, t->name, what);
     if (!(t->grows ? open_part(t, mode) : open_temp(t, mode)))
         return t->grows && errno == EWOULDBLOCK
             ? attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another name", t->name)
             : attn_fail_errno(err, t->name, what);
-    if (old && fchmod(t->fd, mode) != 0)            /* open() left out what the umask does */
+    if (old && fchmod(t->fd, mode) != 0)            /* open() applied the umask */
         return attn_fail_errno(err, t->name, what);
     return 0;
 }
@@ -164,7 +164,7 @@ static int open_named(struct attn_target *t, struct attn_err *err)
         return errno == ENOENT ? open_beside(t, NULL, err) : attn_fail_errno(err, t->name, "create");
     if (S_ISDIR(st.st_mode))
         return attn_fail(err, ATTN_EIO, "%s: is a directory, expected a file", t->name);
-    if (is_standard_output(&st)) {      /* not to be replaced under the feet of whoever redirected it */
+    if (is_standard_output(&st)) {      /* never replaced: whoever redirected our output still has it open */
         use_standard_output(t);
         return 0;
     }
@@ -227,7 +227,7 @@ int attn_target_commit(struct attn_target *t, struct attn_err *err)
         return 0;
     int rc = close(t->fd);
     t->fd = -1;
-    if (rc != 0 && errno != EINTR)      /* on Linux it is closed even so */
+    if (rc != 0 && errno != EINTR)      /* Linux closes it even when interrupted */
         return attn_fail_errno(err, t->name, "write");
     if (!t->temp)
         return 0;

@@ -8,32 +8,32 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Waking a sleeping thread takes about as long as this many floating point operations on one core
- * (some 10 microseconds); smaller loops stay with the caller. */
+/* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
+ * microseconds); smaller loops stay with the caller. */
 static const double WORTH_WAKING = 1e6;
-/* Loops of a forward pass follow each other within microseconds.  Whoever waits looks for so long
- * before it sleeps, unless threads have to share processors. */
+/* Seconds to poll before sleeping: loops of a forward pass follow each other within microseconds.  There is no
+ * polling when threads have to share processors. */
 static const double LOOK = 30e-6;
-enum { LOOKS = 32 };                    /* between two looks at the clock */
-/* Bytes of a thread's stack, whatever the shell allows a program (ulimit -s): a product puts up to 850 KB there. */
+enum { LOOKS = 32 };                    /* polls between two reads of the clock */
+/* Bytes of a thread's stack, regardless of the shell's limit (ulimit -s): a matrix product uses up to 850 KB of it. */
 enum { STACK = 2 << 20 };
 
-/* Neighbouring items often read the same memory, and an item of the next loop what the same one of this loop wrote.  So
- * each worker has a share of them side by side, of which others take what is left when they have finished their own. */
+/* Neighbouring items often read the same memory, and item i of the next loop what item i of this loop wrote.  So each
+ * worker starts with a contiguous share of items; whoever finishes its own takes from the others. */
 enum { LINE = 64 };
 struct share { _Alignas(LINE) atomic_size_t next; size_t end; };
 
 struct attn_team {
-    int size, started;                  /* with the caller; threads running */
-    struct share *share;                /* of each worker */
-    bool looks;                         /* before it sleeps */
+    int size, started;                  /* size includes the caller; threads running */
+    struct share *share;                /* one for each worker */
+    bool looks;                         /* poll before sleeping */
     pthread_t *thread;
     void (*work)(void *ctx, size_t item, int worker);
     void *ctx;
-    atomic_ulong round;                 /* the job above is that of this round */
+    atomic_ulong round;                 /* the number of the current job, work(ctx, ...) */
     atomic_int busy;
     atomic_bool quit;
-    pthread_mutex_t lock;               /* guards who sleeps */
+    pthread_mutex_t lock;               /* guards `asleep` and `caller_asleep` */
     pthread_cond_t wake, done;
     int asleep;
     bool caller_asleep;
@@ -67,7 +67,7 @@ static void take_items(struct attn_team *t, int worker)
         take_from(t, &t->share[w], worker);
 }
 
-/* True as soon as ready(t, seen); false when it took too long. */
+/* Polls for ready(t, seen); false if it took too long. */
 static bool look(struct attn_team *t, bool (*ready)(struct attn_team *t, unsigned long seen), unsigned long seen)
 {
     if (ready(t, seen) || !t->looks)
@@ -116,7 +116,7 @@ static void wait_for_others(struct attn_team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Has changed what they wait for before; whoever goes to sleep looks once more under the lock. */
+/* Call it after changing what they wait for; a worker checks again under the lock before it sleeps. */
 static void wake_sleepers(struct attn_team *t)
 {
     pthread_mutex_lock(&t->lock);
@@ -139,7 +139,7 @@ static void *sit(void *arg)
     struct attn_team *t = seat->team;
     int worker = seat->worker;
     free(seat);
-    for (unsigned long seen = 0;; seen++) {             /* no round passes without all of us */
+    for (unsigned long seen = 0;; seen++) {             /* no round finishes without all of us, so none is missed */
         wait_for_work(t, seen);
         if (atomic_load(&t->quit))
             return NULL;
@@ -163,7 +163,7 @@ static bool start_one(struct attn_team *t, const pthread_attr_t *how)
     return true;
 }
 
-/* What cannot be started is done without: results are the same. */
+/* Threads that cannot be started are done without: the results are the same. */
 static void start(struct attn_team *t)
 {
     pthread_attr_t how;

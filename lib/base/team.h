@@ -1,23 +1,22 @@
-/* team.h - a few threads that share out the items of one loop.
+/* team.h - a few threads that share the items of a loop.
  *
- * Item i is computed alike whoever takes it, so results never depend on the number of threads.
- * Threads are started at the first loop worth it, sleep when no other follows within microseconds,
- * and are not woken for less than that costs. */
+ * Item i is computed in the same way by any thread, so results do not depend on their number.  Threads are started at
+ * the first loop that is large enough, sleep if no other follows within microseconds, and are not woken for loops
+ * that are shorter than waking takes. */
 #ifndef ATTN_BASE_TEAM_H
 #define ATTN_BASE_TEAM_H
 
 #include "attn.h"
 
 struct attn_team;
-/* threads counts the caller: 1 starts none.  Where a thread cannot be started the team is smaller. */
+/* `threads` includes the caller: 1 starts none.  The team is smaller if a thread cannot be started. */
 int attn_team_new(struct attn_team **out, int threads, struct attn_err *err);
 void attn_team_free(struct attn_team *t);                           /* NULL is fine */
 int attn_team_size(const struct attn_team *t);
 
-/* work(ctx, i, worker) for each i < items, worker < attn_team_size; returns when all are done.  Worker w of W begins with
- * items * w / W and those after it, and when it has come to items * (w + 1) / W helps others with theirs.
- * `cost` is a rough count of floating point operations of the whole loop.  t may be NULL: the
- * caller alone. */
+/* Calls work(ctx, i, worker) for each i < items, with worker < attn_team_size, and returns when all are done.  Worker
+ * w of W begins with items * w / W and those that follow; at items * (w + 1) / W it goes on to help others.  `cost` is
+ * roughly the number of floating point operations of the whole loop.  t may be NULL: then the caller does it all. */
 void attn_team_run(struct attn_team *t, size_t items, double cost,
                    void (*work)(void *ctx, size_t item, int worker), void *ctx);
 

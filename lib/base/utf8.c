@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UTF8PROC_STATIC                 /* its symbols come from the archive, not from a shared object */
+#define UTF8PROC_STATIC                 /* we link its static library */
 #include <utf8proc.h>
 
-/* The sequence at s.  On failure *step is the length of the maximal broken sequence: the bytes
- * that some valid sequence could begin with, at least one. */
+/* Decodes the sequence at s.  On failure *step is the length of the maximal broken sequence: as many bytes as could
+ * begin a valid sequence, at least one. */
 static bool decode(const char *s, size_t len, size_t *step, uint32_t *c)
 {
     unsigned char first = (unsigned char)s[0];
@@ -19,7 +19,7 @@ static bool decode(const char *s, size_t len, size_t *step, uint32_t *c)
     if (first < 0xC2 || first > 0xF4)
         return false;
     size_t need = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    /* The second byte alone tells overlong forms, surrogates and what lies above U+10FFFF. */
+    /* The second byte alone reveals overlong forms, surrogates and code points above U+10FFFF. */
     unsigned char lo = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     unsigned char hi = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
     for (*c &= 0x7Fu >> need; *step < need; ++*step) {
@@ -32,7 +32,7 @@ static bool decode(const char *s, size_t len, size_t *step, uint32_t *c)
     return true;
 }
 
-/* Whether the eight bytes at s are all ASCII: most text is, and this is most of the time spent. */
+/* Whether the eight bytes at s are all ASCII; a shortcut, since most text is. */
 static bool ascii8(const char *s)
 {
     uint64_t word;
@@ -112,7 +112,7 @@ size_t attn_utf8_decompose(uint32_t out[4], uint32_t c)
     return known ? (size_t)n : 1;
 }
 
-/* Characters that show nothing, or turn the direction of what follows; white space is beside them. */
+/* Whether c shows nothing, as white space (not in this table) does, or changes the writing direction. */
 static bool invisible(uint32_t c)
 {
     static const struct { uint32_t first, last; } ranges[] = {
@@ -144,7 +144,7 @@ size_t attn_utf8_visible(char form[ATTN_VISIBLE], const char *s, size_t len)
 
 char *attn_utf8_readable(const char *s, size_t len)
 {
-    char *text = malloc(3 * len + 1), *to = text;       /* U+FFFD has 3 bytes */
+    char *text = malloc(3 * len + 1), *to = text;       /* U+FFFD takes 3 bytes */
     for (size_t i = 0, step; text && i < len; i += step) {
         uint32_t c = attn_utf8_next(s + i, len - i, &step);
         to += attn_utf8_put(to, c != ' ' && invisible(c) ? 0xFFFD : c);

@@ -40,7 +40,7 @@ void attn_added_free(struct attn_added *a)
     *a = (struct attn_added){0};
 }
 
-/* Of the sorted tokens lo..hi, which agree in their first k bytes, the first whose byte k is at least c. */
+/* Among the sorted tokens lo..hi, which agree in their first k bytes: the first one whose byte k is at least c. */
 static size_t lower(const struct attn_added *a, size_t lo, size_t hi, size_t k, unsigned c)
 {
     while (lo < hi) {
@@ -53,12 +53,12 @@ static size_t lower(const struct attn_added *a, size_t lo, size_t hi, size_t k, 
     return lo;
 }
 
-/* The longest token s begins with, or NULL: those that agree so far are narrowed byte by byte. */
+/* The longest token that s begins with, or NULL.  Narrows the range of tokens that agree with s byte by byte. */
 static const struct attn_added_token *longest(const struct attn_added *a, const char *s, size_t len)
 {
     const struct attn_added_token *best = NULL;
     size_t lo = 0, hi = a->n;
-    for (size_t k = 0; k < len && s[k]; k++) {                      /* no token has a NUL */
+    for (size_t k = 0; k < len && s[k]; k++) {                      /* no token contains a NUL */
         unsigned c = (unsigned char)s[k];
         lo = lower(a, lo, hi, k, c);
         hi = lower(a, lo, hi, k, c + 1);

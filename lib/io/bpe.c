@@ -5,12 +5,12 @@
 #include "io/bytes.h"
 #include "base/grow.h"
 
-#define END UINT32_MAX                  /* in place of a symbol that is not there */
+#define END UINT32_MAX                  /* marks a missing neighbour */
 
-/* A token in the making, in a list by place.  rank and joined: of the rule for it and the next one. */
+/* A token in the making, in a linked list by position.  rank and joined belong to the rule for it and the next one. */
 struct symbol { int32_t id, joined; uint32_t len, prev, next, rank; };
 
-/* ---- a heap of pairs: rank in the upper half, place of the left symbol in the lower ---- */
+/* ---- a heap of pairs: rank in the upper half, position of the left symbol in the lower ---- */
 
 static void push(struct attn_bpe *b, uint64_t key)
 {
@@ -78,7 +78,7 @@ static void merge(struct attn_bpe *b, uint32_t n)
     }
 }
 
-/* Room for n parts, symbols, their pairs (each joining frees one and makes two at most). */
+/* Makes room for n parts, n symbols, and their pairs: each merge removes one pair and adds two at most. */
 static bool make_room(struct attn_bpe *b, size_t n)
 {
     struct symbol *symbol = n < END ? attn_grow(b->symbol, &b->symbol_room, n, sizeof *symbol) : NULL;
@@ -96,7 +96,7 @@ static bool make_room(struct attn_bpe *b, size_t n)
     return true;
 }
 
-/* Whether the piece as a whole is a token: then that is its only part. */
+/* Looks whether the piece as a whole is a token; then that is its only part. */
 static int take_whole(struct attn_bpe *b, const char *s, size_t len, bool *found)
 {
     size_t n = 0;

@@ -8,9 +8,9 @@
 #include "io/strings.h"
 #include "io/words.h"
 
-enum { SUGGESTIONS = 3, LISTED = 10 };  /* a vocabulary this small is shown whole */
+enum { SUGGESTIONS = 3, LISTED = 10 };  /* LISTED: a vocabulary of at most so many words is shown in full */
 
-/* Copies s, which may be NULL. */
+/* Copies s, or NULL. */
 static bool copy_text(char **out, const char *s)
 {
     *out = s ? strdup(s) : NULL;

@@ -49,7 +49,7 @@ int attn_byte_level_finish(struct attn_byte_level *b, const char *name, struct a
 
 /* ---- vocab.json and merges.txt --------------------------------------------------------- */
 
-/* Which tokens, by rank, a rule makes; NULL: no memory. */
+/* Whether each token, by rank, is made by some rule; NULL: no memory. */
 static bool *find_made(const struct attn_bpe_rules *r)
 {
     bool *made = calloc(attn_vocab_size(r->vocab), sizeof *made);

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is being encoded.  Pieces lie in the view, the view in the stretch, which is normalised when
- * `mapped` is set, the stretch in the text. */
+/* The state of an encoding.  Pieces lie in the view, the view in the stretch (which is normalised if `mapped` is
+ * set), and the stretch in the text. */
 struct encoder {
     const struct attn_byte_level *b;
     struct attn_spans *out;
     struct attn_bpe bpe;
-    struct attn_nfc nfc;                /* the stretch */
+    struct attn_nfc nfc;                /* the normalised stretch */
     bool mapped, special;
-    size_t stretch;                     /* where in the text it begins */
-    struct view { const char *s, *end; size_t at, lead; } view;     /* at: in the stretch, behind `lead` bytes of its own */
+    size_t stretch;                     /* where the stretch begins in the text */
+    struct view { const char *s, *end; size_t at, lead; } view;     /* at: in the stretch; `lead`: bytes of a prefix */
     char *prefixed; size_t prefixed_room;
     struct attn_err *err;
 };
@@ -25,7 +25,7 @@ static int no_memory(struct attn_err *err)
     return attn_fail(err, ATTN_ENOMEM, "no memory for the tokens of a text");
 }
 
-/* From a byte of the stretch to one of the text. */
+/* Converts a position in the stretch to one in the text. */
 static size_t start_of(const struct encoder *e, size_t at)
 {
     return e->stretch + (e->mapped ? attn_nfc_start(&e->nfc, at) : at);
@@ -50,7 +50,7 @@ static int lacks_byte(const struct encoder *e, const char *s)
                      (unsigned char)*s, start_of(e, in_stretch(e, s)));
 }
 
-/* Of the tokens that a piece has become. */
+/* Sets the positions of the tokens that a piece has become. */
 static void find_places(struct encoder *e, const char *s, const struct attn_part *part, size_t n)
 {
     struct attn_place *place = e->out->place + e->out->n;
@@ -83,7 +83,7 @@ static int encode_piece(struct encoder *e, const char *s, size_t len)
 
 static int cut(struct encoder *e, size_t k, const char *s, size_t len);
 
-/* A space and s as the view. */
+/* Makes a space followed by s the new view. */
 static bool prefix(struct encoder *e, const char *s, size_t len)
 {
     char *t = attn_grow(e->prefixed, &e->prefixed_room, len + 1, 1);
@@ -106,7 +106,7 @@ static int cut_prefixed(struct encoder *e, size_t k, const char *s, size_t len)
     return rc;
 }
 
-/* By the cuts from k on; each sees a piece of the one before as its whole text. */
+/* Applies the cuts from number k on.  Each cut sees a piece of the one before as if it were the whole text. */
 static int cut(struct encoder *e, size_t k, const char *s, size_t len)
 {
     const struct attn_byte_level *b = e->b;
@@ -130,7 +130,7 @@ static int encode_view(struct encoder *e, const char *s, size_t len, size_t at)
     return cut(e, 0, s, len);
 }
 
-/* `encode` what lies between the added tokens of s. */
+/* Calls `encode` for the text between added tokens and adds those tokens. */
 static int encode_around(struct encoder *e, const struct attn_added *added, const char *s, size_t len,
                          int (*encode)(struct encoder *e, const char *s, size_t len, size_t at))
 {

@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 
-/* The bytes that are not spelled by the character of their number lie in three runs. */
+/* The bytes that are not spelled by the character with their number lie in three ranges. */
 enum { BLANKS = 0x21, HIGH = 0x7F, HIGH_END = 0xA1, HYPHEN = 0xAD, FIRST = 0x100,
        FIRST_HIGH = FIRST + BLANKS, FIRST_HYPHEN = FIRST_HIGH + HIGH_END - HIGH };
 
@@ -18,7 +18,7 @@ size_t attn_bytes_spell(char out[4], unsigned char byte)
     return attn_utf8_put(out, c);
 }
 
-/* -1: the character spells no byte. */
+/* The byte that a character spells; -1 if it spells none. */
 static int byte_of(uint32_t c)
 {
     if (c >= FIRST)

@@ -1,15 +1,15 @@
 /* bytes.h - how a byte-level vocabulary spells bytes.
  *
- * Each byte is one visible character: 0x21-7E, A1-AC and AE-FF are the character of that number, the
- * other 68 are U+0100 to U+0143 in the order of the bytes.  So a space is spelled U+0120 and a line feed U+010A. */
+ * Each byte is one visible character: 0x21-7E, A1-AC and AE-FF are the character with that number, the other 68 are
+ * U+0100 to U+0143 in the order of the bytes.  So a space is spelled U+0120 and a line feed U+010A. */
 #ifndef ATTN_IO_BYTES_H
 #define ATTN_IO_BYTES_H
 
 #include "attn.h"
 
-/* The spelling of a byte in UTF-8, and its length. */
+/* Writes the UTF-8 spelling of a byte and returns its length. */
 size_t attn_bytes_spell(char out[4], unsigned char byte);
-/* The bytes that s spells, len of them at most; SIZE_MAX when it has a character that is none of these. */
+/* Decodes s to at most len bytes; SIZE_MAX if it contains a character that spells no byte. */
 size_t attn_bytes_read(char *out, const char *s, size_t len);
 
 #endif

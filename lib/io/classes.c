@@ -1,11 +1,11 @@
 #include "io/classes.h"
 
-#define UTF8PROC_STATIC                 /* its symbols come from the archive */
+#define UTF8PROC_STATIC                 /* we link its static library */
 #include <utf8proc.h>
 
 enum { FIRST_NEW = 0x1123F };
 
-/* Letters and numbers that Unicode 15 added, ascending. */
+/* Letters and numbers added by Unicode 15, in ascending order. */
 static const struct { uint32_t first, last; } newer[] = {
     {FIRST_NEW, 0x11240}, {0x11F02, 0x11F02}, {0x11F04, 0x11F10}, {0x11F12, 0x11F33}, {0x11F50, 0x11F59},
     {0x1342F, 0x1342F}, {0x13441, 0x13446}, {0x1B132, 0x1B132}, {0x1B155, 0x1B155}, {0x1D2C0, 0x1D2D3},

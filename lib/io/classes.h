@@ -1,7 +1,7 @@
-/* classes.h - letters, numbers and white space, as regular expressions' \p{L}, \p{N} and \s.
+/* classes.h - letters, numbers and white space, as \p{L}, \p{N} and \s of regular expressions.
  *
- * Unicode 14, on which the published tokenizers agree: characters that came with Unicode 15 are
- * nothing yet, although utf8proc knows them. */
+ * The version is Unicode 14, on which the published tokenizers agree: characters added by Unicode 15 belong to no
+ * class, although utf8proc knows them. */
 #ifndef ATTN_IO_CLASSES_H
 #define ATTN_IO_CLASSES_H
 
@@ -11,7 +11,8 @@ enum attn_class { ATTN_CLASS_OTHER, ATTN_CLASS_LETTER, ATTN_CLASS_NUMBER, ATTN_C
 
 enum attn_class attn_class_of(uint32_t c);
 
-/* The class of the character at s, len > 0, valid UTF-8; *step gets its bytes.  ASCII is most of most text. */
+/* The class of the character at s, len > 0, valid UTF-8; *step gets its length.  ASCII, the usual case, is handled
+ * inline. */
 static inline enum attn_class attn_class_at(const char *s, size_t len, size_t *step)
 {
     unsigned char c = (unsigned char)*s;

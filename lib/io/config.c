@@ -46,7 +46,7 @@ static int require_keys(const struct attn_keys *r, const struct attn_config *c)
     return ATTN_OK;
 }
 
-/* ---- keys that are no scalars ---------------------------------------------------------- */
+/* ---- keys that are not scalars ---------------------------------------------------------- */
 
 static int no_memory(const struct attn_keys *r)
 {
@@ -64,7 +64,7 @@ static int read_kind(const struct attn_keys *r, const cJSON *v, unsigned char *l
     return ATTN_OK;
 }
 
-/* ["global", "local", ...] */
+/* Reads a list such as ["global", "local", ...]. */
 static int read_layers(const struct attn_keys *r, struct attn_config *c, const cJSON *list)
 {
     const cJSON *v;
@@ -82,7 +82,7 @@ static int read_layers(const struct attn_keys *r, struct attn_config *c, const c
     return attn_fail(r->err, ATTN_EFORMAT, "%s: the attention layers are %zu, expected \"num_layers\" %zu", r->name, n, c->L);
 }
 
-/* [[["global", "local"], 2], ...]: each list so many times. */
+/* Reads pairs such as [[["global", "local"], 2], ...]: a list of kinds and how often it repeats. */
 static int read_types(const struct attn_keys *r, struct attn_config *c, const cJSON *types)
 {
     const cJSON *type, *v;
@@ -108,7 +108,7 @@ static int read_types(const struct attn_keys *r, struct attn_config *c, const cJ
                      n, c->L);
 }
 
-/* Which layers see a window only: every other one unless the file says otherwise. */
+/* Finds the layers with a local window: every other one unless the file says otherwise. */
 static int read_local(const struct attn_keys *r, struct attn_config *c, const cJSON *root)
 {
     enum { LAYERS_MAX = 1 << 20 };
@@ -129,7 +129,7 @@ static int read_local(const struct attn_keys *r, struct attn_config *c, const cJ
     return ATTN_OK;
 }
 
-/* A number or a list of them; those we cannot keep would only make a text longer. */
+/* Reads a number or a list of them.  If some do not fit, a generated text only gets longer. */
 static void read_eos(struct attn_config *c, const cJSON *v)
 {
     double id;
@@ -141,7 +141,7 @@ static void read_eos(struct attn_config *c, const cJSON *v)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-/* The family first: it says what every other key means. */
+/* Reads the family first: it determines the meaning of every other key. */
 static int read_model(struct attn_keys *r, const cJSON *root)
 {
     struct attn_config *c = r->to;
@@ -166,7 +166,7 @@ static int read_model(struct attn_keys *r, const cJSON *root)
     return rc ? rc : attn_config_check(c, r->name, r->err);
 }
 
-/* Of another family the rule is in files of its own. */
+/* Reads the native section; the tokenizers of other families have files of their own. */
 static int read_tokenizer(struct attn_keys *r, const cJSON *root)
 {
     struct attn_config *c = r->to;

@@ -1,10 +1,9 @@
-/* config.h - config.json: what kind of decoder a directory holds, and its sizes.
+/* config.h - config.json: the kind of decoder in a directory, and its sizes.
  *
- * "model_type" names a family: attn-decoder, our own format, or one of Hugging Face's.  A family is
- * a table of keys and a table of tensor names (family.h).  In our format unknown keys are errors that
- * name the key; in the others, where files hold much that changes no number, only what would change one
- * and is not computed here is refused, by name.  Past this reader all sizes are sane: each at least
- * 1 where it must be, below 2^31, and consistent with each other. */
+ * "model_type" names a family: attn-decoder, our own format, or one of Hugging Face's.  A family is a table of keys
+ * and a table of tensor names (family.h).  In our format an unknown key is an error.  In the others, whose files hold
+ * much that changes no number, only what would change one and is not supported is refused, by name.  Past this reader
+ * all sizes are sane: at least 1 where they must be, below 2^31, and consistent. */
 #ifndef ATTN_IO_CONFIG_H
 #define ATTN_IO_CONFIG_H
 
@@ -25,19 +24,19 @@ struct attn_config {
     enum attn_mlp_kind mlp;
     double norm_eps, rope_theta;
     bool causal, scale, residual, output_projection, bias, tied, unembed;
-    bool parallel;                      /* attention and mlp side by side */
-    bool scale_by_layer;                /* the scale of layer n is divided by n + 1 besides */
-    bool attention_bias, mlp_bias;      /* q, k, v and o, or the mlp's, have one, where the family leaves it open */
-    double rotary_share;                /* of a head that is turned, 0 to 1 */
-    size_t rotary;                      /* numbers of a head that are turned: follows from it */
+    bool parallel;                      /* attention and MLP both read the block's input */
+    bool scale_by_layer;                /* also divides the scale of layer n by n + 1 */
+    bool attention_bias, mlp_bias;      /* whether q, k, v and o, or the MLP, have biases, if the family leaves it open */
+    double rotary_share;                /* share of a head's numbers that RoPE rotates, 0 to 1 */
+    size_t rotary;                      /* how many numbers of a head RoPE rotates, derived from rotary_share */
     struct attn_rope_scaling {
         enum attn_rope_kind kind;
-        double factor, low, high, original;     /* llama3: bounds in turns over the original context */
+        double factor, low, high, original;     /* llama3: bounds in rotations over the original context */
     } rope;
-    size_t window;                      /* keys a query sees in the layers of local[] */
-    unsigned char *local;               /* [L] or NULL: none; owned */
+    size_t window;                      /* number of keys a query sees in the layers of local[] */
+    unsigned char *local;               /* [L], whether each layer has the window, or NULL: none; owned */
     int32_t eos[8]; size_t n_eos;       /* tokens that end a text */
-    size_t end;                         /* the one of our own format; 0: none */
+    size_t end;                         /* the end token of our own format; 0: none */
     struct attn_word_rule {
         bool bpe;                       /* "type": "bpe" */
         char *drop, *unknown;           /* NULL: none; owned */
@@ -47,10 +46,10 @@ struct attn_config {
 
 /* On failure `out` is zeroed. */
 int attn_config_read(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err);
-/* The tokenizer's part alone: all that `tokenize` needs.  Any other fault is left alone. */
+/* Reads only the tokenizer's part, which is all `tokenize` needs.  Other faults of the file are ignored. */
 int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err);
 void attn_config_free(struct attn_config *c);                       /* what it owns; zeroed is fine */
-/* Every key of our own format, in the order of the table; config_read gives the same struct back. */
+/* Writes every key of our own format in the order of the table; attn_config_read gives the same struct back. */
 struct attn_out;
 void attn_config_write(struct attn_out *out, const struct attn_config *c);
 

@@ -3,10 +3,10 @@
 #include "base/err.h"
 #include "io/family.h"
 
-/* How the family spells a field. */
+/* The name of a field in the family's files. */
 #define KEY(f) attn_key_at(c->family->keys, offsetof(struct attn_config, f))
 
-/* int(), as Hugging Face rounds it */
+/* Truncates, as Hugging Face's int() does. */
 static void derive_rotary(struct attn_config *c)
 {
     if (c->position == ATTN_POS_ROPE)
@@ -32,7 +32,7 @@ int attn_config_derive(struct attn_config *c, const char *name, struct attn_err 
     return ATTN_OK;
 }
 
-/* The widths of q and v fit the 31 bits every kernel and stride is counted in. */
+/* The widths of q and v must fit into the 31 bits that kernels and strides are counted in. */
 static int check_width(const char *key, size_t width, const struct attn_config *c, const char *name,
                        struct attn_err *err)
 {
@@ -83,7 +83,7 @@ static int check_rope(const struct attn_config *c, const char *name, struct attn
     return check_scaling(c, name, err);
 }
 
-/* Why the context must be as wide as the residual stream; NULL if it need not. */
+/* The reason why the context must be as wide as the residual stream; NULL if it need not be. */
 static const char *needs_width(const struct attn_config *c)
 {
     if (c->residual)

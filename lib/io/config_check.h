@@ -1,7 +1,7 @@
-/* config_check.h - what the keys of a native config.json mean together.
+/* config_check.h - checks that involve several keys of a native config.json.
  *
- * The table in config.c says what each key may be; here is what follows from several: sizes left out,
- * and combinations that have no meaning. */
+ * The table in config.c says what each key may be; here sizes that were left out are derived, and combinations
+ * without a meaning are refused. */
 #ifndef ATTN_IO_CONFIG_CHECK_H
 #define ATTN_IO_CONFIG_CHECK_H
 

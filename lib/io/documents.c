@@ -7,7 +7,7 @@ struct attn_documents attn_documents_of(const char *text, size_t len)
     return (struct attn_documents){text, text + len};
 }
 
-/* Bytes of the line end at s: 0 when there is none. */
+/* Length of the line end at s; 0 if there is none. */
 static size_t line_end(const char *s, const char *end)
 {
     if (end - s >= 2 && s[0] == '\r' && s[1] == '\n')
@@ -22,7 +22,7 @@ static const char *before_line_end(const char *start, const char *s)
     return s > start && s[0] == '\n' && s[-1] == '\r' ? s - 1 : s;
 }
 
-/* Takes the text up to the next mark, and the mark. */
+/* Takes the text up to the next mark, and removes the mark. */
 static void take(struct attn_documents *d, const char **text, size_t *len)
 {
     static const char mark[] = ATTN_END_OF_TEXT;

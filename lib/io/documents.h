@@ -1,7 +1,7 @@
-/* documents.h - the texts that lie one after the other in a file.
+/* documents.h - splits a file into the texts it holds one after the other.
  *
- * <|endoftext|> ends a text.  Where it is alone on its line, neither that line nor the end of the line
- * before it belongs to a text.  So no text has the mark in it.  Texts without a byte are passed over. */
+ * <|endoftext|> ends a text.  If it is alone on its line, neither that line nor the line end before it belongs to a
+ * text.  No text contains the mark.  Empty texts are skipped. */
 #ifndef ATTN_IO_DOCUMENTS_H
 #define ATTN_IO_DOCUMENTS_H
 
@@ -12,7 +12,7 @@
 struct attn_documents { const char *rest, *end; };
 
 struct attn_documents attn_documents_of(const char *text, size_t len);
-/* false: there is no other. */
+/* false: there are no more texts. */
 bool attn_documents_next(struct attn_documents *d, const char **text, size_t *len);
 
 #endif

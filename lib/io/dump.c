@@ -18,7 +18,7 @@
 #include "io/npy.h"
 #include "io/unzip.h"
 
-static const size_t largest = (size_t)1 << 40;          /* bytes of a file we are willing to look at */
+static const size_t largest = (size_t)1 << 40;          /* bytes of the largest file we read */
 
 /* ---- the list -------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ const struct attn_dumped *attn_dump_find(const struct attn_dump *d, const char *
     return NULL;
 }
 
-enum { ARRAYS_MAX = 1 << 16 };          /* names are looked for one by one */
+enum { ARRAYS_MAX = 1 << 16 };          /* a limit, because names are searched one by one */
 
 static int check_name(const struct attn_dump *d, const char *name, struct attn_err *err)
 {
@@ -115,7 +115,7 @@ void attn_dump_free(struct attn_dump *d)
 
 /* ---- one file -------------------------------------------------------------------------- */
 
-/* "blocks.0.attn.q.npy" without its ending; 0: it has another. */
+/* Length of "blocks.0.attn.q.npy" without its ending; 0 if it has another ending. */
 static size_t stem(const char *file, size_t len, const char *ending)
 {
     size_t n = strlen(ending);
@@ -159,7 +159,7 @@ static int add_csv(struct attn_dump *d, const char *file, size_t len, const stru
     return rc ? rc : attn_dump_add(d, file, len, &what, err);
 }
 
-/* A table: long, or one matrix. */
+/* Reads a table: either the long format or one matrix. */
 static int read_table(struct attn_dump *d, const char *file, size_t len, const struct attn_map *m, const char *path,
                       struct attn_err *err)
 {
@@ -194,7 +194,7 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
 
 /* ---- a directory ----------------------------------------------------------------------- */
 
-/* What waits for a writer or never ends is no file of a dump. */
+/* Refuses what is not a regular file: a pipe or a device might block or never end. */
 static int map_regular(struct attn_map *m, const char *path, struct attn_err *err)
 {
     struct stat st;
@@ -237,7 +237,7 @@ static int read_files(struct attn_dump *d, const char *dir, struct dirent **list
     return rc;
 }
 
-/* Takes steps.npy off the list, if it is there and every other array goes with it. */
+/* Takes steps.npy out of the list, if it is there and fits the first axis of every other array. */
 static void take_steps(struct attn_dump *d)
 {
     struct attn_dumped *steps = (struct attn_dumped *)attn_dump_find(d, "steps");
@@ -253,7 +253,7 @@ static void take_steps(struct attn_dump *d)
     *steps = d->item[--d->n];
 }
 
-/* What a training leaves is no dump, but may hold one. */
+/* Whether the directory belongs to a training, which is no dump itself but may contain one. */
 static bool holds_history(const char *dir)
 {
     char *path = NULL;
@@ -292,7 +292,8 @@ static int read_directory(struct attn_dump *d, const char *path, struct attn_err
     return rc;
 }
 
-/* Where a manifest.json is, malloc'd; NULL: the path is another (or memory ran out: it is read as a document, and refused). */
+/* The directory of a path that ends in manifest.json, malloc'd.  NULL for other paths, or without memory (then the
+ * file is read as a document, and refused). */
 static char *manifest_directory(const char *path)
 {
     static const char leaf[] = "manifest.json";

@@ -1,8 +1,8 @@
-/* dump_csv.c - matrices as `run --format csv` writes them, or of numbers alone.
+/* dump_csv.c - matrices as `run --format csv` writes them, or bare numbers.
  *
- * RFC 4180: fields between commas, quotes around what holds one, doubled inside.  The first row
- * labels the columns, the first field of each row the row; all others are numbers, also inf and nan.
- * Where the very first field is a number, too, nothing is a label. */
+ * RFC 4180: fields are separated by commas; a field that contains a comma is quoted, and quotes in it are doubled.
+ * The first row labels the columns, the first field of each row labels the row; all others are numbers, which may be
+ * inf or nan.  If the very first field is a number, there are no labels at all. */
 #include "io/dump.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 struct table { float *data; size_t n, room, rows, columns, labels /* of a row: 1 or 0 */; };
 
-/* A byte order mark, which spreadsheets write, is no part of the first field. */
+/* Skips a byte order mark, which spreadsheets write and which is not part of the first field. */
 static struct attn_fields fields_of(const char *text, size_t len)
 {
     static const char mark[] = "\xEF\xBB\xBF";
@@ -26,7 +26,7 @@ static struct attn_fields fields_of(const char *text, size_t len)
     return (struct attn_fields){text + skip, text + len, ','};
 }
 
-/* As any program writes them: blanks around it, nan and inf in large letters, NA. */
+/* Accepts what other programs write: surrounding blanks, nan and inf in any case, NA. */
 static bool parse_number(double *x, const char *s, size_t len)
 {
     static const struct { const char *name; double x; } names[] = {
@@ -43,7 +43,7 @@ static bool parse_number(double *x, const char *s, size_t len)
     return attn_num_parse_f64(s, len, x);
 }
 
-/* The first field, too, is a number: so are all, and there are no labels. */
+/* Whether the first field is a number too: then all are, and there are no labels. */
 static bool is_bare(struct attn_fields f)
 {
     const char *s;
@@ -94,7 +94,7 @@ static int read_row(struct table *t, struct attn_fields *f, const char *path, st
     return ATTN_OK;
 }
 
-/* Leaves f before the first row of numbers. */
+/* Reads the header and leaves f before the first row of numbers. */
 static int read_header(struct table *t, struct attn_fields *f, const char *path, struct attn_err *err)
 {
     const struct attn_fields start = *f;
@@ -126,7 +126,7 @@ int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, con
     return ATTN_OK;
 }
 
-/* Labels are few beside the numbers: one at a time, in memory of its own. */
+/* Labels are few compared to the numbers, so each may have memory of its own. */
 static int add_label(struct attn_dump *d, struct attn_dump_list *to, const char *s, size_t len, struct attn_err *err)
 {
     char *text = malloc(len + 1);
@@ -149,7 +149,7 @@ int attn_dump_read_labels(struct attn_dump *d, const char *text, size_t len, str
             const char *s;
             size_t n;
             if (!attn_fields_next(&f, &s, &n, &last))
-                return ATTN_OK;         /* the numbers were read: this cannot be */
+                return ATTN_OK;         /* cannot happen: the numbers were read from the same text */
             if ((row == 0) != (i == 0))
                 rc = add_label(d, row ? &d->rows : &d->cols, s, n, err);
         }

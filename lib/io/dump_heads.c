@@ -1,4 +1,4 @@
-/* dump_heads.c - matrices of one head each, put together. */
+/* dump_heads.c - joins matrices of one head each. */
 #include "io/dump.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/num.h"
 
-/* "blocks.0.attn.q.head12": the length of the name and the number; false: none. */
+/* Splits "blocks.0.attn.q.head12" into the length of its name and the head's number; false if it names no head. */
 static bool head_of(const char *name, size_t *len, uint64_t *head)
 {
     const char *dot = strrchr(name, '.');
@@ -30,7 +30,7 @@ static int by_head(const void *a, const void *b)
     return (xh > yh) - (xh < yh);
 }
 
-/* Matrices i..i + n are the heads of one activation: they become one array, `len` bytes of whose name count. */
+/* Joins n matrices, the heads of one activation, into one array named by the first `len` bytes of their names. */
 static int join(struct attn_dumped *out, const struct attn_dumped *head, size_t n, size_t len, const char *dir,
                 struct attn_err *err)
 {
@@ -79,7 +79,7 @@ int attn_dump_join_heads(struct attn_dump *d, struct attn_err *err)
             rc = join(&whole, &d->item[i], n, len, d->path, err);
         for (size_t k = 0; k < n && split && !rc; k++)
             attn_dump_drop(&d->item[i + k]);
-        for (size_t k = 0; k < n && rc; k++)            /* after a failure all stay, to be freed */
+        for (size_t k = 0; k < n && rc; k++)            /* on failure keep all, to be freed later */
             d->item[kept++] = d->item[i + k];
         if (!rc)
             d->item[kept++] = whole;

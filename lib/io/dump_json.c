@@ -1,7 +1,7 @@
-/* dump_json.c - dumps out of JSON: the document of a run, the manifest of a directory.
+/* dump_json.c - reads dumps from JSON: the document of a run, or the manifest of a directory.
  *
- * Both list tokens alike; a document has "activations" with their numbers, a manifest "files" that
- * say which heads an array holds. */
+ * Both list tokens in the same way.  A document has "activations" with their numbers; a manifest has "files" that say
+ * which heads an array holds. */
 #include "io/dump.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 struct reader { struct attn_json j; struct attn_dump *d; struct attn_dump_list *tokens; bool manifest; struct attn_err *err; };
 
-/* One entry of "activations" or "files", as it is read. */
+/* An entry of "activations" or "files" while it is read. */
 struct entry {
     char *name; size_t name_len;
     size_t *heads, n_heads, heads_room;
@@ -44,7 +44,7 @@ static int skip_value(struct reader *r)
     return attn_json_skip(&r->j, attn_json_next(&r->j)) ? ATTN_OK : unexpected(r, "a value");
 }
 
-/* Malloc'd, NUL-terminated. */
+/* Copies the string just read, malloc'd and NUL-terminated. */
 static int read_string(struct reader *r, char **out, size_t *len)
 {
     char *s = malloc(r->j.token_len + 1);
@@ -62,7 +62,7 @@ static bool whole(const struct reader *r, uint64_t most, uint64_t *out)
     return attn_num_parse_u64(r->j.text + r->j.token, r->j.token_len, out) && *out <= most;
 }
 
-/* [0, 2] or null. */
+/* Reads a list such as [0, 2], or null. */
 static int read_sizes(struct reader *r, size_t **list, size_t *n, size_t *room)
 {
     enum attn_json_event e = attn_json_next(&r->j);
@@ -111,7 +111,7 @@ static int add_number(struct reader *r, struct entry *a, enum attn_json_event e)
     return ATTN_OK;
 }
 
-/* Nested lists, one number after the other; the shape says how they are nested. */
+/* Reads the numbers of nested lists in order; the shape says how they are nested. */
 static int read_data(struct reader *r, struct entry *a)
 {
     size_t depth = 0;
@@ -151,7 +151,7 @@ static int read_member(struct reader *r, struct entry *a)
     return skip_value(r);
 }
 
-/* Which heads an array holds that was read already. */
+/* Notes which heads an array holds that has already been read. */
 static int note_heads(struct reader *r, struct entry *a)
 {
     struct attn_dumped *known = (struct attn_dumped *)attn_dump_find(r->d, a->name);

@@ -1,9 +1,9 @@
-/* dump_tidy.c - arrays out of the long table of `run --format tidy`:
+/* dump_tidy.c - reads arrays from the long table of `run --format tidy`:
  *
  *     name,layer,head,row,col,row_token,col_token,value
  *
- * in the order it is written: array by array, heads, rows and columns ascending.  Column labels are those of the first
- * array that has some. */
+ * in the order it is written: array by array; heads, rows and columns ascending.  Column labels are taken from the
+ * first array that has any. */
 #include "io/dump.h"
 
 #include <stdlib.h>
@@ -25,14 +25,14 @@ struct table {
     const char *path;
     size_t line;
     struct text field[FIELDS];
-    struct text name;                   /* of the array that is read; len 0: none */
+    struct text name;                   /* of the array being read; len 0: none yet */
     struct attn_dumped now;
     size_t room, heads_room;
-    size_t row, col, rows, cols;        /* of the number before; of a matrix, once one is whole */
+    size_t row, col, rows, cols;        /* position of the last number; shape of a matrix, known after the first */
     struct attn_err *err;
 };
 
-/* How long the first line is, its end included; 0: it is another. */
+/* Length of the header line with its end; 0 if the first line is not the header. */
 static size_t header_length(const char *text, size_t len)
 {
     size_t n = sizeof header - 1;
@@ -59,7 +59,7 @@ static int no_memory(const struct table *t)
 
 /* ---- one array ------------------------------------------------------------------------- */
 
-/* The matrix that ends with the number before has the shape of the others. */
+/* Checks that the matrix just finished has the same shape as the others of its array. */
 static int end_matrix(struct table *t)
 {
     size_t rows = t->row + 1, cols = t->col + 1;
@@ -106,7 +106,7 @@ static int begin_head(struct table *t)
     return ATTN_OK;
 }
 
-/* Where the number belongs: behind the one before it, or at the beginning of a matrix or an array. */
+/* Finds the place of a number: right after the one before it, or at the start of a matrix or an array. */
 static int place(struct table *t)
 {
     uint64_t row, col;

@@ -1,19 +1,19 @@
 #include "io/escape.h"
 
-/* 1 more than what a hexadecimal digit stands for; 0: it is none. */
+/* The value of a hexadecimal digit plus 1; 0 for any other character. */
 static const unsigned char digit[256] = {
     ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
     ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
     ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
 };
 
-/* All bits are set when c is no digit. */
+/* Sets all bits if c is not a hexadecimal digit. */
 static uint32_t hex(char c)
 {
     return (uint32_t)digit[(unsigned char)c] - 1;
 }
 
-/* uXXXX at s[0..n), the backslash gone: false if it is something else. */
+/* Reads uXXXX at s[0..n), which follows the backslash; false if it is something else. */
 static bool code_unit(const char *s, size_t n, uint32_t *unit)
 {
     if (n < 5 || s[0] != 'u')

@@ -79,7 +79,7 @@ static const struct attn_word rope_kinds[] = {
 #define OFF_KEY(name) {name, ATTN_KEY_OFF, 0, NULL, NULL}
 #define ONE_KEY(name) {name, ATTN_KEY_ONE, 0, NULL, NULL}
 
-/* Both spellings of the kind are in use; newer files hold theta here too. */
+/* Both spellings of the kind are in use; newer files also keep theta here. */
 #define ROPE_KEYS \
     {"type", ATTN_KEY_CHOICE, FIELD(rope.kind), rope_kinds, NULL}, \
     {"rope_type", ATTN_KEY_CHOICE, FIELD(rope.kind), rope_kinds, NULL}, \
@@ -93,7 +93,7 @@ static const struct attn_key whole_rope_keys[] = {ROPE_KEYS, ONE_KEY("partial_ro
 static const struct attn_key part_rope_keys[] = {
     ROPE_KEYS, {"partial_rotary_factor", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL}, {0}};
 
-/* The second half is what relatives compute besides; under one of our model_types it must be off. */
+/* The second half lists what related models compute in addition; in a model_type of ours it must be off. */
 #define COMMON_KEYS \
     {"vocab_size", ATTN_KEY_SIZE, FIELD(V), NULL, NULL}, \
     {"tie_word_embeddings", ATTN_KEY_FLAG, FIELD(tied), NULL, NULL}, \
@@ -104,7 +104,7 @@ static const struct attn_key part_rope_keys[] = {
 
 static const struct attn_key gpt2_keys[] = {
     COMMON_KEYS,
-    {"n_ctx", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},             /* of old files, and other libraries' */
+    {"n_ctx", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},             /* in old files, and those of other libraries */
     {"n_positions", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},
     {"n_embd", ATTN_KEY_SIZE, FIELD(d), NULL, NULL},
     {"n_layer", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
@@ -265,7 +265,7 @@ static const struct attn_family llama = {
 
 static const struct attn_key qwen2_keys[] = {
     LLAMA_KEYS,
-    OFF_KEY("use_sliding_window"),      /* sliding_window beside it says how wide it would be */
+    OFF_KEY("use_sliding_window"),      /* sliding_window next to it is only the width */
     {0}
 };
 

@@ -1,7 +1,7 @@
-/* family.h - the families of decoders, each a row of tables: how its config.json spells what we need to
- * know, what absent keys mean, and what its tensors are called and how they lie.
+/* family.h - the families of decoders.
  *
- * A new family is one more row.  Nothing under compute/ knows of any. */
+ * Each is a row of tables: how its config.json spells what we need to know, what absent keys mean, what its tensors
+ * are called and how they are stored.  A new family is one more row.  Nothing under compute/ knows about them. */
 #ifndef ATTN_IO_FAMILY_H
 #define ATTN_IO_FAMILY_H
 
@@ -18,13 +18,13 @@ enum attn_part {                        /* in the order of the forward pass */
 
 enum attn_lie { ATTN_IN_OUT, ATTN_OUT_IN };
 
-/* Where a part's tensor is: its name without prefix, block and ".weight".  q, k and v may be thirds of
- * one tensor: side by side, or interleaved head by head. */
+/* Where a part's tensor is stored: its name without prefix, block and ".weight".  q, k and v may be thirds of one
+ * tensor, either side by side or interleaved head by head. */
 struct attn_place {
     const char *path;
     enum attn_lie lie;
     enum { ATTN_ALONE, ATTN_THIRD, ATTN_HEAD_THIRD } share;
-    enum { ATTN_BIAS_MAYBE, ATTN_BIAS_ALWAYS, ATTN_BIAS_ASKED } bias;   /* asked: by attention_bias or mlp_bias */
+    enum { ATTN_BIAS_MAYBE, ATTN_BIAS_ALWAYS, ATTN_BIAS_ASKED } bias;   /* ASKED: if attention_bias or mlp_bias says so */
 };
 
 struct attn_family {
@@ -33,13 +33,13 @@ struct attn_family {
     const struct attn_key *keys;
     const char *const *required;        /* keys that must be there */
     const struct attn_config *defaults;
-    const char *prefix;                 /* of all names but the output layer's; a file may lack it */
-    const char *block;                  /* "h.": what comes before the layer's number */
+    const char *prefix;                 /* of all names but the output layer's; files may omit it */
+    const char *block;                  /* precedes the layer's number, such as "h." */
     struct attn_place part[ATTN_PARTS];
-    const char *const *buffers;         /* tensors that hold no weights, of a block or the whole: passed over */
+    const char *const *buffers;         /* names of tensors that are not weights, in a block or outside: ignored */
 };
 
-/* All of them, NULL after the last; ours comes first. */
+/* All families, NULL after the last; our own comes first. */
 extern const struct attn_family *const attn_families[];
 
 #endif

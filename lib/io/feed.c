@@ -14,7 +14,7 @@
 
 enum { CHUNK = 1 << 16, ASK_MS = 200 };
 
-/* Without waiting for whoever writes to a pipe: that is for `more`, which can be stopped. */
+/* Opens a pipe without waiting for its writer: attn_feed_more waits, because it can be stopped. */
 int attn_feed_open(struct attn_feed *f, const char *path, struct attn_err *err)
 {
     struct stat st;
@@ -39,7 +39,7 @@ void attn_feed_close(struct attn_feed *f)
     *f = (struct attn_feed){0};
 }
 
-/* Room for a chunk behind what is there, which moves to the front. */
+/* Moves the unread bytes to the front and makes room for a chunk after them. */
 static bool make_room(struct attn_feed *f)
 {
     if (f->from)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Behind the quotes that a field begins with; NULL: they are not closed. */
+/* Skips the quoted part that a field begins with; NULL if the quotes are not closed. */
 static const char *pass_quotes(const char *p, const char *end)
 {
     do {
@@ -36,7 +36,7 @@ size_t attn_fields_text(char *out, const char *s, size_t len)
     size_t n = 0;
     for (size_t i = quoted; i < len - quoted; i++) {
         out[n++] = s[i];
-        i += quoted && s[i] == '"';     /* doubled */
+        i += quoted && s[i] == '"';     /* skips the second of two doubled quotes */
     }
     return n;
 }
@@ -54,7 +54,7 @@ size_t attn_row_end_find(struct attn_row_end *e, const char *s, size_t len, char
             *e = (struct attn_row_end){0};
             return i + 1;
         } else {
-            e->quoted = quote && (!e->inside || e->closing);        /* begins a field, or was doubled */
+            e->quoted = quote && (!e->inside || e->closing);        /* the quote begins a field or doubles the one before */
             e->closing = false;
             e->inside = c != comma;
         }

@@ -11,7 +11,7 @@ static size_t find_line_end(const char *s, size_t len, uint64_t *lines)
     return end ? (size_t)(end - s) + 1 : SIZE_MAX;
 }
 
-/* Looks at the bytes that are new. */
+/* Searches the new bytes for the end of the record. */
 static void look(struct attn_frames *f)
 {
     struct attn_frame *now = &f->now;
@@ -56,7 +56,7 @@ void attn_frames_drop(struct attn_frames *f)
     f->now = (struct attn_frame){0};
 }
 
-/* Nothing before three bytes are there, or the first differ: a mark must not hide the quote behind it. */
+/* Waits until three bytes are there or the first ones differ: a mark must not hide the quote after it. */
 static bool pass_mark(struct attn_frames *f)
 {
     static const char mark[] = "\xEF\xBB\xBF";
@@ -86,7 +86,7 @@ int attn_frames_find(struct attn_frames *f, bool wait, enum attn_feed_event *wha
         } else if (!f->now.whole) {
             rc = attn_feed_more(&f->feed, wait, what, err);
             if (*what == ATTN_FEED_OVER)
-                *what = ATTN_FEED_MORE; /* that there are no others may have made one whole */
+                *what = ATTN_FEED_MORE; /* a last record without a line end may be whole now */
         }
     }
     return rc;

@@ -1,10 +1,10 @@
-/* frames.h - where the records of an input end, before anybody looks into them.
+/* frames.h - finds where the records of an input end, before anybody parses them.
  *
- * A record is a line, or the row of a table, in whose quotes there may be line ends.  Lines end in \n or \r\n, the last
- * one may lack its end; a byte order mark in front of all is dropped; lines of nothing but white space are no
- * records, but lines.  Nothing else ends a record: \r alone, NUL and Unicode's line separators are characters of it.
+ * A record is a line, or a row of a table, which may contain line ends in quotes.  Lines end in \n or \r\n; the last
+ * one may lack its end.  A byte order mark at the start is dropped.  Lines of white space are counted as lines but are
+ * not records.  Nothing else ends a record: \r alone, NUL and Unicode's line separators are ordinary characters.
  *
- * One longer than ATTN_FRAME_MB is passed over in pieces, so that memory is bounded whatever comes. */
+ * A record longer than ATTN_FRAME_MB is skipped in pieces, so that memory stays bounded. */
 #ifndef ATTN_IO_FRAMES_H
 #define ATTN_IO_FRAMES_H
 
@@ -13,26 +13,26 @@
 
 enum { ATTN_FRAME_MB = 16 };
 
-/* The record whose bytes are the first in the feed. */
+/* The record at the front of the feed. */
 struct attn_frame {
-    bool whole, too_long;               /* its end was found; too_long: most of it is gone */
-    size_t len;                         /* with its line end */
-    uint64_t lines;                     /* line feeds */
+    bool whole, too_long;               /* its end was found; too_long: most of it has been discarded */
+    size_t len;                         /* including its line end */
+    uint64_t lines;                     /* line feeds in it */
     struct attn_row_end end;
-    size_t seen;                        /* bytes looked at that are still there */
+    size_t seen;                        /* bytes that were searched and are still in the feed */
 };
 struct attn_frames {
     struct attn_feed feed;
-    char comma;                         /* between the fields of a table; 0: records are lines */
+    char comma;                         /* field separator of a table; 0: records are lines */
     struct attn_frame now;
-    bool begun;                         /* the byte order mark is behind us */
+    bool begun;                         /* a byte order mark has been dealt with */
     uint64_t line, blank;               /* where the record begins, from 1; blank lines so far */
 };
 
-/* Until a record is whole, which is MORE. */
+/* Reads on until a record is whole (MORE). */
 int attn_frames_find(struct attn_frames *f, bool wait, enum attn_feed_event *what, struct attn_err *err);
 /* The bytes of a whole record without its line end. */
 const char *attn_frames_bytes(const struct attn_frames *f, size_t *len);
-void attn_frames_drop(struct attn_frames *f);                       /* the next one, then */
+void attn_frames_drop(struct attn_frames *f);                       /* goes on to the next one */
 
 #endif

@@ -19,7 +19,7 @@ static bool is_plain(const char *file)
     return *file && *file != '.' && !strchr(file, '/') && !strchr(file, '\\') && strlen(file) < 256;
 }
 
-/* Its place in the list of files, where it is added when it is new. */
+/* Finds a file's index in the list, adding it if it is new. */
 static int file_of(struct attn_index *x, struct attn_strings *names, const char *file, size_t *at, const char *name,
                    struct attn_err *err)
 {

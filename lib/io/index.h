@@ -1,14 +1,14 @@
 /* index.h - model.safetensors.index.json: which file each tensor of a sharded checkpoint is in.
  *
- * {"metadata": {...}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}}.  File names
- * must be plain: no directory, no leading point.  Entries are sorted by tensor. */
+ * {"metadata": {...}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}}.  File names must be
+ * plain: no directory, no leading dot.  Entries are sorted by tensor. */
 #ifndef ATTN_IO_INDEX_H
 #define ATTN_IO_INDEX_H
 
 #include "attn.h"
 
 struct attn_index {
-    char **file; size_t files;          /* in the order they are first named; owned */
+    char **file; size_t files;          /* in the order of first mention; owned */
     struct attn_index_entry { char *tensor; size_t file; } *entry; size_t n;    /* owned */
 };
 

@@ -8,9 +8,9 @@
 #include "base/utf8.h"
 #include "io/escape.h"
 
-/* What may come next.  A key takes its colon along, a comma belongs to what follows it. */
+/* What may come next.  A key includes its colon; a comma belongs to what follows it. */
 enum { VALUE, FIRST_ITEM, FIRST_KEY, AFTER_VALUE };
-enum { DIGITS_MAX = 19 };               /* of a number that is sure to fit 64 bits */
+enum { DIGITS_MAX = 19 };               /* a number of so many digits fits into 64 bits */
 
 void attn_json_start(struct attn_json *j, const char *text, size_t len, const char *name)
 {
@@ -35,15 +35,15 @@ static inline void skip_space(struct attn_json *j)
     for (; at < j->len; at++) {
         unsigned char c = (unsigned char)j->text[at];
         if (c > ' ' || (c != ' ' && c != '\n' && c != '\t' && c != '\r'))
-            break;                      /* nearly always by the first comparison */
+            break;                      /* nearly always decided by the first comparison */
     }
     j->at = at;
 }
 
 /* ---- strings --------------------------------------------------------------------------- */
 
-/* Eight bytes at once: the lowest bit that is set is the top bit of the first of them that is a quote, a
- * backslash or a control character; 0: there is none. */
+/* Looks at eight bytes at once: the lowest bit set is the top bit of the first quote, backslash or control character;
+ * 0 if there is none. */
 static uint64_t first_special(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101u;
@@ -58,7 +58,8 @@ static void put_out(struct attn_json *j, const char *s, size_t n)
     j->out_len += n;
 }
 
-/* Where from `at` on the text has such a byte, or its end; *any gets a bit of each byte before that. */
+/* Position, from `at` on, of the first such byte or of the text's end.  *any collects the bits of all bytes before
+ * it. */
 static size_t scan_plain(struct attn_json *j, size_t at, uint64_t *any)
 {
     while (at + 8 <= j->len) {
@@ -81,7 +82,7 @@ static size_t scan_plain(struct attn_json *j, size_t at, uint64_t *any)
     return at;
 }
 
-/* The bytes of the escape at `at`, 0 if it is none. */
+/* Length of the escape at `at`; 0 if it is invalid. */
 static size_t scan_escape(struct attn_json *j, size_t at)
 {
     uint32_t c = 0;
@@ -95,7 +96,7 @@ static size_t scan_escape(struct attn_json *j, size_t at)
     return step;
 }
 
-/* Past the closing quote of the string whose opening quote is next; sets the token. */
+/* Reads the string that begins with the next quote, and sets the token. */
 static bool scan_string(struct attn_json *j)
 {
     size_t at = j->at + 1, step;
@@ -133,11 +134,11 @@ size_t attn_json_string(const struct attn_json *j, char *out)
         if (!stop)
             return n;
         s = stop + attn_escape_read(stop, (size_t)(end - stop), &c);
-        n += attn_utf8_put(out + n, c); /* never more than the escape took */
+        n += attn_utf8_put(out + n, c); /* never longer than the escape */
     }
 }
 
-/* The character, or byte of one, written at s[0..n): its bytes in out, *step those it took there. */
+/* Decodes the character or escape at s[0..n): returns its bytes in out; *step gets its length in s. */
 static size_t piece(const char *s, size_t n, char *out, size_t *step)
 {
     uint32_t c = 0;
@@ -168,7 +169,7 @@ bool attn_json_is(const struct attn_json *j, const char *s)
 
 /* ---- values ---------------------------------------------------------------------------- */
 
-/* *whole gets what they stand for, if it is not too large. */
+/* *whole gets the digits' value if it is not too large. */
 static bool skip_digits(struct attn_json *j, uint64_t *whole)
 {
     size_t from = j->at, at = from;
@@ -307,7 +308,7 @@ bool attn_json_skip(struct attn_json *j, enum attn_json_event first)
     return !j->failed;
 }
 
-/* ---- where it went wrong --------------------------------------------------------------- */
+/* ---- position of an error --------------------------------------------------------------- */
 
 void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column)
 {
@@ -318,7 +319,7 @@ void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t 
             ++*line;
             *column = 1;
         } else if ((c & 0xC0) != 0x80) {
-            ++*column;                  /* characters, as editors count */
+            ++*column;                  /* counts characters, as editors do */
         }
     }
 }

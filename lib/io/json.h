@@ -1,16 +1,16 @@
-/* json.h - a strict pull reader for JSON nobody vouches for.
+/* json.h - a strict pull reader for untrusted JSON.
  *
- * RFC 8259 to the letter: UTF-8 without BOM, no trailing commas, no leading zeros, no comments,
- * one value and then only white space.  It builds no tree and allocates nothing, so that a huge
- * document costs what its reader keeps.  Nesting is limited to 64.
+ * It follows RFC 8259 to the letter: UTF-8 without BOM, no trailing commas, no leading zeros, no comments, one value
+ * and then only white space.  It builds no tree and allocates nothing, so that a huge document needs only the memory
+ * for what its reader keeps.  Nesting is limited to 64.
  *
  *     attn_json_start(&j, text, len, "vocab.json");
  *     if (attn_json_next(&j) == ATTN_JSON_OBJECT)
  *         while (attn_json_next(&j) == ATTN_JSON_KEY) ...
  *     if (j.failed) return attn_json_error(&j, err);
  *
- * Events come in document order.  Duplicate keys and \u0000 are the caller's affair; below are
- * the means to refuse them. */
+ * Events come in document order.  Duplicate keys and \u0000 are left to the caller, who can refuse them by the
+ * functions at the end. */
 #ifndef ATTN_IO_JSON_H
 #define ATTN_IO_JSON_H
 
@@ -24,15 +24,15 @@ enum attn_json_event {
 enum { ATTN_JSON_DEPTH = 64 };
 
 struct attn_json {
-    const char *name, *text;            /* name: what messages call the document; NULL: it is one line of many */
+    const char *name, *text;            /* name: for messages; NULL if the document is one line of many */
     size_t len, at;                     /* at: next byte to read */
     size_t start;                       /* where the last key or value begins */
     size_t token, token_len;            /* the last key, string (between the quotes, escapes as written) or number */
-    bool escaped;                       /* it has escapes: attn_json_string is needed */
-    size_t nul;                         /* where its first \u0000 is written; 0: it has none */
-    char *out; size_t out_len;          /* where keys and strings are to go without their escapes, with room for the
-                                         * rest of the text: faster than attn_json_string; NULL: nowhere */
-    bool is_whole; uint64_t whole;      /* the last number is digits only, 19 at most, and this is what they say */
+    bool escaped;                       /* it contains escapes: attn_json_string is needed */
+    size_t nul;                         /* position of its first \u0000; 0 if it has none */
+    char *out; size_t out_len;          /* where to write keys and strings unescaped, or NULL: faster than
+                                         * attn_json_string, but needs room for the rest of the text */
+    bool is_whole; uint64_t whole;      /* the last number has digits only, 19 at most; its value */
     unsigned depth;
     unsigned char stack[ATTN_JSON_DEPTH];
     int state;
@@ -46,24 +46,24 @@ bool attn_json_skip(struct attn_json *j, enum attn_json_event first);
 /* Decodes the last key or string into out (token_len bytes suffice); returns its length. */
 size_t attn_json_string(const struct attn_json *j, char *out);
 bool attn_json_is(const struct attn_json *j, const char *s);        /* the last key or string equals s */
-/* "NAME: line 3, column 7: ...", without a name "column 7: ..."; always ATTN_EFORMAT. */
+/* Writes "NAME: line 3, column 7: ...", or "column 7: ..." without a name; always ATTN_EFORMAT. */
 int attn_json_error(const struct attn_json *j, struct attn_err *err);
 /* Line and column (both from 1) of byte `at`. */
 void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column);
 
 /* ---- stricter than RFC 8259 (json_check.c) -------------------------------------------------- */
 
-int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err);      /* in the last key or string */
-/* Adds the key just read to those of its object so far: one that is there already is refused, and
- * so is \u0000 in it. */
+int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err);      /* for the last key or string */
+/* Adds the key just read to those of its object; a key that is already there is refused, and so is \u0000. */
 struct attn_strings;
 int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err);
-/* The same in two steps, for large objects: all keys are appended, then indexed.  Reads the next event, true: a
- * key; *rc is for what goes wrong.  `before`: the reader as it was before the object. */
+/* The same in two steps, which is faster for large objects: all keys are appended, then indexed.  next_key reads the
+ * next event and returns whether it is a key; *rc tells about failures.  `before` is the reader as it was before the
+ * object. */
 bool attn_json_next_key(struct attn_strings *keys, struct attn_json *j, int *rc, struct attn_err *err);
 int attn_json_index_keys(struct attn_strings *keys, const struct attn_json *before, struct attn_err *err);
-/* The whole document before a tree is made of it by cJSON, which is lax: syntax, UTF-8, nesting, no
- * NUL in strings, no duplicate keys in any object, at most max_values values. */
+/* Checks the whole document before cJSON, which is lax, builds a tree: syntax, UTF-8, nesting, no NUL in strings, no
+ * duplicate keys in any object, at most max_values values. */
 int attn_json_check(const char *text, size_t len, const char *name, size_t max_values, struct attn_err *err);
 
 #endif

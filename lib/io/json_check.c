@@ -60,15 +60,15 @@ int attn_json_index_keys(struct attn_strings *keys, const struct attn_json *befo
         return no_memory(before, err);
     if (twice == ATTN_STRINGS_NONE)
         return ATTN_OK;
-    attn_json_next(&j);                 /* once more, to say where it is */
+    attn_json_next(&j);                 /* reads it once more to find the position */
     for (size_t i = 0; attn_json_next(&j) == ATTN_JSON_KEY && i < twice; i++)
         attn_json_skip(&j, attn_json_next(&j));
     const char *key = attn_strings_at(keys, twice, &len);
     return duplicate(&j, key, len, err);
 }
 
-/* The keys so far of each object that is open, by depth.  A set keeps its memory for the next
- * object of its depth, and emptying it costs no more than what was in it. */
+/* The keys so far of each open object, by depth.  A set keeps its memory for the next object of the same depth;
+ * clearing it costs no more than what it held. */
 struct open_keys { struct attn_strings at[ATTN_JSON_DEPTH]; };
 
 static int look(struct open_keys *open, const struct attn_json *j, enum attn_json_event e, struct attn_err *err)

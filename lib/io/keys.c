@@ -28,7 +28,7 @@ const char *attn_key_at(const struct attn_key *keys, size_t at)
     const char *name = "";
     for (const struct attn_key *k = keys; k->name; k++)
         if (k->at == at && k->type >= ATTN_KEY_SIZE && k->type <= ATTN_KEY_REAL)
-            name = k->name;             /* the last is what we would write */
+            name = k->name;             /* the last row is the spelling we write */
     return name;
 }
 
@@ -104,7 +104,7 @@ static int read_text(const struct attn_keys *r, const struct attn_key *k, const 
         return unexpected(r, k, v, k->type == ATTN_KEY_NAME ? "a text or null" : "a string");
     if (!*v->valuestring)
         return ATTN_OK;
-    free(*field);                       /* of a file read before */
+    free(*field);                       /* may be set by a file read before */
     *field = strdup(v->valuestring);
     return *field ? ATTN_OK : attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for \"%s\"", r->name, k->name);
 }
@@ -149,7 +149,7 @@ static int read_all(const struct attn_keys *r, const struct attn_key *k, const c
     return ATTN_OK;
 }
 
-/* What None means to who wrote the file. */
+/* Handles null as Python's None. */
 static int read_none(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
 {
     if (k->type == ATTN_KEY_SIZE)
@@ -186,7 +186,7 @@ int attn_key_read(const struct attn_keys *r, const struct attn_key *k, const cJS
     if (!rc && k->type == ATTN_KEY_EITHER)
         *(bool *)field = value == 1;
     if (!rc && k->type == ATTN_KEY_CHOICE)
-        memcpy(field, &value, sizeof value);                        /* each enum has its own type */
+        memcpy(field, &value, sizeof value);                        /* each enum is a type of its own */
     return rc;
 }
 

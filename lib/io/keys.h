@@ -1,26 +1,26 @@
-/* keys.h - a JSON object read into a struct, and written from one, by a table of its keys.
+/* keys.h - reads a JSON object into a struct, and writes one, by a table of its keys.
  *
- * A row says how a key is spelt, what it may hold and where that goes.  Rows are read in their order, so
- * that of two spellings of one field the later row wins.  A strict table refuses keys it does not
- * have, naming the nearest; a lax one, as configurations written by others need, passes them over. */
+ * A row says how a key is spelled, what it may hold and where that goes.  Rows are read in order, so that of two
+ * spellings of one field the later row wins.  A strict table refuses unknown keys, naming the nearest known one; a
+ * lax one ignores them, as configurations written by others require. */
 #ifndef ATTN_IO_KEYS_H
 #define ATTN_IO_KEYS_H
 
 #include "io/tree.h"
 
 enum attn_key_type {
-    ATTN_KEY_FIXED,                     /* the first word, nothing else */
+    ATTN_KEY_FIXED,                     /* the first word and nothing else */
     ATTN_KEY_SIZE, ATTN_KEY_COUNT,      /* size_t from 1, from 0 */
     ATTN_KEY_MAYBE,                     /* size_t from 1; null is 0, which is not written */
     ATTN_KEY_REAL,                      /* double, not negative */
-    ATTN_KEY_CHOICE,                    /* an enum: the value of one of the words */
-    ATTN_KEY_EITHER,                    /* bool: the value of one of the words */
+    ATTN_KEY_CHOICE,                    /* an enum, given by one of the words */
+    ATTN_KEY_EITHER,                    /* a bool, given by one of the words */
     ATTN_KEY_FLAG,                      /* bool */
-    ATTN_KEY_TEXT, ATTN_KEY_NAME,       /* char *: "" is NULL; null is NULL, "" is refused */
+    ATTN_KEY_TEXT, ATTN_KEY_NAME,       /* char *; TEXT: "" is read as NULL; NAME: null is NULL, "" is refused */
     ATTN_KEY_SECTION,                   /* an object with keys of its own */
-    ATTN_KEY_OFF,                       /* what we cannot do: false, null, {} or not there */
-    ATTN_KEY_ONE,                       /* a factor we do not apply: 1, null or not there */
-    ATTN_KEY_ALL                        /* a list of nothing but the first word; null */
+    ATTN_KEY_OFF,                       /* a feature we lack: must be false, null, {} or absent */
+    ATTN_KEY_ONE,                       /* a factor we do not apply: must be 1, null or absent */
+    ATTN_KEY_ALL                        /* a list of nothing but the first word, or null */
 };
 
 struct attn_word { const char *word; unsigned value; };             /* a list ends with NULL */
@@ -37,7 +37,7 @@ struct attn_keys {
     void *to;                           /* the struct */
     const char *name;                   /* of the file */
     const char *section;                /* "", or "tokenizer." in front of each key in messages */
-    bool lax;                           /* passes over keys it does not have */
+    bool lax;                           /* ignores unknown keys */
     bool none;                          /* null is Python's None: false, or absent */
     struct attn_err *err;
 };
@@ -48,7 +48,7 @@ int attn_key_read(const struct attn_keys *r, const struct attn_key *k, const cJS
 int attn_key_unexpected(const struct attn_keys *r, const char *key, const cJSON *v, const char *expected);
 
 const struct attn_key *attn_key_named(const struct attn_key *keys, const char *name);  /* must be there */
-/* How the table spells the field at an offset; "" when it has none. */
+/* The spelling of the field at an offset; "" if the table has none. */
 const char *attn_key_at(const struct attn_key *keys, size_t at);
 const cJSON *attn_keys_child(const cJSON *object, const char *name);                   /* NULL: not there */
 const char *attn_word_of(const struct attn_word *words, unsigned value);

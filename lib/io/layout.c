@@ -38,7 +38,7 @@ static bool is_table(enum attn_part p)
     return p == ATTN_PART_EMBED || p == ATTN_PART_POS_EMBED;
 }
 
-/* The part takes part in the forward pass at all. */
+/* Whether the forward pass uses the part at all. */
 static bool has_part(const struct attn_config *c, enum attn_part p)
 {
     switch (p) {
@@ -69,7 +69,7 @@ static bool has_tensor(const struct attn_config *c, enum attn_part p, bool bias)
         return false;
     if (bias)
         return is_norm(p) ? c->norm == ATTN_NORM_LAYER : !is_table(p);
-    return p != ATTN_PART_UNEMBED || !c->tied;          /* tied: the embedding serves */
+    return p != ATTN_PART_UNEMBED || !c->tied;          /* tied: the embedding is used instead */
 }
 
 static bool is_required(const struct attn_config *c, enum attn_part p, bool bias)
@@ -86,7 +86,7 @@ static bool is_required(const struct attn_config *c, enum attn_part p, bool bias
     return c->bias && p != ATTN_PART_UNEMBED;
 }
 
-/* Rows and columns of the weight; a norm has columns alone. */
+/* Rows and columns of a weight; a norm has columns only. */
 static void weight_shape(const struct attn_config *c, enum attn_part p, size_t *rows, size_t *cols)
 {
     size_t d = c->d, q = c->H * c->dh, k = c->Hkv * c->dh, v = c->Hkv * c->dv, context = c->H * c->dv;
@@ -123,7 +123,7 @@ static void fill_shape(struct attn_slot *s, const struct attn_config *c, const s
     s->shape[1] = s->ndim == 1 ? 0 : s->by_output ? s->in : all;
 }
 
-/* The output layer's name has no prefix. */
+/* The output layer's name has no prefix in any family. */
 static void fill_name(struct attn_slot *s, const struct attn_family *f)
 {
     const char *kind = s->is_bias ? "bias" : "weight", *path = f->part[s->part].path;
@@ -145,7 +145,7 @@ static void fill(struct attn_slot *out, const struct attn_layout *at)
     fill_name(out, at->config->family);
 }
 
-/* To the next place that may hold a tensor: weight, bias, next part, next layer. */
+/* Goes on to the next possible tensor: weight, bias, next part, next layer. */
 static void step(struct attn_layout *at)
 {
     at->bias = !at->bias;

@@ -14,7 +14,7 @@ static uint64_t hash(const struct attn_merges *m, int32_t left, int32_t right)
     return attn_hash_mix(pair ^ m->seed, 0x9E3779B97F4A7C15u);
 }
 
-/* The slot of the pair, or the free one where it belongs. */
+/* The slot of the pair, or the free slot where it belongs. */
 static uint32_t *probe(const struct attn_merges *m, uint64_t h, int32_t left, int32_t right)
 {
     uint32_t high = (uint32_t)(h >> 32) & ~m->low;
@@ -37,7 +37,7 @@ bool attn_merges_append(struct attn_merges *m, const struct attn_rule *rule)
     return true;
 }
 
-/* Slots are fetched into the cache well before they are looked at. */
+/* Slots are prefetched well before they are used. */
 static void fill_slots(struct attn_merges *m)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -56,7 +56,7 @@ bool attn_merges_index(struct attn_merges *m)
     m->slot = attn_grow(NULL, &room, slots, sizeof *m->slot);
     if (!m->slot)
         return false;
-    memset(m->slot, 0, slots * sizeof *m->slot);                    /* pages of calloc fault twice: read, then written */
+    memset(m->slot, 0, slots * sizeof *m->slot);                    /* calloc's pages would fault twice: when read, when written */
     m->slots = slots;
     m->low = (uint32_t)slots - 1;
     m->seed = attn_hash_seed(m);

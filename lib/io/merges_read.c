@@ -14,9 +14,9 @@ struct reader {
     const struct attn_vocab *v;
     const char *name, *noun;            /* of the file; what is counted: "line" or "rule" */
     size_t count;                       /* lines or rules so far, this one included */
-    struct attn_slice part[BLOCK][2]; size_t waiting, first;        /* rules to be looked up; the count of the first */
-    int32_t last;                       /* what the last rule made */
-    char *joined; size_t room;          /* the two tokens of a rule side by side */
+    struct attn_slice part[BLOCK][2]; size_t waiting, first;        /* rules yet to be looked up; the count of the first of them */
+    int32_t last;                       /* the token that the last rule made */
+    char *joined; size_t room;          /* the two tokens of a rule joined */
     struct attn_err *err;
 };
 
@@ -40,8 +40,8 @@ static bool spells(const struct attn_vocab *v, int32_t id, const struct attn_sli
     return word && len == a->len + b->len && memcmp(word, a->s, a->len) == 0 && memcmp(word + a->len, b->s, b->len) == 0;
 }
 
-/* What a and b make.  Vocabularies mostly list that in the order of the rules, some of which make the same: a
- * look-up saved. */
+/* Finds the token that a and b make.  Most vocabularies list these in the order of the rules, some of which make the
+ * same token, so the next and the last one are tried before a look-up. */
 static int make(struct reader *r, const struct attn_slice *a, const struct attn_slice *b)
 {
     struct attn_slice whole = {NULL, a->len + b->len};
@@ -70,7 +70,7 @@ static int resolve(struct reader *r, const struct attn_slice part[2], const int3
     return rc;
 }
 
-/* Looks up what waits; of several faults the first is told. */
+/* Looks up the waiting rules; of several faults the first is reported. */
 static int settle(struct reader *r)
 {
     int32_t id[BLOCK][2];
@@ -86,7 +86,7 @@ static int settle(struct reader *r)
     return rc;
 }
 
-/* Both stay where they are until they are looked up. */
+/* Both strings must stay in place until they are looked up. */
 static int take_pair(struct reader *r, struct attn_slice a, struct attn_slice b)
 {
     if (r->waiting == 0)
@@ -111,7 +111,7 @@ static size_t until_space(struct attn_slice text)
     return n;
 }
 
-/* "a b" */
+/* Takes a rule of the form "a b". */
 static int take_rule(struct reader *r, struct attn_slice rule)
 {
     struct attn_slice a = {rule.s, until_space(rule)}, b;
@@ -155,8 +155,8 @@ static int take_lines(struct reader *r, struct attn_slice text)
     return rc;
 }
 
-/* Tokens of a vocabulary are UTF-8, and so is a file of such rules: only where reading failed, and in a first
- * line that is no rule, can something else be hidden. */
+/* The vocabulary is UTF-8, so rules whose tokens were found are too: only a failed read or a first line that is no
+ * rule can hide invalid bytes. */
 static int check_utf8(const struct reader *r, struct attn_slice text, int rc)
 {
     const char *stop = text.len > 0 && !rc ? memchr(text.s, '\n', text.len) : NULL;
@@ -182,7 +182,7 @@ int attn_merges_read(struct attn_merges *m, const struct attn_vocab *v, const ch
 
 /* ---- tokenizer.json -------------------------------------------------------------------- */
 
-/* A string without its escapes, in memory that grows in *plain. */
+/* A buffer for a string without its escapes. */
 struct plain { char *s; size_t room; };
 
 static int take_string(struct reader *r, const struct attn_json *j, struct plain *plain, struct attn_slice *out)
@@ -190,7 +190,7 @@ static int take_string(struct reader *r, const struct attn_json *j, struct plain
     *out = (struct attn_slice){j->text + j->token, j->token_len};
     if (!j->escaped)
         return ATTN_OK;
-    int rc = settle(r);                 /* a rule that waits may have its tokens where this one goes */
+    int rc = settle(r);                 /* a waiting rule may still use the buffer */
     if (rc)
         return rc;
     char *s = attn_grow(plain->s, &plain->room, j->token_len, 1);

@@ -1,13 +1,13 @@
 #include "io/near.h"
 
-#define UTF8PROC_STATIC                 /* its symbols come from the archive */
+#define UTF8PROC_STATIC                 /* we link its static library */
 #include <utf8proc.h>
 
 #include "base/utf8.h"
 
-enum { LONGEST = ATTN_NEAR_LONGEST, SLIP = 2, OTHER_CASE = 1 };     /* code points; costs in half slips */
+enum { LONGEST = ATTN_NEAR_LONGEST, SLIP = 2, OTHER_CASE = 1 };     /* LONGEST in code points; costs in half slips */
 
-/* False when there are more than LONGEST. */
+/* False if there are more than LONGEST characters. */
 static bool decode(struct attn_letters *out, const char *s, size_t len)
 {
     size_t n = 0, step;
@@ -35,7 +35,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Any number above `limit` once that is certain. */
+/* The edit distance, or any number above `limit` once it is certain to be larger. */
 static unsigned distance(const struct attn_letters *a, const struct attn_letters *b, unsigned limit, size_t *work)
 {
     unsigned rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *now = rows[2];
@@ -51,7 +51,7 @@ static unsigned distance(const struct attn_letters *a, const struct attn_letters
                 now[j] = least(now[j], before[j - 2] + SLIP);
             best = least(best, now[j]);
         }
-        if (best > limit + SLIP)        /* so is the row before beyond the limit, which a swap starts from */
+        if (best > limit + SLIP)        /* the row before, where a swap starts, is then beyond the limit too */
             return best;
         unsigned *oldest = before;
         before = last;

@@ -2,20 +2,20 @@
 
 #include <stdlib.h>
 #include <string.h>
-#define UTF8PROC_STATIC                 /* its symbols come from the archive */
+#define UTF8PROC_STATIC                 /* we link its static library */
 #include <utf8proc.h>
 
 #include "base/utf8.h"
 #include "base/grow.h"
 
 enum {
-    FIRST_MARK = 0x300,                 /* below, no character composes with one before it, and all are in the form */
-    FIRST_VOWEL = 0x1160, LAST_FINAL = 0x11FF,                      /* of Hangul */
-    LONGEST = 8                         /* characters that one decomposes into: 4 suffice in Unicode 15 */
+    FIRST_MARK = 0x300,                 /* no character below composes with the one before it, and all are in NFC */
+    FIRST_VOWEL = 0x1160, LAST_FINAL = 0x11FF,                      /* of Hangul syllables */
+    LONGEST = 8                         /* most characters one decomposes into: 4 suffice in Unicode 15 */
 };
 static const utf8proc_option_t form_c = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
 
-/* order: by combining class, then by place. */
+/* order: the combining class, then the position. */
 struct letter { int32_t c; uint64_t order; };
 
 /* Whether c belongs to the cluster of the character before it. */
@@ -28,14 +28,14 @@ static bool follows(uint32_t c)
            (c >= FIRST_VOWEL && c <= LAST_FINAL);
 }
 
-/* Bytes of the first cluster of s.  *plain: one character that is its own form. */
+/* Length of the first cluster of s.  *plain: it is one character that is in NFC by itself. */
 static size_t cluster(const char *s, size_t len, bool *plain)
 {
     size_t first, step;
     uint32_t c = attn_utf8_next(s, len, &first);
     size_t at = first;
     while (at < len && (unsigned char)s[at] >= 0xCC && follows(attn_utf8_next(s + at, len - at, &step)))
-        at += step;                     /* 0xCC begins U+0300 */
+        at += step;                     /* 0xCC is the first byte of U+0300 */
     *plain = at == first && (c < FIRST_MARK ||
                              utf8proc_get_property((utf8proc_int32_t)c)->decomp_seqindex == UINT16_MAX);
     return at;
@@ -73,7 +73,7 @@ static int compare(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Marks of different classes between two that have none may come in any order: here by class. */
+/* Between two characters of class 0, marks of different classes may come in any order; NFC sorts them by class. */
 static void reorder(struct letter *letter, size_t n)
 {
     for (size_t i = 0, end; i < n; i = end) {
@@ -98,7 +98,7 @@ static bool append(struct attn_nfc *t, const char *s, size_t len)
     return true;
 }
 
-/* The form of the n letters; its bytes go to the end of the text. */
+/* Composes the n letters and appends their bytes to the text. */
 static bool compose(struct attn_nfc *t, size_t n)
 {
     int32_t *point = attn_grow(t->point, &t->point_room, n, sizeof *point);
@@ -126,7 +126,7 @@ static bool note_change(struct attn_nfc *t, size_t at, size_t from, size_t from_
     return true;
 }
 
-/* The cluster of len bytes at s + from. */
+/* Normalises the cluster of len bytes at s + from. */
 static bool take(struct attn_nfc *t, const char *s, size_t from, size_t len)
 {
     size_t n, at = t->len;
@@ -146,7 +146,7 @@ bool attn_nfc_make(struct attn_nfc *out, const char *s, size_t len)
     for (size_t at = 0, n; at < len; at += n) {
         bool plain = true;
         size_t ascii = attn_utf8_ascii(s + at, len - at);
-        n = ascii > 1 ? ascii - 1 : cluster(s + at, len - at, &plain);          /* the last may have marks */
+        n = ascii > 1 ? ascii - 1 : cluster(s + at, len - at, &plain);          /* not the last one: marks may follow it */
         if (plain)
             continue;
         if (!append(out, s + from, at - from) || !take(out, s, at, n))
@@ -160,7 +160,7 @@ bool attn_nfc_make(struct attn_nfc *out, const char *s, size_t len)
     return true;
 }
 
-/* How many changes begin before byte `at`. */
+/* The number of changes that begin before byte `at`. */
 static size_t before(const struct attn_nfc *t, size_t at)
 {
     size_t lo = 0, hi = t->n;

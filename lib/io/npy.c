@@ -26,7 +26,7 @@ static void skip_space(struct text *t)
         t->at++;
 }
 
-/* Whether c comes next, which is then passed. */
+/* Skips c if it comes next; false otherwise. */
 static bool take(struct text *t, char c)
 {
     skip_space(t);
@@ -46,7 +46,7 @@ static bool take_word(struct text *t, const char *word)
     return true;
 }
 
-/* A quoted string without escapes. */
+/* Reads a quoted string without escapes. */
 static bool take_string(struct text *t, const char **s, size_t *len)
 {
     skip_space(t);
@@ -170,7 +170,7 @@ static float number(const struct header *h, const unsigned char *p)
     return (float)d;
 }
 
-/* Where the element at C-order place i lies when the first index is the fastest. */
+/* Position of the element at C-order index i if the first index varies fastest. */
 static size_t fortran_place(const struct header *h, size_t i)
 {
     size_t place = 0, each[ATTN_ARRAY_DIMS] = {1};
@@ -181,7 +181,7 @@ static size_t fortran_place(const struct header *h, size_t i)
     return place;
 }
 
-/* *n: how many numbers follow, and their bytes are all that follows. */
+/* Sets *n to the number of elements and checks that their bytes are exactly what is left. */
 static int count_numbers(size_t *n, const struct header *h, size_t len, const char *name, struct attn_err *err)
 {
     size_t bytes;
@@ -197,7 +197,7 @@ static int count_numbers(size_t *n, const struct header *h, size_t len, const ch
 
 /* ---- files ----------------------------------------------------------------------------- */
 
-/* *at: where the numbers begin; out: their shape. */
+/* Reads the header: *at gets the start of the numbers, out their shape. */
 static int read_header(struct header *h, struct attn_array *out, size_t *at, const unsigned char *bytes, size_t len,
                        const char *name, struct attn_err *err)
 {

@@ -5,7 +5,7 @@
 
 #include "io/hash.h"
 
-enum { LINE = 64 };                     /* bytes of a cache line: a set */
+enum { LINE = 64 };                     /* a cache line, which holds one set */
 
 static bool make_sets(struct attn_pieces *p)
 {
@@ -16,7 +16,7 @@ static bool make_sets(struct attn_pieces *p)
     return true;
 }
 
-/* The bytes of s and zeros after them: nothing depends on len but what is looked up. */
+/* The bytes of s padded with zeros.  It has no branches that depend on len. */
 static void key_of(uint64_t key[2], const char *s, size_t len, size_t room)
 {
     static const uint64_t first[] = {
@@ -35,7 +35,7 @@ static bool is(const struct attn_piece *piece, const uint64_t key[2], size_t len
     return piece->key[0] == key[0] && piece->key[1] == key[1] && piece->len == len;
 }
 
-/* A set, of which the first is the one used last. */
+/* Returns a set, whose first piece is the most recently used. */
 struct attn_piece *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t room, bool *known)
 {
     uint64_t key[2];

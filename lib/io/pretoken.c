@@ -5,7 +5,7 @@
 
 #include "io/classes.h"
 
-/* Of eight bytes the top bits of those that are no ASCII letters. */
+/* Sets the top bit of each of eight bytes that is not an ASCII letter. */
 static uint64_t not_letters(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101u;
@@ -13,7 +13,7 @@ static uint64_t not_letters(uint64_t bytes)
     return ~((lower + ones * (0x80 - 'a')) & ~(lower + ones * (0x7F - 'z')) & ~bytes) & ones * 0x80;
 }
 
-/* Past the ASCII letters from `at` on, as far as eight can be looked at together. */
+/* Skips ASCII letters from `at` on, as far as eight bytes can be read at a time. */
 static size_t skip_letters(const char *s, size_t len, size_t at)
 {
     for (; at + 8 <= len; at += 8) {
@@ -26,7 +26,7 @@ static size_t skip_letters(const char *s, size_t len, size_t at)
     return at;
 }
 
-/* End of the run of characters of one class that goes on at `at`. */
+/* End of the run of characters of one class that continues at `at`. */
 static size_t run(const char *s, size_t len, size_t at, enum attn_class class)
 {
     size_t step;
@@ -42,7 +42,7 @@ static bool newline(char c)
     return c == '\n' || c == '\r';
 }
 
-/* Whether s goes on with `word`, in lower case, or, folding case, in any. */
+/* Whether s continues with `word`, which is in lower case; `fold` ignores case. */
 static bool goes_on(const char *s, const char *word, bool fold)
 {
     char upper = fold ? 0x20 : 0;
@@ -53,7 +53,7 @@ static bool goes_on(const char *s, const char *word, bool fold)
     return !*word;
 }
 
-/* 's 't 're 've 'm 'll 'd: bytes, 0 when there is none at s.  Folding case, U+017F is an s too. */
+/* Length of 's 't 're 've 'm 'll 'd at s, or 0.  When folding case, U+017F is an s too. */
 static size_t contraction(const char *s, size_t len, bool fold)
 {
     static const char *const endings[] = {"s", "t", "m", "d", "re", "ve", "ll"};
@@ -69,7 +69,7 @@ static size_t contraction(const char *s, size_t len, bool fold)
     return 0;
 }
 
-/* \s+(?!\S)|\s+ at white space: the run, but for its last character when something follows it. */
+/* \s+(?!\S)|\s+ at white space: the run, without its last character if something follows. */
 static size_t spaces(const char *s, size_t len)
 {
     size_t end = run(s, len, 0, ATTN_CLASS_SPACE), last = end - 1;
@@ -98,7 +98,7 @@ static size_t numbers(const char *s, size_t len, size_t most)
     return at;
 }
 
-/* [^\r\n\p{L}\p{N}]?\p{L}+: 0 when there is none at s. */
+/* [^\r\n\p{L}\p{N}]?\p{L}+: its length, or 0 if it does not match. */
 static size_t letters(const char *s, size_t len)
 {
     size_t step, next;
@@ -110,7 +110,7 @@ static size_t letters(const char *s, size_t len)
     return run(s, len, step, ATTN_CLASS_LETTER);
 }
 
-/* ` ?[^\s\p{L}\p{N}]+[\r\n]*`: 0 when there is none at s. */
+/* ` ?[^\s\p{L}\p{N}]+[\r\n]*`: its length, or 0 if it does not match. */
 static size_t others(const char *s, size_t len)
 {
     size_t lead = s[0] == ' ', at = run(s, len, lead, ATTN_CLASS_OTHER);
@@ -121,7 +121,7 @@ static size_t others(const char *s, size_t len)
     return at;
 }
 
-/* \s*[\r\n]+|\s+(?!\S)|\s+ at white space: up to the last line end of the run, if it has one. */
+/* \s*[\r\n]+|\s+(?!\S)|\s+ at white space: up to the last line end of the run, if there is one. */
 static size_t blank_lines(const char *s, size_t len)
 {
     size_t end = run(s, len, 0, ATTN_CLASS_SPACE);
@@ -130,7 +130,7 @@ static size_t blank_lines(const char *s, size_t len)
     return end > 0 ? end : spaces(s, len);
 }
 
-/* (?i:'s|'t|'re|'ve|'m|'ll|'d), then letters, \p{N} so many times, others, blank_lines. */
+/* (?i:'s|'t|'re|'ve|'m|'ll|'d), then letters, \p{N}{1,most_numbers}, others, blank_lines. */
 static size_t modern(const char *s, size_t len, size_t most_numbers)
 {
     size_t n = contraction(s, len, true);

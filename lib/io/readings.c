@@ -11,7 +11,7 @@ struct reading { const char *s; size_t len; };
 
 struct attn_readings {
     const struct attn_vocab *vocab;
-    struct own *own; size_t owns;       /* of the added tokens, by rank */
+    struct own *own; size_t owns;       /* for the added tokens, by rank */
     pthread_mutex_t lock;               /* guards what follows */
     bool made;
     struct reading *table;              /* by rank */
@@ -32,7 +32,7 @@ static void list_own(struct attn_readings *r, const struct attn_added *a)
         r->own[r->owns++] = (struct own){attn_vocab_rank(r->vocab, a->token[i].id), &a->token[i]};
 }
 
-/* NULL: it is not an added one. */
+/* NULL: it is not an added token. */
 static const struct attn_added_token *find_own(const struct attn_readings *r, size_t rank)
 {
     const struct own *o = bsearch(&(struct own){.rank = rank}, r->own, r->owns, sizeof *o, compare);
@@ -46,7 +46,7 @@ size_t attn_readings_room(const struct attn_readings *r, size_t rank)
     const struct attn_added_token *own = find_own(r, rank);
     size_t len;
     attn_vocab_at(r->vocab, rank, &len);
-    return own ? own->len : len;        /* a byte is spelled by one byte at least */
+    return own ? own->len : len;        /* the spelling of a byte takes at least one byte */
 }
 
 size_t attn_readings_spell(const struct attn_readings *r, size_t rank, char *out)

@@ -1,27 +1,27 @@
-/* record.h - one record of many, once it is known where it ends: an object of NDJSON, a row of CSV or TSV.
+/* record.h - parses one record of many, whose end is known: an object of NDJSON, a row of CSV or TSV.
  *
- * What is wrong with a record is ATTN_EFORMAT and concerns nobody else; messages have neither file nor line, which
- * whoever counts lines knows. */
+ * A fault in a record is ATTN_EFORMAT and does not affect the others.  Its message has neither file nor line, which
+ * the caller, who counts lines, adds. */
 #ifndef ATTN_IO_RECORD_H
 #define ATTN_IO_RECORD_H
 
 #include "attn.h"
 
-/* Where its parts go that cannot stay as they are written; each grows to the longest there was. */
+/* Buffers for parts that cannot be used in place; each grows to the longest it has met. */
 struct attn_record_room {
     char *text, *id; size_t text_room, id_room;
     int32_t *ids; size_t ids_room;
 };
 void attn_record_room_free(struct attn_record_room *room);          /* zeroed is fine */
 
-/* {"text": "..."} or {"ids": [...]}, with or without an "id", a string or a number; other members are passed over.
- * `out` may have an id after a failure, too. */
+/* Reads {"text": "..."} or {"ids": [...]}, each with an optional "id", a string or a number; other members are
+ * ignored.  `out` may have an id even after a failure. */
 int attn_record_read_object(struct attn_record *out, struct attn_record_room *room, const char *s, size_t len, struct attn_err *err);
 
-/* What the first row of a table says of all. */
+/* What the first row of a table says about all rows. */
 struct attn_columns { size_t n, text, id; };                        /* id SIZE_MAX: there is none */
-/* column NULL: "text", or the only one; id: the one called "id", if it is another.  headless: only the number of
- * columns is looked at, and `column` is an index. */
+/* Finds the columns.  A `column` of NULL means "text" or the only column; the id is another column called "id".  With
+ * `headless` only the number of columns is looked at, and `column` is an index. */
 int attn_columns_read(struct attn_columns *out, const char *column, bool headless, const char *s, size_t len, char comma,
                       struct attn_err *err);
 int attn_record_read_row(struct attn_record *out, struct attn_record_room *room, const struct attn_columns *of, const char *s,

@@ -17,7 +17,7 @@ void attn_record_room_free(struct attn_record_room *room)
     *room = (struct attn_record_room){0};
 }
 
-/* About the key or value read last. */
+/* Reports a fault of the key or value just read. */
 static int refuse(struct reader *r, const char *what)
 {
     size_t line, column;
@@ -32,7 +32,7 @@ static int no_memory(struct reader *r)
     return attn_fail(r->err, ATTN_ENOMEM, "no memory for a record of %zu bytes", r->j.len);
 }
 
-/* The string read last, where it stands if it has no escapes. */
+/* Gets the string just read; without escapes it is used in place. */
 static int read_string(struct reader *r, char **room, size_t *size, const char **s, size_t *len)
 {
     *s = r->j.text + r->j.token;

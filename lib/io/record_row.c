@@ -1,7 +1,6 @@
 /* record_row.c - rows of CSV and TSV, one column of which is the text.
  *
- * A text with a comma that is in no quotes would be cut off at it, so that a row must have as many fields as
- * the first one. */
+ * A row must have as many fields as the first one: otherwise a text with an unquoted comma would be cut off there. */
 #include "io/record.h"
 
 #include <stdio.h>
@@ -28,14 +27,14 @@ static bool is_called(const char *s, size_t len, const char *name)
     if (!quoted)
         return len == n && !memcmp(s, name, n);
     for (s++, len -= 2; len && *name && *s == *name; s++, len--, name++)
-        if (*s == '"') {                /* doubled */
+        if (*s == '"') {                /* a doubled quote */
             s++;
             len--;
         }
     return !len && !*name;
 }
 
-/* How many columns are called so; *at: the last of them. */
+/* How many columns have that name; *at gets the last of them. */
 static size_t find_column(const char *s, size_t len, char comma, const char *name, size_t *at)
 {
     struct attn_fields f = {s, s + len, comma};
@@ -59,7 +58,7 @@ static int count_columns(size_t *out, const char *s, size_t len, char comma, str
     return ATTN_OK;
 }
 
-/* Nothing in it is called so: an index? */
+/* No column has that name: tries it as an index. */
 static int find_index(size_t *at, const char *column, size_t columns, const char *s, size_t len, struct attn_err *err)
 {
     uint64_t i = 0;

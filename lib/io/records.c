@@ -1,6 +1,6 @@
-/* records.c - sentences out of a file, one after the other.
+/* records.c - reads the sentences of a file, one after the other.
  *
- * text: a line each.  ndjson: an object a line.  csv, tsv: a row each, which may be several lines; the first one
+ * text: one a line.  ndjson: one object a line.  csv, tsv: one a row, which may span several lines; the first row
  * names the columns. */
 #include "attn.h"
 
@@ -31,7 +31,7 @@ struct attn_records {
     struct attn_err fault;              /* of the record returned last */
     bool used;                          /* the record in `frames` was returned */
     uint64_t number;                    /* of the record in `frames` */
-    uint64_t from, to, total;           /* a share without stride takes [from, to) */
+    uint64_t from, to, total;           /* a share without stride is [from, to) of total */
 };
 
 static bool is_table(const struct attn_records *r)
@@ -39,7 +39,7 @@ static bool is_table(const struct attn_records *r)
     return kinds[r->kind].comma;
 }
 
-/* ---- which are ours -------------------------------------------------------------------- */
+/* ---- which records belong to our share -------------------------------------------------- */
 
 static int fail_at(const struct attn_records *r, const struct attn_err *cause, struct attn_err *err)
 {
@@ -84,7 +84,7 @@ static int end(struct attn_records *r, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Until a record of our share is whole, which is MORE. */
+/* Reads on until a record of our share is whole (MORE). */
 static int find(struct attn_records *r, bool wait, enum attn_feed_event *what, struct attn_err *err)
 {
     if (r->used)
@@ -164,7 +164,7 @@ int attn_records_skip(struct attn_records *r, uint64_t to, struct attn_err *err)
 bool attn_records_ready(struct attn_records *r)
 {
     enum attn_feed_event e;
-    return find(r, false, &e, NULL) || e != ATTN_FEED_NOTHING;      /* a failure is said by the next call */
+    return find(r, false, &e, NULL) || e != ATTN_FEED_NOTHING;      /* the next call reports the failure */
 }
 
 /* ---- opening --------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static int choose_kind(struct attn_records *r, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* How many records the whole input has: to be read twice, it is a file. */
+/* Counts all records of the input, which must be a file because it is read twice. */
 static int count(uint64_t *total, const struct attn_records_opts *o, struct attn_err *err)
 {
     struct attn_records_opts all = {.path = o->path, .format = o->format, .column = o->column, .headless = o->headless};
@@ -202,7 +202,7 @@ static int count(uint64_t *total, const struct attn_records_opts *o, struct attn
     return rc;
 }
 
-/* A share without stride is a range of how many there are. */
+/* Finds the range of a share without stride, which requires counting the records first. */
 static int choose_range(struct attn_records *r, struct attn_err *err)
 {
     const struct attn_share *s = &r->o.share;
@@ -248,7 +248,7 @@ void attn_records_close(struct attn_records *r)
     free(r);
 }
 
-/* ---- what is known of them ------------------------------------------------------------- */
+/* ---- what is known about the records --------------------------------------------------- */
 
 const char *attn_records_format(const struct attn_records *r)
 {

@@ -10,18 +10,18 @@
 #include "io/json.h"
 #include "io/strings.h"
 
-enum { PREFIX = 8, HEADER_MAX = 100000000 };                        /* the limit is the format's */
+enum { PREFIX = 8, HEADER_MAX = 100000000 };                        /* the limit is part of the format */
 enum { SHAPE_SHOWN = ATTN_ST_DIMS * 22 + 3 };                       /* "[", 20 digits and ", " each, "]" */
 
 struct attn_st {
-    const char *name;                   /* what messages call the file, while it is opened */
-    char *header_name;                  /* and its JSON */
+    const char *name;                   /* for messages about the file, while it is opened */
+    char *header_name;                  /* for messages about its JSON */
     const unsigned char *data;
     size_t header, data_len;            /* header: all bytes before data */
     bool has_meta;
     struct attn_strings names;          /* in the order of the header */
-    struct attn_st_tensor *tensor; size_t room;                     /* [names.n], once all are read by offset */
-    uint32_t *place;                    /* [names.n] of each name's tensor */
+    struct attn_st_tensor *tensor; size_t room;                     /* [names.n], sorted by offset once all are read */
+    uint32_t *place;                    /* [names.n] index of each name's tensor */
 };
 
 static const struct dtype { const char *name; size_t bytes; } dtypes[] = {
@@ -41,14 +41,14 @@ size_t attn_st_element(const char *dtype)
 
 struct entry {
     struct attn_json *j;
-    size_t value;                       /* where the last field's value starts */
+    size_t value;                       /* where the value of the last field starts */
     const struct dtype *dtype;          /* NULL: not seen yet */
     int ndim; size_t shape[ATTN_ST_DIMS];                           /* ndim -1: not seen yet */
     size_t offsets[2];
     int n_offsets;                      /* -1: not seen yet */
 };
 
-/* All of the array that comes next: whole numbers, at most `max`; how many, or -1. */
+/* Reads the array that comes next, whole numbers, at most `max`; returns their number or -1. */
 static int read_sizes(struct attn_json *j, size_t *out, int max)
 {
     enum attn_json_event e;
@@ -75,7 +75,7 @@ static bool read_dtype(struct entry *e)
     return e->dtype != NULL;
 }
 
-/* The value of the key just read: what was expected, or NULL when all is well. */
+/* Reads the value of the key just read; returns what was expected instead, or NULL if it is fine. */
 static const char *read_field(struct entry *e)
 {
     if (attn_json_is(e->j, "dtype")) {
@@ -117,7 +117,7 @@ static const char *read_fields(struct entry *e)
     return expected;
 }
 
-/* Elements of a shape; false when they, or those of its parts that are not 0, cannot be counted. */
+/* Counts the elements of a shape.  False if their number, or the product of the dimensions other than 0, overflows. */
 static bool count_elements(const struct entry *e, size_t *count)
 {
     size_t product = e->dtype->bytes;
@@ -141,7 +141,7 @@ static const char *show_shape(const struct entry *e, char buf[SHAPE_SHOWN])
     return buf;
 }
 
-/* Shape, type and bytes agree with each other and with the file. */
+/* Checks that shape, type and byte range agree with each other and with the file. */
 static int place_tensor(struct attn_st *st, const struct entry *e, struct attn_st_tensor *t, struct attn_err *err)
 {
     char shape[SHAPE_SHOWN];
@@ -175,7 +175,7 @@ static int no_memory(const struct attn_st *st, struct attn_err *err)
     return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its header", st->name);
 }
 
-/* Shows what the last field held, as far as it was read. */
+/* Shows the value of the last field, as far as it was read. */
 static int bad_entry(const struct attn_st *st, const struct entry *e, const char *name, const char *expected,
                      struct attn_err *err)
 {
@@ -188,7 +188,7 @@ static int bad_entry(const struct attn_st *st, const struct entry *e, const char
                      attn_shown(found, len), found);
 }
 
-/* The key just read and its value. */
+/* Reads the entry of a tensor, whose key was just read. */
 static int read_tensor(struct attn_st *st, struct attn_json *j, struct attn_err *err)
 {
     struct entry e = {.j = j, .ndim = -1, .n_offsets = -1};
@@ -200,14 +200,14 @@ static int read_tensor(struct attn_st *st, struct attn_json *j, struct attn_err 
     if (!t)
         return no_memory(st, err);
     st->tensor = t;
-    t[i] = (struct attn_st_tensor){.name = attn_strings_at(&st->names, i, NULL)};   /* for messages: it moves */
+    t[i] = (struct attn_st_tensor){.name = attn_strings_at(&st->names, i, NULL)};   /* for messages only: the string may move */
     const char *expected = read_fields(&e);
     if (j->failed)
         return attn_json_error(j, err);
     return expected ? bad_entry(st, &e, t[i].name, expected, err) : place_tensor(st, &e, &t[i], err);
 }
 
-/* "__metadata__" tells us nothing we need, but it must be what the format says. */
+/* Checks that "__metadata__" is what the format says; we need nothing from it. */
 static int read_metadata(struct attn_st *st, struct attn_json *j, struct attn_err *err)
 {
     struct attn_strings keys = {0};
@@ -240,7 +240,7 @@ static int read_header(struct attn_st *st, struct attn_json *j, struct attn_err 
     return !rc && j->failed ? attn_json_error(j, err) : rc;
 }
 
-/* The length N of the JSON, which must lie in the file. */
+/* Reads the length N of the JSON, which must fit into the file. */
 static int measure_header(struct attn_st *st, const unsigned char *bytes, size_t len, struct attn_err *err)
 {
     uint64_t n = 0;
@@ -263,7 +263,7 @@ static int measure_header(struct attn_st *st, const unsigned char *bytes, size_t
 
 /* ---- the data -------------------------------------------------------------------------- */
 
-/* Empty tensors come before what starts where they are. */
+/* Puts empty tensors before the one that starts at the same byte. */
 static int compare_tensors(const void *a, const void *b)
 {
     const struct attn_st_tensor *x = a, *y = b;
@@ -289,7 +289,7 @@ static int sort_tensors(struct attn_st *st, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* No hole, no overlap, the last ends with the file. */
+/* Checks that there is no hole and no overlap and that the last tensor ends with the file. */
 static int check_tiling(const struct attn_st *st, struct attn_err *err)
 {
     const char *last = "";
@@ -314,7 +314,7 @@ static int check_tiling(const struct attn_st *st, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* ---- outside --------------------------------------------------------------------------- */
+/* ---- the interface ---------------------------------------------------------------------- */
 
 int attn_st_open(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name,
                  struct attn_err *err)

@@ -5,7 +5,7 @@
 #include "base/out.h"
 #include "io/safetensors.h"
 
-/* Large elements first, so that each tensor starts at a multiple of its element. */
+/* Large elements first, so that each tensor is aligned to its element size. */
 static int compare_tensors(const void *a, const void *b)
 {
     const struct attn_st_tensor *x = a, *y = b;
@@ -25,7 +25,7 @@ static void put_entry(struct attn_out *out, const struct attn_st_tensor *t, size
     attn_out_printf(out, "],\"data_offsets\":[%zu,%zu]}", begin, begin + t->bytes);
 }
 
-/* The JSON, padded so that the data starts at a line of the cache, where products read it fastest. */
+/* Formats the JSON, padded with spaces so that the data starts at a cache line, where products read it fastest. */
 static int format_header(char **header, size_t *len, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
 {
     struct attn_out *out;
@@ -33,7 +33,7 @@ static int format_header(char **header, size_t *len, const struct attn_st_tensor
     int rc = attn_out_open_memory(&out, err);
     if (rc)
         return rc;
-    attn_out_str(out, "{\"__metadata__\":{\"format\":\"pt\"}");  /* what loaders of transformers ask for */
+    attn_out_str(out, "{\"__metadata__\":{\"format\":\"pt\"}");  /* the loaders of transformers require it */
     for (size_t i = 0; i < n; begin += t[i++].bytes)
         put_entry(out, &t[i], begin);
     attn_out_char(out, '}');
@@ -68,7 +68,7 @@ int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n
     struct attn_st_tensor *sorted = calloc(n + 1, sizeof *sorted);
     if (!sorted)
         return attn_fail(err, ATTN_ENOMEM, "no memory to write %zu tensors", n);
-    for (size_t i = 0; i < n; i++)      /* not memcpy: with n 0, t may be NULL */
+    for (size_t i = 0; i < n; i++)      /* not memcpy: if n is 0, t may be NULL */
         sorted[i] = t[i];
     qsort(sorted, n, sizeof *sorted, compare_tensors);
     int rc = attn_st_write_header(out, sorted, n, err);

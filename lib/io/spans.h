@@ -1,5 +1,5 @@
-/* spans.h - the tokens of a text while they are found: ids, and the bytes of the text they stand for, unless
- * nobody wants to know those. */
+/* spans.h - the tokens of a text while it is encoded: ids and, unless ids_only is set, the bytes of the text they
+ * stand for. */
 #ifndef ATTN_IO_SPANS_H
 #define ATTN_IO_SPANS_H
 
@@ -8,11 +8,11 @@
 struct attn_place { size_t start, end; };
 struct attn_spans {
     int32_t *id; size_t n, room;
-    struct attn_place *place; size_t place_room;                    /* [n]; with ids_only not there */
+    struct attn_place *place; size_t place_room;                    /* [n]; NULL with ids_only */
     bool ids_only;
 };
 
-/* Room for n more; false: no memory. */
+/* Makes room for n more; false: no memory. */
 static inline bool attn_spans_reserve(struct attn_spans *s, size_t n)
 {
     int32_t *id = attn_grow(s->id, &s->room, s->n + n, sizeof *id);

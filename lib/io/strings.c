@@ -7,7 +7,7 @@
 
 enum { FIRST_SLOTS = 16, AHEAD = 16, SHOWN = 72 };
 
-/* Both factors have the seed in them: no string can be made to be multiplied by zero. */
+/* Both factors contain the seed, so that no string can be crafted to be multiplied by zero. */
 static uint32_t hash(uint64_t seed, const char *s, size_t len)
 {
     uint64_t h = seed, other = (seed >> 32 | seed << 32) + len * 0x9E3779B97F4A7C15u;
@@ -23,7 +23,7 @@ static size_t length(const struct attn_strings *t, size_t i)
     return (i + 1 < t->n ? t->item[i + 1].at : t->used) - t->item[i].at - 1;
 }
 
-/* The slot that holds s, or the free one where it belongs. */
+/* The slot that holds s, or the free slot where it belongs. */
 static size_t probe(const struct attn_strings *t, uint32_t h, const char *s, size_t len)
 {
     size_t i = h & (t->slots - 1);
@@ -35,7 +35,7 @@ static size_t probe(const struct attn_strings *t, uint32_t h, const char *s, siz
     return i;
 }
 
-/* So many slots, all free. */
+/* Gets that many slots, all free. */
 static bool free_slots(struct attn_strings *t, size_t slots)
 {
     if (!t->slot)
@@ -49,7 +49,7 @@ static bool free_slots(struct attn_strings *t, size_t slots)
     return true;
 }
 
-/* So many slots with every item in its place. */
+/* Gets that many slots and puts every item into its place. */
 static bool spread(struct attn_strings *t, size_t slots)
 {
     if (!free_slots(t, slots))
@@ -90,7 +90,7 @@ bool attn_strings_append(struct attn_strings *t, const char *s, size_t len)
     return true;
 }
 
-/* s, which is new, as the item of a free slot. */
+/* Adds s, which is new, and enters it into a free slot. */
 static bool put(struct attn_strings *t, uint32_t *slot, uint32_t h, const char *s, size_t len)
 {
     if (!attn_strings_append(t, s, len))
@@ -109,7 +109,7 @@ size_t attn_strings_add(struct attn_strings *t, const char *s, size_t len)
     return *slot || put(t, slot, h, s, len) ? *slot - 1 : ATTN_STRINGS_NONE;
 }
 
-/* Slots for n items, fetched into the cache well before they are looked at. */
+/* Slots for n items are prefetched well before they are used. */
 bool attn_strings_index(struct attn_strings *t, size_t *twice)
 {
     size_t slots = FIRST_SLOTS, len;
@@ -142,7 +142,7 @@ size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len
     return item ? item - 1 : ATTN_STRINGS_NONE;
 }
 
-/* Slot, item and string lie anywhere: each is sent for, for all, before the first is looked at. */
+/* Slot, item and string lie in different places: each is prefetched for all strings before the first is used. */
 void attn_strings_find_each(const struct attn_strings *t, const struct attn_slice *s, size_t n, size_t *number)
 {
     uint32_t h[ATTN_STRINGS_FINDS], likely[ATTN_STRINGS_FINDS];
@@ -162,7 +162,7 @@ void attn_strings_find_each(const struct attn_strings *t, const struct attn_slic
     for (size_t i = 0; i < n; i++)
         __builtin_prefetch(t->pool + t->item[likely[i]].at);
     for (size_t i = 0; i < n; i++)
-        number[i] = (size_t)t->slot[probe(t, h[i], s[i].s, s[i].len)] - 1;  /* 0, a free slot, gives NONE */
+        number[i] = (size_t)t->slot[probe(t, h[i], s[i].s, s[i].len)] - 1;  /* 0, a free slot, becomes NONE */
 }
 
 const char *attn_strings_at(const struct attn_strings *t, size_t i, size_t *len)
@@ -175,7 +175,7 @@ const char *attn_strings_at(const struct attn_strings *t, size_t i, size_t *len)
 void attn_strings_clear(struct attn_strings *t)
 {
     t->n = t->used = 0;
-    t->slots = 0;                       /* the next add starts small: clearing costs what was used */
+    t->slots = 0;                       /* the next add starts with few slots, so clearing is cheap */
 }
 
 void attn_strings_free(struct attn_strings *t)

@@ -1,18 +1,18 @@
-/* strings.h - a set of strings, numbered in order of arrival.
+/* strings.h - a set of strings, numbered in the order they were added.
  *
- * Keys of JSON objects, names of tensors, words of a vocabulary: all are looked up here.  The hash
- * is seeded anew for each set, so that no file can be written to make it slow; nothing a caller sees
- * depends on the seed.  A zeroed struct is an empty set. */
+ * Keys of JSON objects, names of tensors and words of a vocabulary are all looked up here.  The hash is seeded anew
+ * for each set, so that no file can be crafted to make it slow; no result that a caller sees depends on the seed.  A
+ * zeroed struct is an empty set. */
 #ifndef ATTN_IO_STRINGS_H
 #define ATTN_IO_STRINGS_H
 
 #include "attn.h"
 
 struct attn_slice { const char *s; size_t len; };
-struct attn_string { uint32_t at, hash; };                          /* at: in the pool, up to the next one */
+struct attn_string { uint32_t at, hash; };                          /* at: start in the pool; it ends where the next one starts */
 
 struct attn_strings {
-    char *pool; size_t used, pool_room;                             /* a NUL after each string */
+    char *pool; size_t used, pool_room;                             /* with a NUL after each string */
     struct attn_string *item; size_t n, item_room;
     uint32_t *slot; size_t slots, slot_room;                        /* item + 1, 0: free; slots is a power of 2 */
     uint64_t seed;
@@ -20,27 +20,26 @@ struct attn_strings {
 
 #define ATTN_STRINGS_NONE SIZE_MAX
 
-/* The number of s, which is copied if it is new: then the number is the old n.  NONE: no memory, or
- * 4 GB are full. */
+/* The number of s, which is copied if it is new: then the number is the old n.  NONE: no memory, or the limit of 4 GB
+ * is reached. */
 size_t attn_strings_add(struct attn_strings *t, const char *s, size_t len);
-/* Room for a string of up to len bytes to be made in place: adding it then copies nothing.  NULL
- * where add gives NONE. */
+/* Room to build a string of up to len bytes in place; adding it then copies nothing.  NULL where add gives NONE. */
 char *attn_strings_draft(struct attn_strings *t, size_t len);
-/* Many at once: appended unseen, then made into a set, after which all else works.  *twice: the first that
- * equals one before it, or NONE.  false: as add gives NONE. */
+/* For many strings: append them without a look-up, then index them once; after that all other functions work.  *twice:
+ * the first string that equals an earlier one, or NONE.  False where add gives NONE. */
 bool attn_strings_append(struct attn_strings *t, const char *s, size_t len);
 bool attn_strings_index(struct attn_strings *t, size_t *twice);
-size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len);  /* NONE: not there */
-/* find for each of n slices, n at most FINDS: together, so that they wait for memory but once. */
+size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len);  /* NONE: not found */
+/* Does find for each of n slices, at most FINDS; together they wait for memory only once. */
 enum { ATTN_STRINGS_FINDS = 64 };
 void attn_strings_find_each(const struct attn_strings *t, const struct attn_slice *s, size_t n, size_t *number);
-/* NUL-terminated, until the next add; len may be NULL. */
+/* NUL-terminated, valid until the next add; len may be NULL. */
 const char *attn_strings_at(const struct attn_strings *t, size_t i, size_t *len);
-void attn_strings_clear(struct attn_strings *t);                    /* empty again, memory kept */
+void attn_strings_clear(struct attn_strings *t);                    /* empties it but keeps the memory */
 void attn_strings_free(struct attn_strings *t);
 
-/* How many bytes of a string a message shows, for %.*s: all of a short one, else what ends with a
- * whole character. */
+/* How many bytes of a string a message shows, for %.*s: all of a short one, else a part that ends with a whole
+ * character. */
 int attn_shown(const char *s, size_t len);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { VALUES_MAX = 1 << 23, NAME_MAX_SHOWN = 400 };
 
-/* Where a member's value lies in the file; end 0: it is not there. */
+/* Where the value of a member is in the file; end 0 if it is absent. */
 struct value { size_t start, end; };
 
 enum { VERSION, TRUNCATION, PADDING, ADDED, NORMALIZER, PRE_TOKENIZER, POST_PROCESSOR, DECODER, MODEL, PARTS };
@@ -47,7 +47,7 @@ static size_t find_name(const struct attn_json *j, const char *const *names, siz
     return i;
 }
 
-/* The members of an object: what they are called, and what takes the value of one that comes next. */
+/* The members of an object: their names, and a function that reads the value of one. */
 struct members {
     const char *what, *const *names; size_t n;
     int (*take)(const struct reader *r, struct attn_json *j, size_t i);
@@ -73,7 +73,7 @@ static int take_member(const struct reader *r, struct attn_json *j, const struct
     return rc;
 }
 
-/* The object that is the reader's next value. */
+/* Reads the object that is the reader's next value. */
 static int take_members(const struct reader *r, struct attn_json *j, const struct members *m, struct value *values)
 {
     enum attn_json_event e = attn_json_next(j);
@@ -92,13 +92,13 @@ static int refuse_model(const struct reader *r, const char *key, const char *why
     return attn_fail(r->err, ATTN_EFORMAT, "%s: model: \"%s\" %s; token ids can be given with --ids", r->file->name, key, why);
 }
 
-/* Before all else: in another kind of model every key would be wrong. */
+/* Checks the type first: in another kind of model every key would be unknown. */
 static int check_type(const struct reader *r, size_t model)
 {
     struct attn_json j;
     start_at(r, &j, model);
     if (attn_json_next(&j) != ATTN_JSON_OBJECT)
-        return ATTN_OK;                 /* which take_members says */
+        return ATTN_OK;                 /* take_members reports it */
     while (attn_json_next(&j) == ATTN_JSON_KEY) {
         bool type = attn_json_is(&j, model_parts[TYPE]);
         enum attn_json_event e = attn_json_next(&j);
@@ -147,7 +147,7 @@ static int take_vocab_or_merges(const struct reader *r, struct attn_json *j, siz
     return skip_value(r, j);
 }
 
-/* The reader's next value, in one pass: it is most of the file. */
+/* Reads the model in one pass, since it is most of the file. */
 static int take_model(const struct reader *r, struct attn_json *j)
 {
     static const struct members members = {"\"model\"", model_parts, MODEL_PARTS, take_vocab_or_merges};
@@ -169,7 +169,7 @@ static int take_model(const struct reader *r, struct attn_json *j)
 
 /* ---- added tokens ---------------------------------------------------------------------- */
 
-/* Content of a token that is found after normalisation is normalised too. */
+/* The content of a token that is found after normalisation is normalised too. */
 static bool copy_content(struct attn_added_token *t, const char *s, bool nfc)
 {
     struct attn_nfc form = {0};
@@ -210,7 +210,7 @@ static int take_added(struct attn_steps *s, const cJSON *v, const char **content
     return ATTN_OK;
 }
 
-/* The tokens of the array, and what the vocabulary is to learn of them. */
+/* Reads the tokens of the array, and collects what the vocabulary has to add. */
 static int take_list(struct attn_steps *s, const cJSON *v, const char **content, int32_t *id)
 {
     const cJSON *item;

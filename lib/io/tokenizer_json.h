@@ -1,10 +1,9 @@
 /* tokenizer_json.h - Hugging Face's tokenizer.json, as far as it is byte-level BPE.
  *
- * An object: "model" holds "vocab" and "merges", "added_tokens" what is found in the text first, and four
- * components say what happens around the model (tokenizer_steps.h).  Vocabulary and merges, which may be
- * many megabytes, are read where they lie; the rest becomes small trees.  "truncation" and "padding" are for
- * batches of training and left alone.  Whatever else would change a token is refused by its name, and so
- * is every key that is not known. */
+ * An object: "model" holds "vocab" and "merges", "added_tokens" is found in the text first, and four components say
+ * what happens around the model (tokenizer_steps.h).  Vocabulary and merges, which may take many megabytes, are read
+ * in place; the rest becomes small trees.  "truncation" and "padding" concern batches of training and are ignored.
+ * Whatever else would change a token is refused by name, and so is every unknown key. */
 #ifndef ATTN_IO_TOKENIZER_JSON_H
 #define ATTN_IO_TOKENIZER_JSON_H
 

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "io/strings.h"
 
-/* ---- what all have --------------------------------------------------------------------- */
+/* ---- common to all --------------------------------------------------------------------- */
 
 int attn_steps_refuse(struct attn_steps *s, const char *what)
 {
@@ -56,7 +56,7 @@ static int refuse_type(struct attn_steps *s, const cJSON *v)
     return attn_steps_refuse(s, attn_tree_show(type ? type : v, what));
 }
 
-/* Every element of the sequence's list. */
+/* Calls `take` for every element of a Sequence. */
 static int each(struct attn_steps *s, const cJSON *v, const char *list,
                 int (*take)(struct attn_steps *s, const cJSON *v))
 {
@@ -184,7 +184,7 @@ static int add_around(struct attn_steps *s, struct attn_around *a, const cJSON *
     return ATTN_OK;
 }
 
-/* The ids that "special_tokens" has for the name. */
+/* Adds the ids that "special_tokens" lists for a name. */
 static int take_special(struct attn_steps *s, const cJSON *v, const char *name, struct attn_around *a)
 {
     const cJSON *ids = attn_tree_member(attn_tree_member(attn_tree_member(v, "special_tokens"), name), "ids"), *id;

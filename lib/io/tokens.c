@@ -6,13 +6,13 @@
 #include "base/err.h"
 
 struct attn_tokenizer {
-    const struct attn_vocab *vocab;     /* of the one that is not NULL: */
+    const struct attn_vocab *vocab;     /* that of the tokenizer that is not NULL: */
     struct attn_by_word *word;
     struct attn_byte_level *bytes;
-    char *name;                         /* of the vocabulary's file */
+    char *name;                         /* path of the vocabulary's file */
 };
 
-/* Takes over what is not NULL. */
+/* Takes ownership of those that are not NULL. */
 static int new_tokenizer(struct attn_tokenizer **out, struct attn_by_word *word, struct attn_byte_level *bytes,
                          const struct attn_vocab *vocab, const char *name, struct attn_err *err)
 {
@@ -63,7 +63,7 @@ size_t attn_tokenizer_size(const struct attn_tokenizer *t)
     return attn_vocab_size(t->vocab);
 }
 
-/* How the token of that rank reads: bytes at most; and those, returning how many they are. */
+/* The most bytes the text of the token of that rank takes. */
 static size_t text_room(const struct attn_tokenizer *t, size_t rank)
 {
     size_t len;
@@ -103,7 +103,7 @@ static int no_memory(struct attn_err *err)
     return attn_fail(err, ATTN_ENOMEM, "no memory for the tokens of a text");
 }
 
-/* One block for n tokens and `bytes` of their spellings, which start at *spell. */
+/* Allocates one block for n tokens and `bytes` of their spellings, which start at *spell. */
 static struct attn_tokens *new_tokens(size_t n, size_t bytes, char **spell)
 {
     struct attn_tokens *t;
@@ -117,11 +117,11 @@ static struct attn_tokens *new_tokens(size_t n, size_t bytes, char **spell)
     return t;
 }
 
-/* Tokens of a text come time and again: each is looked up and spelled once. */
+/* The tokens of a text recur: each distinct one is looked up and spelled once. */
 struct kinds {
-    uint32_t *number;                   /* [entries of the vocabulary] by rank: 1 + its place in kind; 0: not met */
+    uint32_t *number;                   /* [entries of the vocabulary] by rank: 1 + index in kind; 0: not met yet */
     struct attn_token *kind; size_t n, room;
-    size_t bytes;                       /* of their spellings and texts at most, with a NUL after each */
+    size_t bytes;                       /* most bytes of their spellings and texts, with a NUL after each */
 };
 
 static bool meet(struct kinds *k, const struct attn_tokenizer *t, size_t rank, int32_t id)
@@ -149,7 +149,7 @@ static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const stru
     return k->number != NULL;
 }
 
-/* Spells both at *spell, which moves on. */
+/* Writes both the spelling and the text at *spell, which is advanced. */
 static void spell_kind(struct attn_token *kind, const struct attn_tokenizer *t, char **spell)
 {
     kind->raw = memcpy(*spell, kind->raw, kind->raw_len + 1);
@@ -241,7 +241,7 @@ int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n,
     struct attn_tokens *t = new_tokens(n, 1, &spell);
     if (!t)
         return no_memory(err);
-    *spell = '\0';                      /* the text of all */
+    *spell = '\0';                      /* an empty text for all */
     for (size_t i = 0; i < n; i++)
         t->tok[i] = (struct attn_token){.id = ids[i], .text = spell, .raw = spell};
     *out = t;
@@ -255,7 +255,7 @@ void attn_tokens_free(struct attn_tokens *t)
 
 /* ---- ids to text ----------------------------------------------------------------------- */
 
-/* Bytes of the text of n ids at most, words with a space after each. */
+/* The most bytes that the text of n ids takes; a word takes a space after it. */
 static int measure_text(const struct attn_tokenizer *t, const int32_t *ids, size_t n, size_t *bytes,
                         struct attn_err *err)
 {
@@ -287,7 +287,7 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
             *s++ = ' ';
     }
     if (t->word && s > text)
-        s--;                            /* no space after the last */
+        s--;                            /* removes the space after the last word */
     *s = '\0';
     *out = text;
     *len = (size_t)(s - text);

@@ -1,17 +1,16 @@
 /* tokens.h - the tokenizers behind the public functions of attn.h: by words, or byte-level BPE.
  *
- * The public half is in attn.h; here is how a model makes its tokenizer.  name is the path of the
- * vocabulary's file. */
+ * Only construction is here; `name` is the path of the vocabulary's file. */
 #ifndef ATTN_IO_TOKENS_H
 #define ATTN_IO_TOKENS_H
 
 #include "io/by_word.h"
 #include "io/byte_level.h"
 
-/* Takes v over, also on failure; copies the rule. */
+/* Takes ownership of v, also on failure; copies the rule. */
 int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule,
                         const char *name, struct attn_err *err);
-/* Takes b over, also on failure. */
+/* Takes ownership of b, also on failure. */
 int attn_tokenizer_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const char *name, struct attn_err *err);
 
 #endif

@@ -44,7 +44,7 @@ int attn_training_read(struct attn_training *t, const char *text, size_t len, co
     struct attn_keys r = {.to = t, .name = name, .section = "", .err = err};
     cJSON *root = NULL;
     int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
-    forget_texts(t);                    /* they are those of this file */
+    forget_texts(t);                    /* they belong to the file that is read now */
     if (!rc)
         rc = attn_keys_read(&r, keys, root);
     cJSON_Delete(root);
@@ -67,7 +67,7 @@ int attn_training_check(const struct attn_training *t, struct attn_err *err)
         return rc;
     if (t->lr_end > 1)
         return attn_fail(err, ATTN_EUSAGE, "\"lr_end\" is %g, expected at most 1: it is a share of \"lr\"", t->lr_end);
-    if (t->eps == 0)                    /* a gradient of 0 would be divided by 0 */
+    if (t->eps == 0)                    /* else a gradient of 0 would be divided by 0 */
         return attn_fail(err, ATTN_EUSAGE, "\"eps\" is 0, expected more");
     if (t->best && t->held_out == 0)
         return attn_fail(err, ATTN_EUSAGE, "\"keep\" is \"best\", which needs a held-out text, but \"held_out\" is 0");

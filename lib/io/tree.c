@@ -15,7 +15,7 @@ int attn_tree_read_any(cJSON **out, const char *text, size_t len, const char *na
     if (rc)
         return rc;
     *out = cJSON_ParseWithLength(text, len);
-    if (!*out)                          /* before Debian mended it, it took numbers of up to 63 characters */
+    if (!*out)                          /* cJSON before Debian's fix took numbers of up to 63 characters */
         return attn_fail(err, ATTN_EFORMAT, "%s: no memory for it, or a number in it is too long", name);
     return ATTN_OK;
 }

@@ -22,7 +22,7 @@ static int malformed(const struct attn_unzip *z, const char *what, struct attn_e
 
 /* ---- the end of the archive ------------------------------------------------------------ */
 
-/* The end record is the last whose comment reaches the end of the file. */
+/* Searches the end record, starting from the last one whose comment would reach the end of the file. */
 static const unsigned char *find_end(const struct attn_unzip *z)
 {
     for (size_t back = END; back <= z->len && back <= END + COMMENT_MAX; back++) {
@@ -33,7 +33,7 @@ static const unsigned char *find_end(const struct attn_unzip *z)
     return NULL;
 }
 
-/* The ZIP64 end record; NULL: there is none. */
+/* The ZIP64 end record; NULL if there is none. */
 static const unsigned char *find_end64(const struct attn_unzip *z, size_t end)
 {
     if (end < LOCATOR || le(z->bytes + end - LOCATOR, 4) != 0x07064b50)
@@ -65,7 +65,7 @@ int attn_unzip_start(struct attn_unzip *z, const unsigned char *bytes, size_t le
 
 struct entry { uint64_t size, packed, offset; uint32_t crc; unsigned flags, method; };
 
-/* Sizes and places that did not fit are listed in this order in an extra field. */
+/* Reads sizes and offsets that did not fit into 32 bits; an extra field lists them in this order. */
 static bool widen(struct entry *e, const unsigned char *p, size_t len)
 {
     uint64_t *const fields[] = {&e->size, &e->packed, &e->offset};

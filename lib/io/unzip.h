@@ -1,8 +1,8 @@
-/* unzip.h - the members of a zip archive that stores them as they are, as numpy.savez does.
+/* unzip.h - the members of a zip archive without compression, such as numpy.savez writes.
  *
- * The list of members at the end of the file is what counts; each entry points to a local header
- * and the data after it.  ZIP64 fields are read, archives in several parts, encrypted and compressed
- * members are refused by name.  Each member's CRC is checked.  Nothing is copied. */
+ * The list of members at the end of the file decides; each entry points to a local header and the data after it.
+ * ZIP64 fields are read.  Archives in several parts and encrypted or compressed members are refused by name.  Each
+ * member's CRC is checked.  Nothing is copied. */
 #ifndef ATTN_IO_UNZIP_H
 #define ATTN_IO_UNZIP_H
 
@@ -10,15 +10,15 @@
 
 struct attn_unzip {
     const unsigned char *bytes; size_t len;
-    const char *path;                   /* what messages call the file */
-    size_t at, end;                     /* of the list: the next entry; where it ends */
-    uint64_t entries, room;             /* still to come; bytes that their data may have together */
+    const char *path;                   /* for messages */
+    size_t at, end;                     /* in the list: the next entry; where the list ends */
+    uint64_t entries, room;             /* entries left; most bytes that their data can have together */
     struct attn_crc32 crc;
 };
 struct attn_unzipped { const char *name; size_t name_len; const unsigned char *data; size_t size; };
 
 int attn_unzip_start(struct attn_unzip *z, const unsigned char *bytes, size_t len, const char *path, struct attn_err *err);
-/* The next member; name NULL after the last. */
+/* Gets the next member; name is NULL after the last. */
 int attn_unzip_next(struct attn_unzip *z, struct attn_unzipped *out, struct attn_err *err);
 
 #endif

@@ -10,13 +10,13 @@
 #include "io/json.h"
 #include "io/near.h"
 
-struct entry { int32_t id; uint32_t word; };                        /* word: its number in the set */
+struct entry { int32_t id; uint32_t word; };                        /* word: its number in `words` */
 
 struct attn_vocab {
     struct attn_strings words;          /* [n] in the order of the file */
     int32_t *id; size_t id_room;        /* [n] of each word */
     struct entry *by_id;                /* [n] ascending; NULL: each word's id is its number */
-    size_t own;                         /* entries before any were added */
+    size_t own;                         /* number of entries before any were added */
 };
 
 static int no_memory(const char *name, struct attn_err *err)
@@ -24,7 +24,7 @@ static int no_memory(const char *name, struct attn_err *err)
     return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the vocabulary", name);
 }
 
-/* The number just read: whole, however it is written (3, 3.0, 3e0). */
+/* Reads an id from the number just read: whole, in any notation (3, 3.0, 3e0). */
 static bool parse_id(const struct attn_json *j, int32_t *id)
 {
     double x = (double)j->whole;
@@ -36,7 +36,7 @@ static bool parse_id(const struct attn_json *j, int32_t *id)
     return true;
 }
 
-/* Says what was found instead of the last value. */
+/* Reports the last value as invalid. */
 static int bad_id(const struct attn_vocab *v, const struct attn_json *j, struct attn_err *err)
 {
     size_t len, found_len = j->at - j->start;
@@ -46,7 +46,7 @@ static int bad_id(const struct attn_vocab *v, const struct attn_json *j, struct 
                      (int)ATTN_VOCAB_ID_MAX);
 }
 
-/* The value of the key just read. */
+/* Reads the id of the word that was just read. */
 static int read_id(struct attn_vocab *v, struct attn_json *j, struct attn_err *err)
 {
     size_t n = v->words.n;
@@ -83,7 +83,7 @@ static int compare_ids(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Two neighbours in by_id with the same id. */
+/* Reports two neighbours in by_id that have the same id. */
 static int duplicate_id(const struct attn_vocab *v, const struct entry *pair, const char *name, struct attn_err *err)
 {
     size_t a_len, b_len;
@@ -93,7 +93,7 @@ static int duplicate_id(const struct attn_vocab *v, const struct entry *pair, co
                      attn_shown(a, a_len), a, attn_shown(b, b_len), b, (int)pair[0].id);
 }
 
-/* Most files list their tokens by id, from 0 and without gaps: there is nothing to order. */
+/* Most files list their tokens by id, from 0 and without gaps: then nothing needs sorting. */
 static bool in_order(const struct attn_vocab *v)
 {
     size_t i = 0;
@@ -239,7 +239,7 @@ size_t attn_vocab_rank(const struct attn_vocab *v, int32_t id)
     struct entry key = {.id = id};
     bool below = id >= 0 && (size_t)id < v->words.n;
     if (!v->by_id || (below && v->by_id[id].id == id))
-        return below ? (size_t)id : SIZE_MAX;                       /* no gaps so far: nearly always */
+        return below ? (size_t)id : SIZE_MAX;                       /* nearly always: there are no gaps up to here */
     const struct entry *e = bsearch(&key, v->by_id, v->words.n, sizeof key, compare_ids);
     return e ? (size_t)(e - v->by_id) : SIZE_MAX;
 }
@@ -255,7 +255,7 @@ int32_t attn_vocab_id_at(const struct attn_vocab *v, size_t i)
     return v->by_id ? v->by_id[i].id : (int32_t)i;
 }
 
-/* An insertion into the few best so far, until some tenths of a second are spent. */
+/* Inserts each word into a list of the best so far; stops after some tenths of a second. */
 size_t attn_vocab_nearest(const struct attn_vocab *v, const char *word, size_t len, const char *near[],
                           size_t near_len[], size_t n)
 {
@@ -271,7 +271,7 @@ size_t attn_vocab_nearest(const struct attn_vocab *v, const char *word, size_t l
         unsigned d = attn_near(&typed, known, known_len, found == n ? best[n - 1] : ATTN_FAR);
         if (d == ATTN_FAR)
             continue;
-        size_t at = found < n ? found++ : n - 1;                    /* of the worst, or after it */
+        size_t at = found < n ? found++ : n - 1;                    /* replaces the worst, or comes after it */
         for (; at > 0 && best[at - 1] > d; at--) {
             best[at] = best[at - 1];
             near[at] = near[at - 1];

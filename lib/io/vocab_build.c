@@ -40,7 +40,7 @@ static int check_words(const struct attn_strings *distinct, const char *unknown,
     return ATTN_OK;
 }
 
-/* By bytes, which is by code point in UTF-8. */
+/* Compares by bytes, which in UTF-8 is by code point. */
 static int compare_words(const void *a, const void *b)
 {
     const struct word *x = a, *y = b;
@@ -66,7 +66,7 @@ static int write_words(char **json, size_t *len, const struct word *word, size_t
     return rc;
 }
 
-/* Writes the words in their order, `unknown`, unless NULL, after them. */
+/* Writes the words in sorted order, followed by `unknown` unless it is NULL. */
 static int write_sorted(char **json, size_t *len, size_t *words, const struct attn_strings *distinct,
                         const char *unknown, struct attn_err *err)
 {

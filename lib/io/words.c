@@ -2,17 +2,17 @@
 
 #include <stdlib.h>
 #include <string.h>
-#define UTF8PROC_STATIC                 /* its symbols come from the archive */
+#define UTF8PROC_STATIC                 /* we link its static library */
 #include <utf8proc.h>
 
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/utf8.h"
 
-/* What a character is, unless it is kept. */
+/* What becomes of a character that is not kept. */
 enum { DROPPED = -1, SEPARATOR = -2, NOT_ASCII = -3 };
 
-/* What becomes of c, the character of the len bytes at s: the one it is kept as, or one of those. */
+/* What becomes of c, the character of the len bytes at s: the one it is kept as, or one of the values above. */
 static int32_t become(const struct attn_words *w, const char *s, size_t len, int32_t c)
 {
     if (attn_strings_find(&w->drop, s, len) != ATTN_STRINGS_NONE)
@@ -60,7 +60,7 @@ int attn_words_start(struct attn_words *w, const char *drop, bool lowercase, con
     return rc;
 }
 
-/* Room for `more` bytes at the end of the word. */
+/* Makes room for `more` bytes at the end of the word. */
 static char *extend(struct attn_words *w, size_t more)
 {
     char *word = attn_grow(w->word, &w->room, w->word_len + more, 1);
@@ -71,8 +71,7 @@ static char *extend(struct attn_words *w, size_t more)
     return word + w->word_len;
 }
 
-/* Takes the ASCII at w->at that is kept, which is most of most texts, as far as there is room for
- * it; returns its bytes. */
+/* Takes the run of kept ASCII characters at w->at, the usual case, as far as there is room; returns its length. */
 static size_t take_ascii(struct attn_words *w)
 {
     char *to = extend(w, 1);
@@ -87,7 +86,7 @@ static size_t take_ascii(struct attn_words *w)
     return n;
 }
 
-/* Takes the character at w->at, if it is kept; *step gets its bytes. */
+/* Takes the character at w->at if it is kept; *step gets its length. */
 static int32_t take_other(struct attn_words *w, size_t *step)
 {
     const char *s = w->text + w->at;

@@ -1,7 +1,7 @@
-/* causes.c - mistakes people make when they port a model, and the words for them.
+/* causes.c - mistakes people make when they port a model, and how they are described.
  *
- * Each row of the table is one mistake and the activations it first shows in; the first that explains
- * the numbers is the cause. */
+ * Each row of the table is one mistake and the activations in which it shows first.  The first row that explains the
+ * numbers is the cause. */
 #include "compare/clue.h"
 
 #include "base/err.h"
@@ -22,7 +22,7 @@ enum {
     ANY = BIT(ATTN_ACTS) - 1
 };
 
-/* ---- numbers that are odd by themselves ------------------------------------------------ */
+/* ---- values that are suspicious by themselves ------------------------------------------ */
 
 static bool not_numbers(struct clue *c)
 {
@@ -59,7 +59,7 @@ static bool scaled(struct clue *c)
            attn_clue_say(c, "A is B times %.6g%s", factor, attn_clue_factor(c, factor, name));
 }
 
-/* "head 0 of A is head 1 of B, 1 is 0", as many as fit. */
+/* Writes "head 0 of A is head 1 of B, 1 is 0", as many as fit. */
 static void list_heads(char *out, size_t size, const size_t *map, size_t H)
 {
     size_t n = 0, told = 0;
@@ -121,7 +121,7 @@ static const char *norm_name(const struct attn_norm_fit *f)
     return f->kind == ATTN_FIT_RMS ? "RMSNorm" : "LayerNorm";
 }
 
-/* Each side's own norm fits it ten times better than the other's. */
+/* Each side's best norm fits that side ten times better than the other side's norm does. */
 static bool fits_differ(const struct clue *c, const struct attn_pair *x, struct attn_norm_fit *a, struct attn_norm_fit *b)
 {
     const struct attn_pair *p = &c->p;
@@ -179,7 +179,7 @@ static bool norm_weight(struct clue *c)
 
 /* ---- queries, keys, values ------------------------------------------------------------- */
 
-/* Row 0 of all heads of q, k and v of one side; no rotation has touched position 0. */
+/* Collects row 0 of all heads of q, k and v of one side: rotation does not change position 0. */
 static bool stack(const struct clue *c, float *out, bool a, size_t H, size_t dh)
 {
     static const int parts[] = {ATTN_ACT_Q, ATTN_ACT_K, ATTN_ACT_V};
@@ -313,16 +313,17 @@ static bool gate(struct clue *c)
     return a != b && attn_clue_say(c, "%c bends the wrong half: gate and up have changed places", attn_clue_side(a));
 }
 
-/* ---- the end --------------------------------------------------------------------------- */
+/* ---- the last resorts ------------------------------------------------------------------ */
 
-/* Sums of a few thousand float32 products in two orders are about so far apart. */
+/* Sums of a few thousand float32 products in two different orders differ by about that much. */
 static bool rounding(struct clue *c)
 {
     return attn_pair_gap(&c->p) < 2e-6 &&
            attn_clue_say(c, "no mistake: this is what rounding does when sums are taken in another order");
 }
 
-/* bf16 has 8 significant bits: a rounded factor is off by at most 2^-9 of itself, a product of two by 4e-3. */
+/* bf16 has 8 significant bits: rounding changes a factor by at most 2^-8 of itself, and a product of two by less than
+ * 4e-3 in the root mean square. */
 static bool coarse(struct clue *c)
 {
     return attn_pair_gap(&c->p) < 4e-3 &&

@@ -22,7 +22,7 @@ bool attn_clue_other(const struct clue *c, int act, struct attn_pair *out)
     return attn_diff_pair(c->d, act, attn_act_per_layer(act) ? c->layer : -1, out);
 }
 
-/* The last block's output, which what comes after the blocks reads. */
+/* The output of the last block, which everything after the blocks reads. */
 static bool last_block(const struct clue *c, struct attn_pair *x)
 {
     for (size_t i = c->d->n; i-- > 0;)

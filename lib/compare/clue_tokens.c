@@ -1,11 +1,11 @@
-/* clue_tokens.c - causes that show before any number is looked at: other tokens, other shapes. */
+/* clue_tokens.c - causes that show before any number is compared: other tokens, other shapes. */
 #include "compare/clue.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether y's tokens are x's from `skip` on, for as many as both have. */
+/* Whether y's tokens are those of x from `skip` on. */
 static bool follows(const struct attn_dump *x, const struct attn_dump *y, size_t skip)
 {
     for (size_t i = 0; i < y->tokens.n; i++)
@@ -27,7 +27,7 @@ bool attn_clue_bos(struct clue *c)
     return one_more(c, c->d->a, c->d->b, true) || one_more(c, c->d->b, c->d->a, false);
 }
 
-/* Without token lists: the rows of a [T,n] array moved by one. */
+/* Without lists of tokens: looks whether the rows of a [T,n] array are shifted by one. */
 bool attn_clue_bos_by_rows(struct clue *c)
 {
     const size_t *a = c->row->shape[0], *b = c->row->shape[1];
@@ -73,7 +73,7 @@ bool attn_clue_axes(struct clue *c)
            attn_clue_say(c, "the same axes in another order: one side is transposed");
 }
 
-/* [T, heads * width] where the other side has [heads, T, width], as all of ours have. */
+/* One side has [T, heads * width] where the other has [heads, T, width], as all of our own arrays have. */
 bool attn_clue_flat_heads(struct clue *c)
 {
     for (int side = 0; side < 2; side++) {
@@ -85,7 +85,7 @@ bool attn_clue_flat_heads(struct clue *c)
     return false;
 }
 
-/* Shapes that are the same but for the tokens. */
+/* Whether the shapes are the same except for the number of tokens. */
 bool attn_clue_length(struct clue *c)
 {
     const size_t *a = c->row->shape[0], *b = c->row->shape[1];

@@ -1,4 +1,4 @@
-/* clue_weights.c - products done again with the weights of a model, as they are and otherwise. */
+/* clue_weights.c - recomputes products with the weights of a model, as they are and in other ways. */
 #include "compare/clue.h"
 
 #include "compute/vec.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS = 4 };                      /* of the activations: more prove no more */
+enum { ROWS = 4 };                      /* of the activations: more would prove no more */
 
 static const struct attn_mat *matrix_of(const struct clue *c)
 {
@@ -27,7 +27,7 @@ static const struct attn_mat *matrix_of(const struct clue *c)
     }
 }
 
-/* y[out] += x[in] w, or x times w transposed, w being square then; line: room for one stored row. */
+/* y[out] += x[in] w, or x times the transposed w, which must be square; line: room for one stored row. */
 static void multiply(double *y, const float *x, const struct attn_mat *w, bool transposed, float *line)
 {
     size_t rows = w->by_output ? w->out : w->in, columns = w->by_output ? w->in : w->out;
@@ -74,7 +74,7 @@ static double distance(const struct attn_pair *p, const float *side, size_t t, c
     return all > 0 ? sqrt(left / all) : INFINITY;
 }
 
-/* How far A and B are at most, in the first rows, from the product. */
+/* The largest gap of A and of B to the recomputed product, over the first rows. */
 static bool gaps(const struct clue *c, const struct attn_pair *x, const struct attn_mat *w, bool transposed, double gap[2])
 {
     bool turns = c->model->w.rotary && (c->act == ATTN_ACT_Q || c->act == ATTN_ACT_K);
@@ -123,7 +123,7 @@ bool attn_clue_tied(struct clue *c)
     double gap[2];
     if (!c->model || !c->model->w.embed.data || !attn_clue_input(c, &x))
         return false;
-    struct attn_mat w = c->model->w.embed;              /* as the output layer: bind.c ties it likewise */
+    struct attn_mat w = c->model->w.embed;              /* as the output layer: bind.c ties it in the same way */
     w.in = c->model->w.embed.out;
     w.out = c->model->w.embed.in;
     w.by_output = true;

@@ -1,4 +1,4 @@
-/* diff.c - two dumps, name by name in the order of the forward pass. */
+/* diff.c - compares two dumps, name by name in the order of the forward pass. */
 #include "compare/diff.h"
 
 #include "base/err.h"
@@ -11,7 +11,7 @@
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-/* Before the blocks, the blocks, after them, strangers. */
+/* Sorts: before the blocks, in the blocks, after them, unknown names. */
 static int stage(const struct attn_diff_row *r)
 {
     return r->act < 0 ? 3 : r->layer >= 0 ? 1 : r->act <= ATTN_ACT_POS_EMBED ? 0 : 2;
@@ -29,7 +29,7 @@ static int by_flow(const void *a, const void *b)
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
-/* Axes of one element in front, such as a batch, say nothing. */
+/* Removes leading axes of length one, such as a batch. */
 static struct attn_array trim(const struct attn_array *x, int ndim)
 {
     struct attn_array out = *x;
@@ -47,7 +47,7 @@ static bool same_shape(struct attn_array *a, struct attn_array *b)
     return a->ndim == b->ndim && !memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape);
 }
 
-/* Different heads of one activation are as little comparable as different shapes. */
+/* Different heads of one activation cannot be compared, just like different shapes. */
 static bool same_heads(const struct attn_dumped *a, const struct attn_dumped *b)
 {
     return !a->heads || !b->heads || (a->n_heads == b->n_heads && !memcmp(a->heads, b->heads, a->n_heads * sizeof *a->heads));
@@ -68,7 +68,7 @@ static uint32_t bits_of(float x)
     return bits;
 }
 
-/* Floats in ascending order are whole numbers in ascending order. */
+/* Maps floats in ascending order to whole numbers in ascending order. */
 static int64_t rank(float x)
 {
     uint32_t bits = bits_of(x);
@@ -89,7 +89,7 @@ static void note(struct attn_diff_row *row, const struct attn_diff_opts *o, size
     row->max_ulp = ulp > row->max_ulp ? ulp : row->max_ulp;
     if (d > row->max_abs) {
         row->max_abs = d;
-        row->at[0] = i;                 /* taken apart in the end */
+        row->at[0] = i;                 /* a flat index, split up at the end */
         row->a = a;
         row->b = b;
     }
@@ -131,7 +131,7 @@ static void set_shape(struct attn_diff_row *row, int side, const struct attn_arr
     memcpy(row->shape[side], x->shape, sizeof x->shape);
 }
 
-/* What one side alone has: 0 is A. */
+/* Fills a row for an array that only one side has: 0 is A. */
 static void fill_alone(struct attn_diff_row *row, int side, const struct attn_dumped *x)
 {
     *row = (struct attn_diff_row){.name = x->name, .kind = side == 0 ? ATTN_DIFF_ONLY_A : ATTN_DIFF_ONLY_B};
@@ -143,7 +143,7 @@ static void fill_pair(struct attn_diff_row *row, const struct attn_dumped *a, co
                       const struct attn_diff_opts *o)
 {
     fill_alone(row, 0, a);
-    if (row->act < 0) {                 /* two lone files: one name may tell more */
+    if (row->act < 0) {                 /* with two lone files the other name may be the known one */
         row->name = b->name;
         row->act = attn_act_find(row->name, &row->layer);
     }
@@ -156,7 +156,7 @@ static void fill_pair(struct attn_diff_row *row, const struct attn_dumped *a, co
     compare(row, &p, o, a->loose || b->loose);
 }
 
-/* What b calls the same; two lone files need not share a name. */
+/* The array of b that corresponds to one of a; two lone files need not have the same name. */
 static const struct attn_dumped *counterpart(const struct attn_diff *d, const struct attn_dumped *a)
 {
     return d->a->single && d->b->single ? &d->b->item[0] : attn_dump_find(d->b, a->name);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double rounding = 1e-4;    /* sums of float32 products come in another order on another machine */
+static const double rounding = 1e-4;    /* float32 products are summed in different orders on different machines */
 
 struct attn_pair attn_pair_of(const float *a, const float *b, size_t H, size_t T, size_t n)
 {
@@ -50,7 +50,7 @@ static const float *row(const struct attn_pair *p, const float *x, size_t h, siz
     return x + h * p->ld_head + t * p->ld;
 }
 
-/* ---- numbers that are odd by themselves ------------------------------------------------ */
+/* ---- values that are suspicious by themselves ------------------------------------------ */
 
 struct attn_nans attn_count_nans(const struct attn_pair *p)
 {
@@ -76,7 +76,7 @@ static float to_bf16(float x)
     return x;
 }
 
-/* 11 significant bits, fewer below 2^-14; what is too large stays, as it would be an infinity. */
+/* Rounds to 11 significant bits, fewer below 2^-14.  Numbers too large are returned unchanged instead of as infinity. */
 static float to_f16(float x)
 {
     int exponent;
@@ -87,10 +87,10 @@ static float to_f16(float x)
     return (float)ldexp(nearbyint(ldexp((double)x, steps)), -steps);
 }
 
-/* x is y rounded, and y is not rounded itself. */
+/* Whether x is y rounded, and y is not rounded already. */
 static bool is_rounded(const struct attn_pair *p, const float *x, const float *y, float (*round)(float))
 {
-    const size_t moved = 100;           /* one in so many may have fallen on the other side */
+    const size_t moved = 100;           /* one number in `moved` may have been rounded the other way */
     size_t n = 0, off = 0, plain = 0;
     for (size_t h = 0; h < p->H; h++)
         for (size_t t = 0; t < p->T; t++)
@@ -115,7 +115,7 @@ struct attn_stored attn_seems_stored(const struct attn_pair *p)
     return (struct attn_stored){0};
 }
 
-/* Of factor * b to a. */
+/* Gap between a and factor * b. */
 static double scaled_gap(const struct attn_pair *p, double factor)
 {
     struct sums s = {0};
@@ -154,7 +154,7 @@ bool attn_seems_scaled(const struct attn_pair *p, double *factor)
     return bb > 0 && ab != 0 && attn_gap_explained(scaled_gap(p, *factor), attn_pair_gap(p));
 }
 
-/* Of head h of a to head g of b, over every so many rows. */
+/* Gap between head h of a and head g of b, using every step-th row. */
 static double head_gap(const struct attn_pair *p, size_t h, size_t g, size_t step)
 {
     struct sums s = {0};
@@ -166,7 +166,7 @@ static double head_gap(const struct attn_pair *p, size_t h, size_t g, size_t ste
 
 bool attn_seems_reordered(const struct attn_pair *p, size_t *map)
 {
-    enum { SAMPLE = 4096 };             /* numbers of a head to choose by: all pairs of heads are tried */
+    enum { SAMPLE = 4096 };             /* numbers of a head to compare, since all pairs of heads are tried */
     size_t step = 1 + p->T * p->n / SAMPLE;
     bool moved = false;
     if (!p->T || !p->n)
@@ -188,7 +188,7 @@ bool attn_seems_reordered(const struct attn_pair *p, size_t *map)
     return moved;
 }
 
-/* What is left of a - b when the mean over the rows is gone. */
+/* Sums of a - b before and after its mean over the rows is subtracted. */
 static void offset_sums(const struct attn_pair *p, size_t h, size_t j, struct sums *before, struct sums *after)
 {
     double mean = 0;
@@ -210,7 +210,7 @@ bool attn_seems_offset(const struct attn_pair *p)
     return p->T > 1 && attn_gap_explained(gap_of(&after), gap_of(&before));
 }
 
-/* x's column h * n + j against y's column j * H + h. */
+/* Gap between x's column h * n + j and y's column j * H + h. */
 static double merged_gap(const struct attn_pair *p, const float *x, const float *y)
 {
     struct sums s = {0};
@@ -243,7 +243,7 @@ static void sorted_row(float *out, const struct attn_pair *p, const float *x, si
 
 bool attn_seems_shuffled(const struct attn_pair *p)
 {
-    size_t width = p->H * p->n, rows = p->T < 64 ? p->T : 64;       /* more rows prove no more */
+    size_t width = p->H * p->n, rows = p->T < 64 ? p->T : 64;       /* more rows would prove no more */
     float *a = malloc(2 * width * sizeof *a + 1), *b = a + width;
     bool same = a && width >= 4 && rows && attn_pair_gap(p) > rounding;
     for (size_t t = 0; t < rows && same; t++) {
@@ -279,10 +279,10 @@ bool attn_seems_late(const float *a, size_t Ta, const float *b, size_t Tb, size_
 
 static bool hidden(float x, bool pattern)
 {
-    return pattern ? x == 0 : !(x > -10000.0f);         /* what -1e4 and lower stand for; also NaN */
+    return pattern ? x == 0 : !(x > -10000.0f);         /* masks use -1e4 and lower numbers; also true for NaN */
 }
 
-/* One place where only one side hides, of query q and key k. */
+/* Notes that only one side hides key k from query q. */
 static void note_mask(struct attn_mask_found *f, size_t *places, bool a_hides, size_t q, size_t k)
 {
     enum attn_mask_kind kind = k > q ? ATTN_MASK_FUTURE : ATTN_MASK_PAST;
@@ -306,7 +306,7 @@ struct attn_mask_found attn_seems_masked(const struct attn_pair *p, bool pattern
                 float a = row(p, p->a, h, q)[k], b = row(p, p->b, h, q)[k];
                 bool a_hides = hidden(a, pattern), b_hides = hidden(b, pattern);
                 if (pattern && a_hides != b_hides && a < 1e-6f && b < 1e-6f)
-                    continue;           /* too small for one side */
+                    continue;           /* it may have underflowed on one side */
                 if (a_hides != b_hides)
                     note_mask(&f, &places, a_hides, q, k);
                 else if (a_hides && isfinite(a) != isfinite(b)) {
@@ -319,12 +319,12 @@ struct attn_mask_found attn_seems_masked(const struct attn_pair *p, bool pattern
     return f;
 }
 
-/* Adds what one row says about the factor between the logarithms, each less its mean over the row. */
+/* Adds the contribution of a row to the fit of the factor between the logarithms, each minus its mean over the row. */
 static void temper_row(const float *a, const float *b, size_t n, double *ab, double *bb)
 {
     double ma = 0, mb = 0, seen = 0;
     for (size_t k = 0; k < n; k++)
-        if (a[k] > 1e-6f && b[k] > 1e-6f) {             /* smaller ones have few digits left */
+        if (a[k] > 1e-6f && b[k] > 1e-6f) {             /* smaller numbers have few digits left */
             ma += log(a[k]);
             mb += log(b[k]);
             seen++;
@@ -336,7 +336,7 @@ static void temper_row(const float *a, const float *b, size_t n, double *ab, dou
         }
 }
 
-/* soft[n] to the power of factor, made to sum to 1 again, against sharp. */
+/* Adds the gap between sharp[n] and soft[n] to the power of factor, normalised to sum 1. */
 static void tempered_row(struct sums *s, const float *sharp, const float *soft, size_t n, double factor)
 {
     double sum = 0;
@@ -356,7 +356,7 @@ bool attn_seems_tempered(const struct attn_pair *p, double *factor)
     *factor = ab / bb;
     if (!(bb > 0) || !(*factor > 0))
         return false;
-    bool sharp_a = *factor > 1;         /* the softer side has numbers where the other's are rounded to 0 */
+    bool sharp_a = *factor > 1;         /* the softer side has numbers where the sharper one has rounded them to 0 */
     for (size_t h = 0; h < p->H; h++)
         for (size_t q = 0; q < p->T; q++)
             tempered_row(&after, row(p, sharp_a ? p->a : p->b, h, q), row(p, sharp_a ? p->b : p->a, h, q), p->n,
@@ -390,13 +390,13 @@ bool attn_seems_flipped(const struct attn_pair *p)
     return p->T == p->n && p->T > 1 && attn_gap_explained(gap_of(&s), attn_pair_gap(p));
 }
 
-/* Where head `head` of part 0, 1 or 2 (q, k, v) stands among the rows of a fused matrix. */
+/* Index of head `head` of part 0, 1 or 2 (q, k, v) among the heads of a fused matrix. */
 static size_t stacked(bool interleaved, size_t H, size_t part, size_t head)
 {
     return interleaved ? 3 * head + part : part * H + head;
 }
 
-/* a read the matrix in one way and b in the other: the same row of it is found in both. */
+/* Whether a reads the fused matrix in one way and b in the other, so that each head's rows are found in both. */
 static bool read_as(const float *a, const float *b, size_t H, size_t dh, bool a_interleaved)
 {
     for (size_t i = 0; i < 3 * H; i++)
@@ -420,7 +420,7 @@ bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, e
     size_t *map = malloc(3 * H * sizeof *map + 1);
     bool moved = *how != ATTN_STACK_OTHER || (map && attn_seems_reordered(&p, map));
     if (*how == ATTN_STACK_NUMBERS && map && attn_seems_reordered(&p, map))
-        *how = ATTN_STACK_OTHER;        /* whole heads moved: more than that the numbers did */
+        *how = ATTN_STACK_OTHER;        /* whole heads moved, which is more specific than numbers */
     free(map);
     return moved;
 }
@@ -444,7 +444,7 @@ static double bend(enum attn_bend kind, double x)
 enum attn_bend attn_fit_bend(const float *post, const float *pre, const float *linear, size_t n)
 {
     enum attn_bend best = ATTN_BENDS;
-    double least = rounding / 5;        /* the two forms of GELU are only 1e-4 apart */
+    double least = rounding / 5;        /* the two forms of GELU differ by only 1e-4 */
     for (int kind = 0; kind < ATTN_BENDS; kind++) {
         struct sums s = {0};
         for (size_t i = 0; i < n; i++)

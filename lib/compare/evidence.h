@@ -1,9 +1,9 @@
-/* evidence.h - what a difference between two arrays looks like.
+/* evidence.h - the form of a difference between two arrays.
  *
- * Each function asks one question about numbers of two sides, a and b, and knows nothing of files,
- * names or wording (causes.c).  A hypothesis turns one side into the other; its gap is the root mean
- * square of what remains over that of b.  It explains a difference when it leaves at most a tenth of the gap and
- * no more than rounding would. */
+ * Each function asks one question about the numbers of two sides, a and b, and knows nothing of files, names or
+ * wording (causes.c).  A hypothesis turns one side into the other; its gap is the root mean square of the remaining
+ * difference divided by that of b.  It explains a difference if its gap is at most a tenth of the original one and
+ * not above what rounding causes. */
 #ifndef ATTN_EVIDENCE_H
 #define ATTN_EVIDENCE_H
 
@@ -13,31 +13,32 @@
 struct attn_pair { const float *a, *b; size_t H, T, n, ld_head, ld; };
 
 struct attn_pair attn_pair_of(const float *a, const float *b, size_t H, size_t T, size_t n);    /* [H,T,n] */
-/* The same numbers as [T, H * n], heads side by side. */
+/* Takes p, [T, H * n] with heads side by side, as H heads of [T, n]. */
 struct attn_pair attn_pair_split(const struct attn_pair *p, size_t H);
 
-/* Over numbers finite on both sides; infinite when somewhere just one is. */
+/* The gap over numbers that are finite on both sides; infinite if some number is finite on only one. */
 double attn_gap(const float *a, const float *b, size_t n);
 double attn_pair_gap(const struct attn_pair *p);
 bool attn_gap_explained(double after, double before);
 
-/* How many numbers are NaN on one side alone, the one that has more of them, and where its first is. */
+/* Counts the numbers that are NaN on one side only; reports the side with more of them, and where its first one is. */
 struct attn_nans { size_t n, h, t, j; bool of_a; };
 struct attn_nans attn_count_nans(const struct attn_pair *p);
-/* One side is the other rounded to 16 bits, but for as few numbers as float32's own rounding moves: "bf16", "float16" or NULL. */
+/* Whether one side is the other rounded to 16 bits, except for the few numbers that rounding in float32 moves. type:
+ * "bf16", "float16" or NULL. */
 struct attn_stored { const char *type; bool a_is; double rtol; };
 struct attn_stored attn_seems_stored(const struct attn_pair *p);
 
-/* ---- general shapes of a difference ---- */
+/* ---- general forms of a difference ---- */
 
 bool attn_seems_scaled(const struct attn_pair *p, double *factor);          /* a = factor * b */
-/* Head h of a is head map[h] of b, and not all are at home; map [H]. */
+/* Head h of a is head map[h] of b, and at least one has moved; map has H entries. */
 bool attn_seems_reordered(const struct attn_pair *p, size_t *map);
 bool attn_seems_offset(const struct attn_pair *p);                          /* a - b is the same in every row */
 bool attn_seems_merged_wrong(const struct attn_pair *p, bool *a_is_wrong);  /* [T,n,H] where [T,H,n] should be */
 bool attn_seems_shuffled(const struct attn_pair *p);                        /* rows hold the same numbers in another order */
 bool attn_seems_sum(const struct attn_pair *p, const float *term, double *sign);    /* a = b + sign * term */
-/* Row t of a is row t + 1 of b, for all but the last; true also where both are shorter by that. */
+/* Row t of a is row t + 1 of b, except for the last one; true also if only b has the additional row. */
 bool attn_seems_late(const float *a, size_t Ta, const float *b, size_t Tb, size_t n);
 
 /* ---- attention ---- */
@@ -46,10 +47,10 @@ enum attn_mask_kind { ATTN_MASK_SAME, ATTN_MASK_NUMBER, ATTN_MASK_FUTURE, ATTN_M
 struct attn_mask_found {
     enum attn_mask_kind kind;
     bool a_hides;                       /* a hides what b shows */
-    float number;                       /* ATTN_MASK_NUMBER: what stands in for -inf */
-    size_t window;                      /* ATTN_MASK_PAST: keys that are left, 0: not the same everywhere */
+    float number;                       /* ATTN_MASK_NUMBER: what is used instead of -inf */
+    size_t window;                      /* ATTN_MASK_PAST: number of keys that stay visible; 0: it varies */
 };
-/* hidden: of scores -inf or a very negative number, of a pattern exactly 0. */
+/* A key is hidden if its score is -inf or very negative, or if its pattern is exactly 0. */
 struct attn_mask_found attn_seems_masked(const struct attn_pair *p, bool pattern);
 bool attn_seems_tempered(const struct attn_pair *p, double *factor);        /* a = softmax(factor * scores of b) */
 bool attn_seems_wrong_axis(const float *x, const struct attn_pair *shape);  /* columns sum to 1, rows do not */
@@ -65,28 +66,28 @@ enum attn_pairing { ATTN_UNTURNED, ATTN_HALVES, ATTN_ADJACENT };
 struct attn_turn {
     enum attn_pairing pairing;
     double theta;
-    size_t r, start;                    /* so many numbers of a head are turned; the position of row 0 */
+    size_t r, start;                    /* how many numbers of a head are rotated; the position of row 0 */
 };
-/* Both sides come from the same numbers, turned in two ways that differ in one respect.  theta: of the
- * model, 0: not known. */
+/* Whether both sides come from the same numbers, rotated in two ways that differ in one respect.  theta is the
+ * model's; 0: unknown. */
 bool attn_seems_turned(const struct attn_pair *p, double theta, struct attn_turn *a, struct attn_turn *b);
-/* Turned alike, from numbers whose difference is the same in every row. */
+/* Whether both are rotated alike, from numbers whose difference is the same in every row. */
 bool attn_seems_turned_offset(const struct attn_pair *p, double theta);
-/* y[H,T,dh], packed, turned back. */
+/* Undoes the rotation of x; y is packed [H,T,dh]. */
 void attn_turn_back(float *y, const float *x, const struct attn_pair *shape, const struct attn_turn *how);
 
 /* ---- norms (evidence_norm.c) ---- */
 
 enum attn_norm_form { ATTN_FIT_LAYER, ATTN_FIT_RMS, ATTN_FIT_KINDS };
 struct attn_norm_fit { enum attn_norm_form kind; double eps, gap; };        /* gap: what no weight and bias explain */
-/* The norm that makes y of x best, both [T, n]; false: too few rows to tell. */
+/* Finds the norm that best makes y from x, both [T, n]; false: too few rows to tell. */
 bool attn_fit_norm(struct attn_norm_fit *out, const float *x, const float *y, size_t T, size_t n);
 double attn_fit_norm_gap(const struct attn_norm_fit *as, const float *x, const float *y, size_t T, size_t n);
 
 /* ---- activation functions ---- */
 
 enum attn_bend { ATTN_BEND_GELU, ATTN_BEND_GELU_NEW, ATTN_BEND_QUICK, ATTN_BEND_SILU, ATTN_BEND_RELU, ATTN_BENDS };
-/* post = bend(pre) * linear; linear may be NULL.  ATTN_BENDS: none of them. */
+/* Finds the function with post = bend(pre) * linear, where linear may be NULL.  ATTN_BENDS: none of them. */
 enum attn_bend attn_fit_bend(const float *post, const float *pre, const float *linear, size_t n);
 
 #endif

@@ -1,12 +1,12 @@
-/* evidence_norm.c - which norm made y of x: y = w * z + b with z the row, centred or not, over the
- * root of its spread and an epsilon.  Weight and bias are not known: each column's are the best there are. */
+/* evidence_norm.c - which norm made y from x.  The model is y = w * z + b, with z the row, centred or not, divided by
+ * the root of its variance plus epsilon.  Weight and bias are unknown: each column gets those that fit best. */
 #include "compare/evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const double epsilons[] = {1e-12, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2};
-enum { COLUMNS = 512, ROWS = 256, FEWEST = 3 };         /* more numbers tell no more; fewer rows fit anything */
+enum { COLUMNS = 512, ROWS = 256, FEWEST = 3 };         /* more numbers would prove no more; fewer rows fit anything */
 
 static double spread(const float *x, size_t n, enum attn_norm_form kind, double *centre)
 {
@@ -21,7 +21,7 @@ static double spread(const float *x, size_t n, enum attn_norm_form kind, double 
 
 struct rows { const float *x, *y; size_t T, n; double centre[ROWS], over[ROWS]; bool bias; };
 
-/* Squares of what the best weight and bias leave of column j, and of the column. */
+/* Sums of squares of column j: what the best weight and bias leave, and all. */
 static void column(const struct rows *r, size_t j, double *left, double *all)
 {
     double n = (double)r->T, sz = 0, sy = 0, szz = 0, szy = 0, syy = 0;

@@ -1,4 +1,4 @@
-/* evidence_rope.c - rotary positions: pair i of a head is turned by position * theta^(-2i/r). */
+/* evidence_rope.c - rotary positions: pair i of a head is rotated by position * theta^(-2i/r). */
 #include "compare/evidence.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static size_t turns(struct attn_turn out[MOST], size_t dh, double theta)
     return n;
 }
 
-/* In how many respects two turns differ; not turning at all is one. */
+/* The number of respects in which two rotations differ; not rotating at all counts as one. */
 static int respects(const struct attn_turn *a, const struct attn_turn *b)
 {
     if (a->pairing == ATTN_UNTURNED || b->pairing == ATTN_UNTURNED)
@@ -57,7 +57,7 @@ static double turned_gap(const struct attn_pair *p, const struct attn_turn *a, c
     return attn_gap(room, room + n, n);
 }
 
-/* The first rows of the first heads say which; all of them are asked in the end. */
+/* The first rows of the first heads, which select a candidate; the final test uses all. */
 static struct attn_pair few(const struct attn_pair *p)
 {
     struct attn_pair some = *p;
@@ -78,7 +78,7 @@ bool attn_seems_turned(const struct attn_pair *p, double theta, struct attn_turn
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
             double gap = respects(&list[i], &list[k]) == 1 ? turned_gap(&some, &list[i], &list[k], room) : INFINITY;
-            if (gap < least * 0.999) {                  /* of equals the first: fewer surprises */
+            if (gap < least * 0.999) {                  /* of equal candidates the first, which is the more usual */
                 least = gap;
                 *a = list[i];
                 *b = list[k];

@@ -1,4 +1,4 @@
-/* attn_bpe_learn: a directory with vocab.json and merges.txt from a text. */
+/* attn_bpe_learn: learns a tokenizer from a text and writes it as a directory with vocab.json and merges.txt. */
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/utf8.h"
@@ -11,7 +11,7 @@
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* Two bytes spell a byte at most. */
+/* A spelling has at most two bytes for each byte. */
 static size_t spell(const struct attn_learned *l, size_t id, char out[2 * ATTN_LEARN_LONGEST + 2])
 {
     size_t len, n = 0;
@@ -44,7 +44,7 @@ static void write_merges(struct attn_out *out, const struct attn_learned *l)
     }
 }
 
-/* Both are written before the first is put in its place. */
+/* Writes both files completely before the first one replaces its target. */
 static int write_directory(const char *dir, const struct attn_learned *l, struct attn_err *err)
 {
     struct attn_out *vocab = NULL, *merges = NULL;
@@ -93,7 +93,7 @@ int attn_bpe_learn(const char *path, size_t *tokens, const char *text, size_t le
         return attn_fail(err, ATTN_EUSAGE, "a vocabulary of %zu tokens, expected %d to %d", size, ATTN_BPE_LEAST, ATTN_BPE_MOST);
     int rc = count_pieces(&tally, text, len, err);
     if (!rc)
-        rc = attn_learn(&learned, &tally, size - 1, err);           /* the last is the end of a text */
+        rc = attn_learn(&learned, &tally, size - 1, err);           /* one token is kept for the end of a text */
     if (!rc)
         rc = write_directory(path, &learned, err);
     *tokens = learned.token.n + 1;

@@ -9,7 +9,7 @@ struct attn_ranked { uint64_t count; uint32_t couple; };
 
 /* ---- finding one --------------------------------------------------------------------------- */
 
-/* The slot of a couple, or the free one where it belongs. */
+/* The slot of a couple, or the free slot where it belongs. */
 static uint32_t *find(const struct attn_couples *c, int32_t left, int32_t right)
 {
     uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
@@ -37,7 +37,7 @@ static bool spread(struct attn_couples *c, size_t slots)
     return true;
 }
 
-/* NULL: no memory. */
+/* Finds a couple or adds it; NULL: no memory. */
 static struct attn_couple *meet(struct attn_couples *c, int32_t left, int32_t right)
 {
     if (2 * (c->n + 1) > c->slots && !spread(c, c->slots ? 2 * c->slots : FIRST_SLOTS))
@@ -105,7 +105,7 @@ static void push(struct attn_couples *c, uint32_t couple)
     c->heap[i] = r;
 }
 
-/* Puts r where the first of the heap was. */
+/* Replaces the top of the heap by r. */
 static void sink(struct attn_couples *c, struct attn_ranked r)
 {
     struct attn_ranked *heap = c->heap;
@@ -141,7 +141,7 @@ struct attn_couple *attn_couples_top(struct attn_couples *c)
         struct attn_couple *k = &c->list[top.couple];
         bool falls = k->count < top.count && k->count > 0;
         sink(c, falls ? (struct attn_ranked){k->count, top.couple} : c->heap[--c->heap_n]);
-        if (k->count == top.count)      /* else it fell, or rose and is in the heap a second time */
+        if (k->count == top.count)      /* else its count fell, or it rose and is in the heap once more */
             return k;
     }
     return NULL;

@@ -42,7 +42,7 @@ static int read_number(struct csv *f, float *out, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* One line of exactly `cols` numbers with commas between. */
+/* Reads one line of exactly `cols` numbers separated by commas. */
 static int read_row(struct csv *f, float *row, size_t cols, struct attn_err *err)
 {
     for (size_t j = 0; j < cols; j++) {
@@ -89,7 +89,7 @@ static int fill_from_file(const struct attn_area *a, const struct attn_dist *dis
     return rc;
 }
 
-/* ---- the others ---------------------------------------------------------------------------- */
+/* ---- the other distributions ----------------------------------------------------------------- */
 
 static void fill_plain(const struct attn_area *a, double diagonal, double elsewhere)
 {
@@ -116,7 +116,7 @@ static void draw(float *x, size_t n, struct attn_rng *rng, const struct attn_dis
         attn_rng_uniform(rng, x, n, -bound, bound);
 }
 
-/* A tensor of its own is drawn, then the area takes its numbers from it, unless it is the area. */
+/* Draws a separate tensor and copies from it, unless the area is exactly what has to be drawn. */
 static int fill_drawn(const struct attn_area *a, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in,
                       struct attn_err *err)
 {

@@ -40,8 +40,8 @@ static int add_tensor(struct attn_draw *d, const struct attn_slot *slot, size_t 
     return ATTN_OK;
 }
 
-/* Keys and values are in the tensor of the queries; nothing applies a final norm to rows that the last block left
- * wider or narrower. */
+/* Whether a tensor is not drawn by itself: keys and values may share the queries' tensor, and there is no final norm
+ * if the last block's output is wider or narrower than d. */
 static bool is_left_out(const struct attn_config *c, const struct attn_slot *s)
 {
     bool shared = s->part != ATTN_PART_Q && c->family->part[s->part].share != ATTN_ALONE;
@@ -72,7 +72,7 @@ void attn_draw_close(struct attn_draw *d)
 
 /* ---- drawing one tensor -------------------------------------------------------------------- */
 
-/* Inputs of the linear layer a weight or bias belongs to. */
+/* Number of inputs of the linear layer that a weight or bias belongs to. */
 static size_t inputs(const struct attn_config *c, enum attn_part p)
 {
     switch (p) {
@@ -90,14 +90,14 @@ static bool is_linear(enum attn_part p)
     return p >= ATTN_PART_Q && p <= ATTN_PART_UNEMBED && p != ATTN_PART_NORM2 && p != ATTN_PART_NORM_FINAL;
 }
 
-/* Head h of the n that lie side by side in a tensor; head 0 of 1 is all of it. */
+/* Head h of n heads that lie side by side in a tensor; the whole tensor is head 0 of 1. */
 static struct attn_area area_of(struct attn_drawn *t, size_t h, size_t n)
 {
     size_t rows = t->slot.ndim == 2 ? t->slot.shape[0] : 1, cols = t->slot.shape[t->slot.ndim - 1];
     return (struct attn_area){.x = t->x + h * (cols / n), .rows = rows, .cols = cols / n, .ld = cols};
 }
 
-/* Zeros, the first time. */
+/* Allocates the tensor, zeroed, unless that has been done. */
 static int make_room(struct attn_drawn *t, struct attn_err *err)
 {
     if (!t->x)
@@ -124,7 +124,7 @@ int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, cons
     return rc;
 }
 
-/* LayerNorm has a bias wherever it has a weight, which comes right before. */
+/* Whether it may not stay undrawn.  LayerNorm has a bias wherever it has a weight, which comes right before the bias. */
 static bool is_needed(const struct attn_draw *d, size_t i)
 {
     const struct attn_slot *s = &d->t[i].slot;

@@ -1,4 +1,4 @@
-/* attn_init: a model directory from a config, a recipe and a vocabulary. */
+/* attn_init: makes a model directory from a config, a recipe and a vocabulary. */
 #include "base/err.h"
 #include "base/folder.h"
 #include "io/safetensors.h"
@@ -20,7 +20,7 @@ static struct attn_st_tensor entry_of(const struct attn_drawn *t, const struct a
     return e;
 }
 
-/* What has been drawn. */
+/* Writes the tensors that have been drawn. */
 static int write_drawn(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type, struct attn_st_tensor *list,
                        struct attn_err *err)
 {
@@ -36,7 +36,7 @@ static int write_drawn(struct attn_out *out, struct attn_draw *d, const struct a
     return attn_st_write(out, list, n, err);
 }
 
-/* Drawn while they are written: no more than one tensor is in memory. */
+/* Draws each tensor when it is written, so that only one is in memory at a time. */
 static int write_drawing(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type, struct attn_st_tensor *list,
                          struct attn_err *err)
 {
@@ -68,7 +68,7 @@ static int write_weights(struct attn_out *out, struct attn_draw *d, const struct
     return rc;
 }
 
-/* Ours is completed; another's stays as it was given. */
+/* Our own format is written with all its keys; another family's config is copied as given. */
 static void write_config(struct attn_out *out, const struct attn_init_opts *o, const struct attn_config *config)
 {
     if (config->family->ours)
@@ -77,7 +77,7 @@ static void write_config(struct attn_out *out, const struct attn_init_opts *o, c
         attn_out_write(out, o->config, o->config_len);
 }
 
-/* Everything is written before the first file is put in its place. */
+/* Writes everything completely before the first file replaces its target. */
 static int write_directory(const char *dir, const struct attn_init_opts *o, const struct attn_config *config,
                            struct attn_draw *d, const struct attn_narrow *type, struct attn_err *err)
 {

@@ -11,11 +11,11 @@
 #define END UINT32_MAX
 enum { BYTES = 256, GONE = -1 };
 
-struct node { int32_t id; uint32_t prev, next, piece; };            /* a token where it stands */
+struct node { int32_t id; uint32_t prev, next, piece; };            /* a token at one position of a piece */
 
 struct learner {
     struct attn_learned *to;
-    const uint64_t *count;              /* of each piece */
+    const uint64_t *count;              /* how often each piece occurs */
     struct node *node;
     struct attn_couples couples;
     char joined[ATTN_LEARN_LONGEST];
@@ -23,7 +23,7 @@ struct learner {
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
-/* How a byte is spelled, as a number that sorts alike. */
+/* The spelling of a byte as a number with the same sort order. */
 static unsigned spelled(unsigned char byte)
 {
     char s[4] = {0};
@@ -37,7 +37,7 @@ static int compare_spelled(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Makes tokens of all bytes, in the order of what spells them. */
+/* Makes tokens of all bytes, in the order of their spellings. */
 static bool add_bytes(struct attn_strings *token, int32_t id[BYTES])
 {
     unsigned char byte[BYTES];
@@ -66,7 +66,7 @@ static void drop_couple(struct learner *l, uint32_t at)
     attn_couples_drop(&l->couples, a->id, l->node[a->next].id, l->count[a->piece]);
 }
 
-/* Bytes from node `first` on; returns the node after them. */
+/* Puts the bytes of a piece into nodes from `first` on; returns the number of the next free node. */
 static uint32_t add_piece(struct learner *l, uint32_t first, uint32_t piece, const char *s, size_t len, const int32_t id[BYTES])
 {
     for (uint32_t i = 0; i < len; i++)
@@ -78,7 +78,7 @@ static uint32_t add_piece(struct learner *l, uint32_t first, uint32_t piece, con
 static bool add_pieces(struct learner *l, const struct attn_tally *tally)
 {
     int32_t id[BYTES];
-    size_t bytes = tally->piece.used - tally->piece.n, len;         /* less the NUL after each */
+    size_t bytes = tally->piece.used - tally->piece.n, len;         /* without the NUL after each */
     uint32_t n = 0;
     l->count = tally->count;
     l->node = bytes < END ? malloc((bytes + 1) * sizeof *l->node) : NULL;
@@ -96,7 +96,7 @@ static bool add_pieces(struct learner *l, const struct attn_tally *tally)
 
 /* ---- rules --------------------------------------------------------------------------------- */
 
-/* The token of both; NONE: it would be too long. *ok false: no memory. */
+/* The token that joins both, added if it is new.  NONE: it would be too long or, with *ok false, there is no memory. */
 static size_t join_bytes(struct learner *l, const struct attn_couple *k, bool *ok)
 {
     size_t a, b;
@@ -133,7 +133,8 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Joins wherever left and right still are neighbours.  The places move to this function, for couples move. */
+/* Applies a rule wherever left and right still are neighbours.  The couple's positions are taken over first, because
+ * the list of couples may move. */
 static bool follow(struct learner *l, const struct attn_rule *rule, struct attn_couple *k)
 {
     uint32_t *at = k->at;
@@ -141,7 +142,7 @@ static bool follow(struct learner *l, const struct attn_rule *rule, struct attn_
     bool ok = true;
     k->at = NULL;
     k->n = k->room = 0;
-    if (rule->left == rule->right)      /* others do not overlap: any order will do */
+    if (rule->left == rule->right)      /* otherwise matches cannot overlap, and any order will do */
         qsort(at, n, sizeof *at, compare_places);
     for (size_t i = 0; i < n && ok; i++) {
         const struct node *a = &l->node[at[i]];

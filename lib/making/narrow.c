@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* bits >> drop, rounded. */
+/* bits >> drop, rounded to nearest even. */
 static uint32_t round_off(uint32_t bits, unsigned drop)
 {
     uint32_t half = UINT32_C(1) << (drop - 1);
@@ -25,9 +25,9 @@ static uint32_t to_bf16(uint32_t bits)
 static uint32_t to_f16(uint32_t bits)
 {
     uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff, exponent = magnitude >> 23;
-    if (exponent < 102)                 /* below half of the smallest subnormal, 2^-24 */
+    if (exponent < 102)                 /* less than half of the smallest subnormal, 2^-24 */
         return sign;
-    if (exponent < 113) {               /* subnormal: units of 2^-24 */
+    if (exponent < 113) {               /* subnormal: in units of 2^-24 */
         uint32_t significand = (magnitude & 0x7fffff) | 0x800000;
         return sign | round_off(significand, 126 - exponent);
     }

@@ -1,4 +1,4 @@
-/* narrow.h - float32 stored as one of the types weights come in, rounded to nearest even. */
+/* narrow.h - converts float32 to the types weights are stored in, rounded to nearest even. */
 #ifndef ATTN_NARROW_H
 #define ATTN_NARROW_H
 
@@ -6,12 +6,12 @@
 
 struct attn_narrow {
     const char *name; size_t size;
-    uint32_t (*bits)(uint32_t bits);    /* of a float, as the type has them */
+    uint32_t (*bits)(uint32_t bits);    /* from a float's bits to the bits of the type */
     uint32_t sign, infinity;
 };
 
-const struct attn_narrow *attn_narrow_find(const char *dtype);      /* NULL: no such type; case does not matter */
-/* Narrows x[0..n) where it lies, in little-endian order; a number the type cannot hold is an error that names the
+const struct attn_narrow *attn_narrow_find(const char *dtype);      /* NULL: no such type; ignores case */
+/* Converts x[0..n) in place to little-endian numbers; a number that the type cannot hold is an error that names the
  * tensor. */
 int attn_narrow(const struct attn_narrow *type, float *x, size_t n, const char *tensor, struct attn_err *err);
 

@@ -13,7 +13,7 @@
 
 struct slice { const char *s; size_t len; };
 
-/* What is being done, for messages. */
+/* The step that is being executed, for messages. */
 struct step { struct slice text; size_t column; };
 
 static int bad(const struct step *st, struct attn_err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -34,7 +34,7 @@ static bool equal(struct slice a, const char *b)
     return a.len == strlen(b) && memcmp(a.s, b, a.len) == 0;
 }
 
-/* Where the first of `stops` outside parentheses is; len when there is none. */
+/* Position of the first of `stops` outside of parentheses; len if there is none. */
 static size_t find(struct slice t, const char *stops)
 {
     int depth = 0;
@@ -46,7 +46,7 @@ static size_t find(struct slice t, const char *stops)
     return t.len;
 }
 
-/* Takes what comes before the first of `stops` off the front, and the stop with it. */
+/* Removes the text before the first of `stops`, together with that character, from the front. */
 static struct slice take(struct slice *rest, const char *stops)
 {
     size_t at = find(*rest, stops), used = at < rest->len ? at + 1 : at;
@@ -64,7 +64,7 @@ static int read_count(const struct step *st, struct slice t, const char *what, u
 }
 
 static const struct dist_name {
-    const char *name, *args;            /* args: what comes in parentheses, NULL nothing */
+    const char *name, *args;            /* args: what is expected in parentheses; NULL: nothing */
     struct attn_dist dist;
 } dist_names[] = {
     {"rand", NULL, {.kind = ATTN_DIST_UNIFORM, .a = 0, .b = 1}},
@@ -86,7 +86,7 @@ static const struct dist_name *find_dist(struct slice name)
     return NULL;
 }
 
-/* What stands between the parentheses. */
+/* Reads the text between the parentheses. */
 static bool read_args(struct slice args, struct attn_dist *out)
 {
     if (out->kind == ATTN_DIST_FILE) {
@@ -99,7 +99,7 @@ static bool read_args(struct slice args, struct attn_dist *out)
            isfinite(out->a) && isfinite(out->b);
 }
 
-/* WORD, WORD(ARGS), either with /ROWS. */
+/* Reads WORD or WORD(ARGS), either optionally followed by /ROWS. */
 static int read_dist(const struct step *st, struct slice t, struct attn_dist *out, struct attn_err *err)
 {
     struct slice call = take(&t, "/"), name = {call.s, find(call, "(")};
@@ -123,7 +123,7 @@ static int read_dist(const struct step *st, struct slice t, struct attn_dist *ou
     return rc ? rc : rows ? ATTN_OK : bad(st, err, "expected at least 1 row, found 0");
 }
 
-/* "q", "q.bias", "blocks.0.attn.q.weight" */
+/* Whether a name such as "q", "q.bias" or "blocks.0.attn.q.weight" means the tensor. */
 static bool is_called(const struct attn_slot *s, struct slice name)
 {
     char full[ATTN_SLOT_NAME_MAX];
@@ -146,7 +146,7 @@ static int unknown_tensor(const struct attn_draw *d, const struct step *st, stru
                list);
 }
 
-/* Passes a failure on; one that names no place gets the step's. */
+/* Passes an error on; a usage error does not yet say where, so it gets the step's place. */
 static int draw_named(struct attn_draw *d, const struct step *st, size_t i, size_t h, size_t heads,
                       const struct attn_dist *dist, struct attn_err *err)
 {
@@ -155,7 +155,7 @@ static int draw_named(struct attn_draw *d, const struct step *st, size_t i, size
     return rc == ATTN_EUSAGE ? bad(st, err, "%s", why.msg) : rc ? attn_fail(err, why.code, "%s", why.msg) : ATTN_OK;
 }
 
-/* ---- doing a recipe ------------------------------------------------------------------------ */
+/* ---- executing a recipe -------------------------------------------------------------------- */
 
 /* NAME:DIST */
 static int do_tensor(struct attn_draw *d, const struct step *st, struct slice t, struct attn_err *err)
@@ -195,7 +195,7 @@ static int read_items(const struct step *st, struct slice list, struct item item
     return ATTN_OK;
 }
 
-/* Head by head in the layer whose query matrix is tensor q. */
+/* Draws head by head in the layer whose query matrix is tensor q. */
 static int draw_heads(struct attn_draw *d, const struct step *st, size_t q, const struct item *items, size_t n,
                       struct attn_err *err)
 {

@@ -65,7 +65,7 @@ bool attn_album_opens_kind(const struct attn_album *a, size_t i)
 
 static bool same(float a, float b)
 {
-    return a == b && !signbit(a) == !signbit(b);       /* 0 and -0 are two */
+    return a == b && !signbit(a) == !signbit(b);       /* 0 and -0 differ */
 }
 
 bool attn_sheet_is_triangle(const struct attn_sheet *s)

@@ -68,7 +68,7 @@ static double distance(double px, double py, double x0, double y0, double x1, do
     return hypot(px - x0 - t * dx, py - y0 - t * dy);
 }
 
-/* Ink covers what is lighter; cells of a matrix are never written on. */
+/* Ink only darkens, and never changes the cells of a matrix. */
 static void shade(struct attn_canvas *c, long x, long y, double cover)
 {
     if (cover <= 0 || x < 0 || y < 0 || (size_t)x >= c->width || (size_t)y >= c->height)

@@ -17,7 +17,7 @@ struct drawing { struct attn_canvas canvas; struct axis x, y; };
 
 /* ---- axes ---------------------------------------------------------------------------------- */
 
-/* 1, 2 or 5 times a power of ten, four to nine times in the range. */
+/* The distance between ticks: 1, 2 or 5 times a power of ten, such that the range has four to nine of them. */
 static double tick_of(double range)
 {
     double power = pow(10, floor(log10(range))), share = range / power;
@@ -26,7 +26,7 @@ static double tick_of(double range)
 
 static struct axis axis_of(double low, double high)
 {
-    if (!(high > low)) {                /* no point, or all alike */
+    if (!(high > low)) {                /* no point, or all values are equal */
         low = isfinite(low) ? low - 1 : 0;
         high = low + 2;
     }
@@ -112,7 +112,7 @@ static void draw_line(struct drawing *d, size_t x0, size_t y0, size_t x1, size_t
     }
 }
 
-/* The points from i on that share a column: their range is drawn, *mean gets the row of their mean. */
+/* Draws the range of the points from i on that share a column of pixels; *mean gets the row of their mean. */
 static size_t draw_column(struct drawing *d, const struct attn_chart_curve *c, size_t i, size_t *mean)
 {
     size_t at = column(d, c->x[i]), n = 0;

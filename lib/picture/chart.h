@@ -1,6 +1,6 @@
-/* chart.h - curves over a common x, as a PNG.
+/* chart.h - curves over a common x axis, as a PNG.
  *
- * Where many points share a column of pixels a curve is their mean, drawn on the range they span. */
+ * Where many points share a column of pixels, their mean is drawn on top of their range. */
 #ifndef ATTN_PICTURE_CHART_H
 #define ATTN_PICTURE_CHART_H
 
@@ -8,12 +8,12 @@
 
 struct attn_chart_curve {
     const char *label;
-    const double *x, *y; size_t n;      /* x rises; all are finite */
-    bool marked;                        /* each point has a mark, and the curve the accent colour */
+    const double *x, *y; size_t n;      /* x ascends; all are finite */
+    bool marked;                        /* marks each point, and uses the accent colour */
 };
 struct attn_chart { const char *title, *x_label; const struct attn_chart_curve *curve; size_t n; };
 
-/* Without a single point the chart is empty. */
+/* A chart without points is drawn empty. */
 int attn_chart_write(struct attn_out *out, const struct attn_chart *c, struct attn_err *err);
 
 #endif

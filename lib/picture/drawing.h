@@ -1,4 +1,4 @@
-/* drawing.h - the formats that are pictures. */
+/* drawing.h - the output formats that are pictures. */
 #ifndef ATTN_PICTURE_DRAWING_H
 #define ATTN_PICTURE_DRAWING_H
 
@@ -11,8 +11,8 @@ struct attn_drawing {
     bool next;                          /* shows the likeliest next tokens */
     int (*write)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 };
-const struct attn_drawing *attn_drawing_find(const char *format);   /* NULL: no picture */
-/* "term, png" and so on */
+const struct attn_drawing *attn_drawing_find(const char *format);   /* NULL: not a picture */
+/* A list such as "term, png". */
 const char *attn_drawing_list(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/size.h"
 
 enum { MARGIN = 20, BOTH_MARGINS = 2 * MARGIN, HEADING = 28, LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */
-enum { SIDE_MAX = 32000, PIXELS_MAX = 1 << 28 };        /* what viewers open, and 256 MB */
+enum { SIDE_MAX = 32000, PIXELS_MAX = 1 << 28 };        /* what viewers can open; 256 MB */
 
 static int check_size(const struct attn_figure *f, struct attn_err *err)
 {

@@ -1,4 +1,4 @@
-/* figure.h - a page: what model and sentence, then each kind of matrix in a section of its own. */
+/* figure.h - a page: a heading with model and sentence, then one section for each kind of matrix. */
 #ifndef ATTN_PICTURE_FIGURE_H
 #define ATTN_PICTURE_FIGURE_H
 

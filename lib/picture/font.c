@@ -10,7 +10,7 @@ enum { X_TOP = 6, LIFT = ATTN_FONT_CAP - X_TOP, PARTS = 4, CURVE = 6 };
 struct point { double x, y; };
 struct pen {
     struct point origin;                /* of the letter */
-    double size;                        /* of a unit */
+    double size;                        /* pixels in a unit */
     attn_stroke_fn *stroke;
     void *ctx;
 };
@@ -27,7 +27,7 @@ static void line(const struct pen *p, struct point a, struct point b)
     p->stroke(p->ctx, &s);
 }
 
-/* A quadratic Bezier curve, in pieces. */
+/* Draws a quadratic Bezier curve as straight pieces. */
 static void curve(const struct pen *p, struct point a, struct point bend, struct point b)
 {
     struct point from = a;
@@ -68,7 +68,7 @@ static double top_of(const char *s)
 
 /* ---- one character --------------------------------------------------------------------- */
 
-struct letter { const char *parts[PARTS]; size_t n; };  /* the letter and its accents; n 0: the font lacks it */
+struct letter { const char *parts[PARTS]; size_t n; };  /* the letter and its accents; n 0: not in the font */
 
 static bool invisible(uint32_t c)
 {
@@ -95,7 +95,7 @@ static size_t width_of(uint32_t c)
     return attn_utf8_width(text, attn_utf8_put(text, c));
 }
 
-/* An accent the text spells as a character of its own. */
+/* Whether c is an accent that the text has as a separate character. */
 static bool is_accent(uint32_t c)
 {
     return c != 0 && width_of(c) == 0 && attn_glyph_find(c);
@@ -106,7 +106,7 @@ static size_t columns_of(uint32_t c)
     return is_accent(c) ? 0 : invisible(c) || find(c).n ? width_of(c) : 2;
 }
 
-/* The code point in a box: three of its digits to a line where it has more than four. */
+/* Draws the code point in a box; one of more than four digits takes three to a line. */
 static void draw_box(const struct pen *p, uint32_t c)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -156,7 +156,7 @@ void attn_font_draw(const char *s, size_t len, attn_stroke_fn *stroke, void *ctx
     size_t step;
     for (size_t i = 0; i < len; i += step) {
         uint32_t c = attn_utf8_next(s + i, len - i, &step);
-        if (is_accent(c) && l.n && l.n < PARTS) {       /* on the letter before it, which is drawn again */
+        if (is_accent(c) && l.n && l.n < PARTS) {       /* added to the letter before it, which is drawn again */
             l.parts[l.n++] = attn_glyph_find(c);
         } else {
             l = find(c);

@@ -1,7 +1,7 @@
-/* font.h - lettering made of strokes, so that it can be drawn at any size and turned.
+/* font.h - lettering made of strokes, so that it can be drawn at any size and rotated.
  *
- * All letters are equally wide: a column.  Letters with accents are composed; what the font lacks is a box of two
- * columns with the code point in it. */
+ * All letters have the same width: a column.  Letters with accents are composed.  A character that the font lacks is
+ * drawn as a box of two columns with its code point. */
 #ifndef ATTN_PICTURE_FONT_H
 #define ATTN_PICTURE_FONT_H
 
@@ -11,16 +11,16 @@ enum {                                  /* in units; a column is FONT_COLUMN uni
     ATTN_FONT_COLUMN = 7, ATTN_FONT_CAP = 9, ATTN_FONT_ACCENT = 12, ATTN_FONT_BELOW = 3
 };
 
-/* Shows straight strokes of pen width 1; a curve is many. */
+/* Draws straight strokes with a pen of width 1; a curve is many strokes. */
 struct attn_stroke { double x0, y0, x1, y1; };
 typedef void attn_stroke_fn(void *ctx, const struct attn_stroke *s);
 
-/* How many columns a text takes. */
+/* The number of columns a text takes. */
 size_t attn_font_columns(const char *s, size_t len);
-/* All strokes of a text that begins at x = 0. */
+/* Draws all strokes of a text that begins at x = 0. */
 void attn_font_draw(const char *s, size_t len, attn_stroke_fn *stroke, void *ctx);
 
-/* glyphs.c: how a letter is drawn, see there; NULL: the font lacks it. */
+/* glyphs.c: the strokes of a letter in the notation described there; NULL: the font lacks it. */
 const char *attn_glyph_find(uint32_t c);
 
 #endif

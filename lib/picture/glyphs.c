@@ -1,9 +1,9 @@
-/* glyphs.c - the letters of our lettering, by code point.
+/* glyphs.c - the letters of our font, by code point.
  *
- * A letter is strokes with spaces between them, a stroke is points joined by straight lines, a point is a digit and
- * a letter: x from 0 to 6, y from a (3 below the line) over d (on it), j (the top of an x) and m (of an X) to q.
- * "~" and a point before a point bends the line towards that point.  Accents stand where they belong on an x; on
- * letters as high as an X those above go up by the difference. */
+ * A letter is strokes separated by spaces; a stroke is points joined by straight lines; a point is a digit and a
+ * letter: x from 0 to 6, y from a (3 below the base line) over d (on it), j (the top of an x) and m (of an X) to q.
+ * "~" and a point before a point bend the line towards that point.  Accents are placed as on an x; on letters as high
+ * as an X those above are raised by the difference. */
 #include "picture/font.h"
 
 #include <stdlib.h>

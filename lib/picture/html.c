@@ -44,7 +44,7 @@ static int write_version(const struct page *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Text where HTML stands, in attributes too.  Bytes that are no UTF-8 a browser replaces itself. */
+/* Escapes text for HTML, also in attributes.  Browsers replace invalid UTF-8 themselves. */
 static void write_text(struct attn_out *o, const char *s, size_t len)
 {
     for (const char *end = s + len; s < end; s++)
@@ -129,7 +129,7 @@ static int write_data(const struct page *p, struct attn_err *err)
     return attn_page_data_write(p->out, p->album, p->look, err);
 }
 
-/* What stands for {{name}} in the template. */
+/* Writes what replaces {{name}} in the template. */
 static const struct slot { const char *name; int (*write)(const struct page *, struct attn_err *); } slots[] = {
     {"policy", write_policy}, {"version", write_version}, {"title", write_title}, {"style", write_style},
     {"data", write_data}, {"scripts", write_scripts},

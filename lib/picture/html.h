@@ -1,8 +1,8 @@
-/* html.h - an album as one page that needs nothing but itself.
+/* html.h - an album as a single page without external files.
  *
  * The page (picture/page/) is the same for every album: a template, a style and scripts, with the numbers as JSON
- * (page_data.h) in a block that is no script.  Its policy lets run what has the digest of our own style and scripts
- * and nothing else, and lets nothing be fetched; all text from outside is escaped besides. */
+ * (page_data.h) in a block that is not a script.  Its content security policy admits only what has the digest of our
+ * own style and scripts, and lets nothing be fetched.  In addition all text from outside is escaped. */
 #ifndef ATTN_PICTURE_HTML_H
 #define ATTN_PICTURE_HTML_H
 

@@ -10,11 +10,11 @@
 #include "picture/section.h"
 
 enum { BAR = 240, THICK = 10, TICK = 3, SWATCH = 10 };  /* pixels */
-enum { MANY = 6 };                      /* steps between ticks, at most */
+enum { MANY = 6 };                      /* at most so many steps between ticks */
 
-/* ---- numbers beside the scale ---------------------------------------------------------- */
+/* ---- numbers next to the scale --------------------------------------------------------- */
 
-/* m times ten to the e, rounded once: 3 and -1 give 0.3, not a neighbour of it. */
+/* m times ten to the power e, rounded only once: 3 and -1 give exactly 0.3, not a neighbour. */
 static double decimal(double m, int e)
 {
     return e < 0 ? m / pow(10, -e) : m * pow(10, e);
@@ -30,7 +30,7 @@ static size_t add_tick(struct attn_tick *tick, size_t n, const struct attn_scale
     return n + 1;
 }
 
-/* Whole decades, and 2 and 5 between them where there are few. */
+/* Powers of ten, and 2 and 5 times these if there are few. */
 static size_t log_ticks(struct attn_tick *tick, const struct attn_scale *s)
 {
     size_t n = 0;
@@ -54,7 +54,7 @@ size_t attn_scale_ticks(struct attn_tick tick[ATTN_TICKS_MAX], const struct attn
     double unit = decimal(m, e);
     size_t n = 0;
     for (double k = ceil(s->low / unit - 1e-9); k * unit <= s->high + unit * 1e-9 && n < ATTN_TICKS_MAX; k++)
-        n = add_tick(tick, n, s, decimal(k * m, e) + 0.0);      /* + 0: no -0 */
+        n = add_tick(tick, n, s, decimal(k * m, e) + 0.0);      /* adding 0 turns -0 into 0 */
     return n;
 }
 
@@ -65,7 +65,7 @@ void attn_scale_end(char text[32], const struct attn_scale *s, bool last)
     text[attn_num_f64(text, decimal(round(x / pow(10, e)), e) + 0.0)] = '\0';
 }
 
-/* ---- what is on no scale --------------------------------------------------------------- */
+/* ---- values outside of the scale -------------------------------------------------------- */
 
 bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *step)
 {

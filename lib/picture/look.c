@@ -4,12 +4,12 @@
 
 #include "base/err.h"
 
-enum { KNOTS = 9 };                     /* evenly spaced; between two of them colours change in a straight line */
+enum { KNOTS = 9 };                     /* evenly spaced; colours between two knots are interpolated linearly */
 
 struct attn_palette { const char *name; bool diverges; uint32_t knots[KNOTS], nan, blank; };
 
-/* viridis and magma follow the well-known maps: their lightness rises evenly, so that equal steps look equal, also
- * to the colour-blind and in print.  balance is light in the middle, blue below and orange above it. */
+/* viridis and magma follow the well-known colour maps, whose lightness rises evenly, so that equal steps look equal,
+ * also to the colour-blind and in print.  balance is light in the middle, blue below and orange above. */
 static const struct attn_palette palettes[] = {
     {"viridis", false, {0x440154, 0x472D7B, 0x3B528B, 0x2C728E, 0x21908C, 0x27AD81, 0x5DC863, 0xAADC32, 0xFDE725}, 0xFF5A4F, 0xECECEC},
     {"magma", false, {0x000004, 0x1D1147, 0x51127C, 0x822681, 0xB63679, 0xE65164, 0xFB8861, 0xFEC287, 0xFCFDBF}, 0x00B8C8, 0xE2E6EC},

@@ -1,4 +1,4 @@
-/* look.h - how all pictures of an album are to look: palettes and what else somebody may choose. */
+/* look.h - how all pictures of an album look: palettes and other choices of the user. */
 #ifndef ATTN_PICTURE_LOOK_H
 #define ATTN_PICTURE_LOOK_H
 
@@ -6,12 +6,12 @@
 
 struct attn_rgb { uint8_t r, g, b; };
 
-/* A scale's colours, and those of cells that are not on it, which no scale colour comes near. */
+/* The colours of a scale, and clearly different ones for cells outside of it. */
 struct attn_palette;
-enum { ATTN_STEPS = 240 };              /* colours of a scale: the rest of an 8-bit image is for text and special cells */
+enum { ATTN_STEPS = 240 };              /* colours of a scale; the rest of an 8-bit image is for text and special cells */
 struct attn_rgb attn_palette_color(const struct attn_palette *p, unsigned step);        /* step < ATTN_STEPS */
 struct attn_rgb attn_palette_nan(const struct attn_palette *p);         /* NaN */
-struct attn_rgb attn_palette_blank(const struct attn_palette *p);       /* hidden: -inf, and on a log scale 0 */
+struct attn_rgb attn_palette_blank(const struct attn_palette *p);       /* hidden: -inf, and on a log scale 0 or less */
 const struct attn_palette *attn_palette_at(size_t i);                   /* NULL after the last; 0 is the default */
 const char *attn_palette_name(const struct attn_palette *p);
 bool attn_palette_diverges(const struct attn_palette *p);               /* its middle stands for 0 */
@@ -20,12 +20,12 @@ enum attn_color_scale { ATTN_COLOR_LINEAR, ATTN_COLOR_LOG, ATTN_COLOR_BY_ROW };
 struct attn_look {
     const struct attn_palette *palette;
     enum attn_color_scale scaling;
-    bool hide_first;                    /* column 0 is blank and no part of the scale */
+    bool hide_first;                    /* column 0 is left blank and out of the scale */
     size_t cell;                        /* pixels, or columns of a terminal; 0: as fits */
     int colors;                         /* of a terminal: 0 (shades), 256 or 1 << 24 */
     int width;                          /* of a terminal in columns; 0: no limit */
 };
-/* Wrong values are wrong usage, with the right ones listed. */
+/* An invalid choice is a usage error that lists the valid ones. */
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err);
 
 #endif

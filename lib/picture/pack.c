@@ -10,7 +10,7 @@ static size_t stored(const struct attn_pack *p, size_t r)
     return p->triangle && r + 1 < cols ? r + 1 : cols;
 }
 
-/* Row r of all rows of all matrices. */
+/* Row r, counted over all matrices. */
 static const float *row_at(const struct attn_pack *p, size_t r)
 {
     return p->sheet->data + r * p->sheet->cols;

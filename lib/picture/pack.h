@@ -1,16 +1,16 @@
-/* pack.h - the numbers of a sheet as a page holds them (page_data.h): float32 or 16 bits, of a causal matrix only
+/* pack.h - the numbers of a sheet as a page holds them (page_data.h): float32 or 16 bits; of a causal matrix only
  * what the mask lets through. */
 #ifndef ATTN_PICTURE_PACK_H
 #define ATTN_PICTURE_PACK_H
 
 #include "picture/album.h"
 
-enum { ATTN_PACK_NAN = 65535, ATTN_PACK_INF = 65534, ATTN_PACK_MINUS_INF = 65533 };    /* codes of 16 bits */
+enum { ATTN_PACK_NAN = 65535, ATTN_PACK_INF = 65534, ATTN_PACK_MINUS_INF = 65533 };    /* 16-bit codes */
 
 struct attn_pack {
     const struct attn_sheet *sheet;
-    bool triangle;                      /* row r is r + 1 numbers long, as far as there are columns */
-    float beyond;                       /* of a triangle: the value of all others, 0 or -inf */
+    bool triangle;                      /* row r has r + 1 numbers, or all if there are fewer columns */
+    float beyond;                       /* of a triangle: the value of all other numbers, 0 or -inf */
     size_t count;                       /* numbers */
     bool narrow; float low, step;       /* 16 bits: low + step * code */
 };

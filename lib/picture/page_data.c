@@ -8,8 +8,8 @@
 #include "picture/pack.h"
 
 enum {
-    EXACT_BYTES = 1 << 20,              /* of all numbers together, as float32 */
-    MANY_COLUMNS = 4096                 /* of numbered columns: as wide as mlps come */
+    EXACT_BYTES = 1 << 20,              /* of all numbers together as float32 */
+    MANY_COLUMNS = 4096                 /* of numbered columns: the width of the widest MLPs */
 };
 
 struct pages {
@@ -198,7 +198,7 @@ static void put_left_out(struct attn_out *o, const struct attn_album *a)
     attn_out_char(o, ']');
 }
 
-/* Everything but the numbers. */
+/* Writes everything but the numbers. */
 static void put_page(struct attn_out *o, const struct pages *p)
 {
     const struct attn_album *a = p->album;
@@ -226,10 +226,10 @@ static void put_page(struct attn_out *o, const struct pages *p)
     attn_out_char(o, ']');
 }
 
-/* ---- what may stand in an element ------------------------------------------------------ */
+/* ---- escaping for an HTML element -------------------------------------------------------- */
 
-/* How JSON spells the character at s, where that may not stand in a page as it is; *len gets its bytes.  Such
- * characters are found in strings only. */
+/* How JSON spells the character at s if it may not appear in a page as it is, else NULL; *len gets its length.  Such
+ * characters occur only in strings. */
 static const char *escape(const char *s, const char *end, size_t *len)
 {
     bool line_end = end - s >= 3 && !memcmp(s, "\xE2\x80", 2) && ((unsigned char)s[2] & 0xFE) == 0xA8;

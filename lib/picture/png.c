@@ -19,7 +19,8 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
                     struct attn_err *err)
 {
     unsigned char colors[256 * 3];
-    /* FAST: no filters, which help only photographs, and a light compression: a third of the time, a tenth more bytes. */
+    /* FAST: no filters, which help only photographs, and light compression: a third of the time for a tenth more
+     * bytes. */
     png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)c->width, .height = (png_uint_32)c->height,
                        .format = PNG_FORMAT_RGB_COLORMAP, .colormap_entries = 256, .flags = PNG_IMAGE_FLAG_FAST};
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);

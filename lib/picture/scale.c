@@ -5,7 +5,7 @@
 
 enum { DECADES = 6 };
 
-struct range { double least, most, least_positive; };   /* of finite numbers; nothing yet: least > most */
+struct range { double least, most, least_positive; };   /* of finite numbers; least > most: none yet */
 
 static size_t first_column(const struct attn_scale *s, const struct attn_sheet *sheet)
 {
@@ -28,7 +28,7 @@ static void count(struct attn_scale *s, struct range *r, double x)
     }
 }
 
-/* Columns of row r that the mask leaves. */
+/* Number of columns of row r that the mask leaves. */
 static size_t seen_columns(const struct attn_scale *s, const struct attn_sheet *sheet, size_t r)
 {
     size_t seen = r % sheet->rows + 1;
@@ -55,7 +55,7 @@ static void set_ends(struct attn_scale *s, const struct range *r, bool diverges)
         if (diverges)
             s->low = -(s->high = fmax(s->high, -s->low));
     }
-    if (s->low == s->high) {            /* nothing but one number: it is at the lower end */
+    if (s->low == s->high) {            /* all numbers are equal: they are at the lower end */
         s->high += s->scaling == ATTN_COLOR_LOG ? 0 : 1;
         s->low -= s->scaling == ATTN_COLOR_LOG ? 1 : diverges;
     }
@@ -85,7 +85,7 @@ static uint8_t step_of(const struct attn_scale *s, double x)
     return at <= 0 ? 0 : at >= ATTN_STEPS - 1 ? ATTN_STEPS - 1 : (uint8_t)lround(at);
 }
 
-/* What the numbers of a row are divided by. */
+/* What the numbers of a row are divided by: the largest magnitude, or 1. */
 static double largest(const float *row, size_t from, size_t n)
 {
     double most = 0;

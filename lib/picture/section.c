@@ -10,15 +10,15 @@
 #include "picture/legend.h"
 
 enum {
-    TITLE = 26, TITLE_LINE = 16, TITLE_LETTER = 8,      /* pixels: of a section's title */
-    CAPTION = 18,                       /* of a panel's */
-    GAP = 14, TICK = 3, APART = 6,                      /* between panels; a tick's length; labels from their matrix */
-    BELOW_CENTER = 4,                                   /* a label's line below its middle */
-    LEAST_PITCH = 13,                                   /* labels closer than this touch */
+    TITLE = 26, TITLE_LINE = 16, TITLE_LETTER = 8,      /* pixels, for the title of a section */
+    CAPTION = 18,                       /* of a panel */
+    GAP = 14, TICK = 3, APART = 6,                      /* between panels; length of a tick; from labels to their matrix */
+    BELOW_CENTER = 4,                                   /* from a label's middle down to its base line */
+    LEAST_PITCH = 13,                                   /* labels closer than this would touch */
     LEGEND_WIDTH = 300,
     FRAME = ATTN_PAPER + 4
 };
-enum { LEFT_MAX = 18, TOP_MAX = 12 };                   /* columns of labels */
+enum { LEFT_MAX = 18, TOP_MAX = 12 };                   /* widest labels, in columns */
 
 /* ---- labels ---------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static size_t letters(const struct attn_label *l)
     return attn_font_columns(l->text, strlen(l->text));
 }
 
-/* 1, 2, 5, 10, 20...: the first that keeps labels apart. */
+/* The first of 1, 2, 5, 10, 20... that keeps labels apart. */
 static size_t step_for(size_t cell)
 {
     static const size_t factors[] = {1, 2, 5};
@@ -156,7 +156,7 @@ static void draw_top(const struct attn_section *s, size_t cols, size_t x, size_t
     }
 }
 
-/* The longest name that fits, or as much of the shortest as does. */
+/* Writes the longest name that fits, or as much of the shortest as fits. */
 static void draw_caption(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
                          const struct attn_pen *pen)
 {
@@ -178,7 +178,7 @@ static void draw_frame(size_t x, size_t y, size_t width, size_t height, const st
         pen->fill(pen->self, &sides[i], FRAME);
 }
 
-/* The nth of all panels, whose matrix is at x, y. */
+/* Draws matrix i of a sheet as a panel at x, y. */
 static int draw_panel(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
                       const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
 {
@@ -217,7 +217,7 @@ int attn_section_draw(const struct attn_section *s, size_t x, size_t y, const st
         for (size_t i = 0; i < sheet->n && !rc; i++)
             rc = draw_at(s, sheet, i, nth++, x, y, pen, steps, err);
         row++;
-        if (s->matrices > 1)            /* a layer with fewer heads leaves room at its end */
+        if (s->matrices > 1)            /* a layer with fewer heads leaves the end of its row empty */
             nth = larger(nth, row * s->matrices);
     }
     attn_legend_draw(&s->scale, x + s->left.room, y + s->height - attn_legend_height(&s->scale), pen);

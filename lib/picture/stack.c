@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-/* The character at s with the accents after it. */
+/* Length of the character at s with the accents after it. */
 static size_t letter(const char *s, size_t *columns)
 {
     size_t len = strlen(s), step, n;

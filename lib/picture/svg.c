@@ -11,7 +11,7 @@
 
 struct svg { struct attn_out *out; const struct attn_palette *palette; };
 
-/* XML has no control characters, and labels show those; nor the last two code points of the first plane. */
+/* XML allows no control characters, which labels show as text, nor the last two code points of the first plane. */
 static void put_text(struct attn_out *o, const char *s)
 {
     size_t len = strlen(s), step;
@@ -56,7 +56,7 @@ static void put_words(void *self, const struct attn_words *w)
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
-/* All squares of one colour; those beside each other are one. */
+/* Draws all squares of one colour; adjacent ones of a row become one rectangle. */
 static void put_squares(const struct svg *s, uint8_t color, const uint8_t *steps, size_t rows, size_t cols)
 {
     attn_out_str(s->out, "<path");

@@ -1,7 +1,7 @@
 /* svg.h - figures as SVG: text as text, numbers as squares.
  *
- * Squares of one colour are one path.  A matrix of more than ATTN_SVG_SQUARES numbers is an embedded image instead, a
- * pixel a number, which viewers enlarge without blurring. */
+ * All squares of one colour are one path.  A matrix of more than ATTN_SVG_SQUARES numbers becomes an embedded image
+ * instead, with one pixel for each number, which viewers enlarge without blurring. */
 #ifndef ATTN_PICTURE_SVG_H
 #define ATTN_PICTURE_SVG_H
 

@@ -19,9 +19,9 @@ struct term {
     const struct attn_look *look;
     const struct attn_sheet *first;     /* of the kind that is printed */
     struct attn_scale scale;
-    size_t left, cell, pool;            /* columns of row labels and of a cell; numbers a cell stands for, each way */
-    size_t across;                      /* matrices side by side */
-    int painted;                        /* the colour cells are printed in now; -1: none */
+    size_t left, cell, pool;            /* columns of row labels and of a cell; a cell stands for pool x pool numbers */
+    size_t across;                      /* matrices next to each other */
+    int painted;                        /* the colour cells are currently printed in; -1: none */
 };
 
 /* A matrix as cells: pooled steps, [rows, cols]. */
@@ -73,7 +73,7 @@ static void put_cell(struct term *t, uint8_t step, size_t columns)
 {
     static const char *const shades[] = {" ", "░", "▒", "▓", "█"};
     const char *shade = step == ATTN_STEP_NAN ? "!" : step == ATTN_STEP_BLANK ? "·" : shades[step * 5 / ATTN_STEPS];
-    bool paints = t->look->colors && step != ATTN_STEP_BLANK;      /* what is hidden is the terminal's own colour */
+    bool paints = t->look->colors && step != ATTN_STEP_BLANK;      /* hidden cells keep the terminal's own colour */
     paint(t, paints ? step : -1);
     for (size_t i = 0; i < columns; i++)
         attn_out_str(t->out, paints ? " " : shade);
@@ -81,7 +81,7 @@ static void put_cell(struct term *t, uint8_t step, size_t columns)
 
 /* ---- pooling --------------------------------------------------------------------------- */
 
-/* What is farthest from 0 stands for all; NaN is never lost. */
+/* The step farthest from 0 represents a pool; NaN always wins. */
 static uint8_t stronger(const struct term *t, uint8_t a, uint8_t b)
 {
     int middle = attn_palette_diverges(t->look->palette) ? ATTN_STEPS / 2 : 0;
@@ -124,7 +124,7 @@ static const struct attn_tokens *column_tokens(const struct term *t)
     return t->pool == 1 ? attn_album_columns(t->album, t->first) : NULL;
 }
 
-/* How many lines the keys take when they are written downwards; 0: some letter is wider than its column. */
+/* The number of lines that the keys take when written downwards; 0: some letter is wider than its column. */
 static size_t key_lines(const struct term *t)
 {
     const struct attn_tokens *tokens = column_tokens(t);
@@ -138,7 +138,7 @@ static size_t key_lines(const struct term *t)
     return lines;
 }
 
-/* One line of labels that end above their columns; `line` of `lines`. */
+/* Writes one line of the labels above the columns, which are aligned at the bottom. */
 static void put_letters(struct term *t, size_t cols, size_t line, size_t lines)
 {
     for (size_t j = 0; j < cols; j++) {
@@ -151,7 +151,7 @@ static void put_letters(struct term *t, size_t cols, size_t line, size_t lines)
     }
 }
 
-/* Numbers of columns, as many as fit. */
+/* Writes the numbers of columns, as many as fit. */
 static void put_numbers(struct term *t, size_t cols)
 {
     size_t at = 0, end = parts_of(cols, t->pool) * t->cell;

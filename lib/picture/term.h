@@ -1,7 +1,7 @@
-/* term.h - heat maps on a terminal: colours of 24 bits or of 256, or shades where there is no colour.
+/* term.h - heat maps on a terminal: in 24-bit or 256 colours, or as shades without colours.
  *
- * Matrices stand side by side as the width allows, their keys written downwards above the first ones.  What is wider
- * than the terminal is pooled: a cell is the largest of k x k numbers, which the title says. */
+ * Matrices are put next to each other as the width allows, with their keys written downwards above the first ones.  A
+ * matrix wider than the terminal is pooled: each cell is the largest of k x k numbers, which the title mentions. */
 #ifndef ATTN_PICTURE_TERM_H
 #define ATTN_PICTURE_TERM_H
 
@@ -11,7 +11,7 @@
 
 int attn_term_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 
-/* The nearest of a terminal's 256 colours that are the same everywhere: 16 to 255. */
+/* The nearest of those terminal colours (16 to 255 of 256) that are the same everywhere. */
 unsigned attn_term_256(struct attn_rgb c);
 
 #endif

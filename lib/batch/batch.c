@@ -1,5 +1,5 @@
-/* batch.c - many sentences: records in, passes through the model, records out, until the input ends or somebody
- * says stop. */
+/* batch.c - many sentences: reads records, runs them through the model and writes the results, until the input ends
+ * or the user stops it. */
 #include "attn.h"
 
 #include <inttypes.h>
@@ -16,10 +16,10 @@ struct batch {
     struct attn_engine e;
     struct attn_output out;
     struct attn_batch_state *state;
-    bool end, stopped;                  /* the input has ended; somebody said stop */
+    bool end, stopped;                  /* the input has ended; the user stopped it */
 };
 
-/* ---- what was done before -------------------------------------------------------------- */
+/* ---- what an earlier run has done -------------------------------------------------------- */
 
 static int changed(const struct batch *b, struct attn_err *err)
 {
@@ -35,7 +35,8 @@ static void drop_first(struct attn_group *g, size_t n)
     g->n -= n;
 }
 
-/* Reads what an earlier run has done, and checks that it is that; what was read beyond it stays in the group. */
+/* Skips the records that an earlier run has done and checks that they are the same; records read beyond them stay in
+ * the group. */
 static int pass_over(struct batch *b, struct attn_err *err)
 {
     const struct attn_mark *done = &b->out.journal.side.now;
@@ -64,7 +65,7 @@ static bool asked_to_stop(const struct batch *b)
     return r->stop && r->stop(r->self);
 }
 
-/* One whose activations are written while the model runs. */
+/* Runs a sentence whose activations are written while the model runs. */
 static int run_live(struct batch *b, const struct attn_item *item, struct attn_err *err)
 {
     struct attn_live live = {0};
@@ -99,7 +100,7 @@ static void tell(struct batch *b, const struct attn_item *item, size_t n)
         b->o->progress(b->o->self, s);
 }
 
-/* The first failed item where that is an error, else n. */
+/* The index of the first failed item if failures are fatal, else n. */
 static size_t good_until(const struct batch *b, size_t n)
 {
     size_t i = 0;
@@ -108,7 +109,7 @@ static size_t good_until(const struct batch *b, size_t n)
     return i;
 }
 
-/* The sentences of a stack are as long as the first; whatever is not has failed. */
+/* Marks sentences that are not as long as the first one of a stack as failed. */
 static int fit_stack(struct batch *b, struct attn_err *err)
 {
     int rc = ATTN_OK;
@@ -189,7 +190,7 @@ static int run(struct batch *b, struct attn_err *err)
     return b->state->complete ? attn_output_finish(&b->out, attn_records_total(b->e.in), err) : attn_output_pause(&b->out, err);
 }
 
-/* The whole input is what the finished output was made of. */
+/* Checks that the finished output was made from exactly this input. */
 static int check_input(struct batch *b, struct attn_err *err)
 {
     int rc = pass_over(b, err);
@@ -198,7 +199,8 @@ static int check_input(struct batch *b, struct attn_err *err)
     return rc || !b->e.group.n ? rc : changed(b, err);
 }
 
-/* All records are done; maybe not all files have their names.  Standard input need not come a second time. */
+/* All records are done, but perhaps not all files are renamed yet.  Standard input need not be supplied a second
+ * time. */
 static int finish_earlier(struct batch *b, enum attn_journal_state state, struct attn_err *err)
 {
     const char *path = b->o->records->path;

@@ -7,10 +7,10 @@
 #include "base/grow.h"
 #include "sinks/piece.h"
 
-/* One activation that is kept: `matrices` of T rows; before it lie linear * T + square * T * T numbers of its sentence. */
+/* An activation that is kept: `matrices` of T rows, preceded by linear * T + square * T * T numbers of its sentence. */
 struct kept {
     int act, layer;
-    const size_t *heads; size_t matrices, cols;         /* cols 0: T */
+    const size_t *heads; size_t matrices, cols;         /* cols 0: T columns */
     uint64_t linear, square;
 };
 
@@ -20,8 +20,8 @@ struct attn_capture {
     const struct attn_info *info;
     const struct attn_select *select;
     struct kept *kept; size_t n;
-    size_t *place;                      /* [L + 1, ATTN_ACTS]: which of kept, from 1; 0: none */
-    uint64_t linear, square;            /* of a whole sentence */
+    size_t *place;                      /* [L + 1, ATTN_ACTS]: index in kept, from 1; 0: not kept */
+    uint64_t linear, square;            /* sizes of a whole sentence */
     struct sentence *sentence; size_t room;
     float *data; size_t data_room;
 };
@@ -45,7 +45,7 @@ static void keep(struct attn_capture *c, int act, int layer)
     *place_of(c, act, layer) = ++c->n;
 }
 
-/* In the order of the forward pass, as the acts are: what comes before the blocks, the blocks, what comes after. */
+/* Lists activations in the order of the forward pass: before the blocks, the blocks, after them. */
 static void keep_all(struct attn_capture *c)
 {
     for (int act = 0; act < ATTN_ACT_RESID_PRE; act++)

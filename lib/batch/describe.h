@@ -1,4 +1,4 @@
-/* describe.h - what a sidecar says of a batch before it has begun: how it was asked for, of what. */
+/* describe.h - fills in what a sidecar says about a batch before it starts: the command and its input. */
 #ifndef ATTN_BATCH_DESCRIBE_H
 #define ATTN_BATCH_DESCRIBE_H
 

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "compute/vec.h"
 
-/* What the keys of all records begin with. */
+/* Starts the hash with what the keys of all records have in common. */
 static void start_keys(struct attn_engine *e)
 {
     struct attn_sha256 *sha = &e->reading.context;
@@ -13,7 +13,7 @@ static void start_keys(struct attn_engine *e)
     const char *parts[] = {"attn-cli ", ATTN_VERSION, "\n", e->digest, "\n"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         attn_sha256_add(sha, parts[i], strlen(parts[i]));
-    for (size_t i = 0; i < e->o->n_options; i++) {      /* with their NULs, which end them */
+    for (size_t i = 0; i < e->o->n_options; i++) {      /* with their NULs, which separate them */
         attn_sha256_add(sha, e->o->options[i].name, strlen(e->o->options[i].name) + 1);
         attn_sha256_add(sha, e->o->options[i].value, strlen(e->o->options[i].value) + 1);
     }

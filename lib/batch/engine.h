@@ -1,5 +1,5 @@
-/* engine.h - what a batch works with: records in, tokens, passes through the model, and how each record is written.
- * Nothing here writes anything yet (output.h does). */
+/* engine.h - the parts a batch works with: the input, the tokenizer, passes through the model, and how each record is
+ * written.  Nothing here writes anything yet (output.h does). */
 #ifndef ATTN_BATCH_ENGINE_H
 #define ATTN_BATCH_ENGINE_H
 
@@ -15,9 +15,9 @@ struct attn_engine {
     struct attn_team *team;
     struct attn_records *in;
     struct attn_reading reading;
-    struct attn_group group;            /* read, and not done yet */
+    struct attn_group group;            /* records that are read but not done yet */
     struct attn_capture *capture;
-    struct attn_summary *summary;       /* NULL: nobody asks for it */
+    struct attn_summary *summary;       /* NULL: not requested */
     struct attn_runner runner;
     struct attn_writing how;
 };

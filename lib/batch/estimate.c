@@ -1,4 +1,4 @@
-/* estimate.c - what a batch would take: all of the input is read, the first of it is run, nothing is written. */
+/* estimate.c - what a batch would take: reads all of the input, runs a sample from its start, writes nothing. */
 #include "attn.h"
 
 #include <string.h>
@@ -7,17 +7,18 @@
 #include "base/err.h"
 #include "batch/engine.h"
 
-/* Bytes: a number in a line and in a tidy table, and what a manifest says of a file, are guesses. */
+/* Estimated bytes, except for the npy header: a number in a line and in a tidy table, and a manifest's entry for a
+ * file. */
 enum { NPY_HEADER = 128, CSV_NUMBER = 12, TIDY_NUMBER = 70, FILE_ENTRY = 256 };
-static const double SAMPLE = 1;         /* seconds, or so, that records are run for */
+static const double SAMPLE = 1;         /* approximate seconds to run records for */
 
 struct sample { uint64_t tokens, bytes, records; double seconds; };
 
-/* One pass, and its lines, which are thrown away. */
+/* Runs one pass and formats its lines, which are discarded. */
 static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t n, struct sample *s, struct attn_err *err)
 {
     size_t captured = 0;
-    bool apart = attn_writer_has_directory(e->how.writer);  /* its activations are no lines */
+    bool apart = attn_writer_has_directory(e->how.writer);  /* its activations are not part of the lines */
     int rc = attn_runner_run(&e->runner, item, n, err);
     for (size_t i = 0; i < n && !rc; i++) {
         struct attn_lines_of lines;
@@ -33,7 +34,7 @@ static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t 
     return rc;
 }
 
-/* One that would be written while it runs: its lines are guessed. */
+/* Runs a record that would be written while it runs; the size of its lines is estimated. */
 static int run_live(struct attn_engine *e, const struct attn_item *item, struct sample *s, struct attn_err *err)
 {
     uint64_t numbers = attn_capture_numbers(e->capture, item->tokens->n);
@@ -44,7 +45,7 @@ static int run_live(struct attn_engine *e, const struct attn_item *item, struct 
     return attn_runner_live(&e->runner, item, &(struct attn_observer){0}, err);
 }
 
-/* Runs records of the group until there were enough. */
+/* Runs records of the group until the sample is large enough. */
 static int run_some(struct attn_engine *e, struct sample *s, struct attn_err *err)
 {
     int rc = ATTN_OK;
@@ -69,7 +70,7 @@ static void count(const struct attn_engine *e, struct attn_batch_estimate *out)
     }
 }
 
-/* Files beside the lines: exact for npy, but for manifests. */
+/* Bytes of files besides the lines: exact for npy, except for manifests. */
 static uint64_t bytes_apart(const struct attn_engine *e, const struct attn_batch_estimate *out)
 {
     const char *format = e->how.writer->name;

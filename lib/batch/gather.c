@@ -58,7 +58,7 @@ static int take_files(DIR *d, const char *from, const char *to, struct attn_err 
     return !rc && errno ? attn_fail_errno(err, from, "read") : rc;
 }
 
-/* An empty file is a lost one. */
+/* Whether a file is there and not empty: an empty one was lost in a crash. */
 static bool has_filled(const char *dir, const char *name)
 {
     struct stat st;
@@ -70,7 +70,8 @@ static bool has_filled(const char *dir, const char *name)
     return found;
 }
 
-/* It has what a record's directory has: what its manifest lists, or one of the files that say all. */
+/* Checks that a record's directory is complete: the files its manifest lists, or one of the files that need no
+ * manifest. */
 static int check_directory(const char *dir, struct attn_err *err)
 {
     const char *const *file = attn_place_files;
@@ -81,7 +82,7 @@ static int check_directory(const char *dir, struct attn_err *err)
     return *file ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard again", dir);
 }
 
-/* A directory that is not there is that of a record that failed. */
+/* A record that failed has no directory. */
 static int take_directory(const char *from, const char *to, uint64_t *found, struct attn_err *err)
 {
     DIR *d = opendir(from);

@@ -1,6 +1,7 @@
-/* gather_arrays.c - the stacks of several outputs as one: NAME.npy with a row of each record.
+/* gather_arrays.c - joins the stacks of several outputs: NAME.npy with a row for each record.
  *
- * A part all of whose records failed has no arrays, as it never saw how long sentences are: its rows are NaN. */
+ * A part whose records all failed has no arrays, because it never learned the length of the sentences: its rows are
+ * NaN. */
 #include "batch/gather.h"
 
 #include <dirent.h>
@@ -17,7 +18,7 @@
 #include "io/npy.h"
 #include "sinks/npy.h"
 
-struct rows { struct attn_map map; struct attn_array of; const unsigned char *data; uint64_t next; };   /* data NULL: NaN */
+struct rows { struct attn_map map; struct attn_array of; const unsigned char *data; uint64_t next; };   /* data NULL: rows of NaN */
 
 static int open_rows(struct rows *r, const struct attn_part *p, const char *name, struct attn_err *err)
 {
@@ -36,7 +37,7 @@ static int open_rows(struct rows *r, const struct attn_part *p, const char *name
     return rc;
 }
 
-/* All have the shape of the first there is, but for how many rows. */
+/* Checks that all have the same shape, except for the number of rows. */
 static int agree(const struct rows *r, const struct attn_parts *p, const char *name, struct attn_array *like, struct attn_err *err)
 {
     *like = (struct attn_array){0};
@@ -109,7 +110,7 @@ static int gather(const struct attn_parts *p, const char *dir, const char *name,
 
 typedef int array_fn(const struct attn_parts *p, const char *dir, const char *name, struct attn_err *err);
 
-/* what(p, dir, NAME) for each NAME.npy of a part. */
+/* Calls what(p, dir, NAME) for each NAME.npy of a part. */
 static int for_arrays(const struct attn_part *of, array_fn *what, const struct attn_parts *p, const char *dir, struct attn_err *err)
 {
     static const char ending[] = ".npy";
@@ -129,7 +130,7 @@ static int for_arrays(const struct attn_part *of, array_fn *what, const struct a
     return rc;
 }
 
-/* An array of one of them is one of all. */
+/* Checks that an array of one part exists in all. */
 static int check_all_have(const struct attn_parts *p, const char *dir, const char *name, struct attn_err *err)
 {
     (void)dir;

@@ -9,13 +9,13 @@
 #include "base/grow.h"
 #include "model.h"
 
-enum { RECORDS = 256, BYTES = 1 << 16 };    /* at most, but for the last */
-/* A byte of text takes a core about as long as so many floating point operations. */
+enum { RECORDS = 256, BYTES = 1 << 16 };    /* most of a group, except that the last record may exceed it */
+/* Tokenizing a byte of text takes a core about as long as this many floating point operations. */
 static const double COST = 400;
 
 static size_t add_bytes(size_t a, size_t b) { return a + b < a ? SIZE_MAX : a + b; }
 
-/* Everything the record points to, one after the other, ids first for their alignment. */
+/* Copies everything the record points to into one block, ids first for their alignment. */
 static int copy(struct attn_item *item, const struct attn_record *r, struct attn_err *err)
 {
     size_t ids = r->ids ? r->n * sizeof *r->ids : 0, error = r->error ? strlen(r->error) + 1 : 0;
@@ -140,7 +140,7 @@ int attn_group_encode(struct attn_group *g, struct attn_reading *how, struct att
     attn_team_run(how->team, g->n, COST * bytes, encode_one, &job);
     for (size_t i = 0; i < g->n; i++)
         if (g->item[i].failure.code == ATTN_ENOMEM || g->item[i].failure.code == ATTN_EIO) {
-            *err = g->item[i].failure;  /* not the record's fault */
+            *err = g->item[i].failure;  /* not a fault of the record */
             return err->code;
         }
     return ATTN_OK;

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "io/fields.h"
 
-/* One of the files; up to `at` it was looked at, up to `done` written. */
+/* One of the files; it has been examined up to `at` and written up to `done`. */
 struct source { struct attn_map map; const char *at, *done, *end; const char *path; };
 
 static int refuse(const struct source *s, const char *what, struct attn_err *err)
@@ -32,7 +32,7 @@ static const char *row_end(const char *s, const char *end)
 
 /* ---- one record ------------------------------------------------------------------------ */
 
-/* Whether the next row is one of this record. */
+/* Whether the next row belongs to this record. */
 static bool begins_with(const struct source *s, uint64_t record)
 {
     uint64_t n = 0;
@@ -77,7 +77,7 @@ static int open_source(struct source *s, const struct attn_joined *file, struct 
                            s->path, s->map.len, file->bytes);
 }
 
-/* The first file's is written. */
+/* Skips the header of all files, which must be the same; writes that of the first. */
 static int pass_headers(struct source *s, size_t n, struct attn_out *to, struct attn_err *err)
 {
     const char *first = s[0].at, *end = row_end(first, s[0].end);

@@ -16,7 +16,7 @@ static bool there(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* Not only made, to be locked. */
+/* Whether it contains anything; an empty file was only created to be locked. */
 static bool has_begun(const struct attn_journal *j)
 {
     struct stat st;
@@ -46,7 +46,7 @@ int attn_part_rename(const char *path, bool must, struct attn_err *err)
     return rc;
 }
 
-/* Reads what is at `path` and checks that it was made alike. */
+/* Reads the sidecar at `path` and checks that it was made in the same way. */
 static int take_over(struct attn_journal *j, const char *path, struct attn_err *err)
 {
     struct attn_sidecar made;
@@ -88,8 +88,8 @@ static int resume(struct attn_journal *j, enum attn_journal_state *state, struct
     return rc;
 }
 
-/* What is about to be replaced is the same part of its input.  A task of a cluster that is started again alone, and told
- * nothing of the others, would take all of it. */
+/* Checks that the output to be replaced covers the same share of the input: a cluster task that is restarted alone,
+ * without knowing about the others, would otherwise take all of it. */
 static int check_replaced(const struct attn_journal *j, struct attn_err *err)
 {
     struct attn_sidecar made;
@@ -104,8 +104,8 @@ static int check_replaced(const struct attn_journal *j, struct attn_err *err)
     return rc;
 }
 
-/* The file is this process's to read and to write from here on.  Where there is none an empty one is made to be locked: of two
- * that begin at once only one goes on. */
+/* Locks the file for this process, creating an empty one if needed, so that only one of two that start at the same
+ * time continues. */
 static int take(struct attn_journal *j, struct attn_err *err)
 {
     j->fd = attn_disk_take(j->part_json, 0666);
@@ -133,7 +133,7 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
     if (!j->path || !j->part_json || !j->json)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
     if (resuming && !has_begun(j) && !attn_part_size(path, &bytes) && there(j->json) && there(path))
-        return resume(j, state, err);   /* nothing to write, perhaps nowhere to */
+        return resume(j, state, err);   /* nothing needs to be written, and the place may be read-only */
     int rc = take(j, err);
     if (rc || force)
         return rc;
@@ -184,7 +184,7 @@ void attn_journal_close(struct attn_journal *j)
 {
     if (j->fd >= 0) {
         if (!j->begun && !has_begun(j))
-            unlink(j->part_json);       /* made to be locked, and nothing else */
+            unlink(j->part_json);       /* it was only created to be locked */
         close(j->fd);
     }
     free(j->path);

@@ -1,8 +1,8 @@
 /* launcher.c - which records of an input this process takes: "2/7", or what a cluster's launcher says.
  *
- * A launcher numbers its processes in variables of the environment.  Of several that are set the one nearest
- * to the process is right: mpirun inside a Slurm job leaves the rank of the script that called it.  An array's task that is
- * itself many processes has two numbers, and is refused. */
+ * A launcher numbers its processes by environment variables.  If several are set, the innermost launcher is right:
+ * under mpirun in a Slurm job, Slurm's variables hold the rank of the script that called mpirun.  A task of an array
+ * that itself consists of many processes has two numbers, and is refused. */
 #include "attn.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct launcher { const char *rank, *size; } launchers[] = {
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers, OF_SLURM = LAUNCHERS - 1 };
 
 #define ARRAY "SLURM_ARRAY_TASK_"
-static const uint64_t MOST = (uint64_t)1 << 53;        /* what a number of JSON holds, as it lies beside an output */
+static const uint64_t MOST = (uint64_t)1 << 53;        /* integers that JSON, and so a sidecar, holds exactly */
 
 /* ---- one of n -------------------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ static int parse_pair(struct attn_share *out, const char *text, struct attn_err 
 
 /* ---- what launchers say ---------------------------------------------------------------- */
 
-/* `otherwise`: what it is when it is not set; NULL: it must be. */
+/* `otherwise` is the value if the variable is not set; NULL: it must be set. */
 static int read_variable(uint64_t *out, getter *get, const char *name, const uint64_t *otherwise, struct attn_err *err)
 {
     const char *text = get(name);
@@ -112,8 +112,8 @@ static int from_launcher(struct attn_share *out, const struct launcher *l, gette
     return rc ? rc : check(out, err);
 }
 
-/* A script that Slurm started has rank 0 of as many tasks as it may start: only another rank, or another launcher,
- * tells that the task of an array is many processes. */
+/* A script started by Slurm has rank 0 of the number of tasks it may start.  So only another rank, or another
+ * launcher, shows that a task of an array consists of many processes. */
 static int refuse_two(const struct attn_share *s, const struct launcher *l, struct attn_err *err)
 {
     bool many = s->count > 1 && (l != &launchers[OF_SLURM] || s->index > 0);
@@ -132,7 +132,7 @@ static int find(struct attn_share *out, getter *get, struct attn_err *err)
     if (!array && !launched)
         return attn_fail(err, ATTN_EUSAGE, "shard auto: no " ARRAY "ID, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK is set: "
                          "start it by sbatch, srun or mpirun, or say --shard i/n");
-    /* A script of sbatch has rank 0, and without --ntasks no number. */
+    /* A script run by sbatch has rank 0, and without --ntasks no number of tasks. */
     bool lone = array && launched && l == &launchers[OF_SLURM] && !get(l->size) && !strcmp(get(l->rank), "0");
     int rc = launched && !lone ? from_launcher(out, l, get, err) : ATTN_OK;
     if (!rc && launched && array && !lone)

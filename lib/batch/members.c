@@ -77,7 +77,7 @@ static int unexpected(struct reader *r, const char *name, const char *expected)
     return attn_fail(r->err, ATTN_EFORMAT, "%s: line %zu: \"%s\" is not %s", r->j.name, line, name, expected);
 }
 
-/* The last key or string, malloc'd and NUL-terminated. */
+/* Copies the last key or string, malloc'd and NUL-terminated. */
 static int copy(struct reader *r, char **out)
 {
     free(*out);

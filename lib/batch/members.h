@@ -1,4 +1,4 @@
-/* members.h - a struct as a JSON object and back, by a table of its members. */
+/* members.h - reads and writes a struct as a JSON object, by a table of its members. */
 #ifndef ATTN_BATCH_MEMBERS_H
 #define ATTN_BATCH_MEMBERS_H
 
@@ -9,15 +9,15 @@ enum attn_member_kind {
     ATTN_MEMBER_FLAG,                    /* bool */
     ATTN_MEMBER_TEXT,                    /* char *, malloc'd; NULL is null */
     ATTN_MEMBER_HEX,                     /* char[65]: 64 lower-case digits */
-    ATTN_MEMBER_OBJECT,                  /* the members in `of`, of the same struct */
+    ATTN_MEMBER_OBJECT,                  /* the members in `of`, which belong to the same struct */
     ATTN_MEMBER_OPTIONS                  /* the options of the sidecar */
 };
 struct attn_member { const char *name; enum attn_member_kind kind; size_t offset; const struct attn_member *of; };
 
 struct attn_sidecar;
-/* Members with commas between them, without the braces.  A table ends with name NULL. */
+/* Writes the members separated by commas, without the braces.  A table ends with a NULL name. */
 void attn_members_write(struct attn_out *o, const struct attn_member *table, const struct attn_sidecar *from);
-/* An object of the members of several tables; NULL after the last.  Members of other names are passed over. */
+/* Reads an object with the members of several tables, NULL after the last.  Unknown members are ignored. */
 int attn_members_read(struct attn_sidecar *to, const struct attn_member *const *tables, const char *path, struct attn_err *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* merge.c - the shards of a batch as what one process would have written.
+/* merge.c - merges the shards of a batch into what one process would have written.
  *
- * Nothing appears under its name before all of it is there: streams are renamed, and so is a directory, which is
- * made beside its place; what tells of them comes last. */
+ * Nothing appears under its final name before it is complete: streams are renamed, and so is a directory, which is
+ * built beside its place.  The sidecar comes last. */
 #include "attn.h"
 
 #include <errno.h>
@@ -22,13 +22,13 @@ struct merge {
     const struct attn_merge_opts *o;
     const struct attn_writer *writer;
     struct attn_parts parts;
-    char *path, *beside;                /* links followed; of the sidecar; NULL: standard output, or a pipe or device */
-    struct attn_mark mark;              /* bytes and summary_bytes, of what was written */
+    char *path, *beside;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a device */
+    struct attn_mark mark;              /* bytes and summary_bytes of what was written */
 };
 
 /* ---- the files of a part --------------------------------------------------------------- */
 
-/* One there is in each part; its path is malloc'd. */
+/* A file that each part has; its path is malloc'd. */
 struct stream { char *(*path)(const struct attn_part *); uint64_t (*bytes)(const struct attn_part *); bool table; };
 
 static char *own_path(const struct attn_part *p)
@@ -42,7 +42,7 @@ static char *records_path(const struct attn_part *p)
     return asprintf(&path, "%s/records.ndjson", p->path) < 0 ? NULL : path;
 }
 
-/* By name alone it lies beside the output. */
+/* A summary given by name only is in the output's directory. */
 static char *summary_path(const struct attn_part *p)
 {
     const char *slash = strrchr(p->path, '/'), *name = p->side.summary;
@@ -83,7 +83,7 @@ static int join_into(struct attn_out *to, const struct merge *m, const struct st
     return rc;
 }
 
-/* What lies beside the output tells of what is about to be replaced. */
+/* Removes the sidecar, which describes the output about to be replaced. */
 static int forget(const struct merge *m, struct attn_err *err)
 {
     return m->beside && unlink(m->beside) && errno != ENOENT ? attn_fail_errno(err, m->beside, "replace") : ATTN_OK;
@@ -105,7 +105,7 @@ static int join(const struct merge *m, const struct stream *s, const char *path,
     return rc;
 }
 
-/* Somebody else's file may have that name. */
+/* Refuses to overwrite a file of that name that is not a sidecar. */
 static int check_beside(const struct merge *m, struct attn_err *err)
 {
     struct attn_sidecar made;
@@ -118,7 +118,7 @@ static int check_beside(const struct merge *m, struct attn_err *err)
     return rc;
 }
 
-/* ---- what is made of them -------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------ */
 
 static int fill(struct merge *m, const char *dir, struct attn_err *err)
 {
@@ -132,14 +132,14 @@ static int fill(struct merge *m, const char *dir, struct attn_err *err)
     return !rc && m->writer->stack ? attn_gather_arrays(&m->parts, dir, err) : rc;
 }
 
-/* Of a directory that is not needed any more. */
+/* Removes one entry of a directory that is not needed any more. */
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
     (void)st, (void)kind, (void)at;
     return remove(path);
 }
 
-/* Takes the place of an empty directory, too. */
+/* Renames the directory; an empty one at its place is replaced. */
 static int put_in_place(const struct merge *m, const char *dir, struct attn_err *err)
 {
     bool there = rmdir(m->path) && errno != ENOENT;
@@ -159,7 +159,7 @@ static int make_directory(struct merge *m, struct attn_err *err)
         free(dir);
         return attn_fail_errno(err, m->path, "create the directory");
     }
-    chmod(dir, 0777 & ~mask);           /* some file systems have no modes */
+    chmod(dir, 0777 & ~mask);           /* may fail: some file systems have no modes */
     int rc = fill(m, dir, err);
     if (!rc)
         rc = put_in_place(m, dir, err);
@@ -193,7 +193,7 @@ static int write_sidecar(const struct merge *m, struct attn_err *err)
 
 /* ---- merging --------------------------------------------------------------------------- */
 
-/* A name that only a glob gave, of what lies beside another one. */
+/* Whether a path, probably from a glob, is the sidecar of another one in the list. */
 static bool is_sidecar(const struct attn_merge_opts *o, const char *path)
 {
     static const char ending[] = ".json";
@@ -231,7 +231,7 @@ static int check_summaries(const struct merge *m, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* What tells of a shard, or its summary. */
+/* Sets *is to whether a path is a shard's sidecar or summary. */
 static int belongs_to(bool *is, const struct attn_part *p, const char *path, struct attn_err *err)
 {
     char *real = attn_target_follow(p->path), *beside = NULL;
@@ -248,7 +248,7 @@ static int belongs_to(bool *is, const struct attn_part *p, const char *path, str
     return named ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the names of its files", p->path);
 }
 
-/* To replace a shard, or a file of one, would leave the others telling of something else. */
+/* Refuses to replace a shard or a file of one: its other files would describe something else. */
 static int check_target(const struct merge *m, const char *path, struct attn_err *err)
 {
     int rc = ATTN_OK;

@@ -16,8 +16,8 @@
 #include "batch/describe.h"
 #include "batch/where.h"
 
-static const double SYNC = 2;           /* seconds from one time the disk has it all to the next */
-/* A number takes a core about as long as so many floating point operations to write, a record so many. */
+static const double SYNC = 2;           /* seconds between two syncs to the disk */
+/* Writing a number, or a record, takes a core about as long as this many floating point operations. */
 static const double NUMBER_COST = 500, RECORD_COST = 50000;
 
 /* ---- opening --------------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ static int check_size(const char *path, uint64_t bytes, struct attn_err *err)
                                                      "finished: start anew with --force", path, (uint64_t)st.st_size, bytes);
 }
 
-/* What is said to be finished is there. */
+/* Checks that a finished output is still there. */
 static int check_complete(const struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
@@ -57,7 +57,7 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
 
 /* ---- starting -------------------------------------------------------------------------- */
 
-/* After the machine went down the journal may tell of more than the disk has. */
+/* After a system crash the journal may be ahead of what is on the disk; then falls back to the last sync. */
 static void believe(struct attn_output *out)
 {
     struct attn_sidecar *s = &out->journal.side;
@@ -137,7 +137,7 @@ static int append(struct attn_output *out, const struct attn_item *item, const s
     return out->stack ? stack_one(out, item, w->captured, live, err) : ATTN_OK;
 }
 
-/* Many small files at once. */
+/* Syncs the whole file system, since there are many small files. */
 static int sync_all(const char *dir, struct attn_err *err)
 {
     int fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
@@ -147,7 +147,7 @@ static int sync_all(const char *dir, struct attn_err *err)
     return rc;
 }
 
-/* What was written is with the system, or on the disk. */
+/* Passes what was written to the system or, with `disk`, to the disk. */
 static int flush(struct attn_output *out, bool disk, struct attn_err *err)
 {
     int rc = attn_out_flush(out->stream, disk, err);
@@ -219,7 +219,7 @@ static int rename_stack(const struct attn_output *out, struct attn_err *err)
 {
     char *path;
     for (size_t i = 0; attn_stack_path(out->stack, i, &path) && path; i++) {
-        int rc = attn_part_rename(path, false, err);        /* without any sentence there is none */
+        int rc = attn_part_rename(path, false, err);        /* if all sentences failed there is none */
         free(path);
         if (rc)
             return rc;
@@ -272,7 +272,7 @@ void attn_output_withdraw(struct attn_output *out)
     if (out->rows)
         remove_part(out->summary_path);
     if (out->path && attn_writer_has_directory(out->e->how.writer))
-        rmdir(out->path);               /* stays when there is something in it */
+        rmdir(out->path);               /* fails, as it should, unless the directory is empty */
     attn_journal_withdraw(&out->journal);
 }
 

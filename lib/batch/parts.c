@@ -12,7 +12,7 @@
 
 /* ---- one of them ----------------------------------------------------------------------- */
 
-/* Nothing says that it was finished. */
+/* Refuses an output that is not known to be finished. */
 static int refuse_unfinished(const char *path, struct attn_err *err)
 {
     struct attn_sidecar side;
@@ -93,7 +93,7 @@ static int refuse_missing(const struct attn_parts *p, uint64_t count, uint64_t m
     return attn_fail(err, ATTN_EFORMAT, "shard %" PRIu64 "/%" PRIu64 " is missing: %zu of %" PRIu64 " are given", missing, count, p->n, count);
 }
 
-/* Sorted by shard, so that part i must be shard i. */
+/* They are sorted by shard, so that part i must be shard i. */
 static int check_all_there(const struct attn_parts *p, struct attn_err *err)
 {
     uint64_t count = p->part[0].side.shard.count;
@@ -152,7 +152,7 @@ size_t attn_parts_owner(const struct attn_parts *p, uint64_t record)
     size_t low = 0, high = p->n - 1;
     if (s->stride)
         return (size_t)(record % s->count);
-    while (low < high) {                /* the first whose range ends behind it */
+    while (low < high) {                /* finds the first whose range ends after the record */
         size_t i = low + (high - low) / 2;
         uint64_t from, to;
         attn_share_range(&p->part[i].side.shard, attn_parts_total(p), &from, &to);

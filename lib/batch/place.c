@@ -16,7 +16,7 @@
 
 const char *const attn_place_files[] = {"activations.npz", "activations.png", "activations.svg", NULL};
 
-/* What lies directly in it, and itself; somebody's directory in it stays, and so does it. */
+/* Removes a directory and the files in it; if it contains somebody's directory, both stay. */
 static void clear(const char *path)
 {
     int fd = attn_disk_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
@@ -56,7 +56,7 @@ static void remove_in(const char *dir, const char *file)
     free(path);
 }
 
-/* What an older run wrote. */
+/* Removes the files that an older run wrote. */
 static void clear_ours(const char *path)
 {
     for (const char *const *file = attn_place_files; *file; file++)
@@ -72,7 +72,7 @@ static int move_files(DIR *from, const struct attn_place *p, int to, struct attn
     return errno ? attn_fail_errno(err, p->part, "read") : ATTN_OK;
 }
 
-/* Beside files of somebody else. */
+/* Moves the files into an existing directory, which has files of somebody else. */
 static int move_in(const struct attn_place *p, struct attn_err *err)
 {
     int to = attn_disk_open(p->path, O_RDONLY | O_DIRECTORY, 0);

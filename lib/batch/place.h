@@ -1,16 +1,17 @@
-/* place.h - directories that are whole or not there: OUT/000012 is written as OUT/.000012.part. */
+/* place.h - directories that appear complete or not at all: OUT/000012 is written as OUT/.000012.part. */
 #ifndef ATTN_BATCH_PLACE_H
 #define ATTN_BATCH_PLACE_H
 
 #include "attn.h"
 
 struct attn_place { char *path, *part; };
-/* part is then an empty directory, whatever a killed run left there. */
+/* Creates `part` as an empty directory; what a killed run left there is removed. */
 int attn_place_open(struct attn_place *p, const char *dir, uint64_t number, struct attn_err *err);
-/* Replaces what an older run left under the name; files of somebody else there stay. */
+/* Replaces the files of an older run under the final name; other files there stay. */
 int attn_place_commit(struct attn_place *p, struct attn_err *err);
-void attn_place_close(struct attn_place *p);            /* without commit: nothing is left; zeroed is fine */
-/* The one file that some formats write there, under one of these names; others write a manifest.  NULL after the last. */
+void attn_place_close(struct attn_place *p);            /* without commit: removes everything; zeroed is fine */
+/* The single file that some formats write there has one of these names; other formats write a manifest.  NULL after
+ * the last. */
 extern const char *const attn_place_files[];
 
 #endif

@@ -11,9 +11,9 @@
 enum {
     ROWS = 512, ROWS_LEAST = 32,
     SEQS = 256,
-    NUMBERS = 1 << 21,                  /* kept of a pass; one sentence with half as many is heard live */
+    NUMBERS = 1 << 21,                  /* kept of a pass; a sentence with more than half as many is written while it runs */
 };
-static const double WORK = 1.5e11;      /* floating point operations of a pass: what a slow machine does in a second or two */
+static const double WORK = 1.5e11;      /* floating point operations of a pass: a second or two on a slow machine */
 
 void attn_runner_start(struct attn_runner *r)
 {
@@ -50,7 +50,7 @@ size_t attn_runner_take(const struct attn_runner *r, const struct attn_item *ite
     return i;
 }
 
-/* A plan with room for so many rows. */
+/* A plan with room for that many rows. */
 static struct attn_plan plan_for(const struct attn_runner *r, size_t rows)
 {
     size_t most = r->info.n_ctx < ROWS ? smaller(r->rows, SEQS * r->info.n_ctx) : r->rows;

@@ -15,7 +15,7 @@
 #include "base/sha256.h"
 #include "batch/members.h"
 
-enum { MOVING = 1024 };                 /* bytes for what changes: 20 digits each number, and it takes two thirds of them */
+enum { MOVING = 1024 };                 /* for the changing part: even with 20 digits in each number it fills only two thirds */
 
 #define AT(member) offsetof(struct attn_sidecar, member)
 #define MARK(mark)                                                                                          \
@@ -129,7 +129,7 @@ int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct at
     return rc;
 }
 
-/* Into the file that is open, over what it has: what moves, and where it `ends` all the rest. */
+/* Overwrites the start of an open file with the changing part; if it `ends`, writes the rest as well. */
 static int write_over(const struct attn_sidecar *s, int fd, bool ends, const char *path, struct attn_err *err)
 {
     struct attn_out *o;

@@ -1,19 +1,21 @@
-/* sidecar.h - what is known of a batch output beside its numbers: OUT.part.json while it grows, OUT.json when it is whole.
+/* sidecar.h - the facts about a batch output besides its numbers: OUT.part.json while it grows, OUT.json when it is
+ * complete.
  *
  *     {"records": 2, "failed": 0, "next": 2, "keys": "<64 hex>", "bytes": 2311, "summary_bytes": 0, "tokens": 0,
- *      "synced": {the six that tell how far it has come, as they were when the disk last had all of it},
+ *      "synced": {the first six members as they were at the last sync to the disk},
  *      "total": 2, "complete": true,
  *      "tool": "attn-cli", "version", "format", "model": "<digest>", "cpu", "command",
  *      "options": {"show": "pattern"}, "input": {"format", "column", "header"},
  *      "shard": {"index", "count", "stride"}, "summary": null}
  *
- * `records` were done, `failed` of them bad; `next` is the number in the whole input of the one after them.
- * `keys` adds up, modulo 2^256, the SHA-256 of "NUMBER KEY" of each record, so that sums of parts are those of the
- * whole.  `bytes` is where the last whole record ends.  `tokens` is the length of the sentences of a stack, 0
- * before there is one; `total` counts the records of the whole input, null before its end was seen.
+ * `records` have been done, `failed` of them unsuccessfully; `next` is the number of the following record in the
+ * whole input.  `keys` is the sum, modulo 2^256, of the SHA-256 of "NUMBER KEY" of each record, so that the sums of
+ * parts add up to that of the whole.  `bytes` is where the last complete record ends.  `tokens` is the length of the
+ * sentences of a stack, 0 before there is one; `total` counts the records of the whole input, null before its end was
+ * seen.
  *
- * What changes comes first and takes so many bytes, spaces included, that it is rewritten in place by one write
- * within a page: nothing that kills the process leaves half of it, and a full disk has room for it. */
+ * What changes comes first and has a fixed length, padded with spaces, so that it is rewritten in place by one write
+ * within a page: no crash of the process leaves half of it, and a full disk has room for it. */
 #ifndef ATTN_BATCH_SIDECAR_H
 #define ATTN_BATCH_SIDECAR_H
 
@@ -28,37 +30,38 @@ struct attn_setting { char *name, *value; };
 
 struct attn_sidecar {                   /* all strings malloc'd; those that are null in the file are NULL */
     struct attn_mark now, synced;
-    uint64_t tokens, total;             /* total UINT64_MAX: not known */
+    uint64_t tokens, total;             /* total UINT64_MAX: unknown */
     bool complete;
     char *version, *format, *model, *cpu, *command, *input_format, *column, *summary;
     bool header;                        /* the first row of csv and tsv names the columns */
     struct attn_share shard;            /* count 1: all of the input */
-    struct attn_setting *option; size_t options, room;  /* in table order, as typed */
+    struct attn_setting *option; size_t options, room;  /* in the order of the table, as typed */
 };
 
 int attn_sidecar_read(struct attn_sidecar *out, const char *path, struct attn_err *err);
 void attn_sidecar_free(struct attn_sidecar *s);         /* zeroed is fine */
 int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char *value, struct attn_err *err);
 
-/* A whole file, replaced when it is written. */
+/* Writes a whole file, which replaces the old one when it is complete. */
 int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct attn_err *err);
-/* The file while the output grows, in place: whoever writes holds a lock on it.  path: for messages. */
+/* Write to the file in place while the output grows; the writer holds a lock on it.  path is for messages. */
 int attn_sidecar_begin(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err);
 int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err);
 
-/* keys += SHA-256("NUMBER KEY"); keys is 64 zeros at first. */
+/* Adds SHA-256("NUMBER KEY") to keys, which starts as 64 zeros. */
 void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key);
 void attn_keys_add(char keys[65], const char *more);
 
-/* The path of the summary as others are told who look beside `output`: its name alone, or from the root. */
+/* Sets the summary's path as seen from `output`: its name alone if it is in the same directory, else an absolute
+ * path. */
 int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const char *output, struct attn_err *err);
 
-/* In what two outputs were made differently, but for their shards and summaries. */
+/* Finds how two outputs were made differently, apart from their shards and summaries. */
 enum { ATTN_DIFFERENCE = 112 };
 struct attn_difference { char a[ATTN_DIFFERENCE], b[ATTN_DIFFERENCE]; };    /* "with --show pattern", "without --show" */
 bool attn_sidecar_differ(const struct attn_sidecar *a, const struct attn_sidecar *b, struct attn_difference *out);
 
-/* An error that says in what the output at `path` differs from what is asked for: options, model, input, shard... */
+/* Fails with a message that says how the output at `path` differs from the request: options, model, input, shard... */
 int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path, struct attn_err *err);
 
 #endif

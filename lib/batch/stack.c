@@ -16,12 +16,12 @@ struct attn_stack {
     const struct attn_select *select;
     char *dir;
     struct layer_of *file; size_t n;
-    size_t *place;                      /* [L + 1, ATTN_ACTS]: which of file, from 1; 0: none */
+    size_t *place;                      /* [L + 1, ATTN_ACTS]: index in file, from 1; 0: none */
     size_t T;
     uint64_t rows;
 };
 
-/* Of the whole array but for its rows: [kept heads, T, n] or [T, n]. */
+/* The shape of an array without its first axis, the records: [kept heads, T, n] or [T, n]. */
 static int shape_of(const struct attn_stack *s, const struct layer_of *f, size_t shape[3])
 {
     size_t heads;

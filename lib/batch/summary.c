@@ -11,18 +11,18 @@
 #include "sinks/next.h"
 #include "sinks/piece.h"
 
-/* Tokens take a core about as long as so many operations a number of the vocabulary. */
+/* Evaluating a token takes a core about as long as this many operations for each entry of the vocabulary. */
 static const double COST = 20;
 
-struct means { double entropy, distance, first; };      /* sums over queries, until they are printed */
+struct means { double entropy, distance, first; };      /* summed over queries, divided when printed */
 
 struct sentence { size_t T, start; double logprob; struct attn_next next; };
 
 struct attn_summary {
     struct attn_info info;
     struct attn_select *heads;          /* the patterns of the selected heads */
-    size_t kept;                        /* heads a layer */
-    size_t *layer, layers;              /* [L]: which of the selected layers, from 1; 0: none */
+    size_t kept;                        /* heads in each layer */
+    size_t *layer, layers;              /* [L]: index among the selected layers, from 1; 0: not selected */
     bool predicts;
     struct attn_team *team;
     const int32_t *ids;
@@ -31,7 +31,7 @@ struct attn_summary {
     double *row; size_t row_room;       /* log-probabilities of the rows of a band */
 };
 
-/* ---- what is summed up ----------------------------------------------------------------- */
+/* ---- collecting -------------------------------------------------------------------------- */
 
 static void choose_layers(struct attn_summary *s)
 {
@@ -124,7 +124,7 @@ static void add_row(struct means *m, const float *p, size_t cols, size_t query)
 
 struct band { const struct attn_summary *s; const struct attn_probe *p; };
 
-/* The next token of row i of a band of logits. */
+/* Scores the token that follows row i of a band of logits. */
 static void score_row(void *ctx, size_t i, int worker)
 {
     (void)worker;

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/target.h"
 
-/* What a batch makes of the names it is given. */
+/* Endings of the files that a batch makes from the names it is given. */
 static const char *const of_output[] = {"", ".part", ".json", ".part.json", "/records.ndjson", "/records.ndjson.part", NULL};
 static const char *const of_summary[] = {"", ".part", NULL};
 
@@ -59,7 +59,7 @@ static bool is_input(const char *path, const struct attn_records_opts *o)
     return !failed && S_ISREG(in.st_mode) && stat(path, &st) == 0 && in.st_dev == st.st_dev && in.st_ino == st.st_ino;
 }
 
-/* None of the files made of `path` is the input or, unless that is NULL, the other one. */
+/* Refuses a file made from `path` that is the input or, unless NULL, the other output. */
 static int check_apart(const struct attn_output *out, const char *path, const char *const *ending, const char *other, struct attn_err *err)
 {
     int rc = ATTN_OK;

@@ -1,4 +1,4 @@
-/* where.h - the files of a batch: what each is called, and that none of them is another one, or the input. */
+/* where.h - the names of a batch's files; checks that no two of them, nor the input, are the same file. */
 #ifndef ATTN_BATCH_WHERE_H
 #define ATTN_BATCH_WHERE_H
 

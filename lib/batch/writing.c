@@ -110,7 +110,7 @@ static int tell(const struct attn_writing *w, const struct attn_item *item, size
 
 /* ---- lines ----------------------------------------------------------------------------- */
 
-/* The document without activations: they are elsewhere. */
+/* Writes the document without activations, which are in other files. */
 static int write_index(const struct attn_writing *w, const struct attn_sink_job *job, struct attn_err *err)
 {
     void *self;

@@ -1,7 +1,7 @@
-/* article.c - the article on self-attention that the built-in model `life` is from, step by step.
+/* article.c - the article on self-attention that the built-in model `life` comes from, step by step.
  *
- * Each number it prints is held against one computed here, digit by digit, and what the comparison gave is
- * what the text says.  Where the article errs, the step says so. */
+ * Each number that the article prints is compared, digit by digit, with one computed here, and the text reports the
+ * result.  Where the article errs, the step says so. */
 #include "explain/explain.h"
 
 #include "base/err.h"
@@ -13,7 +13,7 @@
 enum { PRINTED_DIGITS = 4, T = 6, DH = 2, DV = 4, IS = 1, DESSERT = 4 };
 static const char sentence[] = "Life is short, eat dessert first";
 
-/* All rows of attention over the run's queries, keys and values. */
+/* All rows of attention, computed from the run's queries, keys and values. */
 struct attended { float dots[T * T], scores[T * T], pattern[T * T], context[T * DV]; };
 
 struct life {
@@ -22,9 +22,9 @@ struct life {
     struct attended full, causal, renormalised;
 };
 
-/* ---- holding numbers against the article's --------------------------------------------- */
+/* ---- comparing with the article's numbers ----------------------------------------------- */
 
-/* "0.0386, -inf" */
+/* Writes numbers such as "0.0386, -inf". */
 static void join(char buf[T * DV * 16], const float *x, size_t n)
 {
     size_t used = 0;
@@ -51,7 +51,7 @@ static void hold(struct life *l, const char *what, const float *x, size_t n, con
         attn_derive_words(&l->e.d, "Printed: %s: %s.  The numbers here differ: %s.", what, printed, here);
 }
 
-/* A row a token; columns are keys, or numbered. */
+/* Writes a table with one row for each token; its columns are keys, or numbered. */
 static void matrix(struct life *l, const float *x, size_t cols, bool keys)
 {
     attn_derive_table(&l->e.d, cols + 1);
@@ -196,7 +196,7 @@ static int attend(struct attended *to, const struct attn_worked *w, enum attn_fo
     return attn_attention(to->context, w->seen[ATTN_ACT_Q].x, w->seen[ATTN_ACT_K].x, w->seen[ATTN_ACT_V].x, &a, err);
 }
 
-/* From the scores on, the cell becomes one of attention without a mask. */
+/* Turns the cell, from the scores on, into one of attention without a mask. */
 static void lift_mask(struct life *l)
 {
     l->w.kind.form = ATTN_FULL;

@@ -13,7 +13,7 @@ static int digits_of(const struct attn_explainer *e, int act)
     return attn_worked_digits(e->w, act, e->precision);
 }
 
-/* Of kinds that pick keys, some between the first and the last are hidden. */
+/* How many keys are visible: kinds that pick keys hide some between the first and the last. */
 static size_t seen_among(const struct attn_worked *w, size_t from, size_t to)
 {
     size_t n = 0;
@@ -58,7 +58,7 @@ static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, s
         attn_derive_left_out(&e->d, seen, attn_explain_number(e, left));
 }
 
-/* "context[0] = weight·value + ... = result" */
+/* Writes "context[0] = weight·value + ... = result". */
 static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t c)
 {
     const struct attn_worked *w = e->w;

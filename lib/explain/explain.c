@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    SHOWN_MOST = 6, TOKENS_MOST = 12,   /* numbers of a vector, tokens, before they are abridged */
-    LABEL_MOST = 16, NAME_MOST = 32,    /* columns of a token in a table, in a sentence */
-    PRECISION_MAX = 17                  /* no double has more to say */
+    SHOWN_MOST = 6, TOKENS_MOST = 12,   /* numbers of a vector, and tokens, above which they are abridged */
+    LABEL_MOST = 16, NAME_MOST = 32,    /* columns of a token in a table, and in a sentence */
+    PRECISION_MAX = 17                  /* a double has no more significant digits */
 };
 
 /* ---- what the steps share ---- */
@@ -59,7 +59,7 @@ void attn_explain_row(struct attn_explainer *e, const float *x, size_t n, int di
     }
 }
 
-/* Both ends of the range, and whoever the explanation is about. */
+/* Tokens that are always shown: both ends of the range, and those the explanation is about. */
 static bool kept(const struct attn_explainer *e, struct attn_reach r, size_t t)
 {
     const size_t front = 3, back = 2;
@@ -170,7 +170,7 @@ static void same_number(struct attn_explainer *e, int act, size_t col, float x)
     attn_derive_number(&e->d, (double)x, attn_worked_digits(w, act, e->precision));
 }
 
-/* So that a reader finds each number again. */
+/* Says where a reader can find each number again. */
 static void summarise(struct attn_explainer *e)
 {
     static const int squares[] = {ATTN_ACT_DOTS, ATTN_ACT_SCORES, ATTN_ACT_PATTERN};

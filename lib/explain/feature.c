@@ -1,4 +1,4 @@
-/* feature.c - the steps from a query and a key to a weight where attention is linear. */
+/* feature.c - the steps from a query and a key to a weight in linear attention. */
 #include "explain/explain.h"
 
 #include "explain/formulas.h"
@@ -20,7 +20,7 @@ static double product(const struct attn_explainer *e, size_t key)
     return sum;
 }
 
-/* phi(q), phi(k) or, where both are there, their products; the gap of products holds the sum of what is left out. */
+/* A row of phi(q), of phi(k) or, if both are given, of their products, whose gap shows the sum of those left out. */
 static void row(struct attn_explainer *e, const char *label, const float *q, const float *k)
 {
     size_t n = e->w->model->w.n.dh;
@@ -118,7 +118,7 @@ void attn_explain_share(struct attn_explainer *e)
                       "needs no weights for the context; this is what they come to.",
                       attn_kind_past(&w->kind) ? ": itself and those before it" : "");
     share_table(e, sees);
-    double weight = sum < (double)FLT_MIN ? 0 : here / sum;     /* 0: the row is lost */
+    double weight = sum < (double)FLT_MIN ? 0 : here / sum;     /* 0: the row has lost all its weight */
     attn_derive_sum(&e->d, (struct attn_number){weight, attn_worked_digits(w, ATTN_ACT_PATTERN, e->precision)}, "weight");
     attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, attn_explain_number(e, here), attn_explain_number(e, sum));
 }

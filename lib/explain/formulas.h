@@ -1,4 +1,4 @@
-/* formulas.h - what a head computes, as one writes it. */
+/* formulas.h - what a head computes, in mathematical notation. */
 #ifndef ATTN_FORMULAS_H
 #define ATTN_FORMULAS_H
 

@@ -20,7 +20,7 @@ static struct attn_spot spot_of(const struct attn_explainer *e, int act)
     return act == ATTN_ACT_Q ? attn_worked_query(e->w) : attn_worked_key(e->w);
 }
 
-/* What attention reads. */
+/* The activation that attention reads. */
 static int read_act(const struct attn_spot *s)
 {
     return s->seen[ATTN_ACT_NORM1].x ? ATTN_ACT_NORM1 : ATTN_ACT_RESID_PRE;
@@ -36,7 +36,7 @@ static size_t head_of(const struct attn_explainer *e, int act)
 struct product {                        /* one head's row of x w + bias */
     const struct attn_mat *w;
     struct attn_spot of;
-    const float *x;                     /* [in] what is read of it */
+    const float *x;                     /* [in] what the product reads */
     size_t first, n;                    /* outputs of the head */
     float *y, *column;                  /* [out] by the run's own arithmetic; [in] weights of one output */
     float *cos, *sin;                   /* [rotary/2], of the token's position */
@@ -70,7 +70,7 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
     return ATTN_OK;
 }
 
-/* The weights that make output j. */
+/* Reads the weights of output j. */
 static void read_column(float *column, const struct attn_mat *w, size_t j)
 {
     if (w->by_output)
@@ -97,7 +97,7 @@ static void product_terms(struct attn_explainer *e, const struct product *p, int
     }
 }
 
-/* "q[0] = x[0]·w[0] + ... + bias = result" */
+/* Writes "q[0] = x[0]·w[0] + ... + bias = result". */
 static void product_sum(struct attn_explainer *e, const struct product *p, size_t c, const char *name, int digits)
 {
     const struct attn_vec *bias = &p->w->bias;

@@ -1,4 +1,4 @@
-/* softmax.c - the steps from scores to weights, and what is done to weights after them. */
+/* softmax.c - the steps from scores to weights, and what happens to weights afterwards. */
 #include "explain/explain.h"
 
 #include "explain/formulas.h"
@@ -23,10 +23,10 @@ static struct attn_number a_weight(const struct attn_explainer *e, double x)
 
 /* ---- softmax --------------------------------------------------------------------------- */
 
-/* weight NULL: it is not the run's pattern yet. */
+/* weight NULL: the run's pattern is more than the softmax, so that weights are computed here. */
 struct softmax { const float *score, *weight; double largest, sum; size_t T; };
 
-/* The exponentials are not announced: they are taken here of the run's scores. */
+/* A run does not announce its exponentials, so they are computed from its scores. */
 static double exponential(const struct softmax *s, size_t j)
 {
     return exp((double)s->score[j] - s->largest);
@@ -176,7 +176,7 @@ void attn_explain_dropout(struct attn_explainer *e)
 
 struct shape { double largest, entropy; size_t keys; };
 
-/* Of the softmax of the visible dots times a scale. */
+/* Describes the softmax of the visible dot products times a scale. */
 static struct shape shape_at(const struct attn_explainer *e, double scale)
 {
     const float *dot = row_of(e, ATTN_ACT_DOTS);

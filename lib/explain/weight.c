@@ -23,7 +23,7 @@ static struct attn_number of_key(const struct attn_explainer *e, int act)
 
 /* ---- the dot product ------------------------------------------------------------------- */
 
-/* q[c] k[c]; the gap holds the sum of what is left out, the last column all of it. */
+/* Writes q[c] k[c]; the gap shows the sum of those left out, the last column the sum of all. */
 static void products(struct attn_explainer *e, const float *q, const float *k, size_t n)
 {
     double left = 0;
@@ -104,7 +104,7 @@ void attn_explain_scale(struct attn_explainer *e)
     attn_derive_term(&e->d, ATTN_TERM_PRODUCT, dot, attn_explain_number(e, (double)scale));
 }
 
-/* "itself and the 2 before it" */
+/* Writes "itself and the 2 before it". */
 static const char *near(char buf[64], size_t w)
 {
     if (w == 1)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- hearing --------------------------------------------------------------------------- */
+/* ---- recording --------------------------------------------------------------------------- */
 
 static bool outside_blocks(int act)
 {
@@ -27,7 +27,7 @@ static unsigned wants(void *self, int act, int layer)
     return here ? ATTN_WATCH : 0;
 }
 
-/* Of the other text all the sentence looks at, and what that is made of. */
+/* The other text's own queries and attention are not needed, only its keys and values and what they are made from. */
 static bool passed_over(const struct attn_probe *p)
 {
     return p->seq == 1 && (p->act == ATTN_ACT_Q || one_row(p->act));
@@ -152,7 +152,7 @@ void attn_worked_free(struct attn_worked *w)
     *w = (struct attn_worked){0};
 }
 
-/* ---- asking ---------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------ */
 
 bool attn_worked_cross(const struct attn_worked *w)
 {
@@ -196,7 +196,7 @@ const float *attn_worked_row(const struct attn_worked *w, int act, size_t t)
 
 struct attn_reach attn_worked_sees(const struct attn_worked *w)
 {
-    if (w->kind.form == ATTN_CAUSAL_RENORM)             /* in the end */
+    if (w->kind.form == ATTN_CAUSAL_RENORM)             /* after renormalising */
         return (struct attn_reach){w->keys, 0, w->query + 1};
     struct attn_range r = attn_kind_bounds(&w->kind, w->query, w->keys->n);
     return (struct attn_reach){w->keys, r.lo, r.hi};

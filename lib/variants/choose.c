@@ -1,4 +1,4 @@
-/* choose.c - which kinds of attention are compared, and what each is in a few words. */
+/* choose.c - which kinds of attention are compared, and a short description of each. */
 #include "variants/variants.h"
 
 #include "base/err.h"
@@ -30,7 +30,8 @@ static int add(struct attn_variants *s, const char *text, size_t len, struct att
     return ATTN_OK;
 }
 
-/* Kinds begin with a letter, so what parts them can be told from a comma inside "strided:4,16". */
+/* Length of the first kind in a list.  Kinds begin with a letter, which distinguishes separators from a comma as in
+ * "strided:4,16". */
 static size_t length(const char *at)
 {
     static const char between[] = ",; \t\r\n";
@@ -41,7 +42,7 @@ static size_t length(const char *at)
     }
 }
 
-/* One of each.  What sparse kinds look at is about the root of the sentence's length. */
+/* Lists one of each kind.  Sparse kinds see about as many keys as the square root of the sentence's length. */
 static void one_of_each(char *list, size_t size, size_t T)
 {
     size_t root = (size_t)sqrt((double)T), w = root < 2 ? 2 : root;
@@ -62,7 +63,7 @@ int attn_variants_choose(struct attn_variants *s, const char *list, struct attn_
     return rc || s->n ? rc : attn_fail(err, ATTN_EUSAGE, "no kind of attention to compare: name some, as in %s", each);
 }
 
-/* ---- what they are --------------------------------------------------------------------- */
+/* ---- descriptions ------------------------------------------------------------------------ */
 
 static void about_model(char text[ATTN_VARIANT_ABOUT], const struct attn_model *m)
 {

@@ -1,4 +1,4 @@
-/* grid.c - the same head under each kind of attention, as a picture: a sheet a kind. */
+/* grid.c - the same head under each kind of attention, as a picture with one sheet for each kind. */
 #include "variants/variants.h"
 
 #include "base/err.h"

@@ -1,4 +1,5 @@
-/* lesson.c - the comparison for eyes: what each kind looks at, what that changes, what it costs, and the picture. */
+/* lesson.c - the comparison for human readers: what each kind sees, what that changes, what it costs, and the
+ * picture. */
 #include "variants/variants.h"
 
 #include "base/label.h"
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 14, DRAWN_MOST = 24 };            /* of most kinds; tokens whose matrices a page has room for */
+enum { NAME_COLUMNS = 14, DRAWN_MOST = 24 };            /* enough for most kinds; most tokens of a matrix that fits a page */
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
@@ -18,7 +19,7 @@ static void fixed(char buf[ATTN_NUM_FIXED_MAX + 1], double x, int digits)
     buf[attn_num_fixed(buf, x, digits)] = '\0';
 }
 
-/* The same number is 0; one that four digits would hide is told by its power of ten. */
+/* Writes equal numbers as 0, and a difference that four digits would round to 0 in exponential notation. */
 static void difference(struct attn_derivation *d, double x)
 {
     char buf[ATTN_NUM_FIXED_MAX + 1];
@@ -31,7 +32,7 @@ static void difference(struct attn_derivation *d, double x)
         attn_derive_cell(d, "%s", buf);
 }
 
-/* "504", "12.6 k", "3.21 M" and the unit; step is 1000 or 1024. */
+/* Writes "504", "12.6 k" or "3.21 M" and the unit; step is 1000 or 1024. */
 static void with_prefix(struct attn_derivation *d, double x, double step, const char *unit)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
@@ -81,7 +82,7 @@ static void what_they_are(struct attn_derivation *d, const struct attn_variants 
 
 enum likeness { SAME_BITS, ROUNDED, OTHER };
 
-/* Sums of float32 in another order differ by less than this, relative to numbers of some size. */
+/* Sums of float32 in another order differ by less than 1e-4, relative to numbers around 1. */
 static enum likeness likeness(const struct attn_variant *v)
 {
     double most = fmax(fmax(v->pattern.largest, v->context.largest), v->residual.largest);

@@ -1,4 +1,4 @@
-/* measure.c - runs the sentence under each kind, compares with the model's own attention, and times it. */
+/* measure.c - runs the sentence under each kind, compares with the model's own attention, and measures the time. */
 #include "variants/variants.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double budget = 0.02;      /* seconds a kind is timed, at least one run */
+static const double budget = 0.02;      /* seconds for timing each kind, with at least one run */
 
 struct own { float *pattern, *context, *residual, *logits; };      /* [L, H, T, T], [L, T, H*dv], [T, width], [V] */
 struct tally { double largest, sum; size_t n; };
@@ -16,7 +16,7 @@ struct tally { double largest, sum; size_t n; };
 struct hearing {
     const struct attn_variants *s;
     struct own own;
-    struct attn_variant *v;             /* NULL: it is the model's own that is heard, and kept */
+    struct attn_variant *v;             /* NULL: this is the model's own attention, which is kept */
     struct tally tally[ATTN_ACTS];
 };
 
@@ -30,7 +30,7 @@ static unsigned wants(void *self, int act, int layer)
          : act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : 0;
 }
 
-/* Where the model's own numbers are for row t of a head. */
+/* Where the model's own numbers for row t of a head are kept. */
 static float *place(const struct hearing *g, const struct attn_probe *p, size_t head, size_t t)
 {
     size_t T = g->s->tokens->n, H = g->s->model->w.n.H, layer = p->layer < 0 ? 0 : (size_t)p->layer;
@@ -46,14 +46,14 @@ static void compare(struct tally *sum, const float *a, const float *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         double d = fabs((double)a[i] - (double)b[i]);
-        if (!(d <= sum->largest))       /* NaN stays */
+        if (!(d <= sum->largest))       /* NaN sticks */
             sum->largest = isnan(sum->largest) ? sum->largest : d;
         sum->sum += d;
     }
     sum->n += n;
 }
 
-/* log of the sum of exp; n is at least 1. */
+/* The logarithm of the sum of exponentials; n is at least 1. */
 static double log_sum(const float *x, size_t n)
 {
     double top = (double)x[0], sum = 0;
@@ -61,10 +61,10 @@ static double log_sum(const float *x, size_t n)
         top = (double)x[i] > top ? (double)x[i] : top;
     for (size_t i = 0; i < n; i++)
         sum += exp((double)x[i] - top);
-    return top + log1p(sum - 1);        /* the largest adds 1 */
+    return top + log1p(sum - 1);        /* the largest contributes 1 */
 }
 
-/* Sum of p log(p / q): what the kind's probabilities lose of the model's own. */
+/* Kullback-Leibler divergence, the sum of p log(p / q): what the kind's probabilities lose of the model's own. */
 static double divergence(const float *own, const float *logits, size_t V)
 {
     double log_own = log_sum(own, V), log_kind = log_sum(logits, V), sum = 0;
@@ -72,7 +72,7 @@ static double divergence(const float *own, const float *logits, size_t V)
         double p = (double)own[i] - log_own, q = (double)logits[i] - log_kind;
         sum += exp(p) * (p - q);
     }
-    return sum < 0 ? 0 : sum;           /* rounding */
+    return sum < 0 ? 0 : sum;           /* below 0 only by rounding */
 }
 
 static bool is_drawn(const struct hearing *g, const struct attn_probe *p, size_t head)
@@ -148,7 +148,7 @@ static unsigned clock_wants(void *self, int act, int layer)
     return act == ATTN_ACT_V || act == ATTN_ACT_CONTEXT ? ATTN_WATCH : 0;
 }
 
-/* Values are the last that attention waits for, contexts what it gives. */
+/* Attention starts when the values, its last input, are there, and ends with the contexts. */
 static int clock_watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct stopwatch *w = self;
@@ -160,7 +160,7 @@ static int clock_watch(void *self, const struct attn_probe *p, struct attn_err *
     return ATTN_OK;
 }
 
-/* The fastest of as many runs as the budget allows. */
+/* Takes the fastest of as many runs as the budget allows. */
 static int time_runs(struct attn_run *r, const int32_t *ids, size_t T, struct stopwatch *w, struct attn_variant *v,
                      struct attn_err *err)
 {
@@ -196,7 +196,7 @@ static int time_kind(const struct attn_variants *s, struct attn_variant *v, cons
 
 static float *room(size_t a, size_t b, size_t c, bool *fits)
 {
-    enum { MOST = 1 << 30 };            /* bytes that are worth keeping for a comparison */
+    enum { MOST = 1 << 30 };            /* bytes; more is not kept for a comparison */
     size_t n = 0;
     bool few = !__builtin_mul_overflow(a, b, &n) && !__builtin_mul_overflow(n, c, &n) && n <= MOST / sizeof(float);
     float *x = few ? calloc(n + 1, sizeof *x) : NULL;

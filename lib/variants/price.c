@@ -1,4 +1,4 @@
-/* price.c - what a kind of attention costs: counted from its definition, and laid out as a run would. */
+/* price.c - the cost of a kind of attention: operations by its definition, memory by the layout of a run. */
 #include "variants/variants.h"
 
 #include "base/err.h"
@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-struct picking { size_t *list, *swaps; };               /* room to list keys */
+struct picking { size_t *list, *swaps; };               /* buffers for lists of keys */
 
-/* Keys that all of T queries see together; causal-renorm sees the hidden ones too, before it masks. */
+/* The number of keys that all T queries see together; causal-renorm also sees the hidden ones, before it masks them. */
 static double pairs(const struct attn_kind *k, size_t T, const struct picking *p)
 {
     double n = 0;
@@ -20,8 +20,8 @@ static double pairs(const struct attn_kind *k, size_t T, const struct picking *p
     return n;
 }
 
-/* One layer: products of queries and keys, and of weights and values; linear attention has products of features and
- * values in their place, and the sum of features that each row is divided by. */
+/* Adds the cost of one layer: products of queries and keys, and of weights and values.  Linear attention instead has
+ * products of features and values, and the sum of features by which each row is divided. */
 static void add_layer(struct attn_variant *v, const struct attn_variants *s, size_t layer, const struct picking *p)
 {
     const struct attn_weights *w = &s->model->w;

@@ -4,7 +4,8 @@
  *      "variants": [{"kind", "about", "pattern": {"max_abs", "mean_abs"}, "context", "residual", "kl", "lost_rows",
  *                    "scores", "operations", "bytes", "seconds", "data"}, ...]}
  *
- * "data" is the pattern of that layer and head.  What is not finite is null, and so is "kl" without an output layer. */
+ * "data" is the pattern of that layer and head.  Numbers that are not finite are null, and so is "kl" without an
+ * output layer. */
 #include "variants/variants.h"
 
 #include "base/num.h"

@@ -1,4 +1,4 @@
-/* variants.c - checks what is asked for, measures, and writes it in one of the formats. */
+/* variants.c - checks the request, measures, and writes the result in one of the formats. */
 #include "variants/variants.h"
 
 #include "base/err.h"

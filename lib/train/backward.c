@@ -1,4 +1,4 @@
-/* backward.c - the chain rule through the blocks, from the last to the embedding. */
+/* backward.c - the chain rule through the blocks, from the last one to the embedding. */
 #include "base/size.h"
 #include "compute/slopes.h"
 #include "train/work.h"
@@ -10,8 +10,8 @@ static void clear(const struct attn_rows *x)
     memset(x->data, 0, x->n * x->ld * sizeof *x->data);
 }
 
-/* The gradient by what a branch gives, from that by the residual stream behind it.  Without a residual nothing else
- * reads what the branch reads: dx starts anew. */
+/* The gradient by a branch's output, computed from `behind`, that by the residual stream after it.  Without a
+ * residual stream only the branch reads its input, so dx is cleared. */
 static struct attn_rows enter(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *behind,
                               const struct attn_drop *drop)
 {
@@ -25,7 +25,7 @@ static struct attn_rows enter(struct attn_work *t, const struct attn_rows *dx, c
     return drop->below || !t->w->residual ? dout : *behind;
 }
 
-/* What a branch read is x's norm, or x itself: where the gradient by it goes. */
+/* Where the gradient by a branch's input goes: a branch reads x through a norm, or directly. */
 static struct attn_rows target(struct attn_work *t, const struct attn_rows *dx, const struct attn_norm *norm)
 {
     return norm->weight.data ? attn_work_rows(t, t->dy, dx->cols) : *dx;
@@ -78,7 +78,7 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
     struct attn_rows dpre = attn_work_rows(t, t->dpre, t->w->n.m);
     attn_work_back(t, &dpre, &dout, &b->out, false);
     attn_slopes_activate(t->team, &dpre, &pre, &linear, t->w->mlp);
-    attn_work_learn(t, &g->out, &pre, &dout);           /* pre is what the product read, by now */
+    attn_work_learn(t, &g->out, &pre, &dout);           /* by now pre holds what the product read */
     struct attn_rows y = attn_work_normed(t, &mid, &b->norm2), dy = target(t, dx, &b->norm2);
     bool gated = t->w->mlp == ATTN_SWIGLU, more = dy.data == dx->data;
     if (gated) {
@@ -93,7 +93,7 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
 static void block(struct attn_work *t, size_t layer)
 {
     struct attn_rows dx = attn_work_rows(t, t->dx, t->w->n.d), behind = dx;
-    if (t->w->parallel) {               /* both branches start from the same place */
+    if (t->w->parallel) {               /* both branches start from the same gradient */
         behind.data = t->saved;
         attn_rows_copy(&behind, &dx);
     }
@@ -106,7 +106,7 @@ static void block(struct attn_work *t, size_t layer)
 
 struct scatter { const struct attn_work *t; const int32_t *ids; size_t cols; };
 
-/* Some columns of all rows, one after the other: a row of the table that serves twice gets its sum in one order. */
+/* Adds some columns of all rows in order, so that an embedding that occurs twice is summed in one order. */
 static void scatter(void *ctx, size_t item, int worker)
 {
     (void)worker;

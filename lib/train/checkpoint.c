@@ -9,7 +9,7 @@
 #include "base/folder.h"
 #include "base/map.h"
 
-enum { BLOCKS = 3 };                    /* values and two moments */
+enum { BLOCKS = 3 };                    /* values and the two moments */
 static const char curve_name[] = "curve";
 
 static char *path_of(const char *dir)
@@ -35,7 +35,7 @@ static void content_free(struct content *c)
     free(c->names);
 }
 
-/* Every tensor of the three blocks, and room for one more. */
+/* Lists every tensor of the three blocks, with room for one more. */
 static bool content_of(struct content *c, const struct attn_optimizer *o)
 {
     static const char *const prefix[BLOCKS] = {"", "first/", "second/"};
@@ -78,7 +78,7 @@ int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const
         rc = attn_st_write(out, c.tensor, c.n + 1, err);
     }
     if (!rc)
-        rc = attn_out_flush(out, true, err);    /* there is no other: it is on the disk before it replaces the last one */
+        rc = attn_out_flush(out, true, err);    /* must reach the disk before it replaces the last one, the only other copy */
     if (!rc)
         rc = attn_out_commit(out, err);
     attn_out_close(out);

@@ -31,7 +31,7 @@ void attn_contexts_clear(struct attn_contexts *c)
     c->n = c->sentences = c->N = 0;
 }
 
-/* Whether a token predicts the one after it. */
+/* Whether a token has a successor to predict. */
 static bool goes_on(const struct attn_corpus *from, size_t at, bool join)
 {
     return at + 1 < from->n && (join || from->end[attn_corpus_document(from, at)] > at + 1);
@@ -51,14 +51,14 @@ void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, 
 
 /* ---- drawing ------------------------------------------------------------------------------- */
 
-/* 0 .. n - 1; texts are far too short for the remainder's unevenness to show. */
+/* A number in 0 .. n - 1; n is far too small for the bias of the remainder to matter. */
 static size_t below(uint64_t *state, size_t n)
 {
     return (size_t)(attn_splitmix_next(state) % n);
 }
 
-/* Where a document longer than a context is cut first.  Cuts there make the same number of pieces, as many as
- * the document needs at least or one more: whichever leaves more places to choose from. */
+/* The range of first cuts in a document longer than a context.  All of them give the same number of pieces: the least
+ * possible or one more, whichever leaves more positions to choose from. */
 struct cuts { size_t first, last, pieces; };
 
 static struct cuts cuts_of(size_t tokens, size_t length)
@@ -82,7 +82,7 @@ static size_t cut_document(struct attn_span *out, size_t at, size_t end, size_t 
     return n;
 }
 
-/* Documents, or all of them as one, in which tokens are. */
+/* The number of documents; joined ones count as one. */
 static size_t documents(const struct attn_deck *d)
 {
     return d->join ? 1 : d->corpus->documents;

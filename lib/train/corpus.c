@@ -9,14 +9,14 @@
 
 /* ---- what is held out ---------------------------------------------------------------------- */
 
-/* The line after `at`; where there is none the character. */
+/* The start of the next line after `at`; without one, the start of the next character. */
 static size_t next_line(const char *text, size_t len, size_t at)
 {
     const char *end = memchr(text + at, '\n', len - at);
     if (end && end + 1 < text + len)
         return (size_t)(end - text) + 1;
     while (at < len && ((unsigned char)text[at] & 0xC0) == 0x80)
-        at++;                           /* not in the middle of a character */
+        at++;                           /* continuation byte of a character */
     return at;
 }
 
@@ -101,7 +101,7 @@ void attn_corpus_free(struct attn_corpus *c)
 
 size_t attn_corpus_document(const struct attn_corpus *c, size_t at)
 {
-    size_t low = 0, high = c->documents;                /* the first whose end is beyond `at` */
+    size_t low = 0, high = c->documents;                /* finds the first whose end is after `at` */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (c->end[middle] <= at)

@@ -1,7 +1,7 @@
-/* curve.h - how a training went: a point a step.
+/* curve.h - the progress of a training: one point for each step.
  *
- * As CSV with the columns of attn_point, in whose order they are kept; what was not measured is NaN and in
- * the file nothing. */
+ * The CSV file has the members of attn_point as columns, in their order; what was not measured is NaN, and empty in
+ * the file. */
 #ifndef ATTN_TRAIN_CURVE_H
 #define ATTN_TRAIN_CURVE_H
 
@@ -9,10 +9,10 @@
 
 struct attn_point {
     double step;                        /* from 1 */
-    double tokens;                      /* predicted so far */
-    double lr, loss;                    /* loss: of this step's contexts, in nats a token */
-    double gradient;                    /* its length before it was clipped */
-    double held_out, bits_per_byte;     /* of the held-out text after this step: nats a token; bits a byte */
+    double tokens;                      /* number of tokens predicted so far */
+    double lr, loss;                    /* loss: of this step's contexts, in nats per token */
+    double gradient;                    /* its norm before clipping */
+    double held_out, bits_per_byte;     /* on the held-out text after this step: nats per token; bits per byte */
 };
 enum { ATTN_POINT_NUMBERS = sizeof(struct attn_point) / sizeof(double) };
 
@@ -21,7 +21,7 @@ struct attn_curve { struct attn_point *point; size_t n, room; };
 bool attn_curve_add(struct attn_curve *c, const struct attn_point *p);          /* false: no memory */
 void attn_curve_write(struct attn_out *out, const struct attn_curve *c);
 void attn_curve_free(struct attn_curve *c);                         /* zeroed is fine */
-/* The lowest held-out loss so far; infinite when there is none. */
+/* The lowest held-out loss so far; infinite if none was measured. */
 double attn_curve_best(const struct attn_curve *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* forward.c - the forward pass of compute/block.h, which keeps what the backward pass will read. */
+/* forward.c - the forward pass of compute/block.h, which also keeps what the backward pass will read. */
 #include "compute/gemm.h"
 #include "train/work.h"
 
@@ -45,7 +45,7 @@ static void embed(struct attn_work *t, const int32_t *ids)
 
 /* ---- blocks ---- */
 
-/* to = from + dropped(x w), or without from; without w: x itself. */
+/* to = from + dropout(x w); without a residual stream from is left out, without w x itself is added. */
 static void join(struct attn_work *t, const struct attn_rows *to, const struct attn_rows *from, const struct attn_rows *x,
                  const struct attn_mat *w, const struct attn_drop *drop)
 {
@@ -82,7 +82,7 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     attn_work_attend(t, layer);
 }
 
-/* What its last product reads. */
+/* Returns what the last product of the MLP reads. */
 static struct attn_rows mlp(struct attn_work *t, size_t layer, const struct attn_rows *x)
 {
     const struct attn_block *b = &t->w->block[layer];

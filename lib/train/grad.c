@@ -12,19 +12,19 @@
 #include <string.h>
 
 enum {
-    ROWS = 512,                         /* of a group: enough for products, few enough to be found in a cache again */
-    BAND = 96,                          /* rows of logits at once */
-    LANES = 8,                          /* at most */
-    CHUNK = 1 << 16                     /* numbers of an item when lanes are added up */
+    ROWS = 512,                         /* of a group: enough for fast products, few enough to stay in the cache */
+    BAND = 96,                          /* rows of logits computed at a time */
+    LANES = 8,                          /* most lanes */
+    CHUNK = 1 << 16                     /* numbers that an item adds up over the lanes */
 };
-static const size_t SMALL = (size_t)1 << 24;    /* parameters of a model whose gradients may be there LANES times */
+static const size_t SMALL = (size_t)1 << 24;    /* parameters of a model small enough to keep its gradients LANES times */
 
-/* The groups of a batch are shared out among lanes, no matter how many threads there are; a lane takes its own one after
- * the other, adds their gradients up, and lanes are added up in their order.  A thread that takes a whole lane finds what
- * it wrote in its own cache; with more threads than lanes all of them work on one lane. */
+/* The groups of a batch are distributed over lanes, independently of the number of threads.  A lane takes its groups
+ * one after the other and sums their gradients; then the lanes are summed in order.  A thread that takes a whole lane
+ * finds its data in its own cache; with more threads than lanes, all of them work together on one lane at a time. */
 struct lane {
-    float *grad;                        /* of the first: that of the parameters */
-    struct attn_weights g;              /* its views */
+    float *grad;                        /* the first lane uses that of the parameters */
+    struct attn_weights g;              /* views of grad */
     double loss;
     struct attn_err err;
 };
@@ -82,7 +82,7 @@ static int check_plan(const struct attn_grad_plan *plan, const struct attn_model
     return ATTN_OK;
 }
 
-/* Threads that can share a lane take part in its scratch. */
+/* Only a team that shares a lane needs scratch memory for each of its threads. */
 static void size_up(struct attn_grad *g, const struct attn_grad_plan *plan)
 {
     size_t longest = plan->longest ? plan->longest : g->p->w.n.n_ctx, R = larger(plan->rows ? plan->rows : ROWS, longest);
@@ -95,7 +95,7 @@ static void size_up(struct attn_grad *g, const struct attn_grad_plan *plan)
 
 int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct attn_grad_plan *plan, struct attn_err *err)
 {
-    const double groups = 16;           /* at least, of a training worth a few milliseconds' start */
+    const double groups = 16;           /* least number in a training worth the milliseconds that preparing takes */
     *out = NULL;
     int rc = check_plan(plan, p->model, err);
     if (rc)
@@ -142,7 +142,7 @@ static int check_sentences(const struct attn_grad *g, const struct attn_grad_bat
     return ATTN_OK;
 }
 
-/* How many targets there are. */
+/* Checks a batch and counts its targets. */
 static int check(const struct attn_grad *g, const struct attn_grad_batch *b, size_t *targets, struct attn_err *err)
 {
     size_t rows, V = g->p->w.n.V;
@@ -167,12 +167,12 @@ static int check(const struct attn_grad *g, const struct attn_grad_batch *b, siz
 struct pass {
     struct attn_grad *g;
     const struct attn_grad_batch *b;
-    double each;                        /* share of a target in the mean */
+    double each;                        /* weight of a target in the mean */
     bool learn;
-    size_t groups, lanes;               /* of this batch; that have some */
+    size_t groups, lanes;               /* groups of this batch; lanes that have some */
 };
 
-/* From the group t is at to the next: sentences that fit its rows. */
+/* Goes on to the next group: as many sentences as fit its rows. */
 static void gather(struct attn_work *t, const struct attn_grad_batch *b)
 {
     t->first += t->rows;

@@ -1,13 +1,14 @@
 /* heads.c - attention of all heads, and its gradients.
  *
- *     pattern = softmax(scale q k'),  dropped = pattern with numbers dropped,  context = dropped v
+ *     pattern = softmax(scale q k'),  dropped = dropout(pattern),  context = dropped v
  *
  *     dv      = dropped' dcontext
  *     ddots   = scale pattern (dpattern - sum over the row of pattern dpattern),  dpattern = dropped dcontext v'
  *     dq      = ddots k,  dk = ddots' q
  *
- * An item is one key/value head of one sentence with all query heads that read it, so that dk and dv are
- * sums in one order whoever takes it.  They grow turned, [dh, keys]: products are fastest with many columns. */
+ * An item is one key/value head of one sentence with all query heads that read it, so that dk and dv are summed in
+ * one order whichever thread takes it.  They are accumulated transposed, [dh, keys]: products are fastest with many
+ * columns. */
 #include "compute/attention.h"
 #include "base/size.h"
 #include "train/work.h"
@@ -19,9 +20,9 @@ enum { PANEL = ATTN_PANEL };
 
 struct job { struct attn_work *t; size_t layer; const float *dcontext; struct attn_drop drop; };
 
-/* A thread's scratch. */
+/* The scratch memory of a thread. */
 struct desk {
-    struct attn_keys k, v;              /* each turned, and in rows */
+    struct attn_keys k, v;              /* each transposed, and in rows */
     float *m, *dm;                      /* [ATTN_BAND, ld] */
     float *dk, *dv;                     /* [dh, ld], [dv, ld] */
     float *rows;                        /* [longest, 64] */
@@ -30,7 +31,7 @@ struct desk {
 
 /* ---- scratch ---- */
 
-/* No power of two: rows that lie so fight for the same places in a cache. */
+/* Avoids powers of two, with which rows compete for the same cache sets. */
 static size_t ld_of(size_t keys) { return up(keys, PANEL) + 16; }
 
 size_t attn_work_desk(const struct attn_work *t)
@@ -87,7 +88,7 @@ static struct attn_head head_of(const struct job *j, const struct item *it, size
     return h;
 }
 
-/* The band of a head's queries from row0 on. */
+/* The band of queries of a head that starts at row0. */
 static struct attn_band queries(const struct job *j, const struct item *it, size_t head, size_t row0)
 {
     const struct attn_dims *n = &j->t->w->n;
@@ -120,7 +121,7 @@ static void pattern(const struct attn_head *h, const struct attn_band *b)
     attn_band_pattern(h, b);
 }
 
-/* Numbers of a band that chance picks are 0, forwards and backwards alike. */
+/* Sets the dropped numbers of a band to 0, the same ones forwards and backwards. */
 static void drop_band(const struct job *j, const struct item *it, const struct attn_head *h, const struct attn_band *b,
                       size_t head)
 {
@@ -131,14 +132,14 @@ static void drop_band(const struct job *j, const struct item *it, const struct a
     }
 }
 
-/* Columns of whole panels that some row of the band sees. */
+/* The columns, rounded to whole panels, that some row of the band sees. */
 static struct attn_range reach_of(const struct attn_head *h, const struct attn_band *b)
 {
     size_t lo = attn_head_seen(h, b->row0).lo, hi = attn_head_seen(h, b->row0 + b->rows - 1).hi;
     return (struct attn_range){lo / PANEL * PANEL, up(hi, PANEL)};
 }
 
-/* Zeros wherever a row of m sees nothing. */
+/* Clears m wherever a row sees nothing. */
 static void clear_unseen(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
 {
     for (size_t i = 0; i < b->rows; i++) {
@@ -157,7 +158,7 @@ static void slope(const struct attn_head *h, const struct attn_band *p, const st
     }
 }
 
-/* y[n, keys] += x' m over the rows of the band; x are the queries of another, or of the same. */
+/* y[n, keys] += x' m over the rows of the band; x may be the band itself or another one. */
 static void grow(float *y, const struct attn_band *x, size_t n, const struct attn_band *b, struct attn_range r)
 {
     for (size_t j = r.lo; j < r.hi; j += PANEL)
@@ -185,7 +186,7 @@ static void attend(void *ctx, size_t i, int worker)
     }
 }
 
-/* Operations of all dots, or of all contexts, with the halves that are masked. */
+/* Operations of all dots, or of all contexts, including the masked half. */
 static double work(const struct attn_work *t)
 {
     double pairs = 0;
@@ -207,7 +208,7 @@ void attn_work_attend(struct attn_work *t, size_t layer)
 
 /* ---- backward ---- */
 
-/* The same head with values for keys ... */
+/* The head for computing dpattern: values take the place of keys ... */
 static struct attn_head by_pattern(const struct job *j, const struct item *it, const struct attn_head *h)
 {
     struct attn_head d = *h;
@@ -216,7 +217,7 @@ static struct attn_head by_pattern(const struct job *j, const struct item *it, c
     return d;
 }
 
-/* ... and the band with dcontext for queries: their dots are dpattern. */
+/* ... and the band for it: dcontext takes the place of queries, so that their dots are dpattern. */
 static struct attn_band contexts(const struct job *j, const struct item *it, size_t head, const struct attn_band *p)
 {
     const struct attn_dims *n = &j->t->w->n;
@@ -225,7 +226,7 @@ static struct attn_band contexts(const struct job *j, const struct item *it, siz
     return (struct attn_band){p->row0, p->rows, dcontext, ld, it->desk.dm, p->ld};
 }
 
-/* The same head with keys for values, so that its context is dq. */
+/* The head for computing dq: keys take the place of values, so that its context is dq. */
 static struct attn_head by_query(const struct job *j, const struct item *it, const struct attn_head *h, size_t head)
 {
     const struct attn_dims *n = &j->t->w->n;
@@ -258,7 +259,7 @@ static void band_back(const struct job *j, const struct item *it, size_t head, s
     grow(it->desk.dv, &d, n->dv, &p, r);
 }
 
-/* y[T, n] from x[n, ld] */
+/* Transposes x[n, ld] back to y[T, n]. */
 static void turn_back(float *y, size_t ldy, const float *x, const struct item *it, size_t n)
 {
     for (size_t j = 0; j < n; j += PANEL) {

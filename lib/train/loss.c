@@ -1,4 +1,4 @@
-/* loss.c - the output layer, the loss, and where gradients begin. */
+/* loss.c - the output layer, the loss, and the first gradients. */
 #include "base/size.h"
 #include "compute/gemm.h"
 #include "train/work.h"
@@ -7,9 +7,9 @@
 
 struct job { struct attn_work *t; const int32_t *targets; size_t row, n; float each; };
 
-enum { CHUNK = 8 };                     /* rows an item */
+enum { CHUNK = 8 };                     /* rows of an item */
 
-/* Rows of logits become the gradient by them. */
+/* Replaces rows of logits by the gradient with respect to them. */
 static void chunk(void *ctx, size_t item, int worker)
 {
     (void)worker;
@@ -24,7 +24,7 @@ static void chunk(void *ctx, size_t item, int worker)
     }
 }
 
-/* In bands of as many rows as the buffer holds. */
+/* Works in bands of as many rows as the buffer holds. */
 static void bands(struct job *j, const struct attn_rows *x, const struct attn_rows *dx, bool learn)
 {
     struct attn_work *t = j->t;

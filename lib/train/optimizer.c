@@ -6,8 +6,8 @@
 #include "base/err.h"
 #include "compute/vec.h"
 
-enum { PIECE = 1 << 14 };               /* numbers */
-static const double SQUARES_COST = 2, STEP_COST = 30;               /* operations a number, roughly */
+enum { PIECE = 1 << 14 };               /* numbers in a piece */
+static const double SQUARES_COST = 2, STEP_COST = 30;               /* rough numbers of operations for each number */
 
 struct piece { size_t at, count; bool decays; double squares; };
 
@@ -24,7 +24,7 @@ double attn_training_rate(const struct attn_training *t, size_t step)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* Counts, or fills `piece` if there is memory. */
+/* Counts the pieces and, unless `piece` is NULL, fills them in. */
 static size_t cut(const struct attn_params *p, struct piece *piece)
 {
     size_t n = 0;

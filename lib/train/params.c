@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 16 };                     /* floats */
+enum { LINE = 16 };                     /* floats of a cache line */
 
 static enum attn_dtype type_of(const struct attn_st_tensor *t)
 {
@@ -28,7 +28,7 @@ static int list(struct attn_params *p, struct attn_err *err)
         p->param[p->n] = (struct attn_param){
             .name = t->name, .ndim = t->ndim, .shape = {t->shape[0], t->ndim > 1 ? t->shape[1] : 0}, .at = p->count,
             .count = t->count, .decays = t->ndim == 2};
-        p->count += up(t->count, LINE);       /* at most the bytes of files that are mapped: cannot overflow */
+        p->count += up(t->count, LINE);       /* no more than the bytes of mapped files: cannot overflow */
     }
     return ATTN_OK;
 }
@@ -41,7 +41,7 @@ static void lay_out(struct attn_arena *a, struct attn_params *p)
     p->g.block = attn_arena_bytes(a, p->model->w.n.L, sizeof *p->g.block);
 }
 
-/* The tensor's numbers as they are stored, at an address they can be read from. */
+/* The numbers of a tensor in their stored type, at an address where they can be read. */
 static const unsigned char *stored(const struct attn_model *m, const struct attn_st_tensor *t)
 {
     const unsigned char *copy = m->copy[attn_shards_index(&m->weights, t)];
@@ -58,7 +58,7 @@ static void widen_all(struct attn_params *p)
 
 /* ---- views ---- */
 
-/* From a number as it is stored to the one in `block` that stands for it. */
+/* Moves a view from the stored numbers to those in `block` that correspond to them. */
 static void rebind(const struct attn_params *p, struct attn_vec *v, const float *block)
 {
     for (size_t i = 0; v->data && i < p->n; i++) {

@@ -4,7 +4,7 @@
 #include "compute/slopes.h"
 #include "train/work.h"
 
-/* Outputs that lie side by side are one part of a matrix; where heads are interleaved each has its own. */
+/* The number of parts of a matrix: contiguous outputs are one part; if heads are interleaved, each is a part. */
 static size_t parts(const struct attn_mat *w)
 {
     return w->group ? w->out / w->group : 1;
@@ -24,7 +24,7 @@ static struct attn_mat part(const struct attn_mat *w, size_t i)
     return p;
 }
 
-/* The columns of y that a part gives. */
+/* The columns of y that belong to a part. */
 static struct attn_rows columns(const struct attn_rows *y, const struct attn_mat *p, size_t i)
 {
     return (struct attn_rows){y->data + i * p->out, y->ld, y->n, p->out};

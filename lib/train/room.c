@@ -52,7 +52,7 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     t->loss = attn_arena_bytes(a, R, sizeof *t->loss);
 }
 
-/* In double, as compute/ends.c does. */
+/* Computes the rotations of all positions in double precision, like compute/ends.c. */
 void attn_work_fill(struct attn_work *t)
 {
     size_t half = t->w->rotary / 2;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Where row i of the group is. */
+/* The sentence that row i of the group belongs to. */
 static const struct attn_stretch *text_of(const struct attn_work *t, size_t row)
 {
     size_t i = 0;
@@ -19,7 +19,7 @@ static const char *what(float x)
     return isnan(x) ? "NaN" : x > 0 ? "inf" : "-inf";
 }
 
-/* The first number of data[rows, cols] that is not finite; data NULL: the model has no such activation. */
+/* Reports the first number of data[rows, cols] that is not finite; data NULL: the model has no such activation. */
 static int look(const struct attn_work *t, const float *data, size_t cols, int act, int layer, struct attn_err *err)
 {
     char name[ATTN_NAME_MAX];

@@ -1,7 +1,7 @@
-/* work.h - the memory of a training step: what the forward pass keeps for the backward pass, and scratch.
+/* work.h - the memory of a training step: what the forward pass keeps for the backward pass, and scratch memory.
  *
- * Rows of all sentences of a group lie below each other and share every product; only attention looks at one
- * sentence at a time.  grad.c owns the memory; nothing else allocates. */
+ * The rows of all sentences of a group are stacked and share every product; only attention processes each sentence by
+ * itself.  grad.c owns the memory; nothing else allocates. */
 #ifndef ATTN_TRAIN_WORK_H
 #define ATTN_TRAIN_WORK_H
 
@@ -10,12 +10,12 @@
 #include "compute/rows.h"
 #include "compute/vec.h"
 
-struct attn_kept {                      /* of a layer, for R rows */
+struct attn_kept {                      /* for each layer, of R rows */
     float *x;                           /* [R, d] what the block reads */
-    float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv], turned by their positions */
+    float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv]; q and k are rotated */
     float *context;                     /* [R, H*dv] */
-    float *mid;                         /* [R, d] what the mlp's norm reads: x where the branches are parallel */
-    float *pre, *linear;                /* [R, m] inside the mlp; linear: swiglu only.  Overwritten on the way back */
+    float *mid;                         /* [R, d] what the MLP's norm reads: x if the branches are parallel */
+    float *pre, *linear;                /* [R, m] inside the MLP; linear: swiglu only.  Overwritten by the backward pass */
 };
 
 /* One sentence among the rows. */
@@ -25,30 +25,30 @@ struct attn_work {
     const struct attn_weights *w, *g;   /* views of the values and of their gradients */
     struct attn_team *team;
     int threads;
-    size_t R, longest;                  /* the most rows; of one sentence */
+    size_t R, longest;                  /* most rows of a group; length of the longest sentence */
 
-    size_t rows, first;                 /* of this group; which row of the batch is its first */
-    struct attn_stretch *text; size_t texts, first_text;            /* of the batch, likewise */
-    float drop_embed, drop_pattern, drop_branch;        /* 0: nothing is dropped */
+    size_t rows, first;                 /* of this group; index of its first row in the batch */
+    struct attn_stretch *text; size_t texts, first_text;            /* likewise for sentences */
+    float drop_embed, drop_pattern, drop_branch;        /* 0: no dropout */
     uint64_t seed;                      /* of this batch */
 
-    struct attn_kept *layer;            /* [L + 1]; the last has only x, which the final norm reads */
+    struct attn_kept *layer;            /* [L + 1]; the last one has only x, which the final norm reads */
     float *y;                           /* [R, d] what a branch reads */
     float *post;                        /* [R, m] what the mlp's last product reads */
-    float *branch;                      /* [R, d] what a branch gives; its gradient */
-    float *dx;                          /* [R, d] gradient by the residual stream, as far back as the pass has come */
-    float *saved;                       /* [R, d] the same before a block, where both branches read it */
+    float *branch;                      /* [R, d] the output of a branch; its gradient */
+    float *dx;                          /* [R, d] gradient by the residual stream at the current point of the backward pass */
+    float *saved;                       /* [R, d] that gradient before a block whose two branches both read it */
     float *dy, *dq, *dk, *dv, *dcontext, *dpre;
-    float *cos, *sin, *back;            /* [R, rotary/2] of the rows' positions; back: -sin */
-    float *turns;                       /* [2, longest, rotary/2] the same of each position */
+    float *cos, *sin, *back;            /* [R, rotary/2] for the rows' positions; back: -sin */
+    float *turns;                       /* [2, longest, rotary/2] cos and sin of each position */
     float *norm_w, *norm_b;             /* [d] scratch of attn_rows_norm */
-    float *sums;                        /* of attn_slopes_norm */
+    float *sums;                        /* scratch of attn_slopes_norm */
     float *desks;                       /* [threads, attn_work_desk] scratch of attention */
     float *logits; size_t band;         /* [band, V] */
     double *loss;                       /* [R] of each row */
 };
 
-/* room.c: twice, as an arena is laid out; then what stays the same. */
+/* room.c: lay_out is called twice, as for every arena; then fill computes what never changes. */
 void attn_work_lay_out(struct attn_arena *a, struct attn_work *t);
 void attn_work_fill(struct attn_work *t);
 
@@ -57,34 +57,34 @@ static inline struct attn_rows attn_work_rows(const struct attn_work *t, float *
     return (struct attn_rows){data, cols, t->rows, cols};
 }
 
-/* What the branch reads: x itself where there is no norm, else in t->y. */
+/* What a branch reads: x itself if there is no norm, else t->y. */
 struct attn_rows attn_work_normed(const struct attn_work *t, const struct attn_rows *x, const struct attn_norm *norm);
 
-/* Where numbers are dropped, by whatever attn_work_seed was told last.  p: the share of them. */
+/* Where dropout happens, with the seed last given to attn_work_seed.  p: probability. */
 enum attn_dropped { ATTN_DROP_EMBED, ATTN_DROP_PATTERN, ATTN_DROP_ATTENTION, ATTN_DROP_MLP, ATTN_DROPPED };
 struct attn_drop attn_work_drop(const struct attn_work *t, enum attn_dropped what, size_t layer, float p);
 void attn_work_seed(struct attn_work *t, uint64_t seed, uint64_t step);
 
-/* forward.c: from ids to the last layer's x; backward.c: from dx, the gradient by that, to the gradients of all
+/* forward.c: from ids to x of the last layer; backward.c: from dx, the gradient by that, to the gradients of all
  * parameters but the output layer's. */
 void attn_work_forward(struct attn_work *t, const int32_t *ids);
 void attn_work_backward(struct attn_work *t, const int32_t *ids);
 
-/* heads.c: contexts of all heads from q, k, v of a layer; dq, dk, dv from dcontext (rows of ld). */
-size_t attn_work_desk(const struct attn_work *t);   /* numbers of scratch a thread takes; SIZE_MAX: too many */
+/* heads.c: the contexts of all heads from q, k, v of a layer; dq, dk, dv from dcontext (rows of ld). */
+size_t attn_work_desk(const struct attn_work *t);   /* numbers of scratch for a thread; SIZE_MAX: too many */
 void attn_work_attend(struct attn_work *t, size_t layer);
 void attn_work_attend_back(struct attn_work *t, size_t layer, const float *dcontext);
 
-/* loss.c: the sum over the rows' losses times `each`; `learn`: then dx and the output layer's gradients are made,
- * too.  Targets below 0 are none. */
+/* loss.c: the sum of the rows' losses times `each`; `learn` also computes dx and the output layer's gradients.
+ * Targets below 0 are skipped. */
 double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, bool learn);
 
-/* products.c: gradients by x and w of y = x w + bias. */
+/* products.c: the gradients of y = x w + bias by x and by w. */
 void attn_work_back(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy,
                     const struct attn_mat *w, bool more);
 void attn_work_learn(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x,
                      const struct attn_rows *dy);
-/* And by x and the weights of a norm, from t->dy; dx is added to. */
+/* The gradients by x and by the weights of a norm, from t->dy; dx is added to. */
 void attn_work_back_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x,
                          const struct attn_norm *norm, const struct attn_norm *g);
 

@@ -1,4 +1,4 @@
-/* The files of a training's directory. */
+/* The files in a training's directory. */
 #include "trainer/trainer.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum { FILE_LIMIT = 256 << 20 };
 
-/* ---- as others wrote them ------------------------------------------------------------------ */
+/* ---- files copied from elsewhere ----------------------------------------------------------- */
 
 int attn_train_open_file(struct attn_map *map, char **path, const char *dir, const char *file, struct attn_err *err)
 {
@@ -34,7 +34,7 @@ static bool same_directory(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Does something with both tokenizer files that `from` has. */
+/* Handles one of the tokenizer files that `from` has. */
 typedef int tokenizer_fn(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err);
 
 static int each_file(const char *dir, const char *from, tokenizer_fn *with, struct attn_err *err)
@@ -45,7 +45,7 @@ static int each_file(const char *dir, const char *from, tokenizer_fn *with, stru
         struct attn_map map = {0};
         char *path = NULL;
         if (file != files && !attn_folder_has(from, *file))
-            continue;                   /* words */
+            continue;                   /* a tokenizer by words has no merges.txt */
         rc = attn_train_open_file(&map, &path, from, *file, err);
         if (!rc)
             rc = with(dir, *file, &map, err);
@@ -90,7 +90,7 @@ int attn_train_compare_tokenizer(const char *dir, const char *from, struct attn_
     return each_file(dir, from, compare, err);
 }
 
-/* ---- as training makes them ---------------------------------------------------------------- */
+/* ---- files that training makes ------------------------------------------------------------- */
 
 static int narrow_all(struct attn_st_tensor *list, const struct attn_params *p, float *values, const struct attn_narrow *type,
                       struct attn_err *err)
@@ -144,7 +144,7 @@ static int write_curve(const struct attn_train *t, struct attn_err *err)
 
 struct lines { double *x, *y, *held_x, *held_y; size_t held; };
 
-/* What was measured, in columns. */
+/* Puts the measured points into columns. */
 static void fill_lines(struct lines *l, const struct attn_curve *c)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -179,7 +179,7 @@ static int draw_curve(const struct attn_train *t, struct attn_err *err)
     return rc;
 }
 
-/* A checkpoint that there is stays rather than to be replaced by one that has nothing to go on from. */
+/* Checks the weights first: a good checkpoint must not be replaced by one that training cannot continue from. */
 static int check_weights(const struct attn_train *t, struct attn_err *err)
 {
     struct attn_err why = {0};
@@ -189,7 +189,8 @@ static int check_weights(const struct attn_train *t, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* What is watched first, for nothing else has it, then the checkpoint: all the rest can be made from that. */
+/* Saves the watched activations first, because nothing else has them, then the checkpoint, from which all the rest
+ * can be made. */
 int attn_train_save(struct attn_train *t, struct attn_err *err)
 {
     int rc = check_weights(t, err);

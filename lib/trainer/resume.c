@@ -1,4 +1,4 @@
-/* Going on with a training: what is asked for must be what is there. */
+/* Continuing a training: what is requested must match what is there. */
 #include "trainer/trainer.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 struct rest { const char *s; size_t len; };
 
-/* Takes a line off the front, without the blanks before it and the comma after it. */
+/* Removes a line from the front, and from it leading blanks and a comma at the end. */
 static struct rest take_line(struct rest *r)
 {
     const char *end = memchr(r->s, '\n', r->len);
@@ -30,7 +30,7 @@ static bool begins(struct rest line, const char *with)
     return line.len >= strlen(with) && !memcmp(line.s, with, strlen(with));
 }
 
-/* The settings hold digests of the texts, which say nothing to who gave files. */
+/* Digests of the texts mean nothing to a user who gave files, so these settings have messages of their own. */
 static int differ(const char *dir, struct rest has, struct rest asked, struct attn_err *err)
 {
     if (begins(has, "\"text\":"))
@@ -43,7 +43,7 @@ static int differ(const char *dir, struct rest has, struct rest asked, struct at
                      "choose another directory", dir, (int)has.len, has.s, (int)asked.len, asked.s);
 }
 
-/* Both are JSON with a key a line, the same keys in the same order. */
+/* Both are JSON with one key a line, the same keys in the same order. */
 static int compare(const char *dir, struct rest has, struct rest asked, struct attn_err *err)
 {
     while (has.len > 0 && asked.len > 0) {
@@ -80,7 +80,7 @@ static int compare_written(const char *dir, write_fn *write, const void *has, co
     return rc;
 }
 
-/* ---- its parts ----------------------------------------------------------------------------- */
+/* ---- the parts of a training --------------------------------------------------------------- */
 
 static int read_settings(struct attn_training *how, const char *dir, struct attn_err *err)
 {
@@ -124,7 +124,7 @@ static int check_config(const struct attn_train *t, const struct attn_train_opts
         rc = attn_config_read(&has, (const char *)map.data, map.len, path, err);
     if (!rc)
         rc = attn_config_read(&asked, o->config, o->config_len, o->config_name, err);
-    if (asked.end == 0)                 /* the vocabulary's, and that is compared by itself */
+    if (asked.end == 0)                 /* it follows from the vocabulary, which is compared by itself */
         asked.end = has.end;
     if (!rc)
         rc = compare_written(t->dir, write_config, &has, &asked, err);

@@ -1,4 +1,4 @@
-/* A new training: its settings, and a model whose weights are drawn. */
+/* A new training: its settings, and a model with its first weights. */
 #include "trainer/trainer.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static char *digest(const char *text, size_t len)
     return strdup(hex);
 }
 
-/* What a user typed is no file whose format is bad. */
+/* Reads options; a fault in what a user typed is a usage error, not that of a file. */
 static int read_options(struct attn_training *how, const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_err why = {0};
@@ -51,7 +51,7 @@ static int read_draw(struct attn_training *how, const char *draw, struct attn_er
     return how->draw ? ATTN_OK : no_memory(err);
 }
 
-/* All but the texts. */
+/* Reads all settings but the texts. */
 static int read_all(struct attn_training *how, const struct attn_train_opts *o, struct attn_err *err)
 {
     int rc = ATTN_OK;
@@ -90,7 +90,7 @@ static int write_settings(const struct attn_train *t, struct attn_err *err)
 
 /* ---- a new model --------------------------------------------------------------------------- */
 
-/* As GPT-2 begins: what a branch adds is smaller the more of them there are. */
+/* Adds the initialisation of GPT-2: a branch's last matrix gets the smaller numbers the more branches there are. */
 static void add_step(struct attn_out *recipe, const struct attn_draw *d, const struct attn_slot *s)
 {
     const double std = 0.02;
@@ -124,7 +124,7 @@ static int default_recipe(char **recipe, const struct attn_config *c, struct att
     return rc;
 }
 
-/* What the config and the vocabulary must agree on; the end of a text is a matter of the vocabulary. */
+/* Checks that config and vocabulary agree; the token that ends a text is taken from the vocabulary. */
 static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t, const char *name, const char *dir, struct attn_err *err)
 {
     size_t tokens = attn_tokenizer_size(t);
@@ -167,7 +167,7 @@ static int check_vocabulary(struct attn_config *c, const char *name, const char 
     return rc;
 }
 
-/* Before there are files: a recipe is as good as its drawing. */
+/* Tries the recipe before any file is written, by drawing the weights. */
 static int check_draw(const char *recipe, const struct attn_config *c, struct attn_err *err)
 {
     struct attn_draw d;
@@ -240,7 +240,7 @@ int attn_train_make(struct attn_train *t, const struct attn_train_opts *o, struc
     if (!rc && t->held < 0)
         rc = attn_folder_hold(&t->held, t->dir, err);
     if (!rc)
-        rc = write_settings(t, err);            /* first: they tell whose the model is */
+        rc = write_settings(t, err);            /* first: they show whose model it is */
     if (!rc)
         rc = attn_train_copy_tokenizer(t->dir, o->tokenizer, err);
     if (!rc)

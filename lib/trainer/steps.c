@@ -31,7 +31,7 @@ static int count_bytes(struct attn_train *t, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Of the whole text: what takes it apart would count bytes from the beginning of a document. */
+/* Checks a text as a whole, so that an error counts bytes from its start, not from that of a document. */
 static int check_utf8(const char *text, size_t len, const char *what, struct attn_err *err)
 {
     size_t valid = text ? attn_utf8_valid(text, len) : len;
@@ -223,7 +223,7 @@ void attn_train_close(struct attn_train *t)
 
 /* ---- a step -------------------------------------------------------------------------------- */
 
-/* Context number i: of each text the next one, so often as its share is. */
+/* Adds context number i: the next one of either text, alternating according to `share`. */
 static void draw_context(struct attn_train *t, uint64_t i)
 {
     uint64_t others = (uint64_t)((double)i * t->share), after = (uint64_t)((double)(i + 1) * t->share);
@@ -232,7 +232,7 @@ static void draw_context(struct attn_train *t, uint64_t i)
     attn_contexts_add(&t->batch, deck->corpus, &s, t->how.join);
 }
 
-/* The contexts of a part of a step. */
+/* Draws the contexts of one part of a step. */
 static void draw_part(struct attn_train *t, uint64_t part)
 {
     attn_contexts_clear(&t->batch);
@@ -245,7 +245,7 @@ static struct attn_grad_batch batch_of(const struct attn_contexts *c)
     return (struct attn_grad_batch){.ids = c->ids, .targets = c->targets, .T = c->T, .sentences = c->sentences, .N = c->N};
 }
 
-/* The gradient of all parts of a step, and how many tokens it predicts. */
+/* Computes the gradient over all parts of a step, and counts the tokens it predicts. */
 static int add_gradients(struct attn_train *t, size_t step, double *loss, size_t *targets, struct attn_err *err)
 {
     size_t parts = t->how.accumulate, first = step * parts;
@@ -259,13 +259,13 @@ static int add_gradients(struct attn_train *t, size_t step, double *loss, size_t
     memset(t->params->grad, 0, t->params->count * sizeof *t->params->grad);
     for (size_t i = 0; i < parts && !rc; i++) {
         double part = 0;
-        if (parts > 1)                  /* else it is there */
+        if (parts > 1)                  /* a single part has just been drawn */
             draw_part(t, first + i);
         struct attn_grad_batch b = batch_of(&t->batch);
         b.N = *targets;
         b.seed = t->how.seed;
         b.step = first + i;
-        if (t->batch.N > 0)             /* of texts of one token there may be nothing to predict */
+        if (t->batch.N > 0)             /* with texts of one token there may be nothing to predict */
             rc = attn_grad_add(t->grad, &part, &b, err);
         *loss += part;
     }
@@ -290,7 +290,7 @@ static int measure_batch(struct attn_train *t, struct held *h, struct attn_err *
     return rc;
 }
 
-/* Tokens at .. end - 1 in pieces of n_ctx. */
+/* Measures tokens at .. end - 1 in pieces of n_ctx. */
 static int measure_pieces(struct attn_train *t, size_t at, size_t end, struct held *h, struct attn_err *err)
 {
     size_t n_ctx = t->model->config.n_ctx;
@@ -314,7 +314,7 @@ static int measure(struct attn_train *t, struct attn_point *p, struct attn_err *
     for (size_t d = 0; d < c->documents && !rc && !t->how.join; at = c->end[d++])
         rc = measure_pieces(t, at, c->end[d], &h, err);
     if (!rc)
-        rc = measure_pieces(t, at, c->n, &h, err);                  /* nothing is left unless they are joined */
+        rc = measure_pieces(t, at, c->n, &h, err);                  /* nothing is left unless documents are joined */
     if (!rc)
         rc = measure_batch(t, &h, err);
     p->held_out = h.nats / h.targets;
@@ -358,7 +358,7 @@ int attn_train_step(struct attn_train *t, struct attn_err *err)
     return best ? attn_train_write_model(t, err) : ATTN_OK;
 }
 
-/* ---- telling ------------------------------------------------------------------------------- */
+/* ---- reporting ----------------------------------------------------------------------------- */
 
 void attn_train_get(const struct attn_train *t, struct attn_train_state *out)
 {

@@ -12,7 +12,7 @@
 #include "sinks/doc.h"
 #include "sinks/npy.h"
 
-/* What one activation was at all times, of whose arrays the first is told by `one`. */
+/* The values of one activation at all times; `one` describes a single array of it. */
 struct stack { char *name; struct attn_dumped one; float *data; size_t room; };
 
 struct attn_watch {
@@ -50,7 +50,7 @@ static bool append(struct stack *s, size_t times, const float *data)
     return true;
 }
 
-/* data[n]: of each stack. */
+/* Appends data[n], one array for each stack. */
 static int add_time(struct attn_watch *w, float step, const float *const *data, struct attn_err *err)
 {
     float *more = attn_grow(w->step, &w->room, w->times + 1, sizeof *more);
@@ -156,7 +156,7 @@ static bool same_tokens(const struct attn_dump *d, const struct attn_tokens *t)
     return same;
 }
 
-/* The activation as it was at time k; NULL: there is no such. */
+/* The activation at time k; NULL: there is none. */
 static const float *was_at(const struct attn_dump *d, const struct stack *s, size_t k)
 {
     const struct attn_dumped *has = attn_dump_find(d, s->name);
@@ -177,7 +177,7 @@ static int take_time(struct attn_watch *w, const struct attn_dump *d, size_t k, 
                             "remove it", w->dir);
 }
 
-/* Files may be of two ages, if writing them was interrupted, but all have what was noted before the checkpoint. */
+/* If writing was interrupted the files may differ in age, but all contain what was noted before the checkpoint. */
 static int take_back(struct attn_watch *w, const struct attn_dump *d, size_t step, struct attn_err *err)
 {
     const struct attn_dumped *list = attn_dump_find(d, "steps");
@@ -194,7 +194,7 @@ static int take_back(struct attn_watch *w, const struct attn_dump *d, size_t ste
 static int read_back(struct attn_watch *w, size_t step, struct attn_err *err)
 {
     struct attn_dump *d = NULL;
-    if (step == 0 || !attn_folder_has(w->dir, "steps.npy"))   /* none, or one that was only begun */
+    if (step == 0 || !attn_folder_has(w->dir, "steps.npy"))   /* none, or one that has only just begun */
         return ATTN_OK;
     int rc = attn_dump_open(&d, w->dir, err);
     if (!rc)
@@ -205,7 +205,7 @@ static int read_back(struct attn_watch *w, size_t step, struct attn_err *err)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* One empty stack for each activation of a first look, whose arrays tell the shapes. */
+/* Makes an empty stack for each activation of a first run, whose arrays give the shapes. */
 static int make_stacks(struct attn_watch *w, const struct attn_model *live, struct attn_err *err)
 {
     struct attn_dump *d = NULL;
@@ -219,7 +219,7 @@ static int make_stacks(struct attn_watch *w, const struct attn_model *live, stru
         struct stack *s = &w->stack[w->n];
         s->one = d->item[w->n];
         s->name = s->one.name;
-        d->item[w->n] = (struct attn_dumped){0};        /* moved here */
+        d->item[w->n] = (struct attn_dumped){0};        /* it has been moved to the stack */
     }
     attn_dump_free(d);
     return rc;

@@ -1,4 +1,4 @@
-/* adamw_body.h - part of vec_body.h: what an optimizer does to a row of parameters. */
+/* adamw_body.h - the optimizer's step for a row of parameters.  Included by vec_body.h alone. */
 
 static double squares(const float *x, size_t n)
 {

@@ -1,4 +1,4 @@
-/* ahead.h - asking for memory before it is needed.  Included by vec_body.h and by the products in pairs alone. */
+/* ahead.h - prefetching: memory is asked for before it is needed.  Included by vec_body.h and the products in pairs alone. */
 #ifndef ATTN_COMPUTE_AHEAD_H
 #define ATTN_COMPUTE_AHEAD_H
 
@@ -7,8 +7,8 @@
 
 enum { LINE_BYTES = 64 };
 
-/* The next n lines of rows side by side: in a few long stretches at a time a processor goes on fetching by itself, and memory
- * comes almost twice as fast as in one stretch after the other. */
+/* Prefetches the next n cache lines, from several rows in turn: the hardware prefetcher then follows several long stretches at
+ * once, and memory comes almost twice as fast as with one stretch after the other. */
 static inline void ask(struct attn_ahead *a, size_t n)
 {
     for (; n; n--) {
@@ -31,7 +31,7 @@ static inline void ask(struct attn_ahead *a, size_t n)
     }
 }
 
-/* How many in each of so many parts of the work, in 65536ths; none where there is no work. */
+/* How many lines to prefetch in each of `parts` equal parts of the work, in 65536ths; 0 where there is no work. */
 enum { ONE = 65536 };
 static inline size_t ask_rate(const struct attn_ahead *a, size_t parts)
 {
@@ -41,34 +41,34 @@ static inline size_t ask_rate(const struct attn_ahead *a, size_t parts)
     return parts ? parts_of(all * ONE, parts) : 0;
 }
 
-/* One part is done. */
+/* Called after each part of the work. */
 static inline void ask_some(struct attn_ahead *a, size_t rate)
 {
     a->due += rate;
-    if (__builtin_expect(a->due >= ONE, 0)) {   /* registers are for those who work */
+    if (__builtin_expect(a->due >= ONE, 0)) {   /* rare: the compiler should keep registers for the arithmetic */
         ask(a, a->due / ONE);
         a->due %= ONE;
     }
 }
 
-/* What comes next of a weight that is read row after row, some of them side by side.  A processor goes on fetching by itself
- * what is read line after line, but of each page in one place only: lines that are asked for side by side have pages of their
- * own. */
+/* Where to prefetch in a weight whose rows are read in order, ATTN_ABREAST of them side by side.  The hardware prefetcher
+ * follows only one stretch in each page, so the rows that are prefetched side by side are a page or more apart. */
 struct rows_to_come { uintptr_t at; size_t step, bytes, apart /* rows */, line, row; };
 
 static inline struct rows_to_come rows_to_come(const void *w, size_t step, size_t bytes)
 {
-    enum { PAGE = 4096, LEAD = 16384 };         /* less comes too late; more than that twice, and it is gone again */
+    enum { PAGE = 4096, LEAD = 16384 };         /* bytes ahead: with less, lines come too late; with twice as much, they are evicted
+                                                 * before they are read */
     size_t apart = parts_of(PAGE, step), rows = ATTN_ABREAST * apart, times = (LEAD + rows * bytes / 2) / (rows * bytes);
     struct rows_to_come r = {(uintptr_t)w + larger(1, times) * rows * step, step, bytes, apart, 0, 0};
-    if (bytes == step) {                        /* nothing between them: pages instead of rows */
+    if (bytes == step) {                        /* no gaps between the rows: treat them as rows of one page each */
         r.step = r.bytes = PAGE;
         r.apart = 1;
     }
     return r;
 }
 
-/* The next line of each side by side.  Asking beyond the end does nothing. */
+/* Prefetches the next line of each of those rows.  A prefetch beyond the end of the weight does nothing. */
 static inline __attribute__((always_inline)) void ask_for_rows(struct rows_to_come *r)
 {
     for (size_t i = 0; i < ATTN_ABREAST; i++)

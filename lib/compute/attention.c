@@ -9,8 +9,8 @@
 
 enum {
     PANEL = ATTN_PANEL, LANES = 16,
-    DEPTH = 128,                        /* steps of a chain before the next rows take the same ones: 32 KB, in the first-level cache */
-    TILE = 6, GROUP = 2 * TILE          /* rows that the product takes together; that share the last key they read */
+    DEPTH = 128,                        /* steps of k before the next rows use the same part of a panel: 32 KB, in the L1 cache */
+    TILE = 6, GROUP = 2 * TILE          /* rows of a tile of the product; rows that read the same range of keys */
 };
 
 static struct attn_range everything(const struct attn_head *h)
@@ -23,8 +23,8 @@ struct attn_range attn_head_seen(const struct attn_head *h, size_t t)
     return attn_kind_bounds(&h->kind, h->pos + t, h->Tk);
 }
 
-/* The columns that matter to the result of some rows.  They start at a multiple of 16, so that a sum over a
- * row falls into the same lanes as one over all keys. */
+/* The columns that contribute to the result of some rows.  They start at a multiple of 16, so that each number of a
+ * row is summed in the same SIMD lane as if the row had all keys: the same bits. */
 static struct attn_range reach(const struct attn_head *h, size_t row0, size_t rows)
 {
     if (h->edited)
@@ -32,7 +32,7 @@ static struct attn_range reach(const struct attn_head *h, size_t row0, size_t ro
     return (struct attn_range){attn_head_seen(h, row0).lo / LANES * LANES, attn_head_seen(h, row0 + rows - 1).hi};
 }
 
-/* Those that are computed, or that somebody will look at. */
+/* The columns to compute: all of them if an observer sees them, else those that contribute. */
 static struct attn_range shown(const struct attn_head *h, const struct attn_band *b, bool all)
 {
     return all ? everything(h) : reach(h, b->row0, b->rows);
@@ -59,7 +59,7 @@ static void fill(float *row, size_t from, size_t to, float x)
         row[j] = x;
 }
 
-/* The first row of the band, of whole tiles, that looks at key j or one after it. */
+/* The first row of the band that sees key j or a later one, rounded down to whole tiles. */
 static size_t first_row(const struct attn_head *h, const struct attn_band *b, size_t j)
 {
     if (!attn_kind_past(&h->kind) || h->edited || h->shown_dots || j <= h->pos + b->row0)
@@ -67,14 +67,14 @@ static size_t first_row(const struct attn_head *h, const struct attn_band *b, si
     return (j - h->pos - b->row0) / TILE * TILE;
 }
 
-/* Where some values lie that are read together. */
+/* The memory of the first values of r, for prefetching. */
 static struct attn_ahead values_ahead(const struct attn_head *h, struct attn_range r)
 {
     size_t ldv = h->keys.ldv, n = r.hi > r.lo ? smaller(r.hi - r.lo, DEPTH) : 0;
     return attn_vec_ahead(h->keys.v + r.lo * ldv, n, h->dv * sizeof *h->keys.v, ldv * sizeof *h->keys.v);
 }
 
-/* Columns j .. j + 64 of the dots; what is read next comes nearer. */
+/* Computes columns j .. j + 64 of the dots, and prefetches what is read next: the rest of the panel, at its end `then`. */
 static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, const struct attn_ahead *then)
 {
     size_t dh = h->dh, first = first_row(h, b, j);
@@ -99,7 +99,7 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
     }
 }
 
-/* Keys between the bounds that the query does not see. */
+/* Masks the keys in r that query t does not see. */
 static void hide_between(const struct attn_head *h, float *row, size_t t, struct attn_range r)
 {
     const size_t *list = h->spare.list;
@@ -135,8 +135,8 @@ static bool sees_nothing(const float *row, float scale, size_t n)
     return true;
 }
 
-/* The article's first way of masking: softmax over all keys, then drop the hidden and divide by
- * what is left.  False when nothing is left: all visible weights were rounded to 0. */
+/* Divides the visible weights by their sum, after a softmax over all keys: the first way of masking in the article.
+ * False if that is 0, as all visible weights were rounded to 0. */
 static bool renormalise(float *row, size_t n)
 {
     double sum = 0;
@@ -158,7 +158,7 @@ bool attn_head_softmax(const struct attn_head *h, float *row, size_t n)
     return some;
 }
 
-/* One row of n scores, or of dots, in place; false: nothing is left and it is all zeros. */
+/* Turns a row of n scores, or of dots, into weights in place; false: no weight is left and they are all 0. */
 static bool pattern_row(const struct attn_head *h, float *row, size_t n, size_t t)
 {
     if (!attn_head_softmax(h, row, n))
@@ -194,7 +194,7 @@ struct attn_empty attn_band_pattern(const struct attn_head *h, const struct attn
     return empty;
 }
 
-/* y[rows, 64] (+)= weights v over those of the keys that the rows can see. */
+/* y[rows, 64] (+)= weights v, for at most GROUP rows and those of keys k that they can see. */
 static void context_tile(const struct attn_head *h, const struct attn_band *b, struct attn_range k, float *y, size_t ldy,
                          size_t row, size_t col, struct attn_ahead *ahead)
 {
@@ -206,11 +206,11 @@ static void context_tile(const struct attn_head *h, const struct attn_band *b, s
                        h->keys.ldv, rows, to - from, from > r.lo, ahead);
 }
 
-/* 64 columns of the context, a block of values after the other. */
+/* Computes 64 columns of the context, one block of values after the other. */
 static void context_panel(const struct attn_head *h, const struct attn_band *b, float *y, size_t ldy, size_t col)
 {
     struct attn_range r = reach(h, b->row0, b->rows);
-    if (attn_head_seen(h, b->row0 + b->rows - 1).lo == h->Tk)             /* rows that no key is left for */
+    if (attn_head_seen(h, b->row0 + b->rows - 1).lo == h->Tk)             /* the last rows see no key */
         for (size_t i = 0; i < b->rows; i++)
             fill(y + i * ldy, 0, PANEL, 0);
     for (size_t k = r.lo; k < r.hi; k += DEPTH) {

@@ -5,14 +5,14 @@
  *     pattern = softmax(scores)           each row sums to 1, exactly 0 where hidden
  *     context = pattern v                 [rows, dv]
  *
- * A band is some rows of queries against all the keys they may see, worked on in place in a scratch
- * of rows x keys numbers, so memory is linear in the length of the text.  Keys that no row of the
- * band may see cost nothing: they are left out by loop bounds.  Scores that nobody looks at are
- * scaled while the softmax reads them.
+ * A band is some rows of queries against all the keys they may see.  Its dots become scores and then
+ * the pattern in place, in a scratch of rows x keys numbers, so memory is linear in the length of the
+ * text.  Loop bounds leave out the keys that no row of the band may see: they cost nothing.  Scores
+ * that nobody looks at are not written: the softmax scales the dots while it reads them.
  *
- * Rows that a product takes together go to the last key that one of them sees, and the others weigh
- * it 0.  So which rows make a band changes no bit while values are finite, but for the sign of a
- * zero; weights of 0 do not hide a value that is not: whoever owns padding clears it. */
+ * A product takes several rows up to the last key that any of them sees; rows that do not see it have
+ * weight 0 there.  So the division into bands changes no bit of a context, except the sign of a zero,
+ * as long as values are finite.  But 0 times NaN or infinity is NaN: whoever owns padding must clear it. */
 #ifndef ATTN_COMPUTE_ATTENTION_H
 #define ATTN_COMPUTE_ATTENTION_H
 
@@ -20,37 +20,37 @@
 #include "compute/keys.h"
 #include "compute/kind.h"
 
-/* Room of a thread that some kinds need besides (way.h). */
+/* Scratch of one thread that some kinds of attention need besides (way.h). */
 struct attn_spare { float *x; size_t *list, *swaps; };
 
-struct attn_head {
-    struct attn_keys keys;              /* as many as attn_band_keys says, at least */
+struct attn_head {                      /* one head of one sentence */
+    struct attn_keys keys;              /* at least the first attn_band_keys of them */
     float *context; size_t ldc;         /* [Tq, dv] */
     size_t Tq, Tk, dh, dv;
-    size_t pos;                         /* of the first query */
+    size_t pos;                         /* position of the first query */
     float scale;
     struct attn_kind kind;
     struct attn_head_drop drop;
     const uint8_t *mask;                /* ATTN_MASKED: [Tq, Tk] */
     struct attn_spare spare;
-    bool shown;                         /* somebody looks at m: fill it to Tk columns */
-    bool shown_dots;                    /* at the dots, which are not masked: compute them all */
-    bool edited;                        /* somebody may have unmasked a key: read all Tk columns */
-    bool scored;                        /* the scores step comes before the pattern's */
+    bool shown;                         /* an observer sees m: fill all Tk columns */
+    bool shown_dots;                    /* an observer sees the dots, which are not masked: compute all of them */
+    bool edited;                        /* an observer may have unmasked a key: read all Tk columns */
+    bool scored;                        /* the scores step is done; else the softmax reads dots and scales them */
 };
 
-enum { ATTN_BAND = 48 };                /* rows in a band, at most: whole tiles of the product */
+enum { ATTN_BAND = 48 };                /* most rows of a band: whole tiles of the product */
 
-/* q: the queries row0 .. row0 + rows.  m[rows, ld] is their scratch, ld at least Tk in whole panels. */
+/* q: the queries row0 .. row0 + rows.  m[rows, ld] is their scratch; ld is at least Tk, rounded up to whole panels. */
 struct attn_band { size_t row0, rows; const float *q; size_t ldq; float *m; size_t ld; };
 
-/* Rows that see nothing, or whose weights were all rounded to 0: they are all zeros. */
+/* Rows that see nothing, or whose weights were all rounded to 0: how many, and the first.  They become all zeros. */
 struct attn_empty { size_t rows, first; };
 void attn_empty_add(struct attn_empty *e, size_t row);
 
-/* Keys and values are read up to this one. */
+/* How many keys and values, from the first on, the steps of a band read. */
 size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
-/* Whether the scores step may be left out where nobody looks at scores. */
+/* Whether the softmax can do the scaling, so that the scores step is needed only if an observer wants scores. */
 bool attn_head_scales(const struct attn_head *h);
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b);
@@ -58,12 +58,12 @@ void attn_band_scores(const struct attn_head *h, const struct attn_band *b);
 struct attn_empty attn_band_pattern(const struct attn_head *h, const struct attn_band *b);
 void attn_band_context(const struct attn_head *h, const struct attn_band *b);
 
-/* What of these steps other kinds do alike. */
+/* Parts of these steps that other kinds of attention share. */
 
 struct attn_range attn_head_seen(const struct attn_head *h, size_t t);      /* bounds of the keys that query t sees */
-/* One row of n scores, or of dots, in place; false: it sees nothing and is all zeros. */
+/* The softmax of a row of n scores, or of dots if they are not `scored`, in place; false: it sees nothing and becomes zeros. */
 bool attn_head_softmax(const struct attn_head *h, float *row, size_t n);
-/* y[rows, dv] (+)= weights [rows, K] v[K, dv], the values `ldv` apart; of y and v whole panels are written and read. */
+/* y[rows, dv] (+)= weights [rows, K] v[K, dv].  Columns are taken in whole panels: y and v must have room for that. */
 void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,
                    const float *v, size_t ldv, size_t K, bool more);
 #endif

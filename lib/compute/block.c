@@ -13,7 +13,7 @@ void attn_pass_tell(struct attn_pass *p, int act, int layer, float *data, size_t
     for (size_t i = 0; i < p->spans; i++) {
         const struct attn_span *s = &p->span[i];
         if (s->keys && attn_act_kv(act))
-            continue;                   /* nobody looks at them */
+            continue;                   /* the sentence looks at another's keys and values, not at its own */
         size_t width = heads ? cols / heads : cols;
         struct attn_probe probe = {
             .act = act, .layer = layer, .seq = i, .ndim = heads ? 3 : 2, .heads = heads ? heads : 1,
@@ -48,7 +48,7 @@ static bool heard(const struct attn_pass *p, int act, size_t layer)
     return attn_trace_wants(p->trace, act, (int)layer, ATTN_WATCH | ATTN_EDIT);
 }
 
-/* What a branch reads: x itself where there is no norm. */
+/* The input of a branch: x normalised, or x itself where there is no norm. */
 static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm,
                                int act, size_t layer)
 {
@@ -92,7 +92,7 @@ static void attend(struct attn_pass *p, size_t layer)
     attn_lost_add(&p->lost, &a.lost);
 }
 
-/* q, k, v from what the branch reads; keys and queries turned by their positions. */
+/* Computes q, k and v from y, the input of the branch, and rotates q and k by their positions. */
 static void project(struct attn_pass *p, const struct attn_rows *y, const struct attn_block *b, size_t layer)
 {
     const struct attn_dims *n = &p->w->n;
@@ -110,7 +110,7 @@ static void project(struct attn_pass *p, const struct attn_rows *y, const struct
     tell(p, ATTN_ACT_V, layer, &v, n->Hkv);
 }
 
-/* The heads' contexts side by side. */
+/* Attention up to the contexts, the heads side by side. */
 static struct attn_rows attention(struct attn_pass *p, const struct attn_rows *x, size_t layer)
 {
     const struct attn_dims *n = &p->w->n;
@@ -123,7 +123,7 @@ static struct attn_rows attention(struct attn_pass *p, const struct attn_rows *x
     return context;
 }
 
-/* act(y in), act at once where nobody looks at what goes into it */
+/* pre = act(y in).  The product applies act at once unless an observer wants the numbers before it. */
 static void plain_mlp(struct attn_pass *p, const struct attn_rows *pre, const struct attn_rows *y, size_t layer)
 {
     const struct attn_mat *in = &p->w->block[layer].in;
@@ -136,7 +136,7 @@ static void plain_mlp(struct attn_pass *p, const struct attn_rows *pre, const st
     attn_rows_activate(p->team, pre, pre, NULL, p->w->mlp);
 }
 
-/* silu(y gate) * (y in) */
+/* pre = silu(y gate) * (y in) */
 static void gated_mlp(struct attn_pass *p, const struct attn_rows *pre, const struct attn_rows *y, size_t layer)
 {
     const struct attn_block *b = &p->w->block[layer];
@@ -165,7 +165,7 @@ static struct attn_rows mlp(struct attn_pass *p, const struct attn_rows *x, size
     return pre;
 }
 
-/* A branch's last product, in `to`; where the branch has none it is what it was. */
+/* Computes the last product of a branch into `to`.  Where the branch has none, its output is what it was. */
 static struct attn_rows back(struct attn_pass *p, float *to, const struct attn_rows *branch, const struct attn_mat *w,
                              int act, size_t layer)
 {
@@ -187,7 +187,7 @@ static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_row
         attn_rows_copy(x, branch);
 }
 
-/* Both, in one go where nobody looks at what is added. */
+/* back and join, in one product where no observer wants to see what is added to x. */
 static void go_back(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *branch, const struct attn_mat *w,
                     int act, size_t layer)
 {

@@ -1,7 +1,5 @@
-/* block_body.h - numbers as they are stored made float32: rows of them, and blocks of weights as the
- * inner loop wants them, [K, 64] side by side.
- *
- * Included by vec_body.h alone. */
+/* block_body.h - converts stored numbers (float32, float16, bf16) to float32: rows of them, and blocks of
+ * weights, which become contiguous [K, 64] panels for the micro-kernel.  Included by vec_body.h alone. */
 #ifndef ATTN_COMPUTE_BLOCK_BODY_H
 #define ATTN_COMPUTE_BLOCK_BODY_H
 
@@ -22,7 +20,7 @@ static void widen_f32(float *y, const void *x, size_t n) { memcpy(y, x, n * size
 static void widen_f16(float *y, const void *x, size_t n) { widen(y, x, n, from_f16); }
 static void widen_bf16(float *y, const void *x, size_t n) { widen(y, x, n, from_bf16); }
 
-/* K rows of 64 numbers that lie ld apart. */
+/* Of a weight stored [in, out]: K rows of 64 numbers, ld elements apart. */
 #define BLOCK(name, type, from) static void name(float *y, const void *x, size_t ld, size_t K) \
 { \
     const type *row = x; \
@@ -33,7 +31,7 @@ static void widen_bf16(float *y, const void *x, size_t n) { widen(y, x, n, from_
 BLOCK(block_f32, float, load) BLOCK(block_f16, uint16_t, from_f16) BLOCK(block_bf16, uint16_t, from_bf16)
 #undef BLOCK
 
-/* Bytes from `from` on that are too few for a turn: in rows of their own, with zeros behind. */
+/* Copies the last n bytes of 16 rows, too few to transpose at once, into rows padded with zeros. */
 static void last_bytes(const void **row, char (*room)[16], const void *const *x, size_t from, size_t n)
 {
     for (size_t l = 0; l < ATTN_TURN; l++) {
@@ -61,7 +59,7 @@ static void turn_f32(float *y, const void *const *x, size_t n)
     }
 }
 
-/* Two of them turn as one number. */
+/* Numbers of 16 bits: two neighbours are transposed as one word of 32 bits, then taken apart. */
 #define TURN(name, even, odd) \
 static void name(float *y, const void *const *x, size_t n) \
 { \

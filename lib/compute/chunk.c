@@ -6,10 +6,10 @@
 
 enum { PANEL = ATTN_PANEL, STEPS = 2 * ATTN_CHUNK / PANEL /* of one panel */, LINE = 64 };
 
-/* Panels from j0 on whose words fit. */
+/* How many panels from j0 on fit into a chunk. */
 static size_t width_of(const struct attn_mat *w, size_t j0, size_t end, size_t depth)
 {
-    size_t whole = w->out / PANEL;      /* a panel that is none has a chunk of its own */
+    size_t whole = w->out / PANEL;      /* an incomplete last panel is a chunk of its own */
     if (w->by_output || j0 >= whole)
         return 1;
     return smaller(STEPS / depth, smaller(end, whole) - j0);
@@ -21,7 +21,7 @@ struct attn_chunk attn_chunk_of(const struct attn_mat *w, size_t j0, size_t end,
     return (struct attn_chunk){j0, j0 + width_of(w, j0, end, depth), k, smaller(w->in - k, most)};
 }
 
-/* Of a panel with fewer than 64 columns. */
+/* The last panel, which has fewer than 64 columns. */
 static void pair_last(float *words, const struct attn_mat *w, const struct attn_chunk *c)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
@@ -32,7 +32,7 @@ static void pair_last(float *words, const struct attn_mat *w, const struct attn_
     }
 }
 
-/* Sixteen rows of w after the other, while the next ones come nearer. */
+/* Of a weight stored [out, in]: sixteen rows at a time, while the next sixteen are prefetched. */
 static void turn_rows(float *words, const struct attn_mat *w, const struct attn_chunk *c)
 {
     const size_t size = attn_dtype_size(w->type);

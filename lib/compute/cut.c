@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-/* In equal parts, whole tiles each. */
+/* Rows of an item: equal parts of all rows, rounded up to whole tiles. */
 static size_t rows_of(const struct attn_cut *c)
 {
     size_t parts = parts_of(c->n, c->most->rows), tile = c->most->tile;
@@ -17,7 +17,7 @@ static size_t all_strips(const struct attn_cut *c)
     return c->strips * parts_of(c->n, c->rows);
 }
 
-/* All outputs into strips of at most so many panels, alike within each. */
+/* Cuts each output into strips of equal width, of at most `strip` panels. */
 static void cut_strips(struct attn_cut *c, size_t strip)
 {
     c->strips = 0;
@@ -28,16 +28,16 @@ static void cut_strips(struct attn_cut *c, size_t strip)
     }
 }
 
-/* All workers have something to do until the end, or nearly, and the faster one more. */
+/* Whether all workers are busy until (nearly) the end, and there are enough items for faster workers to take more. */
 static bool well_shared(const struct attn_cut *c)
 {
-    const size_t idle = 8;              /* a worker in so many */
+    const size_t idle = 8;              /* in the last round one worker may be idle for every so many strips */
     size_t strips = all_strips(c), rounds = parts_of(strips, c->workers);
     bool even = c->most->fine > 1 || (rounds * c->workers - strips) * idle <= strips;
     return c->workers == 1 || (even && strips >= c->most->items * c->workers);
 }
 
-/* Strips and items of the first so many shares.  The team shares items out so, if there are as many shares as workers. */
+/* How many strips, and items, the first `shares` shares have.  A team divides items among its workers by the same formula. */
 static size_t strips_before(const struct attn_cut *c, size_t shares)
 {
     return all_strips(c) * shares / c->shares;

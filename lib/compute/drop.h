@@ -5,10 +5,10 @@
 
 #include "attn.h"
 
-struct attn_head_drop { double p; uint64_t head; };          /* of one head; p 0: none */
+struct attn_head_drop { double p; uint64_t head; };          /* probability, 0: no dropout; hash of seed, layer and head */
 
 struct attn_head_drop attn_drop_of(const struct attn_kind *k, int layer, size_t head);
-/* Weights of query q for n keys: those in the list, or, where it is NULL, from `first` on. */
+/* Drops among the weights of query q for n keys: those in `list` or, if it is NULL, the keys from `first` on. */
 void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, const size_t *list, size_t first, size_t n);
 
 #endif

@@ -24,7 +24,7 @@ static void add_positions(struct attn_pass *p)
         attn_vec_add(p->x + t * p->ldx, p->y + t * d, d);
 }
 
-/* In double: Hugging Face's float32 angles differ by about 1e-6. */
+/* Cosines and sines of all positions.  The angles are computed in double; Hugging Face's are float32 and differ by about 1e-6. */
 static void turn_positions(struct attn_pass *p)
 {
     size_t half = p->w->rotary / 2;
@@ -48,7 +48,7 @@ void attn_embed_run(struct attn_pass *p, const int32_t *ids)
         turn_positions(p);
 }
 
-/* Rows that matter at this end: all, or only the last of each sentence, one below the other. */
+/* The rows to compute: all, or only the last of each sentence, packed one below the other. */
 struct tail { struct attn_rows x; bool last; };
 
 static size_t sentence_of(const struct attn_pass *p, size_t row)
@@ -61,7 +61,7 @@ static size_t sentence_of(const struct attn_pass *p, size_t row)
     return lo;
 }
 
-/* Rows row0 .. row0 + n of the tail, which are `data`, sentence by sentence. */
+/* Announces rows row0 .. row0 + n of the tail, whose numbers are `data`, sentence by sentence. */
 static void tell(struct attn_pass *p, const struct tail *t, int act, float *data, size_t ld, size_t cols, size_t row0, size_t n)
 {
     for (size_t i = row0, rows; i < row0 + n; i += rows) {
@@ -76,7 +76,8 @@ static void tell(struct attn_pass *p, const struct tail *t, int act, float *data
     }
 }
 
-/* The last rows come to the front: none of them lies before the place it goes to. */
+/* Packs the last row of each sentence into p->y.  The rows may be there already (normalised), hence memmove: none lies before
+ * the place it moves to. */
 static void keep_last(struct attn_pass *p, struct tail *t)
 {
     struct attn_rows to = {p->y, p->w->n.d, p->spans, t->x.cols};
@@ -94,7 +95,7 @@ static void normalise(struct attn_pass *p, struct tail *t)
         tell(p, t, ATTN_ACT_NORM_FINAL, y.data, y.ld, y.cols, 0, y.n);
 }
 
-/* In bands of as many rows as the buffer holds: each reads all weights. */
+/* Computes logits in bands of as many rows as the buffer holds; each band reads the whole weight. */
 static void unembed(struct attn_pass *p, const struct tail *t)
 {
     size_t V = p->w->n.V;

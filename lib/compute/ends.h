@@ -4,10 +4,10 @@
 
 #include "compute/pass.h"
 
-/* x = embedding of each id (below V), plus its position's row; angles of the positions for rope. */
+/* x = embedding of each id (below V), plus the learned vector of its position; or computes the angles of rotary positions. */
 void attn_embed_run(struct attn_pass *p, const int32_t *ids);
 
-/* norm_final and logits, as far as somebody wants them: all rows, or the last of each sentence. */
+/* Computes norm_final and logits if an observer wants them: of all rows, or of the last one of each sentence. */
 void attn_unembed_run(struct attn_pass *p);
 
 #endif

@@ -13,13 +13,13 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    PANELS = 64,                        /* of an item at most, */
-    STRIP = 16,                         /* and of one whose sums or slabs stay near */
-    APART = 16,                         /* floats between rows of sums, that they do not all begin in one place of a cache */
-    SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the second-level cache */
+    PANELS = 64,                        /* most panels of an item */
+    STRIP = 16,                         /* most panels of an item whose sums or slabs stay in the cache */
+    APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache sets */
+    SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
     LINE = 64,
-    PAIRED = 256,                       /* steps of a panel in pairs that stay in the first-level cache: 32 KB */
-    AS_FETCHED = 16                     /* rows multiplied in the time that weights come from memory */
+    PAIRED = 256,                       /* steps of a panel in pairs that stay in the L1 cache: 32 KB */
+    AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
 _Static_assert(ATTN_STREAM * (PANELS * PANEL + APART) <= SUMS, "the widest item's sums fit");
 _Static_assert((SUMS + ATTN_CHUNK + ATTN_SLAB * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
@@ -29,7 +29,7 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
 
 struct work;
 
-/* A way of summing up: how items are cut, what does one of them, and whether x lies in pairs. */
+/* A way to compute a product: how it is cut into items, the function that sums up one of them, and whether x is in pairs. */
 struct manner {
     struct attn_cut_sizes sizes;
     void (*sum_up)(const struct work *o);
@@ -39,19 +39,19 @@ struct manner {
 struct product {
     const struct manner *how;
     struct attn_cut cut;
-    const float *x; size_t ldx;         /* of pairs: words */
+    const float *x; size_t ldx;         /* in pairs: counted in words */
     size_t in;                          /* steps of k */
     enum attn_tail tail;
     bool bf16;
 };
 
-/* What an item has summed so far, [i1 - i0, ld]: side by side, because y's rows may lie so far apart that they
- * fight for the same places in a cache. */
+/* One item and its sums so far, [i1 - i0, ld].  They are not kept in y, whose rows may lie so far apart that they map to the
+ * same cache sets and evict each other. */
 struct work { const struct product *p; struct attn_item it; float *sum; size_t ld; };
 
 /* ---- sums ---- */
 
-/* Those of one panel go on by the steps of slab s. */
+/* Adds the product of the item's rows with slab s. */
 static void add_floats(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
@@ -61,7 +61,7 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     float *y = o->sum + s->j - o->it.j0 * PANEL;
     size_t n = o->it.i1 - o->it.i0, i = 0;
     struct attn_floats at = {copy, PANEL};
-    if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows leave a copy to the others */
+    if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows make a copy that the others read */
         i = attn_vec_panel_copy(y, o->ld, x, p->ldx, copy, w->data, w->type, s->k * w->ld + s->j, w->ld, s->K, s->k > 0, n,
                                 ahead);
     else
@@ -69,7 +69,7 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     attn_kernel_multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
 }
 
-/* Part `part` of so many of what is needed for steps k.. and the item's rows: of x or, at the end, of y. */
+/* What to prefetch for the item's rows: steps k.. of x or, after the last step, y.  It is divided into `parts`; this is one. */
 static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
     const struct product *p = o->p;
@@ -82,7 +82,7 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part,
     return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
 }
 
-/* The same for the item's panels of w or, at the end, for the first steps of the item that this thread will take next. */
+/* The same for the item's panels of w or, after the last step, for the beginning of the item that this thread takes next. */
 static struct attn_ahead weights_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
     const struct product *p = o->p;
@@ -97,7 +97,7 @@ static struct attn_ahead weights_ahead(const struct work *o, size_t k, size_t pa
     return attn_slab_memory(next.to->w, &all, part, parts);
 }
 
-/* All panels before the next steps, so that these steps of x stay near.  What comes next is fetched meanwhile. */
+/* Multiplies all panels by the same steps of x, which stay in the cache, before the next steps, which are prefetched meanwhile. */
 static void sum_up(const struct work *o)
 {
     size_t panels = o->it.j1 - o->it.j0, in = o->p->in, depth = o->p->cut.most->depth;
@@ -112,7 +112,7 @@ static void sum_up(const struct work *o)
         }
 }
 
-/* Those of a chunk's panels go on, with its words. */
+/* Adds the product of the item's rows with a chunk, whose pairs are `words`. */
 static void add_chunk(const struct work *o, const struct attn_chunk *c, const float *words)
 {
     const struct product *all = o->p;
@@ -143,7 +143,7 @@ static void sum_up_pairs(const struct work *o)
     }
 }
 
-/* Few rows, or one or two in pairs; columns that fill no panel as if they were many. */
+/* For few rows of x (in pairs: one or two).  Columns that do not fill a panel are summed as for many rows. */
 static void stream(const struct work *o)
 {
     struct work rest = *o;
@@ -155,10 +155,10 @@ static void stream(const struct work *o)
         (p->how->in_pairs ? sum_up_pairs : sum_up)(&rest);
 }
 
-/* Few rows are multiplied about as fast as memory comes, which likes panels side by side; their slabs are shallower so that
- * those of a strip stay near.  Where rows of a weight are outputs it likes one panel after the other.  Pairs are multiplied
- * faster than they are made, and than sums are read and written: they serve more rows, and are deeper.  What is streamed is
- * read in stretches as long as there can be. */
+/* `some` rows are multiplied about as fast as weights come from memory, which is fastest with many panels side by side; slabs
+ * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_turned) is read fastest one
+ * panel after the other.  In pairs, arithmetic is so fast that making pairs and reading and writing sums cost more: items have
+ * more rows and take more steps at a time.  `few` and `lone` stream the weight in the longest possible stretches. */
 static const struct manner
     many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, false},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false},
@@ -181,7 +181,7 @@ static const struct manner *manner_in_pairs(size_t n)
     return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
 }
 
-/* Weights of bf16 need no rounding. */
+/* Whether no weight must be rounded: in bf16, only if all are stored so. */
 static bool all_as_stored(const struct attn_product *each, size_t outs, bool bf16)
 {
     for (size_t i = 0; bf16 && i < outs; i++)
@@ -203,10 +203,10 @@ static const struct manner *manner_for(size_t n, const struct attn_product *each
 
 /* ---- what becomes of them ---- */
 
-/* Biases of columns j0.. */
+/* The biases of columns j0.. in float32. */
 static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t cols)
 {
-    for (size_t j = 0, n; j < cols; j += n) {           /* what lies side by side in one go */
+    for (size_t j = 0, n; j < cols; j += n) {           /* n: those that are contiguous */
         size_t group = w->group ? w->group : w->out, left = group - (j0 + j) % group;
         n = smaller(left, cols - j);
         attn_vec_widen(bias + j, w->bias.data, w->bias.type, attn_mat_place(w, j0 + j), n);

@@ -10,18 +10,18 @@
 struct job {
     struct attn_heads *a;
     const struct attn_way *way;
-    size_t ld, slot;                    /* from a row to the next; numbers of a slot, which holds a band ... */
-    bool by_worker;                     /* ... of whatever item the thread is at */
+    size_t ld, slot;                    /* floats from one row to the next; floats of a slot, which holds one band of the wave */
+    bool by_worker;                     /* ... or the band that one thread is working on */
     bool whole;                         /* ... or all bands of a sentence as one [H, Tq, ld] */
-    size_t first;                       /* item of the wave */
-    unsigned steps;
+    size_t first;                       /* first item of the wave */
+    unsigned steps;                     /* which steps one_item takes */
 };
 
 static size_t bands_of(size_t Tq) { return parts_of(Tq, ATTN_BAND); }
 
 /* ---- items ---- */
 
-/* Numbers the items; what the longest sentence takes decides how slots are cut. */
+/* Numbers the items and returns how many there are.  Slots are as large as the longest sentence needs. */
 static size_t count(struct job *j)
 {
     struct attn_heads *a = j->a;
@@ -77,7 +77,7 @@ static struct attn_head head_of(const struct attn_heads *a, const struct place *
 
 /* ---- keys ---- */
 
-/* How many are there already. */
+/* How many keys, or values, of this head the thread's place has already. */
 static size_t *held(struct attn_held *h, const struct attn_text *t, size_t kv)
 {
     if (h->text != t || h->kv != kv)
@@ -98,8 +98,8 @@ struct attn_keys attn_heads_keys(const struct attn_heads *a, const struct attn_t
     return (struct attn_keys){.rows = t->k + kv * a->next_k, .ldk = a->ldk, .dh = a->head.dh, .dv = a->head.dv};
 }
 
-/* The thread's place, with the first n keys, or values, or both, as the steps need them.  A head's bands follow each
- * other, so most are there. */
+/* Copies the first n keys, or values, or both, as the steps need them, into the thread's place.  The bands of a head follow
+ * each other, so most are there already. */
 static struct attn_keys own_keys(const struct job *j, const struct place *p, const struct attn_keys *from, size_t n, int worker)
 {
     const struct attn_heads *a = j->a;
@@ -136,7 +136,7 @@ static struct attn_keys keys_of(const struct job *j, const struct place *p, size
     return own;
 }
 
-/* Item i: kv head i % Hkv of sentence i / Hkv. */
+/* Item i: puts the new keys and values of kv head i % Hkv of sentence i / Hkv into its cache. */
 static void remember(void *ctx, size_t i, int worker)
 {
     (void)worker;
@@ -162,7 +162,8 @@ static void remember_all(struct attn_heads *a, struct attn_team *team)
 
 /* ---- work ---- */
 
-/* Rows that contexts find to see nothing; who looks at a pattern besides changes no count. */
+/* Returns the empty rows, as found by the step that contexts depend on.  Empty rows of a pattern that is computed for observers
+ * only are not counted: observers must not change the result. */
 static struct attn_empty take_steps(const struct job *j, const struct attn_head *h, const struct attn_band *b)
 {
     const struct attn_way *way = j->way;
@@ -213,7 +214,7 @@ static void tell_band(const struct attn_heads *a, int act, const struct attn_tex
     attn_trace_tell(a->trace, &p, b->m);
 }
 
-/* The wave's bands, heads then rows ascending; all heads of a sentence at once where they lie together. */
+/* Announces the wave's bands, by ascending head and then row; if `whole`, all heads of a sentence at once. */
 static void tell(const struct job *j, int act, size_t n)
 {
     for (size_t i = 0; i < n;) {
@@ -226,7 +227,7 @@ static void tell(const struct job *j, int act, size_t n)
     }
 }
 
-/* Rough: the halves that are masked count, and so few rows that memory is slower than arithmetic as more. */
+/* A rough estimate of operations: masked keys count, too, and fewer than 6 rows count as 6, as they wait for memory. */
 static double cost_of(const struct attn_heads *a, size_t first, size_t n)
 {
     double pairs = 0;
@@ -235,7 +236,7 @@ static double cost_of(const struct attn_heads *a, size_t first, size_t n)
     return 2.0 * (double)(a->H * (a->head.dh + a->head.dv)) * pairs;
 }
 
-/* Steps up to the last that somebody listens to, and those that a context takes. */
+/* The steps that contexts need, and all steps up to the last one that an observer wants. */
 static unsigned steps_of(const struct job *j)
 {
     const struct attn_heads *a = j->a;
@@ -245,7 +246,7 @@ static unsigned steps_of(const struct job *j)
     return a->head.scored ? all : all & ~(unsigned)ATTN_SCORES;
 }
 
-/* n items step by step, as far as somebody listens in between. */
+/* Computes n items, stopping after each step that observers want, to announce it. */
 static void wave(struct job *j, size_t n, struct attn_team *team)
 {
     static const struct { unsigned step; int act; } told[] = {
@@ -267,7 +268,7 @@ static void wave(struct job *j, size_t n, struct attn_team *team)
         attn_team_run(team, n, cost, one_item, j);
 }
 
-/* Items of the wave that begins with item `first`: as many slots as there are, whole sentences where they are told so. */
+/* How many items the wave that begins with item `first` has: one per slot, or, if `whole`, all of one sentence per slot. */
 static size_t wave_of(const struct job *j, size_t items)
 {
     const struct attn_heads *a = j->a;
@@ -280,7 +281,7 @@ static size_t wave_of(const struct job *j, size_t items)
     return next < a->texts ? a->text[next].first - j->first : left;
 }
 
-/* What the kind and its listeners decide. */
+/* Sets what depends on the kind of attention and on what observers want. */
 static void settle(struct attn_heads *a)
 {
     struct attn_head *h = &a->head;

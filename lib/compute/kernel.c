@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 
 enum { CALL = 48 };                     /* rows of x for one call of libxsmm */
-static const double WORTH_LIBXSMM = 2e10;   /* operations beside which the milliseconds libxsmm takes to start are few */
+static const double WORTH_LIBXSMM = 2e10;   /* operations that take so long that the start of libxsmm pays */
 
 static _Atomic(int) forced = ATTN_KERNEL_AUTO;
-static atomic_bool started;             /* libxsmm runs, and its kernels keep the chain */
+static atomic_bool started;             /* libxsmm runs, and its kernels follow the chain rule */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* libxsmm crashes when its buffers cannot be mapped, so see first whether they can. */
@@ -58,7 +58,8 @@ static libxsmm_smmfunction kernel(size_t n, size_t K, size_t ldw, size_t ldx, si
     return libxsmm_smmdispatch(ATTN_PANEL, (libxsmm_blasint)n, (libxsmm_blasint)K, &lw, &lx, &ly, &one, &beta, NULL, NULL);
 }
 
-/* Rows of one call of libxsmm, and of all its calls.  It fetches nothing ahead, which the rows it leaves do for it. */
+/* Rows of one call of libxsmm, and of all its calls.  libxsmm prefetches nothing, so some rows are left to our own kernel,
+ * which does. */
 struct share { size_t call, rows; };
 
 static struct share share_of_libxsmm(size_t n)

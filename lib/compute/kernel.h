@@ -1,24 +1,24 @@
-/* kernel.h - the inner loop of products in float32, libxsmm's or our own: both keep the chain (gemm.h).
+/* kernel.h - the micro-kernel of products in float32, libxsmm's or our own: both follow the chain rule (gemm.h).
  *
- * In large passes libxsmm's kernels, which keep it when they are asked for exactly 64 columns, take many of the rows; the
- * rest, and all where it is not started, is our own loop's, which fetches for all what comes next. */
+ * libxsmm's kernels follow it if they are asked for exactly 64 columns.  In large passes they take most of the rows.  Our
+ * own kernel takes the others, or all where libxsmm is not started; it also prefetches for all rows what comes next. */
 #ifndef ATTN_COMPUTE_KERNEL_H
 #define ATTN_COMPUTE_KERNEL_H
 
 #include "compute/vec.h"
 
-/* Starting libxsmm costs 1 to 5 ms and 16 MB of address space.  Call once before the products of a
- * run with the operations they take: it is started when that pays. */
+/* Call this before the products of a run, with the operations they take.  Starting libxsmm costs 1 to 5 ms
+ * and 16 MB of address space, so it is started only when that pays. */
 void attn_kernel_prepare(double flops);
 
-/* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` comes nearer */
+/* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` is prefetched. */
 void attn_kernel_multiply(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                           size_t n, size_t K, bool more, struct attn_ahead *ahead);
-/* libxsmm would take some of so many rows. */
+/* Whether libxsmm would take some of n rows. */
 bool attn_kernel_shares(size_t n);
 
 enum attn_kernel { ATTN_KERNEL_AUTO, ATTN_KERNEL_OWN, ATTN_KERNEL_LIBXSMM };
-/* For tests and benches.  False: libxsmm has no kernels here. */
+/* Forces one kernel, for tests and benches.  False: libxsmm has no kernels for this machine. */
 bool attn_kernel_choose(enum attn_kernel k);
 
 #endif

@@ -29,7 +29,7 @@ static void put_one(const struct attn_keys *to, size_t at, const float *k)
         column[i * PANEL] = k[i];
 }
 
-/* n (at most 16) keys; columns behind the last one of all get copies of it. */
+/* Transposes n (at most 16) keys into 16 columns; those behind the last key get copies of it. */
 static void turn(const struct attn_keys *to, size_t at, const float *k, size_t ld, size_t n)
 {
     const void *row[ATTN_TURN];
@@ -72,7 +72,7 @@ void attn_keys_row(float *to, const struct attn_keys *from, size_t at)
         to[i] = k[i * PANEL];
 }
 
-/* Up to 16 rows become columns; those behind the last get copies of it. */
+/* Transposes the listed rows (at most 16) into 16 columns; those behind the last get copies of it. */
 static void gather_rows(float *to, const struct attn_keys *from, const size_t *list, size_t n)
 {
     const void *row[ATTN_TURN];

@@ -1,8 +1,8 @@
-/* keys.h - keys and values of one head where products read them fastest.
+/* keys.h - keys and values of one head, in the layout that products read fastest.
  *
- * Keys lie turned, 64 to a panel, [panels, dh, 64]: dot products with 64 of them run side by side, each one
- * chain over dh.  Values lie in rows, [n, ldv].  A panel's columns that no key was put into hold anything,
- * and so do up to 64 numbers behind the last value: what is read there is thrown away. */
+ * Keys are transposed, 64 to a panel, [panels, dh, 64]: a product computes the dots with 64 keys side by side,
+ * each one chain over dh.  Values are rows, [n, ldv].  Columns of a panel that have no key yet are undefined, and
+ * so are up to 64 numbers behind the last value: products read them and throw the results away. */
 #ifndef ATTN_COMPUTE_KEYS_H
 #define ATTN_COMPUTE_KEYS_H
 
@@ -10,19 +10,19 @@
 
 struct attn_keys {
     float *k, *v; size_t dh, dv, ldv;
-    const float *rows; size_t ldk;      /* all keys once more, each in a row, ldk apart; NULL: only in panels */
+    const float *rows; size_t ldk;      /* the same keys as rows, ldk apart; NULL: there are only panels */
 };
 
-/* Numbers that so many keys and values take, whole lines of the cache; SIZE_MAX: more than can be counted. */
+/* How many floats n keys and values take, in whole cache lines; SIZE_MAX: more than can be counted. */
 size_t attn_keys_size(size_t n, size_t dh, size_t dv);
-/* Room for n of them in attn_keys_size numbers. */
+/* Lays out n keys and values in `room`, which has attn_keys_size floats. */
 struct attn_keys attn_keys_in(float *room, size_t n, size_t dh, size_t dv);
 
-/* Keys from `first` on from n rows of dh numbers that lie ld apart; values alike. */
+/* Puts n keys, from number `first` on, from rows of dh numbers that lie ld apart; likewise values. */
 void attn_keys_put(const struct attn_keys *to, size_t first, const float *k, size_t ld, size_t n);
 void attn_values_put(const struct attn_keys *to, size_t first, const float *v, size_t ld, size_t n);
 
-/* The other way round: one key as a row of dh numbers; some (at most 64) as a panel. */
+/* Gets keys back: one as a row of dh numbers; the n listed ones (at most 64) as a panel. */
 void attn_keys_row(float *to, const struct attn_keys *from, size_t at);
 void attn_keys_gather(float *to, const struct attn_keys *from, const size_t *list, size_t n);
 

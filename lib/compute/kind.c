@@ -53,7 +53,7 @@ struct attn_range attn_kind_bounds(const struct attn_kind *k, size_t q, size_t T
 
 /* ---- the list ---- */
 
-/* Every s-th key before `front`, counted back from q. */
+/* Lists every s-th key, counted back from q, that lies before `front`. */
 static size_t pick_strides(size_t *list, size_t q, size_t s, size_t front)
 {
     size_t n = 0;
@@ -62,7 +62,7 @@ static size_t pick_strides(size_t *list, size_t q, size_t s, size_t front)
     return n;
 }
 
-/* Position i holds swaps[i] - 1, or i while that is 0. */
+/* The item at position i of the shuffled list: swaps[i] - 1 or, if swaps[i] is 0, still i. */
 static size_t holds(const size_t *swaps, size_t i)
 {
     return swaps[i] ? swaps[i] - 1 : i;
@@ -74,7 +74,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* r of the n keys from 0 on: the first r steps of a Fisher-Yates shuffle. */
+/* Picks r of the keys 0 .. n - 1 by the first r steps of a Fisher-Yates shuffle.  Only swapped items are stored, and while
+ * they are drawn, list has their positions so that `swaps` can be cleared. */
 static size_t pick_random(size_t *list, size_t *swaps, size_t n, size_t r, uint64_t state)
 {
     r = smaller(r, n);

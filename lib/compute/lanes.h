@@ -1,12 +1,12 @@
-/* lanes.h - sixteen floats and sixteen doubles at a time, in three spellings.
+/* lanes.h - vectors of sixteen floats (v16) and sixteen doubles (d16), with intrinsics of three instruction sets.
  *
- * For files that are compiled for one instruction set each.  `max` keeps a NaN
- * in its second operand, as the instruction does; `above(x, limit, y)` is y where x is, or is no
- * number, and else 0; `times_pow2(x, n)` is x 2^n for a whole n down to -208, rounded once, and `pow2`
- * takes whole numbers that were rounded by adding MAGIC, which leaves them in the low bits.  `dsum`
- * adds the halves, then their halves, and so on: one order for all.  `least_of(bits, x)` keeps the
- * smallest of what is positive, as bits minus 1, a whole number.  `even_bf16` and `odd_bf16` are the lower and the upper
- * halves of sixteen words, in bf16; `even_f16` and `odd_f16` those in float16. */
+ * For files that are compiled for one instruction set each.  What the names do not say: `max` returns its
+ * second operand if one is NaN, as the instruction does.  `above(x, limit, y)` is y where x > limit or x is NaN,
+ * else 0.  `times_pow2(x, n)` is x 2^n for a whole n down to -208, rounded once; `pow2` takes whole numbers
+ * that were rounded by adding MAGIC, which leaves them in the low bits.  `dsum` adds the two halves of a
+ * vector, then the halves of that, and so on: the same order everywhere.  `least_of(bits, x)` keeps the smallest
+ * positive number, as its bits minus 1, so that 0 becomes the largest unsigned number.  `even_bf16` and `odd_bf16`
+ * convert the lower and the upper halves of sixteen 32-bit words from bf16, `even_f16` and `odd_f16` from float16. */
 #ifndef ATTN_COMPUTE_LANES_H
 #define ATTN_COMPUTE_LANES_H
 
@@ -15,9 +15,9 @@
 
 enum { LANES = 16 };
 #define MAGIC 12582912.0f               /* 1.5 * 2^23 */
-enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; with that bit added ties go to even */
+enum { BELOW_HALF = 0x7fff };           /* just below half of the last bit bf16 keeps; plus that bit, it rounds ties to even */
 
-/* Arrays of them stay in registers only where the loops over them are unrolled. */
+/* Arrays of vectors stay in registers only if the loops over them are unrolled. */
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
 #else
@@ -33,7 +33,7 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; with that
 #endif
 
 #if !defined(__AVX512F__)
-/* In two halves, so that a denormal result is rounded once. */
+/* Multiplies by 2^(n/2) twice, as 2^n itself may be too small; only the second product rounds. */
 static inline v16 times_pow2(v16 x, v16 n)
 {
     v16 half = fma16(n, all(0.5f), all(MAGIC));
@@ -42,7 +42,7 @@ static inline v16 times_pow2(v16 x, v16 n)
 }
 #endif
 
-/* The next of n floats, sixteen or as many as are left; the other lanes hold `fill`. */
+/* Loads sixteen floats, or n if fewer are left; the other lanes become `fill`. */
 static inline v16 get(const float *p, size_t n, float fill)
 {
     return n >= LANES ? load(p) : load_part(p, n, fill);

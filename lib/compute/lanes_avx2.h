@@ -83,7 +83,7 @@ static inline __m256 odd_half(__m256 x)
 }
 static inline v16 even_bf16(v16 x) { return (v16){even_half(x.a), even_half(x.b)}; }
 static inline v16 odd_bf16(v16 x) { return (v16){odd_half(x.a), odd_half(x.b)}; }
-/* Of words below 2^16. */
+/* Float16 to float32: each word has a float16 in its lower half, and 0 in the upper. */
 static inline __m256 f16_half(__m256i x)
 {
     __m256i beside = _mm256_permute4x64_epi64(_mm256_packus_epi32(x, x), 0x08);
@@ -139,7 +139,7 @@ static inline uint32_t smallest(v16 bits)
     __m128i two = _mm_min_epu32(four, _mm_shuffle_epi32(four, 0x4e));
     return (uint32_t)_mm_cvtsi128_si32(_mm_min_epu32(two, _mm_shuffle_epi32(two, 0xb1)));
 }
-/* Which of lanes `from`.. to from + 7 are below n. */
+/* A mask of eight lanes: whether lane from + i is below n. */
 static inline __m256i first(size_t n, int from)
 {
     __m256i lane = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(from));

@@ -40,7 +40,7 @@ static inline v16 from_bf16(const uint16_t *p)
 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p)), 16));
 }
-/* four times four numbers side by side */
+/* Four floats from each of four places, side by side. */
 static inline v16 quarters(const float *p, const float *q, const float *r, const float *s)
 {
     __m512 x = _mm512_castps128_ps512(_mm_loadu_ps(p));
@@ -58,7 +58,7 @@ static inline v16 odd_bf16(v16 x)
 {
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(~0xffff)));
 }
-/* The lower halves of all words, then the upper ones. */
+/* The lower halves of all words side by side, then the upper halves. */
 static inline __m512i halves_apart(v16 x)
 {
     const __m512i apart = _mm512_set_epi16(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1,

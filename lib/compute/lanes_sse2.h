@@ -79,7 +79,7 @@ static inline __m128 pow2_part(__m128 n)
     return _mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(n), 23), _mm_set1_epi32(0x3f800000)));
 }
 static inline v16 pow2(v16 n) { return (v16){pow2_part(n.a), pow2_part(n.b), pow2_part(n.c), pow2_part(n.d)}; }
-/* Of use to those alone that multiply and add in one. */
+/* Stubs: only the code for fused multiply-add needs these two. */
 static inline v16 least_of(v16 bits, v16 x) { (void)x; return bits; }
 static inline uint32_t smallest(v16 bits) { (void)bits; return 0; }
 static inline float largest(v16 x)
@@ -87,7 +87,7 @@ static inline float largest(v16 x)
     __m128 four = _mm_max_ps(_mm_max_ps(x.a, x.b), _mm_max_ps(x.c, x.d)), two = _mm_max_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
-/* Of words below 2^16: a float16 each. */
+/* Float16 to float32: each word has a float16 in its lower half, and 0 in the upper. */
 static inline __m128 f16_part(__m128i x)
 {
     const __m128i wider = _mm_set1_epi32((127 - 15) << 23), quiet = _mm_set1_epi32(1 << 22);
@@ -95,12 +95,12 @@ static inline __m128 f16_part(__m128i x)
     __m128i normal = _mm_add_epi32(_mm_slli_epi32(rest, 13), wider), is_tiny = _mm_cmplt_epi32(rest, _mm_set1_epi32(0x400));
     __m128i tiny = _mm_castps_si128(_mm_mul_ps(_mm_cvtepi32_ps(rest), _mm_set1_ps(0x1p-24f)));
     __m128i bits = _mm_or_si128(_mm_and_si128(is_tiny, tiny), _mm_andnot_si128(is_tiny, normal));
-    /* inf and NaN keep their payload; a NaN comes out quiet, as the instruction of others does */
+    /* inf and NaN keep their payload, and a NaN becomes quiet, as the conversion instructions of the other sets do it */
     __m128i is_endless = _mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7bff)), is_nan = _mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7c00));
     bits = _mm_or_si128(_mm_add_epi32(bits, _mm_and_si128(is_endless, wider)), _mm_and_si128(is_nan, quiet));
     return _mm_castsi128_ps(_mm_or_si128(bits, sign));
 }
-/* Long enough not to be repeated wherever it is needed. */
+/* Not inlined: it is long, and is called in many places. */
 static __attribute__((noinline)) v16 f16_words(__m128i x, __m128i y, __m128i z, __m128i w)
 {
     return (v16){f16_part(x), f16_part(y), f16_part(z), f16_part(w)};

@@ -9,8 +9,8 @@
 
 enum { PANEL = ATTN_PANEL, LINE = 16 };
 
-/* y = x / sum; false: the row is lost and all zeros.  Below FLT_MIN weights have few bits left, and 1 / sum soon is
- * infinite.  A sum that is NaN is none of these: it goes on to the result. */
+/* y = x / sum; false: the row is lost and becomes zeros.  Below FLT_MIN floats are denormal and weights have few bits left,
+ * and soon 1 / sum is infinite.  A NaN sum is not lost: it makes the result NaN. */
 static bool divide(float *y, const float *x, double sum, size_t n)
 {
     bool lost = sum < (double)FLT_MIN;
@@ -23,7 +23,8 @@ static bool divide(float *y, const float *x, double sum, size_t n)
 
 /* ---- the sums ---- */
 
-/* What keys and values came to so far.  It lies in floats, [dh, up(dv)] and then as below. */
+/* How many keys were added so far, and their z[dh].  A room of attn_linear_size floats has S, [dh, up(dv, PANEL)], and then
+ * this. */
 struct tally { size_t keys; double z[]; };
 
 static size_t tally_size(size_t dh)
@@ -44,9 +45,9 @@ static struct sums sums_in(float *room, size_t dh, size_t dv)
     return (struct sums){room, ld, (struct tally *)(void *)(room + dh * ld)};
 }
 
-/* ---- what a worker has to itself ---- */
+/* ---- the scratch of a worker ---- */
 
-/* Room for the sums of a text without a cache, for phi of a band's rows, ldphi apart, and for a row of values. */
+/* The sums of a sentence without a cache, phi of a band's rows, ldphi apart, and one row of values. */
 struct spare { float *sums, *phi; size_t ldphi; float *value; };
 
 static struct spare spare_in(float *room, size_t dh, size_t dv)
@@ -66,7 +67,7 @@ size_t attn_linear_spare(size_t dh, size_t dv)
 struct walk {
     const struct attn_heads *a;
     const struct attn_text *t;
-    struct attn_keys keys;              /* of one key/value head, and values */
+    struct attn_keys keys;              /* all keys of one key/value head; values are in v */
     const float *v; size_t ldv;
     struct sums sums;
     float *phi, *value;
@@ -82,7 +83,7 @@ static struct walk walk_of(const struct attn_heads *a, size_t item, int worker)
                      .value = spare.value};
     w.v = t->cache ? w.keys.v : t->v + kv * a->next_v;
     w.ldv = t->cache ? w.keys.ldv : a->ldv;
-    if (!t->state || w.sums.tally->keys > t->pos)       /* of tokens that were taken back */
+    if (!t->state || w.sums.tally->keys > t->pos)       /* the latter after a pass that failed: its tokens do not count */
         memset(state, 0, attn_linear_size(dh, dv) * sizeof *state);
     return w;
 }
@@ -103,7 +104,7 @@ static void absorb(struct walk *w, size_t end)
     }
 }
 
-/* phi(q) S / phi(q).z; false: it is lost. */
+/* context = phi(q) S / phi(q).z; false: the row is lost. */
 static bool read_out(const struct walk *w, float *context, const float *q)
 {
     size_t dh = w->a->head.dh;

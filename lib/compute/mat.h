@@ -1,8 +1,8 @@
-/* mat.h - a weight as it lies in the file: a view, never a copy.
+/* mat.h - a view of a weight where it lies in the file, never a copy.
  *
- * Output j of a matrix reads column j of an [in, out] matrix, or row j of an [out, in] one.  Where
- * queries, keys and values are interleaved head by head, a matrix is every so many rows of a larger
- * one: output j is then row j / group * step + j % group, and its bias lies likewise. */
+ * A matrix is stored [in, out], where output j is column j, or [out, in], where it is row j.  Where a
+ * fused matrix interleaves queries, keys and values head by head, a view takes `group` of every `step`
+ * rows: output j is then row j / group * step + j % group, and the same holds for its bias. */
 #ifndef ATTN_COMPUTE_MAT_H
 #define ATTN_COMPUTE_MAT_H
 
@@ -16,11 +16,11 @@ struct attn_mat {
     const void *data; enum attn_dtype type;                         /* data NULL: absent */
     size_t in, out, ld;                 /* ld: elements from one stored row to the next */
     bool by_output;                     /* stored [out, in]; else [in, out] */
-    size_t group, step;                 /* group 0: outputs lie side by side; else by_output */
+    size_t group, step;                 /* group 0: all rows; else see above, and by_output is true */
     struct attn_vec bias;               /* [out] */
 };
 
-/* Where output j lies, counted in outputs. */
+/* The number of the stored row, or column, of output j. */
 static inline size_t attn_mat_place(const struct attn_mat *w, size_t j)
 {
     return w->group ? j / w->group * w->step + j % w->group : j;
@@ -28,7 +28,7 @@ static inline size_t attn_mat_place(const struct attn_mat *w, size_t j)
 
 static inline size_t attn_dtype_size(enum attn_dtype t) { return t == ATTN_F32 ? 4 : 2; }
 
-/* The row of output j, of a weight stored by outputs; the last one where there is no such output. */
+/* The stored row of output j of a weight stored by outputs; beyond the last output, the last one's. */
 static inline const void *attn_mat_row(const struct attn_mat *w, size_t j)
 {
     size_t at = attn_mat_place(w, j < w->out ? j : w->out - 1);

@@ -10,7 +10,7 @@ enum { PANEL = ATTN_PANEL };
 
 size_t attn_online_columns(size_t block, size_t Tk)
 {
-    size_t all = up(Tk, PANEL);         /* a block may begin at the end of a panel */
+    size_t all = up(Tk, PANEL);         /* a block may begin at the end of a panel, hence one more */
     return block < Tk ? smaller(up(block, PANEL) + PANEL, all) : all;
 }
 
@@ -25,10 +25,10 @@ struct online {
     float *y; size_t ldy;               /* [rows, up(dv, PANEL)] */
     float max[ATTN_BAND];
     double sum[ATTN_BAND];
-    struct attn_range held;             /* keys whose dots are in the scratch */
+    struct attn_range held;             /* the keys whose dots are in the scratch */
 };
 
-/* Dots of the panels that the block touches, unless they are there. */
+/* Computes the dots of the panels that the block touches, unless the scratch has them. */
 static void dots(struct online *o, struct attn_range block)
 {
     const struct attn_head *h = o->h;
@@ -42,7 +42,7 @@ static void dots(struct online *o, struct attn_range block)
     o->held = (struct attn_range){first, up(block.hi, PANEL)};
 }
 
-/* A larger score came: what was summed so far is measured against it. */
+/* Makes `largest` the new maximum: scales down what was summed up relative to the old one. */
 static void rescale(struct online *o, size_t i, float largest)
 {
     float shrink = expf(o->max[i] - largest), *y = o->y + i * o->ldy;
@@ -51,7 +51,7 @@ static void rescale(struct online *o, size_t i, float largest)
     o->max[i] = largest;
 }
 
-/* Dots of row i become weights that are not divided by their sum yet, 0 where hidden. */
+/* Turns the dots of row i into weights, 0 where hidden, which are not yet divided by their sum. */
 static void weigh(struct online *o, size_t i, struct attn_range block)
 {
     const struct attn_head *h = o->h;
@@ -67,7 +67,7 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
     float largest = attn_vec_max(x, scale, n);
     if (largest > o->max[i])
         rescale(o, i, largest);
-    float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* of -inf alone all weigh 0: -inf - -inf is no number */
+    float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* if all are -inf, weights must be 0, but -inf - -inf is NaN */
     o->sum[i] += attn_vec_exps(x, scale, max, n);
 }
 
@@ -85,7 +85,7 @@ static void take(struct online *o, struct attn_range block)
                   h->keys.v + block.lo * ldv, ldv, block.hi - block.lo, true);
 }
 
-/* y / s; false: nothing was seen but -inf, and it is all zeros. */
+/* Divides y by s; false: all scores were -inf, and the context becomes zeros. */
 static bool finish(const struct online *o, size_t i)
 {
     const struct attn_head *h = o->h;

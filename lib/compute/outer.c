@@ -6,16 +6,16 @@
 
 #include <string.h>
 
-enum { PANEL = ATTN_PANEL, LINE = 64, PART = 96 };      /* rows of y that one copy of w serves, in whole tiles */
+enum { PANEL = ATTN_PANEL, LINE = 64, PART = 96 };      /* PART: rows of y of an item (whole tiles), which use one copy of w */
 
 struct job {
     float *y; size_t ldy;
     const struct attn_rows *x, *w;
-    struct attn_mat view;               /* of w, as slabs are cut from it */
-    size_t parts;                       /* of y's rows */
+    struct attn_mat view;               /* w as a weight, so that slabs can be cut from it */
+    size_t parts;                       /* how many items share a panel */
 };
 
-/* sum[n, 64] goes on by all rows of x and w. */
+/* sum[n, 64] += x' w, over all rows of x and w. */
 static void sum_up(const struct job *j, float *sum, const float *x, size_t n, size_t panel)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
@@ -26,7 +26,7 @@ static void sum_up(const struct job *j, float *sum, const float *x, size_t n, si
     }
 }
 
-/* So many rows of y, 64 of its columns: items of one panel lie side by side. */
+/* An item is at most PART rows and 64 columns of y; the items of one panel follow each other. */
 static void one_item(void *ctx, size_t item, int worker)
 {
     (void)worker;

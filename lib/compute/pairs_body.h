@@ -1,6 +1,6 @@
-/* pairs_body.h - rows of a weight as they lie, on their way into words (pairs.h).
+/* pairs_body.h - converts stored rows of a weight into words (pairs.h).
  *
- * Included by files of products in pairs alone. */
+ * Included only by the files that compute products in pairs. */
 #ifndef ATTN_COMPUTE_PAIRS_BODY_H
 #define ATTN_COMPUTE_PAIRS_BODY_H
 
@@ -14,11 +14,11 @@
 
 enum { BOTH = 2 * LANES, DEEP = ATTN_ABREAST };
 
-typedef __m512i v32;                    /* numbers in bf16 */
+typedef __m512i v32;                    /* 32 numbers in bf16 */
 
 static inline v32 two(v16 first, v16 second) { return (v32)_mm512_cvtne2ps_pbh(second, first); }
 
-/* 32 numbers of w, as they are stored. */
+/* Loads 32 stored numbers of w as bf16. */
 typedef v32 v32_from(const void *w);
 static inline v32 v32_from_f32(const void *w) { return two(load(w), load((const float *)w + LANES)); }
 static inline v32 v32_from_f16(const void *w) { return two(from_f16(w), from_f16((const uint16_t *)w + LANES)); }
@@ -26,7 +26,7 @@ static inline v32 v32_from_bf16(const void *w) { return _mm512_loadu_si512(w); }
 
 /* ---- w [in, out] ---- */
 
-/* Rows k.. of w, some of their columns; zeros where there is none. */
+/* DEEP rows of w from row k on; zeros behind the last one. */
 struct rows { const char *at[DEEP]; };
 
 static inline struct rows rows_at(const char *w, size_t bytes, size_t k, size_t K)
@@ -38,7 +38,7 @@ static inline struct rows rows_at(const char *w, size_t bytes, size_t k, size_t 
     return r;
 }
 
-/* Words of 32 columns from two rows of them. */
+/* Words of 32 columns, made of two rows (steps of k) of them. */
 struct paired { v32 left, right; };
 
 static inline struct paired pair(v32 first, v32 second)
@@ -51,10 +51,10 @@ static inline struct paired pair(v32 first, v32 second)
 
 /* ---- w [out, in] ---- */
 
-/* Words of 32 steps of sixteen rows, and where they are: pairs of bf16 are words where they lie. */
+/* Words of 32 steps of sixteen rows, and where they are: neighbours stored in bf16 are words already and are not copied. */
 struct turn { v32 made[ATTN_TURN]; const void *row[ATTN_TURN]; };
 
-/* From step k on, zeros behind the last one. */
+/* Makes the words of steps k .. k + 32, with zeros behind the last step. */
 static inline __attribute__((always_inline))
 void make_words(struct turn *t, const void *const *w, size_t k, size_t K, size_t size, v32_from *from)
 {

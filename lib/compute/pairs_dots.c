@@ -2,7 +2,7 @@
 
 #include "compute/lanes.h"
 
-/* The inner loop of float32 with another instruction. */
+/* The micro-kernel of float32 (tile.h), with another instruction in place of the fused multiply-add. */
 static inline v16 dots16(v16 x, v16 w, v16 sum)
 {
     return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w);

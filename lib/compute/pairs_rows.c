@@ -1,7 +1,7 @@
 #include "compute/pairs_body.h"
 
-/* Pairs made of numbers that lie in rows: of x, and of a weight, whose rows are read in stretches as long as they lie together,
- * some of them side by side. */
+/* Makes pairs from rows of x and of a weight.  A weight's rows are read in the longest possible stretches, several rows side by
+ * side. */
 
 void attn_pairs_of_row(float *y, size_t step, const float *x, size_t n)
 {
@@ -11,8 +11,8 @@ void attn_pairs_of_row(float *y, size_t step, const float *x, size_t n)
     }
 }
 
-/* Eight rows become four of words: of panels side by side, `panel` words each.  size and from are constants where it is
- * called. */
+/* Makes four rows of words from eight rows of w, in as many panels (of `panel` words each) as there are columns.  Callers pass
+ * constants for size and from. */
 static inline __attribute__((always_inline))
 void eight_rows(float *words, size_t panel, const struct rows *w, size_t cols, struct rows_to_come *next, size_t size,
                 v32_from *from)

@@ -1,6 +1,6 @@
 #include "compute/pairs_body.h"
 
-/* One row of x or two by vdpbf16ps, with w read as it lies: see stream_body.h and stream_turned_body.h. */
+/* Products of one or two rows of x by vdpbf16ps, with w read where it is stored: see stream_body.h and stream_turned_body.h. */
 static inline v16 dots16(v16 x, v32 w, v16 sum)
 {
     return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w);
@@ -8,7 +8,7 @@ static inline v16 dots16(v16 x, v32 w, v16 sum)
 
 /* ---- w [in, out] ---- */
 
-/* size, from and rows are constants where it is called. */
+/* Callers pass constants for size, from and rows. */
 static inline __attribute__((always_inline))
 void eight_steps(float *y, size_t ldy, const float *x, size_t ldx, const struct rows *w, struct rows_to_come *next, size_t cols,
                  size_t size, v32_from *from, size_t rows)
@@ -36,7 +36,7 @@ void eight_steps(float *y, size_t ldy, const float *x, size_t ldx, const struct 
     }
 }
 
-/* Up to the last word of x: those that are zeros on both sides take -0 to 0. */
+/* All words of x count, also those of the padding: adding their zero products turns a sum of -0 into 0. */
 #define STREAM(name, size, from) \
 static inline __attribute__((always_inline)) \
 void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const char *w, size_t bytes, size_t K, size_t cols, \

@@ -1,15 +1,15 @@
 #include "compute/pairs_body.h"
 
-/* What tdpbf16ps does, for one row of x or two: it takes 16 of them in the same time, and pairs of w to be made.  Here w is read
- * as it lies, as in stream_body.h and stream_turned_body.h. */
+/* Computes the bits of tdpbf16ps for one or two rows of x by fused multiply-adds: the instruction itself would take as long as
+ * for 16 rows, and needs pairs of w.  Here w is read where it is stored, as in stream_body.h and stream_turned_body.h. */
 enum {
-    WORDS = ATTN_PAIRS_ROWS, STEPS = 2 * WORDS,         /* of k, after which the two chains begin anew */
-    WIDTH = ATTN_PAIRS_WIDTH                            /* columns whose chains stay near */
+    WORDS = ATTN_PAIRS_ROWS, STEPS = 2 * WORDS,         /* steps of k after which the two chains start again from 0 */
+    WIDTH = ATTN_PAIRS_WIDTH                            /* columns whose chains fit into the cache */
 };
-/* MXCSR as the instruction has it: to nearest, no exceptions, denormal numbers are 0 as operands and as results. */
+/* MXCSR as tdpbf16ps behaves: round to nearest, no exceptions, denormal operands and results are 0. */
 enum { AS_TILES = 0x1f80 | 0x8040 };
 
-/* The words of x for 32 steps, as floats: the first of each, and the second. */
+/* The words of x for 32 steps as floats: the first step of each pair, and the second. */
 struct words { float first[ATTN_PAIRS_LONE][WORDS], second[ATTN_PAIRS_LONE][WORDS]; };
 struct chains { float first[ATTN_PAIRS_LONE][WIDTH], second[ATTN_PAIRS_LONE][WIDTH]; };
 
@@ -35,10 +35,10 @@ static inline v16 from_bf16_rows(const void *w) { return from_bf16(w); }
 
 /* ---- w [in, out] ---- */
 
-/* Which of 32 steps they are: the first ones begin the chains, the last ones add them to y. */
+/* Eight of the 32 steps, from word `word` on: the first part begins the chains, the last one adds them to y. */
 struct part { size_t word; bool begin, end; };
 
-/* size, from and rows are constants where it is called. */
+/* Callers pass constants for size, from and rows. */
 static inline __attribute__((always_inline))
 void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words *words, struct part part, const struct rows *w,
                  struct rows_to_come *next, size_t cols, size_t size, v16 (*from)(const void *), size_t rows)
@@ -101,7 +101,7 @@ STREAM(stream_f32, 4, from_f32_rows) STREAM(stream_f16, 2, from_f16_rows) STREAM
 
 /* ---- w [out, in] ---- */
 
-/* 32 steps.  rows is a constant where it is called. */
+/* Adds 32 steps to the sums.  Callers pass a constant for rows. */
 static inline __attribute__((always_inline))
 void turned_steps(v16 *sum, const float *x, const struct turn *t, size_t rows, struct attn_ahead *ahead, size_t rate)
 {
@@ -150,7 +150,7 @@ static void name(float *y, size_t ldy, const float *x, const void *const *w, siz
 TURNED(turned_f32, 4, v32_from_f32) TURNED(turned_f16, 2, v32_from_f16) TURNED(turned_bf16, 2, v32_from_bf16)
 #undef TURNED
 
-/* ---- of whatever type w is ---- */
+/* ---- w of any type ---- */
 
 void attn_pairs_stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
                              size_t ldw, size_t n, size_t K, size_t cols)

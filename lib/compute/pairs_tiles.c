@@ -2,13 +2,13 @@
 
 #include <immintrin.h>
 
-enum { SIDE = 16, SECOND = 16, THIRD = 32, FOURTH = 48 };   /* a tile has 16 rows of 16 words; where those of a panel begin */
+enum { SIDE = 16, SECOND = 16, THIRD = 32, FOURTH = 48 };   /* a tile is 16 x 16 words; columns where a panel's tiles begin */
 
 /* What ldtilecfg reads. */
 static const struct { uint8_t palette, start, unused[14]; uint16_t bytes[16]; uint8_t rows[16]; } eight_tiles = {
     .palette = 1, .bytes = {64, 64, 64, 64, 64, 64, 64, 64}, .rows = {SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE}};
 
-/* Tiles 0 to 3, side by side.  These and x pass by as streams, so that w stays in the first-level cache. */
+/* Loads sums into tiles 0 to 3.  Sums and x are loaded with a streaming hint, so that w stays in the L1 cache. */
 static void load_sums(const float *y, size_t bytes)
 {
     _tile_stream_loadd(0, y, bytes);
@@ -33,7 +33,8 @@ static void store_sums(float *y, size_t bytes)
     _tile_stored(3, y + FOURTH, bytes);
 }
 
-/* 16 steps of words.  Tile 4 has x, the others take turns with w, so that one is loaded while another is multiplied. */
+/* Adds the products of 16 words (32 steps).  Tile 4 has x; tiles 5 to 7 take turns with w, so that one is loaded while another
+ * is multiplied. */
 static void add_products(const float *x, const float *w)
 {
     const size_t panel = ATTN_PANEL * sizeof *w;
@@ -61,5 +62,5 @@ void attn_pairs_tiles(float *y, size_t ldy, const float *x, size_t ldx, const fl
             add_products(x + k * SIDE, w + k * ATTN_PANEL);
         store_sums(y, ldy * sizeof *y);
     }
-    _tile_release();                    /* else the kernel saves them whenever it changes threads */
+    _tile_release();                    /* else the operating system saves the tiles at every context switch */
 }

@@ -1,6 +1,6 @@
 /* pass.h - everything one forward pass works on: the decoder, the sentences, the buffers.
  *
- * Rows of all sentences lie below each other and share every product; only attention looks at one
+ * The rows of all sentences are stacked and share every product; only attention looks at one
  * sentence at a time.  run.c owns the memory and lays it out; nothing here allocates. */
 #ifndef ATTN_COMPUTE_PASS_H
 #define ATTN_COMPUTE_PASS_H
@@ -11,17 +11,17 @@
 #include "compute/weights.h"
 #include "trace/trace.h"
 
-/* Keys and values of one sentence so far, [L, Hkv, attn_keys_size(capacity)], and what linear attention keeps of
- * them, [L, Hkv, attn_linear_size]. */
+/* The key/value cache of one sentence, [L, Hkv, attn_keys_size(capacity)], and what linear attention caches instead,
+ * [L, Hkv, attn_linear_size]. */
 struct attn_kv {
     float *keys, *state; size_t capacity, length; const struct attn_dims *n; struct attn_arena memory;
-    bool taken;                         /* by a sentence of the pass */
+    bool taken;                         /* a sentence of the current pass uses it */
 };
 
 struct attn_span {                      /* one sentence among the rows */
-    size_t row, T, pos;                 /* its rows; the position of the first */
-    struct attn_kv *kv;                 /* NULL: its own rows are the keys */
-    const struct attn_span *keys;       /* cross-attention: another one whose rows are; NULL: none */
+    size_t row, T, pos;                 /* its first row, how many rows, the position of the first */
+    struct attn_kv *kv;                 /* its cache; NULL: its keys are its own rows */
+    const struct attn_span *keys;       /* cross-attention: the other sentence whose rows are its keys; NULL: none */
 };
 
 struct attn_pass {
@@ -29,22 +29,22 @@ struct attn_pass {
     struct attn_team *team;
     struct attn_trace *trace;
     const struct attn_span *span; size_t spans;
-    size_t rows;                        /* of this pass, at most R of the plan */
+    size_t rows;                        /* of all sentences of this pass; at most R, the rows of the plan */
 
-    size_t ldx;                         /* of x: the wider of d and the width after a block */
+    size_t ldx;                         /* of x: the larger of d and the width after a block */
     float *x;                           /* [R, ldx] the residual stream */
-    float *y;                           /* [R, d] what a branch reads */
+    float *y;                           /* [R, d] the normalised input of a branch */
     float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv] */
     float *context;                     /* [R, H*dv] */
-    float *out;                         /* [R, d] what a branch gives */
-    float *second;                      /* [R, d] the same of the mlp, where both are needed at once */
-    float *pre, *linear;                /* [R, m] inside the MLP; linear: swiglu only */
-    float *cos, *sin;                   /* [R, rotary/2] of the rows' positions */
+    float *out;                         /* [R, d] the output of a branch */
+    float *second;                      /* [R, d] the output of the MLP, if branches are parallel and both are needed at once */
+    float *pre, *linear;                /* [R, m] hidden layer of the MLP; linear: swiglu only */
+    float *cos, *sin;                   /* [R, rotary/2] of the angles of the rows' positions */
     float *norm_w, *norm_b;             /* [d] a norm's weights in float32 */
-    float *rounded;                     /* the room gemm.h asks for to compute in bf16; NULL: in float32 */
+    float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
     struct attn_text *text;             /* [spans] the sentences as attention sees them */
     struct attn_room room;
-    struct attn_lost lost;              /* rows of attention that see nothing */
+    struct attn_lost lost;              /* attention's rows that see nothing */
     float *logits; size_t logit_rows;   /* [logit_rows, V] */
 };
 

@@ -4,13 +4,13 @@
 
 #include <immintrin.h>
 
-/* Enough independent chains to hide the latency of the instruction, few enough for 16 registers, or 32. */
+/* Enough independent chains to hide the latency of the instruction, few enough for 16 registers, or 32 with AVX-512. */
 enum { CHAINS = 12, WIDE_CHAINS = 16 };
 
-/* Each chain goes to 1 and stays there: x = x/2 + 1/2. */
+/* Each chain computes x = x/2 + 1/2, which converges to 1 and so cannot overflow or become denormal. */
 #define HALF 0.5f
 
-/* The compiler must believe that somebody wants it. */
+/* Makes the compiler believe that x is used, so that it keeps the loop. */
 static void use(float x)
 {
     __asm__ volatile("" : : "x"(x));
@@ -79,7 +79,7 @@ static double bf16_dots(size_t rounds)
     return 2.0 * 2 * 16 * WIDE_CHAINS * (double)rounds;
 }
 
-/* Tiles that nothing was loaded into are multiplied faster than those that products are made of. */
+/* The tiles are loaded first, as in real products: empty ones would be multiplied faster. */
 __attribute__((target("amx-tile,amx-bf16")))
 static double bf16_tiles(size_t rounds)
 {
@@ -120,9 +120,9 @@ double attn_peak_bf16(size_t rounds)
     }
 }
 
-enum { LINE = 16, STREAMS = 8 };        /* floats of a cache line; places to read from at once, which prefetchers like */
+enum { LINE = 16, STREAMS = 8 };        /* floats of a cache line; places read side by side, which hardware prefetchers like */
 
-/* Short loads do: memory is slower than any instruction set. */
+/* SSE loads are enough: memory is slower than any instruction set. */
 void attn_peak_read(const float *x, size_t n)
 {
     size_t part = n / STREAMS;

@@ -1,15 +1,15 @@
-/* peak.h - what one core can do at most: multiply-adds that wait for nothing, and reading memory.
+/* peak.h - the most one core can do: independent multiply-adds in registers, and reading memory.
  *
- * These are the loops other loops are measured against, so they do no work anybody needs.  The widest
- * instructions of the processor are used, whatever ATTN_SIMD asks of vec.h: the limit is the machine's. */
+ * Other loops are measured against these, which do no useful work.  They use the widest instructions of
+ * the processor, whatever ATTN_SIMD asks of vec.h: the limit is the machine's. */
 #ifndef ATTN_COMPUTE_PEAK_H
 #define ATTN_COMPUTE_PEAK_H
 
 #include <stddef.h>
 
-/* Floating point operations done in so many rounds of independent multiply-adds in registers. */
+/* Does so many rounds of multiply-adds; returns how many floating point operations these were. */
 double attn_peak_f32(size_t rounds);
-double attn_peak_bf16(size_t rounds);   /* by the instruction that multiplies bf16 (base/cpu.h) */
+double attn_peak_bf16(size_t rounds);   /* the same with the processor's instruction for bf16 (base/cpu.h) */
 
 /* Reads x[n], n a multiple of 128 and x aligned to 64 bytes. */
 void attn_peak_read(const float *x, size_t n);

@@ -6,7 +6,7 @@
 #include "compute/sparse.h"
 #include "compute/vec.h"
 
-enum { WAVE = 1 << 20 };                /* numbers of a wave, if there are so many: enough bands for all threads */
+enum { WAVE = 1 << 20 };                /* floats of the bands of a wave, if there are so many: enough for all threads */
 
 static size_t times(size_t a, size_t b)
 {
@@ -14,7 +14,7 @@ static size_t times(size_t a, size_t b)
     return __builtin_mul_overflow(a, b, &all) ? SIZE_MAX : all;
 }
 
-/* Whole panels, and no power of two: rows that lie so fight for the same places in a cache. */
+/* Whole panels plus 16, which avoids powers of two: rows at such distances map to the same cache sets. */
 size_t attn_room_ld(const struct attn_room *r, size_t keys)
 {
     bool blocks = r->kind.form == ATTN_BLOCK && !r->told && r->kind.dropout <= 0;

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-enum { CHUNK = 16 };                    /* rows an item */
+enum { CHUNK = 16 };                    /* rows of an item */
 
 struct job {
     const struct attn_rows *y, *x, *pre;
-    const float *w, *b;                 /* of a norm, or cosines and sines */
+    const float *w, *b;                 /* the weights of a norm, or cosines and sines */
     float eps;
     bool rms;
     enum attn_mlp_form kind;
@@ -27,7 +27,7 @@ static void chunk(void *ctx, size_t item, int worker)
         j->row(j, j->y->data + i * j->y->ld, j->x ? j->x->data + i * j->x->ld : NULL, i);
 }
 
-/* `work`: operations on one number, roughly */
+/* `work`: roughly how many operations each number takes */
 static void each_row(struct attn_team *t, struct job *j, double work)
 {
     attn_team_run(t, parts_of(j->y->n, CHUNK), work * (double)j->y->n * (double)j->y->cols, chunk, j);

@@ -1,4 +1,4 @@
-/* rows.h - what is done to each row of an activation alone, shared out among threads. */
+/* rows.h - operations on each row of an activation alone, divided among threads. */
 #ifndef ATTN_COMPUTE_ROWS_H
 #define ATTN_COMPUTE_ROWS_H
 
@@ -9,18 +9,19 @@
 /* A block of n rows of `cols` numbers. */
 struct attn_rows { float *data; size_t ld, n, cols; };
 
-/* y = norm(x); w and b are scratch for cols numbers each, the norm's weights in float32. */
+/* y = norm(x); w and b are scratch for `cols` floats each, which hold the norm's weights in float32. */
 void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
                     const struct attn_norm *norm, float eps, float *w, float *b);
 /* y += x */
 void attn_rows_add(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x);
 void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x);
-/* y = gelu(pre), or silu(pre) * x for SwiGLU; pre may be y */
+/* y = gelu(pre), or silu(pre) * x for SwiGLU; y may be pre */
 void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre, const struct attn_rows *x,
                         enum attn_mlp_form kind);
-/* Turns the first r numbers of every head of y (cols = heads * dh) by the angles of its row: cos, sin [n, r/2]. */
+/* Rotates the first r numbers of every head of y (cols = heads * dh) by the angles of its row: cos, sin [n, r/2]. */
 void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh, size_t r, const float *cos, const float *sin);
-/* y = x with numbers dropped, of gradients the same ones; first: row 0 as attn_vec_drop counts them. */
+/* Dropout: y = x with some numbers dropped.  The same call on a gradient drops the same ones.  first: the number of row 0 for
+ * attn_vec_drop. */
 void attn_rows_drop(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_drop *d,
                     size_t first);
 bool attn_rows_finite(const struct attn_rows *x);

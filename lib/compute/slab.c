@@ -33,7 +33,7 @@ static void copy_rows(float *to, const struct attn_mat *w, const struct attn_sla
         attn_vec_widen(to + k * PANEL, w->data, w->type, (s->k + k) * w->ld + s->j, s->cols);
 }
 
-/* The same of a weight stored [out, in]. */
+/* The same for a weight stored [out, in]. */
 static void copy_turned(float *to, const struct attn_mat *w, const struct attn_slab *s)
 {
     static const float none[ATTN_SLAB];

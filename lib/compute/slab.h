@@ -1,4 +1,4 @@
-/* slab.h - a weight cut into slabs of 64 columns and some steps of k, as the inner loops want them. */
+/* slab.h - cuts a weight into slabs of 64 columns and some steps of k, as micro-kernels read them. */
 #ifndef ATTN_COMPUTE_SLAB_H
 #define ATTN_COMPUTE_SLAB_H
 
@@ -6,24 +6,25 @@
 #include "compute/vec.h"
 
 enum {
-    ATTN_SLAB = 128,                    /* steps at most of one that is copied: 32 KB, in the first-level cache */
-    /* Rows of x whose products take less time than the copy saves: rows of a weight often lie so far apart that a slab's
-     * push each other out of the cache, where those of a copy stay. */
+    ATTN_SLAB = 128,                    /* most steps of a slab that is copied: 32 KB, in the L1 cache */
+    /* For at most so many rows of x a copy does not pay.  For more it does: the rows of a weight often lie so far apart that
+     * those of a slab evict each other from the cache, while those of a copy stay. */
     ATTN_SLAB_FEW = 6
 };
 
-/* Columns j.. of a panel, steps k.. of the chain. */
+/* Columns j .. j + cols (at most 64), steps k .. k + K. */
 struct attn_slab { size_t j, cols, k, K; };
 
-/* Of at most `depth` steps. */
+/* The slab of a panel that begins at step k, of at most `depth` steps. */
 struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth);
-/* Where part `part` of so many of its rows lie, but for places that are not side by side. */
+/* The memory of the slab's stored rows, or of one part of `parts` of them, for prefetching.  It is exact only where rows are
+ * evenly spaced, not where a matrix is interleaved (mat.h). */
 struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts);
 
-/* It has all 64 columns, in rows, and is not `round`ed to bf16. */
+/* Whether a micro-kernel can read the slab where it is stored: it has 64 columns, in rows, and needs no rounding to bf16. */
 bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round);
-/* [K, 64] of float32, zeros to the right of the last column: where it lies in the file or, where that would not do or not pay
- * for `rows` rows, in copy[ATTN_SLAB * 64], rounded to bf16 when `round`. */
+/* The slab as [K, 64] of float32, with zeros to the right of the last column: in the file if that is possible and fast for
+ * `rows` rows of x, else in copy[ATTN_SLAB * 64], rounded to bf16 if `round`. */
 struct attn_floats { const float *at; size_t ld; };
 struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round);
 

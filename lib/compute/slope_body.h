@@ -1,7 +1,7 @@
-/* slope_body.h - derivatives of what vec_body.h computes, and the loss where they begin.
+/* slope_body.h - derivatives of the functions of vec_body.h, and the loss, where back-propagation begins.
  *
- * Included by vec_body.h alone.  A function is computed again beside its derivative wherever that saves keeping
- * its result: the exponential is shared. */
+ * Included by vec_body.h alone.  Some functions are computed again together with their derivatives, which share
+ * the exponential, so that nobody has to keep their results. */
 #ifndef ATTN_COMPUTE_SLOPE_BODY_H
 #define ATTN_COMPUTE_SLOPE_BODY_H
 
@@ -16,7 +16,7 @@ static void gelu_back(float *dy, float *x, size_t n)
     }
 }
 
-/* The sigmoid s = 1 / (1 + e), e = exp(-u), and what it leaves: 1 - s = e s without a difference of near numbers. */
+/* The sigmoid s = 1 / (1 + e), e = exp(-u); *rest is 1 - s, computed as e s to avoid cancellation. */
 static inline v16 sigmoid16(v16 u, v16 *rest)
 {
     v16 e = exp16(mul(u, all(-1.0f))), s = quot(all(1.0f), add(all(1.0f), e));
@@ -50,7 +50,7 @@ static void silu_mul_back(float *dy, float *g, float *x, size_t n)
     }
 }
 
-/* Probabilities so small move no weight, and products of denormal numbers take as long as ten others. */
+/* Smaller probabilities count as 0: they change no weight, and arithmetic on denormal numbers is about ten times as slow. */
 #define FAINT 1e-25f
 
 /* p (dp - sum p dp) s */
@@ -110,7 +110,7 @@ static double loss_row(float *x, size_t target, float weight, size_t n)
     return log(total) + (double)top - (double)at;
 }
 
-/* A number of 32 bits from one, which looks random (C. Wellons' lowbias32). */
+/* A 32-bit hash that looks random (C. Wellons' lowbias32). */
 static inline uint32_t scatter(uint32_t x)
 {
     x = (x ^ x >> 16) * 0x7feb352du;

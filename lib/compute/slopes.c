@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { CHUNK = 32 };                    /* rows an item, and rows that share a partial sum: no matter how many threads */
+enum { CHUNK = 32 };                    /* rows of an item, and of a partial sum: fixed, so that threads do not change the sums */
 
 struct job {
     const struct attn_rows *to, *dy, *x;
@@ -20,7 +20,7 @@ static size_t end_of(const struct attn_rows *r, size_t item)
     return smaller((item + 1) * CHUNK, r->n);
 }
 
-/* `work`: operations on one number, roughly */
+/* `work`: roughly how many operations each number takes */
 static void each_chunk(struct attn_team *t, const struct attn_rows *r, double work,
                        void (*chunk)(void *ctx, size_t item, int worker), struct job *j)
 {

@@ -12,7 +12,7 @@ size_t attn_sparse_spare(size_t keys, size_t dh, size_t dv)
     return up(keys, PANEL) + dh * PANEL + up(dv, PANEL);
 }
 
-/* The parts of spare.x: a row, keys turned as products read them, a context. */
+/* The parts of spare.x: a row of weights, a panel of keys, a context. */
 static float *row_room(const struct attn_head *h) { return h->spare.x; }
 static float *key_room(const struct attn_head *h) { return h->spare.x + up(h->Tk, PANEL); }
 static float *context_room(const struct attn_head *h) { return key_room(h) + h->dh * PANEL; }
@@ -24,7 +24,7 @@ static size_t pick(const struct attn_head *h, size_t t)
 
 /* ---- a row at a time ---- */
 
-/* Dots of the n listed keys, side by side. */
+/* Computes the dots, or scaled scores, of query q and the n listed keys, side by side. */
 static void dots_row(const struct attn_head *h, float *few, const float *q, size_t n)
 {
     struct attn_ahead none = {0};
@@ -37,7 +37,7 @@ static void dots_row(const struct attn_head *h, float *few, const float *q, size
         attn_vec_scale(few, few, h->scale, n);
 }
 
-/* False: it sees nothing. */
+/* Turns them into weights; false: the row sees nothing. */
 static bool pattern_row(const struct attn_head *h, float *few, size_t t, size_t n)
 {
     bool some = attn_head_softmax(h, few, n);
@@ -45,7 +45,7 @@ static bool pattern_row(const struct attn_head *h, float *few, size_t t, size_t 
     return some;
 }
 
-/* How many keys from list[0] on lie equally far apart. */
+/* How many keys from list[0] on are evenly spaced: their values are one strided matrix. */
 static size_t evenly(const size_t *list, size_t n)
 {
     size_t i = smaller(n, 2);
@@ -80,9 +80,9 @@ struct attn_empty attn_sparse_rows(const struct attn_head *h, const struct attn_
     return empty;
 }
 
-/* ---- where somebody looks ---- */
+/* ---- for observers ---- */
 
-/* The listed numbers of a row. */
+/* Packs the numbers of the listed keys of a row. */
 static float *gather(const struct attn_head *h, const float *row, size_t n)
 {
     float *few = row_room(h);

@@ -1,19 +1,19 @@
-/* sparse.h - kinds that pick some keys: each row gathers its own, and keys that were not picked cost nothing.
+/* sparse.h - attention of kinds that pick some keys: each row gathers its own keys, so the others cost nothing.
  *
- * Where somebody looks, rows are written out over all keys, and the numbers are the same: those that were picked
- * are gathered from them again. */
+ * For observers, rows are written out over all keys.  The results are the same, since contexts are computed from the
+ * numbers of the picked keys, gathered from these rows. */
 #ifndef ATTN_COMPUTE_SPARSE_H
 #define ATTN_COMPUTE_SPARSE_H
 
 #include "compute/attention.h"
 
-/* Numbers in spare.x; spare.list and spare.swaps have room for all positions. */
+/* How many floats are needed in spare.x; spare.list and spare.swaps need room for all positions. */
 size_t attn_sparse_spare(size_t keys, size_t dh, size_t dv);
 
-/* From queries to contexts; rows that see nothing. */
+/* Computes contexts from queries in one step; returns the rows that see nothing. */
 struct attn_empty attn_sparse_rows(const struct attn_head *h, const struct attn_band *b);
 
-/* The steps of attention.h, after dots and scores. */
+/* For observers: the steps that follow the dots and scores of attention.h. */
 struct attn_empty attn_sparse_pattern(const struct attn_head *h, const struct attn_band *b);
 void attn_sparse_context(const struct attn_head *h, const struct attn_band *b);
 

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Some outputs after the other, while the next ones' rows come nearer.  Columns that do not exist get any sums. */
+/* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of columns
+ * beyond the last output are meaningless. */
 static void sum_turned(float *sum, size_t ld, const float *x, size_t ldx, size_t n, const struct attn_mat *w, size_t j, size_t end,
                        bool in_pairs)
 {
@@ -21,7 +22,8 @@ static void sum_turned(float *sum, size_t ld, const float *x, size_t ldx, size_t
     }
 }
 
-/* Sums stay in the first-level cache, beside what is asked for ahead of them: less of rows of which only a part is read. */
+/* How many columns to sum at once so that sums (SUMS bytes) and what is prefetched fit into the L1 cache.  If only a part of
+ * each row of w is read, at most NEAR bytes of it. */
 static size_t columns_at_once(const struct attn_mat *w, size_t panels, size_t n)
 {
     enum { SUMS = 24576, NEAR = 4096 };
@@ -33,7 +35,7 @@ static size_t columns_at_once(const struct attn_mat *w, size_t panels, size_t n)
     return parts_of(panels, parts) * ATTN_PANEL;
 }
 
-/* Columns j.. of so many panels. */
+/* Of a weight stored [in, out]: sums the columns of so many panels, from column j on. */
 static void sum_in_rows(float *sum, size_t ld, const float *x, size_t ldx, size_t n, const struct attn_mat *w, size_t j,
                         size_t panels, bool in_pairs)
 {

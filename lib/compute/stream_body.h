@@ -1,15 +1,16 @@
-/* stream_body.h - the product for few rows of x: w is read as it lies, in long stretches and each number
- * once, while the sums wait in the first-level cache.
+/* stream_body.h - the product for few rows of x and a weight stored [in, out]: w is read where it is stored, in
+ * long stretches and each number once, while the sums stay in the L1 cache.
  *
  * Included by vec_body.h alone. */
 #ifndef ATTN_COMPUTE_STREAM_BODY_H
 #define ATTN_COMPUTE_STREAM_BODY_H
 
-/* Steps of k for which sums are read and written once: as many rows of w are read side by side.  With more rows of x their
- * factors fill the registers, and arithmetic takes as long as reading: the next rows are near enough ahead. */
+/* How many steps of k are added each time the sums are read and written: so many rows of w are read side by side.  With more
+ * rows of x, their numbers need more registers, hence fewer steps; and as arithmetic then takes as long as reading, it is
+ * enough to prefetch just the next rows. */
 enum { DEEP = ATTN_ABREAST, LESS_DEEP = 4 };
 
-/* y[rows, cols] += x[rows, deep] w[deep, cols], rows and deep constants where it is called; cols whole lanes */
+/* y[rows, cols] += x[rows, deep] w[deep, cols]; callers pass constants for rows and deep; cols: a multiple of LANES */
 #define STREAM(name, type, from) \
 static inline __attribute__((always_inline)) \
 void name##_steps(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, \

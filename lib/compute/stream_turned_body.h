@@ -1,18 +1,19 @@
-/* stream_turned_body.h - the product for few rows of x where w is stored by outputs: sixteen of its rows are read side by
- * side and turned in registers, so that lanes are outputs and each sum is a chain over k.
+/* stream_turned_body.h - the product for few rows of x and a weight stored [out, in]: sixteen of its rows are read side by
+ * side and transposed in registers, so that lanes are outputs and each sum is a chain over k.
  *
  * Included by vec_body.h alone. */
 #ifndef ATTN_COMPUTE_STREAM_TURNED_BODY_H
 #define ATTN_COMPUTE_STREAM_TURNED_BODY_H
 
-enum { WORDS = 4, WORD = 4, AT_ONCE = WORDS * WORD };   /* so many bytes of each row are turned at a time */
+enum { WORDS = 4, WORD = 4, AT_ONCE = WORDS * WORD };   /* words, and bytes, of each row that are transposed at a time */
 
-/* Step k of the turned words: a word each, or two in each. */
+/* Step k of the transposed words, each of which has one step (float32) or two. */
 static inline v16 step_f32(const v16 *w, size_t k) { return w[k]; }
 static inline v16 step_f16(const v16 *w, size_t k) { return k % 2 ? odd_f16(w[k / 2]) : even_f16(w[k / 2]); }
 static inline v16 step_bf16(const v16 *w, size_t k) { return k % 2 ? odd_bf16(w[k / 2]) : even_bf16(w[k / 2]); }
 
-/* The first steps of one turn; rows, sets (of 16 outputs) and steps are constants where it is called, but for the last ones. */
+/* name_turn adds the first `steps` steps of one transposition.  Callers pass constants for rows, sets (of 16 outputs) and,
+ * except at the end of the rows, steps. */
 #define STREAM_TURNED(name, size, sets, step) \
 static inline __attribute__((always_inline)) \
 void name##_turn(v16 (*sum)[sets], const float *x, size_t ldx, const void *const *w, size_t byte, size_t rows, size_t steps) \
@@ -67,7 +68,8 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
     default: name##_rows(y, ldy, x, ldx, w, ATTN_STREAM, K, ahead); break; \
     } \
 }
-/* Two steps are in a word of bf16, and one chain waits for itself: two of them.  Float16 becomes floats meanwhile. */
+/* In bf16 arithmetic is the bottleneck, and a single chain would wait for its own latency: two sets of outputs run side by
+ * side.  Float16 needs only one, since conversions fill the waiting time. */
 STREAM_TURNED(stream_turned_f32, 4, 1, step_f32) STREAM_TURNED(stream_turned_f16, 2, 1, step_f16)
 STREAM_TURNED(stream_turned_bf16, 2, ATTN_SIDE / ATTN_TURN, step_bf16)
 #undef STREAM_TURNED

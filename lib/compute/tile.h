@@ -1,26 +1,26 @@
-/* tile.h - the product's inner loop: some rows of x against 16 or 64 columns of w, all sums in
- * registers over k.
+/* tile.h - the micro-kernel of products: some rows of x times 16 or 64 columns of w, with all sums in
+ * registers while k runs.
  *
- * Included by vec_body.h and pairs_dots.c alone.  While it multiplies it asks for the memory that is needed next, some
- * lines every few steps, so that weights stream from memory while others are multiplied. */
+ * Included by vec_body.h and pairs_dots.c alone.  Every few steps it prefetches some cache lines of what is needed next, so
+ * that weights come from memory while others are multiplied. */
 #ifndef ATTN_COMPUTE_TILE_H
 #define ATTN_COMPUTE_TILE_H
 
 enum { TILE = TILE_COLS * LANES };
 
-/* Sixteen columns of w, as they are stored. */
+/* Loads sixteen stored numbers of w as float32. */
 typedef v16 from_type(const void *w);
 static inline v16 from_floats(const void *w) { return load(w); }
 
-/* rows (at most TILE_ROWS) x TILE columns; row: from one row of x to the next, step: to the next step of k, one of them
- * the constant 1; next: bytes from one step of w to the next.  copy: where w is left as [K, 64] of float32, if it `copies`.
- * Constants where it is called: rows, size and from, of w's numbers, and copies. */
+/* One tile: rows (at most TILE_ROWS) x TILE columns.  row, step: floats from one row of x, one step of k, to the next; one of
+ * them is the constant 1.  next: bytes from one step of w to the next; size, from: bytes of a number of w, how to load it.  If
+ * `copies`, w is also written to copy [K, 64] as float32.  Callers pass constants for rows, size, from and copies. */
 static inline __attribute__((always_inline))
 void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, size_t size, from_type *from,
           bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
 {
     v16 acc[TILE_ROWS][TILE_COLS];
-    const float *lower = x + 3 * row;   /* two pointers leave the registers to the sums */
+    const float *lower = x + 3 * row;   /* with a pointer for each half of the rows, addresses need fewer registers */
     UNROLL for (size_t r = 0; r < rows; r++)
         UNROLL for (size_t c = 0; c < TILE_COLS; c++)
             acc[r][c] = more ? load(y + r * ldy + c * LANES) : all(0);
@@ -37,7 +37,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
         }
         ask_some(ahead, rate);
     }
-    __asm__("" : "+r"(y));              /* else gcc keeps the addresses it loaded from in registers over the loop */
+    __asm__("" : "+r"(y));              /* else gcc keeps the addresses of y in registers during the loop */
     UNROLL for (size_t r = 0; r < rows; r++, y += ldy)
         UNROLL for (size_t c = 0; c < TILE_COLS; c++)
             store(y + c * LANES, acc[r][c]);
@@ -57,7 +57,8 @@ ROWS_OF(4) ROWS_OF(5) ROWS_OF(6)
 #endif
 #undef ROWS_OF
 
-/* In tiles of about as many rows: one of one or two takes as long as one of three. */
+/* A product of n rows and one panel, in tiles of about equally many rows: a tile of one or two rows takes as long as one of
+ * three. */
 static void panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_ahead *ahead)
 {

@@ -1,4 +1,4 @@
-/* tile_copying.h - tile.h where w is as the file has it: the first rows read it there and leave a copy to the others.
+/* tile_copying.h - tile.h for w in the file: the first rows read it there and make a float32 copy for the others.
  *
  * Included by vec_body.h alone. */
 #ifndef ATTN_COMPUTE_TILE_COPYING_H
@@ -9,7 +9,7 @@
 static inline v16 from_f16s(const void *w) { return from_f16(w); }
 static inline v16 from_bf16s(const void *w) { return from_bf16(w); }
 
-/* TILE_ROWS rows, of n.  Where they are no small part of the work they ask for some of what is ahead. */
+/* The first TILE_ROWS rows of n.  They prefetch their share of what is ahead if they are a large part of the work. */
 #define PANEL_COPY(name, size, from) \
 static void name(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, bool more, \
                  size_t n, struct attn_ahead *ahead) \

@@ -1,6 +1,6 @@
-/* tile_turned.h - tile.h where the rows of x are steps of k: y[n, 64] += x[K, n]' w[K, 64].
+/* tile_turned.h - tile.h for transposed x, whose rows are steps of k: y[n, 64] += x[K, n]' w[K, 64].
  *
- * Included by vec_body.h alone.  Both are activations, so there is no memory to ask for ahead. */
+ * Included by vec_body.h alone.  Both x and w are activations, in the cache already, so nothing is prefetched. */
 #ifndef ATTN_COMPUTE_TILE_TURNED_H
 #define ATTN_COMPUTE_TILE_TURNED_H
 

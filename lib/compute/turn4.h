@@ -1,4 +1,4 @@
-/* turn4.h - columns of sixteen rows that lie anywhere become rows, four words at a time.
+/* turn4.h - transposes sixteen rows that may lie anywhere in memory, four 32-bit words of each at a time.
  *
  * Included by files that are compiled for one instruction set each (lanes.h). */
 #ifndef ATTN_COMPUTE_TURN4_H
@@ -6,14 +6,14 @@
 
 #include "compute/lanes.h"
 
-/* Four numbers each of every fourth row, from row l on. */
+/* Four words of each of rows l, l + 4, l + 8 and l + 12. */
 static inline v16 fourths(const void *const *row, size_t l, size_t byte)
 {
     const char *a = row[l], *b = row[l + 4], *c = row[l + 8], *d = row[l + 12];
     return quarters((const void *)(a + byte), (const void *)(b + byte), (const void *)(c + byte), (const void *)(d + byte));
 }
 
-/* Four columns of sixteen rows, from a byte on, as rows. */
+/* out[i] becomes column i of the four columns that begin at `byte`. */
 static inline void turn4(v16 out[4], const void *const *row, size_t byte)
 {
     v16 a = fourths(row, 0, byte), b = fourths(row, 1, byte), c = fourths(row, 2, byte), d = fourths(row, 3, byte);

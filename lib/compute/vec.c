@@ -60,7 +60,7 @@ void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first,
 struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size_t step)
 {
     const size_t line = 64, before = (uintptr_t)at % line;
-    if (bytes == step && rows > ATTN_ABREAST) {         /* nothing between them: longer rows */
+    if (bytes == step && rows > ATTN_ABREAST) {         /* no gaps between them: treat them as ATTN_ABREAST long rows */
         bytes = step = up(rows * bytes / ATTN_ABREAST, line);
         rows = ATTN_ABREAST;
     }

@@ -41,7 +41,7 @@ static inline v16 exp16(v16 x)
     p = fma16(p, r, all(0.1666666676f));
     p = fma16(p, r, all(0.5000000014f));
     p = add(fma16(mul(r, r), p, r), all(1.0f));
-    return times_pow2(above(x, all(-104.0f), p), n);    /* a product that is rounded to 0 takes as long as ten others */
+    return times_pow2(above(x, all(-104.0f), p), n);    /* above: a product that underflows takes as long as ten others */
 }
 
 static void round_row(float *y, const float *x, size_t n)
@@ -60,9 +60,9 @@ static float row_max(const float *x, float s, size_t n)
     return largest(m);
 }
 
-/* x / sum, rounded as a division rounds, in a third of its time: 1 / sum is as good as a float can be, so
- * what the first quotient leaves over corrects it to one unit, and what that leaves over to the nearest
- * float.  This holds while what is left over is no denormal number: x is 0 or at least TINY. */
+/* x / sum, correctly rounded but in a third of the time of a division: 1 / sum is correctly rounded, so the
+ * remainder of the first quotient corrects that to within one unit in the last place, and the remainder of
+ * this one to the nearest float.  It needs remainders that are not denormal: x must be 0 or at least TINY. */
 static inline v16 share(v16 x, v16 minus_sum, v16 inverse)
 {
     v16 q = mul(x, inverse);
@@ -89,7 +89,7 @@ static void softmax(float *x, float scale_by, size_t n)
     for (size_t i = 0; i < whole; i += LANES)
         store(x + i, next_exp(&s, load(x + i)));
     v16 rest = all(0);
-    if (whole < n)                      /* stays here: a part that was just stored is slow to load */
+    if (whole < n)                      /* kept in a register: part of a vector that was just stored is slow to load */
         rest = next_exp(&s, load_part(x + whole, n - whole, -INFINITY));
     const float total = (float)dsum(s.sum);
     const v16 inverse = all(1 / total), minus = all(-total), by = all(total);
@@ -100,7 +100,7 @@ static void softmax(float *x, float scale_by, size_t n)
         store_part(x + whole, quot(rest, by), n - whole);
 }
 
-/* Part of a row whose other parts come before or after it. */
+/* The exponentials of part of a row: the caller combines the sums of all parts. */
 static double exps(float *x, float scale_by, float maximum, size_t n)
 {
     struct exps s = {all(scale_by), all(maximum), all(NAN), dall(0)};

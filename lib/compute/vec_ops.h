@@ -4,7 +4,7 @@
 
 #include "compute/vec.h"
 
-/* Of weights as they are stored in one type. */
+/* Functions of weights that are stored in one type. */
 struct vec_of_type {
     void (*widen)(float *y, const void *x, size_t n);
     void (*block)(float *y, const void *x, size_t ld, size_t K);
@@ -37,7 +37,7 @@ struct vec_ops {
     void (*adamw)(const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n);
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_ahead *ahead);
-    size_t tile_rows;                   /* that panel_copy takes */
+    size_t tile_rows;                   /* rows that panel_copy takes */
     struct vec_of_type of[3];           /* by enum attn_dtype */
     void (*outer)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K);
     void (*gelu_back)(float *dy, float *x, size_t n);

@@ -6,7 +6,7 @@
 
 enum { ALL = ATTN_DOTS | ATTN_SCORES | ATTN_PATTERN | ATTN_CONTEXT };
 
-/* By rows of all keys between the bounds: every kind can be taken so. */
+/* Rows of all keys between the bounds: every kind but linear can be computed so. */
 static const struct attn_way dense = {
     attn_band_dots, attn_band_scores, attn_band_pattern, attn_band_context, .steps = ALL, .keys = ATTN_DOTS, .values = ATTN_CONTEXT};
 static const struct attn_way sparse = {.rows = attn_sparse_rows, .steps = ATTN_CONTEXT, .values = ATTN_CONTEXT};

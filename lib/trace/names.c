@@ -132,7 +132,7 @@ int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T
 
 bool attn_glob(const char *glob, size_t len, const char *name)
 {
-    size_t g = 0, star = len;           /* star: the last * passed, len while there is none */
+    size_t g = 0, star = len;           /* star: where the last * is that was passed; len: there was none yet */
     const char *retry = name;
     while (*name) {
         if (g < len && glob[g] == '*') {
@@ -141,7 +141,7 @@ bool attn_glob(const char *glob, size_t len, const char *name)
         } else if (g < len && (glob[g] == '?' || glob[g] == *name)) {
             g++;
             name++;
-        } else if (star < len) {        /* let the star take one more */
+        } else if (star < len) {        /* go back and let the star match one more character */
             g = star + 1;
             name = ++retry;
         } else {

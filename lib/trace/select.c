@@ -12,16 +12,16 @@ static const char blanks[] = " \t";
 
 struct attn_select {
     struct attn_stage stage;
-    const char *model;                  /* only while it is made */
+    const char *model;                  /* for messages, valid only while the selection is made */
     bool tokens;
     bool (*want)[ATTN_ACTS];            /* [1 + L]: outside the blocks, then each layer */
-    size_t *query, n_query, *kv, n_kv;  /* kept heads, ascending */
+    size_t *query, n_query, *kv, n_kv;  /* selected query heads and key/value heads, ascending */
     char *show, *layers, *heads;
 };
 
 /* ---- layers and heads ------------------------------------------------------------------ */
 
-/* A whole number at *at, which moves behind it; one too large for 64 bits is the largest. */
+/* Reads a whole number at *at, which moves behind it; a number too large for 64 bits becomes the largest one. */
 static bool whole(const char **at, uint64_t *out)
 {
     const char *start = *at;
@@ -127,7 +127,7 @@ static size_t edits(const char *a, size_t n, const char *b)
     return row[m];
 }
 
-/* How far a mistyped name is from an activation's, taking the better of its two forms. */
+/* The edit distance between a mistyped name and the activation's: to its short name or its tail, whichever is nearer. */
 static size_t distance(const struct item *it, int act)
 {
     size_t n = (size_t)it->len;
@@ -178,7 +178,7 @@ static int fail_absent(const struct attn_select *s, const struct item *it, struc
                      "it has %s", s->model, it->len, it->text, list);
 }
 
-/* "blocks.7.attn.pattern" of a model with fewer layers. */
+/* Whether an item names a layer that the model does not have, like "blocks.7.attn.pattern". */
 static bool beyond_layers(const struct attn_select *s, const struct item *it)
 {
     static const char prefix[] = "blocks.";

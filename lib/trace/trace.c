@@ -4,7 +4,7 @@
 
 size_t attn_trace_size(size_t L)
 {
-    return (L + 1) * ATTN_ACTS * sizeof(unsigned);      /* L blocks exist in memory already */
+    return (L + 1) * ATTN_ACTS * sizeof(unsigned);      /* no overflow: there is memory for L blocks, which are larger */
 }
 
 static unsigned *flags_of(const struct attn_trace *t, size_t observer, int act, int layer)

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/utf8.h"
 
-/* What a reader could take for the end of the cell, or drop. */
+/* Whether a reader could take part of the text for the end of the field, or drop it. */
 static bool needs_quotes(const char *s, size_t len)
 {
     if (len && (s[0] == ' ' || s[len - 1] == ' '))
@@ -17,7 +17,7 @@ static bool needs_quotes(const char *s, size_t len)
     return false;
 }
 
-/* Valid UTF-8 as it is, but for what readers do not take. */
+/* Writes valid UTF-8, with quotes doubled and NULs replaced. */
 static void put(struct attn_out *o, const char *s, size_t len)
 {
     const char *start = s, *end = s + len;

@@ -1,19 +1,19 @@
-/* cell.h - fields of CSV as RFC 4180 quotes them.
+/* cell.h - fields of CSV, quoted as RFC 4180 says.
  *
  * A field is quoted when it holds a comma, a quote or a line end, or begins or ends with a space;
- * quotes inside are doubled.  Lines end in one \n, which every reader takes.  Readers choke on NUL
- * and on what is no UTF-8: a NUL becomes U+FFFD, and so does each broken sequence, as in JSON. */
+ * quotes inside are doubled.  Lines end in \n alone, which every reader accepts.  Readers choke on NUL
+ * and on invalid UTF-8: a NUL becomes U+FFFD, and so does each invalid sequence, as in JSON. */
 #ifndef ATTN_SINKS_CELL_H
 #define ATTN_SINKS_CELL_H
 
 #include "base/out.h"
 
 void attn_cell_text(struct attn_out *o, const char *s, size_t len);
-void attn_cell_token(struct attn_out *o, const struct attn_token *t);   /* how it reads, or its id */
+void attn_cell_token(struct attn_out *o, const struct attn_token *t);   /* its text, or its id if it has none */
 void attn_cell_record(struct attn_out *o, const struct attn_record *r);         /* "12,13,name,": number, line, id */
 
-/* The fields of all tokens, for who needs them often: that of token i is text[end[i - 1]..end[i]), from 0
- * for the first. */
+/* The fields of all tokens, quoted once for those who write them often: that of token i is text[end[i - 1]..end[i]),
+ * of the first text[0..end[0]). */
 struct attn_cells { char *text; size_t *end, longest; };
 int attn_cells_make(struct attn_cells *c, const struct attn_tokens *t, struct attn_err *err);
 void attn_cells_free(struct attn_cells *c);                         /* zeroed cells are fine */

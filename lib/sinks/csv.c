@@ -1,9 +1,9 @@
-/* csv.c - one matrix a file: OUT/blocks.0.attn.pattern.head0.csv, OUT/embed.csv, OUT/tokens.csv.
+/* csv.c - one matrix per file: OUT/blocks.0.attn.pattern.head0.csv, OUT/embed.csv, OUT/tokens.csv.
  *
- * The first column holds the query tokens, the first row the key tokens (dots, scores, pattern) or
- * the column numbers, the corner cell "token".  Fields as in cell.h; -inf, inf, nan as text.
- * tokens.csv: index,id,text,start,end; the last three are empty for ids alone; context_tokens.csv: those of
- * the other text, where there is one. */
+ * The first column has the query tokens, the first row the key tokens (dots, scores, pattern) or the
+ * column numbers, and the corner cell "token".  Fields are quoted as in cell.h; -inf, inf and nan are text.
+ * tokens.csv has index,id,text,start,end; the last three are empty for ids alone.  context_tokens.csv has the
+ * tokens of the other text in cross-attention. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,9 @@
 struct csv {
     const struct attn_sink_job *job;
     struct attn_files *files;
-    struct attn_cells rows, keys;       /* of the text, of what it looks at */
+    struct attn_cells rows, keys;       /* tokens of the sentence; tokens that it looks at */
     struct attn_lines *lines;
-    struct attn_file *writing[ATTN_ACTS];       /* dots, scores and pattern come in turns */
+    struct attn_file *writing[ATTN_ACTS];       /* several are open, as bands of dots, scores and pattern alternate */
 };
 
 static void csv_close(void *self)

@@ -35,7 +35,7 @@ static char *written(struct attn_derivation *d, const char *fmt, va_list args)
     return text;
 }
 
-/* Takes `text`. */
+/* Takes ownership of `text`, even on failure. */
 static struct attn_part *add(struct attn_derivation *d, enum attn_part_kind kind, char *text)
 {
     struct attn_part *more = d->failed ? NULL : attn_grow(d->part, &d->room, d->n + 1, sizeof *more);
@@ -135,7 +135,7 @@ void attn_derive_table(struct attn_derivation *d, size_t cols)
         p->cols = cols;
 }
 
-/* Takes the text. */
+/* Takes ownership of the cell's text, even on failure. */
 static void add_cell(struct attn_derivation *d, struct attn_cell c)
 {
     struct attn_part *p = d->failed ? NULL : last(d);
@@ -202,7 +202,7 @@ const char *attn_cell_shown(char buf[ATTN_NUM_FIXED_MAX + 1], const struct attn_
     return buf;
 }
 
-/* In a sum a negative number stands in brackets. */
+/* Writes a number in a sum, in brackets if it is negative. */
 static void operand(struct attn_out *o, struct attn_number n)
 {
     char buf[ATTN_NUM_FIXED_MAX + 1];

@@ -1,10 +1,10 @@
-/* derivation.h - how a number came about, as data: steps of words, formulas, sums and tables.
+/* derivation.h - the derivation of a number as data: steps with words, formulas, sums and tables.
  *
- * Whoever explains something makes one; text, Markdown and HTML are three ways to print it, and none of
- * them knows what is explained.  Numbers stay numbers, each with the digits it is printed with.  Words
- * and cells are plain text: what a format could take for markup is escaped when it is printed.
+ * Callers that explain something build one; text, Markdown and HTML are three ways to print it, which know
+ * nothing of what is explained.  Numbers are kept as numbers, each with the digits to print.  Words and
+ * cells are plain text: what a format could take for markup is escaped when it is printed.
  *
- * Parts follow each other; cells and terms belong to the last part.  The first failure sticks, later
+ * Parts are appended in order; cells and terms are added to the last part.  After a first failure
  * additions do nothing, and attn_derivation_write reports it. */
 #ifndef ATTN_SINKS_DERIVATION_H
 #define ATTN_SINKS_DERIVATION_H
@@ -14,13 +14,13 @@
 
 struct attn_number { double x; int digits; };           /* digits after the point */
 
-/* The same formula for eyes that have only characters, and as the inside of a MathML element. */
+/* A formula as plain text, and as the content of a MathML element. */
 struct attn_formula { const char *text, *mathml; };
 
 struct attn_cell {
-    char *text;                         /* NULL: the number */
+    char *text;                         /* NULL: the cell shows the number */
     struct attn_number number;
-    bool strong;                        /* what the table is about: a result, the cell in question */
+    bool strong;                        /* emphasised: a result, or the cell in question */
 };
 
 enum attn_term_kind { ATTN_TERM_ALONE, ATTN_TERM_PRODUCT, ATTN_TERM_QUOTIENT, ATTN_TERM_LEFT_OUT };
@@ -33,12 +33,12 @@ struct attn_term {
 enum attn_part_kind { ATTN_PART_STEP, ATTN_PART_WORDS, ATTN_PART_COMMAND, ATTN_PART_FORMULA, ATTN_PART_SUM, ATTN_PART_TABLE };
 struct attn_part {
     enum attn_part_kind kind;
-    char *text;                         /* title of a step, words, a command line, what a sum gives; else NULL */
+    char *text;                         /* title of a step, words, command line, name of a sum's result; else NULL */
     struct attn_formula formula;
     struct attn_term *term; size_t terms, term_room;    /* of a sum */
     struct attn_number result;
-    struct attn_cell *cell; size_t cells, cell_room;    /* of a table, row by row; the first row has the headings, */
-    size_t cols;                                        /* the first column the labels */
+    struct attn_cell *cell; size_t cells, cell_room;    /* of a table, row by row; the first row has the headings */
+    size_t cols;                                        /* of the table; the first one has the labels */
 };
 
 struct attn_derivation {
@@ -47,7 +47,7 @@ struct attn_derivation {
     bool failed;                        /* no memory */
 };
 
-void attn_derivation_free(struct attn_derivation *d);   /* what it owns; zeroed is fine */
+void attn_derivation_free(struct attn_derivation *d);   /* frees what it owns, not d; zeroed is fine */
 
 void attn_derive_title(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void attn_derive_step(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -56,37 +56,37 @@ void attn_derive_words(struct attn_derivation *d, const char *fmt, ...) __attrib
 void attn_derive_command(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void attn_derive_formula(struct attn_derivation *d, const struct attn_formula *f);
 
-/* "NAME = terms = result"; without terms "NAME = result".  The name is no user's text. */
+/* "NAME = terms = result"; without terms "NAME = result".  The name is not escaped: it must not contain user text. */
 void attn_derive_sum(struct attn_derivation *d, struct attn_number result, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* b: of products and quotients. */
+/* Adds a term to the last sum; b is used in products and quotients only. */
 void attn_derive_term(struct attn_derivation *d, enum attn_term_kind kind, struct attn_number a, struct attn_number b);
 void attn_derive_left_out(struct attn_derivation *d, size_t count, struct attn_number sum);
 
-/* Cells follow row by row, the headings first. */
+/* Begins a table; its cells follow row by row, the headings first. */
 void attn_derive_table(struct attn_derivation *d, size_t cols);
-/* A table and its first row. */
+/* Begins a table and adds its first row. */
 void attn_derive_headings(struct attn_derivation *d, const char *const *heading, size_t cols);
 void attn_derive_cell(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void attn_derive_number(struct attn_derivation *d, double x, int digits);
 void attn_derive_blanks(struct attn_derivation *d, size_t n);
 void attn_derive_gap(struct attn_derivation *d, size_t cols);           /* a row of "…" and blanks */
-void attn_derive_strong(struct attn_derivation *d, size_t cells);       /* the last so many */
+void attn_derive_strong(struct attn_derivation *d, size_t cells);       /* emphasises the last so many cells */
 
 /* ---- printing ---- */
 
 struct attn_derivation_style {
     bool color; int width;              /* text only; width 0: no limit */
 };
-/* "text", "md" or "html"; that there was no memory for the derivation itself comes out here. */
+/* format: "text", "md" or "html".  Also fails if memory ran out while the derivation was built. */
 int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, const char *format,
                           const struct attn_derivation_style *style, struct attn_err *err);
 
-/* For the formats: a cell's text, or its number in buf; "NAME = a·b + c = result". */
+/* Shared by the formats: a cell's text, or its number printed into buf; writes a sum as "NAME = a·b + c = result". */
 const char *attn_cell_shown(char buf[ATTN_NUM_FIXED_MAX + 1], const struct attn_cell *c);
 void attn_sum_write(struct attn_out *o, const struct attn_part *sum);
 
-/* derivation_text.c, derivation_md.c, derivation_html.c */
+/* The formats: derivation_text.c, derivation_md.c, derivation_html.c. */
 int attn_derivation_text(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
                          struct attn_err *err);
 int attn_derivation_md(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,

@@ -1,8 +1,8 @@
-/* derivation_html.c - a derivation as one page that needs nothing else: formulas in MathML, for reading,
- * printing and handing out. */
+/* derivation_html.c - a derivation as one self-contained page for reading, printing and handing out, with formulas
+ * in MathML. */
 #include "sinks/derivation.h"
 
-/* No scripts and no fonts, and the page may load nothing. */
+/* The page has no scripts and no fonts, and its content policy forbids loading anything. */
 static const char head[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\">\n"
@@ -87,7 +87,7 @@ static void step(struct attn_out *o, const struct attn_part *p, size_t number)
     attn_out_str(o, "</h2>\n");
 }
 
-/* Nothing in a sum is the user's: its name is ours, the rest are numbers. */
+/* A sum needs no escaping: it has no user text, only a name of ours and numbers. */
 static void sum(struct attn_out *o, const struct attn_part *p)
 {
     attn_out_str(o, "<p class=\"sum\">");

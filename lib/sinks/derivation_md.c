@@ -3,7 +3,7 @@
 
 #include "sinks/derivation.h"
 
-/* So that a token shows as it is: nothing in it is emphasis, a link, an element or the end of a cell. */
+/* Escapes what Markdown could take for emphasis, a link, an element or the end of a cell, so that a token shows as it is. */
 static void escaped(struct attn_out *o, const char *s)
 {
     for (; *s; s++) {

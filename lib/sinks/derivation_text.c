@@ -7,7 +7,7 @@
 #include "sinks/derivation.h"
 #include "sinks/paint.h"
 
-enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4 };          /* columns: words in longer lines are hard to read */
+enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4 };          /* columns; text in lines wider than 100 is hard to read */
 
 /* ---- lines ----------------------------------------------------------------------------- */
 
@@ -88,7 +88,7 @@ static void cell(struct attn_out *o, const struct attn_part *p, size_t i, size_t
     attn_label_pad(o, label && !last ? blank : 0);
 }
 
-/* How many cells of the row there are up to the last that is not empty. */
+/* How many cells the row has up to the last one that is not empty. */
 static size_t used(const struct attn_part *p, size_t row)
 {
     size_t n = p->cols;

@@ -111,7 +111,7 @@ static void write_id(struct attn_out *o, const struct attn_record *r)
         attn_out_write(o, r->id ? r->id : "null", r->id ? r->id_len : strlen("null"));
 }
 
-/* Which of many it is. */
+/* The members that only documents of a batch have. */
 static void write_record(struct attn_out *o, const struct attn_sink_record *r, const char *eol)
 {
     attn_out_str(o, "\"record\":");
@@ -134,7 +134,7 @@ static void sentence(struct attn_out *o, const char *text, size_t len)
         attn_out_str(o, "null");
 }
 
-/* From the brace to the text. */
+/* Everything from the opening brace to "text". */
 static void write_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol)
 {
     attn_out_char(o, '{');

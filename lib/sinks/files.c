@@ -13,8 +13,8 @@
 #include "base/grow.h"
 #include "sinks/manifest.h"
 
-enum { ENDED = 4, ENDED_MOST = 128 };   /* open files that wait to be hashed together: a thread, and at all */
-/* Hashing a byte takes a core about as long as so many floating point operations. */
+enum { ENDED = 4, ENDED_MOST = 128 };   /* most open files that wait to be hashed together: per thread, and in all */
+/* Hashing a byte takes a core about as long as so many floating point operations: for attn_team_run. */
 static const double COST = 80;
 
 struct ended { struct attn_file *file; struct attn_err err; };
@@ -23,10 +23,10 @@ struct attn_files {
     const struct attn_sink_job *job;
     const char *format;
     struct attn_out *stream;            /* the one stream; NULL: a directory */
-    bool made, finished;                /* the directory is ours; the manifest is there */
+    bool made, finished;                /* we made the directory; the manifest is written */
     struct attn_file **list;
     size_t n, room;
-    struct ended *ended;                /* written, but neither hashed nor under their names */
+    struct ended *ended;                /* files that are written, but not yet hashed and renamed */
     size_t n_ended, most_ended;
 };
 
@@ -141,7 +141,7 @@ static void commit(struct ended *e)
     file->out = NULL;
 }
 
-/* Files 2i and 2i + 1 of those that have ended. */
+/* Hashes and commits ended files 2i and 2i + 1. */
 static void settle_two(void *ctx, size_t i, int worker)
 {
     (void)worker;
@@ -157,7 +157,7 @@ static void settle_two(void *ctx, size_t i, int worker)
     commit(b);
 }
 
-/* Hashes what has ended, two files a thread, and lets it appear. */
+/* Hashes the ended files, two at a time in a thread, and gives them their names. */
 static int settle(struct attn_files *f, struct attn_err *err)
 {
     double bytes = 0;
@@ -177,7 +177,7 @@ static int settle(struct attn_files *f, struct attn_err *err)
 int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err *err)
 {
     if (f->stream)
-        return 0;                       /* appears when all is finished */
+        return 0;                       /* a stream is committed by attn_files_finish */
     f->ended[f->n_ended++].file = file;
     return f->n_ended == f->most_ended ? settle(f, err) : 0;
 }
@@ -187,7 +187,7 @@ static int compare(int a, int b)
     return (a > b) - (a < b);
 }
 
-/* In the order of the forward pass: outside the blocks come some before them and some after. */
+/* The order of the forward pass: of activations outside the blocks, some come before them and some after. */
 static int by_place(const void *a, const void *b)
 {
     const struct attn_file *x = *(struct attn_file *const *)a, *y = *(struct attn_file *const *)b;
@@ -201,7 +201,7 @@ static int by_place(const void *a, const void *b)
 int attn_files_finish(struct attn_files *f, struct attn_err *err)
 {
     int rc = settle(f, err);
-    if (f->n)                           /* dots, scores and pattern came in turns, as many heads as there are threads */
+    if (f->n)                           /* files were begun in another order, as dots, scores and pattern alternate */
         qsort(f->list, f->n, sizeof *f->list, by_place);
     if (!rc)
         rc = f->stream ? attn_out_commit(f->stream, err)
@@ -210,7 +210,7 @@ int attn_files_finish(struct attn_files *f, struct attn_err *err)
     return rc;
 }
 
-/* Takes back what came to be in a directory that was not there before. */
+/* Removes the files, and the directory, if it was made for them and the writing did not finish. */
 static void withdraw(const struct attn_files *f)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -220,7 +220,7 @@ static void withdraw(const struct attn_files *f)
         unlink(path);
         free(path);
     }
-    rmdir(f->job->path);                /* stays when somebody else put something there */
+    rmdir(f->job->path);                /* fails, rightly, if somebody else put something there */
 }
 
 void attn_files_close(struct attn_files *f)

@@ -10,7 +10,7 @@
 enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2 };   /* columns on the terminal */
 enum { DIGITS_MAX = 17 };
 
-struct layout { size_t left, column, block; int digits; };  /* of labels and numbers; matrix columns a block has */
+struct layout { size_t left, column, block; int digits; };  /* width of labels, of numbers; matrix columns of a block */
 
 static size_t columns_of(double x, int digits)
 {
@@ -28,7 +28,7 @@ int attn_grid_digits(double largest, int precision)
     return digits;
 }
 
-/* No number is wider than the lowest, the highest, or what is not finite. */
+/* The widest number is the lowest, the highest, or one that is not finite. */
 static void measure_numbers(struct layout *l, const struct attn_grid *g)
 {
     double low = 0, high = 0;
@@ -45,7 +45,7 @@ static void measure_numbers(struct layout *l, const struct attn_grid *g)
     l->column = larger(l->column, larger(columns_of(low, l->digits), columns_of(high, l->digits)));
 }
 
-/* Key tokens may be as wide as the numbers below them are anyway. */
+/* The label of column j; a token may be as wide as the numbers below it. */
 static struct attn_label top(const struct attn_grid *g, const struct layout *l, size_t j)
 {
     return g->keys ? attn_label_token(&g->keys->tok[j], larger(TOP_MAX, l->column)) : attn_label_number(j);

@@ -1,4 +1,4 @@
-/* json.c - one document (doc.h) to one stream; ndjson has it on one line. */
+/* json.c - writes one document (doc.h) to one stream; in ndjson it is one line. */
 #include <stdlib.h>
 
 #include "base/err.h"

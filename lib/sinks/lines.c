@@ -5,10 +5,10 @@
 #include "base/err.h"
 
 enum {
-    PIECE = 1 << 16,                    /* bytes of rows one thread puts at a time, unless one row is longer */
-    PIECES = 8                          /* of them a thread and round, so that none waits long for another */
+    PIECE = 1 << 16,                    /* bytes of a piece: the rows that one thread prints at a time, at least one */
+    PIECES = 8                          /* pieces per thread in a round: so many that no thread waits long for another */
 };
-/* Bytes of text take a core about as long as so many floating point operations. */
+/* Printing a byte takes a core about as long as so many floating point operations: for attn_team_run. */
 static const double COST = 40;
 
 struct piece { char *text; size_t room, len; };
@@ -16,10 +16,10 @@ struct round { struct piece *piece; size_t n; struct attn_out *to; };
 
 struct attn_lines {
     struct attn_team *team;
-    size_t most;                        /* pieces of a round */
-    struct round now, last;             /* being put; being written */
+    size_t most;                        /* most pieces of a round */
+    struct round now, last;             /* the round that is being printed; the one that is being written */
     const struct attn_rows *rows;
-    size_t first, each;                 /* row of this round, rows of a piece */
+    size_t first, each;                 /* first row of this round; rows of a piece */
 };
 
 int attn_lines_new(struct attn_lines **out, struct attn_team *team, struct attn_err *err)
@@ -95,7 +95,7 @@ static void work(void *ctx, size_t item, int worker)
         put_piece(ctx, item - 1);
 }
 
-/* As many rows from l->first as there are pieces for; returns how many that were, 0 without memory. */
+/* Prints as many rows, from l->first on, as fit into a round; returns how many, 0 if there is no memory. */
 static size_t run_round(struct attn_lines *l, struct attn_out *to, struct attn_err *err)
 {
     const struct attn_rows *rows = l->rows;

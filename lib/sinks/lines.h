@@ -1,7 +1,7 @@
-/* lines.h - much text made by several threads: rows are put into buffers side by side, and written in order.
+/* lines.h - prints much text in several threads: rows are printed into buffers in parallel, and written in order.
  *
- * The last buffers of a call are written beside the work of the next one; flush before anything
- * else goes to the same output, and before that is closed. */
+ * The last buffers of a call are written while the next call prints.  So call attn_lines_flush before
+ * anything else is written to the same output, and before that is closed. */
 #ifndef ATTN_SINKS_LINES_H
 #define ATTN_SINKS_LINES_H
 
@@ -9,11 +9,12 @@
 #include "base/team.h"
 
 struct attn_lines;
-/* team NULL: the caller alone. */
+/* team NULL: only the calling thread works. */
 int attn_lines_new(struct attn_lines **out, struct attn_team *team, struct attn_err *err);
 void attn_lines_free(struct attn_lines *l);                         /* drops what was not flushed; NULL is fine */
 
-/* put(ctx, i, buf) for each i < n, in any order; it returns how much of the `most` bytes at buf it used. */
+/* put(ctx, i, buf) is called for each row i < n, in any order and thread; it prints at most `most` bytes into buf and
+ * returns how many. */
 struct attn_rows {
     size_t n, most;
     size_t (*put)(const void *ctx, size_t i, char *buf);

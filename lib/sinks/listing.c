@@ -34,7 +34,7 @@ static void widen(size_t *columns, const struct attn_label *l)
         *columns = l->columns;
 }
 
-/* ---- of the sentence ------------------------------------------------------------------- */
+/* ---- tokens of the sentence ------------------------------------------------------------ */
 
 struct columns { size_t index, id, token; bool text; };
 
@@ -91,9 +91,9 @@ void attn_listing_tokens(struct attn_out *o, const char *heading, const struct a
         attn_out_printf(o, "… %zu more (--show tokens lists them all)\n", tokens->n - n);
 }
 
-/* ---- to come --------------------------------------------------------------------------- */
+/* ---- likeliest next tokens ------------------------------------------------------------- */
 
-/* Of the title, or of "0." and the digits. */
+/* The width of the column: that of its title, or of "0." and the digits. */
 static size_t probability_columns(const struct attn_sink_job *job)
 {
     size_t title_columns = strlen("probability"), number_columns = 2 + (size_t)job->precision;

@@ -1,4 +1,4 @@
-/* listing.h - lists of tokens for eyes: those of the sentence, those likely to come next. */
+/* listing.h - prints lists of tokens for people: those of the sentence, and the likeliest next ones. */
 #ifndef ATTN_SINKS_LISTING_H
 #define ATTN_SINKS_LISTING_H
 
@@ -6,9 +6,9 @@
 #include "sinks/next.h"
 #include "sinks/sink.h"
 
-/* Index, id and, where they have one, text and bytes of at most `limit` tokens. */
+/* Prints index, id and, where there is one, text and bytes of at most `limit` tokens. */
 void attn_listing_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit, bool color);
-/* Nothing when there are none. */
+/* Prints nothing if there are none. */
 void attn_listing_next(struct attn_out *o, const struct attn_next *next, const struct attn_sink_job *job);
 
 #endif

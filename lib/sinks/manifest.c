@@ -17,7 +17,7 @@ static const char first[] = "{\"tool\":\"attn-cli\",\n";
 static const char files_line[] = "\n\"files\":[";
 static const char entry[] = "\n{\"file\":\"";
 static const char last[] = "\n]}\n";
-enum { OLD_MAX = 1 << 28 };             /* bytes of an older manifest we are willing to look at */
+enum { OLD_MAX = 1 << 28 };             /* a larger older manifest is not read */
 
 /* ---- writing --------------------------------------------------------------------------- */
 
@@ -107,7 +107,7 @@ static int write_manifest(const struct attn_sink_job *job, const char *format,
     return rc;
 }
 
-/* ---- what an older one listed ---------------------------------------------------------- */
+/* ---- files of an older manifest -------------------------------------------------------- */
 
 static bool begins(const char *at, const char *end, const char *with)
 {
@@ -115,7 +115,7 @@ static bool begins(const char *at, const char *end, const char *with)
     return (size_t)(end - at) >= n && !memcmp(at, with, n);
 }
 
-/* A file listed: its name, as long as `len` says, and how many bytes it has. */
+/* A listed file: its name of `len` bytes, not terminated, and its size. */
 struct listed { const char *name; size_t len; uint64_t bytes; };
 
 /* The number before the bracket that ends a line. */
@@ -127,7 +127,7 @@ static uint64_t number_before(const char *bracket)
     return strtoull(p, NULL, 10);
 }
 
-/* The next file; false at the end of the list or at anything unexpected. */
+/* Reads the next listed file; false at the end of the list or if the format is not ours. */
 static bool next_file(const char **at, const char *end, struct listed *f)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -149,7 +149,7 @@ static bool next_file(const char **at, const char *end, struct listed *f)
     return true;
 }
 
-/* Where the list begins in a manifest that is ours from first to last byte of it, else NULL. */
+/* Where the list begins, if the manifest is in our format from the first to the last byte; else NULL. */
 static const char *list_in(const struct attn_map *manifest)
 {
     const char *text = (const char *)manifest->data, *end = text + manifest->len;
@@ -180,7 +180,7 @@ static char *path_in(const char *dir, const struct listed *f)
     return asprintf(&path, "%s/%.*s", dir, (int)f->len, f->name) < 0 ? NULL : path;
 }
 
-/* What an older manifest lists and these are not. */
+/* Removes the files that the older manifest lists and that are not among `files`. */
 static void remove_stale(const char *dir, const struct attn_map *old, struct attn_file *const *files, size_t n)
 {
     const char *at = list_in(old), *end = (const char *)old->data + old->len;
@@ -188,12 +188,12 @@ static void remove_stale(const char *dir, const struct attn_map *old, struct att
     while (at && next_file(&at, end, &f)) {
         char *path = rewritten(&f, files, n) ? NULL : path_in(dir, &f);
         if (path)
-            unlink(path);               /* gone already, or a directory now: fine */
+            unlink(path);               /* may fail: it can be gone, or be a directory by now */
         free(path);
     }
 }
 
-/* Anything in the way of reading it means there is nothing to remove. */
+/* If it cannot be read, for whatever reason, there is nothing to remove. */
 static void read_old(struct attn_map *old, const char *dir)
 {
     struct stat st;

@@ -7,7 +7,7 @@
 enum { ATTN_NEXT_MAX = 5 };
 struct attn_next { size_t n; struct { int32_t id; double p; } best[ATTN_NEXT_MAX]; };
 
-/* Likeliest first; of equals the lower id. */
+/* Finds the likeliest tokens, in descending order; of equally likely ones the lower id comes first. */
 void attn_next_find(struct attn_next *out, const float *logits, size_t V);
 
 #endif

@@ -1,5 +1,5 @@
-/* npy.c - one activation a file, OUT/blocks.0.attn.pattern.npy, [kept heads,T,n] or [T,n].  The
- * token table has no file: the manifest holds it. */
+/* npy.c - one activation per file: OUT/blocks.0.attn.pattern.npy, [selected heads,T,n] or [T,n].  The
+ * token table has no file: it is in the manifest. */
 #include "sinks/npy.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim)
 struct npy {
     const struct attn_sink_job *job;
     struct attn_files *files;
-    struct attn_file *writing[ATTN_ACTS];       /* dots, scores and pattern come in turns */
+    struct attn_file *writing[ATTN_ACTS];       /* several are open, as bands of dots, scores and pattern alternate */
 };
 
 static void npy_close(void *self)

@@ -7,7 +7,7 @@
 
 #include "attn.h"
 
-enum { ATTN_NPY_HEADER = 128 };         /* bytes: 64 would do for small shapes only */
+enum { ATTN_NPY_HEADER = 128 };         /* bytes; 64 are enough for small shapes only */
 
 void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim);
 

@@ -1,4 +1,4 @@
-/* paint.h - heavy and light text, for terminals. */
+/* paint.h - bold and dim text on terminals. */
 #ifndef ATTN_SINKS_PAINT_H
 #define ATTN_SINKS_PAINT_H
 

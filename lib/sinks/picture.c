@@ -1,4 +1,4 @@
-/* picture.c - formats that are pictures: collected while the model runs, drawn when it is done. */
+/* picture.c - formats that are pictures: numbers are collected while the model runs, and drawn when it is done. */
 #include <stdlib.h>
 
 #include "base/err.h"

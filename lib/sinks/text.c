@@ -1,7 +1,7 @@
-/* text.c - for eyes: the tokens, each matrix with its tokens beside it, the likeliest next tokens.
+/* text.c - prints for people: the tokens, each matrix with its tokens beside it, the likeliest next tokens.
  *
- * Beyond `limit` numbers each activation is summarised instead (stats.h), logits of a large
- * vocabulary always.  One matrix is held at a time, for columns of one width need all its numbers. */
+ * If there are more than `limit` numbers in all, each activation is summarised instead (stats.h); logits of a
+ * large vocabulary always are.  One matrix is held at a time, as columns of equal width depend on all its numbers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +17,15 @@
 #include "sinks/stats.h"
 
 enum {
-    MANY_LOGITS = 1000,                 /* columns nobody reads */
-    MANY_TOKENS = 16                    /* in a summary, unless they were asked for */
+    MANY_LOGITS = 1000,                 /* logits of a larger vocabulary are summarised: nobody reads so many columns */
+    MANY_TOKENS = 16                    /* most tokens listed with summaries, unless the token table was asked for */
 };
 
 struct text {
     const struct attn_sink_job *job;
     struct attn_out *out;
-    bool summary, shortened;            /* all are summarised; something was */
-    float *matrix; size_t room;         /* the one being collected, floats it has room for */
+    bool summary, shortened;            /* all activations are to be summarised; one was */
+    float *matrix; size_t room;         /* the matrix being collected; how many floats it has room for */
     struct attn_stats stats;
     struct attn_next next;
 };

@@ -1,11 +1,11 @@
-/* tidy.c - one long table, a line a number, for R, pandas, DuckDB and SQL:
+/* tidy.c - one long table with a line for each number, for R, pandas, DuckDB and SQL:
  *
  *     name,layer,head,row,col,row_token,col_token,value
  *
- * Empty are `layer` outside the blocks, `head` without a head axis, and `col_token` where columns
- * are no tokens (all but dots, scores and pattern).  Fields as in cell.h, -inf, inf, nan as text.
- * A table of many sentences has three columns more in front, record,line,id, and one behind, error:
- * a sentence that failed is one line with nothing between them. */
+ * `layer` is empty outside the blocks, `head` without a head axis, and `col_token` where columns are not
+ * tokens (in all but dots, scores and pattern).  Fields are quoted as in cell.h; -inf, inf and nan are text.
+ * The table of a batch has three more columns in front, record,line,id, and one at the end, error: a
+ * sentence that failed is one line with empty fields between them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,9 @@
 struct tidy {
     const struct attn_sink_job *job;
     struct attn_out *out;
-    struct attn_cells rows, keys;       /* of the text, of what it looks at */
+    struct attn_cells rows, keys;       /* tokens of the sentence; tokens that it looks at */
     struct attn_lines *lines;
-    char *record; size_t record_len;    /* "12,13,name," before each line of one of many */
+    char *record; size_t record_len;    /* "12,13,name,": in a batch, each line begins so */
 };
 
 static void tidy_close(void *self)
@@ -100,7 +100,7 @@ static unsigned tidy_wants(void *self, int act, int layer)
 
 struct lines_of { const struct tidy *t; const struct attn_piece *p; char start[ATTN_NAME_MAX + 32]; int start_len; };
 
-/* Columns that are the same in all of a piece: "blocks.0.attn.pattern,0,3,". */
+/* Prints the columns that are the same for all of a piece: "blocks.0.attn.pattern,0,3,". */
 static void put_start(struct lines_of *from)
 {
     const struct attn_piece *p = from->p;
@@ -134,7 +134,7 @@ static size_t put_line(const struct lines_of *from, size_t row, size_t col, floa
     return (size_t)(at - buf);
 }
 
-enum { STRETCH = 256 };                 /* columns of a row put at a time: lines are long and rows may be, too */
+enum { STRETCH = 256 };                 /* how many numbers of a row are printed at a time, as rows may be long */
 
 static size_t stretches(const struct attn_piece *p)
 {

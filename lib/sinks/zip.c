@@ -20,7 +20,7 @@ struct member { char name[NAME_MAX_LEN + 1]; uint32_t crc; uint64_t size, offset
 
 struct attn_zip {
     struct attn_out *out;
-    uint64_t limit, at, left;           /* at: bytes written; left: of the open member */
+    uint64_t limit, at, left;           /* at: bytes written so far; left: bytes still to come of the open member */
     struct member *list;
     size_t n, room;
     struct attn_crc32 crc;
@@ -46,7 +46,7 @@ static void put16(struct attn_zip *z, unsigned x) { put_le(z, x, 2); }
 static void put32(struct attn_zip *z, uint32_t x) { put_le(z, x, 4); }
 static void put64(struct attn_zip *z, uint64_t x) { put_le(z, x, 8); }
 
-/* A 32-bit field, or the mark that says to look in the ZIP64 field. */
+/* Writes a 32-bit field or, if x does not fit, the mark that refers readers to the ZIP64 field. */
 static void put_or_mark(struct attn_zip *z, uint64_t x)
 {
     put32(z, x >= z->limit ? UINT32_MAX : (uint32_t)x);

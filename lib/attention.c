@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Copies the bands it hears into whichever array is wanted. */
+/* An observer that copies bands of dots, scores and pattern into those arrays that the caller wants. */
 struct copier { float *at[3]; size_t next; unsigned want[2 * ATTN_ACTS]; };
 
 static unsigned copier_wants(void *self, int act, int layer)
@@ -90,7 +90,7 @@ int attn_attention(float *context, const float *q, const float *k, const float *
     int rc = check(a, err);
     if (!rc)
         rc = attn_team_new(&team, room.threads, err);
-    for (int walk = 0; walk < 2 && !rc; walk++) {       /* count, then carve */
+    for (int walk = 0; walk < 2 && !rc; walk++) {       /* first counts memory, then divides it */
         text = attn_arena_bytes(&arena, a->batch, sizeof *text);
         attn_room_lay_out(&room, &arena);
         if (walk == 0)

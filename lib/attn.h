@@ -15,14 +15,16 @@
  *     attn_run_free(run);
  *     attn_model_close(m);
  *
- * This is the only header users install, and the words every room of the library shares: it
- * includes nothing of ours.  Dimensions are the papers' letters: L layers, T tokens, d width,
- * H query heads, Hkv key/value heads, dh width of a head's queries and keys, dv of its values,
- * m width of the MLP, V vocabulary.  Arrays are row-major float32, last index fastest.
+ * This is the only header users install.  It also defines the types that all parts of the library
+ * share, so it includes none of their headers.  Dimensions have the letters papers use: L layers,
+ * T tokens, d width of the residual stream, H query heads, Hkv key/value heads, dh width of a
+ * head's queries and keys, dv width of its values, m width of the MLP, V size of the vocabulary.
+ * Arrays are row-major float32, last index fastest.
  *
- * Functions that can fail return 0 (ATTN_OK) or the code they also left in `err`, whose message
- * names file, place, what was found and what was expected.  Nothing here prints or exits.
- * A model is constant once open and may be shared between threads; a run belongs to one caller.
+ * A function that can fail returns 0 (ATTN_OK) or an error code.  The code is also left in `err`,
+ * with a message that names the file, the place, what was found and what was expected.
+ * Nothing here prints or exits.  An open model does not change and may be shared between threads;
+ * a run belongs to one caller.
  */
 #ifndef ATTN_H
 #define ATTN_H
@@ -47,122 +49,131 @@ struct attn_err { enum attn_status code; char msg[512]; };
 
 /* ---- models ---------------------------------------------------------------------------- */
 
-/* `name` with a slash is a directory.  Otherwise: a model built in, a directory of that name in
- * ATTN_MODEL_PATH (colons between), an installed one, then ./name.  NULL is the default model. */
+/* A `name` with a slash is a directory.  Any other is looked for, in this order, among the built-in
+ * models, in the directories that the environment variable ATTN_MODEL_PATH lists (separated by colons),
+ * among the installed models, and as ./name.  NULL is the default model. */
 struct attn_model;
 int attn_model_open(struct attn_model **out, const char *name, struct attn_err *err);
 void attn_model_close(struct attn_model *m);                        /* NULL is fine */
 
-struct attn_info {                      /* strings live as long as the model */
-    const char *name, *path, *family;   /* path NULL: built in */
-    const char *position, *norm, *mlp, *mask, *scale;
-    bool residual, output_projection, tied, unembed;
-    size_t L, d, H, Hkv, dh, dv, m, V, n_ctx;
-    bool parallel;                      /* attention and mlp side by side */
-    size_t rotary;                      /* numbers of a head turned by position */
-    size_t window, local;               /* keys a query sees in so many of the layers; 0: all */
+struct attn_info {                      /* the strings live as long as the model */
+    const char *name, *path, *family;   /* path NULL: a built-in model */
+    const char *position, *norm, *mlp, *mask, *scale;       /* as a config.json of our own format spells them */
+    bool residual, output_projection, tied, unembed;        /* residual connections; a matrix after the heads' contexts;
+                                         * the output layer is the embedding matrix; there is an output layer */
+    size_t L, d, H, Hkv, dh, dv, m, V, n_ctx;       /* n_ctx: the longest text, in tokens */
+    bool parallel;                      /* attention and MLP read the same input and their outputs are added */
+    size_t rotary;                      /* how many of a head's dh numbers rotary positions rotate; 0: none */
+    size_t window, local;               /* in `local` of the layers a query sees the last `window` keys only; 0: in none */
     double norm_eps, rope_theta;
     size_t tensors;
-    uint64_t parameters, bytes;         /* numbers; bytes of all tensors as stored */
+    uint64_t parameters, bytes;         /* how many numbers all tensors hold; how many bytes they take in the file */
 };
 void attn_model_info(const struct attn_model *m, struct attn_info *out);
 
 struct attn_tensor_info { const char *name, *dtype; int ndim; size_t shape[8]; uint64_t bytes; };
-/* Tensors in the order of the forward pass, i < attn_info.tensors. */
+/* Describes tensor i < attn_info.tensors, in the order in which the forward pass uses them. */
 void attn_model_tensor(const struct attn_model *m, size_t i, struct attn_tensor_info *out);
 
-/* "sampled:" or "sha256:" and 64 hex digits: what identifies the model's numbers.  full reads
- * every byte; sampled reads config, tokenizer, headers and the ends of each tensor. */
+/* Identifies the model by a hash, "sha256:" or "sampled:" and 64 hex digits.  With `full` (sha256) every byte of its
+ * files is hashed; else, which is fast, the config, the tokenizer, and of the weights only the headers and both ends
+ * of each tensor. */
 int attn_model_digest(const struct attn_model *m, bool full, char out[80], struct attn_err *err);
-/* Something about the files that is odd and was decided; NULL: nothing.  Lives as long as the model. */
+/* A contradiction in the model's files and how it was resolved; NULL: there is none.  Lives as long as the model. */
 const char *attn_model_warning(const struct attn_model *m);
-/* Looks at every weight; an error names the first tensor and index that is not finite. */
+/* Checks that every weight is finite; the error names the first tensor and index that is not. */
 int attn_model_check(const struct attn_model *m, struct attn_err *err);
 
-/* Fails, with the reason, unless the model tells the next token from those before it: causal with this kind of
- * attention (NULL: its own), with an output layer. */
+/* Fails, and says why, unless the model can predict the next token: it needs an output layer, and no token may see
+ * later ones with this kind of attention (NULL: the model's own). */
 struct attn_kind;
 int attn_model_predicts(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err);
-/* And unless, besides, a text can grow: no row changes, not by a rounding, when tokens come after it. */
+/* Fails also unless a text can be continued from cached keys and values: tokens that are appended must not change
+ * any earlier row, not even by a rounding. */
 int attn_model_continues(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err);
-/* Whether a text ends with this token (eos_token_id). */
+/* Whether `id` marks the end of a text (eos_token_id). */
 bool attn_model_ends(const struct attn_model *m, int32_t id);
 
-/* Names of the models built in, NULL after the last; the first is the default. */
+/* Names of the built-in models, the default first; the last name is followed by NULL. */
 const char *const *attn_model_builtin(void);
 
 /* ---- text and tokens ------------------------------------------------------------------- */
 
 struct attn_token {
     int32_t id;
-    bool known;                         /* false: made from an id alone, the rest is empty */
-    const char *text, *raw;             /* what it reads as; as the vocabulary spells it */
+    bool known;                         /* false: made from an id alone; what follows is empty */
+    const char *text, *raw;             /* the text it stands for; its spelling in the vocabulary ("\u0120is" for " is") */
     size_t text_len, raw_len;
-    size_t start, end;                  /* bytes of the source text */
+    size_t start, end;                  /* it comes from bytes start..end of the source text, without end */
 };
-struct attn_tokens { size_t n; struct attn_token *tok; };           /* one block of memory */
+struct attn_tokens { size_t n; struct attn_token *tok; };           /* all in one block of memory */
 void attn_tokens_free(struct attn_tokens *t);                       /* NULL is fine */
 
-/* Needs no weights: a directory with vocab.json (words), vocab.json and merges.txt, or tokenizer.json
- * (both byte-level BPE) suffices; config.json and tokenizer_config.json are used if there. */
+/* Opens the tokenizer of a model, named as attn_model_open takes it.  Weights are not needed: the directory must have
+ * tokenizer.json or vocab.json and merges.txt (byte-level BPE), or vocab.json alone (words); config.json and
+ * tokenizer_config.json are read if they are there. */
 struct attn_tokenizer;
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err);
 void attn_tokenizer_close(struct attn_tokenizer *t);                /* NULL is fine */
 const char *attn_tokenizer_kind(const struct attn_tokenizer *t);    /* "word", "bpe" */
-size_t attn_tokenizer_size(const struct attn_tokenizer *t);         /* entries */
-/* How a token reads, which may be part of a character; NULL: no such id.  Lives as long as the tokenizer. */
+size_t attn_tokenizer_size(const struct attn_tokenizer *t);         /* entries of the vocabulary */
+/* The text a token stands for, perhaps only part of a UTF-8 character; NULL: no such id.  Lives as long as the tokenizer. */
 const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len);
-const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len);    /* as the vocabulary spells it */
+/* Its spelling in the vocabulary, likewise. */
+const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len);
 
 enum attn_bos { ATTN_BOS_AUTO, ATTN_BOS_YES, ATTN_BOS_NO };
 struct attn_encode_opts {
-    bool special;                       /* special tokens such as <|endoftext|> are found in the text */
-    /* AUTO: what the tokenizer's own files say, before the text and after it; YES: a BOS in any case;
-     * NO: neither.  Such tokens have start = end. */
+    bool special;                       /* the text's <|endoftext|> and the like become special tokens; else they are plain text */
+    /* AUTO adds the tokens before and after the text that the tokenizer's own files ask for; YES adds a
+     * beginning-of-sequence token (BOS) in any case; NO adds none.  Added tokens have start = end. */
     enum attn_bos bos;
 };
-/* The tokens own all they point to.  An empty text gives zero tokens, but for a BOS that was asked for.
- * Where the tokenizer normalises (NFC), a token's bytes are those of the whole characters it comes from. */
+/* Splits a text into tokens, which own all they point to.  An empty text gives no tokens, except an added BOS.
+ * Where the tokenizer normalises the text (NFC), start..end of a token cover the whole characters it comes from. */
 int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                      const struct attn_encode_opts *o, struct attn_err *err);
-/* All options zero. */
+/* The same with all options zero. */
 int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                 struct attn_err *err);
-/* The ids alone, malloc'd, NULL when there are none: for long texts, several times as fast. */
+/* The same for long texts, several times as fast: it gives the ids alone, malloc'd, or NULL when there are none. */
 int attn_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const char *text, size_t len,
                     const struct attn_encode_opts *o, struct attn_err *err);
-/* Malloc'd text, NUL-terminated for convenience; words are joined by one space,
- * bytes of BPE tokens by nothing. */
+/* Turns ids back into text, malloc'd and NUL-terminated.  Words are separated by one space, the texts of
+ * BPE tokens by nothing. */
 int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const int32_t *ids, size_t n,
                 struct attn_err *err);
-/* Tokens without text. */
+/* Tokens that have an id and no text. */
 int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n, struct attn_err *err);
 
-/* Columns UTF-8 takes on a terminal: 2 for wide East Asian characters, 0 for combining marks. */
+/* How many terminal columns UTF-8 text takes: 2 for a wide East Asian character, 0 for a combining mark. */
 size_t attn_utf8_width(const char *s, size_t len);
-/* How the first character of s, len > 0, looks where it must not steer a terminal, NUL-terminated: as it is, or its number
- * (\x1B, \u{202E}) where it would show nothing or turn the direction; of what is no UTF-8 one byte.  Returns the bytes it
- * stands for. */
+/* Makes the first character of s (len > 0) safe to print on a terminal, so that a text cannot control it.  `form` gets the
+ * character itself or, if it is invisible or changes the writing direction, its number (\x1B, \u{202E}); of invalid UTF-8,
+ * the number of one byte.  Returns how many bytes of s that stands for. */
 enum { ATTN_VISIBLE = 16 };
 size_t attn_utf8_visible(char form[ATTN_VISIBLE], const char *s, size_t len);
 
-/* Of a text that is still growing, how many bytes can be shown: none that may turn out to be part of a
- * character or of `stop`, and none from where stop begins (*stopped).  stop NULL: there is none. */
+/* How many bytes of a text that is still being generated can be printed already.  Held back are bytes at its end that may
+ * be the beginning of a character or of the string `stop` (NULL: none), and all from the first `stop` on: if the text has
+ * one, *stopped becomes true. */
 size_t attn_text_ready(const char *text, size_t len, const char *stop, bool *stopped);
 
-/* A file that is whole or as it was, as all here are; "-" or NULL is standard output, and a closed pipe no error. */
+/* Writes a file whole or, on failure, leaves what was there as it was; all functions here write files so.  "-" or NULL is
+ * standard output, where a pipe closed by its reader is no error. */
 int attn_write_file(const char *path, const char *data, size_t len, struct attn_err *err);
 
+/* drop: the characters to leave out, or NULL; unknown: the token for words not in the vocabulary, or NULL. */
 struct attn_vocab_opts { const char *drop; bool lowercase; const char *unknown; };
-/* The distinct words of a text sorted by code point, as a JSON object in malloc'd memory; an
- * `unknown` word comes after them. */
+/* Makes a vocabulary of the distinct words of a text, sorted by code point, with the `unknown` word last, as a JSON
+ * object in malloc'd memory; *words is how many there are. */
 int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, size_t text_len,
                      const struct attn_vocab_opts *o, struct attn_err *err);
 
 enum { ATTN_BPE_LEAST = 257, ATTN_BPE_MOST = 1 << 20 };
-/* Learns a byte-level BPE of at most `size` tokens, ATTN_BPE_LEAST to ATTN_BPE_MOST, and writes it into directory
- * `path` as GPT-2's is: vocab.json and merges.txt.  The last token is <|endoftext|>, which the text may have between
- * documents; where it has no two neighbours twice there are fewer than `size`.  *tokens: how many. */
+/* Learns a byte-level BPE vocabulary of at most `size` tokens, ATTN_BPE_LEAST to ATTN_BPE_MOST, and writes it into
+ * directory `path` in GPT-2's format: vocab.json and merges.txt.  The last token is <|endoftext|>, which may separate
+ * documents in the text.  *tokens is how many there are: fewer than `size` if no pair is left that occurs twice. */
 int attn_bpe_learn(const char *path, size_t *tokens, const char *text, size_t len, size_t size, struct attn_err *err);
 
 /* ---- activations and observers --------------------------------------------------------- */
@@ -178,29 +189,30 @@ enum attn_act {
     ATTN_ACTS
 };
 
-/* A probe is a band of one named activation of one sentence: some heads, some rows.  Element
- * (h, t, j) of the band is data[h * ld_head + t * ld + j]; arrays without a head axis have
- * heads = 1.  Valid only during the call. */
+/* A probe shows an observer one band of a named activation of one sentence: heads head0.. and rows row0.. of it.  Element
+ * (h, t, j) of the band is data[h * ld_head + t * ld + j]; arrays without a head axis have heads = 1.  A probe and its
+ * data are valid only during the call. */
 struct attn_probe {
     const char *name;                   /* "blocks.0.attn.pattern" */
-    int act, layer;                     /* layer -1: outside the blocks */
-    size_t seq;                         /* which sentence of the run */
+    int act, layer;                     /* enum attn_act; layer -1: outside the blocks */
+    size_t seq;                         /* which sentence of the run, from 0 */
     int ndim; size_t shape[3];          /* of the whole activation: [T,n] or [H,T,n] */
-    size_t head0, heads, row0, rows, cols, ld_head, ld;
+    size_t head0, heads, row0, rows, cols, ld_head, ld;     /* the band; ld, ld_head: floats from one row, head to the next */
     const float *data;
 };
 
-enum {
-    ATTN_WATCH = 1,                     /* be shown it */
-    ATTN_EDIT = 2,                      /* may change it before the next step reads it */
-    ATTN_WHOLE = 4,                     /* all heads and rows of a layer in one band */
-    ATTN_LAST = 8                       /* the last row of each sentence is enough (norm_final, logits) */
+enum {                                  /* what an observer wants of an activation */
+    ATTN_WATCH = 1,                     /* to see it */
+    ATTN_EDIT = 2,                      /* to change it before the next step reads it */
+    ATTN_WHOLE = 4,                     /* to get all heads and rows of a sentence in one band */
+    ATTN_LAST = 8                       /* of norm_final and logits, only the last row of each sentence: saves the others */
 };
 
-/* `wants` is asked once per plan for each activation and layer and answers with flags; watching
- * leaves every result bit-identical.  Bands come one at a time, heads then rows ascending.  All
- * edits run in the order of the observers, then all watchers.  A non-zero return ends the run
- * with the error the observer left in `err`.  Members that are not used may be NULL. */
+/* An observer watches or edits activations of a run.  `wants` is called once for each activation and layer, when the run
+ * is planned, and returns the flags above.  In the forward pass, bands come one at a time, by ascending head, then row.
+ * For each band all edits run first, in the order of the observers, then all watchers: these see what the next step will
+ * read.  Watching changes no bit of any result.  If `edit` or `watch` returns non-zero, the run ends with the error that
+ * it left in `err`.  Members that are not used may be NULL. */
 struct attn_observer {
     unsigned (*wants)(void *self, int act, int layer);
     int (*edit)(void *self, const struct attn_probe *p, float *data, struct attn_err *err);
@@ -210,147 +222,156 @@ struct attn_observer {
 
 /* ---- kinds of attention ---------------------------------------------------------------- */
 
-/* Which keys a query sees, and how weights come of them.  Query q is the position of a token, key k too. */
+/* Which keys a query sees, and how attention weights are computed from them.  q is the position of a query's token, k
+ * that of a key's; w, s, r, b and seed are members of struct attn_kind. */
 enum attn_form {
-    ATTN_MODEL,                         /* as the model has it, layer by layer */
-    ATTN_FULL,                          /* all keys */
-    ATTN_CAUSAL,                        /* k <= q */
-    ATTN_CAUSAL_RENORM,                 /* the same keys: softmax over all, then those are kept and divided by their sum */
-    ATTN_WINDOW,                        /* 0 <= q - k < w */
-    ATTN_STRIDED,                       /* k <= q, and q - k < w or (q - k) % s == 0 */
-    ATTN_RANDOM,                        /* the window, and min(r, q - w + 1) distinct keys of 0 .. q - w: positions 0, 1, ... of
-                                         * them are swapped in turn with one of those not yet passed, i with i + next % (n - i),
-                                         * next from splitmix64 seeded with seed + q; the same in every head */
-    ATTN_LINEAR,                        /* phi(q).phi(k) over their sum, phi(x) = x + 1 above 0, else exp(x); no scale.  All 0
-                                         * where the sum is below FLT_MIN: the row is lost */
-    ATTN_BLOCK,                         /* exact, b keys at a time: sums are rescaled when a larger score comes */
-    ATTN_MASKED                         /* attn_attention only: by its mask */
+    ATTN_MODEL,                         /* what the model's config says for each layer */
+    ATTN_FULL,                          /* sees all keys */
+    ATTN_CAUSAL,                        /* sees k <= q */
+    ATTN_CAUSAL_RENORM,                 /* sees k <= q, but masks after the softmax: the softmax goes over all keys, then the
+                                         * weights of later keys become 0 and the others are divided by their sum */
+    ATTN_WINDOW,                        /* sees 0 <= q - k < w */
+    ATTN_STRIDED,                       /* sees k <= q where q - k < w or (q - k) % s == 0 */
+    ATTN_RANDOM,                        /* sees the window, and min(r, n) random ones of the n = q - w + 1 keys before it, the
+                                         * same in every head: the list 0, 1, ..., n - 1 is shuffled from its start, item i swapped
+                                         * with item i + next % (n - i), next from splitmix64 seeded with seed + q */
+    ATTN_LINEAR,                        /* no softmax and no scale: the weight is phi(q).phi(k) divided by the sum of these over
+                                         * all keys seen, where phi(x) = x + 1 for x > 0, else exp(x).  Where the sum is below
+                                         * FLT_MIN all weights are 0: the row is lost */
+    ATTN_BLOCK,                         /* the softmax of causal or full, b keys at a time with a running maximum and sum */
+    ATTN_MASKED                         /* sees what attn_attention.mask allows: for attn_attention only */
 };
+/* What dots are multiplied by: the layer's own scale, 1, 1 / sqrt(dh), attn_kind.scale. */
 enum attn_scaling { ATTN_SCALE_MODEL, ATTN_SCALE_NONE, ATTN_SCALE_SQRT, ATTN_SCALE_VALUE };
 
-/* All zero: the model's own.  A form takes the place of every layer's mask. */
+/* A kind of attention; all zero is the model's own.  Any form but ATTN_MODEL replaces the mask of every layer. */
 struct attn_kind {
     enum attn_form form;
-    size_t w, s, r, b; uint64_t seed;   /* those of the form; at least 1, r may be 0 */
-    bool causal;                        /* linear and block: k <= q.  A run asks the model */
-    enum attn_scaling scaling; double scale;    /* scale: ATTN_SCALE_VALUE */
-    /* A weight becomes 0 with probability `dropout`, from 0 to below 1, else is divided by 1 - dropout.  Which ones
-     * depends on dropout_seed, layer, head, q and k alone: u = S(S(S(S(dropout_seed + layer) + head) + q) + k), S(x) the
-     * first number of splitmix64 seeded with x; those whose u, its 53 high bits read as a number from 0 to 1, is below
-     * dropout become 0. */
+    size_t w, s, r, b; uint64_t seed;   /* the numbers the form needs: at least 1, only r may be 0 */
+    bool causal;                        /* linear and block see k <= q only.  Runs set it from the model */
+    enum attn_scaling scaling; double scale;    /* scale: of ATTN_SCALE_VALUE */
+    /* Each weight becomes 0 with probability `dropout` (0 or more, below 1), and is divided by 1 - dropout otherwise.  Which
+     * ones become 0 depends on dropout_seed, layer, head, q and k alone: let S(x) be the first number of splitmix64 seeded
+     * with x and u = S(S(S(S(dropout_seed + layer) + head) + q) + k); the weight becomes 0 if the 53 high bits of u, read as
+     * a number from 0 to 1, are below dropout. */
     double dropout; uint64_t dropout_seed;
 };
-/* "window:4", "strided:4,16", "random:4,2,7", "block:64", or a name alone: sets the form and its numbers, nothing else. */
+/* Reads "window:4", "strided:4,16", "random:4,2,7", "block:64", or a name alone; sets the form and its numbers, nothing else. */
 int attn_kind_parse(struct attn_kind *k, const char *text, struct attn_err *err);
 enum { ATTN_KIND_TEXT = 96 };
-const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);   /* the other way round; returns buf */
-/* All that is not the model's own, for titles: ", window:4, scale 0.5, dropout 0.1 (seed 7)", or "". */
+const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);   /* the text that parses to k; returns buf */
+/* How the kind differs from the model's own, for titles: ", window:4, scale 0.5, dropout 0.1 (seed 7)", or "".  Returns buf. */
 enum { ATTN_KIND_NOTE = 192 };
 const char *attn_kind_note(char buf[ATTN_KIND_NOTE], const struct attn_kind *k);
 
 /* ---- running --------------------------------------------------------------------------- */
 
-/* Keys and values of one sentence so far, so that it can be continued token by token. */
+/* The key/value cache of one sentence: with it, a later pass continues the sentence without computing what came before
+ * again.  capacity: tokens it can hold; length: tokens it holds. */
 struct attn_kv;
 int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacity, struct attn_err *err);
-void attn_kv_free(struct attn_kv *kv);
+void attn_kv_free(struct attn_kv *kv);                              /* NULL is fine */
 size_t attn_kv_length(const struct attn_kv *kv);
 
-struct attn_seq {
-    size_t T;
-    struct attn_kv *kv;                 /* of no other sentence of the call; NULL: starts at position 0, keeps nothing */
-    const struct attn_seq *keys;        /* cross-attention: another one of the same call, without caches, whose keys and
-                                         * values this one looks at, all of them; k and v of its own are not announced */
+struct attn_seq {                       /* one sentence of a forward pass */
+    size_t T;                           /* its tokens in this pass */
+    struct attn_kv *kv;                 /* the cache it continues, for this sentence alone; NULL: it starts at position 0 */
+    const struct attn_seq *keys;        /* cross-attention: it looks at all keys and values of this other sentence of the same
+                                         * pass (neither may have a cache), and its own k and v are not announced; else NULL */
 };
 struct attn_plan {
-    size_t rows, seqs;                  /* at most: tokens of all sentences together, sentences */
-    size_t keys;                        /* the longest a sentence gets with its cache; 0: no caches */
+    size_t rows, seqs;                  /* the most tokens (of all sentences together) and sentences of a pass */
+    size_t keys;                        /* the most tokens of a sentence with a cache, cached ones included; 0: no caches */
     int threads;                        /* 0: as many as this process may use */
-    bool bf16;                          /* weights and what they multiply are rounded to bf16; sums, attention and all
-                                         * between products stay in float32 */
-    struct attn_kind kind;              /* of attention, of all sentences; zero: the model's own.  With attn_seq.keys its form
-                                         * is the model's own: scaling and dropout hold for those who look and for whom they look at */
+    bool bf16;                          /* products with weights round both factors to bf16; their sums, attention and
+                                         * everything else stay in float32 */
+    struct attn_kind kind;              /* of attention, for all sentences; zero: the model's own.  With attn_seq.keys the form
+                                         * must be the model's own; scaling and dropout apply to both sentences */
 };
 
-/* Lays out all memory and asks the observers; the forward pass allocates nothing. */
+/* Allocates everything that passes within the plan need and asks the observers what they want: a forward pass allocates
+ * nothing.  The observers are copied. */
 struct attn_run;
 int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
                  const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
-/* ids: those of all n sentences, one after the other.  The calling thread computes as those of the run do, and needs a
- * stack of 1 MB; theirs have 2. */
+/* Runs n sentences through the model; ids are their tokens, one sentence after the other.  The calling thread computes
+ * alongside the run's own threads and needs a stack of 1 MB. */
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
-/* Rows of attention without any weight in the last pass, so that their contexts are 0: causal-renorm rounded all that
- * are seen to 0, linear had too little to divide by, any other kind saw no score but -inf. */
-struct attn_lost { size_t rows, seq, head, row; int layer; };       /* the rest: which was the first; rows 0: none */
+/* Lost rows of attention in the last pass.  All weights of a lost row are 0, and so is its context: causal-renorm rounded
+ * the weights of all keys it sees to 0, linear would have divided by too small a sum, or, in any other kind, all scores
+ * were -inf. */
+struct attn_lost { size_t rows, seq, head, row; int layer; };       /* rows: how many; the others say where the first one is */
 struct attn_lost attn_run_lost(const struct attn_run *r);
 void attn_run_free(struct attn_run *r);                             /* NULL is fine */
 
-/* All of it for one sentence; `cross`, unless NULL, is sentence 1 of the run, and sentence 0 looks at its keys.  Of the
- * plan threads and bf16 count. */
+/* Runs one sentence, from attn_run_new to attn_run_free.  Unless `cross` is NULL, it looks at the keys and values of that
+ * other sentence, which observers see as seq 1.  Of the plan, only threads, bf16 and kind matter. */
 int attn_run_tokens(const struct attn_model *m, const struct attn_plan *how, const struct attn_tokens *tokens,
                     const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
-/* Whether it would take them: how many they are, and their ids.  For those who write before they run. */
+/* Fails where attn_run_tokens would because of the number of tokens or of an id: for callers who must know before they
+ * begin to write. */
 int attn_run_check_tokens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
                           struct attn_err *err);
 
-int attn_threads_available(void);       /* affinity and cgroup quota */
-const char *attn_cpu_target(void);      /* which instruction set computes: "avx512", "avx2", "generic"; in bf16
-                                         * with tiles "avx512-amx", with dot products "avx512-bf16" */
+int attn_threads_available(void);       /* how many threads this process may use: CPU affinity and cgroup quota */
+const char *attn_cpu_target(void);      /* the instructions that compute: "avx512", "avx2" or "generic"; where the processor
+                                         * has some for bf16, "avx512-amx" (tiles) or "avx512-bf16" (dot products) */
 
 /* ---- predicting ------------------------------------------------------------------------ */
 
-/* The natural logarithm of a token's softmax over logits[V], in double precision.  Logits that are
- * not finite are an error. */
+/* The natural logarithm of the probability of token `id`: the softmax over logits[V], in double precision.  Logits that
+ * are not finite are an error. */
 int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err);
 
-/* The log-probability of each token given those before it; out[0] is 0.  A text longer than n_ctx is
- * read in windows that start `stride` tokens apart, 1 to n_ctx - 1: whatever is not in the first has
- * at least n_ctx - stride tokens before it, and is scored once.  kind NULL: the model's own attention; `beside` observes
- * all windows, unless it is NULL. */
+/* out[n]: the log-probability of each token given those before it; out[0] is 0.  A text longer than n_ctx is read in
+ * overlapping windows of n_ctx tokens that start `stride` tokens apart, 1 to n_ctx - 1.  Each token is scored once, and
+ * beyond the first window at least n_ctx - stride tokens before it are seen.  kind NULL: the model's own attention;
+ * `beside`, unless NULL, observes all windows. */
 int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, const struct attn_kind *kind,
                int threads, bool bf16, const struct attn_observer *beside, struct attn_err *err);
 
-/* Chooses tokens.  Temperature 0 takes the likeliest; else probabilities are the softmax of
- * logits / temperature over the top_k likeliest (0: all) of which the fewest stay that together reach
- * top_p of the whole (1: all).  Of equals the lower id comes first. */
+/* Chooses the next token.  Temperature 0 takes the likeliest.  Otherwise one is drawn from the softmax of
+ * logits / temperature over the top_k likeliest tokens (0: all), of which only the fewest are kept that have top_p of
+ * their probability (1: all).  Of equally likely tokens the lower id comes first. */
 struct attn_sampler;
 struct attn_sampling { double temperature, top_p; size_t top_k; uint64_t seed; };
 int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_sampling *how, struct attn_err *err);
 void attn_sampler_free(struct attn_sampler *s);                     /* NULL is fine */
-/* One draw: the next number of the seed's sequence.  Logits that are not finite are an error. */
+/* Chooses one token from logits[V], with the next random number of the seed's sequence.  Logits that are not finite are
+ * an error. */
 int attn_sampler_next(struct attn_sampler *s, int32_t *id, const float *logits, struct attn_err *err);
 
 /* ---- attention over plain arrays ------------------------------------------------------- */
 
 struct attn_attention {
     size_t batch, H, Hkv, Tq, Tk, dh, dv;
-    size_t pos;                         /* of the first query among the keys */
-    float scale;                        /* scores = dots * scale, where the kind says nothing else */
-    struct attn_kind kind;              /* ATTN_MODEL: ATTN_FULL */
-    const uint8_t *mask;                /* ATTN_MASKED: [Tq, Tk], not 0 = may look */
-    bool refuse_empty;                  /* a row that sees nothing, or is lost: error, else all zeros */
-    float *dots, *scores, *pattern;     /* [batch, H, Tq, Tk] or NULL; linear has a pattern only */
-    int threads;
+    size_t pos;                         /* position of the first query; the first key is at 0 */
+    float scale;                        /* scores = dots * scale, unless kind.scaling says otherwise */
+    struct attn_kind kind;              /* ATTN_MODEL means ATTN_FULL, or with kind.causal ATTN_CAUSAL */
+    const uint8_t *mask;                /* for ATTN_MASKED: [Tq, Tk], not 0 where the query sees the key */
+    bool refuse_empty;                  /* a row that sees no key, or is lost, is an error; else its context is 0 */
+    float *dots, *scores, *pattern;     /* results besides the context: [batch, H, Tq, Tk] or NULL; linear has a pattern only */
+    int threads;                        /* 0: as many as this process may use */
 };
-/* context [batch, H, Tq, dv] from q [batch, H, Tq, dh], k [batch, Hkv, Tk, dh], v [batch, Hkv, Tk, dv]. */
+/* Computes context [batch, H, Tq, dv] from q [batch, H, Tq, dh], k [batch, Hkv, Tk, dh] and v [batch, Hkv, Tk, dv]. */
 int attn_attention(float *context, const float *q, const float *k, const float *v,
                    const struct attn_attention *a, struct attn_err *err);
 
 /* ---- what to show, and how ------------------------------------------------------------- */
 
-/* Which activations, layers and heads of a model: --show, --layer and --head as the command
- * takes them; NULL is the default (pattern,context; all; all).  kind NULL: the model's own attention. */
+/* Which activations, layers and heads of a model to show.  The texts are those of the command's options --show, --layer
+ * and --head; NULL is the default (pattern,context; all layers; all heads).  kind NULL: the model's own attention. */
 struct attn_select;
 int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
                     const char *layers, const char *heads, struct attn_err *err);
 void attn_select_free(struct attn_select *s);
 
-/* What a run of one sentence of p->rows tokens takes that shows `what`, without making it. */
+/* What it would cost to run one sentence of p->rows tokens and show `what` of it; nothing is run. */
 struct attn_cost {
     uint64_t memory, scratch;           /* bytes; scratch is the part of memory for bands of attention and logits */
-    uint64_t activations, numbers;      /* shown */
-    uint64_t npy, csv;                  /* bytes of them as .npy; as CSV, an estimate */
+    uint64_t activations, numbers;      /* how many are shown, and how many numbers they have */
+    uint64_t npy, csv;                  /* bytes of these as .npy files; as CSV, an estimate */
 };
 int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,
                  struct attn_err *err);
@@ -358,10 +379,10 @@ int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct
 /* How matrices are drawn; all zero is the default. */
 struct attn_picture_opts {
     const char *palette;                /* viridis (NULL), magma, cividis, gray, balance */
-    const char *scale;                  /* "linear" (NULL), "log", "row": each row against its largest number */
-    bool hide_first;                    /* leave column 0 blank and out of the scale; nothing is renormalised */
-    size_t cell;                        /* pixels a number takes, on a terminal columns; 0: as fits */
-    int colors;                         /* of a terminal: 0 (shades), 256, 1 << 24 */
+    const char *scale;                  /* of colours: "linear" (NULL), "log", "row": each row is divided by its largest number */
+    bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they are */
+    size_t cell;                        /* width of a number's cell in pixels, on a terminal in columns; 0: what fits */
+    int colors;                         /* how many the terminal has: 0 (shades are drawn), 256, 1 << 24 */
 };
 
 struct attn_sink_opts {
@@ -369,22 +390,22 @@ struct attn_sink_opts {
     const char *path;                   /* NULL or "-": standard output */
     const struct attn_model *model;
     const struct attn_select *select;
-    const struct attn_tokens *tokens;   /* of sentence 0 of the run, which is shown */
+    const struct attn_tokens *tokens;   /* of sentence 0 of the run: this sentence is shown */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
-    const struct attn_tokens *cross;    /* of sentence 1, whose keys it looks at: k and v are hers; NULL: its own */
+    const struct attn_tokens *cross;    /* cross-attention: tokens of sentence 1, whose k and v are shown; else NULL */
     const char *cross_text; size_t cross_len;
     const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
     const char *command;                /* canonical command line, for the manifest */
     struct attn_kind kind;              /* of attention, for titles and documents */
-    int threads;                        /* 0: as many as this process may use; the bytes are the same */
-    int precision;                      /* text only */
-    int width;                          /* columns of the terminal, text only; 0: no limit */
-    size_t limit;                       /* text only: summarise beyond so many numbers; 0: no limit */
+    int threads;                        /* 0: as many as this process may use; the output is the same */
+    int precision;                      /* text only: digits after the point */
+    int width;                          /* text only: columns of the terminal; 0: no limit */
+    size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0: no limit */
     bool color;                         /* text only */
     struct attn_picture_opts picture;
 };
-/* A sink is an observer that writes.  Files appear under their names when finished, and not at
- * all when the sink is closed before. */
+/* A sink is an observer that writes what it sees.  Give attn_sink_observer(s) to a run and call attn_sink_finish after
+ * it: only then do files appear under their names.  Closing an unfinished sink leaves no file. */
 struct attn_sink;
 int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err);
 struct attn_observer attn_sink_observer(struct attn_sink *s);
@@ -393,128 +414,133 @@ void attn_sink_close(struct attn_sink *s);                          /* NULL is f
 
 /* ---- many sentences -------------------------------------------------------------------- */
 
-/* The part of an input that one of `count` processes takes, index 0..count-1: of N records those in
- * [N*index/count, N*(index+1)/count), or with stride each count-th one.  Zeroed: all of it. */
+/* The share of an input's records that one of `count` processes takes; index is 0..count-1.  Of N records these are
+ * N*index/count up to, without it, N*(index+1)/count; with stride, record `index` and every count-th after it.  All
+ * zero: every record. */
 struct attn_share { uint64_t index, count; bool stride; };
-/* "2/7"; "auto": what Slurm, Open MPI or PMI say in their variables, as `get`, such as getenv, knows them.
- * Leaves stride alone. */
+/* Reads "2/7" or "auto", which takes both numbers from the environment variables of Slurm, Open MPI or PMI; `get` looks
+ * them up as getenv does.  Leaves stride as it is. */
 int attn_share_parse(struct attn_share *out, const char *text, char *(*get)(const char *name), struct attn_err *err);
 
-/* Sentences out of a file, one after the other, in memory of the longest one; see `batch` in the manual. */
+/* Reads sentences from a file one at a time: memory grows with the longest one only.  The manual describes the formats
+ * under `batch`. */
 struct attn_records_opts {
     const char *path;                   /* NULL or "-": standard input */
-    const char *format;                 /* text ndjson csv tsv; NULL: what the path ends in, else text */
-    const char *column;                 /* csv, tsv: where the text is, by name or else by index; NULL: "text", or the only one */
-    bool headless;                      /* csv, tsv: the first row is a record, too */
+    const char *format;                 /* text ndjson csv tsv; NULL: by the ending of the path, else text */
+    const char *column;                 /* csv, tsv: name or index of the column with the text; NULL: "text", or the only one */
+    bool headless;                      /* csv, tsv: the first row is a record, not a header */
     struct attn_share share;
-    bool (*stop)(void *self);           /* asked some times a second while input is awaited; NULL: never stop */
-    void *self;
+    bool (*stop)(void *self);           /* asked several times a second while waiting for input; NULL: never stop */
+    void *self;                         /* for stop */
 };
 struct attn_record {
-    uint64_t number, line;              /* in the whole input, from 0; where it begins, from 1 */
-    const char *id; size_t id_len;      /* what the input calls it, which others may be called, too; NULL: nothing */
-    bool id_is_number;                  /* of JSON, as written there; else the id is a string */
-    const char *text; size_t text_len;  /* UTF-8; a NUL is a character like any other.  NULL: ids or an error */
+    uint64_t number, line;              /* number: its place in the whole input, from 0; line: where it begins, from 1 */
+    const char *id; size_t id_len;      /* its id in the input, not necessarily unique; NULL: it has none */
+    bool id_is_number;                  /* id is a JSON number, spelled as in the input; else it is a string */
+    const char *text; size_t text_len;  /* UTF-8, which may contain NULs; NULL: there are ids or an error instead */
     const int32_t *ids; size_t n;
-    const char *error;                  /* NULL, or what is wrong with it, without file and line */
+    const char *error;                  /* what is wrong with the record, without file and line; NULL: nothing */
 };
 enum attn_records_event { ATTN_RECORDS_NEXT, ATTN_RECORDS_END, ATTN_RECORDS_STOPPED };
 
 struct attn_records;
-/* Reads nothing of a pipe yet.  A share without stride is counted first, which takes a regular file. */
+/* Opens the input; of a pipe nothing is read yet.  A share without stride needs a regular file, whose records are counted
+ * first. */
 int attn_records_open(struct attn_records **out, const struct attn_records_opts *o, struct attn_err *err);
 void attn_records_close(struct attn_records *r);                    /* NULL is fine */
-/* What `out` points to lives until the next call here.  Fails only where there is no going on. */
+/* Reads the next record; its pointers are valid until the next call.  A bad record is no failure but has an `error`: the
+ * function fails only if reading cannot go on. */
 int attn_records_next(struct attn_records *r, struct attn_record *out, enum attn_records_event *what, struct attn_err *err);
-/* Passes over records of the share, without a look into them, until one numbered `to` or above comes next. */
+/* Skips records of the share, without parsing them, so that the next one has number `to` or above. */
 int attn_records_skip(struct attn_records *r, uint64_t to, struct attn_err *err);
-/* Whether attn_records_next has something to say at once; takes in what there is to read. */
+/* Whether attn_records_next would return at once.  Reads what input there is. */
 bool attn_records_ready(struct attn_records *r);
 const char *attn_records_format(const struct attn_records *r);      /* "text", "ndjson"... */
 const char *attn_records_path(const struct attn_records *r);        /* for messages; "standard input" */
-/* Of the whole input; UINT64_MAX: not known before the end is seen. */
+/* How many records the whole input has; UINT64_MAX: not known before the end is reached. */
 uint64_t attn_records_total(const struct attn_records *r);
-uint64_t attn_records_blank(const struct attn_records *r);          /* lines passed over so far as they were blank */
-/* Bytes of the input read so far and all it has; 0: not known. */
+uint64_t attn_records_blank(const struct attn_records *r);          /* blank lines skipped so far */
+/* Returns how many bytes of the input were read so far; *all is its size, 0 if that is not known. */
 uint64_t attn_records_bytes(const struct attn_records *r, uint64_t *all);
 
-/* A model over many sentences.  Each becomes a record of the output, in the order of the input, and those that
+/* Runs a model over many sentences.  Each input record becomes one output record, in the order of the input; those that
  * cannot be run become records that say why. */
 struct attn_batch_state {
-    uint64_t records, failed;           /* done, earlier runs included */
-    uint64_t before;                    /* of them by earlier runs */
-    uint64_t tokens;                    /* of this run */
-    uint64_t total;                     /* of this share; UINT64_MAX: not known */
-    uint64_t read, all;                 /* bytes of the input; all 0: not known */
-    bool complete;                      /* else it was stopped and can be continued */
-    bool unread;                        /* complete, as nobody reads on */
+    uint64_t records, failed;           /* records done, those of resumed earlier runs included; how many of them failed */
+    uint64_t before;                    /* records done by earlier runs */
+    uint64_t tokens;                    /* in this run */
+    uint64_t total;                     /* records of this share; UINT64_MAX: not known */
+    uint64_t read, all;                 /* bytes of the input read so far; its size, 0: not known */
+    bool complete;                      /* false: it was stopped and can be resumed */
+    bool unread;                        /* it ended early since the reader of its output closed the pipe; counts as complete */
 };
 struct attn_batch_option { const char *name, *value; };
 struct attn_batch_opts {
     const struct attn_model *model;
-    const char *tokenizer;              /* the model whose tokenizer it is; opened when there is a text */
+    const char *tokenizer;              /* name of the model whose tokenizer is used; it is opened for the first text */
     const struct attn_select *select;
-    const struct attn_records_opts *records;    /* its stop is asked between passes, too */
+    const struct attn_records_opts *records;    /* its `stop` is also asked between passes */
     struct attn_encode_opts encode;
-    const char *format;                 /* ndjson (NULL), tidy, summary: a stream; csv, npy, npz, png, svg: a directory with one
-                                         * a record; stack: a directory with one array a name */
-    const char *path;                   /* NULL or "-": standard output, of streams */
-    const char *summary;                /* also a summary, in this file; NULL: none */
-    const struct attn_batch_option *options; size_t n_options;    /* what changes a number or a file, as it was given */
+    const char *format;                 /* ndjson (NULL), tidy, summary: a stream; csv, npy, npz, png, svg: a directory with files
+                                         * for each record; stack: a directory with one array for each activation */
+    const char *path;                   /* NULL or "-": standard output, for streams only */
+    const char *summary;                /* a file that gets a summary besides; NULL: none */
+    const struct attn_batch_option *options; size_t n_options;    /* all options that change the output, as they were given:
+                                         * a resumed batch must have the same */
     const char *command;                /* canonical command line, for manifests */
     struct attn_picture_opts picture;
-    struct attn_plan plan;              /* all but rows, seqs and keys; at any number of threads the bytes are the same */
-    bool resume, force;                 /* continue an output; start anew over one that was not finished */
+    struct attn_plan plan;              /* rows, seqs and keys are not read; the number of threads does not change the output */
+    bool resume, force;                 /* continue an unfinished output; overwrite it */
     bool fail_fast;                     /* the first bad record is an error */
-    void (*progress)(void *self, const struct attn_batch_state *state);     /* after each pass; may be NULL */
-    void (*failed)(void *self, const struct attn_record *r, const char *why);   /* in order; may be NULL */
-    void *self;
+    void (*progress)(void *self, const struct attn_batch_state *state);     /* called after each pass; may be NULL */
+    void (*failed)(void *self, const struct attn_record *r, const char *why);   /* called for bad records in order; may be NULL */
+    void *self;                         /* for progress and failed */
 };
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
 
-/* What it would be: reads all of the input, and runs some of it to tell how long it takes. */
+/* Estimates what a batch would take: reads all of the input, runs the first of it to measure time, and writes nothing. */
 struct attn_batch_estimate {
     uint64_t records, failed, tokens;
-    uint64_t numbers, bytes;            /* shown; bytes of the output, an estimate */
-    uint64_t memory;                    /* bytes, about */
-    double seconds;                     /* about; 0: nothing to run */
+    uint64_t numbers, bytes;            /* how many numbers are shown; bytes of the output, an estimate */
+    uint64_t memory;                    /* bytes, an estimate */
+    double seconds;                     /* an estimate; 0: there is nothing to run */
 };
 int attn_batch_estimate(struct attn_batch_estimate *out, const struct attn_batch_opts *o, struct attn_err *err);
 
-/* Joins outputs of batches that are the shards of one into what one process would have written, byte for byte,
- * once it is sure that they are all of them and were made alike. */
+/* Joins the outputs of all shards of a batch into what one process would have written, byte for byte.  Fails unless all
+ * shards are there, finished, and made alike: with the same version, model, options, input and kind of processor. */
 struct attn_merge_opts {
-    const char *const *shard; size_t n; /* paths of the outputs, in any order */
-    const char *path;                   /* NULL or "-": standard output, of streams */
-    const char *summary;                /* their summaries, joined; NULL: not asked for */
+    const char *const *shard; size_t n; /* paths of the shards' outputs, in any order */
+    const char *path;                   /* NULL or "-": standard output, for streams only */
+    const char *summary;                /* a file that gets their joined summaries; NULL: none */
 };
 int attn_merge(const struct attn_merge_opts *o, struct attn_err *err);
 
 /* ---- saved activations ----------------------------------------------------------------- */
 
-/* The activations of one run: read back from what a run wrote, or kept while a model runs. */
+/* A dump holds activations of one run: read from the files it wrote, or recorded while a model runs. */
 struct attn_dump;
-/* A directory of .npy or .csv files or its manifest.json, an .npz archive, one .npy or .csv file, the JSON document or
- * the tidy table of a run. */
+/* path: a directory of .npy or .csv files or its manifest.json, an .npz archive, one .npy or .csv file, or the JSON
+ * document or tidy table of a run. */
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
-/* `cross` and `how` are those of attn_run_tokens; `beside` observes, too, unless it is NULL. */
+/* Runs a sentence as attn_run_tokens does and records `what`.  `beside`, unless NULL, observes the run, too. */
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
                   const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
                   const struct attn_observer *beside, struct attn_err *err);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
-size_t attn_dump_tokens(const struct attn_dump *d);                 /* 0: not known */
+size_t attn_dump_tokens(const struct attn_dump *d);                 /* how many tokens the sentence had; 0: not known */
 /* The text of a token, NUL-terminated; NULL: only the id is known. */
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
 
-/* Pictures of what a dump holds. */
+/* Draws what a dump holds. */
 struct attn_plot_opts {
     const char *format;                 /* term png svg html */
     const char *path;                   /* NULL or "-": standard output */
     const char *title;
-    const char *show, *layers, *heads;  /* as attn_select_new takes them, but names are those in the dump; show NULL: pattern,
-                                         * or everything where there is none */
+    const char *show, *layers, *heads;  /* as attn_select_new takes them, but with the names in the dump; show NULL: pattern,
+                                         * or everything if the dump has no pattern */
     int width;                          /* columns of the terminal; 0: no limit */
-    size_t frames;                      /* of what was watched in training: times side by side, at most; 0: 8 */
+    size_t frames;                      /* of activations watched in training: the most steps drawn side by side; 0: 8 */
     struct attn_picture_opts picture;
 };
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);
@@ -523,44 +549,45 @@ int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct 
 
 enum attn_diff_kind {
     ATTN_DIFF_SAME, ATTN_DIFF_CLOSE,    /* bit for bit; within the tolerance */
-    ATTN_DIFF_NUMBERS, ATTN_DIFF_SHAPE, ATTN_DIFF_ONLY_A, ATTN_DIFF_ONLY_B
+    ATTN_DIFF_NUMBERS, ATTN_DIFF_SHAPE, /* numbers beyond the tolerance; different shapes */
+    ATTN_DIFF_ONLY_A, ATTN_DIFF_ONLY_B
 };
-struct attn_diff_row {
+struct attn_diff_row {                  /* how one array of dump a compares with that of dump b */
     const char *name;                   /* lives as long as both dumps */
-    int act, layer;                     /* act -1: no activation of ours */
+    int act, layer;                     /* enum attn_act; -1: the name is not one of ours */
     enum attn_diff_kind kind;
     int ndim[2]; size_t shape[2][8];    /* of a and of b */
-    /* The rest of numbers that could be compared. */
-    size_t count, differing;            /* numbers; those beyond the tolerance */
-    double max_abs, mean_abs;
-    double nmse;                        /* mean square of the difference over the variance of b */
-    uint64_t max_ulp;                   /* float32 numbers between the two, at most */
-    size_t at[3]; float a, b;           /* head, row and column of the largest difference */
+    /* The members below are set where numbers could be compared. */
+    size_t count, differing;            /* how many were compared; how many are beyond the tolerance */
+    double max_abs, mean_abs;           /* of |a - b| */
+    double nmse;                        /* mean square of a - b, divided by the variance of b */
+    uint64_t max_ulp;                   /* the largest difference in units in the last place: float32 numbers from a to b */
+    size_t at[3]; float a, b;           /* head, row and column of the largest difference, and the numbers there */
 };
 struct attn_diff_opts {
-    double atol, rtol;                  /* they agree when |a - b| <= atol + rtol * |b| */
-    bool exact;                         /* ... or only when their bits do */
+    double atol, rtol;                  /* numbers agree when |a - b| <= atol + rtol * |b| */
+    bool exact;                         /* ... or, instead, only when their bits are the same */
     const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
 };
-/* b is the reference.  An error when there is no name that both have. */
+/* Compares two dumps; b is the reference.  It is an error if they have no name in common. */
 struct attn_diff;
 int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struct attn_dump *b,
                   const struct attn_diff_opts *o, struct attn_err *err);
 void attn_diff_free(struct attn_diff *d);                           /* NULL is fine */
-/* In the order of the forward pass; names that are none of ours come last. */
+/* All arrays in the order of the forward pass; those whose names are not ours come last. */
 const struct attn_diff_row *attn_diff_rows(const struct attn_diff *d, size_t *n);
-const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);         /* NULL: nothing differs */
-/* Why the first one may differ, in words that call the sides A and B; kind, unless NULL, gets one word for scripts.
- * NULL: it looks like no mistake we know. */
+const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);         /* the first that differs; NULL: none does */
+/* The likely mistake behind the first difference, in a sentence that calls the dumps A and B; *kind, unless kind is NULL,
+ * becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
 
 /* ---- explaining ------------------------------------------------------------------------ */
 
 #define ATTN_KEY_LARGEST SIZE_MAX
 struct attn_explain_opts {
-    size_t layer, head, query, key;     /* which weight; key ATTN_KEY_LARGEST: the query's largest */
-    const struct attn_tokens *cross;    /* the keys are those of this other text; NULL: of the sentence itself */
-    bool all;                           /* long vectors are not abridged */
+    size_t layer, head, query, key;     /* which weight; key ATTN_KEY_LARGEST: the largest weight of the query */
+    const struct attn_tokens *cross;    /* the other text whose keys are looked at; NULL: the sentence looks at itself */
+    bool all;                           /* print long vectors in full */
     const char *format;                 /* text md html; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int precision;                      /* digits after the point */
@@ -568,22 +595,22 @@ struct attn_explain_opts {
     bool color;                         /* text only */
     int threads;
     struct attn_kind kind;              /* of attention */
-    const struct attn_observer *beside; /* observes the run; NULL: nobody */
+    const struct attn_observer *beside; /* observes the run, too; NULL: none */
     const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL: none */
 };
-/* How one attention weight and the context vector of its query come about, step by step, with the numbers of a run. */
+/* Derives one attention weight and the context vector of its query step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
                  struct attn_err *err);
-/* From the sentence of an article to its context vectors, and which of its printed numbers each step gives.
- * "life"; layer, head, query and key are the article's. */
+/* Works through an article ("life") from its sentence to its context vectors, and compares each number it prints with
+ * the run.  Layer, head, query and key of the options are not read: the article has its own. */
 int attn_explain_article(const char *article, const struct attn_explain_opts *o, struct attn_err *err);
 
 /* ---- comparing kinds of attention ------------------------------------------------------ */
 
 struct attn_variants_opts {
-    const char *kinds;                  /* as attn_kind_parse takes them, with blanks or commas between; NULL: one of each */
+    const char *kinds;                  /* as attn_kind_parse takes them, separated by blanks or commas; NULL: one of each */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
-    size_t layer, head;                 /* whose pattern is drawn; compared are all */
+    size_t layer, head;                 /* whose pattern is drawn; all layers and heads are compared */
     const char *format;                 /* text, json, or a picture: term png svg html; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text and term; 0: no limit */
@@ -591,10 +618,10 @@ struct attn_variants_opts {
     struct attn_picture_opts picture;
     int threads;
     bool bf16;
-    const struct attn_observer *beside; /* observes all runs; NULL: nobody */
+    const struct attn_observer *beside; /* observes all runs, too; NULL: none */
 };
-/* One sentence under each kind, on the same weights: what changes against the model's own attention, what it costs,
- * how long it takes. */
+/* Runs one sentence under several kinds of attention on the same weights, and reports how far each is from the model's
+ * own attention, what it costs and how long it takes. */
 int attn_variants(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_variants_opts *o,
                   struct attn_err *err);
 
@@ -603,104 +630,108 @@ int attn_variants(const struct attn_model *m, const struct attn_tokens *tokens, 
 struct attn_init_opts {
     const char *config; size_t config_len; /* text of a config.json of any family */
     const char *config_name;            /* what messages call it; NULL: config */
-    const char *draw;                   /* native models: how each tensor is drawn, see the help of init; NULL: as torch
-                                         * builds modules.  Other families: norms ones, biases zeros, all else normal(0, 0.02) */
+    const char *draw;                   /* native models: the recipe for drawing each tensor (see the help of init); NULL: what
+                                         * torch draws when it builds the modules in the order of the forward pass.  Other
+                                         * families: norms are 1, biases 0, all else normal(0, 0.02) */
     uint64_t seed;
-    bool scalar;                        /* torch's code path without AVX2 */
-    const char *dtype;                  /* "F32", "F16", "BF16" */
+    bool scalar;                        /* draw what torch draws on a processor without AVX2 */
+    const char *dtype;                  /* how numbers are stored: "F32", "F16", "BF16" */
     const char *vocab; size_t vocab_len;/* text of vocab.json, or NULL */
 };
-/* Writes config.json, model.safetensors and, where one is given, vocab.json into directory `path`. */
+/* Makes a model with random weights: writes config.json, model.safetensors and, if one is given, vocab.json into
+ * directory `path`. */
 int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err);
 
 /* ---- training -------------------------------------------------------------------------- */
 
 struct attn_train_opts {
-    const char *text; size_t text_len;  /* <|endoftext|> parts documents */
+    const char *text; size_t text_len;  /* to train on; documents are separated by <|endoftext|> */
     const char *also; size_t also_len;  /* more to train on, none of it held out; NULL: nothing */
-    /* What a new training needs; of one that goes on it must be the same, or NULL. */
+    /* Needed to begin a training.  To go on with one, each must be what it was, or NULL. */
     const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt: they are copied */
     const char *config; size_t config_len; const char *config_name; /* text of a config.json of our own format; what
                                          * messages call it, NULL: config */
-    const char *draw;                   /* as attn_init_opts has it; NULL: normal(0,0.02), less for what a branch adds */
-    /* Text of a train.json, the second on top of the first; NULL: as it was, or the defaults. */
+    const char *draw;                   /* as in attn_init_opts; NULL: normal(0,0.02), smaller for what a branch adds to x */
+    /* Texts of a train.json; `changes` override `settings`.  NULL: what the training had, or the defaults. */
     const char *settings; size_t settings_len; const char *settings_name;
     const char *changes; size_t changes_len;
-    bool resume;                        /* go on from the checkpoint in the directory; without one begin */
+    bool resume;                        /* go on from the checkpoint in the directory, or begin if there is none */
     int threads;                        /* 0: as many as this process may use */
 };
 struct attn_train_state {
-    size_t step, steps;                 /* done; in all */
-    size_t tokens, step_tokens;         /* predicted so far; in the last step */
+    size_t step, steps;                 /* steps done; steps in all */
+    size_t tokens, step_tokens;         /* tokens predicted so far; in the last step */
     size_t parameters, text_tokens, also_tokens, held_out_tokens;
-    double lr, loss, gradient;          /* of the last step */
-    double held_out, bits_per_byte;     /* after it; NaN: not measured */
+    double lr, loss, gradient;          /* learning rate, loss and norm of the gradient in the last step */
+    double held_out, bits_per_byte;     /* loss on the held-out text after it; NaN: not measured after this step */
 };
 
 /* A training in directory `path`, which holds the model it makes (config.json, vocab.json, merges.txt, model.safetensors),
  * train.json, checkpoint.safetensors, loss.csv and loss.png.  Each step depends on those before, the seed and the texts alone:
  * threads and interruptions change no bit. */
 struct attn_train;
-/* Fails where a training is, or another process writes one: what took hours is not written over. */
+/* Fails if the directory has a training or another process is writing one there: for those who are about to write other
+ * files into it, so that hours of work are not overwritten. */
 int attn_train_spare(const char *path, struct attn_err *err);
-bool attn_train_exists(const char *path);                           /* a checkpoint is there */
-int attn_train_may_begin(const char *path, struct attn_err *err);   /* fails where a model is that no training made */
-/* The settings and, where it is given, the config by themselves: what can be wrong with them before there is a vocabulary. */
+bool attn_train_exists(const char *path);                           /* whether there is a checkpoint to go on from */
+int attn_train_may_begin(const char *path, struct attn_err *err);   /* fails if there is a model that no training made */
+/* Checks the settings and, if it is given, the config, as far as that is possible before there is a vocabulary. */
 int attn_train_check(const struct attn_train_opts *o, struct attn_err *err);
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err);
-void attn_train_close(struct attn_train *t);                        /* without saving; NULL is fine */
+void attn_train_close(struct attn_train *t);                        /* does not save; NULL is fine */
 void attn_train_get(const struct attn_train *t, struct attn_train_state *out);
-/* One step, and the held-out loss when it is due.  An error names the step; what was saved stays. */
+/* Does one step and, when it is due, measures the held-out loss.  The error names the step; what was saved before stays. */
 int attn_train_step(struct attn_train *t, struct attn_err *err);
-/* The checkpoint, the model and the curve as they are now, each whole or not at all. */
+/* Writes the checkpoint, the model and the loss curve as they are now, each file whole or not at all. */
 int attn_train_save(struct attn_train *t, struct attn_err *err);
-/* As it is now, until the next step. */
+/* The model as it is now; valid until the next step. */
 const struct attn_model *attn_train_model(const struct attn_train *t);
 
 struct attn_train_watch_opts {
-    const char *text; size_t len;       /* a sentence */
+    const char *text; size_t len;       /* the sentence to watch */
     const char *show, *layers, *heads;  /* as attn_select_new takes them; show NULL: pattern */
-    size_t every;                       /* steps, at least 1; the first and the last besides */
+    size_t every;                       /* record it every so many steps (at least 1), and at the first and the last one */
     int threads;
 };
-/* From now on notes activations of a sentence, and saves them with the rest: watch/NAME.npy, whose first axis is time,
- * watch/steps.npy and watch/manifest.json.  attn_plot draws them side by side.  Call it before the first step. */
+/* Records activations of a sentence as the training goes on.  attn_train_save saves them with the rest: watch/NAME.npy,
+ * whose first axis is time, watch/steps.npy and watch/manifest.json.  attn_plot draws them side by side.  Call this
+ * before the first step. */
 int attn_train_watch(struct attn_train *t, const struct attn_train_watch_opts *o, struct attn_err *err);
 
-/* The loss of a model and its gradient by each of its tensors, which are left as they are.  rows: tokens of all sentences
- * together, at most.  The model must outlive it. */
+/* Computes the loss of a model and its gradient with respect to each tensor; the tensors themselves do not change.  rows:
+ * the most tokens of all sentences together.  The model must outlive it. */
 struct attn_gradient;
 int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, size_t rows, int threads, struct attn_err *err);
 void attn_gradient_free(struct attn_gradient *g);                   /* NULL is fine */
-/* Of n sentences of T[i] tokens, one after the other in ids: the mean of -log p(token given those before it in its sentence),
- * over all tokens but the first ones, as the model predicts them when all are read at once.  A loss that is not finite is an
- * error that names the place. */
+/* ids has n sentences of T[i] tokens, one after the other.  The loss is the mean of -log p(token | those before it in its
+ * sentence) over all tokens but the first of each sentence.  A loss that is not finite is an error that names the place. */
 int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n, struct attn_err *err);
-/* Of the last run: by tensor i of attn_model_tensor, in its layout; the length of all of it as one vector. */
+/* Of the last run, the gradient with respect to tensor i of attn_model_tensor, in that tensor's layout; and the Euclidean
+ * norm of the whole gradient. */
 const float *attn_gradient_of(const struct attn_gradient *g, size_t tensor, size_t *count);
 double attn_gradient_norm(const struct attn_gradient *g);
-/* As .safetensors, float32 under the tensors' own names; path NULL or "-": standard output. */
+/* Writes it as .safetensors, in float32 under the tensors' own names; path NULL or "-": standard output. */
 int attn_gradient_save(const struct attn_gradient *g, const char *path, struct attn_err *err);
 
 /* ---- measuring ------------------------------------------------------------------------- */
 
-/* What this machine can do at most, to hold what was measured against. */
+/* Upper bounds of what this machine can do, to judge measured speeds by. */
 enum attn_limit {
-    ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second: multiply-adds in registers that wait for nothing, by the
-                                         * instructions that products in float32 and in bf16 use */
-    ATTN_LIMIT_PRODUCTS,                /* the same of the inner loop of products in float32, of what the nearest cache holds:
-                                         * many processors lower their clock for arithmetic on what is loaded */
-    ATTN_LIMIT_READ,                    /* bytes a second read from memory behind the caches */
-    ATTN_LIMIT_WRITE                    /* bytes a second written to new files, one a thread, by write() */
+    ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second of independent multiply-adds in registers, by the
+                                         * instructions that matrix products in float32 and in bf16 use */
+    ATTN_LIMIT_PRODUCTS,                /* operations a second of the micro-kernel of float32 products on operands in the L1
+                                         * cache: many processors lower their clock when arithmetic reads memory */
+    ATTN_LIMIT_READ,                    /* bytes a second read from main memory */
+    ATTN_LIMIT_WRITE                    /* bytes a second written to new files, one per thread, by write() */
 };
-struct attn_limits;                     /* the threads, and the memory to read */
-/* dir: where the files of ATTN_LIMIT_WRITE go, each for as long as it is measured. */
+struct attn_limits;                     /* owns the threads and the memory that is read */
+/* dir: where ATTN_LIMIT_WRITE writes its files, which are removed after each measurement. */
 int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *err);
 void attn_limits_free(struct attn_limits *l);                       /* NULL is fine */
-/* A short measurement, some 10 ms, to be repeated. */
+/* One short measurement of about 10 ms, meant to be repeated.  threads: at least 1. */
 int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err);
 size_t attn_limits_caches(const struct attn_limits *l);             /* bytes of the last-level caches; 0: not known */
-size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes that ATTN_LIMIT_READ reads in turn */
+size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes of the buffer that ATTN_LIMIT_READ reads from */
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

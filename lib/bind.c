@@ -1,8 +1,8 @@
-/* bind.c - from tensor names to the views the arithmetic reads.
+/* bind.c - binds tensor names to the views that the arithmetic reads.
  *
- * Two walks over the layout: the first checks that each tensor is there, with a type and the shape
- * the config asks for, and stops at the first fault, so that no number in the config sizes memory
- * the file does not justify; the second binds. */
+ * It walks over the layout twice.  The first walk checks that each tensor is there, with a type we know
+ * and the shape the config asks for, and stops at the first fault: no memory is allocated for sizes in the
+ * config that the file does not bear out.  The second walk binds. */
 #include "model.h"
 
 #include "base/err.h"
@@ -23,7 +23,7 @@ static int no_memory(const struct attn_model *m, struct attn_err *err)
 
 struct found { const struct attn_st_tensor *t; const struct attn_shard *in; };
 
-/* A file may lack the prefix; then all of its names do. */
+/* A file may lack the family's prefix, but then in all of its names. */
 static struct found find(const struct attn_model *m, const struct attn_slot *s)
 {
     struct found f = {0};
@@ -95,7 +95,7 @@ static int check_all(struct attn_model *m, struct attn_err *err)
         if (slot.part == ATTN_PART_EMBED)
             m->bare = f.t && strcmp(f.t->name, slot.name) != 0;
         if (!f.t && slot.part == ATTN_PART_UNEMBED && slot.required && m->bare)
-            m->config.unembed = false;  /* saved without its head: there are no logits to be had */
+            m->config.unembed = false;  /* the model was saved without its output layer: it has no logits */
         else if (f.t || slot.required)
             rc = check_tensor(m, &slot, &f, err);
     }
@@ -104,14 +104,14 @@ static int check_all(struct attn_model *m, struct attn_err *err)
 
 /* ---- second walk ---- */
 
-/* The tensor's bytes, at an address its type can be read from. */
+/* The tensor's bytes, copied if the file does not have them at an address that is aligned for its type. */
 static int data_of(struct attn_model *m, const struct attn_st_tensor *t, enum attn_dtype type, const void **out,
                    struct attn_err *err)
 {
     *out = t->data;
     if ((uintptr_t)t->data % attn_dtype_size(type) == 0)
         return ATTN_OK;
-    void **copy = &m->copy[attn_shards_index(&m->weights, t)];      /* which three parts may share */
+    void **copy = &m->copy[attn_shards_index(&m->weights, t)];      /* shared by q, k and v of a fused tensor */
     if (!*copy)
         *copy = malloc(t->bytes ? t->bytes : 1);
     if (!*copy)
@@ -120,7 +120,7 @@ static int data_of(struct attn_model *m, const struct attn_st_tensor *t, enum at
     return ATTN_OK;
 }
 
-/* Where a matrix of the model goes; NULL for tables and norms. */
+/* Where the matrix of a slot goes; NULL: it is none (a norm). */
 static struct attn_mat *mat_of(struct attn_weights *w, const struct attn_slot *s)
 {
     struct attn_block *b = &w->block[s->layer];
@@ -145,7 +145,7 @@ static struct attn_norm *norm_of(struct attn_weights *w, const struct attn_slot 
     return s->part == ATTN_PART_NORM1 ? &b->norm1 : s->part == ATTN_PART_NORM2 ? &b->norm2 : &w->final;
 }
 
-/* From its first output on, as the data of a matrix or bias of that type. */
+/* The address of the slot's first output in the data of a tensor, a matrix or a bias. */
 static const void *from_first(const void *data, const struct attn_slot *s, enum attn_dtype type)
 {
     size_t each = s->by_output && !s->is_bias ? s->in : 1;
@@ -174,7 +174,7 @@ static int bind_one(struct attn_model *m, const struct attn_slot *s, const struc
     return ATTN_OK;
 }
 
-/* Each tensor once, though three parts may share it. */
+/* Lists a tensor once, even if q, k and v share it. */
 static void list_tensor(struct attn_model *m, const struct attn_st_tensor *t, bool *used)
 {
     size_t i = attn_shards_index(&m->weights, t);
@@ -208,7 +208,7 @@ static bool is_listed(const char *name, const char *const *list)
     return *list != NULL;
 }
 
-/* "h.3.attn.bias" is a mask some files carry, not a weight. */
+/* "h.3.attn.bias" and the like are masks that some files contain, not weights. */
 static bool is_buffer(const struct attn_model *m, const char *name)
 {
     const struct attn_family *f = m->config.family;
@@ -223,8 +223,9 @@ static bool is_buffer(const struct attn_model *m, const char *name)
     return digits && *name == '.' && is_listed(name + 1, f->buffers);
 }
 
-/* An output layer beside one that is tied to the embedding: the same numbers, or a file that contradicts itself.
- * Those of large models are compared at their ends: reading all would cost more than a short run. */
+/* Whether t is an output layer that is stored although it is tied to the embedding.  If its numbers differ, the file
+ * contradicts itself, which becomes the model's warning.  In large models only both ends are compared: reading all of it
+ * would take longer than a short run. */
 static bool is_spare_unembed(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed)
 {
     enum { ENDS = 1 << 16 };
@@ -242,7 +243,7 @@ static bool is_spare_unembed(struct attn_model *m, const struct attn_st_tensor *
     return true;
 }
 
-/* Anything we do not know might change a number. */
+/* An unknown tensor is an error, since it might change a number. */
 static int find_stranger(struct attn_model *m, const bool *used, struct attn_err *err)
 {
     for (size_t i = 0; i < m->weights.tensors; i++) {
@@ -286,7 +287,8 @@ static void fill_arch(struct attn_weights *w, const struct attn_config *c)
     }
 }
 
-/* llama3: slow turns are stretched by the factor, fast ones left alone, those between blended. */
+/* The scaled speed of rotary positions.  llama3: slow rotations are slowed by the factor, fast ones are left alone, and
+ * those in between blend both. */
 static double stretch(const struct attn_rope_scaling *s, double speed)
 {
     if (s->kind == ATTN_ROPE_DEFAULT)
@@ -300,7 +302,7 @@ static double stretch(const struct attn_rope_scaling *s, double speed)
     return fast >= 1 ? speed : (1 - fast) * speed / s->factor + fast * speed;
 }
 
-/* Pair i turns by theta^(-2i/rotary) radians a position. */
+/* Pair i rotates by theta^(-2i/rotary) radians per position. */
 static bool fill_speeds(struct attn_model *m)
 {
     size_t half = m->config.rotary / 2;
@@ -311,7 +313,7 @@ static bool fill_speeds(struct attn_model *m)
     return m->speed != NULL;
 }
 
-/* The embedding transposed is the output layer where they are tied. */
+/* If they are tied, the output layer is the transposed embedding. */
 static void tie(struct attn_weights *w, const struct attn_config *c)
 {
     if (!c->unembed || !c->tied)
@@ -324,7 +326,7 @@ static void tie(struct attn_weights *w, const struct attn_config *c)
     w->unembed.bias = bias;
 }
 
-/* norm_final without an output layer is optional; where a block's output is not d wide there is
+/* The final norm is optional without an output layer; where a block's output is not d wide there is
  * nothing it could be applied to. */
 static void drop_final(struct attn_weights *w)
 {

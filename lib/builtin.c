@@ -1,4 +1,4 @@
-/* The models inside the program, as in models/. */
+/* builtin.c - the built-in models: files of models/ that are embedded in the program. */
 #include "base/embed.h"
 #include "source.h"
 

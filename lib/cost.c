@@ -1,17 +1,17 @@
-/* cost.c - memory and bytes of a run before it is made. */
+/* cost.c - computes how much memory a run would take and how many bytes its output would have. */
 #include "cost.h"
 
 #include "model.h"
 #include "trace/select.h"
 
-enum { NPY_HEADER = 128, CSV_NUMBER = 12 };     /* bytes; nine digits, a sign, a point, a comma: most numbers have them all */
+enum { NPY_HEADER = 128, CSV_NUMBER = 12 };     /* bytes; most numbers in CSV have nine digits, a sign, a point and a comma */
 
 static unsigned wants(void *self, int act, int layer)
 {
     return attn_select_wants(self, act, layer) ? ATTN_WATCH : 0;
 }
 
-/* One activation: a file, and so many numbers. */
+/* Adds one activation, which is one .npy file. */
 static void add(struct attn_cost *out, const struct attn_select *s, const struct attn_info *info, int act, size_t T)
 {
     size_t shape[3], heads;

@@ -1,10 +1,10 @@
-/* cost.h - what a run would take, without making it. */
+/* cost.h - what a run would cost, computed without running it. */
 #ifndef ATTN_COST_H
 #define ATTN_COST_H
 
 #include "attn.h"
 
-/* run.c: sets memory and scratch as attn_run_new would lay them out. */
+/* In run.c.  Sets memory and scratch to what attn_run_new would allocate. */
 int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const struct attn_plan *p,
                      const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
 

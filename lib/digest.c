@@ -1,7 +1,7 @@
-/* digest.c - what identifies a model's numbers.
+/* digest.c - a hash that identifies a model.
  *
- * SHA-256 over each file that matters, in a fixed order: its name, its size and its bytes.  The
- * sampled form stands in for the weights with the header and the first and last 4 KiB of each tensor. */
+ * SHA-256 over each file that matters, in a fixed order: its name, its size and its bytes.  The sampled
+ * form hashes, of the weights, only the header and the first and last 4 KiB of each tensor. */
 #include "model.h"
 
 #include "base/err.h"

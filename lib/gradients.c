@@ -1,4 +1,4 @@
-/* gradients.c - the loss of a model on some sentences, and its gradient: in memory, or as a file of tensors. */
+/* gradients.c - the loss of a model on some sentences and its gradient, in memory or as a .safetensors file. */
 #include "attn.h"
 
 #include "base/err.h"
@@ -12,7 +12,7 @@
 struct attn_gradient {
     struct attn_params *p;
     struct attn_grad *grad;
-    int32_t *targets; size_t rows;      /* the most tokens of a batch */
+    int32_t *targets; size_t rows;      /* rows: the most tokens of a batch */
 };
 
 int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, size_t rows, int threads, struct attn_err *err)
@@ -25,7 +25,7 @@ int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, si
     }
     struct attn_grad_plan plan = {.threads = threads, .longest = m->w.n.n_ctx};
     if (rows < plan.longest)
-        plan.longest = plan.rows = rows;                /* no more memory than that takes */
+        plan.longest = plan.rows = rows;                /* saves memory: no sentence is longer than all rows */
     g->rows = rows;
     int rc = attn_params_new(&g->p, m, err);
     if (!rc)
@@ -70,7 +70,7 @@ static int check(const struct attn_gradient *g, const size_t *T, size_t n, struc
     return ATTN_OK;
 }
 
-/* Each token should predict the next; the last one of a sentence nothing. */
+/* The target of each token is the next one; the last one of a sentence has none (-1). */
 static void aim(int32_t *targets, const int32_t *ids, const size_t *T, size_t n)
 {
     for (size_t i = 0; i < n; ids += T[i], targets += T[i], i++)

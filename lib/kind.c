@@ -1,4 +1,4 @@
-/* kind.c - kinds of attention as they are typed: "window:4". */
+/* kind.c - reads and writes kinds of attention as text: "window:4". */
 #include "kind.h"
 
 #include "base/err.h"
@@ -11,7 +11,7 @@
 
 enum { NUMBERS = 3 };
 
-/* Where a number goes, and the least it may be. */
+/* A number of a kind: the letter of its member, and its smallest and largest value. */
 struct field { char letter; uint64_t least, most; };
 static const struct field W = {'W', 1, INT32_MAX}, S = {'S', 1, INT32_MAX}, R = {'R', 0, INT32_MAX}, B = {'B', 1, INT32_MAX},
                           SEED = {'s', 0, UINT64_MAX};
@@ -67,7 +67,7 @@ static int unknown(const char *text, struct attn_err *err)
     return attn_fail(err, ATTN_EUSAGE, "attention '%.40s' is unknown, expected one of %s", text, list);
 }
 
-/* The numbers after the colon, each to its end. */
+/* Reads the numbers after the colon; nothing else may stand there. */
 static int read_numbers(struct attn_kind *k, const struct row *row, const char *text, const char *at, struct attn_err *err)
 {
     for (size_t i = 0; i < NUMBERS && row->field[i]; i++) {

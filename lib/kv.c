@@ -1,4 +1,4 @@
-/* kv.c - the keys and values of one sentence, so that it can be continued token by token. */
+/* kv.c - the key/value cache of one sentence, so that it can be continued token by token. */
 #include "attn.h"
 
 #include "base/err.h"
@@ -19,7 +19,7 @@ int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacit
     kv->capacity = smaller(capacity, n->n_ctx);
     kv->n = n;
     int rc = ATTN_OK;
-    for (int walk = 0; walk < 2 && !rc; walk++) {       /* count, then carve */
+    for (int walk = 0; walk < 2 && !rc; walk++) {       /* first counts memory, then divides it */
         kv->keys = attn_arena_f32(&kv->memory, n->L, n->Hkv, attn_keys_size(kv->capacity, n->dh, n->dv));
         kv->state = attn_arena_f32(&kv->memory, n->L, n->Hkv, attn_linear_size(n->dh, n->dv));
         if (walk == 0)

@@ -1,6 +1,6 @@
-/* limits.c - what the machine can do at most, measured in short bursts.
+/* limits.c - the most this machine can do, measured in short bursts.
  *
- * A burst is many items for one team, so that a thread that is held up costs what it would cost anybody. */
+ * A burst is many items for one team, so that a thread that is held up costs no more than it would in real work. */
 #include "attn.h"
 
 #include "base/clock.h"
@@ -19,28 +19,28 @@
 #include <sys/mman.h>
 
 enum {
-    ITEMS = 16,                         /* of arithmetic for each thread */
-    ROUNDS = 50000,                     /* in an item: a fraction of a millisecond */
-    TIMES = 200, ROWS = 24, STEPS = 64, /* as long, by products of so many rows and steps: 28 KB, less than any such cache */
-    LINE = 64,                          /* bytes of a cache */
-    CHUNK = 4 << 20,                    /* bytes read at once */
-    BURST = 32,                         /* chunks in a burst */
-    BLOCK = 1 << 20, BLOCKS = 64,       /* bytes written at once; how often, by all files together */
-    FILES = BLOCKS                      /* at most, however many threads there are */
+    ITEMS = 16,                         /* items of arithmetic per thread */
+    ROUNDS = 50000,                     /* rounds of an item: a fraction of a millisecond */
+    TIMES = 200, ROWS = 24, STEPS = 64, /* products of an item, about as long; with so many rows and steps each fits in L1: 28 KB */
+    LINE = 64,                          /* bytes of a cache line */
+    CHUNK = 4 << 20,                    /* bytes that an item reads */
+    BURST = 32,                         /* chunks of a burst */
+    BLOCK = 1 << 20, BLOCKS = 64,       /* bytes of one write; how many writes all files get together */
+    FILES = BLOCKS                      /* most files, however many threads there are */
 };
 
-static const size_t SMALLEST = (size_t)256 << 20;       /* buffer, where no cache is known */
+static const size_t SMALLEST = (size_t)256 << 20;       /* smallest buffer, also if the size of caches is not known */
 
 struct attn_limits {
     char *dir;
     struct attn_team *team;
     int threads;                        /* of the team; 0: there is none */
-    size_t caches, bytes;               /* bytes of the buffer: whole chunks */
+    size_t caches, bytes;               /* of the last-level caches; of the buffer, whole chunks */
     char *buffer;                       /* NULL: not needed yet */
-    size_t next;                        /* chunk; after the last comes the first, long since out of the caches */
+    size_t next;                        /* the chunk to read next; in turn, so that it is long since evicted from the caches */
 };
 
-/* Several times the caches, but no more than a quarter of what is free. */
+/* The buffer is four times as large as the caches, but takes at most a quarter of the free memory. */
 static size_t buffer_size(size_t caches)
 {
     size_t want = 4 * caches > SMALLEST ? 4 * caches : SMALLEST, most = attn_memory_available() / 4;
@@ -122,7 +122,7 @@ static void touch_chunk(void *ctx, size_t item, int worker)
     memset(l->buffer + item * CHUNK, 1, CHUNK);
 }
 
-/* Writing to files that are made before and removed after. */
+/* Files to write to, which are made before a measurement and removed after it. */
 struct file { struct attn_target target; int failed; };         /* failed: errno */
 struct writing { struct file *file; int n; const char *block; };
 
@@ -160,7 +160,7 @@ static int close_files(struct file *file, int n, int rc, struct attn_err *err)
     return rc;
 }
 
-/* Worth waking a team for, whatever it is. */
+/* A cost that makes attn_team_run use all threads, however short the work is. */
 static const double MUCH = 1e12;
 
 static double time_team(struct attn_limits *l, size_t items, void (*work)(void *, size_t, int), void *ctx)
@@ -207,7 +207,7 @@ static int measure_read(double *out, struct attn_limits *l, struct attn_err *err
     return ATTN_OK;
 }
 
-/* operations: of an item */
+/* operations: how many an item does */
 static double measure_arithmetic(struct attn_limits *l, double operations, void (*work)(void *, size_t, int))
 {
     size_t items = (size_t)ITEMS * (size_t)l->threads;

@@ -23,7 +23,7 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
     int rc = attn_logits_best(&best, logits, V, err);
     if (rc)
         return rc;
-    double top = logits[best], sum = 1;                 /* the best itself */
+    double top = logits[best], sum = 1;                 /* 1 is exp(0) of the best itself */
     for (size_t i = 0; i < V; i++)
         if (i != (size_t)best)
             sum += exp(logits[i] - top);

@@ -1,4 +1,4 @@
-/* plot.c - from a dump to an album, and from there to a picture. */
+/* plot.c - draws a dump: collects what is wanted in an album, and makes a picture of it. */
 #include "plot.h"
 
 #include "base/err.h"
@@ -57,7 +57,7 @@ size_t attn_plot_head(const struct attn_dumped *what, size_t i)
     return what->heads ? what->heads[i] : i;
 }
 
-/* An array as [n, rows, cols]; false: it cannot be seen so.  *heads: the first axis is heads. */
+/* The shape of an array as [n, rows, cols]; false: it has too many axes, or no numbers.  *heads: its first axis is heads. */
 static bool as_matrices(const struct attn_array *a, size_t shape[3], bool *heads)
 {
     int first = 0;
@@ -72,7 +72,7 @@ static bool as_matrices(const struct attn_array *a, size_t shape[3], bool *heads
 
 static int choose_indices(struct attn_plot *p, struct attn_err *err)
 {
-    enum { MOST = 1 << 20 };            /* layers and heads that anybody could mean */
+    enum { MOST = 1 << 20 };            /* most layers and heads; a dump with more is refused */
     for (size_t i = 0; i < p->dump->n; i++) {
         const struct attn_dumped *what = &p->dump->item[i];
         size_t shape[3];
@@ -125,7 +125,7 @@ static int take_labels(struct attn_plot *p, struct attn_err *err)
     return rc;
 }
 
-/* Which heads of an item are wanted: their numbers in list, their places in at; returns how many. */
+/* Lists which heads of an item are wanted: their numbers in the model, and their places in the item; returns how many. */
 static size_t list_heads(const struct attn_plot *p, const struct attn_dumped *what, size_t n, size_t *list, size_t *at)
 {
     size_t kept = 0;
@@ -137,7 +137,7 @@ static size_t list_heads(const struct attn_plot *p, const struct attn_dumped *wh
     return kept;
 }
 
-/* Sheets of one kind have one shape; others are a kind of their own, called by their whole name. */
+/* Sheets of one kind have the same shape: a sheet of another shape becomes a kind of its own, named by its whole name. */
 void attn_plot_name(const struct attn_plot *p, struct attn_sheet *s, const char *name, bool labelled)
 {
     int act = attn_act_find(name, &s->layer);
@@ -157,7 +157,7 @@ void attn_plot_name(const struct attn_plot *p, struct attn_sheet *s, const char 
     s->axes = attn_act_axes(act);
 }
 
-/* Numbers are borrowed from the dump, unless some heads in between are left out. */
+/* Adds heads to a sheet.  Numbers are borrowed from the dump, unless heads in between are left out: then they are copied. */
 static int add_heads(struct attn_plot *p, struct attn_sheet *s, const struct attn_dumped *what, size_t n, const size_t *at,
                      struct attn_err *err)
 {
@@ -200,7 +200,7 @@ static int add_item(struct attn_plot *p, size_t item, struct attn_err *err)
 
 struct place { int act, layer; size_t item; };
 
-/* As they are computed, layer by layer; strangers last. */
+/* The order in which activations are computed, layer by layer; arrays whose names are not ours come last. */
 static int by_flow(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;

@@ -6,9 +6,9 @@
 #include "base/err.h"
 #include "base/size.h"
 
-enum { FRAMES = 8 };                    /* unless more are asked for */
+enum { FRAMES = 8 };                    /* times shown, unless attn_plot_opts.frames says otherwise */
 
-/* Where the axes of an array [times, heads, rows, cols] or [times, rows, cols] are. */
+/* The size of an axis, counted from the end, of an array [times, heads, rows, cols] or [times, rows, cols]. */
 static size_t axis(const struct attn_dumped *what, int from_end)
 {
     return what->of.shape[what->of.ndim - from_end];
@@ -24,14 +24,14 @@ static size_t times(const struct attn_plot *p)
     return smaller(p->dump->n_steps, p->o->frames ? p->o->frames : FRAMES);
 }
 
-/* The k-th of those shown: evenly spread, the first and the last among them. */
+/* The k-th of the times shown, which are evenly spread and include the first and the last one. */
 static size_t time_at(const struct attn_plot *p, size_t k)
 {
     size_t n = times(p), last = p->dump->n_steps - 1;
     return n > 1 ? (k * last + (n - 1) / 2) / (n - 1) : last;
 }
 
-/* Which steps are shown, owned by the plot. */
+/* Lists the steps that are shown; the list belongs to the plot. */
 static const size_t *list_steps(struct attn_plot *p, size_t item)
 {
     size_t n = times(p), *list = p->numbers[item] = calloc(n, sizeof *list);

@@ -1,11 +1,11 @@
-/* ready.c - what of a growing text can be shown already. */
+/* ready.c - how much of a text that is still being generated can be printed already. */
 #include "attn.h"
 
 #include "base/utf8.h"
 
 #include <string.h>
 
-/* Bytes at the end that begin `stop`, which is not empty. */
+/* How many bytes at the end of the text are the beginning of `stop` (not empty), but not all of it. */
 static size_t begun(const char *text, size_t len, const char *stop)
 {
     size_t n = strlen(stop) - 1;
@@ -16,7 +16,7 @@ static size_t begun(const char *text, size_t len, const char *stop)
     return n;
 }
 
-/* Bytes at the end that begin a character. */
+/* How many bytes at the end of the text are the beginning of a UTF-8 character whose rest is missing. */
 static size_t cut(const char *text, size_t len)
 {
     for (size_t n = 1; n <= 3 && n <= len; n++) {

@@ -1,4 +1,4 @@
-/* record.c - a run whose chosen activations are kept, as a dump in memory. */
+/* record.c - runs a model and records selected activations as a dump in memory. */
 #include "attn.h"
 
 #include "base/err.h"
@@ -17,7 +17,7 @@ static unsigned wants(void *self, int act, int layer)
     return attn_select_wants(((struct record *)self)->what, act, layer) ? ATTN_WATCH : 0;
 }
 
-/* Which of the heads of an activation the dump keeps; NULL: all there are. */
+/* Copies the list of the n selected heads into the dump; n 0: no head axis. */
 static int copy_heads(struct attn_dumped *what, const size_t *kept, size_t n, struct attn_err *err)
 {
     what->n_heads = n;
@@ -29,7 +29,7 @@ static int copy_heads(struct attn_dumped *what, const size_t *kept, size_t n, st
     return ATTN_OK;
 }
 
-/* An array of the shape the kept heads make, all zeros. */
+/* Adds an array for the selected heads of an activation to the dump, all zeros. */
 static int begin(struct record *r, const struct attn_probe *p, struct attn_err *err)
 {
     size_t n_heads, n = 1;

@@ -1,5 +1,5 @@
-/* run.c - plans a run and drives the forward pass: checks what goes in, lays out one arena, asks
- * the observers, and looks after each block whether one of them failed or a number went wild. */
+/* run.c - plans a run and drives the forward pass: checks the input, asks the observers, allocates one
+ * arena, and checks after each block whether an observer failed or a number is not finite. */
 #include "attn.h"
 
 #include "base/cpu.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOGIT_ROWS = 32 };               /* rows of logits in one band */
+enum { LOGIT_ROWS = 32 };               /* most rows of logits in one band */
 
 struct attn_run {
     const struct attn_model *model;
@@ -29,7 +29,7 @@ struct attn_run {
     struct attn_span *span;
     struct attn_pass pass;
     size_t kept;                        /* bytes of the arena before the scratch */
-    bool scanned;                       /* non-finite numbers are not the weights' fault */
+    bool scanned;                       /* the weights were checked: numbers that are not finite do not come from them */
 };
 
 /* ---- planning ---- */
@@ -62,7 +62,7 @@ static bool any_matrix(const struct attn_run *r, unsigned flags)
            any_layer(r, ATTN_ACT_PATTERN, flags);
 }
 
-/* The most numbers of a row that a product reads. */
+/* The width of the widest rows that are the input of a product. */
 static size_t widest(const struct attn_run *r)
 {
     const struct attn_weights *w = &r->model->w;
@@ -98,7 +98,7 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->logits = attn_arena_f32(a, p->logit_rows, n->V, 1);
 }
 
-/* Observers are asked before the layout, because what they want decides the scratch. */
+/* Asks the observers.  This comes before the layout, because the size of the scratch depends on what they want. */
 static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
     size_t L = r->model->w.n.L;
@@ -114,7 +114,7 @@ static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs
     return ATTN_OK;
 }
 
-/* Floating point operations of a pass over all rows, roughly. */
+/* Roughly how many floating point operations a pass over all rows takes. */
 static double work(const struct attn_run *r)
 {
     const struct attn_dims *n = &r->model->w.n;
@@ -140,7 +140,7 @@ static struct attn_room room_of(const struct attn_run *r)
         .told = any_matrix(r, ATTN_WATCH | ATTN_EDIT), .whole = any_matrix(r, ATTN_WHOLE)};
 }
 
-/* The sizes the layout depends on; then counts it. */
+/* Sets the sizes that the layout depends on, then counts its memory. */
 static void size_up(struct attn_run *r)
 {
     const struct attn_dims *n = &r->model->w.n;
@@ -265,7 +265,7 @@ static void let_go(struct attn_run *r)
     r->pass.spans = 0;
 }
 
-/* Rows left in the plan after sentence i, or an error. */
+/* Places sentence i in the rows after those before it.  Fails if it does not fit into the plan or is invalid. */
 static int place(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t i, struct attn_err *err)
 {
     struct attn_span *s = &r->span[i];
@@ -287,7 +287,7 @@ static int place(struct attn_run *r, const int32_t *ids, const struct attn_seq *
     return attn_model_check_ids(r->model, ids + s->row, s->T, err);
 }
 
-/* Sentence i looks at another one, which has keys of its own, all in this pass. */
+/* Cross-attention: lets sentence i look at the keys of another sentence of this pass, if its seq says so. */
 static int cross(struct attn_run *r, const struct attn_seq *seq, size_t i, size_t n, struct attn_err *err)
 {
     size_t j = 0;
@@ -323,8 +323,8 @@ static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *
     return rc;
 }
 
-/* Weights of large models are not read before they are needed; when a block gives something that is
- * not finite, they are the first suspect. */
+/* Fails if an observer failed.  The weights of large models were not checked when they were opened: if a block
+ * gives numbers that are not finite, they are checked now, since they are the likeliest cause. */
 static int look_after(struct attn_run *r, struct attn_err *err)
 {
     if (r->trace.err.code) {

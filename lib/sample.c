@@ -1,8 +1,8 @@
 /* sample.c - chooses the next token from a row of logits.
  *
- * All weights are computed in double precision.  Where top_k or top_p cut, the likeliest come off a
- * heap one by one, as many as are asked for; the draw then walks those that stay in the order of their
- * ids, so that a cut that cuts nothing changes no choice. */
+ * All probabilities are computed in double precision.  If top_k or top_p are in effect, the likeliest tokens are
+ * taken off a heap one by one, as many as needed.  The draw then goes through these in the order of their ids,
+ * so that a top_k or top_p that excludes no token changes no choice. */
 #include "attn.h"
 
 #include "base/err.h"
@@ -16,10 +16,10 @@ struct attn_sampler {
     struct attn_sampling how;
     size_t V;
     uint64_t state;
-    const float *logits;                /* during a draw */
-    double *weight;                     /* [V], the likeliest has 1 */
-    int32_t *heap;                      /* [V]: a heap of those not taken, then those taken, best last */
-    size_t left;                        /* in the heap */
+    const float *logits;                /* set during a draw */
+    double *weight;                     /* [V] probabilities relative to the likeliest, which has 1 */
+    int32_t *heap;                      /* [V] a heap of the tokens not taken off yet, then those taken off, likeliest last */
+    size_t left;                        /* how many are in the heap */
 };
 
 static int check(const struct attn_sampling *how, struct attn_err *err)
@@ -95,7 +95,7 @@ static void make_heap(struct attn_sampler *s)
         sift(s, i);
 }
 
-/* The ith likeliest token, from 0. */
+/* The i-th likeliest token, counted from 0. */
 static int32_t likeliest(struct attn_sampler *s, size_t i)
 {
     while (s->V - s->left <= i) {
@@ -107,13 +107,13 @@ static int32_t likeliest(struct attn_sampler *s, size_t i)
 
 /* ---- drawing ---- */
 
-/* How many of the likeliest k reach top_p of their sum; at least one. */
+/* The smallest number of the k likeliest tokens that together have top_p of the probability of all k; at least one. */
 static size_t nucleus(struct attn_sampler *s, size_t k)
 {
     double whole = 0, sum = 0;
     size_t n = 0;
     if (s->how.top_p >= 1)
-        return k;                       /* whatever rounding says */
+        return k;                       /* rounding of the sums must not exclude any */
     for (size_t i = 0; i < k; i++)
         whole += s->weight[k < s->V ? likeliest(s, i) : (int32_t)i];
     do
@@ -128,7 +128,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The tokens to choose among, in the order of their ids; *n gets how many. */
+/* The tokens to choose from, in the order of their ids; *n is how many. */
 static const int32_t *candidates(struct attn_sampler *s, size_t *n)
 {
     size_t k = s->how.top_k && s->how.top_k < s->V ? s->how.top_k : s->V;
@@ -153,7 +153,7 @@ static int32_t draw(struct attn_sampler *s)
     for (i = 0; i < n; i++)
         whole += s->weight[kept[i]];
     double at = attn_splitmix_unit(attn_splitmix_next(&s->state)) * whole;
-    int32_t last = kept[0];             /* rounding may put `at` on the whole itself */
+    int32_t last = kept[0];             /* rounding may make `at` the whole sum: then the last token with a weight is taken */
     for (i = 0; i < n && sum <= at; i++) {
         if (s->weight[kept[i]] > 0)
             last = kept[i];

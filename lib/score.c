@@ -1,4 +1,4 @@
-/* score.c - how likely a text is, token by token, in windows where it is longer than the context. */
+/* score.c - how likely each token of a text is; texts longer than the context are read in overlapping windows. */
 #include "attn.h"
 
 #include "base/err.h"
@@ -8,7 +8,7 @@
 struct scorer {
     const int32_t *ids;
     double *out;
-    size_t start, next;                 /* of the window; the first token without a score */
+    size_t start, next;                 /* first token of the window; first token without a score */
 };
 
 static unsigned wants(void *self, int act, int layer)
@@ -18,7 +18,7 @@ static unsigned wants(void *self, int act, int layer)
     return act == ATTN_ACT_LOGITS ? ATTN_WATCH : 0;
 }
 
-/* Row t of a window predicts its token t + 1; what the last one predicts belongs to the next window. */
+/* Scores tokens.  Row t of a window predicts its token t + 1; the token after the window is scored in the next one. */
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct scorer *s = self;

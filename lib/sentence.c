@@ -1,4 +1,4 @@
-/* sentence.c - one sentence through a model, and beside it, in the same pass, another one that it looks at. */
+/* sentence.c - runs one sentence and, in the same pass, another one that it looks at in cross-attention. */
 #include "attn.h"
 
 #include "base/err.h"
@@ -23,7 +23,7 @@ static int check_lengths(const struct attn_model *m, const struct attn_tokens *t
     return rc || !cross ? rc : check_length(m, cross, "other text, whose keys the first looks at,", err);
 }
 
-/* Of both, one after the other; NULL: no memory. */
+/* The ids of both sentences, one after the other; NULL: no memory. */
 static int32_t *ids_of(const struct attn_tokens *tokens, const struct attn_tokens *cross, struct attn_err *err)
 {
     size_t n = tokens->n + (cross ? cross->n : 0);

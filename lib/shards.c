@@ -59,7 +59,7 @@ static int check_held(const struct attn_shard *sh, size_t file, const struct att
     return ATTN_OK;
 }
 
-/* Each tensor is where the index says, and nowhere else. */
+/* Fails unless each tensor is in the file that the index says, and in no other. */
 static int check_index(const struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
 {
     int rc = check_listed(s, x, err);
@@ -89,7 +89,7 @@ static int open_index(struct attn_shards *out, const struct attn_source *s, stru
     return rc;
 }
 
-/* What older checkpoints have instead: a program that makes the tensors, and would have to be run. */
+/* The file that older checkpoints have instead, if any: a pickle, which is a program, so reading it would mean running it. */
 static const char *find_pickle(const struct attn_source *s)
 {
     static const char *const names[] = {"pytorch_model.bin", "pytorch_model.bin.index.json"};

@@ -1,4 +1,4 @@
-/* show.c - from what somebody asked to see to the sink that writes it. */
+/* show.c - the public functions for selections and sinks: checks options and opens the sink of a format. */
 #include "attn.h"
 
 #include "base/cpu.h"
@@ -12,12 +12,12 @@
 
 #include <stdlib.h>
 
-enum { PRECISION_MAX = 17 };            /* no double has more to say */
+enum { PRECISION_MAX = 17 };            /* 17 digits tell any two doubles apart */
 
 struct attn_sink {
     const struct attn_format *format;
     void *self;
-    struct attn_sink_job job;           /* with what it borrows */
+    struct attn_sink_job job;           /* it borrows from the members here */
     struct attn_info info;
     struct attn_team *team;
     char digest[80];

@@ -33,7 +33,7 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* base/name if that is a directory, in malloc'd memory. */
+/* "BASE/NAME" in malloc'd memory if that is a directory; else NULL. */
 static char *directory_in(const char *base, size_t base_len, const char *name)
 {
     char *path = NULL;
@@ -151,12 +151,12 @@ bool attn_source_has(const struct attn_source *s, const char *file)
     return !missing;
 }
 
-/* A pipe without a writer would be waited for, and a device might never end. */
+/* Refuses pipes and devices: opening a pipe waits for a writer, and reading a device may never end. */
 static int check_regular(const char *path, struct attn_err *err)
 {
     struct stat st;
     if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
-        return ATTN_OK;                 /* what cannot be opened, and a directory, is said when it is opened */
+        return ATTN_OK;                 /* opening reports directories and files that cannot be opened */
     return attn_fail(err, ATTN_EIO, "%s: found a pipe or device, expected a regular file", path);
 }
 

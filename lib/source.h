@@ -7,17 +7,17 @@
 
 #include "base/map.h"
 
-enum { ATTN_CONFIG_LIMIT = 1 << 20 };    /* bytes; a config is a page of text */
+enum { ATTN_CONFIG_LIMIT = 1 << 20 };    /* most bytes of a config.json, which usually has a page of text */
 
-struct attn_builtin {                   /* files as they lie in the program */
+struct attn_builtin {                   /* a model whose files are embedded in the program */
     const char *name;
     struct { const char *name; const unsigned char *data, *end; } file[5];      /* ends with a NULL name */
 };
-/* The default model first; ends with a NULL name. */
+/* All of them, the default model first; ends with a NULL name. */
 extern const struct attn_builtin attn_builtins[];
 
 struct attn_source {
-    char *name;                         /* the last component: what people call the model */
+    char *name;                         /* the last component of its path, or its built-in name */
     char *dir;                          /* NULL: built in */
     const struct attn_builtin *builtin;
 };
@@ -26,7 +26,7 @@ struct attn_source {
 int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err);
 void attn_source_free(struct attn_source *s);
 
-/* "DIR/config.json" in malloc'd memory, for messages and for opening; NULL: no memory. */
+/* The path of a file, like "DIR/config.json", in malloc'd memory, for messages and for opening; NULL: no memory. */
 char *attn_source_path(const struct attn_source *s, const char *file);
 /* True, too, where that cannot be found out, so that opening it says why: what is left out for that would change tokens and
  * digests. */

@@ -1,7 +1,7 @@
-/* tokenizer.c - a model's tokenizer from its files, weights or not.
+/* tokenizer.c - opens a model's tokenizer from its files; weights are not needed.
  *
- * A native config.json with a section "tokenizer" decides.  Else the files do: tokenizer.json, or vocab.json with
- * merges.txt, or, for models of our own, vocab.json alone: words. */
+ * A config.json of our own format with a section "tokenizer" says which kind it is.  Otherwise the files that are there
+ * decide: tokenizer.json, or vocab.json with merges.txt, or, for models of our own, vocab.json alone, with words. */
 #include "source.h"
 
 #include "base/err.h"
@@ -15,7 +15,7 @@
 
 enum { VOCAB_LIMIT = 256 << 20, HINTS_LIMIT = 16 << 20 };
 
-/* A file of the model while it is read. */
+/* A file of the model, mapped while it is read. */
 struct file { struct attn_map map; char *path; };
 
 static int open_file(struct file *f, const struct attn_source *s, const char *name, size_t limit, struct attn_err *err)
@@ -70,7 +70,7 @@ static int32_t id_of(const struct attn_byte_level *b, const char *token)
     return token ? attn_vocab_id(b->rules.vocab, token, strlen(token)) : -1;
 }
 
-/* Takes b over.  usual: the BOS of such files where no other is named; NULL: there is none. */
+/* Takes ownership of b.  usual: the BOS token of such files if no other is named; NULL: there is none. */
 static int finish_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const struct attn_hints *h,
                         const char *usual, const char *path, struct attn_err *err)
 {

@@ -26,7 +26,7 @@ static int check_form(const struct option *row, struct attn_err *err)
     return check_together(err);
 }
 
-/* Beyond it, scores of ordinary models would be no float32. */
+/* A larger factor would take the scores of ordinary models out of float32's range. */
 static const double LARGEST = 1e30;
 
 static int check_scale(const struct option *row, struct attn_err *err)

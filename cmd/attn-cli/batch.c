@@ -1,4 +1,4 @@
-/* batch.c - many sentences through a model: the same outputs as run, one record each. */
+/* batch.c - runs many sentences through a model and writes what run writes, one record per sentence. */
 #include "attention.h"
 #include "batch_report.h"
 #include "canonical.h"
@@ -23,7 +23,7 @@ static struct {
 
 /* ---- what the options say -------------------------------------------------------------- */
 
-/* Without --format the ending of the path; a lone --summary is all there is. */
+/* Without --format, the ending of the path decides.  With --summary alone, the summary becomes the main output. */
 static int choose_format(struct attn_err *err)
 {
     const char *by_name = dump_format_of(o.path);
@@ -83,7 +83,7 @@ struct session {
     struct batch_report report;
 };
 
-/* What counts but for what the sidecar has a place of its own for. */
+/* Lists the options that change the result, leaving out those that the sidecar has a field of its own for. */
 static int list_options(struct session *s, struct attn_err *err)
 {
     const struct option *row;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { FAILURES = 10 };                 /* said one by one; the output has all of them */
+enum { FAILURES = 10 };                 /* failures reported one by one; the output lists all of them */
 
 void batch_report_start(struct batch_report *r, const char *input, bool lines)
 {
@@ -23,7 +23,7 @@ static void wipe(struct batch_report *r)
     r->shown = 0;
 }
 
-/* How much of the input is done, of 1; 0: not known. */
+/* The part of the input that is done, between 0 and 1; 0 also when it is not known. */
 static double done(const struct attn_batch_state *s)
 {
     if (s->total != UINT64_MAX && s->total)

@@ -1,4 +1,4 @@
-/* batch_report.h - what a batch says to people: how far it is, which records failed, what it would take. */
+/* batch_report.h - what a batch tells its user: its progress, which records failed, what a dry run expects. */
 #ifndef CLI_BATCH_REPORT_H
 #define CLI_BATCH_REPORT_H
 
@@ -6,10 +6,10 @@
 
 struct batch_report {
     const char *input;                  /* for messages */
-    bool lines, shows;                  /* plain lines of progress; any progress */
+    bool lines, shows;                  /* print progress as plain lines; print progress at all */
     double start, told;                 /* seconds */
-    uint64_t failures;                  /* said so far */
-    int shown;                          /* characters of the line on the terminal */
+    uint64_t failures;                  /* reported so far */
+    int shown;                          /* columns of the progress line now on the terminal */
 };
 
 void batch_report_start(struct batch_report *r, const char *input, bool lines);

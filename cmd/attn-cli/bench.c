@@ -1,4 +1,4 @@
-/* bench.c - what this machine can do, and how close each stage comes. */
+/* bench.c - measures the limits of this machine and how close each stage comes to them. */
 #include "bench.h"
 
 #include "nearest.h"
@@ -90,14 +90,14 @@ static void show_progress(const char *name, int threads)
 
 /* ---- stages ---- */
 
-/* Memory takes a while: only what some stage is held against. */
+/* Measuring memory takes a while, so only the limits of the chosen stages are measured. */
 static int know_machine(struct session *s, struct attn_err *err)
 {
     bool wanted[LIMITS] = {false};
     int code = ATTN_OK;
     for (size_t i = 0; i < STAGES; i++)
         wanted[stages[i].limit] |= s->chosen[i];
-    wanted[TO_PRODUCTS] = wanted[TO_F32];       /* nothing is held against them: they say what f32's limit leaves to reach */
+    wanted[TO_PRODUCTS] = wanted[TO_F32];       /* no stage is compared with it, but it tells how much of f32's limit is in reach */
     bench_know_machine(&s->machine, &s->bench);
     for (size_t c = 0; c < s->counts && !code; c++) {
         s->bench.threads = s->threads[c];
@@ -161,7 +161,7 @@ static int measure_all(struct session *s, struct attn_err *err)
 
 /* ---- before and after ---- */
 
-/* The type of the largest tensor. */
+/* The type of the largest tensor stands for that of all weights. */
 static const char *weight_type(const struct attn_model *m, size_t tensors)
 {
     struct attn_tensor_info t, largest = {0};
@@ -173,7 +173,7 @@ static const char *weight_type(const struct attn_model *m, size_t tensors)
     return largest.dtype ? largest.dtype : "F32";
 }
 
-/* In memory where that can be: writers are to be measured, not disks. */
+/* A directory in memory (/dev/shm) where there is one: the writers are to be measured, not the disk. */
 static int make_directory(struct session *s, struct attn_err *err)
 {
     const char *tmp = getenv("TMPDIR"), *const places[] = {"/dev/shm", tmp ? tmp : "/tmp", NULL};
@@ -197,7 +197,7 @@ static int open_all(struct session *s, struct attn_err *err)
         attn_limits_new(&s->bench.limits, s->dir, err))
         return err->code;
     attn_model_info(s->model, &s->bench.info);
-    attn_tokenizer_open(&s->bench.tokenizer, common.model, &why);       /* only one stage needs it */
+    attn_tokenizer_open(&s->bench.tokenizer, common.model, &why);       /* may fail: only one stage needs it */
     s->bench.model = s->model;
     s->bench.dtype = weight_type(s->model, s->bench.info.tensors);
     s->bench.name = common.model ? common.model : attn_model_builtin()[0];
@@ -216,7 +216,7 @@ static void end(struct session *s)
     free(s);
 }
 
-/* One thread and all of them, or what was asked for. */
+/* Measures with one thread and with all of them, unless -t asks for a number. */
 static void count_threads(struct session *s)
 {
     int most = attn_threads_available();
@@ -243,7 +243,7 @@ static int bench(struct attn_err *err)
     if (!code)
         code = measure_all(s, err);
     end(s);
-    if (bench_signal())                 /* nothing is left behind: end as if it had not been caught */
+    if (bench_signal())                 /* all is cleaned up: end as if the signal had not been caught */
         raise(bench_signal());
     return code;
 }

@@ -1,8 +1,8 @@
 /* bench.h - what is measured, and how.
  *
- * A stage is a row of the table in bench.c: its name, what it needs of a model, what it is held against.
- * Its kind prepares it once and then does it again and again; each time is a sample.  Samples of the
- * stage and of its limit take turns, so that both see the same machine, and their medians are told. */
+ * A stage is a row of the table in bench.c: its name, what it needs of a model, and the limit it is compared with.  Its kind
+ * prepares the work once and then repeats it; each repetition gives a sample.  Samples of the stage alternate with samples of
+ * its limit, so that both see the machine in the same state; their medians are reported. */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
@@ -12,10 +12,10 @@
 
 struct sample { double value, seconds; };               /* value in the unit of its stage */
 
-/* Something to be done again and again. */
+/* Work that is prepared once and repeated; each call of `once` gives a sample. */
 struct work {
     int (*once)(void *self, struct sample *out, struct attn_err *err);
-    void (*end)(void *self);            /* NULL: nothing to give back */
+    void (*end)(void *self);            /* NULL: nothing to free */
     void *self;
 };
 
@@ -25,13 +25,13 @@ struct bench {                          /* what all stages share */
     const char *dtype;                  /* of the weights: "F32", "F16", "BF16" */
     struct attn_tokenizer *tokenizer;   /* NULL: there is none */
     struct attn_limits *limits;
-    const char *name, *program, *dir;   /* -m; ourselves; a directory for files */
-    int threads;                        /* now */
+    const char *name, *program, *dir;   /* -m; our own binary; a directory for files */
+    int threads;                        /* of the current measurement */
 };
 
 struct stage;
 struct stage_kind {
-    const char *(*lacks)(const struct stage *s, const struct bench *b);    /* why it cannot be; NULL: it can */
+    const char *(*lacks)(const struct stage *s, const struct bench *b);    /* why it cannot be run; NULL: it can */
     int (*start)(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err);
 };
 extern const struct stage_kind prefill_kind, batch_kind, train_kind, decode_kind, tokenize_kind, files_kind, program_kind;
@@ -41,11 +41,11 @@ struct stage {
     const char *name;
     const struct stage_kind *kind;
     enum held_against limit;
-    const char *unit; double scale;     /* value and limit are so many of what a second has */
-    size_t n;                           /* tokens; sentences */
-    bool watched;                       /* every pattern */
+    const char *unit; double scale;     /* value and limit are what is done in a second, divided by scale */
+    size_t n;                           /* tokens, or sentences */
+    bool watched;                       /* an observer is shown every pattern */
     bool alone;                         /* on one thread only */
-    const char *what;                   /* dtype; format; which program */
+    const char *what;                   /* dtype, format, or which program */
 };
 
 /* ---- measuring (bench_clock.c) ---- */
@@ -53,41 +53,41 @@ struct stage {
 struct result {
     const struct stage *stage;
     int threads;
-    double value, limit;                /* medians; limit 0: there is none */
+    double value, limit;                /* medians; limit 0: the stage has none */
     double seconds;                     /* median of a sample */
     size_t runs;
 };
 
-/* Fills w and returns its self, zeroed, which `end` frees; NULL: no memory. */
+/* Fills w and returns w->self, zeroed memory that `end` must free; NULL: no memory. */
 void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *), void (*end)(void *),
                  struct attn_err *err);
-/* Alternates the two for about so many seconds, the stage at least three times; limit->once may be NULL. */
+/* Alternates stage and limit for about so many seconds, with at least three samples of the stage; limit->once may be NULL. */
 int bench_measure(struct result *r, const struct work *stage, const struct work *limit, double seconds, struct attn_err *err);
 /* The median of repeated measurements of one limit. */
 int bench_limit(double *out, const struct work *limit, struct attn_err *err);
-/* After SIGINT or SIGTERM everything that measures fails; then files can be removed. */
+/* After SIGINT or SIGTERM every measurement fails, so that the caller can remove its files before it ends. */
 void bench_catch_signals(void);
-int bench_signal(void);                 /* 0: none came */
+int bench_signal(void);                 /* 0: none was caught */
 
 /* ---- what things cost (bench_cost.c) ---- */
 
-/* Operations of a pass over T tokens: two for each row and matrix parameter used, scores and sums of
- * values of visible keys, and the last row of logits where they are asked for. */
+/* Operations of a pass over T tokens: two for each row and matrix parameter used, those of scores and of weighted sums over the
+ * visible keys, and, if `logits`, those of the last row of logits. */
 double bench_flops(const struct attn_info *n, size_t T, bool logits);
-/* Bytes a token reads that comes after `keys` - 1 others: weights, keys and values. */
+/* Bytes that a decoding step reads for the token at position `keys` - 1: weights, keys and values. */
 double bench_step_bytes(const struct attn_info *n, size_t keys, size_t bytes_per_weight);
 
-int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err);          /* malloc'd, of all sorts */
+int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err);          /* malloc'd; spread over the vocabulary */
 
 /* ---- limits (bench_limits.c) ---- */
 
-struct peaks { int threads; double f32, products, bf16, read, write; };  /* operations, bytes a second; 0: not measured */
+struct peaks { int threads; double f32, products, bf16, read, write; };  /* operations or bytes per second; 0: not measured */
 struct machine { char cpu[128]; int threads; size_t caches, buffer; struct peaks peak[2]; int peaks; };
 
 int bench_limit_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err);
-int bench_empty_process(struct work *w, struct attn_err *err);          /* in ms; once stays NULL where there is none to run */
-void bench_know_machine(struct machine *m, const struct bench *b);      /* all but its peaks */
-/* Those of b->threads threads. */
+int bench_empty_process(struct work *w, struct attn_err *err);          /* in ms; w->once stays NULL if there is none */
+void bench_know_machine(struct machine *m, const struct bench *b);      /* fills in everything but the peaks */
+/* Adds the peaks of b->threads threads. */
 int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], struct attn_err *err);
 
 /* ---- telling (bench_report.c) ---- */

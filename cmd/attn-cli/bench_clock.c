@@ -1,4 +1,4 @@
-/* bench_clock.c - samples, medians, and an end when somebody asks for it. */
+/* bench_clock.c - takes samples and their medians, and ends a measurement on a signal. */
 #include "bench.h"
 
 #include "clock.h"
@@ -11,14 +11,14 @@ enum { LEAST = 3, MOST = 1000, LIMIT_RUNS = 15, SHARE = 4 };       /* samples; a
 
 static volatile sig_atomic_t caught;
 
-/* The second one ends at once. */
+/* The default action is restored, so that a second signal ends the process at once. */
 static void note_signal(int number)
 {
     caught = number;
     signal(number, SIG_DFL);
 }
 
-/* What is ignored stays ignored, as for a job in the background. */
+/* A signal that is ignored stays ignored, as a shell arranges for jobs in the background. */
 void bench_catch_signals(void)
 {
     static const int ends[] = {SIGINT, SIGTERM};
@@ -63,7 +63,7 @@ static int sample_once(struct sample *out, const struct work *w, struct attn_err
     return !code && caught ? fail(err, ATTN_EIO, "stopped") : code;
 }
 
-/* Its time is all it takes, also what a sample does not count. */
+/* s->total grows by the whole time of the call, including what the sample leaves out. */
 static int take(struct series *s, const struct work *w, struct attn_err *err)
 {
     struct sample sample;
@@ -77,7 +77,7 @@ static int take(struct series *s, const struct work *w, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* The first time is to warm up. */
+/* The first sample only warms up caches and threads; it is discarded. */
 static int warm_up(struct series *s, const struct work *w, struct attn_err *err)
 {
     int code = w->once ? take(s, w, err) : ATTN_OK;
@@ -86,8 +86,8 @@ static int warm_up(struct series *s, const struct work *w, struct attn_err *err)
     return code;
 }
 
-/* Bursts of a limit are short: a few after each sample, as far apart as the samples are.  A processor changes its clock
- * several times while a long sample lasts, which has their mean: so these few count as one, too. */
+/* A limit's samples are short, so several follow each of the stage, up to the limit's share of the time.  Their mean counts as
+ * one sample, because a long sample of the stage is a mean, too: the processor's clock changes several times while it lasts. */
 static int catch_up(struct series *limit, const struct work *w, double seconds, struct attn_err *err)
 {
     size_t first = limit->n;

@@ -1,4 +1,4 @@
-/* bench_cost.c - what a pass costs at least, counted from the sizes of a model. */
+/* bench_cost.c - the least work a pass takes, counted from the sizes of a model. */
 #include "bench.h"
 
 #include "say.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters of the matrices of all blocks. */
+/* Parameters of the matrices in all blocks. */
 static double block_parameters(const struct attn_info *n)
 {
     double d = (double)n->d, qkv = d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv));
@@ -15,7 +15,7 @@ static double block_parameters(const struct attn_info *n)
     return (double)n->L * (qkv + o + mlp);
 }
 
-/* Keys that all of T queries see, together, in all layers. */
+/* The number of visible pairs of query and key among T tokens, summed over all layers. */
 static double visible(const struct attn_info *n, double T)
 {
     double W = (double)n->window, all = strcmp(n->mask, "none") ? T * (T + 1) / 2 : T * T;

@@ -1,5 +1,5 @@
-/* bench_files.c - every pattern of a text, written to files: what a run tells is recorded, and told to
- * the writers again and again. */
+/* bench_files.c - writes every pattern of a text to files: one run is recorded, then its bands are sent to the writers again
+ * and again. */
 #include "bench.h"
 
 #include "clock.h"
@@ -13,8 +13,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static const size_t MOST = (size_t)64 << 20;            /* numbers to record */
-enum { TEXT_BYTES = 16 };                               /* of a number as text, at most, with its comma */
+static const size_t MOST = (size_t)64 << 20;            /* numbers to record, at most */
+enum { TEXT_BYTES = 16 };                               /* of a number as text, with its comma, at most */
 
 struct tape {
     const struct stage *stage;
@@ -33,7 +33,7 @@ static size_t numbers(const struct attn_info *n, size_t T)
     return n->L * n->H * T * T;
 }
 
-/* The longest text that fits into the model, into memory and on the disk. */
+/* The longest text, of at most T tokens, whose patterns fit into the model's context, into memory and on the disk. */
 static size_t tokens(const struct bench *b, size_t T)
 {
     struct statvfs disk;
@@ -89,7 +89,7 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Names outlive the run: they are the model's. */
+/* The names in the recorded probes outlive the run: they belong to the model. */
 static int record(struct tape *t, const int32_t *ids, size_t T, struct attn_err *err)
 {
     const struct attn_observer recorder = {.wants = wants, .watch = watch, .self = t};
@@ -118,7 +118,7 @@ static int play(const struct tape *t, struct attn_sink *sink, struct attn_err *e
     return attn_sink_finish(sink, err);
 }
 
-/* Bytes of the files of a directory; they are removed on the way. */
+/* Removes the files of a directory, then the directory; returns the bytes the files had. */
 static double clear(const char *path)
 {
     DIR *dir = opendir(path);

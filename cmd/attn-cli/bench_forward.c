@@ -1,4 +1,4 @@
-/* bench_forward.c - the model at work: a text at once, many sentences, token after token. */
+/* bench_forward.c - the forward pass: a text at once, many sentences, token after token. */
 #include "bench.h"
 
 #include "clock.h"
@@ -86,7 +86,7 @@ struct batch {
     struct attn_run *run;
     int32_t *ids;
     struct attn_seq *seq;
-    size_t *at;                         /* [seqs] where the patterns of a sentence begin */
+    size_t *at;                         /* [seqs] where the patterns of each sentence begin in `kept` */
     float *kept;
     size_t H, rows, numbers;
     double flops;
@@ -130,7 +130,7 @@ static void batch_end(void *self)
     free(b);
 }
 
-/* Lengths in no order, the same each time. */
+/* Lengths vary without order but are the same in every run, so that runs can be compared. */
 static void lay_out(struct batch *b, const struct attn_info *n)
 {
     b->H = n->H;
@@ -168,7 +168,7 @@ const struct stage_kind batch_kind = {batch_lacks, batch_start};
 
 /* ---- token after token ---- */
 
-enum { STEPS = 64 };                    /* tokens past the context before it is read anew */
+enum { STEPS = 64 };                    /* tokens decoded before the cache is filled anew */
 
 struct decode {
     const struct stage *stage;
@@ -189,7 +189,7 @@ static const char *decode_lacks(const struct stage *s, const struct bench *b)
     return s->n >= b->info.n_ctx ? "the model takes fewer tokens (n_ctx)" : NULL;
 }
 
-/* A cache with the first tokens. */
+/* Starts over with a cache that holds the first tokens of the text. */
 static int refill(struct decode *d, struct attn_err *err)
 {
     const struct attn_plan plan = {.rows = d->stage->n, .seqs = 1, .keys = d->room, .threads = d->bench->threads};

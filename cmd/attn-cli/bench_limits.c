@@ -1,4 +1,4 @@
-/* bench_limits.c - what stages are held against: the library's limits, and an empty process. */
+/* bench_limits.c - what stages are compared with: the library's limits, and an empty process. */
 #include "bench.h"
 
 #include "clock.h"

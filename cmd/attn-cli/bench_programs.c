@@ -1,4 +1,4 @@
-/* bench_programs.c - whole processes, from start to exit. */
+/* bench_programs.c - times whole processes, from start to exit. */
 #include "bench.h"
 
 #include "clock.h"

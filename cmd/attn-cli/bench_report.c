@@ -1,4 +1,4 @@
-/* bench_report.c - the table, and the same as JSON. */
+/* bench_report.c - prints the results as a table or as JSON. */
 #include "bench.h"
 
 #include "json.h"
@@ -41,7 +41,7 @@ void bench_table_row(const struct result *r)
     fflush(stdout);
 }
 
-/* One note a reason: they are few, and stages of one kind stand together. */
+/* One note for each reason, with all its stages.  A search per stage will do: there are few of them. */
 void bench_note_left_out(const struct left_out *l, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

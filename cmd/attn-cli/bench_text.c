@@ -1,4 +1,4 @@
-/* bench_text.c - text to tokens: words of the vocabulary, as they stand in a text. */
+/* bench_text.c - encodes text made of words of the vocabulary. */
 #include "bench.h"
 
 #include "clock.h"
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 1 << 20, TRIES = 1 << 22 };               /* bytes of text; random ids to make it of */
+enum { TEXT = 1 << 20, TRIES = 1 << 22 };               /* bytes of text; random ids tried to fill it */
 
 struct text { const struct stage *stage; const struct attn_tokenizer *tokenizer; char *text; size_t len; };
 
-/* A word as it stands in a text: letters, which byte-level BPE keeps with the space before them. */
+/* Letters of the token if it is a whole word, else 0.  Byte-level BPE keeps the space before a word in its token. */
 static size_t word_length(const struct attn_tokenizer *t, const char **word, int32_t id)
 {
     size_t len, letters = 0;
@@ -55,7 +55,7 @@ static void tokenize_end(void *self)
     free(t);
 }
 
-/* Words of the vocabulary, a space between, in a random order that is the same each time. */
+/* Words of the vocabulary with spaces between them, in a pseudorandom order that is the same every time. */
 static void fill(struct text *t)
 {
     size_t size = attn_tokenizer_size(t->tokenizer);

@@ -1,4 +1,4 @@
-/* bench_train.c - the loss and its gradients, as each step of a training needs them. */
+/* bench_train.c - the loss and its gradients, as each training step computes them. */
 #include "bench.h"
 
 #include "clock.h"
@@ -39,7 +39,7 @@ static void end(void *self)
     free(t);
 }
 
-/* Of the pass forwards; there are two products backwards for each of it. */
+/* The forward pass alone; the backward pass takes two products for each of its products. */
 static double forward_flops(const struct attn_info *n)
 {
     return bench_flops(n, T, false) + 2.0 * T * (double)n->d * (double)n->V;

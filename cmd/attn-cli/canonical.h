@@ -1,7 +1,7 @@
 /* canonical.h - the command line that gives the same numbers and files again.
  *
- * It stands in manifests, so that it must not depend on how things were typed: long names, in the
- * order of the rows, quoted for a shell, and only what changes a number or a file. */
+ * It is written into manifests, so it must not depend on how the options were typed: it has long names, in the order of the
+ * rows, quoted for a shell, and only options that change a number or a file. */
 #ifndef CLI_CANONICAL_H
 #define CLI_CANONICAL_H
 

@@ -4,7 +4,7 @@ bool character(const char *s, size_t len, size_t *step)
 {
     unsigned char first = (unsigned char)s[0];
     size_t need = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-    /* The second byte alone tells too long forms, surrogates and what lies above U+10FFFF. */
+    /* The range of the second byte alone excludes overlong forms, surrogates and code points above U+10FFFF. */
     unsigned char lo = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     unsigned char hi = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
     for (*step = 1; *step < need; ++*step) {

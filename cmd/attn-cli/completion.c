@@ -1,7 +1,7 @@
-/* completion.c - what shells complete, in their own words.
+/* completion.c - completion scripts for bash, zsh and fish.
  *
- * Only what a shell brings itself is used, no helper functions of a package.  A value is completed by the
- * type of its row: words for choices and lists, names of files or directories for paths. */
+ * They use only what each shell has built in, no helper functions of a package.  The type of an option's row decides how its
+ * value is completed: words for choices and lists, names of files or directories for paths. */
 #include "help.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static void words(FILE *f, const char *const *list, const char *between)
         fprintf(f, "%s%s", i ? between : "", list[i]);
 }
 
-/* Of a help text what comes before the details, and without a space at the end. */
+/* The length of a help text up to its details, without a space at the end. */
 static size_t brief(const char *help)
 {
     size_t n = strcspn(help, "(:;");
@@ -112,7 +112,7 @@ static void bash(FILE *f)
 
 /* ---- zsh ---- */
 
-/* Inside single quotes, inside [] of _arguments. */
+/* Escapes text for single quotes and, inside them, the brackets of _arguments. */
 static void zsh_text(FILE *f, const char *s, size_t len)
 {
     for (const char *end = s + len; s < end; s++)
@@ -214,7 +214,7 @@ static void fish_value(FILE *f, const struct option *o)
     case OPT_FLAG: break;
     case OPT_LIST:
         fputs(" -x -a '(__fish_append , \"", f);
-        words(f, o->choices, "\" \"");    /* quoted: there are wildcards among them */
+        words(f, o->choices, "\" \"");    /* quoted, because some of the words are wildcards */
         fputs("\")'", f);
         break;
     case OPT_CHOICE:

@@ -1,4 +1,4 @@
-/* diff.c - two dumps, or two models on one input: the first tensor that differs, and why it may. */
+/* diff.c - compares two dumps, or two models on one input: the first tensor that differs, and its likely cause. */
 #include "input.h"
 #include "progress.h"
 #include "report.h"
@@ -37,7 +37,7 @@ static int check_usage(struct attn_err *err)
 
 static int open_dumps(struct sides *s, struct attn_err *err)
 {
-    bool weights = common.model && common.model != getenv("ATTN_MODEL");    /* dumps need no model */
+    bool weights = common.model && common.model != getenv("ATTN_MODEL");    /* not ATTN_MODEL's: dumps need none */
     int code = attn_dump_open(&s->a, common.word, err);
     if (!code)
         code = attn_dump_open(&s->b, common.second, err);
@@ -46,7 +46,7 @@ static int open_dumps(struct sides *s, struct attn_err *err)
     return code;
 }
 
-/* What both models announce is in both dumps: each is asked for all that fits the list. */
+/* Each model dumps all activations that match the list; attn_diff then compares those that both have. */
 static int run_one(struct attn_dump **out, const struct attn_model *m, const struct texts *t, bool bf16, struct attn_err *err)
 {
     struct attn_select *what;

@@ -27,7 +27,7 @@ const char *dump_format_of(const char *path)
     return NULL;
 }
 
-/* Kinds of picture that somebody may ask for by a name, and would get a table under it. */
+/* Endings of pictures that are not supported: without an error, such a file would hold a text table. */
 static bool not_drawn(const char *path)
 {
     static const char *const endings[] = {".gif", ".jpg", ".jpeg", ".pdf", ".webp", ".bmp", ".tif", ".tiff", ".eps", ".ps", NULL};
@@ -48,7 +48,7 @@ int dump_check_format(const char *format, const char *path, struct attn_err *err
     return ATTN_OK;
 }
 
-/* Asked once: it takes reading files. */
+/* Cached, because finding out reads files. */
 static int threads(void)
 {
     static int n;
@@ -85,7 +85,7 @@ int dump_write(const struct dump *d, struct attn_err *err)
 {
     struct attn_sink *sink = NULL;
     if (attn_run_check_tokens(d->model, d->tokens, d->cross, err))
-        return err->code;               /* before the first byte of a document that would have no end */
+        return err->code;               /* before the output has a first byte: no half-written document */
     char *command = canonical_command(d->command);
     int code = command ? open_sink(&sink, d, command, err) : fail(err, ATTN_ENOMEM, "no memory for the command line");
     if (!code)

@@ -24,8 +24,7 @@ static struct {
 
 /* ---- which token ---- */
 
-/* As it reads, or without the space that byte-level BPE puts in front. */
-/* A space in front may be left out, or given as tables show it. */
+/* Whether the text is this token's.  The space that byte-level BPE puts before a word may be left out, or be the dot of tables. */
 static bool reads_as(const struct attn_token *t, const char *text)
 {
     static const char dot[] = "·";
@@ -65,7 +64,7 @@ static int none(const char *option, const char *given, const struct attn_tokens 
     return err->code;
 }
 
-/* An index, or a token that is there once. */
+/* `given` is an index, or the text of a token that occurs once. */
 static int find_token(size_t *out, const char *option, const char *given, const struct attn_tokens *t, const char *text,
                       struct attn_err *err)
 {
@@ -126,7 +125,7 @@ static struct attn_explain_opts options_of(void)
 struct session {
     struct attn_model *model;
     struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens, *cross; /* cross NULL: there is no other text */
+    struct attn_tokens *tokens, *cross; /* cross NULL: no other text */
     struct input in, other;
     char *run;                          /* the same input for run, which shares the options for it; NULL: no memory */
 };
@@ -176,7 +175,7 @@ static int explain_cell(struct attn_err *err)
     return code;
 }
 
-/* The article decides what the others would; --model may come from the environment, and is passed over. */
+/* The article fixes what these options would choose.  --model is no conflict: it may come from the environment. */
 static int explain_article(struct attn_err *err)
 {
     const struct { const char *name, *given; } others[] = {
@@ -192,7 +191,7 @@ static int explain_article(struct attn_err *err)
     return attn_explain_article(o.article, &e, err);
 }
 
-/* A name that promises something else than words. */
+/* Refuses a path whose ending stands for a format that explain does not write. */
 static int check_path(struct attn_err *err)
 {
     const char *promised = o.format ? NULL : dump_format_of(o.path);

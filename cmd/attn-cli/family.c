@@ -7,7 +7,7 @@
 
 const char *const family_names[] = {"gpt2", "gpt_neo", "gpt_neox", "llama", "qwen2", NULL};
 
-/* How a family spells an option, and what it is when it is not given; 0: the key is left out. */
+/* The key a family uses for an option, and its default; 0: the key is left out. */
 struct size { const char *option, *key; uint64_t value; };
 
 #define LLAMA_SIZES { \

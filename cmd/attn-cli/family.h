@@ -1,4 +1,4 @@
-/* family.h - the config.json of Hugging Face's families, from the size options of init. */
+/* family.h - writes the config.json of a Hugging Face family from the size options of init. */
 #ifndef CLI_FAMILY_H
 #define CLI_FAMILY_H
 
@@ -8,8 +8,8 @@
 
 extern const char *const family_names[];                /* NULL after the last */
 
-/* Writes the configuration of a family: sizes as the rows have them, others as the family's defaults
- * say.  vocab_size 0: as the rows or defaults.  Wrong usage names a row the family has no key for. */
+/* Writes the configuration of a family: sizes that were given come from the rows, all others are the family's defaults.  A
+ * vocab_size other than 0 replaces that default.  A row that was given but has no key in the family is a usage error. */
 int family_write(FILE *f, const char *family, const struct option *rows, size_t vocab_size, struct attn_err *err);
 
 #endif

@@ -23,7 +23,7 @@ static int read_all(int fd, const char *name, char **text, size_t *len, struct a
             *text = more;
         }
         ssize_t n = read(fd, *text + *len, size - *len - 1);
-        if (n < 0 && errno == EAGAIN)   /* somebody made our standard input non-blocking */
+        if (n < 0 && errno == EAGAIN)   /* whoever started us made standard input non-blocking */
             poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;

@@ -1,4 +1,4 @@
-/* generate.c - continues a prompt, token by token. */
+/* generate.c - continues a prompt token by token. */
 #include "attention.h"
 #include "dump.h"
 #include "growth.h"
@@ -44,7 +44,7 @@ static bool for_files(const char *format)
     return format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0;
 }
 
-/* The format of the activations: --format where it is one that only they have, else the path's. */
+/* The format of the activations: --format if it is one for files only, else the one the path's ending stands for, if any. */
 static const char *dump_format(void)
 {
     const char *by_path = dump_format_of(o.path);
@@ -68,14 +68,14 @@ static int check_usage(struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Who shapes the draw wants one. */
+/* Options that shape the random draw imply a temperature of 1: at 0 they would have no effect. */
 static double temperature(void)
 {
     bool draws = o.top_k.given || o.top_p.given || (dropout_seed.given && attention_kind().dropout <= 0);
     return !o.temperature.given && draws ? 1 : o.temperature.x;
 }
 
-/* Ids need no tokenizer; where there is one, the text is shown all the same. */
+/* Ids need no tokenizer, but if there is one the text is shown as well. */
 static int read_prompt(struct session *s, const struct input *in, struct attn_err *err)
 {
     struct attn_err why = {0};
@@ -137,13 +137,13 @@ static int add_token(struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Ends early when nobody reads. */
+/* Writes and adds tokens until a limit is reached, or until standard output fails, as it does when its reader is gone. */
 static int go_on(struct session *s, struct attn_err *err)
 {
     int code = ATTN_OK;
     if (!as_json())
         transcript_show(&s->transcript, false);
-    code = growth_read(&s->growth, err);                /* also when no token is asked for */
+    code = growth_read(&s->growth, err);                /* even if no token is asked for */
     while (!code && !s->stop && !ferror(stdout)) {
         s->stop = limit(s);
         if (!s->stop)
@@ -181,7 +181,7 @@ static int print_json(const struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* The whole text once more, as one: what each step computed, bit for bit. */
+/* Runs the whole text once more in one pass, which gives the same bits as the steps did. */
 static int dump(const struct session *s, struct attn_err *err)
 {
     const struct transcript *t = &s->transcript;

@@ -12,7 +12,7 @@ static unsigned wants(void *self, int act, int layer)
     return act != ATTN_ACT_LOGITS ? 0 : g->logprob ? ATTN_WATCH : ATTN_WATCH | ATTN_LAST;
 }
 
-/* The row of a token tells of the next: how likely the one that is there was, or what may come. */
+/* A token's row predicts the next one: it gives the log-probability of a known next token, or the logits after the last. */
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct growth *g = self;

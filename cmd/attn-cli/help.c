@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-enum { WIDTH = 80, TERM = 28 };         /* columns of a line; where explanations start */
+enum { WIDTH = 80, TERM = 28 };         /* columns of a line; column where explanations start */
 
-/* Prints words of text from column `at` on, later lines from column `indent`. */
+/* Prints the words of text from column `at` on, and continuation lines from column `indent`. */
 static void wrap(FILE *f, const char *text, size_t at, size_t indent)
 {
     for (bool first = true; *text; first = false) {

@@ -1,4 +1,4 @@
-/* help.h - the rows of table.h, printed for the eyes, for man and for shells. */
+/* help.h - prints the rows of table.h as help texts, man page and completion scripts. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-void help_print_short(FILE *f);         /* for who typed the name alone */
+void help_print_short(FILE *f);         /* for `attn-cli` without arguments */
 void help_print_tool(FILE *f);
 void help_print_command(FILE *f, const struct command *c);
 void man_print(FILE *f);                /* roff */

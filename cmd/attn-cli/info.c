@@ -1,4 +1,4 @@
-/* info.c - what a model is. */
+/* info.c - describes a model. */
 #include "input.h"
 #include "json.h"
 #include "open.h"
@@ -19,15 +19,15 @@ struct facts {
     struct attn_info info;
     char digest[80];
     struct attn_tokenizer *tokenizer;   /* NULL: there is none */
-    struct attn_err why;                /* ... for this reason */
-    size_t T;                           /* tokens of the text a run of which is costed; 0: none is given */
-    struct attn_cost shown, all;        /* with the default --show, with all there is */
+    struct attn_err why;                /* ... and why there is none */
+    size_t T;                           /* tokens of the text whose run is estimated; 0: no text given */
+    struct attn_cost shown, all;        /* with the default --show; with every activation */
 };
 
 static const char *yes(bool b) { return b ? "yes" : "no"; }
 static const char *truth(bool b) { return b ? "true" : "false"; }
 
-/* "1.5 MiB", "124.4 M": three units up, one decimal; small numbers as they are. */
+/* Prints a size in a larger unit, as in " (1.5 MiB)" or " (124.4 M)"; prints nothing for numbers below one step. */
 static void print_scaled(uint64_t n, double step, const char *const unit[4])
 {
     double x = (double)n;
@@ -107,7 +107,7 @@ static void text_run(const struct facts *f)
     text_cost("run --show '*'", &f->all);
 }
 
-/* Whatever a directory or a tensor is called. */
+/* Names of directories and tensors come from elsewhere: on a terminal their control characters are made visible. */
 static void text_name(const char *name)
 {
     print_text(stdout, name, strlen(name), terminal_is(NULL));
@@ -261,7 +261,7 @@ static int describe(const struct attn_model *m, struct attn_err *err)
         return err->code;
     if ((common.sentence || common.file || common.ids) && cost_text(&f, err))
         return err->code;
-    attn_tokenizer_open(&f.tokenizer, common.model, &f.why);    /* a model without one is still a model */
+    attn_tokenizer_open(&f.tokenizer, common.model, &f.why);    /* may fail: a model without one is still a model */
     if (o.format && !strcmp(o.format, "json"))
         print_json(&f);
     else

@@ -1,4 +1,4 @@
-/* init.c - a model directory with seeded weights. */
+/* init.c - makes a model directory with seeded weights. */
 #include "family.h"
 #include "file.h"
 #include "json.h"
@@ -12,7 +12,7 @@
 
 static struct { const char *path, *config, *family, *draw, *dtype, *vocab, *rng; struct number seed; } o;
 
-/* One for each key of config.json, see `keys`. */
+/* A value for each key of config.json; the rows are in `keys`. */
 static struct {
     struct number vocab_size, n_ctx, n_layer, n_head, n_kv_head, d_model, d_head, d_value, d_mlp;
     const char *position, *norm, *mlp, *mask, *scale;
@@ -52,7 +52,7 @@ static const struct option keys[] = {
 
 struct source { char *config, *vocab; size_t config_len, vocab_len; };
 
-/* The entries of {"Life": 0, ...}: the colons outside its strings.  The library reads it properly. */
+/* Counts the entries of {"Life": 0, ...} by the colons outside its strings.  The library parses and checks it later. */
 static size_t entries(const char *json)
 {
     size_t n = 0;
@@ -82,7 +82,7 @@ static void write_config(FILE *f, const struct source *in)
     fputs("}}\n", f);
 }
 
-/* What has no default: the library would miss keys in a file nobody wrote. */
+/* Sizes without a default are asked for here: the library's message would name keys of a file that the user never wrote. */
 static int check_sizes(const struct source *in, struct attn_err *err)
 {
     static const struct { const char *what, *option; const struct number *to; } sizes[] = {
@@ -115,7 +115,7 @@ static int build_config(struct source *in, struct attn_err *err)
     return bad ? fail(err, ATTN_ENOMEM, "no memory for the configuration") : code;
 }
 
-/* A file says all there is to say: an option beside it would be ignored or a surprise. */
+/* --config FILE is complete, so options that it would override are refused rather than ignored. */
 static int check_usage(struct attn_err *err)
 {
     static const struct option *const groups[] = {keys, word_options};

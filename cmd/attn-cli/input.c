@@ -32,7 +32,7 @@ static const char *skip_space(const char *s)
 
 int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
 {
-    size_t most = strlen(list) / 2 + 1;                 /* a digit and a comma each */
+    size_t most = strlen(list) / 2 + 1;                 /* each id takes at least a digit and a comma */
     bool comma = false;
     in->n = 0;
     in->ids = malloc(most * sizeof *in->ids);
@@ -40,7 +40,7 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
         return fail(err, ATTN_ENOMEM, "no memory for %zu ids", most);
     for (const char *s = skip_space(list); *s || comma; ) {
         size_t len = strcspn(s, ", \t\r\n");
-        if (len == 0)                                   /* in a script, a variable that is not set */
+        if (len == 0)                                   /* as in a script whose variable is not set */
             return fail(err, ATTN_EUSAGE, "'%s': a comma without an id beside it: ids are as in 5,1,2", excerpt(list).text);
         if (one_id(&in->ids[in->n++], s, len, err))
             return err->code;
@@ -51,7 +51,7 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* What editors put around a text and nobody means as a part of it: a byte order mark, the final newline. */
+/* Removes what editors add and nobody means as part of the text: a byte order mark at the start, a newline at the end. */
 static void trim(struct input *in)
 {
     static const char mark[] = "\xEF\xBB\xBF";
@@ -63,7 +63,7 @@ static void trim(struct input *in)
     }
 }
 
-/* Here it still has the name of a file. */
+/* Checked here, where the message can still name the file. */
 static int check_utf8(const struct input *in, const char *file, struct attn_err *err)
 {
     for (size_t at = 0, step; at < in->len; at += step)
@@ -73,7 +73,7 @@ static int check_utf8(const struct input *in, const char *file, struct attn_err 
     return ATTN_OK;
 }
 
-/* At most one of the three is given. */
+/* At most one of text, file and ids is given. */
 static int read_any(struct input *in, const char *text, const char *file, const char *ids, struct attn_err *err)
 {
     if (ids)

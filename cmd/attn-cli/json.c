@@ -41,7 +41,7 @@ void json_text(FILE *f, const char *s)
 void json_real(FILE *f, double x)
 {
     char text[32];
-    int digits = 6;                     /* fewer are never nicer: 10000, not 1e+04 */
+    int digits = 6;                     /* fewer look no better: 1e+04 instead of 10000 */
     do
         snprintf(text, sizeof text, "%.*g", digits, x);
     while (digits++ < 17 && strtod(text, NULL) != x);

@@ -1,4 +1,4 @@
-/* json.h - the little JSON that commands print themselves. */
+/* json.h - the JSON that commands print themselves. */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 
@@ -6,16 +6,16 @@
 
 #include <stdio.h>
 
-/* With its quotes; what is no UTF-8 becomes U+FFFD.  s NULL: null. */
+/* A quoted string; bytes that are not UTF-8 become U+FFFD.  s NULL prints null. */
 void json_string(FILE *f, const char *s, size_t len);
 void json_text(FILE *f, const char *s);                 /* NUL-terminated */
 /* The shortest digits that read back as the same double. */
 void json_real(FILE *f, double x);
-/* What identifies it, as an object: name, family, digest. */
+/* An object that identifies the model: name, family, digest. */
 int json_model(FILE *f, const struct attn_model *m, struct attn_err *err);
-/* ,"attention": "window:4", "scale": "none", "dropout": 0.1, "seed": 7: of attention, what is not the model's own. */
+/* What differs from the model's own attention, each with a comma before it: , "attention": "window:4", "scale": "none", ... */
 void json_kind(FILE *f, struct attn_kind kind);
-/* The first members of a token's object: id, text, raw. */
+/* The first members of a token's object: id, text, raw; the caller closes it. */
 void json_token(FILE *f, const struct attn_token *t);
 
 #endif

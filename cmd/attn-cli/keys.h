@@ -1,4 +1,4 @@
-/* keys.h - options that are keys of a JSON file: named as the keys, with - for _. */
+/* keys.h - options that stand for keys of a JSON file: they have the keys' names with - for _. */
 #ifndef CLI_KEYS_H
 #define CLI_KEYS_H
 
@@ -15,7 +15,7 @@
 extern const char *const key_truths[], *const key_positions[], *const key_norms[], *const key_mlps[], *const key_masks[],
     *const key_scales[], *const key_dtypes[];
 
-/* `"key": value, ` for each that was given. */
+/* Writes `"key": value, ` for each option that was given. */
 void keys_write(FILE *f, const struct option *rows);
 
 #endif

@@ -1,4 +1,4 @@
-/* main.c - attn-cli: find the row, call it, and tell the shell the truth about how it went. */
+/* main.c - finds the row of the command, calls it, and returns its exit status. */
 #include "help.h"
 #include "opts.h"
 #include "say.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Nothing of stdio is safe here. */
+/* Handler of SIGBUS.  stdio is not safe in a signal handler, so write() is called directly. */
 static void file_shrank(int signal)
 {
     (void)signal;
@@ -24,7 +24,7 @@ static void file_shrank(int signal)
     _exit(1);
 }
 
-/* A failed write is then an error that somebody reports, not the end of the process. */
+/* With SIGPIPE and SIGXFSZ ignored, a failed write is an error that we report instead of the end of the process. */
 static void set_signals(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -32,8 +32,8 @@ static void set_signals(void)
     signal(SIGBUS, file_shrank);
 }
 
-/* Started with a standard stream closed, the next file opened would get its number.  What stands in
- * fails as the closed stream would: nothing to read from 0, no writing to 1. */
+/* If we are started with a standard stream closed, the next file opened would get its number.  The replacement fails as the
+ * closed stream would: 0 cannot be read, 1 cannot be written. */
 static bool fill_standard_streams(void)
 {
     static const int mode[] = {O_WRONLY, O_RDONLY, O_RDWR};
@@ -43,8 +43,8 @@ static bool fill_standard_streams(void)
     return true;
 }
 
-/* Whoever started us may have made a pipe non-blocking, which stdio takes for a full disk.  The pipe is theirs and others', too:
- * it stays as it is, and who writes to it waits. */
+/* A non-blocking pipe fails with EAGAIN, which stdio takes for an error like a full disk.  Others may share the pipe, so its
+ * flags stay as they are, and we wait until it can be written. */
 static ssize_t write_waiting(void *cookie, const char *data, size_t len)
 {
     int fd = *(const int *)cookie;
@@ -81,7 +81,7 @@ static bool reader_gone(void)
     return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
-/* Where writing failed a while ago, errno may be that of something else since. */
+/* Whether errno may come from a failed write: that may have been long ago, and errno may have changed since. */
 static bool is_of_writing(int number)
 {
     return number == ENOSPC || number == EDQUOT || number == EFBIG || number == EIO || number == EBADF || number == EPIPE;
@@ -112,7 +112,7 @@ static int call(const struct command *c, char **argv, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* "-s" for "-s", "--show" for "--show=dots": is it an option of c? */
+/* Whether the argument is an option of c: "-s" for a letter, "--show" or "--show=dots" for a name. */
 static bool has_option(const struct command *c, const char *arg)
 {
     const struct option *o;
@@ -125,7 +125,7 @@ static bool has_option(const struct command *c, const char *arg)
     return false;
 }
 
-/* Without a command only the options of `help` mean anything: `attn-cli --version`. */
+/* Without a command only the options of `help` are valid, as in `attn-cli --version`. */
 static const struct command *command_for_option(const char *arg, struct attn_err *err)
 {
     if (has_option(&help_command, arg))
@@ -136,7 +136,7 @@ static const struct command *command_for_option(const char *arg, struct attn_err
                  excerpt(arg).text);
             return NULL;
         }
-    return &help_command;               /* which knows the nearest */
+    return &help_command;               /* it suggests the nearest command */
 }
 
 static int work(int argc, char **argv)

@@ -1,9 +1,9 @@
-/* man.c - the man page, as roff.  Every line that starts with user-visible text goes through roff(). */
+/* man.c - prints the man page as roff.  Every line that starts with user-visible text goes through roff(). */
 #include "help.h"
 
 #include "attention.h"
 
-/* Hyphens are typed as such, backslashes survive, and a leading dot or quote is no request. */
+/* Escapes text for roff: hyphens stay hyphens, backslashes survive, and a leading dot or quote is not taken for a request. */
 static void roff(FILE *f, const char *s)
 {
     if (*s == '.' || *s == '\'')

@@ -1,4 +1,4 @@
-/* merge.c - the shards of a batch become one output. */
+/* merge.c - joins the shards of a batch into one output. */
 #include "say.h"
 #include "table.h"
 

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 32 };                  /* no name is longer; of what is typed the rest does not matter */
+enum { LONGEST = 32 };                  /* longer than any name; more of what was typed is ignored */
 
 static size_t min(size_t a, size_t b) { return a < b ? a : b; }
 
-/* d[i][j]: from the first i letters of a to the first j of b. */
+/* The edit distance, where swapped neighbours count as one edit.  d[i][j] is that of the first i letters of a and j of b. */
 static size_t edits(const char *a, const char *b)
 {
     size_t d[LONGEST + 1][LONGEST + 1], na = strnlen(a, LONGEST), nb = strnlen(b, LONGEST);
@@ -24,7 +24,7 @@ static size_t edits(const char *a, const char *b)
     return d[na][nb];
 }
 
-/* About one slip in three letters is forgiven. */
+/* A name is near enough if about one letter in three is wrong, at most. */
 void nearest_offer(struct nearest *n, const char *name)
 {
     size_t typed = strnlen(n->typed, LONGEST), len = strlen(name), longer = typed > len ? typed : len;

@@ -1,7 +1,7 @@
-/* nearest.h - the name somebody probably meant.
+/* nearest.h - finds the name that was probably meant.
  *
- * Offer all names there are, then look at `best`: NULL when none is near enough to be what was meant.  Nearness
- * is the number of letters to insert, delete, replace or swap; the start of a name is nearest of all. */
+ * Offer all valid names, then look at `best`: NULL if none is near enough.  The distance is the number of letters to insert,
+ * delete, replace or swap; a name that starts with what was typed has distance 0. */
 #ifndef CLI_NEAREST_H
 #define CLI_NEAREST_H
 
@@ -11,7 +11,7 @@
 
 struct nearest { const char *typed, *best; size_t distance; };
 void nearest_offer(struct nearest *n, const char *name);
-/* What a message about the typed name ends with: ", the nearest is 'BEFOREname'", or nothing. */
+/* The end of a message about the typed name: ", the nearest is 'BEFOREname'", or nothing. */
 struct excerpt nearest_hint(const struct nearest *n, const char *before);
 
 #endif

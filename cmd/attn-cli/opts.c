@@ -13,9 +13,9 @@
 
 struct parse {
     const struct command *command;
-    char **next;                        /* what is still to be read */
-    char **words;                       /* room for those of a command that takes many */
-    const struct option *input, *other; /* the options seen so far that are the text, the other text */
+    char **next;                        /* arguments not yet read */
+    char **words;                       /* where the next positional argument is stored */
+    const struct option *input, *other; /* the option given for the text, and for the other text */
     struct attn_err *err;
 };
 
@@ -39,7 +39,7 @@ static const struct option *find_short(const struct command *c, char letter)
 
 static int unknown_long(const struct parse *p, const char *name, size_t len)
 {
-    char typed[128];                    /* no more than is shown and compared */
+    char typed[128];                    /* longer names are cut: more is neither shown nor compared */
     snprintf(typed, sizeof typed, "%.*s", (int)(len < sizeof typed ? len : sizeof typed - 1), name);
     for (const struct pair *r = p->command->refused; r && r->term; r++)
         if (!strcmp(r->term, typed))
@@ -51,7 +51,7 @@ static int unknown_long(const struct parse *p, const char *name, size_t len)
     return fail(p->err, ATTN_EUSAGE, "unknown option '--%s'%s", excerpt(typed).text, nearest_hint(&near, "--").text);
 }
 
-/* A letter has no near ones, but its upper or lower case, or a long option that starts with it. */
+/* The nearest of an unknown letter is the same letter in the other case, or a long option that starts with it. */
 static int unknown_short(const struct parse *p, char letter)
 {
     const struct option *o = find_short(p->command, (char)(letter ^ 0x20));
@@ -84,7 +84,7 @@ static int store_number(const struct option *o, const char *value, struct attn_e
     char *end;
     errno = 0;
     uint64_t n = strtoull(value, &end, 10);
-    if (!isdigit((unsigned char)*value) || *end)        /* strtoull takes signs and white space */
+    if (!isdigit((unsigned char)*value) || *end)        /* strtoull would accept signs and white space */
         return fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number", o->name, excerpt(value).text);
     if (errno || n < o->min || n > o->max)
         return fail(err, ATTN_EUSAGE, "--%s: %s is not in %" PRIu64 "..%" PRIu64, o->name, excerpt(value).text, o->min,
@@ -103,7 +103,7 @@ static int store_real(const struct option *o, const char *value, struct attn_err
     return ATTN_OK;
 }
 
-/* Only one input makes sense, so that a second one is no correction but a mistake. */
+/* Of other options the last one wins, but a second input is a mistake rather than a correction. */
 static int note_input(struct parse *p, const struct option **seen, const struct option *o)
 {
     if (*seen == o)
@@ -137,7 +137,7 @@ static int store(struct parse *p, const struct option *o, const char *value)
     return code || !o->check ? code : o->check(o, p->err);
 }
 
-/* The value is attached ("--name=value", "-nvalue") or the next word, whatever that looks like. */
+/* The value is attached ("--name=value", "-nvalue") or is the next argument, even if that starts with a dash. */
 static int take(struct parse *p, const struct option *o, const char *attached)
 {
     if (o->type == OPT_FLAG)
@@ -175,7 +175,7 @@ static int take_letters(struct parse *p, const char *letters)
     return ATTN_OK;
 }
 
-/* Where what stands alone may have been meant to go: after the option that the usage has first. */
+/* A hint where a stray argument may belong: after the option that comes first in the usage line. */
 static const char *belongs(const struct command *c)
 {
     const char *first = c->word ? NULL : strchr(c->usage, '-');
@@ -218,7 +218,7 @@ static void take_environment(const struct parse *p)
 
 int opts_parse(const struct command *c, char **argv, struct attn_err *err)
 {
-    struct parse p = {.command = c, .next = argv, .words = argv, .err = err};  /* fewer words than were read */
+    struct parse p = {.command = c, .next = argv, .words = argv, .err = err};  /* words overwrite arguments already read */
     bool words_only = false;
     int code = ATTN_OK;
     common.words = (const char *const *)argv;

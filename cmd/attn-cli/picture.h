@@ -1,4 +1,4 @@
-/* picture.h - how the formats that are pictures are to look: options of run, generate and plot. */
+/* picture.h - options of run, generate and plot for the formats that are pictures. */
 #ifndef CLI_PICTURE_H
 #define CLI_PICTURE_H
 
@@ -6,9 +6,9 @@
 
 extern const struct option picture_options[];
 
-/* What the options say, on this terminal or, where `terminal` is false, in a file. */
+/* The options' values, for a picture on this terminal or, if `terminal` is false, in a file. */
 struct attn_picture_opts picture_look(bool terminal);
-/* --show where none is given; NULL: as everywhere. */
+/* The default of --show for this format; NULL: the general default. */
 const char *picture_default_show(const char *format);
 
 #endif

@@ -1,4 +1,4 @@
-/* plot.c - pictures of saved matrices. */
+/* plot.c - draws saved matrices. */
 #include "dump.h"
 #include "picture.h"
 #include "say.h"

@@ -13,7 +13,7 @@ void progress_start(struct progress *p, const struct attn_model *m, bool wanted)
     *p = (struct progress){.on = wanted && !common.quiet && isatty(STDERR_FILENO), .layers = info.L, .start = clock_now()};
 }
 
-/* Every block ends with it, and nothing is computed for being shown it. */
+/* Each block ends with this activation, and it is computed anyway, so watching it costs nothing. */
 static unsigned wants(void *self, int act, int layer)
 {
     const struct progress *p = self;

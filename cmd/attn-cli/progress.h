@@ -1,5 +1,5 @@
-/* progress.h - how far a long run has come: "layer 3 of 12", of a second run "run 2, layer 3 of 12", on standard error, if that
- * is a terminal and not --quiet, once a second has passed.  It is gone at the end. */
+/* progress.h - shows how far a long run is: "layer 3 of 12", or from the second run on "run 2, layer 3 of 12".  The line goes
+ * to standard error, if that is a terminal and --quiet is not given, after the first second; it is erased at the end. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 

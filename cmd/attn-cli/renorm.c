@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Patterns that are kept to be compared: 256 MB a kind. */
+/* Limits the memory for the patterns that are compared: 256 MB for each of the two kinds. */
 enum { NUMBERS_MOST = 1 << 26 };
 
-/* Of how many layers, from the first on, there is room for the patterns. */
+/* How many layers, from the first on, have patterns that fit into that memory. */
 static size_t layers_that_fit(const struct attn_info *info, size_t T)
 {
     double each = (double)info->H * (double)T * (double)T, fit = NUMBERS_MOST / each;

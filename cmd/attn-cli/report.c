@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 10 };                     /* tensors of a kind that are listed without --all */
+enum { MOST = 10 };                     /* tensors of each kind listed without --all */
 
 static bool compared(const struct attn_diff_row *r) { return r->kind <= ATTN_DIFF_SHAPE; }
 static bool differs(const struct attn_diff_row *r) { return r->kind == ATTN_DIFF_NUMBERS || r->kind == ATTN_DIFF_SHAPE; }
@@ -74,7 +74,7 @@ static void print_token(const struct report *r, size_t i)
 static void print_place(const struct report *r, const struct attn_diff_row *row)
 {
     char a[96], b[96];
-    if (row->ndim[0] > 2 && row->ndim[1] > 2)           /* else the first axis of one side is a batch of one */
+    if (row->ndim[0] > 2 && row->ndim[1] > 2)           /* else one side's first axis is a batch of one, no head */
         printf("head %zu, ", row->at[0]);
     fputs(is_square(row) ? "query" : "token", stdout);
     print_token(r, row->at[1]);

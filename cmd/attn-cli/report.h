@@ -1,4 +1,4 @@
-/* report.h - what diff found, for eyes and for scripts. */
+/* report.h - prints what diff found, as text or JSON. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -9,8 +9,8 @@ struct report {
     const struct attn_diff_opts *opts;
     const struct attn_dump *a, *b;
     const char *name_a, *name_b;
-    bool all;                           /* also what agrees */
-    bool same_ids;                      /* both sides ran the tokens of a: list them */
+    bool all;                           /* list tensors that agree, too */
+    bool same_ids;                      /* both sides ran the tokens of a, which are listed */
 };
 
 void report_text(const struct report *r);

@@ -1,4 +1,4 @@
-/* run.c - one sentence through a model, its activations printed or dumped. */
+/* run.c - runs one sentence through a model and prints or writes its activations. */
 #include "attention.h"
 #include "dump.h"
 #include "input.h"
@@ -15,7 +15,7 @@ static struct {
 struct session {
     struct attn_model *model;
     struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens, *cross; /* cross NULL: there is no other text */
+    struct attn_tokens *tokens, *cross; /* cross NULL: no other text */
     struct attn_select *select;
 };
 
@@ -59,7 +59,7 @@ static int run(struct attn_err *err)
     struct session s = {0};
     struct input in = {0}, other = {0};
     if (!o.format)
-        o.format = dump_format_of(o.path);      /* what is not given or implied stays out of the canonical command */
+        o.format = dump_format_of(o.path);      /* set only if given or implied, so that the canonical command has no defaults */
     int code = dump_check_format(o.format, o.path, err);
     if (!code)
         code = input_read(&in, err);

@@ -33,12 +33,12 @@ struct excerpt excerpt(const char *typed)
     size_t n = strlen(typed), most = sizeof e.text - 1;
     if (n > most)
         for (n = most - MARK; n > 0 && ((unsigned char)typed[n] & 0xC0) == 0x80; n--)
-            ;                           /* not in the middle of a character */
+            ;                           /* do not cut a character in two */
     snprintf(e.text, sizeof e.text, "%.*s%s", (int)n, typed, typed[n] ? "..." : "");
     return e;
 }
 
-/* What was typed may hold escape sequences. */
+/* What was typed may contain escape sequences: they are made visible. */
 static void print_line(FILE *f, const char *before, const char *text, const char *after)
 {
     fputs(before, f);
@@ -46,7 +46,7 @@ static void print_line(FILE *f, const char *before, const char *text, const char
     fprintf(f, "\n%s", after);
 }
 
-/* In one go, that lines of processes side by side stay whole; without memory as it comes. */
+/* Prints in one write, so that lines of parallel processes do not mix; without memory, piece by piece. */
 static void say(const char *before, const char *text, const char *after)
 {
     char *line = NULL;

@@ -1,4 +1,4 @@
-/* score.c - how likely a text is, token by token. */
+/* score.c - prints how likely a text is, token by token. */
 #include "attention.h"
 #include "input.h"
 #include "json.h"
@@ -21,7 +21,7 @@ struct session {
     struct attn_tokenizer *tokenizer;
     struct attn_tokens *tokens;
     int32_t *ids;
-    double *logprob;                    /* [n], of all but the first */
+    double *logprob;                    /* [n], for all tokens but the first */
     size_t stride;
     double sum;
 };

@@ -20,7 +20,7 @@ static bool has_end(const char *s, const char *end)
     return n >= m && !strcmp(s + n - m, end);
 }
 
-/* The length of "dir/" in "dir/name"; 0: there is none. */
+/* The length of the directory part, "dir/" in "dir/name"; 0 if there is none. */
 static size_t directory(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -29,7 +29,7 @@ static size_t directory(const char *path)
 
 /* ---- files of a model ---- */
 
-/* Whether a file beside `path` has a text in it.  What is larger than any configuration is none. */
+/* Whether `file`, in the directory of `path`, contains a text.  Files larger than any configuration are not read. */
 static bool beside_says(const char *path, const char *file, const char *text)
 {
     enum { LARGEST = 64 << 20 };
@@ -44,7 +44,7 @@ static bool beside_says(const char *path, const char *file, const char *text)
     return says;
 }
 
-/* By its name, and by what lies beside it: results may lie in a model's directory. */
+/* A model's files are known by name and by the config.json beside them; other files there may be results and are no model's. */
 static bool is_named_as_of_model(const char *path)
 {
     static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
@@ -58,7 +58,7 @@ static bool is_named_as_of_model(const char *path)
     return has_end(name, ".safetensors") && beside_says(path, "model.safetensors.index.json", name);
 }
 
-/* Models are linked from one place to another, too. */
+/* Models may be symbolic links, so the link's target is checked as well. */
 static bool is_of_model(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -76,7 +76,7 @@ static bool is_file(const struct stat *st, const char *path)
     return path && (standard ? fstat(STDIN_FILENO, &other) : stat(path, &other)) == 0 && is_same(st, &other);
 }
 
-/* Whether `path` is, or would be, one of the files of a dump that are in the directory of a manifest, or in this one. */
+/* Whether `path` is or would be a file of a dump: one with a dump's ending in the directory `dump`, or in that of its manifest. */
 static bool is_in_dump(const char *path, const char *dump)
 {
     static const char *const endings[] = {".npy", ".csv", ".json", NULL};
@@ -91,7 +91,7 @@ static bool is_in_dump(const char *path, const char *dump)
     return is;
 }
 
-/* An argument that is no option, or the value of one. */
+/* Whether the file is named by an input option or a positional argument, or belongs to a dump that one names. */
 static bool is_input(const struct command *c, const char *path, const struct stat *st)
 {
     const struct option *o;

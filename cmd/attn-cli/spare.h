@@ -1,12 +1,12 @@
-/* spare.h - what is read is not written over.
+/* spare.h - keeps outputs from overwriting inputs.
  *
- * A typing error such as `plot a.npy -o a.npy` would cost what nobody can make again. */
+ * A slip such as `plot a.npy -o a.npy` would destroy data that may be impossible to make again. */
 #ifndef CLI_SPARE_H
 #define CLI_SPARE_H
 
 #include "table.h"
 
-/* Fails where an output of c, as it was typed, is one of its inputs or a file of a model. */
+/* Fails if an output of c is the same file as one of its inputs, or is a file of a model. */
 int spare_inputs(const struct command *c, struct attn_err *err);
 
 #endif

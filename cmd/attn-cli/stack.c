@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-enum { ENOUGH = 2 << 20, OURS = 8 << 20 };     /* bytes: what attn.h asks for, beside arguments; what Linux gives a program */
+enum { ENOUGH = 2 << 20, OURS = 8 << 20 };     /* bytes: what attn.h asks for, and room for arguments; Linux's default */
 
 struct job { int (*work)(int argc, char **argv); int argc; char **argv; int result; };
 
@@ -33,8 +33,8 @@ static bool start(pthread_t *thread, struct job *j)
     return started;
 }
 
-/* A thread has a stack of its own, which the limit says nothing about; that of the program cannot grow beyond it, and the
- * limit may be as hard. */
+/* The main thread's stack cannot grow beyond the limit, and the hard limit may forbid raising it.  A new thread's stack is not
+ * bound by it, so under a small limit a thread does the work. */
 int stack_enough(int (*work)(int argc, char **argv), int argc, char **argv)
 {
     struct job j = {work, argc, argv, 1};
@@ -42,7 +42,7 @@ int stack_enough(int (*work)(int argc, char **argv), int argc, char **argv)
     sigset_t all;
     if (!is_small() || !start(&thread, &j))
         return work(argc, argv);
-    sigfillset(&all);                   /* they are for who works: a read that waits returns */
+    sigfillset(&all);                   /* signals interrupt the worker instead, so that a read that waits returns */
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     pthread_join(thread, NULL);
     return j.result;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 static volatile sig_atomic_t caught;
-static double deadline;                 /* 0: none */
+static double deadline;                 /* 0: no limit */
 
 static void note_signal(int number)
 {
@@ -17,8 +17,8 @@ static void note_signal(int number)
     caught = 1;
 }
 
-/* Without SA_RESTART: a read that waits returns.  Also where it is ignored, as shells have SIGINT for jobs in the
- * background: whoever sends it to one of them means it. */
+/* Without SA_RESTART a waiting read returns.  A signal that was ignored is caught as well: shells ignore SIGINT for jobs in the
+ * background, but whoever sends it to one of them means it. */
 static void catch_signal(int number)
 {
     struct sigaction a = {.sa_handler = note_signal};

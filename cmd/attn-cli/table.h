@@ -1,36 +1,36 @@
 /* table.h - the commands and their options, as rows.
  *
- * Whatever the user can type is a row: opts.c parses by the rows, help.c, man.c and completion.c
- * print them.  A command is one file that ends with its `struct command`; table.c lists them.  An
- * option's value goes where its row points, so that a command reads plain variables. */
+ * Everything the user can type is a row: opts.c parses by the rows; help.c, man.c and completion.c print them.  A command is
+ * one file that ends with its `struct command`; table.c lists them.  A row points to the variable that gets the option's value,
+ * so that a command reads plain variables. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
 #include "attn.h"
 
 enum option_type {
-    OPT_FLAG,                           /* bool: no value */
-    OPT_SWITCH,                         /* const char *: "true" or "false"; alone it means true */
+    OPT_FLAG,                           /* bool: takes no value */
+    OPT_SWITCH,                         /* const char *: "true" or "false"; without a value "true" */
     OPT_TEXT,                           /* const char * */
-    OPT_LIST,                           /* const char *: commas between; `choices` are suggestions */
-    OPT_FILE, OPT_DIR, OPT_MODEL,       /* const char *, completed accordingly */
+    OPT_LIST,                           /* const char *: separated by commas; `choices` are suggestions */
+    OPT_FILE, OPT_DIR, OPT_MODEL,       /* const char *: completed as paths or models */
     OPT_CHOICE,                         /* const char *: one of `choices` */
     OPT_NUMBER,                         /* struct number: a whole number, min..max */
     OPT_REAL                            /* struct real: a finite number */
 };
-struct number { const char *given; uint64_t n; };       /* given: as typed, NULL when it was not */
+struct number { const char *given; uint64_t n; };       /* given: as typed; NULL: not given */
 struct real { const char *given; double x; };
 
 enum {
-    OPT_INPUT = 1,                      /* exactly one of these, once */
-    OPT_COUNTS = 2,                     /* changes a number or a file: part of the canonical command */
-    OPT_OTHER = 4,                      /* at most one of these, once: the other text */
-    OPT_OUTPUT = 8,                     /* a file that is written, */
-    OPT_VOCABULARY = 16                 /* perhaps the vocabulary of a model (spare.h) */
+    OPT_INPUT = 1,                      /* an input: at most one such option, once */
+    OPT_COUNTS = 2,                     /* changes a number or a file, so it is part of the canonical command */
+    OPT_OTHER = 4,                      /* the other text: at most one such option, once */
+    OPT_OUTPUT = 8,                     /* a file that is written ... */
+    OPT_VOCABULARY = 16                 /* ... and may be a model's vocabulary (see spare.h) */
 };
 
-/* A group of them ends with name NULL.  A row names at least one of the members after `help`, for
- * -Wmissing-field-initializers is silent only then. */
+/* A group of rows ends with name NULL.  Each row names at least one of the members after `help`, because only then does
+ * -Wmissing-field-initializers accept the others' absence. */
 struct option {
     char letter;                        /* 0: none */
     const char *name;
@@ -39,8 +39,8 @@ struct option {
     const char *arg, *help;
     const char *const *choices;         /* NULL after the last */
     uint64_t min, max;
-    int (*check)(const struct option *o, struct attn_err *err);         /* looks at the value when it is stored; NULL: any will do */
-    const char *env;                    /* the variable that stands in when it is not given */
+    int (*check)(const struct option *o, struct attn_err *err);         /* checks a value when it is stored; NULL: any */
+    const char *env;                    /* environment variable used when the option is not given */
     unsigned flags;
 };
 
@@ -52,20 +52,20 @@ struct command {
     const char *usage, *summary, *about;
     const struct pair *examples;
     const char *list_title;             /* NULL: no list */
-    const struct pair *list;            /* more to know, at the end of the help */
+    const struct pair *list;            /* further explanations, at the end of the help */
     const struct option *const *groups; /* NULL after the last */
-    const struct pair *refused;         /* options of others that make no sense here, and why; NULL: there are none */
-    const char *word;                   /* name of an argument that is no option; NULL: there is none */
-    const char *second;                 /* and of one after it */
-    bool many;                          /* any number of them */
-    bool paths;                         /* they are paths; else word is a command */
+    const struct pair *refused;         /* options of other commands that make no sense here, and why; NULL: none */
+    const char *word;                   /* name of a positional argument; NULL: it takes none */
+    const char *second;                 /* name of a second one; NULL: none */
+    bool many;                          /* takes any number of them */
+    bool paths;                         /* they are paths; else the argument is a command */
 };
 
 extern const struct command *const commands[];          /* NULL after the last */
-/* NULL: no such command, and the error names the nearest. */
+/* Returns NULL if there is no such command; the error then names the nearest. */
 const struct command *command_find(const char *name, struct attn_err *err);
 const struct option *option_at(const struct command *c, size_t i);      /* NULL after the last */
-/* The value as it was typed, "" for a flag that is set, NULL when it was not given. */
+/* The value as typed, "" for a flag; NULL if the option was not given. */
 const char *option_given(const struct option *o);
 
 extern const struct command run_command;
@@ -85,21 +85,21 @@ extern const struct command train_command;
 extern const struct command bench_command;
 extern const struct command help_command;
 
-/* Options that several commands share, and where their values are. */
+/* The options that several commands share: their variables and their rows. */
 extern struct common {
     const char *model, *sentence, *file, *ids, *word, *second, *bos, *compute;
     struct number threads;
     bool raw, special, quiet, help, version;
-    const char *const *words; size_t n_words; /* of a command that takes many */
-    int status;                         /* what a command that did its work ends with: 0, but for verdicts */
+    const char *const *words; size_t n_words; /* the arguments of a command that takes many */
+    int status;                         /* exit status of a command that succeeded: 0, or a verdict */
 } common;
 extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;
 extern struct selection { const char *show, *layer, *head; } selection;
-extern struct crossing { const char *text, *file, *ids; } crossing;     /* the other text, whose keys are looked at */
+extern struct crossing { const char *text, *file, *ids; } crossing;     /* the other text, which provides the keys */
 extern const struct option model_options[], text_options[], encode_options[], ids_options[], thread_options[],
     compute_options[], general_options[], word_options[], select_options[], cross_options[];
 extern const char *const compute_choices[];
-bool compute_bf16(void);                /* --compute says so */
+bool compute_bf16(void);                /* whether --compute asks for bf16 */
 
 extern const char tool_summary[], tool_description[];
 extern const struct pair tool_examples[], tool_environment[], tool_files[], tool_statuses[];

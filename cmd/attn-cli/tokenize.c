@@ -1,4 +1,4 @@
-/* tokenize.c - text to token ids and back. */
+/* tokenize.c - encodes text as token ids, and decodes them. */
 #include "input.h"
 #include "json.h"
 #include "say.h"
@@ -11,7 +11,7 @@
 
 static struct { const char *format; bool decode; } o;
 
-enum { ID_DIGITS = 10, GAP = 2 };       /* bytes of an id and of what is between two, at most */
+enum { ID_DIGITS = 10, GAP = 2 };       /* bytes of an id, and of the separator, at most */
 
 static const char *const formats[] = {"text", "json", "ids", NULL};
 
@@ -31,7 +31,7 @@ static void print_table(const struct attn_tokens *t)
     }
 }
 
-/* The digits of an id, which is never negative; returns how many they are. */
+/* Writes the digits of an id, which is never negative; returns how many there are. */
 static size_t spell_id(char *out, int32_t id)
 {
     static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
@@ -43,7 +43,7 @@ static size_t spell_id(char *out, int32_t id)
     return n;
 }
 
-/* Texts have millions: printf would take longer than finding them. */
+/* A text can have millions of ids, and printf would take longer than encoding it. */
 static void print_ids(const int32_t *ids, size_t n, const char between[GAP])
 {
     char buf[8192];

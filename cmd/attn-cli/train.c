@@ -1,4 +1,4 @@
-/* train.c - training a model on a text; or the loss of one, and its gradient. */
+/* train.c - trains a model on a text, or computes a model's loss and its gradient. */
 #include "say.h"
 #include "train_config.h"
 #include "train_gradients.h"
@@ -8,7 +8,7 @@
 
 static const char *gradients;
 
-/* Training and --gradients have options of their own, which the other would pass over. */
+/* The first given option of some groups.  Training and --gradients each have options that the other would silently ignore. */
 static const struct option *given_among(const struct option *const *groups)
 {
     for (; *groups; groups++)

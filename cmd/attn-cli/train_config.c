@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of config.json. */
+/* Values for config.json. */
 static struct {
     struct number n_ctx, n_layer, n_head, n_kv_head, d_model, d_head, d_value, d_mlp;
     const char *position, *norm, *mlp, *scale, *bias, *tied;
     struct real norm_eps, rope_theta;
 } k;
 
-/* Of train.json. */
+/* Values for train.json. */
 static struct {
     struct number steps, batch, accumulate, warmup, eval_every, seed;
     struct real lr, lr_end, beta1, beta2, eps, weight_decay, clip, dropout, held_out, also_share;
@@ -109,7 +109,7 @@ static void fill_in(void)
         number_default(&k.d_mlp, k.d_model.n * (strcmp(k.mlp, "swiglu") ? 4 : 3));
 }
 
-/* An object: `head`, the rows that were given, `tail`. */
+/* Writes a JSON object: `head`, the options that were given, `tail`. */
 static int write_object(char **text, size_t *len, const char *head, const struct option *rows, const char *tail, struct attn_err *err)
 {
     FILE *f = open_memstream(text, len);

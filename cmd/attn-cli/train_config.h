@@ -1,4 +1,4 @@
-/* train_config.h - what a training is asked to be: its options, and the JSON they stand for. */
+/* train_config.h - the options that configure a training, and the JSON files they stand for. */
 #ifndef CLI_TRAIN_CONFIG_H
 #define CLI_TRAIN_CONFIG_H
 
@@ -6,11 +6,11 @@
 
 extern const struct option train_model_options[], train_step_options[];
 
-/* A config.json of the options, where they say nothing of the defaults, for a vocabulary of so many tokens; malloc'd. */
+/* Makes a config.json from the options and, where they say nothing, the defaults, for a vocabulary of `tokens`; malloc'd. */
 int train_config(char **text, size_t *len, size_t tokens, bool bpe, struct attn_err *err);
-/* A train.json of the options that were given; malloc'd. */
+/* Makes a train.json from the options that were given; malloc'd. */
 int train_settings(char **text, size_t *len, struct attn_err *err);
-/* One of the options that config.json stands for; NULL: none was given. */
+/* The first option given that config.json has a key for; NULL: none was given. */
 const struct option *train_config_given(void);
 
 #endif

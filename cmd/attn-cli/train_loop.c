@@ -16,11 +16,11 @@ static struct {
     bool resume, progress;
 } o;
 
-enum { VOCAB_SIZE = 4096, SAVE_EVERY = 250 };           /* unless options say otherwise */
+enum { VOCAB_SIZE = 4096, SAVE_EVERY = 250 };           /* defaults of --vocab-size and --save-every */
 
-/* What is read before a training is opened. */
+/* Paths and the files' contents, collected before the training is opened. */
 struct source {
-    char *dir, *vocab;                  /* paths with a slash: no name of a model built in */
+    char *dir, *vocab;                  /* contain a slash, so that they never name a built-in model */
     char *text, *also, *config, *settings, *changes;
     size_t text_len, also_len, config_len, settings_len, changes_len;
 };
@@ -53,7 +53,7 @@ static int check_usage(const char *corpus, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* NULL: no memory, or no path. */
+/* The path with a slash in it; malloc'd.  NULL: no memory, or path is NULL. */
 static char *directory(const char *path)
 {
     char *dir = NULL;
@@ -84,7 +84,7 @@ static struct attn_train_opts opts_of(const struct source *in)
         .changes = in->changes, .changes_len = in->changes_len, .resume = o.resume, .threads = (int)common.threads.n};
 }
 
-/* As far as can be said before a vocabulary is learned, which may take a while. */
+/* Checks what can be checked of the options before a vocabulary is learned, which may take a while. */
 static int check_options(const struct source *in, size_t size, struct attn_err *err)
 {
     struct source here = *in;
@@ -100,7 +100,7 @@ static int check_options(const struct source *in, size_t size, struct attn_err *
     return code;
 }
 
-/* A new training has the vocabulary that was given, or one learned from the text. */
+/* Unless --vocab is given, a new training learns its vocabulary from the text. */
 static int find_vocabulary(struct source *in, struct attn_err *err)
 {
     size_t tokens, size = o.vocab_size.given ? (size_t)o.vocab_size.n : VOCAB_SIZE;
@@ -114,7 +114,7 @@ static int find_vocabulary(struct source *in, struct attn_err *err)
     return in->vocab ? ATTN_OK : fail(err, ATTN_ENOMEM, "no memory for a path");
 }
 
-/* Of the vocabulary there, which has fewer tokens than were asked for where its text had no more. */
+/* A training that goes on may have fewer tokens than --vocab-size, if its text had no more, but not more. */
 static int check_size(const struct source *in, struct attn_err *err)
 {
     struct attn_tokenizer *t = NULL;
@@ -130,7 +130,7 @@ static int check_size(const struct source *in, struct attn_err *err)
                 "on, or choose another directory", in->dir, tokens, o.vocab_size.given);
 }
 
-/* Of the vocabulary, or, where a training goes on, of the one that is there. */
+/* Makes the config for the vocabulary that was given or learned or, when a training goes on, for the one it has. */
 static int build_config(struct source *in, struct attn_err *err)
 {
     struct attn_tokenizer *t = NULL;
@@ -165,7 +165,7 @@ static int watch(struct attn_train *t, struct attn_err *err)
     return attn_train_watch(t, &opts, err);
 }
 
-/* Notes where a training that ends early can go on. */
+/* Says which step is saved, so that a training that ended early can go on from there. */
 static void say_where(size_t step, size_t steps)
 {
     if (step > 0)

@@ -25,7 +25,7 @@ void train_progress_start(struct train_progress *p, bool asked, const struct att
         tell_plan(s);
 }
 
-/* Returns its columns. */
+/* Prints the line without a line feed; returns its columns. */
 static int print_line(const struct train_progress *p, const struct attn_train_state *s, double seconds)
 {
     char time[32];
@@ -37,7 +37,7 @@ static int print_line(const struct train_progress *p, const struct attn_train_st
     return n + fprintf(stderr, "  %.0f tokens/s  %s left", (double)(s->tokens - p->tokens) / seconds, time);
 }
 
-/* A line stays where something was measured; on a terminal others are overwritten. */
+/* Lines with a measured held-out loss, and the last line, stay; on a terminal all others are overwritten. */
 void train_progress_show(struct train_progress *p, const struct attn_train_state *s)
 {
     const double often = p->terminal ? 0.2 : 10;        /* seconds */

@@ -24,14 +24,14 @@ static int append(struct transcript *t, const char *s, size_t len, struct attn_e
     return ATTN_OK;
 }
 
-/* Words are joined by one space, the tokens of other tokenizers by nothing. */
+/* Tokens of a word vocabulary are joined by a space, those of other tokenizers by nothing. */
 static int append_space(struct transcript *t, struct attn_err *err)
 {
     bool words = t->tokenizer && !strcmp(attn_tokenizer_kind(t->tokenizer), "word");
     return words && t->len ? append(t, " ", 1, err) : ATTN_OK;
 }
 
-/* A model may have more ids than its tokenizer: such tokens have no text. */
+/* A model may have more ids than its tokenizer; such tokens have no text. */
 static int append_token(struct transcript *t, int32_t id, bool silent, struct attn_err *err)
 {
     size_t len = 0, raw_len = 0, start = t->len;

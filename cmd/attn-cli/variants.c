@@ -1,4 +1,4 @@
-/* variants.c - one sentence under every kind of attention. */
+/* variants.c - runs one sentence under every kind of attention. */
 #include "dump.h"
 #include "input.h"
 #include "open.h"

@@ -1,4 +1,4 @@
-/* vocab.c - the words of a text as a vocabulary, or a byte-level BPE learned from it. */
+/* vocab.c - makes a vocabulary from the words of a text, or learns byte-level BPE from it. */
 #include "file.h"
 #include "input.h"
 #include "say.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE = 4096 };                   /* unless --size says otherwise */
+enum { SIZE = 4096 };                   /* default of --size */
 
 static struct { const char *path; bool bpe; struct number size; } o;
 
@@ -34,7 +34,7 @@ static int learn(const struct input *in, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* In a directory that a file of ours goes to, a training may go on. */
+/* Writing vocab.json into the directory of a training would break it. */
 static int spare_training(struct attn_err *err)
 {
     const char *slash = o.path ? strrchr(o.path, '/') : NULL;

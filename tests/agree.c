@@ -35,7 +35,7 @@ static void compare_in(struct state *s, size_t seq, const char *name, const doub
             scale = fabs(want[i]);
     bool pattern = a->act == ATTN_ACT_PATTERN;
     for (size_t i = 0; i < n; i++) {
-        if (!isfinite(want[i]) || (pattern && want[i] == 0))    /* hidden: exactly -inf, exactly 0 */
+        if (!isfinite(want[i]) || (pattern && want[i] == 0))    /* hidden positions are exactly -inf or 0 */
             ck_assert_msg(a->data[i] == (float)want[i], "%s[%zu] is %g, expected %g\n%s", name, i, (double)a->data[i], want[i],
                           s->a->about);
         else if (!(fabs(a->data[i] - want[i]) <= worst * scale))
@@ -57,10 +57,10 @@ static void compare_other(void *ctx, const char *name, const double *want, size_
     compare_in(ctx, 1, name, want, n);
 }
 
-/* Float32 against double over up to three layers of these sizes, relative to 1 and the largest number of
- * the activation.  Typical is 3e-7, ten times that where layers of norms follow each other without a residual stream;
- * unscaled scores of up to a few hundred, rounded at 2^-24 of
- * that, make a sharp softmax lose a hundred times as much, and later layers inherit it. */
+/* The largest error of float32 against double over up to three layers of these sizes, relative to 1 or the largest number of
+ * the activation.  Typical is 3e-7, and ten times that where norms follow each other without a residual stream.  Unscaled
+ * scores of up to a few hundred, rounded at 2^-24 of that, make a sharp softmax lose a hundred times as much, which later
+ * layers inherit. */
 static double bound(const struct ref_config *c)
 {
     return c->scale ? 8e-6 : 2e-4;
@@ -84,13 +84,13 @@ static struct keep *new_keep(void)
     return k;
 }
 
-/* What was told is what was expected, within the bound. */
+/* Everything that was announced must be known to the reference, and within the bound. */
 static void judge(const struct state *s, int T, int Tk)
 {
     const struct agree *a = s->a;
     ck_assert_msg(s->worst <= bound(a->config), "%s is off by %g (bound %g), T %d, %d keys\n%s", s->what, s->worst,
                   bound(a->config), T, Tk, a->about);
-    ck_assert_uint_eq(s->told, s->kept->n);             /* nothing is told that the reference does not know */
+    ck_assert_uint_eq(s->told, s->kept->n);             /* nothing is announced that the reference does not know */
     if (getenv("ATTN_TEST_VERBOSE"))
         printf("%-24s %.1e T=%d Tk=%d %s\n", s->what, s->worst, T, Tk, a->about);
     keep_free(s->kept);

@@ -1,5 +1,4 @@
-/* agree.h - runs a model in the library and in double precision (reference.h) and holds every activation
- * of one against the other. */
+/* agree.h - runs a model in the library and in double precision (reference.h) and compares every activation. */
 #ifndef ATTN_TESTS_AGREE_H
 #define ATTN_TESTS_AGREE_H
 
@@ -8,17 +7,17 @@
 struct agree {
     const char *dir;                    /* the model */
     const struct ref_config *config;    /* what it computes */
-    ref_weight *weight; void *weights;  /* its numbers, by native names */
-    const char *about;                  /* printed when they disagree */
+    ref_weight *weight; void *weights;  /* its weights, by their native names */
+    const char *about;                  /* printed if they disagree */
 };
 
-/* Numbers below n, always the same ones after the same seed. */
+/* A random number below n; the same seed gives the same sequence. */
 extern unsigned agree_seed;
 int agree_pick(int n);
 
-/* T random ids, random threads and bands; fails the test unless they agree and tell the same names. */
+/* Runs T random ids with random threads and bands; fails the test unless both agree and announce the same names. */
 void agree_check(const struct agree *a, int T);
-/* The same of a sentence that looks at the keys of another one of Tk tokens. */
+/* The same for a sentence that attends to the keys of another one of Tk tokens. */
 void agree_check_cross(const struct agree *a, int T, int Tk);
 
 #endif

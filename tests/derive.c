@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXTS = 3, LONGEST = 20 };      /* tokens: the reference is slow */
-static const double TINY = 1e-12;        /* nothing is divided by 0 */
-static const double ROUNDINGS = 8;       /* of the losses whose difference is a slope, so many at most; a small step enlarges them */
+enum { TEXTS = 3, LONGEST = 20 };      /* kept small, because the reference is slow */
+static const double TINY = 1e-12;        /* keeps divisors above 0 */
+static const double ROUNDINGS = 8;       /* at most, in the losses whose difference gives a slope; the small step magnifies them */
 
 struct state {
     const struct agree *a;
@@ -19,7 +19,7 @@ struct state {
     struct attn_params *p;
     int32_t *ids, *targets;
     size_t T[TEXTS], texts, rows, N;
-    const int32_t *target;              /* of the sentence that the reference is at */
+    const int32_t *target;              /* of the sentence that the reference is running */
     double sum;                         /* of losses so far */
     double norm, worst; char what[96];
 };
@@ -69,7 +69,7 @@ static float at(const struct attn_mat *g, size_t i, size_t j)
     return g->by_output ? data[attn_mat_place(g, j) * g->ld + i] : data[i * g->ld + j];
 }
 
-/* Moves the weight x[n] by `by` in a direction that agree_pick draws after this seed. */
+/* Adds `by` or -by to each of the n weights; the signs follow from the seed, so that the same move can be repeated or reversed. */
 static void move(double *x, size_t n, unsigned seed, double by)
 {
     unsigned kept = agree_seed;
@@ -199,8 +199,8 @@ static void differentiate(struct state *s, int T)
     s->norm = sqrt(s->norm);
 }
 
-/* Float32 against double over up to three layers, relative to the tensor's gradient and a thousandth of all.  Typical is
- * 2e-6; worst are the keys' biases, whose gradient is 0 but for rounding. */
+/* The largest error of float32 against double over up to three layers, relative to the tensor's gradient plus a thousandth of
+ * the whole.  Typical is 2e-6; worst are the keys' biases, whose gradient is 0 but for rounding errors. */
 static const double BOUND = 3e-5;
 
 void derive_check(const struct agree *a, int T)

@@ -1,11 +1,11 @@
-/* derive.h - holds the gradients of a model against the slope of its loss in double precision (reference.h). */
+/* derive.h - compares the gradients of a model with slopes of its loss in double precision (reference.h). */
 #ifndef ATTN_TESTS_DERIVE_H
 #define ATTN_TESTS_DERIVE_H
 
 #include "agree.h"
 
-/* One to three sentences of up to T tokens, random threads.  Each tensor as the native format has it is moved a little
- * one way and the other, all of its numbers at once: the difference of the losses is the sum of their gradients. */
+/* Runs one to three sentences of up to T tokens with random threads.  For each tensor in native layout, all its numbers are
+ * moved a little one way and then the other; the difference of the two losses must be the sum of their gradients. */
 void derive_check(const struct agree *a, int T);
 
 #endif

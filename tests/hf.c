@@ -26,7 +26,7 @@ const char *hf_name(const char *fmt, ...)
 
 /* ---- numbers ---- */
 
-/* Eight bits and a power of two: every type holds them exactly. */
+/* Multiples of a power of two with at most eight bits: F32, F16 and BF16 hold them exactly. */
 static double *draw(size_t n, double width)
 {
     double *x = calloc(n + 1, sizeof *x), unit = exp2(round(log2(width / 255)));
@@ -69,7 +69,7 @@ static void add(struct hf *h, const char *name, const char *dtype, int ndim, siz
                                            .count = count, .bytes = count * attn_st_element(dtype), .data = data};
 }
 
-/* Element (i, j) of [rows, cols] is x[i * row + j * col]. */
+/* Adds a tensor whose element (i, j) is x[i * row + j * col]. */
 static void add_numbers(struct hf *h, const char *name, int ndim, size_t rows, size_t cols, const double *x, size_t row, size_t col)
 {
     static const char *const dtypes[] = {"F32", "F16", "BF16"};
@@ -132,7 +132,7 @@ void hf_linear(struct hf *h, const char *native, const char *name, size_t in, si
         add_bias(h, native, name, out);
 }
 
-/* Column `at` of the fused [in, 3 * heads * dh], as a column of q, k or v. */
+/* Copies each column of the fused [in, 3 * heads * dh] to its place in q, k or v. */
 static void split(double *const part[3], const double *fused, size_t in, size_t heads, size_t dh, bool by_head)
 {
     size_t out = heads * dh;
@@ -231,7 +231,7 @@ static const char *file_name(size_t i, size_t files)
     return files == 1 ? "model.safetensors" : hf_name("model-%05zu-of-%05zu.safetensors", i + 1, files);
 }
 
-/* One more space after the header moves all data by a byte. */
+/* If `odd`, one more space after the header moves all data by a byte, to a misaligned address. */
 static void write_file(const char *dir, const char *file, const struct attn_st_tensor *t, size_t n, bool odd)
 {
     struct attn_err err = {0};

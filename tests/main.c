@@ -1,4 +1,4 @@
-/* main.c - runs all suites, or those named on the command line; the exit status is the verdict.
+/* main.c - runs all suites, or those named on the command line; the exit status is the result.
  *
  * CK_FORK=no runs everything in one process, for debuggers and sanitizers. */
 #include "suites.h"

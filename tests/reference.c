@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct memory { int T; double *k[8], *v[8]; };           /* of each layer */
+struct memory { int T; double *k[8], *v[8]; };           /* keys and values of each layer */
 
 struct ref {
     const struct ref_config *c;
     int T, layer;
-    struct memory *leave;               /* keys and values are left here */
-    const struct memory *cross;         /* and taken from here, in place of its own */
+    struct memory *leave;               /* where to leave keys and values */
+    const struct memory *cross;         /* where to take them from instead */
     ref_weight *weight;
     ref_tell *tell;
     void *ctx;
@@ -64,7 +64,7 @@ static double *linear(const struct ref *r, const char *tail, const double *x, in
     return y;
 }
 
-/* A normed copy, or a plain one where the model has no norm. */
+/* A normalised copy, or a plain copy if the model has no norm. */
 static double *norm(const struct ref *r, const char *tail, const double *x)
 {
     int d = r->c->d;
@@ -91,7 +91,7 @@ static double *norm(const struct ref *r, const char *tail, const double *x)
     return y;
 }
 
-/* The angle of one position, by wavelength as the paper of Llama 3.1 has it. */
+/* The rotation angle of pair i at position 1; "llama3" scaling depends on the wavelength, as in the paper of Llama 3.1. */
 static double angle(const struct ref_config *c, int i, int rotary)
 {
     double plain = pow(c->theta, -2.0 * i / rotary);
@@ -122,7 +122,7 @@ static void rope(const struct ref *r, double *x, int heads)
             }
 }
 
-/* [T, heads, n] to [heads, T, n] */
+/* Announces [T, heads, n] as [heads, T, n]. */
 static void tell_heads(const struct ref *r, const char *tail, const double *x, int heads, int n)
 {
     double *y = zeros((size_t)r->T * (size_t)heads * (size_t)n);
@@ -138,7 +138,7 @@ static int keys_of(const struct ref *r)
     return r->cross ? r->cross->T : r->T;
 }
 
-/* Row t of head h: dots, scores, pattern [keys] and its share of the context. */
+/* Computes row t of head h: dots, scores, pattern [keys] and its part of the context. */
 static void attend_row(const struct ref *r, int h, int t, const double *q, const double *k, const double *v,
                        double *dots, double *scores, double *pattern, double *context)
 {
@@ -233,7 +233,7 @@ static double *mlp(const struct ref *r, const double *x)
     return out;
 }
 
-/* x + branch, or the branch; frees both. */
+/* x + branch, or the branch alone in a model without residual connections; frees x. */
 static double *join(const struct ref *r, double *x, double *branch)
 {
     for (int i = 0; i < r->T * r->c->d && r->c->residual; i++)

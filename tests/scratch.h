@@ -1,19 +1,19 @@
-/* scratch.h - a directory of a test's own, made and removed by its fixture. */
+/* scratch.h - a test's own directory, made and removed by its fixture. */
 #ifndef ATTN_TESTS_SCRATCH_H
 #define ATTN_TESTS_SCRATCH_H
 
 #include <stddef.h>
 
-enum { SCRATCH_PATH = 256 };            /* room for a path in it */
-extern char scratch_dir[64];            /* under $TMPDIR */
+enum { SCRATCH_PATH = 256 };            /* bytes for a path in it */
+extern char scratch_dir[64];            /* in $TMPDIR */
 
-/* For tcase_add_checked_fixture. */
+/* Both are for tcase_add_checked_fixture. */
 void scratch_make(void);
 void scratch_remove(void);
 
-const char *scratch_path(const char *leaf);         /* the last four stay valid */
+const char *scratch_path(const char *leaf);         /* the last four results stay valid */
 void scratch_put(const char *path, const void *data, size_t len);
 void scratch_expect(const char *path, const char *text);
-int scratch_count(void);                            /* files, to see that none was left behind */
+int scratch_count(void);                            /* number of files, to check that none is left behind */
 
 #endif

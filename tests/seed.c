@@ -25,7 +25,7 @@ static size_t cols_of(const cJSON *matrix)
     return (size_t)cJSON_GetArraySize(cJSON_GetArrayItem(matrix, 0));
 }
 
-/* y[rows(x), n] = x w + b; w absent is the identity. */
+/* y[rows(x), n] = x w + b; without w a copy of x. */
 static void project(float *y, const cJSON *x, const cJSON *w, const cJSON *b)
 {
     size_t n, unused;
@@ -43,7 +43,7 @@ static void project(float *y, const cJSON *x, const cJSON *w, const cJSON *b)
     free(bias);
 }
 
-/* What head h reads as "query", "key" or "value": given as it is, or projected. */
+/* Loads what head h uses as "query", "key" or "value": given as such, or projected from the inputs. */
 static void load(float *y, const struct seed *e, const char *given, const char *what, size_t h)
 {
     char weight[16], bias[16];
@@ -90,7 +90,7 @@ static void read_sizes(struct seed *e)
         read_mask(e, golden_find(o, "mask"));
 }
 
-/* Context [H, T, dv] with the heads side by side, then the output projection. */
+/* Puts the heads of the context [H, T, dv] side by side and applies the output projection. */
 static void join_heads(struct seed *e)
 {
     size_t dv = e->a.dv, H = e->a.H;

@@ -1,9 +1,9 @@
-/* shared.h - data that lies beside the repository and not in it. */
+/* shared.h - test data that is kept beside the repository, not in it. */
 #ifndef ATTN_TESTS_SHARED_H
 #define ATTN_TESTS_SHARED_H
 
-/* The path of a file there, until the next call: under ATTN_SHARED, or ../shared.  NULL, said on standard error, where
- * it is absent. */
+/* The path of such a file, in $ATTN_SHARED or ../shared, until the next call.  If it is absent, reports that on standard error
+ * and returns NULL. */
 const char *shared_path(const char *leaf);
 
 #endif

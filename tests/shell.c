@@ -21,7 +21,7 @@ void shell_set_up(void)
     static const char *const unset[] = {"ATTN_MODEL_PATH", "NO_COLOR", "COLUMNS"};
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
-    setenv("ATTN_MODEL", "life", 1);    /* small enough that its numbers can be written down */
+    setenv("ATTN_MODEL", "life", 1);    /* so small that its numbers can be written down */
 }
 
 static void take_all(struct said *s, FILE *f)

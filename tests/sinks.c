@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BAND = 2, GAP = 3 };             /* rows a band; floats between rows */
+enum { BAND = 2, GAP = 3 };             /* rows per band; unused floats between rows */
 
 float sinks_value(int act, int layer, size_t h, size_t t, size_t j)
 {
@@ -77,7 +77,7 @@ void sinks_teardown(struct sinks_setup *s)
 
 struct told { const struct attn_format *f; void *self; const struct sinks_setup *s; int act, layer; struct attn_err *err; };
 
-/* One band of heads and rows, in memory of its own so that nothing outlives the call unnoticed. */
+/* Announces one band from memory that is freed afterwards, so that sanitizers catch a sink that keeps a pointer to it. */
 static int tell_band(const struct told *t, size_t head0, size_t heads, size_t row0, size_t rows)
 {
     char name[ATTN_NAME_MAX];
@@ -109,7 +109,7 @@ static int tell_one(const struct told *t, unsigned wants)
     return wants & ATTN_LAST ? tell_band(t, 0, 1, T - 1, 1) : tell_band(t, 0, heads ? heads : 1, 0, T);
 }
 
-/* Dots, scores and pattern: band by band in turns, or each whole. */
+/* Announces dots, scores and pattern: band by band in turn, or each as a whole. */
 static int tell_squares(struct told t)
 {
     size_t T = t.s->tokens->n;

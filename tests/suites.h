@@ -1,4 +1,4 @@
-/* suites.h - every suite there is; main.c runs them. */
+/* suites.h - declares every suite; main.c runs them. */
 #ifndef ATTN_TESTS_SUITES_H
 #define ATTN_TESTS_SUITES_H
 

@@ -1,4 +1,4 @@
-/* Attention over plain arrays: the articles' simple_attention, with every freedom it has. */
+/* Attention over plain arrays, as the articles' simple_attention takes them, with all its options. */
 
 #include "suites.h"
 
@@ -28,7 +28,7 @@ static void setup(void)
     fill(k, sizeof k / sizeof *k, 2);
     fill(v, sizeof v / sizeof *v, 3);
     for (size_t i = 0; i < TQ * TK; i++)
-        mask[i] = i % 7 != 2 && i / TK != 13;       /* row 13 sees nothing */
+        mask[i] = i % 7 != 2 && i / TK != 13;       /* row 13 sees no key */
 }
 
 static const enum attn_form forms[] = {ATTN_FULL, ATTN_CAUSAL, ATTN_CAUSAL_RENORM, ATTN_MASKED};
@@ -46,8 +46,8 @@ static bool visible(const struct attn_attention *a, size_t t, size_t j)
     return a->kind.form == ATTN_FULL || (a->kind.form == ATTN_MASKED ? mask[t * TK + j] != 0 : j <= a->pos + t);
 }
 
-/* One row in double precision; the roundings of float32 leave 1e-6 at these sizes (sums of at most 90
- * numbers of order 1). */
+/* Compares one row with double precision.  Rounding in float32 leaves 1e-6 at these sizes: sums of at most 90 numbers of order
+ * 1. */
 static void expect_row(const struct attn_attention *a, size_t b, size_t h, size_t t)
 {
     const double tolerance = 1e-6;
@@ -101,7 +101,7 @@ START_TEST(every_masking_is_right)
 }
 END_TEST
 
-/* The arrays are copies of what was there anyway. */
+/* The optional arrays only receive copies of what is computed anyway. */
 START_TEST(asking_for_arrays_changes_nothing)
 {
     static float again[B * H * TQ * DV];
@@ -127,12 +127,12 @@ START_TEST(empty_rows_are_zeros_or_refused)
         ck_assert(context[13 * DV + i] == 0);
     a.refuse_empty = true;
     ck_assert_int_eq(attn_attention(context, q, k, v, &a, &err), ATTN_EFORMAT);
-    ck_assert_ptr_nonnull(strstr(err.msg, "8 of 560 rows"));        /* one a head and sentence */
+    ck_assert_ptr_nonnull(strstr(err.msg, "8 of 560 rows"));        /* one for each head and sentence */
 }
 END_TEST
 
-/* Masked scores far above the visible ones: their softmax underflows to 0, and dividing by the row's
- * sum would be 0/0. */
+/* Hidden scores far above the visible ones: the softmax of the latter underflows to 0, and dividing by the row's sum would be
+ * 0/0. */
 START_TEST(renormalising_may_lose_a_row)
 {
     const float one[] = {1}, keys[] = {0, 5, 120}, values[] = {1, 2, 3};
@@ -143,7 +143,7 @@ START_TEST(renormalising_may_lose_a_row)
     ck_assert(c == 0 && p[0] == 0 && p[1] == 0 && p[2] == 0);
     a.refuse_empty = true;
     ck_assert_int_ne(attn_attention(&c, one, keys, values, &a, NULL), 0);
-    a.kind.form = ATTN_CAUSAL;            /* masking with -inf keeps it */
+    a.kind.form = ATTN_CAUSAL;            /* masking with -inf keeps the row */
     ck_assert(!attn_attention(&c, one, keys, values, &a, NULL));
     ck_assert(p[0] > 0.006f && p[1] > 0.99f && p[2] == 0);
 }

@@ -1,4 +1,4 @@
-/* test_base.c - the small things of the cellar: hashes, UTF-8, error messages. */
+/* test_base.c - what lib/base holds in small pieces: hashes, UTF-8, error messages. */
 #include "suites.h"
 
 #include <errno.h>
@@ -97,13 +97,13 @@ END_TEST
 
 /* ---- crc32 --------------------------------------------------------------------------------- */
 
-/* Byte by byte is the table; 64 bytes and more may be multiplied. */
+/* A byte at a time uses the table; 64 bytes or more may use carry-less multiplication. */
 START_TEST(crc32_of_pieces_and_wholes)
 {
     struct attn_crc32 c;
     unsigned char data[400];
     attn_crc32_make(&c);
-    ck_assert_uint_eq(attn_crc32_add(&c, 0, "123456789", 9), 0xCBF43926);      /* every list of CRCs has this one */
+    ck_assert_uint_eq(attn_crc32_add(&c, 0, "123456789", 9), 0xCBF43926);      /* the check value in every catalogue of CRCs */
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)(i * i >> 2);
     for (size_t start = 0; start < 20; start++)
@@ -172,7 +172,7 @@ START_TEST(utf8_widths)
     ck_assert_uint_eq(attn_utf8_width("\xE6\xBC\xA2\xE5\xAD\x97", 6), 4);      /* two kanji */
     ck_assert_uint_eq(attn_utf8_width("e\xCC\x81", 3), 1);                     /* e, combining acute */
     ck_assert_uint_eq(attn_utf8_width("\xF0\x9F\x98\x80", 4), 2);              /* an emoji */
-    ck_assert_uint_eq(attn_utf8_width("\xFFx", 2), 2);                         /* as U+FFFD is shown */
+    ck_assert_uint_eq(attn_utf8_width("\xFFx", 2), 2);                         /* as wide as U+FFFD, which is shown instead */
 }
 END_TEST
 
@@ -184,7 +184,7 @@ START_TEST(err_shows_control_bytes)
     ck_assert_int_eq(attn_fail(&err, ATTN_EFORMAT, "a\x1B[31m%s", "b"), ATTN_EFORMAT);
     ck_assert_str_eq(err.msg, "a\\x1B[31mb");
     ck_assert_int_eq(err.code, ATTN_EFORMAT);
-    attn_fail(&err, ATTN_EIO, "a\nb\xC2\x9Bm\xC2\xA9");     /* a line feed, CSI in one character, and a mere (c) */
+    attn_fail(&err, ATTN_EIO, "a\nb\xC2\x9Bm\xC2\xA9");     /* a line feed, the control character CSI, a copyright sign */
     ck_assert_str_eq(err.msg, "a\\x0Ab\\x9Bm\xC2\xA9");
     ck_assert_int_eq(attn_fail(NULL, ATTN_EIO, "x"), ATTN_EIO);
 }

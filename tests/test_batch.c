@@ -1,4 +1,4 @@
-/* test_batch.c - many sentences as a shell meets them: what becomes of each, in which format, with which status. */
+/* test_batch.c - the command batch: what becomes of each sentence, in which format, with which exit status. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -10,7 +10,7 @@
 
 #define MODEL "-m models/stacked "
 #define FOUR "$D/four.txt"
-/* As run writes it, on one line, behind what only a batch has. */
+/* A record as run writes it, on one line; and as batch does, without the members that only a batch has. */
 #define RUN_LINE(text, show) "$A run " MODEL "-s '" text "' --show " show " --format json | tr -d '\\n'"
 #define BATCH_LINE(nth, show) "ends 3 $A batch " MODEL "-f " FOUR " --show " show " 2>/dev/null | sed -n '" nth \
                               "s/^{.*\"version\"/{\"version\"/p' | tr -d '\\n'"
@@ -159,7 +159,7 @@ START_TEST(a_stack_may_begin_with_failures)
 }
 END_TEST
 
-/* One weight a row: no entropy, no distance, all on the first token. */
+/* With one token a row has one weight: entropy 0, distance 0, everything on the first token. */
 START_TEST(a_summary_is_a_line_of_figures)
 {
     expect("printf 'the\\n' | $A batch " MODEL "-f - --summary $D/s.csv --layer 1 --head 2; cat $D/s.csv", 0,
@@ -185,7 +185,7 @@ START_TEST(threads_and_company_change_nothing)
 }
 END_TEST
 
-/* Numbers that are too many to be kept go out while the model runs. */
+/* When a sentence has too many numbers to be kept, they are written while the model runs. */
 START_TEST(a_large_sentence_is_written_as_a_small_one)
 {
     expect("printf '{\"model_type\":\"attn-decoder\",\"vocab_size\":9,\"n_ctx\":400,\"n_layer\":2,\"n_head\":8,\"d_model\":16,\"d_head\":2,"

@@ -1,5 +1,4 @@
-/* test_batch_files.c - which files a batch writes to: none of them twice, none that it reads, none that another process
- * is writing. */
+/* test_batch_files.c - which files a batch writes to: no file twice, none that it reads, none that another process is writing. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -81,7 +80,7 @@ START_TEST(what_is_finished_is_there)
 }
 END_TEST
 
-/* The one that is refused leaves the other's table alone. */
+/* The batch that is refused leaves the other one's table alone. */
 START_TEST(a_summary_is_written_by_one)
 {
     expect_exactly("mkfifo $D/pipe; $A batch -q -f - -o $D/x --summary $D/y <$D/pipe & exec 3>$D/pipe; echo Life >&3;"
@@ -99,7 +98,7 @@ START_TEST(links_are_not_followed_to_what_is_removed)
 }
 END_TEST
 
-/* One of them has the directory entry, both have opened what they found. */
+/* Both have opened a file of this name, but only one of the files still has the name. */
 START_TEST(of_two_that_begin_at_once_one_goes_on)
 {
     expect_exactly("cd $D && for i in 1 2 3 4 5 6 7 8; do $A batch -q -f in -o x$i 2>>said & $A batch -q -f in -o x$i 2>>said & "
@@ -110,7 +109,7 @@ START_TEST(of_two_that_begin_at_once_one_goes_on)
 }
 END_TEST
 
-/* One batch has begun and waits for more; then comes another. */
+/* One batch has begun and waits for more input; then another one starts. */
 #define WHILE_ONE_WRITES "mkfifo $D/pipe; $A batch -q -f - -o $D/x <$D/pipe & exec 3>$D/pipe; echo Life >&3;" \
                          "until test -s $D/x.part; do sleep 0.01; done;"
 #define THEN_IT_ENDS "; echo is >&3; exec 3>&-; wait $!; rm $D/pipe; $A batch -q -f $D/both | cmp - $D/x; rm $D/x*"

@@ -1,7 +1,7 @@
-/* test_batch_kill.c - batches that are ended at random moments, by signals and full disks, and resumed until they are
- * whole: what is there then is what an undisturbed run writes, byte for byte.
+/* test_batch_kill.c - batches are ended at random moments by signals and full disks, and resumed until they are complete: the
+ * result must be what an undisturbed run writes, byte for byte.
  *
- * $ATTN_KILLS says how often; `make test-kill` has 200. */
+ * $ATTN_KILLS is the number of times; `make test-kill` uses 200. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -35,7 +35,7 @@ static void command(char *line, size_t size, const struct kind *k, const char *o
     snprintf(line, size, "exec $A batch -q -f $D/%s.txt %s -o $D/%s %s", k->name, args, out, more);
 }
 
-/* Until it is another program the child must not have the test runner's handlers, which would pass a signal on. */
+/* Until exec, the child must not have the test runner's signal handlers, which would pass a signal on: signals are blocked. */
 static pid_t start(const char *line, rlim_t bytes)
 {
     static const int ends[] = {SIGINT, SIGTERM};
@@ -67,7 +67,7 @@ static int end(pid_t pid)
     return status;
 }
 
-/* Whether it came to its end all the same. */
+/* Runs a batch and ends it early; returns whether it was complete all the same. */
 static bool disturb(const struct kind *k, int how, unsigned us, rlim_t bytes)
 {
     char line[512];
@@ -103,7 +103,7 @@ static unsigned draw(unsigned below)
     return (unsigned)rand_r(&seed) % below;
 }
 
-/* Kills it `times` times and has it resumed; each time it is whole it begins anew. */
+/* Ends and resumes a batch `times` times; whenever it is complete it starts anew. */
 static void kill_often(const struct kind *k, int times)
 {
     static const int how[] = {SIGKILL, SIGTERM, SIGINT, DISK_FULL};
@@ -185,7 +185,7 @@ START_TEST(what_is_complete_stays)
 }
 END_TEST
 
-/* All was written when it was killed, but not all had its name. */
+/* The batch was killed after everything was written but before all files had their final names. */
 START_TEST(an_end_is_finished)
 {
     expect_exactly("cd $D; $A batch -f ndjson.txt --summary s.csv -o o; cp o good; mv o.json o.part.json; mv o o.part;"
@@ -193,7 +193,7 @@ START_TEST(an_end_is_finished)
 }
 END_TEST
 
-/* What the disk has, after a loss of power, may be less than the journal tells of. */
+/* After a loss of power the disk may hold less than the journal says. */
 START_TEST(after_a_loss_of_power_it_goes_on_from_what_the_disk_had)
 {
     expect_exactly("cd $D; $A batch -f ndjson.txt -o good;" PART "sed -i 's/\"records\":0/\"records\":9/; s/\"bytes\":0/\"bytes\":99999/' "

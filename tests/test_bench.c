@@ -1,4 +1,4 @@
-/* test_bench.c - what bench measures is its machine's business; that it adds up is ours. */
+/* test_bench.c - the command bench.  Its measurements depend on the machine; that they add up can be tested. */
 #include "suites.h"
 
 #include "golden.h"
@@ -12,7 +12,7 @@
 
 #define BENCH "\"$A\" bench -q --seconds 0.001 "
 
-/* A small model that takes a thousand tokens and predicts. */
+/* Makes a small model that takes a thousand tokens and predicts the next. */
 static void set_up(void)
 {
     shell_set_up();
@@ -44,7 +44,7 @@ static void ck_row(const cJSON *row)
 {
     double limit = golden_number(row, "limit"), ratio = golden_number(row, "ratio"), value = golden_number(row, "value");
     ck_assert(value > 0 && limit > 0 && golden_number(row, "seconds") > 0 && golden_number(row, "runs") >= 3);
-    ck_assert_double_eq_tol(ratio, value / limit, 1e-9 * ratio);       /* what printing and reading back may lose */
+    ck_assert_double_eq_tol(ratio, value / limit, 1e-9 * ratio);       /* printing and reading back */
     ck_assert_int_ge((int)golden_number(row, "threads"), 1);
     ck_assert_ptr_nonnull(golden_string(row, "unit"));
 }
@@ -80,13 +80,13 @@ START_TEST(the_machine)
     ck_assert_int_eq(cJSON_GetArraySize(limits), 1);
     const cJSON *one = cJSON_GetArrayItem(limits, 0);
     ck_assert(golden_number(one, "threads") == 1 && golden_number(one, "f32") > 0 && golden_number(one, "products") > 0 && golden_number(one, "write") > 0);
-    ck_assert_ptr_null(golden_find(one, "read"));       /* nothing that was measured is held against it */
+    ck_assert_ptr_null(golden_find(one, "read"));       /* no stage that was measured is compared with it */
     cJSON_Delete(j);
 }
 END_TEST
 
-/* value * seconds is how much was done: medians of a thing and its inverse differ a little where two
- * samples are the middle, hence the tolerance. */
+/* value * seconds is the amount of work.  Tolerance: the median of a quantity times that of its inverse is only close to it,
+ * when the median is the mean of two samples. */
 static void ck_amount(const cJSON *stages, const char *name, double scale, double expected)
 {
     const cJSON *row = named(stages, name);
@@ -124,7 +124,7 @@ START_TEST(a_table)
     expect(BENCH "-t 1 --stage batch.100", 0, "GFLOP/s");
     expect("\"$A\" bench --seconds 0.001 -t 1 --stage 'prefill.f32.T128*' 2>&1 | grep '^left out'", 0,
            "left out, the model takes fewer tokens (n_ctx): prefill.f32.T128, prefill.f32.T128.watched\n");
-    expect_exactly(BENCH "-t 1 --stage startup 2>&1 >/dev/null", "");  /* progress is for terminals */
+    expect_exactly(BENCH "-t 1 --stage startup 2>&1 >/dev/null", "");  /* progress is only shown on a terminal */
 }
 END_TEST
 
@@ -141,7 +141,7 @@ START_TEST(wrong_usage)
 }
 END_TEST
 
-/* Ended in the middle, it removes what it made and ends by the signal. */
+/* When it is stopped in the middle, it removes its files and ends by the signal. */
 START_TEST(a_signal_leaves_nothing)
 {
     expect_exactly("\"$A\" bench -q --seconds 20 --stage npy >/dev/null & sleep 0.5; kill -TERM $!; ends 143 wait $! 2>/dev/null;"

@@ -1,4 +1,4 @@
-/* The same bits with vectors and without: the file is included to reach both. */
+/* Vectors and the plain loop give the same bits; the source file is included to reach both functions. */
 #include "suites.h"
 
 #include <stdlib.h>

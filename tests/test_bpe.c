@@ -1,4 +1,4 @@
-/* Byte-level BPE against texts whose ids are known. */
+/* Byte-level BPE: texts whose ids are known. */
 #include "suites.h"
 
 #include "corpus.h"
@@ -34,7 +34,7 @@ static void expect_same_ids(const struct attn_tokenizer *t, const char *text, si
     free(alone);
 }
 
-/* `ids` of `text`, every token's bytes side by side and its text, and back. */
+/* Expects these ids for the text; also that the tokens cover it and that decoding gives it back. */
 static void expect_ids(const struct attn_tokenizer *t, const char *text, size_t len, const cJSON *ids)
 {
     struct attn_tokens *tokens = NULL;
@@ -151,7 +151,7 @@ START_TEST(test_merges_corpus)
 }
 END_TEST
 
-/* The ids of text under these merges. */
+/* Expects these ids under these merges. */
 static void expect_small(const char *merges, const char *text, const int32_t *ids, size_t n)
 {
     struct attn_byte_level *b = NULL;
@@ -172,14 +172,14 @@ START_TEST(test_order_of_rules)
 {
     expect_small("#version: 0.2\na b\nab c\n", "abcab", (int32_t[]){4, 3}, 2);
     expect_small("a b\r\nab c\r\n", "abcab", (int32_t[]){4, 3}, 2);
-    expect_small("ab c\na b", "abc", (int32_t[]){4}, 1);            /* the second rule makes room for the first */
+    expect_small("ab c\na b", "abc", (int32_t[]){4}, 1);            /* the second rule makes a token that the first one needs */
     expect_small("", "ab", (int32_t[]){0, 1}, 2);
     expect_small("a b\n\u0120 ab", "ab ab", (int32_t[]){3, 6}, 2);
-    expect_small("#version: 0.2\n# a\n", "#a#", (int32_t[]){7, 0, 7}, 3);       /* two pieces */
+    expect_small("#version: 0.2\n# a\n", "#a#", (int32_t[]){7, 0, 7}, 3);       /* pre-tokenization makes two pieces */
 }
 END_TEST
 
-/* Cases of tests/golden/malformed that concern a tokenizer: what the message must mention, NULL for none. */
+/* Cases of tests/golden/malformed that concern a tokenizer, with words the message must have; NULL: it must be accepted. */
 static const struct { const char *dir, *words[2]; } malformed[] = {
     {"00-valid", {NULL}},
     {"11-vocab-duplicate-id", {"vocab.json", "the same id"}},
@@ -204,7 +204,7 @@ START_TEST(test_malformed)
     }
     ck_assert_msg(!words[0], "%s was accepted", dir);
     ck_assert_msg(!attn_encode(&tokens, t, "ab abc ad", 9, &err), "%s", err.msg);
-    ck_assert_uint_eq(tokens->n, 3);                                /* the first line is a rule in both */
+    ck_assert_uint_eq(tokens->n, 3);                                /* "a b" is a rule in both, with a version line or without */
     ck_assert_str_eq(tokens->tok[0].raw, "ab");
     attn_tokens_free(tokens);
     attn_tokenizer_close(t);
@@ -229,7 +229,7 @@ END_TEST
 
 /* ---- against a plain loop -------------------------------------------------------------- */
 
-/* All tokens of one byte, and of two and three a's and b's that other rules make. */
+/* A vocabulary of one-byte tokens and of pairs and triples of them, with merge rules in random order. */
 static struct attn_byte_level *make_random(unsigned seed)
 {
     static const char vocab[] = "{\"a\":0,\"b\":1,\"aa\":2,\"ab\":3,\"ba\":4,\"bb\":5,\"aaa\":6,\"aab\":7,\"aba\":8,\"abab\":9,\"bba\":10,\"bbb\":11,\"aaaa\":12}";
@@ -251,7 +251,7 @@ static struct attn_byte_level *make_random(unsigned seed)
     return b;
 }
 
-/* The definition: the first rule of all pairs, leftmost, until there is none. */
+/* The definition: apply the first rule that fits any pair, leftmost pair first, until none fits. */
 static size_t merge_plainly(int32_t *id, size_t n, const struct attn_merges *m)
 {
     for (;;) {
@@ -297,7 +297,7 @@ START_TEST(test_heap_is_the_plain_loop)
 }
 END_TEST
 
-/* Quadratic work would take half an hour. */
+/* Only possible in less than quadratic time, which would be half an hour. */
 START_TEST(test_million_letters)
 {
     enum { N = 1000000 };
@@ -387,7 +387,7 @@ static void *ask_for_all(void *tokenizer)
     return (void *)(uintptr_t)bytes;
 }
 
-/* The table of readings, whoever asks first, and tokens spelled one by one. */
+/* The table of token texts must be the same whichever of two threads makes it, and agree with decoding tokens one at a time. */
 START_TEST(test_readings)
 {
     struct attn_tokenizer *t = open_tokenizer("tests/golden/checkpoints/neo-h");

@@ -1,4 +1,4 @@
-/* What cgroups leave, as trees of files tell it: v2, v1, and containers that see their own group as the topmost. */
+/* What cgroups leave to a process, read from trees of files: v2, v1, and containers that see their own group as the root. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -11,7 +11,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 
-/* A file of the tree, with the directories it lies in. */
+/* Writes a file of the tree and creates its directories. */
 static void put(const char *file, const char *text)
 {
     char path[SCRATCH_PATH];
@@ -66,7 +66,7 @@ START_TEST(memory_of_the_system)
     expect_memory(SYSTEM);
     put_v2("/a/b", "max\n", "4096000\n", "anon 4096000\n");
     put_v2("/a", "1000000000\n", "4096000\n", "anon 4096000\n");
-    expect_memory(SYSTEM);              /* the group has more left than there is */
+    expect_memory(SYSTEM);              /* the group's limit is higher than the memory there is */
 }
 END_TEST
 
@@ -75,15 +75,15 @@ START_TEST(memory_of_v2_groups)
     put_groups("0::/a/b\n");
     put_v2("/a/b", "4000000\n", "1000000\n", "anon 1000000\nfile 0\n");
     expect_memory(3000000);
-    put_v2("/a", "7000000\n", "5000000\n", "anon 5000000\n");           /* others of it took the rest */
+    put_v2("/a", "7000000\n", "5000000\n", "anon 5000000\n");           /* other members of the group use the rest */
     expect_memory(2000000);
     put_v2("/a/b", "1500000\n", "1000000\n", "anon 1\n");
     expect_memory(500000);
     put_v2("/a/b", "1500000\n", "1000000\n", "anon 1\nfile 700000\ninactive_file 300000\nactive_file 200000\nx 1\n");
     expect_memory(1000000);
     put_v2("/a/b", "1500000\n", "1600000\n", "");
-    expect_memory(1);                   /* nothing, which is not to be taken for not known */
-    put_v2("/a/b", "1500000\n", "1000\n", "inactive_file 5000\n");      /* counted a moment later */
+    expect_memory(1);                   /* none, but not 0, which would mean "not known" */
+    put_v2("/a/b", "1500000\n", "1000\n", "inactive_file 5000\n");      /* the two files are read at different moments */
     expect_memory(1500000);
 }
 END_TEST
@@ -97,12 +97,12 @@ START_TEST(memory_of_v1_groups)
     expect_memory(3500000);
     put_v1("/a", "7000000\n", "5000000\n", "cache 0\n");
     expect_memory(2000000);
-    put_v1("/c", "1000\n", "0\n", "");  /* where the processors' group would be */
+    put_v1("/c", "1000\n", "0\n", "");  /* in v1 this would be the group of the other controller */
     expect_memory(2000000);
 }
 END_TEST
 
-/* The path is that outside. */
+/* In a container the path of the group is that outside. */
 START_TEST(memory_in_a_container)
 {
     put_groups("5:memory:/docker/0123\n0::/\n");

@@ -1,4 +1,4 @@
-/* Checkpoints of five families, every recorded activation against double precision. */
+/* Checkpoints of five families: every recorded activation, compared with double precision. */
 #include "suites.h"
 
 #include "golden.h"
@@ -42,7 +42,7 @@ static struct array read_array(const char *dir, const char *name)
 
 /* ---- comparing ---- */
 
-/* What was kept in place of number i of those wanted, [H, T, E]; kept may be [T, H*E]. */
+/* The kept number that belongs to wanted number i of [H, T, E]; what is kept may be [T, H*E]. */
 static float got(const struct kept *k, size_t i, size_t H, size_t E)
 {
     size_t T = k->shape[k->ndim - 2], h = i / E / T, t = i / E % T, e = i % E;
@@ -63,7 +63,7 @@ static void compare(const struct kept *k, const float *want, size_t n, size_t H,
     }
 }
 
-/* Mean square of the error over the variance of what is wanted, -inf left out. */
+/* The mean square of the error over the variance of the wanted numbers, leaving out -inf. */
 static double error_of(const struct kept *k, const float *want, size_t n, size_t H)
 {
     size_t count = 0, E = n / H / k->shape[k->ndim - 2];
@@ -80,10 +80,9 @@ static double error_of(const struct kept *k, const float *want, size_t n, size_t
     return squares / (sum2 - sum * sum / (double)count);
 }
 
-/* Rounding to 8 significant bits is off by at most 2^-9, so by at most 2^-9 / sqrt(3) in the root mean square; two rounded
- * factors make 2.5e-6 of a product's variance where its terms are of either sign.  Four layers of six products one
- * after the other make 6e-5; small sums of large terms, and the sharp softmax of unscaled scores, magnify
- * what came before them by ten or so. */
+/* Rounding to 8 significant bits has an error of at most 2^-9, in the root mean square 2^-9 / sqrt(3); two rounded factors make
+ * 2.5e-6 of a product's variance if its terms have both signs.  Four layers of six products in sequence make 6e-5.  Small sums
+ * of large terms and the sharp softmax of unscaled scores magnify earlier errors about ten times. */
 static const double BF16_ERROR = 1e-3;
 
 static void compare_bf16(const struct kept *k, const float *want, size_t n, size_t H, double bound)
@@ -103,13 +102,13 @@ static const struct check checks[] = {
     {"attn_z", "attn.context", true, true}, {"attn_out", "attn.out", true, false}, {"mlp_out", "mlp.out", true, false},
     {"resid_post", "resid_post", true, false}, {"final_norm", "norm_final", false, false}, {"logits", "logits", false, false}};
 
-/* Four times the error of an ordinary float32 computation, which each file states. */
+/* Four times the error of an ordinary float32 computation, which the file states for each activation. */
 static double bound_of(const cJSON *expected, const char *file)
 {
     return 4 * golden_number(golden_get(expected, "float32_max_abs_difference"), file);
 }
 
-/* How to run, and how to hold what came out against what is wanted. */
+/* How to run a model, and how to compare the result. */
 struct way {
     void (*run)(struct keep *k, const char *model, const int32_t *ids, size_t T, int threads);
     void (*compare)(const struct kept *k, const float *want, size_t n, size_t H, double bound);
@@ -119,7 +118,7 @@ static const struct way in_f32 = {keep_run, compare}, in_bf16 = {keep_run_bf16, 
 static void check_one(const struct keep *k, const cJSON *expected, const char *dir, const struct check *c, const struct way *way)
 {
     if (!golden_find(golden_get(expected, "float32_max_abs_difference"), c->file))
-        return;                         /* some files leave details out */
+        return;                         /* some files omit some of the activations */
     struct array want = read_array(dir, c->file);
     size_t L = c->layers ? want.shape[0] : 1, each = want.n / L;
     for (size_t layer = 0; layer < L; layer++) {
@@ -182,7 +181,7 @@ START_TEST(every_activation_in_bf16)
 }
 END_TEST
 
-/* log p(token t + 1) from the logits, and the perplexity they make. */
+/* Computes log p(token t + 1) from the logits, and from these the perplexity. */
 START_TEST(log_probabilities)
 {
     int32_t *ids;

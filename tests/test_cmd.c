@@ -1,4 +1,4 @@
-/* The command as a shell meets it: what is typed, what comes out, with which status. */
+/* The program as a shell sees it: arguments, output, exit status. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -187,7 +187,7 @@ START_TEST(man_page_and_completions_are_current)
 END_TEST
 
 #define WHERE(tool) "{ test -z \"$ATTN_SKIP_NOTHING\" && ! command -v " tool " >/dev/null; } || "
-/* Where a tool is not installed, its line has nothing to find, which may not be with ATTN_SKIP_NOTHING=1. */
+/* If a tool is not installed its line passes, except with ATTN_SKIP_NOTHING=1, where it fails. */
 START_TEST(man_page_and_completions_are_accepted)
 {
     expect_exactly(WHERE("groff") "groff -man -ww -z cmd/attn-cli/attn-cli.1 2>&1", "");
@@ -228,7 +228,7 @@ static const char *const writers[] = {
     "score -m models/stacked -s 'the cat'", "score -m models/stacked -s 'the cat' --format json",
 };
 
-/* Longer than what standard output keeps before it is written. */
+/* The text is so long that its output would not fit into stdio's buffer: it would show. */
 START_TEST(what_cannot_run_writes_nothing)
 {
     static const char *const formats[] = {"text", "json", "tidy", "csv", "svg"};
@@ -257,7 +257,7 @@ START_TEST(closed_pipe_ends_quietly)
     char line[256];
     int fds[2];
     ck_assert_int_eq(pipe(fds), 0);
-    int high = fcntl(fds[1], F_DUPFD, 10);      /* for one of the two may have been number 9 */
+    int high = fcntl(fds[1], F_DUPFD, 10);      /* one of the two may already have been number 9 */
     close(fds[0]);
     close(fds[1]);
     ck_assert_int_eq(dup2(high, 9), 9);
@@ -321,7 +321,7 @@ END_TEST
 
 START_TEST(limit_of_file_size_is_an_error)
 {
-    if (SANITIZED)                      /* whose start writes a file of its own */
+    if (SANITIZED)                      /* sanitizers write a file of their own at start */
         return;
     expect("ulimit -f 0; \"$A\" vocab -s Life -o $D/v 2>&1", 1, "File too large");
     ck_assert_uint_eq(succeed("ls -A \"$D\"")->len, 0);
@@ -374,7 +374,7 @@ static const struct { const char *name; int status; const char *says; } ends[] =
     {"BUS", 1, "attn-cli: a mapped file shrank while it was being read\n"}, {"TERM", 143, ""},
 };
 
-/* The command waits for a pipe to be written to, which says that it is past its start. */
+/* The shell can open the pipe for writing only when the command has opened it, and so is past its start. */
 START_TEST(signals_end_the_command)
 {
     char line[256];
@@ -384,8 +384,8 @@ START_TEST(signals_end_the_command)
 }
 END_TEST
 
-/* With too little memory a run may fail, but says so: no crash, no killing signal.  127: too little to load it; what is
- * too little for the kernel to map the program, with a model in it, is a signal before it runs. */
+/* With too little memory a run may fail, but with a message: no crash, no signal.  127 means too little to load the program;
+ * below 10 MB the kernel kills it before it starts, as it maps a program that contains a model. */
 START_TEST(small_address_spaces_are_survived)
 {
     if (SANITIZED)
@@ -445,7 +445,7 @@ START_TEST(output_names_choose_the_format)
 }
 END_TEST
 
-/* Nothing installed, nowhere in particular: the model in the program, which has learned to expect words. */
+/* With nothing installed, in any directory, the built-in model is used, which has learned to expect words. */
 START_TEST(a_trained_model_is_the_default)
 {
     expect("cd $D && unset ATTN_MODEL && \"$A\" info", 0, "model         tiny\n");
@@ -524,7 +524,7 @@ END_TEST
 
 /* ---- on a terminal ---- */
 
-/* What a line shows on a terminal of its own. */
+/* Runs a line on a pseudo-terminal and returns what it shows. */
 static const char *on_terminal(const char *line, int expected)
 {
     static struct said s;
@@ -547,7 +547,7 @@ static const char *on_terminal(const char *line, int expected)
     return s.text;
 }
 
-/* Made, described, run; and what is odd about a model is said once, on standard error, unless --quiet. */
+/* A family's model is made, described and run; a warning about its files comes once, on standard error, without --quiet. */
 START_TEST(init_of_a_family)
 {
     expect("cd $D && \"$A\" init -o g --family gpt2 --n-layer 1 --n-head 2 --d-model 8 --vocab-size 9 --n-ctx 6 && cat g/config.json", 0,
@@ -565,7 +565,7 @@ START_TEST(init_of_a_family)
 }
 END_TEST
 
-/* A bare change of root may have none. */
+/* A chroot environment may have no pseudo-terminals. */
 static bool no_terminal(void)
 {
     int fd = posix_openpt(O_RDWR | O_NOCTTY);
@@ -587,7 +587,7 @@ START_TEST(colour_only_on_a_terminal)
 }
 END_TEST
 
-/* Held up by who reads, for longer than a second. */
+/* Control characters in tokens reach files and pipes unchanged, but a terminal only in visible form. */
 START_TEST(tokens_do_not_steer_the_terminal)
 {
     succeed("cp -r models/stacked $D/m && sed 's/\"cat\"/\"c\\\\u001b[2J\\\\u009b\\\\tt\"/' models/stacked/vocab.json >$D/m/vocab.json");
@@ -600,7 +600,7 @@ START_TEST(tokens_do_not_steer_the_terminal)
 }
 END_TEST
 
-/* A directory may be called anything. */
+/* Names of directories may contain control characters, too. */
 START_TEST(names_do_not_steer_the_terminal)
 {
     static const char *const lines[] = {"explain -s Life", "explain -s Life --format html", "variants -s Life", "info"};

@@ -1,4 +1,4 @@
-/* test_collect.c - every selected number lands in the album, whatever the bands. */
+/* test_collect.c - every selected number gets into the album, whatever the bands are. */
 #include "suites.h"
 
 #include "sinks.h"
@@ -58,7 +58,7 @@ START_TEST(what_comes_next_is_there_when_asked)
     collect(&c, &s, "pattern", "0", true);
     ck_assert_uint_eq(c.album.n, 2);
     ck_assert_uint_eq(c.album.n_next, ATTN_ALBUM_NEXT);
-    ck_assert_int_eq(c.album.next[0].id, 5);    /* the made-up logits rise */
+    ck_assert_int_eq(c.album.next[0].id, 5);    /* the made-up logits increase with the id */
     ck_assert_ptr_null(c.album.next[0].text);
     attn_collect_end(&c);
     sinks_teardown(&s);

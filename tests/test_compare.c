@@ -1,4 +1,4 @@
-/* test_compare.c - the command diff, and what info foretells of a run. */
+/* test_compare.c - the command diff, and the estimates that info makes of a run. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -40,7 +40,7 @@ START_TEST(test_verdicts)
 }
 END_TEST
 
-/* The reference is computed in float32 whatever --compute says. */
+/* --compute applies to the first model only: the reference is always computed in float32. */
 START_TEST(test_rounded_products)
 {
     static const char line[] = "\"$A\" diff -m " GPT2 " --with " GPT2 " " IDS;
@@ -54,7 +54,7 @@ START_TEST(test_rounded_products)
 }
 END_TEST
 
-/* Arrays of somebody else, of another type, with a batch axis. */
+/* References from other programs: other element types, column-major order, a batch axis. */
 START_TEST(test_references)
 {
     expect("\"$A\" diff tests/corpus/npy/y_f8.npy tests/corpus/npy/y_fortran.npy --exact", 0, "bit for bit");
@@ -102,7 +102,7 @@ START_TEST(test_trouble)
 }
 END_TEST
 
-/* What info foretells is what run writes. */
+/* The sizes that info predicts are those of the files that run writes. */
 START_TEST(test_cost)
 {
     expect("\"$A\" run -m " GPT2 " " IDS " --show '*' --format npy -o $D/npy", 0, "");

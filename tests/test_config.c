@@ -183,7 +183,7 @@ END_TEST
 START_TEST(test_forms_and_widths)
 {
     struct attn_config c = read_path("tests/corpus/config/y_whole_forms.json");
-    ck_assert_uint_eq(c.n_ctx, 64);                                 /* written 6.4e1 */
+    ck_assert_uint_eq(c.n_ctx, 64);                                 /* written as 6.4e1 */
     attn_config_free(&c);
     c = read_path("tests/corpus/config/y_stacked.json");
     ck_assert(c.dh == 4 && c.dv == 4 && c.Hkv == 2);
@@ -248,7 +248,7 @@ START_TEST(test_written_form)
     size_t len;
     write_path(scratch_path("config.json"), &c);
     char *text = corpus_slurp(scratch_path("config.json"), &len);
-    text[len - 1] = '\0';                                           /* over the final newline */
+    text[len - 1] = '\0';                                           /* replaces the final newline */
     ck_assert_ptr_eq(strstr(text, "{\n  \"model_type\": \"attn-decoder\",\n  \"vocab_size\": 6,\n"), text);
     ck_assert_ptr_nonnull(strstr(text, "\n  \"norm_eps\": 1e-05,\n"));
     ck_assert_ptr_nonnull(strstr(text, "\n  \"rope_theta\": 10000,\n"));
@@ -260,7 +260,7 @@ START_TEST(test_written_form)
 }
 END_TEST
 
-/* A host program may have set a locale with a decimal comma; without one here nothing is shown. */
+/* A host program may have set a locale with a decimal comma.  Without such a locale on this machine the test shows nothing. */
 START_TEST(test_locale)
 {
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ps_AF.UTF-8"};

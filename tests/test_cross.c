@@ -1,5 +1,4 @@
-/* Cross-attention: what it must not change, and what it refuses.  That its numbers are right is the business of
- * test_reference.c. */
+/* Cross-attention: what it must not change and what it refuses.  test_reference.c checks its numbers. */
 #include "suites.h"
 
 #include "keep.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything in it, grouped heads, and long enough for several bands of queries. */
+/* A model with every kind of part and grouped heads; the texts are long enough for several bands of queries. */
 static const char config[] =
     "{\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 140, \"n_layer\": 2, \"n_head\": 6, \"n_kv_head\": 3, "
     "\"d_model\": 40, \"d_head\": 10, \"d_value\": 7, \"d_mlp\": 30, \"norm\": \"rmsnorm\", \"mlp\": \"swiglu\", \"residual\": true, "
@@ -63,7 +62,7 @@ static void run_pair(struct keep *k, int threads)
     ck_run(k, ids, seq, 2, threads);
 }
 
-/* All that x has of sentence i, y has of sentence j, bit for bit. */
+/* Everything x has of sentence i must equal what y has of sentence j, bit for bit. */
 static void expect_sentence(const struct keep *x, size_t i, const struct keep *y, size_t j)
 {
     for (size_t n = 0; n < x->n; n++) {
@@ -103,12 +102,12 @@ START_TEST(the_other_text_runs_as_if_nobody_looked)
     run_pair(&a, 2);
     ck_run(&b, ids + T, &alone, 1, 2);
     expect_sentence(&b, 0, &a, 1);
-    ck_assert_ptr_null(keep_find(&a, "blocks.0.attn.k", 0));     /* its own are looked at by nobody */
+    ck_assert_ptr_null(keep_find(&a, "blocks.0.attn.k", 0));     /* its own keys are not used */
     ck_assert_ptr_null(keep_find(&a, "blocks.1.attn.v", 0));
 }
 END_TEST
 
-/* The other text first; two that look at one; a third that looks at itself in between. */
+/* The other text comes first; two sentences attend to it; a third attends to itself in between. */
 START_TEST(places_among_the_rows_do_not_change_a_bit)
 {
     int32_t order[2 * ALL];
@@ -125,7 +124,7 @@ START_TEST(places_among_the_rows_do_not_change_a_bit)
 }
 END_TEST
 
-/* Without a mask a text that looks at its double does what it does alone. */
+/* Without a mask, a text that attends to a copy of itself computes what it does alone. */
 START_TEST(looking_at_oneself_is_attention_without_a_mask)
 {
     static const char unmasked[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 140, \"n_layer\": 2, "
@@ -149,7 +148,7 @@ static unsigned edit_wants(void *self, int act, int layer)
     return act == ATTN_ACT_PATTERN && layer == 0 ? ATTN_EDIT : 0;
 }
 
-/* All look at the last key alone. */
+/* An edit of the pattern that gives all weight to the last key. */
 static int edit(void *self, const struct attn_probe *p, float *data, struct attn_err *err)
 {
     (void)self, (void)err;

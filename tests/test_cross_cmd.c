@@ -17,8 +17,7 @@
 
 /* ---- the articles' examples ---- */
 
-/* A model whose embeddings are what the example's queries and keys are made of: its inputs, or q, k and v themselves side
- * by side, which the weights then pick out. */
+/* A model whose embeddings are the inputs of the example, or its q, k and v side by side, from which the weights select. */
 struct example { struct seed of; size_t d, dh, dv, rows; float *embed, *w[3], *bias[3]; };     /* of q, k and v */
 
 static float *pick(size_t d, size_t from, size_t n)
@@ -121,7 +120,7 @@ static void close_example(struct example *e)
     seed_close(&e->of);
 }
 
-/* Four times what float32 differs from double, as the file says, for another order of summation. */
+/* Bound: four times the difference between float32 and double that the file states, which allows for another order of summation. */
 static void ck_array(const struct attn_dump *d, const char *name, const cJSON *expected, const struct seed *of)
 {
     size_t n;
@@ -175,7 +174,7 @@ END_TEST
 #define STACKED "-m models/stacked -s 'The cat sees the moth' --cross 'Who is the lamp, the cat sees it?'"
 #define WANTED "q,k,v,scores,pattern,context,resid_post"
 
-/* The same by the library: three heads of two layers. */
+/* The same run through the library, for three heads of two layers. */
 static struct attn_dump *kept(void)
 {
     static const char first[] = "The cat sees the moth", second[] = "Who is the lamp, the cat sees it?";
@@ -302,7 +301,7 @@ END_TEST
 
 /* ---- pictures ---- */
 
-/* Each word is written as often as it labels a row or a column. */
+/* Each word must appear as often as it labels a row or a column. */
 static void ck_words(const char *file, const char *word, size_t times)
 {
     size_t n = 0;
@@ -321,8 +320,8 @@ START_TEST(pictures_are_labelled)
     ck_words("p.svg", "dessert", 1);
     ck_words("p.svg", "life: Life is, looking at: eat dessert first", 1);
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show q,k,pattern -o $D/k.svg 2>&1", 0, "");
-    ck_words("k.svg", "is", 2);         /* rows of q and of the pattern */
-    ck_words("k.svg", "first", 2);      /* rows of k, columns of the pattern */
+    ck_words("k.svg", "is", 2);         /* labels rows of q and of the pattern */
+    ck_words("k.svg", "first", 2);      /* labels rows of k and columns of the pattern */
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show q,k,pattern -o $D/d --format npy 2>&1", 0, "");
     expect("$A plot $D/d --show '*' --format svg -o $D/plot.svg 2>&1", 0, "");
     ck_words("plot.svg", "is", 2);

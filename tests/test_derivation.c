@@ -1,4 +1,4 @@
-/* A derivation printed in three formats, letter by letter. */
+/* Derivations printed in three formats, compared character by character. */
 #include "suites.h"
 
 #include "sinks/derivation.h"

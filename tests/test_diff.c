@@ -1,5 +1,4 @@
-/* test_diff.c - mistakes planted in checkpoints and in their dumps: the first tensor that differs is
- * named, and the mistake. */
+/* test_diff.c - mistakes planted in checkpoints and dumps: diff must name the first tensor that differs, and the mistake. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -49,7 +48,7 @@ static void ran_free(struct ran *r)
     attn_model_close(r->model);
 }
 
-/* What is found; the cause must be of that kind and say that.  first NULL: nothing differs. */
+/* Compares two runs.  `first` is the tensor that must be found, NULL: none; the cause must be of this kind and contain `says`. */
 static void expect_diff(const struct ran *a, const struct ran *b, const char *first, const char *kind, const char *says)
 {
     struct attn_err err = {0};
@@ -71,14 +70,14 @@ static void expect_diff(const struct ran *a, const struct ran *b, const char *fi
 
 /* ---- mistakes in a checkpoint ---- */
 
-/* gpt2-a: queries, keys and values are thirds of 16 columns, heads 8 wide. */
+/* gpt2-a: q, k and v are 16 columns each, with heads 8 wide. */
 static void swapped_heads(size_t *i, size_t *j)
 {
     (void)i;
     *j ^= 8;
 }
 
-/* neox-i: interleaved places get what three blocks would have there; heads are 32 wide, there are 2. */
+/* neox-i: the interleaved layout gets the columns of three stacked blocks; there are 2 heads, 32 wide. */
 static void unstacked(size_t *i, size_t *j)
 {
     size_t chunk = *i / 32, head = chunk / 3, part = chunk % 3;
@@ -137,7 +136,7 @@ static struct attn_array *array(struct attn_dump *d, const char *name)
     return &found->of;
 }
 
-/* Queries turned back, and forward again in pairs of neighbours. */
+/* Undoes the rotation of the queries and applies one of neighbouring pairs instead. */
 static void adjacent_pairs(struct attn_dump *d)
 {
     struct attn_array *q = array(d, "blocks.0.attn.q");
@@ -254,11 +253,11 @@ static void few_bits(struct attn_dump *d)
     for (size_t i = 0; i < k->n; i++) {
         int exponent;
         double part = frexp((double)k->data[i], &exponent);
-        k->data[i] = (float)ldexp(nearbyint(ldexp(part, 11)), exponent - 11);   /* as many as float16 has */
+        k->data[i] = (float)ldexp(nearbyint(ldexp(part, 11)), exponent - 11);   /* as many bits as a float16 has */
     }
 }
 
-/* Of few bits, and wrong all the same. */
+/* Rounded to few bits, but also scaled: rounding alone does not explain it. */
 static void few_bits_scaled(struct attn_dump *d)
 {
     struct attn_array *k = array(d, "blocks.0.attn.k");
@@ -277,7 +276,7 @@ static void fewer_tokens(struct attn_dump *d)
         x->shape[2] -= square;
         for (x->n = 1, token = 0; token < (size_t)x->ndim; token++)
             x->n *= x->shape[token];
-        x->data[0]++;                   /* no row of it is one of the other side's */
+        x->data[0]++;                   /* so that no row equals one of the other side */
     }
     d->tokens.n = 0;
 }
@@ -319,7 +318,7 @@ START_TEST(test_planted_in_a_dump)
     const struct spoiled *s = &spoiled[_i];
     struct ran a = run(wrong_origin(s->model)), b = run(wrong_origin(s->model));
     s->spoil(b.dump);
-    attn_model_close(a.model);          /* dumps know no models */
+    attn_model_close(a.model);          /* the dumps do not refer to the models */
     attn_model_close(b.model);
     a.model = b.model = NULL;
     expect_diff(&a, &b, s->first, s->kind, s->says);
@@ -357,7 +356,7 @@ START_TEST(test_bos)
     struct ran a = run_ids(wrong_origin("gpt2-a"), more, T + 1, "*", 1), b = run(wrong_origin("gpt2-a"));
     expect_diff(&a, &b, "embed", "bos", "A has one token more, in front: id 0");
     expect_diff(&b, &a, "embed", "bos", "B has one token more, in front: id 0");
-    a.dump->tokens.n = 0;                 /* as in an archive, which has none */
+    a.dump->tokens.n = 0;                 /* like an archive, which has no tokens */
     expect_diff(&a, &b, "embed", "bos", "A has one row more, in front");
     expect_diff(&b, &a, "embed", "bos", "B has one row more, in front");
     ran_free(&a);
@@ -365,7 +364,7 @@ START_TEST(test_bos)
 }
 END_TEST
 
-/* With patterns and contexts alone: they are what is dumped by default. */
+/* The scale must also be found from patterns and contexts alone, which is what a dump has by default. */
 START_TEST(test_scale_from_patterns)
 {
     const char *wrong = wrong_copy("gpt2-a", "\"scale_attn_weights\": true", "\"scale_attn_weights\": false", NULL);
@@ -377,7 +376,7 @@ START_TEST(test_scale_from_patterns)
 }
 END_TEST
 
-/* The last bit of every number: an exact comparison sees it, and blames nobody. */
+/* When only the last bit of each number differs, an exact comparison sees it but names no cause. */
 START_TEST(test_rounding)
 {
     struct ran a = run(wrong_origin("gpt2-a")), b = run(wrong_origin("gpt2-a"));
@@ -421,7 +420,7 @@ START_TEST(test_numbers_of_a_row)
     ck_assert(row->max_abs == 0.5 && row->at[0] == 0 && row->at[1] == 1 && row->at[2] == 0 && row->a == 4.5f && row->b == 4);
     ck_assert_double_eq_tol(row->mean_abs, 0.1, 1e-15);
     ck_assert_double_eq_tol(row->nmse, 0.05 / 2, 1e-15);            /* variance of 1, 2, 3, 4, 0 */
-    ck_assert_uint_eq(row->max_ulp, 1u << 20);                      /* an eighth of the step from 4 to 8 */
+    ck_assert_uint_eq(row->max_ulp, 1u << 20);                      /* 0.5 is an eighth of the step from 4 to 8 */
     attn_diff_free(d);
     o = (struct attn_diff_opts){.atol = 0.5};
     ck_assert_int_eq(attn_diff_new(&d, a, b, &o, NULL), 0);
@@ -445,7 +444,7 @@ START_TEST(test_names)
     struct attn_dump *a = made("embed", 0, NULL, &x, 1), *b = made("mine", 0, NULL, &x, 1);
     ck_assert_int_eq(attn_diff_new(&d, a, b, &o, &err), ATTN_EFORMAT);
     ck_assert_msg(strstr(err.msg, "no name in common") && strstr(err.msg, "'embed'") && strstr(err.msg, "'mine'"), "%s", err.msg);
-    a->single = b->single = true;       /* two lone files are compared whatever they are called */
+    a->single = b->single = true;       /* two single files are compared whatever their names are */
     ck_assert_int_eq(attn_diff_new(&d, a, b, &o, &err), 0);
     ck_assert_ptr_null(attn_diff_first(d));
     attn_diff_free(d);

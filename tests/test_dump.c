@@ -1,4 +1,4 @@
-/* test_dump.c - readers of what a run wrote: .npy, .npz, JSON, CSV and directories of them. */
+/* test_dump.c - readers of what run wrote: .npy, .npz, JSON, CSV and directories of them. */
 #include "suites.h"
 
 #include "corpus.h"
@@ -192,7 +192,7 @@ static struct attn_dump *dump(const char *path)
     return d;
 }
 
-/* What numpy.savetxt writes has no labels. */
+/* A table as numpy.savetxt writes it, without labels. */
 START_TEST(test_numbers_alone)
 {
     struct attn_dump *d = dump("tests/corpus/csv/y_bare.csv");
@@ -274,7 +274,7 @@ START_TEST(test_directories_refused)
 }
 END_TEST
 
-/* One bit of a good archive changed, every bit in turn: read or refused, never more than that. */
+/* Changes each bit of a good archive in turn: it must be read or refused, without any other effect. */
 START_TEST(test_flipped_bits)
 {
     size_t len;

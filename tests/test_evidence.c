@@ -1,4 +1,4 @@
-/* test_evidence.c - each shape of a difference is seen in arrays that have it, and not in those that do not. */
+/* test_evidence.c - each kind of difference is recognised in arrays that have it, and not in others. */
 #include "suites.h"
 
 #include "compare/evidence.h"
@@ -11,7 +11,7 @@ enum { H = 3, T = 6, N = 8, ALL = H * T * N };
 
 static float a[ALL], b[ALL];
 
-/* Numbers between -1 and 1 without a pattern. */
+/* Pseudorandom numbers between -1 and 1. */
 static void draw(float *x, size_t n, unsigned seed)
 {
     for (size_t i = 0; i < n; i++) {
@@ -31,7 +31,7 @@ static void set_up(void)
     draw(b, ALL, 2);
 }
 
-/* Arrays that have nothing to do with each other. */
+/* Unrelated arrays show no kind of difference. */
 START_TEST(test_nothing)
 {
     struct attn_pair p = pair(), one = attn_pair_of(a, b, 1, T, N);
@@ -64,7 +64,7 @@ START_TEST(test_scaled)
     struct attn_pair p = pair();
     for (size_t i = 0; i < ALL; i++)
         a[i] = b[i] * 0.125f;
-    a[5] = b[5] = -INFINITY;            /* masked: no number, no contradiction */
+    a[5] = b[5] = -INFINITY;            /* masked: no evidence for or against */
     ck_assert(attn_seems_scaled(&p, &factor));
     ck_assert_double_eq_tol(factor, 0.125, 1e-9);
     a[5] = 1;
@@ -147,7 +147,7 @@ START_TEST(test_tempered)
     struct attn_pair p = pair();
     draw(scores, ALL, 4);
     for (size_t i = 0; i < ALL; i += N) {
-        softmax_of(a + i, scores + i, N, 40);           /* small ones are rounded to 0 */
+        softmax_of(a + i, scores + i, N, 40);           /* the smallest weights are rounded to 0 */
         softmax_of(b + i, scores + i, N, 5);
         a[i] = a[i] < 1e-10f ? 0 : a[i];
     }
@@ -229,7 +229,7 @@ END_TEST
 
 /* ---- rotary positions ---- */
 
-/* Turned forward: turning back by the opposite angles, which is what a negative position would be. */
+/* Applies a rotation.  attn_turn_back undoes one, so this is turning back by the opposite angles, as of a negative position. */
 static void turn(float *y, const float *x, const struct attn_turn *how)
 {
     size_t half = how->pairing == ATTN_UNTURNED ? 0 : how->r / 2;
@@ -301,7 +301,7 @@ START_TEST(test_norms)
     static const double eps[] = {1e-12, 1e-6, 1e-5, 1e-3};
     struct attn_norm_fit f;
     for (size_t i = 0; i < ALL; i++)
-        a[i] *= 0.003f * (float)(1 + i / N);            /* rows of several sizes, none far above the epsilons */
+        a[i] *= 0.003f * (float)(1 + i / N);            /* rows of various sizes, small enough for epsilon to matter */
     for (int rms = 0; rms < 2; rms++)
         for (size_t i = 0; i < sizeof eps / sizeof *eps; i++) {
             norm(b, a, rms, eps[i]);

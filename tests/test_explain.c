@@ -1,4 +1,4 @@
-/* What explain derives: the numbers of run, sums that add up, words that fit the model, text that cannot become markup. */
+/* The command explain: the numbers of run, sums that add up, words that suit the model, text that cannot become markup. */
 #include "suites.h"
 
 #include "base/num.h"
@@ -30,7 +30,7 @@ static char *said_by(const char *fmt, ...)
     return strdup(s->text);
 }
 
-/* The sum "NAME = ..." with its further lines, which are indented deeper, joined; to be freed.  *at moves past it; NULL: no more. */
+/* The next "NAME = ..." joined with its continuation lines, which are indented more; to be freed.  Advances *at; NULL: none. */
 static char *next_sum(const char **at)
 {
     for (const char *s = *at; (s = strstr(s, "\n  ")) != NULL; s++) {
@@ -50,7 +50,7 @@ static char *next_sum(const char **at)
     return NULL;
 }
 
-/* What the sum of that name comes to. */
+/* The result of the sum with this name. */
 static const char *result_of(char buf[64], const char *text, const char *name)
 {
     size_t len = strlen(name);
@@ -76,7 +76,7 @@ static const char *row_end(char buf[64], const char *text, const char *label)
     return buf;
 }
 
-/* Field `col` of row `row` of a matrix of run's text: labels are one word. */
+/* Field `col` of row `row` of a matrix in run's text output; labels must be single words. */
 static const char *cell_of(char buf[64], const char *page, const char *name, size_t row, size_t col)
 {
     const char *s = strstr(page, name);
@@ -92,7 +92,7 @@ static const char *cell_of(char buf[64], const char *page, const char *name, siz
     return buf;
 }
 
-/* The same of CSV, whose numbers are whole floats, with so many digits. */
+/* The same from CSV, whose numbers are exact float32, rounded to `digits` digits. */
 static const char *csv_cell(char buf[64], const char *csv, size_t row, size_t col, int digits)
 {
     double x;
@@ -161,7 +161,7 @@ START_TEST(no_command_has_what_cannot_be_copied)
 }
 END_TEST
 
-/* A checkpoint, and a cell of it. */
+/* A checkpoint, and the position of one of its weights. */
 static const struct cell { const char *model; size_t layer, head, query, key, dh; bool turned; } cells[] = {
     {GOLDEN "gpt2-a", 1, 1, 5, 2, 8, false},  {GOLDEN "gpt2-b", 2, 3, 4, 4, 16, false}, {GOLDEN "gpt2-d", 0, 4, 5, 0, 7, false},
     {GOLDEN "neo-h", 1, 3, 6, 3, 8, false},   {GOLDEN "neo-h", 1, 2, 6, 1, 8, false},   {GOLDEN "neox-i", 2, 1, 5, 3, 32, true},
@@ -210,7 +210,7 @@ END_TEST
 
 /* ---- sums ------------------------------------------------------------------------------ */
 
-/* "0.5", "(-0.5)" */
+/* Reads "0.5" or "(-0.5)". */
 static double operand(const char **s)
 {
     char *end;
@@ -221,7 +221,7 @@ static double operand(const char **s)
     return x;
 }
 
-/* "a·b + a / b + a + [… 3 more: a] = r": fails unless the terms make r.  The bound: a chain of n roundings to float32. */
+/* Expects the terms of "a·b + a / b + a + [… 3 more: a] = r" to add up to r, but for a chain of roundings to float32. */
 static void ck_adds_up(const char *sum, double rounding)
 {
     double total = 0, size = 0;
@@ -261,7 +261,7 @@ static void ck_all_add_up(const struct cell *c, const char *more, double roundin
     free(text);
 }
 
-/* Nine digits of each number; 64 terms of numbers below 10 add up to less than the second argument. */
+/* Numbers have nine digits after the point; 64 terms below 10 have a total rounding error below the third argument. */
 START_TEST(printed_terms_make_the_printed_sum)
 {
     ck_all_add_up(&cells[_i], "--all --precision 9", 64 * 10 * 1e-9, 2 * cells[_i].dh + 2);
@@ -269,7 +269,7 @@ START_TEST(printed_terms_make_the_printed_sum)
 }
 END_TEST
 
-/* Rows of the softmax table, gaps among them, add up to its last row; sums over tokens likewise. */
+/* The rows of the softmax table, some of which stand for several keys, add up to its last row; likewise the sums over tokens. */
 START_TEST(long_texts_are_abridged_and_still_add_up)
 {
     char *text = said_by("\"$A\" explain -m ./" GOLDEN "gpt2-b --ids $(seq -s, 1 60) --query 50 --key 20 --precision 9");
@@ -292,7 +292,7 @@ START_TEST(long_texts_are_abridged_and_still_add_up)
         exps += e;
         weights += w;
     }
-    ck_assert_double_le(fabs(exps - e) + fabs(weights - w), 2 * 12 * 1e-9);         /* rounded to nine digits each */
+    ck_assert_double_le(fabs(exps - e) + fabs(weights - w), 2 * 12 * 1e-9);         /* 12 numbers each, rounded to nine digits */
     ck_assert_uint_eq(rows, 12);
     free(text);
 }
@@ -397,7 +397,7 @@ END_TEST
 
 /* ---- the article ----------------------------------------------------------------------- */
 
-/* Text without white space, brackets and quotes. */
+/* The text without white space and brackets. */
 static char *packed(const char *s)
 {
     char *out = malloc(strlen(s) + 1), *to = out;
@@ -416,7 +416,7 @@ static size_t count(const char *text, const char *part)
     return n;
 }
 
-/* Everything the article prints of this model, as it was recorded, is there and agrees. */
+/* Everything the article prints of this model, as recorded in the seeds, is there and agrees. */
 START_TEST(the_article_reproduces_every_printed_number)
 {
     static const char *const seeds[] = {"00-01-embedding", "00-02-token-2", "00-03-self-attention", "00-05-multi-head-4", "00-06-causal"};
@@ -437,7 +437,7 @@ START_TEST(the_article_reproduces_every_printed_number)
         cJSON_Delete(doc);
     }
     ck_assert_uint_eq(held, 14);
-    ck_assert_uint_eq(count(here, "Printed:"), 13);                 /* the four heads are another model's */
+    ck_assert_uint_eq(count(here, "Printed:"), 13);                 /* the four heads belong to another model */
     ck_assert_uint_eq(count(here, "Thenumbersherearethesame."), 13);
     ck_assert_ptr_null(strstr(here, "herediffer"));
     free(here);
@@ -480,7 +480,7 @@ static void odd_set_up(void)
     scratch_put(scratch_path("text"), odd_text, sizeof odd_text - 1);
 }
 
-/* Every element is closed, in order; returns how many there were. */
+/* Every element is closed in order; returns the number of elements. */
 static size_t ck_nested(const char *page)
 {
     const char *open[64];

@@ -1,5 +1,5 @@
-/* Every family of Hugging Face's against the decoder in double precision: random configs, in the spellings
- * and layouts files come in, every activation. */
+/* Every Hugging Face family against the decoder in double precision: random configs in the spellings and layouts that files
+ * have, every activation. */
 #include "suites.h"
 
 #include "agree.h"
@@ -42,7 +42,7 @@ static void put_kind(struct text *t, const char *key, const char *const *choices
     put(t, "\"%s\": \"%s\"", key, choices[chosen]);
 }
 
-/* What changes no number. */
+/* Adds keys that change no number. */
 static void put_noise(struct text *t)
 {
     static const char *const noise[] = {
@@ -59,7 +59,7 @@ static void put_noise(struct text *t)
 
 struct fam { struct ref_config c; struct text text; struct hf hf; const char *prefix; };
 
-/* A norm of two or three numbers that are nearly the same loses more digits than the bound allows. */
+/* Norms over two or three nearly equal numbers would lose more digits than the bound allows. */
 enum { NARROWEST = 8 };
 
 static void set_sizes(struct fam *f, bool even)
@@ -85,7 +85,7 @@ static const char *native(int layer, const char *tail)
     return hf_name("blocks.%d.%s", layer, tail);
 }
 
-/* An output layer of its own, or the embedding; then some files hold it twice. */
+/* Either a separate output layer, or the embedding, which some files store a second time as the output layer. */
 static void put_head(struct fam *f, const char *embed, const char *head)
 {
     if (!f->c.tied)
@@ -151,7 +151,7 @@ static void put_local_layers(struct fam *f)
 {
     struct ref_config *c = &f->c;
     int form = pick(3);
-    if (form == 0) {                    /* every other one, by default or as the list says twice over */
+    if (form == 0) {                    /* every second layer, by default or as the list says with repeat counts */
         for (int i = 1; i < c->L; i += 2)
             c->local[i] = true;
         if (c->L == 2 && pick(2))
@@ -165,7 +165,7 @@ static void put_local_layers(struct fam *f)
     }
     fputc(']', f->text.f);
     if (form == 1 && pick(2))
-        put(&f->text, "\"attention_types\": [[[\"global\", \"local\"], 12]]");     /* the layers say more */
+        put(&f->text, "\"attention_types\": [[[\"global\", \"local\"], 12]]");     /* attention_layers takes precedence */
 }
 
 static void gpt_neo_config(struct fam *f)
@@ -227,7 +227,7 @@ static void put_scaling(struct fam *f, bool theta_inside)
         c->factor = 1 + pick(8) / 2.0;
         put(&f->text, "\"factor\": %g", c->factor);
     }
-    if (kind == 1) {                    /* a context so short that all three ways of it are met */
+    if (kind == 1) {                    /* original context so short that all three wavelength ranges occur */
         c->low = 1 + pick(2), c->high = c->low + 1 + pick(4), c->original = 8 + pick(300);
         put(&f->text, "\"low_freq_factor\": %g, \"high_freq_factor\": %g, \"original_max_position_embeddings\": %g", c->low, c->high,
             c->original);
@@ -259,7 +259,7 @@ static void gpt_neox_config(struct fam *f)
     c->part = true, c->rotary = pick(c->dh / 2 + 1) * 2;
     put(&f->text, "\"vocab_size\": %d, \"max_position_embeddings\": %d, \"hidden_size\": %d, \"num_attention_heads\": %d, "
         "\"num_hidden_layers\": %d, \"intermediate_size\": %d", c->V, c->n_ctx, c->d, c->H, c->L, c->m);
-    double share = c->rotary == c->dh ? 1 : (c->rotary + 0.5) / c->dh;      /* what is left over is cut off */
+    double share = c->rotary == c->dh ? 1 : (c->rotary + 0.5) / c->dh;      /* the fraction is truncated */
     put(&f->text, "\"rotary_pct\": %.17g, \"layer_norm_eps\": %g, \"hidden_act\": \"%s\"", share, c->eps, c->mlp);
     put_flag(&f->text, "use_parallel_residual", c->parallel, true);
     put_flag(&f->text, "attention_bias", c->bias, true);
@@ -322,7 +322,7 @@ static void llama_sizes(struct fam *f)
 static void llama_config(struct fam *f)
 {
     llama_sizes(f);
-    f->c.bias = sometimes();            /* of attention; the mlp's come from the other key */
+    f->c.bias = sometimes();            /* of attention; that of the mlp has its own key */
     put_flag(&f->text, "attention_bias", f->c.bias, false);
     if (sometimes())
         put(&f->text, "\"mlp_bias\": true");

@@ -1,4 +1,4 @@
-/* What the configurations of Hugging Face's families come to. */
+/* What the configurations of Hugging Face families are read as. */
 #include "suites.h"
 
 #include "corpus.h"
@@ -83,7 +83,7 @@ START_TEST(rotary_scaling)
     c = read_config("y_llama_rope_old.json");
     ck_assert(c.rope.kind == ATTN_ROPE_LINEAR && c.rope.factor == 4);
     attn_config_free(&c);
-    c = read_config("y_llama_rope_new.json");       /* whose section wins, wherever the other key stands */
+    c = read_config("y_llama_rope_new.json");       /* its section takes precedence, wherever the other key stands */
     ck_assert(c.rope.kind == ATTN_ROPE_DEFAULT && c.rope_theta == 20000);
     attn_config_free(&c);
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD = 5, STEP = 2 };           /* from a group of outputs to the next, in groups */
+enum { GUARD = 5, STEP = 2 };           /* distance between groups of outputs, in groups */
 
 static unsigned seed;
 
@@ -30,13 +30,13 @@ static void *room(size_t bytes)
     return p;
 }
 
-/* Numbers with many digits, as F32 or as the 16 bits of the other types. */
+/* Numbers with many digits, as F32 or in the 16 bits of the other types. */
 static void fill(void *to, enum attn_dtype type, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (type == ATTN_F32)
             ((float *)to)[i] = ((float)pick(20001) - 10000) / 7919;
-        else                            /* finite: exponents 8 to 23 of F16, around 1 of BF16 */
+        else                            /* finite: exponents 8 to 23 of F16, and around 1 for BF16 */
             ((uint16_t *)to)[i] = (uint16_t)(type == ATTN_F16 ? 0x2000 + pick(0x3fff) : 0x3d00 + pick(0x200)) | (uint16_t)(pick(2) << 15);
 }
 
@@ -52,7 +52,7 @@ static float step(float x, float w, float sum)
     return attn_vec_fused() ? fmaf(x, w, sum) : x * w + sum;
 }
 
-/* To nearest even, as an integer: 16 bits go. */
+/* Rounds to nearest even by integer arithmetic, dropping 16 bits. */
 static float to_bf16(float x)
 {
     uint32_t bits;
@@ -62,7 +62,7 @@ static float to_bf16(float x)
     return x;
 }
 
-/* x[in] and column[in] multiplied as float32 or, rounded, as bf16 is on some processor. */
+/* The product of x[in] and column[in] in float32 or, if they are rounded to bf16, as some processor computes it. */
 typedef float product_of(const float *x, const float *column, size_t in);
 
 static float chain(const float *x, const float *column, size_t in)
@@ -85,7 +85,7 @@ static float dots(const float *x, const float *column, size_t in)
     return _mm_cvtss_f32(sum);
 }
 
-/* Over 32 steps two chains from 0, of even and of odd ones; their sum is added. */
+/* In steps of 32: two chains from 0, over even and odd elements; their sum is added. */
 static float tiles(const float *x, const float *column, size_t in)
 {
     float sum = 0;
@@ -98,7 +98,7 @@ static float tiles(const float *x, const float *column, size_t in)
     return sum;
 }
 
-/* The definition: each element alone. */
+/* The definition: computes each element by itself. */
 static void plain(float *y, const float *x, size_t ldx, size_t n, const struct attn_mat *w, product_of *product, bool bf16)
 {
     float *factors = room(n * w->in * sizeof *factors), *column = room(w->in * sizeof *column);
@@ -122,7 +122,7 @@ static struct attn_mat random_mat(void *data, const void *bias, size_t in, size_
 {
     struct attn_mat w = {.data = data, .type = (enum attn_dtype)pick(3), .in = in, .out = out, .by_output = pick(2)};
     w.ld = (w.by_output ? in : out) + pick(3);
-    if (w.by_output && pick(2)) {       /* every so many rows of a larger one */
+    if (w.by_output && pick(2)) {       /* groups of rows of a larger matrix */
         w.group = 1 + pick(9);
         w.step = STEP * w.group;
     }
@@ -136,7 +136,7 @@ static void expect_same(const float *want, const float *y, size_t ldy, size_t n,
 {
     for (size_t i = 0; i < n; i++) {
         ck_assert(memcmp(want + i * out, y + i * ldy, out * sizeof *y) == 0);
-        for (size_t j = out; j < ldy; j++)          /* nothing beyond the last column is touched */
+        for (size_t j = out; j < ldy; j++)          /* no float beyond the last column is changed */
             ck_assert(y[i * ldy + j] == -77);
     }
 }
@@ -159,7 +159,7 @@ static void compare_all(struct attn_team *team[3], const float *want, const floa
     bool jit = attn_kernel_choose(ATTN_KERNEL_LIBXSMM);
     for (int i = 0; i < 3 && jit; i++)
         compare(team[i], want, x, ldx, n, w, rounded);
-    ck_assert(attn_kernel_choose(ATTN_KERNEL_AUTO));      /* both, where there are many rows */
+    ck_assert(attn_kernel_choose(ATTN_KERNEL_AUTO));      /* libxsmm and our own loop, if there are many rows */
     compare(team[1], want, x, ldx, n, w, rounded);
     ck_assert(attn_kernel_choose(ATTN_KERNEL_OWN));
     for (int i = 0; i < 3; i++)
@@ -179,7 +179,7 @@ static void check_shape(struct attn_team *team[3], size_t n, size_t in, size_t o
     struct attn_mat w = random_mat(data, bias, in, out);
     plain(want, x, ldx, n, &w, chain, false);
     compare_all(team, want, x, ldx, n, &w, NULL);
-    enum attn_bf16 kind = (enum attn_bf16)pick(3);      /* the plain loops take long under a sanitizer */
+    enum attn_bf16 kind = (enum attn_bf16)pick(3);      /* only one kind: the plain loops are slow under a sanitizer */
     if (attn_pairs_choose(kind)) {
         plain(want, x, ldx, n, &w, in_bf16[kind], true);
         compare_all(team, want, x, ldx, n, &w, rounded);
@@ -219,7 +219,7 @@ START_TEST(awkward_shapes)
 }
 END_TEST
 
-/* A row's bits do not depend on the rows beside it. */
+/* The bits of a row do not depend on the rows beside it. */
 START_TEST(rows_do_not_know_each_other)
 {
     enum { N = 150, IN = 96, OUT = 80 };
@@ -242,8 +242,7 @@ START_TEST(rows_do_not_know_each_other)
 }
 END_TEST
 
-/* Numbers whose products are about as small as a float can be, and smaller; some are 0, or smaller than any float that is
- * rounded in full. */
+/* Numbers whose products are near or below the smallest float; some are 0, or too small to be a normal float. */
 static void fill_tiny(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -252,7 +251,7 @@ static void fill_tiny(float *x, size_t n)
     }
 }
 
-/* Weights that would be rounded to the smallest normal number, were they not taken for 0 first. */
+/* Weights that would round up to the smallest normal number, if denormals were not treated as 0 first. */
 static void fill_lost(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -261,7 +260,7 @@ static void fill_lost(float *x, size_t n)
     }
 }
 
-/* Weights of a type: ordinary, tiny, or lost; in halves ordinary ones alone, but of bf16 those that are no normal numbers. */
+/* Weights of a type, as `how` says: ordinary, tiny, or lost.  F16 only gets ordinary ones; BF16 also tiny and denormal ones. */
 static void fill_weights(void *data, enum attn_dtype type, int how, size_t n)
 {
     fill(data, type, n);
@@ -273,8 +272,7 @@ static void fill_weights(void *data, enum attn_dtype type, int how, size_t n)
         ((uint16_t *)data)[i] = (uint16_t)(how == 1 ? 0x2000 + pick(0x80) : pick(0x100)) | (uint16_t)(pick(2) << 15);
 }
 
-/* One row or two in bf16, which are computed otherwise than many, give the same bits, also where numbers get lost below the
- * smallest ones. */
+/* One or two rows in bf16 use another code path than many; they give the same bits, even where numbers underflow. */
 START_TEST(few_rows_in_bf16_are_like_many)
 {
     enum { N = 17, IN = 235, OUT = 140 };
@@ -284,7 +282,7 @@ START_TEST(few_rows_in_bf16_are_like_many)
     if (!attn_pairs_choose(kind))
         return;
     seed = 31;
-    for (size_t i = 0; i < 2 * 9; i++) {                /* steps that fill 32, 8 or 4, and that do not */
+    for (size_t i = 0; i < 2 * 9; i++) {                /* lengths that fill blocks of 32, 8 or 4, and others */
         static const size_t ins[] = {1, 7, 24, 32, 191, 200, 224, 228, IN};
         size_t in = ins[i / 2];
         const struct attn_mat w = {.data = data, .type = type, .in = in, .out = OUT, .ld = i % 2 ? in : OUT, .by_output = i % 2};
@@ -302,7 +300,7 @@ START_TEST(few_rows_in_bf16_are_like_many)
 }
 END_TEST
 
-/* Several weights at once give what each gives alone, also where one gives nothing. */
+/* Several matrices multiplied in one call give what each gives by itself, even if one of them has no outputs. */
 START_TEST(weights_do_not_know_each_other)
 {
     enum { N = 70, IN = 150, MOST = 500, GUARDED = MOST + GUARD };
@@ -339,7 +337,7 @@ START_TEST(weights_do_not_know_each_other)
 }
 END_TEST
 
-/* However a product is cut, each panel of each row belongs to one item. */
+/* However a product is split, each panel of each row belongs to exactly one item. */
 START_TEST(items_cover_a_product_once)
 {
     enum { ROWS = 60, PANELS = 40 };
@@ -387,7 +385,7 @@ static void expect_tail(enum attn_tail tail, void (*then)(float *y, const float 
 
 static void silu(float *y, const float *s, size_t n) { attn_vec_silu_mul(y, y, s, n); }
 
-/* In one go or in two: the same bits. */
+/* A step fused with the product gives the same bits as one that follows it. */
 START_TEST(tails)
 {
     seed = 5;

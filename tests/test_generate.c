@@ -1,4 +1,4 @@
-/* generate and score, as a shell meets them. */
+/* The commands generate and score. */
 #include "suites.h"
 
 #include "golden.h"
@@ -23,7 +23,7 @@ static cJSON *read_expected(const char *name)
     return golden_read(path);
 }
 
-/* What a command says of a checkpoint and the ids of a prompt. */
+/* What a command prints about a checkpoint and the ids of a prompt. */
 static cJSON *answer(const char *command, const char *name, const cJSON *ids, const char *more)
 {
     char line[1024], *list = cJSON_PrintUnformatted(ids);
@@ -52,7 +52,7 @@ START_TEST(checkpoints_go_on_as_recorded)
 }
 END_TEST
 
-/* 1e-5: float32 logits against double precision. */
+/* 1e-5 allows for logits in float32, where the recorded ones are in double precision. */
 START_TEST(checkpoints_score_as_recorded)
 {
     cJSON *expected = read_expected(names[_i]);
@@ -65,7 +65,7 @@ START_TEST(checkpoints_score_as_recorded)
 }
 END_TEST
 
-/* Generated log-probabilities are those of the whole text scored at once, digit for digit. */
+/* The log-probabilities that generate prints are those of scoring the whole text at once, digit for digit. */
 START_TEST(generate_and_score_tell_the_same)
 {
     cJSON *expected = read_expected(names[_i]);
@@ -122,7 +122,7 @@ START_TEST(it_ends_at_the_context)
 }
 END_TEST
 
-/* llama-f goes on with 64, 0, 11, 14. */
+/* From this prompt on llama-f generates 64, 0, 11, 14. */
 START_TEST(it_ends_at_the_end_of_text)
 {
     succeed("cp -r tests/golden/checkpoints/llama-f $D/m && sed -i 's/\"eos_token_id\": 100/\"eos_token_id\": [11, 99]/' $D/m/config.json && "
@@ -199,7 +199,7 @@ START_TEST(score_prints_a_table_or_a_document)
 }
 END_TEST
 
-/* Without a signal of ours in between, a token that nobody reads ends it. */
+/* Our process gets no signal: it ends because its output has no reader. */
 START_TEST(a_closed_pipe_ends_it_early)
 {
     expect_exactly("\"$A\" generate -m tests/golden/checkpoints/gpt2-b -q --ids 1 -n 60 | head -c 1 | wc -c", "1\n");

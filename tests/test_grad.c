@@ -1,5 +1,5 @@
-/* Loss and gradients: a recorded checkpoint, the same bits at any number of threads, what is dropped, what goes wrong.
- * test_reference.c and test_families.c hold every kind of model against slopes in double precision. */
+/* Loss and gradients: a recorded checkpoint, the same bits with any number of threads, dropout, errors.  test_reference.c and
+ * test_families.c compare every kind of model with slopes in double precision. */
 #include "suites.h"
 
 #include "golden.h"
@@ -43,7 +43,7 @@ static double add(struct trainee *t, const struct attn_grad_plan *plan, const st
     return loss;
 }
 
-/* Ids of `sentences` texts, each with the next one as a target. */
+/* Random texts, with the next id as each token's target. */
 struct texts { int32_t *ids, *targets; size_t T[8], n, rows; };
 
 static struct texts some_texts(size_t V, size_t longest, size_t n)
@@ -78,7 +78,7 @@ static const char *const configs[] = {
 
 /* ---- a recorded checkpoint ---- */
 
-/* Float32 against double: losses agree to 2e-8 of themselves, gradients to 3e-6 of a tensor's largest. */
+/* Measured against double precision, the loss is off by 2e-8 of itself and gradients by 3e-6 of a tensor's largest. */
 START_TEST(golden_gradients)
 {
     struct trainee t = open_trainee("tests/golden/checkpoints/gpt2-a");
@@ -141,7 +141,7 @@ static void ck_tensors(const struct attn_model *m, const struct attn_gradient *g
     made_close(&want);
 }
 
-/* In memory, tensor by tensor of the model: what was recorded, and to the bit what is saved. */
+/* Gradients through attn.h: those of each tensor are the recorded ones, and the saved ones bit for bit. */
 START_TEST(gradients_of_a_model)
 {
     static const size_t four = 4, none = 1;
@@ -156,7 +156,8 @@ START_TEST(gradients_of_a_model)
     for (size_t i = 0; i < n; i++)
         id[i] = (int32_t)ids[i];
     ck_assert_msg(!attn_model_open(&m, "tests/golden/checkpoints/gpt2-a", &err) && !attn_gradient_new(&g, m, n, 2, &err), "%s", err.msg);
-    ck_assert_msg(!attn_gradient_run(g, &loss, id, &four, 1, &err), "%s", err.msg);         /* nothing of it is left later */
+    ck_assert_msg(!attn_gradient_run(g, &loss, id, &four, 1, &err), "%s", err.msg);         /* must leave nothing for the next
+                                                                                             * run */
     ck_assert_msg(!attn_gradient_run(g, &loss, id, &n, 1, &err), "%s", err.msg);
     ck_assert_double_eq_tol(loss, golden_number(doc, "loss"), 1e-6);
     ck_tensors(m, g, "tests/golden/gradients/gpt2-a/gradients.safetensors", 1e-4 * attn_gradient_norm(g));
@@ -210,8 +211,8 @@ static double distance(const struct trainee *a, const struct trainee *b)
     return off / most;
 }
 
-/* Chains over the rows go on from one part of a batch to the next, so that matrices get the bits of the whole; lanes are
- * summed, so that all else, and groups of other sizes, agree as sums of float32 do. */
+/* Gradients of matrices are chains over the rows that continue from one part of a batch to the next, so they get the bits of
+ * the whole.  Everything else, and groups of other sizes, is summed in another order and agrees only as float32 sums do. */
 START_TEST(groups_and_parts_add_up)
 {
     const char *dir = made_model(configs[1], 3, "F32");
@@ -236,7 +237,7 @@ START_TEST(groups_and_parts_add_up)
 }
 END_TEST
 
-/* The forward pass is the one that runs: its losses are the scores. */
+/* The forward pass is the same as in a run: its losses are the scores. */
 START_TEST(the_loss_is_the_score)
 {
     const char *dir = made_model(configs[_i], 3, "BF16");
@@ -251,8 +252,8 @@ START_TEST(the_loss_is_the_score)
     ck_assert(attn_score(score, t.model, x.ids, x.rows, 1, NULL, 2, false, NULL, &err) == ATTN_OK);
     for (size_t i = 1; i < x.rows; i++)
         sum -= score[i];
-    ck_assert_double_eq_tol(loss, sum / (double)(x.rows - 1), 1e-7);        /* logits are the same; exponentials are not */
-    size_t zeros = 0;                   /* one check: each of so many is a message to the runner */
+    ck_assert_double_eq_tol(loss, sum / (double)(x.rows - 1), 1e-7);        /* logits are the same bits; exponentials are not */
+    size_t zeros = 0;                   /* one check at the end, because each check costs a message to the test runner */
     for (size_t i = 0; i < t.p->count; i++)
         zeros += t.p->grad[i] == 0;
     ck_assert_uint_eq(zeros, t.p->count);
@@ -271,8 +272,8 @@ static void scale_all(struct attn_params *p, const float *direction, float by)
         p->value[i] += by * direction[i];
 }
 
-/* What is dropped is the same forwards and backwards, and the next time with the same seed: the loss falls along the
- * gradient as fast as its square says. */
+/* The same numbers are dropped forwards and backwards, and again with the same seed: along its gradient, the loss falls at the
+ * rate that the gradient's square predicts. */
 START_TEST(dropped_numbers_have_gradients)
 {
     static const struct attn_dropout dropped[] = {{0.4F, 0, 0}, {0, 0.4F, 0}, {0, 0, 0.4F}, {0.1F, 0.2F, 0.3F}};
@@ -290,7 +291,7 @@ START_TEST(dropped_numbers_have_gradients)
     double more = add(&t, &plan, &b);
     scale_all(t.p, direction, -2 * step);
     double slope = (more - add(&t, &plan, &b)) / (2 * (double)step);
-    ck_assert_msg(fabs(slope - square) <= 2e-3 * square, "slope %g, expected %g", slope, square);   /* losses in float32 */
+    ck_assert_msg(fabs(slope - square) <= 2e-3 * square, "slope %g, expected %g", slope, square);   /* losses are float32 */
     ck_assert(add(&t, &(struct attn_grad_plan){.rows = 120}, &b) != loss);
     b.step++;
     ck_assert(add(&t, &plan, &b) != loss);

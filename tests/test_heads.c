@@ -1,4 +1,4 @@
-/* Attention of several sentences against its definition, however it is shared out, kept and watched. */
+/* Attention of several sentences against its definition, with any distribution of work, cached, and observed. */
 
 #include "suites.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chains longer than one block of the product, values that are no whole panels, queries of several bands. */
+/* Chains longer than one block of the product, values that do not fill whole panels, queries in several bands. */
 enum { H = 4, HKV = 2, DH = 150, DV = 70, N = 4, ROWS = 275, LONGEST = 200 };
 static const size_t lengths[N] = {5, 69, 1, LONGEST};
 
@@ -37,7 +37,7 @@ static void setup(void)
 
 /* ---- the definition ---- */
 
-/* Row t of a head of the sentence whose first row is `row`: chains over all keys it sees, ascending. */
+/* The definition, for row t of a head in the sentence whose first row is `row`: chains over all visible keys, ascending. */
 static void define_row(float *out, const struct how *how, size_t row, size_t t, size_t head)
 {
     float m[LONGEST + 16];
@@ -137,14 +137,14 @@ static const struct attn_kind kinds[] = {
     {.form = ATTN_BLOCK, .b = 1, .causal = true}, {.form = ATTN_BLOCK, .b = 50, .causal = true},
     {.form = ATTN_WINDOW, .w = 30, .dropout = 0.25}, {.form = ATTN_RANDOM, .w = 5, .r = 9, .dropout = 0.25},
     {.form = ATTN_LINEAR, .causal = true, .dropout = 0.25}, {.form = ATTN_BLOCK, .b = 50, .causal = true, .dropout = 0.25}};
-enum { DEFINED = 4, KINDS = sizeof kinds / sizeof *kinds, WAYS = DEFINED + KINDS };     /* those of define_row have two scales */
+enum { DEFINED = 4, KINDS = sizeof kinds / sizeof *kinds, WAYS = DEFINED + KINDS };     /* define_row's with two scales */
 
 static struct how plain(int i)
 {
     return (struct how){.threads = 1, .kind = kinds[i < DEFINED ? i : i - DEFINED], .scale = i < DEFINED ? -0.25f : 0.25f};
 }
 
-/* Whether a context that comes of a written out pattern has the same bits. */
+/* Whether the context has the same bits if it is computed from a pattern in memory. */
 static bool by_pattern(const struct attn_kind *kind)
 {
     return kind->dropout > 0 ? kind->form != ATTN_RANDOM : kind->form == ATTN_CAUSAL || kind->form == ATTN_WINDOW;
@@ -153,14 +153,14 @@ static bool by_pattern(const struct attn_kind *kind)
 START_TEST(keeps_to_its_definition)
 {
     struct how how = plain(_i);
-    if (!attn_vec_fused())              /* then a step of a chain is rounded twice */
+    if (!attn_vec_fused())              /* without fused multiply-adds a chain's steps are rounded twice */
         return;
     run_all(&how, context);
     expect_definition(&how);
 }
 END_TEST
 
-/* Threads, a scratch for few bands or many, and whether somebody looks, edits, or wants it whole. */
+/* No bit depends on threads, on scratch space for few bands or many, or on observers that watch, edit, or want whole layers. */
 START_TEST(sharing_and_watching_change_no_bit)
 {
     static const int threads[] = {1, 2, 3, 7};
@@ -168,7 +168,7 @@ START_TEST(sharing_and_watching_change_no_bit)
     static float kept[N * H * LONGEST * LONGEST];
     struct how how = plain(_i);
     run_all(&how, context);
-    for (int i = 0; i < (by_pattern(&how.kind) ? 48 : 24); i++) {      /* then with edits */
+    for (int i = 0; i < (by_pattern(&how.kind) ? 48 : 24); i++) {      /* the second half with edits */
         how.threads = threads[i % 4];
         how.flags = flags[i / 4 % 3];
         how.little = i / 12 % 2;
@@ -183,7 +183,7 @@ START_TEST(sharing_and_watching_change_no_bit)
 }
 END_TEST
 
-/* Sentences that grow through caches, in pieces and side by side, one of them without. */
+/* Sentences grow through caches, in pieces and side by side; one of them has no cache. */
 START_TEST(caches_change_no_bit)
 {
     static const size_t pieces[] = {3, 1, 60, 1, 135};
@@ -224,7 +224,7 @@ START_TEST(keys_lie_as_stated)
     size_t size = attn_keys_size(MANY, DH, DV);
     float *room = malloc(size * sizeof *room);
     struct attn_keys keys = attn_keys_in(room, MANY, DH, DV);
-    for (size_t at = 0, n; at < MANY; at += n) {        /* from any key on, any number */
+    for (size_t at = 0, n; at < MANY; at += n) {        /* from any key, any number of keys */
         n = at % 5 * 7 + 1 < MANY - at ? at % 5 * 7 + 1 : MANY - at;
         attn_keys_put(&keys, at, k + at * HKV * DH, HKV * DH, n);
         attn_values_put(&keys, at, v + at * HKV * DV, HKV * DV, n);

@@ -1,5 +1,5 @@
-/* test_html.c - the page of an album: its numbers, and text that wants to be more than text.  What it does in a
- * browser is tested by tests/browser. */
+/* test_html.c - the page of an album: its numbers, and text that tries to be markup.  tests/browser tests what it does in a
+ * browser. */
 #include "suites.h"
 
 #include "base/base64.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is written between these two. */
+/* Returns an output in memory to write to. */
 static struct attn_out *written(void)
 {
     struct attn_out *o = NULL;
@@ -30,7 +30,7 @@ static char *taken(struct attn_out *o)
     return text;
 }
 
-/* The vectors of RFC 4648. */
+/* The test vectors of RFC 4648, and two with the last digits. */
 static const char *const base64[][2] = {
     {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"},
     {"\xff\xfe\xfd", "//79"}, {"\xfb\xef", "++8="},
@@ -82,8 +82,8 @@ START_TEST(a_causal_sheet_is_its_triangle)
 }
 END_TEST
 
-/* Each breaks the triangle: a weight beyond the diagonal, a negative zero (not what a mask leaves), two values,
- * a value that is no mask's. */
+/* Each of these is no causal pattern: a weight above the diagonal, a negative zero (which a mask does not leave), two different
+ * values, a value that no mask has. */
 static const float whole[][4] = {{1, .1f, .5f, .5f}, {1, -0.0f, .5f, .5f}, {1, NAN, 0, 1}, {1, INFINITY, 0, 1}};
 
 START_TEST(anything_else_is_whole)
@@ -180,7 +180,7 @@ static char *hostile_page(void)
     return small_page(HOSTILE, &(struct attn_tokens){.n = 2, .tok = (struct attn_token[]){t, t}});
 }
 
-/* The JSON of a page, which ends where its element does. */
+/* The JSON of a page, up to the end of its element. */
 static const char *data_of(const char *page, size_t *len)
 {
     static const char tag[] = "<script type=\"application/json\" id=\"data\">";
@@ -239,7 +239,7 @@ START_TEST(a_page_without_data_is_small)
 }
 END_TEST
 
-/* The digest of what stands between two tags, as the policy spells it. */
+/* The digest of the text between two tags, in the form that the policy has. */
 static char *digest_of(const char *start, const char *end)
 {
     struct attn_sha256 sha;
@@ -257,7 +257,7 @@ static char *digest_of(const char *start, const char *end)
     return taken(o);
 }
 
-/* A browser runs a script only if the policy has its digest: all of ours must be there, and nothing else. */
+/* A browser runs a script only if the policy has its digest: those of all our scripts must be there, and no others. */
 START_TEST(the_policy_knows_each_script)
 {
     char *page = small_page(NULL, NULL), *at = page;
@@ -272,7 +272,7 @@ START_TEST(the_policy_knows_each_script)
         n++;
     }
     ck_assert_uint_ge(n, 5);
-    ck_assert_uint_eq(times(page, "'sha256-"), n + 1);  /* and one for the style */
+    ck_assert_uint_eq(times(page, "'sha256-"), n + 1);  /* plus one for the style */
     ck_assert_ptr_null(strstr(page, "unsafe"));
     free(page);
 }
@@ -283,7 +283,7 @@ START_TEST(more_than_a_megabyte_is_narrow)
     enum { T = 520 };
     float *data = calloc(T * T, sizeof *data);
     ck_assert_ptr_nonnull(data);
-    data[1] = 1;                        /* beyond the diagonal: no triangle, 1.08 MB of numbers */
+    data[1] = 1;                        /* above the diagonal, so that it is no triangle: 1.08 MB of numbers */
     struct attn_sheet s = sheet_of(data, 1, T, T);
     char *page = page_of(&(struct attn_album){.sheet = &s, .n = 1});
     ck_assert_ptr_nonnull(strstr(page, "\"type\":\"u16\",\"low\":0,\"step\":1.5259"));

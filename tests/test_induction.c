@@ -1,8 +1,8 @@
-/* Two layers of attention learn to repeat: random words, then the same again.
+/* Two layers of attention learn to repeat a sequence of random words.
  *
- * In `make test` all halves are equally long, so that a position tells where to look, which is learned in seconds.
- * With ATTN_SLOW set (make test-train) they are not: then a head has to find the word that came before, and
- * another one what followed it there, which takes a minute. */
+ * In `make test` all halves have the same length, so that the position alone says which word comes next; that is learned in
+ * seconds.  With ATTN_SLOW set (make test-train) lengths vary: one head has to find the previous word's earlier occurrence,
+ * another one the word that followed it there.  That takes a minute. */
 #include "suites.h"
 
 #include "attn.h"
@@ -17,10 +17,10 @@
 
 enum { LONGEST = 31, TEXT = LONGEST * 2 * 6, SEEN = 10 };
 
-/* How many words there are, and in a half at least and at most. */
+/* The number of different words, and the shortest and longest half in words. */
 struct kind { uint32_t words, least, most; int sequences; };
 
-/* xorshift: a generator whose low bits repeat soon would be learned. */
+/* xorshift: the low bits of a plain congruential generator repeat so soon that the model would learn them. */
 static uint32_t next(uint32_t *state)
 {
     *state ^= *state << 13;
@@ -28,7 +28,7 @@ static uint32_t next(uint32_t *state)
     return *state ^= *state << 5;
 }
 
-/* Returns how many words a half has. */
+/* Writes a sequence of words and its repetition; returns the number of words in each half. */
 static size_t repeated(char text[TEXT], const struct kind *k, uint32_t *state)
 {
     size_t n = 0, half = k->least + next(state) % (k->most - k->least + 1);
@@ -41,7 +41,7 @@ static size_t repeated(char text[TEXT], const struct kind *k, uint32_t *state)
     return half;
 }
 
-/* $D/repeated.txt, and $D/words/vocab.json. */
+/* Writes $D/repeated.txt and $D/words/vocab.json. */
 static void write_texts(const struct kind *k)
 {
     FILE *f = fopen(scratch_path("repeated.txt"), "w");
@@ -56,7 +56,7 @@ static void write_texts(const struct kind *k)
     expect("mkdir $D/words && \"$A\" vocab -f $D/repeated.txt -o $D/words/vocab.json 2>&1", 0, " words");
 }
 
-/* A sequence that nobody has seen. */
+/* A sequence that was not trained on. */
 struct sample { int32_t ids[2 * LONGEST]; size_t half; };
 
 static void draw_sample(struct sample *s, const struct attn_tokenizer *t, const struct kind *k, uint32_t *state)
@@ -82,7 +82,7 @@ static void draw_samples(struct sample s[SEEN], const struct kind *k)
     attn_tokenizer_close(t);
 }
 
-/* The mean loss of either half. */
+/* The mean loss of each half. */
 static void halves(double loss[2], const struct sample *s)
 {
     struct attn_model *m = NULL;
@@ -95,7 +95,7 @@ static void halves(double loss[2], const struct sample *s)
         ck_assert_msg(!attn_score(logprob, m, s[k].ids, 2 * s[k].half, 1, NULL, 1, false, NULL, &err), "%s", err.msg);
         for (size_t i = 1; i < 2 * s[k].half; i++) {
             if (i == s[k].half)
-                continue;               /* nothing tells that it begins again */
+                continue;               /* nothing predicts that the repetition starts here */
             loss[i > s[k].half] -= logprob[i];
             n[i > s[k].half]++;
         }
@@ -127,7 +127,8 @@ START_TEST(repeated_sequences_are_learned)
 }
 END_TEST
 
-/* How much of its attention a head of the second layer gives, in the second half, to what followed the word before. */
+/* The share of its attention that a head of the second layer gives, in the second half, to the word that followed the previous
+ * word's first occurrence. */
 static double induction(const struct sample *s, size_t head)
 {
     double sum = 0;
@@ -154,7 +155,7 @@ START_TEST(an_induction_head_forms)
     write_texts(&unequal);
     expect(TRAIN "--n-head 4 --d-model 128 --tied false --steps 2500 --lr 0.003 --warmup 50 2>&1", 0, "");
     draw_samples(s, &unequal);
-    expect_learned(s, &unequal, 0.15);         /* words that come twice in a half leave some doubt; log(64) is 4.2 */
+    expect_learned(s, &unequal, 0.15);         /* words that are twice in a half leave some doubt; guessing gives log(64) = 4.2 */
     for (size_t h = 0; h < HEADS; h++)
         most = fmax(most, induction(s, h));
     ck_assert_msg(most > 0.5, "of no head of the second layer more than %g goes to what followed the word before", most);

@@ -1,4 +1,4 @@
-/* Models made from a config and a recipe: the weights of the articles, bit for bit, and those that ship. */
+/* Models made from a config and a recipe: the weights of the articles, bit for bit, and those of the shipped models. */
 #include "suites.h"
 
 #include "golden.h"
@@ -12,7 +12,7 @@
 
 /* ---- recipes of the articles ------------------------------------------------------------------- */
 
-/* rows[0..] of a tensor's columns first..first+cols against a JSON matrix or, with one row, vector. */
+/* Compares columns first..first+cols of a tensor, from `row` on, with a JSON matrix or, for one row, vector. */
 static void check_columns(const struct attn_st_tensor *t, size_t row, size_t first, size_t cols, const cJSON *want)
 {
     size_t n, ld = t->shape[t->ndim - 1];
@@ -45,9 +45,9 @@ static void check_heads(const struct made_weights *w, const cJSON *list, const c
     }
 }
 
-/* One of tests/golden/seeds as a native model: its inputs are rows of the embedding from `row` on, its
- * context inputs those from `other` on.  02-07 to 02-10 have an output projection wider than their
- * inputs, which no native model has: its 32 * 32 + 32 numbers are skipped. */
+/* An example of tests/golden/seeds as a native model: its inputs are rows of the embedding from `row` on, its context inputs
+ * those from `other` on.  02-07 to 02-10 have an output projection wider than their inputs, which native models cannot have:
+ * its 32 * 32 + 32 numbers are skipped. */
 static const struct recipe { const char *seed; struct made_sizes n; const char *draw; size_t row, other; } recipes[] = {
     {"00-02-token-2", {6, 1, 1, 3, 2, 4, ""}, "seed:123; embed:zeros q:rand k:rand v:rand", 0, 0},
     {"00-04-multi-head-1", {6, 1, 1, 3, 2, 1, ""}, "embed:zeros seed:123 heads(q:rand,k:rand,v:rand)", 0, 0},
@@ -116,7 +116,7 @@ END_TEST
 
 /* ---- the models that ship ---------------------------------------------------------------------- */
 
-/* The word after `key` in a command of models/README.md, without its quotes. */
+/* Copies the argument after `key` in a command of models/README.md, without its quotes; false if there is none. */
 static bool argument(char *out, size_t size, const char *command, const char *end, const char *key)
 {
     const char *p = strstr(command, key);
@@ -141,7 +141,7 @@ static void check_same_file(const char *a, const char *b)
 
 static const char *const files[] = {"config.json", "vocab.json", "model.safetensors"};
 
-/* Runs the command's init into our directory and compares with the model it made. */
+/* Runs the command's init into our own directory and compares the result with the shipped model. */
 static void rebuild(const char *command, const char *end)
 {
     char model[128], path[256], config[128], vocab[128], draw[256], seed[32] = "0";
@@ -177,7 +177,7 @@ START_TEST(shipped_models)
 }
 END_TEST
 
-/* data/README.md says which rules made which vocabulary. */
+/* The rules that made each vocabulary, as data/README.md states them. */
 START_TEST(shipped_vocabularies)
 {
     static const struct { const char *name; struct attn_vocab_opts rule; } list[] = {
@@ -202,7 +202,7 @@ END_TEST
 
 /* ---- fewer bits ---------------------------------------------------------------------------------- */
 
-/* Rounding to nearest, ties to even, subnormals included. */
+/* Rounding to nearest, ties to even, including subnormal numbers. */
 static const struct { const char *dtype, *number; unsigned bits; } stored[] = {
     {"F16", "1", 0x3c00}, {"F16", "-2.5", 0xc100}, {"F16", "0", 0}, {"F16", "65504", 0x7bff}, {"F16", "65519.99", 0x7bff},
     {"F16", "1.00048828125", 0x3c00}, {"F16", "1.00146484375", 0x3c02}, {"F16", "1.0004885", 0x3c01},
@@ -248,13 +248,13 @@ START_TEST(too_large_for_dtype)
     ck_assert_int_eq(init_number("F32", "1e39", &err), ATTN_EUSAGE);
     ck_assert_int_eq(init_number("F64", "1", &err), ATTN_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.msg, "expected F32, F16 or BF16"));
-    ck_assert_int_ne(access(made_path(""), F_OK), 0);   /* what failed leaves no directory */
+    ck_assert_int_ne(access(made_path(""), F_OK), 0);   /* a failure leaves no directory */
 }
 END_TEST
 
 /* ---- which tensors -------------------------------------------------------------------------------- */
 
-/* Rows of H * dv = 4 numbers are nothing a norm of 3 could be applied to. */
+/* Without an output projection, rows have H * dv numbers: a norm of width d = 3 fits 3 of them but not 4. */
 START_TEST(final_norm_where_it_fits)
 {
     static const struct { size_t dv; bool there; } list[] = {{4, false}, {3, true}};
@@ -302,7 +302,7 @@ START_TEST(directory_is_made)
 }
 END_TEST
 
-/* A config may claim anything: refused in time and without the memory. */
+/* A config may claim any size; it is refused at once, before memory is allocated. */
 START_TEST(huge_configs)
 {
     static const struct { struct made_sizes n; const char *expect; } list[] = {

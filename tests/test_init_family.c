@@ -1,5 +1,4 @@
-/* Models of Hugging Face's families made with random weights: the tensors that the family has, each once, and
- * numbers as their makers start from. */
+/* Hugging Face models made with random weights: each tensor of the family once, with the distribution its authors start from. */
 #include "suites.h"
 
 #include "made.h"
@@ -34,7 +33,7 @@ static void expect_all(const struct made_weights *w, const char *name, float x)
         ck_assert(memcmp(t->data + i * sizeof x, &x, sizeof x) == 0);
 }
 
-/* Mean and deviation of at least 768 numbers, five standard errors allowed. */
+/* Mean and deviation of at least 768 numbers, within five standard errors. */
 static void expect_normal(const struct made_weights *w, const char *name)
 {
     const struct attn_st_tensor *t = made_tensor(w, name);

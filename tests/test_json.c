@@ -81,7 +81,7 @@ START_TEST(test_corpus)
 }
 END_TEST
 
-/* Each event as one letter, each token between bars. */
+/* Writes each event as one letter, each token between bars. */
 static void trace(const char *text, char *out)
 {
     static const char letters[] = "FD{}[]ksntfz";
@@ -118,7 +118,7 @@ START_TEST(test_events)
 }
 END_TEST
 
-/* A string of n characters in quotes, all fillers but for c at `at`. */
+/* Reads a quoted string of n filler characters, with c in place of the one at `at`. */
 static void expect_scan(size_t n, size_t at, char filler, char c)
 {
     char text[64];
@@ -133,13 +133,13 @@ static void expect_scan(size_t n, size_t at, char filler, char c)
     ck_assert_uint_eq(broken ? j.at : j.token_len, broken ? 1 + at : c == '"' ? at : n);
 }
 
-/* Eight bytes are looked at in one go: wherever the one that matters lies, and whatever is around it. */
+/* The reader looks at eight bytes at once: special bytes must be found at every place and between any neighbours. */
 START_TEST(test_every_byte_everywhere)
 {
     static const char fillers[] = "! #[]\x7f";
     for (const char *f = fillers; *f; f++)
         for (size_t n = 2; n < 20; n++)
-            for (size_t at = 0; at < n - 1; at++)                   /* a backslash would take the closing quote */
+            for (size_t at = 0; at < n - 1; at++)                   /* a backslash at the end would escape the closing quote */
                 for (int c = 0; c < 0x80; c++)
                     expect_scan(n, at, *f, (char)c);
 }
@@ -192,7 +192,7 @@ START_TEST(test_skip)
 }
 END_TEST
 
-/* Every cut of a document fails, and no byte past the cut is looked at (AddressSanitizer). */
+/* Every prefix of a document must fail, and no byte beyond it may be read (AddressSanitizer). */
 START_TEST(test_truncated)
 {
     static const char text[] = "{\"a\\u00e9\\ud83d\\ude00\": [1.5e-3, true, \"\u20ac\"], \"b\": null}";
@@ -237,12 +237,12 @@ START_TEST(test_many_values)
     double start = seconds();
     ck_assert_int_eq(attn_json_check(text, len, "x.json", 4096, &err), ATTN_EFORMAT);
     ck_assert_ptr_nonnull(strstr(err.msg, "more than 4096 values"));
-    ck_assert(seconds() - start < 0.1);                             /* some 0.02 ms; it reads 8 KB of 20 MB */
+    ck_assert(seconds() - start < 0.1);                             /* takes 0.02 ms, as it reads 8 KB of 20 MB */
     free(text);
 }
 END_TEST
 
-/* n keys, then perhaps the first again. */
+/* An object with n keys and, if `again`, a second value for the first. */
 static char *object_of(size_t n, bool again, size_t *len)
 {
     char *text = malloc(24 * (n + 2)), *s = text;
@@ -263,11 +263,11 @@ START_TEST(test_many_keys)
         ck_assert_int_eq(attn_json_check(text, len, "x.json", MANY, &err), again ? ATTN_EFORMAT : ATTN_OK);
         free(text);
     }
-    ck_assert(seconds() - start < 30);                              /* 0.6 s, 3 under sanitizers; quadratic: hours */
+    ck_assert(seconds() - start < 30);                              /* 0.6 s, 3 s under sanitizers; hours if it were quadratic */
 }
 END_TEST
 
-/* A large object first must not make each small one after it slow to check. */
+/* After a large object, small ones must still be fast to check. */
 START_TEST(test_many_objects)
 {
     size_t n = 200000, len;
@@ -279,7 +279,7 @@ START_TEST(test_many_objects)
     *s++ = ']';
     double start = seconds();
     ck_assert_int_eq(attn_json_check(text, (size_t)(s - text), "x.json", MANY, &err), ATTN_OK);
-    ck_assert(seconds() - start < 20);                              /* 0.1 s; quadratic: minutes */
+    ck_assert(seconds() - start < 20);                              /* 0.1 s; minutes if it were quadratic */
     free(text);
     free(big);
 }

@@ -1,4 +1,4 @@
-/* Kinds of attention: how they are typed, and each against a plain reference in double precision. */
+/* Kinds of attention: how they are written, and each compared with a plain reference in double precision. */
 
 #include "suites.h"
 
@@ -99,7 +99,7 @@ static uint64_t next(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Which keys the queries of a random kind see besides their window, by a shuffle of a whole list. */
+/* Adds the keys that a query of the kind `random` sees before its window, by shuffling a complete list. */
 static void deal(const struct attn_kind *kind, size_t t, size_t T)
 {
     size_t n = t + 1 > kind->w ? t + 1 - kind->w : 0, list[MOST];
@@ -114,7 +114,7 @@ static void deal(const struct attn_kind *kind, size_t t, size_t T)
     }
 }
 
-/* What the kind says, spelt out. */
+/* The mask that the kind's definition spells out. */
 static void make_mask(const struct attn_kind *kind, size_t T)
 {
     memset(mask, 0, sizeof mask);
@@ -146,7 +146,7 @@ static double factor(const struct attn_kind *kind, size_t h, size_t t, size_t j)
     return kind->dropout > 0 && (double)(next(&x) >> 11) * 0x1p-53 < kind->dropout ? 0 : 1 / (1 - kind->dropout);
 }
 
-/* How far a row is from the reference; infinitely where a hidden key has a weight. */
+/* The error of a row against the reference; infinite if a hidden key has a weight. */
 static double error_of_row(const struct attn_attention *a, size_t h, size_t t)
 {
     double error = 0;
@@ -205,8 +205,8 @@ static void expect_close(size_t T, double tolerance)
 static const size_t lengths[] = {1, 2, 17, MOST};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
-/* Sums of at most 513 numbers of order 1 leave float32 some 1e-6 from double precision; linear sums them before they
- * are weighted. */
+/* Sums of at most 513 numbers of order 1 leave float32 about 1e-6 off double precision; `linear` sums before it applies
+ * weights, which takes more. */
 START_TEST(every_kind_is_its_reference)
 {
     size_t T = lengths[_i % LENGTHS];
@@ -219,14 +219,14 @@ START_TEST(every_kind_is_its_reference)
         for (size_t h = 0; h < H; h++)
             for (size_t t = 0; t < T; t++) {
                 double error = error_of_row(&a, h, t), most = a.kind.form == ATTN_LINEAR ? 5e-6 : 2e-6;
-                if (!(error <= most))   /* asserting is slow */
+                if (!(error <= most))   /* an assertion for each would be slow */
                     ck_abort_msg("kind %d, dropout %g, head %zu, row %zu: %g", _i / LENGTHS, a.kind.dropout, h, t, error);
             }
     }
 }
 END_TEST
 
-/* Whoever looks, however many threads, whatever is computed beside it. */
+/* The bits must not depend on observers, the number of threads, or what else is computed. */
 START_TEST(every_kind_keeps_its_bits)
 {
     size_t T = lengths[_i % LENGTHS], bytes = H * T * DV * sizeof *context;
@@ -295,7 +295,6 @@ START_TEST(a_window_of_everything_is_causal)
 }
 END_TEST
 
-/* Dense attention under the mask that the kind spells out. */
 START_TEST(a_note_is_all_that_is_not_the_models_own)
 {
     char buf[ATTN_KIND_NOTE];
@@ -318,11 +317,11 @@ START_TEST(sparse_is_dense_under_its_mask)
     a.kind = (struct attn_kind){.form = ATTN_MASKED};
     a.mask = mask;
     attend(again, &a);
-    expect_close(MOST, 1e-6);           /* sums of the softmax are taken in another order */
+    expect_close(MOST, 1e-6);           /* the softmax sums in another order */
 }
 END_TEST
 
-/* Largest scores last, so that sums are rescaled at every block; and a scale below 0. */
+/* The largest scores come last, so that sums are rescaled at every block; also with a negative scale. */
 START_TEST(blocks_rescale)
 {
     static const size_t blocks[] = {1, 2, 7, 16, 63, 64, 65, 200};
@@ -337,7 +336,7 @@ START_TEST(blocks_rescale)
             a.kind = (struct attn_kind){.form = ATTN_BLOCK, .b = blocks[i], .causal = true};
             a.pattern = NULL;
             attend(context, &a);
-            expect_close(T, 1e-4);      /* scores of up to 600 have roundings of 3e-5 of their weights */
+            expect_close(T, 1e-4);      /* scores of up to 600 are rounded by 3e-5, and so are their weights */
         }
     }
 }
@@ -345,14 +344,14 @@ END_TEST
 
 /* ---- rows that are lost ---- */
 
-/* One head, one number a key. */
+/* One head, and one number per key. */
 static struct attn_attention narrow(enum attn_form form, size_t T)
 {
     return (struct attn_attention){.batch = 1, .H = 1, .Hkv = 1, .Tq = T, .Tk = T, .dh = 1, .dv = DV, .scale = 1, .threads = 1,
                                    .kind = {.form = form, .causal = true, .b = 2}};
 }
 
-/* With and without the pattern. */
+/* Computes without and with the pattern, which must give the same bits. */
 static void attend_twice(struct attn_attention *a)
 {
     attend(again, a);
@@ -368,7 +367,7 @@ static void expect_zeros(const float *x, size_t n)
     ck_assert_mem_eq(x, zeros, n * sizeof *x);
 }
 
-/* Weights near the least that float32 has keep few bits: a row that is not lost has a millionth of itself as its error. */
+/* Weights near the smallest float have few bits: a row that is not lost may be off by a millionth of itself. */
 START_TEST(linear_loses_rows_of_tiny_weights)
 {
     enum { T = 3 };
@@ -392,7 +391,7 @@ START_TEST(linear_loses_rows_of_tiny_weights)
 }
 END_TEST
 
-/* With and without the pattern. */
+/* Expects as many lost rows without and with the pattern. */
 static void expect_lost(struct attn_attention a, size_t rows)
 {
     a.refuse_empty = true;
@@ -406,7 +405,7 @@ static void expect_lost(struct attn_attention a, size_t rows)
     }
 }
 
-/* Dots beyond float32's range: keys whose score is -inf weigh nothing, in whatever block they are. */
+/* Dot products beyond float32's range: keys with a score of -inf have no weight, in whichever block they are. */
 START_TEST(blocks_lose_what_causal_loses)
 {
     enum { T = 9, NONE = 8 };
@@ -427,7 +426,7 @@ START_TEST(blocks_lose_what_causal_loses)
 }
 END_TEST
 
-/* Dots that the scale alone takes beyond float32's range, whether they are scaled before the softmax or in it. */
+/* Dot products that only the scale takes beyond float32's range, whether it is applied before the softmax or in it. */
 START_TEST(looking_at_scores_loses_no_row_more)
 {
     enum { T = 5 };
@@ -448,7 +447,7 @@ START_TEST(looking_at_scores_loses_no_row_more)
 }
 END_TEST
 
-/* Of two heads the second is lost. */
+/* The second of two heads loses its rows. */
 START_TEST(lost_rows_are_counted_once)
 {
     enum { T = 3 };
@@ -464,7 +463,7 @@ START_TEST(lost_rows_are_counted_once)
 }
 END_TEST
 
-/* Queries in the middle of a text, and keys that are not there. */
+/* Queries in the middle of a text, which must not read keys that are absent. */
 START_TEST(queries_may_begin_anywhere)
 {
     enum { T = 90, FROM = 50, SOME = 20 };

@@ -49,7 +49,7 @@ START_TEST(titles_and_documents_tell)
 }
 END_TEST
 
-/* Two commands whose activations have the same bits. */
+/* Expects two commands to write the same bits. */
 static void expect_same_numbers(const char *one, const char *other)
 {
     char line[1024];
@@ -81,7 +81,7 @@ static const char *const growing[] = {"model", "causal", "window:3", "strided:2,
                                       "causal --dropout 0.2 --seed 3", "linear --dropout 0.2", "random:1,3,1 --scale none"};
 enum { GROWING = sizeof growing / sizeof *growing };
 
-/* Token by token through the cache, and all at once: the same log-probabilities to the last digit. */
+/* Token by token with the cache, or all at once: the log-probabilities are the same to the last digit. */
 START_TEST(generation_is_what_all_at_once_gives)
 {
     static const char *const models[] = {"models/stacked", "tests/golden/checkpoints/llama-f", "tests/golden/checkpoints/neo-h"};
@@ -113,7 +113,7 @@ START_TEST(kinds_that_look_ahead_are_refused)
 }
 END_TEST
 
-/* The weight that the steps lead to is the one that the run announces. */
+/* The weight that the steps of explain lead to is the one in the run's pattern. */
 START_TEST(explaining_leads_to_the_pattern)
 {
     static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:2", "strided:1,2", "random:1,2,1", "linear",
@@ -129,7 +129,7 @@ START_TEST(explaining_leads_to_the_pattern)
 }
 END_TEST
 
-/* Between the first and the last key that a query sees others may be hidden: they are no part of its mixture. */
+/* Hidden keys between the first and the last visible one must not appear in the mixture. */
 START_TEST(explaining_mixes_only_what_is_seen)
 {
     expect_exactly("\"$A\" explain " LIFE "--query 4 --attention strided:2,2 | awk '/value of/{t = 1} /context\\[/{t = 0} t && NF {printf \"%s \", $1}'",

@@ -1,4 +1,4 @@
-/* Which tensors a native model has, in what shapes and order. */
+/* The tensors of native models: their names, shapes and order. */
 #include "suites.h"
 
 #include "io/layout.h"
@@ -31,7 +31,7 @@ START_TEST(layout)
     check_layout(&c, "embed.weight[9,3] pos_embed.weight[7,3] norm_final.weight[3,0] norm_final.bias[3,0] unembed.bias?[9,0] ");
     c.norm = ATTN_NORM_RMS;
     c.tied = false;
-    c.L = 1;                            /* no output projection: the stream is as wide as the heads */
+    c.L = 1;                            /* without output projection the residual stream is as wide as all heads */
     check_layout(&c, "embed.weight[9,3] pos_embed.weight[7,3] blocks.0.norm1.weight[3,0] blocks.0.attn.q.weight[3,20] "
                  "blocks.0.attn.q.bias?[20,0] blocks.0.attn.k.weight[3,10] blocks.0.attn.k.bias?[10,0] "
                  "blocks.0.attn.v.weight[3,12] blocks.0.attn.v.bias?[12,0] norm_final.weight[3,0] unembed.weight[3,9] "

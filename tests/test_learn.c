@@ -1,4 +1,4 @@
-/* Learning byte-level BPE: documents, the rules against plain counting, the files, the command. */
+/* Learning byte-level BPE: splitting into documents, the rules compared with plain counting, the files, the command. */
 #include "suites.h"
 
 #include "io/bytes.h"
@@ -16,7 +16,7 @@
 
 /* ---- documents ------------------------------------------------------------------------------ */
 
-static const struct { const char *text, *documents; } parted[] = {  /* documents: each in [] */
+static const struct { const char *text, *documents; } parted[] = {  /* documents: each in brackets */
     {"", ""}, {"a", "[a]"}, {"a\n", "[a\n]"}, {MARK, ""}, {MARK "\n" MARK, ""},
     {"a\n" MARK "\nb\n", "[a][b\n]"}, {"a\n\n" MARK "\n\nb", "[a\n][\nb]"}, {MARK "\na", "[a]"}, {"a\n" MARK, "[a]"},
     {"a" MARK "b", "[a][b]"}, {"a\n" MARK "b", "[a\n][b]"}, {"a" MARK "\nb", "[a][\nb]"}, {"a " MARK " b", "[a ][ b]"},
@@ -39,9 +39,9 @@ END_TEST
 
 /* ---- the rules ------------------------------------------------------------------------------ */
 
-enum { MOST = 600 };                    /* bytes of a text whose pairs are all looked at again for each rule */
+enum { MOST = 600 };                    /* bytes of text whose pairs are all counted again for each rule */
 
-/* Tokens in a row; -1 between pieces. */
+/* Token ids in sequence; -1 separates pieces. */
 struct plain { int32_t id[2 * MOST]; size_t n; };
 
 static void plain_pieces(struct plain *p, const struct attn_learned *l, const char *text, size_t len)
@@ -63,7 +63,7 @@ static size_t plain_count(const struct plain *p, int32_t left, int32_t right)
     return count;
 }
 
-/* The most frequent pair, the lowest ids first; false: none comes twice. */
+/* Finds the most frequent pair, of equals the one with the lowest ids; false if none occurs twice. */
 static bool plain_best(const struct plain *p, struct attn_rule *best)
 {
     size_t most = 1;
@@ -228,7 +228,7 @@ START_TEST(the_mark_is_the_last_token)
     ck_assert_str_eq(attn_tokenizer_raw(t, ids[1], &len), MARK);
     free(ids);
     attn_tokenizer_close(t);
-    scratch_expect(scratch_path("merges.txt"), "#version: 0.2\n\u0120 b\n");   /* three times; " a" comes once */
+    scratch_expect(scratch_path("merges.txt"), "#version: 0.2\n\u0120 b\n");   /* it occurs three times; " a" only once */
 }
 END_TEST
 

@@ -1,4 +1,4 @@
-/* test_lines.c - text of several threads comes out as one thread would have written it. */
+/* test_lines.c - text written by several threads is what one thread would have written. */
 #include "suites.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "scratch.h"
 #include "sinks/lines.h"
 
-/* Row i is its number and then 0 to 6 times as many letters as `step`. */
+/* Row i is its number, followed by 0 to 6 times `step` letters. */
 struct text { size_t from, step; };
 
 static size_t put(const void *ctx, size_t i, char *buf)
@@ -26,7 +26,7 @@ static size_t most(const struct text *t)
     return 6 * t->step + ATTN_NUM_MAX + 1;
 }
 
-/* Three calls of n rows each, with something written between the last two, in `threads` threads. */
+/* Makes three calls with n rows each on `threads` threads; something else is written before the last one. */
 static char *written(int threads, size_t n, size_t step, size_t *len)
 {
     struct attn_err err = { 0 };
@@ -67,7 +67,7 @@ static char *expected(size_t n, size_t step, size_t *len)
     return all;
 }
 
-/* No row, fewer than a buffer takes, more than all buffers of a round take, rows longer than a buffer. */
+/* No row; fewer than a buffer holds; more than all buffers of a round hold; rows longer than a buffer. */
 static const struct { size_t n, step; } amounts[] = {{0, 1}, {1, 1}, {3, 10}, {20000, 20}, {2000, 300}, {70, 20000}};
 
 START_TEST(any_number_of_threads)
@@ -84,7 +84,7 @@ START_TEST(any_number_of_threads)
 }
 END_TEST
 
-/* What is pending belongs to the output it was meant for. */
+/* Pending text belongs to the output that was set when it was written. */
 START_TEST(outputs_in_turns)
 {
     struct attn_err err = { 0 };

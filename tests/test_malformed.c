@@ -1,5 +1,5 @@
-/* The damaged checkpoints of tests/golden/malformed, each at the reader its fault concerns, and where that is
- * the configuration or the weights, at the door of the library. */
+/* The damaged checkpoints of tests/golden/malformed.  Each is given to the reader concerned and, if the fault is in the
+ * configuration or the weights, to attn_model_open. */
 #include "suites.h"
 
 #include "golden.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Readers by the file they read.  A file they accept may still hold what a model refuses. */
+/* Readers of single files.  A file that they accept may still be refused by the model. */
 static int read_weights(const struct attn_map *map, const char *path, struct attn_err *err)
 {
     struct attn_st *st = NULL;
@@ -33,7 +33,7 @@ static int read_vocab(const struct attn_map *map, const char *path, struct attn_
 static const struct reader {
     const char *file;
     int (*read)(const struct attn_map *map, const char *path, struct attn_err *err);
-    const char *not_here;               /* faults of the file that are another's to find */
+    const char *not_here;               /* faults that this reader cannot see */
 } readers[] = {
     {"model.safetensors", read_weights, "08-wrong-dtype 09-missing-tensor 10-nan-weight"},
     {"vocab.json", read_vocab, ""},
@@ -80,7 +80,7 @@ START_TEST(each_fault_is_named)
 }
 END_TEST
 
-/* Faults of vocabulary and merges surface when text goes in; the model itself is sound. */
+/* A fault in vocabulary or merges only shows when text is encoded; the model itself opens. */
 START_TEST(each_model_is_refused)
 {
     cJSON *manifest = golden_read("tests/golden/malformed/MANIFEST.json");

@@ -1,4 +1,4 @@
-/* test_map.c - files in. */
+/* test_map.c - reading and mapping files. */
 #include "suites.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ START_TEST(map_a_file)
     ck_assert(m.mapped && m.len == 5);
     ck_assert_mem_eq(m.data, "hello", 5);
     attn_map_close(&m);
-    attn_map_close(&m);                 /* zeroed by the first */
+    attn_map_close(&m);                 /* the first call left it zeroed */
 }
 END_TEST
 
@@ -43,7 +43,7 @@ START_TEST(map_a_file_that_claims_to_be_empty)
 }
 END_TEST
 
-/* A pipe that gives `len` bytes, as a path. */
+/* Makes a pipe that a child writes `len` bytes to, and a path for it. */
 static int pipe_of(size_t len, char path[32])
 {
     int ends[2];
@@ -52,7 +52,7 @@ static int pipe_of(size_t len, char path[32])
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         close(ends[0]);
-        signal(SIGPIPE, SIG_DFL);       /* the reader may give up early */
+        signal(SIGPIPE, SIG_DFL);       /* the reader may stop early */
         for (size_t i = 0; i < len; i++) {
             char c = (char)('a' + i % 26);
             if (write(ends[1], &c, 1) != 1)
@@ -124,7 +124,7 @@ END_TEST
 START_TEST(map_of_a_locked_file)
 {
     if (geteuid() == 0)
-        return;                         /* nothing is locked for root */
+        return;                         /* root may read any file */
     scratch_put(scratch_path("locked"), "x", 1);
     chmod(scratch_path("locked"), 0);
     check_no_map(scratch_path("locked"), 100, "cannot open: Permission denied");

@@ -1,4 +1,4 @@
-/* Shards of a batch, joined: the bytes of one process, or an error that says why they do not belong together. */
+/* Merging the shards of a batch: the bytes that one process writes, or an error that says why they do not belong together. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 23 sentences, of which the first three and another are bad, so that a shard of seven has none that is good. */
+/* 23 sentences; the first three and another one are bad, so that one of seven shards has no good sentence. */
 static void set_up(void)
 {
     shell_set_up();
@@ -15,7 +15,7 @@ static void set_up(void)
             "*[05]) echo 'eat dessert first';; *) echo 'Life is short';; esac; echo; done >in.txt");
 }
 
-/* Runs a line of sh in $D, with $F for a format and $S for nothing or --stride. */
+/* Runs a line in $D, with the format in $F and nothing or --stride in $S. */
 static void in_scratch(const char *format, const char *stride, const char *line, int status, const char *part)
 {
     static char whole[2000];
@@ -23,7 +23,7 @@ static void in_scratch(const char *format, const char *stride, const char *line,
     expect(whole, status, part);
 }
 
-/* Those that hold a bad sentence end with 3. */
+/* A shard with a bad sentence ends with status 3. */
 #define SHARDS(n, more) "i=0; while [ $i -lt " #n " ]; do $A batch -q -f in.txt --shard $i/" #n " " more " || test $? = 3; i=$((i + 1)); done"
 
 static const struct { const char *format, *stride; } kinds[] = {
@@ -65,7 +65,7 @@ START_TEST(test_directories_with_a_slash)
 }
 END_TEST
 
-/* More shards than records, and a shard of a shard's size: nothing in it. */
+/* With more shards than records some shards are empty. */
 START_TEST(test_empty_shards)
 {
     in_scratch("tidy", "",

@@ -1,4 +1,4 @@
-/* Opening models: where they are found, and everything a directory can get wrong. */
+/* Opening models: where they are searched, and every possible fault of a directory. */
 
 #include "suites.h"
 
@@ -42,14 +42,14 @@ static void setup(void)
     good[V] = tensor("blocks.0.attn.v.weight", 3, 4);
 }
 
-/* A file of the model, whose directory is made where it is not there. */
+/* Writes a file of the model; creates the directory if necessary. */
 static void write_file(const char *file, const void *data, size_t len)
 {
     mkdir(made_path(""), 0777);
     scratch_put(made_path(file), data, len);
 }
 
-/* Returns its directory. */
+/* Writes config.json and model.safetensors; returns the directory. */
 static const char *write_model(const struct attn_st_tensor *t, size_t n, const char *layers, const char *rest)
 {
     struct attn_err err = {0};
@@ -67,7 +67,7 @@ static const char *write_model(const struct attn_st_tensor *t, size_t n, const c
     return made_path("");
 }
 
-/* Opening fails and the message has all the words ("a|b|c"). */
+/* Expects opening to fail with a message that contains all the words ("a|b|c"). */
 static void expect_refusal(const char *dir, const char *words)
 {
     struct attn_err err = {0};
@@ -110,7 +110,7 @@ START_TEST(missing_tensor)
 }
 END_TEST
 
-/* A config that claims two thousand million layers costs nothing. */
+/* A config that claims two thousand million layers must not cost memory or time. */
 START_TEST(missing_layers)
 {
     expect_refusal(write_model(good, 4, "2", ", \"output_projection\": true"), "blocks.0.attn.o.weight|missing|[4, 3]");
@@ -149,7 +149,7 @@ START_TEST(weights_that_are_not_finite)
 {
     static const struct { float x; const char *words; } bad[] = {
         {NAN, "model.safetensors|blocks.0.attn.v.weight|NaN|row 1, column 3"}, {INFINITY, "inf"}, {-INFINITY, "-inf"}};
-    numbers[7] = bad[_i].x;             /* only v has so many */
+    numbers[7] = bad[_i].x;             /* only v has as many */
     expect_refusal(write_model(good, 4, LAYERS_1, ""), bad[_i].words);
 }
 END_TEST
@@ -164,7 +164,7 @@ START_TEST(missing_files)
 }
 END_TEST
 
-/* Nobody writes to the pipe, and the device never ends. */
+/* The pipe has no writer, and the device never ends. */
 START_TEST(pipes_and_devices)
 {
     static const char *const files[] = {"config.json", "model.safetensors"};
@@ -181,7 +181,7 @@ START_TEST(pipes_and_devices)
 }
 END_TEST
 
-/* Tensors at odd addresses are copied, not cast; the sanitizers watch. */
+/* Misaligned tensors are copied, not cast; sanitizers would detect a misaligned access. */
 START_TEST(misaligned_data_is_read)
 {
     struct attn_err err = {0};
@@ -245,9 +245,9 @@ START_TEST(digests_tell_models_apart)
     static const char *const places[] = {"one", "another", "third"};
     char seen[3][80], full[80];
     for (int i = 0; i < 3; i++) {
-        numbers[0] = (float)(i / 2);    /* the third has another number */
+        numbers[0] = (float)(i / 2);    /* the third model has another number */
         const char *here = write_model(good, 4, LAYERS_1, ""), *there = scratch_path(places[i]);
-        ck_assert_int_eq(rename(here, there), 0);       /* where it lies is no part of it */
+        ck_assert_int_eq(rename(here, there), 0);       /* the digest does not depend on the path */
         ck_assert(!attn_model_open(&m, there, &err));
         ck_assert(!attn_model_digest(m, false, seen[i], &err));
         ck_assert(!attn_model_digest(m, true, full, &err));

@@ -1,5 +1,5 @@
-/* The models that ship, run end to end: every activation against double precision, and those of the
- * articles against their example in tests/golden/seeds. */
+/* The shipped models: every activation compared with double precision, and those of the articles' models also with their
+ * examples in tests/golden/seeds. */
 #include "suites.h"
 
 #include "attn.h"
@@ -17,9 +17,9 @@ static const struct { const char *model, *seed; } models[] = {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-/* What the run tells, in order: each must be the next of the golden file. */
+/* Compares what a run announces, in order, with the golden file. */
 struct watcher {
-    const cJSON *next;                  /* of "activations" */
+    const cJSON *next;                  /* next entry of "activations" */
     double rtol;
     cJSON *told;                        /* name: flat array of numbers */
 };
@@ -36,7 +36,7 @@ static float element(const struct attn_probe *p, size_t i)
     return p->data[h * p->ld_head + t * p->ld + i % p->cols];
 }
 
-/* float32 against double: a few roundings in each of a dozen steps a block, on numbers up to about 10. */
+/* float32 against double precision: a few roundings in each of a dozen steps per block, of numbers up to about 10. */
 static bool near(float got, float want, double rtol)
 {
     return isinf(want) ? got == want : fabs((double)got - (double)want) <= rtol * (1 + fabs((double)want));
@@ -62,7 +62,7 @@ static int compare(void *self, const struct attn_probe *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Encodes the golden file's text and runs it, with `w` watching. */
+/* Encodes the golden file's text and runs it; `w` watches. */
 static void run(const char *directory, const cJSON *doc, struct watcher *w)
 {
     struct attn_err err = {0};
@@ -92,7 +92,7 @@ static void run(const char *directory, const cJSON *doc, struct watcher *w)
     attn_model_close(m);
 }
 
-/* Head h of an activation that was told, against what an article's example says. */
+/* Compares head h of an announced activation with an article's example. */
 static void check_head(const cJSON *told, const char *name, size_t h, const cJSON *expected, double tolerance)
 {
     size_t all, n;

@@ -1,11 +1,11 @@
-/* test_names.c - the table of activations against the published list of names and shapes. */
+/* test_names.c - the table of activations compared with the published list of names and shapes. */
 #include "suites.h"
 
 #include <string.h>
 
 #include "trace/names.h"
 
-/* L, T, d, H, Hkv, dh, dv, m, V are all different, so that no two shapes can be mixed up. */
+/* L, T, d, H, Hkv, dh, dv, m and V all differ, so that no two shapes can be confused. */
 static const struct attn_info info = { .L = 12, .d = 101, .H = 4, .Hkv = 2, .dh = 13, .dv = 17, .m = 211, .V = 307,
     .output_projection = true };
 static const struct attn_stage stage = { .L = 12, .H = 4, .Hkv = 2 };
@@ -41,7 +41,7 @@ START_TEST(every_published_name)
     char name[ATTN_NAME_MAX];
     int act = published[_i].act;
     bool block = !strncmp(published[_i].name, "blocks.", 7);
-    ck_assert_int_eq(act, _i);          /* the table is in the order of the forward pass, complete */
+    ck_assert_int_eq(act, _i);          /* the table is complete and in the order of the forward pass */
     attn_act_name(name, act, block ? 11 : -1);
     ck_assert_str_eq(name, published[_i].name);
     const char *dot = strrchr(name, '.');
@@ -64,7 +64,7 @@ START_TEST(every_published_shape)
 }
 END_TEST
 
-/* Without an output projection the context is what a block gives. */
+/* Without an output projection the context is the output of a block. */
 START_TEST(width_after_a_bare_block)
 {
     size_t shape[3];

@@ -1,4 +1,4 @@
-/* test_num.c - numbers as text: what printf writes, whatever the locale. */
+/* test_num.c - numbers as text: the digits that printf writes, in any locale. */
 #include "suites.h"
 
 #include <locale.h>
@@ -64,12 +64,12 @@ START_TEST(f32_at_the_edges)
 {
     for (uint32_t i = 0; i < 20000; i++) {
         check_f32(i);                           /* the smallest denormals */
-        check_f32(0x00800000 - i);              /* the largest ones */
-        check_f32(0x7F7FFFFF - i);              /* the largest numbers */
+        check_f32(0x00800000 - i);              /* the largest denormals */
+        check_f32(0x7F7FFFFF - i);              /* the largest finite numbers */
         check_f32(0x80000000 + i);
     }
     for (uint32_t i = 0; i < 512; i++)
-        check_around(float_of(i << 23));        /* powers of two, both signs, infinities, nans */
+        check_around(float_of(i << 23));        /* powers of two, both signs, infinities, NaNs */
     for (int e = -45; e <= 38; e++)
         for (int digit = 1; digit <= 9; digit++)
             check_around((float)(digit * pow(10, e)));
@@ -78,8 +78,8 @@ END_TEST
 
 START_TEST(f32_where_one_product_misleads)
 {
-    /* Some of the 61 positive floats so close to half way between two texts that the product of
-     * two doubles rounds to the wrong side; found by trying all. */
+    /* Some of the 61 positive floats that are so close to half way between two texts that the product of two doubles rounds to
+     * the wrong side; found by trying all floats. */
     static const uint32_t rows[] = {
         0x00488a0f, 0x03855f84, 0x06b9b3d4, 0x0739b3d4, 0x07d8a722, 0x082a3a2d, 0x086820c9, 0x08e820c9,
         0x0b486d52, 0x0cf38bfc, 0x100edbf3, 0x10a78038, 0x1aa55df9, 0x721c9b40, 0x7574b294,
@@ -89,7 +89,7 @@ START_TEST(f32_where_one_product_misleads)
 }
 END_TEST
 
-/* Rows of every length up to a few blocks, of what `next` gives, against one number after the other. */
+/* Compares rows of every length up to a few blocks, filled by `next`, with numbers printed one at a time. */
 static void check_rows(float (*next)(void), size_t rows)
 {
     enum { MOST = 200 };
@@ -112,7 +112,7 @@ static float any_bits(void)
     return float_of((uint32_t)random_u64());
 }
 
-/* Exponents one after the other, so that neighbours differ in all that branches look at. */
+/* Exponents in sequence, so that neighbours differ in everything that branches depend on. */
 static float any_exponent(void)
 {
     static uint32_t exponent;
@@ -130,7 +130,7 @@ static float mostly_zero(void)
     return r % 8 ? 0 : float_of((uint32_t)(r >> 32));
 }
 
-static const char *const widths[] = {"generic", "avx2", "avx512"};     /* the processor may have less */
+static const char *const widths[] = {"generic", "avx2", "avx512"};     /* a processor may not have all of them */
 
 START_TEST(rows_of_f32)
 {
@@ -271,7 +271,7 @@ START_TEST(f64_of_many_digits)
 }
 END_TEST
 
-/* A locale whose decimal point is a comma, or NULL where the machine has none and can make none. */
+/* Sets a locale with a decimal comma; NULL if the machine has none and cannot make one. */
 static const char *comma_locale(void)
 {
     static const char *const known[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "nl_NL.UTF-8"};

@@ -1,4 +1,4 @@
-/* test_out.c - files out: base/out.h and, through it, base/target.h. */
+/* test_out.c - writing files: base/out.h and, through it, base/target.h. */
 #include "suites.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@
 #include "base/sha256.h"
 #include "scratch.h"
 
-/* In place of the system's: as often as told, a signal comes first. */
+/* These replace the system calls; the first `interrupts` calls fail as if a signal had come. */
 static int interrupts;
 
 static bool is_interrupted(void)
@@ -179,7 +179,7 @@ START_TEST(out_big_and_small_writes_in_order)
 }
 END_TEST
 
-/* "aaa..." of n bytes in the named file, not yet committed. */
+/* Opens the named file and writes n times "a", not yet committed. */
 static struct attn_out *hashed_out(const char *path, size_t n)
 {
     struct attn_out *o = open_out(path);
@@ -198,7 +198,7 @@ static void sha_of(char hex[65], size_t n)
     attn_sha256_end(&sha, hex);
 }
 
-/* In a buffer, in a file, in both, and where nothing can be read back. */
+/* Digests of data in a buffer, in a file, in both, and where nothing can be read back. */
 START_TEST(out_digests_of_two)
 {
     static const size_t sizes[] = {0, 1, 65536, 65537, 131072, 300000, 500001};
@@ -224,7 +224,7 @@ START_TEST(out_cut_short_before_it_is_read_back)
     struct attn_err err = { 0 };
     static const char zeros[200000];
     struct attn_out *o = hashed_out(scratch_path("x"), 0);
-    attn_out_write(o, zeros, sizeof zeros);     /* so large that none of it waits in a buffer */
+    attn_out_write(o, zeros, sizeof zeros);     /* too large to wait in a buffer */
     DIR *d = opendir(scratch_dir);
     for (struct dirent *e; (e = readdir(d));)
         if (strstr(e->d_name, ".tmp"))
@@ -274,7 +274,7 @@ START_TEST(out_to_a_full_disk)
     attn_out_str(o, "x");
     check_commit_fails(o, "/dev/full: cannot write: No space left on device");
     o = open_out("/dev/full");
-    for (int i = 0; i < 100000; i++)    /* fails long before commit, and only once */
+    for (int i = 0; i < 100000; i++)    /* fails long before the commit, and reports it only once */
         attn_out_str(o, "xxxxxxxxxx");
     ck_assert(attn_out_failed(o));
     check_commit_fails(o, "/dev/full: cannot write: No space left on device");
@@ -348,7 +348,7 @@ START_TEST(out_to_nobody)
     struct attn_out *o = open_out(path);
     close(ends[0]);
     attn_out_str(o, "x");
-    ck_assert(!attn_out_failed(o));     /* not tried yet */
+    ck_assert(!attn_out_failed(o));     /* nothing was written yet */
     ck_assert_int_eq(attn_out_commit(o, NULL), 0);
     ck_assert(attn_out_broken(o) && attn_out_failed(o));
     attn_out_close(o);
@@ -397,7 +397,7 @@ START_TEST(out_to_memory)
     size_t len = 1;
     memset(big, 'b', sizeof big);
     ck_assert_int_eq(attn_out_open_memory(&o, &err), 0);
-    for (int round = 0; round < 2; round++) {                       /* taken, it starts anew */
+    for (int round = 0; round < 2; round++) {                       /* after a take it starts anew */
         attn_out_str(o, "first");
         attn_out_write(o, big, sizeof big);
         attn_out_u64(o, 42);
@@ -448,7 +448,7 @@ START_TEST(out_that_grows)
     struct attn_err err = {0};
     struct attn_out *o = open_growing(scratch_path("g"), 0);
     attn_out_str(o, "one,tor");
-    attn_out_close(o);                  /* what was not flushed is lost */
+    attn_out_close(o);                  /* unflushed data is lost */
     scratch_expect(scratch_path("g.part"), "");
     o = open_growing(scratch_path("g"), 0);
     attn_out_str(o, "one,tor");
@@ -484,7 +484,7 @@ START_TEST(out_in_spite_of_signals)
 }
 END_TEST
 
-/* The part that fits is written; the error is that of the rest, not one from before. */
+/* The part that fits is written; the error is that of the rest, not an earlier one. */
 START_TEST(out_patched_beyond_the_file_size_limit)
 {
     struct rlimit old, small;

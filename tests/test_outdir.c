@@ -51,7 +51,7 @@ START_TEST(a_second_run_removes_what_the_first_left)
     ck_assert(!sinks_there(&s, "blocks.1.attn.pattern.head3.csv"));
     ck_assert(!sinks_there(&s, "embed.csv"));
     sinks_ck_file(&s, "stranger.csv", "mine");
-    sinks_ck_run("npy", &s);                  /* another format leaves no files of the one before */
+    sinks_ck_run("npy", &s);                  /* files of the earlier format are removed */
     ck_assert(!sinks_there(&s, "blocks.0.attn.pattern.head1.csv"));
     ck_assert(sinks_there(&s, "stranger.csv"));
     attn_select_free(all);
@@ -64,11 +64,11 @@ END_TEST
 static const struct { const char *text; bool removed; } manifests[] = {
     { OURS ENTRY("victim") "\n]}\n", true },
     { OURS ENTRY("a") "," ENTRY("victim") "," ENTRY("manifest.json") "\n]}\n", true },
-    { OURS ENTRY("a") "," ENTRY("victim") "\n]}", false },                      /* not to its end */
+    { OURS ENTRY("a") "," ENTRY("victim") "\n]}", false },                      /* the end is missing */
     { OURS ENTRY("victim") "\n]}\n\n", false },
     { OURS ENTRY("victim") ",\n]}\n", false },
     { OURS ENTRY("victim") ENTRY("a") "\n]}\n", false },
-    { OURS ENTRY("victim") "," ENTRY("../out/victim") "\n]}\n", false },        /* one bad name spoils all */
+    { OURS ENTRY("victim") "," ENTRY("../out/victim") "\n]}\n", false },        /* one bad name invalidates the manifest */
     { OURS ENTRY("victim") "," ENTRY("/tmp/x") "\n]}\n", false },
     { OURS ENTRY("victim") "," ENTRY("..") "\n]}\n", false },
     { OURS ENTRY("victim") "," ENTRY("") "\n]}\n", false },
@@ -124,7 +124,7 @@ END_TEST
 
 static const char *const all_formats[] = { "text", "json", "csv", "tidy", "npy", "npz" };
 
-/* Tells the first layer only, then closes, as a run does that fails. */
+/* Announces the first layer only and then closes, as a failing run does. */
 static void break_off(const char *format, const struct sinks_setup *s)
 {
     const struct attn_format *f = attn_format_find(format);
@@ -140,7 +140,7 @@ START_TEST(a_run_that_fails_leaves_no_trace)
     sinks_setup(&s, 5, "*", NULL, NULL, true);
     break_off(all_formats[_i], &s);
     ck_assert(!sinks_there(&s, NULL));
-    ck_assert_int_eq(scratch_count(), 0);       /* no temporaries either */
+    ck_assert_int_eq(scratch_count(), 0);       /* no temporary files either */
     sinks_teardown(&s);
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* test_picture.c - colours that can be read back, pages on which nothing touches, files that say what was drawn. */
+/* test_picture.c - colours that can be read back, pages without overlaps, files that say what was drawn. */
 #include "suites.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ START_TEST(colours_differ_and_grow_lighter)
         double light = 0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b;
         for (unsigned k = 0; k < i; k++)
             ck_assert_msg(apart(c, attn_palette_color(look.palette, k)) > 0, "%s: steps %u and %u", palettes[_i], k, i);
-        /* NaN and blank cells are not mistaken for numbers. */
+        /* NaN and blank cells must not look like numbers. */
         ck_assert_int_gt(apart(c, attn_palette_nan(look.palette)), 40);
         ck_assert_int_gt(apart(c, attn_palette_blank(look.palette)), 12);
         if (!attn_palette_diverges(look.palette))
@@ -121,7 +121,7 @@ static const struct { const char *scale, *palette; float (*value)(size_t h, size
     {NULL, "balance", scores},
 };
 
-/* What a colour stands for is within one step of the number. */
+/* The value that a colour stands for is within one colour step of the number. */
 START_TEST(steps_map_back_to_numbers)
 {
     struct page p;
@@ -199,7 +199,7 @@ END_TEST
 
 /* ---- pages ----------------------------------------------------------------------------- */
 
-/* A pen that keeps the boxes texts take, and checks that none meets another, a matrix or the page's end. */
+/* A pen that records the boxes of texts and checks that none overlaps another, a matrix or the edge of the page. */
 struct recorder { struct attn_figure f; struct attn_area box[20000]; size_t n, texts; };
 
 static bool meet(const struct attn_area *a, const struct attn_area *b)
@@ -348,7 +348,7 @@ static int find_cells(void *self, size_t x, size_t y, size_t cell, const uint8_t
     return ATTN_OK;
 }
 
-/* The colour in the middle of each cell of the file, read back. */
+/* Reads back the colour in the middle of each cell of the file. */
 START_TEST(cells_of_the_file_map_back_to_numbers)
 {
     struct page p;
@@ -392,7 +392,7 @@ START_TEST(svg_is_xml_with_its_text)
     struct page p;
     struct attn_look look = look_of(NULL, NULL);
     size_t len, at = 0;
-    open_page(&p, _i ? 101 : WORDS);        /* squares, and an image */
+    open_page(&p, _i ? 101 : WORDS);        /* squares, then an image */
     add_sheet(&p, "attention pattern", 0, 1, p.tokens.n, true, pattern);
     char *svg = write_page(&p, &look, attn_svg_write, &len);
     const char *fault = xml_fault(svg, len, &at);

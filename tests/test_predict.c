@@ -13,7 +13,7 @@
 
 enum { DRAWS = 20000, MOST = 64 };
 
-/* `draws` choices of one sampler, counted by token. */
+/* Makes `draws` choices with one sampler and counts them by token. */
 static void draw(size_t count[MOST], const float *logits, size_t V, struct attn_sampling how, size_t draws)
 {
     struct attn_err err = {0};
@@ -29,7 +29,7 @@ static void draw(size_t count[MOST], const float *logits, size_t V, struct attn_
     attn_sampler_free(s);
 }
 
-/* Probabilities 1/8, 1/2, 1/8, 1/4. */
+/* Logits of the probabilities 1/8, 1/2, 1/8, 1/4. */
 static const float eighths[] = {0, 1.3862943611F, 0, 0.6931471806F};
 
 START_TEST(greedy_takes_the_likeliest_and_of_equals_the_first)
@@ -51,7 +51,7 @@ START_TEST(draws_follow_the_softmax)
     draw(count, eighths, 4, (struct attn_sampling){.temperature = 1, .top_p = 1, .seed = (uint64_t)_i}, DRAWS);
     for (size_t i = 0; i < 4; i++) {
         double sigma = sqrt(DRAWS * p[i] * (1 - p[i]));
-        ck_assert_double_le(fabs((double)count[i] - DRAWS * p[i]), 4 * sigma);  /* the seeds are fixed: no luck involved */
+        ck_assert_double_le(fabs((double)count[i] - DRAWS * p[i]), 4 * sigma);  /* fixed seeds: it does not fail by chance */
     }
 }
 END_TEST
@@ -69,14 +69,14 @@ START_TEST(temperature_sharpens_and_flattens)
 }
 END_TEST
 
-/* Which of the four stay, as bits. */
+/* Which of the four remain, as bits. */
 static const struct { struct attn_sampling how; unsigned stay; } cuts[] = {
     {{.temperature = 1, .top_p = 1, .top_k = 0}, 15}, {{.temperature = 1, .top_p = 1, .top_k = 4}, 15},
     {{.temperature = 1, .top_p = 1, .top_k = 99}, 15}, {{.temperature = 1, .top_p = 1, .top_k = 2}, 10},
-    {{.temperature = 1, .top_p = 1, .top_k = 3}, 11},                           /* of the two equals the first */
+    {{.temperature = 1, .top_p = 1, .top_k = 3}, 11},                           /* of two equals the first remains */
     {{.temperature = 1, .top_p = 0.499}, 2}, {{.temperature = 1, .top_p = 0.501}, 10}, {{.temperature = 1, .top_p = 0.749}, 10},
     {{.temperature = 1, .top_p = 0.751}, 11}, {{.temperature = 1, .top_p = 0.876}, 15},
-    {{.temperature = 1, .top_p = 0.66, .top_k = 2}, 2},                         /* 1/2 is two thirds of the 3/4 that stay */
+    {{.temperature = 1, .top_p = 0.66, .top_k = 2}, 2},                         /* 1/2 is two thirds of the 3/4 that top_k leaves */
     {{.temperature = 1, .top_p = 0.67, .top_k = 2}, 10},
     {{.temperature = 0.5, .top_p = 0.72}, 2},                                   /* at temperature 1/2 it has 16/22 = 0.727 */
 };
@@ -123,7 +123,7 @@ START_TEST(a_seed_is_a_sequence)
     sequence(a, (struct attn_sampling){.temperature = 1, .top_p = 1, .seed = 5});
     sequence(b, (struct attn_sampling){.temperature = 1, .top_p = 1, .seed = 5});
     ck_assert_mem_eq(a, b, sizeof a);
-    sequence(b, (struct attn_sampling){.temperature = 1, .top_p = 0.9999, .top_k = 4, .seed = 5});      /* cut nothing */
+    sequence(b, (struct attn_sampling){.temperature = 1, .top_p = 0.9999, .top_k = 4, .seed = 5});      /* these cut nothing */
     ck_assert_mem_eq(a, b, sizeof a);
     sequence(b, (struct attn_sampling){.temperature = 1, .top_p = 1, .seed = 6});
     ck_assert_mem_ne(a, b, sizeof a);
@@ -178,7 +178,7 @@ END_TEST
 
 /* ---- what of a text can be shown ---- */
 
-/* Bytes come one by one; what is shown never changes and is made of whole characters. */
+/* With bytes coming one at a time, what is shown never changes and consists of whole characters. */
 START_TEST(characters_are_shown_whole)
 {
     static const char text[] = "aé注意力😀\xEF\xBF\xBDz";
@@ -249,7 +249,7 @@ static size_t vocabulary(const struct attn_model *m)
     return info.V;
 }
 
-/* The logits after n ids, all computed afresh. */
+/* The logits after n ids, computed from scratch. */
 static void after(float *row, const struct attn_model *m, const int32_t *ids, size_t n)
 {
     struct attn_err err = {0};
@@ -268,7 +268,7 @@ static void after(float *row, const struct attn_model *m, const int32_t *ids, si
 enum { TEXT = 100, STACKED_CTX = 32, STACKED_V = 22 };
 static const size_t strides[] = {1, 5, 16, 31};
 
-/* Each token in a pass of its own, with the context its window gives it. */
+/* Each token must score as in a pass of its own with the context that its window gives it. */
 START_TEST(windows_score_as_single_passes_do)
 {
     struct attn_model *m = open_model("models/stacked");
@@ -302,7 +302,8 @@ START_TEST(scores_that_cannot_be)
     double out[STACKED_CTX + 1];
     struct attn_model *m = open_model("models/stacked"), *none = open_model("life");
     ck_assert_int_eq(attn_score(out, m, ids, 1, 1, NULL, 1, false, NULL, &err), ATTN_OK);
-    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX, 0, NULL, 1, false, NULL, &err), ATTN_OK);        /* there is one window only */
+    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX, 0, NULL, 1, false, NULL, &err), ATTN_OK);        /* there is one window
+                                                                                                            * only */
     ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, 0, NULL, 1, false, NULL, &err), ATTN_EUSAGE);
     ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, STACKED_CTX, NULL, 1, false, NULL, &err), ATTN_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.msg, "1 to 31"));
@@ -353,7 +354,7 @@ static void grow_close(struct grown *g)
     free(g->last.row);
 }
 
-/* Steps with the cache, and the whole text afresh each time: the same bits. */
+/* Continues with the cache and, for each step, computes the whole text from scratch: the bits must be the same. */
 static void continue_greedily(int32_t ids[LONGEST], size_t n, size_t more, const struct attn_model *m)
 {
     struct attn_sampler *s;
@@ -387,7 +388,7 @@ START_TEST(the_cache_changes_no_bit_and_the_choices_are_known)
     struct attn_model *m = open_model(path);
     continue_greedily(ids, n, more, m);
     ck_assert_mem_eq(ids + n, want, more * sizeof *ids);
-    ck_assert(attn_model_ends(m, (int32_t)vocabulary(m) - 1));      /* the last id, in all of them */
+    ck_assert(attn_model_ends(m, (int32_t)vocabulary(m) - 1));      /* the last id in all of them */
     ck_assert(!attn_model_ends(m, ids[0]));
     attn_model_close(m);
     cJSON_Delete(expected);

@@ -1,4 +1,4 @@
-/* Bytes, classes and pieces: what comes before byte-level BPE merges anything. */
+/* Bytes, character classes and pieces: what happens before byte-level BPE merges anything. */
 #include "suites.h"
 
 #include "shared.h"
@@ -37,7 +37,7 @@ START_TEST(test_bytes)
 }
 END_TEST
 
-/* Each range "41-5A" or number of a line of hexadecimal numbers. */
+/* Gives a class to each range "41-5A" or single number in a line of hexadecimal numbers. */
 static void mark(unsigned char *class, char *line, enum attn_class as)
 {
     for (char *s = strtok(line, " \n"); s; s = strtok(NULL, " \n")) {
@@ -49,7 +49,7 @@ static void mark(unsigned char *class, char *line, enum attn_class as)
     }
 }
 
-/* Sections of Unicode 14 come first, then letters and numbers of a newer one, then white space. */
+/* The file's sections: letters, numbers and others of Unicode 14, what a newer version adds, white space. */
 START_TEST(test_classes)
 {
     static const enum attn_class sections[] = {
@@ -76,7 +76,7 @@ START_TEST(test_classes)
         if (c >= 0xD800 && c < 0xE000)
             continue;
         if (attn_class_of(c) != class[c] || attn_class_at(s, attn_utf8_put(s, c), &step) != class[c])
-            ck_abort_msg("U+%04X is %d, expected %d", c, attn_class_of(c), class[c]);       /* a check for each is slow */
+            ck_abort_msg("U+%04X is %d, expected %d", c, attn_class_of(c), class[c]);       /* one check each is slow */
     }
     free(class);
     free(line);
@@ -84,7 +84,7 @@ START_TEST(test_classes)
 }
 END_TEST
 
-/* Pieces are written with | between them. */
+/* Pieces are separated by |. */
 static const struct { enum attn_cut cut; const char *pieces; } cuts[] = {
     {ATTN_CUT_GPT2, "Hello| world|!"},
     {ATTN_CUT_GPT2, "a| |\n|b"},
@@ -151,7 +151,7 @@ START_TEST(test_cuts)
 }
 END_TEST
 
-/* Letters are looked at eight at a time: wherever a run of them ends, and whatever with. */
+/* Letters are compared eight at a time: a run of them must end at the right place whatever its length and next byte. */
 START_TEST(test_letters_end)
 {
     char text[64];
@@ -165,7 +165,7 @@ START_TEST(test_letters_end)
         }
     for (size_t n = 1; n < 24; n++) {
         memset(text, 'x', sizeof text);
-        memcpy(text + n, "\u00e9", 2);                              /* a letter too */
+        memcpy(text + n, "\u00e9", 2);                              /* also a letter */
         ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, 60), 60);
         memcpy(text + n, "\u00d7", 2);                              /* a multiplication sign */
         ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, 60), n);
@@ -182,7 +182,7 @@ START_TEST(test_patterns)
 }
 END_TEST
 
-/* text, its form, and start and end in the text of each of the form's bytes */
+/* A text, its normal form, and for each byte of the form where it starts and ends in the text. */
 static const struct { const char *text, *form, *start, *end; } forms[] = {
     {"abc", "abc", "012", "123"},
     {"e\u0301x", "\u00e9x", "003", "334"},
@@ -212,7 +212,7 @@ START_TEST(test_nfc)
 }
 END_TEST
 
-/* Sorting each mark past all others would take hours. */
+/* Moving each mark past all others one at a time would take hours. */
 START_TEST(test_many_marks)
 {
     enum { N = 200000 };

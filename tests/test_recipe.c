@@ -1,4 +1,4 @@
-/* The recipe language of init: what it can say, and what it says about mistakes. */
+/* The recipe language of init: what it can express, and its error messages. */
 #include "suites.h"
 
 #include "base/rng.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two ways to say the same make the same bytes. */
+/* Expects two recipes to make the same bytes. */
 static void check_equivalent(const char *config, const char *a, const char *b, uint64_t seed)
 {
     struct attn_init_opts o = {.config = config, .config_len = strlen(config), .draw = a, .seed = seed};
@@ -58,7 +58,8 @@ START_TEST(equivalent_recipes)
 }
 END_TEST
 
-/* 18 normals differ from the first 18 of 21: the end of a tensor matters (torch-rng.md, section 4). */
+/* randn of 18 numbers is not the first 18 of 21, because the end of a tensor is drawn differently (torch-rng.md, section 4):
+ * here 7 rows are drawn for a table of 6. */
 START_TEST(rows_change_normals)
 {
     char text[MADE_CONFIG];
@@ -124,7 +125,7 @@ START_TEST(wrong_recipes)
 }
 END_TEST
 
-/* Numbers of a file go where they belong and are refused when there are too many or too few of them. */
+/* Numbers from a file get to their places; too many or too few of them are refused. */
 START_TEST(numbers_from_a_file)
 {
     static const struct { const char *csv, *expect; } list[] = {

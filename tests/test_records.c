@@ -1,4 +1,4 @@
-/* Sentences out of files and pipes: what is a record, what it holds, which a process takes. */
+/* Reading sentences from files and pipes: what a record is, what it contains, which ones a process takes. */
 #include "suites.h"
 
 #include "corpus.h"
@@ -15,7 +15,7 @@
 
 /* ---- what a reader says, as one text --------------------------------------------------- */
 
-/* "NUMBER LINE ID TEXT;" each: strings in quotes, ids in brackets, - for what is not there, ! before an error. */
+/* Writes "NUMBER LINE ID TEXT;" for a record: strings in quotes, ids in brackets, - for an absent value, ! before an error. */
 static void note(FILE *to, const struct attn_record *r)
 {
     const char *quote = r->id_is_number ? "" : "'";
@@ -94,7 +94,7 @@ START_TEST(test_objects)
     ck_assert_str_eq(read_text("a.jsonl", "{\"text\": \"\"}\n{\"ids\": [], \"text2\": 1}"), "0 1 - '';\n1 2 - ;\n");
     ck_assert_str_eq(read_text("a.NDJSON", "{\"id\": \"x\", \"text\": \"a}\n{\"text\": \"b\"}\n"),
                      "0 1 'x' !column 24: expected the end of a string (the text ends here);\n1 2 - 'b';\n");
-    ck_assert_str_eq(read_text("a.json", "{\"text\": \"b\"}\n"), "0 1 - '{\"text\": \"b\"}';\n");   /* not guessed */
+    ck_assert_str_eq(read_text("a.json", "{\"text\": \"b\"}\n"), "0 1 - '{\"text\": \"b\"}';\n");   /* .json implies no format */
 }
 END_TEST
 
@@ -126,7 +126,7 @@ START_TEST(test_tables)
 }
 END_TEST
 
-/* What the reader of a table with these columns says, its path cut off. */
+/* What the reader of a table says when it takes this column, without the path. */
 static const char *read_column(const char *text, const char *column, bool headless)
 {
     struct attn_records_opts o = in("a", text);
@@ -141,9 +141,9 @@ START_TEST(test_columns)
 {
     ck_assert_str_eq(read_column("a,b\n1,2\n", "b", false), "0 2 - '2';\n");
     ck_assert_str_eq(read_column("a,b\n1,2\n", "0", false), "0 2 - '1';\n");
-    ck_assert_str_eq(read_column("1,0\n3,4\n", "0", false), "0 2 - '4';\n");                    /* a name before an index */
+    ck_assert_str_eq(read_column("1,0\n3,4\n", "0", false), "0 2 - '4';\n");                    /* names before indices */
     ck_assert_str_eq(read_column("1,0\n3,4\n", "0", true), "0 1 - '1';\n1 2 - '3';\n");
-    ck_assert_str_eq(read_column("id,text\n3,4\n", "id", false), "0 2 - '3';\n");               /* no id beside itself */
+    ck_assert_str_eq(read_column("id,text\n3,4\n", "id", false), "0 2 - '3';\n");               /* a column is not both */
     ck_assert_str_eq(read_column("\"te\"\"xt\",x\n3,4\n", "te\"xt", false), "0 2 - '3';\n");
     ck_assert_str_eq(read_column("a\nb\n", NULL, true), "0 1 - 'a';\n1 2 - 'b';\n");
     ck_assert_str_eq(read_column("a,b\n", "txt", false), ": line 1: no column is called 'txt': a,b");
@@ -213,7 +213,7 @@ static const struct corpus_fault faults[] = {
     {"n_utf8.csv", "line 2: not UTF-8 at byte 0: found 0xFF"},
     {NULL, NULL}};
 
-/* Fails as the first bad record does. */
+/* Reads until the first bad record and returns its error. */
 static int read_first_fault(const char *bytes, size_t len, const char *name, struct attn_err *err)
 {
     struct attn_records_opts o = {.path = scratch_path(name)};
@@ -239,7 +239,7 @@ START_TEST(test_corpus)
 }
 END_TEST
 
-/* `before`, so many letters, `after`. */
+/* Writes a file with `before`, so many letters, and `after`. */
 static struct attn_records_opts long_line(const char *name, const char *before, size_t letters, const char *after)
 {
     size_t head = strlen(before), tail = strlen(after);
@@ -350,13 +350,13 @@ START_TEST(test_stop)
     ck_assert_int_eq(attn_records_next(p.r, &record, &what, NULL), ATTN_OK);
     ck_assert_int_eq(what, ATTN_RECORDS_STOPPED);
     say(&p, "\n");
-    expect_next(&p, "half a line");                 /* nothing is lost by stopping */
+    expect_next(&p, "half a line");                 /* stopping loses nothing */
     close(p.in);
     attn_records_close(p.r);
 }
 END_TEST
 
-/* Nobody has opened it to write yet, and maybe nobody will. */
+/* The pipe has no writer yet, and may never get one. */
 START_TEST(test_no_writer)
 {
     struct pipe_reader p = {0};

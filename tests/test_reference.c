@@ -1,5 +1,5 @@
-/* Every kind of native model against a decoder in double precision: many random configs, every
- * activation, all three storage types. */
+/* Native models of every kind against a decoder in double precision: many random configs, every activation, all three storage
+ * types. */
 
 #include "suites.h"
 
@@ -99,7 +99,7 @@ static const double *weight_of(void *ctx, const char *name)
 
 /* ---- the comparison ---- */
 
-/* Tk: keys of the other text, where there is one. */
+/* Tk: number of keys of the other text, if there is one. */
 typedef void held(const struct agree *a, int T, int Tk);
 
 static void alone(const struct agree *a, int T, int Tk)
@@ -143,7 +143,7 @@ START_TEST(random_models)
 }
 END_TEST
 
-/* One query; as many keys as there can be; more of one than of the other, over several bands of rows. */
+/* Cases: a single query; the maximal number of keys; more queries than keys or fewer, over several bands of rows. */
 START_TEST(random_models_that_look_at_another_text)
 {
     agree_seed = (unsigned)_i * 104729u + 5;
@@ -155,8 +155,8 @@ START_TEST(random_models_that_look_at_another_text)
 }
 END_TEST
 
-/* Short texts: each tensor takes two losses in double precision.  A norm of few numbers, or of a stream that an mlp of few
- * has squeezed, has a slope of differences that float32 does not hold. */
+/* Texts are short, because each tensor takes two losses in double precision.  Layers are widened: the slopes of a norm of few
+ * numbers, or of a stream that a narrow mlp has squeezed, are too inaccurate in float32. */
 START_TEST(gradients_of_random_models)
 {
     enum { WIDE = 8 };

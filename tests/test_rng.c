@@ -1,4 +1,4 @@
-/* torch's random numbers against vectors recorded from torch, by their bits. */
+/* Random numbers compared with vectors recorded from torch, bit for bit. */
 #include "suites.h"
 
 #include "base/rng.h"
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One per code path: AVX2, scalar. */
+/* One for each code path: AVX2, scalar. */
 static const char *const paths[] = {"tests/golden/torch-rng.json", "tests/golden/torch-rng-scalar.json"};
 
 static cJSON *doc;
 static struct attn_rng rng;
-static const char *current;             /* names the vector in messages */
+static const char *current;             /* name of the vector, for messages */
 
 static void open_path(int i)
 {
@@ -40,7 +40,7 @@ static void check_bits(const cJSON *o, const char *key, const float *got)
     }
 }
 
-/* Short vectors are listed whole, long ones by their ends. */
+/* Short vectors are listed completely, long ones by their first and last numbers. */
 static void check_vector(const cJSON *o, const float *got, size_t n)
 {
     if (golden_find(o, "bits")) {
@@ -119,7 +119,7 @@ START_TEST(linear)
 }
 END_TEST
 
-/* A saved normal survives rand and large randn. */
+/* A saved normal number survives rand and large randn. */
 START_TEST(sequences)
 {
     open_path(_i);
@@ -138,7 +138,7 @@ START_TEST(seeding_starts_afresh)
 {
     float a[6], b[6];
     attn_rng_seed(&rng, 7);
-    attn_rng_normal(&rng, a, 5, 0, 1);  /* odd: leaves a saved normal, which the seed must drop */
+    attn_rng_normal(&rng, a, 5, 0, 1);  /* odd: leaves a saved normal number, which seeding must drop */
     attn_rng_seed(&rng, 7 + (UINT64_C(1) << 32));
     attn_rng_normal(&rng, b, 5, 0, 1);
     ck_assert_mem_eq(a, b, 5 * sizeof *a);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Three layers with everything in them, long enough for several bands of queries. */
+/* Three layers with every kind of part; n_ctx allows for several bands of queries. */
 #define SIZES "\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 200, \"n_layer\": 3, \"n_head\": 6, \"n_kv_head\": 3, " \
               "\"d_model\": 40, \"d_head\": 10, \"d_value\": 7, \"d_mlp\": 90, \"norm\": \"rmsnorm\", \"mlp\": \"swiglu\", " \
               "\"residual\": true, \"output_projection\": true, \"unembed\": true, \"tied\": false"
@@ -28,7 +28,7 @@ static bool bf16;
 static int32_t ids[200];
 static struct keep a, b;
 
-/* Each of the models in float32, then in bf16, and again. */
+/* Model i % MODELS, in float32 and bf16 by turns. */
 static void setup_model(int i)
 {
     struct attn_err err = {0};
@@ -62,7 +62,7 @@ static void forward(struct attn_run *r, const int32_t *from, const struct attn_s
     ck_assert_msg(!attn_run_forward(r, from, seq, n, &err), "%s", err.msg);
 }
 
-/* One sentence of n ids, everything kept. */
+/* Runs one sentence of n ids and keeps everything. */
 static void run_all(struct keep *k, size_t n, int threads)
 {
     const struct attn_observer obs = keep_observer(k);
@@ -109,8 +109,7 @@ START_TEST(whole_or_in_bands_is_the_same)
 }
 END_TEST
 
-/* Watched one at a time, every activation has the bits it has when all are watched: so none of the
- * watching changes what the others see, down to the logits. */
+/* Each activation has the same bits if it is watched alone or with all others; so do the logits beside it. */
 START_TEST(watching_does_not_change_a_bit)
 {
     setup_model(_i);
@@ -135,7 +134,7 @@ START_TEST(watching_does_not_change_a_bit)
 }
 END_TEST
 
-/* Sentences of a batch share products, and have the bits they have alone. */
+/* The sentences of a batch share products but have the same bits as alone. */
 START_TEST(batch_does_not_change_a_bit)
 {
     static const size_t lengths[] = {5, 1, 70, 64, 3};
@@ -168,9 +167,9 @@ END_TEST
 
 /* ---- the last rows ---- */
 
-enum { SENTENCES = 40 };                /* more than one band of logits holds */
+enum { SENTENCES = 40 };                /* more than one band of logits */
 
-/* The last row of each sentence of two activations, for one observer whatever the others want. */
+/* Keeps the last row of each sentence of two activations, as one of several observers. */
 struct ends { int flags[ATTN_ACTS]; float row[2][SENTENCES][50]; size_t told; };
 
 static unsigned ends_want(void *self, int act, int layer)
@@ -202,7 +201,7 @@ static void run_ends(struct ends *e, int logits, int norm)
     attn_run_free(r);
 }
 
-/* Who wants no more is told no more, and the bits are those of a run that gives all rows. */
+/* An observer that wants last rows only gets no others, and they have the bits of a run that gives all rows. */
 START_TEST(last_rows_are_those_of_all)
 {
     enum { LAST = ATTN_WATCH | ATTN_LAST };
@@ -224,7 +223,7 @@ START_TEST(last_rows_are_those_of_all)
 }
 END_TEST
 
-/* Rows of the pattern and of everything after it, for a text and for a longer one. */
+/* Compares the rows of an activation for a text with those for a longer one. */
 static void expect_prefix(const struct kept *x, const struct kept *y)
 {
     size_t rx = x->shape[x->ndim - 2], ry = y->shape[y->ndim - 2], cx = x->shape[x->ndim - 1], cy = y->shape[y->ndim - 1];
@@ -247,7 +246,7 @@ START_TEST(more_text_changes_no_earlier_row)
 }
 END_TEST
 
-/* Token by token through the cache, in pieces, or all at once: the same logits. */
+/* Token by token with the cache, in pieces, or all at once: the logits have the same bits. */
 START_TEST(cache_does_not_change_a_bit)
 {
     static const size_t pieces[] = {1, 64, 1, 1, 20, 33, 1, 29};
@@ -336,8 +335,8 @@ static bool same(const char *name)
     return memcmp(x->data, y->data, x->n * sizeof(float)) == 0;
 }
 
-/* A head whose pattern is zeroed gives a context of zeros; what came before is as it was, the
- * watcher sees what flowed on. */
+/* If the pattern of a head is set to zero its context becomes zero.  Earlier activations do not change, and watchers see the
+ * edited pattern. */
 START_TEST(zeroing_a_head_reaches_the_context)
 {
     struct edit e = {.act = ATTN_ACT_PATTERN, .layer = 1, .head = 4, .set = 0};
@@ -360,7 +359,7 @@ START_TEST(zeroing_a_head_reaches_the_context)
 }
 END_TEST
 
-/* A pattern replaced by 1/T everywhere looks at hidden keys too: every row is the mean of V. */
+/* If a pattern is replaced by 1/T everywhere, hidden keys count as well: every row is the mean of v. */
 START_TEST(replaced_pattern_may_look_anywhere)
 {
     struct edit e = {.act = ATTN_ACT_PATTERN, .layer = 0, .head = 0, .set = 1.0f / T};
@@ -378,7 +377,7 @@ START_TEST(replaced_pattern_may_look_anywhere)
 }
 END_TEST
 
-/* Equal scores, hidden keys included, make the uniform pattern. */
+/* Equal scores, including those of hidden keys, give a uniform pattern. */
 START_TEST(edited_scores_unmask)
 {
     struct edit e = {.act = ATTN_ACT_SCORES, .layer = 0, .head = 2, .set = 0.25f};
@@ -391,7 +390,7 @@ START_TEST(edited_scores_unmask)
 }
 END_TEST
 
-/* A key nobody may see (all scores -inf) gives zeros, not NaN. */
+/* A row whose scores are all -inf gives zeros, not NaN. */
 START_TEST(row_without_keys_is_zeros)
 {
     struct edit e = {.act = ATTN_ACT_SCORES, .layer = 0, .head = 2, .set = -INFINITY};
@@ -404,7 +403,7 @@ START_TEST(row_without_keys_is_zeros)
 }
 END_TEST
 
-/* An edit of anything that exists changes the logits, so none of them is lost. */
+/* An edit of any activation that exists must change the logits: none is lost. */
 START_TEST(every_edit_flows_on)
 {
     setup_model(_i);
@@ -440,7 +439,7 @@ static uint64_t memory(const char *show, size_t rows)
     return cost.memory;
 }
 
-/* Twice the text takes twice the memory, and one that is watched in bands a constant more. */
+/* Twice the text takes twice the memory; a text that is watched in bands takes a constant more. */
 START_TEST(memory_is_linear_in_the_text)
 {
     struct attn_err err = {0};
@@ -453,7 +452,7 @@ START_TEST(memory_is_linear_in_the_text)
 }
 END_TEST
 
-/* What a plan takes depends on the keys it may see, not on how many the model could. */
+/* A plan's memory depends on the keys that it may see, not on how many the model could. */
 START_TEST(memory_is_of_the_plan)
 {
     static const char *const kinds[] = {"causal", "strided:2,2", "random:2,2,1", "linear", "block:2"};
@@ -475,7 +474,7 @@ START_TEST(memory_is_of_the_plan)
 }
 END_TEST
 
-/* Up to the last key that its plan may see, with the logits of all at once. */
+/* The cache grows up to the last key that the plan may see; the logits must be those of all tokens at once. */
 START_TEST(picking_kinds_grow_to_the_end_of_their_plan)
 {
     static const char *const kinds[] = {"strided:1,1", "strided:2,3", "random:2,1,1", "random:1,12,5"};
@@ -609,7 +608,7 @@ START_TEST(caches_that_do_not_fit_are_refused)
 }
 END_TEST
 
-/* Two sentences cannot write to one cache; afterwards, and after any other error, it can be used again. */
+/* Two sentences cannot write to one cache.  After this and any other error the cache can be used again. */
 START_TEST(a_cache_is_of_one_sentence)
 {
     static const int32_t high[] = {1, 2, 50, 3};
@@ -628,7 +627,7 @@ START_TEST(a_cache_is_of_one_sentence)
     forward(r, ids, seq, 3);
     ck_assert_uint_eq(attn_kv_length(kv), 4);
     ck_assert_uint_eq(attn_kv_length(other), 2);
-    attn_kv_free(kv);                   /* which the run does not look at again */
+    attn_kv_free(kv);                   /* the run does not access it any more */
     attn_kv_free(other);
     ck_assert_int_eq(attn_run_forward(r, ids, seq, 4, &err), ATTN_EUSAGE);
     attn_run_free(r);

@@ -17,7 +17,7 @@ static int read_file(const char *bytes, size_t len, const char *name, struct att
     ck_assert((st != NULL) == (rc == ATTN_OK));
     for (size_t i = 0; st && i < attn_st_count(st); i++) {
         const struct attn_st_tensor *t = attn_st_at(st, i);
-        ck_assert_ptr_eq(t, attn_st_at(st, 0) + i);                 /* what binds weights counts on it */
+        ck_assert_ptr_eq(t, attn_st_at(st, 0) + i);                 /* the code that binds weights relies on it */
         ck_assert_ptr_eq(attn_st_find(st, t->name), t);
         ck_assert_uint_le((size_t)(t->data + t->bytes - (const unsigned char *)bytes), len);
     }
@@ -120,7 +120,7 @@ START_TEST(test_order_is_by_offset)
 }
 END_TEST
 
-/* 64 bytes each, aligned for all. */
+/* Data for any tensor of up to 64 bytes, aligned for all types. */
 static const unsigned char numbers[64] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 
 static void write_file(const char *path, const struct attn_st_tensor *t, size_t n)
@@ -177,7 +177,7 @@ START_TEST(test_write_nothing)
 }
 END_TEST
 
-/* One byte of a good file changed, every byte in turn: read or refused, never more than that. */
+/* Changes each bit of a good file in turn: it must be read or refused, without any other effect. */
 START_TEST(test_flipped_bytes)
 {
     size_t len;

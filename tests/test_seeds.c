@@ -1,4 +1,4 @@
-/* The articles' examples: every intermediate of attention, and every number the articles print. */
+/* The articles' examples: every intermediate result of attention, and every number that the articles print. */
 #include "suites.h"
 
 #include "base/rng.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those that are attention with listed weights; 00-01, 02-06 and 04-08 have tests of their own. */
+/* Examples that are attention with listed weights; 00-01, 02-06 and 04-08 have tests of their own. */
 static const char *const names[] = {
     "00-02-token-2", "00-03-self-attention", "00-04-multi-head-1", "00-05-multi-head-4", "00-06-causal",
     "00-07-cross-attention", "00-08-cross-attention-reseeded", "01-01-mha-bias-2-heads", "01-02-mha-bias-3-heads",
@@ -26,15 +26,15 @@ enum { NAMES = sizeof names / sizeof *names };
 
 /* ---- every intermediate ------------------------------------------------------------------------ */
 
-/* The files say how far an ordinary float32 computation is from double precision; four times that
- * allows for another order of summation.  Files without a figure: 1e-6 of 1 + |x|. */
+/* The files state how far an ordinary float32 computation is from double precision; four times that allows for another order of
+ * summation.  For files that do not, 1e-6 of 1 + |x|. */
 static double tolerance(const cJSON *doc, float want)
 {
     const cJSON *d = golden_find(doc, "float32_max_abs_difference");
     return d ? 4 * d->valuedouble : 1e-6 * (1 + fabs((double)want));
 }
 
-/* The files have NaN where a query may look at nothing; here such a row is zero. */
+/* The files have NaN for a query without visible keys; the library gives zeros. */
 static void check_array(const cJSON *doc, const char *what, const cJSON *expected, const float *got)
 {
     size_t n;
@@ -74,7 +74,7 @@ END_TEST
 
 /* ---- every printed digit ------------------------------------------------------------------------- */
 
-/* Whether rounding x[0..n) to the printed decimals gives the printed text, as far as both go. */
+/* Whether rounding x[0..n) to as many decimals as are printed gives the printed text, as far as both go. */
 static bool reproduces(const char *text, const float *x, size_t n)
 {
     const char *p = text;
@@ -90,7 +90,7 @@ static bool reproduces(const char *text, const float *x, size_t n)
         p += len;
         char *point = strchr(digits, '.');
         if (point && point[1] == '\0')
-            *point = '\0';              /* "1." is how torch prints the number 1 of a whole row of such */
+            *point = '\0';              /* "1." is how torch prints a row that consists of ones */
         else if (point)
             places = strlen(point + 1);
         snprintf(ours, sizeof ours, "%.*f", (int)places, (double)x[i]);
@@ -109,7 +109,7 @@ static void check_printed(const cJSON *entry, const float *x, size_t n)
 
 enum source { DOTS, WEIGHTS, CONTEXT };
 
-/* Which of our numbers an entry of `printed` speaks of: from this element on. */
+/* Where the numbers of an entry of `printed` are in our results: from this element on. */
 static const struct { const char *what; enum source source; size_t row, col; } meanings[] = {
     {"omega_24 = scores[1][4]", DOTS, 1, 4},
     {"omega_2 = scores[1]", DOTS, 1, 0},
@@ -128,7 +128,7 @@ static const struct { const char *what; enum source source; size_t row, col; } m
     {"all_context_vecs 7x3", CONTEXT, 0, 0},
     {"attn_weights[0], first two rows", WEIGHTS, 0, 0},
 };
-/* Entries of 00-06 about the other way of masking: test two_ways. */
+/* Entries of 00-06 about the other way of masking, which the test two_ways covers. */
 static const char *const other_way[] = {
     "unmasked attn_weights, first row", "mask_simple, first row", "masked_simple, first row",
     "masked_simple_norm, first row", "masked, first row",
@@ -167,7 +167,7 @@ START_TEST(printed_digits)
 }
 END_TEST
 
-/* The test itself can tell right digits from wrong ones. */
+/* Checks that `reproduces` can tell right digits from wrong ones. */
 START_TEST(rounding)
 {
     const float x[] = {0.08346f, -INFINITY, -1.25f};
@@ -182,7 +182,7 @@ END_TEST
 
 /* ---- the examples that are something else ------------------------------------------------------------ */
 
-/* Runs the seed's q, k, v again with another mask. */
+/* Runs the example's q, k and v again with another mask. */
 static void again(struct seed *e, enum attn_form form, float scale)
 {
     e->a.kind.form = form;
@@ -208,7 +208,7 @@ static void check_way(const struct seed *e, const char *key, const char *what, c
         check_printed(printed_as(e->doc, what), x, e->Tk);
 }
 
-/* Softmax over all keys, then mask and renormalise: the article's first way, step by step and as one kind. */
+/* The article's first way, softmax over all keys, then mask and renormalise, in steps and as the kind causal-renorm. */
 START_TEST(two_ways)
 {
     struct seed e;
@@ -233,7 +233,7 @@ START_TEST(two_ways)
     check_way(&e, "row_sums", NULL, sums);
     again(&e, ATTN_CAUSAL_RENORM, scale);
     check_way(&e, "masked_simple_norm", "masked_simple_norm, first row", e.a.pattern);
-    for (size_t i = 0; i < T * T; i++)  /* both ways are one: ERRATA.md, 000, item 4 */
+    for (size_t i = 0; i < T * T; i++)  /* both ways agree up to rounding: ERRATA.md, 000, item 4 */
         ck_assert_float_eq_tol(e.a.pattern[i], one_way[i], 1e-6f);
     free(keep);
     free(cut);
@@ -258,7 +258,7 @@ START_TEST(empty_row)
 }
 END_TEST
 
-/* A triangle given as a mask is the causal kind, bit for bit. */
+/* A triangle given as a mask is the kind causal, bit for bit. */
 START_TEST(mask_is_causal)
 {
     struct seed e;
@@ -274,7 +274,7 @@ START_TEST(mask_is_causal)
 }
 END_TEST
 
-/* n numbers of both, one after the other. */
+/* Returns n numbers of a followed by n of b. */
 static float *join(const float *a, const float *b, size_t n)
 {
     float *both = seed_zeros(2 * n);
@@ -288,7 +288,8 @@ static const struct { const char *first, *second; } batches[] = {
     {"04-01-simple-batch-0", "04-02-simple-batch-1"}, {"04-03-simple-causal-batch-0", "04-04-simple-causal-batch-1"}};
 enum { BATCHES = sizeof batches / sizeof *batches };
 
-/* The articles' batches as such: one call gives what a call for each sentence gave, and that was held against the files. */
+/* The articles' batches in one call each: the result must be that of a call for each sentence, which was compared with the
+ * files. */
 START_TEST(batches_are_one_call)
 {
     struct seed one, other;
@@ -353,7 +354,7 @@ START_TEST(embedding)
 }
 END_TEST
 
-/* nn.Linear(n_in, n_out, bias=False), then y[n, n_out] = x w */
+/* y[n, n_out] = x w with the weights of nn.Linear(n_in, n_out, bias=False) */
 static void linear(struct attn_rng *rng, float *w, float *y, const float *x, size_t n, size_t n_in, size_t n_out)
 {
     float bound = attn_rng_linear_bound(n_in);

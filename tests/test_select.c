@@ -1,4 +1,4 @@
-/* test_select.c - --show, --layer and --head against small models. */
+/* test_select.c - --show, --layer and --head for two small models. */
 #include "suites.h"
 
 #include <stdio.h>
@@ -6,8 +6,8 @@
 
 #include "trace/select.h"
 
-/* What the models have: all of a GPT-2; of the articles' model neither norms, positions, output
- * projection, MLP nor output layer. */
+/* The activations of two models: a GPT-2 has all of them; the articles' model has no norms, positions, output projection, MLP
+ * or output layer. */
 static struct attn_stage gpt(void)
 {
     struct attn_stage s = { .L = 3, .H = 4, .Hkv = 2 };
@@ -26,7 +26,7 @@ static struct attn_stage article(void)
     return s;
 }
 
-/* The wanted activations in order, "[0,2]" after those with heads, "tokens" first. */
+/* Lists the wanted activations in order, "tokens" first, with heads as in "[0,2]". */
 static void describe(char *out, size_t size, const struct attn_select *s)
 {
     snprintf(out, size, "%s", attn_select_tokens(s) ? "tokens " : "");
@@ -92,7 +92,7 @@ START_TEST(a_star_is_all)
             ck_assert_int_eq(attn_select_wants(s, act, layer), stage.has[act] && attn_act_per_layer(act) == (layer >= 0));
     ck_assert(!attn_select_wants(s, ATTN_ACT_Q, 3) && !attn_select_wants(s, ATTN_ACT_Q, -2));
     ck_assert_uint_eq(attn_select_activations(s), 4 + 3 * 16);
-    /* a layer: q, dots, scores, pattern have 4 heads, k and v 2, ten have none */
+    /* per layer: q, dots, scores, pattern have 4 heads, k and v have 2, ten activations have none */
     ck_assert_uint_eq(attn_select_matrices(s), 4 + 3 * (4 * 4 + 2 * 2 + 10));
     attn_select_free(s);
 }

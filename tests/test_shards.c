@@ -1,5 +1,5 @@
-/* Directories of Hugging Face's that contradict themselves: files against their index, tensors against the
- * configuration, an output layer against the embedding. */
+/* Hugging Face directories that contradict themselves: files and their index, tensors and the configuration, the output layer
+ * and the embedding. */
 #include "suites.h"
 
 #include "hf.h"
@@ -43,7 +43,7 @@ static void tear_down(void)
     hf_free(&hf);
 }
 
-/* Opening fails and the message has all the words ("a|b|c"). */
+/* Expects opening to fail with a message that contains all the words ("a|b|c"). */
 static void expect_refusal(char *dir, const char *words)
 {
     struct attn_err err = {0};
@@ -56,7 +56,7 @@ static void expect_refusal(char *dir, const char *words)
     free(dir);
 }
 
-/* Opens, and what is odd about it has the words; NULL: nothing is. */
+/* Expects opening to succeed with a warning that contains the words; NULL: without a warning. */
 static void expect_warning(char *dir, const char *words)
 {
     struct attn_err err = {0};
@@ -149,7 +149,7 @@ END_TEST
 
 START_TEST(tensor_in_two_files)
 {
-    hf_buffer(&hf, "h.0.attn.bias", "U8", 2, 2);    /* so that the next is in the second file */
+    hf_buffer(&hf, "h.0.attn.bias", "U8", 2, 2);    /* puts the next tensor into the second file */
     char *dir = hf_write(&hf, GPT2(""), 2, false);
     hf_copy(&hf, "wte.weight", "wte.weight");
     char *twice = hf_write(&hf, GPT2(", \"n_ctx\": 5"), 2, false), *from = hf_path(twice, SECOND), *to = hf_path(dir, SECOND);
@@ -167,7 +167,7 @@ START_TEST(tensor_in_another_file)
     size_t len = fread(text, 1, sizeof text - 1, f);
     fclose(f);
     text[len] = '\0';
-    memcpy(strstr(text, "wpe.weight"), "wxe.weight", 10);           /* which of two is in which file, the wrong way round */
+    memcpy(strstr(text, "wpe.weight"), "wxe.weight", 10);           /* exchanges the files of two tensors */
     memcpy(strstr(text, "wte.weight"), "wpe.weight", 10);
     memcpy(strstr(text, "wxe.weight"), "wte.weight", 10);
     replace_file(dir, INDEX, text);
@@ -261,7 +261,7 @@ START_TEST(head_beside_a_tied_embedding)
 }
 END_TEST
 
-/* At any place of a small model, which is read anyway. */
+/* A small model is read completely, so a difference is found anywhere in it. */
 START_TEST(head_that_differs_in_the_middle)
 {
     hf_free(&hf);
@@ -272,7 +272,7 @@ START_TEST(head_that_differs_in_the_middle)
 }
 END_TEST
 
-/* A model saved without prefix and head has no output layer; under the prefix the head is missed. */
+/* A model saved without prefix and head has no output layer; with the prefix, the head counts as missing. */
 START_TEST(base_model)
 {
     struct attn_err err = {0};

@@ -1,4 +1,4 @@
-/* Which records a process takes: i/n, and what launchers say. */
+/* Which records a process takes: i/n, or from the environment variables of launchers. */
 #include "suites.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static char *get(const char *name)
     return NULL;
 }
 
-/* "i/n", or the message of the failure. */
+/* Returns "i/n", or the error message. */
 static const char *parse(const char *text, const char *with)
 {
     static char said[600];
@@ -116,7 +116,7 @@ START_TEST(test_ranges)
             ck_assert_uint_eq(strides, N);
         }
     uint64_t from, to;
-    attn_share_range(&(struct attn_share){6, 7, false}, UINT64_MAX, &from, &to);    /* the product does not fit */
+    attn_share_range(&(struct attn_share){6, 7, false}, UINT64_MAX, &from, &to);    /* where the product overflows */
     ck_assert_uint_eq(to, UINT64_MAX);
     ck_assert_uint_eq(from, 15811494920322472812u);
     attn_share_range(&(struct attn_share){0}, 5, &from, &to);

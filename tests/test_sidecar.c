@@ -1,4 +1,4 @@
-/* test_sidecar.c - what lies beside a batch's output: read back, rewritten in place, added up, compared. */
+/* test_sidecar.c - the file beside a batch's output: read back, rewritten in place, added up, compared. */
 #include "suites.h"
 
 #include <fcntl.h>
@@ -58,7 +58,7 @@ START_TEST(what_changes_is_rewritten_in_place)
     read_text(&s, HEAD TAIL);
     int fd = open(scratch_path("out"), O_RDWR | O_CREAT, 0600);
     char before[4096];
-    memset(before, 'x', sizeof before);         /* of which nothing stays */
+    memset(before, 'x', sizeof before);         /* none of it must remain */
     ck_assert_int_eq(pwrite(fd, before, sizeof before, 0), sizeof before);
     ck_assert_msg(attn_sidecar_begin(&s, fd, scratch_path("out"), &err) == 0, "%s", err.msg);
     ck_assert_int_eq(attn_sidecar_read(&back, scratch_path("out"), &err), 0);
@@ -66,7 +66,7 @@ START_TEST(what_changes_is_rewritten_in_place)
     size_t len = strlen(text_of(scratch_path("out")));
     uint64_t *const all[] = {&s.now.records, &s.now.failed, &s.now.next, &s.now.bytes, &s.now.summary_bytes, &s.tokens, &s.total};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        *all[i] = 9999999999999999999u; /* the longest that is read */
+        *all[i] = 9999999999999999999u; /* the longest number that is read */
     s.synced = s.now;
     s.complete = true;
     ck_assert_int_eq(attn_sidecar_update(&s, fd, scratch_path("out"), &err), 0);
@@ -80,7 +80,7 @@ START_TEST(what_changes_is_rewritten_in_place)
 }
 END_TEST
 
-/* The sum of the parts is that of the whole, in any order; 2^256 is 0. */
+/* The sum of the parts is that of the whole in any order, modulo 2^256. */
 START_TEST(keys_add_up)
 {
     struct attn_mark whole = {.keys = ZEROS}, odd = whole, even = whole;

@@ -1,4 +1,4 @@
-/* test_sinks.c - the machine formats, letter by letter, from a made-up forward pass. */
+/* test_sinks.c - the machine-readable formats, byte by byte, from a made-up forward pass. */
 #include "suites.h"
 
 #include <math.h>
@@ -228,12 +228,12 @@ START_TEST(npy_header)
     ck_assert_int_eq(header[ATTN_NPY_HEADER - 2], ' ');
     ck_assert_int_eq(header[ATTN_NPY_HEADER - 1], '\n');
     ck_assert_uint_eq(sizeof header % 64, 0);
-    attn_npy_header(header, (size_t[]){ 1, 4611686018427387903u }, 2);  /* the most digits any array in memory has */
+    attn_npy_header(header, (size_t[]){ 1, 4611686018427387903u }, 2);  /* the most digits that an array in memory can have */
     ck_assert_ptr_nonnull(strstr(header + 10, "(1, 4611686018427387903), }"));
 }
 END_TEST
 
-/* An array as the made-up pass has it. */
+/* Compares an array with the numbers of the made-up pass. */
 static void ck_array(const char *data, int act, int layer, const size_t *heads, size_t n, size_t T, size_t cols)
 {
     for (size_t k = 0; k < (n ? n : 1); k++)
@@ -245,7 +245,7 @@ static void ck_array(const char *data, int act, int layer, const size_t *heads, 
             }
 }
 
-/* Dots, scores and pattern come in turns, band by band: each must end up in its own file. */
+/* Bands of dots, scores and pattern alternate: each must end up in its own file. */
 START_TEST(npy_directory)
 {
     struct sinks_setup s;
@@ -276,7 +276,7 @@ START_TEST(npy_of_one_activation)
 {
     struct sinks_setup s;
     size_t len;
-    sinks_setup(&s, 3, "tokens,q", "1", "0,2", true);   /* tokens have no array and do not count */
+    sinks_setup(&s, 3, "tokens,q", "1", "0,2", true);   /* tokens have no array, so there is one only */
     strcat(s.path, ".npy");
     sinks_ck_run("npy", &s);
     char *data = sinks_read(&s, NULL, &len);

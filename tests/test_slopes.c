@@ -1,4 +1,4 @@
-/* Derivatives in every instruction set against double precision; products over rows against the plain loop. */
+/* Derivatives in every instruction set against double precision; products over rows against a plain loop. */
 #include "suites.h"
 
 #include "compute/outer.h"
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 131 };                       /* whole registers, and a part of one */
+enum { N = 131 };                       /* several registers and a part of one */
 
 static void agree(const char *set, const char *what, size_t i, double got, double want, double scale)
 {
-    /* a handful of roundings to float32, of what functions that are right to 1e-7 give */
+    /* a handful of roundings to float32, in functions that are accurate to 1e-7 */
     ck_assert_msg(fabs(got - want) <= 2e-6 * scale, "%s: %s[%zu] is %.9g, expected %.9g", set, what, i, got, want);
 }
 
@@ -72,7 +72,7 @@ START_TEST(swiglu)
 }
 END_TEST
 
-/* exp() ends where float32 does; slopes go on to 0 and 1. */
+/* Where exp() overflows or underflows, the slopes must still be 0 and 1. */
 START_TEST(far_from_zero)
 {
     static const float far[] = {-1e30f, -1e10f, -100, 100, 1e10f, 1e30f};
@@ -149,7 +149,7 @@ END_TEST
 
 /* ---- norms ---- */
 
-/* The gradient by x of a norm of one row, in double. */
+/* The gradient of one row of a norm by x, in double precision. */
 static void plain_norm(double *dx, double *h, const float *dy, const float *x, const float *w, double eps, bool rms, size_t n)
 {
     double mean = 0, square = 0, g = 0, along = 0;
@@ -176,7 +176,7 @@ START_TEST(norm_slopes)
         for (size_t n = 2; n <= N; n++) {
             fill(x, n, (unsigned)n, 3), fill(dy, n, 4, 2), fill(w, n, 5, 2);
             for (size_t i = 0; i < n; i++)
-                dx[i] = 1, dw[i] = 2, db[i] = 3;        /* they are added to */
+                dx[i] = 1, dw[i] = 2, db[i] = 3;        /* gradients are added to these */
             struct attn_norm_back b = {.dx = dx, .dw = dw, .db = rms ? NULL : db, .w = w, .eps = 1e-2f, .rms = rms};
             sets[s]->norm_back(&b, dy, x, n);
             plain_norm(want, h, dy, x, w, 1e-2f, rms, n);
@@ -207,7 +207,7 @@ START_TEST(chance_knows_key_row_and_place)
         }
         ck_assert_double_le(fabs((double)kept / LONG - 0.8), 4 * sqrt(0.16 / LONG));
         memcpy(other, x, sizeof other);
-        sets[s]->drop(other, other, &d, 5, 1001);       /* in place, and only the beginning */
+        sets[s]->drop(other, other, &d, 5, 1001);       /* in place, and only the first 1001 */
         ck_assert(memcmp(other, y, 1001 * sizeof *y) == 0 && other[1001] == x[1001]);
         sets[s]->drop(other, x, &d, 6, LONG);
         for (size_t i = 0; i < LONG; i++)

@@ -43,12 +43,12 @@ START_TEST(visits_each_item_once)
     ck_assert_int_eq(attn_team_size(t), _i);
     for (int round = 0; round < 50; round++)
         expect_each_once(t, (size_t)(round * 19 % ITEMS), WORTH);
-    expect_each_once(t, ITEMS, 0);      /* too cheap to wake anybody */
+    expect_each_once(t, ITEMS, 0);      /* too little work to wake a thread */
     attn_team_free(t);
 }
 END_TEST
 
-/* Whoever takes the first item holds it until all others have been done. */
+/* The worker of the first item waits until all others are done. */
 struct held { atomic_int done; int others; };
 
 static void wait_in_the_first(void *ctx, size_t item, int worker)
@@ -74,7 +74,7 @@ END_TEST
 
 enum { DEEP = 1 << 20, TOGETHER = 3 };
 
-/* Waits until each of the team has an item, and all are as deep in their stacks as a product may be. */
+/* Waits until each thread has an item and has used as much stack as a product may. */
 static void go_deep(void *ctx, size_t item, int worker)
 {
     atomic_int *there = ctx;
@@ -147,7 +147,7 @@ START_TEST(arena_refuses_what_overflows)
     struct attn_arena a = {0};
     struct attn_err err = {0};
     attn_arena_f32(&a, n[_i][0], n[_i][1], n[_i][2]);
-    attn_arena_f32(&a, 1, 1, 1);        /* the first failure sticks */
+    attn_arena_f32(&a, 1, 1, 1);        /* the first failure is kept */
     attn_arena_f32(&a, n[_i][0], n[_i][1], n[_i][2]);
     ck_assert_int_eq(attn_arena_make(&a, &err), ATTN_ENOMEM);
     ck_assert_ptr_nonnull(strstr(err.msg, "memory"));

@@ -1,4 +1,4 @@
-/* test_term.c - heat maps on the terminal, letter by letter, and pictures of saved matrices. */
+/* test_term.c - heat maps on the terminal, character by character, and pictures of saved matrices. */
 #include "suites.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static const char *const words[] = {"Life", "日本", "e\u0301te\u0301", " is", 
 
 struct page { struct attn_album album; struct attn_tokens tokens; struct attn_token tok[64]; float *numbers; };
 
-/* One matrix, a number over the sum of its place: 1/1; 1/2, 1/3; 1/3, 1/4, 1/5... */
+/* One matrix; each row is a number divided by the sum of the row's and the column's place: 1/1; 1/2, 1/3; 1/3, 1/4, 1/5... */
 static void open_page(struct page *p, size_t T)
 {
     static const size_t heads[] = {5};
@@ -78,12 +78,12 @@ START_TEST(shades_line_up_whatever_the_letters)
 }
 END_TEST
 
-/* Every line of a matrix ends in the same column, and none is wider than asked. */
+/* All lines of a matrix end in the same column, and none is wider than allowed. */
 START_TEST(wide_matrices_are_pooled)
 {
     struct page p;
     open_page(&p, 64);
-    p.numbers[63 * 64 + 62] = 1;        /* in a pool of faint numbers */
+    p.numbers[63 * 64 + 62] = 1;        /* among faint numbers, which share its cell */
     char *text = print(&p, 0, 50, NULL), *save;
     ck_assert_ptr_nonnull(strstr(text, "; a cell is the largest of 4 x 4\n"));
     size_t lines = 0;

@@ -1,4 +1,4 @@
-/* test_text.c - the pages people read, letter by letter. */
+/* test_text.c - text output, character by character. */
 #include "suites.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ START_TEST(ids_without_text)
 }
 END_TEST
 
-/* Labels and numbers of one matrix, without a sink. */
+/* Prints labels and numbers of one matrix without a sink. */
 static void ck_grid(const struct attn_grid *g, const char *want)
 {
     struct attn_out *o;
@@ -123,7 +123,7 @@ START_TEST(columns_are_as_wide_as_they_must_be)
 }
 END_TEST
 
-/* Not a matrix of zeros. */
+/* A matrix of small numbers must not look like zeros. */
 START_TEST(small_numbers_get_more_digits)
 {
     static const float numbers[] = { 1.25e-6f, -4.9e-5f, 0, -INFINITY };
@@ -132,7 +132,7 @@ START_TEST(small_numbers_get_more_digits)
     ck_grid(&g, "             0           1\n"
                 " 7   0.0000012  -0.0000490\n"
                 "12   0.0000000        -inf\n");
-    g.precision = 5;                    /* enough to see one */
+    g.precision = 5;                    /* enough digits to see one */
     ck_grid(&g, "           0         1\n"
                 " 7   0.00000  -0.00005\n"
                 "12   0.00000      -inf\n");
@@ -318,10 +318,10 @@ START_TEST(the_likeliest_come_first)
     ck_assert_uint_eq(next.n, 5);
     for (size_t i = 0; i < 5; i++) {
         ck_assert_int_eq(next.best[i].id, order[i]);
-        /* shifted by the maximum or not: a few roundings of a double apart */
+        /* with or without the shift by the maximum: a few roundings of a double apart */
         ck_assert_double_eq_tol(next.best[i].p, exp((double)logits[order[i]]) / sum, 1e-14);
     }
-    attn_next_find(&next, logits, 8);   /* beyond the range of exp without the shift */
+    attn_next_find(&next, logits, 8);   /* exp would overflow without the shift */
     ck_assert_int_eq(next.best[0].id, 6);
     ck_assert_double_eq(next.best[0].p, 1);
     attn_next_find(&next, logits, 2);

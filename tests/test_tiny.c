@@ -1,4 +1,4 @@
-/* The trained model in the program has learned the order of words. */
+/* The built-in model has learned the order of words. */
 #include "suites.h"
 
 #include "attn.h"
@@ -42,7 +42,7 @@ static double score(const char *text)
     return sum;
 }
 
-/* The same words in another order, drawn after *seed; returns how many there are. */
+/* Writes the same words in another order, which follows from *seed; returns their number. */
 static size_t shuffle(char *to, const char *line, unsigned *seed)
 {
     char copy[LINE], *word[WORDS], *rest = NULL;

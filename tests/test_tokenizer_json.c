@@ -1,4 +1,4 @@
-/* tokenizer.json: what is refused, and what each component does to a text. */
+/* tokenizer.json: what is refused, and what each component does with a text. */
 #include "suites.h"
 
 #include "corpus.h"
@@ -114,23 +114,23 @@ struct expected { int32_t id; size_t start, end; };
 static const struct {
     const char *json, *text;
     struct attn_encode_opts o;
-    struct expected tokens[8];          /* end with id -1 */
+    struct expected tokens[8];          /* the last has id -1 */
 } rows[] = {
-    /* the piece is a token, and then it is not */
+    /* the piece as a whole is a token; then only with ignore_merges */
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL ", \"ignore_merges\": true}}", "abb", {0}, {{10, 0, 3}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "abb", {0}, {{3, 0, 2}, {1, 2, 3}, {-1, 0, 0}}},
-    /* rules before the words they are made of, as pairs, escaped and not */
+    /* rules before the vocabulary that they refer to; as pairs; escaped and not */
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"model\": {\"type\": \"BPE\", \"merges\": [[\"a\", \"b\"], [\"\\u0061\\u0062\", "
      "\"\\u0062\"], [\"\u0120\", \"\\u0061\"], [\"\\u0120a\", \"b\"]], \"vocab\": {\"a\": 0, \"b\": 1, \"\\u0120\": 2, \"ab\": 3, "
      "\"\u0120a\": 4, \"abb\": 5, \"\u0120ab\": 6}}}", "abb ba a", {0}, {{5, 0, 3}, {2, 3, 4}, {1, 4, 5}, {0, 5, 6}, {4, 6, 8}, {-1, 0, 0}}},
     /* composed, with the bytes of both characters */
     {"{\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "ae\u0301b", {0},
      {{0, 0, 1}, {8, 1, 4}, {1, 4, 5}, {-1, 0, 0}}},
-    /* a space in front has no bytes; none before what begins with one */
+    /* a prefixed space has no bytes, and is not added before a space */
     {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", "ab", {0}, {{2, 0, 0}, {3, 0, 2}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", " ab", {0}, {{2, 0, 1}, {3, 1, 3}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", "1", {0}, {{2, 0, 0}, {7, 0, 1}, {-1, 0, 0}}},
-    /* in a sequence each piece gets it */
+    /* in a sequence each piece gets a prefix */
     {"{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Digits\", \"individual_digits\": true}, "
      PREFIXED "]}, " MODEL "}}", "a1a", {0}, {{4, 0, 1}, {2, 1, 1}, {7, 1, 2}, {4, 2, 3}, {-1, 0, 0}}},
     /* special tokens are text unless asked for */
@@ -138,7 +138,7 @@ static const struct {
      {{0, 0, 1}, {12, 1, 2}, {13, 2, 3}, {14, 3, 4}, {1, 4, 5}, {-1, 0, 0}}},
     {"{" ADDED("\"special\": true") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s>b", {.special = true},
      {{0, 0, 1}, {9, 1, 4}, {1, 4, 5}, {-1, 0, 0}}},
-    /* others are always found; they take their white space when they say so */
+    /* other added tokens are always found, with the white space around them if they say so */
     {"{" ADDED("\"special\": false") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s> b", {0},
      {{0, 0, 1}, {9, 1, 4}, {2, 4, 5}, {1, 5, 6}, {-1, 0, 0}}},
     {"{" ADDED("\"special\": false, \"rstrip\": true, \"lstrip\": true") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}",

@@ -34,7 +34,7 @@ static struct attn_tokens *encode(const struct attn_tokenizer *t, const char *te
     return tokens;
 }
 
-/* The message of an encoding that fails. */
+/* Returns the message of an encoding that must fail. */
 static const char *refusal(const struct attn_tokenizer *t, const char *text, size_t len)
 {
     static struct attn_err err;
@@ -52,7 +52,7 @@ START_TEST(test_life)
     struct attn_tokens *tokens = encode(t, sentence, strlen(sentence));
     ck_assert_str_eq(attn_tokenizer_kind(t), "word");
     ck_assert_uint_eq(attn_tokenizer_size(t), 6);
-    attn_tokenizer_close(t);                                        /* the tokens own all they point to */
+    attn_tokenizer_close(t);                                        /* the tokens own everything they point to */
     ck_assert_uint_eq(tokens->n, 6);
     for (size_t i = 0; i < 6; i++) {
         const struct attn_token *k = &tokens->tok[i];
@@ -103,7 +103,7 @@ END_TEST
 
 START_TEST(test_not_white_space)
 {
-    struct attn_tokenizer *t = make_life();                         /* neither is among \s: see FACTS */
+    struct attn_tokenizer *t = make_life();                         /* neither has Unicode's White_Space property */
     ck_assert_ptr_nonnull(strstr(refusal(t, "eat\x1c" "is", 6), "unknown word"));
     ck_assert_ptr_nonnull(strstr(refusal(t, "eat\u180eis", 8), "unknown word"));
     attn_tokenizer_close(t);
@@ -114,7 +114,7 @@ START_TEST(test_lowercase)
 {
     struct attn_tokenizer *t = make("{\"\u00e9a\": 0, \"\u2c65\": 1, \"i\u0307\": 2, \"i\": 3}",
                                     &(struct attn_word_rule){.lowercase = true});
-    static const char text[] = "\u00c9A \u023a \u0130";             /* one grows by a byte, one shrinks */
+    static const char text[] = "\u00c9A \u023a \u0130";             /* in lower case one grows by a byte, one shrinks */
     struct attn_tokens *tokens = encode(t, text, sizeof text - 1);
     ck_assert_uint_eq(tokens->n, 3);
     ck_assert_int_eq(tokens->tok[0].id, 0);
@@ -289,7 +289,7 @@ static uint32_t next_random(uint32_t *state)
     return *state = *state * 1664525u + 1013904223u, *state >> 16;
 }
 
-/* Letters of every UTF-8 length, white space, characters to drop. */
+/* Random text of letters of every UTF-8 length, white space, and characters to drop. */
 static size_t random_text(char *out, size_t pieces, uint32_t *state)
 {
     static const char *const alphabet[] = {"a", "B", "\u00c9", "\u20ac", "\U0001F600", "\"", "\\", " ", " ", "\n",
@@ -303,7 +303,7 @@ static size_t random_text(char *out, size_t pieces, uint32_t *state)
     return len;
 }
 
-/* decode(encode(text)) written another way: words joined by one space, nothing dropped left. */
+/* Expects decode(encode(text)) to be the words joined by one space, without dropped characters. */
 static void expect_decoded(const struct attn_tokenizer *t, const struct attn_tokens *tokens)
 {
     int32_t ids[256];
@@ -324,8 +324,8 @@ static void expect_decoded(const struct attn_tokenizer *t, const struct attn_tok
     free(text);
 }
 
-/* The slice of the source is the token, with dropped characters between; slices ascend, and what
- * lies between them is white space or dropped. */
+/* A token's slice of the source is the token, possibly with dropped characters inside.  Slices ascend; between them there is
+ * only white space and dropped characters. */
 static void expect_slices(const struct attn_tokens *tokens, const char *text, size_t len)
 {
     size_t last = 0;
@@ -380,7 +380,7 @@ START_TEST(test_strings)
     char word[16];
     size_t len;
     ck_assert_uint_eq(attn_strings_find(&set, "a", 1), ATTN_STRINGS_NONE);
-    for (int round = 0; round < 2; round++) {                       /* the second time in used memory */
+    for (int round = 0; round < 2; round++) {                       /* the second time in memory already used */
         for (size_t i = 0; i < 1000; i++)
             ck_assert_uint_eq(attn_strings_add(&set, word, (size_t)sprintf(word, "%zu", i)), i);
         for (size_t i = 0; i < 1000; i++) {
@@ -398,14 +398,14 @@ START_TEST(test_strings)
 }
 END_TEST
 
-/* Appended and indexed, strings are the set they would be if they had been added; found together or alone. */
+/* Strings appended and then indexed make the same set as strings added one by one; searches find them singly and together. */
 START_TEST(test_strings_at_once)
 {
     enum { N = 3000 };
     struct attn_strings set = {0};
     char word[N + ATTN_STRINGS_FINDS][24];
     size_t twice, number[ATTN_STRINGS_FINDS];
-    for (size_t i = 0; i < N + ATTN_STRINGS_FINDS; i++)             /* of 0 to 21 bytes, the last few not in the set */
+    for (size_t i = 0; i < N + ATTN_STRINGS_FINDS; i++)             /* of 1 to 22 bytes; the last few are not in the set */
         sprintf(word[i], "%.*s%zu", (int)(i % 19), "aaaaaaaaaaaaaaaaaaa", i);
     word[7][0] = '\0';
     for (size_t i = 0; i < N; i++)

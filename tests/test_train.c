@@ -1,4 +1,4 @@
-/* The command train: that nothing but the seed decides what comes of it, and what it refuses. */
+/* The command train: its result depends on nothing but the seed; what it refuses. */
 #include "suites.h"
 
 #include "attn.h"
@@ -52,7 +52,7 @@ START_TEST(another_seed_gives_another_model)
 }
 END_TEST
 
-/* Stopped in every way there is, at whatever step that is, until it is done. */
+/* A training is interrupted by different signals at different steps until it is complete. */
 START_TEST(interruptions_change_no_bit)
 {
     expect_exactly(line_of("", "one"), "");
@@ -95,7 +95,7 @@ START_TEST(every_command_reads_it)
 }
 END_TEST
 
-/* Every kind of block there is. */
+/* Every kind of block. */
 static const char *const kinds[] = {
     "--position none --norm none --mlp none", "--position learned --norm layernorm --mlp gelu --bias true --tied false",
     "--position rope --norm rmsnorm --mlp gelu_new --n-kv-head 2 --d-head 16 --d-value 8 --scale none", "--n-kv-head 1 --d-mlp 48",
@@ -117,7 +117,7 @@ START_TEST(progress_is_told_when_asked)
 }
 END_TEST
 
-/* A step in memory: the model is the one that is trained, and what is saved then. */
+/* Training in memory: the model that can be run is the one being trained, and the one that is saved. */
 START_TEST(a_step_changes_the_model)
 {
     static const char config[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 257, \"n_ctx\": 16, \"n_layer\": 1, \"n_head\": 2, "
@@ -190,7 +190,7 @@ START_TEST(watching_changes_nothing_and_goes_on)
 }
 END_TEST
 
-/* Ended where the directory of what is watched was made, and nothing in it yet. */
+/* A process can end after it has made the directory of what is watched, and before anything is in it. */
 START_TEST(a_history_that_was_only_begun_is_none)
 {
     expect(SMALL "-o $D/one -q --max-seconds 1 --steps 100000 --save-every 2 2>&1", 75, "");
@@ -251,7 +251,7 @@ static const struct { const char *options, *says; } others[] = {
     {"-f README.md --draw embed:ones", "has \"draw\": null, but \"draw\": \"embed:ones\" was asked for"},
 };
 
-/* Before a vocabulary is learned, which takes a while where a text is long, and before there is a directory. */
+/* Options are checked before a vocabulary is learned, which may take long, and before a directory is made. */
 START_TEST(what_options_say_is_looked_at_first)
 {
     expect(line_of("--n-head 3", "m"), 1, "\"d_model\" 32 is not a multiple of \"n_head\" 3");
@@ -266,7 +266,7 @@ END_TEST
 #define DRAW "--draw 'embed:normal(0,0.1) q:linear k:linear v:linear o:linear norm1:ones norm2:ones mlp.in:linear mlp.gate:linear " \
              "mlp.out:linear norm_final:ones' "
 
-/* train.json knows how the weights were drawn: for whoever goes on, and for another training. */
+/* train.json records how the first weights were drawn, for a training that goes on and for another one. */
 START_TEST(a_recipe_is_a_setting)
 {
     expect_exactly(line_of(DRAW, "one"), "");
@@ -290,7 +290,7 @@ START_TEST(a_model_that_is_there_stays)
 }
 END_TEST
 
-/* The other would learn a vocabulary of its own there, before all else. */
+/* The second process must not replace the vocabulary there with one of its own before it is refused. */
 START_TEST(one_process_trains_at_a_time)
 {
     expect(SMALL "-o $D/one -q --steps 1000000 & p=$!; until test -s $D/one/model.safetensors; do sleep 0.01; done; sha256sum $D/one/vocab.json "
@@ -301,7 +301,7 @@ START_TEST(one_process_trains_at_a_time)
 }
 END_TEST
 
-/* Of 40 texts of two contexts, the second ones of a token that has none after it, some parts of a step predict nothing. */
+/* Some contexts consist of one last token, which has none after it; a part of a step that has no others predicts nothing. */
 START_TEST(parts_may_predict_nothing)
 {
     expect("for i in $(seq 40); do printf 'abcdefghijklmnop\\n<|endoftext|>\\n'; done >$D/f && \"$A\" train -q -f $D/f -o $D/x "
@@ -325,7 +325,7 @@ START_TEST(going_on_needs_the_same_training)
 }
 END_TEST
 
-/* A model that jumps to where numbers end: the step is named, what was saved stays. */
+/* Parameters grow beyond float32's range: the message names the step, and what was saved remains. */
 START_TEST(numbers_that_run_away_end_it)
 {
     expect(line_of("--lr 1e25 --clip 0 --warmup 0 --save-every 1 --norm none", "m"), 1, "; try a lower --lr");

@@ -1,6 +1,6 @@
-/* A trained checkpoint that nobody here made: six letters sorted by a GPT of three layers, with the
- * activations its author recorded and an output layer of its own.  It lies outside the repository, under
- * $ATTN_SHARED; where it is absent the suite says so and passes. */
+/* A trained checkpoint by another author: a GPT of three layers that sorts six letters, with activations recorded by its author
+ * and a separate output layer.  It is kept outside the repository in $ATTN_SHARED; if it is absent the suite reports that and
+ * passes. */
 #include "suites.h"
 
 #include "golden.h"
@@ -20,7 +20,7 @@
 
 enum { SENTENCES = 3, T = 11 };
 
-/* One of four buffers. */
+/* The path of a file, in one of four buffers. */
 static const char *shared(const char *file)
 {
     static char buf[4][512];
@@ -68,8 +68,8 @@ static float *recorded(const cJSON *all, const char *key, size_t *n)
 
 /* ---- his weights, as Hugging Face would store them ---- */
 
-/* The converted file beside them has lost three biases, so the author's own is turned here: minGPT stores linear
- * layers [out, in], GPT-2 [in, out]. */
+/* The converted file beside them lacks three biases, so the author's own is converted here: minGPT stores linear layers as
+ * [out, in], GPT-2 as [in, out]. */
 static struct attn_st_tensor turned(const struct attn_st_tensor *t)
 {
     struct attn_st_tensor out = *t;
@@ -121,7 +121,7 @@ static char *convert(void)
 
 /* ---- comparing ---- */
 
-/* Two float32 computations, each within 2e-6 of double precision (expected.json has the author's). */
+/* Two float32 computations, each within 2e-6 of double precision (expected.json has the figure for the author's). */
 static const double BOUND = 4e-6;
 
 static void expect_close(const char *what, const float *got, const float *want, size_t n)
@@ -178,7 +178,7 @@ START_TEST(as_its_author_recorded)
 }
 END_TEST
 
-/* Every layer's patterns and the logits, from double precision. */
+/* Every layer's patterns and the logits, compared with double precision. */
 START_TEST(as_in_double_precision)
 {
     if (absent())
@@ -202,10 +202,10 @@ START_TEST(as_in_double_precision)
 }
 END_TEST
 
-/* The same weights as minGPT stores them: linear layers the other way round. */
+/* The same weights as minGPT stores them, with linear layers transposed. */
 START_TEST(another_layout_is_refused)
 {
-    if (absent()) {                     /* once for all of the suite */
+    if (absent()) {                     /* reported once for the whole suite */
         printf("trained: skipped, there is no %s (see ATTN_SHARED)\n", shared(""));
         return;
     }

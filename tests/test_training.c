@@ -1,4 +1,4 @@
-/* What a training is made of: settings, texts, contexts, the optimizer, the curve. */
+/* The parts of a training: settings, texts, contexts, the optimizer, the curve. */
 #include "suites.h"
 
 #include "base/out.h"
@@ -96,7 +96,7 @@ END_TEST
 
 /* ---- contexts ------------------------------------------------------------------------------- */
 
-/* Documents of these lengths, whose tokens are their places. */
+/* Documents of these lengths; each token's id is its place in the corpus. */
 static struct attn_corpus corpus_of(const size_t *length, size_t documents)
 {
     struct attn_corpus c = {.documents = documents, .end = calloc(documents, sizeof(size_t))};
@@ -150,7 +150,7 @@ START_TEST(contexts_follow_from_seed_and_number)
         y = attn_deck_at(&b, i);
         ck_assert(x.at == y.at && x.n == y.n);
     }
-    ck_assert_uint_gt(moved, 3 * a.count);              /* epochs are not alike */
+    ck_assert_uint_gt(moved, 3 * a.count);              /* epochs differ */
     ck_assert_uint_gt(differ, 3 * a.count);
     attn_deck_free(&a);
     attn_deck_free(&b);
@@ -240,7 +240,7 @@ static float chance(uint32_t *state)
     return (float)(*state >> 8) / (1 << 23) - 1;
 }
 
-/* Two parameters, of which the first decays. */
+/* Two parameters; only the first decays. */
 static struct attn_params two_params(struct attn_param *param, float *value, float *grad)
 {
     for (size_t i = 0; i < 2; i++)
@@ -274,7 +274,7 @@ START_TEST(steps_are_those_of_the_definition)
         for (int k = 0; k < 2; k++)
             plain_step(&plain[k], grad + k * NUMBERS, &t, _i ? 1 / norm : 1, k == 0, step);
     }
-    double worst = 0;                   /* one check: each of so many is a message to the runner */
+    double worst = 0;                   /* one check at the end, because each check costs a message to the test runner */
     for (size_t i = 0; i < 2 * NUMBERS; i++) {
         double off = fabs(value[i] - plain[i / NUMBERS].x[i % NUMBERS]);
         worst = off <= worst ? worst : off;

@@ -1,4 +1,4 @@
-/* variants: its numbers against runs compared here, its counts against the definitions of the kinds, its page of text. */
+/* The command variants: its numbers compared with separate runs, its counts with the kinds' definitions, its text page. */
 #include "suites.h"
 
 #include "golden.h"
@@ -84,7 +84,7 @@ static void add_gap(struct gap *g, const struct attn_dump *a, const struct attn_
     g->n += x->n;
 }
 
-/* The same sums in another order, in double precision. */
+/* mean_abs: the same sums in another order, in double precision. */
 static void ck_gap(const cJSON *v, const char *what, const struct gap *g)
 {
     const cJSON *got = golden_get(v, what);
@@ -92,7 +92,7 @@ static void ck_gap(const cJSON *v, const char *what, const struct gap *g)
     ck_assert_double_eq_tol(golden_number(got, "mean_abs"), g->sum / (double)g->n, 1e-12);
 }
 
-/* Of the last row, by the library's log-probabilities. */
+/* The divergence in the last row, from the library's log-probabilities. */
 static double divergence(const struct attn_dump *a, const struct attn_dump *b)
 {
     const struct attn_array *x = &attn_dump_find(a, "logits")->of, *y = &attn_dump_find(b, "logits")->of;
@@ -157,11 +157,11 @@ END_TEST
 
 /* ---- what it costs ---- */
 
-/* Whether q sees k, as the help defines the kinds. */
+/* Whether q sees k, by the definitions in the help. */
 static bool sees(const char *kind, int q, int k)
 {
     bool past = k <= q;
-    if (!strcmp(kind, "full") || !strcmp(kind, "causal-renorm"))        /* which computes hidden scores, too */
+    if (!strcmp(kind, "full") || !strcmp(kind, "causal-renorm"))        /* causal-renorm computes hidden scores, too */
         return true;
     if (!strcmp(kind, "window:3"))
         return past && q - k < 3;
@@ -180,7 +180,7 @@ START_TEST(scores_are_counted)
         for (int q = 0; q < T; q++)
             for (int k = 0; k < T; k++)
                 pairs += sees(each[i], q, k);
-        if (!strcmp(each[i], "random:2,1,9"))           /* the last two, and one of those before where there is one */
+        if (!strcmp(each[i], "random:2,1,9"))           /* the last two, and one earlier key if there is one */
             pairs = 1 + 2 + (T - 2) * 3;
         if (!strcmp(each[i], "linear"))
             pairs = 0;
@@ -237,7 +237,7 @@ static struct attn_st_tensor tensor(const char *name, const float *x, size_t row
                                    .bytes = rows * sizeof *x, .data = (const unsigned char *)x};
 }
 
-/* The words of life, each the same number, with one number a key. */
+/* A model of the words of `life` with one number per key and the same embedding for all words. */
 static void put_narrow(float embed, float q, float k)
 {
     float table[6], v = 1;

@@ -1,4 +1,4 @@
-/* Every instruction set the processor has, against libm in double precision and against each other. */
+/* Every instruction set the processor has, compared with libm in double precision and with each other. */
 
 #include "suites.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* exp is right to 1.5 units of 2^-23, the sum to 2^-53, their quotient to half a unit more. */
+/* exp is accurate to 1.5 units of 2^-23, the sum to 2^-53, their quotient adds half a unit. */
 static const double SOFTMAX_ERROR = 2.5 * 0x1p-23;
 
 /* Small whole numbers, which every type holds exactly. */
@@ -46,12 +46,12 @@ START_TEST(turned)
         for (size_t k = 0; k < n; k++)
             for (size_t l = 0; l < ATTN_TURN; l++)
                 ck_assert(y[k * LD + l] == number(l, k));
-        ck_assert(isnan(y[n * LD]) && isnan(y[ATTN_TURN]));         /* and nothing else was written */
+        ck_assert(isnan(y[n * LD]) && isnan(y[ATTN_TURN]));         /* nothing else was written */
     }
 }
 END_TEST
 
-/* The number that a float16 is. */
+/* The value of a float16. */
 static float of_half(unsigned h)
 {
     int exponent = h >> 10 & 31, digits = h & 0x3ff;
@@ -60,7 +60,7 @@ static float of_half(unsigned h)
     return h & 0x8000 ? -f : f;
 }
 
-/* All 65536, in rows and turned. */
+/* All 65536 float16 numbers, in rows and transposed. */
 START_TEST(halves_become_floats)
 {
     enum { ALL = 1 << 16, N = ALL / ATTN_TURN };
@@ -82,7 +82,7 @@ START_TEST(halves_become_floats)
 }
 END_TEST
 
-/* Sums of few rows of x with some rows of w go on, each a chain over k. */
+/* Sums of a few rows of x with some rows of w are continued; each is a chain over k. */
 START_TEST(streamed_by_outputs)
 {
     enum { K = 150, LD = ATTN_SIDE + 1 };
@@ -116,7 +116,7 @@ START_TEST(streamed_by_outputs)
 }
 END_TEST
 
-/* The first rows of a product read w where it is stored, and leave it to the others as float32. */
+/* The first rows of a product read w as it is stored, and leave a float32 copy for the others. */
 START_TEST(leaves_a_copy)
 {
     enum { K = 9, LDW = ATTN_PANEL + 3, LDY = ATTN_PANEL + 1, MOST = 6 };
@@ -130,7 +130,7 @@ START_TEST(leaves_a_copy)
     for (int i = 0; i < 4 * n_sets; i++) {
         const struct vec_ops *set = sets[i / 4];
         bool more = i % 2;
-        size_t n = i % 4 < 2 ? set->tile_rows + 1 : 3 * set->tile_rows;         /* few rows ask for what is ahead, many do not */
+        size_t n = i % 4 < 2 ? set->tile_rows + 1 : 3 * set->tile_rows;         /* few rows prefetch what comes next, many do not */
         struct attn_ahead ahead = attn_vec_ahead(w, 19, 100, 100);
         float y[MOST * LDY], copy[(K + 1) * ATTN_PANEL];
         ck_assert_uint_le(set->tile_rows, MOST);
@@ -160,7 +160,7 @@ static float of_bits(uint32_t bits)
     return x;
 }
 
-/* A bf16 is the upper half of a float: 1 is 0x3f80. */
+/* A bf16 is the upper half of a float32: 1 is 0x3f80. */
 START_TEST(rounded_to_bf16)
 {
     static const struct { uint32_t from, to; } cases[] = {
@@ -210,8 +210,8 @@ START_TEST(softmax_is_right)
 }
 END_TEST
 
-/* Under a sum of 1 a weight is the exponential itself; under a sum of n it must be what a division by n gives,
- * down to denormal numbers. */
+/* Under a sum of 1 a weight is the exponential itself; under a sum of n it must be exactly that divided by n, down to denormal
+ * numbers. */
 START_TEST(softmax_divides_exactly)
 {
     enum { N = 700, LOW = 16 };
@@ -239,7 +239,7 @@ START_TEST(softmax_at_the_edges)
         ck_assert(hidden[0] == 0.5f && hidden[1] == 0 && hidden[2] == 0.5f);
         sets[s]->softmax(far, 1, 4);
         ck_assert(far[0] == 1 && far[1] == 0 && far[3] == 0);
-        ck_assert_float_gt(far[2], 0);  /* a denormal number, not cut to 0 */
+        ck_assert_float_gt(far[2], 0);  /* a denormal number, not flushed to 0 */
         sets[s]->softmax(bad, 1, 3);
         ck_assert(isnan(bad[0]) && isnan(bad[1]) && isnan(bad[2]));
     }
@@ -250,7 +250,7 @@ static double gelu_of(double x) { return x * 0.5 * erfc(-x * 0.70710678118654752
 static double gelu_new_of(double x) { return 0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x))); }
 static double silu_of(double x) { return x / (1 + exp(-x)); }
 
-/* The arguments are rounded a few times before exp sees them: stated in vec.h with the figure. */
+/* The figure in vec.h: arguments are rounded a few times before exp. */
 static const double ACTIVATION_ERROR = 1.1e-7;
 
 START_TEST(activations_are_right)
@@ -298,7 +298,7 @@ START_TEST(norms_are_right)
 }
 END_TEST
 
-/* A row of 0 +- a little under a mean of a million: sums in float32 would lose it. */
+/* Values of +-0.5 around a mean of a million: sums in float32 would lose them. */
 START_TEST(layernorm_keeps_small_differences)
 {
     float x[64], w[64], y[64];
@@ -327,7 +327,7 @@ START_TEST(widening_is_exact)
             double want = e == 31 ? (m ? NAN : INFINITY) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
             ck_assert(isnan(want) ? isnan(y[i]) : y[i] == (i >> 15 ? -want : want));
         }
-        sets[s]->of[ATTN_BF16].widen(y, h, 65533);           /* the last ones in part */
+        sets[s]->of[ATTN_BF16].widen(y, h, 65533);           /* the last ones fill only a part of a register */
         for (uint32_t i = 0; i < 65533; i++) {
             uint32_t u = i << 16;
             memcpy(&bits, &u, sizeof bits);
@@ -352,7 +352,7 @@ START_TEST(finds_what_is_not_finite)
 }
 END_TEST
 
-/* The bits a model gives must not depend on which of the two computes. */
+/* The bits of a model must not depend on which of the two instruction sets computes it. */
 START_TEST(avx2_and_avx512_agree_bit_for_bit)
 {
     if (n_sets < 3)

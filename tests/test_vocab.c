@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(test_every_word_of_many)
 {
-    enum { N = 50257 };                 /* without the factor 7919: the ids below are all different */
+    enum { N = 50257 };                 /* coprime to 7919, so that all ids below differ */
     char *text = malloc(32 * N), *s = text, word[16];
     size_t len;
     for (int i = 0; i < N; i++)
@@ -103,7 +103,7 @@ static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_le
 
 START_TEST(test_near)
 {
-    static const struct { const char *a, *b; unsigned distance; } rows[] = {    /* in half slips */
+    static const struct { const char *a, *b; unsigned distance; } rows[] = {    /* in half edits */
         {"short", "short", 0}, {"shrt", "short", 2}, {"life", "Life", 1}, {"Lief", "Life", 2}, {"eats", "eat", 2},
         {"dezzert", "dessert", 4}, {"caf\u00e9", "caf\u00c9", 1}, {"caf\u00e9", "cafe", 2}, {"dog", "eat", ATTN_FAR},
         {"a", "b", ATTN_FAR}, {"a", "A", 1}, {"", "", 0}, {"", "ab", ATTN_FAR}, {"is", "it", 2},
@@ -124,7 +124,7 @@ START_TEST(test_near)
 }
 END_TEST
 
-/* What the search through a vocabulary ends by. */
+/* The limit of a search through a vocabulary counts this work. */
 START_TEST(test_near_counts_its_work)
 {
     struct attn_near n;
@@ -147,7 +147,7 @@ START_TEST(test_nearest)
     ck_assert_uint_eq(attn_vocab_nearest(v, "cat", 3, near, len, 3), 3);
     ck_assert_str_eq(near[0], "cat");
     ck_assert_str_eq(near[1], "Cat");
-    ck_assert_str_eq(near[2], "cart");                              /* as near as act and bat: the lowest id */
+    ck_assert_str_eq(near[2], "cart");                              /* as near as act and bat: the lowest id wins */
     ck_assert_uint_eq(len[2], 4);
     ck_assert_uint_eq(attn_vocab_nearest(v, "cat", 3, near, len, 1), 1);
     ck_assert_str_eq(near[0], "cat");

@@ -1,4 +1,4 @@
-/* test_writers.c - what a run writes does not depend on how many threads wrote it. */
+/* test_writers.c - what a run writes does not depend on the number of threads that write. */
 #include "suites.h"
 
 #include <stdio.h>
@@ -10,13 +10,13 @@
 #include "made.h"
 #include "scratch.h"
 
-/* Large enough for files that do not fit a buffer, for matrices of several bands, rows of several
- * stretches in tidy tables, and for threads to be woken at all. */
+/* Large enough for files larger than a buffer, matrices of several bands, tidy rows of several stretches, and for threads to be
+ * used at all. */
 enum { T = 300 };
 static const char config[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 300, \"n_ctx\": 300, \"n_layer\": 2, \"n_head\": 3, "
                              "\"d_model\": 12, \"residual\": true, \"output_projection\": true}";
 
-static const struct { const char *format, *result; } formats[] = {      /* what to compare: manifests have digests of all files */
+static const struct { const char *format, *result; } formats[] = {      /* what to compare; manifests contain all files' digests */
     {"csv", "manifest.json"}, {"npy", "manifest.json"}, {"npz", NULL}, {"json", NULL}, {"tidy", NULL},
 };
 
@@ -78,7 +78,7 @@ START_TEST(any_number_of_threads_writes_the_same)
 }
 END_TEST
 
-/* The manifest's digest of each file is that of its bytes, whoever was hashed beside it. */
+/* A file's digest in the manifest is that of its bytes, even though two files are hashed at once. */
 START_TEST(digests_are_of_what_is_there)
 {
     char dir[SCRATCH_PATH], hex[65], name[64];

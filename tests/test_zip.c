@@ -1,4 +1,4 @@
-/* test_zip.c - archives read back field by field, with a CRC computed the slow way. */
+/* test_zip.c - archives read back field by field; the CRC is computed by a slow reference. */
 #include "suites.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void write_member(struct attn_zip *z, size_t m)
     free(data);
 }
 
-/* Members written in pieces of odd sizes, then the whole archive in memory. */
+/* Writes members in pieces of odd sizes and returns the whole archive in memory. */
 static unsigned char *archive(uint64_t limit, size_t *len)
 {
     const char *path = scratch_path("archive");
@@ -70,7 +70,7 @@ static uint32_t slow_crc(size_t member)
     return ~c;
 }
 
-/* Local header, data and descriptor at `at`; returns where they end. */
+/* Checks local header, data and descriptor at `at`; returns where they end. */
 static size_t check_member(const unsigned char *zip, size_t at, size_t m, bool big)
 {
     const unsigned char *p = zip + at;
@@ -95,7 +95,7 @@ static size_t check_member(const unsigned char *zip, size_t at, size_t m, bool b
     return (size_t)(p - zip) + (big ? 24 : 16);
 }
 
-/* The size and offset of a directory entry, wherever they are; returns the entry's length. */
+/* Checks size and offset of a directory entry, wherever they are stored; returns the entry's length. */
 static size_t check_entry(const unsigned char *p, size_t m, size_t offset, uint64_t limit)
 {
     bool big = members[m].size >= limit, far = offset >= limit;
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(archive_with_zip64_fields)
 {
-    check_archive(500);                 /* stands for 4 GiB: two members and most offsets are beyond */
+    check_archive(500);                 /* stands for 4 GiB: two members and most offsets are beyond it */
 }
 END_TEST
 

@@ -33,7 +33,7 @@ static void blanks(struct xml *x)
         x->at++;
 }
 
-/* One character of text; false: not one XML has. */
+/* Reads one character of text; false if XML does not allow it here. */
 static bool character(struct xml *x)
 {
     size_t step;

@@ -1,8 +1,10 @@
-/* kinds - what each kind of attention costs as the text grows: kinds [THREADS [LONGEST]] prints a table, which kinds.gp draws.
+/* kinds - prints a table of what each kind of attention costs as the text grows, which kinds.gp draws.  Usage: kinds [THREADS
+ * [LONGEST]].
  *
- * 12 heads of 64 numbers, T = 1024, 4096, 16384, nobody watching.  Each cell is a process of its own, so that memory is
- * what this call took besides the arrays it was given: how much the resident set grew.  The time is the best of
- * five, or of as many as fit into a second; the slope is that of its logarithm between the last two lengths: 1 is linear, 2 quadratic. */
+ * 12 heads of 64 numbers, T = 1024, 4096, 16384, without observers.  Each cell is measured in its own process, so that the
+ * growth of the resident set is the memory of this call alone, besides the arrays it was given.  The time is the best of five,
+ * or of as many as fit into a second.  The slope is that of its logarithm between the last two lengths: 1 is linear, 2
+ * quadratic. */
 #include "attn.h"
 
 #include <math.h>
@@ -14,7 +16,7 @@
 #include <unistd.h>
 
 enum { H = 12, D = 64, LENGTHS = 3, TIMES = 5 };
-static const double ENOUGH = 1;         /* seconds, after which a time is not taken again */
+static const double ENOUGH = 1;         /* seconds after which no further time is taken */
 
 struct cell { double seconds, megabytes; int rc; };
 
@@ -65,7 +67,7 @@ static struct cell measure(const struct attn_kind *kind, size_t T, int threads)
     return c;
 }
 
-/* In a process of its own. */
+/* Measures in a child process. */
 static struct cell apart(const struct attn_kind *kind, size_t T, int threads)
 {
     struct cell c = {.rc = ATTN_EIO};

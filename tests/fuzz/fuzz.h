@@ -1,4 +1,4 @@
-/* fuzz.h - what every fuzz target shares: its one entry point, and a check that does not vanish. */
+/* fuzz.h - shared by all fuzz targets: the entry point, and a check that NDEBUG does not remove. */
 #ifndef ATTN_TESTS_FUZZ_H
 #define ATTN_TESTS_FUZZ_H
 

@@ -1,7 +1,7 @@
 #include "fuzz.h"
 #include "io/dump.h"
 
-/* As a run's document, then as a manifest. */
+/* The input is read as a run's document, then as a manifest. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (int manifest = 0; manifest < 2; manifest++) {

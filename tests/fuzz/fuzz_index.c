@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "io/index.h"
 
-/* No file is outside the directory, and each tensor is found in the file it was read with. */
+/* No file is outside the directory, and each tensor is found in the file that the index lists for it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct attn_index x;

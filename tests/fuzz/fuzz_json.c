@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "io/json.h"
 
-/* Reads all events; false when they end in a failure. */
+/* Reads all events; false if they end with a failure. */
 static bool walk(const char *text, size_t len, char *plain)
 {
     struct attn_json j;
@@ -25,7 +25,7 @@ static bool walk(const char *text, size_t len, char *plain)
     return !j.failed;
 }
 
-/* What passes the check, the reader and cJSON can read too. */
+/* What passes the check can also be read by the reader and by cJSON. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct attn_err err = {0};

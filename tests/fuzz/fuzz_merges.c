@@ -6,7 +6,7 @@
 static const char vocab[] = "{\"a\": 0, \"b\": 1, \"c\": 2, \"ab\": 3, \"abc\": 4, \"\u0120\": 5, \"\u0120ab\": 6, \"#\": 7, "
     "\"aa\": 8, \"aaa\": 9, \"bc\": 10, \"<|end|>\": 11}";
 
-/* Whatever the rules, the tokens of a text cover it. */
+/* Whatever the rules are, the tokens of a text cover it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char text[] = "abcab abc aaaaaa #ab bc cba";

@@ -1,7 +1,7 @@
 #include "fuzz.h"
 #include "io/npy.h"
 
-/* What is read has as many numbers as its shape says, and each of them is there. */
+/* An array that is read has as many numbers as its shape says, and all of them can be accessed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct attn_array a = {0};

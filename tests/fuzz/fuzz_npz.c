@@ -1,7 +1,7 @@
 #include "fuzz.h"
 #include "io/unzip.h"
 
-/* Every member lies in the file, and all together are no larger. */
+/* Every member lies within the file, and all of them together are no larger. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct attn_unzip z;

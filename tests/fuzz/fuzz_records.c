@@ -1,4 +1,4 @@
-/* The same bytes as each format there is: what is read one by one is what is counted, and shares of it are its parts. */
+/* Reads the same bytes in every format: records read one by one are as many as were counted, and shares add up to the whole. */
 #define _GNU_SOURCE 1
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "io/safetensors.h"
 
-/* Every byte of every tensor lies in the file, and together they are all of its data. */
+/* Every byte of every tensor lies within the file, and together the tensors are all of its data. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct attn_st *st = NULL;

@@ -1,4 +1,4 @@
-/* What lies beside a batch's output: read, written and read again it says the same. */
+/* The file beside a batch's output: what is read, written and read again is the same. */
 #define _GNU_SOURCE 1
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const char *path_of(int fd)
     return path;
 }
 
-/* How it is written while the output grows is how it is written in the end, but for spaces. */
+/* The form written while the output grows differs from the final one only in spaces. */
 static void write_again(const struct attn_sidecar *s)
 {
     struct attn_sidecar again;
@@ -24,7 +24,7 @@ static void write_again(const struct attn_sidecar *s)
     struct attn_err err = {0};
     int fd = memfd_create("again", 0);
     must(fd >= 0 && attn_sidecar_update(s, fd, "again", &err) == ATTN_OK);
-    must(attn_sidecar_read(&again, path_of(fd), &err) == ATTN_EFORMAT);             /* half of it */
+    must(attn_sidecar_read(&again, path_of(fd), &err) == ATTN_EFORMAT);             /* cut in half */
     close(fd);
     must(!attn_sidecar_differ(s, s, &d) && attn_sidecar_agree(s, s, "again", &err) == ATTN_OK);
 }

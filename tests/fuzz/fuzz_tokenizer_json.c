@@ -5,7 +5,7 @@
 #include "io/tokens.h"
 #include "io/tokenizer_json.h"
 
-/* Tokens of a text, if the vocabulary can spell it, lie in it and in their order. */
+/* If the vocabulary can spell a text, its tokens lie within the text and are in order. */
 static void encode(const struct attn_tokenizer *t, const char *text, bool special)
 {
     struct attn_encode_opts o = {.special = special};

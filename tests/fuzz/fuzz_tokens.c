@@ -5,7 +5,7 @@
 
 enum { LOWERCASE = 1, DROP = 2, UNKNOWN = 4 };                      /* bits of the first byte */
 
-/* Every word of the text is in the vocabulary built from it, and decoded text encodes alike. */
+/* Every word of a text is in the vocabulary built from it, and the decoded text has the same tokens. */
 static void round_trip(const struct attn_tokenizer *t, const char *text, size_t len, size_t words)
 {
     struct attn_tokens *tokens = NULL, *again = NULL;

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "io/vocab.h"
 
-/* Every word finds its id and every id its word. */
+/* Every word is found by its id, and every id by its word. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct attn_vocab *v = NULL;

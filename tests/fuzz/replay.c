@@ -1,6 +1,6 @@
-/* replay.c - runs a fuzz target over files, where there is no libFuzzer.
+/* replay.c - runs a fuzz target over files, for compilers without libFuzzer.
  *
- * Each file is read into memory of exactly its size, so that sanitizers see one byte too far. */
+ * Each file is read into memory of exactly its size, so that sanitizers detect a read of one byte too many. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

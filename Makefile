@@ -1,16 +1,16 @@
 # make            the release build: build/release/attn-cli, libattn.a, libattn.so
-# make run        installs what is missing, builds, runs the main job on the built-in model
-# make test       installs what is missing, builds, runs every test
+# make run        installs missing packages, builds, and shows the attention of a sentence with the built-in model
+# make test       installs missing packages, builds, and runs every test
 # make asan tsan  the tests under sanitizers;      make fuzz: each fuzz target for FUZZ_SECONDS
-# make walls      which room may use what;         make lint: clang-tidy, cppcheck, gcc's analyzer
-# make test-train    a model learns to repeat, and the heads that do it are found: a minute
-# make test-browser  the page of --format html in chromium, where there is one
-# make test-kill  200 batches ended at random moments and resumed
-# make test-cluster  the recipes of data/batch under GNU parallel, Slurm, mpirun, Snakemake, where there are
-# make bench      how close it all comes to the machine, as ratios within one run
-# make bench-kinds  what each kind of attention costs as the text grows
+# make walls      checks which directory may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
+# make test-train    trains a model to repeat a text and finds the heads that do it: a minute
+# make test-browser  tests the page of --format html in chromium, if it is installed
+# make test-kill  ends batches at 200 random moments and resumes them
+# make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
+# make bench      measures how close each stage comes to the machine's limits, in one process
+# make bench-kinds  measures what each kind of attention costs as the text grows
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
-# make gallery    the pictures of README.md
+# make gallery    draws the pictures of README.md
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
 
 ifeq ($(origin CC),default)
@@ -33,14 +33,14 @@ std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -f
 warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpng -lpthread -lrt -ldl -lm
 
-# A flavour is a directory under build/ and what it adds to the user's CFLAGS.
+# A flavour is a directory under build/ with its own flags, which are added to the user's CFLAGS.
 flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 flags_tsan     := -O1 -fsanitize=thread
 flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 flags_coverage := -O0 --coverage
 flags          := $(flags_$(flavour))
 
-# What one file needs, by its name without .c.
+# Flags for single files, by their names without .c.
 cflags_vec_avx2   := -mavx2 -mfma -mf16c
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
 cflags_pairs_dots  := -mavx512bf16 $(cflags_vec_avx512)
@@ -94,7 +94,8 @@ $(B)/lib/builtin.o: $(models)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
 $(B)/lib/source.o $(B)/attn.pc: $(B)/directories
 
-# New when somebody builds for another prefix, with other flags, of other files; old, and then nothing is made, when not.
+# These files record prefix, flags and list of objects.  They are rewritten only when those change, so that only then
+# everything that depends on them is made again.
 stamps := $(addprefix $(B)/,directories flags objects)
 by_file := $(sort $(filter-out cflags_source,$(filter cflags_% flags_% room_%,$(.VARIABLES))))
 $(B)/directories: export now = $(libdir) $(includedir) $(modelsdir)
@@ -121,7 +122,7 @@ docs: $(B)/attn-cli
 	$< help --completion zsh >cmd/attn-cli/completions/_attn-cli
 	$< help --completion fish >cmd/attn-cli/completions/attn-cli.fish
 
-# The pictures of README.md; the page's needs chromium, which is left alone where it is not there.
+# The picture of the page needs chromium and is left as it is without it.
 life := -m life -s "Life is short, eat dessert first"
 gallery: $(B)/attn-cli
 	@mkdir -p data/gallery
@@ -136,7 +137,7 @@ gallery: $(B)/attn-cli
 
 # ---- running and testing -------------------------------------------------------------------
 
-# $(call need,PACKAGES): on Debian, installs those that are missing, and says so; never asks.
+# $(call need,PACKAGES): on Debian, installs missing packages and says so; never asks for a password.
 define need
 @command -v dpkg-query >/dev/null || exit 0; missing=; \
 for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q ' installed$$' || missing="$$missing $$p"; done; \
@@ -158,17 +159,17 @@ test:
 	$(call need,$(to_build) check)
 	@$(MAKE) --no-print-directory run-tests
 
-# Sanitizers map fixed addresses, which the randomness of some kernels gets in the way of.
+# Sanitizers map fixed addresses, which the address space randomization of some kernels may have taken: setarch -R turns it off.
 steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
-# Time limits are there to end what hangs, not to judge a busy machine.
+# Time limits are to end tests that hang, not to fail on a busy machine.
 export CK_TIMEOUT_MULTIPLIER ?= 10
 run-tests: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
 	$(replay)
 	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $(suites)
 replay = @set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
 
-# Each suite by itself, side by side with make -j.  Sanitizers make a process grow with each suite, and the fork before each
-# test take longer than the test.
+# Each suite in a process of its own, in parallel under make -j.  Under sanitizers a process grows with each suite, until the
+# fork before each test takes longer than the test.
 every_suite := $(patsubst SUITE(%),%,$(shell cat tests/suites.inc))
 run-suites: $(readers:%=$(B)/replay_%) $(addprefix run-suite-,$(or $(suites),$(every_suite)))
 	$(replay)
@@ -180,7 +181,7 @@ asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
 	$(MAKE) flavour=asan run-suites
 	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='attention heads run'
-# Where threads work together; the rest would take it ten minutes more.
+# Only suites in which threads work together: all others would take ten minutes more.
 tsan:
 	$(MAKE) flavour=tsan run-suites suites='team gemm heads attention kinds cross run lines writers sinks grad training batch generate'
 
@@ -195,7 +196,7 @@ test-browser: $(B)/attn-cli
 	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
 	    "(sudo apt-get install python3 chromium chromium-driver)"; exit $${ATTN_SKIP_NOTHING:-0}; }; done; ATTN_CLI=$< python3 -B tests/browser/test_page.py
 
-# A minute or two: see tests/test_induction.c.
+# Takes a minute or two; see tests/test_induction.c.
 test-train: $(B)/attn-cli $(B)/attn-tests
 	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests induction
 
@@ -224,10 +225,10 @@ coverage:
 porch := $(subst $() ,|,$(notdir $(basename $(wildcard cmd/attn-cli/*.h))))
 rooms := $(subst $() ,|,$(notdir $(patsubst %/,%,$(wildcard lib/*/))))
 hall  := $(subst $() ,|,$(notdir $(basename $(wildcard lib/*.h))))
-# $(call none,LIST,FILTER): there are lines in the list, and the filter lets none of them through.
+# $(call none,LIST,FILTER): fails unless the command LIST prints lines and FILTER lets none of them through.
 none   = @all=$$($(1)) && test -n "$$all" || { echo 'nothing to look at: $(subst ','"'"',$(1))'; exit 1; }; \
     printf '%s\n' "$$all" | $(2); test $$? = 1
-# $(call only,FILES,HEADERS): of our own headers, in quotes or not, the files include these alone.
+# $(call only,FILES,HEADERS): fails if the files include other headers of ours, whether in quotes or in angle brackets.
 only   = $(call none,grep -nE '^\s*\#\s*include\s*("|<(\.|($(rooms))/|($(hall))\.h))' $(wildcard $(1)) /dev/null,grep -vE '["<]($(2))\.h[">]')
 open  := \(
 source = grep -rn '' $(1) --include=*.[ch]
@@ -257,19 +258,19 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	@all=$$(nm -D --defined-only $(B)/libattn.so | awk '{print $$3}') && test -n "$$all" || exit 1; for s in $$all; do \
 	    grep -q "\<$$s *(" lib/attn.h || { echo "libattn.so exports $$s, which attn.h does not declare"; exit 1; }; done
 
-# Left out: advice that is noise in C (Annex K and strlcpy; sizeof of arrays of pointers; strcmp as a truth; bytes
-# without a NUL; macros that hold initialisers) and what our style decides otherwise (a condition may carry an error
-# code; rows and parameters side by side may look alike).
+# Left out: checks that are noise in C (Annex K and strlcpy; sizeof of arrays of pointers; strcmp as a truth value; bytes
+# without a NUL; macros that hold initialisers) and those that our style contradicts (a condition may assign an error
+# code; branches and adjacent parameters may look alike).
 tidy := clang-analyzer-*,bugprone-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
 tidy := $(tidy),-clang-analyzer-security.insecureAPI.strcpy,-bugprone-sizeof-expression,-bugprone-suspicious-string-compare
 tidy := $(tidy),-bugprone-not-null-terminated-result,-bugprone-macro-parentheses,-bugprone-assignment-in-if-condition
 tidy := $(tidy),-bugprone-branch-clone,-bugprone-easily-swappable-parameters
 
-# gcc 12 loses track of memory whose address it saw stored in a table; LeakSanitizer watches all of it in `make asan`.
+# No -Wanalyzer-malloc-leak: gcc 12 loses track of memory whose address is stored in a table; `make asan` checks for leaks.
 lint: $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%)
 	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib --enable=warning,performance,portability \
 	    --inline-suppr lib cmd
-# How far the analyzer follows the paths through a function: its own default, which takes ten seconds for some files.
+# How many nodes clang's analyzer explores per function: 225000 is its default, which takes ten seconds for some files.
 nodes  := 225000
 build/lint/%: %.c FORCE
 	$(call do,LINT $<) clang-tidy --quiet --warnings-as-errors='*' --checks='-*,$(tidy)' \
@@ -278,7 +279,7 @@ build/lint/%: %.c FORCE
 
 # ---- installing ----------------------------------------------------------------------------
 
-# FILE:PLACE of everything but links.
+# FILE:PLACE for everything that is installed but the links.
 placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B)/libattn.so:$(libdir)/libattn.so.$(version) \
     $(B)/attn.pc:$(libdir)/pkgconfig/attn.pc lib/attn.h:$(includedir)/attn.h \
     cmd/attn-cli/attn-cli.1:$(datadir)/man/man1/attn-cli.1 \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench.sh PROGRAM - how close attn-cli comes to this machine, with random weights in the shape of GPT-2 124M.
+# bench.sh PROGRAM - measures how close attn-cli comes to this machine's limits, with random weights in the shape of GPT-2 124M.
 set -eu
 cli=$1
 dir=$(mktemp -d "${TMPDIR:-/tmp}/attn-bench-XXXXXX")
@@ -18,7 +18,7 @@ echo "== stored as F16"
 echo "== the model built in"
 "$cli" bench -q --stage tokenize,startup,startup.sentence
 echo "== others, with random weights of the same shape, every pattern kept"
-python=/usr/bin/python3                 # the one that Debian's packages are for
+python=/usr/bin/python3                 # Debian's own, which has the packages
 if [ -x $python ]; then
     $python tests/bench/peers.py "$cli" "$dir/gpt2"
     echo "== training, 1.8M numbers"

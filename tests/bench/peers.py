@@ -1,9 +1,9 @@
-"""peers.py PROGRAM DIR - attn-cli beside PyTorch and numpy, with the same arithmetic, in turn.
+"""peers.py PROGRAM DIR - compares the speed of attn-cli with PyTorch and numpy, which do the same arithmetic in turn.
 
-DIR is a model of GPT-2's shape; the peers have weights of their own of that shape, random numbers,
-and keep every attention matrix, as attn-cli shows each to an observer.  Each peer is a process that
-waits for the name of a stage and answers with the seconds it takes, so that nobody works while
-another is measured.  A package that is not installed is said to be missing, and that is all."""
+DIR is a model of GPT-2's shape.  The peers have random weights of the same shape and keep every
+attention matrix, because attn-cli shows each one to an observer.  Each peer is a process that waits
+for the name of a stage and answers with the seconds it takes, so that only one works while it is
+measured.  A package that is not installed is reported as missing and skipped."""
 import json
 import math
 import os
@@ -45,7 +45,7 @@ class Torch:
 
 
 class Numpy:
-    def __init__(self, threads, dtype):                 # threads: by the environment
+    def __init__(self, threads, dtype):                 # threads: set by the environment
         import numpy
         if dtype != "f32":
             raise NotImplementedError("numpy has no bf16")
@@ -82,7 +82,7 @@ class Gpt2:
         self.turned = self.embed.swapaxes(0, 1)
 
     def forward(self, T, past=None):
-        """Logits of the last of T tokens and every pattern; past: keys and values [H, context, DH] of each layer."""
+        """Returns the logits of the last of T tokens and every pattern; past: keys and values [H, context, DH] of each layer."""
         lib, patterns = self.lib, []
         x = self.embed[:T] + self.pos[:T]
         mask = lib.hidden(T) if T > 1 else None
@@ -100,7 +100,7 @@ class Gpt2:
         return lib.norm(x[-1:], *self.final) @ self.turned, patterns
 
     def once(self, stage):
-        """What one run of a stage does, to be called."""
+        """Returns a function that runs a stage once."""
         kind, _, rest = stage.partition(".")
         if kind == "batch":
             return lambda: [self.forward(T)[1] for T in LENGTHS]
@@ -117,11 +117,11 @@ def median_seconds(work):
         start = time.monotonic()
         work()
         times.append(time.monotonic() - start)
-    return statistics.median(times[1:] or times)        # the first is to warm up
+    return statistics.median(times[1:] or times)        # the first one only warms up
 
 
 def blas():
-    """The libraries that multiply matrices, as far as their names say so."""
+    """The loaded libraries that multiply matrices, recognised by their names."""
     with open("/proc/self/maps") as maps:
         names = {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
     return sorted(n for n in names if any(part in n for part in ("blas", "mkl", "dnnl")))
@@ -161,7 +161,7 @@ class Worker:
 
 
 def ours(program, model, stage, threads):
-    """The row of one stage; None: this model or machine cannot."""
+    """The row of a stage, or None if this model or machine cannot run it."""
     said = subprocess.run([program, "bench", "-q", "-m", model, "-t", str(threads), "--stage", stage, "--format", "json"],
                           check=True, stdout=subprocess.PIPE).stdout
     rows = json.loads(said)["stages"]

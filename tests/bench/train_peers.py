@@ -1,9 +1,9 @@
-"""train_peers.py PROGRAM DIR - attn-cli's training beside PyTorch's, the same model, batch and optimizer, in turn.
+"""train_peers.py PROGRAM DIR - compares attn-cli's training with PyTorch's: same model, batch and optimizer, in turn.
 
-DIR is an empty directory to work in.  Both read 16 contexts of 256 tokens a step; seconds a step are those of a long
-training less those of a short one, so that neither starting nor measuring counts.  Operations are 6 for each parameter
-and token and 12 for each visible number of a score, forwards and backwards, as a share of what bench finds the
-machine can do.  Without PyTorch there is only that share."""
+DIR is an empty directory to work in.  Both read 16 contexts of 256 tokens a step.  The time of a step is that of a long
+training minus that of a short one, so that neither starting nor measuring counts.  Operations, forwards and backwards, are
+6 for each parameter and token and 12 for each multiplication in visible scores, reported as a share of the limit that
+`attn-cli bench` measures.  Without PyTorch only that share is printed."""
 import json
 import os
 import statistics
@@ -16,7 +16,7 @@ SHORT, LONG, ROUNDS = 2, 10, 3
 
 
 def gpt(torch):
-    """A model of ours with learned positions, LayerNorm, GELU and biases."""
+    """attn-cli's model in PyTorch: learned positions, LayerNorm, GELU and biases."""
     nn, f = torch.nn, torch.nn.functional
 
     class Block(nn.Module):
@@ -95,7 +95,7 @@ def our_seconds(program, folder, threads):
 
 
 def peak(program, folder, threads):
-    """Operations a second, multiply-adds in registers."""
+    """The machine's limit in operations per second: multiply-adds in registers."""
     said = subprocess.run([program, "bench", "-q", "-m", folder + "/model", "-t", str(threads), "--stage", "prefill.f32.T128",
                            "--seconds", "0.2", "--format", "json"], check=True, stdout=subprocess.PIPE).stdout
     return json.loads(said)["machine"]["limits"][0]["f32"] * 1e9

@@ -1,11 +1,11 @@
-"""A browser driven through chromedriver: WebDriver over loopback, with nothing but Python's own library."""
+"""Drives a browser through chromedriver: WebDriver over loopback, with Python's standard library alone."""
 import http.client
 import json
 import re
 import subprocess
 import time
 
-# Containers have no room for a sandbox and little shared memory; the pages are our own.
+# Containers allow no sandbox and have little shared memory.  The pages are our own, so no sandbox is needed.
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Shift": "\ue008", "Escape": "\ue00c",
         "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015"}
@@ -22,7 +22,7 @@ class Browser:
 
     def begin(self, width, height):
         port = None
-        while port is None:             # it says which it found, or ends
+        while port is None:             # it prints the port that it chose, or exits
             line = self.process.stdout.readline()
             if not line:
                 raise RuntimeError("chromedriver ended before it listened")
@@ -59,14 +59,14 @@ class Browser:
         return self.post("/goog/cdp/execute", cmd=command, params=params)
 
     def resize(self, width, height):
-        """The size of the page itself; a window may not be as narrow as a phone."""
+        """Sets the size of the page itself, because a window cannot be as narrow as a phone."""
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
 
     def theme(self, name):
         self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
     def open(self, path):
-        self.errors(), self.requests()                              # those of the page before
+        self.errors(), self.requests()                              # drops those of the page before
         self.post("/url", url="file://" + path)
 
     def run(self, script, *args):
@@ -76,7 +76,7 @@ class Browser:
         return self.run("return " + expression)
 
     def until(self, expression):
-        """Whether this comes true before long: what a page hears from the browser it hears a little later."""
+        """Whether this becomes true soon: the browser's events reach a page with some delay."""
         for _ in range(100):
             if self.value(expression):
                 return True
@@ -84,7 +84,7 @@ class Browser:
         return False
 
     def move(self, x, y, click=False):
-        """The pointer to a place of the window, as a hand would move it."""
+        """Moves the pointer to a place in the window, as a hand would."""
         actions = [{"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y), "origin": "viewport"}]
         if click:
             actions += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
@@ -106,10 +106,10 @@ class Browser:
         self.post("/actions", actions=[{"type": "key", "id": "keyboard", "actions": events}])
 
     def errors(self):
-        """What the console has said since the last time."""
+        """The errors in the console since the last call."""
         return [entry["message"] for entry in self.post("/se/log", type="browser")]
 
     def requests(self):
-        """Addresses asked for since the last time."""
+        """The addresses requested since the last call."""
         events = [json.loads(entry["message"])["message"] for entry in self.post("/se/log", type="performance")]
         return [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]

@@ -1,4 +1,4 @@
-"""Models and pages the tests look at, made by the program itself in a directory of their own."""
+"""Models and pages for the tests, made by the program itself in a temporary directory."""
 import csv
 import json
 import os
@@ -10,7 +10,7 @@ import tempfile
 CLI = os.path.abspath(os.environ["ATTN_CLI"])
 LIFE = "Life is short, eat dessert first"
 LAMP = "Who turned off the lamp?"
-# What a page must never take for markup.  A token has no white space, markup needs none.
+# Texts that a page must never take for markup.  Tokens contain no white space, and this markup needs none.
 EVIL = ["<img/src=x/onerror=window.hit=1>", "</script><script>window.hit=1</script>", "<!--<script>", "\"'&amp;",
         "\u202eabc", "]]>{{data}}"]
 PROSE = "Attention reads a naïve sentence: unbelievable words, 日本語 too, and then some more."     # 93 tokens
@@ -39,7 +39,7 @@ class Fixtures:
         return path
 
     def matrices(self, *args):
-        """Matrix by file name, as the CSV has them: rows of labels and numbers."""
+        """The matrices by file name, as rows of labels and numbers from the CSV files."""
         out = tempfile.mkdtemp(dir=self.dir)
         self.cli("run", *args, "--format", "csv", "-o", out)
         found = {}
@@ -55,7 +55,7 @@ class Fixtures:
         return self.path(name)
 
     def wide(self):
-        """12 layers of 12 heads in GPT-2's shape, with a tokenizer that knows bytes and three longer pieces."""
+        """12 layers of 12 heads in GPT-2's shape, with a tokenizer of single bytes and three longer pieces."""
         path = self.path("wide")
         self.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "12", "--n-head", "12", "--d-model", "96", "--n-ctx", "128",
                  "--vocab-size", "259", "--seed", "1")
@@ -68,7 +68,7 @@ class Fixtures:
         return path
 
     def evil(self):
-        """A model of words that are markup."""
+        """A model whose words are markup."""
         vocab = self.write("evil.json", json.dumps({word: i for i, word in enumerate(EVIL)}))
         path = self.path("evil")
         self.cli("init", "-o", path, "--vocab", vocab, "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--unembed", "true")

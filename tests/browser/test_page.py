@@ -1,4 +1,4 @@
-"""The page of --format html in a real browser: what it says, what it lets be done, what it keeps to itself."""
+"""Tests the page of --format html in a real browser: its numbers, its controls, and that it makes no requests."""
 import json
 import random
 import re
@@ -32,7 +32,7 @@ def tearDownModule():
 
 
 def shown(text):
-    """A number as the page shows it, and the error it states."""
+    """The number that the page shows, and the error bound that it states."""
     number, _, error = text.replace("−", "-").replace("∞", "inf").partition("±")
     return float(number.split()[-1]), float(error) if error else 0.0
 
@@ -43,7 +43,7 @@ class Page(unittest.TestCase):
         browser.theme("light")
 
     def tearDown(self):
-        """Whatever a test did: nothing was complained about, nothing asked for but the page itself."""
+        """After each test: no errors in the console, and no request but for the page itself."""
         self.assertEqual(browser.errors(), [])
         self.assertEqual({re.sub("#.*", "", url) for url in browser.requests()} - {"file://" + self.page}, set())
 
@@ -90,7 +90,7 @@ class Page(unittest.TestCase):
         self.open("stacked", *args, at="#layer=1&head=2")
         rows = fixtures.matrices(*args)["blocks.1.attn.context"]
         columns = browser.value("vector.colLabels.map(Number)")
-        self.assertEqual(columns, [8, 9, 10, 11])   # those of head 2
+        self.assertEqual(columns, [8, 9, 10, 11])   # the columns of head 2
         for r, row in enumerate(rows):
             for c, column in enumerate(columns):
                 browser.run("vector.point(arguments[0], arguments[1])", r, c)
@@ -135,11 +135,11 @@ class Page(unittest.TestCase):
             queries = [i for i, w in enumerate(word) if w == q]
             want = sum(rows[i][1 + j] for i in queries for j, w in enumerate(word) if w == k) / len(queries)
             x, error = shown(self.hover(q, k)) if k <= q else (0, 0)
-            self.assertLessEqual(abs(x - want), error + 1e-6)       # and float32 of the sums
+            self.assertLessEqual(abs(x - want), error + 1e-6)       # float32 rounding of the sums
         self.assertTrue(browser.value("""Array.from({ length: heat.rows }, (_, r) => Array.from({ length: heat.cols },
             (_, c) => heat.shade.m.at(r, c)).reduce((a, b) => a + b)).every((sum) => Math.abs(sum - 1) < 1e-3)"""))
 
-    # ---- what can be done
+    # ---- controls
 
     def test_keyboard_moves_between_heads(self):
         self.open("stacked", "-m", "models/stacked", "-s", LAMP)
@@ -165,7 +165,7 @@ class Page(unittest.TestCase):
         browser.click("#head-up")
         self.assertEqual(self.head()[:2], [1, 2])
         browser.run("$('head-number').focus()")
-        browser.press("3")                                          # a select takes what is typed
+        browser.press("3")                                          # a select gets the key that is typed
         self.assertEqual(self.head()[:2], [1, 3])
         for kind in ["attn.dots", "attn.scores", "attn.pattern"]:
             browser.run("$('kind').value = arguments[0]; $('kind').dispatchEvent(new Event('change'))", kind)
@@ -228,7 +228,7 @@ class Page(unittest.TestCase):
         self.open("life", "-s", LIFE, "--palette", "magma", "--color-scale", "log", "--hide-first")
         self.assertEqual(browser.value("[state.palette, state.scale, state.hideFirst]"), ["magma", "log", True])
 
-    # ---- where it is looked at
+    # ---- screens, themes, print
 
     def test_no_horizontal_scroll_on_a_phone(self):
         browser.resize(390, 844)
@@ -251,7 +251,7 @@ class Page(unittest.TestCase):
             for pair, ratio in zip(pairs, browser.run(CONTRAST, pairs)):
                 self.assertGreaterEqual(ratio, 4.5, f"{pair} in the {theme} theme")
         browser.click("#theme")
-        self.assertEqual(browser.value("document.documentElement.dataset.theme"), "light")      # whatever the system has
+        self.assertEqual(browser.value("document.documentElement.dataset.theme"), "light")      # whatever the system's theme is
 
     def test_everything_has_a_name(self):
         for args in [["-s", LIFE], ["-m", "models/stacked", "-s", LAMP]]:
@@ -262,7 +262,7 @@ class Page(unittest.TestCase):
         browser.theme("dark")
         self.open("stacked", "-m", "models/stacked", "-s", LAMP)
         self.assertTrue(browser.devtools("Page.printToPDF")["data"].startswith("JVBERi"))
-        self.assertEqual(browser.value("document.documentElement.dataset.theme"), "dark")       # and is as it was
+        self.assertEqual(browser.value("document.documentElement.dataset.theme"), "dark")       # as before
 
     # ---- what it must not do
 
@@ -287,7 +287,7 @@ class Page(unittest.TestCase):
         browser.until("document.images.length === 1 && document.images[0].complete")
         refused = browser.errors()
         self.assertTrue(refused and all("Content Security Policy" in e for e in refused), refused)
-        browser.requests()                                          # tried, that is, and refused
+        browser.requests()                                          # drops them: tried, but refused by the policy
 
     def test_saved_matrices(self):
         dump = fixtures.path("dump.npz")

@@ -1,7 +1,7 @@
 #!/bin/bash
-# cluster.sh ATTN-CLI - the recipes of data/batch under the engines they are for, on this machine: what they merge must
-# be, byte for byte, what one process writes.  Engines that are not installed are skipped, and said to be; with
-# ATTN_SKIP_NOTHING=1 that is a failure.  So are daemons that the machine does not let us start, which never is one.
+# cluster.sh ATTN-CLI - runs the recipes of data/batch under their engines on this machine: the merged result must be, byte
+# for byte, what one process writes.  Engines that are not installed are skipped with a message, which is a failure with
+# ATTN_SKIP_NOTHING=1.  Daemons that this machine does not let us start are skipped as well, which is never a failure.
 set -u
 recipes=$(cd "$(dirname "$0")/../../data/batch" && pwd)
 bin=$(cd "$(dirname "$1")" && pwd)
@@ -14,11 +14,11 @@ skip() {
     say "$1" "skipped, $2"
     [ "${ATTN_SKIP_NOTHING-}" != 1 ] || failed=1
 }
-# shellcheck disable=SC2317             # the trap calls it
+# shellcheck disable=SC2317             # called by the trap
 stop_daemons() { ((${#daemons[@]})) && kill "${daemons[@]}" 2>/dev/null; wait; }
 trap 'stop_daemons; rm -rf "$work"' EXIT
 
-# has NAME COMMAND... - whether all are installed.
+# has NAME COMMAND... - whether all commands are installed; if not, skips NAME.
 has() {
     local name=$1 missing=0
     shift
@@ -28,10 +28,10 @@ has() {
     return 1
 }
 
-# root NAME - whether daemons can be started.
+# root NAME - whether we may start daemons; if not, skips NAME.
 root() { [ "$(id -u)" = 0 ] || { say "$1" "skipped, only root can start it"; return 1; }; }
 
-# check NAME FILE - is it the output of one process, and is what lies beside it?
+# check NAME FILE - compares FILE and the JSON file beside it with the output of one process.
 check() {
     if cmp "$work/one.ndjson" "$2" && cmp "$work/one.ndjson.json" "$2.json"; then
         say "$1" "the same bytes as one process"
@@ -144,7 +144,7 @@ CONF
     return 1
 }
 
-# wait_for OPTIONS... - a job of sbatch, until it is over.
+# wait_for OPTIONS... - submits a job to sbatch and waits until it is over.
 wait_for() { timeout 120 sbatch --wait -n 1 -c 1 -o slurm.log "$@" >/dev/null; }
 
 if has slurm munged slurmctld slurmd sbatch && root slurm; then
@@ -152,7 +152,7 @@ if has slurm munged slurmctld slurmd sbatch && root slurm; then
         job=$(sbatch --parsable --array=0-3 -n 1 -c 1 -o slurm.log "$recipes/slurm.sh" 4 in.txt slurm.ndjson -t 1)
         wait_for --dependency=afterok:"$job" --wrap 'attn-cli merge slurm.ndjson.? -o slurm.ndjson'
         check slurm slurm.ndjson
-        rm slurm.ndjson slurm.ndjson.2 slurm.ndjson.2.json          # one task alone is still shard 2 of 4
+        rm slurm.ndjson slurm.ndjson.2 slurm.ndjson.2.json          # repeat task 2 alone: it must be shard 2 of 4
         wait_for --array=2 "$recipes/slurm.sh" 4 in.txt slurm.ndjson -t 1
         attn-cli merge slurm.ndjson.? -o slurm.ndjson
         check "slurm again" slurm.ndjson

@@ -2,7 +2,7 @@
 
     make_arrays.py              writes tests/corpus/npy and tests/corpus/npz, from the repository root
 
-Made with Python 3.11.2 and NumPy 1.24.2.  Every y_ array is [[0, -1.5, inf], [0.25, 3, 65504]] of its type, but where
+Made with Python 3.11.2 and NumPy 1.24.2.  Every y_ array is [[0, -1.5, inf], [0.25, 3, 65504]] of its type, unless
 its name says otherwise; every archive holds it as "embed" and [1, 2] as "logits"."""
 import io
 import os

@@ -3,9 +3,9 @@
 
     make_models.py          from the repository root; writes tests/golden/models/NAME.json
 
-Plain Python, written from the description of the format and nothing else: an opinion
-independent of the C code.  Needs no packages.  The weights are read from model.safetensors as
-they are stored; how these were drawn is checked elsewhere (tests/test_init.c).
+Plain Python, written from the description of the format alone, so that it is independent of
+the C code.  Needs no packages.  The weights are read from model.safetensors as they are stored;
+tests/test_init.c checks how they were drawn.
 """
 import json
 import math

@@ -1,6 +1,7 @@
 #include "agree.h"
 
 #include "keep.h"
+#include "worse.h"
 
 #include <check.h>
 #include <math.h>
@@ -38,10 +39,10 @@ static void compare_in(struct state *s, size_t seq, const char *name, const doub
         if (!isfinite(want[i]) || (pattern && want[i] == 0))    /* hidden positions are exactly -inf or 0 */
             ck_assert_msg(a->data[i] == (float)want[i], "%s[%zu] is %g, expected %g\n%s", name, i, (double)a->data[i], want[i],
                           s->a->about);
-        else if (!(fabs(a->data[i] - want[i]) <= worst * scale))
-            worst = fabs(a->data[i] - want[i]) / scale;
+        else
+            worst = worse(worst, fabs(a->data[i] - want[i]) / scale);
     }
-    if (!(worst <= s->worst)) {
+    if (!isnan(s->worst) && !(worst <= s->worst)) {
         s->worst = worst;
         snprintf(s->what, sizeof s->what, "%s", name);
     }

@@ -1,6 +1,7 @@
 #include "derive.h"
 
 #include "train/grad.h"
+#include "worse.h"
 
 #include <check.h>
 #include <float.h>
@@ -98,9 +99,9 @@ static void compare(struct state *s, const char *name, const struct attn_mat *g,
     memcpy(x, was, in * out * sizeof *was);
     move(x, in * out, seed, -step);
     double less = loss(s), slope = (more - less) / (2 * step), noise = ROUNDINGS * DBL_EPSILON * more / (2 * step);
-    double off = fmax(fabs(slope - along) - noise, 0) / (sqrt(square) + 1e-3 * s->norm + TINY);
+    double off = worse(fabs(slope - along) - noise, 0) / (sqrt(square) + 1e-3 * s->norm + TINY);
     memcpy(x, was, in * out * sizeof *was);
-    if (!(off <= s->worst)) {
+    if (!isnan(s->worst) && !(off <= s->worst)) {
         s->worst = off;
         snprintf(s->what, sizeof s->what, "%s (%g, expected %g)", name, along, slope);
     }

@@ -6,6 +6,7 @@
 #include "made.h"
 #include "scratch.h"
 #include "shell.h"
+#include "worse.h"
 
 #include "train/grad.h"
 
@@ -105,7 +106,7 @@ START_TEST(golden_gradients)
         ck_assert(w->count == p->count && w->ndim == p->ndim && memcmp(w->shape, p->shape, (size_t)p->ndim * sizeof *p->shape) == 0);
         for (size_t k = 0; k < p->count; k++) {
             most = fmax(most, fabs((double)x[k]));
-            off = fmax(off, fabs((double)(x[k] - t.p->grad[p->at + k])));
+            off = worse(off, fabs((double)(x[k] - t.p->grad[p->at + k])));
         }
         ck_assert_msg(off <= 1e-5 * most, "%s: off by %g of %g", p->name, off, most);
         ck_assert_int_eq(p->decays, strstr(p->name, "ln_") == NULL && strstr(p->name, ".bias") == NULL);
@@ -206,7 +207,7 @@ static double distance(const struct trainee *a, const struct trainee *b)
     double off = 0, most = 0;
     for (size_t i = 0; i < a->p->count; i++) {
         most = fmax(most, fabs((double)a->p->grad[i]));
-        off = fmax(off, fabs((double)a->p->grad[i] - (double)b->p->grad[i]));
+        off = worse(off, fabs((double)a->p->grad[i] - (double)b->p->grad[i]));
     }
     return off / most;
 }

@@ -3,6 +3,7 @@
 #include "suites.h"
 
 #include "attn.h"
+#include "worse.h"
 
 #include <float.h>
 #include <math.h>
@@ -163,12 +164,12 @@ static double error_of_row(const struct attn_attention *a, size_t h, size_t t)
     for (size_t j = 0; j < T; j++) {
         weight[j] *= factor(&a->kind, h, t, j) / sum;
         double is = (double)pattern[(h * T + t) * T + j];
-        error = fmax(error, mask[t * T + j] || is == 0 ? fabs(is - weight[j]) : INFINITY);
+        error = worse(error, mask[t * T + j] || is == 0 ? fabs(is - weight[j]) : INFINITY);
         for (size_t i = 0; i < DV; i++)
             want[i] += weight[j] * (double)values[j * DV + i];
     }
     for (size_t i = 0; i < DV; i++)
-        error = fmax(error, fabs((double)context[(h * T + t) * DV + i] - want[i]));
+        error = worse(error, fabs((double)context[(h * T + t) * DV + i] - want[i]));
     return error;
 }
 
@@ -198,7 +199,7 @@ static void expect_close(size_t T, double tolerance)
 {
     double most = 0;
     for (size_t i = 0; i < H * T * DV; i++)
-        most = fmax(most, isfinite(context[i]) ? fabs((double)context[i] - (double)again[i]) : INFINITY);
+        most = worse(most, isfinite(context[i]) ? fabs((double)context[i] - (double)again[i]) : INFINITY);
     ck_assert_double_le(most, tolerance);
 }
 

@@ -114,7 +114,7 @@ START_TEST(loss_and_its_slope)
     for (int s = 0; s < n_sets; s++)
         for (size_t n = 1; n <= N; n++) {
             double sum = 0, max = -INFINITY;
-            size_t target = n * 7 % n;
+            size_t target = n * 7 / 3 % n;
             fill(was, n, (unsigned)n, n % 3 ? 8 : 300);
             memcpy(x, was, sizeof x);
             for (size_t i = 0; i < n; i++)

@@ -11,13 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     size_t n = 1;
-    double sum = 0;
+    volatile double sum = 0;            /* so that each number is read */
     for (int i = 0; i < a.ndim; i++)
         n *= a.shape[i];
     must(a.n == n && n <= size);
     for (size_t i = 0; i < n; i++)
         sum += (double)a.data[i];
-    must(sum == sum || n > 0);
     free(a.data);
     return 0;
 }

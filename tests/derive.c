@@ -85,7 +85,7 @@ static void compare(struct state *s, const char *name, const struct attn_mat *g,
     double *x = (double *)weight_of(s, name), *direction = calloc(in * out, sizeof *direction), along = 0, square = 0;
     ck_assert_msg(x != NULL, "no tensor %s\n%s", name, s->a->about);
     unsigned seed = agree_seed + 1;
-    double step = 1e-5 / sqrt((double)(in * out));
+    double step = 1e-5 / sqrt((double)(in * out));  /* large enough for double precision, small enough for a slope */
     move(direction, in * out, seed, 1);
     for (size_t i = 0; i < in; i++)
         for (size_t j = 0; j < out; j++) {
@@ -194,6 +194,7 @@ static void differentiate(struct state *s, int T)
                   attn_grad_new(&g, s->p, &plan, &err) == ATTN_OK && attn_grad_add(g, &mean, &b, &err) == ATTN_OK, "%s", err.msg);
     attn_grad_free(g);
     double want = loss(s);
+    /* the library's logits are float32 */
     ck_assert_msg(fabs(mean - want) <= 1e-5 * (1 + want), "the loss is %.9g, expected %.9g\n%s", mean, want, s->a->about);
     for (size_t i = 0; i < s->p->count; i++)
         s->norm += (double)s->p->grad[i] * (double)s->p->grad[i];

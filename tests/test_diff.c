@@ -418,7 +418,7 @@ START_TEST(test_numbers_of_a_row)
     const struct attn_diff_row *row = attn_diff_first(d);
     ck_assert_msg(row && row->differing == 1 && row->count == 6, "zeros of both signs and equal infinities agree");
     ck_assert(row->max_abs == 0.5 && row->at[0] == 0 && row->at[1] == 1 && row->at[2] == 0 && row->a == 4.5f && row->b == 4);
-    ck_assert_double_eq_tol(row->mean_abs, 0.1, 1e-15);
+    ck_assert_double_eq_tol(row->mean_abs, 0.1, 1e-15);     /* rounded in double */
     ck_assert_double_eq_tol(row->nmse, 0.05 / 2, 1e-15);            /* variance of 1, 2, 3, 4, 0 */
     ck_assert_uint_eq(row->max_ulp, 1u << 20);                      /* 0.5 is an eighth of the step from 4 to 8 */
     attn_diff_free(d);

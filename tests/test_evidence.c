@@ -52,7 +52,7 @@ START_TEST(test_gap)
     float x[] = {3, 4, INFINITY}, y[] = {3, 4, INFINITY};
     ck_assert(attn_gap(x, y, 3) == 0);
     x[0] = 3.5f;
-    ck_assert_double_eq_tol(attn_gap(x, y, 3), 0.1, 1e-12);
+    ck_assert_double_eq_tol(attn_gap(x, y, 3), 0.1, 1e-12);     /* 0.5 of 5, in double */
     x[2] = 0;
     ck_assert(isinf(attn_gap(x, y, 3)));
 }
@@ -66,7 +66,7 @@ START_TEST(test_scaled)
         a[i] = b[i] * 0.125f;
     a[5] = b[5] = -INFINITY;            /* masked: no evidence for or against */
     ck_assert(attn_seems_scaled(&p, &factor));
-    ck_assert_double_eq_tol(factor, 0.125, 1e-9);
+    ck_assert_double_eq_tol(factor, 0.125, 1e-9);   /* sums in double */
     a[5] = 1;
     ck_assert(!attn_seems_scaled(&p, &factor));
 }
@@ -152,10 +152,10 @@ START_TEST(test_tempered)
         a[i] = a[i] < 1e-10f ? 0 : a[i];
     }
     ck_assert(attn_seems_tempered(&p, &factor));
-    ck_assert_double_eq_tol(factor, 8, 1e-3);
+    ck_assert_double_eq_tol(factor, 8, 1e-3);   /* weights are rounded to float32 */
     struct attn_pair back = attn_pair_of(b, a, H, T, N);
     ck_assert(attn_seems_tempered(&back, &factor));
-    ck_assert_double_eq_tol(factor, 0.125, 1e-4);
+    ck_assert_double_eq_tol(factor, 0.125, 1e-4);   /* likewise */
     float was = b[3];
     b[3] = b[4];
     b[4] = was;
@@ -306,6 +306,7 @@ START_TEST(test_norms)
         for (size_t i = 0; i < sizeof eps / sizeof *eps; i++) {
             norm(b, a, rms, eps[i]);
             ck_assert(attn_fit_norm(&f, a, b, H * T, N));
+            /* b is rounded to float32 */
             ck_assert_msg(f.eps == eps[i] && f.gap < 1e-5, "%g was seen as %g (%g)", eps[i], f.eps, f.gap);
             ck_assert(f.kind == (rms ? ATTN_FIT_RMS : ATTN_FIT_LAYER));
         }

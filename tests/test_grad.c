@@ -79,7 +79,8 @@ static const char *const configs[] = {
 
 /* ---- a recorded checkpoint ---- */
 
-/* Measured against double precision, the loss is off by 2e-8 of itself and gradients by 3e-6 of a tensor's largest. */
+/* Measured against double precision, the loss is off by 2e-8 of itself and gradients by 3e-6 of a tensor's largest;
+ * the bounds leave other processors and compilers some room. */
 START_TEST(golden_gradients)
 {
     struct trainee t = open_trainee("tests/golden/checkpoints/gpt2-a");
@@ -138,7 +139,7 @@ static void ck_tensors(const struct attn_model *m, const struct attn_gradient *g
             sum += (double)got[k] * (double)got[k];
         }
     }
-    ck_assert_double_eq_tol(attn_gradient_norm(g), sqrt(sum), 1e-9 * sqrt(sum));
+    ck_assert_double_eq_tol(attn_gradient_norm(g), sqrt(sum), 1e-9 * sqrt(sum));    /* both are sums in double */
     made_close(&want);
 }
 
@@ -161,7 +162,8 @@ START_TEST(gradients_of_a_model)
                                                                                              * run */
     ck_assert_msg(!attn_gradient_run(g, &loss, id, &n, 1, &err), "%s", err.msg);
     ck_assert_double_eq_tol(loss, golden_number(doc, "loss"), 1e-6);
-    ck_tensors(m, g, "tests/golden/gradients/gpt2-a/gradients.safetensors", 1e-4 * attn_gradient_norm(g));
+    /* the bound of golden_gradients: no number exceeds the norm */
+    ck_tensors(m, g, "tests/golden/gradients/gpt2-a/gradients.safetensors", 1e-5 * attn_gradient_norm(g));
     ck_assert_msg(!attn_gradient_save(g, scratch_path("g.safetensors"), &err), "%s", err.msg);
     ck_tensors(m, g, scratch_path("g.safetensors"), 0);
     ck_assert_int_eq(attn_gradient_run(g, &loss, id, &none, 1, &err), ATTN_EFORMAT);
@@ -221,13 +223,13 @@ START_TEST(groups_and_parts_add_up)
     struct attn_grad_batch b = batch_of(&x), part = b;
     struct trainee whole = open_trainee(dir), cut = open_trainee(dir), parts = open_trainee(dir);
     double loss = add(&whole, &(struct attn_grad_plan){.rows = 2000}, &b), sum = 0;
-    ck_assert_double_eq_tol(add(&cut, &(struct attn_grad_plan){.rows = 1}, &b), loss, 1e-12);
+    ck_assert_double_eq_tol(add(&cut, &(struct attn_grad_plan){.rows = 1}, &b), loss, 1e-12);   /* sums in double */
     for (size_t i = 0; i < b.sentences; i++) {
         part.T = &b.T[i], part.sentences = 1, part.N = x.rows - x.n;
         sum += add(&parts, &(struct attn_grad_plan){.rows = 1}, &part);
         part.ids += b.T[i], part.targets += b.T[i];
     }
-    ck_assert_double_eq_tol(sum, loss, 1e-12);
+    ck_assert_double_eq_tol(sum, loss, 1e-12);  /* likewise */
     for (size_t i = 0; i < whole.p->n; i++)
         if (whole.p->param[i].decays && strstr(whole.p->param[i].name, "blocks."))
             ck_assert_msg(same_tensor(&whole, &parts, &whole.p->param[i]), "%s", whole.p->param[i].name);

@@ -127,6 +127,7 @@ START_TEST(sixteen_bits_keep_their_word)
     for (size_t i = 10; i < N; i++) {
         ck_assert_uint_lt(codes[i], ATTN_PACK_MINUS_INF);
         double error = fabs((double)p.low + (double)p.step * codes[i] - data[i]);
+        /* 1e-9: the error itself is computed in double */
         ck_assert_msg(error <= 0.5 * (double)p.step * (1 + 1e-9), "number %zu is off by %g of step %g", i, error, p.step);
     }
 }

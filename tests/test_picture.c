@@ -144,6 +144,7 @@ START_TEST(steps_map_back_to_numbers)
                 continue;
             double want = (double)(look.scaling == ATTN_COLOR_BY_ROW && most > 0 ? x[j] / most : x[j]);
             double low = attn_scale_value(&s, steps[j] ? steps[j] - 1u : 0), high = attn_scale_value(&s, steps[j] + 1u);
+            /* both ends are rounded in double */
             ck_assert_msg(want >= low - 1e-9 && want <= high + 1e-9, "%g is not in %g..%g", want, low, high);
         }
     }
@@ -192,7 +193,7 @@ START_TEST(ticks_are_round_numbers)
     n = attn_scale_ticks(tick, &log);
     ck_assert_uint_eq(n, 5);
     ck_assert_str_eq(tick[0].text, "0.0001");
-    ck_assert_double_eq_tol(tick[0].at, 0.2 / 4.2, 1e-12);
+    ck_assert_double_eq_tol(tick[0].at, 0.2 / 4.2, 1e-12);  /* rounded in double */
     ck_assert_str_eq(tick[4].text, "1");
 }
 END_TEST

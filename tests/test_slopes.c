@@ -122,6 +122,7 @@ START_TEST(loss_and_its_slope)
             for (size_t i = 0; i < n; i++)
                 sum += exp(was[i] - max);
             double loss = sets[s]->loss(x, target, 0.125f, n), want = log(sum) + max - was[target];
+            /* exp is right to 1.8e-7 (vec.h), and so is the logarithm of its sum */
             ck_assert_msg(fabs(loss - want) <= 3e-7 * (1 + fabs(want)), "%s: loss %.9g, expected %.9g", sets[s]->name, loss, want);
             for (size_t i = 0; i < n; i++)
                 agree(sets[s]->name, "logits", i, x[i], 0.125 * (exp(was[i] - max) / sum - (i == target)), 0.125);

@@ -80,7 +80,7 @@ START_TEST(sentences_are_likelier_than_their_words_shuffled)
     if (f) {
         fclose(f);
         ck_assert_int_gt(n, 100);
-        ck_assert_msg(likelier >= 0.95 * n, "%d of %d", likelier, n);
+        ck_assert_msg(likelier >= 0.95 * n, "%d of %d", likelier, n);  /* 197 of 200 with the shipped weights; guessing: half */
     }
 }
 END_TEST

@@ -209,7 +209,7 @@ START_TEST(rates_rise_and_fall)
     t.warmup = 10;
     t.lr = 2;
     t.lr_end = 0.25;
-    ck_assert(fabs(attn_training_rate(&t, 0) - 0.2) < 1e-12);
+    ck_assert(fabs(attn_training_rate(&t, 0) - 0.2) < 1e-12);   /* rounded in double */
     ck_assert(fabs(attn_training_rate(&t, 9) - 2) < 1e-12);
     ck_assert(fabs(attn_training_rate(&t, 10) - 2) < 1e-12);
     ck_assert(fabs(attn_training_rate(&t, 55) - 1.25) < 1e-12);     /* half way down a cosine */
@@ -271,7 +271,7 @@ START_TEST(steps_are_those_of_the_definition)
             squares += (double)grad[i] * (double)grad[i];
         }
         ck_assert_int_eq(attn_optimizer_step(&o, step, &norm, NULL, NULL), ATTN_OK);
-        ck_assert(fabs(norm - sqrt(squares)) < 1e-9 * norm);
+        ck_assert(fabs(norm - sqrt(squares)) < 1e-9 * norm);    /* a sum in double, in another order */
         for (int k = 0; k < 2; k++)
             plain_step(&plain[k], grad + k * NUMBERS, &t, _i ? 1 / norm : 1, k == 0, step);
     }

@@ -125,7 +125,7 @@ START_TEST(changes_are_those_of_two_runs)
     ck_gap(v, "pattern", &pattern);
     ck_gap(v, "context", &context);
     ck_gap(v, "residual", &residual);
-    ck_assert_double_eq_tol(golden_number(v, "kl"), divergence(own, kind), 1e-12);
+    ck_assert_double_eq_tol(golden_number(v, "kl"), divergence(own, kind), 1e-12);  /* sums in double */
     size_t n, T = 8;
     float *data = golden_floats(golden_get(v, "data"), &n);
     ck_assert_uint_eq(n, T * T);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/map.h"
@@ -171,6 +172,9 @@ int attn_members_read(struct attn_sidecar *to, const struct attn_member *const *
 {
     struct attn_map map;
     struct reader r = {.to = to, .err = err};
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))  /* nobody named it: a pipe would be waited for */
+        return attn_fail(err, ATTN_EIO, "%s: found a pipe or device, expected a regular file", path);
     int rc = attn_map_open(&map, path, LIMIT, err);
     if (rc)
         return rc;

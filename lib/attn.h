@@ -44,6 +44,7 @@ extern "C" {
 
 /* ---- errors ---------------------------------------------------------------------------- */
 
+/* Functions that can fail return ATTN_OK, which is 0, or why not, and leave a message in `err`; err may be NULL. */
 enum attn_status { ATTN_OK, ATTN_EIO, ATTN_EFORMAT, ATTN_EUSAGE, ATTN_ENOMEM };
 struct attn_err { enum attn_status code; char msg[512]; };
 

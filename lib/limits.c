@@ -216,6 +216,8 @@ static double measure_arithmetic(struct attn_limits *l, double operations, void 
 
 static int use_threads(struct attn_limits *l, int threads, struct attn_err *err)
 {
+    if (threads < 1)
+        return attn_fail(err, ATTN_EUSAGE, "%d threads: expected at least 1", threads);
     if (l->threads == threads)
         return ATTN_OK;
     attn_team_free(l->team);

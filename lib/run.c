@@ -327,11 +327,8 @@ static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *
  * gives numbers that are not finite, they are checked now, since they are the likeliest cause. */
 static int look_after(struct attn_run *r, struct attn_err *err)
 {
-    if (r->trace.err.code) {
-        if (err)
-            *err = r->trace.err;
-        return r->trace.err.code;
-    }
+    if (r->trace.err.code)
+        return attn_fail_as(err, &r->trace.err);
     struct attn_rows x = {r->pass.x, r->pass.ldx, r->pass.rows, r->model->w.n.width};
     if (r->model->checked || r->scanned || attn_rows_finite(&x))
         return ATTN_OK;

@@ -238,13 +238,36 @@ START_TEST(err_of_errno)
 }
 END_TEST
 
+START_TEST(err_is_passed_on)
+{
+    struct attn_err err = {.code = ATTN_EIO, .msg = "before"}, fine = {0}, why = {.code = ATTN_EFORMAT, .msg = "why"};
+    ck_assert_int_eq(attn_fail_as(&err, &fine), ATTN_OK);
+    ck_assert_str_eq(err.msg, "before");
+    ck_assert_int_eq(attn_fail_as(&err, &why), ATTN_EFORMAT);
+    ck_assert(err.code == ATTN_EFORMAT && !strcmp(err.msg, "why"));
+    ck_assert_int_eq(attn_fail_as(NULL, &why), ATTN_EFORMAT);
+}
+END_TEST
+
+START_TEST(limits_need_a_thread)
+{
+    struct attn_limits *l;
+    struct attn_err err = {0};
+    double value = -1;
+    ck_assert_int_eq(attn_limits_new(&l, "/tmp", NULL), ATTN_OK);
+    ck_assert_int_eq(attn_limits_measure(&value, l, ATTN_LIMIT_F32, 0, &err), ATTN_EUSAGE);
+    ck_assert(value == -1 && strstr(err.msg, "expected at least 1"));
+    attn_limits_free(l);
+}
+END_TEST
+
 Suite *suite_base(void)
 {
     const TTest *const tests[] = {
         sha256_vectors, sha256_of_a_million_a, sha256_paths_and_pieces_agree, sha256_of_two_at_once,
         crc32_of_pieces_and_wholes,
         utf8_every_code_point, utf8_broken_sequences, utf8_spaces, utf8_widths,
-        err_shows_control_bytes, err_cuts_between_characters, err_keeps_the_reason, err_of_errno,
+        err_shows_control_bytes, err_cuts_between_characters, err_keeps_the_reason, err_of_errno, err_is_passed_on, limits_need_a_thread,
     };
     Suite *s = suite_create("base");
     TCase *c = tcase_create("base");

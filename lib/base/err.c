@@ -85,6 +85,13 @@ int attn_fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
     return code;
 }
 
+int attn_fail_as(struct attn_err *err, const struct attn_err *why)
+{
+    if (err && why->code)
+        *err = *why;
+    return why->code;
+}
+
 int attn_fail_errno(struct attn_err *err, const char *path, const char *what)
 {
     int e = errno;

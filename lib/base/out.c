@@ -158,19 +158,12 @@ static char *room(struct attn_out *o, size_t n)
     return o->buf + o->used;
 }
 
-static int first_error(const struct attn_out *o, struct attn_err *err)
-{
-    if (o->err.code != ATTN_OK && err)
-        *err = o->err;
-    return o->err.code;
-}
-
 int attn_out_commit(struct attn_out *o, struct attn_err *err)
 {
     flush(o);
     if (!attn_out_failed(o))
         attn_target_commit(&o->to, &o->err);
-    return first_error(o, err);
+    return attn_fail_as(err, &o->err);
 }
 
 int attn_write_file(const char *path, const char *data, size_t len, struct attn_err *err)
@@ -190,7 +183,7 @@ int attn_out_flush(struct attn_out *o, bool disk, struct attn_err *err)
     flush(o);
     if (disk && o->to.temp && !attn_out_failed(o) && !attn_disk_sync(o->to.fd))
         attn_fail_errno(&o->err, o->to.name, "write");
-    return first_error(o, err);
+    return attn_fail_as(err, &o->err);
 }
 
 void attn_out_patch(struct attn_out *o, const void *data, size_t len, uint64_t at)
@@ -202,7 +195,7 @@ void attn_out_patch(struct attn_out *o, const void *data, size_t len, uint64_t a
 int attn_out_take(struct attn_out *o, char **text, size_t *len, struct attn_err *err)
 {
     flush(o);
-    int rc = first_error(o, err);
+    int rc = attn_fail_as(err, &o->err);
     if (rc != 0)
         return rc;
     *text = o->memory;

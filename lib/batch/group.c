@@ -139,10 +139,8 @@ int attn_group_encode(struct attn_group *g, struct attn_reading *how, struct att
         return rc;
     attn_team_run(how->team, g->n, COST * bytes, encode_one, &job);
     for (size_t i = 0; i < g->n; i++)
-        if (g->item[i].failure.code == ATTN_ENOMEM || g->item[i].failure.code == ATTN_EIO) {
-            *err = g->item[i].failure;  /* not a fault of the record */
-            return err->code;
-        }
+        if (g->item[i].failure.code == ATTN_ENOMEM || g->item[i].failure.code == ATTN_EIO)
+            return attn_fail_as(err, &g->item[i].failure);              /* not a fault of the record */
     return ATTN_OK;
 }
 

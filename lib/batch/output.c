@@ -182,10 +182,8 @@ static int write_all(struct job *j, size_t n, struct attn_err *err)
     }
     attn_team_run(j->out->e->team, n, cost, write_one, j);
     for (size_t i = 0; i < n; i++)
-        if (j->written[i].err.code) {
-            *err = j->written[i].err;
-            return err->code;
-        }
+        if (j->written[i].err.code)
+            return attn_fail_as(err, &j->written[i].err);
     return ATTN_OK;
 }
 

@@ -244,8 +244,8 @@ static void sorted_row(float *out, const struct attn_pair *p, const float *x, si
 bool attn_seems_shuffled(const struct attn_pair *p)
 {
     size_t width = p->H * p->n, rows = p->T < 64 ? p->T : 64;       /* more rows would prove no more */
-    float *a = malloc(2 * width * sizeof *a + 1), *b = a + width;
-    bool same = a && width >= 4 && rows && attn_pair_gap(p) > rounding;
+    float *a = malloc(2 * width * sizeof *a + 1), *b = a ? a + width : NULL;
+    bool same = b && width >= 4 && rows && attn_pair_gap(p) > rounding;
     for (size_t t = 0; t < rows && same; t++) {
         sorted_row(a, p, p->a, t);
         sorted_row(b, p, p->b, t);

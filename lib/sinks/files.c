@@ -167,10 +167,8 @@ static int settle(struct attn_files *f, struct attn_err *err)
     size_t n = f->n_ended;
     f->n_ended = 0;
     for (size_t i = 0; i < n; i++)
-        if (f->ended[i].err.code) {
-            *err = f->ended[i].err;
-            return err->code;
-        }
+        if (f->ended[i].err.code)
+            return attn_fail_as(err, &f->ended[i].err);
     return 0;
 }
 

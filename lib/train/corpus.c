@@ -50,9 +50,7 @@ int attn_corpus_mark(int32_t *mark, const struct attn_tokenizer *t, struct attn_
     free(ids);
     if (why.code != ATTN_ENOMEM)        /* what cannot be encoded is in no vocabulary */
         return ATTN_OK;
-    if (err)
-        *err = why;
-    return why.code;
+    return attn_fail_as(err, &why);
 }
 
 static bool append(struct attn_corpus *c, const int32_t *ids, size_t n, int32_t mark)

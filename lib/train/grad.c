@@ -242,11 +242,8 @@ static int add_up(const struct pass *p, double *loss, struct attn_err *err)
     struct attn_grad *g = p->g;
     *loss = 0;
     for (size_t i = 0; i < p->lanes; i++) {
-        if (g->lane[i].err.code) {
-            if (err)
-                *err = g->lane[i].err;
-            return g->lane[i].err.code;
-        }
+        if (g->lane[i].err.code)
+            return attn_fail_as(err, &g->lane[i].err);
         *loss += g->lane[i].loss;
     }
     if (p->learn && p->lanes > 1)

@@ -618,6 +618,7 @@ START_TEST(names_do_not_steer_the_terminal)
 }
 END_TEST
 
+/* The reader of the pipe waits for longer than a second, and the run waits for it. */
 START_TEST(progress_of_a_long_run)
 {
     static const char line[] =

@@ -30,7 +30,7 @@ static char *taken(struct attn_out *o)
     return text;
 }
 
-/* The test vectors of RFC 4648, and two with the last digits. */
+/* The test vectors of RFC 4648, and two with the digits + and /. */
 static const char *const base64[][2] = {
     {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"},
     {"\xff\xfe\xfd", "//79"}, {"\xfb\xef", "++8="},

@@ -310,6 +310,7 @@ START_TEST(a_note_is_all_that_is_not_the_models_own)
 }
 END_TEST
 
+/* The result is that of dense attention under a mask made by the kind's definition. */
 START_TEST(sparse_is_dense_under_its_mask)
 {
     struct attn_attention a = plain(_i, MOST);

@@ -116,7 +116,7 @@ static const struct {
     struct attn_encode_opts o;
     struct expected tokens[8];          /* the last has id -1 */
 } rows[] = {
-    /* the piece as a whole is a token; then only with ignore_merges */
+    /* the piece as a whole is a token, which only ignore_merges prefers to the merges */
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL ", \"ignore_merges\": true}}", "abb", {0}, {{10, 0, 3}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "abb", {0}, {{3, 0, 2}, {1, 2, 3}, {-1, 0, 0}}},
     /* rules before the vocabulary that they refer to; as pairs; escaped and not */

@@ -296,8 +296,8 @@ START_TEST(one_process_trains_at_a_time)
 {
     expect(SMALL "-o $D/one -q --steps 1000000 & p=$!; until test -s $D/one/model.safetensors; do sleep 0.01; done; sha256sum $D/one/vocab.json "
            ">$D/sum; ends 1 \"$A\" train -f README.md --vocab-size 300 -o $D/one 2>&1; ends 1 \"$A\" train -f README.md -o $D/one --resume 2>&1; "
-           "sha256sum -c --quiet $D/sum; until test -s $D/one/checkpoint.safetensors; do sleep 0.01; done; kill $p; ends 75 wait $p",
-           0, "/one: another process is writing to it");
+           "sha256sum -c --quiet $D/sum; until test -s $D/one/checkpoint.safetensors; do sleep 0.01; done; kill $p; "
+           "ends 75 wait $p", 0, "/one: another process is writing to it");
     expect(SMALL "-o $D/one -q --steps 1000000 --resume & p=$!; i=0; until ends 1 " SMALL "-o $D/one --resume 2>&1 | grep 'another process is writing'; "
            "do sleep 0.05; test $((i += 1)) -lt 200 || break; done; kill $p; wait $p || :", 0, "/one: another process is writing to it");
 }

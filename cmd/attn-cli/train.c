@@ -30,8 +30,8 @@ static int check_purpose(struct attn_err *err)
     return ATTN_OK;
 }
 
-/* -f and --ids mean something else with --gradients, and -s goes beside -f without: so the rows themselves do not say how
- * many there may be. */
+/* Checked here and not by the rows' OPT_INPUT, because the rules differ: with --gradients -s, -f and --ids are alternatives;
+ * without, -f is the text to train on, -s goes beside it, and --ids has no meaning. */
 static int check_input(struct attn_err *err)
 {
     int n = (common.sentence != NULL) + (common.file != NULL) + (common.ids != NULL);

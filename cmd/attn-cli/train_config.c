@@ -136,7 +136,7 @@ int train_config(char **text, size_t *len, size_t tokens, bool bpe, struct attn_
 int train_settings(char **text, size_t *len, struct attn_err *err)
 {
     int code = write_object(text, len, "{", train_step_options, "}\n", err);
-    char *comma = code ? NULL : strrchr(*text, ',');
+    char *comma = code || !*text ? NULL : strrchr(*text, ',');
     if (comma && comma[1] == ' ' && comma[2] == '}')
         *comma = ' ';
     return code;

@@ -72,7 +72,7 @@ int attn_fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
 {
     if (!err)
         return code;
-    char raw[2 * PATH_MAX + sizeof err->msg];
+    char raw[PATH_MAX + PATH_MAX + sizeof err->msg];
     va_list ap;
     va_start(ap, fmt);
     int n = vsnprintf(raw, sizeof raw, fmt, ap);

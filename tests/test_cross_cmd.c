@@ -395,7 +395,7 @@ START_TEST(explain_tells_the_two_texts_apart)
 {
     expect("$A explain -s 'Life is short' --cross 'eat dessert first' --query is --key first", 0,
            "How \"is\" (token 1) attends to \"first\" (token 2 of the other text)");
-    expect("$A explain -s 'Life is short' --cross 'is eat' --query is --key is", 0, "4. What layer 0 reads of \"is\"");
+    expect("$A explain -s 'Life is short' --cross 'is eat' --query is --key is", 0, "4. What layer 0 reads for \"is\"");
     expect("$A explain -s 'Life is short' --cross 'eat dessert first' --query is --key first", 0,
            "There is no mask: every token may look at every token of the other text");
     expect("$A explain -s 'Life is short' --cross 'eat dessert first' --query is --key first", 0, "weight = 0.1560 / 1.7275 = 0.0903");

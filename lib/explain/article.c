@@ -75,10 +75,10 @@ static void introduce(struct life *l)
     struct attn_derivation *d = &l->e.d;
     attn_derive_title(d, "\"%s\": an article on self-attention, step by step", sentence);
     attn_derive_words(d, "The article computes attention for this sentence, first without a mask, then with a "
-                      "causal one.  Here are its steps with the numbers of a run of the model life, which has its "
-                      "weights, and each number it prints is held against them, digit by digit.  The token the "
-                      "article calls 2 (x_2, q_2), counting from 1, is \"is\"; here it is "
-                      "token 1, for all indices count from 0.");
+                      "causal one.  Here are its steps with the numbers of a run of the model life, which has the "
+                      "article's weights; each number the article prints is compared with them, digit by digit.  The "
+                      "token the article calls 2 (x_2, q_2), counting from 1, is \"is\"; here it is token 1, as all "
+                      "indices are counted from 0.");
 }
 
 static void embeddings(struct life *l)
@@ -86,10 +86,10 @@ static void embeddings(struct life *l)
     struct attn_derivation *d = &l->e.d;
     const float *x = attn_worked_row(&l->w, ATTN_ACT_EMBED, 0);
     attn_explain_tokens(&l->e);
-    attn_derive_words(d, "The vocabulary is the words of the sentence, without the comma, in sorted order.");
+    attn_derive_words(d, "The vocabulary consists of the words of the sentence, without the comma, sorted.");
     attn_derive_step(d, "The embeddings");
-    attn_derive_words(d, "Each token gets its row of a table of random numbers.  There are no positions and there "
-                      "is no norm: attention reads these rows as they are.");
+    attn_derive_words(d, "Each token gets its row of a table of random numbers.  There are no position embeddings and no norm: "
+                      "attention reads these rows as they are.");
     matrix(l, x, 3, false);
     hold(l, "embedded_sentence", x, T * 3UL, "0.3374, -0.1778, -0.3035, 0.1794, 1.8951, 0.4954, 0.2692, -0.0770, "
          "-1.0205, -0.2196, -0.3792, 0.7671, -0.5880, 0.3486, 0.6603, -1.1925, 0.6984, -1.4097");
@@ -106,9 +106,8 @@ static int dots(struct life *l, struct attn_err *err)
     attn_explain_dot(&l->e);
     const float *row = attn_worked_row(&l->w, ATTN_ACT_DOTS, IS);
     hold(l, "omega_24", row + DESSERT, 1, "1.2903");
-    attn_derive_words(d, "Erratum: the name omega_24 mixes conventions: 2 counts from one, 4 from zero.  It is "
-                      "query 1, \"is\", and key 4, "
-                      "\"dessert\".");
+    attn_derive_words(d, "Erratum: the name omega_24 mixes conventions: the 2 counts from 1, the 4 from 0.  It is query 1, "
+                      "\"is\", and key 4, \"dessert\".");
     hold(l, "omega_2, the dot products of \"is\" with all keys", row, T, "-0.6004, 3.4707, -1.5023, 0.4991, "
          "1.2903, -1.3374");
     return ATTN_OK;
@@ -121,7 +120,7 @@ static void unmasked(struct life *l)
     attn_derive_words(d, "Erratum: the formula given divides by √d + ε.  The printed numbers come from √d_k = √2, "
                       "without an ε; √3 would give other weights (0.5959 where 0.6870 is printed).");
     attn_explain_mask(&l->e);
-    attn_derive_words(d, "The model life has a causal mask, the article has none yet.  So from here on the numbers "
+    attn_derive_words(d, "The model life has a causal mask; the article has none yet.  So from here on the numbers "
                       "are those of attention without a mask over the run's own queries, keys and values: what "
                       "attn-cli run -m models/life-full prints.");
     attn_explain_softmax(&l->e);
@@ -130,7 +129,7 @@ static void unmasked(struct life *l)
     attn_explain_context(&l->e);
     hold(l, "context_vector_2", l->full.context + (size_t)IS * DV, DV, "0.5313, 1.3607, 0.7891, 1.3110");
     attn_derive_step(d, "All context vectors without a mask");
-    attn_derive_words(d, "The same for every token at once is what the article's class SelfAttention computes.");
+    attn_derive_words(d, "The article's class SelfAttention computes the same for all tokens at once.");
     matrix(l, l->full.context, DV, false);
     hold(l, "its output, first row", l->full.context, DV, "-0.1564, 0.1028, -0.0763, -0.0764");
     hold(l, "its output, second row", l->full.context + DV, DV, "0.5313, 1.3607, 0.7891, 1.3110");
@@ -139,10 +138,9 @@ static void unmasked(struct life *l)
 static void heads(struct life *l)
 {
     attn_derive_step(&l->e.d, "Several heads");
-    attn_derive_words(&l->e.d, "The article goes on with four heads that have weights of their own, each with "
-                      "values of one number, and prints -0.0185, 0.0170, 0.1999, -0.0860 as the first row.  That "
-                      "is another model, and not held against this run: attn-cli run -m models/life-4-heads -s "
-                      "\"%s\" has those numbers.", sentence);
+    attn_derive_words(&l->e.d, "The article goes on with four heads, each with weights of its own and values of one "
+                      "number, and prints -0.0185, 0.0170, 0.1999, -0.0860 as the first row.  That is another model, not compared "
+                      "with this run: attn-cli run -m models/life-4-heads -s \"%s\" prints those numbers.", sentence);
 }
 
 static void masked_rows(struct life *l)
@@ -158,7 +156,7 @@ static void masked_rows(struct life *l)
     hold(l, "masked_simple, first row", weights, T, "0.1772, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000");
     hold(l, "masked_simple_norm, first row", l->renormalised.pattern, T, "1.0000, 0.0000, 0.0000, 0.0000, 0.0000, "
          "0.0000");
-    attn_derive_words(&l->e.d, "The second way, which the model life takes: hidden keys get the score -inf before "
+    attn_derive_words(&l->e.d, "The second way, which the model life uses: hidden keys get the score -inf before "
                       "the softmax.");
     hold(l, "masked (the dot products, not scaled yet), first row", masked, T, "0.0613, -inf, -inf, -inf, -inf, "
          "-inf");
@@ -170,20 +168,20 @@ static void causal(struct life *l)
 {
     struct attn_derivation *d = &l->e.d;
     attn_derive_step(d, "The causal mask");
-    attn_derive_words(d, "A token may look at itself and what is before it.  The article reaches that in two ways, "
-                      "and prints first rows.");
+    attn_derive_words(d, "A token may look at itself and the tokens before it.  The article does this in two ways and prints the "
+                      "first rows.");
     masked_rows(l);
-    attn_derive_words(d, "Erratum: the article says that e^(-inf) is close to 0.  It is exactly 0, and both ways "
-                      "are the same weights but for rounding.");
-    attn_derive_words(d, "All weights, by the second way (blocks.0.attn.pattern of attn-cli run -m life):");
+    attn_derive_words(d, "Erratum: the article says that e^(-inf) is close to 0.  It is exactly 0, and both ways give the same "
+                      "weights except for rounding.");
+    attn_derive_words(d, "All weights, computed the second way (blocks.0.attn.pattern of attn-cli run -m life):");
     matrix(l, l->causal.pattern, T, true);
-    attn_derive_words(d, "And the context vectors that come of them (blocks.0.attn.context).  The article prints "
+    attn_derive_words(d, "And the context vectors they give (blocks.0.attn.context).  The article prints "
                       "none of these.");
     matrix(l, l->causal.context, DV, false);
     attn_derive_step(d, "Other errata");
-    attn_derive_words(d, "In the list of training prefixes, \"desert\" should be \"dessert\".  The conclusion says "
-                      "that cross-attention was programmed; the text stops before.  Listings are cut to their "
-                      "first line and tables to their first row, so that only the digits above can be compared.");
+    attn_derive_words(d, "In the list of training prefixes, \"desert\" should be \"dessert\".  The conclusion says that "
+                      "cross-attention was implemented; the text stops before that.  Listings are cut to their first line and "
+                      "tables to their first row, so only the digits above can be compared.");
 }
 
 /* ---- making it ------------------------------------------------------------------------- */

@@ -80,16 +80,16 @@ static void afterwards(struct attn_explainer *e)
     const struct attn_weights *m = &e->w->model->w;
     bool projected = m->block[e->w->layer].o.data;
     if (m->n.H > 1)
-        attn_derive_words(&e->d, "The context vectors of the %zu heads lie side by side: this is columns %zu to "
+        attn_derive_words(&e->d, "The context vectors of the %zu heads lie side by side: these are columns %zu to "
                           "%zu of %zu.%s", m->n.H,
                           e->w->head * m->n.dv, e->w->head * m->n.dv + m->n.dv - 1, m->n.H * m->n.dv,
                           projected ? "  The output projection mixes them (attn.out)." : "");
     else if (projected)
-        attn_derive_words(&e->d, "The output projection is what comes next (attn.out).");
+        attn_derive_words(&e->d, "The output projection comes next (attn.out).");
     if (!projected)
-        attn_derive_words(&e->d, "There is no output projection: the context is what attention gives.");
-    attn_derive_words(&e->d, m->residual ? "It is added to the residual stream." : "Nothing is added to it: the "
-                      "model has no residual stream.");
+        attn_derive_words(&e->d, "There is no output projection: the context is the output of attention.");
+    attn_derive_words(&e->d, m->residual ? "The result is added to the residual stream." : "The model has no residual stream to "
+                      "add it to.");
 }
 
 void attn_explain_context(struct attn_explainer *e)
@@ -100,9 +100,9 @@ void attn_explain_context(struct attn_explainer *e)
     char name[ATTN_TOKEN_NAME];
     size_t dv = w->model->w.n.dv;
     attn_derive_step(&e->d, "The context vector");
-    attn_derive_words(&e->d, "What %s takes along: the values of all keys it sees, each times its weight.  A value "
-                      "is made like a key, with weights of its own%s.", attn_explain_token(name, &query),
-                      w->model->w.rotary ? ", but it is not turned" : "");
+    attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is computed like a "
+                      "key, with weights of its own%s.", attn_explain_token(name, &query),
+                      w->model->w.rotary ? ", but it is not rotated" : "");
     attn_derive_formula(&e->d, &attn_formula_mixture);
     value_table(e, sees);
     for (size_t c = 0; c < dv; c++)

@@ -145,16 +145,15 @@ static void introduce(struct attn_explainer *e)
     attn_model_info(w->model, &m);
     attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)", attn_explain_token(query_name, &query), w->query,
                       attn_explain_token(key_name, &key), w->key, where);
-    attn_derive_words(&e->d, "Model %s (%s), layer %zu (it has %zu), head %zu (of %zu).  The query is token %zu, "
-                      "the key is token %zu%s%s; all indices count from 0.",
+    attn_derive_words(&e->d, "Model %s (%s), layer %zu (of %zu), head %zu (of %zu).  The query is token %zu, "
+                      "the key is token %zu%s%s; all indices are counted from 0.",
                       m.name, m.family, w->layer, m.L, w->head, m.H, w->query, w->key, where,
                       w->key == w->heaviest ? ", the one with the largest weight" : "");
     if (*attn_kind_note(note, &e->asked))
-        attn_derive_words(&e->d, "Attention is not the model's own: %s.", note + strlen(", "));
-    attn_derive_words(&e->d, "The numbers of activations are those of a run, rounded to the digits that attn-cli "
-                      "run prints; sums and products are taken before the rounding, so the last digit of a sum "
-                      "need not be that of its rounded terms.%s", e->all ? "" : "  Long vectors are abridged: … "
-                      "stands for what is left out.");
+        attn_derive_words(&e->d, "Instead of the model's own attention: %s.", note + strlen(", "));
+    attn_derive_words(&e->d, "Activations are the numbers of a run, rounded as attn-cli run prints them; sums and products are "
+                      "computed before rounding, so the rounded terms of a sum may not add up to its last digit.%s",
+                      e->all ? "" : "  Long vectors are shortened: … stands for what is left out.");
 }
 
 static void same_number(struct attn_explainer *e, int act, size_t col, float x)
@@ -179,7 +178,7 @@ static void summarise(struct attn_explainer *e)
     attn_derive_step(&e->d, "The same numbers elsewhere");
     bool linear = w->kind.form == ATTN_LINEAR;
     attn_derive_words(&e->d, e->run ? "This command prints them at the places below." :
-                      "attn-cli run prints them at the places below, given the same model, text and options of attention.");
+                      "attn-cli run prints them at the places below, given the same model, text and attention options.");
     attn_derive_command(&e->d, "%s --show %spattern,context --layer %zu --head %zu", e->run ? e->run : "attn-cli run ...",
                         linear ? "" : "dots,scores,", w->layer, w->head);
     attn_derive_table(&e->d, 3);

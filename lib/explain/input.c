@@ -42,8 +42,8 @@ void attn_explain_tokens(struct attn_explainer *e)
         return;
     char note[ATTN_KIND_NOTE];
     bool own = !*attn_kind_note(note, &e->asked);
-    attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That runs through the same layers "
-                      "with the model's own %s%s, and begins at position 0 like the sentence:", own ? "attention" : "mask", note);
+    attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That text runs through the same layers "
+                      "with the model's own %s%s, and also starts at position 0:", own ? "attention" : "mask", note);
     token_table(e, e->w->keys);
 }
 
@@ -53,11 +53,11 @@ static void embedding(struct attn_explainer *e, const struct attn_spot *s)
 {
     const struct attn_worked *w = e->w;
     bool learned = s->seen[ATTN_ACT_POS_EMBED].x, turned = w->model->w.rotary;
-    attn_derive_words(&e->d, "Its embedding is row %d of the table of embeddings (embed).  %s", (int)s->of->tok[s->t].id,
-                      learned ? "To it the row of its position is added (pos_embed); the sum is the layer's input "
+    attn_derive_words(&e->d, "Its embedding is row %d of the embedding table (embed).  %s", (int)s->of->tok[s->t].id,
+                      learned ? "The embedding of its position is added (pos_embed); the sum is the layer's input "
                                 "(resid_pre)."
-                      : turned ? "Its position comes in later, when queries and keys are turned."
-                               : "The model knows no positions: nothing is added.");
+                      : turned ? "Its position comes in later, when queries and keys are rotated."
+                               : "The model has no position embeddings: nothing is added.");
     attn_explain_vectors(e, w->model->w.n.d);
     attn_explain_activation(e, ATTN_ACT_EMBED, s, "embed");
     if (learned) {
@@ -70,9 +70,8 @@ static void stream(struct attn_explainer *e, const struct attn_spot *s)
 {
     const struct attn_worked *w = e->w;
     attn_derive_words(&e->d, w->model->w.residual
-                      ? "The layers below left this in the residual stream: its embedding and all they added to it "
-                        "(resid_pre)."
-                      : "This is what the layer below made of it (resid_pre); nothing is carried past a layer here.");
+                      ? "The residual stream here is the token's embedding plus what the earlier layers have added (resid_pre)."
+                      : "This is the output of the layer before (resid_pre); the model has no residual stream.");
     attn_explain_vectors(e, w->model->w.n.d);
     attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "resid_pre");
 }
@@ -109,10 +108,10 @@ static void norm_words(struct attn_explainer *e, const struct attn_norm *norm, c
     attn_cell_shown(spread, &cells[1]);
     int len = (int)attn_num_f64(eps, e->w->model->config.norm_eps);
     if (norm->rms)
-        attn_derive_words(&e->d, "RMSNorm: x, here resid_pre, is divided by the root of its mean square.  The mean of x² is "
+        attn_derive_words(&e->d, "RMSNorm divides x (here resid_pre) by its root mean square.  The mean of x² is "
                           "%s, ε is %.*s (the mean is computed here, in double precision).", spread, len, eps);
     else
-        attn_derive_words(&e->d, "LayerNorm: x, here resid_pre, is moved to mean 0 and spread 1.  Its mean is %s, its "
+        attn_derive_words(&e->d, "LayerNorm normalises x (here resid_pre) to mean 0 and variance 1.  Its mean is %s, its "
                           "variance %s, ε is %.*s (mean and variance are computed here, in double precision).", mean, spread,
                           len, eps);
 }
@@ -145,7 +144,7 @@ static int normed(struct attn_explainer *e, const struct attn_spot *s, struct at
 int attn_explain_input(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err)
 {
     char token[ATTN_TOKEN_NAME];
-    attn_derive_step(&e->d, "What layer %zu reads of %s", e->w->layer, attn_explain_token(token, s));
+    attn_derive_step(&e->d, "What layer %zu reads for %s", e->w->layer, attn_explain_token(token, s));
     if (e->w->layer)
         stream(e, s);
     else

@@ -146,11 +146,10 @@ static void turned(struct attn_explainer *e, const struct product *p, int act)
 {
     const struct attn_weights *all = &e->w->model->w;
     size_t half = all->rotary / 2, t = p->of.t;
-    attn_derive_words(&e->d, "Rotary positions: number i of the first half of %s and number j = i + %zu of the "
-                      "second are a point in the plane that is turned by an angle, position %zu times the pair's "
-                      "speed in radians.  (A run does not announce u: it was computed here, by the run's own "
-                      "arithmetic.)%s",
-                      all->rotary < p->n ? "what is turned" : "a head", half, t, t ? "" : "  At position 0 nothing "
+    attn_derive_words(&e->d, "Rotary positions: number i of the first half of %s and number j = i + %zu of the second form a point "
+                      "in the plane, which is rotated (turned) by an angle: position %zu times the pair's speed, in radians.  (A "
+                      "run does not report u: it is computed here, by the run's own arithmetic.)%s",
+                      all->rotary < p->n ? "the rotated part" : "a head", half, t, t ? "" : "  At position 0 nothing "
                                                                                           "moves.");
     attn_derive_formula(&e->d, &attn_formula_turn);
     attn_derive_headings(&e->d, turn_headings, TURN_COLUMNS);
@@ -162,7 +161,7 @@ static void turned(struct attn_explainer *e, const struct product *p, int act)
             attn_derive_gap(&e->d, TURN_COLUMNS);
     }
     if (all->rotary < p->n)
-        attn_derive_words(&e->d, "The numbers from %zu on are not turned.", all->rotary);
+        attn_derive_words(&e->d, "The numbers from %zu on are not rotated.", all->rotary);
 }
 
 static void whose_head(struct attn_explainer *e, int act)
@@ -171,14 +170,14 @@ static void whose_head(struct attn_explainer *e, int act)
     const struct attn_dims *n = &w->model->w.n;
     bool key = act == ATTN_ACT_K;
     size_t each = n->H / n->Hkv, head = head_of(e, act);
-    attn_derive_words(&e->d, "Each number is what the layer reads of the token times one column of the %s "
-                      "weights%s: outputs %zu to %zu are those of head %zu.", key ? "key" : "query",
+    attn_derive_words(&e->d, "Each number is the dot product of what the layer reads and one column of the %s weights%s: outputs "
+                      "%zu to %zu belong to head %zu.", key ? "key" : "query",
                       w_of(e, act)->bias.data ? ", plus a bias" : "", head * n->dh,
                       head * n->dh + n->dh - 1, head);
     if (e->w->model->w.rotary)
-        attn_derive_words(&e->d, "The numbers of these sums are called u: they are turned afterwards.");
+        attn_derive_words(&e->d, "These sums are called u; they are rotated afterwards.");
     if (key && each > 1)
-        attn_derive_words(&e->d, "The model has %zu query heads, but %zu key/value head%s: query heads %zu to %zu "
+        attn_derive_words(&e->d, "The model has %zu query heads but only %zu key/value head%s: query heads %zu to %zu "
                           "share kv head %zu.", n->H,
                           n->Hkv, n->Hkv == 1 ? "" : "s", w->kv * each, w->kv * each + each - 1, w->kv);
 }

@@ -105,15 +105,15 @@ static void introduce(struct attn_explainer *e)
 {
     struct attn_spot query = attn_worked_query(e->w);
     char name[ATTN_TOKEN_NAME];
-    attn_derive_words(&e->d, "The scores of %s become weights: exp of each, divided by the sum over all keys%s.  "
+    attn_derive_words(&e->d, "The scores of %s become weights: exp of each is divided by the sum of exp over all keys%s.  "
                       "The largest score is subtracted first, which changes no weight and keeps exp from "
-                      "overflowing.  (A run announces scores and weights; exp and its sum are computed here, in "
+                      "overflowing.  (A run reports scores and weights; exp and its sum are computed here, in "
                       "double precision.)", attn_explain_token(name, &query),
                       e->w->kind.form == ATTN_CAUSAL_RENORM ? "" : " it sees");
     if (e->w->kind.form == ATTN_BLOCK)
-        attn_derive_words(&e->d, "The run takes %zu keys at a time (block:%zu) and keeps the largest score and the sum so far: when a "
-                          "larger score comes, the sum and the context so far are multiplied by exp(old largest - new largest).  "
-                          "The result is the same, but for roundings.", e->w->kind.b, e->w->kind.b);
+        attn_derive_words(&e->d, "The run takes %zu keys at a time (block:%zu) and keeps the largest score and the sum so far: "
+                          "when a larger score comes, that sum and the context so far are multiplied by exp(old largest - new "
+                          "largest).  The result is the same, except for rounding.", e->w->kind.b, e->w->kind.b);
     attn_derive_formula(&e->d, &attn_formula_softmax);
 }
 
@@ -128,7 +128,7 @@ void attn_explain_softmax(struct attn_explainer *e)
     attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, (struct attn_number){exponential(&s, key), e->precision},
                      (struct attn_number){s.sum, e->precision});
     if (s.score[key] == -INFINITY)
-        attn_derive_words(&e->d, "exp(-inf) is exactly 0, and so is the weight of a key that is hidden.");
+        attn_derive_words(&e->d, "exp(-inf) is exactly 0, and so is the weight of a hidden key.");
 }
 
 /* ---- masking afterwards ---------------------------------------------------------------- */
@@ -141,9 +141,9 @@ void attn_explain_renorm(struct attn_explainer *e)
     for (size_t j = 0; j <= w->query; j++)
         kept += weight_of(&s, j);
     attn_derive_step(&e->d, "The mask, after the softmax");
-    attn_derive_words(&e->d, "A token may not look at what follows: those weights become 0, and the others are divided by what is left "
-                      "of their sum.  That is the softmax of the visible scores alone, as -inf in their place before the softmax gives "
-                      "it, but for roundings: what is left may be few digits, or none.");
+    attn_derive_words(&e->d, "A token may not look at later tokens: their weights become 0, and the others are divided by the sum "
+                      "that is left.  This gives the softmax of the visible scores alone, as masking with -inf before the softmax "
+                      "does, except for rounding: few correct digits may be left, or none.");
     if (w->key > w->query)
         attn_derive_words(&e->d, "Key %zu comes after query %zu: its weight becomes 0.", w->key, w->query);
     attn_derive_sum(&e->d, a_weight(e, kept), "left");
@@ -158,8 +158,8 @@ void attn_explain_dropout(struct attn_explainer *e)
     const struct attn_kind *k = &e->w->kind;
     double weight = (double)row_of(e, ATTN_ACT_PATTERN)[e->w->key], grow = 1 / (1 - k->dropout);
     attn_derive_step(&e->d, "Dropout");
-    attn_derive_words(&e->d, "As in training, each weight becomes 0 with probability %g, and those that stay are multiplied by "
-                      "1/(1 - %g), so that sums stay what they are on average (seed %" PRIu64 ").", k->dropout, k->dropout,
+    attn_derive_words(&e->d, "As in training, each weight becomes 0 with probability %g, and the others are multiplied by 1/(1 - "
+                      "%g), so that sums stay the same on average (seed %" PRIu64 ").", k->dropout, k->dropout,
                       k->dropout_seed);
     if (!attn_worked_sees_key(e->w, e->w->key))
         attn_derive_words(&e->d, "The weight of a hidden key is 0 in any case.");
@@ -213,9 +213,10 @@ void attn_explain_scaling(struct attn_explainer *e)
     double root = (double)(float)(1 / sqrt((double)w->model->w.n.dh)), here = (double)w->scale;
     size_t keys = shape_at(e, here).keys;
     attn_derive_step(&e->d, "What the scale does");
-    attn_derive_words(&e->d, "The softmax of the same dot products with and without it.  The larger the scores, the more of the weight "
-                      "one key takes, and the less of a gradient is left for the others.  The entropy -Σ w ln w is 0 where one key has "
-                      "all the weight and ln %zu = %.*f where %zu keys share it evenly.", keys, e->precision, log((double)keys), keys);
+    attn_derive_words(&e->d, "Here is the softmax of the same dot products with and without the scale.  The larger the scores, the more "
+                      "weight goes to one key, and the less gradient is left for the others.  The entropy -Σ w ln w is 0 if one "
+                      "key has all the weight and ln %zu = %.*f if %zu keys share it equally.", keys, e->precision,
+                      log((double)keys), keys);
     attn_derive_headings(&e->d, headings, sizeof headings / sizeof *headings);
     shape_row(e, "of this run", here);
     attn_derive_strong(&e->d, 4);

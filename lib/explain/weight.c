@@ -64,13 +64,12 @@ void attn_explain_dot(struct attn_explainer *e)
     char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
     size_t dh = w->model->w.n.dh, left = attn_explain_left_out(e, dh);
     attn_derive_step(&e->d, "The dot product");
-    attn_derive_words(&e->d, "How well the key of %s answers the query of %s: their numbers are multiplied one by "
-                      "one and added up.",
-                      attn_explain_token(key_name, &key), attn_explain_token(query_name, &query));
+    attn_derive_words(&e->d, "The better the key of %s matches the query of %s, the larger the sum of the products of their "
+                      "numbers.", attn_explain_token(key_name, &key), attn_explain_token(query_name, &query));
     attn_derive_formula(&e->d, &attn_formula_dot);
     dot_table(e, row_of(e, ATTN_ACT_Q), attn_worked_row(w, ATTN_ACT_K, w->key), dh);
     if (left)
-        attn_derive_words(&e->d, "Below … stands the sum of the %zu products that are left out.", left);
+        attn_derive_words(&e->d, "The column … shows the sum of the %zu products left out.", left);
 }
 
 /* ---- scale and mask -------------------------------------------------------------------- */
@@ -80,14 +79,14 @@ static void scale_words(struct attn_explainer *e)
     const struct attn_config *c = &e->w->model->config;
     enum attn_scaling scaling = e->w->kind.scaling;
     if (scaling == ATTN_SCALE_SQRT || (scaling == ATTN_SCALE_MODEL && c->scale))
-        attn_derive_words(&e->d, "Long vectors have large dot products.  So that the softmax does not depend on "
-                          "their length, each is divided by √d_head = √%zu: a multiplication by the scale 1/√%zu.", c->dh, c->dh);
+        attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, each is divided by "
+                          "√d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
     else if (scaling == ATTN_SCALE_MODEL)
         attn_derive_words(&e->d, "This model does not divide by √d_head.");
     else
-        attn_derive_words(&e->d, "In place of the model's own scale, dot products are multiplied by what --scale says.");
+        attn_derive_words(&e->d, "Dot products are multiplied by the scale of --scale instead of the model's own.");
     if (scaling == ATTN_SCALE_MODEL && c->scale_by_layer)
-        attn_derive_words(&e->d, "The scale is divided by %zu besides, the number of the layer counted from 1.", e->w->layer + 1);
+        attn_derive_words(&e->d, "The scale is also divided by %zu, the number of the layer counted from 1.", e->w->layer + 1);
 }
 
 void attn_explain_scale(struct attn_explainer *e)
@@ -109,6 +108,8 @@ static const char *near(char buf[64], size_t w)
 {
     if (w == 1)
         return "itself";
+    if (w == 2)
+        return "itself and the one before it";
     snprintf(buf, 64, "itself and the %zu before it", w - 1);
     return buf;
 }
@@ -123,26 +124,27 @@ static void mask_words(struct attn_explainer *e)
                           k->w == 1 ? "" : "s");
         break;
     case ATTN_STRIDED:
-        attn_derive_words(&e->d, "A token may look at %s, and of those further back at each that is a multiple of %zu away.",
+        attn_derive_words(&e->d, "A token may look at %s, and at those further back whose distance is a multiple of %zu.",
                           near(buf, k->w), k->s);
         break;
     case ATTN_RANDOM:
-        attn_derive_words(&e->d, "A token may look at %s, and of those further back at %zu, or as many as there are, drawn with seed "
-                          "%" PRIu64 ".", near(buf, k->w), k->r, k->seed);
+        attn_derive_words(&e->d, "A token may look at %s, and at %zu of those further back (or as many as there are), drawn with "
+                          "seed %" PRIu64 ".", near(buf, k->w), k->r, k->seed);
         break;
     default:
         if (attn_worked_cross(e->w))
             attn_derive_words(&e->d, "There is no mask: every token may look at every token of the other text.");
         else if (attn_kind_past(k))
-            attn_derive_words(&e->d, "A token may look at itself and what is before it, never at what follows (a causal mask).");
+            attn_derive_words(&e->d, "A token may look at itself and the tokens before it, never at those after it "
+                              "(a causal mask).");
         else if (k->form == ATTN_CAUSAL_RENORM)
-            attn_derive_words(&e->d, "Nothing is hidden yet: this way of masking (causal-renorm) comes after the softmax.");
+            attn_derive_words(&e->d, "Nothing is hidden yet: this kind of mask (causal-renorm) comes after the softmax.");
         else
             attn_derive_words(&e->d, "There is no mask: every token may look at every other.");
     }
 }
 
-static const char hidden[] = "it is hidden, its score is -inf and its weight will be exactly 0, whatever the dot product was.";
+static const char hidden[] = "it is hidden, so its score is -inf and its weight exactly 0, whatever the dot product.";
 
 static void verdict(struct attn_explainer *e)
 {
@@ -154,11 +156,12 @@ static void verdict(struct attn_explainer *e)
         attn_derive_words(&e->d, "Key %zu is %zu tokens before query %zu, outside the window: %s", w->key, w->query - w->key, w->query,
                           hidden);
     else if (!attn_worked_sees_key(w, w->key))
-        attn_derive_words(&e->d, "Key %zu is none of the %zu that query %zu sees: %s", w->key, w->n_picked, w->query, hidden);
+        attn_derive_words(&e->d, "Key %zu is not among the %zu that query %zu sees: %s", w->key, w->n_picked, w->query, hidden);
     else if (w->picked)
-        attn_derive_words(&e->d, "Query %zu sees %zu keys, key %zu among them: its score stays as it is.", w->query, w->n_picked, w->key);
+        attn_derive_words(&e->d, "Query %zu sees %zu key%s, including key %zu, whose score stays as it is.", w->query, w->n_picked,
+                          w->n_picked == 1 ? "" : "s", w->key);
     else
-        attn_derive_words(&e->d, "Query %zu sees keys %zu to %zu, key %zu among them: its score stays as it is.", w->query, sees.lo,
+        attn_derive_words(&e->d, "Query %zu sees keys %zu to %zu, including key %zu, whose score stays as it is.", w->query, sees.lo,
                           sees.hi - 1, w->key);
 }
 

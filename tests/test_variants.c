@@ -217,16 +217,16 @@ END_TEST
 START_TEST(the_page_says_what_matters)
 {
     expect("$A variants " LIFE, 0, "\"Life is short, eat dessert first\" under 9 kinds of attention\n");
-    expect("$A variants " LIFE, 0, "  full            no mask: all tokens, also those that follow\n");
+    expect("$A variants " LIFE, 0, "  full            no mask: all tokens, including later ones\n");
     expect("$A variants " LIFE, 0, "  window:2        0.5087  0.1211   0.6826  0.1601    0.6826  0.1601\n");
     expect("$A variants " LIFE, 0, "The same bits as the model's own: causal.\n");
     expect("$A variants " LIFE, 0, "causal-renorm, block:2.\n");
-    expect("$A variants " LIFE, 0, "There is no output layer, so no next token.\n");
+    expect("$A variants " LIFE, 0, "Without an output layer there is no next token.\n");
     expect("$A variants " LIFE, 0, "  causal             21         252");
     expect("$A variants " LIFE, 0, "attention pattern of layer 0, head 0 (rows: queries, columns: keys)\n");
     expect("$A variants " LIFE, 0, "model         full          causal        causal-renorm window:2");
     expect("$A variants " MOTH " --layer 1 --head 2", 0, "layer 1, head 2");
-    expect("$A variants -m tests/golden/checkpoints/gpt2-b --ids $(seq -s, 0 59) --kinds linear", 0, "matrices of 60 x 60 are more than fits");
+    expect("$A variants -m tests/golden/checkpoints/gpt2-b --ids $(seq -s, 0 59) --kinds linear", 0, "matrices of 60 x 60 do not fit");
     expect("$A variants --ids 0,1,2 --kinds linear", 0, "A sentence under 1 kind of attention");
 }
 END_TEST
@@ -260,7 +260,7 @@ START_TEST(lost_rows_have_the_reason_of_their_kind)
            "linear loses 6 rows: the features of a query and its keys");
     put_narrow(1e20f, 1, -1);
     expect("$A variants -m $D/n " LIFE " --kinds causal", 0,
-           "causal loses 6 rows: all scores that are seen are -inf");
+           "causal loses 6 rows: all visible scores are -inf");
 }
 END_TEST
 

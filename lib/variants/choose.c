@@ -70,9 +70,10 @@ static void about_model(char text[ATTN_VARIANT_ABOUT], const struct attn_model *
     struct attn_info info;
     attn_model_info(m, &info);
     if (!m->w.causal)
-        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: every token looks at all");
+        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: all tokens");
     else if (info.local)
-        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: causal, in %zu of %zu layers the last %zu", info.local, info.L, info.window);
+        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: causal, only the last %zu in %zu of %zu layers", info.window,
+                 info.local, info.L);
     else
         snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: itself and all before it");
 }
@@ -83,14 +84,15 @@ void attn_variant_about(char text[ATTN_VARIANT_ABOUT], const struct attn_variant
     const char *what = "";
     switch (k->form) {
     case ATTN_MODEL: about_model(text, m); return;
-    case ATTN_FULL: what = "no mask: all tokens, also those that follow"; break;
+    case ATTN_FULL: what = "no mask: all tokens, including later ones"; break;
     case ATTN_CAUSAL: what = "itself and all before it: hidden scores are -inf"; break;
     case ATTN_CAUSAL_RENORM: what = "softmax over all, then masked and divided by the row's sum"; break;
-    case ATTN_WINDOW: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, itself among them", k->w); return;
-    case ATTN_STRIDED: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and those before that are a multiple of %zu away", k->w, k->s); return;
-    case ATTN_RANDOM: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and %zu of those before, drawn at random", k->w, k->r); return;
-    case ATTN_LINEAR: what = "no softmax: features of all keys are summed up once"; break;
-    case ATTN_BLOCK: snprintf(text, ATTN_VARIANT_ABOUT, "%s, %zu at a time with rescaled sums",
+    case ATTN_WINDOW: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, including itself", k->w); return;
+    case ATTN_STRIDED: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and earlier ones a multiple of %zu away", k->w, k->s); return;
+    case ATTN_RANDOM: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and %zu earlier one%s drawn at random", k->w, k->r,
+                              k->r == 1 ? "" : "s"); return;
+    case ATTN_LINEAR: what = "no softmax: the features of all keys are summed once"; break;
+    case ATTN_BLOCK: snprintf(text, ATTN_VARIANT_ABOUT, "%s, %zu at a time, with rescaled sums",
                               m->w.causal ? "itself and all before it" : "all tokens", k->b); return;
     case ATTN_MASKED: break;
     }

@@ -64,8 +64,8 @@ static void introduce(struct attn_derivation *d, const struct attn_variants *s)
     attn_model_info(s->model, &m);
     attn_derive_title(d, s->o->text ? "\"%s\" under %zu kind%s of attention" : "%sA sentence under %zu kind%s of attention", text.text,
                       s->n, s->n == 1 ? "" : "s");
-    attn_derive_words(d, "Model %s (%s), %zu token%s, %zu layer%s of %zu head%s.  The weights stay the same; each kind takes the "
-                      "place of the attention in every layer.", m.name, m.family, s->tokens->n, s->tokens->n == 1 ? "" : "s", m.L,
+    attn_derive_words(d, "Model %s (%s), %zu token%s, %zu layer%s of %zu head%s.  The weights stay the same; each kind replaces "
+                      "the attention in every layer.", m.name, m.family, s->tokens->n, s->tokens->n == 1 ? "" : "s", m.L,
                       m.L == 1 ? "" : "s", m.H, m.H == 1 ? "" : "s");
 }
 
@@ -104,11 +104,11 @@ static void name_those(struct attn_derivation *d, const struct attn_variants *s,
 static const char *why_lost(enum attn_form form)
 {
     if (form == ATTN_CAUSAL_RENORM)
-        return "next to a hidden key of a much larger score, all weights that are seen round to 0, and nothing is left to divide "
-               "by.  Masking with -inf before the softmax has no such rows.";
+        return "next to a hidden key with a much larger score, all visible weights round to 0, and nothing is left to divide by.  "
+               "Masking with -inf before the softmax loses no rows.";
     if (form == ATTN_LINEAR)
         return "the features of a query and its keys are so small that float32 cannot divide by their sum.";
-    return "all scores that are seen are -inf, products beyond the range of float32.";
+    return "all visible scores are -inf: the products exceed the range of float32.";
 }
 
 static void rows_lost(struct attn_derivation *d, const struct attn_variants *s)
@@ -125,10 +125,10 @@ static void what_changes(struct attn_derivation *d, const struct attn_variants *
     bool next = s->model->stage.has[ATTN_ACT_LOGITS];
     size_t cols = next ? 8 : 7;
     attn_derive_step(d, "What changes");
-    attn_derive_words(d, "The largest difference from the model's own attention, and the mean one: of the weights, of the context "
-                      "vectors, of the last layer's residual stream, all heads and tokens together.%s", next ? "  KL is how far the "
-                      "probabilities of the next token are from the model's own, in nats." : "  There is no output layer, so no next "
-                      "token.");
+    attn_derive_words(d, "Here are the largest and the mean difference from the model's own attention, in the weights, the context "
+                      "vectors and the last layer's residual stream, over all heads and tokens.%s",
+                      next ? "  KL is how far the next token's probabilities are from the model's own, in nats."
+                           : "  Without an output layer there is no next token.");
     attn_derive_headings(d, headings, cols);
     for (size_t i = 0; i < s->n; i++) {
         const struct attn_variant *v = &s->v[i];
@@ -139,7 +139,7 @@ static void what_changes(struct attn_derivation *d, const struct attn_variants *
             difference(d, x[k]);
     }
     name_those(d, s, SAME_BITS, "The same bits as the model's own");
-    name_those(d, s, ROUNDED, "The same but for the rounding of float32, being another way to the same formula");
+    name_those(d, s, ROUNDED, "The same formula computed another way, equal except for float32 rounding");
     rows_lost(d, s);
 }
 
@@ -147,8 +147,8 @@ static void what_it_costs(struct attn_derivation *d, const struct attn_variants 
 {
     static const char *const headings[] = {"kind", "scores", "operations", "memory", "time"};
     attn_derive_step(d, "What it costs");
-    attn_derive_words(d, "Of attention alone, all layers and heads: how many scores are computed, multiplications and additions of "
-                      "its products, what it works in besides (nobody watching), and the fastest of some runs.");
+    attn_derive_words(d, "For attention alone, in all layers and heads: scores computed, multiplications and additions of its "
+                      "products, memory besides its arrays (with nothing watched), and time, the fastest of several runs.");
     attn_derive_headings(d, headings, sizeof headings / sizeof *headings);
     for (size_t i = 0; i < s->n; i++) {
         const struct attn_variant *v = &s->v[i];
@@ -158,8 +158,8 @@ static void what_it_costs(struct attn_derivation *d, const struct attn_variants 
         with_prefix(d, (double)v->bytes, 1024, "B");
         duration(d, v->seconds);
     }
-    attn_derive_words(d, "Twice the tokens take four times the scores where all keys are looked at, twice where a window is; "
-                      "linear attention computes none.");
+    attn_derive_words(d, "Twice as many tokens need four times as many scores if each sees all keys, twice as many with a window; "
+                      "linear attention needs none.");
 }
 
 int attn_variants_lesson(struct attn_out *o, const struct attn_variants *s, struct attn_err *err)
@@ -173,7 +173,7 @@ int attn_variants_lesson(struct attn_out *o, const struct attn_variants *s, stru
     attn_derive_step(&d, "The same head under each");
     bool drawn = s->tokens->n <= DRAWN_MOST;
     if (!drawn)
-        attn_derive_words(&d, "%zu matrices of %zu x %zu are more than fits here: --format term prints them, -o kinds.png and -o "
+        attn_derive_words(&d, "%zu matrices of %zu x %zu do not fit here: --format term prints them, -o kinds.png and -o "
                           "kinds.html draw them.", s->n, s->tokens->n, s->tokens->n);
     int rc = attn_derivation_write(o, &d, "text", &style, err);
     attn_derivation_free(&d);

@@ -48,7 +48,7 @@ START_TEST(test_rounded_products)
     expect(line, 0, "nothing differs: 36 tensors are the same bit for bit");
     snprintf(text, sizeof text, "%s --compute bf16", line);
     expect(text, 1, "blocks.0.attn.q differs first");
-    expect(text, 1, "\nlikely cause: so far apart are products of 16-bit numbers");
+    expect(text, 1, "\nlikely cause: products of 16-bit numbers differ this much");
     snprintf(text, sizeof text, "%s --compute bf16 --atol 0.2 --rtol 0.1", line);
     expect(text, 0, "nothing differs: 36 tensors agree");
 }
@@ -70,8 +70,8 @@ START_TEST(test_with_weights)
     const struct wrong_move turned = {"h.1.attn.c_proj.weight", wrong_transposed, false};
     wrong_copy("gpt2-a", NULL, NULL, &turned);
     expect("\"$A\" run -m " GPT2 " " IDS " --show '*' -o $D/a.npz && \"$A\" run -m $D/wrong " IDS " --show '*' -o $D/b.npz", 0, "");
-    expect("\"$A\" diff $D/b.npz $D/a.npz", 1, "the weight is transposed, permuted or another (with -m MODEL its weights are tried)");
-    expect("\"$A\" diff $D/b.npz $D/a.npz -m " GPT2, 1, "A multiplies by the transpose of the weight that B multiplies by");
+    expect("\"$A\" diff $D/b.npz $D/a.npz", 1, "the weight is transposed, permuted or another one (-m MODEL tries that model's weights)");
+    expect("\"$A\" diff $D/b.npz $D/a.npz -m " GPT2, 1, "A multiplies by the transpose of the weight that B uses");
     expect("ATTN_MODEL=/nowhere \"$A\" diff $D/b.npz $D/a.npz", 1, "blocks.1.attn.out differs first");
 }
 END_TEST

@@ -114,7 +114,7 @@ static const struct planted {
      "B's output layer is the embedding"},
     {"llama-f", NULL, NULL, {"model.layers.0.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.0.attn.q", "transposed", "B multiplies"},
     {"neo-h", "\"window_size\": 5", "\"window_size\": 3", {NULL, NULL, false}, "blocks.1.attn.scores", "mask",
-     "B does not see keys that are 3 or more back"},
+     "B does not see keys 3 or more tokens back"},
 };
 
 START_TEST(test_planted_in_a_checkpoint)
@@ -297,18 +297,18 @@ static const struct spoiled {
 } spoiled[] = {
     {"llama-f", adjacent_pairs, "blocks.0.attn.q", "rotary", "B rotates pairs (2i, 2i + 1) (8 numbers, theta 10000"},
     {"gpt2-a", no_bias, "blocks.1.attn.v", "bias", "A - B is the same in every row"},
-    {"gpt2-a", masked_by_a_number, "blocks.0.attn.scores", "mask", "B hides keys with -3.4e+38 in place of -inf"},
-    {"gpt2-a", merged_wrong, "blocks.0.attn.context", "heads", "B has heads side by side number by number"},
-    {"gpt2-a", root_mean_square, "blocks.0.norm1", "norm", "A is a LayerNorm, B a RMSNorm"},
+    {"gpt2-a", masked_by_a_number, "blocks.0.attn.scores", "mask", "B hides keys with -3.4e+38 instead of -inf"},
+    {"gpt2-a", merged_wrong, "blocks.0.attn.context", "heads", "B interleaves heads number by number"},
+    {"gpt2-a", root_mean_square, "blocks.0.norm1", "norm", "A uses LayerNorm, B RMSNorm"},
     {"gpt2-a", no_residual, "blocks.0.resid_mid", "residual", "B lacks resid_pre, which A adds"},
-    {"llama-f", gate_and_up, "blocks.0.mlp.post", "gate", "B bends the wrong half"},
+    {"llama-f", gate_and_up, "blocks.0.mlp.post", "gate", "B activates the wrong half"},
     {"gpt2-a", rows_and_heads, "blocks.0.attn.q", "axes", "the same axes in another order"},
     {"gpt2-a", flipped, "blocks.0.attn.pattern", "axis", "softmax over the wrong axis"},
-    {"gpt2-a", a_strange_weight, "blocks.0.attn.v", "weight", "with -m MODEL its weights are tried"},
-    {"gpt2-a", one_nan, "blocks.0.mlp.pre", "nan", "B has NaN where A has none, 1 times, first at token 1, column 2"},
-    {"gpt2-a", few_bits, "blocks.0.attn.k", "precision", "B is A rounded to float16: it was stored so (--rtol 0.001 passes over that)"},
-    {"gpt2-a", few_bits_scaled, "blocks.0.attn.k", "precision", "so far apart are products of 16-bit numbers"},
-    {"gpt2-a", fewer_tokens, "embed", "tokens", "A is of 12 tokens, B of 11"},
+    {"gpt2-a", a_strange_weight, "blocks.0.attn.v", "weight", "-m MODEL tries that model's weights"},
+    {"gpt2-a", one_nan, "blocks.0.mlp.pre", "nan", "B has NaN where A has none, 1 time, first at token 1, column 2"},
+    {"gpt2-a", few_bits, "blocks.0.attn.k", "precision", "B is A rounded to float16: it was stored that way (--rtol 0.001 ignores this)"},
+    {"gpt2-a", few_bits_scaled, "blocks.0.attn.k", "precision", "products of 16-bit numbers differ this much"},
+    {"gpt2-a", fewer_tokens, "embed", "tokens", "A has 12 tokens, B has 11"},
     {"gpt2-a", heads_side_by_side, "blocks.0.attn.q", "heads", "B has heads side by side"},
     {"gpt2-a", another_token, "embed", "tokens", "token 3 has id 2 in A and 44 in B"},
 };
@@ -354,11 +354,11 @@ START_TEST(test_bos)
     int32_t more[T + 1] = {0};
     memcpy(more + 1, ids, sizeof ids);
     struct ran a = run_ids(wrong_origin("gpt2-a"), more, T + 1, "*", 1), b = run(wrong_origin("gpt2-a"));
-    expect_diff(&a, &b, "embed", "bos", "A has one token more, in front: id 0");
-    expect_diff(&b, &a, "embed", "bos", "B has one token more, in front: id 0");
+    expect_diff(&a, &b, "embed", "bos", "A has one more token in front: id 0");
+    expect_diff(&b, &a, "embed", "bos", "B has one more token in front: id 0");
     a.dump->tokens.n = 0;                 /* like an archive, which has no tokens */
-    expect_diff(&a, &b, "embed", "bos", "A has one row more, in front");
-    expect_diff(&b, &a, "embed", "bos", "B has one row more, in front");
+    expect_diff(&a, &b, "embed", "bos", "A has one more row in front");
+    expect_diff(&b, &a, "embed", "bos", "B has one more row in front");
     ran_free(&a);
     ran_free(&b);
 }

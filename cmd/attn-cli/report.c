@@ -197,7 +197,7 @@ void report_text(const struct report *r)
     print_lonely(row, n, ATTN_DIFF_ONLY_A, 'A', r->all);
     print_lonely(row, n, ATTN_DIFF_ONLY_B, 'B', r->all);
     if (c.differ)
-        printf("\nlikely cause: %s\n", cause ? cause : "the numbers look like no mistake that is known here");
+        printf("\nlikely cause: %s\n", cause ? cause : "the numbers do not look like any known mistake");
 }
 
 /* ---- for scripts ---- */

@@ -30,14 +30,14 @@ static bool not_numbers(struct clue *c)
     char head[32] = "";
     if (c->p.H > 1)
         snprintf(head, sizeof head, "head %zu, ", f.h);
-    return f.n && attn_clue_say(c, "%c has NaN where %c has none, %zu times, first at %stoken %zu, column %zu", attn_clue_side(f.of_a),
-                                attn_clue_side(!f.of_a), f.n, head, f.t, f.j);
+    return f.n && attn_clue_say(c, "%c has NaN where %c has none, %zu time%s, first at %stoken %zu, column %zu", attn_clue_side(f.of_a),
+                                attn_clue_side(!f.of_a), f.n, f.n == 1 ? "" : "s", head, f.t, f.j);
 }
 
 static bool stored(struct clue *c)
 {
     struct attn_stored f = attn_seems_stored(&c->p);
-    return f.type && attn_clue_say(c, "%c is %c rounded to %s: it was stored so (--rtol %g passes over that)", attn_clue_side(f.a_is),
+    return f.type && attn_clue_say(c, "%c is %c rounded to %s: it was stored that way (--rtol %g ignores this)", attn_clue_side(f.a_is),
                                    attn_clue_side(!f.a_is), f.type, f.rtol);
 }
 
@@ -47,7 +47,7 @@ static bool late(struct clue *c)
 {
     const struct attn_pair *p = &c->p;
     bool a = attn_seems_late(p->a, p->T, p->b, p->T, p->n), b = attn_seems_late(p->b, p->T, p->a, p->T, p->n);
-    return (a || b) && attn_clue_say(c, "row t of %c is row t + 1 of %c: positions are counted from another start",
+    return (a || b) && attn_clue_say(c, "row t of %c is row t + 1 of %c: positions start at different numbers",
                                      attn_clue_side(a), attn_clue_side(!a));
 }
 
@@ -95,7 +95,7 @@ static bool offset(struct clue *c)
 {
     bool turned = (BIT(c->act) & QK) && c->p.n > 1 && attn_seems_turned_offset(&c->p, attn_clue_theta(c));
     return (turned || attn_seems_offset(&c->p)) &&
-           attn_clue_say(c, "A - B is the same in every row%s: a bias is missing on one side, or is another",
+           attn_clue_say(c, "A - B is the same in every row%s: a bias is missing or different on one side",
                          turned ? " before rotation" : "");
 }
 
@@ -150,7 +150,7 @@ static bool norm_kind(struct clue *c)
     struct attn_pair x;
     struct attn_norm_fit a, b;
     return norm_input(c, &x) && fits_differ(c, &x, &a, &b) && a.kind != b.kind &&
-           attn_clue_say(c, "A is a %s, B a %s", norm_name(&a), norm_name(&b));
+           attn_clue_say(c, "A uses %s, B %s", norm_name(&a), norm_name(&b));
 }
 
 /* Parallel branches both read the block's input, sequential ones do not. */
@@ -162,8 +162,8 @@ static bool branch(struct clue *c)
         !attn_fit_norm(&a, pre.a, c->p.a, c->p.T, c->p.n) || !attn_fit_norm(&b, pre.b, c->p.b, c->p.T, c->p.n))
         return false;
     bool in_a = attn_gap_explained(a.gap, b.gap), in_b = attn_gap_explained(b.gap, a.gap);
-    return (in_a || in_b) && attn_clue_say(c, "%c's norm reads the block's input (parallel branches), %c's what attention made of it "
-                                           "(sequential)", attn_clue_side(in_a), attn_clue_side(!in_a));
+    return (in_a || in_b) && attn_clue_say(c, "%c's norm reads the block's input (parallel branches), %c's the residual after "
+                                           "attention (sequential)", attn_clue_side(in_a), attn_clue_side(!in_a));
 }
 
 static bool norm_weight(struct clue *c)
@@ -174,7 +174,7 @@ static bool norm_weight(struct clue *c)
         !attn_fit_norm(&b, x.b, c->p.b, c->p.T, c->p.n))
         return false;
     return a.gap < 1e-4 && b.gap < 1e-4 && a.kind == b.kind &&
-           attn_clue_say(c, "the same norm of the same input with another weight or bias (such as 1 + weight for weight)");
+           attn_clue_say(c, "the same norm of the same input with a different weight or bias (such as 1 + weight)");
 }
 
 /* ---- queries, keys, values ------------------------------------------------------------- */
@@ -199,7 +199,8 @@ static bool restacked(struct clue *c)
         [ATTN_STACK_OTHER] = "heads of q, k and v are mixed up: together they are the same heads",
         [ATTN_STACK_A_INTERLEAVED] = "the fused qkv matrix: A reads it interleaved (q, k, v head by head), B as three blocks",
         [ATTN_STACK_B_INTERLEAVED] = "the fused qkv matrix: B reads it interleaved (q, k, v head by head), A as three blocks",
-        [ATTN_STACK_NUMBERS] = "q, k and v together hold the same numbers in another order: the fused qkv matrix is cut otherwise"};
+        [ATTN_STACK_NUMBERS] = "q, k and v together hold the same numbers in another order: the fused qkv matrix is split "
+                               "differently"};
     enum attn_stack how;
     size_t H = c->p.H, dh = c->p.n, n = 3 * H * dh;
     float *a = malloc(2 * n * sizeof *a + 1);
@@ -239,11 +240,11 @@ static bool mask(struct clue *c)
     case ATTN_MASK_SAME:
         return false;
     case ATTN_MASK_NUMBER:
-        return attn_clue_say(c, "%c hides keys with %g in place of -inf: after softmax the same", a, (double)f.number);
+        return attn_clue_say(c, "%c hides keys with %g instead of -inf: the same after softmax", a, (double)f.number);
     case ATTN_MASK_FUTURE:
         return attn_clue_say(c, "the mask: %c is causal, %c sees later keys too", a, b);
     case ATTN_MASK_PAST:
-        return attn_clue_say(c, "the mask: %c does not see keys that are %zu or more back (a window), %c does", a, f.window, b);
+        return attn_clue_say(c, "the mask: %c does not see keys %zu or more tokens back (a window), %c does", a, f.window, b);
     case ATTN_MASK_OTHER:
         break;
     }
@@ -266,7 +267,7 @@ static bool wrong_axis(struct clue *c)
 
 static bool flipped(struct clue *c)
 {
-    return attn_seems_flipped(&c->p) && attn_clue_say(c, "queries and keys have changed places: one side is transposed");
+    return attn_seems_flipped(&c->p) && attn_clue_say(c, "queries and keys are swapped: one side is transposed");
 }
 
 static bool merged(struct clue *c)
@@ -277,7 +278,8 @@ static bool merged(struct clue *c)
         return false;
     struct attn_pair p = attn_pair_split(&c->p, H);
     return attn_seems_merged_wrong(&p, &a) &&
-           attn_clue_say(c, "%c has heads side by side number by number, %c head by head: an axis was not swapped before reshaping",
+           attn_clue_say(c, "%c interleaves heads number by number, %c has them side by side: axes were not swapped before "
+                         "reshaping",
                          attn_clue_side(a), attn_clue_side(!a));
 }
 
@@ -310,7 +312,7 @@ static bool gate(struct clue *c)
         return false;
     bool a = attn_fit_bend(c->p.a, linear.a, pre.a, pre.T * pre.n) == ATTN_BEND_SILU;
     bool b = attn_fit_bend(c->p.b, linear.b, pre.b, pre.T * pre.n) == ATTN_BEND_SILU;
-    return a != b && attn_clue_say(c, "%c bends the wrong half: gate and up have changed places", attn_clue_side(a));
+    return a != b && attn_clue_say(c, "%c activates the wrong half: gate and up are swapped", attn_clue_side(a));
 }
 
 /* ---- the last resorts ------------------------------------------------------------------ */
@@ -319,7 +321,7 @@ static bool gate(struct clue *c)
 static bool rounding(struct clue *c)
 {
     return attn_pair_gap(&c->p) < 2e-6 &&
-           attn_clue_say(c, "no mistake: this is what rounding does when sums are taken in another order");
+           attn_clue_say(c, "no mistake: this is what rounding does when sums are computed in another order");
 }
 
 /* bf16 has 8 significant bits: rounding changes a factor by at most 2^-8 of itself, and a product of two by less than
@@ -327,15 +329,15 @@ static bool rounding(struct clue *c)
 static bool coarse(struct clue *c)
 {
     return attn_pair_gap(&c->p) < 4e-3 &&
-           attn_clue_say(c, "so far apart are products of 16-bit numbers: one side stores or rounds to bf16 or float16");
+           attn_clue_say(c, "products of 16-bit numbers differ this much: one side stores or rounds to bf16 or float16");
 }
 
 static bool product(struct clue *c)
 {
     struct attn_pair x;
     return attn_clue_input(c, &x) &&
-           attn_clue_say(c, "what it is computed from agrees, the product differs: the weight is transposed, permuted or another%s",
-                         c->model ? "" : " (with -m MODEL its weights are tried)");
+           attn_clue_say(c, "its input agrees but the product differs: the weight is transposed, permuted or another one%s",
+                         c->model ? "" : " (-m MODEL tries that model's weights)");
 }
 
 static const struct mistake { const char *kind; unsigned acts; bool shapes; bool (*looks)(struct clue *c); } mistakes[] = {

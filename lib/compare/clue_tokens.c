@@ -18,7 +18,7 @@ static bool one_more(struct clue *c, const struct attn_dump *more, const struct 
 {
     if (more->tokens.n != fewer->tokens.n + 1 || !follows(more, fewer, 1))
         return false;
-    return attn_clue_say(c, "%c has one token more, in front: id %" PRId32 "; a beginning-of-sequence token (BOS) was added on one "
+    return attn_clue_say(c, "%c has one more token in front: id %" PRId32 "; a beginning-of-sequence token (BOS) was added on one "
                          "side only", attn_clue_side(a), more->tokens.item[0].id);
 }
 
@@ -36,7 +36,7 @@ bool attn_clue_bos_by_rows(struct clue *c)
         return false;
     bool more_a = a[0] == b[0] + 1 && !attn_gap(x->of.data + a[1], y->of.data, y->of.n);
     bool more_b = b[0] == a[0] + 1 && !attn_gap(x->of.data, y->of.data + a[1], x->of.n);
-    return (more_a || more_b) && attn_clue_say(c, "%c has one row more, in front, and is else the same: a beginning-of-sequence "
+    return (more_a || more_b) && attn_clue_say(c, "%c has one more row in front and is otherwise the same: a beginning-of-sequence "
                                                "token (BOS) was added on one side only", attn_clue_side(more_a));
 }
 
@@ -95,5 +95,5 @@ bool attn_clue_length(struct clue *c)
     bool square = ndim == 3 && a[2] == a[1] && b[2] == b[1];
     if ((ndim == 3 && a[0] != b[0]) || (a[ndim - 1] != b[ndim - 1] && !square))
         return false;
-    return attn_clue_say(c, "A is of %zu tokens, B of %zu", a[token], b[token]);
+    return attn_clue_say(c, "A has %zu tokens, B has %zu", a[token], b[token]);
 }

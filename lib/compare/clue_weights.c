@@ -113,7 +113,7 @@ bool attn_clue_transposed(struct clue *c)
         return false;
     bool a = attn_gap_explained(turned[0], as_is[0]) && attn_gap_explained(as_is[1], turned[1]);
     bool b = attn_gap_explained(turned[1], as_is[1]) && attn_gap_explained(as_is[0], turned[0]);
-    return (a || b) && attn_clue_say(c, "%c multiplies by the transpose of the weight that %c multiplies by",
+    return (a || b) && attn_clue_say(c, "%c multiplies by the transpose of the weight that %c uses",
                                      attn_clue_side(a), attn_clue_side(!a));
 }
 
@@ -130,6 +130,6 @@ bool attn_clue_tied(struct clue *c)
     if (!fits(c, &x, &w) || !gaps(c, &x, &w, false, gap))
         return false;
     bool a = attn_gap_explained(gap[0], gap[1]), b = attn_gap_explained(gap[1], gap[0]);
-    return (a || b) && attn_clue_say(c, "%c's output layer is the embedding (tied), %c's is another", attn_clue_side(a),
+    return (a || b) && attn_clue_say(c, "%c's output layer is the embedding (tied), %c's is separate", attn_clue_side(a),
                                      attn_clue_side(!a));
 }

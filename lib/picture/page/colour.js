@@ -4,7 +4,7 @@
  * A scale says how large a value counts, 0 to 1 (signed for values that may be negative); a palette
  * turns that into a colour. */
 
-const SCALES = { linear: "linear", log: "logarithmic, four decades", row: "each row up to its own largest" };
+const SCALES = { linear: "linear", log: "logarithmic, four decades", row: "each row divided by its largest" };
 const DECADES = 4;
 
 function rgb(hex) {

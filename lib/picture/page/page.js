@@ -143,10 +143,10 @@ function drawHeading() {
                                 page.keys && `looking at ${page.keys.length} tokens${page.keysText === null ? "" : ` of “${page.keysText}”`}`, matrices + " matrices"]
         .filter(Boolean).join(" · ");
     const says = [error ? `Numbers are stored in 16 bits: each is within ${roundedUp(error)} of the one computed; the ` +
-        "value under the pointer states the error of its own matrix." : "Numbers are stored as computed, in 32 bits.",
-        `Drawn by attn-cli ${page.version}. This file is complete: it asks for nothing from any network.`];
+        "value under the pointer is shown with the error of its matrix." : "Numbers are stored as computed, in 32 bits.",
+        `Drawn by attn-cli ${page.version}. This file is complete: it requests nothing from any network.`];
     if (page.leftOut.length)
-        says.unshift(`Left out, being larger than a page can show: ${unique(page.leftOut).map(shortKind).join(", ")}.`);
+        says.unshift(`Left out because they are too large for a page: ${unique(page.leftOut).map(shortKind).join(", ")}.`);
     $("footer").replaceChildren(...says.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
 }
 

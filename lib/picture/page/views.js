@@ -78,7 +78,7 @@ function drawLegend(host, shade) {
     const low = shade.signed ? "−" + high : shade.scale === "log" ? "≤ " + shortNumber(shade.top / 10 ** DECADES) : "0";
     paintCells(bar, 1, n, (_, i) => shade.ramp[i]);
     note.textContent = [SCALES[shade.scale], shade.m.causal ? "blank: hidden by the mask" : "",
-                        shade.skip ? "first column left out, the rest as it was" : ""].filter(Boolean).join(" · ");
+                        shade.skip ? "first column left out, the rest unchanged" : ""].filter(Boolean).join(" · ");
     host.replaceChildren(low, bar, high, note);
     const odd = shade.m.data.filter(Number.isNaN).length;
     if (odd) {
@@ -205,8 +205,8 @@ function drawTable() {
 
 function drawNote() {
     const merged = state.kind && state.merge ? mergeable() ?
-        "Whole words: weights summed over the tokens looked at, averaged over those that look." :
-        "Words can be made whole in the attention pattern of a text, not here." : "";
+        "Whole words: weights are summed over keys and averaged over queries." :
+        "Tokens can be merged into words only in the attention pattern of a text." : "";
     const hidden = state.hideFirst ? "The first column is not shown; no row was renormalised." : "";
     $("note").textContent = [merged, hidden].join(" ").trim();
 }

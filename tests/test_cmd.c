@@ -557,7 +557,7 @@ START_TEST(init_of_a_family)
     expect("cd $D && \"$A\" init -o x --family gpt_neox && \"$A\" info -m ./x", 0, "rope, theta 10000, 4 of 16 numbers of a head\n");
     expect("cd $D && \"$A\" info -m ./x", 0, "residual      yes, attention and mlp in parallel\n");
     expect("cd $D && \"$A\" init -o o --family gpt_neo --dtype BF16 && \"$A\" info -m ./o", 0,
-           "mask          causal, in 1 of 2 layers the last 32 tokens only\n");
+           "mask          causal, only the last 32 tokens in 1 of 2 layers\n");
     expect("cd $D && \"$A\" init -o t --family llama --tied false && sed -i 's/\"tie_word_embeddings\": false/"
            "\"tie_word_embeddings\": true/' t/config.json && \"$A\" run -m ./t --ids 1 --show tokens 2>&1 >/dev/null", 0,
            "attn-cli run: warning: ./t/model.safetensors: 'lm_head.weight' differs from 'model.embed_tokens.weight'");

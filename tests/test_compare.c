@@ -108,7 +108,7 @@ START_TEST(test_cost)
     expect("\"$A\" run -m " GPT2 " " IDS " --show '*' --format npy -o $D/npy", 0, "");
     expect("test $(cat $D/npy/*.npy | wc -c) = $(\"$A\" info -m " GPT2 " " IDS " --format json | sed -n 's/.*\"all\".*\"npy\": \\([0-9]*\\).*/\\1/p')",
            0, "");
-    expect("\"$A\" info -m " GPT2 " " IDS, 0, "a run of 8 tokens, beside the weights\n");
+    expect("\"$A\" info -m " GPT2 " " IDS, 0, "a run of 8 tokens, besides the weights\n");
     expect("\"$A\" info -m " GPT2, 0, "output layer  yes, tied to the embedding\n\n28 tensors\n");
     expect("\"$A\" info -m " GPT2 " --format json", 0, "\"run\": null,");
     expect("\"$A\" info -s 'Life is bitter' 2>&1", 1, "bitter");

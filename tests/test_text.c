@@ -218,8 +218,8 @@ START_TEST(too_much_is_summarised)
                 "w3    22.8700  22.8730  22.8760  22.8790     -inf     -inf …\n"
                 "…\n"
                 "\n"
-                "That is a summary. Every number: pipe the output or add -o FILE; for programs,\n"
-                "--format npy -o DIR or another --format.\n");
+                "This is a summary. For every number, pipe the output or add -o FILE; for programs,\n"
+                "use --format npy -o DIR or another --format.\n");
 }
 END_TEST
 

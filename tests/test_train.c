@@ -113,7 +113,7 @@ END_TEST
 START_TEST(progress_is_told_when_asked)
 {
     expect(line_of("--progress --also LICENSE", "m"), 0, "held out");
-    expect("\"$A\" train -f README.md -o $D/m --resume --also LICENSE --progress 2>&1", 0, "going on after step 12 of 12");
+    expect("\"$A\" train -f README.md -o $D/m --resume --also LICENSE --progress 2>&1", 0, "continuing after step 12 of 12");
 }
 END_TEST
 

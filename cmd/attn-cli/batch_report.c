@@ -75,7 +75,7 @@ void batch_report_failed(void *self, const struct attn_record *record, const cha
     wipe(r);
     if (record)
         say_note("attn-cli batch: %s: line %" PRIu64 ": %s%s", r->input, record->line, why,
-                 r->failures == FAILURES ? " (the output tells of further ones)" : "");
+                 r->failures == FAILURES ? " (further ones are in the output)" : "");
 }
 
 void batch_report_end(struct batch_report *r, const struct attn_batch_state *s)

@@ -152,7 +152,7 @@ static int go_on(struct session *s, struct attn_err *err)
             transcript_show(&s->transcript, s->stop != NULL);
     }
     if (s->stop && !strcmp(s->stop, "context"))
-        say_note("the text has %zu tokens now, all that model %s takes (n_ctx)", s->growth.n, s->info.name);
+        say_note("the text now has %zu tokens, as many as model %s takes (n_ctx)", s->growth.n, s->info.name);
     return code;
 }
 

@@ -81,7 +81,7 @@ static void text_choices(const struct attn_info *n)
     }
     printf("\nmlp           %s\nmask          %s", n->mlp, n->mask);
     if (n->local)
-        printf(", in %zu of %zu layers the last %zu tokens only", n->local, n->L, n->window);
+        printf(", only the last %zu tokens in %zu of %zu layers", n->window, n->local, n->L);
     printf("\nscale         %s\nresidual      %s%s\n", n->scale, yes(n->residual), n->parallel ? ", attention and mlp in parallel" : "");
     printf("projection    %s\n", yes(n->output_projection));
     printf("output layer  %s\n", !n->unembed ? "no" : n->tied ? "yes, tied to the embedding" : "yes");
@@ -102,7 +102,7 @@ static void text_cost(const char *what, const struct attn_cost *c)
 
 static void text_run(const struct facts *f)
 {
-    printf("\na run of %zu tokens, beside the weights\n", f->T);
+    printf("\na run of %zu tokens, besides the weights\n", f->T);
     text_cost("run", &f->shown);
     text_cost("run --show '*'", &f->all);
 }

@@ -12,7 +12,7 @@ static void tell_plan(const struct attn_train_state *s)
     fprintf(stderr, "%zu parameters; %zu tokens to train on, %zu held out", s->parameters, s->text_tokens + s->also_tokens,
             s->held_out_tokens);
     if (s->step > 0)
-        fprintf(stderr, "; going on after step %zu of %zu", s->step, s->steps);
+        fprintf(stderr, "; continuing after step %zu of %zu", s->step, s->steps);
     fputc('\n', stderr);
 }
 

@@ -229,9 +229,9 @@ static int text_finish(void *self, struct attn_err *err)
     struct text *t = self;
     attn_listing_next(t->out, &t->next, t->job);
     if (t->shortened)
-        attn_out_str(t->out, t->summary ? "\nThat is a summary. Every number: pipe the output or add -o FILE; for "
-                                          "programs,\n--format npy -o DIR or another --format.\n"
-                                        : "\nThe logits are a summary. Every number: --format npy -o DIR or another "
+        attn_out_str(t->out, t->summary ? "\nThis is a summary. For every number, pipe the output or add -o FILE; for "
+                                          "programs,\nuse --format npy -o DIR or another --format.\n"
+                                        : "\nThe logits are a summary. For every number, use --format npy -o DIR or another "
                                           "--format.\n");
     return attn_out_commit(t->out, err);
 }

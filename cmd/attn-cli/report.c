@@ -135,9 +135,10 @@ static void print_verdict(const struct report *r, const struct counts *c)
     const struct attn_diff_row *first = attn_diff_first(r->diff);
     const char *plural = c->compared == 1 ? "" : "s";
     if (first)
-        printf("%s differs first; %zu of %zu tensor%s differ", first->name, c->differ, c->compared, plural);
+        printf("%s differs first; %zu of %zu tensor%s differ%s", first->name, c->differ, c->compared, plural, c->differ == 1 ? "s" : "");
     else if (c->close)
-        printf("nothing differs: %zu tensor%s agree, %zu of them bit for bit", c->compared, plural, c->compared - c->close);
+        printf("nothing differs: %zu tensor%s, %zu of them bit for bit", c->compared, c->compared == 1 ? " agrees" : "s agree",
+               c->compared - c->close);
     else
         printf("nothing differs: %zu tensor%s the same bit for bit", c->compared, c->compared == 1 ? " is" : "s are");
     if (!r->opts->exact && (first || c->close))

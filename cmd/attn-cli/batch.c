@@ -190,8 +190,8 @@ static const struct option output_options[] = {
      "table) or summary (one line of figures per sentence); as one directory per sentence, csv, npy, npz, png or svg; or stack, "
      "one .npy array per name, for sentences of one length (default: ndjson; tidy where the path ends in .csv)",
      .choices = formats, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory, called PATH.part until it is complete (default: "
-     "-, standard output)",
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, called PATH.part until it is complete, or to this directory "
+     "(default: -, standard output)",
      .flags = OPT_OUTPUT},
     {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, next "
      "token, and for each head the mean entropy (in nats), distance and share of the first token, over all rows; the first row "
@@ -222,9 +222,9 @@ const struct command batch_command = {
     .summary = "many sentences: the same outputs, interruptible",
     .about = "Runs each line of a file through the model and writes what run would write, one record per sentence, in the order "
              "of the input.  Sentences share passes through the model, but each gets the numbers it has alone.  A record that "
-             "cannot be run becomes a record with an error, and the exit status is 3.  An output is called PATH.part, beside "
-             "PATH.part.json, until it is complete; SIGINT, SIGTERM and --max-seconds stop it at a record (status 75), and "
-             "--resume continues, also after a crash.",
+             "cannot be run becomes a record with an error, and the exit status is 3.  Until it is complete, an output has "
+             "PATH.part.json beside it and, if it is a file, is called PATH.part; SIGINT, SIGTERM and --max-seconds stop it at "
+             "a record (status 75), and --resume continues, also after a crash.",
     .examples = (const struct pair[]){
         {"attn-cli batch -f sentences.txt -o all.ndjson", "one JSON document per line; add --resume after an interruption"},
         {"cat sentences.txt | attn-cli batch -f - --show pattern | jq -c .tokens", "a stream, line by line"},

@@ -42,7 +42,7 @@ complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l show -x -a '(__fi
 complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l layer -x -d 'only these layers, counted from 0'
 complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l head -x -d 'only these query heads, counted from 0'
 complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l format -x -a 'ndjson tidy summary csv npy npz png svg stack' -d 'how to write'
-complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l output -s o -r -F -d 'write to this file or directory, called PATH.part until it is complete'
+complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l output -s o -r -F -d 'write to this file, called PATH.part until it is complete, or to this directory'
 complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l summary -r -F -d 'a table for plots, beside the output or alone'
 complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l resume -d 'continue an unfinished output'
 complete -c attn-cli -n '__fish_seen_subcommand_from batch' -l force -d 'discard an unfinished output and start anew'

@@ -230,6 +230,8 @@ START_TEST(npy_header)
     ck_assert_uint_eq(sizeof header % 64, 0);
     attn_npy_header(header, (size_t[]){ 1, 4611686018427387903u }, 2);  /* the most digits that an array in memory can have */
     ck_assert_ptr_nonnull(strstr(header + 10, "(1, 4611686018427387903), }"));
+    attn_npy_header(header, (size_t[]){ 5 }, 1);        /* a tuple of one in Python */
+    ck_assert_ptr_nonnull(strstr(header + 10, "(5,), }"));
 }
 END_TEST
 

@@ -19,7 +19,7 @@ void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim)
     int n = snprintf(dict, sizeof dict, "{'descr': '<f4', 'fortran_order': False, 'shape': (");
     for (int i = 0; i < ndim; i++)
         n += snprintf(dict + n, sizeof dict - (size_t)n, i ? ", %zu" : "%zu", shape[i]);
-    n += snprintf(dict + n, sizeof dict - (size_t)n, "), }");
+    n += snprintf(dict + n, sizeof dict - (size_t)n, ndim == 1 ? ",), }" : "), }");     /* (5) is no tuple in Python */
     memset(out, ' ', ATTN_NPY_HEADER);
     memcpy(out, "\x93NUMPY\x01\x00", 8);
     out[8] = (char)(length & 0xFF);

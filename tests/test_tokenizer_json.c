@@ -28,6 +28,7 @@ START_TEST(test_corpus)
         {"n_added_huge_id.json", "added_tokens: one has no id from 0 to 2147483646 or no content"},
         {"n_added_id.json", "added_tokens: '<|end|>' has the ids 6 and 5, expected one"},
         {"n_added_key.json", "added_tokens: unknown key \"vocab\""},
+        {"n_added_in_array.json", "added_tokens: one of them is an array, expected an object"},
         {"n_added_object.json", "added_tokens: it is no array"},
         {"n_added_same_id.json", "added_tokens: 'abc' and 'x' have the same id 5, expected each its own"},
         {"n_added_string_id.json", "added_tokens: one has no id from 0 to 2147483646 or no content"},

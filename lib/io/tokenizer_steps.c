@@ -15,7 +15,11 @@ int attn_steps_refuse(struct attn_steps *s, const char *what)
 
 int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *known)
 {
+    char found[ATTN_TREE_SHOWN];
     const cJSON *m;
+    if (!cJSON_IsObject(v))             /* what is in an array has no key */
+        return attn_fail(s->err, ATTN_EFORMAT, "%s: one of them is %s, expected an object; token ids can be given with --ids",
+                         s->name, attn_tree_show(v, found));
     cJSON_ArrayForEach(m, v) {
         const char *const *k = known;
         while (*k && strcmp(*k, m->string) != 0)

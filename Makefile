@@ -32,6 +32,8 @@ version := $(shell sed -n 's/^\#define ATTN_VERSION "\(.*\)"/\1/p' lib/attn.h)
 std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC
 warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpng -lpthread -lrt -ldl -lm
+parsers := -lexpat -lgumbo
+to_test := check libexpat1-dev libgumbo-dev
 
 # A flavour is a directory under build/ with its own flags, which are added to the user's CFLAGS.
 flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -79,11 +81,11 @@ $(B)/libattn.a: $(lib_o) $(B)/objects
 $(B)/libattn.so: $(lib_o) $(B)/objects
 	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $(binary) $(libs)
 $(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects
-	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(libs)
-$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/libattn.a
-	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
-$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libattn.a
-	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(libs)
+	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
+$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/tests/parsers.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -o $@ $^ $(parsers) $(libs)
+$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/parsers.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(parsers) $(libs)
 
 $(B)/lib/compute/%.o: room := $(room_compute)
 $(B)/%.o: %.c $(B)/flags
@@ -156,7 +158,7 @@ run:
 	$(B)/attn-cli run --sentence "Life is short, eat dessert first"
 
 test:
-	$(call need,$(to_build) check)
+	$(call need,$(to_build) $(to_test))
 	@$(MAKE) --no-print-directory run-tests
 
 # Sanitizers map fixed addresses, which the address space randomization of some kernels may have taken: setarch -R turns it off.

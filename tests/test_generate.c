@@ -181,6 +181,16 @@ START_TEST(models_that_look_ahead_are_refused)
 }
 END_TEST
 
+/* Logits of some 10,000: exp of their mean difference is beyond a double. */
+START_TEST(a_perplexity_beyond_a_double_is_null)
+{
+    succeed("\"$A\" init --vocab models/life/vocab.json --n-layer 1 --n-head 1 --d-model 4 --unembed --seed 1 "
+            "--draw 'embed:normal(0,99) q:normal(0,1) k:normal(0,1) v:normal(0,99)' -o $D/m 2>&1");
+    expect("\"$A\" score -m $D/m -s 'Life is short' --format json", 0, "\n \"perplexity\": null,\n");
+    expect("\"$A\" score -m $D/m -s 'Life is short'", 0, "\nperplexity  inf\n");
+}
+END_TEST
+
 START_TEST(score_prints_a_table_or_a_document)
 {
     expect_exactly("\"$A\" score -m models/stacked -s 'The cat sees'",
@@ -213,6 +223,7 @@ Suite *suite_generate(void)
         {text_is_the_prompt_and_what_follows, 1}, {ids_need_no_tokenizer, 1}, {it_ends_at_the_context, 1},
         {it_ends_at_the_end_of_text, 1}, {it_ends_at_the_stop_text, 1}, {draws_do_not_depend_on_threads, 1},
         {activations_are_those_of_run, 1}, {models_that_look_ahead_are_refused, 1}, {score_prints_a_table_or_a_document, 1},
+        {a_perplexity_beyond_a_double_is_null, 1},
         {a_closed_pipe_ends_it_early, 1},
     };
     Suite *s = suite_create("generate");

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -435,6 +436,38 @@ START_TEST(out_json_strings)
 }
 END_TEST
 
+START_TEST(out_json_numbers)
+{
+    struct attn_out *o = open_out(scratch_path("x"));
+    const double numbers[] = {0.1, -INFINITY, INFINITY, NAN, -0.0, 1e300};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        attn_out_f64(o, numbers[i]);
+        attn_out_char(o, ' ');
+        attn_out_f32(o, (float)numbers[i]);
+        attn_out_char(o, '\n');
+    }
+    commit_out(o);
+    scratch_expect(scratch_path("x"), "0.1 0.100000001\nnull null\nnull null\nnull null\n-0 -0\n1e+300 null\n");
+}
+END_TEST
+
+START_TEST(out_markup)
+{
+    static const struct { const char *in; size_t len; const char *out; } rows[] = {
+        {"", 0, ""}, {"a]]>b", 5, "a]]&gt;b"}, {"<b>&\"'", 6, "&lt;b&gt;&amp;&quot;&#39;"}, {"\t\r\n", 3, "\t\r\n"},
+        {"\0\x1b\x7f\xC2\x9B", 5, "\uFFFD\uFFFD\uFFFD\uFFFD"}, {"\xC2\xA0\xE2\x80\xA8", 5, "\u00A0\u2028"},
+        {"\xEF\xB7\x90\xEF\xBF\xBF\xF0\x9F\xBF\xBE", 10, "\uFFFD\uFFFD\uFFFD"}, {"\xFFz\xC3", 3, "\uFFFDz\uFFFD"},
+        {"\xF0\x9F\x98\x80", 4, "\xF0\x9F\x98\x80"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct attn_out *o = open_out(scratch_path("x"));
+        attn_out_markup(o, rows[i].in, rows[i].len);
+        commit_out(o);
+        scratch_expect(scratch_path("x"), rows[i].out);
+    }
+}
+END_TEST
+
 static struct attn_out *open_growing(const char *path, uint64_t keep)
 {
     struct attn_out *o = NULL;
@@ -515,7 +548,7 @@ Suite *suite_out(void)
         out_cut_short_before_it_is_read_back, out_printf_longer_than_the_buffer,
         out_in_the_name_of_two, out_to_a_full_disk, out_to_a_full_standard_output,
         out_to_where_standard_output_goes, out_beyond_the_file_size_limit, out_to_nobody,
-        out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings, out_that_grows,
+        out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings, out_json_numbers, out_markup, out_that_grows,
         out_in_spite_of_signals, out_patched_beyond_the_file_size_limit,
     };
     Suite *s = suite_create("out");

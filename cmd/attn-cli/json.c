@@ -3,6 +3,7 @@
 #include "character.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,10 @@ void json_real(FILE *f, double x)
 {
     char text[32];
     int digits = 6;                     /* fewer look no better: 1e+04 instead of 10000 */
+    if (!isfinite(x)) {
+        fputs("null", f);
+        return;
+    }
     do
         snprintf(text, sizeof text, "%.*g", digits, x);
     while (digits++ < 17 && strtod(text, NULL) != x);

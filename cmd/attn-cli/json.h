@@ -9,7 +9,7 @@
 /* A quoted string; bytes that are not UTF-8 become U+FFFD.  s NULL prints null. */
 void json_string(FILE *f, const char *s, size_t len);
 void json_text(FILE *f, const char *s);                 /* NUL-terminated */
-/* The shortest digits that read back as the same double. */
+/* The shortest digits that read back as the same double; null if it is not finite, which JSON cannot express. */
 void json_real(FILE *f, double x);
 /* An object that identifies the model: name, family, digest. */
 int json_model(FILE *f, const struct attn_model *m, struct attn_err *err);

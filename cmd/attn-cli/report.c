@@ -203,13 +203,10 @@ void report_text(const struct report *r)
 
 /* ---- for scripts ---- */
 
-static void json_finite(const char *key, double x)
+static void json_member(const char *key, double x)
 {
     printf(", \"%s\": ", key);
-    if (isfinite(x))
-        json_real(stdout, x);
-    else
-        fputs("null", stdout);
+    json_real(stdout, x);
 }
 
 static void json_shape(const char *key, const struct attn_diff_row *row, int side)
@@ -229,18 +226,18 @@ static void json_tensor(const struct attn_diff_row *row)
     json_shape("shape_b", row, 1);
     if (row->kind != ATTN_DIFF_SHAPE) {
         printf(", \"count\": %zu, \"differing\": %zu", row->count, row->differing);
-        json_finite("max_abs", row->max_abs);
-        json_finite("mean_abs", row->mean_abs);
+        json_member("max_abs", row->max_abs);
+        json_member("mean_abs", row->mean_abs);
         printf(", \"max_ulp\": %" PRIu64, row->max_ulp);
-        json_finite("nmse", row->nmse);
+        json_member("nmse", row->nmse);
     }
     if (row->kind == ATTN_DIFF_CLOSE || row->kind == ATTN_DIFF_NUMBERS) {
         printf(", \"at\": {\"head\": %s", row->ndim[0] > 2 ? "" : "null");
         if (row->ndim[0] > 2)
             printf("%zu", row->at[0]);
         printf(", \"row\": %zu, \"col\": %zu}", row->at[1], row->at[2]);
-        json_finite("a", (double)row->a);
-        json_finite("b", (double)row->b);
+        json_member("a", (double)row->a);
+        json_member("b", (double)row->b);
     }
     putchar('}');
 }
@@ -267,8 +264,8 @@ static void json_head(const struct report *r)
     fputs(",\n \"b\": ", stdout);
     json_text(stdout, r->name_b);
     printf(",\n \"differs\": %s, \"exact\": %s", first ? "true" : "false", r->opts->exact ? "true" : "false");
-    json_finite("atol", r->opts->atol);
-    json_finite("rtol", r->opts->rtol);
+    json_member("atol", r->opts->atol);
+    json_member("rtol", r->opts->rtol);
     fputs(",\n \"first\": ", stdout);
     json_text(stdout, first ? first->name : NULL);
     fputs(",\n \"cause\": ", stdout);

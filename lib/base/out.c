@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -324,7 +325,18 @@ void attn_out_printf(struct attn_out *o, const char *fmt, ...)
 
 void attn_out_f32(struct attn_out *o, float x)
 {
-    o->used += attn_num_f32(room(o, ATTN_NUM_MAX), x);
+    if (isfinite(x))
+        o->used += attn_num_f32(room(o, ATTN_NUM_MAX), x);
+    else
+        attn_out_str(o, "null");
+}
+
+void attn_out_f64(struct attn_out *o, double x)
+{
+    if (isfinite(x))
+        o->used += attn_num_f64(room(o, ATTN_NUM_MAX), x);
+    else
+        attn_out_str(o, "null");
 }
 
 void attn_out_u64(struct attn_out *o, uint64_t x)
@@ -371,4 +383,24 @@ void attn_out_json(struct attn_out *o, const char *s, size_t len)
         len -= valid + broken;
     }
     attn_out_char(o, '"');
+}
+
+void attn_out_markup(struct attn_out *o, const char *s, size_t len)
+{
+    size_t step;
+    for (size_t i = 0; i < len; i += step) {
+        uint32_t c = attn_utf8_next(s + i, len - i, &step);
+        switch (c) {
+        case '<': attn_out_str(o, "&lt;"); break;
+        case '>': attn_out_str(o, "&gt;"); break;       /* XML does not allow "]]>" */
+        case '&': attn_out_str(o, "&amp;"); break;
+        case '"': attn_out_str(o, "&quot;"); break;
+        case '\'': attn_out_str(o, "&#39;"); break;
+        default:
+            if (c == 0xFFFD || !attn_utf8_in_markup(c))
+                attn_out_str(o, "\uFFFD");
+            else
+                attn_out_write(o, s + i, step);
+        }
+    }
 }

@@ -40,9 +40,14 @@ void attn_out_write(struct attn_out *o, const void *data, size_t len);
 void attn_out_str(struct attn_out *o, const char *s);
 void attn_out_char(struct attn_out *o, char c);
 void attn_out_printf(struct attn_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void attn_out_f32(struct attn_out *o, float x);         /* as attn_num_f32 writes it */
+/* Numbers of JSON, as attn_num_f32 and attn_num_f64 write them; null if x is not finite, which JSON cannot express. */
+void attn_out_f32(struct attn_out *o, float x);
+void attn_out_f64(struct attn_out *o, double x);
 void attn_out_u64(struct attn_out *o, uint64_t x);
 /* Writes a JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD. */
 void attn_out_json(struct attn_out *o, const char *s, size_t len);
+/* Writes text for XML and HTML, also between quotes.  What neither may hold, control characters, noncharacters
+ * and bytes that are not UTF-8, becomes U+FFFD. */
+void attn_out_markup(struct attn_out *o, const char *s, size_t len);
 
 #endif

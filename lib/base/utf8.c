@@ -153,3 +153,10 @@ char *attn_utf8_readable(const char *s, size_t len)
         *to = '\0';
     return text;
 }
+
+/* U+FDD0 to U+FDEF and the last two of each plane are no characters. */
+bool attn_utf8_in_markup(uint32_t c)
+{
+    bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || (c >= 0x7F && c < 0xA0);
+    return !control && !(c >= 0xFDD0 && c <= 0xFDEF) && (c & 0xFFFE) != 0xFFFE;
+}

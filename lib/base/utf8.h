@@ -17,6 +17,8 @@ size_t attn_utf8_put(char buf[4], uint32_t c);
 /* A malloc'd copy for names in reports, pages and JSON, NULL without memory: invalid UTF-8 and whatever would steer a
  * terminal become U+FFFD. */
 char *attn_utf8_readable(const char *s, size_t len);
+/* Whether XML and HTML both allow it as it is: no control character but tab and line ends, no noncharacter. */
+bool attn_utf8_in_markup(uint32_t c);
 /* White space as Unicode defines it (and as regular expressions' \s): U+0009-000D, 0020, 0085,
  * 00A0, 1680, 2000-200A, 2028, 2029, 202F, 205F, 3000. */
 bool attn_utf8_space(uint32_t c);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/num.h"
 #include "base/out.h"
 #include "io/near.h"
 #include "io/strings.h"
@@ -234,12 +233,6 @@ int attn_keys_read(const struct attn_keys *r, const struct attn_key *keys, const
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-static void put_real(struct attn_out *out, double x)
-{
-    char text[ATTN_NUM_MAX];
-    attn_out_write(out, text, attn_num_f64(text, x));
-}
-
 static void put_text(struct attn_out *out, const char *s)
 {
     attn_out_json(out, s, strlen(s));
@@ -252,7 +245,7 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
     switch (k->type) {
     case ATTN_KEY_FIXED: put_text(out, k->words[0].word); break;
     case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: attn_out_u64(out, *(const size_t *)(const void *)field); break;
-    case ATTN_KEY_REAL: put_real(out, *(const double *)(const void *)field); break;
+    case ATTN_KEY_REAL: attn_out_f64(out, *(const double *)(const void *)field); break;
     case ATTN_KEY_CHOICE:
         memcpy(&value, field, sizeof value);
         put_text(out, attn_word_of(k->words, value));

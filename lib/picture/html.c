@@ -44,20 +44,6 @@ static int write_version(const struct page *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Escapes text for HTML, also in attributes.  Browsers replace invalid UTF-8 themselves. */
-static void write_text(struct attn_out *o, const char *s, size_t len)
-{
-    for (const char *end = s + len; s < end; s++)
-        switch (*s) {
-        case '<': attn_out_str(o, "&lt;"); break;
-        case '>': attn_out_str(o, "&gt;"); break;
-        case '&': attn_out_str(o, "&amp;"); break;
-        case '"': attn_out_str(o, "&quot;"); break;
-        case '\0': break;
-        default: attn_out_char(o, *s);
-        }
-}
-
 static int write_title(const struct page *p, struct attn_err *err)
 {
     (void)err;
@@ -65,7 +51,7 @@ static int write_title(const struct page *p, struct attn_err *err)
     attn_out_str(p->out, "Attention");
     if (a->text) {
         attn_out_str(p->out, ": ");
-        write_text(p->out, a->text, a->text_len);
+        attn_out_markup(p->out, a->text, a->text_len);
     }
     return ATTN_OK;
 }

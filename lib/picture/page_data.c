@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "picture/pack.h"
 
 enum {
@@ -228,29 +229,32 @@ static void put_page(struct attn_out *o, const struct pages *p)
 
 /* ---- escaping for an HTML element -------------------------------------------------------- */
 
-/* How JSON spells the character at s if it may not appear in a page as it is, else NULL; *len gets its length.  Such
- * characters occur only in strings. */
-static const char *escape(const char *s, const char *end, size_t *len)
+/* Line separators end a line of JavaScript, and '<' may begin an end tag.  Such characters occur only in strings. */
+static bool is_plain(uint32_t c)
 {
-    bool line_end = end - s >= 3 && !memcmp(s, "\xE2\x80", 2) && ((unsigned char)s[2] & 0xFE) == 0xA8;
-    *len = line_end ? 3 : 1;
-    return *s == '<' ? "\\u003c" : !line_end ? NULL : (unsigned char)s[2] == 0xA8 ? "\\u2028" : "\\u2029";
+    return c != '<' && c != 0x2028 && c != 0x2029 && attn_utf8_in_markup(c);
+}
+
+static void put_escape(struct attn_out *o, uint32_t c)
+{
+    if (c < 0x10000)
+        attn_out_printf(o, "\\u%04x", (unsigned)c);
+    else
+        attn_out_printf(o, "\\u%04x\\u%04x", (unsigned)(0xD7C0 + (c >> 10)), (unsigned)(0xDC00 + (c & 0x3FF)));
 }
 
 static void write_escaped(struct attn_out *o, const char *text, size_t len)
 {
-    const char *start = text, *end = text + len;
-    for (const char *s = text; s < end;) {
-        size_t bytes;
-        const char *as = escape(s, end, &bytes);
-        if (as) {
-            attn_out_write(o, start, (size_t)(s - start));
-            attn_out_str(o, as);
-            start = s + bytes;
-        }
-        s += bytes;
+    size_t start = 0, step;
+    for (size_t i = 0; i < len; i += step) {
+        uint32_t c = attn_utf8_next(text + i, len - i, &step);
+        if (is_plain(c))
+            continue;
+        attn_out_write(o, text + start, i - start);
+        put_escape(o, c);
+        start = i + step;
     }
-    attn_out_write(o, start, (size_t)(end - start));
+    attn_out_write(o, text + start, len - start);
 }
 
 static int write_page(struct attn_out *o, const struct pages *p, struct attn_err *err)

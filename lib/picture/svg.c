@@ -4,27 +4,11 @@
 #include <string.h>
 
 #include "base/base64.h"
-#include "base/utf8.h"
 #include "picture/canvas.h"
 #include "picture/figure.h"
 #include "picture/png.h"
 
 struct svg { struct attn_out *out; const struct attn_palette *palette; };
-
-/* XML allows no control characters, which labels show as text, nor the last two code points of the first plane. */
-static void put_text(struct attn_out *o, const char *s)
-{
-    size_t len = strlen(s), step;
-    for (size_t i = 0; i < len; i += step) {
-        uint32_t c = attn_utf8_next(s + i, len - i, &step);
-        if (c == '<' || c == '&')
-            attn_out_str(o, c == '<' ? "&lt;" : "&amp;");
-        else if (c >= 0xFFFD && c <= 0xFFFF)
-            attn_out_str(o, "\uFFFD");
-        else
-            attn_out_write(o, s + i, step);
-    }
-}
 
 static void put_color(const struct svg *s, uint8_t color)
 {
@@ -50,7 +34,7 @@ static void put_words(void *self, const struct attn_words *w)
     if (w->up)
         attn_out_printf(s->out, " transform=\"rotate(-90 %zu %zu)\"", w->x, w->y);
     attn_out_char(s->out, '>');
-    put_text(s->out, w->s);
+    attn_out_markup(s->out, w->s, strlen(w->s));
     attn_out_str(s->out, "</text>\n");
 }
 

@@ -2,6 +2,8 @@
  * in MathML. */
 #include "sinks/derivation.h"
 
+#include <string.h>
+
 /* The page has no scripts and no fonts, and its content policy forbids loading anything. */
 static const char head[] =
     "<!DOCTYPE html>\n"
@@ -39,15 +41,7 @@ static const char style_sheet[] =
 
 static void escaped(struct attn_out *o, const char *s)
 {
-    for (; *s; s++)
-        switch (*s) {
-        case '<':  attn_out_str(o, "&lt;"); break;
-        case '>':  attn_out_str(o, "&gt;"); break;
-        case '&':  attn_out_str(o, "&amp;"); break;
-        case '"':  attn_out_str(o, "&quot;"); break;
-        case '\'': attn_out_str(o, "&#39;"); break;
-        default:   attn_out_char(o, *s);
-        }
+    attn_out_markup(o, s, strlen(s));
 }
 
 static void element(struct attn_out *o, const char *tag, const char *s)

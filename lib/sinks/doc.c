@@ -44,7 +44,6 @@ void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job)
 
 void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between)
 {
-    char p[ATTN_NUM_MAX];
     if (k->attention) {
         attn_out_printf(o, ",%s\"attention\":", between);
         attn_doc_string(o, k->attention);
@@ -59,7 +58,7 @@ void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const cha
     if (k->dropout <= 0)
         return;
     attn_out_printf(o, ",%s\"dropout\":", between);
-    attn_out_write(o, p, attn_num_f64(p, k->dropout));
+    attn_out_f64(o, k->dropout);
     attn_out_printf(o, ",%s\"seed\":", between);
     attn_out_u64(o, k->seed);
 }

@@ -8,36 +8,24 @@
  * output layer. */
 #include "variants/variants.h"
 
-#include "base/num.h"
 #include "sinks/doc.h"
-
-#include <math.h>
 
 static void key(struct attn_out *o, const char *name)
 {
     attn_out_printf(o, ",\"%s\":", name);
 }
 
-static void real(struct attn_out *o, double x)
-{
-    char buf[ATTN_NUM_MAX];
-    if (isfinite(x))
-        attn_out_write(o, buf, attn_num_f64(buf, x));
-    else
-        attn_out_str(o, "null");
-}
-
 static void member(struct attn_out *o, const char *name, double x)
 {
     key(o, name);
-    real(o, x);
+    attn_out_f64(o, x);
 }
 
 static void change(struct attn_out *o, const char *name, const struct attn_change *c)
 {
     key(o, name);
     attn_out_str(o, "{\"max_abs\":");
-    real(o, c->largest);
+    attn_out_f64(o, c->largest);
     member(o, "mean_abs", c->mean);
     attn_out_char(o, '}');
 }
@@ -47,10 +35,7 @@ static void matrix(struct attn_out *o, const float *x, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {
             attn_out_str(o, j ? "," : i ? "],[" : "[[");
-            if (isfinite(x[i * n + j]))
-                attn_out_f32(o, x[i * n + j]);
-            else
-                attn_out_str(o, "null");
+            attn_out_f32(o, x[i * n + j]);
         }
     attn_out_str(o, "]]");
 }

@@ -41,6 +41,9 @@ flags_tsan     := -O1 -fsanitize=thread
 flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 flags_coverage := -O0 --coverage
 flags          := $(flags_$(flavour))
+# What makes a fault in the program hard to use.  Sanitizers find faults themselves, and fortified calls hide some from them.
+hard           := $(if $(flags),,-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fcf-protection)
+hard_link      := -Wl,-z,relro,-z,now
 
 # Flags for single files, by their names without .c.
 cflags_vec_avx2   := -mavx2 -mfma -mf16c
@@ -66,7 +69,7 @@ test_o  := $(call objects,tests/*.c)
 fuzz_o  := $(call objects,tests/fuzz/*.c)
 readers := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 models  := $(wildcard models/*/*)
-link     = $(CC) $(CFLAGS) $(flags) $(LDFLAGS)
+link     = $(CC) $(CFLAGS) $(hard) $(hard_link) $(flags) $(LDFLAGS)
 binary   = $(filter %.o %.a,$^)
 do       = @$(if $(V),set -x,echo "  $(1)");
 
@@ -75,7 +78,7 @@ do       = @$(if $(V),set -x,echo "  $(1)");
 all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc
 
 $(B)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
-	$(call do,LINK $@) $(link) -Wl,--as-needed -o $@ $(binary) $(libs)
+	$(call do,LINK $@) $(link) -pie -Wl,--as-needed -o $@ $(binary) $(libs)
 $(B)/libattn.a: $(lib_o) $(B)/objects
 	$(call do,AR $@) rm -f $@; ar rcs $@ $(binary)
 $(B)/libattn.so: $(lib_o) $(B)/objects
@@ -90,7 +93,7 @@ $(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/parsers.o $(B)/libattn.a
 $(B)/lib/compute/%.o: room := $(room_compute)
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
+	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
 
 $(B)/lib/builtin.o: $(models)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
@@ -101,7 +104,7 @@ $(B)/lib/source.o $(B)/attn.pc: $(B)/directories
 stamps := $(addprefix $(B)/,directories flags objects)
 by_file := $(sort $(filter-out cflags_source,$(filter cflags_% flags_% room_%,$(.VARIABLES))))
 $(B)/directories: export now = $(libdir) $(includedir) $(modelsdir)
-$(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(flags) $(LDFLAGS) $(libs) $(foreach v,$(by_file),$v=$($v))
+$(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(hard_link) $(flags) $(LDFLAGS) $(libs) $(foreach v,$(by_file),$v=$($v))
 $(B)/objects: export now = $(lib_o) $(cmd_o) $(test_o)
 $(stamps): FORCE
 	@mkdir -p $(@D); printf '%s\n' "$$now" >$@.new; cmp -s $@.new $@ || cp $@.new $@

@@ -1,0 +1,28 @@
+#!/bin/bash
+# hardened.sh DIR - reads attn-cli, libattn.so and libattn.a of a build, and fails unless they were hardened as the Makefile says.
+set -euo pipefail
+export LC_ALL=C
+cd "$1"
+failed=0
+
+# expect FILE TEXT WHY COMMAND...: the command's output must have the text.
+expect() {
+    local found
+    found=$("${@:4}") && grep -q -- "$2" <<<"$found" || { echo "$1: $3"; failed=1; }
+}
+
+expect attn-cli 'Type: *DYN' 'is loaded at the same address every time (no -pie)' readelf -hW attn-cli
+for file in attn-cli libattn.so; do
+    expect "$file" 'GNU_RELRO' 'has no segment that becomes read-only (no -z relro)' readelf -lW "$file"
+    expect "$file" 'GNU_STACK .* RW ' 'has a stack that is executable' readelf -lW "$file"
+    expect "$file" 'NOW' 'binds symbols at their first use (no -z now)' readelf -dW "$file"
+    expect "$file" '__stack_chk_fail' 'was built without -fstack-protector-strong' nm -D "$file"
+    expect "$file" '__snprintf_chk' 'was built without -D_FORTIFY_SOURCE=2' nm -D "$file"
+done
+
+# The note of a whole program tells only whether all objects have it, and the libraries that we link statically do not.
+objects=$(ar t libattn.a | wc -l)
+marked=$(readelf -nW libattn.a | grep -c 'IBT, SHSTK' || true)
+[ "$objects" -gt 0 ] && [ "$marked" = "$objects" ] || { echo "libattn.a: $marked of $objects objects were built with -fcf-protection"; failed=1; }
+[ $failed = 0 ] || exit 1
+echo "hardened: attn-cli, libattn.so, $objects objects"

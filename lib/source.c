@@ -151,15 +151,7 @@ bool attn_source_has(const struct attn_source *s, const char *file)
     return !missing;
 }
 
-/* Refuses pipes and devices: opening a pipe waits for a writer, and reading a device may never end. */
-static int check_regular(const char *path, struct attn_err *err)
-{
-    struct stat st;
-    if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
-        return ATTN_OK;                 /* opening reports directories and files that cannot be opened */
-    return attn_fail(err, ATTN_EIO, "%s: found a pipe or device, expected a regular file", path);
-}
-
+/* Links are followed, because a download cache of models is made of them. */
 int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
                      struct attn_err *err)
 {
@@ -167,10 +159,10 @@ int attn_source_open(const struct attn_source *s, const char *file, size_t limit
     char *path = attn_source_path(s, file);
     if (!path)
         return no_memory(err);
-    int rc = s->builtin ? ATTN_OK : check_regular(path, err);
-    if (!rc && !s->builtin)
-        rc = attn_map_open(out, path, limit, err);
-    else if (!rc && !builtin_file(s->builtin, file, out))
+    int rc = ATTN_OK;
+    if (!s->builtin)
+        rc = attn_map_open_found(out, path, limit, ATTN_LINKS_FOLLOWED, err);
+    else if (!builtin_file(s->builtin, file, out))
         rc = attn_fail(err, ATTN_EIO, "%s: no such file", path);
     free(path);
     return rc;

@@ -258,6 +258,20 @@ static void refused(const char *path, const char *says)
     ck_assert_msg(strstr(err.msg, says) && strstr(err.msg, scratch_dir), "expected '%s' in '%s'", says, err.msg);
 }
 
+/* As git-annex and DVC store them. */
+START_TEST(test_files_of_a_directory_may_be_links)
+{
+    struct attn_dump *d;
+    struct attn_err err = {0};
+    ck_assert_int_eq(mkdir(scratch_path("store"), 0700) || mkdir(scratch_path("dump"), 0700), 0);
+    put("store/x", "token,0\na,1\n");
+    ck_assert_int_eq(symlink("../store/x", scratch_path("dump/embed.csv")), 0);
+    ck_assert_msg(!attn_dump_open(&d, scratch_path("dump"), &err), "%s", err.msg);
+    ck_assert_ptr_nonnull(attn_dump_find(d, "embed"));
+    attn_dump_free(d);
+}
+END_TEST
+
 START_TEST(test_directories_refused)
 {
     refused(scratch_dir, "no .npy and no .csv file in it");
@@ -269,7 +283,12 @@ START_TEST(test_directories_refused)
     put("a.npy", "no array");
     refused(scratch_dir, "expected it to begin with");
     ck_assert_int_eq(unlink(scratch_path("a.npy")) || mkfifo(scratch_path("a.npy"), 0600), 0);
-    refused(scratch_dir, "a.npy: is no regular file");
+    refused(scratch_dir, "a.npy: found a pipe or device, expected a regular file");
+    ck_assert_int_eq(unlink(scratch_path("a.npy")) || symlink("/dev/zero", scratch_path("a.npy")), 0);
+    refused(scratch_dir, "a.npy: found a pipe or device, expected a regular file");
+    ck_assert_int_eq(unlink(scratch_path("a.npy")) || unlink(scratch_path("blocks.0.attn.q.head1.csv")), 0);
+    ck_assert_int_eq(mkfifo(scratch_path("manifest.json"), 0600), 0);
+    refused(scratch_dir, "manifest.json: found a pipe or device, expected a regular file");
     refused(scratch_path("missing"), "No such file");
 }
 END_TEST
@@ -305,6 +324,7 @@ Suite *suite_dump(void)
     tcase_add_test(t, test_numbers_alone);
     tcase_add_test(t, test_document);
     tcase_add_test(t, test_heads_of_a_csv_directory);
+    tcase_add_test(t, test_files_of_a_directory_may_be_links);
     tcase_add_test(t, test_directories_refused);
     tcase_add_test(t, test_flipped_bits);
     suite_add_tcase(s, t);

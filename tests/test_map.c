@@ -131,11 +131,62 @@ START_TEST(map_of_a_locked_file)
 }
 END_TEST
 
+/* ---- paths that nobody typed ------------------------------------------------------------- */
+
+static const struct { const char *leaf; enum attn_links links; const char *says; } found[] = {
+    {"file", ATTN_LINKS_REFUSED, NULL}, {"file", ATTN_LINKS_FOLLOWED, NULL}, {"empty", ATTN_LINKS_REFUSED, NULL},
+    {"link", ATTN_LINKS_FOLLOWED, NULL}, {"link", ATTN_LINKS_REFUSED, "found a link, expected a regular file"},
+    {"pipe", ATTN_LINKS_REFUSED, "found a pipe or device, expected a regular file"},
+    {"pipe", ATTN_LINKS_FOLLOWED, "found a pipe or device, expected a regular file"},
+    {"to-pipe", ATTN_LINKS_FOLLOWED, "found a pipe or device, expected a regular file"},
+    {"device", ATTN_LINKS_FOLLOWED, "found a pipe or device, expected a regular file"},
+    {"device", ATTN_LINKS_REFUSED, "found a link, expected a regular file"},
+    {"dir", ATTN_LINKS_FOLLOWED, "is a directory, expected a file"},
+};
+
+static void put_what_is_found(void)
+{
+    scratch_put(scratch_path("file"), "hello", 5);
+    scratch_put(scratch_path("empty"), "", 0);
+    ck_assert(!mkdir(scratch_path("dir"), 0700) && !mkfifo(scratch_path("pipe"), 0600) && !symlink("file", scratch_path("link")) &&
+              !symlink("pipe", scratch_path("to-pipe")) && !symlink("/dev/zero", scratch_path("device")));
+}
+
+/* A pipe without a writer and a device that never ends are refused at once. */
+START_TEST(map_what_is_found)
+{
+    put_what_is_found();
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        struct attn_map m;
+        struct attn_err err = {0}, same = {0};
+        const char *path = scratch_path(found[i].leaf);
+        int rc = attn_map_open_found(&m, path, 5, found[i].links, &err);
+        ck_assert_msg(found[i].says ? rc == ATTN_EIO && strstr(err.msg, found[i].says) : !rc, "%s: %s", path, err.msg);
+        ck_assert_int_eq(attn_map_check_found(path, found[i].links, &same), rc);
+        ck_assert_str_eq(same.msg, err.msg);
+        attn_map_close(&m);
+    }
+}
+END_TEST
+
+START_TEST(map_what_is_found_is_bounded_and_may_be_missing)
+{
+    struct attn_map m;
+    struct attn_err err = {0};
+    scratch_put(scratch_path("file"), "hello", 5);
+    ck_assert_int_eq(attn_map_open_found(&m, scratch_path("file"), 4, ATTN_LINKS_REFUSED, &err), ATTN_EFORMAT);
+    ck_assert_ptr_nonnull(strstr(err.msg, "is larger than 4 bytes"));
+    ck_assert_int_eq(attn_map_open_found(&m, scratch_path("none"), 4, ATTN_LINKS_REFUSED, &err), ATTN_EIO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "cannot open: No such file"));
+    ck_assert_int_eq(attn_map_check_found(scratch_path("none"), ATTN_LINKS_REFUSED, &err), ATTN_OK);
+}
+END_TEST
+
 Suite *suite_map(void)
 {
     const TTest *const tests[] = {
         map_a_file, map_an_empty_file, map_a_file_that_claims_to_be_empty, map_a_pipe, map_standard_input,
-        map_refusals, map_of_a_locked_file,
+        map_refusals, map_of_a_locked_file, map_what_is_found, map_what_is_found_is_bounded_and_may_be_missing,
     };
     Suite *s = suite_create("map");
     TCase *c = tcase_create("map");

@@ -181,6 +181,24 @@ START_TEST(pipes_and_devices)
 }
 END_TEST
 
+/* A cache of downloaded models is made of links. */
+START_TEST(files_may_be_links)
+{
+    static const char *const files[] = {"config.json", "model.safetensors"};
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    const char *dir = write_model(good, 4, LAYERS_1, "");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[300], blob[310];
+        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+        snprintf(blob, sizeof blob, "%s/blob%zu", dir, i);
+        ck_assert_int_eq(rename(path, blob) || symlink(strrchr(blob, '/') + 1, path), 0);
+    }
+    ck_assert_msg(!attn_model_open(&m, dir, &err), "%s", err.msg);
+    attn_model_close(m);
+}
+END_TEST
+
 /* Misaligned tensors are copied, not cast; sanitizers would detect a misaligned access. */
 START_TEST(misaligned_data_is_read)
 {
@@ -325,6 +343,7 @@ Suite *suite_model(void)
     tcase_add_loop_test(c, weights_that_are_not_finite, 0, 3);
     tcase_add_test(c, missing_files);
     tcase_add_loop_test(c, pipes_and_devices, 0, 4);
+    tcase_add_test(c, files_may_be_links);
     tcase_add_test(c, misaligned_data_is_read);
     tcase_add_test(c, names_are_looked_up);
     tcase_add_test(c, digests_tell_models_apart);

@@ -109,6 +109,22 @@ START_TEST(a_file_in_the_way)
 }
 END_TEST
 
+/* Whoever typed the directory did not type the names in it. */
+START_TEST(a_pipe_in_the_directory)
+{
+    static const char *const files[] = {"manifest.json", "embed.npy"};
+    struct sinks_setup s;
+    char path[sizeof s.path + 16];
+    sinks_setup(&s, 1, "embed", NULL, NULL, true);
+    sinks_ck_run("npy", &s);
+    snprintf(path, sizeof path, "%s/%s", s.path, files[_i]);
+    ck_assert_int_eq(unlink(path) || mkfifo(path, 0600), 0);
+    sinks_ck_refused("npy", &s, ATTN_EIO, "found a pipe or device, expected a regular file");
+    ck_assert_int_eq(unlink(path), 0);
+    sinks_teardown(&s);
+}
+END_TEST
+
 START_TEST(a_link_to_nothing_in_the_way)
 {
     struct sinks_setup s;
@@ -203,6 +219,7 @@ Suite *suite_outdir(void)
     tcase_add_test(t, a_second_run_removes_what_the_first_left);
     tcase_add_loop_test(t, only_a_manifest_of_ours_removes, 0, (int)(sizeof manifests / sizeof manifests[0]));
     tcase_add_test(t, a_file_in_the_way);
+    tcase_add_loop_test(t, a_pipe_in_the_directory, 0, 2);
     tcase_add_test(t, a_link_to_nothing_in_the_way);
     tcase_add_loop_test(t, a_run_that_fails_leaves_no_trace, 0, formats);
     tcase_add_test(t, a_run_that_fails_spares_what_was_there);

@@ -356,6 +356,33 @@ START_TEST(a_full_disk_keeps_the_last_checkpoint)
 }
 END_TEST
 
+/* Nobody types the names of the files in a training's directory. */
+START_TEST(pipes_in_its_directory_are_refused)
+{
+    static const char *const files[] = {"train.json", "checkpoint.safetensors", "vocab.json", "config.json"};
+    char line[256];
+    expect(line_of("", "m"), 0, "");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(line, sizeof line, "cd $D/m; mv %s kept; mkfifo %s", files[i], files[i]);
+        expect_exactly(line, "");
+        snprintf(line, sizeof line, "/m/%s: found a pipe or device, expected a regular file", files[i]);
+        expect("timeout -k 1 20 \"$A\" train -f README.md -o $D/m --resume 2>&1", 1, line);
+        snprintf(line, sizeof line, "cd $D/m; mv -f kept %s", files[i]);
+        expect_exactly(line, "");
+    }
+    expect_exactly("mkdir $D/n; mkfifo $D/n/loss.csv", "");
+    expect("timeout -k 1 60 " SMALL "-o $D/n 2>&1", 1, "/n/loss.csv: found a pipe or device, expected a regular file");
+}
+END_TEST
+
+/* Its checkpoint may be on a larger disk: it is written through the link, and read through it. */
+START_TEST(a_checkpoint_may_be_a_link)
+{
+    expect("mkdir $D/m $D/disk; ln -s ../disk/c $D/m/checkpoint.safetensors; " SMALL "-o $D/m 2>&1", 0, "");
+    expect_exactly("test -s $D/disk/c; timeout -k 1 20 \"$A\" train -f README.md -o $D/m --resume 2>&1; test -h $D/m/checkpoint.safetensors", "");
+}
+END_TEST
+
 Suite *suite_train(void)
 {
     Suite *s = suite_create("train");
@@ -381,6 +408,8 @@ Suite *suite_train(void)
     tcase_add_test(tc, one_process_trains_at_a_time);
     tcase_add_test(tc, numbers_that_run_away_end_it);
     tcase_add_test(tc, a_checkpoint_of_another_length_is_refused);
+    tcase_add_test(tc, pipes_in_its_directory_are_refused);
+    tcase_add_test(tc, a_checkpoint_may_be_a_link);
     tcase_add_test(tc, a_full_disk_keeps_the_last_checkpoint);
     suite_add_tcase(s, tc);
     return s;

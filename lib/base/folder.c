@@ -10,6 +10,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/map.h"
 
 int attn_folder_make(const char *dir, bool *made, struct attn_err *err)
 {
@@ -22,7 +23,9 @@ int attn_folder_open(struct attn_out **out, const char *dir, const char *file, s
     char *path = NULL;
     if (asprintf(&path, "%s/%s", dir, file) < 0)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a path", dir);
-    int rc = attn_out_open(out, path, err);
+    int rc = attn_map_check_found(path, ATTN_LINKS_FOLLOWED, err);
+    if (!rc)
+        rc = attn_out_open(out, path, err);
     free(path);
     return rc;
 }

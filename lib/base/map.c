@@ -62,6 +62,14 @@ static int map_all(struct attn_map *m, int fd, off_t size, const char *name, siz
     return 0;
 }
 
+/* Of a file of our own opening, which is at its first byte. */
+static int take(struct attn_map *out, int fd, const struct stat *st, const char *name, size_t limit, struct attn_err *err)
+{
+    if (S_ISREG(st->st_mode) && st->st_size > 0)            /* files in /proc claim to be empty */
+        return map_all(out, fd, st->st_size, name, limit, err);
+    return read_all(out, fd, name, limit, err);
+}
+
 int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct attn_err *err)
 {
     bool in = strcmp(path, "-") == 0;
@@ -76,13 +84,53 @@ int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct a
         rc = attn_fail_errno(err, name, "read");
     else if (S_ISDIR(st.st_mode))
         rc = attn_fail(err, ATTN_EIO, "%s: is a directory, expected a file", name);
-    else if (!in && S_ISREG(st.st_mode) && st.st_size > 0)  /* files in /proc claim to be empty */
-        rc = map_all(out, fd, st.st_size, name, limit, err);
     else
-        rc = read_all(out, fd, name, limit, err);
+        rc = in ? read_all(out, fd, name, limit, err) : take(out, fd, &st, name, limit, err);
     if (!in)
         close(fd);
     if (rc != 0)
+        attn_map_close(out);
+    return rc;
+}
+
+/* ---- paths that nobody typed ------------------------------------------------------------- */
+
+static int check_kind(const struct stat *st, const char *path, struct attn_err *err)
+{
+    if (S_ISREG(st->st_mode))
+        return ATTN_OK;
+    if (S_ISDIR(st->st_mode))
+        return attn_fail(err, ATTN_EIO, "%s: is a directory, expected a file", path);
+    return attn_fail(err, ATTN_EIO, "%s: found a %s, expected a regular file", path, S_ISLNK(st->st_mode) ? "link" : "pipe or device");
+}
+
+static int stat_found(struct stat *st, const char *path, enum attn_links links)
+{
+    return links == ATTN_LINKS_FOLLOWED ? stat(path, st) : lstat(path, st);
+}
+
+int attn_map_check_found(const char *path, enum attn_links links, struct attn_err *err)
+{
+    struct stat st;
+    return stat_found(&st, path, links) ? ATTN_OK : check_kind(&st, path, err);
+}
+
+/* Looks before it opens, because opening some devices has effects, and afterwards at what was opened. */
+int attn_map_open_found(struct attn_map *out, const char *path, size_t limit, enum attn_links links, struct attn_err *err)
+{
+    struct stat st;
+    *out = (struct attn_map){0};
+    int rc = stat_found(&st, path, links) ? attn_fail_errno(err, path, "open") : check_kind(&st, path, err);
+    if (rc)
+        return rc;
+    int fd = attn_disk_open(path, O_RDONLY | O_NONBLOCK | (links == ATTN_LINKS_REFUSED ? O_NOFOLLOW : 0), 0);
+    if (fd < 0)
+        return attn_fail_errno(err, path, "open");
+    rc = fstat(fd, &st) ? attn_fail_errno(err, path, "read") : check_kind(&st, path, err);
+    if (!rc)
+        rc = take(out, fd, &st, path, limit, err);
+    close(fd);
+    if (rc)
         attn_map_close(out);
     return rc;
 }

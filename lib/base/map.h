@@ -14,6 +14,15 @@ struct attn_map { const unsigned char *data; size_t len; bool mapped, owned; };
 /* Fails for directories, unreadable files and files of more than `limit` bytes, with the path in the message.  "-" is
  * standard input. */
 int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct attn_err *err);
+
+/* Paths that no user typed, because a directory or a file names them.  Anything may be there: opening a pipe waits for
+ * somebody at its other end, reading a device may never end, and a link may lead to a file of somebody else. */
+enum attn_links { ATTN_LINKS_REFUSED, ATTN_LINKS_FOLLOWED };
+/* The same for such a path: fails at once unless a regular file is there. */
+int attn_map_open_found(struct attn_map *out, const char *path, size_t limit, enum attn_links links, struct attn_err *err);
+/* Fails if anything but a regular file is at such a path, which is about to be written. */
+int attn_map_check_found(const char *path, enum attn_links links, struct attn_err *err);
+
 void attn_map_close(struct attn_map *m);                            /* a zeroed map is fine */
 
 #endif

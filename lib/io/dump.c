@@ -194,15 +194,6 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
 
 /* ---- a directory ----------------------------------------------------------------------- */
 
-/* Refuses what is not a regular file: a pipe or a device might block or never end. */
-static int map_regular(struct attn_map *m, const char *path, struct attn_err *err)
-{
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return attn_fail(err, ATTN_EIO, "%s: is no regular file", path);
-    return attn_map_open(m, path, largest, err);
-}
-
 static int read_entry(struct attn_dump *d, const char *dir, const char *file, const char *ending, struct attn_err *err)
 {
     char *path;
@@ -210,7 +201,7 @@ static int read_entry(struct attn_dump *d, const char *dir, const char *file, co
     if (asprintf(&path, "%s/%s", dir, file) < 0)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of %s", dir, file);
     struct attn_map m = {0};
-    int rc = map_regular(&m, path, err);
+    int rc = attn_map_open_found(&m, path, largest, ATTN_LINKS_FOLLOWED, err);      /* git-annex and DVC keep arrays as links */
     if (!rc && !strcmp(ending, ".json"))
         rc = attn_dump_read_manifest(d, (const char *)m.data, m.len, path, err);
     else if (!rc)

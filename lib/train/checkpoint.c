@@ -136,7 +136,8 @@ int attn_checkpoint_read(const char *dir, struct attn_optimizer *o, struct attn_
     struct content c;
     struct attn_map map = {0};
     char *path = path_of(dir);
-    int rc = content_of(&c, o) && path ? attn_map_open(&map, path, SIZE_MAX, err) : no_memory(dir, err);
+    bool ready = content_of(&c, o) && path;     /* a link is followed, because it is written through a link, too */
+    int rc = ready ? attn_map_open_found(&map, path, SIZE_MAX, ATTN_LINKS_FOLLOWED, err) : no_memory(dir, err);
     if (!rc)
         rc = take_all(&map, path, &c, curve, err);
     attn_map_close(&map);

@@ -25,7 +25,7 @@ int attn_train_open_file(struct attn_map *map, char **path, const char *dir, con
         attn_fail(err, ATTN_ENOMEM, "%s: no memory for a path", dir);
         return ATTN_ENOMEM;
     }
-    return attn_map_open(map, *path, FILE_LIMIT, err);
+    return attn_map_open_found(map, *path, FILE_LIMIT, ATTN_LINKS_FOLLOWED, err);   /* training writes through links, too */
 }
 
 static bool same_directory(const char *a, const char *b)

@@ -98,6 +98,54 @@ START_TEST(links_are_not_followed_to_what_is_removed)
 }
 END_TEST
 
+/* Only `-o` is typed: what is beside it and in it may be anything. */
+START_TEST(what_nobody_typed_is_a_file)
+{
+    static const struct { const char *line, *says; } rows[] = {
+        {"mkdir o; mkfifo o/records.ndjson; $B --format npy -o o", "o/records.ndjson: found a pipe or device, expected a regular file"},
+        {"mkdir o; : >p; ln -s ../p o/records.ndjson; $B --format npy -o o", "o/records.ndjson: found a link, expected a regular file"},
+        {"mkdir o; cp in one; mkfifo o/blocks.0.attn.pattern.npy; sed -i 1q in; $B --format stack --show pattern -o o",
+         "o/blocks.0.attn.pattern.npy: found a pipe or device, expected a regular file"},
+        {"mkfifo o.json; $B -o o --force", "o.json: found a pipe or device, expected a regular file"},
+        {": >q.json; ln -s q.json o.json; $B -o o --force", "o.json: found a link, expected a regular file"},
+        {"ln -s nothing o.json; $B -o o", "o.json: found a link, expected a regular file"},
+        {"mkfifo o.part.json; $B -o o --resume", "o.part.json: found a pipe or device, expected a regular file"},
+        {"$B -o p; ln -s p.json o.part.json; $B -o o --resume", "o.part.json: found a link, expected a regular file"},
+        {"$B -o p; ln -s p o; ln -s p.json o.json; mv p.json q.json; ln -s q.json p.json; $B -o o --resume", "p.json: found a link"},
+    };
+    char line[512];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(line, sizeof line, "cd $D; B='timeout -k 1 20 '$A' batch -q -f in'; %s 2>&1", rows[i].line);
+        expect(line, 1, rows[i].says);
+        expect_exactly("cd $D; test ! -e one || mv one in; rm -rf o o.* p p.* q.json; cat in; ls", "Life is short\nLife\nin\n");
+    }
+}
+END_TEST
+
+/* Numbers in the journal that no batch writes; the arrays it is about keep their bytes. */
+START_TEST(numbers_of_a_journal_are_checked)
+{
+    static const struct { const char *what, *says; } rows[] = {
+        {"s/\"tokens\":3/\"tokens\":9000000000000000000/", "are said to have 9000000000000000000 tokens, but the model takes "},
+        {"s/\"records\":1/\"records\":6000000000000000000/", "expected at least 18446744073709551615: somebody cut it short"},
+        {"s/\"failed\":0/\"failed\":9000000000000000000/", "says that 9000000000000000000 of 1 records failed"},
+        {"s/\"index\":0/\"index\":9000000000000000000/", "there is no shard 9000000000000000000/1"},
+        {"s/\"count\":1/\"count\":9000000000000000000/", "holds shard 0/9000000000000000000, not 0/1"},
+    };
+    char line[512];
+    expect("cd $D; printf 'Life is short\nLife\n' >in; B=\"$A batch -q -f in --format stack --show pattern -o o\"; ends 1 $B --fail-fast 2>&1;"
+           "grep -o '\"records\":1,\"failed\":0' o.part.json; mkdir kept; cp -r o o.part.json kept", 0, "records");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(line, sizeof line, "cd $D; cp kept/o.part.json .; sed -i '%s' o.part.json; timeout -k 1 20 $A batch -q -f in --format stack "
+                 "--show pattern -o o --resume 2>&1", rows[i].what);
+        expect(line, 1, rows[i].says);
+        expect_exactly("cd $D; diff -r o kept/o", "");
+    }
+    expect_exactly("cd $D; cp kept/o.part.json .; ends 3 $A batch -q -f in --format stack --show pattern -o o --resume 2>&1; ls -A o; rm -r kept o*",
+                   "blocks.0.attn.pattern.npy\nrecords.ndjson\n");
+}
+END_TEST
+
 /* Both have opened a file of this name, but only one of the files still has the name. */
 START_TEST(of_two_that_begin_at_once_one_goes_on)
 {
@@ -141,6 +189,8 @@ Suite *suite_batch_files(void)
     tcase_add_test(t, what_is_finished_is_there);
     tcase_add_test(t, a_summary_is_written_by_one);
     tcase_add_test(t, links_are_not_followed_to_what_is_removed);
+    tcase_add_test(t, what_nobody_typed_is_a_file);
+    tcase_add_test(t, numbers_of_a_journal_are_checked);
     tcase_add_test(t, of_two_that_begin_at_once_one_goes_on);
     tcase_add_test(t, one_process_writes_at_a_time);
     suite_add_tcase(s, t);

@@ -18,7 +18,7 @@ static void set_up(void)
 /* Runs a line in $D, with the format in $F and nothing or --stride in $S. */
 static void in_scratch(const char *format, const char *stride, const char *line, int status, const char *part)
 {
-    static char whole[2000];
+    static char whole[3000];
     snprintf(whole, sizeof whole, "cd $D && F=%s S=%s && { %s; } 2>&1", format, stride, line);
     expect(whole, status, part);
 }
@@ -74,6 +74,10 @@ START_TEST(test_empty_shards)
 }
 END_TEST
 
+#define DIRECTORIES(format) "rm part.*; " SHARDS(3, "--format " format " -o part.$i") "; "
+#define TO_OTHER_FILES "x=$(mktemp -d -p /dev/shm); trap \"rm -rf $x\" EXIT; timeout -k 1 20 $A merge part.* -o $x/all"
+#define TO_ALL "timeout -k 1 20 $A merge part.* -o all"
+
 static const struct { const char *line; int status; const char *says; } refused[] = {
     {"$A merge part.0 part.2", 1, "shard 1/3 is missing: 2 of 3 are given"},
     {"$A merge part.0 part.1", 1, "shard 2/3 is missing: 2 of 3 are given"},
@@ -121,6 +125,39 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"rm part.*; " SHARDS(3, "--format stack -o part.$i") "; cp part.0/*context.npy part.1/; $A merge part.* -o all", 1, "does not have the 8 rows"},
     {"mkfifo pipe.json; timeout -k 1 20 $A batch -q -f in.txt -o pipe", 1, "pipe.json: found a pipe or device, expected a regular file"},
     {"mkfifo pipe.json; timeout -k 1 20 $A merge part.* -o pipe", 1, "pipe.json: found a pipe or device, expected a regular file"},
+    {"ln -s nothing x.json; $A merge part.* -o x", 1, "x.json: found a link, expected a regular file"},
+    {"mv part.1.json x; ln -s x part.1.json; " TO_ALL, 1, "part.1.json: found a link, expected a regular file"},
+    {"mv part.1.json x; ln -s nothing part.1.json; " TO_ALL, 1, "part.1.json: found a link, expected a regular file"},
+    {"rm part.1; mkfifo part.1; " TO_ALL, 1, "part.1: found a pipe or device, expected a regular file"},
+    {"ln -s part.1 x; $A merge part.* x -o all", 1, "are both shard 1/3"},
+    {"truncate -s 1T part.1; " TO_ALL, 1, "part.1: has 1099511627776 bytes, and had "},
+    {": >part.1; truncate -s 1T part.1; sed -Ei 's/\"bytes\":[0-9]+/\"bytes\":1099511627776/g' part.1.json; " TO_ALL, 1,
+     "part.1: a record is missing at its end"},
+    /* what a sidecar names, and says of numbers */
+    {"rm part.*; " SHARDS(1, "--format tidy -o part.$i") "; sed -i 1q part.0; sed -Ei 's/\"(records|next|total)\":23/\"\\1\":9000000000000000000/g; "
+     "s/\"bytes\":[0-9]+/\"bytes\":'$(stat -c %s part.0)'/g' part.0.json; " TO_ALL, 1, "says that 9000000000000000000 records are in "},
+    {"rm part.*; " SHARDS(1, "--format tidy -o part.$i") "; sed -Ei 's/\"(records|next|total)\":23/\"\\1\":9000000000000000000/g; "
+     "s/\"bytes\":[0-9]+/\"bytes\":9000000000000000000/g' part.0.json; " TO_ALL, 1, "and had 9000000000000000000 when it was finished"},
+    {"sed -Ei 's/\"total\":23/\"total\":9000000000000000000/' part.*.json; " TO_ALL, 1, " of 9000000000000000000 records has 3000000000000000000, it says "},
+    {"sed -i 's/\"failed\":/\"failed\":9/' part.1.json; " TO_ALL, 1, " of 8 records failed"},
+    {"sed -i 's/\"index\":1/\"index\":3/' part.1.json; " TO_ALL, 1, "part.1.json: there is no shard 3/3"},
+    {"sed -i 's/\"count\":3/\"count\":9000000000000000000/' part.1.json; " TO_ALL, 1, "part.1.json: "},
+    /* what is in a shard's directory */
+    {DIRECTORIES("npy") "rm part.1/records.ndjson; mkfifo part.1/records.ndjson; " TO_ALL, 1, "records.ndjson: found a pipe or device"},
+    {DIRECTORIES("npy") "mv part.1/records.ndjson x; ln -s ../x part.1/records.ndjson; " TO_ALL, 1, "records.ndjson: found a link"},
+    {DIRECTORIES("stack") "rm part.1/*context.npy; mkfifo part.1/blocks.0.attn.context.npy; " TO_ALL, 1, "context.npy: found a pipe or device"},
+    {DIRECTORIES("stack") "rm part.1/*context.npy; ln -s /dev/zero part.1/blocks.0.attn.context.npy; " TO_ALL, 1, "context.npy: found a link"},
+    {DIRECTORIES("npy") "ln -s /etc/hostname part.0/000004/extra; " TO_ALL, 1, "part.0/000004/extra: is not among the files that batch wrote"},
+    {DIRECTORIES("npy") "ln -s /etc/hostname part.0/000004/extra; " TO_OTHER_FILES, 1, "part.0/000004/extra: is not among the files that batch wrote"},
+    {DIRECTORIES("png") "mkfifo part.0/000004/extra; " TO_OTHER_FILES, 1, "part.0/000004/extra: is not among the files that batch wrote"},
+    {DIRECTORIES("csv") "mkdir part.0/000004/extra; " TO_ALL, 1, "part.0/000004/extra: is not among the files that batch wrote"},
+    {DIRECTORIES("npz") "echo >part.0/000004/extra; " TO_ALL, 1, "part.0/000004/extra: is not among the files that batch wrote"},
+    {DIRECTORIES("npy") "mv part.0/000004/*context.npy x; ln -s ../../x part.0/000004/blocks.0.attn.context.npy; " TO_ALL, 1, "context.npy: found a link"},
+    {DIRECTORIES("npy") "rm part.0/000004/manifest.json; mkfifo part.0/000004/manifest.json; " TO_ALL, 1, "manifest.json: found a pipe or device"},
+    {DIRECTORIES("npy") "sed -i '0,/^{.file/{/^{.file/p}' part.0/000004/manifest.json; " TO_ALL, 1, "is listed twice in the manifest beside it"},
+    {DIRECTORIES("svg") "rm part.0/000004/*; ln -s ../000005/activations.svg part.0/000004; " TO_OTHER_FILES, 1, "activations.svg: found a link"},
+    {DIRECTORIES("npy") "mv part.0/000004 x; ln -s ../x part.0/000004; " TO_ALL, 1, "part.0/000004: found a link or a file, expected the directory of a record"},
+    {DIRECTORIES("npy") "rm -r part.0/000004; mkfifo part.0/000004; " TO_ALL, 1, "part.0/000004: found a link or a file, expected the directory of a record"},
 };
 
 START_TEST(test_refused)
@@ -142,6 +179,7 @@ Suite *suite_merge(void)
     tcase_add_test(t, test_directories_with_a_slash);
     tcase_add_test(t, test_empty_shards);
     tcase_add_loop_test(t, test_refused, 0, sizeof refused / sizeof *refused);
+    tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     return s;
 }

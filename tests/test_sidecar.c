@@ -106,6 +106,9 @@ START_TEST(what_is_none_is_refused)
         {"{\"keys\":\"00\"}", "64 hexadecimal digits"}, {"{\"complete\":1}", "true or false"}, {"{\"format\":7}", "\"format\" is not a string"},
         {"{\"options\":{\"a\":1}}", "\"a\" is not a string"}, {"{\"input\":[]}", "\"input\" is not an object"}, {HEAD, "line 1"},
         {"{\"format\":\"\\u0000\"}", "u0000"},
+        {"{\"records\":3,\"failed\":4" TAIL, "says that 4 of 3 records failed"},
+        {HEAD ",\"version\":\"1\",\"format\":\"npy\",\"model\":\"m\",\"input\":{\"format\":\"csv\"},\"shard\":{\"index\":3,\"count\":3}}",
+         "there is no shard 3/3"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct attn_sidecar s;
@@ -140,6 +143,9 @@ END_TEST
 /* ---- hostile files --------------------------------------------------------------------- */
 
 static const struct corpus_fault faults[] = {
+    {"n_more_failed_than_there_are.json", "says that 9000000000000000000 of 2 records failed"},
+    {"n_options_many.json", "\"options\" is not as short as that of any batch"},
+    {"n_shard_beyond_the_last.json", "there is no shard 9000000000000000000/4"},
     {"n_cut.json", "expected"}, {"n_no_shard.json", "is no file that a batch left"},
     {"n_no_format.json", "is no file that a batch"}, {"n_keys_short.json", "\"keys\" is not 64 hexadecimal digits"},
     {"n_keys_escaped.json", "\"keys\" is not 64"}, {"n_records_text.json", "\"records\" is not a whole number"},

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,88 +10,114 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
+#include "base/folder.h"
 #include "base/map.h"
 #include "batch/place.h"
 #include "sinks/manifest.h"
 
 /* ---- one file, one directory ----------------------------------------------------------- */
 
-static int copy_file(const char *from, const char *to, struct attn_err *err)
+static int copy(const struct attn_map *map, const char *to, struct attn_err *err)
 {
-    struct attn_map map;
     struct attn_out *o;
-    int rc = attn_map_open(&map, from, SIZE_MAX, err);
+    int rc = attn_out_open(&o, to, err);
     if (rc)
         return rc;
-    rc = attn_out_open(&o, to, err);
-    if (!rc) {
-        attn_out_write(o, map.data, map.len);
-        rc = attn_out_commit(o, err);
-        attn_out_close(o);
-    }
+    attn_out_write(o, map->data, map->len);
+    rc = attn_out_commit(o, err);
+    attn_out_close(o);
+    return rc;
+}
+
+static const uint64_t any_length = UINT64_MAX;
+
+/* Opens the file even if it is only linked, so that it is known to be one. */
+static int take(const char *from, const char *to, uint64_t bytes, struct attn_err *err)
+{
+    struct attn_map map;
+    struct stat st;
+    int rc = attn_map_open_found(&map, from, SIZE_MAX, ATTN_LINKS_REFUSED, err);
+    if (rc)
+        return rc;
+    if (lstat(to, &st) == 0)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: is listed twice in the manifest beside it: run this shard again", from);
+    else if (bytes != any_length && map.len != bytes)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %zu bytes, and had %" PRIu64 " when it was written", from, map.len, bytes);
+    else if (link(from, to))
+        rc = copy(&map, to, err);
     attn_map_close(&map);
     return rc;
 }
 
-static int take_file(const char *from, const char *to, const char *name, struct attn_err *err)
+struct record { char *from, *to; };     /* a directory and what it becomes */
+
+/* Is an attn_manifest_fn. */
+static int take_file(void *self, const char *name, uint64_t bytes, struct attn_err *err)
 {
-    char *source, *target;
-    int n = asprintf(&source, "%s/%s", from, name);
-    if (n < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", from);
-    n = asprintf(&target, "%s/%s", to, name);
-    int rc = n < 0 ? attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", to) : ATTN_OK;
-    if (!rc && link(source, target))
-        rc = copy_file(source, target, err);
-    if (n >= 0)
-        free(target);
-    free(source);
+    const struct record *r = self;
+    char *from = NULL, *to = NULL;
+    bool named = asprintf(&from, "%s/%s", r->from, name) > 0 && asprintf(&to, "%s/%s", r->to, name) > 0;
+    int rc = named ? take(from, to, bytes, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", r->from);
+    if (named)
+        free(to);
+    free(from);
     return rc;
 }
 
-static int take_files(DIR *d, const char *from, const char *to, struct attn_err *err)
-{
-    int rc = mkdir(to, 0777) ? attn_fail_errno(err, to, "create the directory") : ATTN_OK;
-    for (struct dirent *e; !rc && (errno = 0, e = readdir(d));)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-            rc = take_file(from, to, e->d_name, err);
-    return !rc && errno ? attn_fail_errno(err, from, "read") : rc;
-}
-
-/* Whether a file is there and not empty: an empty one was lost in a crash. */
+/* Whether something is there, except for an empty file, which was lost in a crash. */
 static bool has_filled(const char *dir, const char *name)
 {
     struct stat st;
     char *path;
     if (asprintf(&path, "%s/%s", dir, name) < 0)
         return false;
-    bool found = stat(path, &st) == 0 && st.st_size > 0;
+    bool found = lstat(path, &st) == 0 && (st.st_size > 0 || !S_ISREG(st.st_mode));
     free(path);
     return found;
 }
 
-/* Checks that a record's directory is complete: the files its manifest lists, or one of the files that need no
- * manifest. */
-static int check_directory(const char *dir, struct attn_err *err)
+/* Takes the files that the manifest lists, or one of the files that need no manifest. */
+static int take_files(struct record *r, struct attn_err *err)
 {
     const char *const *file = attn_place_files;
-    if (has_filled(dir, "manifest.json"))
-        return attn_manifest_check(dir, err);
-    while (*file && !has_filled(dir, *file))
+    if (has_filled(r->from, "manifest.json")) {
+        int rc = attn_manifest_each(r->from, take_file, r, err);
+        return rc ? rc : take_file(r, "manifest.json", any_length, err);
+    }
+    while (*file && !has_filled(r->from, *file))
         file++;
-    return *file ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard again", dir);
+    if (!*file)
+        return attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard again", r->from);
+    return take_file(r, *file, any_length, err);
+}
+
+/* Refuses a directory with anything that was not taken. */
+static int check_all_taken(DIR *d, const struct record *r, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (struct dirent *e; !rc && (errno = 0, e = readdir(d));)
+        if (!attn_folder_has(r->to, e->d_name))
+            rc = attn_fail(err, ATTN_EFORMAT, "%s/%s: is not among the files that batch wrote there: move it elsewhere, or run this "
+                           "shard again", r->from, e->d_name);
+    return !rc && errno ? attn_fail_errno(err, r->from, "read") : rc;
 }
 
 /* A record that failed has no directory. */
-static int take_directory(const char *from, const char *to, uint64_t *found, struct attn_err *err)
+static int take_directory(struct record *r, uint64_t *found, struct attn_err *err)
 {
-    DIR *d = opendir(from);
+    int fd = attn_disk_open(r->from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+        return attn_fail(err, ATTN_EFORMAT, "%s: found a link or a file, expected the directory of a record", r->from);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d && fd >= 0)
+        close(fd);
     if (!d)
-        return errno == ENOENT ? ATTN_OK : attn_fail_errno(err, from, "read");
-    int rc = check_directory(from, err);
+        return errno == ENOENT ? ATTN_OK : attn_fail_errno(err, r->from, "read");
+    int rc = mkdir(r->to, 0777) ? attn_fail_errno(err, r->to, "create the directory") : take_files(r, err);
     if (!rc)
-        rc = take_files(d, from, to, err);
+        rc = check_all_taken(d, r, err);
     closedir(d);
     ++*found;
     return rc;
@@ -100,12 +127,12 @@ static int take_directory(const char *from, const char *to, uint64_t *found, str
 
 static int take_record(const struct attn_part *p, const char *dir, uint64_t record, uint64_t *found, struct attn_err *err)
 {
-    char *from = NULL, *to = NULL;
-    bool named = asprintf(&from, "%s/%06" PRIu64, p->path, record) > 0 && asprintf(&to, "%s/%06" PRIu64, dir, record) > 0;
-    int rc = named ? take_directory(from, to, found, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a record", dir);
+    struct record r = {0};
+    bool named = asprintf(&r.from, "%s/%06" PRIu64, p->path, record) > 0 && asprintf(&r.to, "%s/%06" PRIu64, dir, record) > 0;
+    int rc = named ? take_directory(&r, found, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a record", dir);
     if (named)
-        free(to);
-    free(from);
+        free(r.to);
+    free(r.from);
     return rc;
 }
 

@@ -27,7 +27,7 @@ static int open_rows(struct rows *r, const struct attn_part *p, const char *name
         return ATTN_OK;
     if (asprintf(&path, "%s/%s", p->path, name) < 0)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of an array", p->path);
-    int rc = attn_map_open(&r->map, path, SIZE_MAX, err);
+    int rc = attn_map_open_found(&r->map, path, SIZE_MAX, ATTN_LINKS_REFUSED, err);
     if (!rc)
         rc = attn_npy_view(&r->of, &r->data, r->map.data, r->map.len, path, err);
     if (!rc && (!r->of.ndim || r->of.shape[0] != p->side.now.records))

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/map.h"
 #include "io/fields.h"
 
 /* One of the files; it has been examined up to `at` and written up to `done`. */
@@ -16,10 +15,20 @@ static int refuse(const struct source *s, const char *what, struct attn_err *err
     return attn_fail(err, ATTN_EFORMAT, "%s: %s, so that it is not what batch wrote: run this shard again", s->path, what);
 }
 
+/* JSON has no NUL, so that a hole in a file, which may be larger than any disk, is not read to its end. */
 static const char *line_end(const char *s, const char *end)
 {
-    const char *found = s < end ? memchr(s, '\n', (size_t)(end - s)) : NULL;
-    return found ? found + 1 : NULL;
+    enum { SOME = 1 << 16 };
+    while (s < end) {
+        size_t n = (size_t)(end - s) < SOME ? (size_t)(end - s) : SOME;
+        const char *found = memchr(s, '\n', n);
+        if (found)
+            return found + 1;
+        if (memchr(s, '\0', n))
+            break;
+        s += n;
+    }
+    return NULL;
 }
 
 static const char *row_end(const char *s, const char *end)
@@ -32,19 +41,20 @@ static const char *row_end(const char *s, const char *end)
 
 /* ---- one record ------------------------------------------------------------------------ */
 
-/* Whether the next row belongs to this record. */
-static bool begins_with(const struct source *s, uint64_t record)
+/* The record that the next row belongs to; UINT64_MAX if there is none. */
+static uint64_t record_of_row(const struct source *s)
 {
     uint64_t n = 0;
     const char *p = s->at;
-    while (p < s->end && *p >= '0' && *p <= '9' && n <= record)
-        n = n * 10 + (uint64_t)(*p++ - '0');
-    return p > s->at && n == record && p < s->end && *p == ',';
+    bool fits = true;
+    for (; fits && p < s->end && *p >= '0' && *p <= '9'; p++)
+        fits = !__builtin_mul_overflow(n, (uint64_t)10, &n) && !__builtin_add_overflow(n, (uint64_t)(*p - '0'), &n);
+    return fits && p > s->at && p < s->end && *p == ',' ? n : UINT64_MAX;
 }
 
 static int pass_record(struct source *s, bool table, uint64_t record, struct attn_err *err)
 {
-    while (!table || begins_with(s, record)) {
+    while (!table || record_of_row(s) == record) {
         const char *next = table ? row_end(s->at, s->end) : line_end(s->at, s->end);
         if (!next)
             return refuse(s, "a record is missing at its end", err);
@@ -66,7 +76,7 @@ static void flush(struct source *s, struct attn_out *to)
 static int open_source(struct source *s, const struct attn_joined *file, struct attn_err *err)
 {
     s->path = file->path;
-    int rc = attn_map_open(&s->map, s->path, SIZE_MAX, err);
+    int rc = attn_map_open_found(&s->map, s->path, SIZE_MAX, file->links, err);
     if (rc)
         return rc;
     s->at = s->done = (const char *)s->map.data;
@@ -93,16 +103,30 @@ static int pass_headers(struct source *s, size_t n, struct attn_out *to, struct 
     return ATTN_OK;
 }
 
+/* The next record with a row in any of the files: how many records there are is only what somebody said. */
+static uint64_t record_after(uint64_t record, const struct attn_parts *parts, const struct source *s)
+{
+    uint64_t next = record + 1, found = UINT64_MAX;
+    if (next >= attn_parts_total(parts) || record_of_row(&s[attn_parts_owner(parts, next)]) == next)
+        return next;
+    for (size_t i = 0; i < parts->n; i++) {
+        uint64_t n = record_of_row(&s[i]);
+        found = n > record && n < found ? n : found;
+    }
+    return found;
+}
+
 static int join(struct attn_out *to, const struct attn_parts *parts, struct source *s, bool table, struct attn_err *err)
 {
     size_t last = 0;
     int rc = table ? pass_headers(s, parts->n, to, err) : ATTN_OK;
-    for (uint64_t record = 0; record < attn_parts_total(parts) && !rc && !attn_out_failed(to); record++) {
+    for (uint64_t record = 0; record < attn_parts_total(parts) && !rc && !attn_out_failed(to);) {
         size_t owner = attn_parts_owner(parts, record);
         if (owner != last)
             flush(&s[last], to);
         rc = pass_record(&s[owner], table, record, err);
         last = owner;
+        record = table ? record_after(record, parts, s) : record + 1;
     }
     flush(&s[last], to);
     for (size_t i = 0; i < parts->n && !rc && !attn_out_failed(to); i++)

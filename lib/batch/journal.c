@@ -9,6 +9,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/map.h"
 
 static bool there(const char *path)
 {
@@ -132,9 +133,14 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
         j->json = NULL;
     if (!j->path || !j->part_json || !j->json)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+    int rc = attn_map_check_found(j->json, ATTN_LINKS_REFUSED, err);        /* it will be replaced */
+    if (!rc)
+        rc = attn_map_check_found(j->part_json, ATTN_LINKS_REFUSED, err);
+    if (rc)
+        return rc;
     if (resuming && !has_begun(j) && !attn_part_size(path, &bytes) && there(j->json) && there(path))
         return resume(j, state, err);   /* nothing needs to be written, and the place may be read-only */
-    int rc = take(j, err);
+    rc = take(j, err);
     if (rc || force)
         return rc;
     if (resuming && (rc = resume(j, state, err)))

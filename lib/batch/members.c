@@ -2,14 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
-#include "base/map.h"
 #include "batch/sidecar.h"
 #include "io/json.h"
-
-enum { LIMIT = 16 << 20 };
 
 /* ---- writing --------------------------------------------------------------------------- */
 
@@ -90,11 +86,15 @@ static int copy(struct reader *r, char **out)
     return rc;
 }
 
+enum { OPTIONS = 256 };                 /* most that are read, because they are searched one by one */
+
 static int read_options(struct reader *r)
 {
     int rc = ATTN_OK;
     while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY) {
         char *name = NULL, *value = NULL;
+        if (r->to->options == OPTIONS)
+            return unexpected(r, "options", "as short as that of any batch");
         rc = copy(r, &name);
         if (!rc && attn_json_next(&r->j) != ATTN_JSON_STRING)
             rc = unexpected(r, name, "a string");
@@ -168,17 +168,12 @@ static int read_members(struct reader *r, const struct attn_member *const *table
     return rc;
 }
 
-int attn_members_read(struct attn_sidecar *to, const struct attn_member *const *tables, const char *path, struct attn_err *err)
+int attn_members_read(struct attn_sidecar *to, const struct attn_member *const *tables, const char *text, size_t len,
+                      const char *path, struct attn_err *err)
 {
-    struct attn_map map;
     struct reader r = {.to = to, .err = err};
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))  /* nobody named it: a pipe would be waited for */
-        return attn_fail(err, ATTN_EIO, "%s: found a pipe or device, expected a regular file", path);
-    int rc = attn_map_open(&map, path, LIMIT, err);
-    if (rc)
-        return rc;
-    attn_json_start(&r.j, (const char *)map.data, map.len, path);
+    int rc = ATTN_OK;
+    attn_json_start(&r.j, text, len, path);
     if (attn_json_next(&r.j) != ATTN_JSON_OBJECT)
         rc = r.j.failed ? attn_json_error(&r.j, err) : attn_fail(err, ATTN_EFORMAT, "%s: is no JSON object", path);
     if (!rc)
@@ -187,6 +182,5 @@ int attn_members_read(struct attn_sidecar *to, const struct attn_member *const *
         attn_json_next(&r.j);
     if (!rc && r.j.failed)
         rc = attn_json_error(&r.j, err);
-    attn_map_close(&map);
     return rc;
 }

@@ -17,7 +17,9 @@ struct attn_member { const char *name; enum attn_member_kind kind; size_t offset
 struct attn_sidecar;
 /* Writes the members separated by commas, without the braces.  A table ends with a NULL name. */
 void attn_members_write(struct attn_out *o, const struct attn_member *table, const struct attn_sidecar *from);
-/* Reads an object with the members of several tables, NULL after the last.  Unknown members are ignored. */
-int attn_members_read(struct attn_sidecar *to, const struct attn_member *const *tables, const char *path, struct attn_err *err);
+/* Reads an object with the members of several tables, NULL after the last.  Unknown members are ignored; path is for
+ * messages. */
+int attn_members_read(struct attn_sidecar *to, const struct attn_member *const *tables, const char *text, size_t len,
+                      const char *path, struct attn_err *err);
 
 #endif

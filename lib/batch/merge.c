@@ -28,8 +28,14 @@ struct merge {
 
 /* ---- the files of a part --------------------------------------------------------------- */
 
-/* A file that each part has; its path is malloc'd. */
-struct stream { char *(*path)(const struct attn_part *); uint64_t (*bytes)(const struct attn_part *); bool table; };
+/* A file that each part has; its path is malloc'd.  Links are followed where somebody typed the path, here or, for a
+ * summary, when the shard was made. */
+struct stream {
+    char *(*path)(const struct attn_part *);
+    uint64_t (*bytes)(const struct attn_part *);
+    bool table;
+    enum attn_links links;
+};
 
 static char *own_path(const struct attn_part *p)
 {
@@ -61,8 +67,10 @@ static uint64_t summary_bytes(const struct attn_part *p)
     return p->side.now.summary_bytes;
 }
 
-static const struct stream lines = {own_path, own_bytes, false}, table = {own_path, own_bytes, true},
-                           records = {records_path, own_bytes, false}, summary = {summary_path, summary_bytes, true};
+static const struct stream lines = {own_path, own_bytes, false, ATTN_LINKS_FOLLOWED},
+                           table = {own_path, own_bytes, true, ATTN_LINKS_FOLLOWED},
+                           records = {records_path, own_bytes, false, ATTN_LINKS_REFUSED},
+                           summary = {summary_path, summary_bytes, true, ATTN_LINKS_FOLLOWED};
 
 static int join_into(struct attn_out *to, const struct merge *m, const struct stream *s, struct attn_err *err)
 {
@@ -72,7 +80,7 @@ static int join_into(struct attn_out *to, const struct merge *m, const struct st
     if (!file)
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", n);
     for (size_t i = 0; i < n && !rc; i++) {
-        file[i] = (struct attn_joined){s->path(&m->parts.part[i]), s->bytes(&m->parts.part[i])};
+        file[i] = (struct attn_joined){s->path(&m->parts.part[i]), s->bytes(&m->parts.part[i]), s->links};
         rc = file[i].path ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", n);
     }
     if (!rc)
@@ -110,7 +118,7 @@ static int check_beside(const struct merge *m, struct attn_err *err)
 {
     struct attn_sidecar made;
     struct stat st;
-    if (!m->beside || stat(m->beside, &st))
+    if (!m->beside || lstat(m->beside, &st))
         return ATTN_OK;
     int rc = attn_sidecar_read(&made, m->beside, err);
     if (!rc)

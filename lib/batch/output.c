@@ -13,6 +13,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/map.h"
 #include "batch/describe.h"
 #include "batch/where.h"
 
@@ -73,7 +74,11 @@ static void believe(struct attn_output *out)
 static int open_streams(struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
-    int rc = attn_out_open_growing(&out->stream, out->path ? out->stream_path : out->e->o->path, m->bytes, err);
+    int rc = ATTN_OK;
+    if (attn_writer_has_directory(out->e->how.writer))
+        rc = attn_map_check_found(out->stream_path, ATTN_LINKS_REFUSED, err);
+    if (!rc)
+        rc = attn_out_open_growing(&out->stream, out->path ? out->stream_path : out->e->o->path, m->bytes, err);
     if (!rc && m->bytes == 0)
         attn_writing_header(&out->e->how, out->stream);
     if (!rc && out->summary_path)

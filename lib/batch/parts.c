@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/share.h"
@@ -32,11 +32,14 @@ static int refuse_unfinished(const char *path, struct attn_err *err)
 static int check_part(const struct attn_sidecar *s, const char *beside, struct attn_err *err)
 {
     uint64_t size = attn_share_size(&s->shard, s->total);
-    if (!s->complete || s->total == UINT64_MAX || s->shard.index >= s->shard.count)
+    if (!s->complete || s->total == UINT64_MAX)
         return attn_fail(err, ATTN_EFORMAT, "%s: does not describe a finished output", beside);
     if (s->now.records != size)
         return attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " of %" PRIu64 " records has %" PRIu64 ", it says %" PRIu64,
                          beside, s->shard.index, s->shard.count, s->total, size, s->now.records);
+    if (s->now.records > s->now.bytes)  /* each takes a line */
+        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed; run this shard "
+                         "again", beside, s->now.records, s->now.bytes);
     return ATTN_OK;
 }
 
@@ -48,7 +51,8 @@ static int read_part(struct attn_part *p, const char *path, struct attn_err *err
     free(real);
     if (n < 0)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
-    int rc = access(beside, F_OK) ? refuse_unfinished(path, err) : attn_sidecar_read(&p->side, beside, err);
+    struct stat st;
+    int rc = lstat(beside, &st) ? refuse_unfinished(path, err) : attn_sidecar_read(&p->side, beside, err);
     if (!rc)
         rc = check_part(&p->side, beside, err);
     free(beside);

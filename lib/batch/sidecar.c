@@ -12,10 +12,14 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/map.h"
 #include "base/sha256.h"
 #include "batch/members.h"
 
-enum { MOVING = 1024 };                 /* for the changing part: even with 20 digits in each number it fills only two thirds */
+enum {
+    MOVING = 1024,                      /* for the changing part: even with 20 digits in each number it fills only two thirds */
+    LARGEST = 16 << 20                  /* bytes of a file that is read */
+};
 
 #define AT(member) offsetof(struct attn_sidecar, member)
 #define MARK(mark)                                                                                          \
@@ -54,16 +58,43 @@ static const struct attn_member lasting[] = {
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-int attn_sidecar_read(struct attn_sidecar *out, const char *path, struct attn_err *err)
+/* Refuses numbers that no batch writes, before anybody subtracts or shares them out. */
+static int check_numbers(const struct attn_sidecar *s, const char *path, struct attn_err *err)
+{
+    if (s->now.failed > s->now.records)
+        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " of %" PRIu64 " records failed: it was changed", path,
+                         s->now.failed, s->now.records);
+    if (s->shard.index >= s->shard.count)
+        return attn_fail(err, ATTN_EFORMAT, "%s: there is no shard %" PRIu64 "/%" PRIu64 ", which it says it describes: it was changed",
+                         path, s->shard.index, s->shard.count);
+    return ATTN_OK;
+}
+
+int attn_sidecar_parse(struct attn_sidecar *out, const char *text, size_t len, const char *path, struct attn_err *err)
 {
     static const struct attn_member *const all[] = {moving, lasting, NULL};
     *out = (struct attn_sidecar){.total = UINT64_MAX};
-    int rc = attn_members_read(out, all, path, err);
+    int rc = attn_members_read(out, all, text, len, path, err);
     bool whole = !rc && out->version && out->format && out->model && out->input_format && out->shard.count;
     if (!rc && !whole)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: is no file that a batch left beside its output: take another name, or --force to replace it", path);
+    if (!rc)
+        rc = check_numbers(out, path, err);
     if (rc)
         attn_sidecar_free(out);
+    return rc;
+}
+
+/* No link: no batch makes one, and what is read here decides which files are replaced. */
+int attn_sidecar_read(struct attn_sidecar *out, const char *path, struct attn_err *err)
+{
+    struct attn_map map;
+    *out = (struct attn_sidecar){0};
+    int rc = attn_map_open_found(&map, path, LARGEST, ATTN_LINKS_REFUSED, err);
+    if (rc)
+        return rc;
+    rc = attn_sidecar_parse(out, (const char *)map.data, map.len, path, err);
+    attn_map_close(&map);
     return rc;
 }
 

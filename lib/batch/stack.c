@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/map.h"
 #include "sinks/npy.h"
 #include "sinks/piece.h"
 
@@ -55,13 +56,24 @@ static char *path_of(const struct attn_stack *s, const struct layer_of *f)
     return asprintf(&path, "%s/%s.npy", s->dir, name) < 0 ? NULL : path;
 }
 
+/* Bytes of an array so far; more than any file has if the number of its rows cannot be right. */
+static uint64_t length(const struct attn_stack *s, const struct layer_of *f)
+{
+    uint64_t bytes;
+    bool fits = !__builtin_mul_overflow(s->rows, (uint64_t)row_bytes(s, f), &bytes) &&
+                !__builtin_add_overflow(bytes, (uint64_t)ATTN_NPY_HEADER, &bytes);
+    return fits ? bytes : UINT64_MAX;
+}
+
 static int open_file(struct attn_stack *s, struct layer_of *f, bool there, struct attn_err *err)
 {
     char *path = path_of(s, f), header[ATTN_NPY_HEADER];
     if (!path)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", s->dir);
-    uint64_t keep = there ? sizeof header + s->rows * row_bytes(s, f) : 0;
-    int rc = attn_out_open_growing(&f->out, path, keep, err);
+    uint64_t keep = there ? length(s, f) : 0;
+    int rc = attn_map_check_found(path, ATTN_LINKS_REFUSED, err);
+    if (!rc)
+        rc = attn_out_open_growing(&f->out, path, keep, err);
     free(path);
     if (rc || there)
         return rc;
@@ -102,6 +114,9 @@ int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const 
 int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err)
 {
     int rc = ATTN_OK;
+    if (T > s->info->n_ctx)
+        return attn_fail(err, ATTN_EFORMAT, "%s: its sentences are said to have %zu tokens, but the model takes %zu at most: start anew "
+                         "with --force", s->dir, T, s->info->n_ctx);
     s->T = T;
     s->rows = rows;
     for (size_t i = 0; !rc && T && i < s->n; i++)

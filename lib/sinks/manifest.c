@@ -1,10 +1,8 @@
 #include "sinks/manifest.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -193,22 +191,22 @@ static void remove_stale(const char *dir, const struct attn_map *old, struct att
     }
 }
 
-/* If it cannot be read, for whatever reason, there is nothing to remove. */
-static void read_old(struct attn_map *old, const char *dir)
+/* No link: what it lists is removed or copied.  If it cannot be read, for whatever reason, there is nothing to remove. */
+static int read_old(struct attn_map *old, const char *dir, struct attn_err *err)
 {
-    struct stat st;
-    char *path = NULL;
+    char *path;
+    *old = (struct attn_map){0};
     if (asprintf(&path, "%s/%s", dir, file_name) < 0)
-        path = NULL;
-    if (!path || lstat(path, &st) || !S_ISREG(st.st_mode) || attn_map_open(old, path, OLD_MAX, NULL))
-        *old = (struct attn_map){ 0 };
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
+    int rc = attn_map_open_found(old, path, OLD_MAX, ATTN_LINKS_REFUSED, err);
     free(path);
+    return rc;
 }
 
 void attn_manifest_remove(const char *dir)
 {
     struct attn_map old;
-    read_old(&old, dir);
+    read_old(&old, dir, NULL);
     const struct listed itself = {file_name, strlen(file_name), 0};
     char *path = list_in(&old) ? path_in(dir, &itself) : NULL;
     remove_stale(dir, &old, NULL, 0);
@@ -218,31 +216,24 @@ void attn_manifest_remove(const char *dir)
     free(path);
 }
 
-static int check_file(const char *dir, const struct listed *f, struct attn_err *err)
+static int hand_out(const struct listed *f, const char *dir, attn_manifest_fn *with, void *self, struct attn_err *err)
 {
-    struct stat st;
-    char *path = path_in(dir, f);
-    if (!path)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
-    int rc = stat(path, &st) ? attn_fail_errno(err, path, "open") : ATTN_OK;
-    if (!rc && (uint64_t)st.st_size != f->bytes)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %" PRIu64 " bytes, and had %" PRIu64 " when it was written", path,
-                       (uint64_t)st.st_size, f->bytes);
-    free(path);
+    char *name = strndup(f->name, f->len);
+    int rc = name ? with(self, name, f->bytes, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
+    free(name);
     return rc;
 }
 
-int attn_manifest_check(const char *dir, struct attn_err *err)
+int attn_manifest_each(const char *dir, attn_manifest_fn *with, void *self, struct attn_err *err)
 {
     struct attn_map made;
     struct listed f;
-    int rc = ATTN_OK;
-    read_old(&made, dir);
+    int rc = read_old(&made, dir, err);
     const char *at = list_in(&made), *end = (const char *)made.data + made.len;
-    if (!at)
+    if (!rc && !at)
         rc = attn_fail(err, ATTN_EFORMAT, "%s/%s: is not as it was written", dir, file_name);
     while (!rc && at && next_file(&at, end, &f))
-        rc = check_file(dir, &f, err);
+        rc = hand_out(&f, dir, with, self, err);
     attn_map_close(&made);
     return rc;
 }
@@ -251,7 +242,7 @@ int attn_manifest_replace(const struct attn_sink_job *job, const char *format, s
                           size_t n, struct attn_err *err)
 {
     struct attn_map old;
-    read_old(&old, job->path);
+    read_old(&old, job->path, NULL);
     int rc = write_manifest(job, format, files, n, err);
     if (!rc)
         remove_stale(job->path, &old, files, n);

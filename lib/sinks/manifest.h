@@ -19,7 +19,9 @@ int attn_manifest_replace(const struct attn_sink_job *job, const char *format, s
                           size_t n, struct attn_err *err);
 /* Removes the manifest of a directory and the files it lists, if it is exactly in our format. */
 void attn_manifest_remove(const char *dir);
-/* Fails unless a directory's manifest is exactly in our format, and all files it lists are there with the sizes it says. */
-int attn_manifest_check(const char *dir, struct attn_err *err);
+/* Calls with(self, FILE, bytes) for each file that a directory's manifest lists, which need not be there.  Fails unless
+ * the manifest is exactly in our format. */
+typedef int attn_manifest_fn(void *self, const char *file, uint64_t bytes, struct attn_err *err);
+int attn_manifest_each(const char *dir, attn_manifest_fn *with, void *self, struct attn_err *err);
 
 #endif

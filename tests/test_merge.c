@@ -134,6 +134,10 @@ static const struct { const char *line; int status; const char *says; } refused[
     {": >part.1; truncate -s 1T part.1; sed -Ei 's/\"bytes\":[0-9]+/\"bytes\":1099511627776/g' part.1.json; " TO_ALL, 1,
      "part.1: a record is missing at its end"},
     /* what a sidecar names, and says of numbers */
+    {"rm part.*; " SHARDS(1, "-o part.$i --summary rows") "; mkfifo ff; sed -i 's/\"summary\":\"[^\"]*/\"summary\":\"ff/' part.0.json; "
+     TO_ALL " --summary sum", 1, "ff: found a pipe or device, expected a regular file"},
+    {"rm part.*; " SHARDS(1, "-o part.$i --summary rows") "; sed -i 's#\"summary\":\"[^\"]*#\"summary\":\"/dev/zero#' part.0.json; "
+     TO_ALL " --summary sum", 1, "/dev/zero: found a pipe or device, expected a regular file"},
     {"rm part.*; " SHARDS(1, "--format tidy -o part.$i") "; sed -i 1q part.0; sed -Ei 's/\"(records|next|total)\":23/\"\\1\":9000000000000000000/g; "
      "s/\"bytes\":[0-9]+/\"bytes\":'$(stat -c %s part.0)'/g' part.0.json; " TO_ALL, 1, "says that 9000000000000000000 records are in "},
     {"rm part.*; " SHARDS(1, "--format tidy -o part.$i") "; sed -Ei 's/\"(records|next|total)\":23/\"\\1\":9000000000000000000/g; "
@@ -158,6 +162,12 @@ static const struct { const char *line; int status; const char *says; } refused[
     {DIRECTORIES("svg") "rm part.0/000004/*; ln -s ../000005/activations.svg part.0/000004; " TO_OTHER_FILES, 1, "activations.svg: found a link"},
     {DIRECTORIES("npy") "mv part.0/000004 x; ln -s ../x part.0/000004; " TO_ALL, 1, "part.0/000004: found a link or a file, expected the directory of a record"},
     {DIRECTORIES("npy") "rm -r part.0/000004; mkfifo part.0/000004; " TO_ALL, 1, "part.0/000004: found a link or a file, expected the directory of a record"},
+    {DIRECTORIES("npy --summary rows.$i") TO_ALL " --summary all/records.ndjson", 2, "/records.ndjson: would be written to for the output and for"},
+    /* where the merged directory is put together */
+    {DIRECTORIES("npy") "mkdir -p .all.part/000001; echo >.all.part/000001/notes; " TO_ALL, 1, ".all.part/000001/notes: is no file of an interrupted merge"},
+    {DIRECTORIES("npy") "mkdir -p .all.part/mine; " TO_ALL, 1, ".all.part/mine: is no file of an interrupted merge"},
+    {DIRECTORIES("npy") "mkdir x; echo >x/precious.csv; ln -s x .all.part; ends 1 " TO_ALL "; test -e x/precious.csv && exit 1", 1, ".all.part: is no directory"},
+    {DIRECTORIES("npy") "echo >.all.part; " TO_ALL, 1, ".all.part: is no directory"},
 };
 
 START_TEST(test_refused)
@@ -165,6 +175,71 @@ START_TEST(test_refused)
     in_scratch("ndjson", "", SHARDS(3, "-o part.$i"), 0, "");
     in_scratch("ndjson", "", refused[_i].line, refused[_i].status, refused[_i].says);
     in_scratch("ndjson", "", "ls -d all* && ! grep -v old all.json", refused[_i].says[0] == 'a' && refused[_i].says[1] == 'l' ? 0 : 2, "");
+}
+END_TEST
+
+/* ---- merging again ------------------------------------------------------------------------- */
+
+/* Notes the shards, and checks that they are still as noted; and that nothing of a merge is left beside its output. */
+#define NOTE "find part* rows* -type f | sort | xargs sha256sum >noted; "
+#define CHECK "find part* rows* -type f | sort | xargs sha256sum | cmp - noted; ends 1 sh -c 'ls -A | grep ^[.]'; "
+
+START_TEST(test_a_failed_merge_is_repeated)
+{
+    in_scratch(kinds[_i].format, kinds[_i].stride,
+               "ends 3 $A batch -q -f in.txt --format $F -o one --summary one.csv; "
+               SHARDS(3, "$S --format $F -o part.$i --summary rows.$i") "; " NOTE
+               "ends 1 $A merge part.? -o all --summary /dev/full; ends 1 sh -c 'ls | grep all'; " CHECK
+               "for again in 1 2; do $A merge part.? -o all --summary sum.csv; diff -r one all; sed s/one.csv/sum.csv/ one.json | cmp - all.json; "
+               "cmp one.csv sum.csv; " CHECK "done; echo same", 0, "same");
+}
+END_TEST
+
+/* A directory that is not that of the same shards is somebody's. */
+START_TEST(test_what_is_merged_is_recognised)
+{
+    in_scratch("npy", "", SHARDS(2, "--format $F -o part.$i --summary rows.$i") "; $A merge part.? -o all --summary all/sum.csv; "
+               "test -s all/sum.csv; ls -i all >ino; $A merge part.? -o all --summary all/sum.csv; ls -i all | cmp - ino && echo same", 0, "same");
+    in_scratch("npy", "", "$A merge part.? -o all", 1, "all: is there already: remove it, or give another name");
+    in_scratch("npy", "", "cp all.json kept; sed -i s/sum.csv/gone.csv/ all.json; $A merge part.? -o all --summary all/gone.csv", 1, "is there already");
+    in_scratch("npy", "", "rm all.json; $A merge part.? -o all --summary all/sum.csv", 1, "all: is there already");
+    in_scratch("npy", "", "mv kept all.json; rm -r part*; " SHARDS(2, "--show context --format $F -o part.$i --summary rows.$i") "; "
+               "$A merge part.? -o all --summary all/sum.csv", 1, "all: is there already");
+    in_scratch("npy", "", "ls -i all | cmp - ino && echo same", 0, "same");
+}
+END_TEST
+
+#define AGAIN "rm -f .attn-*.tmp; $A merge part.? -o all --summary $W; mkdir now; cp -r all all.json now; mv $W now/sum.csv; diff -r good now; rm -r now all all.json; "
+
+/* Killed at any call that changes a file, it is done again, with the same bytes, and the shards are as they were; also where
+ * there was an empty directory before. */
+START_TEST(test_a_killed_merge_is_repeated)
+{
+    static const char *const summaries[] = {"W=sum.csv; ", "W=all/sum.csv; "};
+    static const char *const calls[] = {"rename", "mkdir", "link", "openat", "write", "flock"};
+    char line[2000];
+    if (sh("strace -o /dev/null $A --version")->status)
+        return;                         /* there is no strace, or it may not look at this binary */
+    snprintf(line, sizeof line, "%sprintf 'Life is short\\nbad\\nis\\n' >in.txt; " SHARDS(2, "--format $F -o part.$i --summary rows.$i") "; " NOTE
+             "$A merge part.? -o all --summary $W; mkdir good; cp -r all all.json good; mv $W good/sum.csv; rm -r all all.json", summaries[_i]);
+    in_scratch("npy", "", line, 0, "");
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        snprintf(line, sizeof line,
+                 "%sn=0; killed=137; while test $killed = 137; do n=$((n + 1)); killed=0; test $((n %% 2)) = 0 || mkdir all; "
+                 "strace -f -o /dev/null -e trace=%s -e inject=%s:signal=KILL:when=$n $A merge part.? -o all --summary $W || killed=$?; "
+                 AGAIN CHECK "done 2>/dev/null; test $killed = 0; test $n -gt 1; echo same", summaries[_i], calls[i], calls[i]);
+        in_scratch("npy", "", line, 0, "same");
+    }
+}
+END_TEST
+
+/* The same without a tool that knows the calls. */
+START_TEST(test_a_merge_killed_at_any_time_is_repeated)
+{
+    in_scratch("csv", "", "W=sum.csv; " SHARDS(2, "--format $F -o part.$i --summary rows.$i") "; " NOTE
+               "$A merge part.? -o all --summary $W; mkdir good; cp -r all all.json good; mv $W good/sum.csv; rm -r all all.json; "
+               "for s in 001 002 003 004 005 006 008 010 012 015 020; do $A merge part.? -o all --summary $W & sleep 0.$s; kill -KILL $! || true; wait $! || true; "
+               AGAIN CHECK "done 2>/dev/null; echo same", 0, "same");
 }
 END_TEST
 
@@ -180,6 +255,10 @@ Suite *suite_merge(void)
     tcase_add_test(t, test_empty_shards);
     tcase_add_loop_test(t, test_refused, 0, sizeof refused / sizeof *refused);
     tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, test_a_failed_merge_is_repeated, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(t, test_what_is_merged_is_recognised);
+    tcase_add_loop_test(t, test_a_killed_merge_is_repeated, 0, 2);
+    tcase_add_test(t, test_a_merge_killed_at_any_time_is_repeated);
     suite_add_tcase(s, t);
     return s;
 }

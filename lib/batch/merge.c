@@ -1,11 +1,11 @@
 /* merge.c - merges the shards of a batch into what one process would have written.
  *
  * Nothing appears under its final name before it is complete: streams are renamed, and so is a directory, which is
- * built beside its place.  The sidecar comes last. */
+ * built beside its place.  The sidecar of a stream, which is replaced if it is there, comes last.  A directory, which is not
+ * replaced, comes last itself, after its sidecar: until then whatever is there can be merged again. */
 #include "attn.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "base/target.h"
 #include "batch/gather.h"
 #include "batch/join.h"
+#include "batch/scaffold.h"
 #include "batch/writing.h"
 
 struct merge {
@@ -23,6 +25,7 @@ struct merge {
     const struct attn_writer *writer;
     struct attn_parts parts;
     char *path, *beside;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a device */
+    char *inside;                       /* the summary's name, if it belongs into the directory that is written */
     struct attn_mark mark;              /* bytes and summary_bytes of what was written */
 };
 
@@ -91,12 +94,6 @@ static int join_into(struct attn_out *to, const struct merge *m, const struct st
     return rc;
 }
 
-/* Removes the sidecar, which describes the output about to be replaced. */
-static int forget(const struct merge *m, struct attn_err *err)
-{
-    return m->beside && unlink(m->beside) && errno != ENOENT ? attn_fail_errno(err, m->beside, "replace") : ATTN_OK;
-}
-
 static int join(const struct merge *m, const struct stream *s, const char *path, uint64_t *bytes, struct attn_err *err)
 {
     struct attn_out *to;
@@ -104,8 +101,6 @@ static int join(const struct merge *m, const struct stream *s, const char *path,
     if (rc)
         return rc;
     rc = join_into(to, m, s, err);
-    if (!rc && path == m->path)
-        rc = forget(m, err);
     if (!rc)
         rc = attn_out_commit(to, err);
     *bytes = attn_out_bytes(to);
@@ -140,51 +135,6 @@ static int fill(struct merge *m, const char *dir, struct attn_err *err)
     return !rc && m->writer->stack ? attn_gather_arrays(&m->parts, dir, err) : rc;
 }
 
-/* Removes one entry of a directory that is not needed any more. */
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st, (void)kind, (void)at;
-    return remove(path);
-}
-
-/* Renames the directory; an empty one at its place is replaced. */
-static int put_in_place(const struct merge *m, const char *dir, struct attn_err *err)
-{
-    bool there = rmdir(m->path) && errno != ENOENT;
-    int rc = there ? attn_fail(err, ATTN_EIO, "%s: is there already: remove it, or give another name", m->path) : forget(m, err);
-    return !rc && rename(dir, m->path) ? attn_fail_errno(err, m->path, "create the directory") : rc;
-}
-
-static int make_directory(struct merge *m, struct attn_err *err)
-{
-    char *dir;
-    mode_t mask = umask(0);
-    umask(mask);
-    const char *slash = strrchr(m->path, '/');
-    if (asprintf(&dir, "%.*s.attn-XXXXXX", (int)(slash ? slash + 1 - m->path : 0), m->path) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", m->path);
-    if (!mkdtemp(dir)) {
-        free(dir);
-        return attn_fail_errno(err, m->path, "create the directory");
-    }
-    chmod(dir, 0777 & ~mask);           /* may fail: some file systems have no modes */
-    int rc = fill(m, dir, err);
-    if (!rc)
-        rc = put_in_place(m, dir, err);
-    if (rc)
-        nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    free(dir);
-    return rc;
-}
-
-static int write_output(struct merge *m, struct attn_err *err)
-{
-    bool is_table = !strcmp(m->writer->name, "tidy") || !strcmp(m->writer->name, "summary");
-    if (attn_writer_has_directory(m->writer))
-        return make_directory(m, err);
-    return join(m, is_table ? &table : &lines, m->path ? m->path : m->o->path, &m->mark.bytes, err);
-}
-
 static int write_sidecar(const struct merge *m, struct attn_err *err)
 {
     struct attn_sidecar whole;
@@ -197,6 +147,109 @@ static int write_sidecar(const struct merge *m, struct attn_err *err)
         rc = attn_sidecar_write(&whole, m->beside, err);
     free(whole.summary);
     return rc;
+}
+
+/* Writes the summary; one that belongs into the directory goes to where that is filled. */
+static int write_summary(struct merge *m, const char *dir, struct attn_err *err)
+{
+    char *path = NULL;
+    if (!m->o->summary)
+        return ATTN_OK;
+    if (!m->inside)
+        return join(m, &summary, m->o->summary, &m->mark.summary_bytes, err);
+    if (attn_folder_has(dir, m->inside))
+        return attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them another name",
+                         m->o->summary);
+    if (asprintf(&path, "%s/%s", dir, m->inside) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", m->o->summary);
+    int rc = join(m, &summary, path, &m->mark.summary_bytes, err);
+    free(path);
+    return rc;
+}
+
+static int finish_directory(struct merge *m, struct attn_scaffold *s, struct attn_err *err)
+{
+    int rc = fill(m, s->path, err);
+    if (!rc)
+        rc = write_summary(m, s->path, err);
+    if (!rc)
+        rc = write_sidecar(m, err);
+    if (!rc && (rc = attn_scaffold_commit(s, err)))
+        unlink(m->beside);              /* nothing is there that it describes */
+    return rc;
+}
+
+static int write_directory(struct merge *m, struct attn_err *err)
+{
+    struct attn_scaffold s;
+    int rc = attn_scaffold_open(&s, m->path, m->inside, err);
+    if (rc)
+        return rc;
+    rc = finish_directory(m, &s, err);
+    attn_scaffold_close(&s);
+    return rc;
+}
+
+/* Removes the sidecar, which describes the output about to be replaced. */
+static int forget(const struct merge *m, struct attn_err *err)
+{
+    return m->beside && unlink(m->beside) && errno != ENOENT ? attn_fail_errno(err, m->beside, "replace") : ATTN_OK;
+}
+
+static int write_stream(struct merge *m, struct attn_err *err)
+{
+    bool is_table = !strcmp(m->writer->name, "tidy") || !strcmp(m->writer->name, "summary");
+    struct attn_out *to;
+    int rc = attn_out_open(&to, m->path ? m->path : m->o->path, err);
+    if (rc)
+        return rc;
+    rc = join_into(to, m, is_table ? &table : &lines, err);
+    if (!rc)
+        rc = write_summary(m, NULL, err);
+    if (!rc)
+        rc = forget(m, err);
+    if (!rc)
+        rc = attn_out_commit(to, err);
+    m->mark.bytes = attn_out_bytes(to);
+    attn_out_close(to);
+    return !rc && m->beside ? write_sidecar(m, err) : rc;
+}
+
+/* ---- what is merged already -------------------------------------------------------------- */
+
+static bool has_size(const char *path, uint64_t bytes)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes;
+}
+
+/* Whether a sidecar describes what these shards become. */
+static bool describes(const struct attn_sidecar *made, const struct merge *m)
+{
+    struct attn_sidecar whole;
+    attn_parts_whole(&m->parts, &whole);
+    bool named = !m->o->summary || !attn_sidecar_set_summary(&whole, m->o->summary, m->o->path, NULL);
+    bool same = named && made->complete && !attn_sidecar_agree(made, &whole, m->path, NULL) && made->total == whole.total &&
+                made->now.records == whole.now.records && made->now.failed == whole.now.failed && made->now.bytes == whole.now.bytes &&
+                !strcmp(made->now.keys, whole.now.keys);
+    free(whole.summary);
+    return same;
+}
+
+/* Whether an earlier merge of these shards has done all, as one that was killed at its very end has. */
+static bool is_merged(const struct merge *m)
+{
+    struct attn_sidecar made;
+    char *lines_path;
+    if (attn_sidecar_read(&made, m->beside, NULL))
+        return false;
+    bool whole = describes(&made, m) && (!m->o->summary || has_size(m->o->summary, made.now.summary_bytes));
+    if (asprintf(&lines_path, "%s/records.ndjson", m->path) < 0)
+        lines_path = NULL;
+    whole = whole && lines_path && has_size(lines_path, made.now.bytes);
+    free(lines_path);
+    attn_sidecar_free(&made);
+    return whole;
 }
 
 /* ---- merging --------------------------------------------------------------------------- */
@@ -288,6 +341,18 @@ static int check_targets(const struct merge *m, struct attn_err *err)
     return rc;
 }
 
+/* The name of a file, malloc'd, if it is in a directory, which need not be there yet; else NULL. */
+static char *name_inside(const char *dir, const char *file)
+{
+    char *real = attn_target_follow(file), *slash = real ? strrchr(real, '/') : NULL, *name = NULL;
+    if (slash) {
+        *slash = '\0';
+        name = attn_target_same(real, dir) ? strdup(slash + 1) : NULL;
+    }
+    free(real);
+    return name;
+}
+
 static int find_target(struct merge *m, struct attn_err *err)
 {
     const char *path = m->o->path;
@@ -301,6 +366,8 @@ static int find_target(struct merge *m, struct attn_err *err)
         m->beside = NULL;
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
     }
+    if (directory && m->o->summary && !attn_target_in_place(m->o->summary))
+        m->inside = name_inside(m->path, m->o->summary);
     return check_targets(m, err);
 }
 
@@ -309,11 +376,9 @@ static int write_all(struct merge *m, struct attn_err *err)
     int rc = check_summaries(m, err);
     if (!rc)
         rc = find_target(m, err);
-    if (!rc)
-        rc = write_output(m, err);
-    if (!rc && m->o->summary)
-        rc = join(m, &summary, m->o->summary, &m->mark.summary_bytes, err);
-    return !rc && m->beside ? write_sidecar(m, err) : rc;
+    if (rc || !attn_writer_has_directory(m->writer))
+        return rc ? rc : write_stream(m, err);
+    return is_merged(m) ? ATTN_OK : write_directory(m, err);
 }
 
 int attn_merge(const struct attn_merge_opts *o, struct attn_err *err)
@@ -325,5 +390,6 @@ int attn_merge(const struct attn_merge_opts *o, struct attn_err *err)
     attn_parts_close(&m.parts);
     free(m.path);
     free(m.beside);
+    free(m.inside);
     return rc;
 }

@@ -528,6 +528,8 @@ int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *er
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
                   const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
                   const struct attn_observer *beside, struct attn_err *err);
+/* What of a directory was not read, or was missing, and why; NULL: nothing.  Lives as long as the dump. */
+const char *attn_dump_warning(const struct attn_dump *d);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* how many tokens the sentence had; 0: not known */
 /* The text of a token, NUL-terminated; NULL: only the id is known. */

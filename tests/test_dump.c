@@ -249,6 +249,33 @@ START_TEST(test_heads_of_a_csv_directory)
 }
 END_TEST
 
+#define MANIFEST(files) "{\"tool\":\"attn-cli\",\"command\":\"run\",\"files\":[" files "]}"
+
+static void expect_arrays(size_t n, const char *warning)
+{
+    struct attn_dump *d = dump(scratch_dir);
+    const char *said = attn_dump_warning(d);
+    ck_assert_uint_eq(d->n, n);
+    ck_assert_msg(!said == !warning && (!said || strstr(said, warning)), "expected '%s' in '%s'", warning, said);
+    attn_dump_free(d);
+}
+
+START_TEST(test_a_manifest_of_ours_is_believed)
+{
+    put("a.csv", "token,0\na,1\n");
+    put("b.csv", "token,0\na,2\n");
+    put("c\x1b.csv", "token,0\na,3\n");
+    expect_arrays(3, NULL);
+    put("manifest.json", "{\"tool\":\"other\",\"files\":[{\"file\":\"a.csv\",\"name\":\"a\"}]}");
+    expect_arrays(3, NULL);
+    put("manifest.json", MANIFEST("{\"file\":\"b.csv\",\"name\":\"b\"},{\"file\":\"a.csv\",\"name\":\"a\"}"));
+    expect_arrays(2, ": 1 file not in its manifest was not read, such as c\xEF\xBF\xBD.csv");
+    put("manifest.json", MANIFEST("{\"file\":\"b.csv\",\"name\":\"b\"},{\"file\":\"x.csv\",\"name\":\"x\"},{\"file\":\"y.csv\",\"name\":\"y\"}"));
+    expect_arrays(1, ": 2 files not in its manifest were not read, such as a.csv; ");
+    expect_arrays(1, ": 2 files that its manifest lists are missing, such as x.csv");
+}
+END_TEST
+
 static void refused(const char *path, const char *says)
 {
     struct attn_err err = {0};
@@ -290,6 +317,12 @@ START_TEST(test_directories_refused)
     ck_assert_int_eq(mkfifo(scratch_path("manifest.json"), 0600), 0);
     refused(scratch_dir, "manifest.json: found a pipe or device, expected a regular file");
     refused(scratch_path("missing"), "No such file");
+    put("manifest.json", MANIFEST(""));
+    refused(scratch_dir, "no .npy and no .csv file in it that its manifest lists");
+    ck_assert_int_eq(rename(scratch_path("manifest.json"), scratch_path("manifest.json.part")), 0);
+    refused(scratch_dir, "a run that writes to it has not finished");
+    put("manifest.json", "{\"name\":\"a page\",\"files\":[]}");
+    refused(scratch_dir, "a run that writes to it has not finished");
 }
 END_TEST
 
@@ -318,6 +351,7 @@ Suite *suite_dump(void)
     Suite *s = suite_create("dump");
     TCase *t = tcase_create("dump");
     tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+    tcase_add_test(t, test_a_manifest_of_ours_is_believed);
     tcase_add_test(t, test_corpora);
     tcase_add_loop_test(t, test_every_type_gives_the_same_numbers, 0, sizeof same / sizeof *same);
     tcase_add_test(t, test_other_shapes);

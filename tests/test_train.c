@@ -190,6 +190,17 @@ START_TEST(watching_changes_nothing_and_goes_on)
 }
 END_TEST
 
+/* The arrays were written at step 10, the steps and the manifest not yet: the last checkpoint's history is whole. */
+START_TEST(a_history_that_was_half_written_is_that_of_the_checkpoint_before)
+{
+    expect_exactly(line_of("--steps 10 " WATCH, "one"), "");
+    expect_exactly(line_of("--steps 5 " WATCH, "other"), "");
+    expect_exactly("for w in one other; do \"$A\" plot $D/$w/watch --format svg | sed \"s|$D/$w||g\" >$D/$w.svg; done; cmp -s $D/one.svg $D/other.svg || echo differ; "
+                   "cp $D/other/watch/steps.npy $D/other/watch/blocks.1.attn.context.npy $D/one/watch; "
+                   "\"$A\" plot $D/one/watch --format svg | sed \"s|$D/one||g\" | cmp - $D/other.svg && echo same", "differ\nsame\n");
+}
+END_TEST
+
 /* A process can end after it has made the directory of what is watched, and before anything is in it. */
 START_TEST(a_history_that_was_only_begun_is_none)
 {
@@ -405,6 +416,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, a_sentence_is_watched);
     tcase_add_test(tc, watching_changes_nothing_and_goes_on);
     tcase_add_test(tc, a_history_that_was_only_begun_is_none);
+    tcase_add_test(tc, a_history_that_was_half_written_is_that_of_the_checkpoint_before);
     tcase_add_test(tc, one_process_trains_at_a_time);
     tcase_add_test(tc, numbers_that_run_away_end_it);
     tcase_add_test(tc, a_checkpoint_of_another_length_is_refused);

@@ -1,5 +1,6 @@
 /* diff.c - compares two dumps, or two models on one input: the first tensor that differs, and its likely cause. */
 #include "input.h"
+#include "open.h"
 #include "progress.h"
 #include "report.h"
 #include "say.h"
@@ -38,9 +39,9 @@ static int check_usage(struct attn_err *err)
 static int open_dumps(struct sides *s, struct attn_err *err)
 {
     bool weights = common.model && common.model != getenv("ATTN_MODEL");    /* not ATTN_MODEL's: dumps need none */
-    int code = attn_dump_open(&s->a, common.word, err);
+    int code = open_dump(&s->a, common.word, &diff_command, err);
     if (!code)
-        code = attn_dump_open(&s->b, common.second, err);
+        code = open_dump(&s->b, common.second, &diff_command, err);
     if (!code && weights)
         code = attn_model_open(&s->model_a, common.model, err);
     return code;

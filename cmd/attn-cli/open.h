@@ -1,10 +1,10 @@
-/* open.h - opens the model that the options name. */
+/* open.h - opens models and dumps for a command, and prints their warnings unless --quiet is given. */
 #ifndef CLI_OPEN_H
 #define CLI_OPEN_H
 
 #include "table.h"
 
-/* Opens -m for a command, and prints the model's warning about its files, if it has one, unless --quiet is given. */
-int open_model(struct attn_model **out, const struct command *c, struct attn_err *err);
+int open_model(struct attn_model **out, const struct command *c, struct attn_err *err);     /* of -m */
+int open_dump(struct attn_dump **out, const char *path, const struct command *c, struct attn_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* plot.c - draws saved matrices. */
 #include "dump.h"
+#include "open.h"
 #include "picture.h"
 #include "say.h"
 #include "table.h"
@@ -21,7 +22,7 @@ static int plot(struct attn_err *err)
     opts.format = o.format ? o.format : "term";
     int code = dump_check_format(o.format, o.path, err);
     if (!code)
-        code = attn_dump_open(&d, common.word, err);
+        code = open_dump(&d, common.word, &plot_command, err);
     if (!code)
         code = attn_plot(d, &opts, err);
     attn_dump_free(d);

@@ -1,24 +1,18 @@
 #include "io/dump.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
-#include "base/folder.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/utf8.h"
 #include "base/num.h"
 #include "io/npy.h"
 #include "io/unzip.h"
-
-static const size_t largest = (size_t)1 << 40;          /* bytes of the largest file we read */
 
 /* ---- the list -------------------------------------------------------------------------- */
 
@@ -31,19 +25,31 @@ void attn_dump_drop(struct attn_dumped *what)
 
 const struct attn_dumped *attn_dump_find(const struct attn_dump *d, const char *name)
 {
-    for (size_t i = 0; i < d->n; i++)
-        if (!strcmp(d->item[i].name, name))
-            return &d->item[i];
-    return NULL;
+    size_t i = attn_strings_find(&d->names, name, strlen(name));
+    return i == ATTN_STRINGS_NONE ? NULL : &d->item[i];
 }
 
-enum { ARRAYS_MAX = 1 << 16 };          /* a limit, because names are searched one by one */
-
-static int check_name(const struct attn_dump *d, const char *name, struct attn_err *err)
+static int no_memory(const struct attn_dump *d, size_t n, struct attn_err *err)
 {
-    if (d->n == ARRAYS_MAX)
-        return attn_fail(err, ATTN_EFORMAT, "%s: more than %d arrays", d->path, ARRAYS_MAX);
-    return attn_dump_find(d, name) ? attn_fail(err, ATTN_EFORMAT, "%s: '%s' is there twice", d->path, name) : ATTN_OK;
+    return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu arrays", d->path, n);
+}
+
+/* Numbers the name of item i, which must be the next one, with i. */
+static int enter(struct attn_dump *d, const char *name, size_t i, struct attn_err *err)
+{
+    size_t number = attn_strings_add(&d->names, name, strlen(name));
+    return number == i ? ATTN_OK
+           : number == ATTN_STRINGS_NONE ? no_memory(d, i + 1, err)
+           : attn_fail(err, ATTN_EFORMAT, "%s: '%s' is there twice", d->path, name);
+}
+
+int attn_dump_index(struct attn_dump *d, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    attn_strings_clear(&d->names);
+    for (size_t i = 0; i < d->n && !rc; i++)
+        rc = enter(d, d->item[i].name, i, err);
+    return rc;
 }
 
 int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what, struct attn_err *err)
@@ -52,17 +58,13 @@ int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struc
     struct attn_dumped *more = attn_grow(d->item, &d->room, d->n + 1, sizeof *more);
     if (more)
         d->item = more;
-    char *copy = more ? attn_utf8_readable(name, len) : NULL;
-    int rc = copy ? check_name(d, copy, err)
-                  : attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu arrays", d->path, d->n + 1);
-    add.name = copy;
-    if (rc || !copy) {
+    add.name = more ? attn_utf8_readable(name, len) : NULL;
+    int rc = add.name ? enter(d, add.name, d->n, err) : no_memory(d, d->n + 1, err);
+    if (rc)
         attn_dump_drop(&add);
-        return rc;
-    }
-    d->item[d->n] = *what;
-    d->item[d->n++].name = copy;
-    return ATTN_OK;
+    else
+        d->item[d->n++] = add;
+    return rc;
 }
 
 int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t id, const char *text, size_t len,
@@ -81,6 +83,8 @@ int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t 
     to->item[to->n++] = (struct attn_dump_token){id, copy, len};
     return ATTN_OK;
 }
+
+const char *attn_dump_warning(const struct attn_dump *d) { return d->warning; }
 
 size_t attn_dump_tokens(const struct attn_dump *d) { return d->tokens.n; }
 
@@ -108,6 +112,8 @@ void attn_dump_free(struct attn_dump *d)
     free_list(&d->keys);
     free_list(&d->rows);
     free_list(&d->cols);
+    attn_strings_free(&d->names);
+    free(d->warning);
     free(d->steps);
     free(d->item);
     free(d);
@@ -115,15 +121,14 @@ void attn_dump_free(struct attn_dump *d)
 
 /* ---- one file -------------------------------------------------------------------------- */
 
-/* Length of "blocks.0.attn.q.npy" without its ending; 0 if it has another ending. */
-static size_t stem(const char *file, size_t len, const char *ending)
+size_t attn_dump_stem(const char *file, size_t len, const char *ending)
 {
     size_t n = strlen(ending);
     return len > n && !strncasecmp(file + len - n, ending, n) ? len - n : 0;
 }
 
-static int add_npy(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path,
-                   struct attn_err *err)
+int attn_dump_add_npy(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path,
+                      struct attn_err *err)
 {
     struct attn_dumped what = {0};
     int rc = attn_npy_read(&what.of, m->data, m->len, path, err);
@@ -137,17 +142,17 @@ static int read_npz(struct attn_dump *d, const struct attn_map *m, const char *p
     int rc = attn_unzip_start(&z, m->data, m->len, path, err);
     while (!rc && !(rc = attn_unzip_next(&z, &member, err)) && member.name) {
         char called[256];
-        size_t n = stem(member.name, member.name_len, ".npy");
+        size_t n = attn_dump_stem(member.name, member.name_len, ".npy");
         snprintf(called, sizeof called, "%s: %.*s", path, (int)(member.name_len < 128 ? member.name_len : 128), member.name);
         struct attn_map inside = {.data = member.data, .len = member.size};
-        rc = n ? add_npy(d, member.name, n, &inside, called, err)
+        rc = n ? attn_dump_add_npy(d, member.name, n, &inside, called, err)
                : attn_fail(err, ATTN_EFORMAT, "%s: expected arrays in an .npz archive, as in NAME.npy", called);
     }
     return rc;
 }
 
-static int add_csv(struct attn_dump *d, const char *file, size_t len, const struct attn_map *m, const char *path,
-                   struct attn_err *err)
+int attn_dump_add_csv(struct attn_dump *d, const char *file, size_t len, const struct attn_map *m, const char *path,
+                      struct attn_err *err)
 {
     const char *text = (const char *)m->data;
     struct attn_dumped what = {0};
@@ -165,7 +170,7 @@ static int read_table(struct attn_dump *d, const char *file, size_t len, const s
 {
     if (attn_dump_is_tidy((const char *)m->data, m->len))
         return attn_dump_read_tidy(d, (const char *)m->data, m->len, path, err);
-    int rc = add_csv(d, file, len, m, path, err);
+    int rc = attn_dump_add_csv(d, file, len, m, path, err);
     return rc ? rc : attn_dump_join_heads(d, err);
 }
 
@@ -173,16 +178,16 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
 {
     struct attn_map m = {0};
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    size_t len = strlen(file), n = stem(file, len, ".npy"), table = stem(file, len, ".csv");
-    int rc = attn_map_open(&m, path, largest, err);
+    size_t len = strlen(file), n = attn_dump_stem(file, len, ".npy"), table = attn_dump_stem(file, len, ".csv");
+    int rc = attn_map_open(&m, path, ATTN_DUMP_LARGEST, err);
     if (rc)
         return rc;
     d->single = m.len > 6 && !memcmp(m.data, "\x93NUMPY", 6);
     if (d->single)
-        rc = add_npy(d, file, n ? n : len, &m, path, err);
+        rc = attn_dump_add_npy(d, file, n ? n : len, &m, path, err);
     else if (m.len > 4 && !memcmp(m.data, "PK", 2))
         rc = read_npz(d, &m, path, err);
-    else if (stem(file, len, ".npy") || stem(file, len, ".npz"))
+    else if (attn_dump_stem(file, len, ".npy") || attn_dump_stem(file, len, ".npz"))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: neither an .npy file nor a zip archive, whatever it is called", path);
     else if (table || attn_dump_is_tidy((const char *)m.data, m.len))
         rc = read_table(d, file, table, &m, path, err);
@@ -192,96 +197,7 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
     return rc;
 }
 
-/* ---- a directory ----------------------------------------------------------------------- */
-
-static int read_entry(struct attn_dump *d, const char *dir, const char *file, const char *ending, struct attn_err *err)
-{
-    char *path;
-    size_t n = stem(file, strlen(file), ending);
-    if (asprintf(&path, "%s/%s", dir, file) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of %s", dir, file);
-    struct attn_map m = {0};
-    int rc = attn_map_open_found(&m, path, largest, ATTN_LINKS_FOLLOWED, err);      /* git-annex and DVC keep arrays as links */
-    if (!rc && !strcmp(ending, ".json"))
-        rc = attn_dump_read_manifest(d, (const char *)m.data, m.len, path, err);
-    else if (!rc)
-        rc = (!strcmp(ending, ".npy") ? add_npy : add_csv)(d, file, n, &m, path, err);
-    attn_map_close(&m);
-    free(path);
-    return rc;
-}
-
-static bool is_token_table(const char *file)
-{
-    return !strcmp(file, "tokens.csv") || !strcmp(file, "context_tokens.csv");
-}
-
-static int read_files(struct attn_dump *d, const char *dir, struct dirent **list, int n, const char *ending,
-                      struct attn_err *err)
-{
-    int rc = ATTN_OK;
-    for (int i = 0; i < n && !rc; i++) {
-        const char *file = list[i]->d_name;
-        if (file[0] != '.' && stem(file, strlen(file), ending) && !is_token_table(file))
-            rc = read_entry(d, dir, file, ending, err);
-    }
-    return rc;
-}
-
-/* Takes steps.npy out of the list, if it is there and fits the first axis of every other array. */
-static void take_steps(struct attn_dump *d)
-{
-    struct attn_dumped *steps = (struct attn_dumped *)attn_dump_find(d, "steps");
-    bool fits = steps && steps->of.ndim == 1 && steps->of.n > 0 && d->n > 1;
-    for (size_t i = 0; i < d->n && fits; i++)
-        fits = &d->item[i] == steps || (d->item[i].of.ndim > 2 && d->item[i].of.shape[0] == steps->of.n);
-    if (!fits)
-        return;
-    d->steps = steps->of.data;
-    d->n_steps = steps->of.n;
-    steps->of.data = NULL;
-    attn_dump_drop(steps);
-    *steps = d->item[--d->n];
-}
-
-/* Whether the directory belongs to a training, which is no dump itself but may contain one. */
-static bool holds_history(const char *dir)
-{
-    char *path = NULL;
-    bool there = asprintf(&path, "%s/watch/manifest.json", dir) >= 0 && access(path, R_OK) == 0;
-    free(path);
-    return there;
-}
-
-static int read_directory(struct attn_dump *d, const char *path, struct attn_err *err)
-{
-    struct dirent **list;
-    int n = scandir(path, &list, NULL, alphasort);
-    if (n < 0)
-        return attn_fail_errno(err, path, "list the directory");
-    int rc = read_files(d, path, list, n, ".npy", err);
-    if (!rc && !d->n && holds_history(path))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: no .npy file in it, but a history of patterns: plot %s/watch", path, path);
-    if (!rc && !d->n) {
-        rc = read_files(d, path, list, n, ".csv", err);
-        if (!rc)
-            rc = attn_dump_join_heads(d, err);
-    }
-    if (!rc)
-        take_steps(d);
-    for (int i = 0; i < n; i++) {
-        if (!rc && !strcmp(list[i]->d_name, "manifest.json"))
-            rc = read_entry(d, path, list[i]->d_name, ".json", err);
-        free(list[i]);
-    }
-    free(list);
-    if (!rc && !d->n && attn_folder_has(path, "records.ndjson"))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: holds a batch, a directory a record: name one of them, as %s/000000", path, path);
-    if (!rc && !d->n)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: no .npy and no .csv file in it: expected a dump, as run --format npy -o DIR "
-                       "writes it", path);
-    return rc;
-}
+/* ---- any path -------------------------------------------------------------------------- */
 
 /* The directory of a path that ends in manifest.json, malloc'd.  NULL for other paths, or without memory (then the
  * file is read as a document, and refused). */
@@ -303,7 +219,7 @@ int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *er
     d->path = path;
     char *around = manifest_directory(path);
     bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    int rc = around || directory ? read_directory(d, around ? around : path, err) : read_file(d, path, err);
+    int rc = around || directory ? attn_dump_read_directory(d, around ? around : path, err) : read_file(d, path, err);
     d->path = NULL;
     free(around);
     if (rc)

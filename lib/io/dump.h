@@ -13,7 +13,11 @@
 #ifndef ATTN_IO_DUMP_H
 #define ATTN_IO_DUMP_H
 
+#include "base/map.h"
 #include "io/array.h"
+#include "io/strings.h"
+
+#define ATTN_DUMP_LARGEST ((size_t)1 << 40)             /* bytes of the largest file we read */
 
 struct attn_dumped {
     char *name;
@@ -26,11 +30,13 @@ struct attn_dump_list { struct attn_dump_token *item; size_t n, room; };
 
 struct attn_dump {
     struct attn_dumped *item; size_t n, room;
+    struct attn_strings names;          /* of the items, with the same numbers */
     struct attn_dump_list tokens;       /* empty: unknown */
     struct attn_dump_list keys;         /* of the other text, to which the tokens attend; empty: the same tokens */
     float *steps; size_t n_steps;       /* training steps, if the first axis of arrays is time; else NULL */
     struct attn_dump_list rows, cols;   /* labels of a table, with id -1; empty: unknown */
     const char *path;                   /* the path in messages while it is read */
+    char *warning;                      /* see attn_dump_warning */
     bool single;                        /* a file with a single array, whose name may mean nothing */
 };
 
@@ -38,10 +44,24 @@ struct attn_dump {
 int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what, struct attn_err *err);
 void attn_dump_drop(struct attn_dumped *what);
 int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t id, const char *text, size_t len, struct attn_err *err);
+/* Numbers the names anew after items were moved; fails if one is there twice. */
+int attn_dump_index(struct attn_dump *d, struct attn_err *err);
 const struct attn_dumped *attn_dump_find(const struct attn_dump *d, const char *name);  /* NULL: not there */
 
+/* dump.c: the contents of one file of a directory, named without its ending.  attn_dump_stem is the length of
+ * "blocks.0.attn.q.npy" without its ending; 0 if it has another ending. */
+int attn_dump_add_npy(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path, struct attn_err *err);
+int attn_dump_add_csv(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path, struct attn_err *err);
+size_t attn_dump_stem(const char *file, size_t len, const char *ending);
+/* dump_directory.c: reads the arrays of a directory. */
+int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_err *err);
 /* dump_json.c: reads the document of `run --format json`; or a manifest's tokens, and the heads of arrays already
- * read. */
+ * read; or, before, which files it lists. */
+struct attn_dump_listing {
+    bool ours, of_run;                  /* attn-cli wrote it: a run, or else a training, which does not list steps.npy */
+    struct attn_strings files;
+};
+int attn_dump_read_listing(struct attn_dump_listing *out, const char *text, size_t len, const char *path, struct attn_err *err);
 int attn_dump_read_document(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err);
 int attn_dump_read_manifest(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err);
 /* dump_csv.c: reads one matrix [T,n], with or without labels in its first row and column; then those labels. */

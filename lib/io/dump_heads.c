@@ -85,5 +85,5 @@ int attn_dump_join_heads(struct attn_dump *d, struct attn_err *err)
             d->item[kept++] = whole;
     }
     d->n = kept;
-    return rc;
+    return rc ? rc : attn_dump_index(d, err);
 }

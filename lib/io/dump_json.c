@@ -269,3 +269,49 @@ int attn_dump_read_manifest(struct attn_dump *d, const char *text, size_t len, c
     d->path = path;
     return read_all(&r, text, len, path);
 }
+
+static int list_file(struct attn_dump_listing *out, struct reader *r)
+{
+    struct entry a = {0};
+    int rc = ATTN_OK;
+    while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY)
+        rc = attn_json_is(&r->j, "file") ? read_name(r, &a) : skip_value(r);
+    if (!rc && r->j.failed)
+        rc = unexpected(r, "an object");
+    if (!rc && a.name && attn_strings_add(&out->files, a.name, a.name_len) == ATTN_STRINGS_NONE)
+        rc = no_memory(r);
+    free(a.name);
+    return rc;
+}
+
+static int list_member(struct attn_dump_listing *out, struct reader *r)
+{
+    bool tool = attn_json_is(&r->j, "tool"), files = attn_json_is(&r->j, "files");
+    out->of_run |= attn_json_is(&r->j, "command");
+    enum attn_json_event e = attn_json_next(&r->j);
+    int rc = ATTN_OK;
+    if (tool)
+        out->ours = e == ATTN_JSON_STRING && attn_json_is(&r->j, "attn-cli");
+    if (!files || e != ATTN_JSON_ARRAY)
+        return attn_json_skip(&r->j, e) ? ATTN_OK : unexpected(r, "a value");
+    while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_OBJECT)
+        rc = list_file(out, r);
+    return rc || e == ATTN_JSON_ARRAY_END ? rc : unexpected(r, "an object");
+}
+
+int attn_dump_read_listing(struct attn_dump_listing *out, const char *text, size_t len, const char *path, struct attn_err *err)
+{
+    struct reader r = {.err = err};
+    int rc = ATTN_OK;
+    *out = (struct attn_dump_listing){0};
+    attn_json_start(&r.j, text, len, path);
+    if (attn_json_next(&r.j) != ATTN_JSON_OBJECT)
+        rc = unexpected(&r, "the manifest of a run");
+    while (!rc && attn_json_next(&r.j) == ATTN_JSON_KEY)
+        rc = list_member(out, &r);
+    if (!rc && r.j.failed)
+        rc = unexpected(&r, "the end of the manifest");
+    if (rc)
+        attn_strings_free(&out->files);
+    return rc;
+}

@@ -411,6 +411,8 @@ struct attn_sink;
 int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err);
 struct attn_observer attn_sink_observer(struct attn_sink *s);
 int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
+/* After finish, what the user should know of the directory written to; NULL: nothing.  Lives as long as the sink. */
+const char *attn_sink_note(const struct attn_sink *s);
 void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
 
 /* ---- many sentences -------------------------------------------------------------------- */

@@ -105,6 +105,11 @@ int attn_sink_finish(struct attn_sink *s, struct attn_err *err)
     return s->format->finish(s->self, err);
 }
 
+const char *attn_sink_note(const struct attn_sink *s)
+{
+    return s->format->note ? s->format->note(s->self) : NULL;
+}
+
 void attn_sink_close(struct attn_sink *s)
 {
     if (!s)

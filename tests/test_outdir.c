@@ -60,7 +60,9 @@ START_TEST(a_second_run_removes_what_the_first_left)
 END_TEST
 
 #define OURS "{\"tool\":\"attn-cli\",\n\"version\":\"9\",\n\"files\":["
-#define ENTRY(name) "\n{\"file\":\"" name "\",\"name\":\"x\"}"
+#define OF_X "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+#define SIZED(name, sha256, bytes) "\n{\"file\":\"" name "\",\"name\":\"x\",\"sha256\":\"" sha256 "\",\"bytes\":" bytes "}"
+#define ENTRY(name) SIZED(name, OF_X, "1")
 static const struct { const char *text; bool removed; } manifests[] = {
     { OURS ENTRY("victim") "\n]}\n", true },
     { OURS ENTRY("a") "," ENTRY("victim") "," ENTRY("manifest.json") "\n]}\n", true },
@@ -73,7 +75,12 @@ static const struct { const char *text; bool removed; } manifests[] = {
     { OURS ENTRY("victim") "," ENTRY("..") "\n]}\n", false },
     { OURS ENTRY("victim") "," ENTRY("") "\n]}\n", false },
     { OURS ENTRY("victim") "," ENTRY("a\\u0062") "\n]}\n", false },
+    { OURS SIZED("victim", OF_X, "2") "\n]}\n", false },                       /* somebody changed it */
+    { OURS SIZED("victim", "0" OF_X, "1") "\n]}\n", false },
+    { OURS SIZED("victim", "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4882", "1") "\n]}\n", false },
+    { OURS SIZED("victim", OF_X, "") "\n]}\n", false },
     { OURS "\n{\"file\":\"victim\"}\n]}\n", false },
+    { OURS "\n{\"file\":\"victim\",\"sha256\":\"\",\"bytes\":1}\n]}\n", false },
     { OURS "\n{\"file\":\"victim", false },
     { "{\"tool\":\"other\",\n\"files\":[" ENTRY("victim") "\n]}\n", false },
     { " " OURS ENTRY("victim") "\n]}\n", false },

@@ -92,6 +92,8 @@ int dump_write(const struct dump *d, struct attn_err *err)
         code = forward(d, sink, err);
     if (!code)
         code = attn_sink_finish(sink, err);
+    if (!code && attn_sink_note(sink))
+        say_note("%s", attn_sink_note(sink));
     if (!code)
         code = renorm_report(d->model, d->tokens, threads(), err);
     attn_sink_close(sink);

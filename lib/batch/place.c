@@ -12,7 +12,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
-#include "sinks/manifest.h"
+#include "sinks/rewrite.h"
 
 const char *const attn_place_files[] = {"activations.npz", "activations.png", "activations.svg", NULL};
 
@@ -57,19 +57,27 @@ static void remove_in(const char *dir, const char *file)
 }
 
 /* Removes the files that an older run wrote. */
-static void clear_ours(const char *path)
+static void clear_ours(const struct attn_place *p)
 {
     for (const char *const *file = attn_place_files; *file; file++)
-        remove_in(path, *file);
-    attn_manifest_remove(path);
+        remove_in(p->path, *file);
+    attn_rewrite_remove(p->path, p->part);
 }
 
+static int move_file(DIR *from, const struct attn_place *p, int to, const char *file, struct attn_err *err)
+{
+    return renameat(dirfd(from), file, to, file) == 0 || errno == ENOENT ? ATTN_OK
+           : attn_fail(err, ATTN_EIO, "%s/%s: cannot replace: %s", p->path, file, strerror(errno));
+}
+
+/* The manifest goes first: if the rest never comes, it says what is missing, and the next run knows what is ours. */
 static int move_files(DIR *from, const struct attn_place *p, int to, struct attn_err *err)
 {
-    for (struct dirent *e; (errno = 0, e = readdir(from));)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && renameat(dirfd(from), e->d_name, to, e->d_name))
-            return attn_fail(err, ATTN_EIO, "%s/%s: cannot replace: %s", p->path, e->d_name, strerror(errno));
-    return errno ? attn_fail_errno(err, p->part, "read") : ATTN_OK;
+    int rc = move_file(from, p, to, "manifest.json", err);
+    for (struct dirent *e; !rc && (errno = 0, e = readdir(from));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            rc = move_file(from, p, to, e->d_name, err);
+    return rc || !errno ? rc : attn_fail_errno(err, p->part, "read");
 }
 
 /* Moves the files into an existing directory, which has files of somebody else. */
@@ -96,7 +104,7 @@ int attn_place_commit(struct attn_place *p, struct attn_err *err)
 {
     bool there = rename(p->part, p->path) == 0;
     if (!there && is_full(errno)) {
-        clear_ours(p->path);
+        clear_ours(p);
         there = rename(p->part, p->path) == 0;
     }
     int rc = there ? ATTN_OK : is_full(errno) ? move_in(p, err) : attn_fail_errno(err, p->path, "replace");

@@ -57,6 +57,7 @@ static int open_place(struct attn_live *l, const struct attn_writing *w, uint64_
         return rc;
     l->job.to = NULL;
     l->job.path = l->place.part;
+    l->job.staged = true;
     if (w->writer->file && asprintf(&l->file, "%s/%s", l->place.part, w->writer->file) < 0) {
         l->file = NULL;
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", l->place.part);

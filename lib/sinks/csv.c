@@ -171,7 +171,12 @@ static int csv_finish(void *self, struct attn_err *err)
     return attn_files_finish(((struct csv *)self)->files, err);
 }
 
+static const char *csv_note(void *self)
+{
+    return attn_files_note(((struct csv *)self)->files);
+}
+
 const struct attn_format attn_format_csv = {
     .name = "csv", .digest = true,
-    .open = csv_open, .wants = csv_wants, .watch = csv_watch, .finish = csv_finish, .close = csv_close,
+    .open = csv_open, .wants = csv_wants, .watch = csv_watch, .finish = csv_finish, .note = csv_note, .close = csv_close,
 };

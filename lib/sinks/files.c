@@ -12,6 +12,7 @@
 #include "base/folder.h"
 #include "base/grow.h"
 #include "sinks/manifest.h"
+#include "sinks/rewrite.h"
 
 enum { ENDED = 4, ENDED_MOST = 128 };   /* most open files that wait to be hashed together: per thread, and in all */
 /* Hashing a byte takes a core about as long as so many floating point operations: for attn_team_run. */
@@ -24,6 +25,9 @@ struct attn_files {
     const char *format;
     struct attn_out *stream;            /* the one stream; NULL: a directory */
     bool made, finished;                /* we made the directory; the manifest is written */
+    int held;                           /* the directory, locked; -1: it is not */
+    struct attn_rewrite *rewrite;       /* NULL: no file has its name yet */
+    char *note;
     struct attn_file **list;
     size_t n, room;
     struct ended *ended;                /* files that are written, but not yet hashed and renamed */
@@ -62,10 +66,17 @@ static int make_directory(struct attn_files *f, struct attn_err *err)
     return 0;
 }
 
+/* Two runs that write to one directory at a time would mix their files. */
+static int take_directory(struct attn_files *f, struct attn_err *err)
+{
+    int rc = make_directory(f, err);
+    return rc || f->job->staged ? rc : attn_folder_hold(&f->held, f->job->path, err);
+}
+
 static int open_target(struct attn_files *f, const struct attn_files_plan *plan, struct attn_err *err)
 {
     if (!one_stream(f->job->path, plan->extension))
-        return make_directory(f, err);
+        return take_directory(f, err);
     if (plan->count == 1)
         return attn_out_open(&f->stream, f->job->path, err);
     const char *path = f->job->path && strcmp(f->job->path, "-") ? f->job->path : "standard output";
@@ -80,6 +91,7 @@ int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, co
     struct attn_files *f = calloc(1, sizeof *f);
     if (!f)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a list of files");
+    f->held = -1;
     f->job = job;
     f->format = plan->format;
     f->most_ended = ENDED * (size_t)attn_team_size(job->team);
@@ -131,30 +143,42 @@ int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct 
     return 0;
 }
 
-static void commit(struct ended *e)
-{
-    struct attn_file *file = e->file;
-    file->bytes = attn_out_bytes(file->out);
-    e->err.code = ATTN_OK;
-    attn_out_commit(file->out, &e->err);
-    attn_out_close(file->out);
-    file->out = NULL;
-}
-
-/* Hashes and commits ended files 2i and 2i + 1. */
-static void settle_two(void *ctx, size_t i, int worker)
+/* Hashes ended files 2i and 2i + 1. */
+static void hash_two(void *ctx, size_t i, int worker)
 {
     (void)worker;
     struct attn_files *f = ctx;
-    struct ended *a = &f->ended[2 * i], *b = a + 1;
+    struct attn_file *a = f->ended[2 * i].file;
     if (2 * i + 1 == f->n_ended) {
-        attn_out_digest(a->file->out, a->file->sha256);
-        commit(a);
-        return;
+        attn_out_digest(a->out, a->sha256);
+    } else {
+        struct attn_file *b = f->ended[2 * i + 1].file;
+        attn_out_digest_two(a->out, a->sha256, b->out, b->sha256);
     }
-    attn_out_digest_two(a->file->out, a->file->sha256, b->file->out, b->file->sha256);
-    commit(a);
-    commit(b);
+}
+
+static void commit(void *ctx, size_t i, int worker)
+{
+    (void)worker;
+    struct ended *e = &((struct attn_files *)ctx)->ended[i];
+    e->err.code = ATTN_OK;
+    attn_out_commit(e->file->out, &e->err);
+    attn_out_close(e->file->out);
+    e->file->out = NULL;
+}
+
+/* Adds the ended files to the list of those that get their names. */
+static int announce(struct attn_files *f, struct attn_err *err)
+{
+    struct attn_file *list[ENDED_MOST];
+    for (size_t i = 0; i < f->n_ended; i++) {
+        list[i] = f->ended[i].file;
+        list[i]->bytes = attn_out_bytes(list[i]->out);
+    }
+    if (f->job->staged)
+        return ATTN_OK;
+    int rc = f->rewrite ? ATTN_OK : attn_rewrite_begin(&f->rewrite, f->job->path, err);
+    return rc ? rc : attn_rewrite_add(f->rewrite, list, f->n_ended, err);
 }
 
 /* Hashes the ended files, two at a time in a thread, and gives them their names. */
@@ -163,7 +187,11 @@ static int settle(struct attn_files *f, struct attn_err *err)
     double bytes = 0;
     for (size_t i = 0; i < f->n_ended; i++)
         bytes += (double)attn_out_bytes(f->ended[i].file->out);
-    attn_team_run(f->job->team, (f->n_ended + 1) / 2, COST * bytes, settle_two, f);
+    attn_team_run(f->job->team, (f->n_ended + 1) / 2, COST * bytes, hash_two, f);
+    int rc = f->stream ? ATTN_OK : announce(f, err);
+    if (rc)
+        return rc;
+    attn_team_run(f->job->team, f->n_ended, COST * bytes, commit, f);
     size_t n = f->n_ended;
     f->n_ended = 0;
     for (size_t i = 0; i < n; i++)
@@ -196,6 +224,24 @@ static int by_place(const void *a, const void *b)
     return order ? order : compare(x->head, y->head);
 }
 
+static int finish_directory(struct attn_files *f, struct attn_err *err)
+{
+    char *changed = NULL;
+    int rc = attn_manifest_write(f->job, f->format, f->list, f->n, err);
+    if (rc || f->job->staged)
+        return rc;
+    attn_rewrite_end(f->rewrite, f->list, f->n, &changed);
+    if (changed && asprintf(&f->note, "%s/%s: is left there: it is not as an older run wrote it", f->job->path, changed) < 0)
+        f->note = NULL;
+    free(changed);
+    return ATTN_OK;
+}
+
+const char *attn_files_note(const struct attn_files *f)
+{
+    return f->note;
+}
+
 int attn_files_finish(struct attn_files *f, struct attn_err *err)
 {
     int rc = settle(f, err);
@@ -203,7 +249,7 @@ int attn_files_finish(struct attn_files *f, struct attn_err *err)
         qsort(f->list, f->n, sizeof *f->list, by_place);
     if (!rc)
         rc = f->stream ? attn_out_commit(f->stream, err)
-                       : attn_manifest_replace(f->job, f->format, f->list, f->n, err);
+                       : finish_directory(f, err);
     f->finished = !rc;
     return rc;
 }
@@ -211,6 +257,8 @@ int attn_files_finish(struct attn_files *f, struct attn_err *err)
 /* Removes the files, and the directory, if it was made for them and the writing did not finish. */
 static void withdraw(const struct attn_files *f)
 {
+    if (f->rewrite)
+        attn_rewrite_withdraw(f->rewrite);
     for (size_t i = 0; i < f->n; i++) {
         char *path;
         if (asprintf(&path, "%s/%s", f->job->path, f->list[i]->file) < 0)
@@ -232,6 +280,10 @@ void attn_files_close(struct attn_files *f)
         withdraw(f);
     for (size_t i = 0; i < f->n; i++)
         free(f->list[i]);
+    attn_rewrite_close(f->rewrite);
+    if (f->held >= 0)
+        close(f->held);
+    free(f->note);
     free(f->list);
     free(f->ended);
     free(f);

@@ -3,7 +3,7 @@
  * Standard output, a path with the format's extension (in upper or lower case), a pipe and a device
  * take one file.  Any other path is a directory, made if it is missing (its parent must exist).  In a
  * directory each file replaces an older one when it is complete, a few at a time; the manifest
- * comes last (manifest.h). */
+ * comes last (manifest.h, rewrite.h). */
 #ifndef ATTN_SINKS_FILES_H
 #define ATTN_SINKS_FILES_H
 
@@ -32,6 +32,7 @@ int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct 
                      struct attn_err *err);
 int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err *err);
 int attn_files_finish(struct attn_files *f, struct attn_err *err);
+const char *attn_files_note(const struct attn_files *f);            /* something to tell about the directory, or NULL */
 void attn_files_close(struct attn_files *f);                        /* NULL is fine */
 
 #endif

@@ -13,12 +13,9 @@
 
 #include "sinks/files.h"
 
-/* Writes the manifest into directory job->path, then removes the files that an older manifest there listed and
- * this one does not.  If the older one is not exactly in our format, nothing is removed. */
-int attn_manifest_replace(const struct attn_sink_job *job, const char *format, struct attn_file *const *files,
-                          size_t n, struct attn_err *err);
-/* Removes the manifest of a directory and the files it lists, if it is exactly in our format. */
-void attn_manifest_remove(const char *dir);
+/* Writes the manifest into directory job->path. */
+int attn_manifest_write(const struct attn_sink_job *job, const char *format, struct attn_file *const *files, size_t n,
+                        struct attn_err *err);
 /* Calls with(self, FILE, bytes) for each file that a directory's manifest lists, which need not be there.  Fails unless
  * the manifest is exactly in our format. */
 typedef int attn_manifest_fn(void *self, const char *file, uint64_t bytes, struct attn_err *err);

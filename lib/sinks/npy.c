@@ -105,7 +105,12 @@ static int npy_finish(void *self, struct attn_err *err)
     return attn_files_finish(((struct npy *)self)->files, err);
 }
 
+static const char *npy_note(void *self)
+{
+    return attn_files_note(((struct npy *)self)->files);
+}
+
 const struct attn_format attn_format_npy = {
     .name = "npy", .digest = true,
-    .open = npy_open, .wants = npy_wants, .watch = npy_watch, .finish = npy_finish, .close = npy_close,
+    .open = npy_open, .wants = npy_wants, .watch = npy_watch, .finish = npy_finish, .note = npy_note, .close = npy_close,
 };

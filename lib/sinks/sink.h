@@ -36,6 +36,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const char *command;
     struct attn_sink_kind kind;
     const char *path;                   /* NULL or "-": standard output */
+    bool staged;                        /* path is an empty directory that is renamed when it is complete */
     struct attn_out *to;                /* ndjson and tidy append to this and leave it open; NULL: they write to path */
     const struct attn_sink_record *record;      /* of a batch, for ndjson and tidy; NULL: the only sentence */
     struct attn_team *team;             /* threads for large outputs; NULL: only the calling thread works */
@@ -55,6 +56,7 @@ struct attn_format {
     unsigned (*wants)(void *self, int act, int layer);
     int (*watch)(void *self, const struct attn_probe *p, struct attn_err *err);
     int (*finish)(void *self, struct attn_err *err);
+    const char *(*note)(void *self);    /* of what was written, for the user; NULL: there never is one */
     void (*close)(void *self);          /* NULL is fine */
 };
 

@@ -1,0 +1,265 @@
+#include "sinks/rewrite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/err.h"
+#include "base/folder.h"
+#include "base/grow.h"
+#include "base/sha256.h"
+#include "sinks/listed.h"
+
+static const char manifest[] = "manifest.json", part[] = "manifest.json.part";
+static const char tool[] = ATTN_LISTED_TOOL, opening[] = ATTN_LISTED_TOOL "\"unfinished\":[\n";
+
+struct attn_rewrite {
+    const char *dir;
+    char *manifest, *part;              /* their paths */
+    int fd;                             /* the .part, to be appended to */
+};
+
+/* ---- removing -------------------------------------------------------------------------- */
+
+static int compare(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+    return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct attn_listed *x = a, *y = b;
+    return compare(x->name, x->len, y->name, y->len);
+}
+
+static int by_file(const void *a, const void *b)
+{
+    return strcmp((*(struct attn_file *const *)a)->file, (*(struct attn_file *const *)b)->file);
+}
+
+/* Copies a list of files, sorted by name; NULL without memory. */
+static struct attn_file **sorted(struct attn_file *const *files, size_t n)
+{
+    struct attn_file **copy = malloc((n + 1) * sizeof *copy);
+    for (size_t i = 0; copy && i < n; i++)
+        copy[i] = files[i];
+    if (copy && n)
+        qsort(copy, n, sizeof *copy, by_file);
+    return copy;
+}
+
+/* Whether a file is as it was written.  Its size is compared first: most others need not be read. */
+static bool is_as_written(const char *path, const struct attn_listed *f)
+{
+    struct stat st;
+    struct attn_map m;
+    struct attn_sha256 sha;
+    char hex[65];
+    if (lstat(path, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != f->bytes || attn_map_open_found(&m, path, SIZE_MAX, ATTN_LINKS_REFUSED, NULL))
+        return false;
+    attn_sha256_start(&sha);
+    attn_sha256_add(&sha, m.data, m.len);
+    attn_sha256_end(&sha, hex);
+    attn_map_close(&m);
+    return !memcmp(hex, f->sha256, sizeof hex - 1);
+}
+
+/* Removes the file of n listings, all of one name; false if it is there and none describes it. */
+static bool remove_file(const char *dir, const struct attn_listed *f, size_t n, bool changed_too)
+{
+    char *path = attn_listed_path(dir, f);
+    bool gone = path && access(path, F_OK) && errno == ENOENT, ours = changed_too;
+    for (size_t i = 0; path && !gone && !ours && i < n; i++)
+        ours = is_as_written(path, &f[i]);
+    if (path && !gone && ours)
+        unlink(path);                   /* may fail: it may be a directory by now */
+    free(path);
+    return gone || ours || !path;
+}
+
+/* Lists all files that a text names, sorted by name; false without memory. */
+static bool list_files(struct attn_listed **list, size_t *n, const struct attn_map *text)
+{
+    const char *at = (const char *)text->data, *end = at + text->len;
+    struct attn_listed f;
+    size_t room = 0;
+    for (*list = NULL, *n = 0; text->len && attn_listed_find(&at, end, &f);) {
+        struct attn_listed *more = attn_grow(*list, &room, *n + 1, sizeof *more);
+        if (!more)
+            return false;
+        *list = more;
+        more[(*n)++] = f;
+    }
+    if (*n)
+        qsort(*list, *n, sizeof **list, by_name);
+    return true;
+}
+
+static bool is_reserved(const struct attn_listed *f)
+{
+    return !compare(f->name, f->len, manifest, strlen(manifest)) || !compare(f->name, f->len, part, strlen(part));
+}
+
+/* Removes the files that a text lists, except the n of `kept`, which are sorted; those that `instead` has, too, without a
+ * look.  False without memory. */
+static bool remove_listed(const char *dir, const struct attn_map *text, struct attn_file *const *kept, size_t n,
+                          const char *instead, char **changed)
+{
+    struct attn_listed *list;
+    size_t listed, at = 0;
+    bool complete = list_files(&list, &listed, text);
+    for (size_t i = 0, same; complete && i < listed; i += same) {
+        const struct attn_listed *f = &list[i];
+        for (same = 1; i + same < listed && !by_name(f, &list[i + same]); same++)
+            ;
+        while (at < n && compare(kept[at]->file, strlen(kept[at]->file), f->name, f->len) < 0)
+            at++;
+        if (is_reserved(f) || (at < n && !compare(kept[at]->file, strlen(kept[at]->file), f->name, f->len)))
+            continue;
+        char *name = strndup(f->name, f->len);
+        bool removed = remove_file(dir, f, same, instead && name && attn_folder_has(instead, name));
+        if (!removed && changed && !*changed) {
+            *changed = name;
+            name = NULL;
+        }
+        free(name);
+    }
+    free(list);
+    return complete;
+}
+
+void attn_rewrite_remove(const char *dir, const char *instead)
+{
+    const char *const files[] = {manifest, part};
+    for (size_t i = 0; i < 2; i++) {
+        struct attn_map old;
+        char *path = NULL;
+        attn_listed_open(&old, dir, files[i], NULL);
+        bool ours = i ? old.len > 0 : attn_listed_in(&old) != NULL;
+        if (ours && remove_listed(dir, &old, NULL, 0, instead, NULL) && asprintf(&path, "%s/%s", dir, files[i]) >= 0) {
+            unlink(path);
+            free(path);
+        }
+        attn_map_close(&old);
+    }
+}
+
+/* ---- from one manifest to the next ----------------------------------------------------- */
+
+static int append(struct attn_rewrite *r, const char *text, size_t len, struct attn_err *err)
+{
+    while (len > 0) {
+        ssize_t n = write(r->fd, text, len);
+        if (n < 0 && errno != EINTR)
+            return attn_fail_errno(err, r->part, "write");
+        text += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
+    }
+    return ATTN_OK;
+}
+
+/* Opens the .part for appending; one that is there must have been left by a run. */
+static int open_part(struct attn_rewrite *r, struct attn_err *err)
+{
+    struct stat st;
+    char begins[sizeof tool - 1];
+    r->fd = attn_disk_open(r->part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (r->fd < 0 || fstat(r->fd, &st))
+        return attn_fail_errno(err, r->part, "write");
+    ssize_t n = S_ISREG(st.st_mode) ? pread(r->fd, begins, sizeof begins, 0) : -1;
+    if (n < 0 || memcmp(begins, tool, (size_t)n) != 0)
+        return attn_fail(err, ATTN_EIO, "%s: is no file that a run left there: move it, or choose another directory", r->part);
+    return n ? append(r, "\n", 1, err) : append(r, opening, strlen(opening), err);  /* a line may have been cut short */
+}
+
+/* Makes the manifest the .part.  If there is one, of a run that was killed while it removed files, it gets both lists. */
+static int put_aside(struct attn_rewrite *r, struct attn_err *err)
+{
+    struct attn_map old;
+    attn_listed_open(&old, r->dir, manifest, NULL);
+    int rc = ATTN_OK;
+    bool ours = attn_listed_in(&old) != NULL, there = attn_folder_has(r->dir, part);
+    if (ours && euidaccess(r->manifest, W_OK))
+        rc = attn_fail_errno(err, r->manifest, "replace");      /* its owner protected it */
+    if (!rc && ours && !there && rename(r->manifest, r->part))
+        rc = attn_fail_errno(err, r->manifest, "replace");
+    if (!rc)
+        rc = open_part(r, err);
+    if (!rc && ours && there)
+        rc = append(r, (const char *)old.data, old.len, err);
+    if (!rc && ours && there && unlink(r->manifest))
+        rc = attn_fail_errno(err, r->manifest, "replace");
+    attn_map_close(&old);
+    return rc;
+}
+
+int attn_rewrite_begin(struct attn_rewrite **out, const char *dir, struct attn_err *err)
+{
+    struct attn_rewrite *r = *out = calloc(1, sizeof *r);
+    if (r) {
+        *r = (struct attn_rewrite){.dir = dir, .fd = -1};
+        if (asprintf(&r->manifest, "%s/%s", dir, manifest) < 0)
+            r->manifest = NULL;
+        if (asprintf(&r->part, "%s/%s", dir, part) < 0)
+            r->part = NULL;
+    }
+    int rc = r && r->manifest && r->part ? put_aside(r, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for paths", dir);
+    if (rc) {
+        attn_rewrite_close(r);
+        *out = NULL;
+    }
+    return rc;
+}
+
+int attn_rewrite_add(struct attn_rewrite *r, struct attn_file *const *files, size_t n, struct attn_err *err)
+{
+    struct attn_out *o;
+    char *text = NULL;
+    size_t len = 0;
+    int rc = attn_out_open_memory(&o, err);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        attn_out_printf(o, ATTN_LISTED_FILE "%s\",\"sha256\":\"%s\",\"bytes\":%" PRIu64 "}\n", files[i]->file, files[i]->sha256,
+                        files[i]->bytes);
+    rc = attn_out_take(o, &text, &len, err);
+    if (!rc)
+        rc = append(r, text, len, err);
+    free(text);
+    attn_out_close(o);
+    return rc;
+}
+
+void attn_rewrite_end(struct attn_rewrite *r, struct attn_file *const *files, size_t n, char **changed)
+{
+    struct attn_map old;
+    struct attn_file **kept = sorted(files, n);
+    attn_listed_open(&old, r->dir, part, NULL);
+    if (kept && remove_listed(r->dir, &old, kept, n, NULL, changed))
+        unlink(r->part);                /* without memory it stays, for the next run */
+    attn_map_close(&old);
+    free(kept);
+}
+
+void attn_rewrite_withdraw(struct attn_rewrite *r)
+{
+    unlink(r->part);
+}
+
+void attn_rewrite_close(struct attn_rewrite *r)
+{
+    if (!r)
+        return;
+    if (r->fd >= 0)
+        close(r->fd);
+    free(r->manifest);
+    free(r->part);
+    free(r);
+}

@@ -1,0 +1,195 @@
+/* test_rewrite.c - runs that write over an older dump are killed at each of their system calls: what they leave is the old
+ * dump, the new one, or a directory that readers refuse, and the next run leaves nothing of them. */
+#include "suites.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/dump.h"
+#include "sinks.h"
+
+enum { OLD_T = 5, NEW_T = 3, MOST_CALLS = 10000 };
+
+/* Both write to the same directory. */
+static struct sinks_setup older, newer, third;
+
+static void set_up(void)
+{
+    sinks_setup(&older, OLD_T, "pattern,embed,q", NULL, NULL, true);
+    scratch_remove();
+    sinks_setup(&third, 1, "v,context", NULL, NULL, true);
+    scratch_remove();
+    sinks_setup(&newer, NEW_T, "pattern,v", "0", NULL, true);
+    older.job.path = third.job.path = newer.job.path;
+}
+
+static void tear_down(void)
+{
+    struct sinks_setup *all[] = {&older, &third};
+    for (size_t i = 0; i < 2; i++) {
+        attn_select_free(all[i]->select);
+        free(all[i]->tokens->tok);
+        free(all[i]->tokens);
+    }
+    sinks_teardown(&newer);
+}
+
+/* Kills a run when it enters its n-th system call; returns whether it came to an end before. */
+static bool kill_run(const char *format, const struct sinks_setup *s, int n)
+{
+    int status;
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (!pid) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP))
+            _exit(9);
+        _exit(sinks_run(format, s, NULL));
+    }
+    ck_assert(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+    for (int stops = 0; stops < 2 * n - 1; stops++) {   /* it stops before each call and after it */
+        ck_assert_int_eq(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        if (WIFEXITED(status)) {
+            ck_assert_int_eq(WEXITSTATUS(status), 0);
+            return true;
+        }
+    }
+    kill(pid, SIGKILL);
+    ck_assert(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+    return false;
+}
+
+/* Whether all arrays of the dump are of a run of T tokens, and as many as it wrote. */
+static bool is_of(const struct attn_dump *d, size_t T, size_t arrays)
+{
+    bool same = d->n == arrays && attn_dump_tokens(d) == T;
+    for (size_t i = 0; i < d->n; i++)
+        same &= d->item[i].of.shape[d->item[i].of.ndim - 2] == T;
+    return same;
+}
+
+enum left { OLD, NEW, REFUSED, LEFT };
+
+static enum left what_is_left(const char *dir)
+{
+    struct attn_dump *d;
+    struct attn_err err = {0};
+    if (attn_dump_open(&d, dir, &err)) {
+        ck_assert_msg(strstr(err.msg, "has not finished") || strstr(err.msg, "no .npy and no .csv") || strstr(err.msg, "No such file"), "%s", err.msg);
+        return REFUSED;
+    }
+    bool old = is_of(d, OLD_T, 5), new = is_of(d, NEW_T, 2);
+    ck_assert_msg(old || new, "%zu arrays of %zu tokens", d->n, attn_dump_tokens(d));
+    attn_dump_free(d);
+    return old ? OLD : NEW;
+}
+
+static void shell(const char *line)
+{
+    char all[3 * SCRATCH_PATH];
+    snprintf(all, sizeof all, "cd %s && %s", scratch_dir, line);
+    ck_assert_msg(system(all) == 0, "%s", all);
+}
+
+/* Only the killed run's temporary files may stay beside those of the new one. */
+static void check_next_run(const char *format)
+{
+    sinks_ck_run(format, &newer);
+    ck_assert_int_eq(what_is_left(newer.path), NEW);
+    shell("rm -f out/.attn-*.tmp && diff -r out expected");
+}
+
+/* Makes `before`, the older dump beside a stranger, or nothing; and `expected`, what a run should make of that. */
+static void prepare(const char *format, bool over)
+{
+    const struct sinks_setup *runs[] = {&older, &newer};
+    for (size_t i = 0; i < 2; i++) {
+        if (i || over)
+            sinks_ck_run(format, runs[i]);
+        if (over)
+            sinks_write(&newer, "stranger.txt", "mine");
+        shell(i ? "mv out expected" : over ? "mv out before" : "true");
+    }
+}
+
+static void kill_everywhere(const char *format, bool over, int step)
+{
+    int seen[LEFT] = {0};
+    bool whole = false;
+    prepare(format, over);
+    for (int n = 1; n < MOST_CALLS && !whole; n += step) {
+        shell(over ? "rm -rf out && cp -r before out" : "rm -rf out");
+        whole = kill_run(format, &newer, n);
+        seen[what_is_left(newer.path)]++;
+        if (step > 1)
+            kill_run(format, &third, n * 5 % 97 + 1);
+        check_next_run(format);
+    }
+    ck_assert(seen[NEW] && seen[REFUSED] && (seen[OLD] || !over));
+}
+
+/* With steps of more than one system call, another run is killed, too, before the next one may end. */
+static const struct { const char *format; bool over; int step; } ways[] = {
+    {"npy", true, 1}, {"npy", false, 1}, {"csv", true, 11}, {"npy", true, 7},
+};
+
+START_TEST(a_killed_run_leaves_no_mixture)
+{
+    kill_everywhere(ways[_i].format, ways[_i].over, ways[_i].step);
+}
+END_TEST
+
+START_TEST(what_somebody_changed_is_left_and_told)
+{
+    const struct attn_format *f = attn_format_find("npy");
+    void *self = NULL;
+    sinks_ck_run("npy", &older);
+    sinks_write(&newer, "embed.npy", "mine");
+    ck_assert(!f->open(&self, &newer.job, NULL) && !sinks_tell(f, self, &newer, 2, NULL) && !f->finish(self, NULL));
+    ck_assert_ptr_nonnull(f->note(self));
+    ck_assert_ptr_nonnull(strstr(f->note(self), "embed.npy: is left there"));
+    f->close(self);
+    sinks_ck_file(&newer, "embed.npy", "mine");
+    ck_assert(!sinks_there(&newer, "blocks.0.attn.q.npy") && !sinks_there(&newer, "manifest.json.part"));
+}
+END_TEST
+
+START_TEST(two_runs_do_not_write_to_one_directory)
+{
+    const struct attn_format *f = attn_format_find("npy");
+    void *self = NULL;
+    ck_assert_int_eq(f->open(&self, &older.job, NULL), 0);
+    sinks_ck_refused("csv", &newer, ATTN_EIO, "another process is writing to it");
+    f->close(self);
+    sinks_ck_run("csv", &newer);
+}
+END_TEST
+
+START_TEST(what_no_run_left_is_not_written_to)
+{
+    sinks_ck_run("npy", &older);
+    sinks_write(&newer, "manifest.json.part", "mine");
+    sinks_ck_refused("npy", &newer, ATTN_EIO, "no file that a run left");
+    sinks_ck_file(&newer, "manifest.json.part", "mine");
+}
+END_TEST
+
+Suite *suite_rewrite(void)
+{
+    Suite *s = suite_create("rewrite");
+    TCase *t = tcase_create("rewrite");
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, a_killed_run_leaves_no_mixture, 0, (int)(sizeof ways / sizeof *ways));
+    tcase_add_test(t, what_somebody_changed_is_left_and_told);
+    tcase_add_test(t, two_runs_do_not_write_to_one_directory);
+    tcase_add_test(t, what_no_run_left_is_not_written_to);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -618,6 +618,34 @@ START_TEST(names_do_not_steer_the_terminal)
 }
 END_TEST
 
+/* What a vocabulary, a dump or the name of a file in it says reaches reports and messages only in visible form. */
+#define ODD "\\033]0;p\\007\\342\\200\\256\\302\\233\\177x"
+#define ODD_JSON "\\\\u001b]0;p\\\\u0007\\\\u202e\\\\u009b\\\\u007fx"
+START_TEST(contents_do_not_steer_the_terminal)
+{
+    static const char *const lines[] = {
+        "run -m $D/m -f $D/s", "run -m $D/m -f $D/s --format term", "explain -m $D/m -f $D/s", "explain -m $D/m -f $D/s --format md",
+        "variants -m $D/m -f $D/s", "info -m $D/m -f $D/s", "tokenize -m $D/m -f $D/s", "tokenize -m $D/m -s \"$(printf 'Lif" ODD "')\"",
+        "diff $D/a.json $D/b.json", "diff $D/a $D/b", "diff $D/b $D/a", "plot $D/b", "plot $D/b --show odd", "plot $D/b --format svg",
+        "plot $D/b.json --show '*'", "diff -m $D/m --with $D/n -f $D/s", "batch -m models/life-full -f $D/twice --show dots -o $D/t",
+    };
+    char line[512];
+    succeed("cp -r models/stacked $D/m && sed 's/\"cat\"/\"c" ODD_JSON "\"/' models/stacked/vocab.json >$D/m/vocab.json && printf 'the c" ODD " sat' >$D/s && "
+            "cp -r $D/m $D/n && sed -i 's/\"scale\": \"sqrt\"/\"scale\": \"none\"/' $D/n/config.json && (cat $D/s; printf '\\nbad" ODD "\\n') >$D/twice && "
+            "\"$A\" run -m $D/m -f $D/s --format json -o $D/a.json && sed 's/0\\.3/0.4/g; s/blocks.0.attn.context/b" ODD_JSON "/' $D/a.json >$D/b.json && "
+            "\"$A\" run -m $D/m -f $D/s --format npy -o $D/a && cp -r $D/a $D/b && rm $D/b/manifest.json && "
+            "cp $D/a/blocks.0.attn.context.npy \"$D/b/$(printf '" ODD "').npy\" && cp $D/a/blocks.0.attn.context.npy $D/b/blocks.0.attn.pattern.npy");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(line, sizeof line, "\"$A\" %s 2>&1", lines[i]);
+        const struct said *said = sh(line);
+        ck_assert_msg(said->status <= 3 && said->len > 20, "%s: %d", lines[i], said->status);
+        static const char *const odd[] = {"\033", "\007", "\342\200\256", "\302\233", "\177"};
+        for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
+            ck_assert_msg(!strstr(said->text, odd[k]), "%s: %s", lines[i], said->text);
+    }
+}
+END_TEST
+
 /* The reader of the pipe waits for longer than a second, and the run waits for it. */
 START_TEST(progress_of_a_long_run)
 {
@@ -664,7 +692,7 @@ Suite *suite_cmd(void)
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
         {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1},
         {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1},
-        {tokens_do_not_steer_the_terminal, 1}, {names_do_not_steer_the_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
+        {tokens_do_not_steer_the_terminal, 1}, {names_do_not_steer_the_terminal, 1}, {contents_do_not_steer_the_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
     };
     Suite *s = suite_create("cmd");
     TCase *c = tcase_create("cmd");

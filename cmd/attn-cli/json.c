@@ -34,6 +34,20 @@ void json_string(FILE *f, const char *s, size_t len)
     fputc('"', f);
 }
 
+void json_visible(FILE *f, const char *s, size_t len)
+{
+    fputc('"', f);
+    for (size_t step; len > 0; s += step, len -= step) {
+        char form[ATTN_VISIBLE];
+        step = attn_utf8_visible(form, s, len);
+        if ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\')
+            escape(f, *s);
+        else
+            fputs(form, f);
+    }
+    fputc('"', f);
+}
+
 void json_text(FILE *f, const char *s)
 {
     json_string(f, s, s ? strlen(s) : 0);

@@ -8,6 +8,8 @@
 
 /* A quoted string; bytes that are not UTF-8 become U+FFFD.  s NULL prints null. */
 void json_string(FILE *f, const char *s, size_t len);
+/* The same for eyes: what would be invisible or steer a terminal becomes its number, as attn_utf8_visible writes it. */
+void json_visible(FILE *f, const char *s, size_t len);
 void json_text(FILE *f, const char *s);                 /* NUL-terminated */
 /* The shortest digits that read back as the same double; null if it is not finite, which JSON cannot express. */
 void json_real(FILE *f, double x);

@@ -66,7 +66,7 @@ static void print_token(const struct report *r, size_t i)
     const char *text = attn_dump_token(d, i, &id, &len);
     putchar(' ');
     if (text)
-        json_string(stdout, text, len);
+        json_visible(stdout, text, len);
     else
         printf("(id %" PRId32 ")", id);
 }

@@ -137,20 +137,26 @@ static size_t list_heads(const struct attn_plot *p, const struct attn_dumped *wh
     return kept;
 }
 
+/* The first sheet of an activation's kind; NULL: the next sheet may become the first. */
+static const struct attn_sheet *first_of(struct attn_plot *p, int act)
+{
+    const struct attn_sheet *s = p->first[act] < p->album.n ? &p->album.sheet[p->first[act]] : NULL;
+    if (s && !strcmp(s->kind, attn_act_tail(act)))
+        return s;
+    p->first[act] = p->album.n;
+    return NULL;
+}
+
 /* Sheets of one kind have the same shape: a sheet of another shape becomes a kind of its own, named by its whole name. */
-void attn_plot_name(const struct attn_plot *p, struct attn_sheet *s, const char *name, bool labelled)
+void attn_plot_name(struct attn_plot *p, struct attn_sheet *s, const char *name, bool labelled)
 {
     int act = attn_act_find(name, &s->layer);
     s->kind = s->title = name;
     s->axes = "";
     s->keys = act < 0 ? labelled : attn_act_square(act);
     s->of_keys = act >= 0 && attn_act_kv(act) && p->dump->keys.n;
-    for (size_t i = 0; act >= 0 && i < p->album.n; i++) {
-        const struct attn_sheet *other = &p->album.sheet[i];
-        if (!strcmp(other->kind, attn_act_tail(act)) && (other->rows != s->rows || other->cols != s->cols))
-            return;
-    }
-    if (act < 0)
+    const struct attn_sheet *other = act < 0 ? NULL : first_of(p, act);
+    if (act < 0 || (other && (other->rows != s->rows || other->cols != s->cols)))
         return;
     s->kind = attn_act_tail(act);
     s->title = attn_act_title(act);
@@ -286,6 +292,8 @@ int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct 
     if (d->steps && !strcmp(o->format, "html"))
         return attn_fail(err, ATTN_EUSAGE, "a page shows one run, not what was watched in training: choose png, svg or term");
     int rc = fill(&p, err);
+    if (!rc)
+        rc = attn_album_link(&p.album, err);
     if (!rc)
         rc = draw(&p, drawing, err);
     clear(&p);

@@ -80,7 +80,7 @@ static void add_sheet(struct page *p, const char *kind, int layer, size_t n, siz
     float *own = NULL;
     struct attn_sheet s = {.kind = kind, .title = kind, .axes = keys ? " (rows: queries, columns: keys)" : "", .layer = layer, .n = n,
                            .rows = p->tokens.n, .cols = cols, .heads = n > 1 ? heads : NULL, .keys = keys};
-    ck_assert_msg(!attn_album_add(&p->album, &s, &own, &err), "%s", err.msg);
+    ck_assert_msg(!attn_album_add(&p->album, &s, &own, &err) && !attn_album_link(&p->album, &err), "%s", err.msg);
     for (size_t h = 0; h < n; h++)
         for (size_t i = 0; i < s.rows; i++)
             for (size_t j = 0; j < cols; j++)

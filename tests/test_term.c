@@ -41,7 +41,7 @@ static char *print(struct page *p, int colors, int width, const char *palette)
     ck_assert_int_eq(attn_look_make(&look, &(struct attn_picture_opts){.palette = palette, .colors = colors}, &err), 0);
     look.width = width;
     ck_assert_int_eq(attn_out_open_memory(&out, &err), 0);
-    ck_assert_msg(!attn_term_write(out, &p->album, &look, &err), "%s", err.msg);
+    ck_assert_msg(!attn_album_link(&p->album, &err) && !attn_term_write(out, &p->album, &look, &err), "%s", err.msg);
     ck_assert_int_eq(attn_out_take(out, &text, &len, &err), 0);
     attn_out_close(out);
     attn_album_free(&p->album);

@@ -50,17 +50,42 @@ const struct attn_tokens *attn_album_columns(const struct attn_album *a, const s
     return s->keys ? a->keys : NULL;
 }
 
-bool attn_sheet_same_kind(const struct attn_sheet *a, const struct attn_sheet *b)
+/* Sorts pointers to sheets by kind, then by place. */
+static int by_kind(const void *a, const void *b)
 {
-    return !strcmp(a->kind, b->kind);
+    const struct attn_sheet *x = *(struct attn_sheet *const *)a, *y = *(struct attn_sheet *const *)b;
+    int order = strcmp(x->kind, y->kind);
+    return order ? order : (x > y) - (x < y);
+}
+
+int attn_album_link(struct attn_album *a, struct attn_err *err)
+{
+    struct attn_sheet **order = calloc(a->n + 1, sizeof *order);
+    if (!order)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to sort %zu activations", a->n);
+    for (size_t i = 0; i < a->n; i++)
+        order[i] = &a->sheet[i];
+    qsort(order, a->n, sizeof *order, by_kind);
+    for (size_t i = a->n; i-- > 0;) {
+        bool last = i + 1 == a->n || strcmp(order[i]->kind, order[i + 1]->kind) != 0;
+        order[i]->next = last ? a->n : (size_t)(order[i + 1] - a->sheet);
+    }
+    for (size_t i = 0; i < a->n; i++) {
+        bool first = i == 0 || strcmp(order[i]->kind, order[i - 1]->kind) != 0;
+        order[i]->opens = first ? (size_t)(order[i] - a->sheet) : order[i - 1]->opens;
+    }
+    free(order);
+    return ATTN_OK;
 }
 
 bool attn_album_opens_kind(const struct attn_album *a, size_t i)
 {
-    for (size_t k = 0; k < i; k++)
-        if (attn_sheet_same_kind(&a->sheet[k], &a->sheet[i]))
-            return false;
-    return true;
+    return a->sheet[i].opens == i;
+}
+
+const struct attn_sheet *attn_album_next_sheet(const struct attn_album *a, const struct attn_sheet *s)
+{
+    return s->next < a->n ? &a->sheet[s->next] : NULL;
 }
 
 static bool same(float a, float b)

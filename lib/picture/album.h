@@ -23,6 +23,7 @@ struct attn_sheet {
     bool of_keys;                       /* rows are the album's keys; else its queries */
     const float *data;                  /* [n, rows, cols] */
     float *own;                         /* the same if the album owns it */
+    size_t opens, next;                 /* first sheet of its kind; the one after this: set by attn_album_link */
 };
 
 enum { ATTN_ALBUM_NEXT = 5 };
@@ -48,9 +49,12 @@ void attn_album_free(struct attn_album *a);     /* not the struct itself; zeroed
 const struct attn_tokens *attn_album_rows(const struct attn_album *a, const struct attn_sheet *s);
 const struct attn_tokens *attn_album_columns(const struct attn_album *a, const struct attn_sheet *s);
 
+/* Links the sheets of each kind, before they are drawn. */
+int attn_album_link(struct attn_album *a, struct attn_err *err);
 /* Whether sheet i is the first of its kind. */
 bool attn_album_opens_kind(const struct attn_album *a, size_t i);
-bool attn_sheet_same_kind(const struct attn_sheet *a, const struct attn_sheet *b);
+/* The next sheet of the same kind; NULL: there is none. */
+const struct attn_sheet *attn_album_next_sheet(const struct attn_album *a, const struct attn_sheet *s);
 
 /* Whether all numbers above the diagonal equal the one in the upper right corner, and this is what a mask leaves: 0
  * or -inf. */

@@ -65,11 +65,10 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
 {
     struct range r = {INFINITY, -INFINITY, INFINITY};
     *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first, .triangle = true};
-    for (size_t i = 0; i < a->n; i++)
-        out->triangle &= !attn_sheet_same_kind(&a->sheet[i], first) || attn_sheet_is_triangle(&a->sheet[i]);
-    for (size_t i = 0; i < a->n; i++)
-        if (attn_sheet_same_kind(&a->sheet[i], first))
-            count_sheet(out, &r, &a->sheet[i]);
+    for (const struct attn_sheet *s = first; s; s = attn_album_next_sheet(a, s))
+        out->triangle &= attn_sheet_is_triangle(s);
+    for (const struct attn_sheet *s = first; s; s = attn_album_next_sheet(a, s))
+        count_sheet(out, &r, s);
     set_ends(out, &r, attn_palette_diverges(look->palette));
 }
 

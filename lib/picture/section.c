@@ -77,10 +77,7 @@ static void name_section(struct attn_section *s)
 
 static void count_sheets(struct attn_section *s)
 {
-    for (size_t i = 0; i < s->album->n; i++) {
-        const struct attn_sheet *sheet = &s->album->sheet[i];
-        if (!attn_sheet_same_kind(sheet, s->first))
-            continue;
+    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet)) {
         s->sheets++;
         s->matrices = larger(s->matrices, sheet->n);
         s->rows = larger(s->rows, sheet->rows);
@@ -210,10 +207,7 @@ int attn_section_draw(const struct attn_section *s, size_t x, size_t y, const st
     int rc = ATTN_OK;
     struct attn_words title = {s->title, x, y + TITLE_LINE, TITLE_LETTER, ATTN_BEGINS, false};
     pen->write(pen->self, &title);
-    for (size_t k = 0; k < s->album->n && !rc; k++) {
-        const struct attn_sheet *sheet = &s->album->sheet[k];
-        if (!attn_sheet_same_kind(sheet, s->first))
-            continue;
+    for (const struct attn_sheet *sheet = s->first; sheet && !rc; sheet = attn_album_next_sheet(s->album, sheet)) {
         for (size_t i = 0; i < sheet->n && !rc; i++)
             rc = draw_at(s, sheet, i, nth++, x, y, pen, steps, err);
         row++;

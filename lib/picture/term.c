@@ -302,8 +302,8 @@ static int put_kind(struct term *t, struct attn_err *err)
     plan(t);
     attn_scale_make(&t->scale, t->album, t->first, t->look);
     put_title(t);
-    for (const struct attn_sheet *s = t->first; s < t->album->sheet + t->album->n && !rc; s++)
-        for (size_t i = 0; i < s->n && !rc && attn_sheet_same_kind(s, t->first); i++) {
+    for (const struct attn_sheet *s = t->first; s && !rc; s = attn_album_next_sheet(t->album, s))
+        for (size_t i = 0; i < s->n && !rc; i++) {
             b.sheet[b.n] = s;
             b.head[b.n++] = i;
             if (b.n < t->across)

@@ -57,7 +57,9 @@ static int picture_watch(void *self, const struct attn_probe *probe, struct attn
 static int picture_finish(void *self, struct attn_err *err)
 {
     struct picture *p = self;
-    int rc = p->drawing->write(p->out, &p->collect.album, &p->look, err);
+    int rc = attn_album_link(&p->collect.album, err);
+    if (!rc)
+        rc = p->drawing->write(p->out, &p->collect.album, &p->look, err);
     return rc ? rc : attn_out_commit(p->out, err);
 }
 

@@ -27,6 +27,8 @@ int attn_variants_grid(struct attn_out *o, const struct attn_variants *s, const 
     for (size_t i = 0; i < s->n && !rc; i++)
         rc = add(&a, s, i, title, err);
     if (!rc)
+        rc = attn_album_link(&a, err);
+    if (!rc)
         rc = attn_drawing_find(format)->write(o, &a, &look, err);
     attn_album_free(&a);
     return rc;

@@ -317,6 +317,7 @@ START_TEST(test_directories_refused)
     ck_assert_int_eq(mkfifo(scratch_path("manifest.json"), 0600), 0);
     refused(scratch_dir, "manifest.json: found a pipe or device, expected a regular file");
     refused(scratch_path("missing"), "No such file");
+    ck_assert_int_eq(unlink(scratch_path("manifest.json")), 0);
     put("manifest.json", MANIFEST(""));
     refused(scratch_dir, "no .npy and no .csv file in it that its manifest lists");
     ck_assert_int_eq(rename(scratch_path("manifest.json"), scratch_path("manifest.json.part")), 0);

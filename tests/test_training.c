@@ -13,6 +13,7 @@
 #include "train/optimizer.h"
 #include "worse.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,27 @@ START_TEST(settings_that_cannot_be)
     int rc = attn_training_read(&t, json, strlen(json), "train.json", &err);
     ck_assert_int_ne(rc ? rc : attn_training_check(&t, &err), ATTN_OK);
     ck_assert_msg(strstr(err.msg, bad_settings[_i].says), "%s", err.msg);
+    attn_training_free(&t);
+}
+END_TEST
+
+static void *no_memory(size_t size)
+{
+    (void)size;
+    return NULL;
+}
+
+/* A fault of the machine is none of the file, nor of what somebody typed. */
+START_TEST(settings_without_memory)
+{
+    struct attn_training t = attn_training_defaults;
+    struct attn_err err = {0};
+    static const char json[] = "{\"lr\": 0.5}";
+    cJSON_InitHooks(&(cJSON_Hooks){no_memory, free});
+    int rc = attn_training_read(&t, json, strlen(json), "train.json", &err);
+    cJSON_InitHooks(NULL);
+    ck_assert_int_eq(rc, ATTN_ENOMEM);
+    ck_assert_str_eq(err.msg, "train.json: no memory for it");
     attn_training_free(&t);
 }
 END_TEST
@@ -354,6 +376,7 @@ Suite *suite_training(void)
     Suite *s = suite_create("training");
     TCase *tc = tcase_create("training");
     tcase_add_loop_test(tc, settings_that_cannot_be, 0, sizeof bad_settings / sizeof *bad_settings);
+    tcase_add_test(tc, settings_without_memory);
     tcase_add_test(tc, settings_come_back);
     tcase_add_loop_test(tc, the_end_of_a_text_is_held_out, 0, sizeof cuts / sizeof *cuts);
     tcase_add_loop_test(tc, an_epoch_reads_each_token_once, 0, 2);

@@ -8,6 +8,15 @@
 #include "io/json.h"
 #include "io/strings.h"
 
+/* Whether a number, or what looks like one in a string, is longer than the 63 characters that cJSON took before Debian's fix. */
+static bool has_long_number(const char *text, size_t len)
+{
+    size_t run = 0;
+    for (size_t i = 0; i < len && run <= 63; i++)
+        run = text[i] && strchr("+-.0123456789Ee", text[i]) ? run + 1 : 0;
+    return run > 63;
+}
+
 int attn_tree_read_any(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,
                        struct attn_err *err)
 {
@@ -15,9 +24,11 @@ int attn_tree_read_any(cJSON **out, const char *text, size_t len, const char *na
     if (rc)
         return rc;
     *out = cJSON_ParseWithLength(text, len);
-    if (!*out)                          /* cJSON before Debian's fix took numbers of up to 63 characters */
-        return attn_fail(err, ATTN_EFORMAT, "%s: no memory for it, or a number in it is too long", name);
-    return ATTN_OK;
+    if (*out)
+        return ATTN_OK;
+    if (has_long_number(text, len))
+        return attn_fail(err, ATTN_EFORMAT, "%s: a number in it is too long", name);
+    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for it", name);   /* the text is JSON */
 }
 
 int attn_tree_read(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,

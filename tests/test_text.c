@@ -308,6 +308,21 @@ START_TEST(a_label_of_marks_alone_ends)
 }
 END_TEST
 
+START_TEST(logits_that_rank_nothing)
+{
+    static const float logits[][3] = {{1, NAN, 3}, {1, 2, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    static const char *const says[] = {"token 1 is nan", "token 2 is inf", "token 0 is -inf"};
+    for (int i = 0; i < 3; i++) {
+        struct attn_next next;
+        char why[ATTN_NEXT_WHY];
+        attn_next_find(&next, logits[i], 3);
+        ck_assert_uint_eq(next.n, 0);
+        attn_next_why(why, &next);
+        ck_assert_msg(strstr(why, says[i]) && strstr(why, "info --check"), "%s", why);
+    }
+}
+END_TEST
+
 START_TEST(the_likeliest_come_first)
 {
     static const float logits[] = { 1, -INFINITY, 3, 3, 0.5f, 2, 700, -700 };
@@ -346,6 +361,7 @@ Suite *suite_text(void)
     tcase_add_loop_test(t, labels_are_visible_and_cut, 0, (int)(sizeof labels / sizeof labels[0]));
     tcase_add_test(t, a_label_of_marks_alone_ends);
     tcase_add_test(t, the_likeliest_come_first);
+    tcase_add_test(t, logits_that_rank_nothing);
     suite_add_tcase(s, t);
     return s;
 }

@@ -192,9 +192,13 @@ static void number(struct attn_out *o, double x)
 static void write_predictions(struct attn_out *o, const struct sentence *of, const struct attn_sink_job *job)
 {
     size_t len = 0;
+    number(o, of->logprob);
+    if (!of->next.n) {                  /* logits that are not finite: no token is the likeliest */
+        attn_out_str(o, ",,,");
+        return;
+    }
     int32_t id = of->next.best[0].id;
     const char *text = job->token_text ? job->token_text(job->token_ctx, id, &len) : NULL;
-    number(o, of->logprob);
     attn_out_u64(o, (uint64_t)id);
     attn_out_char(o, ',');
     if (text)

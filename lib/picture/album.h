@@ -38,6 +38,7 @@ struct attn_album {
     struct attn_sheet *sheet; size_t n, room;
     struct attn_album_next next[ATTN_ALBUM_NEXT];
     size_t n_next;                      /* likeliest first; 0 if not requested or without an output layer */
+    char no_next[192];                  /* why there is none although one was requested; "": there are, or nobody asked */
 };
 
 /* Adds a copy of `what`.  If its data is NULL the album allocates the numbers, all zero, and *own points to them

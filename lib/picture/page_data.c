@@ -93,6 +93,10 @@ static void put_next(struct attn_out *o, const struct attn_album *a)
         attn_out_char(o, '}');
     }
     attn_out_char(o, ']');
+    if (!*a->no_next)
+        return;
+    put_key(o, "noNext");
+    put_name(o, a->no_next);
 }
 
 /* ---- colours --------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* page_data.h - writes an album as the JSON that its page reads (page/data.js).
  *
  *     {"version", "model", "text", "heads", "kvHeads", "queries": [token, ...], "keys", "keysText",
- *      "next": [token and "p", ...],
+ *      "next": [token and "p", ...], "noNext": why there are none, if that is odd,
  *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *

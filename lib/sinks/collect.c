@@ -59,6 +59,8 @@ static void add_next(struct attn_collect *c, const struct attn_probe *p)
     struct attn_next next;
     attn_next_find(&next, p->data + (p->rows - 1) * p->ld, p->cols);
     c->album.n_next = next.n;
+    if (!next.n)
+        attn_next_why(c->album.no_next, &next);
     for (size_t i = 0; i < next.n; i++) {
         size_t len = 0;
         const char *text = c->job->token_text ? c->job->token_text(c->job->token_ctx, next.best[i].id, &len) : NULL;

@@ -118,10 +118,15 @@ static void print_likely(struct attn_out *o, const struct attn_sink_job *job, in
     attn_out_char(o, '\n');
 }
 
+static void print_no_likely(struct attn_out *o, const struct attn_next *next)
+{
+    char why[ATTN_NEXT_WHY];
+    attn_next_why(why, next);
+    attn_out_printf(o, "none: %s\n", why);
+}
+
 void attn_listing_next(struct attn_out *o, const struct attn_next *next, const struct attn_sink_job *job)
 {
-    if (!next->n)
-        return;
     size_t id_columns = strlen("id");
     for (size_t i = 0; i < next->n; i++) {
         struct attn_label id = attn_label_number((uint64_t)next->best[i].id);
@@ -129,6 +134,10 @@ void attn_listing_next(struct attn_out *o, const struct attn_next *next, const s
     }
     attn_out_char(o, '\n');
     title(o, "likeliest next tokens", job->color);
+    if (!next->n) {
+        print_no_likely(o, next);
+        return;
+    }
     attn_paint(o, job->color, ATTN_DIM);
     right(o, "probability", probability_columns(job));
     right(o, "id", GAP + id_columns);

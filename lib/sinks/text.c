@@ -28,6 +28,7 @@ struct text {
     float *matrix; size_t room;         /* the matrix being collected; how many floats it has room for */
     struct attn_stats stats;
     struct attn_next next;
+    bool predicts;                      /* `next` was found */
 };
 
 /* ---- how much there is ----------------------------------------------------------------- */
@@ -213,8 +214,10 @@ static int text_watch(void *self, const struct attn_probe *probe, struct attn_er
     struct text *t = self;
     struct attn_piece p;
     int rc = 0;
-    if (probe->act == ATTN_ACT_LOGITS && probe->row0 + probe->rows == probe->shape[0])
+    if (probe->act == ATTN_ACT_LOGITS && probe->row0 + probe->rows == probe->shape[0]) {
         attn_next_find(&t->next, probe->data + (probe->rows - 1) * probe->ld, probe->cols);
+        t->predicts = true;
+    }
     for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_piece_next(&p, t->job->select, probe, &at);) {
         if (t->summary || too_wide(t->job, probe->act))
             summarise_piece(t, &p);
@@ -227,7 +230,8 @@ static int text_watch(void *self, const struct attn_probe *probe, struct attn_er
 static int text_finish(void *self, struct attn_err *err)
 {
     struct text *t = self;
-    attn_listing_next(t->out, &t->next, t->job);
+    if (t->predicts)
+        attn_listing_next(t->out, &t->next, t->job);
     if (t->shortened)
         attn_out_str(t->out, t->summary ? "\nThis is a summary. For every number, pipe the output or add -o FILE; for "
                                           "programs,\nuse --format npy -o DIR or another --format.\n"

@@ -170,8 +170,9 @@ function drawVectors() {
 
 function drawNext() {
     const last = page.queries?.at(-1);
-    $("next").hidden = !page.next.length;
-    $("next-after").textContent = last ? `After “${tokenLabel(last)}” the model expects` : "The model expects";
+    $("next").hidden = !page.next.length && !page.noNext;
+    $("next-after").textContent = page.noNext ? `None: ${page.noNext}.`
+        : last ? `After “${tokenLabel(last)}” the model expects` : "The model expects";
     $("next-list").replaceChildren(...page.next.map((t) => {
         const [item, token, share] = ["li", "span", "b"].map((tag) => document.createElement(tag));
         token.textContent = token.title = tokenLabel(t);

@@ -25,6 +25,14 @@
  * with a message that names the file, the place, what was found and what was expected.
  * Nothing here prints or exits.  An open model does not change and may be shared between threads;
  * a run belongs to one caller.
+ *
+ * A child of fork() may use what it finds open of models, tokenizers, selections and dumps, and make
+ * whatever it likes for itself.  Runs, sinks, trainings, gradients and limits have threads and files of
+ * the process that made them: in the child using one is an error (ATTN_EUSAGE), and freeing it leaves
+ * the parent's files alone.
+ *
+ * The environment variables ATTN_SIMD and LIBXSMM_TARGET choose the instructions that compute; a value
+ * that means nothing is an error (ATTN_EUSAGE) when a model is opened, or attention or training begins.
  */
 #ifndef ATTN_H
 #define ATTN_H

@@ -230,7 +230,9 @@ static int use_threads(struct attn_limits *l, int threads, struct attn_err *err)
 
 int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err)
 {
-    int rc = use_threads(l, threads, err);
+    int rc = attn_team_check(l->team, "this measurement", err);
+    if (!rc)
+        rc = use_threads(l, threads, err);
     if (rc)
         return rc;
     switch (which) {

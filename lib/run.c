@@ -356,7 +356,10 @@ static int pass(struct attn_run *r, const int32_t *ids, struct attn_err *err)
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err)
 {
-    int rc = start(r, ids, seq, n, err);
+    int rc = attn_team_check(r->pass.team, "this run", err);
+    if (rc)
+        return rc;
+    rc = start(r, ids, seq, n, err);
     if (!rc)
         rc = pass(r, ids, err);
     let_go(r);

@@ -92,7 +92,8 @@ static unsigned wants(void *self, int act, int layer)
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     const struct attn_sink *s = self;
-    return attn_trace_is_shown(p, s->job.cross) ? s->format->watch(s->self, p, err) : ATTN_OK;
+    int rc = attn_team_check(s->team, "this sink", err);
+    return !rc && attn_trace_is_shown(p, s->job.cross) ? s->format->watch(s->self, p, err) : rc;
 }
 
 struct attn_observer attn_sink_observer(struct attn_sink *s)
@@ -102,7 +103,8 @@ struct attn_observer attn_sink_observer(struct attn_sink *s)
 
 int attn_sink_finish(struct attn_sink *s, struct attn_err *err)
 {
-    return s->format->finish(s->self, err);
+    int rc = attn_team_check(s->team, "this sink", err);
+    return rc ? rc : s->format->finish(s->self, err);
 }
 
 const char *attn_sink_note(const struct attn_sink *s)

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { ITEMS = 1000 };
 static const double WORTH = 1e9;
@@ -102,6 +104,31 @@ START_TEST(stacks_are_as_large_as_products_need)
 }
 END_TEST
 
+/* The child has none of the threads, and the lock may be held by one of them. */
+START_TEST(a_child_of_fork_works_alone)
+{
+    struct attn_err err = {0};
+    struct attn_team *t = NULL;
+    int status;
+    ck_assert_int_eq(attn_team_new(&t, 4, NULL), 0);
+    expect_each_once(t, ITEMS, WORTH);
+    ck_assert_int_eq(attn_team_check(t, "this", &err), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct count c = {.size = 1};
+        alarm(20);
+        attn_team_run(t, ITEMS, WORTH, visit, &c);
+        bool told = attn_team_check(t, "this", &err) == ATTN_EUSAGE && strstr(err.msg, "this belongs to process ") != NULL;
+        attn_team_free(t);
+        _exit(told && c.times[0] == 1 && c.times[ITEMS - 1] == 1 && c.wrong_worker == 0 ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    expect_each_once(t, ITEMS, WORTH);
+    attn_team_free(t);
+}
+END_TEST
+
 START_TEST(works_without_a_team)
 {
     expect_each_once(NULL, ITEMS, WORTH);
@@ -162,6 +189,7 @@ Suite *suite_team(void)
     tcase_add_loop_test(c, visits_each_item_once, 1, 9);
     tcase_add_loop_test(c, helps_whoever_is_late, 2, 9);
     tcase_add_test(c, stacks_are_as_large_as_products_need);
+    tcase_add_test(c, a_child_of_fork_works_alone);
     tcase_add_test(c, works_without_a_team);
     tcase_add_test(c, counts_processors);
     tcase_add_test(c, arena_counts_then_carves);

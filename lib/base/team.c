@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
  * microseconds); smaller loops stay with the caller. */
@@ -28,6 +29,7 @@ struct attn_team {
     struct share *share;                /* one for each worker */
     bool looks;                         /* poll before sleeping */
     pthread_t *thread;
+    pid_t process;                      /* that has the threads */
     void (*work)(void *ctx, size_t item, int worker);
     void *ctx;
     atomic_ulong round;                 /* the number of the current job, work(ctx, ...) */
@@ -183,6 +185,7 @@ int attn_team_new(struct attn_team **out, int threads, struct attn_err *err)
     if (!t)
         return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a team of threads");
     t->size = threads < 1 ? 1 : threads;
+    t->process = getpid();
     t->thread = calloc((size_t)t->size, sizeof *t->thread);
     t->share = aligned_alloc(_Alignof(struct share), (size_t)t->size * sizeof *t->share);
     if (!t->thread || !t->share) {
@@ -198,17 +201,32 @@ int attn_team_new(struct attn_team **out, int threads, struct attn_err *err)
     return ATTN_OK;
 }
 
+static bool is_here(const struct attn_team *t)
+{
+    return t->process == getpid();
+}
+
+int attn_team_check(const struct attn_team *t, const char *what, struct attn_err *err)
+{
+    if (!t || is_here(t))
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "%s belongs to process %ld, which made it, and has no threads in this child of it: make "
+                     "another one after fork", what, (long)t->process);
+}
+
 void attn_team_free(struct attn_team *t)
 {
     if (!t)
         return;
-    atomic_store(&t->quit, true);
-    wake_sleepers(t);
-    for (int i = 0; i < t->started; i++)
-        pthread_join(t->thread[i], NULL);
-    pthread_mutex_destroy(&t->lock);
-    pthread_cond_destroy(&t->wake);
-    pthread_cond_destroy(&t->done);
+    if (is_here(t)) {                   /* in a child the lock may be held by a thread that is not there */
+        atomic_store(&t->quit, true);
+        wake_sleepers(t);
+        for (int i = 0; i < t->started; i++)
+            pthread_join(t->thread[i], NULL);
+        pthread_mutex_destroy(&t->lock);
+        pthread_cond_destroy(&t->wake);
+        pthread_cond_destroy(&t->done);
+    }
     free(t->share);
     free(t->thread);
     free(t);
@@ -222,7 +240,7 @@ int attn_team_size(const struct attn_team *t)
 void attn_team_run(struct attn_team *t, size_t items, double cost,
                    void (*work)(void *ctx, size_t item, int worker), void *ctx)
 {
-    bool worth = t && t->size > 1 && items > 1 && cost >= WORTH_WAKING;
+    bool worth = t && t->size > 1 && items > 1 && cost >= WORTH_WAKING && is_here(t);
     if (worth && t->started == 0)
         start(t);
     if (!worth || t->started == 0) {

@@ -2,7 +2,8 @@
  *
  * Item i is computed in the same way by any thread, so results do not depend on their number.  Threads are started at
  * the first loop that is large enough, sleep if no other follows within microseconds, and are not woken for loops
- * that are shorter than waking takes. */
+ * that are shorter than waking takes.  A child of fork() has none of the threads: there the caller does all the work, so
+ * that nothing hangs, and attn_team_check tells those who can fail. */
 #ifndef ATTN_BASE_TEAM_H
 #define ATTN_BASE_TEAM_H
 
@@ -13,6 +14,8 @@ struct attn_team;
 int attn_team_new(struct attn_team **out, int threads, struct attn_err *err);
 void attn_team_free(struct attn_team *t);                           /* NULL is fine */
 int attn_team_size(const struct attn_team *t);
+/* Fails in a process that is not the one which made the team: `what` belongs to that one. */
+int attn_team_check(const struct attn_team *t, const char *what, struct attn_err *err);
 
 /* Calls work(ctx, i, worker) for each i < items, with worker < attn_team_size, and returns when all are done.  Worker
  * w of W begins with items * w / W and those that follow; at items * (w + 1) / W it goes on to help others.  `cost` is

@@ -277,7 +277,9 @@ static int run(struct attn_grad *g, double *loss, const struct attn_grad_batch *
 {
     struct attn_dropout none = {0};
     size_t targets;
-    int rc = check(g, b, &targets, err);
+    int rc = attn_team_check(g->team, "this training", err);
+    if (!rc)
+        rc = check(g, b, &targets, err);
     if (rc)
         return rc;
     for (int i = 0; i < g->works; i++)

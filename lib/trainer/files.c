@@ -193,7 +193,9 @@ static int check_weights(const struct attn_train *t, struct attn_err *err)
  * can be made. */
 int attn_train_save(struct attn_train *t, struct attn_err *err)
 {
-    int rc = check_weights(t, err);
+    int rc = attn_team_check(t->team, "this training", err);
+    if (!rc)
+        rc = check_weights(t, err);
     if (!rc)
         rc = attn_watch_save(t->watch, err);
     if (!rc)

@@ -45,7 +45,8 @@ static int check(const struct attn_attention *a, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "ATTN_MASKED needs a mask of [%zu, %zu]", a->Tq, a->Tk);
     if (a->kind.form == ATTN_LINEAR && (a->dots || a->scores))
         return attn_fail(err, ATTN_EUSAGE, "linear attention has neither dots nor scores: only a pattern");
-    return attn_kind_check(&a->kind, err);
+    int rc = attn_kind_check(&a->kind, err);
+    return rc ? rc : attn_cpu_check(err);
 }
 
 static struct attn_text text_of(const struct attn_attention *a, size_t b, float *context,

@@ -4,6 +4,7 @@
 #include "attn.h"
 
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/memory.h"
@@ -52,6 +53,9 @@ static size_t buffer_size(size_t caches)
 int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *err)
 {
     *out = NULL;
+    int rc = attn_cpu_check(err);
+    if (rc)
+        return rc;
     struct attn_limits *l = calloc(1, sizeof *l);
     if (l)
         l->dir = strdup(dir);

@@ -1,5 +1,6 @@
 #include "model.h"
 
+#include "base/cpu.h"
 #include "base/err.h"
 #include "compute/kind.h"
 #include "compute/vec.h"
@@ -62,10 +63,13 @@ static int open_weights(struct attn_model *m, struct attn_err *err)
 int attn_model_open(struct attn_model **out, const char *name, struct attn_err *err)
 {
     *out = NULL;
+    int rc = attn_cpu_check(err);
+    if (rc)
+        return rc;
     struct attn_model *m = calloc(1, sizeof *m);
     if (!m)
         return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a model");
-    int rc = attn_source_find(&m->source, name, err);
+    rc = attn_source_find(&m->source, name, err);
     if (!rc)
         rc = read_config(m, err);
     if (!rc)

@@ -384,6 +384,16 @@ START_TEST(signals_end_the_command)
 }
 END_TEST
 
+START_TEST(nonsense_in_the_environment_is_refused)
+{
+    expect("ATTN_SIMD=avx1024 \"$A\" run -s Life 2>&1", 2, "ATTN_SIMD in the environment is 'avx1024', expected avx512, avx2 or generic");
+    expect("LIBXSMM_TARGET=hws \"$A\" score -m tiny -s Once 2>&1", 2, "LIBXSMM_TARGET in the environment is 'hws', which libxsmm does not know");
+    expect_same("\"$A\" run -s Life", "ATTN_SIMD= LIBXSMM_TARGET= \"$A\" run -s Life");
+    expect_same("\"$A\" run -s Life", "LIBXSMM_TARGET=1006 \"$A\" run -s Life");
+    expect("ATTN_SIMD=nonsense \"$A\" tokenize -s Life --format ids", 0, "0");
+}
+END_TEST
+
 /* With too little memory a run may fail, but with a message: no crash, no signal.  127 means too little to load the program;
  * below 10 MB the kernel kills it before it starts, as it maps a program that contains a model. */
 START_TEST(small_address_spaces_are_survived)
@@ -686,7 +696,7 @@ Suite *suite_cmd(void)
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {long_paths_leave_room_for_the_reason, 1}, {limit_of_file_size_is_an_error, 1},
         {files_are_replaced_whole, 1},
         {what_is_read_is_not_written_over, 1},
-        {signals_end_the_command, ROWS(ends)},
+        {signals_end_the_command, ROWS(ends)}, {nonsense_in_the_environment_is_refused, 1},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},

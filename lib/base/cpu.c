@@ -1,6 +1,7 @@
 #include "base/cpu.h"
 
 #include "base/cgroup.h"
+#include "base/err.h"
 
 #include <cpuid.h>
 #include <math.h>
@@ -70,12 +71,40 @@ static enum attn_simd widest(void)
     return avx512 ? ATTN_SIMD_AVX512 : ATTN_SIMD_AVX2;
 }
 
-static enum attn_simd asked(void)
+static const char *const names[] = {[ATTN_SIMD_GENERIC] = "generic", [ATTN_SIMD_AVX2] = "avx2", [ATTN_SIMD_AVX512] = "avx512"};
+
+/* What ATTN_SIMD asks for, the widest if it is not set; -1: nothing we know. */
+static int asked(void)
 {
     const char *ask = getenv("ATTN_SIMD");
-    if (ask && !strcmp(ask, "generic"))
-        return ATTN_SIMD_GENERIC;
-    return ask && !strcmp(ask, "avx2") ? ATTN_SIMD_AVX2 : ATTN_SIMD_AVX512;
+    int i = ATTN_SIMD_AVX512;
+    while (ask && *ask && i >= 0 && strcmp(ask, names[i]))
+        i--;
+    return i;
+}
+
+/* libxsmm 1.17 also takes numbers, as of its headers. */
+static bool libxsmm_knows(const char *target)
+{
+    static const char *const targets[] = {
+        "cpx", "clx", "skx", "skl", "avx512", "avx3", "knm", "knl", "mic", "hsw", "avx2", "snb", "avx", "wsm", "nhm", "sse4", "sse4_2",
+        "sse4.2", "sse4_1", "sse4.1", "sse3", "ssse3", "ssse", "sse", "sse2", "x64", "x86", "generic", "none"};
+    size_t i = 0, n = sizeof targets / sizeof *targets;
+    while (i < n && strcmp(target, targets[i]))
+        i++;
+    return i < n || strspn(target, "0123456789") == strlen(target);
+}
+
+int attn_cpu_check(struct attn_err *err)
+{
+    const char *target = getenv("LIBXSMM_TARGET");
+    if (target && !libxsmm_knows(target))
+        return attn_fail(err, ATTN_EUSAGE, "LIBXSMM_TARGET in the environment is '%.40s', which libxsmm does not know, expected cpx, clx, "
+                         "skx, hsw, snb, wsm, x86 or generic: set one of them, or unset it", target);
+    if (asked() >= 0)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "ATTN_SIMD in the environment is '%.40s', expected avx512, avx2 or generic: set one of them, or "
+                     "unset it", getenv("ATTN_SIMD"));
 }
 
 enum attn_simd attn_cpu_simd(void)
@@ -83,8 +112,8 @@ enum attn_simd attn_cpu_simd(void)
     static atomic_int chosen;           /* the answer plus 1; 0: not determined yet */
     int known = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (!known) {                       /* threads that race here get the same answer */
-        enum attn_simd may = asked(), can = widest();
-        known = 1 + (int)(may < can ? may : can);
+        int may = asked(), can = (int)widest();
+        known = 1 + (may >= 0 && may < can ? may : can);
         atomic_store_explicit(&chosen, known, memory_order_relaxed);
     }
     return (enum attn_simd)(known - 1);

@@ -2,7 +2,7 @@
 #ifndef ATTN_BASE_CPU_H
 #define ATTN_BASE_CPU_H
 
-#include <stdbool.h>
+#include "attn.h"
 
 /* The number of processors this process may run on or its cgroups' quota, whichever is smaller; at least 1. */
 int attn_cpu_count(void);
@@ -13,6 +13,8 @@ double attn_cpu_quota(const char *root);
  * them. */
 enum attn_simd { ATTN_SIMD_GENERIC, ATTN_SIMD_AVX2, ATTN_SIMD_AVX512 };     /* AVX2 with FMA and F16C; AVX-512 F, BW, DQ, VL */
 enum attn_simd attn_cpu_simd(void);
+/* Fails if ATTN_SIMD is set to anything else, or LIBXSMM_TARGET to a value that libxsmm does not know and would ignore. */
+int attn_cpu_check(struct attn_err *err);
 
 /* How numbers rounded to bf16 are multiplied fastest.  The choice changes bits of the results, so it follows from the
  * processor and is never measured: AMX where the kernel lets us use it (sixteen times as fast as float32); vdpbf16ps

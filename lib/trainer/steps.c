@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/team.h"
@@ -180,6 +181,9 @@ int attn_train_open(struct attn_train **out, const char *path, const struct attn
 {
     struct attn_train *t = *out = NULL;
     struct attn_train_opts named = attn_train_named(o);
+    int rc = attn_cpu_check(err);    /* before anything is written */
+    if (rc)
+        return rc;
     t = calloc(1, sizeof *t);
     if (t)
         t->held = -1;
@@ -187,7 +191,7 @@ int attn_train_open(struct attn_train **out, const char *path, const struct attn
         t->dir = strchr(path, '/') ? strdup(path) : NULL;
     if (t && !t->dir && asprintf(&t->dir, "./%s", path) < 0)
         t->dir = NULL;
-    int rc = t && t->dir ? open_all(t, &named, err) : attn_fail(err, ATTN_ENOMEM, "no memory to train");
+    rc = t && t->dir ? open_all(t, &named, err) : attn_fail(err, ATTN_ENOMEM, "no memory to train");
     if (rc)
         attn_train_close(t);
     else

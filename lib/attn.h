@@ -106,6 +106,13 @@ bool attn_model_ends(const struct attn_model *m, int32_t id);
 /* Names of the built-in models, the default first; the last name is followed by NULL. */
 const char *const *attn_model_builtin(void);
 
+/* ---- ends in an emergency -------------------------------------------------------------- */
+
+/* Both may be called in a signal handler.  Models are mapped, so that a file which shrinks while it is used raises SIGBUS: a
+ * program may want to say which one it was (si_addr), remove its unfinished output and exit. */
+const char *attn_file_mapped_at(const void *address);               /* the path of the file mapped there; NULL: none */
+void attn_files_abandon(void);          /* removes the temporary files of all output that is not committed yet */
+
 /* ---- text and tokens ------------------------------------------------------------------- */
 
 struct attn_token {

@@ -384,6 +384,16 @@ START_TEST(signals_end_the_command)
 }
 END_TEST
 
+/* The weights shrink between two records. */
+START_TEST(a_mapped_file_that_shrinks_is_named)
+{
+    expect_exactly("cd $D && cp -r ~-/models/life m && mkfifo p; (ends 1 \"$A\" batch -q -m ./m -f - -o x <p 2>said) & exec 3>p; "
+                   "echo Life >&3; until test -s x.part; do sleep 0.01; done; : >m/model.safetensors; echo is >&3; exec 3>&-; "
+                   "wait $! && cat said && ls -A",
+                   "attn-cli: ./m/model.safetensors: this mapped file shrank while it was being read\nm\np\nsaid\nx.part\nx.part.json\n");
+}
+END_TEST
+
 START_TEST(nonsense_in_the_environment_is_refused)
 {
     expect("ATTN_SIMD=avx1024 \"$A\" run -s Life 2>&1", 2, "ATTN_SIMD in the environment is 'avx1024', expected avx512, avx2 or generic");
@@ -696,7 +706,8 @@ Suite *suite_cmd(void)
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {long_paths_leave_room_for_the_reason, 1}, {limit_of_file_size_is_an_error, 1},
         {files_are_replaced_whole, 1},
         {what_is_read_is_not_written_over, 1},
-        {signals_end_the_command, ROWS(ends)}, {nonsense_in_the_environment_is_refused, 1},
+        {signals_end_the_command, ROWS(ends)},
+        {a_mapped_file_that_shrinks_is_named, 1}, {nonsense_in_the_environment_is_refused, 1},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},

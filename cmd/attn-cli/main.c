@@ -14,13 +14,28 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Handler of SIGBUS.  stdio is not safe in a signal handler, so write() is called directly. */
-static void file_shrank(int signal)
+/* stdio is not safe in a signal handler, so write() is called directly.  Control bytes of a name are not obeyed. */
+static void put(const char *text)
 {
-    (void)signal;
-    static const char msg[] = "attn-cli: a mapped file shrank while it was being read\n";
-    ssize_t ignored = write(STDERR_FILENO, msg, sizeof msg - 1);
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        ssize_t ignored = write(STDERR_FILENO, c < 0x20 || c == 0x7f ? "?" : text, 1);
+        (void)ignored;
+    }
+}
+
+/* Handler of SIGBUS. */
+static void file_shrank(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    const char *path = info->si_code > 0 ? attn_file_mapped_at(info->si_addr) : NULL;         /* else somebody sent it */
+    put("attn-cli: ");
+    put(path ? path : "a mapped file");
+    put(path ? ": this mapped file shrank while it was being read" : " shrank while it was being read");
+    ssize_t ignored = write(STDERR_FILENO, "\n", 1);
     (void)ignored;
+    attn_files_abandon();
     _exit(1);
 }
 
@@ -29,7 +44,9 @@ static void set_signals(void)
 {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    signal(SIGBUS, file_shrank);
+    struct sigaction a = {.sa_sigaction = file_shrank, .sa_flags = SA_SIGINFO};
+    sigemptyset(&a.sa_mask);
+    sigaction(SIGBUS, &a, NULL);
 }
 
 /* If we are started with a standard stream closed, the next file opened would get its number.  The replacement fails as the

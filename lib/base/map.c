@@ -11,6 +11,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/trail.h"
 
 enum { LEAST = 65536 };                 /* least room for a read */
 
@@ -58,7 +59,8 @@ static int map_all(struct attn_map *m, int fd, off_t size, const char *name, siz
     void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
         return attn_fail_errno(err, name, "map");
-    *m = (struct attn_map){.data = data, .len = (size_t)size, .mapped = true, .owned = true};
+    *m = (struct attn_map){.data = data, .len = (size_t)size, .mapped = true, .owned = true,
+                            .trail = attn_trail_add(name, data, (size_t)size)};
     return 0;
 }
 
@@ -137,6 +139,7 @@ int attn_map_open_found(struct attn_map *out, const char *path, size_t limit, en
 
 void attn_map_close(struct attn_map *m)
 {
+    attn_trail_drop(m->trail);
     if (m->mapped)
         munmap((void *)(uintptr_t)m->data, m->len);
     else if (m->owned)

@@ -13,6 +13,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/trail.h"
 
 /* Malloc'd: the path of `leaf` in the directory of `path`. */
 static char *beside(const char *path, const char *leaf)
@@ -98,10 +99,12 @@ static bool open_temp(struct attn_target *t, mode_t mode)
         if (!path)
             return false;
         t->fd = attn_disk_open(path, O_RDWR | O_CREAT | O_EXCL, mode);
-        if (t->fd >= 0)
+        if (t->fd >= 0) {
             t->temp = path;
-        else
+            t->trail = attn_trail_add(path, NULL, 0);
+        } else {
             free(path);                 /* free keeps errno */
+        }
     } while (t->fd < 0 && errno == EEXIST);
     return t->fd >= 0;
 }
@@ -233,6 +236,8 @@ int attn_target_commit(struct attn_target *t, struct attn_err *err)
         return 0;
     if (rename(t->temp, t->final) != 0)
         return attn_fail_errno(err, t->name, "replace");
+    attn_trail_drop(t->trail);
+    t->trail = NULL;
     free(t->temp);
     t->temp = NULL;
     return 0;
@@ -242,8 +247,9 @@ void attn_target_close(struct attn_target *t)
 {
     if (t->fd >= 0 && !t->borrowed)
         close(t->fd);
-    if (t->temp && !t->grows)
+    if (t->temp && !t->grows && attn_trail_is_ours(t->trail))
         unlink(t->temp);
+    attn_trail_drop(t->trail);
     free(t->name);
     free(t->final);
     free(t->temp);

@@ -146,6 +146,32 @@ START_TEST(numbers_of_a_journal_are_checked)
 }
 END_TEST
 
+/* The names beside the output are ours, whatever somebody put there. */
+START_TEST(links_beside_the_output_are_not_followed)
+{
+    static const char *const names[] = {"x.part", "x.part.json"};
+    char line[256];
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, "cd $D && echo mine >victim && ln -s victim %s && $A batch -q -f in -o x --force 2>&1", names[i]);
+        expect(line, 1, ": found a link, expected a regular file");
+        snprintf(line, sizeof line, "cd $D && cat victim && readlink %s && rm %s victim && ls", names[i], names[i]);
+        expect_exactly(line, "mine\nvictim\nin\n");
+    }
+}
+END_TEST
+
+/* The journal was cut at its first write: there is nothing to go on from, and the way out is said. */
+START_TEST(a_torn_journal_names_the_way_out)
+{
+    expect("cd $D && printf '{\"records\":0,' >x.part.json && : >x.part && $A batch -q -f in -o x --resume 2>&1", 1, ": start anew with --force");
+    expect("cd $D && : >x.part.json && $A batch -q -f in -o x --resume 2>&1", 1, "start anew with --force");
+    expect("cd $D && printf '{\"records\":0,' >x.part.json && $A batch -q -f in -o x 2>&1", 1, "--force");
+    expect_exactly("cd $D && $A batch -q -f in -o x --force && ls && printf '{' >x.json", "in\nx\nx.json\n");
+    expect("cd $D && $A batch -q -f in -o x 2>&1", 1, ": start anew with --force");
+    expect_exactly("cd $D && rm x*; ls", "in\n");
+}
+END_TEST
+
 /* Both have opened a file of this name, but only one of the files still has the name. */
 START_TEST(of_two_that_begin_at_once_one_goes_on)
 {
@@ -191,6 +217,8 @@ Suite *suite_batch_files(void)
     tcase_add_test(t, links_are_not_followed_to_what_is_removed);
     tcase_add_test(t, what_nobody_typed_is_a_file);
     tcase_add_test(t, numbers_of_a_journal_are_checked);
+    tcase_add_test(t, links_beside_the_output_are_not_followed);
+    tcase_add_test(t, a_torn_journal_names_the_way_out);
     tcase_add_test(t, of_two_that_begin_at_once_one_goes_on);
     tcase_add_test(t, one_process_writes_at_a_time);
     suite_add_tcase(s, t);

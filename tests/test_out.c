@@ -12,8 +12,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/map.h"
 #include "base/out.h"
 #include "base/sha256.h"
@@ -36,6 +38,33 @@ int fdatasync(int fd)
 ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
 {
     return is_interrupted() ? -1 : syscall(SYS_pwrite64, fd, data, len, at);
+}
+
+static int cuts_that_fail;              /* so many ftruncate calls fail for lack of room */
+
+int ftruncate(int fd, off_t len)
+{
+    if (cuts_that_fail > 0 && cuts_that_fail--) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return is_interrupted() ? -1 : (int)syscall(SYS_ftruncate, fd, len);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return is_interrupted() ? -1 : (int)syscall(SYS_mkdir, path, mode);
+}
+
+int syncfs(int fd)
+{
+    return is_interrupted() ? -1 : (int)syscall(SYS_syncfs, fd);
+}
+
+int flock(int fd, int operation);
+int flock(int fd, int operation)
+{
+    return is_interrupted() ? -1 : (int)syscall(SYS_flock, fd, operation);
 }
 
 static struct attn_out *open_out(const char *path)
@@ -514,6 +543,110 @@ START_TEST(out_in_spite_of_signals)
     attn_out_patch(o, "ON", 2, 0);
     commit_out(o);
     scratch_expect(scratch_path("g"), "ONe,two");
+    interrupts = 3;                     /* of locking it and cutting it */
+    attn_out_close(open_growing(scratch_path("h"), 0));
+    ck_assert_int_eq(interrupts, 0);
+}
+END_TEST
+
+START_TEST(disk_in_spite_of_signals)
+{
+    const char *dir = scratch_path("dir");
+    interrupts = 2;
+    ck_assert(attn_disk_make(dir));
+    ck_assert_int_eq(interrupts, 0);
+    int fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
+    interrupts = 2;
+    ck_assert(attn_disk_sync_all(fd));
+    interrupts += 2;
+    ck_assert(attn_disk_lock(fd));
+    ck_assert_int_eq(interrupts, 0);
+    close(fd);
+    ck_assert(!attn_disk_make(dir) && errno == EEXIST);
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
+/* PATH.part is a name we made up: a link there leads to a file of somebody else. */
+START_TEST(out_that_grows_through_no_link)
+{
+    static const char *const what[] = {"file", "nothing", "/dev/null"};
+    scratch_put(scratch_path("file"), "mine", 4);
+    for (int i = 0; i < 3; i++) {
+        struct attn_err err = {0};
+        struct attn_out *o;
+        ck_assert_int_eq(symlink(what[i], scratch_path("g.part")), 0);
+        ck_assert_int_eq(attn_out_open_growing(&o, scratch_path("g"), 0, &err), ATTN_EIO);
+        ck_assert_ptr_nonnull(strstr(err.msg, "g.part: found a link, expected a regular file: remove it"));
+        ck_assert_int_eq(unlink(scratch_path("g.part")), 0);
+    }
+    ck_assert_int_eq(mkfifo(scratch_path("g.part"), 0600), 0);
+    struct attn_out *o;
+    ck_assert_int_eq(attn_out_open_growing(&o, scratch_path("g"), 0, NULL), ATTN_EIO);
+    ck_assert_int_eq(unlink(scratch_path("g.part")), 0);
+    scratch_expect(scratch_path("file"), "mine");
+    ck_assert_int_eq(scratch_count(), 1);
+}
+END_TEST
+
+START_TEST(out_of_ours_replaces_a_link)
+{
+    struct attn_out *o;
+    struct stat st;
+    scratch_put(scratch_path("file"), "mine", 4);
+    ck_assert_int_eq(symlink("file", scratch_path("x.json")), 0);
+    ck_assert_int_eq(attn_out_open_ours(&o, scratch_path("x.json"), NULL), 0);
+    attn_out_str(o, "ours");
+    commit_out(o);
+    scratch_expect(scratch_path("file"), "mine");
+    scratch_expect(scratch_path("x.json"), "ours");
+    ck_assert(lstat(scratch_path("x.json"), &st) == 0 && S_ISREG(st.st_mode));
+}
+END_TEST
+
+/* Without its journal an empty PATH.part would only be in the way; one that holds records stays. */
+START_TEST(out_that_cannot_be_cut)
+{
+    struct attn_out *o;
+    cuts_that_fail = 1;
+    ck_assert_int_eq(attn_out_open_growing(&o, scratch_path("g"), 0, NULL), ATTN_EIO);
+    ck_assert_int_eq(scratch_count(), 0);
+    scratch_put(scratch_path("g.part"), "one,two", 7);
+    cuts_that_fail = 1;
+    ck_assert_int_eq(attn_out_open_growing(&o, scratch_path("g"), 4, NULL), ATTN_EIO);
+    scratch_expect(scratch_path("g.part"), "one,two");
+}
+END_TEST
+
+/* What a handler of SIGBUS does: it names the file, and removes what is not committed.  A child has neither to remove nor to
+ * commit what its parent writes. */
+START_TEST(out_abandoned)
+{
+    struct attn_map m, other;
+    int status;
+    scratch_put(scratch_path("file"), "mine", 4);
+    ck_assert_int_eq(attn_map_open(&m, scratch_path("file"), 100, NULL), 0);
+    ck_assert_int_eq(attn_map_open(&other, scratch_path("file"), 100, NULL), 0);
+    attn_map_close(&other);
+    ck_assert_str_eq(attn_file_mapped_at(m.data + 3), scratch_path("file"));
+    ck_assert_ptr_null(attn_file_mapped_at(&m));
+    struct attn_out *o = open_out(scratch_path("a")), *p = open_out(scratch_path("b"));
+    ck_assert_int_eq(scratch_count(), 3);
+    pid_t child = fork();
+    if (child == 0) {
+        attn_files_abandon();
+        attn_out_close(o);
+        _exit(0);
+    }
+    ck_assert(waitpid(child, &status, 0) == child && status == 0);
+    ck_assert_int_eq(scratch_count(), 3);
+    commit_out(p);
+    attn_files_abandon();
+    ck_assert_int_eq(scratch_count(), 2);
+    attn_out_close(o);
+    const unsigned char *was = m.data;
+    attn_map_close(&m);
+    ck_assert_ptr_null(attn_file_mapped_at(was));
 }
 END_TEST
 
@@ -549,7 +682,8 @@ Suite *suite_out(void)
         out_in_the_name_of_two, out_to_a_full_disk, out_to_a_full_standard_output,
         out_to_where_standard_output_goes, out_beyond_the_file_size_limit, out_to_nobody,
         out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings, out_json_numbers, out_markup, out_that_grows,
-        out_in_spite_of_signals, out_patched_beyond_the_file_size_limit,
+        out_in_spite_of_signals, disk_in_spite_of_signals, out_that_grows_through_no_link, out_of_ours_replaces_a_link,
+        out_that_cannot_be_cut, out_abandoned, out_patched_beyond_the_file_size_limit,
     };
     Suite *s = suite_create("out");
     TCase *c = tcase_create("out");

@@ -39,13 +39,22 @@ static int read_all(int fd, const char *name, char **text, size_t *len, struct a
     return ATTN_OK;
 }
 
+static int open_to_read(const char *path)
+{
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 int file_read(char **text, size_t *len, const char *path, struct attn_err *err)
 {
     bool standard = !strcmp(path, "-");
     const char *name = standard ? "standard input" : path;
     *text = NULL;
     *len = 0;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = standard ? STDIN_FILENO : open_to_read(path);
     if (fd < 0)
         return fail_errno(err, name, "open");
     int code = read_all(fd, name, text, len, err);

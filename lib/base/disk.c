@@ -1,5 +1,7 @@
 #include "base/disk.h"
 
+#include "base/err.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,21 +20,48 @@ int attn_disk_open(const char *path, int flags, mode_t mode)
 static bool is_at(int fd, const char *path)
 {
     struct stat a, b;
-    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static bool is_file(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 int attn_disk_take(const char *path, mode_t mode)
 {
     for (;;) {
-        int fd = attn_disk_open(path, O_RDWR | O_CREAT | O_NONBLOCK, mode);
-        bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-        if (fd < 0 || (!held && is_at(fd, path)))
+        int fd = attn_disk_open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW, mode);
+        if (fd < 0)
+            return fd;
+        bool file = is_file(fd), held = file && !attn_disk_lock(fd) && errno == EWOULDBLOCK;
+        if (file && !held && is_at(fd, path))
             return fd;
         close(fd);                      /* held by another process, or renamed or removed by it before we got the lock */
-        errno = EWOULDBLOCK;
-        if (held)
+        errno = held ? EWOULDBLOCK : ENODEV;
+        if (held || !file)
             return -1;
     }
+}
+
+int attn_disk_not_taken(struct attn_err *err, const char *name, const char *ending, const char *what)
+{
+    if (errno == EWOULDBLOCK)
+        return attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another name", name);
+    if (errno == ELOOP || errno == ENODEV)
+        return attn_fail(err, ATTN_EIO, "%s%s: found a %s, expected a regular file: remove it, or choose another name", name, ending,
+                         errno == ELOOP ? "link" : "pipe or device");
+    return attn_fail_errno(err, name, what);
+}
+
+bool attn_disk_lock(int fd)
+{
+    int rc;
+    do
+        rc = flock(fd, LOCK_EX | LOCK_NB);
+    while (rc && errno == EINTR);
+    return rc == 0;
 }
 
 bool attn_disk_write(int fd, const void *data, size_t len, uint64_t at)
@@ -58,6 +87,33 @@ bool attn_disk_sync(int fd)
     int rc;
     do
         rc = fdatasync(fd);
+    while (rc && errno == EINTR);
+    return rc == 0;
+}
+
+bool attn_disk_sync_all(int fd)
+{
+    int rc;
+    do
+        rc = syncfs(fd);
+    while (rc && errno == EINTR);
+    return rc == 0;
+}
+
+bool attn_disk_cut(int fd, uint64_t len)
+{
+    int rc;
+    do
+        rc = ftruncate(fd, (off_t)len);
+    while (rc && errno == EINTR);
+    return rc == 0;
+}
+
+bool attn_disk_make(const char *dir)
+{
+    int rc;
+    do
+        rc = mkdir(dir, 0777);
     while (rc && errno == EINTR);
     return rc == 0;
 }

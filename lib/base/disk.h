@@ -10,11 +10,19 @@
 /* Opens a file close-on-exec and without making a terminal ours; -1 with errno.  `mode` is for a new file. */
 int attn_disk_open(const char *path, int flags, mode_t mode);
 /* Opens a file to read and write, creating it if needed, and locks it for this process until it is closed; -1 with
- * errno, which is EWOULDBLOCK if another process has it.  On file systems without locks nobody is kept out. */
+ * errno, which is EWOULDBLOCK if another process has it, ELOOP if a link is there, which is not followed, and ENODEV
+ * if a pipe or device is.  On file systems without locks nobody is kept out. */
 int attn_disk_take(const char *path, mode_t mode);
+/* Says why it failed, from errno, to a user who knows the file as NAME and its ENDING; `what` is what it was taken for. */
+int attn_disk_not_taken(struct attn_err *err, const char *name, const char *ending, const char *what);
+/* Locks a file or directory for this process if nobody else has it; false with errno. */
+bool attn_disk_lock(int fd);
 /* Writes all of data at byte `at` of a file; false with errno. */
 bool attn_disk_write(int fd, const void *data, size_t len, uint64_t at);
 /* Waits until what was written is on the disk; false with errno. */
 bool attn_disk_sync(int fd);
+bool attn_disk_sync_all(int fd);        /* the same for all files of the file system that fd is on */
+bool attn_disk_cut(int fd, uint64_t len);               /* gives a file that length; false with errno */
+bool attn_disk_make(const char *dir);   /* makes a directory; false with errno */
 
 #endif

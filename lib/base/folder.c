@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/disk.h"
@@ -14,7 +12,7 @@
 
 int attn_folder_make(const char *dir, bool *made, struct attn_err *err)
 {
-    *made = mkdir(dir, 0777) == 0;
+    *made = attn_disk_make(dir);
     return *made || errno == EEXIST ? ATTN_OK : attn_fail_errno(err, dir, "make this directory");
 }
 
@@ -43,7 +41,7 @@ bool attn_folder_has(const char *dir, const char *file)
 int attn_folder_hold(int *fd, const char *dir, struct attn_err *err)
 {
     *fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
-    if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0)
+    if (*fd < 0 || attn_disk_lock(*fd))
         return ATTN_OK;
     bool held = errno == EWOULDBLOCK;
     close(*fd);

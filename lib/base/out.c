@@ -42,17 +42,28 @@ static struct attn_out *new_out(struct attn_err *err)
     return o;
 }
 
-int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err)
+static int open_with(struct attn_out **out, const char *path, struct attn_err *err,
+                     int (*open_target)(struct attn_target *t, const char *path, struct attn_err *err))
 {
     struct attn_out *o = *out = new_out(err);
     if (!o)
         return ATTN_ENOMEM;
-    int rc = attn_target_open(&o->to, path, err);
+    int rc = open_target(&o->to, path, err);
     if (rc != 0) {
         free(o);
         *out = NULL;
     }
     return rc;
+}
+
+int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err)
+{
+    return open_with(out, path, err, attn_target_open);
+}
+
+int attn_out_open_ours(struct attn_out **out, const char *path, struct attn_err *err)
+{
+    return open_with(out, path, err, attn_target_open_ours);
 }
 
 int attn_out_open_growing(struct attn_out **out, const char *path, uint64_t keep, struct attn_err *err)

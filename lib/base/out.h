@@ -11,6 +11,7 @@
 struct attn_out;
 
 int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err);   /* NULL or "-": standard output */
+int attn_out_open_ours(struct attn_out **out, const char *path, struct attn_err *err);      /* see attn_target_open_ours */
 /* A file that grows beside its target as PATH.part, continued after its first `keep` bytes; closing it does not
  * remove it. */
 int attn_out_open_growing(struct attn_out **out, const char *path, uint64_t keep, struct attn_err *err);

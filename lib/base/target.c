@@ -92,7 +92,10 @@ static bool open_temp(struct attn_target *t, mode_t mode)
     do {
         uint64_t salt;
         char leaf[32];
-        if (getrandom(&salt, sizeof salt, 0) != (ssize_t)sizeof salt)
+        ssize_t n;
+        while ((n = getrandom(&salt, sizeof salt, 0)) < 0 && errno == EINTR)
+            continue;
+        if (n != (ssize_t)sizeof salt)
             return false;
         snprintf(leaf, sizeof leaf, ".attn-%016" PRIx64 ".tmp", salt);
         char *path = beside(t->final, leaf);
@@ -123,16 +126,14 @@ static int open_beside(struct attn_target *t, const struct stat *old, struct att
 {
     const char *what = old ? "replace" : "create";
     mode_t mode = old ? old->st_mode & 0777 : 0666;
-    t->final = attn_target_follow(t->name);
+    t->final = t->ours ? strdup(t->name) : attn_target_follow(t->name);
     if (!t->final)
         return attn_fail_errno(err, t->name, what);
     /* rename() would replace a write-protected file, but its owner protected it on purpose. */
     if (old && euidaccess(t->final, W_OK) != 0)
         return attn_fail_errno(err, t->name, what);
     if (!(t->grows ? open_part(t, mode) : open_temp(t, mode)))
-        return t->grows && errno == EWOULDBLOCK
-            ? attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another name", t->name)
-            : attn_fail_errno(err, t->name, what);
+        return t->grows ? attn_disk_not_taken(err, t->name, ".part", what) : attn_fail_errno(err, t->name, what);
     if (old && fchmod(t->fd, mode) != 0)            /* open() applied the umask */
         return attn_fail_errno(err, t->name, what);
     return 0;
@@ -177,6 +178,14 @@ static int open_named(struct attn_target *t, struct attn_err *err)
     return t->fd >= 0 ? 0 : attn_fail_errno(err, t->name, "open");
 }
 
+/* Whatever is there is replaced: rename() does not follow links, and fails for a directory. */
+static int open_ours(struct attn_target *t, struct attn_err *err)
+{
+    struct stat st;
+    bool file = lstat(t->name, &st) == 0 && S_ISREG(st.st_mode);
+    return open_beside(t, file ? &st : NULL, err);
+}
+
 static int open_any(struct attn_target *t, const char *path, struct attn_err *err)
 {
     bool standard = !path || strcmp(path, "-") == 0;
@@ -188,12 +197,21 @@ static int open_any(struct attn_target *t, const char *path, struct attn_err *er
         use_standard_output(t);
         return 0;
     }
-    return open_named(t, err);
+    return t->ours ? open_ours(t, err) : open_named(t, err);
 }
 
 int attn_target_open(struct attn_target *t, const char *path, struct attn_err *err)
 {
     *t = (struct attn_target){.fd = -1};
+    int rc = open_any(t, path, err);
+    if (rc != 0)
+        attn_target_close(t);
+    return rc;
+}
+
+int attn_target_open_ours(struct attn_target *t, const char *path, struct attn_err *err)
+{
+    *t = (struct attn_target){.fd = -1, .ours = true};
     int rc = open_any(t, path, err);
     if (rc != 0)
         attn_target_close(t);
@@ -208,7 +226,7 @@ static int cut(const struct attn_target *t, uint64_t keep, struct attn_err *err)
     if ((uint64_t)st.st_size < keep)
         return attn_fail(err, ATTN_EIO, "%s: has %" PRIu64 " bytes, expected at least %" PRIu64 ": somebody cut it short; start anew "
                          "with --force", t->temp, (uint64_t)st.st_size, keep);
-    if (ftruncate(t->fd, (off_t)keep) != 0 || lseek(t->fd, 0, SEEK_END) < 0)
+    if (!attn_disk_cut(t->fd, keep) || lseek(t->fd, 0, SEEK_END) < 0)
         return attn_fail_errno(err, t->temp, "continue");
     return 0;
 }
@@ -217,8 +235,11 @@ int attn_target_open_growing(struct attn_target *t, const char *path, uint64_t k
 {
     *t = (struct attn_target){.fd = -1, .grows = true};
     int rc = open_any(t, path, err);
-    if (rc == 0 && t->temp)
+    if (rc == 0 && t->temp) {
         rc = cut(t, keep, err);
+        if (rc != 0 && keep == 0)
+            unlink(t->temp);            /* an empty file that no journal tells of would only be in the way */
+    }
     if (rc != 0)
         attn_target_close(t);
     return rc;

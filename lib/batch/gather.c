@@ -115,7 +115,7 @@ static int take_directory(struct record *r, uint64_t *found, struct attn_err *er
         close(fd);
     if (!d)
         return errno == ENOENT ? ATTN_OK : attn_fail_errno(err, r->from, "read");
-    int rc = mkdir(r->to, 0777) ? attn_fail_errno(err, r->to, "create the directory") : take_files(r, err);
+    int rc = attn_disk_make(r->to) ? take_files(r, err) : attn_fail_errno(err, r->to, "create the directory");
     if (!rc)
         rc = check_all_taken(d, r, err);
     closedir(d);

@@ -47,11 +47,22 @@ int attn_part_rename(const char *path, bool must, struct attn_err *err)
     return rc;
 }
 
+/* Reads the sidecar at `path`.  One that was cut short, as its first write may be, is a fault of JSON to its reader, who does
+ * not know the way out. */
+static int read_side(struct attn_sidecar *made, const char *path, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    int rc = attn_sidecar_read(made, path, &why);
+    if (rc == ATTN_EFORMAT && !strstr(why.msg, "--force"))
+        return attn_fail(err, rc, "%s: start anew with --force", why.msg);
+    return attn_fail_as(err, &why);
+}
+
 /* Reads the sidecar at `path` and checks that it was made in the same way. */
 static int take_over(struct attn_journal *j, const char *path, struct attn_err *err)
 {
     struct attn_sidecar made;
-    int rc = attn_sidecar_read(&made, path, err);
+    int rc = read_side(&made, path, err);
     if (rc)
         return rc;
     rc = attn_sidecar_agree(&made, &j->side, path, err);
@@ -96,7 +107,7 @@ static int check_replaced(const struct attn_journal *j, struct attn_err *err)
     struct attn_sidecar made;
     if (!there(j->json))
         return ATTN_OK;
-    int rc = attn_sidecar_read(&made, j->json, err);
+    int rc = read_side(&made, j->json, err);
     if (rc)
         return rc;
     if (made.shard.count != j->side.shard.count)
@@ -110,11 +121,7 @@ static int check_replaced(const struct attn_journal *j, struct attn_err *err)
 static int take(struct attn_journal *j, struct attn_err *err)
 {
     j->fd = attn_disk_take(j->part_json, 0666);
-    if (j->fd >= 0)
-        return ATTN_OK;
-    if (errno == EWOULDBLOCK)
-        return attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another name", j->path);
-    return attn_fail_errno(err, j->part_json, "create");
+    return j->fd >= 0 ? ATTN_OK : attn_disk_not_taken(err, j->path, ".part.json", "create");
 }
 
 int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, bool force, enum attn_journal_state *state,

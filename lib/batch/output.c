@@ -146,7 +146,7 @@ static int append(struct attn_output *out, const struct attn_item *item, const s
 static int sync_all(const char *dir, struct attn_err *err)
 {
     int fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
-    int rc = fd < 0 ? attn_fail_errno(err, dir, "open") : syncfs(fd) ? attn_fail_errno(err, dir, "write") : ATTN_OK;
+    int rc = fd < 0 ? attn_fail_errno(err, dir, "open") : attn_disk_sync_all(fd) ? ATTN_OK : attn_fail_errno(err, dir, "write");
     if (fd >= 0)
         close(fd);
     return rc;

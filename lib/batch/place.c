@@ -41,10 +41,10 @@ int attn_place_open(struct attn_place *p, const char *dir, uint64_t number, stru
         p->part = NULL;
     if (!p->path || !p->part)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of record %" PRIu64, dir, number);
-    if (mkdir(p->part, 0777) == 0)
+    if (attn_disk_make(p->part))
         return ATTN_OK;
     clear(p->part);
-    return mkdir(p->part, 0777) == 0 ? ATTN_OK : attn_fail_errno(err, p->part, "create the directory");
+    return attn_disk_make(p->part) ? ATTN_OK : attn_fail_errno(err, p->part, "create the directory");
 }
 
 static void remove_in(const char *dir, const char *file)

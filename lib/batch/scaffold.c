@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 #include "base/folder.h"
 
@@ -111,7 +112,7 @@ static int hold(struct attn_scaffold *s, struct attn_err *err)
 {
     for (;;) {
         struct stat st, held;
-        if (mkdir(s->path, 0777) && errno != EEXIST)
+        if (!attn_disk_make(s->path) && errno != EEXIST)
             return attn_fail_errno(err, s->final, "create the directory");
         int rc = attn_folder_hold(&s->held, s->path, err);
         bool there = !rc && lstat(s->path, &st) == 0;

@@ -150,7 +150,7 @@ static void pad(struct attn_out *o, size_t to)
 int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct attn_err *err)
 {
     struct attn_out *o;
-    int rc = attn_out_open(&o, path, err);
+    int rc = attn_out_open_ours(&o, path, err);
     if (rc)
         return rc;
     write_moving(o, s);
@@ -175,7 +175,7 @@ static int write_over(const struct attn_sidecar *s, int fd, bool ends, const cha
         write_lasting(o, s);
     rc = attn_out_take(o, &text, &len, err);
     attn_out_close(o);
-    if (!rc && (!attn_disk_write(fd, text, len, 0) || (ends && ftruncate(fd, (off_t)len))))
+    if (!rc && (!attn_disk_write(fd, text, len, 0) || (ends && !attn_disk_cut(fd, len))))
         rc = attn_fail_errno(err, path, "write");
     free(text);
     return rc;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/grow.h"
@@ -54,7 +55,7 @@ static int make_directory(struct attn_files *f, struct attn_err *err)
     struct stat st;
     if (!*path)
         return attn_fail(err, ATTN_EUSAGE, "cannot write the %s files to a directory without a name", f->format);
-    f->made = mkdir(path, 0777) == 0;
+    f->made = attn_disk_make(path);
     if (f->made)
         return 0;
     if (errno != EEXIST)

@@ -104,6 +104,8 @@ int attn_attention(float *context, const float *q, const float *k, const float *
         text[b] = text_of(a, b, context, q, k, v);
     struct attn_heads h = heads_of(a, text, &room, &trace);
     attn_heads_run(&h, team);
+    if (a->overflow)
+        *a->overflow = h.wild;
     if (h.lost.rows && a->refuse_empty)
         rc = attn_fail(err, ATTN_EFORMAT, "%zu of %zu rows look at no key, the first in sentence %zu, head %zu, row %zu",
                        h.lost.rows, a->batch * a->H * a->Tq, h.lost.seq, h.lost.head, h.lost.row);

@@ -228,12 +228,15 @@ enum {                                  /* what an observer wants of an activati
  * is planned, and returns the flags above.  In the forward pass, bands come one at a time, by ascending head, then row.
  * For each band all edits run first, in the order of the observers, then all watchers: these see what the next step will
  * read.  Watching changes no bit of any result.  If `edit` or `watch` returns non-zero, the run ends with the error that
- * it left in `err`.  Members that are not used may be NULL. */
+ * it left in `err`.  After a pass in which dots overflowed (attn_run_overflow), even one that failed later, `overflow` is told
+ * so.  Members that are not used may be NULL. */
+struct attn_lost;
 struct attn_observer {
     unsigned (*wants)(void *self, int act, int layer);
     int (*edit)(void *self, const struct attn_probe *p, float *data, struct attn_err *err);
     int (*watch)(void *self, const struct attn_probe *p, struct attn_err *err);
     void *self;
+    void (*overflow)(void *self, const struct attn_lost *rows);
 };
 
 /* ---- kinds of attention ---------------------------------------------------------------- */
@@ -315,10 +318,16 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
 /* Lost rows of attention in the last pass.  All weights of a lost row are 0, and so is its context: causal-renorm rounded
- * the weights of all keys it sees to 0, linear would have divided by too small a sum, or, in any other kind, all scores
- * were -inf. */
+ * the weights of all keys it sees to 0, linear would have divided by too small a sum, or, in any other kind, no key
+ * is seen: a mask or an observer hides all of them. */
 struct attn_lost { size_t rows, seq, head, row; int layer; };       /* rows: how many; the others say where the first one is */
 struct attn_lost attn_run_lost(const struct attn_run *r);
+/* Rows of attention in the last pass with a dot, or with that dot times the scale, beyond what a float32 can hold: inf, or
+ * NaN, which is inf - inf.  They are judged as computed, before a mask or an observer changes them; of linear attention, the
+ * sum a row is divided by.  NaN that comes of them in later layers counts, too.  Weights become what follows: NaN beside inf,
+ * 0 for -inf, but NaN if all are -inf. */
+struct attn_lost attn_run_overflow(const struct attn_run *r);
+bool attn_run_overflowed(const struct attn_run *r, size_t seq);     /* whether sentence seq of it has such rows */
 void attn_run_free(struct attn_run *r);                             /* NULL is fine */
 
 /* Runs one sentence, from attn_run_new to attn_run_free.  Unless `cross` is NULL, it looks at the keys and values of that
@@ -369,6 +378,7 @@ struct attn_attention {
     bool refuse_empty;                  /* a row that sees no key, or is lost, is an error; else its context is 0 */
     float *dots, *scores, *pattern;     /* results besides the context: [batch, H, Tq, Tk] or NULL; linear has a pattern only */
     int threads;                        /* 0: as many as this process may use */
+    struct attn_lost *overflow;         /* a result, too, unless NULL: rows whose dots overflow, as attn_run_overflow tells them */
 };
 /* Computes context [batch, H, Tq, dv] from q [batch, H, Tq, dh], k [batch, Hkv, Tk, dh] and v [batch, Hkv, Tk, dv]. */
 int attn_attention(float *context, const float *q, const float *k, const float *v,
@@ -487,6 +497,7 @@ struct attn_batch_state {
     uint64_t records, failed;           /* records done, those of resumed earlier runs included; how many of them failed */
     uint64_t before;                    /* records done by earlier runs */
     uint64_t tokens;                    /* in this run */
+    uint64_t overflowed;                /* records of this run with dots that overflow float32: see attn_run_overflow */
     uint64_t total;                     /* records of this share; UINT64_MAX: not known */
     uint64_t read, all;                 /* bytes of the input read so far; its size, 0: not known */
     bool complete;                      /* false: it was stopped and can be resumed */

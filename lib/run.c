@@ -77,6 +77,7 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     size_t R = r->plan.rows;
     const struct attn_weights *w = &r->model->w;
     r->span = attn_arena_bytes(a, r->plan.seqs, sizeof *r->span);
+    p->overflowed = attn_arena_bytes(a, r->plan.seqs, sizeof *p->overflowed);
     p->x = attn_arena_f32(a, R, p->ldx, 1);
     p->y = attn_arena_f32(a, R, n->d, 1);
     p->q = attn_arena_f32(a, R, n->H, n->dh);
@@ -209,6 +210,16 @@ struct attn_lost attn_run_lost(const struct attn_run *r)
     return r->pass.lost;
 }
 
+struct attn_lost attn_run_overflow(const struct attn_run *r)
+{
+    return r->pass.wild;
+}
+
+bool attn_run_overflowed(const struct attn_run *r, size_t seq)
+{
+    return r->pass.wild.rows && atomic_load_explicit(&r->pass.overflowed[seq], memory_order_relaxed);
+}
+
 int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const struct attn_plan *p,
                      const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
@@ -309,11 +320,13 @@ static int cross(struct attn_run *r, const struct attn_seq *seq, size_t i, size_
 
 static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err)
 {
+    r->pass.lost = r->pass.wild = (struct attn_lost){0};
     if (n == 0 || n > r->plan.seqs)
         return attn_fail(err, ATTN_EUSAGE, "%zu sentences, but the plan has room for 1 to %zu", n, r->plan.seqs);
     r->trace.err = (struct attn_err){0};
     r->pass.rows = 0;
-    r->pass.lost = (struct attn_lost){0};
+    for (size_t i = 0; i < n; i++)
+        atomic_store_explicit(&r->pass.overflowed[i], false, memory_order_relaxed);
     r->pass.span = r->span;
     int rc = ATTN_OK;
     for (size_t i = 0; i < n && !rc; i++)
@@ -333,7 +346,10 @@ static int look_after(struct attn_run *r, struct attn_err *err)
     if (r->model->checked || r->scanned || attn_rows_finite(&x))
         return ATTN_OK;
     r->scanned = true;
-    return attn_model_check(r->model, err);
+    int rc = attn_model_check(r->model, err);
+    if (rc)
+        r->pass.wild = (struct attn_lost){0};           /* the weights are to blame, and the error names them */
+    return rc;
 }
 
 static int pass(struct attn_run *r, const int32_t *ids, struct attn_err *err)
@@ -363,5 +379,8 @@ int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_s
     if (!rc)
         rc = pass(r, ids, err);
     let_go(r);
+    for (size_t i = 0; i < r->trace.n_obs && r->pass.wild.rows; i++)
+        if (r->obs[i].overflow)
+            r->obs[i].overflow(r->obs[i].self, &r->pass.wild);
     return rc;
 }

@@ -149,6 +149,91 @@ START_TEST(renormalising_may_lose_a_row)
 }
 END_TEST
 
+/* Three queries of one head over three keys, whose dots are 1e30 times what `q` says, squared. */
+static struct attn_lost overflow_of(float c[3], float p[9], const float x[3], struct attn_kind kind, const uint8_t *hide)
+{
+    struct attn_lost lost;
+    const float keys[] = {1e30f, 1e30f, 1e30f}, values[] = {1, 2, 3};
+    float queries[3];
+    struct attn_attention a = {.batch = 1, .H = 1, .Hkv = 1, .Tq = 3, .Tk = 3, .dh = 1, .dv = 1, .scale = 1, .kind = kind, .mask = hide,
+                               .pattern = p, .overflow = &lost};
+    struct attn_err err = {0};
+    for (int i = 0; i < 3; i++)
+        queries[i] = x[i];
+    ck_assert_msg(!attn_attention(c, queries, keys, values, &a, &err), "%s", err.msg);
+    return lost;
+}
+
+static const struct attn_kind every[] = {
+    {.form = ATTN_FULL}, {.form = ATTN_CAUSAL}, {.form = ATTN_CAUSAL_RENORM}, {.form = ATTN_WINDOW, .w = 2}, {.form = ATTN_STRIDED, .w = 1, .s = 1},
+    {.form = ATTN_RANDOM, .w = 1, .r = 1, .seed = 3}, {.form = ATTN_BLOCK, .b = 2, .causal = true}, {.form = ATTN_MASKED}};
+enum { EVERY = sizeof every / sizeof *every };
+
+/* Finite queries and keys whose products are inf, or -inf: the row is told of, whoever looks on, and is NaN, not 0. */
+START_TEST(dots_that_overflow_are_told)
+{
+    static const uint8_t see[9] = {1, 0, 0, 1, 1, 0, 0, 1, 200};
+    static const float signs[] = {1e30f, -1e30f};
+    for (int s = 0; s < 2; s++)
+        for (int watched = 0; watched < 2; watched++) {
+            const float x[] = {1, signs[s], 2};
+            float c[3], p[9];
+            struct attn_lost lost = overflow_of(c, watched ? p : NULL, x, every[_i], see);
+            ck_assert(lost.rows == 1 && lost.seq == 0 && lost.head == 0 && lost.row == 1);
+            ck_assert(isfinite(c[0]) && isnan(c[1]) && isfinite(c[2]));
+            ck_assert(!watched || isnan(p[3]));
+        }
+}
+END_TEST
+
+START_TEST(what_does_not_overflow_is_not_told)
+{
+    static const uint8_t none[9] = {0};
+    const float x[] = {1, -3, 2e8f};            /* a dot of 2e38 */
+    for (int i = 0; i < EVERY; i++) {
+        float c[3], p[9];
+        ck_assert_uint_eq(overflow_of(c, p, x, every[i], none).rows, 0);
+        ck_assert_uint_eq(overflow_of(c, NULL, x, every[i], none).rows, 0);
+        ck_assert(every[i].form != ATTN_MASKED || (c[0] == 0 && c[1] == 0 && c[2] == 0));
+    }
+}
+END_TEST
+
+/* The dots of linear attention are sums of phi(q) phi(k), and what they are divided by is their sum. */
+START_TEST(linear_sums_overflow_too)
+{
+    const float x[] = {1, 1e30f, 1e30f};
+    for (int watched = 0; watched < 2; watched++) {
+        float c[3], p[9];
+        struct attn_lost lost = overflow_of(c, watched ? p : NULL, x, (struct attn_kind){.form = ATTN_LINEAR, .causal = true}, NULL);
+        ck_assert(lost.rows == 2 && lost.row == 1 && c[0] == 1 && isnan(c[1]) && isnan(c[2]));
+    }
+}
+END_TEST
+
+/* A dot that is -inf beside finite ones leaves them their weights; and a scale may overflow what the product did not. */
+START_TEST(some_dots_of_a_row_may_overflow)
+{
+    const float x[] = {-1e20f}, keys[] = {1e30f, 1e-20f, 1e-20f}, values[] = {7, 1, 3}, large[] = {1e-20f, 3e20f, 0};
+    float c, p[3];
+    struct attn_lost lost;
+    struct attn_attention a = {.batch = 1, .H = 1, .Hkv = 1, .Tq = 1, .Tk = 3, .dh = 1, .dv = 1, .scale = 1, .overflow = &lost, .pattern = p};
+    ck_assert(!attn_attention(&c, x, keys, values, &a, NULL));
+    ck_assert(lost.rows == 1 && p[0] == 0 && p[1] == 0.5f && p[2] == 0.5f && c == 2);
+    ck_assert(!attn_attention(&c, x, large, values, &a, NULL));
+    ck_assert(lost.rows == 1);
+    a.scale = 0.01f;                    /* -3e40 is -inf before it is scaled */
+    ck_assert(!attn_attention(&c, x, large, values, &a, NULL));
+    ck_assert(lost.rows == 1);
+    const float small[] = {1e-20f, 3e18f, 0};
+    ck_assert(!attn_attention(&c, x, small, values, &a, NULL));
+    ck_assert(lost.rows == 0);
+    a.scale = 2;                        /* -3e38 is finite, twice that is not */
+    ck_assert(!attn_attention(&c, x, small, values, &a, NULL));
+    ck_assert(lost.rows == 1 && p[1] == 0);
+}
+END_TEST
+
 START_TEST(nonsense_is_refused)
 {
     struct attn_err err = {0};
@@ -178,6 +263,10 @@ Suite *suite_attention(void)
     tcase_add_loop_test(c, asking_for_arrays_changes_nothing, 0, FORMS);
     tcase_add_test(c, empty_rows_are_zeros_or_refused);
     tcase_add_test(c, renormalising_may_lose_a_row);
+    tcase_add_loop_test(c, dots_that_overflow_are_told, 0, EVERY);
+    tcase_add_test(c, what_does_not_overflow_is_not_told);
+    tcase_add_test(c, linear_sums_overflow_too);
+    tcase_add_test(c, some_dots_of_a_row_may_overflow);
     tcase_add_test(c, nonsense_is_refused);
     suite_add_tcase(s, c);
     return s;

@@ -394,6 +394,32 @@ START_TEST(a_mapped_file_that_shrinks_is_named)
 }
 END_TEST
 
+#define SHORT "'Life is short'"
+
+/* All weights are finite, but products of queries and keys are not. */
+START_TEST(dots_that_overflow_end_with_a_note)
+{
+    static const char note[] = "attention: dots overflow float32, to inf or NaN that no weight holds, in ";
+    static const char *const lines[] = {
+        "run -s " SHORT, "run -s " SHORT " --show dots,pattern --format json", "run -s " SHORT " --attention block:2",
+        "run -s " SHORT " --cross " SHORT, "explain -s " SHORT, "variants -s " SHORT " --kinds full,window:2",
+        "generate -n 1 -s " SHORT, "score -s " SHORT};
+    char line[256];
+    expect("\"$A\" init -q -o $D/m --vocab data/life-vocab.json --n-layer 1 --n-head 1 --d-model 4 --d-head 2 --d-value 4 --unembed true "
+           "--draw 'embed:normal(0,1e10) q:normal(0,1e10) k:normal(0,1e10) v:rand' && \"$A\" info -m $D/m --check", 0, "finite");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(line, sizeof line, "ends %d \"$A\" %s -m $D/m 2>&1 >/dev/null", i < 6 ? 0 : 1, lines[i]);
+        expect(line, 0, note);
+    }
+    expect("printf 'Life is short\nLife\n' >$D/in; \"$A\" batch -m $D/m -f $D/in 2>&1 >/dev/null", 0,
+           "attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in 2 records");
+    expect_exactly("\"$A\" run -q -m $D/m -s Life 2>&1 >/dev/null; \"$A\" run -s Life 2>&1 >/dev/null", "");
+    expect("\"$A\" run -q -m $D/m -s Life", 0, "likeliest next tokens\nnone: the logit of token 0 is nan");
+    expect("\"$A\" run -q -m $D/m -s Life --format html", 0, "\"next\":[],\"noNext\":\"the logit of token 0 is nan");
+    expect("\"$A\" batch -q -m $D/m -f $D/in --format summary", 0, "\n0,1,,3,nan,,,,");
+}
+END_TEST
+
 START_TEST(nonsense_in_the_environment_is_refused)
 {
     expect("ATTN_SIMD=avx1024 \"$A\" run -s Life 2>&1", 2, "ATTN_SIMD in the environment is 'avx1024', expected avx512, avx2 or generic");
@@ -708,6 +734,7 @@ Suite *suite_cmd(void)
         {what_is_read_is_not_written_over, 1},
         {signals_end_the_command, ROWS(ends)},
         {a_mapped_file_that_shrinks_is_named, 1}, {nonsense_in_the_environment_is_refused, 1},
+        {dots_that_overflow_end_with_a_note, 1},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {numbers_of_the_article, 1},
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},

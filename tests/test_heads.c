@@ -48,7 +48,8 @@ static void define_row(float *out, const struct how *how, size_t row, size_t t, 
             dot = fmaf(q[((row + t) * H + head) * DH + i], k[((row + j) * HKV + head / 2) * DH + i], dot);
         m[j] = j < lo ? -INFINITY : dot * how->scale;
     }
-    attn_vec_softmax(m + first, 1, end - first);
+    bool finite;
+    attn_vec_softmax(m + first, 1, attn_vec_max(m + first, 1, end - first, &finite), end - first);
     for (size_t i = 0; i < DV; i++) {
         out[i] = 0;
         for (size_t j = lo; j < end; j++)

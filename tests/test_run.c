@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Three layers with every kind of part; n_ctx allows for several bands of queries. */
 #define SIZES "\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 200, \"n_layer\": 3, \"n_head\": 6, \"n_kv_head\": 3, " \
@@ -550,6 +552,100 @@ START_TEST(failed_observer_ends_the_run)
 }
 END_TEST
 
+/* The threads are the parent's. */
+START_TEST(a_run_is_of_its_process)
+{
+    struct attn_err err = {0};
+    const struct attn_seq seq = {.T = 10};
+    int status;
+    setup_model(0);
+    struct attn_run *r = plan(10, 1, 0, 4, NULL, 0);
+    forward(r, ids, &seq, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        int rc = attn_run_forward(r, ids, &seq, 1, &err);
+        attn_run_free(r);
+        struct attn_run *own = plan(10, 1, 0, 2, NULL, 0);
+        forward(own, ids, &seq, 1);
+        attn_run_free(own);
+        _exit(rc == ATTN_EUSAGE && strstr(err.msg, "this run belongs to process ") ? 0 : 1);
+    }
+    ck_assert(waitpid(child, &status, 0) == child && status == 0);
+    forward(r, ids, &seq, 1);
+    attn_run_free(r);
+    teardown();
+}
+END_TEST
+
+static float enormous;                  /* what observers turn q and k into */
+
+static unsigned edit_q_and_k(void *self, int act, int layer)
+{
+    (void)self;
+    return layer == 2 && (act == ATTN_ACT_Q || act == ATTN_ACT_K) ? ATTN_EDIT : 0;
+}
+
+/* Row 3 of head 1 of sentence 1, and all keys. */
+static int make_huge(void *self, const struct attn_probe *p, float *data, struct attn_err *err)
+{
+    (void)self, (void)err;
+    for (size_t h = 0; h < p->heads; h++)
+        for (size_t t = 0; t < p->rows; t++)
+            for (size_t i = 0; i < p->cols; i++)
+                if (p->act == ATTN_ACT_K || (p->seq == 1 && p->head0 + h == 1 && p->row0 + t == 3))
+                    data[h * p->ld_head + t * p->ld + i] = enormous;
+    return ATTN_OK;
+}
+
+static void note_overflow(void *self, const struct attn_lost *rows)
+{
+    *(struct attn_lost *)self = *rows;
+}
+
+static unsigned edit_scores(void *self, int act, int layer)
+{
+    (void)self, (void)layer;
+    return act == ATTN_ACT_SCORES ? ATTN_EDIT : 0;
+}
+
+static int hide_all(void *self, const struct attn_probe *p, float *data, struct attn_err *err)
+{
+    (void)self, (void)err;
+    for (size_t t = 0; t < p->rows; t++)
+        for (size_t j = 0; j < p->cols; j++)
+            data[t * p->ld + j] = -INFINITY;
+    return ATTN_OK;
+}
+
+/* The one row whose dots overflow is named, at any thread count, cached or not; and no edit of scores is taken for an overflow. */
+START_TEST(dots_that_overflow_are_told_of_by_runs)
+{
+    struct attn_lost told = {0}, lost;
+    const struct attn_observer obs[] = {{.wants = edit_q_and_k, .edit = make_huge}, {.self = &told, .overflow = note_overflow}};
+    const struct attn_seq seq[] = {{.T = 10}, {.T = 60}, {.T = 5}};
+    setup_model(0);
+    struct attn_run *r = plan(75, 3, 0, _i + 1, obs, 2);
+    enormous = 1e18f;
+    forward(r, ids, seq, 3);
+    ck_assert_uint_eq(attn_run_overflow(r).rows + told.rows, 0);
+    enormous = 1e30f;
+    forward(r, ids, seq, 3);
+    lost = attn_run_overflow(r);
+    ck_assert(lost.rows == 1 && lost.layer == 2 && lost.seq == 1 && lost.head == 1 && lost.row == 3);
+    ck_assert(!memcmp(&told, &lost, sizeof lost));
+    ck_assert(!attn_run_overflowed(r, 0) && attn_run_overflowed(r, 1) && !attn_run_overflowed(r, 2));
+    ck_assert_uint_eq(attn_run_lost(r).rows, 0);
+    attn_run_free(r);
+    const struct attn_observer hide = {.wants = edit_scores, .edit = hide_all};
+    r = plan(75, 3, 0, _i + 1, &hide, 1);
+    forward(r, ids, seq, 3);
+    ck_assert_uint_eq(attn_run_overflow(r).rows, 0);
+    ck_assert_uint_gt(attn_run_lost(r).rows, 0);
+    attn_run_free(r);
+    teardown();
+}
+END_TEST
+
 static void expect_refusal(const struct attn_plan *p, const struct attn_seq *seq, size_t n, const int32_t *from, const char *words)
 {
     struct attn_err err = {0};
@@ -659,6 +755,8 @@ Suite *suite_run(void)
     tcase_add_loop_test(c, memory_is_of_the_plan, 0, 5);
     tcase_add_loop_test(c, picking_kinds_grow_to_the_end_of_their_plan, 0, 4);
     tcase_add_loop_test(c, failed_observer_ends_the_run, 0, 9);
+    tcase_add_test(c, a_run_is_of_its_process);
+    tcase_add_loop_test(c, dots_that_overflow_are_told_of_by_runs, 0, 3);
     tcase_add_test(c, what_does_not_fit_is_refused);
     tcase_add_test(c, caches_that_do_not_fit_are_refused);
     tcase_add_test(c, a_cache_is_of_one_sentence);

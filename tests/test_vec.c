@@ -186,6 +186,12 @@ START_TEST(rounded_to_bf16)
 }
 END_TEST
 
+static void softmax(const struct vec_ops *set, float *x, float scale, size_t n)
+{
+    bool finite;
+    set->softmax(x, scale, set->max(x, scale, n, &finite), n);
+}
+
 START_TEST(softmax_is_right)
 {
     static const float scales[] = {1, 0.125f, 0.3f};
@@ -196,7 +202,7 @@ START_TEST(softmax_is_right)
             double sum = 0;
             fill(x, n, (unsigned)n, 30 / scale);
             memcpy(y, x, sizeof x);
-            sets[s]->softmax(y, scale, n);
+            softmax(sets[s], y, scale, n);
             float max = x[0] * scale;
             for (size_t i = 0; i < n; i++)
                 max = x[i] * scale > max ? x[i] * scale : max;
@@ -210,6 +216,31 @@ START_TEST(softmax_is_right)
 }
 END_TEST
 
+/* One number that is not finite, or becomes so when it is scaled, is seen wherever it is; and padding is not taken for one. */
+START_TEST(the_maximum_tells_of_what_overflows)
+{
+    static const float wild[] = {INFINITY, -INFINITY, NAN, 3e38f, -3e38f};
+    float x[67];
+    bool finite;
+    for (int s = 0; s < n_sets; s++)
+        for (size_t n = 1; n <= 67; n++) {
+            fill(x, n, (unsigned)n, 30);
+            float most = x[0] * 2;
+            for (size_t i = 0; i < n; i++)
+                most = x[i] * 2 > most ? x[i] * 2 : most;
+            ck_assert(sets[s]->max(x, 2, n, &finite) == most && finite);
+            for (size_t i = 0; i < 5 * n; i++) {
+                float was = x[i / 5];
+                x[i / 5] = wild[i % 5];
+                sets[s]->max(x, 2, n, &finite);
+                ck_assert_msg(!finite, "%g at %zu of %zu", (double)wild[i % 5], i / 5, n);
+                x[i / 5] = was;
+            }
+        }
+    ck_assert(sets[0]->max(x, 1, 0, &finite) == -INFINITY && finite);
+}
+END_TEST
+
 /* Under a sum of 1 a weight is the exponential itself; under a sum of n it must be exactly that divided by n, down to denormal
  * numbers. */
 START_TEST(softmax_divides_exactly)
@@ -220,8 +251,8 @@ START_TEST(softmax_divides_exactly)
         for (size_t n = 1; n < N - LOW; n++) {
             for (size_t i = 0; i < N; i++)
                 many[i] = one[i] = i < LOW ? -20 - (float)((i * 7 + n) % (n % 2 ? 47 : 84)) * 1.01f : 0;
-            sets[s]->softmax(one, 1, LOW + 1);
-            sets[s]->softmax(many, 1, LOW + n);
+            softmax(sets[s], one, 1, LOW + 1);
+            softmax(sets[s], many, 1, LOW + n);
             ck_assert(one[LOW] == 1 && many[LOW] == 1.0f / (float)n);
             for (size_t i = 0; i < LOW; i++)
                 ck_assert(many[i] == one[i] / (float)n);
@@ -233,14 +264,14 @@ START_TEST(softmax_at_the_edges)
 {
     for (int s = 0; s < n_sets; s++) {
         float one[] = {-3e38f}, hidden[] = {1, -INFINITY, 1}, far[] = {0, -104.5f, -87.5f, -1e30f}, bad[] = {0, NAN, 1};
-        sets[s]->softmax(one, 1, 1);
+        softmax(sets[s], one, 1, 1);
         ck_assert(one[0] == 1);
-        sets[s]->softmax(hidden, 1, 3);
+        softmax(sets[s], hidden, 1, 3);
         ck_assert(hidden[0] == 0.5f && hidden[1] == 0 && hidden[2] == 0.5f);
-        sets[s]->softmax(far, 1, 4);
+        softmax(sets[s], far, 1, 4);
         ck_assert(far[0] == 1 && far[1] == 0 && far[3] == 0);
         ck_assert_float_gt(far[2], 0);  /* a denormal number, not flushed to 0 */
-        sets[s]->softmax(bad, 1, 3);
+        softmax(sets[s], bad, 1, 3);
         ck_assert(isnan(bad[0]) && isnan(bad[1]) && isnan(bad[2]));
     }
 }
@@ -371,7 +402,7 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
             call_b; \
             ck_assert(memcmp(a, b, n * sizeof *a) == 0); \
         } while (0)
-        SAME(sets[1]->softmax(a, 0.3f, n), sets[2]->softmax(b, 0.3f, n));
+        SAME(softmax(sets[1], a, 0.3f, n), softmax(sets[2], b, 0.3f, n));
         SAME(sets[1]->scale(a, x, 0.3f, n), sets[2]->scale(b, x, 0.3f, n));
         SAME(sets[1]->add(a, g, n), sets[2]->add(b, g, n));
         SAME(sets[1]->gelu(a, x, n), sets[2]->gelu(b, x, n));
@@ -405,6 +436,7 @@ Suite *suite_vec(void)
     tcase_add_loop_test(c, leaves_a_copy, ATTN_F32, ATTN_BF16 + 1);
     tcase_add_test(c, rounded_to_bf16);
     tcase_add_test(c, softmax_is_right);
+    tcase_add_test(c, the_maximum_tells_of_what_overflows);
     tcase_add_test(c, softmax_divides_exactly);
     tcase_add_test(c, softmax_at_the_edges);
     tcase_add_test(c, activations_are_right);

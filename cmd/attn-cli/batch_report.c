@@ -90,6 +90,9 @@ void batch_report_end(struct batch_report *r, const struct attn_batch_state *s)
         say_note("attn-cli batch: stopped after %" PRIu64 " records: the same command with --resume continues", s->records);
     else if (s->failed)
         say_note("attn-cli batch: %" PRIu64 " of %" PRIu64 " records failed", s->failed, s->records);
+    if (s->overflowed)
+        say_note("attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in %" PRIu64 " record%s: 'run' "
+                 "names the first row of each", s->overflowed, s->overflowed == 1 ? "" : "s");
 }
 
 static void print_bytes(const char *what, uint64_t bytes)

@@ -1,5 +1,6 @@
 #include "growth.h"
 
+#include "overflow.h"
 #include "say.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ int growth_start(struct growth *g, const struct attn_model *m, const struct attn
                  bool logprobs, const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err)
 {
     struct attn_info info;
-    struct attn_observer logits = {.wants = wants, .watch = watch, .self = g};
+    struct attn_observer logits = {.wants = wants, .watch = watch, .self = g, .overflow = overflow_add};
     struct attn_plan plan = {.rows = prompt->n, .seqs = 1, .keys = room, .threads = threads, .bf16 = bf16, .kind = *kind};
     attn_model_info(m, &info);
     g->V = info.V;

@@ -1,6 +1,7 @@
 /* main.c - finds the row of the command, calls it, and returns its exit status. */
 #include "help.h"
 #include "opts.h"
+#include "overflow.h"
 #include "say.h"
 #include "spare.h"
 #include "stack.h"
@@ -172,6 +173,7 @@ static int work(int argc, char **argv)
         err = late;
         code = late.code;
     }
+    overflow_say();
     return code ? say_error(named ? c->name : NULL, &err) : common.status;
 }
 

@@ -1,6 +1,7 @@
 #include "progress.h"
 
 #include "clock.h"
+#include "overflow.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -35,7 +36,7 @@ static int watch(void *self, const struct attn_probe *probe, struct attn_err *er
 
 struct attn_observer progress_observer(struct progress *p)
 {
-    return (struct attn_observer){.wants = wants, .watch = watch, .self = p};
+    return (struct attn_observer){.wants = wants, .watch = watch, .self = p, .overflow = overflow_add};
 }
 
 void progress_end(struct progress *p)

@@ -1,5 +1,6 @@
 /* progress.h - shows how far a long run is: "layer 3 of 12", or from the second run on "run 2, layer 3 of 12".  The line goes
- * to standard error, if that is a terminal and --quiet is not given, after the first second; it is erased at the end. */
+ * to standard error, if that is a terminal and --quiet is not given, after the first second; it is erased at the end.  The
+ * observer also hears of dots that overflow (overflow.h). */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 

@@ -93,6 +93,7 @@ static void tell(struct batch *b, const struct attn_item *item, size_t n)
     }
     s->records = b->out.journal.side.now.records;
     s->failed = b->out.journal.side.now.failed;
+    s->overflowed = b->e.runner.overflowed;
     s->read = attn_records_bytes(b->e.in, &s->all);
     uint64_t N = attn_records_total(b->e.in);
     s->total = N == UINT64_MAX ? N : attn_share_size(&b->o->records->share, N);

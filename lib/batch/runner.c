@@ -104,6 +104,14 @@ static int start_watchers(struct attn_runner *r, size_t seqs, bool keep, struct 
     return !rc && r->summary ? attn_summary_start(r->summary, r->ids, r->seq, seqs, err) : rc;
 }
 
+static int forward(struct attn_runner *r, struct attn_run *run, size_t seqs, struct attn_err *err)
+{
+    int rc = attn_run_forward(run, r->ids, r->seq, seqs, err);
+    for (size_t i = 0; i < seqs && !rc; i++)
+        r->overflowed += attn_run_overflowed(run, i);
+    return rc;
+}
+
 int attn_runner_run(struct attn_runner *r, const struct attn_item *item, size_t n, struct attn_err *err)
 {
     size_t seqs, rows;
@@ -113,7 +121,7 @@ int attn_runner_run(struct attn_runner *r, const struct attn_item *item, size_t 
     rc = plan(r, rows, err);
     if (!rc)
         rc = start_watchers(r, seqs, true, err);
-    return rc ? rc : attn_run_forward(r->run, r->ids, r->seq, seqs, err);
+    return rc ? rc : forward(r, r->run, seqs, err);
 }
 
 int attn_runner_live(struct attn_runner *r, const struct attn_item *item, const struct attn_observer *watcher, struct attn_err *err)
@@ -135,7 +143,7 @@ int attn_runner_live(struct attn_runner *r, const struct attn_item *item, const 
         watch[watchers++] = attn_summary_observer(r->summary);
     rc = attn_run_new(&run, r->model, &alone, watch, watchers, err);
     if (!rc)
-        rc = attn_run_forward(run, r->ids, r->seq, 1, err);
+        rc = forward(r, run, 1, err);
     attn_run_free(run);
     return rc;
 }

@@ -21,6 +21,7 @@ struct attn_runner {
     struct attn_run *run;               /* NULL: not planned yet */
     int32_t *ids; size_t ids_room;
     struct attn_seq *seq; size_t seq_room;
+    uint64_t overflowed;                /* sentences whose dots overflowed */
 };
 
 /* The members up to summary, except info, must be set, all others zeroed. */

@@ -127,16 +127,52 @@ void attn_band_scores(const struct attn_head *h, const struct attn_band *b)
     }
 }
 
-static bool sees_nothing(const float *row, float scale, size_t n)
+void attn_few_add(struct attn_few *f, size_t row)
+{
+    if (f->rows++ == 0)
+        f->first = row;
+}
+
+struct attn_few attn_band_wild(const struct attn_head *h, const struct attn_band *b)
+{
+    struct attn_few wild = {0};
+    for (size_t i = 0; i < b->rows && h->scored; i++) {
+        struct attn_range r = attn_head_seen(h, b->row0 + i);
+        bool finite;
+        attn_vec_max(b->m + i * b->ld + r.lo, h->scale, r.hi - r.lo, &finite);
+        if (!finite)
+            attn_few_add(&wild, b->row0 + i);
+    }
+    return wild;
+}
+
+static bool all_hidden(const float *row, size_t n)
 {
     for (size_t j = 0; j < n; j++)
-        if (row[j] * scale != -INFINITY)
+        if (row[j] != -INFINITY)
             return false;
     return true;
 }
 
+/* Whether the mask hides all keys from query t. */
+static bool all_masked(const struct attn_head *h, size_t t)
+{
+    const uint8_t *mask = mask_row(h, t);
+    for (size_t j = 0; mask && j < h->Tk; j++)
+        if (mask[j])
+            return false;
+    return mask != NULL;
+}
+
+/* Whether query t sees none of n keys, since there is none, or all are masked, or an observer may have hidden them.  Where all
+ * scores are -inf because dots overflow, the query sees keys, and its weights become NaN. */
+static bool sees_nothing(const struct attn_head *h, const float *row, size_t n, size_t t)
+{
+    return n == 0 || ((h->edited || all_masked(h, t)) && all_hidden(row, n));
+}
+
 /* Divides the visible weights by their sum, after a softmax over all keys: the first way of masking in the article.
- * False if that is 0, as all visible weights were rounded to 0. */
+ * False if that is 0, as all visible weights were rounded to 0; NaN stays NaN. */
 static bool renormalise(float *row, size_t n)
 {
     double sum = 0;
@@ -144,54 +180,50 @@ static bool renormalise(float *row, size_t n)
         sum += (double)row[j];
     for (size_t j = 0; j < n && sum > 0; j++)
         row[j] /= (float)sum;
-    return sum > 0;
+    return sum != 0;
 }
 
-bool attn_head_softmax(const struct attn_head *h, float *row, size_t n)
+void attn_head_softmax(const struct attn_head *h, float *row, size_t hidden, size_t n, size_t t, struct attn_found *found)
 {
     float scale = h->scored ? 1 : h->scale;
-    bool some = !sees_nothing(row, scale, n);
-    if (some)
-        attn_vec_softmax(row, scale, n);
-    else
+    bool finite;
+    float max = attn_vec_max(row + hidden, scale, n - hidden, &finite);
+    if (!finite && !h->scored)
+        attn_few_add(&found->wild, t);
+    if (max == -INFINITY && sees_nothing(h, row + hidden, n - hidden, t)) {
+        attn_few_add(&found->empty, t);
         fill(row, 0, n, 0);
-    return some;
+        return;
+    }
+    fill(row, 0, hidden, -INFINITY);
+    attn_vec_softmax(row, scale, max, n);
 }
 
-/* Turns a row of n scores, or of dots, into weights in place; false: no weight is left and they are all 0. */
-static bool pattern_row(const struct attn_head *h, float *row, size_t n, size_t t)
+/* Turns a row of n scores, or of dots, into weights in place. */
+static void pattern_row(const struct attn_head *h, float *row, size_t hidden, size_t n, size_t t, struct attn_found *found)
 {
-    if (!attn_head_softmax(h, row, n))
-        return false;
-    if (h->kind.form != ATTN_CAUSAL_RENORM)
-        return true;
-    size_t keep = smaller(h->Tk, h->pos + t + 1);
+    size_t keep = smaller(h->Tk, h->pos + t + 1), before = found->empty.rows;
+    attn_head_softmax(h, row, hidden, n, t, found);
+    if (h->kind.form != ATTN_CAUSAL_RENORM || found->empty.rows > before)
+        return;
     fill(row, keep, n, 0);
-    return renormalise(row, keep);
+    if (!renormalise(row, keep))
+        attn_few_add(&found->empty, t);
 }
 
-void attn_empty_add(struct attn_empty *e, size_t row)
-{
-    if (e->rows++ == 0)
-        e->first = row;
-}
-
-struct attn_empty attn_band_pattern(const struct attn_head *h, const struct attn_band *b)
+struct attn_found attn_band_pattern(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_range all = shown(h, b, h->shown), live = reach(h, b->row0, b->rows);
-    struct attn_empty empty = {0};
+    struct attn_found found = {0};
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
         struct attn_range r = h->edited ? everything(h) : attn_head_seen(h, b->row0 + i);
-        if (!h->scored)
-            fill(row, live.lo, r.lo, -INFINITY);
-        if (!pattern_row(h, row + live.lo, r.hi - live.lo, b->row0 + i))
-            attn_empty_add(&empty, b->row0 + i);
+        pattern_row(h, row + live.lo, r.lo - live.lo, r.hi - live.lo, b->row0 + i, &found);
         attn_drop_keys(&h->drop, row + r.lo, h->pos + b->row0 + i, NULL, r.lo, r.hi - r.lo);
         fill(row, all.lo, live.lo, 0);
         fill(row, r.hi, all.hi, 0);
     }
-    return empty;
+    return found;
 }
 
 /* y[rows, 64] (+)= weights v, for at most GROUP rows and those of keys k that they can see. */

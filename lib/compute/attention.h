@@ -44,9 +44,13 @@ enum { ATTN_BAND = 48 };                /* most rows of a band: whole tiles of t
 /* q: the queries row0 .. row0 + rows.  m[rows, ld] is their scratch; ld is at least Tk, rounded up to whole panels. */
 struct attn_band { size_t row0, rows; const float *q; size_t ldq; float *m; size_t ld; };
 
-/* Rows that see nothing, or whose weights were all rounded to 0: how many, and the first.  They become all zeros. */
-struct attn_empty { size_t rows, first; };
-void attn_empty_add(struct attn_empty *e, size_t row);
+/* Rows to be told of: how many, and the first. */
+struct attn_few { size_t rows, first; };
+void attn_few_add(struct attn_few *f, size_t row);
+
+/* empty: rows that see nothing, or whose weights were all rounded to 0; they become all zeros.  wild: rows with a dot, scaled
+ * or not, that is inf or NaN before anything is masked or edited; what comes of them is what IEEE says. */
+struct attn_found { struct attn_few empty, wild; };
 
 /* How many keys and values, from the first on, the steps of a band read. */
 size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
@@ -54,15 +58,18 @@ size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
 bool attn_head_scales(const struct attn_head *h);
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b);
+/* The wild rows, if the scores step is done: without it, the softmax finds them while it looks for the largest score. */
+struct attn_few attn_band_wild(const struct attn_head *h, const struct attn_band *b);
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b);
-struct attn_empty attn_band_pattern(const struct attn_head *h, const struct attn_band *b);
+struct attn_found attn_band_pattern(const struct attn_head *h, const struct attn_band *b);
 void attn_band_context(const struct attn_head *h, const struct attn_band *b);
 
 /* Parts of these steps that other kinds of attention share. */
 
 struct attn_range attn_head_seen(const struct attn_head *h, size_t t);      /* bounds of the keys that query t sees */
-/* The softmax of a row of n scores, or of dots if they are not `scored`, in place; false: it sees nothing and becomes zeros. */
-bool attn_head_softmax(const struct attn_head *h, float *row, size_t n);
+/* The softmax of n scores of query t, or of dots if they are not `scored`, in place; the first `hidden` are not seen.  Adds
+ * the row to those found: if it sees nothing it becomes zeros. */
+void attn_head_softmax(const struct attn_head *h, float *row, size_t hidden, size_t n, size_t t, struct attn_found *found);
 /* y[rows, dv] (+)= weights [rows, K] v[K, dv].  Columns are taken in whole panels: y and v must have room for that. */
 void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,
                    const float *v, size_t ldv, size_t K, bool more);

@@ -87,9 +87,10 @@ static void attend(struct attn_pass *p, size_t layer)
                  .kind = attn_kind_in(&p->room.kind, p->w->causal, b->window)},
         .H = n->H, .Hkv = n->Hkv, .next_q = n->dh, .next_k = n->dh, .next_v = n->dv, .next_context = n->dv,
         .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .text = p->text, .texts = p->spans, .room = &p->room,
-        .trace = p->trace, .layer = (int)layer};
+        .trace = p->trace, .layer = (int)layer, .overflowed = p->overflowed};
     attn_heads_run(&a, p->team);
     attn_lost_add(&p->lost, &a.lost);
+    attn_lost_add(&p->wild, &a.wild);
 }
 
 /* Computes q, k and v from y, the input of the branch, and rotates q and k by their positions. */

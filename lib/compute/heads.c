@@ -162,25 +162,44 @@ static void remember_all(struct attn_heads *a, struct attn_team *team)
 
 /* ---- work ---- */
 
-/* Returns the empty rows, as found by the step that contexts depend on.  Empty rows of a pattern that is computed for observers
- * only are not counted: observers must not change the result. */
-static struct attn_empty take_steps(const struct job *j, const struct attn_head *h, const struct attn_band *b)
+/* Returns what was found by the steps that contexts depend on.  What is wrong with a pattern that is computed for observers only
+ * does not count: observers must not change the result. */
+static struct attn_found take_steps(const struct job *j, const struct attn_head *h, const struct attn_band *b)
 {
     const struct attn_way *way = j->way;
-    struct attn_empty empty = {0};
-    if (j->steps & ATTN_DOTS)
+    struct attn_found found = {0};
+    struct attn_few wild = {0};
+    if (j->steps & ATTN_DOTS) {
         way->dots(h, b);
+        wild = attn_band_wild(h, b);
+    }
     if (j->steps & ATTN_SCORES)
         way->scores(h, b);
     if (j->steps & ATTN_PATTERN)
-        empty = way->pattern(h, b);
+        found = way->pattern(h, b);
+    if (wild.rows)
+        found.wild = wild;              /* then the pattern, made of scores, does not look for them */
     if (!(way->steps & ATTN_PATTERN))
-        empty = (struct attn_empty){0};
+        found = (struct attn_found){0};
     if (j->steps & ATTN_CONTEXT && way->rows)
-        empty = way->rows(h, b);
+        found = way->rows(h, b);
     else if (j->steps & ATTN_CONTEXT)
         way->context(h, b);
-    return empty;
+    return found;
+}
+
+void attn_heads_found(const struct attn_heads *a, int worker, size_t seq, size_t head, const struct attn_found *found)
+{
+    struct attn_seat *seat = &a->room->seat[worker];
+    struct attn_lost at = {.seq = seq, .head = head, .layer = a->layer};
+    at.rows = found->empty.rows;
+    at.row = found->empty.first;
+    attn_lost_add(&seat->lost, &at);
+    at.rows = found->wild.rows;
+    at.row = found->wild.first;
+    attn_lost_add(&seat->wild, &at);
+    if (at.rows && a->overflowed)
+        atomic_store_explicit(&a->overflowed[seq], true, memory_order_relaxed);
 }
 
 static void one_item(void *ctx, size_t i, int worker)
@@ -189,9 +208,8 @@ static void one_item(void *ctx, size_t i, int worker)
     struct place p = place_of(j, j->first + i, j->by_worker ? (size_t)worker : i);
     struct attn_head h = head_of(j->a, &p, worker);
     h.keys = keys_of(j, &p, attn_band_keys(&h, &p.band), worker);
-    struct attn_empty empty = take_steps(j, &h, &p.band);
-    attn_lost_add(&j->a->room->seat[worker].lost, &(struct attn_lost){
-        .rows = empty.rows, .layer = j->a->layer, .seq = (size_t)(p.text - j->a->text), .head = p.head, .row = empty.first});
+    struct attn_found found = take_steps(j, &h, &p.band);
+    attn_heads_found(j->a, worker, (size_t)(p.text - j->a->text), p.head, &found);
 }
 
 static bool heard(const struct attn_heads *a, int act, unsigned flags)
@@ -292,11 +310,13 @@ static void settle(struct attn_heads *a)
                                                 heard(a, ATTN_ACT_SCORES, ATTN_WATCH));
 }
 
-static void gather_lost(struct attn_heads *a, int threads)
+static void gather_found(struct attn_heads *a, int threads)
 {
-    a->lost = (struct attn_lost){0};
-    for (int i = 0; i < threads; i++)
+    a->lost = a->wild = (struct attn_lost){0};
+    for (int i = 0; i < threads; i++) {
         attn_lost_add(&a->lost, &a->room->seat[i].lost);
+        attn_lost_add(&a->wild, &a->room->seat[i].wild);
+    }
 }
 
 void attn_heads_run(struct attn_heads *a, struct attn_team *team)
@@ -312,5 +332,5 @@ void attn_heads_run(struct attn_heads *a, struct attn_team *team)
     }
     if (j.way->apart)
         attn_linear_run(a, team);
-    gather_lost(a, attn_team_size(team));
+    gather_found(a, attn_team_size(team));
 }

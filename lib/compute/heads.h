@@ -11,6 +11,8 @@
 #ifndef ATTN_COMPUTE_HEADS_H
 #define ATTN_COMPUTE_HEADS_H
 
+#include <stdatomic.h>
+
 #include "base/team.h"
 #include "compute/room.h"
 #include "trace/trace.h"
@@ -33,10 +35,14 @@ struct attn_heads {
     const struct attn_room *room;
     struct attn_trace *trace;           /* NULL: no observers */
     int layer;
-    struct attn_lost lost;              /* result: rows that see nothing */
+    atomic_bool *overflowed;            /* [texts] becomes true for those with such rows; NULL: nobody wants to know */
+    struct attn_lost lost, wild;        /* results: rows that see nothing; rows whose dots overflow */
 };
 /* Adds the new keys and values to the caches and computes the contexts of all queries. */
 void attn_heads_run(struct attn_heads *a, struct attn_team *team);
+
+/* Notes what a worker found in rows of one head of a sentence. */
+void attn_heads_found(const struct attn_heads *a, int worker, size_t seq, size_t head, const struct attn_found *found);
 
 /* All keys and values of one key/value head of a sentence: in the layout of its cache or, without one, the keys as rows. */
 struct attn_keys attn_heads_keys(const struct attn_heads *a, const struct attn_text *t, size_t kv);

@@ -5,20 +5,26 @@
 #include "compute/vec.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { PANEL = ATTN_PANEL, LINE = 16 };
 
-/* y = x / sum; false: the row is lost and becomes zeros.  Below FLT_MIN floats are denormal and weights have few bits left,
- * and soon 1 / sum is infinite.  A NaN sum is not lost: it makes the result NaN. */
-static bool divide(float *y, const float *x, double sum, size_t n)
+/* y = x / sum, the n numbers of row t.  Below FLT_MIN floats are denormal and weights have few bits left, and soon 1 / sum is
+ * infinite: the row is lost and becomes zeros.  A sum that is NaN, or beyond what a float can hold, makes it wild; and NaN, rather than 0, where
+ * 1 / sum is 0 or NaN. */
+static void divide(float *y, const float *x, double sum, size_t n, size_t t, struct attn_found *found)
 {
     bool lost = sum < (double)FLT_MIN;
-    if (lost)
+    if (!(sum <= (double)FLT_MAX))
+        attn_few_add(&found->wild, t);
+    if (lost) {
+        attn_few_add(&found->empty, t);
         memset(y, 0, n * sizeof *y);
-    else
-        attn_vec_scale(y, x, (float)(1 / sum), n);
-    return !lost;
+    } else {
+        const float inverse = (float)(1 / sum);
+        attn_vec_scale(y, x, inverse > 0 ? inverse : NAN, n);
+    }
 }
 
 /* ---- the sums ---- */
@@ -104,16 +110,18 @@ static void absorb(struct walk *w, size_t end)
     }
 }
 
-/* context = phi(q) S / phi(q).z; false: the row is lost. */
-static bool read_out(const struct walk *w, float *context, const float *q)
+/* context = phi(q) S / phi(q).z, for row t. */
+static struct attn_found read_out(const struct walk *w, float *context, const float *q, size_t t)
 {
     size_t dh = w->a->head.dh;
+    struct attn_found found = {0};
     double sum = 0;
     attn_vec_feature(w->phi, q, dh);
     for (size_t i = 0; i < dh; i++)
         sum += (double)w->phi[i] * w->sums.tally->z[i];
     attn_head_mix(&w->a->head, w->value, w->sums.ld, w->phi, dh, 1, w->sums.s, w->sums.ld, dh, false);
-    return divide(context, w->value, sum, w->a->head.dv);
+    divide(context, w->value, sum, w->a->head.dv, t, &found);
+    return found;
 }
 
 static void item(void *ctx, size_t i, int worker)
@@ -124,10 +132,11 @@ static void item(void *ctx, size_t i, int worker)
     size_t group = a->H / a->Hkv, first = i % a->Hkv * group;
     for (size_t row = 0; row < t->Tq; row++) {
         absorb(&w, attn_kind_bounds(&a->head.kind, t->pos + row, t->Tk).hi);
-        for (size_t head = first; head < first + group; head++)
-            if (!read_out(&w, t->context + head * a->next_context + row * a->head.ldc, t->q + head * a->next_q + row * a->ldq))
-                attn_lost_add(&a->room->seat[worker].lost, &(struct attn_lost){
-                    .rows = 1, .layer = a->layer, .seq = i / a->Hkv, .head = head, .row = row});
+        for (size_t head = first; head < first + group; head++) {
+            struct attn_found found = read_out(&w, t->context + head * a->next_context + row * a->head.ldc,
+                                               t->q + head * a->next_q + row * a->ldq, row);
+            attn_heads_found(a, worker, i / a->Hkv, head, &found);
+        }
     }
 }
 
@@ -161,19 +170,18 @@ void attn_linear_dots(const struct attn_head *h, const struct attn_band *b)
     attn_band_dots(h, &phi);
 }
 
-struct attn_empty attn_linear_pattern(const struct attn_head *h, const struct attn_band *b)
+struct attn_found attn_linear_pattern(const struct attn_head *h, const struct attn_band *b)
 {
-    struct attn_empty empty = {0};
+    struct attn_found found = {0};
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
         size_t n = attn_head_seen(h, b->row0 + i).hi;
         double sum = 0;
         for (size_t j = 0; j < n; j++)
             sum += (double)row[j];
-        if (!divide(row, row, sum, n))
-            attn_empty_add(&empty, b->row0 + i);
+        divide(row, row, sum, n, b->row0 + i, &found);
         attn_drop_keys(&h->drop, row, h->pos + b->row0 + i, NULL, 0, n);
         memset(row + n, 0, (h->Tk - n) * sizeof *row);
     }
-    return empty;
+    return found;
 }

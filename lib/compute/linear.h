@@ -27,6 +27,6 @@ void attn_linear_put(const struct attn_keys *to, size_t first, const struct attn
 
 /* The steps of attention.h, for when the pattern is needed. */
 void attn_linear_dots(const struct attn_head *h, const struct attn_band *b);
-struct attn_empty attn_linear_pattern(const struct attn_head *h, const struct attn_band *b);
+struct attn_found attn_linear_pattern(const struct attn_head *h, const struct attn_band *b);
 
 #endif

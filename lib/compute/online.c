@@ -24,6 +24,7 @@ struct online {
     const struct attn_band *b;
     float *y; size_t ldy;               /* [rows, up(dv, PANEL)] */
     float max[ATTN_BAND];
+    bool wild[ATTN_BAND];               /* rows with a dot that is inf or NaN */
     double sum[ATTN_BAND];
     struct attn_range held;             /* the keys whose dots are in the scratch */
 };
@@ -64,7 +65,9 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
         attn_vec_scale(x, x, scale, n);
         scale = 1;
     }
-    float largest = attn_vec_max(x, scale, n);
+    bool finite;
+    float largest = attn_vec_max(x, scale, n, &finite);
+    o->wild[i] |= !finite;
     if (largest > o->max[i])
         rescale(o, i, largest);
     float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* if all are -inf, weights must be 0, but -inf - -inf is NaN */
@@ -85,22 +88,26 @@ static void take(struct online *o, struct attn_range block)
                   h->keys.v + block.lo * ldv, ldv, block.hi - block.lo, true);
 }
 
-/* Divides y by s; false: all scores were -inf, and the context becomes zeros. */
-static bool finish(const struct online *o, size_t i)
+/* Divides y by s.  If that is 0, the row sees no key and becomes zeros; or all its scores were -inf since their dots overflow,
+ * and 0 / 0 is NaN. */
+static void finish(const struct online *o, size_t i, struct attn_found *found)
 {
     const struct attn_head *h = o->h;
-    float *context = h->context + (o->b->row0 + i) * h->ldc;
-    bool lost = o->sum[i] == 0;
-    if (lost)
+    size_t t = o->b->row0 + i;
+    float *context = h->context + t * h->ldc;
+    if (o->wild[i])
+        attn_few_add(&found->wild, t);
+    if (o->sum[i] == 0 && !o->wild[i]) {
+        attn_few_add(&found->empty, t);
         memset(context, 0, h->dv * sizeof *context);
-    else
+    } else {
         attn_vec_scale(context, o->y + i * o->ldy, (float)(1 / o->sum[i]), h->dv);
-    return !lost;
+    }
 }
 
-struct attn_empty attn_online_rows(const struct attn_head *h, const struct attn_band *b)
+struct attn_found attn_online_rows(const struct attn_head *h, const struct attn_band *b)
 {
-    struct attn_empty empty = {0};
+    struct attn_found found = {0};
     struct online o = {.h = h, .b = b, .y = h->spare.x, .ldy = up(h->dv, PANEL)};
     size_t end = attn_head_seen(h, b->row0 + b->rows - 1).hi;
     memset(o.y, 0, b->rows * o.ldy * sizeof *o.y);
@@ -109,7 +116,6 @@ struct attn_empty attn_online_rows(const struct attn_head *h, const struct attn_
     for (size_t lo = 0; lo < end; lo = lo + smaller(h->kind.b, end - lo))
         take(&o, (struct attn_range){lo, lo + smaller(h->kind.b, end - lo)});
     for (size_t i = 0; i < b->rows; i++)
-        if (!finish(&o, i))
-            attn_empty_add(&empty, b->row0 + i);
-    return empty;
+        finish(&o, i, &found);
+    return found;
 }

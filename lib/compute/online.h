@@ -16,7 +16,7 @@
 size_t attn_online_columns(size_t block, size_t Tk);
 size_t attn_online_spare(size_t dv);
 
-/* Computes contexts from queries in one step; returns the rows that see nothing. */
-struct attn_empty attn_online_rows(const struct attn_head *h, const struct attn_band *b);
+/* Computes contexts from queries in one step; returns what it found. */
+struct attn_found attn_online_rows(const struct attn_head *h, const struct attn_band *b);
 
 #endif

@@ -44,7 +44,8 @@ struct attn_pass {
     float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
     struct attn_text *text;             /* [spans] the sentences as attention sees them */
     struct attn_room room;
-    struct attn_lost lost;              /* attention's rows that see nothing */
+    atomic_bool *overflowed;            /* [spans] which of them have rows whose dots overflow */
+    struct attn_lost lost, wild;        /* attention's rows that see nothing; those whose dots overflow */
     float *logits; size_t logit_rows;   /* [logit_rows, V] */
 };
 

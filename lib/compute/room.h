@@ -7,7 +7,7 @@
 
 /* Which keys or values a thread's place holds: the first n of a key/value head. */
 struct attn_held { const struct attn_text *text; size_t kv, n; };
-struct attn_seat { struct attn_held k, v; struct attn_lost lost; };
+struct attn_seat { struct attn_held k, v; struct attn_lost lost, wild; };
 /* Adds the number of rows; `to` keeps the first row of both, by layer, sentence, head and row. */
 void attn_lost_add(struct attn_lost *to, const struct attn_lost *more);
 

@@ -92,7 +92,8 @@ static void norm_back(const struct attn_norm_back *b, const float *dy, const flo
 
 static double loss_row(float *x, size_t target, float weight, size_t n)
 {
-    float at = x[target], top = row_max(x, 1, n);
+    bool finite;                        /* if not, the loss is not either */
+    float at = x[target], top = row_max(x, 1, n, &finite);
     const v16 max = all(top);
     d16 sum = dall(0);
     for (size_t i = 0; i < n; i += LANES) {

@@ -24,8 +24,8 @@ static size_t pick(const struct attn_head *h, size_t t)
 
 /* ---- a row at a time ---- */
 
-/* Computes the dots, or scaled scores, of query q and the n listed keys, side by side. */
-static void dots_row(const struct attn_head *h, float *few, const float *q, size_t n)
+/* Computes the dots, or scaled scores, of query t of the band and the n listed keys, side by side. */
+static void dots_row(const struct attn_head *h, float *few, const float *q, size_t n, size_t t, struct attn_found *found)
 {
     struct attn_ahead none = {0};
     for (size_t i = 0, some; i < n; i += some) {
@@ -33,16 +33,20 @@ static void dots_row(const struct attn_head *h, float *few, const float *q, size
         attn_keys_gather(key_room(h), &h->keys, h->spare.list + i, some);
         attn_vec_panel(few + i, PANEL, q, 0, key_room(h), PANEL, 1, h->dh, false, &none);
     }
-    if (h->scored)
-        attn_vec_scale(few, few, h->scale, n);
+    if (!h->scored)
+        return;                         /* the softmax will look at them */
+    bool finite;
+    attn_vec_max(few, h->scale, n, &finite);
+    if (!finite)
+        attn_few_add(&found->wild, t);
+    attn_vec_scale(few, few, h->scale, n);
 }
 
-/* Turns them into weights; false: the row sees nothing. */
-static bool pattern_row(const struct attn_head *h, float *few, size_t t, size_t n)
+/* Turns them into weights. */
+static void pattern_row(const struct attn_head *h, float *few, size_t t, size_t n, struct attn_found *found)
 {
-    bool some = attn_head_softmax(h, few, n);
+    attn_head_softmax(h, few, 0, n, t, found);
     attn_drop_keys(&h->drop, few, h->pos + t, h->spare.list, 0, n);
-    return some;
 }
 
 /* How many keys from list[0] on are evenly spaced: their values are one strided matrix. */
@@ -67,17 +71,16 @@ static void context_row(const struct attn_head *h, const float *few, size_t t, s
     memcpy(h->context + t * h->ldc, y, h->dv * sizeof *y);
 }
 
-struct attn_empty attn_sparse_rows(const struct attn_head *h, const struct attn_band *b)
+struct attn_found attn_sparse_rows(const struct attn_head *h, const struct attn_band *b)
 {
-    struct attn_empty empty = {0};
+    struct attn_found found = {0};
     for (size_t i = 0; i < b->rows; i++) {
         size_t t = b->row0 + i, n = pick(h, t);
-        dots_row(h, row_room(h), b->q + i * b->ldq, n);
-        if (!pattern_row(h, row_room(h), t, n))
-            attn_empty_add(&empty, t);
+        dots_row(h, row_room(h), b->q + i * b->ldq, n, t, &found);
+        pattern_row(h, row_room(h), t, n, &found);
         context_row(h, row_room(h), t, n);
     }
-    return empty;
+    return found;
 }
 
 /* ---- for observers ---- */
@@ -98,18 +101,17 @@ static void write_out(const struct attn_head *h, float *row, const float *few, s
         row[h->spare.list[i]] = few[i];
 }
 
-struct attn_empty attn_sparse_pattern(const struct attn_head *h, const struct attn_band *b)
+struct attn_found attn_sparse_pattern(const struct attn_head *h, const struct attn_band *b)
 {
-    struct attn_empty empty = {0};
+    struct attn_found found = {0};
     for (size_t i = 0; i < b->rows; i++) {
         float *row = b->m + i * b->ld;
         size_t t = b->row0 + i, n = pick(h, t);
         float *few = gather(h, row, n);
-        if (!pattern_row(h, few, t, n))
-            attn_empty_add(&empty, t);
+        pattern_row(h, few, t, n, &found);
         write_out(h, row, few, n);
     }
-    return empty;
+    return found;
 }
 
 void attn_sparse_context(const struct attn_head *h, const struct attn_band *b)

@@ -11,10 +11,10 @@
 size_t attn_sparse_spare(size_t keys, size_t dh, size_t dv);
 
 /* Computes contexts from queries in one step; returns the rows that see nothing. */
-struct attn_empty attn_sparse_rows(const struct attn_head *h, const struct attn_band *b);
+struct attn_found attn_sparse_rows(const struct attn_head *h, const struct attn_band *b);
 
 /* For observers: the steps that follow the dots and scores of attention.h. */
-struct attn_empty attn_sparse_pattern(const struct attn_head *h, const struct attn_band *b);
+struct attn_found attn_sparse_pattern(const struct attn_head *h, const struct attn_band *b);
 void attn_sparse_context(const struct attn_head *h, const struct attn_band *b);
 
 #endif

@@ -15,8 +15,8 @@ bool attn_vec_fused(void) { return ops()->fused; }
 
 void attn_vec_scale(float *y, const float *x, float s, size_t n) { ops()->scale(y, x, s, n); }
 void attn_vec_add(float *y, const float *x, size_t n) { ops()->add(y, x, n); }
-void attn_vec_softmax(float *x, float s, size_t n) { ops()->softmax(x, s, n); }
-float attn_vec_max(const float *x, float s, size_t n) { return ops()->max(x, s, n); }
+float attn_vec_max(const float *x, float s, size_t n, bool *finite) { return ops()->max(x, s, n, finite); }
+void attn_vec_softmax(float *x, float s, float max, size_t n) { ops()->softmax(x, s, max, n); }
 double attn_vec_exps(float *x, float s, float max, size_t n) { return ops()->exps(x, s, max, n); }
 void attn_vec_feature(float *y, const float *x, size_t n) { ops()->feature(y, x, n); }
 void attn_vec_gelu(float *y, const float *x, size_t n) { ops()->gelu(y, x, n); }

@@ -20,10 +20,11 @@ bool attn_vec_fused(void);              /* there is a fused multiply-add: the ch
 void attn_vec_scale(float *y, const float *x, float s, size_t n);
 /* y[n] += x[n] */
 void attn_vec_add(float *y, const float *x, size_t n);
-/* x = softmax(s x[n]), s > 0, with the maximum subtracted.  If all are -inf the result is NaN: callers must exclude that. */
-void attn_vec_softmax(float *x, float s, size_t n);
-/* The largest of s x[n]; -inf if n is 0. */
-float attn_vec_max(const float *x, float s, size_t n);
+/* The largest of s x[n]; -inf if n is 0.  *finite: whether all of them are; only then is the maximum exact, as NaN may or may
+ * not win. */
+float attn_vec_max(const float *x, float s, size_t n, bool *finite);
+/* x = softmax(s x[n]), s > 0, where max, their maximum, is subtracted.  If it is not finite the result is NaN. */
+void attn_vec_softmax(float *x, float s, float max, size_t n);
 /* x[n] = exp(s x - max), where max is no smaller than any s x; returns their sum. */
 double attn_vec_exps(float *x, float s, float max, size_t n);
 /* y[n] = elu(x) + 1: x + 1 above 0, else exp(x) */

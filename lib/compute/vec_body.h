@@ -50,13 +50,33 @@ static void round_row(float *y, const float *x, size_t n)
         put(y + i, nearest_bf16(get(x + i, n - i, 0)), n - i);
 }
 
-/* The largest s * x. */
-static float row_max(const float *x, float s, size_t n)
+/* Whether all lanes are 0: -0 is, NaN is not. */
+static inline bool is_zero(v16 x)
 {
-    const v16 f = all(s);
-    v16 m = all(-INFINITY);
-    for (size_t i = 0; i < n; i += LANES)
-        m = max(m, mul(get(x + i, n - i, -INFINITY), f));
+    float f[LANES], total = 0;
+    store(f, x);
+    for (int l = 0; l < LANES; l++)
+        total += f[l];
+    return total == 0;
+}
+
+/* The largest s * x.  The product with 0 of what is finite is 0, and of the rest NaN: while the maximum waits for its own
+ * latency, that costs nothing. */
+static float row_max(const float *x, float s, size_t n, bool *finite)
+{
+    const v16 f = all(s), none = all(0);
+    v16 m = all(-INFINITY), wild = all(0);
+    size_t whole = n - n % LANES;
+    for (size_t i = 0; i < whole; i += LANES) {
+        v16 e = mul(load(x + i), f);
+        m = max(m, e);
+        wild = fma16(e, none, wild);
+    }
+    if (whole < n) {
+        m = max(m, mul(load_part(x + whole, n - whole, -INFINITY), f));
+        wild = fma16(mul(load_part(x + whole, n - whole, 0), f), none, wild);
+    }
+    *finite = is_zero(wild);
     return largest(m);
 }
 
@@ -82,9 +102,9 @@ static inline v16 next_exp(struct exps *s, v16 x)
     return e;
 }
 
-static void softmax(float *x, float scale_by, size_t n)
+static void softmax(float *x, float scale_by, float maximum, size_t n)
 {
-    struct exps s = {all(scale_by), all(row_max(x, scale_by, n)), all(NAN), dall(0)};
+    struct exps s = {all(scale_by), all(maximum), all(NAN), dall(0)};
     size_t whole = n - n % LANES;
     for (size_t i = 0; i < whole; i += LANES)
         store(x + i, next_exp(&s, load(x + i)));
@@ -235,11 +255,7 @@ static bool finite_row(const float *x, size_t n)
         v16 e = get(x + i, n - i, 0);
         s = add(s, sub(e, e));
     }
-    float f[LANES], total = 0;
-    store(f, s);
-    for (int l = 0; l < LANES; l++)
-        total += f[l];
-    return total == 0;
+    return is_zero(s);
 }
 
 #include "compute/adamw_body.h"
@@ -248,7 +264,7 @@ static bool finite_row(const float *x, size_t n)
 #define OF_TYPE(name) {widen_##name, block_##name, turn_##name, panel_copy_##name, stream_##name, stream_turned_##name}
 
 const struct vec_ops TABLE = {
-    .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .softmax = softmax, .max = row_max, .exps = exps,
+    .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .max = row_max, .softmax = softmax, .exps = exps,
     .feature = feature, .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
     .silu_mul = silu_mul, .round = round_row, .rotate = rotate, .finite = finite_row, .squares = squares, .adamw = adamw,
     .panel = panel, .tile_rows = TILE_ROWS,

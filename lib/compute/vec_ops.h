@@ -21,8 +21,8 @@ struct vec_ops {
     bool fused;
     void (*scale)(float *y, const float *x, float s, size_t n);
     void (*add)(float *y, const float *x, size_t n);
-    void (*softmax)(float *x, float s, size_t n);
-    float (*max)(const float *x, float s, size_t n);
+    float (*max)(const float *x, float s, size_t n, bool *finite);
+    void (*softmax)(float *x, float s, float max, size_t n);
     double (*exps)(float *x, float s, float max, size_t n);
     void (*feature)(float *y, const float *x, size_t n);
     void (*layernorm)(float *y, const float *x, const float *w, const float *b, float eps, size_t n);

@@ -106,9 +106,7 @@ static const char *why_lost(enum attn_form form)
     if (form == ATTN_CAUSAL_RENORM)
         return "next to a hidden key with a much larger score, all visible weights round to 0, and nothing is left to divide by.  "
                "Masking with -inf before the softmax loses no rows.";
-    if (form == ATTN_LINEAR)
-        return "the features of a query and its keys are so small that float32 cannot divide by their sum.";
-    return "all visible scores are -inf: the products exceed the range of float32.";
+    return "the features of a query and its keys are so small that float32 cannot divide by their sum.";
 }
 
 static void rows_lost(struct attn_derivation *d, const struct attn_variants *s)

@@ -28,6 +28,7 @@ START_TEST(a_record_is_the_document_of_run)
 {
     expect_same(RUN_LINE("the cat sees the moth", "'*'"), BATCH_LINE("1", "'*'"));
     expect_same(RUN_LINE("is the lamp on", "dots,scores,pattern,tokens"), BATCH_LINE("2", "dots,scores,pattern,tokens"));
+    expect_same(RUN_LINE("is the lamp on", "'*'"), BATCH_LINE("2", "'*'"));         /* it has neighbours on both sides */
     expect_same(RUN_LINE("the cat sees the moth", "pattern --layer 1 --head 0,3"), BATCH_LINE("4", "pattern --layer 1 --head 0,3"));
 }
 END_TEST

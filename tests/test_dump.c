@@ -276,6 +276,45 @@ START_TEST(test_a_manifest_of_ours_is_believed)
 }
 END_TEST
 
+/* An .npy file of small whole numbers, 0, 1, 2... */
+static void put_npy(const char *leaf, const char *shape, size_t n)
+{
+    unsigned char file[256] = "\x93NUMPY\x01\x00\x76\x00";
+    float x[16];
+    ck_assert_uint_le(n, 16);
+    memset(file + 10, ' ', 118);
+    snprintf((char *)file + 10, 118, "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }", shape);
+    file[10 + strlen((char *)file + 10)] = ' ';
+    file[127] = '\n';
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)i;
+    memcpy(file + 128, x, n * sizeof *x);
+    scratch_put(scratch_path(leaf), file, 128 + n * sizeof *x);
+}
+
+/* steps.npy numbers the first axis of every other array, as `train --watch` writes them; otherwise it is an array like others. */
+START_TEST(test_steps)
+{
+    put_npy("steps.npy", "(2,)", 2);
+    struct attn_dump *d = dump(scratch_dir);
+    ck_assert(d->n == 1 && !d->steps && !strcmp(d->item[0].name, "steps"));
+    attn_dump_free(d);
+    put_npy("blocks.0.attn.pattern.npy", "(2, 2, 2)", 8);
+    d = dump(scratch_dir);
+    ck_assert(d->n == 1 && d->steps && d->n_steps == 2 && d->steps[0] == 0 && d->steps[1] == 1);
+    ck_assert_str_eq(d->item[0].name, "blocks.0.attn.pattern");
+    attn_dump_free(d);
+    put_npy("embed.npy", "(2, 3)", 6);
+    d = dump(scratch_dir);
+    ck_assert(d->n == 3 && !d->steps);
+    attn_dump_free(d);
+    put_npy("embed.npy", "(3, 1, 2)", 6);
+    d = dump(scratch_dir);
+    ck_assert(d->n == 3 && !d->steps);
+    attn_dump_free(d);
+}
+END_TEST
+
 static void refused(const char *path, const char *says)
 {
     struct attn_err err = {0};
@@ -327,6 +366,22 @@ START_TEST(test_directories_refused)
 }
 END_TEST
 
+/* Files that end where the bytes end by which a format is told. */
+START_TEST(test_stubs_refused)
+{
+    put("a.npy", "\x93NUMPY");
+    refused(scratch_path("a.npy"), "neither an .npy file nor a zip archive");
+    put("a.npy", "\x93NUMPY\x01");
+    refused(scratch_path("a.npy"), "a.npy: ");
+    put("a.npz", "PK\x03\x04");
+    refused(scratch_path("a.npz"), "neither an .npy file nor a zip archive");
+    put("a.npz", "PK\x03\x04\x14");
+    refused(scratch_path("a.npz"), "a.npz: ");
+    put("a.npz", "");
+    refused(scratch_path("a.npz"), "a.npz: ");
+}
+END_TEST
+
 /* Changes each bit of a good archive in turn: it must be read or refused, without any other effect. */
 START_TEST(test_flipped_bits)
 {
@@ -360,7 +415,9 @@ Suite *suite_dump(void)
     tcase_add_test(t, test_document);
     tcase_add_test(t, test_heads_of_a_csv_directory);
     tcase_add_test(t, test_files_of_a_directory_may_be_links);
+    tcase_add_test(t, test_steps);
     tcase_add_test(t, test_directories_refused);
+    tcase_add_test(t, test_stubs_refused);
     tcase_add_test(t, test_flipped_bits);
     suite_add_tcase(s, t);
     return s;

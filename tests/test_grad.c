@@ -332,6 +332,52 @@ START_TEST(wild_numbers_are_named)
 }
 END_TEST
 
+static void expect_wild(struct attn_grad *g, const struct attn_grad_batch *b, const char *says)
+{
+    struct attn_err err = {0};
+    double loss;
+    ck_assert_int_eq(attn_grad_loss(g, &loss, b, &err), ATTN_EFORMAT);
+    ck_assert_msg(strstr(err.msg, says) != NULL, "expected '%s' in '%s'", says, err.msg);
+}
+
+/* Whatever the groups, the message names the token, the sentence and the column; what a larger batch left is not looked at. */
+START_TEST(wild_numbers_have_a_place)
+{
+    enum { D = 40 };
+    struct trainee t = open_trainee(made_model(configs[0], 3, "F32"));
+    struct texts x = some_texts(75, 20, 3);
+    struct attn_grad_batch b = batch_of(&x), first = b;
+    struct attn_grad_plan plan = {.rows = _i ? x.rows : 20};
+    struct attn_grad *g = NULL;
+    struct attn_err err = {0};
+    float *embed = (float *)t.p->w.embed.data, *bias = (float *)t.p->w.block[1].out.bias.data;
+    double loss;
+    char says[120];
+    ck_assert(attn_grad_new(&g, t.p, &plan, &err) == ATTN_OK);
+    for (size_t s = 0, row = 0; s < x.n; s++)
+        for (size_t i = 0; i < x.T[s]; i++, row++)
+            for (size_t column = 0; column < D; column += D - 1) {
+                float *at = embed + (size_t)x.ids[row] * D + column, was = *at;
+                *at = -INFINITY;
+                snprintf(says, sizeof says, "blocks.0.resid_pre holds -inf at token %zu of sentence %zu, column %zu", i, s, column);
+                expect_wild(g, &b, says);
+                *at = was;
+            }
+    float *left = embed + (size_t)x.ids[x.T[0]] * D, was = *left;
+    *left = NAN;
+    expect_wild(g, &b, "blocks.0.resid_pre holds NaN at token 0 of sentence 1, column 0");
+    *left = was;
+    bias[D - 1] = NAN;
+    first.sentences = 1;
+    expect_wild(g, &first, "blocks.1.resid_post holds NaN at token 0 of sentence 0, column 39");
+    bias[D - 1] = 0;
+    ck_assert_msg(attn_grad_loss(g, &loss, &b, &err) == ATTN_OK, "%s", err.msg);
+    attn_grad_free(g);
+    close_trainee(&t);
+    free_texts(&x);
+}
+END_TEST
+
 START_TEST(batches_are_checked)
 {
     struct trainee t = open_trainee(made_model(configs[0], 3, "F32"));
@@ -394,6 +440,7 @@ Suite *suite_grad(void)
     tcase_add_loop_test(c, the_loss_is_the_score, 0, 2);
     tcase_add_loop_test(c, dropped_numbers_have_gradients, 0, 4);
     tcase_add_test(c, wild_numbers_are_named);
+    tcase_add_loop_test(c, wild_numbers_have_a_place, 0, 2);
     tcase_add_loop_test(c, batches_are_checked, 0, 5);
     tcase_add_loop_test(c, plans_are_checked, 0, 5);
     suite_add_tcase(s, c);

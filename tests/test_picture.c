@@ -284,6 +284,43 @@ START_TEST(pages_too_large_are_refused)
 }
 END_TEST
 
+/* Whether a page of one matrix is small enough, and its size. */
+static bool fits(size_t rows, size_t cols, size_t cell, size_t *width, size_t *height)
+{
+    struct page p;
+    struct attn_figure f;
+    struct attn_err err = {0};
+    struct attn_look look = look_of(NULL, NULL);
+    look.cell = cell;
+    open_page(&p, rows);
+    add_sheet(&p, "context vectors", 0, 1, cols, false, pattern);
+    int rc = attn_figure_plan(&f, &p.album, &look, &err);
+    ck_assert(rc == ATTN_OK || (rc == ATTN_EUSAGE && strstr(err.msg, " x ") != NULL));
+    *width = f.width;
+    *height = f.height;
+    attn_figure_free(&f);
+    close_page(&p);
+    return rc == ATTN_OK;
+}
+
+/* The largest page that fits is as large as viewers take, and one more pixel, or row, is too much. */
+START_TEST(pages_may_be_as_large_as_viewers_open)
+{
+    enum { SIDE = 32000, PIXELS = 1 << 28 };
+    size_t w, h, w0, h0, more;
+    fits(1, 30000, 1, &w0, &h0);
+    ck_assert(fits(1, 30000 + SIDE - w0, 1, &w, &h) && w == SIDE);
+    ck_assert(!fits(1, 30001 + SIDE - w0, 1, &w, &h) && w == SIDE + 1);
+    fits(20000, 1, 1, &w0, &h0);
+    ck_assert(fits(20000 + SIDE - h0, 1, 1, &w, &h) && h == SIDE);
+    ck_assert(!fits(20001 + SIDE - h0, 1, 1, &w, &h) && h == SIDE + 1);
+    fits(1040, 3900, 8, &w0, &h0);
+    more = (PIXELS / w0 - h0) / 8;
+    ck_assert(fits(1040 + more, 3900, 8, &w, &h) && w * h <= PIXELS && w * (h + 8) > PIXELS);
+    ck_assert(!fits(1041 + more, 3900, 8, &w, &h) && w * h > PIXELS);
+}
+END_TEST
+
 /* ---- files ----------------------------------------------------------------------------- */
 
 static unsigned char *decode(const void *png, size_t len, size_t *width, size_t *height)
@@ -463,6 +500,7 @@ Suite *suite_picture(void)
     tcase_add_test(t, ticks_are_round_numbers);
     tcase_add_loop_test(t, no_label_touches_another_or_is_cut_off, 0, sizeof pages / sizeof *pages);
     tcase_add_test(t, pages_too_large_are_refused);
+    tcase_add_test(t, pages_may_be_as_large_as_viewers_open);
     tcase_add_loop_test(t, png_is_what_was_drawn, 0, PALETTES);
     tcase_add_loop_test(t, cells_of_the_file_map_back_to_numbers, 0, PALETTES);
     tcase_add_loop_test(t, svg_is_xml_with_its_text, 0, 2);

@@ -152,6 +152,9 @@ START_TEST(some_heads_and_layers)
 {
     expect("\"$A\" run -m models/stacked -s 'the cat sees' -o $D/s.npz && \"$A\" plot $D/s.npz --layer 1 --head 0,2", 0,
            "   L1 H0   L1 H2 \n");
+    expect_exactly("\"$A\" run -m models/stacked -s 'the cat sees' --show pattern,q -o $D/d --format npy", "");
+    expect_same("\"$A\" plot $D/d --show pattern,q --layer 1 --head 0,2 --format svg | grep '<path'",
+                "\"$A\" run -m models/stacked -s 'the cat sees' --show pattern,q --layer 1 --head 0,2 --format svg | grep '<path'");
 }
 END_TEST
 

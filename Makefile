@@ -9,6 +9,7 @@
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
 # make bench      measures how close each stage comes to the machine's limits, in one process
 # make bench-kinds  measures what each kind of attention costs as the text grows
+# make mutate     breaks lib and cmd in N=100 small ways, at random from SEED=1, and lists those that no test notices
 # make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
 # make gallery    draws the pictures of README.md
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
@@ -40,6 +41,10 @@ flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fn
 flags_tsan     := -O1 -fsanitize=thread
 flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 flags_coverage := -O0 --coverage
+# For mutations: one object and two links for each, so without debugging information, and with the quicker linker.
+flags_mutate   := -O1 -g0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+    $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld)
+flags_plain    := -g0 -Werror
 flags          := $(flags_$(flavour))
 # What makes a fault in the program hard to use.  Sanitizers find faults themselves, and fortified calls hide some from them.
 hard           := $(if $(flags),,-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fcf-protection)
@@ -225,6 +230,12 @@ coverage:
 	@find build/coverage/lib -name '*.gcda' -exec gcov -n {} + | awk -F '[:% ]+' '/^File/ {ours = /lib\//} \
 	    /^Lines/ && ours {ours = 0; run += $$3 * $$5 / 100; all += $$5} END {printf "coverage of lib: %.1f%% of %d lines\n", 100 * run / all, all}'
 
+# A run that was ended goes on; see tests/mutate/README.md.
+N    ?= 100
+SEED ?= 1
+mutate:
+	@nice -n 5 python3 -B tests/mutate/mutate.py $(mutate_options) $(N) $(SEED)
+
 # ---- looking at the code -------------------------------------------------------------------
 
 porch := $(subst $() ,|,$(notdir $(basename $(wildcard cmd/attn-cli/*.h))))
@@ -313,6 +324,6 @@ clean:
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
 .PHONY: all docs gallery run test run-tests run-suites test-browser test-train test-kill test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
-    coverage walls lint install uninstall clean FORCE
+    coverage mutate walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,6 +1,7 @@
 /* test_compare.c - the command diff, and the estimates that info makes of a run. */
 #include "suites.h"
 
+#include "attn.h"
 #include "scratch.h"
 #include "shell.h"
 #include "wrong.h"
@@ -21,6 +22,63 @@ START_TEST(test_every_format_holds_the_same)
     expect(line, 0, "");
     snprintf(line, sizeof line, "\"$A\" diff %s $D/a.npz --exact", paths[_i]);
     expect(line, 0, "nothing differs: 36 tensors are the same bit for bit\n");
+}
+END_TEST
+
+/* One of each: close, different, of another shape, the same, and two that only one side has. */
+static const char one_side[] =
+    "{\"activations\":["
+    "{\"name\":\"same\",\"shape\":[1,2],\"data\":[[1,2]]},"
+    "{\"name\":\"close\",\"shape\":[1,2],\"data\":[[1,2]]},"
+    "{\"name\":\"far\",\"shape\":[2,1,2],\"data\":[[[1,2]],[[3,4]]]},"
+    "{\"name\":\"long\",\"shape\":[2],\"data\":[1,2]},"
+    "{\"name\":\"a \\\"\",\"shape\":[1],\"data\":[1]},"
+    "{\"name\":\"a2\",\"shape\":[1],\"data\":[1]}]}";
+static const char other_side[] =
+    "{\"activations\":["
+    "{\"name\":\"same\",\"shape\":[1,2],\"data\":[[1,2]]},"
+    "{\"name\":\"close\",\"shape\":[1,2],\"data\":[[1,2.0000005]]},"
+    "{\"name\":\"far\",\"shape\":[2,1,2],\"data\":[[[1,2]],[[3,6.5]]]},"
+    "{\"name\":\"long\",\"shape\":[3],\"data\":[1,2,3]},"
+    "{\"name\":\"b\",\"shape\":[1],\"data\":[1]},"
+    "{\"name\":\"b2\",\"shape\":[1],\"data\":[1]}]}";
+static const char for_scripts[] =
+    "{\"version\": \"" ATTN_VERSION "\",\n"
+    " \"a\": \"a.json\",\n"
+    " \"b\": \"b.json\",\n"
+    " \"differs\": true, \"exact\": false, \"atol\": 1e-05, \"rtol\": 1e-05,\n"
+    " \"first\": \"far\",\n"
+    " \"cause\": null,\n"
+    " \"tensors\": [\n"
+    "  {\"name\": \"close\", \"status\": \"close\", \"shape_a\": [1, 2], \"shape_b\": [1, 2], \"count\": 2, \"differing\": 0, \"max_abs\": 4.76837158203125e-07, \"mean_abs\": 2.384185791015625e-07, \"max_ulp\": 2, \"nmse\": 4.547469172059053e-13, \"at\": {\"head\": null, \"row\": 0, \"col\": 1}, \"a\": 2, \"b\": 2.000000476837158},\n"
+    "  {\"name\": \"far\", \"status\": \"differs\", \"shape_a\": [2, 1, 2], \"shape_b\": [2, 1, 2], \"count\": 4, \"differing\": 1, \"max_abs\": 2.5, \"mean_abs\": 0.625, \"max_ulp\": 5242880, \"nmse\": 0.36363636363636365, \"at\": {\"head\": 1, \"row\": 0, \"col\": 1}, \"a\": 4, \"b\": 6.5},\n"
+    "  {\"name\": \"long\", \"status\": \"shape\", \"shape_a\": [2], \"shape_b\": [3]},\n"
+    "  {\"name\": \"same\", \"status\": \"same\", \"shape_a\": [1, 2], \"shape_b\": [1, 2], \"count\": 2, \"differing\": 0, \"max_abs\": 0, \"mean_abs\": 0, \"max_ulp\": 0, \"nmse\": 0}],\n"
+    " \"only_a\": [\"a \\\"\", \"a2\"],\n"
+    " \"only_b\": [\"b\", \"b2\"]}\n";
+static const char for_people[] =
+    "far differs first; 2 of 4 tensors differ (beyond 1e-05 + 1e-05 |B|)\n"
+    "A       a.json\n"
+    "B       b.json\n"
+    "\n"
+    "  tensor   max abs  mean abs   max ulp      NMSE  largest at\n"
+    "  close   4.77e-07  2.38e-07         2  4.55e-13  token 0, column 1: A 2, B 2\n"
+    "> far     2.50e+00  6.25e-01   5.2e+06  3.64e-01  head 1, token 0, column 1: A 4, B 6.5\n"
+    "  long    found [2] in A, expected [3] as in B\n"
+    "  same           0  the same bits\n"
+    "\n"
+    "only in A: a \" a2\n"
+    "\n"
+    "only in B: b b2\n"
+    "\n"
+    "likely cause: the numbers do not look like any known mistake\n";
+
+START_TEST(test_whole_reports)
+{
+    scratch_put(scratch_path("a.json"), one_side, sizeof one_side - 1);
+    scratch_put(scratch_path("b.json"), other_side, sizeof other_side - 1);
+    expect_exactly("cd $D && ends 1 \"$A\" diff a.json b.json --format json", for_scripts);
+    expect_exactly("cd $D && ends 1 \"$A\" diff a.json b.json --all", for_people);
 }
 END_TEST
 
@@ -122,6 +180,7 @@ Suite *suite_compare(void)
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_add_loop_test(c, test_every_format_holds_the_same, 0, sizeof written / sizeof *written);
     tcase_add_test(c, test_verdicts);
+    tcase_add_test(c, test_whole_reports);
     tcase_add_test(c, test_rounded_products);
     tcase_add_test(c, test_references);
     tcase_add_test(c, test_with_weights);

@@ -153,6 +153,20 @@ START_TEST(the_command_it_names_prints_the_same)
 }
 END_TEST
 
+/* What was asked for stands out among the rest: its whole row in the table of all keys, and the ends of the other tables. */
+START_TEST(what_was_asked_for_stands_out)
+{
+    char *bold = said_by("\"$A\" explain -s " LIFE " --query 4 --key 2 --format md | grep -F '**' | sed 's/[0-9.-]*[0-9]/1/g'");
+    ck_assert_str_eq(bold, "| q·k | 1 | 1 | **1** |\n| **short** | **1** | **1** | **1** | **1** | **1** | **1** |\n"
+                     "| **of this run** | **1** | **1** | **1** |\n| **context** |  | **1** | **1** | **1** | **1** |\n");
+    free(bold);
+    bold = said_by("\"$A\" explain -s " LIFE " --attention linear --query 4 --key 2 --format md | grep -F '**' | sed 's/[0-9.-]*[0-9]/1/g'");
+    ck_assert_str_eq(bold, "| φ(q)·φ(k) | 1 | 1 | **1** |\n| **short** | **1** | **1** |\n"
+                     "| **context** |  | **1** | **1** | **1** | **1** |\n");
+    free(bold);
+}
+END_TEST
+
 /* A text of several lines is in no command line. */
 START_TEST(no_command_has_what_cannot_be_copied)
 {
@@ -560,6 +574,7 @@ Suite *suite_explain(void)
     tcase_add_test(c, the_article_agrees_with_run);
     tcase_add_test(c, formats_follow_the_ending);
     tcase_add_loop_test(c, the_command_it_names_prints_the_same, 0, sizeof copied / sizeof *copied);
+    tcase_add_test(c, what_was_asked_for_stands_out);
     tcase_add_test(c, no_command_has_what_cannot_be_copied);
     suite_add_tcase(s, c);
     c = tcase_create("markup");

@@ -1,6 +1,8 @@
 /* The program as a shell sees it: arguments, output, exit status. */
 #include "suites.h"
 
+#include <cjson/cJSON.h>
+
 #include "scratch.h"
 #include "shell.h"
 
@@ -712,6 +714,34 @@ START_TEST(progress_of_a_long_run)
 }
 END_TEST
 
+static const struct { const char *line; int documents; } for_scripts[] = {
+    {"\"$A\" run -m tiny -s 'Life is \"short' --show pattern,tokens,dots --format json", 1},
+    {"\"$A\" run -s 'Life is' -m tiny --cross 'short, eat' --format json", 1},
+    {"\"$A\" info --format json", 1},
+    {"\"$A\" info -m models/stacked -s 'the cat sees' --check --digest full --format json", 1},
+    {"\"$A\" tokenize -m tiny -s $'a \"quote\"\\n\\tand a \\\\' --format json", 1},
+    {"\"$A\" generate -m tiny -s 'Once upon' --max-tokens 4 --format json", 1},
+    {"\"$A\" score -m tiny -s 'Once upon a time' --format json", 1},
+    {"\"$A\" variants -m tiny -s 'Once upon a time' --format json", 1},
+    {"\"$A\" diff -m tiny --with tiny -s 'Once upon' --format json", 1},
+    {"printf 'Once\\n\\377\\nupon\\n' | ends 3 \"$A\" batch -q -m tiny -f -", 3},
+};
+
+/* Each is JSON as another reader sees it, followed by a newline. */
+START_TEST(documents_are_json)
+{
+    const struct said *said = succeed(for_scripts[_i].line);
+    const char *at = said->text;
+    for (int i = 0; i < for_scripts[_i].documents; i++) {
+        cJSON *document = cJSON_ParseWithOpts(at, &at, false);
+        ck_assert_msg(cJSON_IsObject(document) && *at == '\n', "'%.80s'", at);
+        cJSON_Delete(document);
+        at++;
+    }
+    ck_assert_str_eq(at, "");
+}
+END_TEST
+
 START_TEST(binary_is_not_for_terminals)
 {
     if (no_terminal())
@@ -741,6 +771,7 @@ Suite *suite_cmd(void)
         {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1},
         {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1},
         {tokens_do_not_steer_the_terminal, 1}, {names_do_not_steer_the_terminal, 1}, {contents_do_not_steer_the_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
+        {documents_are_json, ROWS(for_scripts)},
     };
     Suite *s = suite_create("cmd");
     TCase *c = tcase_create("cmd");

@@ -5,6 +5,7 @@
 #include "picture/drawing.h"
 #include "trace/select.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +207,17 @@ static int add_item(struct attn_plot *p, size_t item, struct attn_err *err)
 
 struct place { int act, layer; size_t item; };
 
-/* The order in which activations are computed, layer by layer; arrays whose names are not ours come last. */
+/* Where an array belongs in the order in which activations are computed: what follows the blocks is behind their last layer, and
+ * so are arrays whose names are not ours, which come last. */
+static struct place place_of(const char *name, size_t item)
+{
+    struct place p = {.item = item};
+    p.act = attn_act_find(name, &p.layer);
+    if (p.act < 0 || p.act >= ATTN_ACT_NORM_FINAL)
+        p.layer = INT_MAX;
+    return p;
+}
+
 static int by_flow(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
@@ -223,10 +234,8 @@ static int add_items(struct attn_plot *p, struct attn_err *err)
     int rc = ATTN_OK;
     if (!order)
         return attn_fail(err, ATTN_ENOMEM, "no memory to sort %zu arrays", p->dump->n);
-    for (size_t i = 0; i < p->dump->n; i++) {
-        order[i].act = attn_act_find(p->dump->item[i].name, &order[i].layer);
-        order[i].item = i;
-    }
+    for (size_t i = 0; i < p->dump->n; i++)
+        order[i] = place_of(p->dump->item[i].name, i);
     qsort(order, p->dump->n, sizeof *order, by_flow);
     for (size_t i = 0; !rc && i < p->dump->n; i++)
         if (p->show[order[i].item])

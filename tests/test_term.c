@@ -167,6 +167,42 @@ START_TEST(a_foreign_table_keeps_its_labels)
 }
 END_TEST
 
+static void put_document(const char *leaf, const char *activations)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "{\"activations\":[%s]}", activations);
+    scratch_put(scratch_path(leaf), text, strlen(text));
+}
+
+/* A dump is drawn in the order of the forward pass, as a run draws it; what other programs wrote comes after. */
+START_TEST(sheets_stand_in_the_order_of_the_pass)
+{
+    expect_exactly("\"$A\" run -m models/stacked -s 'the cat sees' --show '*' -o $D/d --format npy", "");
+    expect_same("\"$A\" plot $D/d --show '*'", "\"$A\" run -m models/stacked -s 'the cat sees' --show '*' --format term");
+    put_document("k.json", "{\"name\":\"zz\",\"shape\":[2],\"data\":[1,2]},{\"name\":\"logits\",\"shape\":[1,2],\"data\":[[1,2]]},"
+                 "{\"name\":\"aa\",\"shape\":[2],\"data\":[1,3]},{\"name\":\"blocks.0.attn.q\",\"shape\":[1,1,2],\"data\":[[[1,2]]]},"
+                 "{\"name\":\"blocks.1.attn.q\",\"shape\":[1,1,3],\"data\":[[[3,5,4]]]},{\"name\":\"embed\",\"shape\":[1,2],\"data\":[[1,2]]}");
+    expect_exactly("\"$A\" plot $D/k.json --show '*' | grep '^[a-z]'",
+                   "token embeddings\nqueries\nblocks.1.attn.q\nlogits (columns: token ids)\nzz\naa\n");
+}
+END_TEST
+
+START_TEST(arrays_of_any_shape)
+{
+    put_document("w.json", "{\"name\":\"w\",\"shape\":[1,1,2,3],\"data\":[[[[1,2,3],[4,5,6]]]]}");
+    expect("\"$A\" plot $D/w.json", 0, "w\n   head 0\n   0 1 2 \n0    ░░▒▒\n1  ▓▓████\n");
+    put_document("w.json", "{\"name\":\"w\",\"shape\":[2,1,1,2],\"data\":[[[[1,2]]],[[[4,5]]]]}");
+    expect("\"$A\" plot $D/w.json 2>&1", 1, "w.json: 'w' is an array of more than three axes: expected a matrix, or one per head");
+    put_document("w.json", "{\"name\":\"w\",\"shape\":[0,2],\"data\":[]}");
+    expect("\"$A\" plot $D/w.json 2>&1", 1, "w.json: 'w' is empty: expected a matrix, or one per head");
+    put_document("w.json", "{\"name\":\"blocks.1048575.attn.pattern\",\"shape\":[1,1],\"data\":[[1]]}");
+    expect("\"$A\" plot $D/w.json --layer 1048575", 0, "   layer 1048575\n   0 \n0  ██\n");
+    expect("\"$A\" plot $D/w.json --layer 1048574 2>&1", 2, "--show, --layer and --head together leave nothing to draw");
+    put_document("w.json", "{\"name\":\"blocks.1048576.attn.pattern\",\"shape\":[1,1],\"data\":[[1]]}");
+    expect("\"$A\" plot $D/w.json 2>&1", 1, "w.json: layer 1048577 and head 0 are too many to draw");
+}
+END_TEST
+
 START_TEST(bad_input)
 {
     scratch_put(scratch_path("words.csv"), "a,b\nc,d\n", 8);
@@ -199,6 +235,8 @@ Suite *suite_term(void)
     tcase_add_test(c, every_dump_gives_the_picture_of_the_run);
     tcase_add_test(c, some_heads_and_layers);
     tcase_add_test(c, a_foreign_table_keeps_its_labels);
+    tcase_add_test(c, sheets_stand_in_the_order_of_the_pass);
+    tcase_add_test(c, arrays_of_any_shape);
     tcase_add_test(c, bad_input);
     suite_add_tcase(s, t);
     suite_add_tcase(s, c);

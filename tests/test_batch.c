@@ -237,6 +237,17 @@ START_TEST(a_dry_run_tells_and_writes_nothing)
 }
 END_TEST
 
+/* The reader of the output waits for longer than the second between two lines of progress; so does the writer of the input. */
+START_TEST(progress_is_told_when_asked)
+{
+    expect_exactly("for i in $(seq 400); do echo the cat sees the moth; done >$D/many.txt; $A batch " MODEL "-f $D/many.txt --progress "
+                   "--show '*' 2>$D/said | { sleep 1.3; cat; } | wc -l; tail -n 1 $D/said | grep -cx '400 of 400 records, [0-9.]*/s';"
+                   "head -n 1 $D/said | grep -cEx '[0-9]+ records, [0-9.]+/s, [0-9]+ s left'", "400\n1\n1\n");
+    expect("{ echo the cat; printf '\\377\\n'; sleep 1.3; echo the cat; } | ends 3 $A batch " MODEL "-f - --progress 2>&1 >/dev/null |"
+           "sed 's|[0-9.]*/s|N/s|'", 0, " records, N/s, 1 failed\nattn-cli batch: 1 of 3 records failed\n");
+}
+END_TEST
+
 START_TEST(an_empty_input_is_an_empty_output)
 {
     expect_exactly("printf '\\n\\n' | $A batch " MODEL "-f - -o $D/e && wc -c <$D/e && grep -o '\"records\":0' $D/e.json | uniq", "0\n\"records\":0\n");
@@ -270,6 +281,7 @@ Suite *suite_batch(void)
     tcase_add_test(manners, nobody_has_to_read_it_all);
     tcase_add_test(manners, what_is_no_file_is_written_in_place);
     tcase_add_test(manners, a_dry_run_tells_and_writes_nothing);
+    tcase_add_test(manners, progress_is_told_when_asked);
     tcase_add_test(manners, an_empty_input_is_an_empty_output);
     return s;
 }

@@ -200,6 +200,10 @@ START_TEST(a_large_sentence_is_written_as_a_small_one)
     expect_exactly("ids=$(seq 260 | sed 's/.*/1/' | tr '\\n' ,)2; $A run -m $D/wide --ids $ids --show pattern --format npy -o $D/n;"
                    "$A batch -m $D/wide -f $D/l.ndjson --show pattern --format npy -o $D/m && cmp $D/n/blocks.1.attn.pattern.npy "
                    "$D/m/000001/blocks.1.attn.pattern.npy && ls $D/m | wc -l", "4\n");
+    expect_exactly("sed -n '2p;2p' $D/l.ndjson >$D/two.ndjson; $A batch -m $D/wide -f $D/two.ndjson --show pattern --format stack -o $D/s;"
+                   "f=$D/s/blocks.1.attn.pattern.npy; n=$((8 * 261 * 261 * 4)); tail -c $n $D/n/blocks.1.attn.pattern.npy >$D/one;"
+                   "tail -c $n $f | cmp - $D/one && head -c $((n + 128)) $f | tail -c $n | cmp - $D/one && ls $D/s",
+                   "blocks.0.attn.pattern.npy\nblocks.1.attn.pattern.npy\nrecords.ndjson\n");
 }
 END_TEST
 

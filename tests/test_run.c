@@ -673,6 +673,12 @@ START_TEST(what_does_not_fit_is_refused)
     expect_refusal(&two, one, 2, ids, "8 of the 10");
     expect_refusal(&ten, one, 1, high, "token 1 has id 50");
     expect_refusal(&ten, one, 1, negative, "id -1");
+    static const struct { struct attn_kind kind; const char *says; } kinds[] = {
+        {{.form = ATTN_MASKED}, "masks are for attn_attention"}, {{.form = (enum attn_form)99}, "there is no kind of attention 99"},
+        {{.form = ATTN_WINDOW}, "its numbers begin at 1"}, {{.scaling = ATTN_SCALE_VALUE, .scale = INFINITY}, "expected a finite number"},
+        {{.dropout = 1}, "dropout 1, expected"}, {{.dropout = -0.5}, "dropout -0.5, expected"}, {{.dropout = NAN}, "from 0 to below 1"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        expect_refusal(&(struct attn_plan){.rows = 10, .seqs = 1, .kind = kinds[i].kind}, one, 1, ids, kinds[i].says);
     teardown();
 }
 END_TEST

@@ -201,6 +201,35 @@ START_TEST(one_process_writes_at_a_time)
 }
 END_TEST
 
+/* The output is complete, but what it was made of cannot be written beside it: the command must not end as if all were well. */
+START_TEST(a_directory_in_the_way_at_the_end_is_an_error)
+{
+    expect("{ echo the cat; for i in $(seq 400); do test -e $D/o.part.json && break; sleep .05; done; mkdir $D/o.json; echo the cat; } |"
+           "$A batch -f - -m models/stacked -o $D/o 2>&1", 1, "o.json: is a directory, expected a file");
+}
+END_TEST
+
+/* What is beside an output says how it was made.  Without that, or with what is no JSON, nobody goes on with it but by --force. */
+START_TEST(nothing_goes_on_with_what_is_not_described)
+{
+    static const char batch[] = "cd $D && echo the cat >in && $A batch -q -f in -m \"$OLDPWD/models/stacked\" -o o ";
+    static const struct { const char *first, *options; int status; const char *says; } lines[] = {
+        {"echo x >o.part", "--resume", 1, "o.part: nothing beside it tells how it was made (o.part.json): start anew with --force"},
+        {"echo '{' >o.part.json", "--resume", 1, "o.part.json: line 2, column 1: expected a key"},
+        {"echo '{' >o.part.json", "", 1, "o.part: an earlier run was not finished"},
+        {"echo '{' >o.part.json", "--force; ls", 0, "in\no\no.json\n"},
+        {"echo '{' >o.json", "", 1, "o.json: line 2, column 1: expected a key"},
+        {"echo '{' >o.json", "--resume", 1, "o.json: line 2, column 1: expected a key"},
+        {"echo '{' >o.json", "--force; wc -l <o", 0, "1\n"},
+    };
+    char line[512];
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(line, sizeof line, "(cd $D && %s); %s%s 2>&1", lines[i].first, batch, lines[i].options);
+        expect(line, lines[i].status, lines[i].says);
+    }
+}
+END_TEST
+
 Suite *suite_batch_files(void)
 {
     Suite *s = suite_create("batch_files");
@@ -221,6 +250,8 @@ Suite *suite_batch_files(void)
     tcase_add_test(t, a_torn_journal_names_the_way_out);
     tcase_add_test(t, of_two_that_begin_at_once_one_goes_on);
     tcase_add_test(t, one_process_writes_at_a_time);
+    tcase_add_test(t, nothing_goes_on_with_what_is_not_described);
+    tcase_add_test(t, a_directory_in_the_way_at_the_end_is_an_error);
     suite_add_tcase(s, t);
     return s;
 }

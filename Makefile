@@ -44,7 +44,6 @@ flags_coverage := -O0 --coverage
 # For mutations: one object and two links for each, so without debugging information, and with the quicker linker.
 flags_mutate   := -O1 -g0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
     $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld)
-flags_plain    := -g0 -Werror
 flags          := $(flags_$(flavour))
 # What makes a fault in the program hard to use.  Sanitizers find faults themselves, and fortified calls hide some from them.
 hard           := $(if $(flags),,-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fcf-protection)

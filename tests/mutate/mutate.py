@@ -1,0 +1,308 @@
+"""mutate.py COUNT SEED - breaks lib and cmd in COUNT small ways, one at a time, and lists those that no test notices.
+
+README.md beside this file says what is mutated, what counts, and what to do with a survivor.  Everything is kept in
+build/mutation: a copy of the tree for each worker, which suites run which line, and results-SEED.jsonl, from which a
+run that was ended goes on.  `--all` runs every suite against a survivor, `--again` judges the survivors of SEED anew
+with the tests of today."""
+import argparse
+import concurrent.futures
+import difflib
+import hashlib
+import json
+import os
+import queue
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from operators import mutations
+from reach import Reach
+
+ROOT = Path(__file__).resolve().parents[2]
+HOME = ROOT / "build/mutation"
+HERE = Path(__file__).resolve().parent
+CAUGHT, SURVIVED, UNREACHED, EQUIVALENT, STILLBORN = "caught", "survived", "unreached", "equivalent", "stillborn"
+# Whatever gcc warns about is found without a test, but for && beside ||, which a mutant may well mean.
+PLAIN = ("flavour=plain", "flags=-g0 -Werror -Wno-parentheses")
+BINARIES = ("build/mutate/attn-cli", "build/mutate/attn-tests")
+COUNTED = (CAUGHT, SURVIVED, UNREACHED)
+QUIET = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+# A test may take five times its limit, as the sanitizers are slow, and a suite ten times what it takes unmutated.
+PATIENCE, TIMES_AS_LONG, AT_LEAST = 5, 10, 40
+FILE_MAX, RSS_MAX_MB = 1 << 30, 3000
+
+
+def sources():
+    listed = subprocess.run(["git", "ls-files", "lib", "cmd"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [f for f in listed.split() if f.endswith(".c")]
+
+
+def read_table(name):
+    """The rows of a table: fields with tabs between them; # begins a comment."""
+    lines = (HERE / name).read_text().splitlines()
+    return [re.split(r"\t+", line) for line in lines if line and not line.startswith("#")]
+
+
+def excluded(path, lines, i, shut):
+    """Whether a line is one that cannot be judged: it, or what its block ends with, is in the list."""
+    depth = len(lines[i]) - len(lines[i].lstrip())
+    block = [lines[i]]
+    for line in lines[i + 1:]:
+        inside = len(line) - len(line.lstrip())
+        if inside < depth:
+            break
+        if inside == depth and line.lstrip().startswith("return"):
+            block.append(line)
+    return any(p.fullmatch(path) and any(t.search(line) for line in block) for p, t in shut)
+
+
+def choose(seed):
+    """Mutants in the order in which they are tried: lines at random, and of each one mutation at random."""
+    shut = [(re.compile(path), re.compile(text)) for path, text, _ in read_table("excluded.txt")]
+    rng = random.Random(seed)
+    text = {path: (ROOT / path).read_text() for path in sources()}
+    found = [(path, line) for path in text for line in mutations(text[path])]
+    rng.shuffle(found)
+    for path, line in found:
+        new, what = rng.choice(line.changes)
+        if not excluded(path, text[path].split("\n"), line.number - 1, shut):
+            yield {"file": path, "line": line.number, "old": line.text, "new": new, "what": what}
+
+
+def name_of(m):
+    return hashlib.sha256("\0".join((m["file"], m["old"], m["new"], str(m["line"]))).encode()).hexdigest()[:16]
+
+
+class Tree:
+    """A copy of the tree with a build of its own, in which one file at a time is changed."""
+
+    def __init__(self, number, reach):
+        self.at, self.reach = HOME / f"tree{number}", reach
+        self.tmp = Path(tempfile.mkdtemp(prefix="mut"))
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True,
+                                text=True).stdout.split("\n")
+        names = {name for name in listed if name and (ROOT / name).is_file()}
+        for name in names:
+            self.update(name)
+        for old in self.at.rglob("*"):
+            inside = str(old.relative_to(self.at))
+            if old.is_file() and not inside.startswith("build/") and inside not in names:
+                old.unlink()
+        if not (self.at / "build/mutate").exists():
+            shutil.copytree(ROOT / "build/mutate", self.at / "build/mutate")
+        self.make(*BINARIES, "flavour=mutate")
+
+    def update(self, name):
+        """Copies a file if it differs.  make goes by times: a new file is as old as what was built of it in the original."""
+        here, there = ROOT / name, self.at / name
+        if not there.exists():
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(here, there)
+        elif there.read_bytes() != here.read_bytes():
+            shutil.copy(here, there)
+
+    def make(self, *targets):
+        done = subprocess.run(["make", "-s", *targets], env=QUIET, cwd=self.at, capture_output=True, text=True)
+        if done.returncode:
+            raise ChildProcessError(done.stdout + done.stderr)
+
+    def judge(self, m, every, within):
+        path, o = m["file"], m["file"][:-1] + "o"
+        plain, real = f"build/plain/{o}", f"build/mutate/{o}"
+        self.make(plain, *PLAIN)
+        kept = {name: (self.at / name).read_bytes() for name in (plain, real)}
+        original = (self.at / path).read_text()
+        lines = original.split("\n")
+        lines[m["line"] - 1] = m["new"]
+        try:
+            (self.at / path).write_text("\n".join(lines))
+            return self.verdict(m, plain, kept[plain], every, within)
+        finally:
+            (self.at / path).write_text(original)
+            for name, data in kept.items():         # newer than what was made of the mutant
+                (self.at / name).write_bytes(data)
+
+    def verdict(self, m, plain, before, every, within):
+        """gcc's plain object tells whether anything has changed: sanitizers note the column of each operation."""
+        suites = self.reach.suites(m["file"], m["line"])
+        try:
+            self.make(plain, *PLAIN)
+            if (self.at / plain).read_bytes() == before:
+                return EQUIVALENT, "the same machine code"
+            if not suites and not every:
+                return UNREACHED, "no suite runs the line"
+            self.make(*BINARIES, "flavour=mutate")
+        except ChildProcessError as e:
+            error = re.search(r"(error|Error|undefined).*", str(e))
+            return STILLBORN, error[0][:120] if error else str(e)[:120]
+        spent = ran = 0
+        for suite in suites + [s for s in self.reach.all() if every and s not in suites]:
+            spent += self.reach.seconds(suite)
+            if within and spent > within:
+                return SURVIVED, f"{ran} of the {len(suites)} suites that run the line"
+            ran += 1
+            why = self.run(suite)
+            if why:
+                return CAUGHT, f"{suite}: {why}"
+        return SURVIVED, f"{len(suites)} suites run the line"
+
+    def run(self, suite):
+        """Why a suite fails; None if it passes.  It is ended as soon as one of its tests has failed."""
+        tap = self.tmp / "tap"
+        tap.unlink(missing_ok=True)
+        env = dict(os.environ, ATTN_CLI=BINARIES[0], CK_TAP_LOG_FILE_NAME=str(tap), TMPDIR=str(self.tmp),
+                   ATTN_SHARED=os.environ.get("ATTN_SHARED", str(ROOT.parent / "shared")), CK_TIMEOUT_MULTIPLIER=str(PATIENCE),
+                   ASAN_OPTIONS=f"allocator_may_return_null=1:hard_rss_limit_mb={RSS_MAX_MB}", CK_VERBOSITY="silent")
+        command = [*steady(), BINARIES[1], suite]
+        limit = max(AT_LEAST, TIMES_AS_LONG * self.reach.seconds(suite))
+        with open(self.tmp / "out", "wb") as out:
+            child = subprocess.Popen(command, cwd=self.at, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                     start_new_session=True, preexec_fn=bounds)
+            try:
+                return wait(child, tap, time.monotonic() + limit)
+            finally:
+                end_group(child)
+                for left in self.tmp.glob("attn-test-*"):
+                    shutil.rmtree(left, ignore_errors=True)
+
+    def close(self):
+        shutil.rmtree(self.tmp, ignore_errors=True)
+
+
+def steady():
+    """Sanitizers map fixed addresses, which the address space randomization of some kernels may have taken."""
+    off = subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode == 0
+    return ["setarch", "-R"] if off else []
+
+
+def bounds():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX, FILE_MAX))
+
+
+def wait(child, tap, until):
+    while True:
+        try:
+            code = child.wait(0.1)
+        except subprocess.TimeoutExpired:
+            code = None
+        said = re.search(r"^not ok \d+ - (.*)", tap.read_text(errors="replace"), re.M) if tap.exists() else None
+        if said:
+            return said[1][:160]
+        if code is not None:
+            return f"ended with {code}" if code else None
+        if time.monotonic() > until:
+            return "takes too long"
+
+
+def end_group(child):
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    child.wait()
+
+
+def known_equivalents():
+    return {(path, old, new): why for path, old, new, why in read_table("equivalent.txt")}
+
+
+def report(results, seed, count, equivalents):
+    counts = {kind: sum(r["verdict"] == kind for r in results) for kind in (*COUNTED, EQUIVALENT, STILLBORN)}
+    missed = [r for r in results if r["verdict"] in (SURVIVED, UNREACHED)]
+    for r in missed:
+        print(f"\n--- {r['file']}:{r['line']}: {r['verdict']}, {r['what']}")
+        print("\n".join(difflib.ndiff([r["old"]], [r["new"]])))
+    judged = sum(counts[kind] for kind in COUNTED)
+    print(f"\nseed {seed}: {judged} of {count} mutants judged, {counts[CAUGHT]} caught"
+          + (f" ({100 * counts[CAUGHT] / judged:.1f} %)" if judged else ""), end="; ")
+    print(f"{counts[SURVIVED]} survived, {counts[UNREACHED]} on lines that no suite runs; left out: {counts[EQUIVALENT]} that "
+          f"change nothing, {counts[STILLBORN]} that do not compile")
+
+
+class Run:
+    def __init__(self, options, reach):
+        self.o, self.reach, self.lock = options, reach, threading.Lock()
+        self.path = HOME / f"results-{options.seed}.jsonl"
+        self.done = {}
+        if self.path.exists():
+            for line in self.path.read_text().splitlines():
+                r = json.loads(line)
+                self.done[r["name"]] = r
+        self.equivalents = known_equivalents()
+        self.trees = queue.Queue()
+
+    def settled(self, m):
+        r = self.done.get(name_of(m))
+        missed = r and r["verdict"] in (SURVIVED, UNREACHED)
+        return r if r and not (self.o.again and missed and not r.get("now")) else None
+
+    def keep(self, m, verdict, why, seconds):
+        r = dict(m, name=name_of(m), verdict=verdict, why=why, seconds=round(seconds, 1), now=True)
+        with self.lock:
+            self.done[r["name"]] = r
+            with open(self.path, "a") as f:
+                f.write(json.dumps({k: v for k, v in r.items() if k != "now"}) + "\n")
+            print(f"{verdict:10} {m['file']}:{m['line']}: {m['what']} ({why}) {seconds:.0f}s", flush=True)
+        return r
+
+    def try_one(self, m):
+        r = self.settled(m)
+        if r:
+            return r
+        why = self.equivalents.get((m["file"], m["old"].strip(), m["new"].strip()))
+        if why:
+            return self.keep(m, EQUIVALENT, why, 0)
+        tree, began = self.trees.get(), time.monotonic()
+        try:
+            return self.keep(m, *tree.judge(m, self.o.all, self.o.within), time.monotonic() - began)
+        finally:
+            self.trees.put(tree)
+
+    def go(self):
+        trees = [Tree(i, self.reach) for i in range(self.o.jobs)]
+        for tree in trees:
+            self.trees.put(tree)
+        results, waiting = [], []
+        stream = choose(self.o.seed)
+        with concurrent.futures.ThreadPoolExecutor(self.o.jobs) as pool:
+            while sum(r["verdict"] in COUNTED for r in results) < self.o.count:
+                missing = self.o.count - sum(r["verdict"] in COUNTED for r in results)
+                waiting = [m for _, m in zip(range(missing), stream)]
+                if not waiting:
+                    break
+                try:
+                    results += pool.map(self.try_one, waiting)
+                except KeyboardInterrupt:
+                    pool.shutdown(cancel_futures=True)
+                    raise
+        for tree in trees:
+            tree.close()
+        report(results, self.o.seed, self.o.count, self.equivalents)
+        return any(r["verdict"] in (SURVIVED, UNREACHED) for r in results)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("count", type=int)
+    p.add_argument("seed", type=int)
+    p.add_argument("--jobs", type=int, default=2)
+    p.add_argument("--within", type=float)
+    p.add_argument("--all", action="store_true")
+    p.add_argument("--again", action="store_true")
+    o = p.parse_args()
+    HOME.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["make", "-s", f"-j{o.jobs}", "flavour=mutate", *BINARIES], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    sys.exit(Run(o, Reach(ROOT, HOME, o.jobs)).go())
+
+
+if __name__ == "__main__":
+    main()

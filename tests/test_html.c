@@ -232,6 +232,22 @@ START_TEST(without_tokens_or_text)
 }
 END_TEST
 
+/* Each palette has as many colours as a picture has steps. */
+START_TEST(palettes_are_whole)
+{
+    static const char key[] = "{\"colours\":\"";
+    char *page = small_page(NULL, NULL);
+    size_t n = 0;
+    for (const char *s = page; (s = strstr(s, key)); n++) {
+        s += sizeof key - 1;
+        ck_assert_uint_eq(strspn(s, "0123456789abcdef"), 6 * ATTN_STEPS);
+        ck_assert_int_eq(s[6 * ATTN_STEPS], '"');
+    }
+    ck_assert_uint_eq(n, 5);
+    free(page);
+}
+END_TEST
+
 START_TEST(a_page_without_data_is_small)
 {
     char *page = small_page(NULL, NULL);
@@ -320,6 +336,7 @@ Suite *suite_html(void)
     tcase_add_test(t, sixteen_bits_of_one_value);
     tcase_add_test(t, hostile_text_stays_text);
     tcase_add_test(t, without_tokens_or_text);
+    tcase_add_test(t, palettes_are_whole);
     tcase_add_test(t, a_page_without_data_is_small);
     tcase_add_test(t, the_policy_knows_each_script);
     tcase_add_test(t, more_than_a_megabyte_is_narrow);

@@ -188,6 +188,8 @@ static const struct { const char *text, *form, *start, *end; } forms[] = {
     {"e\u0301x", "\u00e9x", "003", "334"},
     {"xe\u0301", "x\u00e9", "011", "144"},
     {"\u00e9", "\u00e9", "01", "12"},
+    {"a\u0300", "\u00e0", "00", "33"},                        /* the first of the marks */
+    {"\u1112\u1175\u11c2", "\ud7a3", "000", "999"},         /* the last of the syllables */
     {"\u212b!", "\u00c5!", "003", "334"},
     {"\u1100\u1161\u11a8z", "\uac01z", "0009", "999:"},
     {"\uac00\u11a8", "\uac01", "000", "666"},

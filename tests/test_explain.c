@@ -167,6 +167,18 @@ START_TEST(what_was_asked_for_stands_out)
 }
 END_TEST
 
+/* Each step begins with its formula. */
+START_TEST(every_step_has_its_formula)
+{
+    static const char *const formulas[] = {"norm1 = x / √(mean(x²) + ε) · weight", "dot = Σ q[c]·k[c]", "turned[i] = u[i]·cos - u[j]·sin",
+        "weight[j] = exp(score[j] - largest) / Σ exp(score[j] - largest)", "context[c] = Σ weight[j]·v[j][c]"};
+    char *text = said_by("\"$A\" explain -m tiny -s 'Life is short' --query 2 --key 1");
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+        ck_assert_msg(strstr(text, formulas[i]), "no '%s' in %s", formulas[i], text);
+    free(text);
+}
+END_TEST
+
 /* A text of several lines is in no command line. */
 START_TEST(no_command_has_what_cannot_be_copied)
 {
@@ -574,6 +586,7 @@ Suite *suite_explain(void)
     tcase_add_test(c, the_article_agrees_with_run);
     tcase_add_test(c, formats_follow_the_ending);
     tcase_add_loop_test(c, the_command_it_names_prints_the_same, 0, sizeof copied / sizeof *copied);
+    tcase_add_test(c, every_step_has_its_formula);
     tcase_add_test(c, what_was_asked_for_stands_out);
     tcase_add_test(c, no_command_has_what_cannot_be_copied);
     suite_add_tcase(s, c);

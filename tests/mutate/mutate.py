@@ -37,7 +37,7 @@ COUNTED = (CAUGHT, SURVIVED, UNREACHED)
 QUIET = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
 # A test may take five times its limit, as the sanitizers are slow, and a suite ten times what it takes unmutated.
 PATIENCE, TIMES_AS_LONG, AT_LEAST = 5, 10, 40
-FILE_MAX, RSS_MAX_MB = 1 << 30, 3000
+FILE_MAX, RSS_MAX_MB, CPU_MAX = 1 << 30, 3000, 600
 
 
 def sources():
@@ -184,7 +184,9 @@ def steady():
 
 
 def bounds():
+    """For the suite and all that it starts: a program in a group of its own outlives the suite, but not its seconds."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_MAX, CPU_MAX))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX, FILE_MAX))
 
 

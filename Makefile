@@ -89,9 +89,9 @@ $(B)/libattn.so: $(lib_o) $(B)/objects
 	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $(binary) $(libs)
 $(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
-$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/tests/parsers.o $(B)/libattn.a
+$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/archive.o $(B)/tests/fuzz/replay.o $(B)/tests/parsers.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $^ $(parsers) $(libs)
-$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/parsers.o $(B)/libattn.a
+$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/archive.o $(B)/tests/fuzz/mutate.o $(B)/tests/parsers.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(parsers) $(libs)
 
 $(B)/lib/compute/%.o: room := $(room_compute)

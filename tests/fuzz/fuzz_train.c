@@ -1,0 +1,34 @@
+/* The directory of a training: it is resumed, takes a step and is saved. */
+#define _GNU_SOURCE 1
+
+#include <string.h>
+
+#include "archive.h"
+#include "attn.h"
+#include "fuzz.h"
+
+static const char text[] = "a b c a b\nb c a a c b\nc c b a b a\na b c a b\nb c a a c b\nc c b a b a\n";
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct archive a;
+    struct attn_train *t = NULL;
+    struct attn_train_opts o = {.text = text, .text_len = sizeof text - 1, .resume = true, .threads = 1};
+    struct attn_train_state state;
+    struct attn_err err = {0};
+    archive_read(&a, data, size);
+    const char *dir = archive_unpack(&a);
+    if (attn_train_open(&t, dir, &o, &err) != ATTN_OK) {
+        must(!t && err.msg[0]);
+        return 0;
+    }
+    attn_train_get(t, &state);
+    if (state.step < state.steps) {
+        int rc = attn_train_step(t, &err);
+        must(rc == ATTN_OK || err.msg[0]);
+        if (!rc)
+            must(attn_train_save(t, &err) == ATTN_OK || err.msg[0]);
+    }
+    attn_train_close(t);
+    return 0;
+}

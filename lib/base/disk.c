@@ -17,10 +17,15 @@ int attn_disk_open(const char *path, int flags, mode_t mode)
     return fd;
 }
 
-static bool is_at(int fd, const char *path)
+/* Whether an open file is still the one at this path: 1, 0, or -1 with errno. */
+static int is_at(int fd, const char *path)
 {
     struct stat a, b;
-    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    if (fstat(fd, &a) != 0)
+        return -1;
+    if (lstat(path, &b) != 0)
+        return errno == ENOENT ? 0 : -1;
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 static bool is_file(int fd)
@@ -36,11 +41,12 @@ int attn_disk_take(const char *path, mode_t mode)
         if (fd < 0)
             return fd;
         bool file = is_file(fd), held = file && !attn_disk_lock(fd) && errno == EWOULDBLOCK;
-        if (file && !held && is_at(fd, path))
+        int here = file && !held ? is_at(fd, path) : -1, why = held ? EWOULDBLOCK : file ? errno : ENODEV;
+        if (here > 0)
             return fd;
         close(fd);                      /* held by another process, or renamed or removed by it before we got the lock */
-        errno = held ? EWOULDBLOCK : ENODEV;
-        if (held || !file)
+        errno = why;
+        if (here < 0)
             return -1;
     }
 }

@@ -150,6 +150,8 @@ static int derive(struct session *s, struct attn_err *err)
         return err->code;
     e.cross = s->cross;
     e.run = s->run = command_for_run();
+    if (!s->run)
+        return fail(err, ATTN_ENOMEM, "no memory for the command line");
     struct progress progress;
     progress_start(&progress, s->model, !terminal_is(o.path));
     struct attn_observer beside = progress_observer(&progress);

@@ -261,7 +261,9 @@ static int describe(const struct attn_model *m, struct attn_err *err)
         return err->code;
     if ((common.sentence || common.file || common.ids) && cost_text(&f, err))
         return err->code;
-    attn_tokenizer_open(&f.tokenizer, common.model, &f.why);    /* may fail: a model without one is still a model */
+    /* A model without one is still a model. */
+    if (attn_tokenizer_open(&f.tokenizer, common.model, &f.why) == ATTN_ENOMEM)
+        return *err = f.why, err->code;
     if (o.format && !strcmp(o.format, "json"))
         print_json(&f);
     else

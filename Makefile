@@ -5,6 +5,7 @@
 # make walls      checks which directory may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
 # make test-train    trains a model to repeat a text and finds the heads that do it: a minute
 # make test-browser  tests the page of --format html in chromium, if it is installed
+# make test-attack  fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
 # make test-kill  ends batches at 200 random moments and resumes them
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
 # make bench      measures how close each stage comes to the machine's limits, in one process
@@ -212,6 +213,15 @@ test-train: $(B)/attn-cli $(B)/attn-tests
 test-kill: $(B)/attn-cli $(B)/attn-tests
 	ATTN_KILLS=200 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests batch_kill
 
+test-attack: $(B)/attn-cli build/attack/fault.so build/attack/differential
+	tests/attack/attack.sh $(parts)
+build/attack/fault.so: tests/attack/fault.c
+	@mkdir -p $(@D)
+	$(call do,LINK $@) $(CC) $(std) -fvisibility=default $(warn) $(CFLAGS) -shared -o $@ $< -ldl
+build/attack/differential: $(B)/tests/attack/differential.o $(B)/libattn.a
+	@mkdir -p $(@D)
+	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
+
 test-cluster: $(B)/attn-cli
 	-$(call need,parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake)
 	@tests/cluster/cluster.sh $<
@@ -321,8 +331,8 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o))
-.PHONY: all docs gallery run test run-tests run-suites test-browser test-train test-kill test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o) $(call objects,tests/attack/*.c))
+.PHONY: all docs gallery run test run-tests run-suites test-browser test-train test-kill test-attack test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
     coverage mutate walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

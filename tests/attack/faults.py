@@ -1,0 +1,333 @@
+"""faults.py faults|kills BINARY FAULT_SO - fails, or kills at, every call to the system that a command makes.
+
+Each scenario is a command in a directory of its own, in /dev/shm.  It first runs undisturbed, which gives the number of its
+calls and what it should leave.  Then it runs once for each call, from the same start, and this call fails (`faults`: memory, opening,
+reading, writing, renaming ...; alone, or with all later ones of its kind) or the process is killed right before or after it (`kills`:
+calls that change files).  It is a finding when
+  - a fault ends in a signal, a hang, a status that is not 0 and no message, or in success with other bytes;
+  - afterwards a file is neither what it was nor what it should become, or is lost; after a fault, also when a temporary file is left;
+    the exceptions are files that the manual says are in progress (PATH.part, the members of an unfinished directory);
+  - the same command, undisturbed, with --resume or --force where the manual says so, then does not lead to the same bytes.
+SEED, ATTACK_SECONDS (0: all cases) and ATTACK_JOBS are read from the environment; CASE=scenario:how:call:pick repeats one case.
+"""
+import concurrent.futures
+import os
+import random
+import re
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+TEMP = re.compile(r'(^|/)\.attn-([0-9a-f]{16}\.tmp$|\w{6}(/|$))')
+UNTIDY = {'unlink', 'unlinkat', 'remove', 'rmdir'}      # where these fail, nothing can be tidied up
+INPUT = 'printf "%s\\n" "Life is short" "eat dessert first" "bad word" "short dessert" "Life" >in.txt; '
+SHARDS = INPUT + 'for i in 0 1; do $A batch -q -f in.txt --shard $i/2 OPTIONS -o part.$i || test $? = 3; done'
+TINY = ('train -q -f text.txt --vocab-size 260 --n-ctx 8 --n-layer 1 --n-head 1 --d-model 8 --batch 2 --steps 4 --save-every 2 '
+        '--eval-every 2 --warmup 1 -t 1 -o t')
+TEXT = 'for i in 1 2 3 4 5 6; do echo "the cat sat on the mat $i and the dog ran"; done >text.txt; '
+# Kills a training as soon as it has saved a checkpoint.
+KILLED = ('n=20; until test -e t/loss.csv; do rm -rf t; n=$((n+1)); LD_PRELOAD=$SHIM FAULT_STATE=$STATE FAULT_HOW=after FAULT_AT=$n $A ' +
+          TINY + ' || test $? = 137; done 2>/dev/null; rm -f t/.attn-*.tmp')
+FULL = '$A run -m life -s "Life is short" --show "*" %s; '
+
+
+class Scenario:
+    """`again` finishes what was disturbed; `growing` says which files may be in progress; `reads` is a command that must
+    say of the output what it says of the old or the new one, or refuse it; output with `admits` in it owns up to the fault."""
+    def __init__(self, name, command, setup='', again=None, growing=None, reads=None, admits=None):
+        self.name, self.command, self.setup, self.again = name, command, setup, again or command
+        self.growing = growing and re.compile(growing)
+        self.reads, self.admits = reads, admits and re.compile(admits)
+
+
+def run_scenarios():
+    for f in 'text json csv tidy npy npz term png svg html'.split():
+        out = {'csv': 'out', 'npy': 'out', 'text': 'out.txt', 'term': 'out.txt'}.get(f, 'out.' + f)
+        yield Scenario('run-' + f, f"run -t 1 -m life -s 'Life is short' --format {f} -o {out}")
+    yield Scenario('run-stdout', "run -t 2 -m stacked -s 'The cat sees the moth' --show '*' --format json")
+    yield Scenario('run-over', "run -t 1 -m life -s 'eat dessert' --format npy -o out", "$A run -m life -s Life --show '*' --format npy "
+                   '-o out; echo mine >out/notes', reads='plot out --format svg')
+
+
+def batch_scenarios():
+    for f in 'ndjson tidy npy csv stack'.split():
+        some = 'Life is short\\neat dessert first\\nfirst dessert short\\n' if f == 'stack' else ''
+        setup = f'printf "{some}" >in.txt' if some else INPUT
+        yield Scenario('batch-' + f, f'batch -q -t 1 -m life -f in.txt --format {f} -o out', setup,
+                       again=f'batch -q -t 1 -m life -f in.txt --format {f} -o out --resume', growing=r'^out(\.part|\.part\.json|/.*)?$')
+    command = 'batch -q -t 2 -m life -f in.txt -o out.ndjson --summary s.csv'
+    yield Scenario('batch-summary', command, INPUT, again=command + ' --resume', growing=r'^(out\.ndjson|s\.csv)\.part(\.json)?$')
+    yield Scenario('batch-resume', command + ' --resume', INPUT + '$A batch -q -m life -f in.txt -o out.ndjson --summary s.csv '
+                   '--max-seconds 1e-9 || test $? = 75', growing=r'^(out\.ndjson|s\.csv)(\.part)?(\.json)?$')
+    yield Scenario('batch-force', 'batch -q -t 1 -m life -f in.txt -o out --format npy --force', INPUT + '$A batch -q -m life -f in.txt '
+                   '-o out --show dots --format npy --max-seconds 1e-9 || test $? = 75', growing=r'^out(\.part|\.part\.json|/.*)?$')
+    for f in 'ndjson tidy npy stack'.split():
+        setup = SHARDS.replace('OPTIONS', '-m life --format ' + f)
+        if f == 'stack':
+            setup = 'for i in 1 2 3 4; do echo Life is short; done >in.txt; ' + setup[len(INPUT):]
+        yield Scenario('merge-' + f, 'merge part.0 part.1 -o all', setup, growing=r'^all(/.*)?$' if f in ('npy', 'stack') else None)
+    yield Scenario('merge-summary', 'merge part.0 part.1 -o all --summary all.csv', SHARDS.replace('OPTIONS', '-m life --summary s$i.csv'))
+
+
+def other_scenarios():
+    grows = r'^t/.*$'
+    yield Scenario('train', TINY, TEXT, again=TINY + ' --resume', growing=grows)
+    yield Scenario('train-resume', TINY + ' --resume', TEXT + KILLED, growing=grows)
+    yield Scenario('train-watch', TINY + " --watch-every 2 -s 'the cat sat'", TEXT, again=TINY + " --watch-every 2 -s 'the cat sat' --resume",
+                   growing=grows)
+    yield Scenario('gradients', 'train -q -m stacked -t 1 --ids 5,1,2,7 --gradients grad.safetensors')
+    yield Scenario('generate', "generate -t 1 -s 'Once upon' -n 4")
+    yield Scenario('generate-json', "generate -t 2 -m stacked -s 'The cat' -n 3 --format json --show pattern -o out.npz")
+    yield Scenario('score', "score -t 1 -m stacked -s 'The cat sees the moth' --format json")
+    yield Scenario('tokenize', "tokenize -s 'Once upon a time' --format json")
+    yield Scenario('tokenize-decode', 'tokenize -m life --decode --ids 0,4,5')
+    yield Scenario('diff-npz', 'diff a.npz b.npz --all', FULL % '-o a.npz' + FULL % '--scale none -o b.npz')
+    yield Scenario('diff-dir', 'diff a b.json --format json', FULL % '--format npy -o a' + FULL % '-o b.json')
+    yield Scenario('diff-models', "diff -m life --with life-full -s 'Life is short' -t 1")
+    yield Scenario('plot-png', 'plot a -o out.png', FULL % '--format csv -o a')
+    yield Scenario('plot-html', 'plot a.npz -o out.html', FULL % '-o a.npz')
+    yield Scenario('plot-term', 'plot a.tidy --format term', FULL % '--format tidy -o a.tidy')
+    yield Scenario('explain', "explain -t 1 -m life -s 'Life is short' -o out.html")
+    yield Scenario('variants', "variants -t 1 -m life -s 'Life is short' --kinds 'causal window:2 linear' -o out.svg")
+    yield Scenario('info', 'info -m ./m --check --digest full --format json', 'cp -r "$MODELS/stacked" m', admits=rb'"tokenizer": ?null')
+    yield Scenario('info-text', "info -s 'Life is short' -m life", admits=rb'tokenizer +none \(')
+    yield Scenario('init', 'init -o m --vocab vocab.json --n-layer 1 --n-head 1 --d-model 4 --seed 3', '$A vocab -q -s "a b c" -o vocab.json')
+    yield Scenario('init-over', 'init -o m --family llama --vocab-size 9 --n-layer 1 --n-head 1 --n-kv-head 1 --d-model 4 --d-mlp 4 --n-ctx 8',
+                   '$A init -o m --family gpt2 --vocab-size 7 --n-layer 1 --n-head 1 --d-model 4 --n-ctx 8; echo mine >m/notes')
+    yield Scenario('vocab', "vocab -s 'Life is short' -o vocab.json", 'echo {} >vocab.json')
+    yield Scenario('vocab-bpe', 'vocab --bpe --size 262 -f text.txt -o v', TEXT)
+
+
+SCENARIOS = {s.name: s for f in (run_scenarios, batch_scenarios, other_scenarios) for s in f()}
+
+
+# ---- one run of a command -----------------------------------------------------------------
+
+class Ended:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+
+class Place:
+    """A directory in memory in which one worker runs commands."""
+    def __init__(self, binary, shim):
+        self.binary, self.shim = binary, shim
+        self.top = tempfile.mkdtemp(prefix='attn-attack-', dir='/dev/shm' if os.path.isdir('/dev/shm') else None)
+        self.dir, self.state = os.path.join(self.top, 'd'), os.path.join(self.top, 'state')
+        with open(self.state, 'wb') as f:
+            f.write(bytes(4096))
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith('ATTN')}
+        models = os.path.join(os.getcwd(), 'models')
+        self.env.update(A=binary, LC_ALL='C', MODELS=models, SHIM=shim, STATE=self.state, ATTN_MODEL_PATH=models)
+
+    def fill(self, tree):
+        shutil.rmtree(self.dir, ignore_errors=True)
+        os.mkdir(self.dir)
+        for path, data in tree.items():
+            path = os.path.join(self.dir, path)
+            if data is None:
+                os.mkdir(path)
+            else:
+                with open(path, 'wb') as f:
+                    f.write(data)
+
+    def tree(self):
+        """What the directory holds: the bytes of each file, None for directories, parents first."""
+        found = {}
+        for root, dirs, files in os.walk(self.dir):
+            for name in dirs:
+                found[os.path.relpath(os.path.join(root, name), self.dir)] = None
+            for name in files:
+                with open(os.path.join(root, name), 'rb') as f:
+                    found[os.path.relpath(os.path.join(root, name), self.dir)] = f.read()
+        return found
+
+    def run(self, command, how=None, call=0, pick=0):
+        env = dict(self.env)
+        if how:
+            env.update(LD_PRELOAD=self.shim, FAULT_STATE=self.state, FAULT_HOW=how, FAULT_AT=str(call), FAULT_PICK=str(pick))
+        with subprocess.Popen([self.binary, *shlex.split(command)], cwd=self.dir, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+            try:
+                out, err = p.communicate(timeout=30)
+            except subprocess.TimeoutExpired:
+                p.kill()
+                out, err = p.communicate()
+                return Ended('hangs', out, err)
+        return Ended(p.returncode, out, err)
+
+    def hit(self):
+        """How many calls there were, whether one was hit, and which."""
+        with open(self.state, 'rb') as f:
+            calls, hits, name, error, *where = struct.unpack('<QQ24s24s8Q', f.read(128))
+        return calls, hits, name.split(b'\0')[0].decode(), error.split(b'\0')[0].decode(), [w for w in where if w]
+
+    def lines(self, where):
+        """Names of the functions that made the call, innermost first."""
+        out = subprocess.run(['addr2line', '-sfie', self.binary, *map(hex, where)], stdout=subprocess.PIPE, text=True).stdout.split('\n')
+        return ' < '.join(f'{f} {at}' for f, at in zip(out[::2], out[1::2]) if f != '??')
+
+
+class Known:
+    """What a scenario begins with and leads to when nothing disturbs it."""
+    def __init__(self, place, s, how):
+        place.fill({})
+        subprocess.run(['bash', '-e', '-c', s.setup.replace('$A', '"$A"')], cwd=place.dir, env=place.env, check=True,
+                       stdout=subprocess.DEVNULL)
+        self.before = place.tree()
+        self.old = s.reads and place.run(s.reads).out
+        place.fill(self.before)
+        self.ended = place.run(s.command, how)
+        self.calls = place.hit()[0]
+        self.after = place.tree()
+        self.new = s.reads and place.run(s.reads).out
+        wrong = self.ended.status not in (0, 1 if s.name.startswith('diff') else 3)
+        if wrong:
+            sys.exit(f'{s.name}: undisturbed, it ends with {self.ended.status} after {self.calls} calls: {self.ended.err.decode()}')
+
+
+# ---- what may be left ---------------------------------------------------------------------
+
+def wrong_files(s, known, tree, untidy):
+    """Says of each file that should not be there, or not so, why."""
+    for path, data in tree.items():
+        if (path in known.before and known.before[path] == data) or (path in known.after and known.after[path] == data):
+            continue
+        if s.growing and s.growing.match(path):
+            if untidy or not TEMP.search(path):
+                continue
+        if TEMP.search(path):
+            if not untidy:
+                yield f'leaves {path}'
+        elif data is not None:
+            yield f'{path} is neither old nor new ({len(data)} bytes)'
+    for path in known.before:
+        if path in known.after and path not in tree and not (s.growing and s.growing.match(path)):
+            yield f'{path} is lost'
+
+
+def without_temps(tree):
+    return {p: d for p, d in tree.items() if not TEMP.search(p)}
+
+
+def different(tree, expected):
+    paths = [p for p in sorted(set(tree) | set(expected)) if tree.get(p, 0) != expected.get(p, 0)]
+    return ', '.join(paths[:3])
+
+
+def judge_end(s, known, ended, tree):
+    """Faults only: what the disturbed command itself did wrong."""
+    if ended.status == 'hangs' or ended.status < 0 or ended.status >= 128:
+        yield f'ends with {ended.status}'
+    elif ended.status == known.ended.status and ended.out == known.ended.out:
+        if different(tree, known.after) and not ended.err:
+            yield f'succeeds with other files: {different(tree, known.after)}'
+        elif ended.status in (0, 3) and different(without_temps(tree), known.after):
+            yield f'succeeds with other files: {different(tree, known.after)}'
+    elif ended.status == 0 and not (s.admits and s.admits.search(ended.out)):
+        yield 'succeeds with another output'
+    elif ended.status != 0 and not ended.err.strip():
+        yield f'ends with {ended.status} and no message'
+
+
+def judge_files(place, s, known, ended, untidy):
+    """What is wrong with the files that are left, and with what the next command makes of them."""
+    tree = place.tree()
+    yield from wrong_files(s, known, tree, untidy)
+    if s.reads:
+        seen = place.run(s.reads)
+        if seen.status == 0 and seen.out not in (known.old, known.new):
+            yield 'what is left is read as a mixture of old and new'
+    complete = not different(tree, known.after) and ended.status in (known.ended.status, -signal.SIGKILL)
+    if complete or not different(tree, known.before):
+        return                          # nothing has happened, or everything
+    again = place.run(s.again)
+    if b'--force' in again.err:
+        again = place.run(s.command + ' --force')
+    left = different(without_temps(place.tree()), known.after)
+    if again.status != known.ended.status:
+        yield f'repeated, it ends with {again.status}: {again.err.decode(errors="replace").strip()}'
+    elif left:
+        yield f'repeated, it leads to other files: {left}'
+
+
+def judge(place, s, known, how, call, pick):
+    """Runs one case; returns what was wrong, and whether the call was reached."""
+    place.fill(known.before)
+    ended = place.run(s.command, how, call, pick)
+    _, hits, name, error, where = place.hit()
+    if not hits:
+        return [], False
+    kills = how in ('before', 'after')
+    wrong = [] if kills else list(judge_end(s, known, ended, place.tree()))
+    wrong += judge_files(place, s, known, ended, kills or name in UNTIDY or how == 'rest')
+    said = ended.err.decode(errors='replace').strip().split('\n')[0]
+    return [f'{name} {error}: {w}\n    said: {said}\n    at: {place.lines(where)}' for w in wrong], True
+
+
+# ---- all cases ----------------------------------------------------------------------------
+
+class Attack:
+    def __init__(self, what, binary, shim):
+        self.hows = ['before', 'after'] if what == 'kills' else ['fail', 'rest']
+        self.what, self.lock, self.findings, self.reached = what, threading.Lock(), {}, 0
+        self.local, self.places, self.make = threading.local(), [], lambda: Place(binary, shim)
+        self.end = float(os.environ.get('ATTACK_SECONDS') or 0)
+        self.end = self.end and time.time() + self.end
+
+    def place(self):
+        if not hasattr(self.local, 'place'):
+            self.local.place = self.make()
+            with self.lock:
+                self.places.append(self.local.place)
+        return self.local.place
+
+    def learn(self, s):
+        return Known(self.place(), s, self.hows[0])
+
+    def one(self, s, known, how, call, pick):
+        if self.end and time.time() > self.end:
+            return False
+        wrong, reached = judge(self.place(), s, known, how, call, pick)
+        with self.lock:
+            self.reached += reached
+            for w in wrong:
+                key = (s.name.split('-')[0], re.sub(r'[0-9a-f]{16}|\d+', 'N', w))
+                self.findings[key] = self.findings.get(key, 0) + 1
+                if self.findings[key] == 1:
+                    print(f'FINDING CASE={s.name}:{how}:{call}:{pick} {w}', flush=True)
+        return True
+
+    def cases(self, known):
+        picks = range(1 if self.hows[0] == 'before' else 4)
+        cases = [(s, k, how, call, pick) for s, k in known.items() for how in self.hows for call in range(1, k.calls + 1)
+                 for pick in (picks if how != 'rest' else picks[:2])]
+        random.Random(int(os.environ.get('SEED') or 1)).shuffle(cases)
+        return cases
+
+    def run(self):
+        chosen = os.environ.get('CASE', '').split(':')
+        scenarios = [SCENARIOS[chosen[0]]] if chosen[0] else list(SCENARIOS.values())
+        with concurrent.futures.ThreadPoolExecutor(int(os.environ.get('ATTACK_JOBS') or os.cpu_count())) as pool:
+            known = dict(zip(scenarios, pool.map(self.learn, scenarios)))
+            cases = self.cases(known)
+            if not cases:
+                sys.exit(f'{self.what}: no call was counted: is {scenarios[0].name} linked statically?')
+            if len(chosen) == 4:
+                cases = [(scenarios[0], known[scenarios[0]], chosen[1], int(chosen[2]), int(chosen[3]))]
+            ran = sum(pool.map(lambda c: self.one(*c), cases))
+        for p in self.places:
+            shutil.rmtree(p.top, ignore_errors=True)
+        print(f'{self.what}: {len(scenarios)} scenarios, {ran} of {len(cases)} cases run, {self.reached} {self.what}, '
+              f'{len(self.findings)} findings')
+        return 1 if self.findings else 0
+
+
+if __name__ == '__main__':
+    sys.exit(Attack(sys.argv[1], os.path.realpath(sys.argv[2]), os.path.realpath(sys.argv[3])).run())

@@ -221,13 +221,16 @@ int attn_output_pause(struct attn_output *out, struct attn_err *err)
 static int rename_stack(const struct attn_output *out, struct attn_err *err)
 {
     char *path;
-    for (size_t i = 0; attn_stack_path(out->stack, i, &path) && path; i++) {
+    for (size_t i = 0; ; i++) {
+        if (!attn_stack_path(out->stack, i, &path))
+            return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", out->path);
+        if (!path)
+            return ATTN_OK;
         int rc = attn_part_rename(path, false, err);        /* if all sentences failed there is none */
         free(path);
         if (rc)
             return rc;
     }
-    return ATTN_OK;
 }
 
 int attn_output_end(struct attn_output *out, struct attn_err *err)

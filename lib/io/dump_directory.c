@@ -162,11 +162,19 @@ static int warn_of_all(struct directory *in, struct attn_err *err)
 
 /* ---- a history ------------------------------------------------------------------------- */
 
+static bool are_counts(const struct attn_array *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (!(a->data[i] >= 0 && a->data[i] < 0x1p53f))
+            return false;
+    return true;
+}
+
 /* The number of times that all arrays have; 0: there is no history.  Those of a training that was interrupted while it
  * wrote them may differ in age, but begin alike. */
 static size_t count_times(const struct directory *in, const struct attn_dumped *steps)
 {
-    size_t n = steps && steps->of.ndim == 1 && in->d->n > 1 ? steps->of.n : 0;
+    size_t n = steps && steps->of.ndim == 1 && in->d->n > 1 && are_counts(&steps->of) ? steps->of.n : 0;
     bool training = in->listing.ours && !in->listing.of_run;
     for (size_t i = 0; i < in->d->n && n; i++) {
         const struct attn_dumped *item = &in->d->item[i];

@@ -70,10 +70,15 @@ int attn_feed_more(struct attn_feed *f, bool wait, enum attn_feed_event *what, s
     int rc = ATTN_OK;
     *what = f->over ? ATTN_FEED_OVER : ATTN_FEED_NOTHING;
     while (!rc && *what == ATTN_FEED_NOTHING) {
-        if (f->stop && f->stop(f->self))
+        if (f->stop && f->stop(f->self)) {
             *what = ATTN_FEED_STOPPED;
-        else if (poll(&in, 1, wait ? ASK_MS : 0) > 0)
+            break;
+        }
+        int ready = poll(&in, 1, wait ? ASK_MS : 0);
+        if (ready > 0)
             rc = read_chunk(f, what, err);
+        else if (ready < 0 && errno != EINTR)
+            rc = attn_fail_errno(err, f->name, "read");
         else if (!wait)
             break;
     }

@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 
-TEMP = re.compile(r'(^|/)\.attn-([0-9a-f]{16}\.tmp$|\w{6}(/|$))')
+TEMP = re.compile(r'(^|/)\.(attn-[0-9a-f]{16}\.tmp$|attn-\w{6}(/|$)|[^/]+\.part(/|$))')
 UNTIDY = {'unlink', 'unlinkat', 'remove', 'rmdir'}      # where these fail, nothing can be tidied up
 INPUT = 'printf "%s\\n" "Life is short" "eat dessert first" "bad word" "short dessert" "Life" >in.txt; '
 SHARDS = INPUT + 'for i in 0 1; do $A batch -q -f in.txt --shard $i/2 OPTIONS -o part.$i || test $? = 3; done'
@@ -49,10 +49,10 @@ class Scenario:
 def run_scenarios():
     for f in 'text json csv tidy npy npz term png svg html'.split():
         out = {'csv': 'out', 'npy': 'out', 'text': 'out.txt', 'term': 'out.txt'}.get(f, 'out.' + f)
-        yield Scenario('run-' + f, f"run -t 1 -m life -s 'Life is short' --format {f} -o {out}")
+        yield Scenario('run-' + f, f"run -t 1 -m life -s 'Life is short' --format {f} -o {out}", growing=r'^out/manifest\.json\.part$')
     yield Scenario('run-stdout', "run -t 2 -m stacked -s 'The cat sees the moth' --show '*' --format json")
     yield Scenario('run-over', "run -t 1 -m life -s 'eat dessert' --format npy -o out", "$A run -m life -s Life --show '*' --format npy "
-                   '-o out; echo mine >out/notes', reads='plot out --format svg')
+                   '-o out; echo mine >out/notes', growing=r'^out/(manifest\.json(\.part)?|blocks.*)$', reads='plot out --format svg')
 
 
 def batch_scenarios():

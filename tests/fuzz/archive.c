@@ -54,18 +54,13 @@ void archive_read(struct archive *a, const uint8_t *data, size_t size)
 static int drop(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     (void)st;
-    return at->level == 0 ? 0 : type == FTW_DP ? rmdir(path) : unlink(path);
+    (void)at;
+    return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 
-static void empty(void)
+void archive_remove(void)
 {
     nftw(dir, drop, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void leave(void)
-{
-    empty();
-    rmdir(dir);
 }
 
 const char *archive_path(const char *leaf)
@@ -95,12 +90,8 @@ static void put(const struct archive_file *f)
 
 const char *archive_unpack(const struct archive *a)
 {
-    if (!dir[0]) {
-        snprintf(dir, sizeof dir, "%s/attn-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-        must(mkdtemp(dir) != NULL);
-        atexit(leave);
-    }
-    empty();
+    snprintf(dir, sizeof dir, "%s/attn-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    must(mkdtemp(dir) != NULL);
     for (size_t i = 0; i < a->n; i++)
         put(&a->file[i]);
     return dir;

@@ -18,8 +18,9 @@ struct archive {
 
 /* Borrows from data.  Files whose path is odd or leaves the directory are left out. */
 void archive_read(struct archive *a, const uint8_t *data, size_t size);
-/* Writes the files into a directory of this process, which is emptied first and removed at exit; returns its path. */
+/* Writes the files into a new directory of this process and returns its path. */
 const char *archive_unpack(const struct archive *a);
+void archive_remove(void);                              /* removes the directory and all in it */
 const char *archive_path(const char *leaf);             /* in that directory; the last eight results stay valid */
 
 #endif

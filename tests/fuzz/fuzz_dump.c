@@ -48,12 +48,18 @@ static void open(const char *path)
     attn_dump_free(d);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void test(const uint8_t *data, size_t size)
 {
     struct archive a;
     archive_read(&a, data, size);
     open(archive_unpack(&a));
     for (size_t i = 0; i < a.n; i++)
         open(archive_path(a.file[i].path));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    test(data, size);
+    archive_remove();
     return 0;
 }

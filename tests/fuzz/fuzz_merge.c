@@ -11,12 +11,12 @@
 
 enum { SHARDS = 3 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void test(const uint8_t *data, size_t size)
 {
     static struct archive a;
     char shard[SHARDS][128];
     const char *named[SHARDS];
-    struct attn_merge_opts o = {.shard = named, .path = archive_path("all"), .summary = NULL};
+    struct attn_merge_opts o = {.shard = named, .path = NULL};
     struct attn_err err = {0};
     archive_read(&a, data, size);
     archive_unpack(&a);
@@ -31,5 +31,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.summary = size % 2 ? archive_path("all.csv") : NULL;
     if (o.n)
         must(attn_merge(&o, &err) == ATTN_OK || err.msg[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    test(data, size);
+    archive_remove();
     return 0;
 }

@@ -100,7 +100,7 @@ static void forward(const struct attn_model *m, const int32_t *ids, size_t n, si
     attn_kv_free(kv);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void test(const uint8_t *data, size_t size)
 {
     struct archive a;
     struct attn_model *m = NULL;
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t n = encode(ids, dir);
     if (attn_model_open(&m, dir, &err) != ATTN_OK) {
         must(!m && err.msg[0]);
-        return 0;
+        return;
     }
     describe(m);
     attn_model_info(m, &info);
@@ -125,5 +125,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (info.n_ctx > 1)
         must(attn_score(score, m, ids, n, 1, NULL, 1, false, NULL, &err) == ATTN_OK || err.msg[0]);
     attn_model_close(m);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    test(data, size);
+    archive_remove();
     return 0;
 }

@@ -33,7 +33,7 @@ static void resume(const char *in, const char *format, bool force)
     must(rc == ATTN_OK ? state.complete && state.failed <= state.records : err.msg[0] != '\0');
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void test(const uint8_t *data, size_t size)
 {
     static struct archive a;
     archive_read(&a, data, size);
@@ -46,5 +46,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         resume(in, formats[size % 4], false);
         resume(in, formats[size / 4 % 4], size % 3 == 0);
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    test(data, size);
+    archive_remove();
     return 0;
 }

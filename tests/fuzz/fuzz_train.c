@@ -9,7 +9,7 @@
 
 static const char text[] = "a b c a b\nb c a a c b\nc c b a b a\na b c a b\nb c a a c b\nc c b a b a\n";
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void test(const uint8_t *data, size_t size)
 {
     struct archive a;
     struct attn_train *t = NULL;
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *dir = archive_unpack(&a);
     if (attn_train_open(&t, dir, &o, &err) != ATTN_OK) {
         must(!t && err.msg[0]);
-        return 0;
+        return;
     }
     attn_train_get(t, &state);
     if (state.step < state.steps) {
@@ -30,5 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             must(attn_train_save(t, &err) == ATTN_OK || err.msg[0]);
     }
     attn_train_close(t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    test(data, size);
+    archive_remove();
     return 0;
 }

@@ -49,7 +49,8 @@ static char *picture(int (*write)(struct attn_out *o, const struct attn_album *a
                            .next = {{t->s[3], t->len[3], 7, 0.5}}, .n_next = 1};
     struct attn_look look;
     struct attn_out *o = begin();
-    must(name && title && attn_album_link(&a, NULL) == ATTN_OK && attn_look_make(&look, &(struct attn_picture_opts){0}, NULL) == ATTN_OK && write(o, &a, &look, NULL) == ATTN_OK);
+    must(name && title && attn_album_link(&a, NULL) == ATTN_OK);
+    must(attn_look_make(&look, &(struct attn_picture_opts){0}, NULL) == ATTN_OK && write(o, &a, &look, NULL) == ATTN_OK);
     free(name);
     free(title);
     return end(o, len);

@@ -249,7 +249,7 @@ def judge_files(place, s, known, ended, untidy):
         return                          # nothing has happened, or everything
     again = place.run(s.again)
     if b'--force' in again.err:
-        again = place.run(s.command + ' --force')
+        again = place.run(s.command.replace(' --resume', '') + ' --force')
     left = different(without_temps(place.tree()), known.after)
     if again.status != known.ended.status:
         yield f'repeated, it ends with {again.status}: {again.err.decode(errors="replace").strip()}'

@@ -205,7 +205,7 @@ END_TEST
 START_TEST(a_directory_in_the_way_at_the_end_is_an_error)
 {
     expect("{ echo the cat; for i in $(seq 400); do test -e $D/o.part.json && break; sleep .05; done; mkdir $D/o.json; echo the cat; } |"
-           "$A batch -f - -m models/stacked -o $D/o 2>&1", 1, "o.json: is a directory, expected a file");
+           "$A batch -f - -m models/stacked -o $D/o 2>&1", 1, "o.json: cannot replace: Is a directory");
 }
 END_TEST
 

@@ -57,11 +57,11 @@ static void remove_in(const char *dir, const char *file)
 }
 
 /* Removes the files that an older run wrote. */
-static void clear_ours(const struct attn_place *p)
+static int clear_ours(const struct attn_place *p, struct attn_err *err)
 {
     for (const char *const *file = attn_place_files; *file; file++)
         remove_in(p->path, *file);
-    attn_rewrite_remove(p->path, p->part);
+    return attn_rewrite_remove(p->path, p->part, err);
 }
 
 static int move_file(DIR *from, const struct attn_place *p, int to, const char *file, struct attn_err *err)
@@ -102,12 +102,15 @@ static bool is_full(int number)
 
 int attn_place_commit(struct attn_place *p, struct attn_err *err)
 {
+    int rc = ATTN_OK;
     bool there = rename(p->part, p->path) == 0;
     if (!there && is_full(errno)) {
-        clear_ours(p);
-        there = rename(p->part, p->path) == 0;
+        rc = clear_ours(p, err);
+        there = !rc && rename(p->part, p->path) == 0;
     }
-    int rc = there ? ATTN_OK : is_full(errno) ? move_in(p, err) : attn_fail_errno(err, p->path, "replace");
+    if (rc)
+        return rc;
+    rc = there ? ATTN_OK : is_full(errno) ? move_in(p, err) : attn_fail_errno(err, p->path, "replace");
     if (rc)
         return rc;
     free(p->part);

@@ -134,7 +134,9 @@ int attn_scaffold_open(struct attn_scaffold *s, const char *final, const char *e
         rc = hold(s, err);
     if (!rc)
         rc = clear(s, err);
-    if (rc) {                           /* what is there is not ours */
+    if (rc) {                           /* what is there is not ours, unless the directory is empty */
+        if (s->held >= 0)
+            rmdir(s->path);
         free(s->path);
         s->path = NULL;
         attn_scaffold_close(s);

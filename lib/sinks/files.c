@@ -231,11 +231,11 @@ static int finish_directory(struct attn_files *f, struct attn_err *err)
     int rc = attn_manifest_write(f->job, f->format, f->list, f->n, err);
     if (rc || f->job->staged)
         return rc;
-    attn_rewrite_end(f->rewrite, f->list, f->n, &changed);
+    rc = attn_rewrite_end(f->rewrite, f->list, f->n, &changed, err);
     if (changed && asprintf(&f->note, "%s/%s: is left there: it is not as an older run wrote it", f->job->path, changed) < 0)
         f->note = NULL;
     free(changed);
-    return ATTN_OK;
+    return rc;
 }
 
 const char *attn_files_note(const struct attn_files *f)

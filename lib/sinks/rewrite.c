@@ -55,33 +55,59 @@ static struct attn_file **sorted(struct attn_file *const *files, size_t n)
     return copy;
 }
 
-/* Whether a file is as it was written.  Its size is compared first: most others need not be read. */
-static bool is_as_written(const char *path, const struct attn_listed *f)
+static int no_memory(const char *dir, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the files that an older run wrote there", dir);
+}
+
+/* Maps one of the two files; the map is empty if it is not there or is none of ours. */
+static int open_list(struct attn_map *out, const char *dir, const char *file, const char *path, struct attn_err *err)
 {
     struct stat st;
+    *out = (struct attn_map){0};
+    if (lstat(path, &st))
+        return errno == ENOENT ? ATTN_OK : attn_fail_errno(err, path, "read");
+    return S_ISREG(st.st_mode) ? attn_listed_open(out, dir, file, err) : ATTN_OK;
+}
+
+/* Sets *is to whether a file is as it was written.  Its size is compared first: most others need not be read. */
+static int as_written(bool *is, const char *path, const struct stat *st, const struct attn_listed *f, struct attn_err *err)
+{
     struct attn_map m;
     struct attn_sha256 sha;
     char hex[65];
-    if (lstat(path, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != f->bytes || attn_map_open_found(&m, path, SIZE_MAX, ATTN_LINKS_REFUSED, NULL))
-        return false;
+    *is = S_ISREG(st->st_mode) && (uint64_t)st->st_size == f->bytes;
+    if (!*is)
+        return ATTN_OK;
+    int rc = attn_map_open_found(&m, path, SIZE_MAX, ATTN_LINKS_REFUSED, err);
+    if (rc)
+        return rc;
     attn_sha256_start(&sha);
     attn_sha256_add(&sha, m.data, m.len);
     attn_sha256_end(&sha, hex);
     attn_map_close(&m);
-    return !memcmp(hex, f->sha256, sizeof hex - 1);
+    *is = !memcmp(hex, f->sha256, sizeof hex - 1);
+    return ATTN_OK;
 }
 
-/* Removes the file of n listings, all of one name; false if it is there and none describes it. */
-static bool remove_file(const char *dir, const struct attn_listed *f, size_t n, bool changed_too)
+/* Removes the file of n listings, all of one name; *left becomes true if it is there and none describes it. */
+static int remove_file(const char *dir, const struct attn_listed *f, size_t n, bool changed_too, bool *left, struct attn_err *err)
 {
+    struct stat st;
+    bool ours = changed_too;
     char *path = attn_listed_path(dir, f);
-    bool gone = path && access(path, F_OK) && errno == ENOENT, ours = changed_too;
-    for (size_t i = 0; path && !gone && !ours && i < n; i++)
-        ours = is_as_written(path, &f[i]);
-    if (path && !gone && ours)
-        unlink(path);                   /* may fail: it may be a directory by now */
+    *left = false;
+    if (!path)
+        return no_memory(dir, err);
+    bool there = lstat(path, &st) == 0;
+    int rc = there || errno == ENOENT ? ATTN_OK : attn_fail_errno(err, path, "read");
+    for (size_t i = 0; there && !ours && i < n && !rc; i++)
+        rc = as_written(&ours, path, &st, &f[i], err);
+    *left = there && (!ours || S_ISDIR(st.st_mode));
+    if (!rc && there && !*left && unlink(path) && errno != ENOENT)
+        rc = attn_fail_errno(err, path, "remove");
     free(path);
-    return gone || ours || !path;
+    return rc;
 }
 
 /* Lists all files that a text names, sorted by name; false without memory. */
@@ -108,15 +134,16 @@ static bool is_reserved(const struct attn_listed *f)
 }
 
 /* Removes the files that a text lists, except the n of `kept`, which are sorted; those that `instead` has, too, without a
- * look.  False without memory. */
-static bool remove_listed(const char *dir, const struct attn_map *text, struct attn_file *const *kept, size_t n,
-                          const char *instead, char **changed)
+ * look. */
+static int remove_listed(const char *dir, const struct attn_map *text, struct attn_file *const *kept, size_t n,
+                         const char *instead, char **changed, struct attn_err *err)
 {
     struct attn_listed *list;
     size_t listed, at = 0;
-    bool complete = list_files(&list, &listed, text);
-    for (size_t i = 0, same; complete && i < listed; i += same) {
+    int rc = list_files(&list, &listed, text) ? ATTN_OK : no_memory(dir, err);
+    for (size_t i = 0, same; !rc && i < listed; i += same) {
         const struct attn_listed *f = &list[i];
+        bool left;
         for (same = 1; i + same < listed && !by_name(f, &list[i + same]); same++)
             ;
         while (at < n && compare(kept[at]->file, strlen(kept[at]->file), f->name, f->len) < 0)
@@ -124,31 +151,38 @@ static bool remove_listed(const char *dir, const struct attn_map *text, struct a
         if (is_reserved(f) || (at < n && !compare(kept[at]->file, strlen(kept[at]->file), f->name, f->len)))
             continue;
         char *name = strndup(f->name, f->len);
-        bool removed = remove_file(dir, f, same, instead && name && attn_folder_has(instead, name));
-        if (!removed && changed && !*changed) {
+        rc = name ? remove_file(dir, f, same, instead && attn_folder_has(instead, name), &left, err) : no_memory(dir, err);
+        if (!rc && left && changed && !*changed) {
             *changed = name;
             name = NULL;
         }
         free(name);
     }
     free(list);
-    return complete;
+    return rc;
 }
 
-void attn_rewrite_remove(const char *dir, const char *instead)
+static int remove_list(const char *dir, const char *file, bool whole, const char *instead, struct attn_err *err)
 {
-    const char *const files[] = {manifest, part};
-    for (size_t i = 0; i < 2; i++) {
-        struct attn_map old;
-        char *path = NULL;
-        attn_listed_open(&old, dir, files[i], NULL);
-        bool ours = i ? old.len > 0 : attn_listed_in(&old) != NULL;
-        if (ours && remove_listed(dir, &old, NULL, 0, instead, NULL) && asprintf(&path, "%s/%s", dir, files[i]) >= 0) {
-            unlink(path);
-            free(path);
-        }
-        attn_map_close(&old);
-    }
+    struct attn_map old;
+    char *path;
+    if (asprintf(&path, "%s/%s", dir, file) < 0)
+        return no_memory(dir, err);
+    int rc = open_list(&old, dir, file, path, err);
+    bool ours = !rc && (whole ? attn_listed_in(&old) != NULL : old.len > 0);
+    if (ours)
+        rc = remove_listed(dir, &old, NULL, 0, instead, NULL, err);
+    if (ours && !rc && unlink(path))
+        rc = attn_fail_errno(err, path, "remove");
+    attn_map_close(&old);
+    free(path);
+    return rc;
+}
+
+int attn_rewrite_remove(const char *dir, const char *instead, struct attn_err *err)
+{
+    int rc = remove_list(dir, manifest, true, instead, err);
+    return rc ? rc : remove_list(dir, part, false, instead, err);
 }
 
 /* ---- from one manifest to the next ----------------------------------------------------- */
@@ -183,10 +217,9 @@ static int open_part(struct attn_rewrite *r, struct attn_err *err)
 static int put_aside(struct attn_rewrite *r, struct attn_err *err)
 {
     struct attn_map old;
-    attn_listed_open(&old, r->dir, manifest, NULL);
-    int rc = ATTN_OK;
+    int rc = open_list(&old, r->dir, manifest, r->manifest, err);
     bool ours = attn_listed_in(&old) != NULL, there = attn_folder_has(r->dir, part);
-    if (ours && euidaccess(r->manifest, W_OK))
+    if (!rc && ours && euidaccess(r->manifest, W_OK))
         rc = attn_fail_errno(err, r->manifest, "replace");      /* its owner protected it */
     if (!rc && ours && !there && rename(r->manifest, r->part))
         rc = attn_fail_errno(err, r->manifest, "replace");
@@ -237,15 +270,18 @@ int attn_rewrite_add(struct attn_rewrite *r, struct attn_file *const *files, siz
     return rc;
 }
 
-void attn_rewrite_end(struct attn_rewrite *r, struct attn_file *const *files, size_t n, char **changed)
+int attn_rewrite_end(struct attn_rewrite *r, struct attn_file *const *files, size_t n, char **changed, struct attn_err *err)
 {
-    struct attn_map old;
+    struct attn_map old = {0};
     struct attn_file **kept = sorted(files, n);
-    attn_listed_open(&old, r->dir, part, NULL);
-    if (kept && remove_listed(r->dir, &old, kept, n, NULL, changed))
-        unlink(r->part);                /* without memory it stays, for the next run */
+    int rc = kept ? open_list(&old, r->dir, part, r->part, err) : no_memory(r->dir, err);
+    if (!rc)
+        rc = remove_listed(r->dir, &old, kept, n, NULL, changed, err);
+    if (!rc && unlink(r->part))
+        rc = attn_fail_errno(err, r->part, "remove");
     attn_map_close(&old);
     free(kept);
+    return rc;
 }
 
 void attn_rewrite_withdraw(struct attn_rewrite *r)

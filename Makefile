@@ -6,6 +6,7 @@
 # make test-train    trains a model to repeat a text and finds the heads that do it: a minute
 # make test-browser  tests the page of --format html in chromium, if it is installed
 # make test-attack  fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
+# make test-sizes  whether twice as many things take each reader about twice as many steps
 # make test-kill  ends batches at 200 random moments and resumes them
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
 # make bench      measures how close each stage comes to the machine's limits, in one process
@@ -42,6 +43,7 @@ flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fn
 flags_tsan     := -O1 -fsanitize=thread
 flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 flags_coverage := -O0 --coverage
+flags_steps    := -fsanitize-coverage=trace-pc
 # For mutations: one object and two links for each, so without debugging information, and with the quicker linker.
 flags_mutate   := -O1 -g0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
     $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld)
@@ -82,7 +84,7 @@ do       = @$(if $(V),set -x,echo "  $(1)");
 
 all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc
 
-$(B)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
+$(B)/attn-cli: $(cmd_o) $(if $(filter steps,$(flavour)),$(B)/steps.o) $(B)/libattn.a $(B)/objects
 	$(call do,LINK $@) $(link) -pie -Wl,--as-needed -o $@ $(binary) $(libs)
 $(B)/libattn.a: $(lib_o) $(B)/objects
 	$(call do,AR $@) rm -f $@; ar rcs $@ $(binary)
@@ -222,6 +224,14 @@ build/attack/differential: $(B)/tests/attack/differential.o $(B)/libattn.a
 	@mkdir -p $(@D)
 	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
 
+# Counts steps instead of seconds, which other work on the machine would change.
+test-sizes:
+	@$(MAKE) --no-print-directory flavour=steps build/steps/attn-cli
+	python3 -B tests/sizes/sizes.py build/steps/attn-cli
+build/steps/steps.o: tests/sizes/steps.c
+	@mkdir -p $(@D)
+	$(call do,CC $<) $(CC) $(std) $(warn) -O2 -c -o $@ $<
+
 test-cluster: $(B)/attn-cli
 	-$(call need,parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake)
 	@tests/cluster/cluster.sh $<
@@ -332,7 +342,7 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o) $(call objects,tests/attack/*.c))
-.PHONY: all docs gallery run test run-tests run-suites test-browser test-train test-kill test-attack test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
+.PHONY: all docs gallery run test run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
     coverage mutate walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

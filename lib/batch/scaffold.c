@@ -55,8 +55,10 @@ static int sweep_one(const struct sweep *how, const char *path, const char *name
 
 static int sweep(const struct sweep *how, const char *dir, bool record, struct attn_err *err)
 {
+    int rc = ATTN_OK;
     DIR *d = opendir(dir);
-    int rc = d ? ATTN_OK : attn_fail_errno(err, dir, "read");
+    if (!d)
+        return attn_fail_errno(err, dir, "read");
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));) {
         char *path;
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
@@ -68,8 +70,7 @@ static int sweep(const struct sweep *how, const char *dir, bool record, struct a
         rc = sweep_one(how, path, e->d_name, record, err);
         free(path);
     }
-    if (d)
-        closedir(d);
+    closedir(d);
     return rc;
 }
 
@@ -103,7 +104,8 @@ static int name_it(struct attn_scaffold *s, struct attn_err *err)
     if (asprintf(&s->path, "%.*s.%s.part", (int)(name - s->final), s->final, name) >= 0)
         return ATTN_OK;
     s->path = NULL;
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", s->final);
+    attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", s->final);
+    return ATTN_ENOMEM;
 }
 
 /* Makes the directory or takes over what is left of it.  Begins again if another process, which held it, has renamed it
@@ -135,7 +137,7 @@ int attn_scaffold_open(struct attn_scaffold *s, const char *final, const char *e
     if (!rc)
         rc = clear(s, err);
     if (rc) {                           /* what is there is not ours, unless the directory is empty */
-        if (s->held >= 0)
+        if (s->path && s->held >= 0)
             rmdir(s->path);
         free(s->path);
         s->path = NULL;

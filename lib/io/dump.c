@@ -56,14 +56,17 @@ int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struc
 {
     struct attn_dumped add = *what;
     struct attn_dumped *more = attn_grow(d->item, &d->room, d->n + 1, sizeof *more);
-    if (more)
-        d->item = more;
-    add.name = more ? attn_utf8_readable(name, len) : NULL;
+    if (!more) {
+        attn_dump_drop(&add);
+        return no_memory(d, d->n + 1, err);
+    }
+    d->item = more;
+    add.name = attn_utf8_readable(name, len);
     int rc = add.name ? enter(d, add.name, d->n, err) : no_memory(d, d->n + 1, err);
     if (rc)
         attn_dump_drop(&add);
     else
-        d->item[d->n++] = add;
+        more[d->n++] = add;
     return rc;
 }
 

@@ -143,7 +143,7 @@ static int remove_listed(const char *dir, const struct attn_map *text, struct at
     int rc = list_files(&list, &listed, text) ? ATTN_OK : no_memory(dir, err);
     for (size_t i = 0, same; !rc && i < listed; i += same) {
         const struct attn_listed *f = &list[i];
-        bool left;
+        bool left = false;
         for (same = 1; i + same < listed && !by_name(f, &list[i + same]); same++)
             ;
         while (at < n && compare(kept[at]->file, strlen(kept[at]->file), f->name, f->len) < 0)

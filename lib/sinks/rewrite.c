@@ -133,6 +133,16 @@ static bool is_reserved(const struct attn_listed *f)
     return !compare(f->name, f->len, manifest, strlen(manifest)) || !compare(f->name, f->len, part, strlen(part));
 }
 
+/* Whether a file is among n sorted ones; those before *at come before it, too. */
+static bool is_among(struct attn_file *const *files, size_t n, size_t *at, const struct attn_listed *f)
+{
+    int order = 1;
+    for (; files && *at < n; ++*at)
+        if ((order = compare(files[*at]->file, strlen(files[*at]->file), f->name, f->len)) >= 0)
+            break;
+    return order == 0;
+}
+
 /* Removes the files that a text lists, except the n of `kept`, which are sorted; those that `instead` has, too, without a
  * look. */
 static int remove_listed(const char *dir, const struct attn_map *text, struct attn_file *const *kept, size_t n,
@@ -146,9 +156,7 @@ static int remove_listed(const char *dir, const struct attn_map *text, struct at
         bool left = false;
         for (same = 1; i + same < listed && !by_name(f, &list[i + same]); same++)
             ;
-        while (at < n && compare(kept[at]->file, strlen(kept[at]->file), f->name, f->len) < 0)
-            at++;
-        if (is_reserved(f) || (at < n && !compare(kept[at]->file, strlen(kept[at]->file), f->name, f->len)))
+        if (is_reserved(f) || is_among(kept, n, &at, f))
             continue;
         char *name = strndup(f->name, f->len);
         rc = name ? remove_file(dir, f, same, instead && attn_folder_has(instead, name), &left, err) : no_memory(dir, err);

@@ -118,6 +118,8 @@ static int hold(struct attn_scaffold *s, struct attn_err *err)
             return attn_fail_errno(err, s->final, "create the directory");
         int rc = attn_folder_hold(&s->held, s->path, err);
         bool there = !rc && lstat(s->path, &st) == 0;
+        if (!rc && !there && errno != ENOENT)
+            return attn_fail_errno(err, s->path, "read");
         if (there && !S_ISDIR(st.st_mode))
             return attn_fail(err, ATTN_EIO, "%s: is no directory: remove it, or give the output another name", s->path);
         if (rc || (there && (s->held < 0 || (fstat(s->held, &held) == 0 && held.st_dev == st.st_dev && held.st_ino == st.st_ino))))

@@ -230,13 +230,15 @@ static int derive(struct attn_explainer *e, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* A line for a shell, which it is not while it has what a terminal or a page cannot show as it is. */
-static bool is_readable(const char *line)
+/* Takes a line for a shell, unless it has what a terminal or a page cannot show as it is: then it is none to copy. */
+static int take_run(struct attn_explainer *e, const char *line, struct attn_err *err)
 {
     char *shown = line ? attn_utf8_readable(line, strlen(line)) : NULL;
-    bool same = shown && !strcmp(shown, line);
+    if (line && !shown)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the command line that is quoted");
+    e->run = shown && !strcmp(shown, line) ? line : NULL;
     free(shown);
-    return same;
+    return ATTN_OK;
 }
 
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
@@ -250,8 +252,8 @@ int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, c
     if (rc)
         return rc;
     rc = attn_worked_run(&w, m, tokens, o, err);
-    if (is_readable(o->run))
-        e.run = o->run;
+    if (!rc)
+        rc = take_run(&e, o->run, err);
     if (!rc)
         rc = derive(&e, err);
     if (!rc)

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/folder.h"
 #include "base/size.h"
 #include "base/utf8.h"
 
@@ -104,7 +103,10 @@ static int read_files(struct directory *in, const char *ending, struct attn_err 
 
 static bool is_there(const struct directory *in, const char *file)
 {
-    return attn_folder_has(in->path, file);
+    bool there = false;
+    for (int i = 0; i < in->n && !there; i++)
+        there = !strcmp(in->list[i]->d_name, file);
+    return there;
 }
 
 /* Reads which files belong to the dump. */
@@ -234,7 +236,7 @@ static int check_found(const struct directory *in, struct attn_err *err)
 {
     if (in->d->n)
         return ATTN_OK;
-    if (attn_folder_has(in->path, "records.ndjson"))
+    if (is_there(in, "records.ndjson"))
         return attn_fail(err, ATTN_EFORMAT, "%s: holds a batch, a directory a record: name one of them, as %s/000000", in->path, in->path);
     return attn_fail(err, ATTN_EFORMAT, "%s: no .npy and no .csv file in it%s: expected a dump, as run --format npy -o DIR writes it", in->path,
                      in->strange ? " that its manifest lists" : "");

@@ -266,7 +266,8 @@ def judge(place, s, known, how, call, pick):
         return [], False
     kills = how in ('before', 'after')
     wrong = [] if kills else list(judge_end(s, known, ended, place.tree()))
-    wrong += judge_files(place, s, known, ended, kills or name in UNTIDY or how == 'rest')
+    theirs = name == 'flock' and error in ('EAGAIN', 'EWOULDBLOCK')      # what another process is said to hold is not ours to remove
+    wrong += judge_files(place, s, known, ended, kills or name in UNTIDY or theirs or how == 'rest')
     said = ended.err.decode(errors='replace').strip().split('\n')[0]
     return [f'{name} {error}: {w}\n    said: {said}\n    at: {place.lines(where)}' for w in wrong], True
 

@@ -70,8 +70,8 @@ room_compute      := -O3
 
 B       := build/$(flavour)
 objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
-lib_o   := $(call objects,lib/*.c lib/*/*.c)
-cmd_o   := $(call objects,cmd/attn-cli/*.c)
+lib_o   := $(call objects,lib/*/*.c)
+cmd_o   := $(call objects,cmd/attn-cli/*.c cmd/attn-cli/*/*.c)
 test_o  := $(call objects,tests/*.c)
 fuzz_o  := $(call objects,tests/fuzz/*.c)
 readers := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -98,13 +98,14 @@ $(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/archive.o $(B)/tests/fuzz/
 	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(parsers) $(libs)
 
 $(B)/lib/compute/%.o: room := $(room_compute)
+$(B)/cmd/%.o: room := -Icmd/attn-cli
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
 
-$(B)/lib/builtin.o: $(models)
+$(B)/lib/model/builtin.o: $(models)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
-$(B)/lib/source.o $(B)/attn.pc: $(B)/directories
+$(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 
 # These files record prefix, flags and list of objects.  They are rewritten only when those change, so that only then
 # everything that depends on them is made again.
@@ -257,41 +258,8 @@ mutate:
 
 # ---- looking at the code -------------------------------------------------------------------
 
-porch := $(subst $() ,|,$(notdir $(basename $(wildcard cmd/attn-cli/*.h))))
-rooms := $(subst $() ,|,$(notdir $(patsubst %/,%,$(wildcard lib/*/))))
-hall  := $(subst $() ,|,$(notdir $(basename $(wildcard lib/*.h))))
-# $(call none,LIST,FILTER): fails unless the command LIST prints lines and FILTER lets none of them through.
-none   = @all=$$($(1)) && test -n "$$all" || { echo 'nothing to look at: $(subst ','"'"',$(1))'; exit 1; }; \
-    printf '%s\n' "$$all" | $(2); test $$? = 1
-# $(call only,FILES,HEADERS): fails if the files include other headers of ours, whether in quotes or in angle brackets.
-only   = $(call none,grep -nE '^\s*\#\s*include\s*("|<(\.|($(rooms))/|($(hall))\.h))' $(wildcard $(1)) /dev/null,grep -vE '["<]($(2))\.h[">]')
-open  := \(
-source = grep -rn '' $(1) --include=*.[ch]
-
-walls: private SHELL := bash
-walls: private .SHELLFLAGS := -o pipefail -c
 walls: $(B)/libattn.a $(B)/libattn.so
-	$(call only,lib/base/*.[ch],attn|base/\w+)
-	$(call only,lib/trace/*.[ch],attn|(base|trace)/\w+)
-	$(call only,lib/io/*.[ch],attn|(base|io)/\w+)
-	$(call only,lib/compute/*.[ch],attn|(base|trace|compute)/\w+)
-	$(call only,lib/picture/*.[ch],attn|(base|picture)/\w+)
-	$(call only,lib/sinks/*.[ch],attn|(base|trace|picture|sinks)/\w+)
-	$(call only,lib/making/*.[ch],attn|model|(base|io|making)/\w+)
-	$(call only,lib/train/*.[ch],attn|model|(base|trace|io|compute|train)/\w+)
-	$(call only,lib/trainer/*.[ch],attn|model|(base|io|making|picture|sinks|train|trainer)/\w+)
-	$(call only,lib/compare/*.[ch],attn|model|(base|trace|io|compute|compare)/\w+)
-	$(call only,lib/explain/*.[ch],attn|model|(base|compute|sinks|explain)/\w+)
-	$(call only,lib/variants/*.[ch],attn|model|cost|(base|compute|picture|sinks|variants)/\w+)
-	$(call only,lib/batch/*.[ch],attn|model|cost|kind|(base|trace|io|compute|sinks|batch)/\w+)
-	$(call only,cmd/attn-cli/*.[ch],attn|$(porch))
-	$(call none,$(call source,lib cmd),grep 'libxsmm\.h' | grep -v '^lib/compute/kernel\.c:')
-	$(call none,$(call source,lib cmd),grep -iE 'include.*cjson' | grep -v '^lib/io/')
-	$(call none,$(call source,lib/compute),grep -E 'stdio\.h|printf *$(open)')
-	$(call none,$(call source,lib),grep -E '\b(exit|abort|puts|printf|perror) *$(open)|[^/]\bstd(out|err)\b' | grep -vE ':[0-9]+:(/| )\*')
-	$(call none,nm -g --defined-only $(B)/libattn.a | awk 'NF == 3 {print $$3}',grep -v '^attn_')
-	@all=$$(nm -D --defined-only $(B)/libattn.so | awk '{print $$3}') && test -n "$$all" || exit 1; for s in $$all; do \
-	    grep -q "\<$$s *(" lib/attn.h || { echo "libattn.so exports $$s, which attn.h does not declare"; exit 1; }; done
+	@python3 -B tests/walls.py $^
 
 # Left out: checks that are noise in C (Annex K and strlcpy; sizeof of arrays of pointers; strcmp as a truth value; bytes
 # without a NUL; macros that hold initialisers) and those that our style contradicts (a condition may assign an error
@@ -303,14 +271,14 @@ tidy := $(tidy),-bugprone-branch-clone,-bugprone-easily-swappable-parameters
 
 # No -Wanalyzer-malloc-leak: gcc 12 loses track of memory whose address is stored in a table; `make asan` checks for leaks.
 lint: $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%)
-	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib --enable=warning,performance,portability \
+	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib -Icmd/attn-cli --enable=warning,performance,portability \
 	    --inline-suppr lib cmd
 # How many nodes clang's analyzer explores per function: 225000 is its default, which takes ten seconds for some files.
 nodes  := 225000
 build/lint/%: %.c FORCE
 	$(call do,LINT $<) clang-tidy --quiet --warnings-as-errors='*' --checks='-*,$(tidy)' \
-	    $(foreach w,-analyzer-config max-nodes=$(nodes),--extra-arg=-Xclang --extra-arg=$w) $< -- $(std) $(cflags_$(notdir $*))
-	@gcc $(std) $(cflags_$(notdir $*)) -O1 -fanalyzer -Wno-analyzer-malloc-leak -Werror -c -o /dev/null $<
+	    $(foreach w,-analyzer-config max-nodes=$(nodes),--extra-arg=-Xclang --extra-arg=$w) $< -- $(std) -Icmd/attn-cli $(cflags_$(notdir $*))
+	@gcc $(std) -Icmd/attn-cli $(cflags_$(notdir $*)) -O1 -fanalyzer -Wno-analyzer-malloc-leak -Werror -c -o /dev/null $<
 
 # ---- installing ----------------------------------------------------------------------------
 

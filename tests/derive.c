@@ -1,6 +1,6 @@
 #include "derive.h"
 
-#include "train/grad.h"
+#include "gradient/grad.h"
 #include "worse.h"
 
 #include <check.h>

@@ -7,7 +7,7 @@
 
 #include "attn.h"
 #include "base/utf8.h"
-#include "io/byte_level.h"
+#include "text/byte_level.h"
 
 #include <pthread.h>
 #include <stdio.h>

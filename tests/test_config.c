@@ -7,7 +7,7 @@
 
 #include "base/out.h"
 #include "corpus.h"
-#include "io/config.h"
+#include "model/config.h"
 #include "scratch.h"
 
 static int read_file(const char *bytes, size_t len, const char *name, struct attn_err *err)

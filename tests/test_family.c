@@ -3,7 +3,7 @@
 
 #include "corpus.h"
 
-#include "io/family.h"
+#include "model/family.h"
 
 #include <stdio.h>
 #include <stdlib.h>

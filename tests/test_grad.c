@@ -8,7 +8,7 @@
 #include "shell.h"
 #include "worse.h"
 
-#include "train/grad.h"
+#include "gradient/grad.h"
 
 #include <math.h>
 #include <stdio.h>

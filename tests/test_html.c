@@ -4,7 +4,7 @@
 
 #include "base/base64.h"
 #include "base/sha256.h"
-#include "io/json.h"
+#include "base/json.h"
 #include "picture/html.h"
 #include "picture/pack.h"
 

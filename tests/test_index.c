@@ -2,7 +2,7 @@
 
 #include "corpus.h"
 
-#include "io/index.h"
+#include "model/index.h"
 
 #include <stdlib.h>
 #include <string.h>

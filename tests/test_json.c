@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "corpus.h"
-#include "io/json.h"
+#include "base/json.h"
 
 enum { MANY = 1000000 };
 

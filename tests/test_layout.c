@@ -1,7 +1,7 @@
 /* The tensors of native models: their names, shapes and order. */
 #include "suites.h"
 
-#include "io/layout.h"
+#include "model/layout.h"
 
 #include <stdio.h>
 #include <string.h>

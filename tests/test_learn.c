@@ -1,9 +1,9 @@
 /* Learning byte-level BPE: splitting into documents, the rules compared with plain counting, the files, the command. */
 #include "suites.h"
 
-#include "io/bytes.h"
-#include "io/documents.h"
-#include "io/pretoken.h"
+#include "text/bytes.h"
+#include "text/documents.h"
+#include "text/pretoken.h"
 #include "making/learn.h"
 #include "scratch.h"
 #include "shell.h"

@@ -7,7 +7,7 @@
 #include "attn.h"
 #include "base/map.h"
 #include "io/safetensors.h"
-#include "io/vocab.h"
+#include "text/vocab.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 #include "shared.h"
 
 #include "base/utf8.h"
-#include "io/bytes.h"
-#include "io/classes.h"
-#include "io/nfc.h"
-#include "io/pretoken.h"
+#include "text/bytes.h"
+#include "text/classes.h"
+#include "text/nfc.h"
+#include "text/pretoken.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "sinks.h"
 #include "sinks/grid.h"
-#include "base/label.h"
+#include "text/label.h"
 #include "sinks/next.h"
 
 static const char *word(void *ctx, int32_t id, size_t *len)

@@ -4,7 +4,7 @@
 #include "corpus.h"
 #include "scratch.h"
 
-#include "io/tokenizer_json.h"
+#include "text/tokenizer_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

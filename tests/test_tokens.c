@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/strings.h"
-#include "io/tokens.h"
+#include "base/strings.h"
+#include "text/tokens.h"
 
 static const char life[] = "{\"Life\": 0, \"dessert\": 1, \"eat\": 2, \"first\": 3, \"is\": 4, \"short\": 5}";
 static const char sentence[] = "Life is short, eat dessert first";

@@ -4,7 +4,7 @@
 #include "base/out.h"
 #include "base/team.h"
 #include "compute/vec.h"
-#include "io/training.h"
+#include "train/training.h"
 #include "made.h"
 #include "picture/chart.h"
 #include "scratch.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "corpus.h"
-#include "io/near.h"
-#include "io/vocab.h"
+#include "base/near.h"
+#include "text/vocab.h"
 
 static int read_file(const char *bytes, size_t len, const char *name, struct attn_err *err)
 {

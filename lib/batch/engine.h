@@ -5,7 +5,7 @@
 
 #include "batch/runner.h"
 #include "batch/writing.h"
-#include "kind.h"
+#include "run/kind.h"
 
 struct attn_engine {
     const struct attn_batch_opts *o;

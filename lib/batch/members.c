@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "batch/sidecar.h"
-#include "io/json.h"
+#include "base/json.h"
 
 /* ---- writing --------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/size.h"
-#include "cost.h"
+#include "run/cost.h"
 
 enum {
     ROWS = 512, ROWS_LEAST = 32,

@@ -5,7 +5,7 @@
 #include "compare/clue.h"
 
 #include "base/err.h"
-#include "model.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "compare/clue.h"
 
-#include "model.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdarg.h>

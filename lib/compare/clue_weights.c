@@ -2,7 +2,7 @@
 #include "compare/clue.h"
 
 #include "compute/vec.h"
-#include "model.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "explain/explain.h"
 
 #include "base/err.h"
-#include "base/label.h"
+#include "text/label.h"
 #include "base/utf8.h"
 #include "sinks/grid.h"
 

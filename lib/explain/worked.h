@@ -7,7 +7,7 @@
 #define ATTN_WORKED_H
 
 #include "compute/kind.h"
-#include "model.h"
+#include "model/model.h"
 
 /* An activation [rows, cols]; dots, scores, pattern and context have only the query's row. */
 struct attn_seen {

@@ -15,7 +15,7 @@
 
 #include "base/map.h"
 #include "io/array.h"
-#include "io/strings.h"
+#include "base/strings.h"
 
 #define ATTN_DUMP_LARGEST ((size_t)1 << 40)             /* bytes of the largest file we read */
 

@@ -14,7 +14,7 @@
 #include "base/grow.h"
 #include "base/num.h"
 #include "io/fields.h"
-#include "io/strings.h"
+#include "base/strings.h"
 
 struct table { float *data; size_t n, room, rows, columns, labels /* of a row: 1 or 0 */; };
 

@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/num.h"
-#include "io/json.h"
-#include "io/strings.h"
+#include "base/json.h"
+#include "base/strings.h"
 
 struct reader { struct attn_json j; struct attn_dump *d; struct attn_dump_list *tokens; bool manifest; struct attn_err *err; };
 

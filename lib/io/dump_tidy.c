@@ -13,7 +13,7 @@
 #include "base/grow.h"
 #include "base/num.h"
 #include "io/fields.h"
-#include "io/strings.h"
+#include "base/strings.h"
 
 enum field { NAME, LAYER, HEAD, ROW, COL, ROW_TOKEN, COL_TOKEN, VALUE, FIELDS };
 static const char header[] = "name,layer,head,row,col,row_token,col_token,value";

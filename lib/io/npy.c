@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "io/strings.h"
+#include "base/strings.h"
 
 struct header { bool big; size_t size; bool fortran; int ndim; size_t shape[ATTN_ARRAY_DIMS]; };
 

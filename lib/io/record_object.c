@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "io/json.h"
+#include "base/json.h"
 
 struct reader { struct attn_json j; struct attn_record *out; struct attn_record_room *room; bool has_id; struct attn_err *err; };
 

@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "base/num.h"
 #include "io/fields.h"
-#include "io/strings.h"
+#include "base/strings.h"
 
 static int refuse_quote(struct attn_err *err)
 {

@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/num.h"
-#include "io/json.h"
-#include "io/strings.h"
+#include "base/json.h"
+#include "base/strings.h"
 
 enum { PREFIX = 8, HEADER_MAX = 100000000 };                        /* the limit is part of the format */
 enum { SHAPE_SHOWN = ATTN_ST_DIMS * 22 + 3 };                       /* "[", 20 digits and ", " each, "]" */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "io/strings.h"
+#include "base/strings.h"
 
 enum { LOCAL = 30, ENTRY = 46, END = 22, END64 = 56, LOCATOR = 20, COMMENT_MAX = 65535, ZIP64_FIELD = 1, ENCRYPTED = 1 };
 

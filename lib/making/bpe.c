@@ -2,8 +2,8 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/utf8.h"
-#include "io/bytes.h"
-#include "io/documents.h"
+#include "text/bytes.h"
+#include "text/documents.h"
 #include "making/learn.h"
 
 #include <string.h>

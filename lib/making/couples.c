@@ -1,7 +1,7 @@
 #include "making/couples.h"
 
 #include "base/grow.h"
-#include "io/hash.h"
+#include "base/hash.h"
 
 enum { FIRST_SLOTS = 1 << 12 };
 

@@ -6,7 +6,7 @@
 #define ATTN_DRAW_H
 
 #include "making/dist.h"
-#include "io/layout.h"
+#include "model/layout.h"
 
 /* One tensor.  If several parts share it, slot describes the first of them. */
 struct attn_drawn { struct attn_slot slot; size_t count; float *x; };      /* x owned; NULL: not drawn (yet) */

@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "io/safetensors.h"
-#include "io/vocab.h"
+#include "text/vocab.h"
 #include "making/narrow.h"
 #include "making/recipe.h"
 

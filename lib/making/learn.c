@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "io/bytes.h"
+#include "text/bytes.h"
 #include "making/couples.h"
 
 #define END UINT32_MAX

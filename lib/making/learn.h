@@ -10,7 +10,7 @@
 #ifndef ATTN_MAKING_LEARN_H
 #define ATTN_MAKING_LEARN_H
 
-#include "io/merges.h"
+#include "text/merges.h"
 #include "making/tally.h"
 
 enum { ATTN_LEARN_LONGEST = 1024 };     /* bytes of a token: keeps a vocabulary from being much longer than its text */

@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "io/pretoken.h"
+#include "text/pretoken.h"
 
 static bool count(struct attn_tally *t, const char *s, size_t len)
 {

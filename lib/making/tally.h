@@ -2,7 +2,7 @@
 #ifndef ATTN_MAKING_TALLY_H
 #define ATTN_MAKING_TALLY_H
 
-#include "io/strings.h"
+#include "base/strings.h"
 
 struct attn_tally { struct attn_strings piece; uint64_t *count; size_t room; };    /* in the order of first occurrence */
 

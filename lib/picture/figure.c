@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/label.h"
+#include "text/label.h"
 #include "base/size.h"
 
 enum { MARGIN = 20, BOTH_MARGINS = 2 * MARGIN, HEADING = 28, LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/label.h"
+#include "text/label.h"
 #include "base/size.h"
 #include "picture/canvas.h"
 #include "picture/font.h"

@@ -2,7 +2,7 @@
 #ifndef ATTN_PICTURE_STACK_H
 #define ATTN_PICTURE_STACK_H
 
-#include "base/label.h"
+#include "text/label.h"
 
 size_t attn_stack_height(const struct attn_label *l);
 bool attn_stack_fits(const struct attn_label *l, size_t columns);      /* no character is wider */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/label.h"
+#include "text/label.h"
 #include "base/size.h"
 #include "picture/canvas.h"
 #include "picture/legend.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/label.h"
+#include "text/label.h"
 #include "base/utf8.h"
 #include "sinks/derivation.h"
 #include "sinks/paint.h"

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/label.h"
+#include "text/label.h"
 #include "base/num.h"
 #include "base/size.h"
 #include "sinks/paint.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/label.h"
+#include "text/label.h"
 #include "base/num.h"
 #include "sinks/paint.h"
 

@@ -10,14 +10,8 @@
 #define ATTN_SINKS_SINK_H
 
 #include "base/team.h"
+#include "run/kind.h"
 #include "trace/select.h"
-
-/* How attention differs from the model's own. */
-struct attn_sink_kind {
-    const char *attention, *scale;      /* as on the command line; NULL: the model's own */
-    double dropout; uint64_t seed;
-    const char *note;                   /* all of it, appended to titles of matrices; NULL or "": no difference */
-};
 
 struct attn_out;
 

@@ -11,7 +11,7 @@
 
 struct attn_span { size_t at, n; };     /* a range of tokens of a corpus */
 
-/* Sentences in the form that train/grad.h takes. */
+/* Sentences in the form that gradient/grad.h takes. */
 struct attn_contexts {
     int32_t *ids, *targets; size_t n, room;             /* tokens */
     size_t *T, sentences;                               /* [room] */

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "io/documents.h"
+#include "text/documents.h"
 
 /* ---- what is held out ---------------------------------------------------------------------- */
 

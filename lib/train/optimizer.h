@@ -10,8 +10,8 @@
 #define ATTN_TRAIN_OPTIMIZER_H
 
 #include "base/team.h"
-#include "io/training.h"
-#include "train/params.h"
+#include "train/training.h"
+#include "gradient/params.h"
 
 struct attn_optimizer {
     struct attn_params *p;              /* borrowed */

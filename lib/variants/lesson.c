@@ -2,7 +2,7 @@
  * picture. */
 #include "variants/variants.h"
 
-#include "base/label.h"
+#include "text/label.h"
 #include "base/num.h"
 #include "sinks/derivation.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "compute/kind.h"
-#include "cost.h"
+#include "run/cost.h"
 
 #include <stdlib.h>
 

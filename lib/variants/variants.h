@@ -8,7 +8,7 @@
 #define ATTN_VARIANTS_H
 
 #include "base/out.h"
-#include "model.h"
+#include "model/model.h"
 
 struct attn_change { double largest, mean; };           /* absolute differences; NaN if a number is NaN */
 

@@ -1,5 +1,5 @@
 #include "fuzz.h"
-#include "io/config.h"
+#include "model/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

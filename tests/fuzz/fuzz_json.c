@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "io/json.h"
+#include "base/json.h"
 
 /* Reads all events; false if they end with a failure. */
 static bool walk(const char *text, size_t len, char *plain)

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "io/byte_level.h"
+#include "text/byte_level.h"
 
 static const char vocab[] = "{\"a\": 0, \"b\": 1, \"c\": 2, \"ab\": 3, \"abc\": 4, \"\u0120\": 5, \"\u0120ab\": 6, \"#\": 7, "
     "\"aa\": 8, \"aaa\": 9, \"bc\": 10, \"<|end|>\": 11}";

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "io/tokens.h"
-#include "io/tokenizer_json.h"
+#include "text/tokens.h"
+#include "text/tokenizer_json.h"
 
 /* If the vocabulary can spell a text, its tokens lie within the text and are in order. */
 static void encode(const struct attn_tokenizer *t, const char *text, bool special)

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "io/tokens.h"
+#include "text/tokens.h"
 
 enum { LOWERCASE = 1, DROP = 2, UNKNOWN = 4 };                      /* bits of the first byte */
 

@@ -6,7 +6,7 @@
 #include "archive.h"
 #include "attn.h"
 #include "fuzz.h"
-#include "trainer/trainer.h"
+#include "train/trainer.h"
 
 static const char text[] = "a b c a b\nb c a a c b\nc c b a b a\na b c a b\nb c a a c b\nc c b a b a\n";
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "io/vocab.h"
+#include "text/vocab.h"
 
 /* Every word is found by its id, and every id by its word. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,7 +8,7 @@
 #include "../parsers.h"
 #include "base/utf8.h"
 #include "fuzz.h"
-#include "io/json.h"
+#include "base/json.h"
 #include "picture/html.h"
 #include "picture/svg.h"
 #include "sinks/cell.h"

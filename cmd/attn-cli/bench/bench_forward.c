@@ -1,0 +1,245 @@
+/* bench_forward.c - the forward pass: a text at once, many sentences, token after token. */
+#include "bench/bench.h"
+
+#include "clock.h"
+#include "say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct sample rate(double amount, double start, const struct stage *s)
+{
+    double seconds = clock_now() - start;
+    return (struct sample){amount / seconds / s->scale, seconds};
+}
+
+/* ---- what is watched ---- */
+
+static unsigned wants_logits(void *self, int act, int layer)
+{
+    (void)self, (void)layer;
+    return act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : 0;
+}
+
+static unsigned wants_pattern(void *self, int act, int layer)
+{
+    (void)self, (void)layer;
+    return act == ATTN_ACT_PATTERN ? ATTN_WATCH : 0;
+}
+
+static int discard(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)self, (void)p, (void)err;
+    return ATTN_OK;
+}
+
+static const struct attn_observer last_logits = {.wants = wants_logits, .watch = discard};
+static const struct attn_observer every_pattern = {.wants = wants_pattern, .watch = discard};
+
+/* ---- a text at once ---- */
+
+struct prefill { const struct stage *stage; struct attn_run *run; int32_t *ids; struct attn_seq seq; double flops; };
+
+static const char *prefill_lacks(const struct stage *s, const struct bench *b)
+{
+    return s->n > b->info.n_ctx ? "the model takes fewer tokens (n_ctx)" : NULL;
+}
+
+static int prefill_once(void *self, struct sample *out, struct attn_err *err)
+{
+    struct prefill *p = self;
+    double start = clock_now();
+    int code = attn_run_forward(p->run, p->ids, &p->seq, 1, err);
+    *out = rate(p->flops, start, p->stage);
+    return code;
+}
+
+static void prefill_end(void *self)
+{
+    struct prefill *p = self;
+    attn_run_free(p->run);
+    free(p->ids);
+    free(p);
+}
+
+static int prefill_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
+{
+    const struct attn_observer obs[] = {last_logits, every_pattern};
+    const struct attn_plan plan = {.rows = s->n, .seqs = 1, .threads = b->threads, .bf16 = s->limit == TO_BF16};
+    struct prefill *p = bench_work(w, sizeof *p, prefill_once, prefill_end, err);
+    if (!p || !(p->ids = bench_ids(&b->info, s->n, err)))
+        return err->code;
+    p->stage = s;
+    p->seq.T = s->n;
+    p->flops = bench_flops(&b->info, s->n, b->info.unembed);
+    return attn_run_new(&p->run, b->model, &plan, obs, s->watched ? 2 : 1, err);
+}
+
+const struct stage_kind prefill_kind = {prefill_lacks, prefill_start};
+
+/* ---- many sentences, their patterns kept ---- */
+
+enum { SHORTEST = 8, LONGEST = 32 };    /* tokens of a sentence */
+
+struct batch {
+    const struct stage *stage;
+    struct attn_run *run;
+    int32_t *ids;
+    struct attn_seq *seq;
+    size_t *at;                         /* [seqs] where the patterns of each sentence begin in `kept` */
+    float *kept;
+    size_t H, rows, numbers;
+    double flops;
+};
+
+static const char *batch_lacks(const struct stage *s, const struct bench *b)
+{
+    (void)s;
+    return b->info.n_ctx < LONGEST ? "the model takes fewer tokens (n_ctx)" : NULL;
+}
+
+static int keep(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    struct batch *b = self;
+    size_t T = p->shape[2];
+    float *to = b->kept + b->at[p->seq] + ((size_t)p->layer * b->H + p->head0) * T * T;
+    (void)err;
+    for (size_t h = 0; h < p->heads; h++)
+        for (size_t t = 0; t < p->rows; t++)
+            memcpy(to + (h * T + p->row0 + t) * T, p->data + h * p->ld_head + t * p->ld, T * sizeof *to);
+    return ATTN_OK;
+}
+
+static int batch_once(void *self, struct sample *out, struct attn_err *err)
+{
+    struct batch *b = self;
+    double start = clock_now();
+    int code = attn_run_forward(b->run, b->ids, b->seq, b->stage->n, err);
+    *out = rate(b->flops, start, b->stage);
+    return code;
+}
+
+static void batch_end(void *self)
+{
+    struct batch *b = self;
+    attn_run_free(b->run);
+    free(b->ids);
+    free(b->seq);
+    free(b->at);
+    free(b->kept);
+    free(b);
+}
+
+/* Lengths vary without order but are the same in every run, so that runs can be compared. */
+static void lay_out(struct batch *b, const struct attn_info *n)
+{
+    b->H = n->H;
+    for (size_t i = 0; i < b->stage->n; i++) {
+        size_t T = SHORTEST + i * 17 % (LONGEST - SHORTEST + 1);
+        b->seq[i].T = T;
+        b->at[i] = b->numbers;
+        b->rows += T;
+        b->numbers += n->L * n->H * T * T;
+        b->flops += bench_flops(n, T, false);
+    }
+}
+
+static int batch_start(struct work *w, const struct stage *s, const struct bench *bench, struct attn_err *err)
+{
+    struct batch *b = bench_work(w, sizeof *b, batch_once, batch_end, err);
+    if (!b)
+        return err->code;
+    b->stage = s;
+    b->seq = calloc(s->n, sizeof *b->seq);
+    b->at = calloc(s->n, sizeof *b->at);
+    if (!b->seq || !b->at)
+        return fail(err, ATTN_ENOMEM, "no memory for %zu sentences", s->n);
+    lay_out(b, &bench->info);
+    if (!(b->kept = malloc(b->numbers * sizeof *b->kept)))
+        return fail(err, ATTN_ENOMEM, "no memory to keep %zu numbers", b->numbers);
+    if (!(b->ids = bench_ids(&bench->info, b->rows, err)))
+        return err->code;
+    const struct attn_observer keeper = {.wants = wants_pattern, .watch = keep, .self = b};
+    const struct attn_plan plan = {.rows = b->rows, .seqs = s->n, .threads = bench->threads};
+    return attn_run_new(&b->run, bench->model, &plan, &keeper, 1, err);
+}
+
+const struct stage_kind batch_kind = {batch_lacks, batch_start};
+
+/* ---- token after token ---- */
+
+enum { STEPS = 64 };                    /* tokens decoded before the cache is filled anew */
+
+struct decode {
+    const struct stage *stage;
+    const struct bench *bench;
+    struct attn_run *step;
+    struct attn_kv *kv;
+    int32_t *ids;
+    size_t room, bytes;                 /* tokens in the cache; bytes of a weight */
+};
+
+static const char *decode_lacks(const struct stage *s, const struct bench *b)
+{
+    struct attn_err why;
+    if (attn_model_predicts(b->model, NULL, &why))
+        return "the model does not predict tokens";
+    if (strcmp(s->what, b->dtype) != 0)
+        return "the weights are of another type";
+    return s->n >= b->info.n_ctx ? "the model takes fewer tokens (n_ctx)" : NULL;
+}
+
+/* Starts over with a cache that holds the first tokens of the text. */
+static int refill(struct decode *d, struct attn_err *err)
+{
+    const struct attn_plan plan = {.rows = d->stage->n, .seqs = 1, .keys = d->room, .threads = d->bench->threads};
+    struct attn_run *run = NULL;
+    attn_kv_free(d->kv);
+    d->kv = NULL;
+    int code = attn_kv_new(&d->kv, d->bench->model, d->room, err);
+    const struct attn_seq seq = {.T = d->stage->n, .kv = d->kv};
+    if (!code)
+        code = attn_run_new(&run, d->bench->model, &plan, NULL, 0, err);
+    if (!code)
+        code = attn_run_forward(run, d->ids, &seq, 1, err);
+    attn_run_free(run);
+    return code;
+}
+
+static int decode_once(void *self, struct sample *out, struct attn_err *err)
+{
+    struct decode *d = self;
+    if ((!d->kv || attn_kv_length(d->kv) == d->room) && refill(d, err))
+        return err->code;
+    size_t at = attn_kv_length(d->kv);
+    const struct attn_seq seq = {.T = 1, .kv = d->kv};
+    double start = clock_now();
+    int code = attn_run_forward(d->step, d->ids + at, &seq, 1, err);
+    *out = rate(bench_step_bytes(&d->bench->info, at + 1, d->bytes), start, d->stage);
+    return code;
+}
+
+static void decode_end(void *self)
+{
+    struct decode *d = self;
+    attn_run_free(d->step);
+    attn_kv_free(d->kv);
+    free(d->ids);
+    free(d);
+}
+
+static int decode_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
+{
+    struct decode *d = bench_work(w, sizeof *d, decode_once, decode_end, err);
+    size_t left = b->info.n_ctx - s->n, room = s->n + (left < STEPS ? left : STEPS);
+    if (!d || !(d->ids = bench_ids(&b->info, room, err)))
+        return err->code;
+    d->stage = s;
+    d->bench = b;
+    d->room = room;
+    d->bytes = strcmp(b->dtype, "F32") ? 2 : 4;
+    const struct attn_plan plan = {.rows = 1, .seqs = 1, .keys = room, .threads = b->threads};
+    return attn_run_new(&d->step, b->model, &plan, &last_logits, 1, err);
+}
+
+const struct stage_kind decode_kind = {decode_lacks, decode_start};

@@ -1,0 +1,95 @@
+/* train.c - trains a model on a text, or computes a model's loss and its gradient. */
+#include "say.h"
+#include "train/train_config.h"
+#include "train/train_gradients.h"
+#include "train/train_loop.h"
+
+#include <stdlib.h>
+
+static const char *gradients;
+
+/* The first given option of some groups.  Training and --gradients each have options that the other would silently ignore. */
+static const struct option *given_among(const struct option *const *groups)
+{
+    for (; *groups; groups++)
+        for (const struct option *row = *groups; row->name; row++)
+            if (option_given(row))
+                return row;
+    return NULL;
+}
+
+static int check_purpose(struct attn_err *err)
+{
+    static const struct option *const training[] = {train_file_options, train_model_options, train_step_options, train_run_options, NULL};
+    const struct option *row = gradients ? given_among(training) : NULL;
+    if (row)
+        return fail(err, ATTN_EUSAGE, "--gradients and --%s do not go together: nothing is trained", row->name);
+    if (!gradients && common.model && common.model != getenv("ATTN_MODEL"))
+        return fail(err, ATTN_EUSAGE, "--model is for --gradients FILE: a training begins with weights it draws, and continues with "
+                    "those in -o DIR, with --resume");
+    return ATTN_OK;
+}
+
+/* Checked here and not by the rows' OPT_INPUT, because the rules differ: with --gradients -s, -f and --ids are alternatives;
+ * without, -f is the text to train on, -s goes beside it, and --ids has no meaning. */
+static int check_input(struct attn_err *err)
+{
+    int n = (common.sentence != NULL) + (common.file != NULL) + (common.ids != NULL);
+    if (gradients && n > 1)
+        return fail(err, ATTN_EUSAGE, "more than one input: give one of -s, -f and --ids");
+    if (gradients && (selection.show || selection.layer || selection.head))
+        return fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every, not for --gradients");
+    if (!gradients && common.ids)
+        return fail(err, ATTN_EUSAGE, "--ids is for --gradients: a model is trained on a text, -f PATH");
+    return ATTN_OK;
+}
+
+static int train(struct attn_err *err)
+{
+    if (check_purpose(err) || check_input(err))
+        return err->code;
+    return gradients ? train_gradients(gradients, err) : train_loop(common.file, err);
+}
+
+static const struct option options[] = {
+    {'f', "file", OPT_FILE, &common.file, "PATH", "the text to train on, - is standard input; <|endoftext|>, best alone on a "
+     "line, separates documents", .flags = 0},
+    {.name = NULL},
+};
+
+static const struct option gradient_options[] = {
+    {0, "gradients", OPT_FILE, &gradients, "FILE", "train nothing: print the loss of a model on a text, and write its gradient "
+     "with respect to each tensor of the model to this .safetensors file: float32, under the checkpoint's own names and in its "
+     "own layout", .flags = OPT_OUTPUT},
+    {0, "ids", OPT_TEXT, &common.ids, "IDS", "with --gradients: token ids in place of a text, as in 5,1,2; they need no tokenizer",
+     .flags = 0},
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the sentence to watch; with --gradients the text itself", .flags = 0},
+    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file", .flags = 0},
+    {.name = NULL},
+};
+
+const struct command train_command = {
+    .name = "train",
+    .run = train,
+    .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME --ids IDS --gradients FILE",
+    .summary = "train a tiny model on text",
+    .about = "Makes a model of our own format that predicts the next token of a text: AdamW with warm-up and cosine decay, "
+             "gradient clipping, and the end of the text held out and measured.  DIR always holds a complete model for run and "
+             "generate, loss.csv and loss.png, train.json with all settings, and checkpoint.safetensors: after SIGINT, SIGTERM "
+             "or --max-seconds (status 75), or a crash, the same command with --resume continues, to the same bits.  The same "
+             "seed gives the same bits at any number of threads.  With --gradients it trains nothing, prints as JSON the mean "
+             "over all tokens but the first of -log p(token given those before it), and writes its gradient, which an optimizer "
+             "would read, so that another implementation can be checked.  A tied embedding is one tensor and gets the sum of the "
+             "gradients of its two uses.",
+    .examples = (const struct pair[]){
+        {"attn-cli train -f stories.txt -o ./tiny --steps 5000", "a model with a vocabulary of its own"},
+        {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or one more"},
+        {"attn-cli train -f stories.txt -o ./gpt --vocab ./tiny --position learned --norm layernorm --mlp gelu_new --bias true",
+         "another kind of model, the same vocabulary"},
+        {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"", "see how heads form: plot ./tiny/watch"},
+        {"attn-cli generate -m ./tiny -s \"Once upon a time\" -n 50", "what it has learned"},
+        {"attn-cli train -m ./gpt2 --ids 5,1,2,7 --gradients grad.safetensors", "loss and gradients of one sequence"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){options, train_file_options, train_model_options, train_step_options, train_run_options,
+                                             select_options, thread_options, gradient_options, model_options, encode_options, general_options, NULL},
+};

@@ -1,0 +1,143 @@
+#include "train/train_config.h"
+
+#include "keys.h"
+#include "say.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Values for config.json. */
+static struct {
+    struct number n_ctx, n_layer, n_head, n_kv_head, d_model, d_head, d_value, d_mlp;
+    const char *position, *norm, *mlp, *scale, *bias, *tied;
+    struct real norm_eps, rope_theta;
+} k;
+
+/* Values for train.json. */
+static struct {
+    struct number steps, batch, accumulate, warmup, eval_every, seed;
+    struct real lr, lr_end, beta1, beta2, eps, weight_decay, clip, dropout, held_out, also_share;
+    const char *documents, *keep, *dtype;
+} s;
+
+static const char *const documents[] = {"part", "join", NULL};
+static const char *const kept[] = {"last", "best", NULL};
+
+const struct option train_model_options[] = {
+    SIZE_OPTION("n-ctx", &k.n_ctx, "tokens in a context, and in the longest sentence (default: 256)"),
+    SIZE_OPTION("n-layer", &k.n_layer, "blocks (default: 4)"),
+    SIZE_OPTION("n-head", &k.n_head, "query heads (default: 4)"),
+    SIZE_OPTION("n-kv-head", &k.n_kv_head, "key and value heads (default: one for each query head)"),
+    SIZE_OPTION("d-model", &k.d_model, "width of a token's vector (default: 128)"),
+    SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)"),
+    SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)"),
+    COUNT_OPTION("d-mlp", &k.d_mlp, "width of the mlp (default: 4 d_model, with swiglu 3 d_model)"),
+    CHOICE_OPTION("position", &k.position, key_positions, "how positions are encoded: none, learned or rope (default: rope)"),
+    CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none, layernorm or rmsnorm (default: rmsnorm)"),
+    REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)"),
+    CHOICE_OPTION("mlp", &k.mlp, key_mlps, "the kind of mlp: none, gelu (erf), gelu_new (tanh) or swiglu (default: swiglu)"),
+    CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves "
+     "them as they are (default: sqrt)"),
+    SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)"),
+    SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true)"),
+    REAL_OPTION("rope-theta", &k.rope_theta, "base of the rotary frequencies (default: 10000)"),
+    {.name = NULL},
+};
+
+const struct option train_step_options[] = {
+    {0, "steps", OPT_NUMBER, &s.steps, "N", "how often the weights are updated (default: 2000)", .min = 1, .max = INT32_MAX},
+    {0, "batch", OPT_NUMBER, &s.batch, "N", "contexts in a batch (default: 16)", .min = 1, .max = INT32_MAX},
+    {0, "accumulate", OPT_NUMBER, &s.accumulate, "N", "batches per step: their gradients are added up (default: 1)", .min = 1,
+     .max = INT32_MAX},
+    REAL_OPTION("lr", &s.lr, "the highest learning rate (default: 0.001)"),
+    REAL_OPTION("lr-end", &s.lr_end, "the last learning rate, reached along a cosine, as a share of --lr (default: 0.1)"),
+    COUNT_OPTION("warmup", &s.warmup, "steps in which the learning rate rises to --lr (default: 100)"),
+    REAL_OPTION("beta1", &s.beta1, "AdamW: how much of the mean gradient is kept per step (default: 0.9)"),
+    REAL_OPTION("beta2", &s.beta2, "AdamW: how much of the mean square is kept per step (default: 0.95)"),
+    REAL_OPTION("eps", &s.eps, "AdamW: what is added to the root of the mean square (default: 1e-8)"),
+    REAL_OPTION("weight-decay", &s.weight_decay, "how much of a matrix each step removes, times the learning rate; biases and "
+                "norms have no decay (default: 0.1)"),
+    REAL_OPTION("clip", &s.clip, "clip the gradient of all weights together to this length; 0: never (default: 1)"),
+    REAL_OPTION("dropout", &s.dropout, "share of the embedding, of the attention weights and of what branches add that is "
+                "dropped (default: 0)"),
+    REAL_OPTION("held-out", &s.held_out, "percent of the text, at its end, that is measured instead of trained on (default: 5)"),
+    COUNT_OPTION("eval-every", &s.eval_every, "steps between measurements of the held-out text, besides the last; 0: none "
+     "(default: 250)"),
+    REAL_OPTION("also-share", &s.also_share, "the share of contexts that come from --also (default: in proportion to its length)"),
+    COUNT_OPTION("seed", &s.seed, "decides the first weights, the contexts and what is dropped (default: 0)"),
+    {0, "documents", OPT_CHOICE, &s.documents, "HOW", "what a context is: with part, a document or a piece of a longer one; with "
+     "join, contexts continue across <|endoftext|> (default: part)", .choices = documents},
+    {0, "keep", OPT_CHOICE, &s.keep, "WHICH", "the model that model.safetensors holds: the last, or the one with the best "
+     "held-out loss (default: last)", .choices = kept},
+    {0, "dtype", OPT_CHOICE, &s.dtype, "TYPE", "how model.safetensors holds numbers: F32, F16 or BF16 (default: F32)",
+     .choices = key_dtypes},
+    {.name = NULL},
+};
+
+const struct option *train_config_given(void)
+{
+    const struct option *row = train_model_options;
+    while (row->name && !option_given(row))
+        row++;
+    return row->name ? row : NULL;
+}
+
+/* ---- JSON ---- */
+
+static void number_default(struct number *to, uint64_t n)
+{
+    if (!to->given)
+        *to = (struct number){.given = "default", .n = n};
+}
+
+static void text_default(const char **to, const char *text)
+{
+    if (!*to)
+        *to = text;
+}
+
+static void fill_in(void)
+{
+    number_default(&k.n_ctx, 256);
+    number_default(&k.n_layer, 4);
+    number_default(&k.n_head, 4);
+    number_default(&k.d_model, 128);
+    text_default(&k.position, "rope");
+    text_default(&k.norm, "rmsnorm");
+    text_default(&k.mlp, "swiglu");
+    if (strcmp(k.mlp, "none") != 0)
+        number_default(&k.d_mlp, k.d_model.n * (strcmp(k.mlp, "swiglu") ? 4 : 3));
+}
+
+/* Writes a JSON object: `head`, the options that were given, `tail`. */
+static int write_object(char **text, size_t *len, const char *head, const struct option *rows, const char *tail, struct attn_err *err)
+{
+    FILE *f = open_memstream(text, len);
+    if (!f)
+        return fail(err, ATTN_ENOMEM, "no memory for the configuration");
+    fputs(head, f);
+    keys_write(f, rows);
+    fputs(tail, f);
+    bool bad = ferror(f) != 0;
+    bad |= fclose(f) != 0 || !*text;
+    return bad ? fail(err, ATTN_ENOMEM, "no memory for the configuration") : ATTN_OK;
+}
+
+int train_config(char **text, size_t *len, size_t tokens, bool bpe, struct attn_err *err)
+{
+    char head[160], tail[64];
+    fill_in();
+    snprintf(head, sizeof head, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"residual\": true, "
+             "\"output_projection\": true, \"unembed\": true, ", tokens);
+    snprintf(tail, sizeof tail, "\"tokenizer\": {\"type\": \"%s\"}}\n", bpe ? "bpe" : "word");
+    return write_object(text, len, head, train_model_options, tail, err);
+}
+
+int train_settings(char **text, size_t *len, struct attn_err *err)
+{
+    int code = write_object(text, len, "{", train_step_options, "}\n", err);
+    char *comma = code || !*text ? NULL : strrchr(*text, ',');
+    if (comma && comma[1] == ' ' && comma[2] == '}')
+        *comma = ' ';
+    return code;
+}

@@ -1,0 +1,259 @@
+#include "train/train_loop.h"
+
+#include "file.h"
+#include "say.h"
+#include "stop.h"
+#include "train/train_config.h"
+#include "train/train_progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    const char *path, *also, *vocab, *config, *settings, *draw;
+    struct number vocab_size, save_every, max_seconds, watch_every;
+    bool resume, progress;
+} o;
+
+enum { VOCAB_SIZE = 4096, SAVE_EVERY = 250 };           /* defaults of --vocab-size and --save-every */
+
+/* Paths and the files' contents, collected before the training is opened. */
+struct source {
+    char *dir, *vocab;                  /* contain a slash, so that they never name a built-in model */
+    char *text, *also, *config, *settings, *changes;
+    size_t text_len, also_len, config_len, settings_len, changes_len;
+};
+
+static void source_free(struct source *in)
+{
+    char *all[] = {in->dir, in->vocab, in->text, in->also, in->config, in->settings, in->changes};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+/* ---- what to train ---- */
+
+static int check_usage(const char *corpus, struct attn_err *err)
+{
+    const struct option *row = train_config_given();
+    if (!corpus)
+        return fail(err, ATTN_EUSAGE, "nothing to train on: give a text with -f PATH, or, for the gradients of a model that is there, "
+                    "--gradients FILE");
+    if (!o.path)
+        return fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
+    if (o.config && row)
+        return fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
+    if (o.vocab && o.vocab_size.given)
+        return fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: a vocabulary that is given has its own size");
+    if (!o.watch_every.given != !common.sentence)
+        return fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which sentence");
+    if (!o.watch_every.given && (selection.show || selection.layer || selection.head))
+        return fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every: without it nothing is shown");
+    return ATTN_OK;
+}
+
+/* The path with a slash in it; malloc'd.  NULL: no memory, or path is NULL. */
+static char *directory(const char *path)
+{
+    char *dir = NULL;
+    if (!path || asprintf(&dir, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
+        return NULL;
+    return dir;
+}
+
+static int read_files(struct source *in, const char *corpus, struct attn_err *err)
+{
+    in->dir = directory(o.path);
+    in->vocab = directory(o.vocab);
+    if (!in->dir || (o.vocab && !in->vocab))
+        return fail(err, ATTN_ENOMEM, "no memory for a path");
+    if (file_read(&in->text, &in->text_len, corpus, err) || (o.also && file_read(&in->also, &in->also_len, o.also, err)) ||
+        (o.config && file_read(&in->config, &in->config_len, o.config, err)) ||
+        (o.settings && file_read(&in->settings, &in->settings_len, o.settings, err)))
+        return err->code;
+    return train_settings(&in->changes, &in->changes_len, err);
+}
+
+static struct attn_train_opts opts_of(const struct source *in)
+{
+    return (struct attn_train_opts){
+        .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len,
+        .tokenizer = in->vocab, .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options",
+        .draw = o.draw, .settings = in->settings, .settings_len = in->settings_len, .settings_name = o.settings,
+        .changes = in->changes, .changes_len = in->changes_len, .resume = o.resume, .threads = (int)common.threads.n};
+}
+
+/* Checks what can be checked of the options before a vocabulary is learned, which may take a while. */
+static int check_options(const struct source *in, size_t size, struct attn_err *err)
+{
+    struct source here = *in;
+    here.config = NULL;
+    if (o.config)
+        here.config = in->config;
+    else if (train_config(&here.config, &here.config_len, size, true, err))
+        return err->code;
+    struct attn_train_opts opts = opts_of(&here);
+    int code = attn_train_check(&opts, err);
+    if (!o.config)
+        free(here.config);
+    return code;
+}
+
+/* Unless --vocab is given, a new training learns its vocabulary from the text. */
+static int find_vocabulary(struct source *in, struct attn_err *err)
+{
+    size_t tokens, size = o.vocab_size.given ? (size_t)o.vocab_size.n : VOCAB_SIZE;
+    if (o.vocab)
+        return ATTN_OK;
+    if (check_options(in, size, err))
+        return err->code;
+    if (attn_bpe_learn(in->dir, &tokens, in->text, in->text_len, size, err))
+        return err->code;
+    in->vocab = directory(in->dir);
+    return in->vocab ? ATTN_OK : fail(err, ATTN_ENOMEM, "no memory for a path");
+}
+
+/* A training that goes on may have fewer tokens than --vocab-size, if its text had no more, but not more. */
+static int check_size(const struct source *in, struct attn_err *err)
+{
+    struct attn_tokenizer *t = NULL;
+    if (!o.resume || !o.vocab_size.given)
+        return ATTN_OK;
+    if (attn_tokenizer_open(&t, in->dir, err))
+        return err->code;
+    size_t tokens = attn_tokenizer_size(t);
+    attn_tokenizer_close(t);
+    if (tokens <= o.vocab_size.n)
+        return ATTN_OK;
+    return fail(err, ATTN_EFORMAT, "%s: the training there has %zu tokens, but --vocab-size %s was asked for; leave it out to go "
+                "on, or choose another directory", in->dir, tokens, o.vocab_size.given);
+}
+
+/* Makes the config for the vocabulary that was given or learned or, when a training goes on, for the one it has. */
+static int build_config(struct source *in, struct attn_err *err)
+{
+    struct attn_tokenizer *t = NULL;
+    if (attn_tokenizer_open(&t, in->vocab ? in->vocab : in->dir, err))
+        return err->code;
+    bool bpe = !strcmp(attn_tokenizer_kind(t), "bpe");
+    int code = train_config(&in->config, &in->config_len, attn_tokenizer_size(t), bpe, err);
+    attn_tokenizer_close(t);
+    return code;
+}
+
+static int open_training(struct attn_train **out, struct source *in, struct attn_err *err)
+{
+    bool there = attn_train_exists(in->dir);
+    if (!there && o.resume)
+        say_note("%s: there is no training yet: a new one begins", o.path);
+    if (there ? check_size(in, err) : attn_train_may_begin(in->dir, err) || find_vocabulary(in, err))
+        return err->code;
+    if (!o.config && (!there || train_config_given()) && build_config(in, err))
+        return err->code;
+    struct attn_train_opts opts = opts_of(in);
+    return attn_train_open(out, in->dir, &opts, err);
+}
+
+/* ---- training ---- */
+
+static int watch(struct attn_train *t, struct attn_err *err)
+{
+    struct attn_train_watch_opts opts = {
+        .text = common.sentence, .len = strlen(common.sentence), .show = selection.show, .layers = selection.layer,
+        .heads = selection.head, .every = (size_t)o.watch_every.n, .threads = (int)common.threads.n};
+    return attn_train_watch(t, &opts, err);
+}
+
+/* Says which step is saved, so that a training that ended early can go on from there. */
+static void say_where(size_t step, size_t steps)
+{
+    if (step > 0)
+        say_note("step %zu of %zu is saved in %s: the same command with --resume continues from there", step, steps, o.path);
+}
+
+static int take_steps(struct attn_train *t, struct train_progress *p, struct attn_err *err)
+{
+    size_t every = o.save_every.given ? (size_t)o.save_every.n : SAVE_EVERY, saved;
+    struct attn_train_state s;
+    attn_train_get(t, &s);
+    for (saved = s.step; s.step < s.steps && !stop_asked();) {
+        int code = attn_train_step(t, err);
+        attn_train_get(t, &s);
+        if (!code)
+            train_progress_show(p, &s);
+        if (!code && s.step % every == 0 && s.step < s.steps && !(code = attn_train_save(t, err)))
+            saved = s.step;
+        if (code) {
+            train_progress_end(p);
+            say_where(saved, s.steps);
+            return code;
+        }
+    }
+    train_progress_end(p);
+    return attn_train_save(t, err);
+}
+
+static int train_on(struct attn_train *t, struct attn_err *err)
+{
+    struct train_progress p;
+    struct attn_train_state s;
+    attn_train_get(t, &s);
+    train_progress_start(&p, o.progress, &s);
+    stop_watch(o.max_seconds.given ? (double)o.max_seconds.n : 0);
+    if (take_steps(t, &p, err))
+        return err->code;
+    attn_train_get(t, &s);
+    if (s.step < s.steps) {
+        say_where(s.step, s.steps);
+        common.status = STOP_STATUS;
+    }
+    return ATTN_OK;
+}
+
+int train_loop(const char *corpus, struct attn_err *err)
+{
+    struct source in = {0};
+    struct attn_train *t = NULL;
+    int code = check_usage(corpus, err);
+    if (!code)
+        code = read_files(&in, corpus, err);
+    if (!code)
+        code = open_training(&t, &in, err);
+    if (!code && o.watch_every.given)
+        code = watch(t, err);
+    if (!code)
+        code = train_on(t, err);
+    attn_train_close(t);
+    source_free(&in);
+    return code;
+}
+
+const struct option train_file_options[] = {
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to train in: a new one, or one where a training "
+     "began", .flags = 0},
+    {0, "also", OPT_FILE, &o.also, "PATH", "another text to train on, of which nothing is held out", .flags = 0},
+    {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned from the text, "
+     "as vocab --bpe does)", .flags = 0},
+    {0, "vocab-size", OPT_NUMBER, &o.vocab_size, "N", "how many tokens to learn (default: 4096)", .min = ATTN_BPE_LEAST,
+     .max = ATTN_BPE_MOST},
+    {0, "config", OPT_FILE, &o.config, "FILE", "a whole config.json, in place of the options for the model", .flags = 0},
+    {0, "settings", OPT_FILE, &o.settings, "FILE", "a train.json, as a training leaves it in its directory; options override it",
+     .flags = 0},
+    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "recipe for the first weights, as for init (default: normal(0,0.02), less for what "
+     "a branch adds)", .flags = 0},
+    {.name = NULL},
+};
+
+const struct option train_run_options[] = {
+    {0, "resume", OPT_FLAG, &o.resume, NULL, "continue from the checkpoint in -o DIR, if there is one: the result is that of a "
+     "training that never stopped", .flags = 0},
+    {0, "save-every", OPT_NUMBER, &o.save_every, "N", "steps between checkpoints (default: 250)", .min = 1, .max = INT32_MAX},
+    {0, "max-seconds", OPT_NUMBER, &o.max_seconds, "N", "stop at a checkpoint after this many seconds, with status 75", .min = 1,
+     .max = INT32_MAX},
+    {0, "watch-every", OPT_NUMBER, &o.watch_every, "N", "every N steps record activations (--show; default: pattern) of the "
+     "sentence -s in DIR/watch: NAME.npy, whose first axis is time, and steps.npy; plot DIR/watch draws them side by side",
+     .min = 1, .max = INT32_MAX},
+    {0, "progress", OPT_FLAG, &o.progress, NULL, "report progress even where standard error is no terminal", .flags = 0},
+    {.name = NULL},
+};

@@ -1,0 +1,343 @@
+#include "base/json.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/utf8.h"
+#include "base/escape.h"
+
+/* What may come next.  A key includes its colon; a comma belongs to what follows it. */
+enum { VALUE, FIRST_ITEM, FIRST_KEY, AFTER_VALUE };
+enum { DIGITS_MAX = 19 };               /* a number of so many digits fits into 64 bits */
+
+void attn_json_start(struct attn_json *j, const char *text, size_t len, const char *name)
+{
+    *j = (struct attn_json){.name = name, .text = text, .len = len, .state = VALUE};
+}
+
+static enum attn_json_event fail(struct attn_json *j, size_t at, const char *why)
+{
+    j->at = at;
+    j->failed = why;
+    return ATTN_JSON_FAILED;
+}
+
+static int peek(const struct attn_json *j)
+{
+    return j->at < j->len ? (unsigned char)j->text[j->at] : -1;
+}
+
+static inline void skip_space(struct attn_json *j)
+{
+    size_t at = j->at;
+    for (; at < j->len; at++) {
+        unsigned char c = (unsigned char)j->text[at];
+        if (c > ' ' || (c != ' ' && c != '\n' && c != '\t' && c != '\r'))
+            break;                      /* nearly always decided by the first comparison */
+    }
+    j->at = at;
+}
+
+/* ---- strings --------------------------------------------------------------------------- */
+
+/* Looks at eight bytes at once: the lowest bit set is the top bit of the first quote, backslash or control character;
+ * 0 if there is none. */
+static uint64_t first_special(uint64_t bytes)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t quote = bytes ^ ones * '"', backslash = bytes ^ ones * '\\';
+    return (((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((bytes - ones * ' ') & ~bytes)) & ones * 0x80;
+}
+
+static void put_out(struct attn_json *j, const char *s, size_t n)
+{
+    if (j->out)
+        memcpy(j->out + j->out_len, s, n);
+    j->out_len += n;
+}
+
+/* Position, from `at` on, of the first such byte or of the text's end.  *any collects the bits of all bytes before
+ * it. */
+static size_t scan_plain(struct attn_json *j, size_t at, uint64_t *any)
+{
+    while (at + 8 <= j->len) {
+        uint64_t bytes;
+        memcpy(&bytes, j->text + at, 8);
+        put_out(j, j->text + at, 8);
+        bytes = le64toh(bytes);
+        uint64_t special = first_special(bytes);
+        size_t n = special ? (size_t)__builtin_ctzll(special) / 8 : 8;
+        *any |= special ? bytes & ((special & -special) - 1) : bytes;
+        j->out_len -= 8 - n;
+        at += n;
+        if (special)
+            return at;
+    }
+    for (; at < j->len && !first_special((unsigned char)j->text[at] * 0x0101010101010101u); at++) {
+        put_out(j, j->text + at, 1);
+        *any |= (unsigned char)j->text[at];
+    }
+    return at;
+}
+
+/* Length of the escape at `at`; 0 if it is invalid. */
+static size_t scan_escape(struct attn_json *j, size_t at)
+{
+    uint32_t c = 0;
+    char plain[4];
+    size_t step = attn_escape_read(j->text + at, j->len - at, &c);
+    j->escaped = true;
+    if (step > 0 && c == 0 && j->nul == 0)
+        j->nul = at;
+    if (step > 0)
+        put_out(j, plain, attn_utf8_put(plain, c));
+    return step;
+}
+
+/* Reads the string that begins with the next quote, and sets the token. */
+static bool scan_string(struct attn_json *j)
+{
+    size_t at = j->at + 1, step;
+    uint64_t any = 0;
+    j->token = at;
+    j->escaped = false;
+    j->nul = j->out_len = 0;
+    while ((at = scan_plain(j, at, &any)) < j->len && j->text[at] != '"') {
+        if (j->text[at] != '\\')
+            return fail(j, at, "control character in a string");
+        if ((step = scan_escape(j, at)) == 0)
+            return fail(j, at, "unknown escape, or half of a surrogate pair, in a string");
+        at += step;
+    }
+    if (at >= j->len)
+        return fail(j, j->len, "expected the end of a string");
+    j->token_len = at - j->token;
+    size_t valid = any & 0x8080808080808080u ? attn_utf8_valid(j->text + j->token, j->token_len) : j->token_len;
+    if (valid < j->token_len)
+        return fail(j, j->token + valid, "expected UTF-8 in a string");
+    j->at = at + 1;
+    return true;
+}
+
+size_t attn_json_string(const struct attn_json *j, char *out)
+{
+    const char *s = j->text + j->token, *end = s + j->token_len;
+    size_t n = 0;
+    for (;;) {
+        const char *stop = j->escaped ? memchr(s, '\\', (size_t)(end - s)) : NULL;
+        size_t plain = (size_t)((stop ? stop : end) - s);
+        uint32_t c = 0;
+        memcpy(out + n, s, plain);
+        n += plain;
+        if (!stop)
+            return n;
+        s = stop + attn_escape_read(stop, (size_t)(end - stop), &c);
+        n += attn_utf8_put(out + n, c); /* never longer than the escape */
+    }
+}
+
+/* Decodes the character or escape at s[0..n): returns its bytes in out; *step gets its length in s. */
+static size_t piece(const char *s, size_t n, char *out, size_t *step)
+{
+    uint32_t c = 0;
+    *step = 1;
+    *out = *s;
+    if (*s != '\\')
+        return 1;
+    *step = attn_escape_read(s, n, &c);
+    return attn_utf8_put(out, c);
+}
+
+bool attn_json_is(const struct attn_json *j, const char *s)
+{
+    const char *token = j->text + j->token, *end = token + j->token_len;
+    size_t left = strlen(s), step;
+    if (!j->escaped)
+        return left == j->token_len && memcmp(token, s, left) == 0;
+    for (; token < end; token += step) {
+        char buf[4];
+        size_t got = piece(token, (size_t)(end - token), buf, &step);
+        if (got > left || memcmp(buf, s, got) != 0)
+            return false;
+        s += got;
+        left -= got;
+    }
+    return left == 0;
+}
+
+/* ---- values ---------------------------------------------------------------------------- */
+
+/* *whole gets the digits' value if it is not too large. */
+static bool skip_digits(struct attn_json *j, uint64_t *whole)
+{
+    size_t from = j->at, at = from;
+    for (*whole = 0; at < j->len && (unsigned char)(j->text[at] - '0') < 10; at++)
+        *whole = *whole * 10 + (unsigned char)(j->text[at] - '0');
+    j->at = at;
+    return at > from;
+}
+
+static enum attn_json_event number(struct attn_json *j)
+{
+    static const char expected[] = "expected a digit";
+    uint64_t ignored;
+    j->token = j->at;
+    j->escaped = false;
+    j->whole = 0;
+    if (peek(j) == '-')
+        j->at++;
+    if (peek(j) == '0')
+        j->at++;
+    else if (!skip_digits(j, &j->whole))
+        return fail(j, j->at, expected);
+    size_t end = j->at;
+    if (peek(j) == '.') {
+        j->at++;
+        if (!skip_digits(j, &ignored))
+            return fail(j, j->at, expected);
+    }
+    if (peek(j) == 'e' || peek(j) == 'E') {
+        j->at++;
+        if (peek(j) == '+' || peek(j) == '-')
+            j->at++;
+        if (!skip_digits(j, &ignored))
+            return fail(j, j->at, expected);
+    }
+    j->token_len = j->at - j->token;
+    j->is_whole = j->at == end && j->token_len <= DIGITS_MAX && j->text[j->token] != '-';
+    j->state = AFTER_VALUE;
+    return ATTN_JSON_NUMBER;
+}
+
+static enum attn_json_event literal(struct attn_json *j, const char *word, enum attn_json_event event)
+{
+    size_t n = strlen(word);
+    if (j->len - j->at < n || memcmp(j->text + j->at, word, n) != 0)
+        return fail(j, j->at, "expected a value");
+    j->at += n;
+    j->state = AFTER_VALUE;
+    return event;
+}
+
+static enum attn_json_event open_container(struct attn_json *j, unsigned char bracket)
+{
+    if (j->depth == ATTN_JSON_DEPTH)
+        return fail(j, j->at, "nested deeper than 64 levels");
+    j->stack[j->depth++] = bracket;
+    j->at++;
+    j->state = bracket == '{' ? FIRST_KEY : FIRST_ITEM;
+    return bracket == '{' ? ATTN_JSON_OBJECT : ATTN_JSON_ARRAY;
+}
+
+static enum attn_json_event close_container(struct attn_json *j)
+{
+    j->at++;
+    j->state = AFTER_VALUE;
+    return j->stack[--j->depth] == '{' ? ATTN_JSON_OBJECT_END : ATTN_JSON_ARRAY_END;
+}
+
+static enum attn_json_event value(struct attn_json *j)
+{
+    int c = peek(j);
+    j->start = j->at;
+    switch (c) {
+    case '{': case '[':
+        return open_container(j, (unsigned char)c);
+    case '"':
+        j->state = AFTER_VALUE;
+        return scan_string(j) ? ATTN_JSON_STRING : ATTN_JSON_FAILED;
+    case 't': return literal(j, "true", ATTN_JSON_TRUE);
+    case 'f': return literal(j, "false", ATTN_JSON_FALSE);
+    case 'n': return literal(j, "null", ATTN_JSON_NULL);
+    case 0xEF: return fail(j, j->at, "expected a value, not a byte order mark");
+    }
+    return c == '-' || (c >= '0' && c <= '9') ? number(j) : fail(j, j->at, "expected a value");
+}
+
+static enum attn_json_event key(struct attn_json *j)
+{
+    j->start = j->at;
+    if (peek(j) != '"')
+        return fail(j, j->at, "expected a key in double quotes");
+    if (!scan_string(j))
+        return ATTN_JSON_FAILED;
+    skip_space(j);
+    if (peek(j) != ':')
+        return fail(j, j->at, "expected ':' after a key");
+    j->at++;
+    j->state = VALUE;
+    return ATTN_JSON_KEY;
+}
+
+static enum attn_json_event after_value(struct attn_json *j)
+{
+    int c = peek(j);
+    if (j->depth == 0)
+        return c < 0 ? ATTN_JSON_DONE : fail(j, j->at, "expected nothing after the end of the document");
+    bool object = j->stack[j->depth - 1] == '{';
+    if (c == (object ? '}' : ']'))
+        return close_container(j);
+    if (c != ',')
+        return fail(j, j->at, object ? "expected ',' or '}'" : "expected ',' or ']'");
+    j->at++;
+    skip_space(j);
+    return object ? key(j) : value(j);
+}
+
+enum attn_json_event attn_json_next(struct attn_json *j)
+{
+    if (j->failed)
+        return ATTN_JSON_FAILED;
+    skip_space(j);
+    switch (j->state) {
+    case FIRST_KEY: return peek(j) == '}' ? close_container(j) : key(j);
+    case FIRST_ITEM: return peek(j) == ']' ? close_container(j) : value(j);
+    case AFTER_VALUE: return after_value(j);
+    default: return value(j);
+    }
+}
+
+bool attn_json_skip(struct attn_json *j, enum attn_json_event first)
+{
+    unsigned outside = j->depth - 1;
+    if (first == ATTN_JSON_OBJECT || first == ATTN_JSON_ARRAY)
+        while (j->depth > outside && attn_json_next(j) != ATTN_JSON_FAILED)
+            ;
+    return !j->failed;
+}
+
+/* ---- position of an error --------------------------------------------------------------- */
+
+void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column)
+{
+    *line = *column = 1;
+    for (size_t i = 0; i < at && i < j->len; i++) {
+        unsigned char c = (unsigned char)j->text[i];
+        if (c == '\n') {
+            ++*line;
+            *column = 1;
+        } else if ((c & 0xC0) != 0x80) {
+            ++*column;                  /* counts characters, as editors do */
+        }
+    }
+}
+
+int attn_json_error(const struct attn_json *j, struct attn_err *err)
+{
+    size_t line, column;
+    int c = peek(j);
+    char found[32];
+    attn_json_place(j, j->at, &line, &column);
+    if (c < 0)
+        snprintf(found, sizeof found, "the text ends here");
+    else if (c > 0x20 && c < 0x7F)
+        snprintf(found, sizeof found, "found '%c'", c);
+    else
+        snprintf(found, sizeof found, "found byte 0x%02X", (unsigned)c);
+    if (!j->name)
+        return attn_fail(err, ATTN_EFORMAT, "column %zu: %s (%s)", column, j->failed, found);
+    return attn_fail(err, ATTN_EFORMAT, "%s: line %zu, column %zu: %s (%s)", j->name, line, column,
+                     j->failed, found);
+}

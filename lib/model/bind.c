@@ -1,0 +1,360 @@
+/* bind.c - binds tensor names to the views that the arithmetic reads.
+ *
+ * It walks over the layout twice.  The first walk checks that each tensor is there, with a type we know
+ * and the shape the config asks for, and stops at the first fault: no memory is allocated for sizes in the
+ * config that the file does not bear out.  The second walk binds. */
+#include "model/model.h"
+
+#include "base/err.h"
+#include "base/size.h"
+#include "model/layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(const struct attn_model *m, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "%s: out of memory: no room for the list of tensors", attn_shards_path(&m->weights));
+}
+
+/* ---- finding a tensor ---- */
+
+struct found { const struct attn_st_tensor *t; const struct attn_shard *in; };
+
+/* A file may lack the family's prefix, but then in all of its names. */
+static struct found find(const struct attn_model *m, const struct attn_slot *s)
+{
+    struct found f = {0};
+    f.t = attn_shards_find(&m->weights, s->name, &f.in);
+    if (!f.t && s->prefix)
+        f.t = attn_shards_find(&m->weights, s->name + s->prefix, &f.in);
+    return f;
+}
+
+/* ---- first walk ---- */
+
+static bool type_of(const char *dtype, enum attn_dtype *type)
+{
+    static const struct { const char *name; enum attn_dtype type; } types[] = {
+        {"F32", ATTN_F32}, {"F16", ATTN_F16}, {"BF16", ATTN_BF16}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(dtype, types[i].name) == 0) {
+            *type = types[i].type;
+            return true;
+        }
+    return false;
+}
+
+static void print_shape(char *buf, size_t size, const size_t *shape, int ndim)
+{
+    size_t n = (size_t)snprintf(buf, size, "[");
+    for (int i = 0; i < ndim && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%zu", i ? ", " : "", shape[i]);
+    if (n < size)
+        snprintf(buf + n, size - n, "]");
+}
+
+static bool same_shape(const struct attn_slot *s, const struct attn_st_tensor *t, bool turned)
+{
+    if (t->ndim != s->ndim)
+        return false;
+    for (int i = 0; i < s->ndim; i++)
+        if (t->shape[i] != s->shape[turned ? s->ndim - 1 - i : i])
+            return false;
+    return true;
+}
+
+static int check_tensor(const struct attn_model *m, const struct attn_slot *s, const struct found *f, struct attn_err *err)
+{
+    enum attn_dtype type;
+    char want[64], found[256];
+    print_shape(want, sizeof want, s->shape, s->ndim);
+    if (!f->t)
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; config.json asks for it with shape %s",
+                         attn_shards_path(&m->weights), s->name + (m->bare ? s->prefix : 0), want);
+    if (!type_of(f->t->dtype, &type))
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is stored as %s, expected F32, F16 or BF16",
+                         f->in->path, f->t->name, f->t->dtype);
+    if (same_shape(s, f->t, false))
+        return ATTN_OK;
+    print_shape(found, sizeof found, f->t->shape, f->t->ndim);
+    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has shape %s, config.json expects %s%s", f->in->path, f->t->name, found,
+                     want, same_shape(s, f->t, true) ? s->by_output ? " (it is stored transposed: expected [out, in])" :
+                     " (it is stored transposed: expected [in, out])" : "");
+}
+
+static int check_all(struct attn_model *m, struct attn_err *err)
+{
+    struct attn_layout walk = attn_layout_start(&m->config);
+    struct attn_slot slot;
+    int rc = ATTN_OK;
+    while (!rc && attn_layout_next(&walk, &slot)) {
+        struct found f = find(m, &slot);
+        if (slot.part == ATTN_PART_EMBED)
+            m->bare = f.t && strcmp(f.t->name, slot.name) != 0;
+        if (!f.t && slot.part == ATTN_PART_UNEMBED && slot.required && m->bare)
+            m->config.unembed = false;  /* the model was saved without its output layer: it has no logits */
+        else if (f.t || slot.required)
+            rc = check_tensor(m, &slot, &f, err);
+    }
+    return rc;
+}
+
+/* ---- second walk ---- */
+
+/* The tensor's bytes, copied if the file does not have them at an address that is aligned for its type. */
+static int data_of(struct attn_model *m, const struct attn_st_tensor *t, enum attn_dtype type, const void **out,
+                   struct attn_err *err)
+{
+    *out = t->data;
+    if ((uintptr_t)t->data % attn_dtype_size(type) == 0)
+        return ATTN_OK;
+    void **copy = &m->copy[attn_shards_index(&m->weights, t)];      /* shared by q, k and v of a fused tensor */
+    if (!*copy)
+        *copy = malloc(t->bytes ? t->bytes : 1);
+    if (!*copy)
+        return no_memory(m, err);
+    *out = memcpy(*copy, t->data, t->bytes);
+    return ATTN_OK;
+}
+
+/* Where the matrix of a slot goes; NULL: it is none (a norm). */
+static struct attn_mat *mat_of(struct attn_weights *w, const struct attn_slot *s)
+{
+    struct attn_block *b = &w->block[s->layer];
+    switch (s->part) {
+    case ATTN_PART_EMBED:       return &w->embed;
+    case ATTN_PART_POS_EMBED:   return &w->pos;
+    case ATTN_PART_Q:           return &b->q;
+    case ATTN_PART_K:           return &b->k;
+    case ATTN_PART_V:           return &b->v;
+    case ATTN_PART_O:           return &b->o;
+    case ATTN_PART_MLP_GATE:    return &b->gate;
+    case ATTN_PART_MLP_IN:      return &b->in;
+    case ATTN_PART_MLP_OUT:     return &b->out;
+    case ATTN_PART_UNEMBED:     return &w->unembed;
+    default:                    return NULL;
+    }
+}
+
+static struct attn_norm *norm_of(struct attn_weights *w, const struct attn_slot *s)
+{
+    struct attn_block *b = &w->block[s->layer];
+    return s->part == ATTN_PART_NORM1 ? &b->norm1 : s->part == ATTN_PART_NORM2 ? &b->norm2 : &w->final;
+}
+
+/* The address of the slot's first output in the data of a tensor, a matrix or a bias. */
+static const void *from_first(const void *data, const struct attn_slot *s, enum attn_dtype type)
+{
+    size_t each = s->by_output && !s->is_bias ? s->in : 1;
+    return (const unsigned char *)data + s->first * each * attn_dtype_size(type);
+}
+
+static int bind_one(struct attn_model *m, const struct attn_slot *s, const struct attn_st_tensor *t,
+                    struct attn_err *err)
+{
+    struct attn_vec v = {0};
+    type_of(t->dtype, &v.type);
+    int rc = data_of(m, t, v.type, &v.data, err);
+    if (rc)
+        return rc;
+    v.data = from_first(v.data, s, v.type);
+    struct attn_mat *mat = mat_of(&m->w, s);
+    if (mat && !s->is_bias)
+        *mat = (struct attn_mat){.data = v.data, .type = v.type, .in = s->in, .out = s->out, .ld = s->shape[1],
+                                 .by_output = s->by_output, .group = s->group, .step = s->step};
+    else if (mat)
+        mat->bias = v;
+    else if (s->is_bias)
+        norm_of(&m->w, s)->bias = v;
+    else
+        *norm_of(&m->w, s) = (struct attn_norm){.weight = v, .rms = m->config.norm == ATTN_NORM_RMS};
+    return ATTN_OK;
+}
+
+/* Lists a tensor once, even if q, k and v share it. */
+static void list_tensor(struct attn_model *m, const struct attn_st_tensor *t, bool *used)
+{
+    size_t i = attn_shards_index(&m->weights, t);
+    if (!used[i])
+        m->tensor[m->tensors++] = t;
+    used[i] = true;
+}
+
+static int bind_all(struct attn_model *m, bool *used, struct attn_err *err)
+{
+    struct attn_layout walk = attn_layout_start(&m->config);
+    struct attn_slot slot;
+    while (attn_layout_next(&walk, &slot)) {
+        struct found f = find(m, &slot);
+        if (!f.t)
+            continue;
+        int rc = bind_one(m, &slot, f.t, err);
+        if (rc)
+            return rc;
+        list_tensor(m, f.t, used);
+    }
+    return ATTN_OK;
+}
+
+/* ---- tensors without a place ---- */
+
+static bool is_listed(const char *name, const char *const *list)
+{
+    while (*list && strcmp(name, *list) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* "h.3.attn.bias" and the like are masks that some files contain, not weights. */
+static bool is_buffer(const struct attn_model *m, const char *name)
+{
+    const struct attn_family *f = m->config.family;
+    size_t prefix = m->bare ? 0 : strlen(f->prefix), block = strlen(f->block);
+    if (strncmp(name, f->prefix, prefix))
+        return false;
+    name += prefix;
+    if (strncmp(name, f->block, block))
+        return is_listed(name, f->buffers);
+    size_t digits = strspn(name + block, "0123456789");
+    name += block + digits;
+    return digits && *name == '.' && is_listed(name + 1, f->buffers);
+}
+
+/* Whether t is an output layer that is stored although it is tied to the embedding.  If its numbers differ, the file
+ * contradicts itself, which becomes the model's warning.  In large models only both ends are compared: reading all of it
+ * would take longer than a short run. */
+static bool is_spare_unembed(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed)
+{
+    enum { ENDS = 1 << 16 };
+    const struct attn_family *f = m->config.family;
+    size_t n = strlen(f->part[ATTN_PART_UNEMBED].path);
+    if (f->ours || !m->config.tied || strncmp(t->name, f->part[ATTN_PART_UNEMBED].path, n) || strcmp(t->name + n, ".weight"))
+        return false;
+    size_t ends = attn_model_is_small(m) ? t->bytes : smaller(t->bytes, ENDS);
+    bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&
+                memcmp(t->data + t->bytes - ends, embed->data + t->bytes - ends, ends) == 0;
+    if (!same && !m->warning && asprintf(&m->warning, "%s: '%s' differs from '%s', but config.json says they are tied "
+                                         "(\"tie_word_embeddings\"): the embedding is used", attn_shards_path(&m->weights),
+                                         t->name, embed->name) < 0)
+        m->warning = NULL;
+    return true;
+}
+
+/* An unknown tensor is an error, since it might change a number. */
+static int find_stranger(struct attn_model *m, const bool *used, struct attn_err *err)
+{
+    for (size_t i = 0; i < m->weights.tensors; i++) {
+        const struct attn_shard *in;
+        const struct attn_st_tensor *t = attn_shards_at(&m->weights, i, &in);
+        if (!used[i] && !is_buffer(m, t->name) && !is_spare_unembed(m, t, m->tensor[0]))
+            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that config.json describes",
+                             in->path, t->name);
+    }
+    return ATTN_OK;
+}
+
+/* ---- the rest of what the arithmetic needs to know ---- */
+
+static enum attn_mlp_form mlp_form(enum attn_mlp_kind kind)
+{
+    switch (kind) {
+    case ATTN_MLP_GELU:     return ATTN_GELU;
+    case ATTN_MLP_GELU_NEW: return ATTN_GELU_NEW;
+    case ATTN_MLP_SWIGLU:   return ATTN_SWIGLU;
+    case ATTN_MLP_NONE:     break;
+    }
+    return ATTN_NO_MLP;
+}
+
+static void fill_arch(struct attn_weights *w, const struct attn_config *c)
+{
+    w->n = (struct attn_dims){
+        .L = c->L, .d = c->d, .H = c->H, .Hkv = c->Hkv, .dh = c->dh, .dv = c->dv, .m = c->m, .V = c->V,
+        .n_ctx = c->n_ctx, .width = attn_layout_width(c)};
+    w->eps = (float)c->norm_eps;
+    w->rotary = c->rotary;
+    w->residual = c->residual;
+    w->parallel = c->parallel;
+    w->causal = c->causal;
+    w->mlp = mlp_form(c->mlp);
+    for (size_t i = 0; i < c->L; i++) {
+        double scale = c->scale ? 1 / sqrt((double)c->dh) : 1;
+        w->block[i].scale = (float)(c->scale_by_layer ? scale / (double)(i + 1) : scale);
+        w->block[i].window = c->local && c->local[i] ? c->window : 0;
+    }
+}
+
+/* The scaled speed of rotary positions.  llama3: slow rotations are slowed by the factor, fast ones are left alone, and
+ * those in between blend both. */
+static double stretch(const struct attn_rope_scaling *s, double speed)
+{
+    if (s->kind == ATTN_ROPE_DEFAULT)
+        return speed;
+    if (s->kind == ATTN_ROPE_LINEAR)
+        return speed / s->factor;
+    double turns = s->original * speed / (2 * acos(-1));
+    double fast = (turns - s->low) / (s->high - s->low);
+    if (fast <= 0)
+        return speed / s->factor;
+    return fast >= 1 ? speed : (1 - fast) * speed / s->factor + fast * speed;
+}
+
+/* Pair i rotates by theta^(-2i/rotary) radians per position. */
+static bool fill_speeds(struct attn_model *m)
+{
+    size_t half = m->config.rotary / 2;
+    m->speed = calloc(half + 1, sizeof *m->speed);
+    for (size_t i = 0; m->speed && i < half; i++)
+        m->speed[i] = stretch(&m->config.rope, pow(m->config.rope_theta, -2.0 * (double)i / (double)m->config.rotary));
+    m->w.speed = m->speed;
+    return m->speed != NULL;
+}
+
+/* If they are tied, the output layer is the transposed embedding. */
+static void tie(struct attn_weights *w, const struct attn_config *c)
+{
+    if (!c->unembed || !c->tied)
+        return;
+    struct attn_vec bias = w->unembed.bias;
+    w->unembed = w->embed;
+    w->unembed.in = w->embed.out;
+    w->unembed.out = w->embed.in;
+    w->unembed.by_output = true;
+    w->unembed.bias = bias;
+}
+
+/* The final norm is optional without an output layer; where a block's output is not d wide there is
+ * nothing it could be applied to. */
+static void drop_final(struct attn_weights *w)
+{
+    if (w->n.width != w->n.d)
+        w->final = (struct attn_norm){0};
+}
+
+int attn_model_bind(struct attn_model *m, struct attn_err *err)
+{
+    int rc = check_all(m, err);
+    if (rc)
+        return rc;
+    bool *used = calloc(m->weights.tensors + 1, sizeof *used);
+    m->w.block = calloc(m->config.L, sizeof *m->w.block);
+    m->tensor = calloc(m->weights.tensors + 1, sizeof *m->tensor);
+    m->copy = calloc(m->weights.tensors + 1, sizeof *m->copy);
+    if (!used || !m->w.block || !m->tensor || !m->copy || !fill_speeds(m)) {
+        free(used);
+        return no_memory(m, err);
+    }
+    rc = bind_all(m, used, err);
+    if (!rc)
+        rc = find_stranger(m, used, err);
+    free(used);
+    if (rc)
+        return rc;
+    fill_arch(&m->w, &m->config);
+    tie(&m->w, &m->config);
+    drop_final(&m->w);
+    return ATTN_OK;
+}

@@ -1,0 +1,235 @@
+#include "model/model.h"
+
+#include "base/cpu.h"
+#include "base/err.h"
+#include "compute/kind.h"
+#include "compute/vec.h"
+#include "model/family.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+
+/* ---- opening ---- */
+
+static void fill_stage(struct attn_model *m)
+{
+    const struct attn_weights *w = &m->w;
+    bool *has = m->stage.has, mlp = w->mlp != ATTN_NO_MLP;
+    m->stage.L = w->n.L;
+    m->stage.H = w->n.H;
+    m->stage.Hkv = w->n.Hkv;
+    for (int act = 0; act < ATTN_ACTS; act++)
+        has[act] = true;
+    has[ATTN_ACT_POS_EMBED] = w->pos.data != NULL;
+    has[ATTN_ACT_NORM1] = m->config.norm != ATTN_NORM_NONE;
+    has[ATTN_ACT_OUT] = m->config.output_projection;
+    has[ATTN_ACT_NORM2] = mlp && m->config.norm != ATTN_NORM_NONE;
+    has[ATTN_ACT_RESID_MID] = mlp && !w->parallel;
+    has[ATTN_ACT_MLP_PRE] = has[ATTN_ACT_MLP_POST] = has[ATTN_ACT_MLP_OUT] = mlp;
+    has[ATTN_ACT_MLP_LINEAR] = w->mlp == ATTN_SWIGLU;
+    has[ATTN_ACT_NORM_FINAL] = w->final.weight.data != NULL;
+    has[ATTN_ACT_LOGITS] = w->unembed.data != NULL;
+}
+
+struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn_kind *kind)
+{
+    struct attn_stage stage = m->stage;
+    if (kind->form == ATTN_LINEAR)
+        stage.has[ATTN_ACT_DOTS] = stage.has[ATTN_ACT_SCORES] = false;
+    return stage;
+}
+
+static int read_config(struct attn_model *m, struct attn_err *err)
+{
+    int rc = attn_source_open(&m->source, "config.json", ATTN_CONFIG_LIMIT, &m->config_map, err);
+    if (rc)
+        return rc;
+    char *path = attn_source_path(&m->source, "config.json");
+    if (!path)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a path");
+    rc = attn_config_read(&m->config, (const char *)m->config_map.data, m->config_map.len, path, err);
+    free(path);
+    return rc;
+}
+
+static int open_weights(struct attn_model *m, struct attn_err *err)
+{
+    int rc = attn_shards_open(&m->weights, &m->source, err);
+    return rc ? rc : attn_model_bind(m, err);
+}
+
+int attn_model_open(struct attn_model **out, const char *name, struct attn_err *err)
+{
+    *out = NULL;
+    int rc = attn_cpu_check(err);
+    if (rc)
+        return rc;
+    struct attn_model *m = calloc(1, sizeof *m);
+    if (!m)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a model");
+    rc = attn_source_find(&m->source, name, err);
+    if (!rc)
+        rc = read_config(m, err);
+    if (!rc)
+        rc = open_weights(m, err);
+    if (!rc && attn_model_is_small(m)) {
+        rc = attn_model_check(m, err);
+        m->checked = true;
+    }
+    if (rc) {
+        attn_model_close(m);
+        return rc;
+    }
+    fill_stage(m);
+    *out = m;
+    return ATTN_OK;
+}
+
+void attn_model_close(struct attn_model *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; m->copy && i < m->weights.tensors; i++)
+        free(m->copy[i]);
+    free(m->copy);
+    free(m->tensor);
+    free(m->w.block);
+    free(m->speed);
+    free(m->warning);
+    attn_shards_close(&m->weights);
+    attn_config_free(&m->config);
+    attn_map_close(&m->config_map);
+    attn_source_free(&m->source);
+    free(m);
+}
+
+/* ---- describing ---- */
+
+const char *attn_model_warning(const struct attn_model *m)
+{
+    return m->warning;
+}
+
+static size_t count_local(const struct attn_config *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; c->local && i < c->L; i++)
+        n += c->local[i];
+    return n;
+}
+
+void attn_model_info(const struct attn_model *m, struct attn_info *out)
+{
+    const struct attn_config *c = &m->config;
+    *out = (struct attn_info){
+        .name = m->source.name, .path = m->source.dir, .family = c->family->name,
+        .position = attn_position_name(c->position), .norm = attn_norm_name(c->norm), .mlp = attn_mlp_name(c->mlp),
+        .mask = c->causal ? "causal" : "none", .scale = c->scale ? "sqrt" : "none",
+        .residual = c->residual, .output_projection = c->output_projection, .tied = c->tied, .unembed = c->unembed,
+        .L = c->L, .d = c->d, .H = c->H, .Hkv = c->Hkv, .dh = c->dh, .dv = c->dv, .m = c->m, .V = c->V,
+        .n_ctx = c->n_ctx, .parallel = c->parallel, .rotary = c->rotary,
+        .window = c->local ? c->window : 0, .local = count_local(c), .norm_eps = c->norm_eps, .rope_theta = c->rope_theta, .tensors = m->tensors};
+    for (size_t i = 0; i < m->tensors; i++) {
+        out->parameters += m->tensor[i]->count;
+        out->bytes += m->tensor[i]->bytes;
+    }
+}
+
+void attn_model_tensor(const struct attn_model *m, size_t i, struct attn_tensor_info *out)
+{
+    const struct attn_st_tensor *t = m->tensor[i];
+    *out = (struct attn_tensor_info){.name = t->name, .dtype = t->dtype, .ndim = t->ndim, .bytes = t->bytes};
+    memcpy(out->shape, t->shape, sizeof t->shape);
+}
+
+int attn_model_predicts(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err)
+{
+    static const struct attn_kind own;
+    if (!m->config.unembed)
+        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens",
+                         m->source.name);
+    const struct attn_kind k = attn_kind_in(kind ? kind : &own, m->config.causal, 0);
+    bool past = attn_kind_past(&k) || k.form == ATTN_CAUSAL_RENORM;
+    char text[ATTN_KIND_TEXT];
+    if (!past && m->config.causal)
+        return attn_fail(err, ATTN_EUSAGE, "attention %s lets tokens see those after them, so that model %s cannot predict the "
+                         "next one", attn_kind_text(text, &k), m->source.name);
+    if (!past)
+        return attn_fail(err, ATTN_EFORMAT, "model %s has no mask (\"mask\": \"none\"): its tokens see those after them, so "
+                         "it cannot predict the next one", m->source.name);
+    return ATTN_OK;
+}
+
+int attn_model_continues(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err)
+{
+    int rc = attn_model_predicts(m, kind, err);
+    if (rc || !kind || kind->form != ATTN_CAUSAL_RENORM)
+        return rc;
+    return attn_fail(err, ATTN_EUSAGE, "attention causal-renorm takes its softmax over all tokens before it hides those after: "
+                     "each new token would change the roundings of the rows before it; causal does not");
+}
+
+bool attn_model_ends(const struct attn_model *m, int32_t id)
+{
+    for (size_t i = 0; i < m->config.n_eos; i++)
+        if (m->config.eos[i] == id)
+            return true;
+    return false;
+}
+
+int attn_model_check_ids(const struct attn_model *m, const int32_t *ids, size_t n, struct attn_err *err)
+{
+    for (size_t t = 0; t < n; t++)
+        if (ids[t] < 0 || (size_t)ids[t] >= m->w.n.V)
+            return attn_fail(err, ATTN_EFORMAT, "token %zu has id %d, but model %s has ids 0 to %zu (vocab_size %zu)",
+                             t, (int)ids[t], m->source.name, m->w.n.V - 1, m->w.n.V);
+    return ATTN_OK;
+}
+
+/* ---- looking at every weight ---- */
+
+static enum attn_dtype type_of(const struct attn_st_tensor *t)
+{
+    return t->dtype[0] == 'B' ? ATTN_BF16 : t->bytes == t->count * sizeof(float) ? ATTN_F32 : ATTN_F16;
+}
+
+static int not_finite(const struct attn_model *m, const struct attn_st_tensor *t, size_t i, float x, struct attn_err *err)
+{
+    const struct attn_shard *in = NULL;
+    attn_shards_at(&m->weights, attn_shards_index(&m->weights, t), &in);
+    const char *what = isnan(x) ? "NaN" : x > 0 ? "inf" : "-inf";
+    if (t->ndim == 2)
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' holds %s at row %zu, column %zu: the weights are damaged",
+                         in->path, t->name, what, i / t->shape[1], i % t->shape[1]);
+    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' holds %s at index %zu: the weights are damaged",
+                     in->path, t->name, what, i);
+}
+
+static int check_tensor(const struct attn_model *m, const struct attn_st_tensor *t, struct attn_err *err)
+{
+    enum { CHUNK = 1024 };
+    float part[CHUNK];
+    size_t size = attn_dtype_size(type_of(t));
+    for (size_t at = 0; at < t->count; at += CHUNK) {
+        unsigned char aligned[CHUNK * sizeof(float)] __attribute__((aligned(64)));
+        size_t n = t->count - at < CHUNK ? t->count - at : CHUNK;
+        memcpy(aligned, t->data + at * size, n * size);
+        attn_vec_widen(part, aligned, type_of(t), 0, n);
+        if (attn_vec_finite(part, n))
+            continue;
+        for (size_t i = 0; i < n; i++)
+            if (!isfinite(part[i]))
+                return not_finite(m, t, at + i, part[i], err);
+    }
+    return ATTN_OK;
+}
+
+int attn_model_check(const struct attn_model *m, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < m->tensors && !rc; i++)
+        rc = check_tensor(m, m->tensor[i], err);
+    return rc;
+}

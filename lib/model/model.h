@@ -1,0 +1,38 @@
+/* model.h - an open model: its files, and the views the arithmetic reads. */
+#ifndef ATTN_MODEL_H
+#define ATTN_MODEL_H
+
+#include "compute/weights.h"
+#include "model/config.h"
+#include "model/shards.h"
+#include "trace/names.h"
+
+struct attn_model {
+    struct attn_source source;
+    struct attn_map config_map;
+    struct attn_config config;
+    struct attn_shards weights;
+    const struct attn_st_tensor **tensor;   /* [tensors] in the order of the forward pass */
+    size_t tensors;
+    double *speed;                      /* [rotary/2] radians per position */
+    char *warning;                      /* see attn_model_warning */
+    bool bare;                          /* tensor names lack the family's prefix */
+    void **copy;                        /* [tensors of all files] copies of tensors that are not aligned for their type */
+    struct attn_weights w;
+    struct attn_stage stage;            /* which activations it announces with its own kind of attention */
+    bool checked;                       /* every weight is known to be finite */
+};
+
+/* Which activations it announces with this kind of attention: linear attention has no dots and scores. */
+struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn_kind *kind);
+
+/* Whether the model is so small that every weight is checked when it is opened. */
+static inline bool attn_model_is_small(const struct attn_model *m) { return m->weights.bytes <= (size_t)16 << 20; }
+
+/* In bind.c.  Checks names, types and shapes of all tensors, then fills m->w and m->tensor. */
+int attn_model_bind(struct attn_model *m, struct attn_err *err);
+
+/* Fails if the model does not have one of the ids; the error names the first. */
+int attn_model_check_ids(const struct attn_model *m, const int32_t *ids, size_t n, struct attn_err *err);
+
+#endif

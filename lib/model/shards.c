@@ -1,0 +1,162 @@
+#include "model/shards.h"
+
+#include "base/err.h"
+#include "model/index.h"
+
+#include <stdlib.h>
+
+static const char SINGLE[] = "model.safetensors", INDEX[] = "model.safetensors.index.json";
+enum { INDEX_LIMIT = 64 << 20 };
+
+static int no_memory(struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for the list of weight files");
+}
+
+static int open_shard(struct attn_shard *sh, const struct attn_source *s, const char *file, struct attn_err *err)
+{
+    sh->path = attn_source_path(s, file);
+    if (!sh->path)
+        return no_memory(err);
+    int rc = attn_source_open(s, file, SIZE_MAX, &sh->map, err);
+    return rc ? rc : attn_st_open(&sh->st, sh->map.data, sh->map.len, sh->path, err);
+}
+
+static int open_files(struct attn_shards *out, const struct attn_source *s, char *const *file, size_t n, struct attn_err *err)
+{
+    out->shard = calloc(n, sizeof *out->shard);
+    if (!out->shard)
+        return no_memory(err);
+    int rc = ATTN_OK;
+    for (; out->n < n && !rc; out->n++) {
+        rc = open_shard(&out->shard[out->n], s, file[out->n], err);
+        out->tensors += rc ? 0 : attn_st_count(out->shard[out->n].st);
+        out->bytes += out->shard[out->n].map.len;
+    }
+    return rc;
+}
+
+static int check_listed(const struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        const struct attn_shard *sh = &s->shard[x->entry[i].file];
+        if (!attn_st_find(sh->st, x->entry[i].tensor))
+            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s says it is here", sh->path, x->entry[i].tensor,
+                             INDEX);
+    }
+    return ATTN_OK;
+}
+
+static int check_held(const struct attn_shard *sh, size_t file, const struct attn_index *x, struct attn_err *err)
+{
+    for (size_t i = 0; i < attn_st_count(sh->st); i++) {
+        const char *tensor = attn_st_at(sh->st, i)->name;
+        const struct attn_index_entry *e = attn_index_find(x, tensor);
+        if (!e || e->file != file)
+            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is here, but %s says it is in %s", sh->path, tensor, INDEX,
+                             e ? x->file[e->file] : "no file");
+    }
+    return ATTN_OK;
+}
+
+/* Fails unless each tensor is in the file that the index says, and in no other. */
+static int check_index(const struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
+{
+    int rc = check_listed(s, x, err);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        rc = check_held(&s->shard[i], i, x, err);
+    return rc;
+}
+
+static int open_index(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+{
+    struct attn_map map;
+    struct attn_index x = {0};
+    char *path = attn_source_path(s, INDEX);
+    if (!path)
+        return no_memory(err);
+    int rc = attn_source_open(s, INDEX, INDEX_LIMIT, &map, err);
+    if (!rc) {
+        rc = attn_index_read(&x, (const char *)map.data, map.len, path, err);
+        attn_map_close(&map);
+    }
+    if (!rc)
+        rc = open_files(out, s, x.file, x.files, err);
+    if (!rc)
+        rc = check_index(out, &x, err);
+    attn_index_free(&x);
+    free(path);
+    return rc;
+}
+
+/* The file that older checkpoints have instead, if any: a pickle, which is a program, so reading it would mean running it. */
+static const char *find_pickle(const struct attn_source *s)
+{
+    static const char *const names[] = {"pytorch_model.bin", "pytorch_model.bin.index.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (attn_source_has(s, names[i]))
+            return names[i];
+    return NULL;
+}
+
+int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+{
+    *out = (struct attn_shards){0};
+    const char *pickle;
+    if (!attn_source_has(s, SINGLE) && attn_source_has(s, INDEX))
+        return open_index(out, s, err);
+    if (!attn_source_has(s, SINGLE) && (pickle = find_pickle(s)))
+        return attn_fail(err, ATTN_EFORMAT, "%s: there is no %s, expected one; %s is not read: save the model again with "
+                         "transformers' save_pretrained(..., safe_serialization=True)", s->dir, SINGLE, pickle);
+    char single[] = "model.safetensors", *file[] = {single};
+    return open_files(out, s, file, 1, err);
+}
+
+void attn_shards_close(struct attn_shards *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        attn_st_close(s->shard[i].st);
+        attn_map_close(&s->shard[i].map);
+        free(s->shard[i].path);
+    }
+    free(s->shard);
+    *s = (struct attn_shards){0};
+}
+
+const struct attn_st_tensor *attn_shards_find(const struct attn_shards *s, const char *name, const struct attn_shard **in)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct attn_st_tensor *t = attn_st_find(s->shard[i].st, name);
+        if (t) {
+            *in = &s->shard[i];
+            return t;
+        }
+    }
+    return NULL;
+}
+
+const struct attn_st_tensor *attn_shards_at(const struct attn_shards *s, size_t i, const struct attn_shard **in)
+{
+    const struct attn_shard *sh = s->shard;
+    for (; i >= attn_st_count(sh->st); sh++)
+        i -= attn_st_count(sh->st);
+    *in = sh;
+    return attn_st_at(sh->st, i);
+}
+
+size_t attn_shards_index(const struct attn_shards *s, const struct attn_st_tensor *t)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        size_t n = attn_st_count(s->shard[i].st);
+        if (n && t >= attn_st_at(s->shard[i].st, 0) && t <= attn_st_at(s->shard[i].st, n - 1))
+            return before + (size_t)(t - attn_st_at(s->shard[i].st, 0));
+        before += n;
+    }
+    return before;
+}
+
+const char *attn_shards_path(const struct attn_shards *s)
+{
+    return s->shard[0].path;
+}

@@ -1,0 +1,30 @@
+/* shards.h - a model's weights: model.safetensors, or the files that model.safetensors.index.json lists.
+ *
+ * The index is an allow-list: its file names are plain names in the same directory, and a tensor is
+ * looked for only in the file it is said to be in. */
+#ifndef ATTN_SHARDS_H
+#define ATTN_SHARDS_H
+
+#include "io/safetensors.h"
+#include "model/source.h"
+
+struct attn_shard { struct attn_map map; struct attn_st *st; char *path; };     /* path: for messages */
+
+struct attn_shards {
+    struct attn_shard *shard; size_t n;
+    size_t tensors;                     /* of all files */
+    size_t bytes;                       /* of all files */
+};
+
+int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err);
+void attn_shards_close(struct attn_shards *s);                      /* zeroed is fine */
+
+/* Finds a tensor by name and, in *in, the file that has it; NULL: none has it. */
+const struct attn_st_tensor *attn_shards_find(const struct attn_shards *s, const char *name, const struct attn_shard **in);
+/* The i-th of the tensors of all files; the number of a tensor among them. */
+const struct attn_st_tensor *attn_shards_at(const struct attn_shards *s, size_t i, const struct attn_shard **in);
+size_t attn_shards_index(const struct attn_shards *s, const struct attn_st_tensor *t);
+/* What messages call the weights as a whole. */
+const char *attn_shards_path(const struct attn_shards *s);
+
+#endif

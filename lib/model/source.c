@@ -1,0 +1,169 @@
+#include "model/source.h"
+
+#include "base/err.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef ATTN_MODELS_DIR
+#define ATTN_MODELS_DIR "/usr/local/share/attn-cli/models"
+#endif
+
+static int no_memory(struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a path");
+}
+
+/* ---- finding ---- */
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* "BASE/NAME" in malloc'd memory if that is a directory; else NULL. */
+static char *directory_in(const char *base, size_t base_len, const char *name)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%.*s/%s", (int)base_len, base, name) < 0)
+        return NULL;
+    if (is_directory(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+static char *directory_in_list(const char *list, const char *name)
+{
+    for (const char *at = list; at && *at;) {
+        size_t len = strcspn(at, ":");
+        char *path = len ? directory_in(at, len, name) : NULL;
+        if (path)
+            return path;
+        at += len + (at[len] == ':');
+    }
+    return NULL;
+}
+
+static const struct attn_builtin *builtin_called(const char *name)
+{
+    for (const struct attn_builtin *b = attn_builtins; b->name; b++)
+        if (strcmp(b->name, name) == 0)
+            return b;
+    return NULL;
+}
+
+static int not_found(const char *name, struct attn_err *err)
+{
+    const char *env = getenv("ATTN_MODEL_PATH");
+    return attn_fail(err, ATTN_EIO,
+        "no model '%s': it is not built in (%s and %s are), nor a directory in ATTN_MODEL_PATH (%s), %s or here; "
+        "a path needs a slash, as in ./%s", name, attn_builtins[0].name, attn_builtins[1].name, env && *env ? env : "not set",
+        ATTN_MODELS_DIR, name);
+}
+
+static char *last_component(const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    return start == end ? strdup(path) : attn_utf8_readable(path + start, end - start);
+}
+
+int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err)
+{
+    *out = (struct attn_source){0};
+    if (!name)
+        name = attn_builtins[0].name;
+    if (!*name)
+        return attn_fail(err, ATTN_EIO, "the name of the model is empty");
+    bool path = strchr(name, '/');
+    if (path && is_file(name))
+        return attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json", name);
+    if (!path)
+        out->builtin = builtin_called(name);
+    if (path)
+        out->dir = strdup(name);
+    else if (!out->builtin && !(out->dir = directory_in_list(getenv("ATTN_MODEL_PATH"), name)) &&
+             !(out->dir = directory_in(ATTN_MODELS_DIR, strlen(ATTN_MODELS_DIR), name)) && is_directory(name))
+        out->dir = strdup(name);
+    if (!out->builtin && !out->dir)
+        return path ? no_memory(err) : not_found(name, err);
+    out->name = out->builtin ? strdup(out->builtin->name) : last_component(out->dir);
+    if (out->name)
+        return ATTN_OK;
+    attn_source_free(out);
+    return no_memory(err);
+}
+
+void attn_source_free(struct attn_source *s)
+{
+    free(s->name);
+    free(s->dir);
+    *s = (struct attn_source){0};
+}
+
+/* ---- files ---- */
+
+static bool builtin_file(const struct attn_builtin *b, const char *file, struct attn_map *out)
+{
+    *out = (struct attn_map){0};
+    for (size_t i = 0; b->file[i].name; i++)
+        if (strcmp(b->file[i].name, file) == 0) {
+            *out = (struct attn_map){.data = b->file[i].data, .len = (size_t)(b->file[i].end - b->file[i].data)};
+            return true;
+        }
+    return false;
+}
+
+char *attn_source_path(const struct attn_source *s, const char *file)
+{
+    char *path = NULL;
+    size_t len = s->dir ? strlen(s->dir) : 0;
+    const char *slash = len > 0 && s->dir[len - 1] == '/' ? "" : "/";
+    int n = s->dir ? asprintf(&path, "%s%s%s", s->dir, slash, file) : asprintf(&path, "built-in %s/%s", s->name, file);
+    return n < 0 ? NULL : path;
+}
+
+bool attn_source_has(const struct attn_source *s, const char *file)
+{
+    struct attn_map map;
+    if (s->builtin)
+        return builtin_file(s->builtin, file, &map);
+    char *path = attn_source_path(s, file);
+    bool missing = path && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    free(path);
+    return !missing;
+}
+
+/* Links are followed, because a download cache of models is made of them. */
+int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
+                     struct attn_err *err)
+{
+    *out = (struct attn_map){0};
+    char *path = attn_source_path(s, file);
+    if (!path)
+        return no_memory(err);
+    int rc = ATTN_OK;
+    if (!s->builtin)
+        rc = attn_map_open_found(out, path, limit, ATTN_LINKS_FOLLOWED, err);
+    else if (!builtin_file(s->builtin, file, out))
+        rc = attn_fail(err, ATTN_EIO, "%s: no such file", path);
+    free(path);
+    return rc;
+}

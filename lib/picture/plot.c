@@ -1,0 +1,310 @@
+/* plot.c - draws a dump: collects what is wanted in an album, and makes a picture of it. */
+#include "picture/plot.h"
+
+#include "base/err.h"
+#include "picture/drawing.h"
+#include "trace/select.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is wanted -------------------------------------------------------------------- */
+
+static bool fits(const char *glob, size_t len, const char *name)
+{
+    int layer, act = attn_act_find(name, &layer);
+    return act < 0 ? attn_glob(glob, len, name) : attn_act_match(glob, len, act, layer);
+}
+
+static size_t show_matches(struct attn_plot *p, const char *glob, size_t len)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->dump->n; i++)
+        if (fits(glob, len, p->dump->item[i].name)) {
+            p->show[i] = true;
+            n++;
+        }
+    return n;
+}
+
+static int fail_absent(const struct attn_plot *p, const char *name, size_t len, struct attn_err *err)
+{
+    char list[200] = "";
+    size_t n = 0;
+    for (; n < p->dump->n && strlen(list) < sizeof list - 60; n++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%.48s", n ? ", " : "", p->dump->item[n].name);
+    return attn_fail(err, ATTN_EUSAGE, "--show: %s has no '%.*s'; it has %s%s", p->o->title, (int)(len < 80 ? len : 80), name, list,
+                     n < p->dump->n ? "..." : "");
+}
+
+static int choose_items(struct attn_plot *p, struct attn_err *err)
+{
+    const char *show = p->o->show;
+    if (!show && show_matches(p, "pattern", 7))
+        return ATTN_OK;
+    for (const char *at = show ? show : "*"; at; at = *at ? at + 1 : NULL) {
+        size_t len = strcspn(at, ",");
+        if (!show_matches(p, at, len))
+            return fail_absent(p, at, len, err);
+        at += len;
+    }
+    return ATTN_OK;
+}
+
+size_t attn_plot_head(const struct attn_dumped *what, size_t i)
+{
+    return what->heads ? what->heads[i] : i;
+}
+
+/* The shape of an array as [n, rows, cols]; false: it has too many axes, or no numbers.  *heads: its first axis is heads. */
+static bool as_matrices(const struct attn_array *a, size_t shape[3], bool *heads)
+{
+    int first = 0;
+    while (a->ndim - first > 3 && a->shape[first] == 1)
+        first++;
+    int ndim = a->ndim - first;
+    *heads = ndim == 3;
+    for (int i = 0; i < 3; i++)
+        shape[i] = ndim - 3 + i >= 0 && ndim <= 3 ? a->shape[first + ndim - 3 + i] : 1;
+    return ndim <= 3 && a->n > 0;
+}
+
+static int choose_indices(struct attn_plot *p, struct attn_err *err)
+{
+    enum { MOST = 1 << 20 };            /* most layers and heads; a dump with more is refused */
+    for (size_t i = 0; i < p->dump->n; i++) {
+        const struct attn_dumped *what = &p->dump->item[i];
+        size_t shape[3];
+        bool heads;
+        int layer;
+        if (attn_act_find(what->name, &layer) >= 0 && layer >= (int)p->layers)
+            p->layers = (size_t)layer + 1;
+        size_t n = p->dump->steps ? attn_plot_history_heads(what) : as_matrices(&what->of, shape, &heads) && heads ? shape[0] : 0;
+        for (size_t k = 0; k < n; k++) {
+            size_t head = attn_plot_head(what, k) < MOST ? attn_plot_head(what, k) : MOST;
+            p->heads = head < p->heads ? p->heads : head + 1;
+        }
+    }
+    if (p->layers > MOST || p->heads > MOST)
+        return attn_fail(err, ATTN_EFORMAT, "%s: layer %zu and head %zu are too many to draw", p->o->title, p->layers,
+                         p->heads);
+    p->layer = calloc(p->layers + 1, sizeof *p->layer);
+    p->head = calloc(p->heads + 1, sizeof *p->head);
+    if (!p->layer || !p->head)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to choose layers and heads");
+    struct attn_spec layers = {"--layer", "layer", p->o->layers, p->layers, "dump", p->o->title};
+    struct attn_spec heads = {"--head", "head", p->o->heads, p->heads, "dump", p->o->title};
+    int rc = attn_spec_parse(p->layer, &layers, err);
+    return rc ? rc : attn_spec_parse(p->head, &heads, err);
+}
+
+/* ---- the album ------------------------------------------------------------------------- */
+
+static int take_tokens(struct attn_tokens *out, const struct attn_dump_list *list, struct attn_err *err)
+{
+    out->n = list->n;
+    out->tok = calloc(list->n + 1, sizeof *out->tok);
+    if (!out->tok)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu labels", list->n);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct attn_dump_token *t = &list->item[i];
+        out->tok[i] = (struct attn_token){.id = t->id, .known = t->text, .text = t->text, .text_len = t->len, .raw = t->text, .raw_len = t->len};
+    }
+    return ATTN_OK;
+}
+
+static int take_labels(struct attn_plot *p, struct attn_err *err)
+{
+    const struct attn_dump *d = p->dump;
+    int rc = take_tokens(&p->queries, d->tokens.n ? &d->tokens : &d->rows, err);
+    if (!rc)
+        rc = take_tokens(&p->keys, d->keys.n ? &d->keys : d->tokens.n ? &d->tokens : &d->cols, err);
+    p->album.queries = p->queries.n ? &p->queries : NULL;
+    p->album.keys = p->keys.n ? &p->keys : NULL;
+    return rc;
+}
+
+/* Lists which heads of an item are wanted: their numbers in the model, and their places in the item; returns how many. */
+static size_t list_heads(const struct attn_plot *p, const struct attn_dumped *what, size_t n, size_t *list, size_t *at)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (p->head[attn_plot_head(what, i)]) {
+            at[kept] = i;
+            list[kept++] = attn_plot_head(what, i);
+        }
+    return kept;
+}
+
+/* The first sheet of an activation's kind; NULL: the next sheet may become the first. */
+static const struct attn_sheet *first_of(struct attn_plot *p, int act)
+{
+    const struct attn_sheet *s = p->first[act] < p->album.n ? &p->album.sheet[p->first[act]] : NULL;
+    if (s && !strcmp(s->kind, attn_act_tail(act)))
+        return s;
+    p->first[act] = p->album.n;
+    return NULL;
+}
+
+/* Sheets of one kind have the same shape: a sheet of another shape becomes a kind of its own, named by its whole name. */
+void attn_plot_name(struct attn_plot *p, struct attn_sheet *s, const char *name, bool labelled)
+{
+    int act = attn_act_find(name, &s->layer);
+    s->kind = s->title = name;
+    s->axes = "";
+    s->keys = act < 0 ? labelled : attn_act_square(act);
+    s->of_keys = act >= 0 && attn_act_kv(act) && p->dump->keys.n;
+    const struct attn_sheet *other = act < 0 ? NULL : first_of(p, act);
+    if (act < 0 || (other && (other->rows != s->rows || other->cols != s->cols)))
+        return;
+    s->kind = attn_act_tail(act);
+    s->title = attn_act_title(act);
+    s->axes = attn_act_axes(act);
+}
+
+/* Adds heads to a sheet.  Numbers are borrowed from the dump, unless heads in between are left out: then they are copied. */
+static int add_heads(struct attn_plot *p, struct attn_sheet *s, const struct attn_dumped *what, size_t n, const size_t *at,
+                     struct attn_err *err)
+{
+    float *own = NULL;
+    size_t size = s->rows * s->cols;
+    if (s->n == n)
+        s->data = what->of.data;
+    int rc = attn_album_add(&p->album, s, &own, err);
+    for (size_t i = 0; !rc && own && i < s->n; i++)
+        memcpy(own + i * size, what->of.data + at[i] * size, size * sizeof *own);
+    return rc;
+}
+
+static int add_item(struct attn_plot *p, size_t item, struct attn_err *err)
+{
+    const struct attn_dumped *what = &p->dump->item[item];
+    size_t shape[3];
+    bool heads;
+    if (!as_matrices(&what->of, shape, &heads))
+        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one per head", p->o->title, what->name,
+                         what->of.n ? "an array of more than three axes" : "empty");
+    struct attn_sheet s = {.n = 1, .rows = shape[1], .cols = shape[2]};
+    size_t *at = calloc(shape[0] + 1, sizeof *at), *list = calloc(shape[0] + 1, sizeof *list);
+    p->numbers[item] = list;
+    if (!at || !list) {
+        free(at);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the heads of '%s'", what->name);
+    }
+    if (heads) {
+        s.n = list_heads(p, what, shape[0], list, at);
+        s.heads = list;
+    }
+    attn_plot_name(p, &s, what->name, p->keys.n == s.cols);
+    int rc = ATTN_OK;
+    if (s.n && (s.layer < 0 || p->layer[s.layer]))
+        rc = add_heads(p, &s, what, heads ? shape[0] : 1, at, err);
+    free(at);
+    return rc;
+}
+
+struct place { int act, layer; size_t item; };
+
+/* Where an array belongs in the order in which activations are computed: what follows the blocks is behind their last layer, and
+ * so are arrays whose names are not ours, which come last. */
+static struct place place_of(const char *name, size_t item)
+{
+    struct place p = {.item = item};
+    p.act = attn_act_find(name, &p.layer);
+    if (p.act < 0 || p.act >= ATTN_ACT_NORM_FINAL)
+        p.layer = INT_MAX;
+    return p;
+}
+
+static int by_flow(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->layer != y->layer)
+        return x->layer < y->layer ? -1 : 1;
+    if (x->act != y->act)
+        return (unsigned)x->act < (unsigned)y->act ? -1 : 1;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+static int add_items(struct attn_plot *p, struct attn_err *err)
+{
+    struct place *order = calloc(p->dump->n + 1, sizeof *order);
+    int rc = ATTN_OK;
+    if (!order)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to sort %zu arrays", p->dump->n);
+    for (size_t i = 0; i < p->dump->n; i++)
+        order[i] = place_of(p->dump->item[i].name, i);
+    qsort(order, p->dump->n, sizeof *order, by_flow);
+    for (size_t i = 0; !rc && i < p->dump->n; i++)
+        if (p->show[order[i].item])
+            rc = (p->dump->steps ? attn_plot_add_history : add_item)(p, order[i].item, err);
+    free(order);
+    return rc;
+}
+
+static int fill(struct attn_plot *p, struct attn_err *err)
+{
+    p->show = calloc(p->dump->n + 1, sizeof *p->show);
+    p->numbers = calloc(p->dump->n + 1, sizeof *p->numbers);
+    if (!p->show || !p->numbers)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to choose among %zu arrays", p->dump->n);
+    p->album.model = p->o->title;
+    int rc = choose_items(p, err);
+    if (!rc)
+        rc = choose_indices(p, err);
+    if (!rc)
+        rc = take_labels(p, err);
+    if (!rc)
+        rc = add_items(p, err);
+    if (!rc && !p->album.n)
+        rc = attn_fail(err, ATTN_EUSAGE, "%s: --show, --layer and --head together leave nothing to draw", p->o->title);
+    return rc;
+}
+
+static int draw(const struct attn_plot *p, const struct attn_drawing *drawing, struct attn_err *err)
+{
+    struct attn_look look;
+    struct attn_out *out = NULL;
+    int rc = attn_look_make(&look, &p->o->picture, err);
+    look.width = p->o->width;
+    if (!rc)
+        rc = attn_out_open(&out, p->o->path, err);
+    if (!rc)
+        rc = drawing->write(out, &p->album, &look, err);
+    if (!rc)
+        rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    return rc;
+}
+
+static void clear(struct attn_plot *p)
+{
+    for (size_t i = 0; p->numbers && i < p->dump->n; i++)
+        free(p->numbers[i]);
+    attn_album_free(&p->album);
+    free(p->queries.tok);
+    free(p->keys.tok);
+    free(p->numbers);
+    free(p->show);
+    free(p->layer);
+    free(p->head);
+}
+
+int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err)
+{
+    struct attn_plot p = {.dump = d, .o = o};
+    const struct attn_drawing *drawing = attn_drawing_find(o->format);
+    if (!drawing)
+        return attn_fail(err, ATTN_EUSAGE, "unknown picture format '%s': expected one of %s", o->format, attn_drawing_list());
+    if (d->steps && !strcmp(o->format, "html"))
+        return attn_fail(err, ATTN_EUSAGE, "a page shows one run, not what was watched in training: choose png, svg or term");
+    int rc = fill(&p, err);
+    if (!rc)
+        rc = attn_album_link(&p.album, err);
+    if (!rc)
+        rc = draw(&p, drawing, err);
+    clear(&p);
+    return rc;
+}

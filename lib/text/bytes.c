@@ -1,0 +1,42 @@
+#include "text/bytes.h"
+
+#include "base/utf8.h"
+
+/* The bytes that are not spelled by the character with their number lie in three ranges. */
+enum { BLANKS = 0x21, HIGH = 0x7F, HIGH_END = 0xA1, HYPHEN = 0xAD, FIRST = 0x100,
+       FIRST_HIGH = FIRST + BLANKS, FIRST_HYPHEN = FIRST_HIGH + HIGH_END - HIGH };
+
+size_t attn_bytes_spell(char out[4], unsigned char byte)
+{
+    uint32_t c = byte;
+    if (byte < BLANKS)
+        c = FIRST + c;
+    else if (byte >= HIGH && byte < HIGH_END)
+        c = FIRST_HIGH + (c - HIGH);
+    else if (byte == HYPHEN)
+        c = FIRST_HYPHEN;
+    return attn_utf8_put(out, c);
+}
+
+/* The byte that a character spells; -1 if it spells none. */
+static int byte_of(uint32_t c)
+{
+    if (c >= FIRST)
+        return c < FIRST_HIGH ? (int)(c - FIRST) : c < FIRST_HYPHEN ? (int)(c - FIRST_HIGH + HIGH) :
+               c == FIRST_HYPHEN ? HYPHEN : -1;
+    return c < BLANKS || (c >= HIGH && c < HIGH_END) || c == HYPHEN ? -1 : (int)c;
+}
+
+size_t attn_bytes_read(char *out, const char *s, size_t len)
+{
+    size_t n = 0, step;
+    for (size_t at = 0; at < len; at += step) {
+        unsigned char first = (unsigned char)s[at];
+        step = 1;
+        int byte = first >= BLANKS && first < HIGH ? first : byte_of(attn_utf8_next(s + at, len - at, &step));
+        if (byte < 0)
+            return SIZE_MAX;
+        out[n++] = (char)byte;
+    }
+    return n;
+}

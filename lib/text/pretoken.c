@@ -1,0 +1,182 @@
+#include "text/pretoken.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "text/classes.h"
+
+/* Sets the top bit of each of eight bytes that is not an ASCII letter. */
+static uint64_t not_letters(uint64_t bytes)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t lower = (bytes | ones * 0x20) & ones * 0x7F;
+    return ~((lower + ones * (0x80 - 'a')) & ~(lower + ones * (0x7F - 'z')) & ~bytes) & ones * 0x80;
+}
+
+/* Skips ASCII letters from `at` on, as far as eight bytes can be read at a time. */
+static size_t skip_letters(const char *s, size_t len, size_t at)
+{
+    for (; at + 8 <= len; at += 8) {
+        uint64_t bytes, others;
+        memcpy(&bytes, s + at, sizeof bytes);
+        others = not_letters(le64toh(bytes));
+        if (others)
+            return at + (size_t)__builtin_ctzll(others) / 8;
+    }
+    return at;
+}
+
+/* End of the run of characters of one class that continues at `at`. */
+static size_t run(const char *s, size_t len, size_t at, enum attn_class class)
+{
+    size_t step;
+    if (class == ATTN_CLASS_LETTER)
+        at = skip_letters(s, len, at);
+    while (at < len && attn_class_at(s + at, len - at, &step) == class)
+        at += step;
+    return at;
+}
+
+static bool newline(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* Whether s continues with `word`, which is in lower case; `fold` ignores case. */
+static bool goes_on(const char *s, const char *word, bool fold)
+{
+    char upper = fold ? 0x20 : 0;
+    while (*word && (*s | upper) == *word) {
+        s++;
+        word++;
+    }
+    return !*word;
+}
+
+/* Length of 's 't 're 've 'm 'll 'd at s, or 0.  When folding case, U+017F is an s too. */
+static size_t contraction(const char *s, size_t len, bool fold)
+{
+    static const char *const endings[] = {"s", "t", "m", "d", "re", "ve", "ll"};
+    if (s[0] != '\'')
+        return 0;
+    if (fold && len >= 3 && memcmp(s + 1, "\u017f", 2) == 0)
+        return 3;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (len > n && goes_on(s + 1, endings[i], fold))
+            return 1 + n;
+    }
+    return 0;
+}
+
+/* \s+(?!\S)|\s+ at white space: the run, without its last character if something follows. */
+static size_t spaces(const char *s, size_t len)
+{
+    size_t end = run(s, len, 0, ATTN_CLASS_SPACE), last = end - 1;
+    if (end == len)
+        return end;
+    while (((unsigned char)s[last] & 0xC0) == 0x80)
+        last--;
+    return last > 0 ? last : end;
+}
+
+/* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ */
+static size_t gpt2(const char *s, size_t len)
+{
+    size_t n = contraction(s, len, false), lead = s[0] == ' ' && len > 1, step;
+    if (n > 0)
+        return n;
+    enum attn_class class = attn_class_at(s + lead, len - lead, &step);
+    return class == ATTN_CLASS_SPACE ? spaces(s, len) : run(s, len, lead + step, class);
+}
+
+static size_t numbers(const char *s, size_t len, size_t most)
+{
+    size_t at = 0, step;
+    for (; most > 0 && at < len && attn_class_at(s + at, len - at, &step) == ATTN_CLASS_NUMBER; most--)
+        at += step;
+    return at;
+}
+
+/* [^\r\n\p{L}\p{N}]?\p{L}+: its length, or 0 if it does not match. */
+static size_t letters(const char *s, size_t len)
+{
+    size_t step, next;
+    enum attn_class class = attn_class_at(s, len, &step);
+    if (class == ATTN_CLASS_NUMBER || newline(s[0]))
+        return 0;
+    if (class != ATTN_CLASS_LETTER && (step == len || attn_class_at(s + step, len - step, &next) != ATTN_CLASS_LETTER))
+        return 0;
+    return run(s, len, step, ATTN_CLASS_LETTER);
+}
+
+/* ` ?[^\s\p{L}\p{N}]+[\r\n]*`: its length, or 0 if it does not match. */
+static size_t others(const char *s, size_t len)
+{
+    size_t lead = s[0] == ' ', at = run(s, len, lead, ATTN_CLASS_OTHER);
+    if (at == lead)
+        return 0;
+    while (at < len && newline(s[at]))
+        at++;
+    return at;
+}
+
+/* \s*[\r\n]+|\s+(?!\S)|\s+ at white space: up to the last line end of the run, if there is one. */
+static size_t blank_lines(const char *s, size_t len)
+{
+    size_t end = run(s, len, 0, ATTN_CLASS_SPACE);
+    while (end > 0 && !newline(s[end - 1]))
+        end--;
+    return end > 0 ? end : spaces(s, len);
+}
+
+/* (?i:'s|'t|'re|'ve|'m|'ll|'d), then letters, \p{N}{1,most_numbers}, others, blank_lines. */
+static size_t modern(const char *s, size_t len, size_t most_numbers)
+{
+    size_t n = contraction(s, len, true);
+    if (n == 0)
+        n = letters(s, len);
+    if (n == 0)
+        n = numbers(s, len, most_numbers);
+    if (n == 0)
+        n = others(s, len);
+    return n > 0 ? n : blank_lines(s, len);
+}
+
+static size_t digits(const char *s, size_t len, size_t most)
+{
+    size_t n = numbers(s, len, most), step;
+    if (n > 0)
+        return n;
+    while (n < len && attn_class_at(s + n, len - n, &step) != ATTN_CLASS_NUMBER)
+        n += step;
+    return n;
+}
+
+size_t attn_cut_next(enum attn_cut cut, const char *s, size_t len)
+{
+    switch (cut) {
+    case ATTN_CUT_GPT2: return gpt2(s, len);
+    case ATTN_CUT_LLAMA3: return modern(s, len, 3);
+    case ATTN_CUT_QWEN2: return modern(s, len, 1);
+    case ATTN_CUT_DIGITS: return digits(s, len, 1);
+    case ATTN_CUT_DIGIT_RUNS: return digits(s, len, SIZE_MAX);
+    case ATTN_CUTS: break;
+    }
+    return len;
+}
+
+enum attn_cut attn_cut_of(const char *pattern)
+{
+    static const struct { const char *pattern; enum attn_cut cut; } known[] = {
+        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", ATTN_CUT_GPT2},
+        {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
+         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_CUT_LLAMA3},
+        {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
+         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_CUT_QWEN2},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(pattern, known[i].pattern) == 0)
+            return known[i].cut;
+    return ATTN_CUTS;
+}

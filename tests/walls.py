@@ -1,0 +1,104 @@
+"""walls.py LIBATTN.A LIBATTN.SO - what belongs where: which room may include which, and that every name has one meaning.
+
+A room of lib/ includes attn.h, itself and the rooms before it in ROOMS.  cmd/ includes attn.h, lib/base and itself."""
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOMS = "base trace compute io model text run gradient picture sinks making train explain variants compare batch".split()
+# What only the named files may contain.
+ONLY = [
+    (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/kernel\.c", "libxsmm stays behind compute/kernel.c"),
+    (r'#\s*include\s*[<"]cjson', "lib cmd", r"lib/base/\w+\.[ch]", "cJSON stays in lib/base"),
+    (r"stdio\.h|\bprintf *\(", "lib/compute", "", "arithmetic does not print"),
+    (r"\b(exit|abort|puts|printf|perror) *\(|(?<!/)\bstd(out|err)\b", "lib", "", "a library neither prints nor exits"),
+]
+found = []
+
+
+def complain(*words):
+    found.append(" ".join(words))
+
+
+def code_of(path):
+    """The lines of a file without comments; strings stay."""
+    text = path.read_text()
+    keep = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|//[^\n]*|/\*.*?\*/', re.S)
+    return keep.sub(lambda m: m[1] or "\n" * m[0].count("\n"), text).split("\n")
+
+
+def check_include(path, n, name, headers):
+    room = path.parts[1] if path.parts[0] == "lib" else None
+    target = name.split("/")[0] if f"lib/{name}" in headers and "/" in name else None
+    where = f"{path}:{n}"
+    if f"lib/{name}" in headers and target is None or f"{path.parent}/{name}" in headers and room != target and not room:
+        return
+    if room is None:
+        if not (target == "base" or f"cmd/attn-cli/{name}" in headers):
+            complain(where, f"cmd/ includes attn.h, base/ and its own headers, not {name}")
+    elif room == "attn.h":
+        complain(where, "attn.h stands alone")
+    elif target is None:
+        complain(where, f"no header is called {name} from lib/")
+    elif ROOMS.index(target) > ROOMS.index(room):
+        complain(where, f"{room}/ lies below {target}/ and does not include it")
+
+
+def check_names(path, lines, tags, functions):
+    for n, line in enumerate(lines, 1):
+        for tag in re.findall(r"\b(?:struct|enum|union)\s+(attn_\w+)\s*\{", line):
+            tags[tag].append(f"{path}:{n}")
+        for name in re.findall(r"\btypedef\b.*?\b(attn_\w+)\s*(?:\)\s*\(.*)?;", line):
+            tags[name].append(f"{path}:{n}")
+        if re.match(r"(?!static|typedef|extern|#)\w", line) and "attn_" in line and not line.rstrip().endswith(";"):
+            m = re.match(r"[\w\s*]+?\b(attn_\w+)\(", line)
+            if m and next((x for x in lines[n - 1:] if x.rstrip().endswith((";", "{")) or x.startswith("{")), ";").startswith("{"):
+                functions[m[1]].append(f"{path}:{n}")
+
+
+def check_sources():
+    files = [p for top in ("lib", "cmd") for p in sorted(Path(top).rglob("*.[ch]"))]
+    headers = {str(p) for p in files if p.suffix == ".h"}
+    for room in {p.parts[1] for p in files if p.parts[0] == "lib" and len(p.parts) > 2} ^ set(ROOMS):
+        complain(f"lib/{room}", "is not one of the rooms that tests/walls.py lists")
+    tags, functions = defaultdict(list), defaultdict(list)
+    for path in files:
+        lines = code_of(path)
+        for n, line in enumerate(lines, 1):
+            m = re.match(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', line)
+            if m and (m[1] or f"lib/{m[2]}" in headers or m[2].startswith(".")):
+                check_include(path, n, m[1] or m[2], headers)
+            for pattern, where, but, why in ONLY:
+                if str(path).startswith(tuple(w + "/" for w in where.split())) and re.search(pattern, line) \
+                        and not (but and re.fullmatch(but, str(path))):
+                    complain(f"{path}:{n}", why)
+        check_names(path, lines, tags, functions)
+    for name, places in [*tags.items(), *functions.items()]:
+        if len(places) > 99:
+            complain(name, "is defined more than once:", *places)
+    return len(files), len(tags), len(functions)
+
+
+def symbols(*command):
+    said = subprocess.run(["nm", "--defined-only", *command], check=True, capture_output=True, text=True).stdout
+    return {fields[2] for fields in map(str.split, said.splitlines()) if len(fields) == 3}
+
+
+def check_libraries(archive, shared):
+    declared = "".join(p.read_text() for p in Path("lib").glob("*.h"))
+    inside, outside = symbols("-g", archive), symbols("-D", shared)
+    for name in inside:
+        if not name.startswith("attn_"):
+            complain(archive, f"defines {name}, which does not begin with attn_")
+    for name in outside:
+        if not re.search(rf"\b{name}\s*\(", declared):
+            complain(shared, f"exports {name}, which no header of lib/ declares")
+    return len(inside), len(outside)
+
+
+counts = [*check_sources(), *check_libraries(*sys.argv[1:])]
+print("\n".join(found), end="\n" if found else "")
+print("walls: {} files, {} tags, {} external functions, {} symbols, {} exported; {} complaints".format(*counts, len(found)))
+sys.exit(bool(found) or not all(counts))

@@ -280,7 +280,7 @@ START_TEST(test_heap_is_the_plain_loop)
     for (int round = 0; round < 200; round++) {
         char text[64];
         int32_t id[64];
-        const struct attn_part *part;
+        const struct attn_piece_token *part;
         size_t n = 1 + (size_t)round % 40, got;
         for (size_t i = 0; i < n; i++) {
             seed = seed * 1103515245u + 12345u;

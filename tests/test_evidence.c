@@ -205,7 +205,7 @@ END_TEST
 
 START_TEST(test_restacked)
 {
-    enum attn_stack how;
+    enum attn_restacking how;
     enum { HEADS = 4 };
     float rows[3 * HEADS * N], x[3 * HEADS * N], y[3 * HEADS * N];
     draw(rows, 3 * HEADS * N, 6);

@@ -346,13 +346,13 @@ START_TEST(items_cover_a_product_once)
     for (int round = 0; round < 300; round++) {
         const struct attn_cut_sizes sizes = {1 + pick(40), 1 + pick(8), 1 + pick(16), 1, 1 + pick(4), 1 + pick(5)};
         struct attn_mat w[3] = {{.out = 1 + pick(PANELS * ATTN_PANEL)}, {.out = 1 + pick(900)}, {.out = 1 + pick(64)}};
-        struct attn_output out[3] = {{.w = &w[0]}, {.w = &w[1]}, {.w = &w[2]}};
+        struct attn_gemm_output out[3] = {{.w = &w[0]}, {.w = &w[1]}, {.w = &w[2]}};
         struct attn_cut cut = {.most = &sizes, .out = out, .outs = 1 + pick(3), .n = 1 + pick(ROWS), .workers = 1 + pick(round % 2 ? 3 : 70)};
         static unsigned char taken[3][ROWS][PANELS];
         memset(taken, 0, sizeof taken);
         attn_cut_share(&cut);
         for (size_t n = 0; n < cut.items; n++) {
-            struct attn_item it = attn_cut_item(&cut, n);
+            struct attn_gemm_item it = attn_cut_item(&cut, n);
             ck_assert(it.i0 < it.i1 && it.i1 - it.i0 <= cut.rows && it.j0 <= it.j1 && it.j1 - it.j0 <= sizes.strip);
             ck_assert(attn_item_columns(&it) <= (it.j1 - it.j0) * ATTN_PANEL);
             for (size_t i = it.i0; i < it.i1; i++)

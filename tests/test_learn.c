@@ -48,7 +48,7 @@ static void plain_pieces(struct plain *p, const struct attn_learned *l, const ch
 {
     p->n = 0;
     for (size_t at = 0, n; at < len; at += n) {
-        n = attn_cut_next(ATTN_CUT_GPT2, text + at, len - at);
+        n = attn_pretoken_next(ATTN_PRETOKEN_GPT2, text + at, len - at);
         for (size_t i = at; i < at + n; i++)
             p->id[p->n++] = (int32_t)attn_strings_find(&l->token, text + i, 1);
         p->id[p->n++] = -1;

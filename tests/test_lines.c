@@ -37,7 +37,7 @@ static char *written(int threads, size_t n, size_t step, size_t *len)
     ck_assert(!attn_team_new(&team, threads, &err) && !attn_lines_new(&l, team, &err) && !attn_out_open_memory(&o, &err));
     for (size_t call = 0; call < 3; call++) {
         struct text text = { call * n, step };
-        struct attn_rows rows = { n, most(&text), put, &text };
+        struct attn_row_printer rows = { n, most(&text), put, &text };
         ck_assert_msg(!attn_lines_write(l, o, &rows, &err), "%s", err.msg);
         if (call == 1) {
             attn_lines_flush(l);
@@ -97,7 +97,7 @@ START_TEST(outputs_in_turns)
     ck_assert(!attn_out_open_memory(&o[0], &err) && !attn_out_open_memory(&o[1], &err));
     for (size_t call = 0; call < 6; call++) {
         struct text text = { call / 2 * 1000, 20 };
-        struct attn_rows rows = { 1000, most(&text), put, &text };
+        struct attn_row_printer rows = { 1000, most(&text), put, &text };
         ck_assert(!attn_lines_write(l, o[call % 2], &rows, &err));
     }
     attn_lines_flush(l);
@@ -120,7 +120,7 @@ START_TEST(a_full_disk_ends_it)
     struct attn_lines *l;
     struct attn_out *o;
     struct text text = { 0, 100 };
-    struct attn_rows rows = { 100000, most(&text), put, &text };
+    struct attn_row_printer rows = { 100000, most(&text), put, &text };
     ck_assert(!attn_team_new(&team, 2, &err) && !attn_lines_new(&l, team, &err) && !attn_out_open(&o, "/dev/full", &err));
     ck_assert(!attn_lines_write(l, o, &rows, &err));
     attn_lines_flush(l);

@@ -223,7 +223,7 @@ static void no_fill(void *self, const struct attn_area *a, uint8_t color)
     ck_assert(a->x + a->width <= r->f.width && a->y + a->height <= r->f.height);
 }
 
-static void record_words(void *self, const struct attn_words *w)
+static void record_words(void *self, const struct attn_lettering *w)
 {
     size_t length = attn_font_columns(w->s, strlen(w->s)) * w->column, high = ATTN_FONT_CAP * w->column / ATTN_FONT_COLUMN;
     size_t back = w->anchor == ATTN_BEGINS ? 0 : w->anchor == ATTN_ENDS ? length : length / 2;
@@ -372,7 +372,7 @@ static char *write_page(const struct page *p, const struct attn_look *look,
 
 struct found { size_t x, y, cell, n; };
 
-static void skip_words(void *self, const struct attn_words *w) { (void)self; (void)w; }
+static void skip_words(void *self, const struct attn_lettering *w) { (void)self; (void)w; }
 static void skip_fill(void *self, const struct attn_area *a, uint8_t color) { (void)self; (void)a; (void)color; }
 static int find_cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
 {

@@ -85,48 +85,48 @@ START_TEST(test_classes)
 END_TEST
 
 /* Pieces are separated by |. */
-static const struct { enum attn_cut cut; const char *pieces; } cuts[] = {
-    {ATTN_CUT_GPT2, "Hello| world|!"},
-    {ATTN_CUT_GPT2, "a| |\n|b"},
-    {ATTN_CUT_GPT2, "a|\n| b"},
-    {ATTN_CUT_GPT2, "a|  | b"},
-    {ATTN_CUT_GPT2, "a|   "},
-    {ATTN_CUT_GPT2, " "},
-    {ATTN_CUT_GPT2, "it|'s| we|'ll| they|'ve| I|'m| you|'re| he|'d| don|'t"},
-    {ATTN_CUT_GPT2, "IT|'|S"},
-    {ATTN_CUT_GPT2, "'s|a|'"},
-    {ATTN_CUT_GPT2, " '|s"},
-    {ATTN_CUT_GPT2, "12345|abc|?!"},
-    {ATTN_CUT_GPT2, "x|\u00b2\u00bd\u2167"},
-    {ATTN_CUT_GPT2, "e|\u0301|a"},
-    {ATTN_CUT_GPT2, "\u00a0|a"},
-    {ATTN_CUT_GPT2, "\u3000|\u3000|a"},
-    {ATTN_CUT_GPT2, "\u180e"},
-    {ATTN_CUT_GPT2, "a|\x1c|b"},
-    {ATTN_CUT_GPT2, "\U00011f02"},
-    {ATTN_CUT_GPT2, "a|\U00011f02|b"},
-    {ATTN_CUT_LLAMA3, "Hello| world|!"},
-    {ATTN_CUT_LLAMA3, "IT|'S| we|'Ll| it|'\u017f|a"},
-    {ATTN_CUT_LLAMA3, "'s|a|'t"},
-    {ATTN_CUT_LLAMA3, "123|456|7"},
-    {ATTN_CUT_LLAMA3, "a| |123"},
-    {ATTN_CUT_LLAMA3, "(a|.b| c|\tdef"},
-    {ATTN_CUT_LLAMA3, "a| .|b"},
-    {ATTN_CUT_LLAMA3, "a|!!\n\n| b"},
-    {ATTN_CUT_LLAMA3, "a| !\r\n|b"},
-    {ATTN_CUT_LLAMA3, "a| \n\n|  | b"},
-    {ATTN_CUT_LLAMA3, "a|\n| b"},
-    {ATTN_CUT_LLAMA3, "a|\n|b"},
-    {ATTN_CUT_LLAMA3, "a| \t\r\n"},
-    {ATTN_CUT_LLAMA3, "a|  | b"},
-    {ATTN_CUT_LLAMA3, "a|\u00a0b"},
-    {ATTN_CUT_LLAMA3, "\u0301a|\u0301|1"},
-    {ATTN_CUT_QWEN2, "a|1|2|3| b"},
-    {ATTN_CUT_QWEN2, "IT|'S| |1|'RE"},
-    {ATTN_CUT_QWEN2, "a|?\n|1"},
-    {ATTN_CUT_DIGITS, "abc |1|2|\u00bd|?"},
-    {ATTN_CUT_DIGITS, "7"},
-    {ATTN_CUT_DIGIT_RUNS, "abc |12\u00bd|? "},
+static const struct { enum attn_pretoken cut; const char *pieces; } cuts[] = {
+    {ATTN_PRETOKEN_GPT2, "Hello| world|!"},
+    {ATTN_PRETOKEN_GPT2, "a| |\n|b"},
+    {ATTN_PRETOKEN_GPT2, "a|\n| b"},
+    {ATTN_PRETOKEN_GPT2, "a|  | b"},
+    {ATTN_PRETOKEN_GPT2, "a|   "},
+    {ATTN_PRETOKEN_GPT2, " "},
+    {ATTN_PRETOKEN_GPT2, "it|'s| we|'ll| they|'ve| I|'m| you|'re| he|'d| don|'t"},
+    {ATTN_PRETOKEN_GPT2, "IT|'|S"},
+    {ATTN_PRETOKEN_GPT2, "'s|a|'"},
+    {ATTN_PRETOKEN_GPT2, " '|s"},
+    {ATTN_PRETOKEN_GPT2, "12345|abc|?!"},
+    {ATTN_PRETOKEN_GPT2, "x|\u00b2\u00bd\u2167"},
+    {ATTN_PRETOKEN_GPT2, "e|\u0301|a"},
+    {ATTN_PRETOKEN_GPT2, "\u00a0|a"},
+    {ATTN_PRETOKEN_GPT2, "\u3000|\u3000|a"},
+    {ATTN_PRETOKEN_GPT2, "\u180e"},
+    {ATTN_PRETOKEN_GPT2, "a|\x1c|b"},
+    {ATTN_PRETOKEN_GPT2, "\U00011f02"},
+    {ATTN_PRETOKEN_GPT2, "a|\U00011f02|b"},
+    {ATTN_PRETOKEN_LLAMA3, "Hello| world|!"},
+    {ATTN_PRETOKEN_LLAMA3, "IT|'S| we|'Ll| it|'\u017f|a"},
+    {ATTN_PRETOKEN_LLAMA3, "'s|a|'t"},
+    {ATTN_PRETOKEN_LLAMA3, "123|456|7"},
+    {ATTN_PRETOKEN_LLAMA3, "a| |123"},
+    {ATTN_PRETOKEN_LLAMA3, "(a|.b| c|\tdef"},
+    {ATTN_PRETOKEN_LLAMA3, "a| .|b"},
+    {ATTN_PRETOKEN_LLAMA3, "a|!!\n\n| b"},
+    {ATTN_PRETOKEN_LLAMA3, "a| !\r\n|b"},
+    {ATTN_PRETOKEN_LLAMA3, "a| \n\n|  | b"},
+    {ATTN_PRETOKEN_LLAMA3, "a|\n| b"},
+    {ATTN_PRETOKEN_LLAMA3, "a|\n|b"},
+    {ATTN_PRETOKEN_LLAMA3, "a| \t\r\n"},
+    {ATTN_PRETOKEN_LLAMA3, "a|  | b"},
+    {ATTN_PRETOKEN_LLAMA3, "a|\u00a0b"},
+    {ATTN_PRETOKEN_LLAMA3, "\u0301a|\u0301|1"},
+    {ATTN_PRETOKEN_QWEN2, "a|1|2|3| b"},
+    {ATTN_PRETOKEN_QWEN2, "IT|'S| |1|'RE"},
+    {ATTN_PRETOKEN_QWEN2, "a|?\n|1"},
+    {ATTN_PRETOKEN_DIGITS, "abc |1|2|\u00bd|?"},
+    {ATTN_PRETOKEN_DIGITS, "7"},
+    {ATTN_PRETOKEN_DIGIT_RUNS, "abc |12\u00bd|? "},
 };
 
 static size_t strip(char *out, const char *pieces)
@@ -143,7 +143,7 @@ START_TEST(test_cuts)
     char text[128], got[256] = "";
     size_t len = strip(text, cuts[_i].pieces), n = 0, piece;
     for (size_t at = 0; at < len; at += piece) {
-        piece = attn_cut_next(cuts[_i].cut, text + at, len - at);
+        piece = attn_pretoken_next(cuts[_i].cut, text + at, len - at);
         ck_assert(piece > 0 && piece <= len - at);
         n += (size_t)snprintf(got + n, sizeof got - n, "%s%.*s", at ? "|" : "", (int)piece, text + at);
     }
@@ -160,25 +160,25 @@ START_TEST(test_letters_end)
             bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
             memset(text, "azAZ"[n % 4], sizeof text);
             text[n] = (char)c;
-            ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, n + 20), letter ? n + 20 : n);
-            ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, n + 1), letter ? n + 1 : n);
+            ck_assert_uint_eq(attn_pretoken_next(ATTN_PRETOKEN_GPT2, text, n + 20), letter ? n + 20 : n);
+            ck_assert_uint_eq(attn_pretoken_next(ATTN_PRETOKEN_GPT2, text, n + 1), letter ? n + 1 : n);
         }
     for (size_t n = 1; n < 24; n++) {
         memset(text, 'x', sizeof text);
         memcpy(text + n, "\u00e9", 2);                              /* also a letter */
-        ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, 60), 60);
+        ck_assert_uint_eq(attn_pretoken_next(ATTN_PRETOKEN_GPT2, text, 60), 60);
         memcpy(text + n, "\u00d7", 2);                              /* a multiplication sign */
-        ck_assert_uint_eq(attn_cut_next(ATTN_CUT_GPT2, text, 60), n);
+        ck_assert_uint_eq(attn_pretoken_next(ATTN_PRETOKEN_GPT2, text, 60), n);
     }
 }
 END_TEST
 
 START_TEST(test_patterns)
 {
-    ck_assert_int_eq(attn_cut_of("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"),
-                     ATTN_CUT_GPT2);
-    ck_assert_int_eq(attn_cut_of("\\s+"), ATTN_CUTS);
-    ck_assert_int_eq(attn_cut_of(""), ATTN_CUTS);
+    ck_assert_int_eq(attn_pretoken_of("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"),
+                     ATTN_PRETOKEN_GPT2);
+    ck_assert_int_eq(attn_pretoken_of("\\s+"), ATTN_PRETOKENS);
+    ck_assert_int_eq(attn_pretoken_of(""), ATTN_PRETOKENS);
 }
 END_TEST
 

@@ -168,7 +168,7 @@ START_TEST(test_component)
     for (; rows[_i].tokens[n].id >= 0; n++) {
         const struct expected *e = &rows[_i].tokens[n];
         ck_assert(n < spans.n && n < ids.n && spans.id[n] == ids.id[n]);
-        const struct attn_place *s = &spans.place[n];
+        const struct attn_byte_range *s = &spans.place[n];
         ck_assert_msg(ids.id[n] == e->id && s->start == e->start && s->end == e->end, "token %zu is %d at %zu-%zu", n,
                       (int)ids.id[n], s->start, s->end);
     }

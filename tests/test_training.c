@@ -143,7 +143,7 @@ START_TEST(an_epoch_reads_each_token_once)
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
         int *seen = calloc(c.n, sizeof *seen);
         for (uint64_t i = 0; i < d.count; i++) {
-            struct attn_span s = attn_deck_at(&d, epoch * d.count + i);
+            struct attn_token_range s = attn_deck_at(&d, epoch * d.count + i);
             ck_assert(s.n >= 1 && s.n <= LENGTH && s.at + s.n <= c.n);
             ck_assert(join || attn_corpus_document(&c, s.at) == attn_corpus_document(&c, s.at + s.n - 1));
             for (size_t k = 0; k < s.n; k++)
@@ -167,7 +167,7 @@ START_TEST(contexts_follow_from_seed_and_number)
     ck_assert_int_eq(attn_deck_new(&b, &c, LENGTH, false, 3, "it", NULL), ATTN_OK);
     ck_assert_int_eq(attn_deck_new(&other, &c, LENGTH, false, 4, "it", NULL), ATTN_OK);
     for (uint64_t i = EPOCHS * a.count; i-- > 0;) {
-        struct attn_span x = attn_deck_at(&a, i), y = attn_deck_at(&b, EPOCHS * a.count - 1 - i), z = attn_deck_at(&other, i);
+        struct attn_token_range x = attn_deck_at(&a, i), y = attn_deck_at(&b, EPOCHS * a.count - 1 - i), z = attn_deck_at(&other, i);
         moved += x.at != y.at;
         differ += x.at != z.at;
         y = attn_deck_at(&b, i);
@@ -185,7 +185,7 @@ END_TEST
 START_TEST(targets_are_the_next_tokens)
 {
     static const size_t two[] = {3, 4};
-    static const struct { struct attn_span s; bool join; int32_t last; } rows[] = {
+    static const struct { struct attn_token_range s; bool join; int32_t last; } rows[] = {
         {{0, 2}, false, 2}, {{0, 3}, false, -1}, {{0, 3}, true, 3}, {{3, 4}, false, -1}, {{3, 4}, true, -1}, {{4, 2}, false, 6}};
     struct attn_corpus c = corpus_of(two, 2);
     struct attn_contexts x;

@@ -49,19 +49,19 @@ const char *attn_word_of(const struct attn_word *words, unsigned value)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-int attn_key_unexpected(const struct attn_keys *r, const char *key, const cJSON *v, const char *expected)
+int attn_key_unexpected(const struct attn_key_reader *r, const char *key, const cJSON *v, const char *expected)
 {
     char found[ATTN_TREE_SHOWN];
     return attn_fail(r->err, ATTN_EFORMAT, "%s: \"%s%s\" is %s, expected %s", r->name, r->section, key,
                      attn_tree_show(v, found), expected);
 }
 
-static int unexpected(const struct attn_keys *r, const struct attn_key *k, const cJSON *v, const char *expected)
+static int unexpected(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, const char *expected)
 {
     return attn_key_unexpected(r, k->name, v, expected);
 }
 
-static int read_size(const struct attn_keys *r, const struct attn_key *k, const cJSON *v, void *field)
+static int read_size(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, void *field)
 {
     double x;
     if (k->type == ATTN_KEY_MAYBE && cJSON_IsNull(v))
@@ -72,7 +72,7 @@ static int read_size(const struct attn_keys *r, const struct attn_key *k, const 
     return ATTN_OK;
 }
 
-static int read_real(const struct attn_keys *r, const struct attn_key *k, const cJSON *v, void *field)
+static int read_real(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, void *field)
 {
     if (!cJSON_IsNumber(v) || !isfinite(v->valuedouble) || v->valuedouble < 0)
         return unexpected(r, k, v, "a finite number that is not negative");
@@ -80,7 +80,7 @@ static int read_real(const struct attn_keys *r, const struct attn_key *k, const 
     return ATTN_OK;
 }
 
-static int read_word(const struct attn_keys *r, const struct attn_key *k, const cJSON *v, unsigned *value)
+static int read_word(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, unsigned *value)
 {
     char expected[128] = "";
     for (const struct attn_word *w = k->words; w->word; w++) {
@@ -95,7 +95,7 @@ static int read_word(const struct attn_keys *r, const struct attn_key *k, const 
     return unexpected(r, k, v, expected);
 }
 
-static int read_text(const struct attn_keys *r, const struct attn_key *k, const cJSON *v, char **field)
+static int read_text(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, char **field)
 {
     if (k->type == ATTN_KEY_NAME && cJSON_IsNull(v))
         return ATTN_OK;
@@ -108,10 +108,10 @@ static int read_text(const struct attn_keys *r, const struct attn_key *k, const 
     return *field ? ATTN_OK : attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for \"%s\"", r->name, k->name);
 }
 
-static int read_section(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
+static int read_section(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
 {
     char section[64];
-    struct attn_keys inner = *r;
+    struct attn_key_reader inner = *r;
     if (!cJSON_IsObject(v))
         return unexpected(r, k, v, "an object");
     snprintf(section, sizeof section, "%s%s.", r->section, k->name);
@@ -120,21 +120,21 @@ static int read_section(const struct attn_keys *r, const struct attn_key *k, con
     return attn_keys_read(&inner, k->keys, v);
 }
 
-static int read_off(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
+static int read_off(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
 {
     if (cJSON_IsFalse(v) || cJSON_IsNull(v) || (cJSON_IsObject(v) && !v->child))
         return ATTN_OK;
     return unexpected(r, k, v, "it not to be there: this cannot be computed here");
 }
 
-static int read_one(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
+static int read_one(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
 {
     if (cJSON_IsNull(v) || (cJSON_IsNumber(v) && v->valuedouble == 1))
         return ATTN_OK;
     return unexpected(r, k, v, "1: another cannot be computed here");
 }
 
-static int read_all(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
+static int read_all(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
 {
     const char *word = k->words[0].word;
     const cJSON *item;
@@ -149,7 +149,7 @@ static int read_all(const struct attn_keys *r, const struct attn_key *k, const c
 }
 
 /* Handles null as Python's None. */
-static int read_none(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
+static int read_none(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
 {
     if (k->type == ATTN_KEY_SIZE)
         return unexpected(r, k, v, attn_size_from_1);
@@ -158,7 +158,7 @@ static int read_none(const struct attn_keys *r, const struct attn_key *k, const 
     return ATTN_OK;
 }
 
-int attn_key_read(const struct attn_keys *r, const struct attn_key *k, const cJSON *v)
+int attn_key_read(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
 {
     char *field = (char *)r->to + k->at;
     unsigned value = 0;
@@ -189,7 +189,7 @@ int attn_key_read(const struct attn_keys *r, const struct attn_key *k, const cJS
     return rc;
 }
 
-static int unknown_key(const struct attn_keys *r, const struct attn_key *keys, const char *found)
+static int unknown_key(const struct attn_key_reader *r, const struct attn_key *keys, const char *found)
 {
     const struct attn_key *nearest = NULL;
     unsigned best = ATTN_FAR;
@@ -207,7 +207,7 @@ static int unknown_key(const struct attn_keys *r, const struct attn_key *keys, c
                      nearest ? r->section : "", nearest ? nearest->name : "", nearest ? "\"?" : "");
 }
 
-static int find_unknown(const struct attn_keys *r, const struct attn_key *keys, const cJSON *object)
+static int find_unknown(const struct attn_key_reader *r, const struct attn_key *keys, const cJSON *object)
 {
     const cJSON *v;
     cJSON_ArrayForEach(v, object) {
@@ -220,7 +220,7 @@ static int find_unknown(const struct attn_keys *r, const struct attn_key *keys, 
     return ATTN_OK;
 }
 
-int attn_keys_read(const struct attn_keys *r, const struct attn_key *keys, const cJSON *object)
+int attn_keys_read(const struct attn_key_reader *r, const struct attn_key *keys, const cJSON *object)
 {
     for (const struct attn_key *k = keys; k->name; k++) {
         const cJSON *v = attn_keys_child(object, k->name);

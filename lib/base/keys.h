@@ -33,7 +33,7 @@ struct attn_key {
     const struct attn_key *keys;        /* of a section */
 };
 
-struct attn_keys {
+struct attn_key_reader {
     void *to;                           /* the struct */
     const char *name;                   /* of the file */
     const char *section;                /* "", or "tokenizer." in front of each key in messages */
@@ -42,10 +42,10 @@ struct attn_keys {
     struct attn_err *err;
 };
 
-int attn_keys_read(const struct attn_keys *r, const struct attn_key *keys, const cJSON *object);
-int attn_key_read(const struct attn_keys *r, const struct attn_key *k, const cJSON *v);
+int attn_keys_read(const struct attn_key_reader *r, const struct attn_key *keys, const cJSON *object);
+int attn_key_read(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v);
 /* "FILE: \"KEY\" is FOUND, expected EXPECTED" */
-int attn_key_unexpected(const struct attn_keys *r, const char *key, const cJSON *v, const char *expected);
+int attn_key_unexpected(const struct attn_key_reader *r, const char *key, const cJSON *v, const char *expected);
 
 const struct attn_key *attn_key_named(const struct attn_key *keys, const char *name);  /* must be there */
 /* The spelling of the field at an offset; "" if the table has none. */

@@ -81,7 +81,7 @@ static bool has_filled(const char *dir, const char *name)
 /* Takes the files that the manifest lists, or one of the files that need no manifest. */
 static int take_files(struct record *r, struct attn_err *err)
 {
-    const char *const *file = attn_place_files;
+    const char *const *file = attn_record_dir_files;
     if (has_filled(r->from, "manifest.json")) {
         int rc = attn_manifest_each(r->from, take_file, r, err);
         return rc ? rc : take_file(r, "manifest.json", any_length, err);
@@ -125,7 +125,7 @@ static int take_directory(struct record *r, uint64_t *found, struct attn_err *er
 
 /* ---- all of them ----------------------------------------------------------------------- */
 
-static int take_record(const struct attn_part *p, const char *dir, uint64_t record, uint64_t *found, struct attn_err *err)
+static int take_record(const struct attn_shard_file *p, const char *dir, uint64_t record, uint64_t *found, struct attn_err *err)
 {
     struct record r = {0};
     bool named = asprintf(&r.from, "%s/%06" PRIu64, p->path, record) > 0 && asprintf(&r.to, "%s/%06" PRIu64, dir, record) > 0;
@@ -136,7 +136,7 @@ static int take_record(const struct attn_part *p, const char *dir, uint64_t reco
     return rc;
 }
 
-static int check_found(const struct attn_part *p, uint64_t found, struct attn_err *err)
+static int check_found(const struct attn_shard_file *p, uint64_t found, struct attn_err *err)
 {
     uint64_t good = p->side.now.records - p->side.now.failed;
     return found == good ? ATTN_OK
@@ -144,7 +144,7 @@ static int check_found(const struct attn_part *p, uint64_t found, struct attn_er
                                      " when it was finished: run this shard again", p->path, found, good);
 }
 
-int attn_gather_records(const struct attn_parts *p, const char *dir, struct attn_err *err)
+int attn_gather_records(const struct attn_shard_files *p, const char *dir, struct attn_err *err)
 {
     uint64_t *found = calloc(p->n + 1, sizeof *found);
     int rc = ATTN_OK;

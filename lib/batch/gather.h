@@ -7,8 +7,8 @@
 #include "batch/parts.h"
 
 /* DIR/000012 for each record that did not fail. */
-int attn_gather_records(const struct attn_parts *p, const char *dir, struct attn_err *err);
+int attn_gather_records(const struct attn_shard_files *p, const char *dir, struct attn_err *err);
 /* DIR/NAME.npy for every name, with a row for each record. */
-int attn_gather_arrays(const struct attn_parts *p, const char *dir, struct attn_err *err);
+int attn_gather_arrays(const struct attn_shard_files *p, const char *dir, struct attn_err *err);
 
 #endif

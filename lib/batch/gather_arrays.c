@@ -20,7 +20,7 @@
 
 struct rows { struct attn_map map; struct attn_array of; const unsigned char *data; uint64_t next; };   /* data NULL: rows of NaN */
 
-static int open_rows(struct rows *r, const struct attn_part *p, const char *name, struct attn_err *err)
+static int open_rows(struct rows *r, const struct attn_shard_file *p, const char *name, struct attn_err *err)
 {
     char *path;
     if (!p->side.tokens)
@@ -38,7 +38,7 @@ static int open_rows(struct rows *r, const struct attn_part *p, const char *name
 }
 
 /* Checks that all have the same shape, except for the number of rows. */
-static int agree(const struct rows *r, const struct attn_parts *p, const char *name, struct attn_array *like, struct attn_err *err)
+static int agree(const struct rows *r, const struct attn_shard_files *p, const char *name, struct attn_array *like, struct attn_err *err)
 {
     *like = (struct attn_array){0};
     for (size_t i = 0; i < p->n; i++) {
@@ -51,7 +51,7 @@ static int agree(const struct rows *r, const struct attn_parts *p, const char *n
     return ATTN_OK;
 }
 
-static void write_rows(struct rows *r, const struct attn_parts *p, const struct attn_array *like, struct attn_out *to)
+static void write_rows(struct rows *r, const struct attn_shard_files *p, const struct attn_array *like, struct attn_out *to)
 {
     char header[ATTN_NPY_HEADER];
     size_t shape[ATTN_ARRAY_DIMS], bytes = sizeof(float);
@@ -70,7 +70,7 @@ static void write_rows(struct rows *r, const struct attn_parts *p, const struct 
     }
 }
 
-static int write_array(struct rows *r, const struct attn_parts *p, const char *dir, const char *name, struct attn_err *err)
+static int write_array(struct rows *r, const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err)
 {
     struct attn_array like;
     struct attn_out *to;
@@ -90,7 +90,7 @@ static int write_array(struct rows *r, const struct attn_parts *p, const char *d
     return rc;
 }
 
-static int gather(const struct attn_parts *p, const char *dir, const char *name, struct attn_err *err)
+static int gather(const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err)
 {
     struct rows *r = calloc(p->n + 1, sizeof *r);
     int rc = ATTN_OK;
@@ -108,10 +108,10 @@ static int gather(const struct attn_parts *p, const char *dir, const char *name,
 
 /* ---- all of them ----------------------------------------------------------------------- */
 
-typedef int array_fn(const struct attn_parts *p, const char *dir, const char *name, struct attn_err *err);
+typedef int array_fn(const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err);
 
 /* Calls what(p, dir, NAME) for each NAME.npy of a part. */
-static int for_arrays(const struct attn_part *of, array_fn *what, const struct attn_parts *p, const char *dir, struct attn_err *err)
+static int for_arrays(const struct attn_shard_file *of, array_fn *what, const struct attn_shard_files *p, const char *dir, struct attn_err *err)
 {
     static const char ending[] = ".npy";
     DIR *d = opendir(of->path);
@@ -131,7 +131,7 @@ static int for_arrays(const struct attn_part *of, array_fn *what, const struct a
 }
 
 /* Checks that an array of one part exists in all. */
-static int check_all_have(const struct attn_parts *p, const char *dir, const char *name, struct attn_err *err)
+static int check_all_have(const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err)
 {
     (void)dir;
     for (size_t i = 0; i < p->n; i++)
@@ -140,9 +140,9 @@ static int check_all_have(const struct attn_parts *p, const char *dir, const cha
     return ATTN_OK;
 }
 
-int attn_gather_arrays(const struct attn_parts *p, const char *dir, struct attn_err *err)
+int attn_gather_arrays(const struct attn_shard_files *p, const char *dir, struct attn_err *err)
 {
-    const struct attn_part *with = NULL;
+    const struct attn_shard_file *with = NULL;
     int rc = ATTN_OK;
     for (size_t i = 0; i < p->n && !rc; i++)
         if (p->part[i].side.tokens) {

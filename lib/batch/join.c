@@ -104,7 +104,7 @@ static int pass_headers(struct source *s, size_t n, struct attn_out *to, struct 
 }
 
 /* The next record with a row in any of the files: how many records there are is only what somebody said. */
-static uint64_t record_after(uint64_t record, const struct attn_parts *parts, const struct source *s)
+static uint64_t record_after(uint64_t record, const struct attn_shard_files *parts, const struct source *s)
 {
     uint64_t next = record + 1, found = UINT64_MAX;
     if (next >= attn_parts_total(parts) || record_of_row(&s[attn_parts_owner(parts, next)]) == next)
@@ -116,7 +116,7 @@ static uint64_t record_after(uint64_t record, const struct attn_parts *parts, co
     return found;
 }
 
-static int join(struct attn_out *to, const struct attn_parts *parts, struct source *s, bool table, struct attn_err *err)
+static int join(struct attn_out *to, const struct attn_shard_files *parts, struct source *s, bool table, struct attn_err *err)
 {
     size_t last = 0;
     int rc = table ? pass_headers(s, parts->n, to, err) : ATTN_OK;
@@ -135,7 +135,7 @@ static int join(struct attn_out *to, const struct attn_parts *parts, struct sour
     return rc;
 }
 
-int attn_join(struct attn_out *to, const struct attn_parts *parts, const struct attn_joined *file, bool table, struct attn_err *err)
+int attn_join(struct attn_out *to, const struct attn_shard_files *parts, const struct attn_joined *file, bool table, struct attn_err *err)
 {
     struct source *s = calloc(parts->n + 1, sizeof *s);
     int rc = ATTN_OK;

@@ -12,6 +12,6 @@
 struct attn_joined { char *path; uint64_t bytes; enum attn_links links; };     /* a file and its length */
 
 /* file: one for each part.  Checks their lengths and how many records they hold. */
-int attn_join(struct attn_out *to, const struct attn_parts *parts, const struct attn_joined *file, bool table, struct attn_err *err);
+int attn_join(struct attn_out *to, const struct attn_shard_files *parts, const struct attn_joined *file, bool table, struct attn_err *err);
 
 #endif

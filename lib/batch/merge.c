@@ -23,7 +23,7 @@
 struct merge {
     const struct attn_merge_opts *o;
     const struct attn_writer *writer;
-    struct attn_parts parts;
+    struct attn_shard_files parts;
     char *path, *beside;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a device */
     char *inside;                       /* the summary's name, if it belongs into the directory that is written */
     struct attn_mark mark;              /* bytes and summary_bytes of what was written */
@@ -34,25 +34,25 @@ struct merge {
 /* A file that each part has; its path is malloc'd.  Links are followed where somebody typed the path, here or, for a
  * summary, when the shard was made. */
 struct stream {
-    char *(*path)(const struct attn_part *);
-    uint64_t (*bytes)(const struct attn_part *);
+    char *(*path)(const struct attn_shard_file *);
+    uint64_t (*bytes)(const struct attn_shard_file *);
     bool table;
     enum attn_links links;
 };
 
-static char *own_path(const struct attn_part *p)
+static char *own_path(const struct attn_shard_file *p)
 {
     return strdup(p->path);
 }
 
-static char *records_path(const struct attn_part *p)
+static char *records_path(const struct attn_shard_file *p)
 {
     char *path;
     return asprintf(&path, "%s/records.ndjson", p->path) < 0 ? NULL : path;
 }
 
 /* A summary given by name only is in the output's directory. */
-static char *summary_path(const struct attn_part *p)
+static char *summary_path(const struct attn_shard_file *p)
 {
     const char *slash = strrchr(p->path, '/'), *name = p->side.summary;
     char *path;
@@ -60,12 +60,12 @@ static char *summary_path(const struct attn_part *p)
     return asprintf(&path, "%.*s%s", dir, p->path, name) < 0 ? NULL : path;
 }
 
-static uint64_t own_bytes(const struct attn_part *p)
+static uint64_t own_bytes(const struct attn_shard_file *p)
 {
     return p->side.now.bytes;
 }
 
-static uint64_t summary_bytes(const struct attn_part *p)
+static uint64_t summary_bytes(const struct attn_shard_file *p)
 {
     return p->side.now.summary_bytes;
 }
@@ -293,7 +293,7 @@ static int check_summaries(const struct merge *m, struct attn_err *err)
 }
 
 /* Sets *is to whether a path is a shard's sidecar or summary. */
-static int belongs_to(bool *is, const struct attn_part *p, const char *path, struct attn_err *err)
+static int belongs_to(bool *is, const struct attn_shard_file *p, const char *path, struct attn_err *err)
 {
     char *real = attn_target_follow(p->path), *beside = NULL;
     if (!real)
@@ -314,7 +314,7 @@ static int check_target(const struct merge *m, const char *path, struct attn_err
 {
     int rc = ATTN_OK;
     for (size_t i = 0; path && i < m->parts.n && !rc; i++) {
-        const struct attn_part *p = &m->parts.part[i];
+        const struct attn_shard_file *p = &m->parts.part[i];
         bool shard = attn_target_same(p->path, path), file = false;
         if (!shard)
             rc = belongs_to(&file, p, path, err);

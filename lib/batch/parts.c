@@ -43,7 +43,7 @@ static int check_part(const struct attn_sidecar *s, const char *beside, struct a
     return ATTN_OK;
 }
 
-static int read_part(struct attn_part *p, const char *path, struct attn_err *err)
+static int read_part(struct attn_shard_file *p, const char *path, struct attn_err *err)
 {
     char *real = attn_target_follow(path), *beside = NULL;
     p->path = path;
@@ -61,12 +61,12 @@ static int read_part(struct attn_part *p, const char *path, struct attn_err *err
 
 /* ---- all of them ----------------------------------------------------------------------- */
 
-static int differ(const struct attn_part *a, const struct attn_part *b, const char *of_a, const char *of_b, struct attn_err *err)
+static int differ(const struct attn_shard_file *a, const struct attn_shard_file *b, const char *of_a, const char *of_b, struct attn_err *err)
 {
     return attn_fail(err, ATTN_EFORMAT, "the shards were not made the same way: %s %s, %s %s", a->path, of_a, b->path, of_b);
 }
 
-static int numbers_differ(const struct attn_part *a, const struct attn_part *b, const char *what, uint64_t of_a, uint64_t of_b,
+static int numbers_differ(const struct attn_shard_file *a, const struct attn_shard_file *b, const char *what, uint64_t of_a, uint64_t of_b,
                           struct attn_err *err)
 {
     struct attn_difference d;
@@ -75,7 +75,7 @@ static int numbers_differ(const struct attn_part *a, const struct attn_part *b, 
     return differ(a, b, d.a, d.b, err);
 }
 
-static int check_alike(const struct attn_part *a, const struct attn_part *b, struct attn_err *err)
+static int check_alike(const struct attn_shard_file *a, const struct attn_shard_file *b, struct attn_err *err)
 {
     const struct attn_sidecar *s = &a->side, *t = &b->side;
     struct attn_difference d;
@@ -92,13 +92,13 @@ static int check_alike(const struct attn_part *a, const struct attn_part *b, str
     return ATTN_OK;
 }
 
-static int refuse_missing(const struct attn_parts *p, uint64_t count, uint64_t missing, struct attn_err *err)
+static int refuse_missing(const struct attn_shard_files *p, uint64_t count, uint64_t missing, struct attn_err *err)
 {
     return attn_fail(err, ATTN_EFORMAT, "shard %" PRIu64 "/%" PRIu64 " is missing: %zu of %" PRIu64 " are given", missing, count, p->n, count);
 }
 
 /* They are sorted by shard, so that part i must be shard i. */
-static int check_all_there(const struct attn_parts *p, struct attn_err *err)
+static int check_all_there(const struct attn_shard_files *p, struct attn_err *err)
 {
     uint64_t count = p->part[0].side.shard.count;
     for (size_t i = 0; i < p->n; i++) {
@@ -114,14 +114,14 @@ static int check_all_there(const struct attn_parts *p, struct attn_err *err)
 
 static int by_shard(const void *a, const void *b)
 {
-    uint64_t i = ((const struct attn_part *)a)->side.shard.index, k = ((const struct attn_part *)b)->side.shard.index;
+    uint64_t i = ((const struct attn_shard_file *)a)->side.shard.index, k = ((const struct attn_shard_file *)b)->side.shard.index;
     return (i > k) - (i < k);
 }
 
-int attn_parts_open(struct attn_parts *out, const char *const *path, size_t n, struct attn_err *err)
+int attn_parts_open(struct attn_shard_files *out, const char *const *path, size_t n, struct attn_err *err)
 {
     int rc = ATTN_OK;
-    *out = (struct attn_parts){.part = calloc(n ? n : 1, sizeof *out->part)};
+    *out = (struct attn_shard_files){.part = calloc(n ? n : 1, sizeof *out->part)};
     if (!out->part)
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu shards", n);
     for (; out->n < n && !rc; out->n++)
@@ -137,20 +137,20 @@ int attn_parts_open(struct attn_parts *out, const char *const *path, size_t n, s
     return rc;
 }
 
-void attn_parts_close(struct attn_parts *p)
+void attn_parts_close(struct attn_shard_files *p)
 {
     for (size_t i = 0; i < p->n; i++)
         attn_sidecar_free(&p->part[i].side);
     free(p->part);
-    *p = (struct attn_parts){0};
+    *p = (struct attn_shard_files){0};
 }
 
-uint64_t attn_parts_total(const struct attn_parts *p)
+uint64_t attn_parts_total(const struct attn_shard_files *p)
 {
     return p->part[0].side.total;
 }
 
-size_t attn_parts_owner(const struct attn_parts *p, uint64_t record)
+size_t attn_parts_owner(const struct attn_shard_files *p, uint64_t record)
 {
     const struct attn_share *s = &p->part[0].side.shard;
     size_t low = 0, high = p->n - 1;
@@ -176,7 +176,7 @@ static void add(struct attn_mark *m, const struct attn_mark *more)
     attn_keys_add(m->keys, more->keys);
 }
 
-void attn_parts_whole(const struct attn_parts *p, struct attn_sidecar *out)
+void attn_parts_whole(const struct attn_shard_files *p, struct attn_sidecar *out)
 {
     *out = p->part[0].side;
     out->summary = NULL;

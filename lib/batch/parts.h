@@ -7,16 +7,16 @@
 
 #include "batch/sidecar.h"
 
-struct attn_part { const char *path; struct attn_sidecar side; };
-struct attn_parts { struct attn_part *part; size_t n; };            /* part i is shard i of n */
+struct attn_shard_file { const char *path; struct attn_sidecar side; };
+struct attn_shard_files { struct attn_shard_file *part; size_t n; };            /* part i is shard i of n */
 
 /* path: the outputs in any order; the strings must outlive the parts. */
-int attn_parts_open(struct attn_parts *out, const char *const *path, size_t n, struct attn_err *err);
-void attn_parts_close(struct attn_parts *p);                        /* zeroed is fine */
-uint64_t attn_parts_total(const struct attn_parts *p);              /* records of all parts */
+int attn_parts_open(struct attn_shard_files *out, const char *const *path, size_t n, struct attn_err *err);
+void attn_parts_close(struct attn_shard_files *p);                        /* zeroed is fine */
+uint64_t attn_parts_total(const struct attn_shard_files *p);              /* records of all parts */
 /* The part that contains a record. */
-size_t attn_parts_owner(const struct attn_parts *p, uint64_t record);
+size_t attn_parts_owner(const struct attn_shard_files *p, uint64_t record);
 /* The sidecar that the output of a single process would have. */
-void attn_parts_whole(const struct attn_parts *p, struct attn_sidecar *out);    /* its strings are the first part's */
+void attn_parts_whole(const struct attn_shard_files *p, struct attn_sidecar *out);    /* its strings are the first part's */
 
 #endif

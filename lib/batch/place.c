@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "sinks/rewrite.h"
 
-const char *const attn_place_files[] = {"activations.npz", "activations.png", "activations.svg", NULL};
+const char *const attn_record_dir_files[] = {"activations.npz", "activations.png", "activations.svg", NULL};
 
 /* Removes a directory and the files in it; if it contains somebody's directory, both stay. */
 static void clear(const char *path)
@@ -32,9 +32,9 @@ static void clear(const char *path)
     rmdir(path);
 }
 
-int attn_place_open(struct attn_place *p, const char *dir, uint64_t number, struct attn_err *err)
+int attn_record_dir_open(struct attn_record_dir *p, const char *dir, uint64_t number, struct attn_err *err)
 {
-    *p = (struct attn_place){0};
+    *p = (struct attn_record_dir){0};
     if (asprintf(&p->path, "%s/%06" PRIu64, dir, number) < 0)
         p->path = NULL;
     if (asprintf(&p->part, "%s/.%06" PRIu64 ".part", dir, number) < 0)
@@ -57,21 +57,21 @@ static void remove_in(const char *dir, const char *file)
 }
 
 /* Removes the files that an older run wrote. */
-static int clear_ours(const struct attn_place *p, struct attn_err *err)
+static int clear_ours(const struct attn_record_dir *p, struct attn_err *err)
 {
-    for (const char *const *file = attn_place_files; *file; file++)
+    for (const char *const *file = attn_record_dir_files; *file; file++)
         remove_in(p->path, *file);
     return attn_rewrite_remove(p->path, p->part, err);
 }
 
-static int move_file(DIR *from, const struct attn_place *p, int to, const char *file, struct attn_err *err)
+static int move_file(DIR *from, const struct attn_record_dir *p, int to, const char *file, struct attn_err *err)
 {
     return renameat(dirfd(from), file, to, file) == 0 || errno == ENOENT ? ATTN_OK
            : attn_fail(err, ATTN_EIO, "%s/%s: cannot replace: %s", p->path, file, strerror(errno));
 }
 
 /* The manifest goes first: if the rest never comes, it says what is missing, and the next run knows what is ours. */
-static int move_files(DIR *from, const struct attn_place *p, int to, struct attn_err *err)
+static int move_files(DIR *from, const struct attn_record_dir *p, int to, struct attn_err *err)
 {
     int rc = move_file(from, p, to, "manifest.json", err);
     for (struct dirent *e; !rc && (errno = 0, e = readdir(from));)
@@ -81,7 +81,7 @@ static int move_files(DIR *from, const struct attn_place *p, int to, struct attn
 }
 
 /* Moves the files into an existing directory, which has files of somebody else. */
-static int move_in(const struct attn_place *p, struct attn_err *err)
+static int move_in(const struct attn_record_dir *p, struct attn_err *err)
 {
     int to = attn_disk_open(p->path, O_RDONLY | O_DIRECTORY, 0);
     DIR *from = to < 0 ? NULL : opendir(p->part);
@@ -100,7 +100,7 @@ static bool is_full(int number)
     return number == ENOTEMPTY || number == EEXIST;
 }
 
-int attn_place_commit(struct attn_place *p, struct attn_err *err)
+int attn_record_dir_commit(struct attn_record_dir *p, struct attn_err *err)
 {
     int rc = ATTN_OK;
     bool there = rename(p->part, p->path) == 0;
@@ -118,11 +118,11 @@ int attn_place_commit(struct attn_place *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-void attn_place_close(struct attn_place *p)
+void attn_record_dir_close(struct attn_record_dir *p)
 {
     if (p->part)
         clear(p->part);
     free(p->part);
     free(p->path);
-    *p = (struct attn_place){0};
+    *p = (struct attn_record_dir){0};
 }

@@ -52,7 +52,7 @@ static struct attn_sink_job job_of(const struct attn_writing *w, const struct at
 
 static int open_place(struct attn_live *l, const struct attn_writing *w, uint64_t number, struct attn_err *err)
 {
-    int rc = attn_place_open(&l->place, w->dir, number, err);
+    int rc = attn_record_dir_open(&l->place, w->dir, number, err);
     if (rc)
         return rc;
     l->job.to = NULL;
@@ -86,14 +86,14 @@ int attn_live_open(struct attn_live *l, const struct attn_writing *w, const stru
 int attn_live_finish(struct attn_live *l, struct attn_err *err)
 {
     int rc = l->format ? l->format->finish(l->self, err) : ATTN_OK;
-    return rc || !l->place.part ? rc : attn_place_commit(&l->place, err);
+    return rc || !l->place.part ? rc : attn_record_dir_commit(&l->place, err);
 }
 
 void attn_live_close(struct attn_live *l)
 {
     if (l->format)
         l->format->close(l->self);
-    attn_place_close(&l->place);
+    attn_record_dir_close(&l->place);
     free(l->file);
 }
 

@@ -34,7 +34,7 @@ struct attn_live {
     void *self;
     struct attn_sink_job job;
     struct attn_sink_record record;
-    struct attn_place place;
+    struct attn_record_dir place;
     char *file;
 };
 /* `to`: the stream. */

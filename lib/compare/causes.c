@@ -201,7 +201,7 @@ static bool restacked(struct clue *c)
         [ATTN_STACK_B_INTERLEAVED] = "the fused qkv matrix: B reads it interleaved (q, k, v head by head), A as three blocks",
         [ATTN_STACK_NUMBERS] =
             "q, k and v together hold the same numbers in another order: the fused qkv matrix is split differently"};
-    enum attn_stack how;
+    enum attn_restacking how;
     size_t H = c->p.H, dh = c->p.n, n = 3 * H * dh;
     float *a = malloc(2 * n * sizeof *a + 1);
     bool found = a && stack(c, a, true, H, dh) && stack(c, a + n, false, H, dh) &&

@@ -407,7 +407,7 @@ static bool read_as(const float *a, const float *b, size_t H, size_t dh, bool a_
     return true;
 }
 
-bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, enum attn_stack *how)
+bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, enum attn_restacking *how)
 {
     struct attn_pair p = attn_pair_of(a, b, 3 * H, 1, dh);
     *how = ATTN_STACK_OTHER;

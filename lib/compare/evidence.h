@@ -57,8 +57,8 @@ bool attn_seems_wrong_axis(const float *x, const struct attn_pair *shape);  /* c
 bool attn_seems_flipped(const struct attn_pair *p);                         /* a[h][i][j] = b[h][j][i] */
 
 /* Row 0 of the stacked heads of q, k and v: [3 * H, dh] on each side. */
-enum attn_stack { ATTN_STACK_OTHER, ATTN_STACK_A_INTERLEAVED, ATTN_STACK_B_INTERLEAVED, ATTN_STACK_NUMBERS };
-bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, enum attn_stack *how);
+enum attn_restacking { ATTN_STACK_OTHER, ATTN_STACK_A_INTERLEAVED, ATTN_STACK_B_INTERLEAVED, ATTN_STACK_NUMBERS };
+bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, enum attn_restacking *how);
 
 /* ---- rotary positions (evidence_rope.c) ---- */
 

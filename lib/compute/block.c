@@ -11,7 +11,7 @@ void attn_pass_tell(struct attn_pass *p, int act, int layer, float *data, size_t
     if (!attn_trace_wants(p->trace, act, layer, ATTN_WATCH | ATTN_EDIT))
         return;
     for (size_t i = 0; i < p->spans; i++) {
-        const struct attn_span *s = &p->span[i];
+        const struct attn_pass_seq *s = &p->span[i];
         if (s->keys && attn_act_kv(act))
             continue;                   /* the sentence looks at another's keys and values, not at its own */
         size_t width = heads ? cols / heads : cols;
@@ -60,10 +60,10 @@ static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, c
     return y;
 }
 
-static struct attn_text text_of(const struct attn_pass *p, const struct attn_span *s, size_t layer)
+static struct attn_text text_of(const struct attn_pass *p, const struct attn_pass_seq *s, size_t layer)
 {
     const struct attn_dims *n = &p->w->n;
-    const struct attn_span *keys = s->keys ? s->keys : s;
+    const struct attn_pass_seq *keys = s->keys ? s->keys : s;
     struct attn_text t = {
         .q = p->q + s->row * n->H * n->dh, .k = p->k + keys->row * n->Hkv * n->dh, .v = p->v + keys->row * n->Hkv * n->dv,
         .context = p->context + s->row * n->H * n->dv, .Tq = s->T, .Tk = keys->pos + keys->T, .pos = s->pos,

@@ -21,7 +21,7 @@ static size_t all_strips(const struct attn_cut *c)
 static void cut_strips(struct attn_cut *c, size_t strip)
 {
     c->strips = 0;
-    for (struct attn_output *o = c->out; o < c->out + c->outs; o++) {
+    for (struct attn_gemm_output *o = c->out; o < c->out + c->outs; o++) {
         o->first = c->strips;
         o->strip = parts_of(o->panels, parts_of(o->panels, strip));
         c->strips += parts_of(o->panels, o->strip);
@@ -52,7 +52,7 @@ void attn_cut_share(struct attn_cut *c)
 {
     size_t strip = c->most->strip;
     c->rows = rows_of(c);
-    for (struct attn_output *o = c->out; o < c->out + c->outs; o++)
+    for (struct attn_gemm_output *o = c->out; o < c->out + c->outs; o++)
         o->panels = parts_of(o->w->out, ATTN_PANEL);
     cut_strips(c, strip);
     while (strip > 1 && !well_shared(c))
@@ -76,21 +76,21 @@ bool attn_cut_ends_share(const struct attn_cut *c, size_t n)
     return n + 1 == items_before(c, share_of(c, n) + 1);
 }
 
-struct attn_item attn_cut_item(const struct attn_cut *c, size_t n)
+struct attn_gemm_item attn_cut_item(const struct attn_cut *c, size_t n)
 {
     size_t share = share_of(c, n), last = strips_before(c, share + 1) - 1, first_part = items_before(c, share + 1) - c->parts;
     bool whole = n < first_part;
     size_t parts = whole ? 1 : c->parts, part = whole ? 0 : n - first_part;
     size_t nth = whole ? last - (first_part - n) : last, strip = nth % c->strips, i0 = nth / c->strips * c->rows;
-    const struct attn_output *to = &c->out[c->outs - 1];
+    const struct attn_gemm_output *to = &c->out[c->outs - 1];
     while (strip < to->first)
         to--;
     size_t j0 = (strip - to->first) * to->strip, panels = smaller(to->strip, to->panels - j0);
-    return (struct attn_item){.n = n, .to = to, .i0 = i0, .i1 = smaller(i0 + c->rows, c->n), .j0 = j0 + panels * part / parts,
+    return (struct attn_gemm_item){.n = n, .to = to, .i0 = i0, .i1 = smaller(i0 + c->rows, c->n), .j0 = j0 + panels * part / parts,
                               .j1 = j0 + panels * (part + 1) / parts};
 }
 
-size_t attn_item_columns(const struct attn_item *it)
+size_t attn_item_columns(const struct attn_gemm_item *it)
 {
     return smaller(it->j1 * ATTN_PANEL, it->to->w->out) - it->j0 * ATTN_PANEL;
 }

@@ -10,7 +10,7 @@
 
 /* One weight and where its product goes.  panels: how many it has; strip: panels of a strip; first: number of its first strip
  * among those of all outputs. */
-struct attn_output { float *y; size_t ldy; const struct attn_mat *w; size_t panels, strip, first; };
+struct attn_gemm_output { float *y; size_t ldy; const struct attn_mat *w; size_t panels, strip, first; };
 
 /* The most an item may have: rows (whole tiles of `tile` rows), panels of a strip, steps of k at a time.  items: how many each
  * worker should get at least; fine: into how many parts the last strip of its share is cut. */
@@ -18,7 +18,7 @@ struct attn_cut_sizes { size_t rows, tile, strip, depth, items, fine; };
 
 struct attn_cut {
     const struct attn_cut_sizes *most;
-    struct attn_output *out; size_t outs;
+    struct attn_gemm_output *out; size_t outs;
     size_t n, workers;                  /* rows of x; threads */
 
     size_t rows, strips;                /* rows of an item; strips side by side, of all outputs */
@@ -28,11 +28,11 @@ struct attn_cut {
 void attn_cut_share(struct attn_cut *c);
 
 /* Item n: rows i0..i1 and panels j0..j1 (perhaps none) of one output. */
-struct attn_item { size_t n /* -th */; const struct attn_output *to; size_t i0, i1, j0, j1; };
-struct attn_item attn_cut_item(const struct attn_cut *c, size_t n);
+struct attn_gemm_item { size_t n /* -th */; const struct attn_gemm_output *to; size_t i0, i1, j0, j1; };
+struct attn_gemm_item attn_cut_item(const struct attn_cut *c, size_t n);
 /* Whether item n is the last of a worker's share. */
 bool attn_cut_ends_share(const struct attn_cut *c, size_t n);
 /* How many columns its panels have: the weight's last panel may be incomplete. */
-size_t attn_item_columns(const struct attn_item *it);
+size_t attn_item_columns(const struct attn_gemm_item *it);
 
 #endif

@@ -66,7 +66,7 @@ static void tell(struct attn_pass *p, const struct tail *t, int act, float *data
 {
     for (size_t i = row0, rows; i < row0 + n; i += rows) {
         size_t seq = t->last ? i : sentence_of(p, i);
-        const struct attn_span *s = &p->span[seq];
+        const struct attn_pass_seq *s = &p->span[seq];
         size_t at = t->last ? s->T - 1 : i - s->row, left = t->last ? 1 : s->T - at;
         rows = left < row0 + n - i ? left : row0 + n - i;
         struct attn_probe probe = {

@@ -47,7 +47,7 @@ struct product {
 
 /* One item and its sums so far, [i1 - i0, ld].  They are not kept in y, whose rows may lie so far apart that they map to the
  * same cache sets and evict each other. */
-struct work { const struct product *p; struct attn_item it; float *sum; size_t ld; };
+struct work { const struct product *p; struct attn_gemm_item it; float *sum; size_t ld; };
 
 /* ---- sums ---- */
 
@@ -73,8 +73,8 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
 static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
     const struct product *p = o->p;
-    const struct attn_item *it = &o->it;
-    const struct attn_output *to = it->to;
+    const struct attn_gemm_item *it = &o->it;
+    const struct attn_gemm_output *to = it->to;
     const size_t size = sizeof *p->x, steps = k < p->in ? smaller(p->in - k, p->cut.most->depth) : 0;
     size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
     if (steps == 0)
@@ -86,7 +86,7 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part,
 static struct attn_ahead weights_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
     const struct product *p = o->p;
-    struct attn_item next = o->it;
+    struct attn_gemm_item next = o->it;
     if (k >= p->in) {
         if (attn_cut_ends_share(&p->cut, next.n))
             return (struct attn_ahead){0};
@@ -227,7 +227,7 @@ static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
 static void hand_out(const struct work *o)
 {
     float bias[PANELS * PANEL];
-    const struct attn_output *to = o->it.to;
+    const struct attn_gemm_output *to = o->it.to;
     size_t j = o->it.j0 * PANEL, cols = attn_item_columns(&o->it);
     if (to->w->bias.data)
         widen_bias(bias, to->w, j, cols);
@@ -279,14 +279,14 @@ static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_tail tail, float *rounded)
 {
-    struct attn_output out[ATTN_GEMM_EACH];
+    struct attn_gemm_output out[ATTN_GEMM_EACH];
     const struct manner *how = manner_for(n, each, outs, rounded);
     struct product p = {.how = how, .cut = {.most = &how->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
                         .x = x, .ldx = ldx, .in = each->w->in, .tail = tail};
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {
         if (each[i].w->out > 0)
-            out[p.cut.outs++] = (struct attn_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w};
+            out[p.cut.outs++] = (struct attn_gemm_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w};
         columns += (double)each[i].w->out;
     }
     if (n == 0 || p.cut.outs == 0)

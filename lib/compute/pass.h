@@ -18,17 +18,17 @@ struct attn_kv {
     bool taken;                         /* a sentence of the current pass uses it */
 };
 
-struct attn_span {                      /* one sentence among the rows */
+struct attn_pass_seq {                      /* one sentence among the rows */
     size_t row, T, pos;                 /* its first row, how many rows, the position of the first */
     struct attn_kv *kv;                 /* its cache; NULL: its keys are its own rows */
-    const struct attn_span *keys;       /* cross-attention: the other sentence whose rows are its keys; NULL: none */
+    const struct attn_pass_seq *keys;       /* cross-attention: the other sentence whose rows are its keys; NULL: none */
 };
 
 struct attn_pass {
     const struct attn_weights *w;
     struct attn_team *team;
     struct attn_trace *trace;
-    const struct attn_span *span; size_t spans;
+    const struct attn_pass_seq *span; size_t spans;
     size_t rows;                        /* of all sentences of this pass; at most R, the rows of the plan */
 
     size_t ldx;                         /* of x: the larger of d and the width after a block */

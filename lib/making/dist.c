@@ -58,7 +58,7 @@ static int read_row(struct csv *f, float *row, size_t cols, struct attn_err *err
     return ATTN_OK;
 }
 
-static int read_rows(struct csv *f, const struct attn_area *a, struct attn_err *err)
+static int read_rows(struct csv *f, const struct attn_submatrix *a, struct attn_err *err)
 {
     int rc = ATTN_OK;
     for (size_t i = 0; !rc && i < a->rows; i++) {
@@ -74,7 +74,7 @@ static int read_rows(struct csv *f, const struct attn_area *a, struct attn_err *
     return rc;
 }
 
-static int fill_from_file(const struct attn_area *a, const struct attn_dist *dist, struct attn_err *err)
+static int fill_from_file(const struct attn_submatrix *a, const struct attn_dist *dist, struct attn_err *err)
 {
     struct attn_map map = {0};
     char *path = strndup(dist->path, dist->path_len);
@@ -91,14 +91,14 @@ static int fill_from_file(const struct attn_area *a, const struct attn_dist *dis
 
 /* ---- the other distributions ----------------------------------------------------------------- */
 
-static void fill_plain(const struct attn_area *a, double diagonal, double elsewhere)
+static void fill_plain(const struct attn_submatrix *a, double diagonal, double elsewhere)
 {
     for (size_t i = 0; i < a->rows; i++)
         for (size_t j = 0; j < a->cols; j++)
             a->x[i * a->ld + j] = (float)(i == j ? diagonal : elsewhere);
 }
 
-static void copy(const struct attn_area *a, const float *drawn, size_t row_step, size_t col_step)
+static void copy(const struct attn_submatrix *a, const float *drawn, size_t row_step, size_t col_step)
 {
     for (size_t i = 0; i < a->rows; i++)
         for (size_t j = 0; j < a->cols; j++)
@@ -117,7 +117,7 @@ static void draw(float *x, size_t n, struct attn_rng *rng, const struct attn_dis
 }
 
 /* Draws a separate tensor and copies from it, unless the area is exactly what has to be drawn. */
-static int fill_drawn(const struct attn_area *a, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in,
+static int fill_drawn(const struct attn_submatrix *a, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in,
                       struct attn_err *err)
 {
     size_t rows = dist->rows ? dist->rows : a->rows, n, bytes;
@@ -140,7 +140,7 @@ static int fill_drawn(const struct attn_area *a, struct attn_rng *rng, const str
     return ATTN_OK;
 }
 
-int attn_dist_fill(const struct attn_area *area, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in,
+int attn_dist_fill(const struct attn_submatrix *area, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in,
                    struct attn_err *err)
 {
     switch (dist->kind) {

@@ -18,10 +18,10 @@ struct attn_dist {
     const char *path; size_t path_len;  /* file: CSV text, one row a line; borrowed */
 };
 
-struct attn_area { float *x; size_t rows, cols, ld; };              /* element (i, j) is x[i * ld + j] */
+struct attn_submatrix { float *x; size_t rows, cols, ld; };              /* element (i, j) is x[i * ld + j] */
 
 /* n_in: number of inputs of the linear layer that the area belongs to. */
-int attn_dist_fill(const struct attn_area *area, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in,
+int attn_dist_fill(const struct attn_submatrix *area, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in,
                    struct attn_err *err);
 
 #endif

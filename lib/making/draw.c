@@ -91,10 +91,10 @@ static bool is_linear(enum attn_part p)
 }
 
 /* Head h of n heads that lie side by side in a tensor; the whole tensor is head 0 of 1. */
-static struct attn_area area_of(struct attn_drawn *t, size_t h, size_t n)
+static struct attn_submatrix area_of(struct attn_drawn *t, size_t h, size_t n)
 {
     size_t rows = t->slot.ndim == 2 ? t->slot.shape[0] : 1, cols = t->slot.shape[t->slot.ndim - 1];
-    return (struct attn_area){.x = t->x + h * (cols / n), .rows = rows, .cols = cols / n, .ld = cols};
+    return (struct attn_submatrix){.x = t->x + h * (cols / n), .rows = rows, .cols = cols / n, .ld = cols};
 }
 
 /* Allocates the tensor, zeroed, unless that has been done. */
@@ -116,7 +116,7 @@ int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, cons
     int rc = make_room(t, err);
     if (rc)
         return rc;
-    struct attn_area area = area_of(t, h, heads);
+    struct attn_submatrix area = area_of(t, h, heads);
     rc = attn_dist_fill(&area, &d->rng, dist, inputs(d->config, t->slot.part), err);
     bool own_bias = next && !t->slot.is_bias && next->slot.is_bias && next->slot.part == t->slot.part;
     if (!rc && own_bias && dist->kind == ATTN_DIST_LINEAR && next->slot.required)

@@ -23,7 +23,7 @@ static bool count(struct attn_tally *t, const char *s, size_t len)
 int attn_tally_add(struct attn_tally *t, const char *text, size_t len, struct attn_err *err)
 {
     for (size_t at = 0, n; at < len; at += n) {
-        n = attn_cut_next(ATTN_CUT_GPT2, text + at, len - at);
+        n = attn_pretoken_next(ATTN_PRETOKEN_GPT2, text + at, len - at);
         if (!count(t, text + at, n))
             return attn_fail(err, ATTN_ENOMEM, "no memory to count the pieces of a text");
     }

@@ -14,7 +14,7 @@ enum { VALUES_MAX = 4096 };
 
 /* ---- the family ------------------------------------------------------------------------ */
 
-static int unknown_family(const struct attn_keys *r, const cJSON *v)
+static int unknown_family(const struct attn_key_reader *r, const cJSON *v)
 {
     char expected[160] = "";
     for (size_t i = 0; attn_families[i]; i++) {
@@ -35,7 +35,7 @@ static const struct attn_family *family_named(const cJSON *v)
     return NULL;
 }
 
-static int require_keys(const struct attn_keys *r, const struct attn_config *c)
+static int require_keys(const struct attn_key_reader *r, const struct attn_config *c)
 {
     for (const char *const *name = c->family->required; *name; name++) {
         const struct attn_key *k = attn_key_named(c->family->keys, *name);
@@ -48,7 +48,7 @@ static int require_keys(const struct attn_keys *r, const struct attn_config *c)
 
 /* ---- keys that are not scalars ---------------------------------------------------------- */
 
-static int no_memory(const struct attn_keys *r)
+static int no_memory(const struct attn_key_reader *r)
 {
     return attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for the configuration", r->name);
 }
@@ -56,7 +56,7 @@ static int no_memory(const struct attn_keys *r)
 static const char layer_kinds[] = "\"global\" or \"local\" for each layer";
 static const char repeated_kinds[] = "lists of kinds and how often each repeats";
 
-static int read_kind(const struct attn_keys *r, const cJSON *v, unsigned char *local)
+static int read_kind(const struct attn_key_reader *r, const cJSON *v, unsigned char *local)
 {
     if (!cJSON_IsString(v) || (strcmp(v->valuestring, "local") && strcmp(v->valuestring, "global")))
         return attn_key_unexpected(r, "attention_layers", v, layer_kinds);
@@ -65,7 +65,7 @@ static int read_kind(const struct attn_keys *r, const cJSON *v, unsigned char *l
 }
 
 /* Reads a list such as ["global", "local", ...]. */
-static int read_layers(const struct attn_keys *r, struct attn_config *c, const cJSON *list)
+static int read_layers(const struct attn_key_reader *r, struct attn_config *c, const cJSON *list)
 {
     const cJSON *v;
     size_t n = 0;
@@ -83,7 +83,7 @@ static int read_layers(const struct attn_keys *r, struct attn_config *c, const c
 }
 
 /* Reads pairs such as [[["global", "local"], 2], ...]: a list of kinds and how often it repeats. */
-static int read_types(const struct attn_keys *r, struct attn_config *c, const cJSON *types)
+static int read_types(const struct attn_key_reader *r, struct attn_config *c, const cJSON *types)
 {
     const cJSON *type, *v;
     size_t n = 0;
@@ -109,7 +109,7 @@ static int read_types(const struct attn_keys *r, struct attn_config *c, const cJ
 }
 
 /* Finds the layers with a local window: every other one unless the file says otherwise. */
-static int read_local(const struct attn_keys *r, struct attn_config *c, const cJSON *root)
+static int read_local(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
 {
     enum { LAYERS_MAX = 1 << 20 };
     const cJSON *layers = attn_keys_child(root, "attention_layers"), *types = attn_keys_child(root, "attention_types");
@@ -142,7 +142,7 @@ static void read_eos(struct attn_config *c, const cJSON *v)
 /* ---- reading --------------------------------------------------------------------------- */
 
 /* Reads the family first: it determines the meaning of every other key. */
-static int read_model(struct attn_keys *r, const cJSON *root)
+static int read_model(struct attn_key_reader *r, const cJSON *root)
 {
     struct attn_config *c = r->to;
     const cJSON *type = attn_keys_child(root, "model_type");
@@ -167,7 +167,7 @@ static int read_model(struct attn_keys *r, const cJSON *root)
 }
 
 /* Reads the native section; the tokenizers of other families have files of their own. */
-static int read_tokenizer(struct attn_keys *r, const cJSON *root)
+static int read_tokenizer(struct attn_key_reader *r, const cJSON *root)
 {
     struct attn_config *c = r->to;
     const struct attn_key *k = attn_key_named(attn_families[0]->keys, "tokenizer");
@@ -176,10 +176,10 @@ static int read_tokenizer(struct attn_keys *r, const cJSON *root)
     return rc ? rc : attn_config_check_tokenizer(c, r->name, r->err);
 }
 
-static int read_with(int (*part)(struct attn_keys *r, const cJSON *root), struct attn_config *out,
+static int read_with(int (*part)(struct attn_key_reader *r, const cJSON *root), struct attn_config *out,
                      const char *text, size_t len, const char *name, struct attn_err *err)
 {
-    struct attn_keys r = {.to = out, .name = name, .section = "", .err = err};
+    struct attn_key_reader r = {.to = out, .name = name, .section = "", .err = err};
     cJSON *root = NULL;
     *out = *attn_families[0]->defaults;
     int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);

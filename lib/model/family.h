@@ -20,7 +20,7 @@ enum attn_lie { ATTN_IN_OUT, ATTN_OUT_IN };
 
 /* Where a part's tensor is stored: its name without prefix, block and ".weight".  q, k and v may be thirds of one
  * tensor, either side by side or interleaved head by head. */
-struct attn_place {
+struct attn_tensor_place {
     const char *path;
     enum attn_lie lie;
     enum { ATTN_ALONE, ATTN_THIRD, ATTN_HEAD_THIRD } share;
@@ -35,7 +35,7 @@ struct attn_family {
     const struct attn_config *defaults;
     const char *prefix;                 /* of all names but the output layer's; files may omit it */
     const char *block;                  /* precedes the layer's number, such as "h." */
-    struct attn_place part[ATTN_PARTS];
+    struct attn_tensor_place part[ATTN_PARTS];
     const char *const *buffers;         /* names of tensors that are not weights, in a block or outside: ignored */
 };
 

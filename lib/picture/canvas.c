@@ -90,7 +90,7 @@ static void write_stroke(void *ctx, const struct attn_stroke *s)
             shade(w->c, x, y, reach - distance((double)x, (double)y, x0, y0, x1, y1));
 }
 
-void attn_canvas_write(struct attn_canvas *c, const struct attn_words *w)
+void attn_canvas_write(struct attn_canvas *c, const struct attn_lettering *w)
 {
     size_t len = strlen(w->s);
     double unit = (double)w->column / ATTN_FONT_COLUMN, length = (double)(attn_font_columns(w->s, len) * w->column);

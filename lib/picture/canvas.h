@@ -19,7 +19,7 @@ struct attn_rgb attn_canvas_color(const struct attn_palette *p, uint8_t pixel);
 
 /* Parts outside of the canvas are clipped. */
 void attn_canvas_fill(struct attn_canvas *c, const struct attn_area *a, uint8_t pixel);
-void attn_canvas_write(struct attn_canvas *c, const struct attn_words *w);
+void attn_canvas_write(struct attn_canvas *c, const struct attn_lettering *w);
 void attn_canvas_cells(struct attn_canvas *c, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols);
 
 #endif

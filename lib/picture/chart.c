@@ -70,7 +70,7 @@ static void fill(struct drawing *d, size_t x, size_t y, size_t width, size_t hei
 
 static void write_words(struct drawing *d, const char *s, size_t x, size_t y, enum attn_anchor anchor)
 {
-    attn_canvas_write(&d->canvas, &(struct attn_words){s, x, y, LETTER, anchor, false});
+    attn_canvas_write(&d->canvas, &(struct attn_lettering){s, x, y, LETTER, anchor, false});
 }
 
 static void write_number(struct drawing *d, const struct axis *a, double v, size_t x, size_t y, enum attn_anchor anchor)

@@ -52,7 +52,7 @@ static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen
     char text[3 * sizeof model.text + sizeof looks + 4];
     snprintf(text, sizeof text, "%s%s%s%s%s", model.text, a->model && a->text ? ": " : "", sentence.text,
              a->keys_text ? looks : "", other.text);
-    struct attn_words w = {text, MARGIN, MARGIN + LETTER, LETTER, ATTN_BEGINS, false};
+    struct attn_lettering w = {text, MARGIN, MARGIN + LETTER, LETTER, ATTN_BEGINS, false};
     pen->write(pen->self, &w);
 }
 

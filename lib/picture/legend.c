@@ -135,7 +135,7 @@ static void draw_ticks(const struct attn_scale *s, size_t x, size_t y, const str
         double at = tick[i].at * (BAR - 1), half = (double)(strlen(tick[i].text) * ATTN_LETTER) / 2;
         size_t place = x + (size_t)lround(at);
         struct attn_area a = {place, y, 1, TICK};
-        struct attn_words w = {tick[i].text, place, y + TICK + ATTN_LINE - 4, ATTN_LETTER, ATTN_MIDDLE, false};
+        struct attn_lettering w = {tick[i].text, place, y + TICK + ATTN_LINE - 4, ATTN_LETTER, ATTN_MIDDLE, false};
         pen->fill(pen->self, &a, ATTN_INK);
         if (at - half < free_from)
             continue;
@@ -154,7 +154,7 @@ void attn_legend_draw(const struct attn_scale *s, size_t x, size_t y, const stru
     for (size_t i = 0; attn_legend_line(s, i, text, &step); i++, y += ATTN_LINE) {
         size_t indent = step < 0 ? 0 : SWATCH + 6;
         struct attn_area swatch = {x, y + 3, SWATCH, SWATCH};
-        struct attn_words w = {text, x + indent, y + ATTN_LINE - 4, ATTN_LETTER, ATTN_BEGINS, false};
+        struct attn_lettering w = {text, x + indent, y + ATTN_LINE - 4, ATTN_LETTER, ATTN_BEGINS, false};
         if (step >= 0)
             pen->fill(pen->self, &swatch, (uint8_t)step);
         pen->write(pen->self, &w);

@@ -9,7 +9,7 @@
 struct attn_area { size_t x, y, width, height; };
 
 enum attn_anchor { ATTN_BEGINS, ATTN_MIDDLE, ATTN_ENDS };           /* which part of the text is at its position */
-struct attn_words {
+struct attn_lettering {
     const char *s;
     size_t x, y;                        /* of its base line; `up`: written upwards, x is that of the base line */
     size_t column;                      /* width of a letter */
@@ -20,7 +20,7 @@ struct attn_words {
 struct attn_pen {
     void *self;
     void (*fill)(void *self, const struct attn_area *a, uint8_t color);
-    void (*write)(void *self, const struct attn_words *w);
+    void (*write)(void *self, const struct attn_lettering *w);
     /* Draws a matrix, each number as a square of `cell` pixels.  Returns 0 or the code left in err. */
     int (*cells)(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
                  struct attn_err *err);

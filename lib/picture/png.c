@@ -45,7 +45,7 @@ static void fill(void *self, const struct attn_area *a, uint8_t color)
     attn_canvas_fill(self, a, color);
 }
 
-static void put_words(void *self, const struct attn_words *w)
+static void put_words(void *self, const struct attn_lettering *w)
 {
     attn_canvas_write(self, w);
 }

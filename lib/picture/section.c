@@ -131,7 +131,7 @@ static void draw_left(const struct attn_section *s, size_t rows, size_t x, size_
     for (size_t i = 0; i < rows; i += s->left.step) {
         struct attn_label l = label_of(attn_album_rows(s->album, s->first), i, &s->left, LEFT_MAX);
         size_t middle = y + i * s->cell + s->cell / 2;
-        struct attn_words w = {l.text, x - APART, middle + BELOW_CENTER, ATTN_LETTER, ATTN_ENDS, false};
+        struct attn_lettering w = {l.text, x - APART, middle + BELOW_CENTER, ATTN_LETTER, ATTN_ENDS, false};
         struct attn_area tick = {x - 1 - TICK, middle, TICK, 1};
         pen->write(pen->self, &w);
         if (s->left.step > 1)
@@ -144,8 +144,8 @@ static void draw_top(const struct attn_section *s, size_t cols, size_t x, size_t
     for (size_t j = 0; j < cols; j += s->top.step) {
         struct attn_label l = label_of(attn_album_columns(s->album, s->first), j, &s->top, TOP_MAX);
         size_t middle = x + j * s->cell + s->cell / 2;
-        struct attn_words up = {l.text, middle + BELOW_CENTER, y - APART, ATTN_LETTER, ATTN_BEGINS, true};
-        struct attn_words flat = {l.text, middle, y - APART, ATTN_LETTER, ATTN_MIDDLE, false};
+        struct attn_lettering up = {l.text, middle + BELOW_CENTER, y - APART, ATTN_LETTER, ATTN_BEGINS, true};
+        struct attn_lettering flat = {l.text, middle, y - APART, ATTN_LETTER, ATTN_MIDDLE, false};
         struct attn_area tick = {middle, y - 1 - TICK, 1, TICK};
         pen->write(pen->self, s->top.up ? &up : &flat);
         if (s->top.step > 1)
@@ -163,7 +163,7 @@ static void draw_caption(const struct attn_section *s, const struct attn_sheet *
         attn_sheet_call(text, sheet, i, k);
     while (strlen(text) > columns && ++k < ATTN_BREVITIES);
     struct attn_label l = attn_label_line(text, strlen(text), columns);
-    struct attn_words w = {l.text, x, y, ATTN_LETTER, ATTN_BEGINS, false};
+    struct attn_lettering w = {l.text, x, y, ATTN_LETTER, ATTN_BEGINS, false};
     pen->write(pen->self, &w);
 }
 
@@ -205,7 +205,7 @@ int attn_section_draw(const struct attn_section *s, size_t x, size_t y, const st
 {
     size_t row = 0, nth = 0;
     int rc = ATTN_OK;
-    struct attn_words title = {s->title, x, y + TITLE_LINE, TITLE_LETTER, ATTN_BEGINS, false};
+    struct attn_lettering title = {s->title, x, y + TITLE_LINE, TITLE_LETTER, ATTN_BEGINS, false};
     pen->write(pen->self, &title);
     for (const struct attn_sheet *sheet = s->first; sheet && !rc; sheet = attn_album_next_sheet(s->album, sheet)) {
         for (size_t i = 0; i < sheet->n && !rc; i++)

@@ -25,7 +25,7 @@ static void fill(void *self, const struct attn_area *a, uint8_t color)
 }
 
 /* Letters of a monospaced font are 0.6 of its size wide. */
-static void put_words(void *self, const struct attn_words *w)
+static void put_words(void *self, const struct attn_lettering *w)
 {
     static const char *const anchors[] = {[ATTN_BEGINS] = "start", [ATTN_MIDDLE] = "middle", [ATTN_ENDS] = "end"};
     const struct svg *s = self;

@@ -26,7 +26,7 @@ struct attn_run {
     struct attn_arena arena;
     struct attn_trace trace;
     struct attn_observer *obs;
-    struct attn_span *span;
+    struct attn_pass_seq *span;
     struct attn_pass pass;
     size_t kept;                        /* bytes of the arena before the scratch */
     bool scanned;                       /* the weights were checked: numbers that are not finite do not come from them */
@@ -252,7 +252,7 @@ const char *attn_cpu_target(void)
 
 /* ---- running ---- */
 
-static int take_cache(const struct attn_run *r, const struct attn_span *s, size_t i, struct attn_err *err)
+static int take_cache(const struct attn_run *r, const struct attn_pass_seq *s, size_t i, struct attn_err *err)
 {
     if (!s->kv)
         return ATTN_OK;
@@ -279,9 +279,9 @@ static void let_go(struct attn_run *r)
 /* Places sentence i in the rows after those before it.  Fails if it does not fit into the plan or is invalid. */
 static int place(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t i, struct attn_err *err)
 {
-    struct attn_span *s = &r->span[i];
+    struct attn_pass_seq *s = &r->span[i];
     size_t used = r->pass.rows, n_ctx = r->model->w.n.n_ctx;
-    *s = (struct attn_span){.row = used, .T = seq->T, .pos = seq->kv ? seq->kv->length : 0, .kv = seq->kv};
+    *s = (struct attn_pass_seq){.row = used, .T = seq->T, .pos = seq->kv ? seq->kv->length : 0, .kv = seq->kv};
     if (seq->T == 0)
         return attn_fail(err, ATTN_EFORMAT, "nothing to run: the text has no tokens");
     if (seq->T > n_ctx - s->pos)

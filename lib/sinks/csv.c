@@ -148,7 +148,7 @@ static int add_piece(struct csv *c, const struct attn_piece *p, struct attn_err 
     if (rc)
         return rc;
     struct lines_of from = { attn_act_kv(p->of->act) ? &c->keys : &c->rows, p };
-    struct attn_rows rows = { p->rows, from.cells->longest + ATTN_NUM_F32S(p->cols), put_line, &from };
+    struct attn_row_printer rows = { p->rows, from.cells->longest + ATTN_NUM_F32S(p->cols), put_line, &from };
     rc = attn_lines_write(c->lines, (*file)->out, &rows, err);
     if (rc || !attn_piece_ends_matrix(p))
         return rc;

@@ -13,7 +13,7 @@
 void attn_derivation_free(struct attn_derivation *d)
 {
     for (size_t i = 0; i < d->n; i++) {
-        struct attn_part *p = &d->part[i];
+        struct attn_passage *p = &d->part[i];
         for (size_t j = 0; j < p->cells; j++)
             free(p->cell[j].text);
         free(p->cell);
@@ -36,20 +36,20 @@ static char *written(struct attn_derivation *d, const char *fmt, va_list args)
 }
 
 /* Takes ownership of `text`, even on failure. */
-static struct attn_part *add(struct attn_derivation *d, enum attn_part_kind kind, char *text)
+static struct attn_passage *add(struct attn_derivation *d, enum attn_passage_kind kind, char *text)
 {
-    struct attn_part *more = d->failed ? NULL : attn_grow(d->part, &d->room, d->n + 1, sizeof *more);
+    struct attn_passage *more = d->failed ? NULL : attn_grow(d->part, &d->room, d->n + 1, sizeof *more);
     if (!more) {
         d->failed = true;
         free(text);
         return NULL;
     }
     d->part = more;
-    d->part[d->n] = (struct attn_part){.kind = kind, .text = text};
+    d->part[d->n] = (struct attn_passage){.kind = kind, .text = text};
     return &d->part[d->n++];
 }
 
-static struct attn_part *last(const struct attn_derivation *d)
+static struct attn_passage *last(const struct attn_derivation *d)
 {
     return &d->part[d->n - 1];
 }
@@ -67,7 +67,7 @@ void attn_derive_step(struct attn_derivation *d, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add(d, ATTN_PART_STEP, written(d, fmt, args));
+    add(d, ATTN_PASSAGE_STEP, written(d, fmt, args));
     va_end(args);
 }
 
@@ -75,7 +75,7 @@ void attn_derive_words(struct attn_derivation *d, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add(d, ATTN_PART_WORDS, written(d, fmt, args));
+    add(d, ATTN_PASSAGE_WORDS, written(d, fmt, args));
     va_end(args);
 }
 
@@ -83,13 +83,13 @@ void attn_derive_command(struct attn_derivation *d, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add(d, ATTN_PART_COMMAND, written(d, fmt, args));
+    add(d, ATTN_PASSAGE_COMMAND, written(d, fmt, args));
     va_end(args);
 }
 
 void attn_derive_formula(struct attn_derivation *d, const struct attn_formula *f)
 {
-    struct attn_part *p = add(d, ATTN_PART_FORMULA, NULL);
+    struct attn_passage *p = add(d, ATTN_PASSAGE_FORMULA, NULL);
     if (p)
         p->formula = *f;
 }
@@ -98,7 +98,7 @@ void attn_derive_sum(struct attn_derivation *d, struct attn_number result, const
 {
     va_list args;
     va_start(args, fmt);
-    struct attn_part *p = add(d, ATTN_PART_SUM, written(d, fmt, args));
+    struct attn_passage *p = add(d, ATTN_PASSAGE_SUM, written(d, fmt, args));
     va_end(args);
     if (p)
         p->result = result;
@@ -108,7 +108,7 @@ static void add_term(struct attn_derivation *d, struct attn_term t)
 {
     if (d->failed)
         return;
-    struct attn_part *p = last(d);
+    struct attn_passage *p = last(d);
     struct attn_term *more = attn_grow(p->term, &p->term_room, p->terms + 1, sizeof *more);
     if (!more) {
         d->failed = true;
@@ -130,7 +130,7 @@ void attn_derive_left_out(struct attn_derivation *d, size_t count, struct attn_n
 
 void attn_derive_table(struct attn_derivation *d, size_t cols)
 {
-    struct attn_part *p = add(d, ATTN_PART_TABLE, NULL);
+    struct attn_passage *p = add(d, ATTN_PASSAGE_TABLE, NULL);
     if (p)
         p->cols = cols;
 }
@@ -138,7 +138,7 @@ void attn_derive_table(struct attn_derivation *d, size_t cols)
 /* Takes ownership of the cell's text, even on failure. */
 static void add_cell(struct attn_derivation *d, struct attn_cell c)
 {
-    struct attn_part *p = d->failed ? NULL : last(d);
+    struct attn_passage *p = d->failed ? NULL : last(d);
     struct attn_cell *more = p ? attn_grow(p->cell, &p->cell_room, p->cells + 1, sizeof *more) : NULL;
     if (!more) {
         d->failed = true;
@@ -223,7 +223,7 @@ static void term(struct attn_out *o, const struct attn_term *t)
     }
 }
 
-void attn_sum_write(struct attn_out *o, const struct attn_part *sum)
+void attn_sum_write(struct attn_out *o, const struct attn_passage *sum)
 {
     char buf[ATTN_NUM_FIXED_MAX + 1];
     attn_out_printf(o, "%s = ", sum->text);

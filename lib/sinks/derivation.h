@@ -30,9 +30,9 @@ struct attn_term {
     size_t count;
 };
 
-enum attn_part_kind { ATTN_PART_STEP, ATTN_PART_WORDS, ATTN_PART_COMMAND, ATTN_PART_FORMULA, ATTN_PART_SUM, ATTN_PART_TABLE };
-struct attn_part {
-    enum attn_part_kind kind;
+enum attn_passage_kind { ATTN_PASSAGE_STEP, ATTN_PASSAGE_WORDS, ATTN_PASSAGE_COMMAND, ATTN_PASSAGE_FORMULA, ATTN_PASSAGE_SUM, ATTN_PASSAGE_TABLE };
+struct attn_passage {
+    enum attn_passage_kind kind;
     char *text;                         /* title of a step, words, command line, name of a sum's result; else NULL */
     struct attn_formula formula;
     struct attn_term *term; size_t terms, term_room;    /* of a sum */
@@ -43,7 +43,7 @@ struct attn_part {
 
 struct attn_derivation {
     char *title;
-    struct attn_part *part; size_t n, room;
+    struct attn_passage *part; size_t n, room;
     bool failed;                        /* no memory */
 };
 
@@ -84,7 +84,7 @@ int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, c
 
 /* Shared by the formats: a cell's text, or its number printed into buf; writes a sum as "NAME = a·b + c = result". */
 const char *attn_cell_shown(char buf[ATTN_NUM_FIXED_MAX + 1], const struct attn_cell *c);
-void attn_sum_write(struct attn_out *o, const struct attn_part *sum);
+void attn_sum_write(struct attn_out *o, const struct attn_passage *sum);
 
 /* The formats: derivation_text.c, derivation_md.c, derivation_html.c. */
 int attn_derivation_text(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,

@@ -51,7 +51,7 @@ static void element(struct attn_out *o, const char *tag, const char *s)
     attn_out_printf(o, "</%s>\n", tag);
 }
 
-static void cell(struct attn_out *o, const struct attn_part *p, size_t i)
+static void cell(struct attn_out *o, const struct attn_passage *p, size_t i)
 {
     char buf[ATTN_NUM_FIXED_MAX + 1];
     const struct attn_cell *c = &p->cell[i];
@@ -62,7 +62,7 @@ static void cell(struct attn_out *o, const struct attn_part *p, size_t i)
     attn_out_printf(o, "</%s>", tag);
 }
 
-static void table(struct attn_out *o, const struct attn_part *p)
+static void table(struct attn_out *o, const struct attn_passage *p)
 {
     attn_out_str(o, "<div class=\"wide\"><table>\n<thead>\n");
     for (size_t row = 0; row < p->cells; row += p->cols) {
@@ -74,7 +74,7 @@ static void table(struct attn_out *o, const struct attn_part *p)
     attn_out_str(o, p->cells > p->cols ? "</tbody>\n</table></div>\n" : "</thead>\n</table></div>\n");
 }
 
-static void step(struct attn_out *o, const struct attn_part *p, size_t number)
+static void step(struct attn_out *o, const struct attn_passage *p, size_t number)
 {
     attn_out_printf(o, "<h2>%zu. ", number);
     escaped(o, p->text);
@@ -82,7 +82,7 @@ static void step(struct attn_out *o, const struct attn_part *p, size_t number)
 }
 
 /* A sum needs no escaping: it has no user text, only a name of ours and numbers. */
-static void sum(struct attn_out *o, const struct attn_part *p)
+static void sum(struct attn_out *o, const struct attn_passage *p)
 {
     attn_out_str(o, "<p class=\"sum\">");
     attn_sum_write(o, p);
@@ -101,14 +101,14 @@ int attn_derivation_html(struct attn_out *o, const struct attn_derivation *d, co
     attn_out_str(o, "</head>\n<body>\n");
     element(o, "h1", d->title);
     for (size_t i = 0; i < d->n; i++) {
-        const struct attn_part *p = &d->part[i];
+        const struct attn_passage *p = &d->part[i];
         switch (p->kind) {
-        case ATTN_PART_STEP:    step(o, p, ++steps); break;
-        case ATTN_PART_WORDS:   element(o, "p", p->text); break;
-        case ATTN_PART_COMMAND: element(o, "pre", p->text); break;
-        case ATTN_PART_FORMULA: attn_out_printf(o, "<div class=\"wide\"><math display=\"block\">%s</math></div>\n", p->formula.mathml); break;
-        case ATTN_PART_SUM:     sum(o, p); break;
-        case ATTN_PART_TABLE:   table(o, p); break;
+        case ATTN_PASSAGE_STEP:    step(o, p, ++steps); break;
+        case ATTN_PASSAGE_WORDS:   element(o, "p", p->text); break;
+        case ATTN_PASSAGE_COMMAND: element(o, "pre", p->text); break;
+        case ATTN_PASSAGE_FORMULA: attn_out_printf(o, "<div class=\"wide\"><math display=\"block\">%s</math></div>\n", p->formula.mathml); break;
+        case ATTN_PASSAGE_SUM:     sum(o, p); break;
+        case ATTN_PASSAGE_TABLE:   table(o, p); break;
         }
     }
     attn_out_str(o, "</body>\n</html>\n");

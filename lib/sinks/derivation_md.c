@@ -26,7 +26,7 @@ static void cell(struct attn_out *o, const struct attn_cell *c)
     attn_out_printf(o, "%s ", around);
 }
 
-static void table(struct attn_out *o, const struct attn_part *p)
+static void table(struct attn_out *o, const struct attn_passage *p)
 {
     for (size_t i = 0; i < p->cells; i++) {
         cell(o, &p->cell[i]);
@@ -45,28 +45,28 @@ static void paragraph(struct attn_out *o, const char *s)
     attn_out_char(o, '\n');
 }
 
-static void part(struct attn_out *o, const struct attn_part *p, size_t *steps)
+static void part(struct attn_out *o, const struct attn_passage *p, size_t *steps)
 {
     switch (p->kind) {
-    case ATTN_PART_STEP:
+    case ATTN_PASSAGE_STEP:
         attn_out_printf(o, "## %zu. ", ++*steps);
         paragraph(o, p->text);
         break;
-    case ATTN_PART_WORDS:
+    case ATTN_PASSAGE_WORDS:
         paragraph(o, p->text);
         break;
-    case ATTN_PART_COMMAND:
+    case ATTN_PASSAGE_COMMAND:
         attn_out_printf(o, "    %s\n", p->text);
         break;
-    case ATTN_PART_FORMULA:
+    case ATTN_PASSAGE_FORMULA:
         attn_out_printf(o, "    %s\n", p->formula.text);
         break;
-    case ATTN_PART_SUM:
+    case ATTN_PASSAGE_SUM:
         attn_out_str(o, "    ");
         attn_sum_write(o, p);
         attn_out_char(o, '\n');
         break;
-    case ATTN_PART_TABLE:
+    case ATTN_PASSAGE_TABLE:
         table(o, p);
         break;
     }
@@ -81,7 +81,7 @@ int attn_derivation_md(struct attn_out *o, const struct attn_derivation *d, cons
     attn_out_str(o, "# ");
     paragraph(o, d->title);
     for (size_t i = 0; i < d->n; i++) {
-        bool goes_on = i > 0 && d->part[i].kind == ATTN_PART_SUM && d->part[i - 1].kind == ATTN_PART_SUM;
+        bool goes_on = i > 0 && d->part[i].kind == ATTN_PASSAGE_SUM && d->part[i - 1].kind == ATTN_PASSAGE_SUM;
         attn_out_str(o, goes_on ? "" : "\n");
         part(o, &d->part[i], &steps);
     }

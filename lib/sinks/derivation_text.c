@@ -43,7 +43,7 @@ static void heading(struct attn_out *o, const char *s, size_t number, bool color
     attn_out_char(o, '\n');
 }
 
-static int sum(struct attn_out *o, const struct attn_part *p, size_t width, struct attn_err *err)
+static int sum(struct attn_out *o, const struct attn_passage *p, size_t width, struct attn_err *err)
 {
     struct attn_out *line;
     char *text;
@@ -63,7 +63,7 @@ static int sum(struct attn_out *o, const struct attn_part *p, size_t width, stru
 
 /* ---- tables ---------------------------------------------------------------------------- */
 
-static size_t width_of(const struct attn_part *p, size_t column)
+static size_t width_of(const struct attn_passage *p, size_t column)
 {
     char buf[ATTN_NUM_FIXED_MAX + 1];
     size_t most = 0;
@@ -75,7 +75,7 @@ static size_t width_of(const struct attn_part *p, size_t column)
     return most;
 }
 
-static void cell(struct attn_out *o, const struct attn_part *p, size_t i, size_t width, bool last, bool color)
+static void cell(struct attn_out *o, const struct attn_passage *p, size_t i, size_t width, bool last, bool color)
 {
     char buf[ATTN_NUM_FIXED_MAX + 1];
     const char *s = attn_cell_shown(buf, &p->cell[i]);
@@ -89,7 +89,7 @@ static void cell(struct attn_out *o, const struct attn_part *p, size_t i, size_t
 }
 
 /* How many cells the row has up to the last one that is not empty. */
-static size_t used(const struct attn_part *p, size_t row)
+static size_t used(const struct attn_passage *p, size_t row)
 {
     size_t n = p->cols;
     while (n > 1 && p->cell[row + n - 1].text && !*p->cell[row + n - 1].text)
@@ -97,7 +97,7 @@ static size_t used(const struct attn_part *p, size_t row)
     return n;
 }
 
-static void table(struct attn_out *o, const struct attn_part *p, bool color)
+static void table(struct attn_out *o, const struct attn_passage *p, bool color)
 {
     for (size_t row = 0; row < p->cells; row += p->cols) {
         size_t n = used(p, row);
@@ -111,7 +111,7 @@ static void table(struct attn_out *o, const struct attn_part *p, bool color)
 
 static bool same_kind(const struct attn_derivation *d, size_t i)
 {
-    return i > 0 && d->part[i - 1].kind == d->part[i].kind && d->part[i].kind == ATTN_PART_SUM;
+    return i > 0 && d->part[i - 1].kind == d->part[i].kind && d->part[i].kind == ATTN_PASSAGE_SUM;
 }
 
 int attn_derivation_text(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
@@ -121,15 +121,15 @@ int attn_derivation_text(struct attn_out *o, const struct attn_derivation *d, co
     int rc = ATTN_OK;
     heading(o, d->title, 0, style->color);
     for (size_t i = 0; i < d->n && !rc; i++) {
-        const struct attn_part *p = &d->part[i];
+        const struct attn_passage *p = &d->part[i];
         attn_out_str(o, same_kind(d, i) ? "" : "\n");
         switch (p->kind) {
-        case ATTN_PART_STEP:    heading(o, p->text, ++steps, style->color); break;
-        case ATTN_PART_WORDS:   wrap(o, p->text, 0, 0, width); break;
-        case ATTN_PART_COMMAND: attn_out_printf(o, "%*s%s\n", DEEP, "", p->text); break;
-        case ATTN_PART_FORMULA: wrap(o, p->formula.text, DEEP, DEEP, width); break;
-        case ATTN_PART_SUM:     rc = sum(o, p, width, err); break;
-        case ATTN_PART_TABLE:   table(o, p, style->color); break;
+        case ATTN_PASSAGE_STEP:    heading(o, p->text, ++steps, style->color); break;
+        case ATTN_PASSAGE_WORDS:   wrap(o, p->text, 0, 0, width); break;
+        case ATTN_PASSAGE_COMMAND: attn_out_printf(o, "%*s%s\n", DEEP, "", p->text); break;
+        case ATTN_PASSAGE_FORMULA: wrap(o, p->formula.text, DEEP, DEEP, width); break;
+        case ATTN_PASSAGE_SUM:     rc = sum(o, p, width, err); break;
+        case ATTN_PASSAGE_TABLE:   table(o, p, style->color); break;
         }
     }
     return rc;

@@ -240,7 +240,7 @@ static size_t put_row(const void *ctx, size_t i, char *buf)
 
 static int write_rows(struct attn_doc *d, const struct attn_piece *p, struct attn_err *err)
 {
-    struct attn_rows rows = { p->rows, 1 + ATTN_NUM_F32S(p->cols), put_row, p };
+    struct attn_row_printer rows = { p->rows, 1 + ATTN_NUM_F32S(p->cols), put_row, p };
     for (size_t i = 0; i < p->rows; i++)
         d->nonfinite += count_nonfinite(attn_piece_row(p, i), p->cols);
     return attn_lines_write(d->lines, d->out, &rows, err);

@@ -18,7 +18,7 @@ struct attn_lines {
     struct attn_team *team;
     size_t most;                        /* most pieces of a round */
     struct round now, last;             /* the round that is being printed; the one that is being written */
-    const struct attn_rows *rows;
+    const struct attn_row_printer *rows;
     size_t first, each;                 /* first row of this round; rows of a piece */
 };
 
@@ -98,7 +98,7 @@ static void work(void *ctx, size_t item, int worker)
 /* Prints as many rows, from l->first on, as fit into a round; returns how many, 0 if there is no memory. */
 static size_t run_round(struct attn_lines *l, struct attn_out *to, struct attn_err *err)
 {
-    const struct attn_rows *rows = l->rows;
+    const struct attn_row_printer *rows = l->rows;
     size_t left = rows->n - l->first, pieces = (left - 1) / l->each + 1;
     l->now.n = pieces < l->most ? pieces : l->most;
     l->now.to = to;
@@ -112,7 +112,7 @@ static size_t run_round(struct attn_lines *l, struct attn_out *to, struct attn_e
     return n;
 }
 
-int attn_lines_write(struct attn_lines *l, struct attn_out *to, const struct attn_rows *rows, struct attn_err *err)
+int attn_lines_write(struct attn_lines *l, struct attn_out *to, const struct attn_row_printer *rows, struct attn_err *err)
 {
     size_t fit = PIECE / rows->most;
     l->rows = rows;

@@ -15,12 +15,12 @@ void attn_lines_free(struct attn_lines *l);                         /* drops wha
 
 /* put(ctx, i, buf) is called for each row i < n, in any order and thread; it prints at most `most` bytes into buf and
  * returns how many. */
-struct attn_rows {
+struct attn_row_printer {
     size_t n, most;
     size_t (*put)(const void *ctx, size_t i, char *buf);
     const void *ctx;
 };
-int attn_lines_write(struct attn_lines *l, struct attn_out *to, const struct attn_rows *rows, struct attn_err *err);
+int attn_lines_write(struct attn_lines *l, struct attn_out *to, const struct attn_row_printer *rows, struct attn_err *err);
 void attn_lines_flush(struct attn_lines *l);
 
 #endif

@@ -157,7 +157,7 @@ static int write_piece(struct tidy *t, const struct attn_piece *p, struct attn_e
     struct lines_of from = { .t = t, .p = p };
     put_start(&from);
     size_t line = t->record_len + (size_t)from.start_len + t->rows.longest + 2 * t->keys.longest + REST;
-    struct attn_rows rows = { p->rows * stretches(p), STRETCH * line, put_stretch, &from };
+    struct attn_row_printer rows = { p->rows * stretches(p), STRETCH * line, put_stretch, &from };
     return attn_lines_write(t->lines, t->out, &rows, err);
 }
 

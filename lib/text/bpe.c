@@ -89,7 +89,7 @@ static bool make_room(struct attn_bpe *b, size_t n)
     if (!heap)
         return false;
     b->heap = heap;
-    struct attn_part *part = attn_grow(b->part, &b->part_room, n, sizeof *part);
+    struct attn_piece_token *part = attn_grow(b->part, &b->part_room, n, sizeof *part);
     if (!part)
         return false;
     b->part = part;
@@ -109,7 +109,7 @@ static int take_whole(struct attn_bpe *b, const char *s, size_t len, bool *found
     int32_t id = attn_vocab_own_id(b->rules->vocab, spelled, n);
     *found = id >= 0;
     if (*found)
-        b->part[0] = (struct attn_part){.id = id, .len = (uint32_t)len};
+        b->part[0] = (struct attn_piece_token){.id = id, .len = (uint32_t)len};
     return ATTN_OK;
 }
 
@@ -132,14 +132,14 @@ static int encode(struct attn_bpe *b, const char *s, size_t len, size_t *n)
     merge(b, (uint32_t)len);
     *n = 0;
     for (uint32_t i = 0; i != END; i = b->symbol[i].next)
-        b->part[(*n)++] = (struct attn_part){.id = b->symbol[i].id, .len = b->symbol[i].len};
+        b->part[(*n)++] = (struct attn_piece_token){.id = b->symbol[i].id, .len = b->symbol[i].len};
     return ATTN_OK;
 }
 
-int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t room, const struct attn_part **part, size_t *n)
+int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t room, const struct attn_piece_token **part, size_t *n)
 {
     bool known = false;
-    struct attn_piece *piece = len <= ATTN_PIECE_MAX ? attn_pieces_find(&b->pieces, s, len, room, &known) : NULL;
+    struct attn_piece_entry *piece = len <= ATTN_PIECE_MAX ? attn_pieces_find(&b->pieces, s, len, room, &known) : NULL;
     if (known) {
         *n = attn_piece_recall(piece, b->few);
         *part = b->few;

@@ -21,14 +21,14 @@ struct attn_bpe {
     const struct attn_bpe_rules *rules;
     struct symbol *symbol; size_t symbol_room;                      /* the piece being merged */
     uint64_t *heap; size_t heap_n, heap_room;
-    struct attn_part *part, few[ATTN_PIECE_PARTS]; size_t part_room;
+    struct attn_piece_token *part, few[ATTN_PIECE_PARTS]; size_t part_room;
     struct attn_pieces pieces;
     char *spelled; size_t spelled_room;
 };
 
 /* The tokens of s, len > 0, in order, valid until the next call.  `room` bytes must be readable at s.  ATTN_EFORMAT:
  * the vocabulary lacks the byte at *n; ATTN_ENOMEM: no memory.  The caller writes the message. */
-int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t room, const struct attn_part **part, size_t *n);
+int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t room, const struct attn_piece_token **part, size_t *n);
 void attn_bpe_free(struct attn_bpe *b);
 
 #endif

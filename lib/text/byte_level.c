@@ -80,7 +80,7 @@ int attn_byte_level_read(struct attn_byte_level **out, const struct attn_text_fi
     struct attn_byte_level *b = calloc(1, sizeof *b);
     if (!b)
         return no_memory(vocab->name, err);
-    b->cut[b->cuts++] = ATTN_CUT_GPT2;
+    b->cut[b->cuts++] = ATTN_PRETOKEN_GPT2;
     b->bos = -1;
     int rc = attn_vocab_read(&b->rules.vocab, vocab->text, vocab->len, vocab->name, err);
     if (!rc)

@@ -20,7 +20,7 @@ struct attn_around { int32_t id[ATTN_AROUND_MAX]; size_t n; };      /* tokens pu
 struct attn_byte_level {
     struct attn_bpe_rules rules;
     bool nfc, prefix;                   /* prefix: put a space before text that does not begin with one */
-    enum attn_cut cut[ATTN_CUTS_MAX]; size_t cuts, prefix_cut;      /* prefix_cut: number of cuts before the prefix */
+    enum attn_pretoken cut[ATTN_CUTS_MAX]; size_t cuts, prefix_cut;      /* prefix_cut: number of cuts before the prefix */
     struct attn_added added[2];         /* those found before normalisation, and after */
     struct attn_around before, after;   /* tokens that the tokenizer's own files put around a text */
     bool templated;                     /* the files define `before` and `after` explicitly, even if as nothing */

@@ -51,21 +51,21 @@ static int lacks_byte(const struct encoder *e, const char *s)
 }
 
 /* Sets the positions of the tokens that a piece has become. */
-static void find_places(struct encoder *e, const char *s, const struct attn_part *part, size_t n)
+static void find_places(struct encoder *e, const char *s, const struct attn_piece_token *part, size_t n)
 {
-    struct attn_place *place = e->out->place + e->out->n;
+    struct attn_byte_range *place = e->out->place + e->out->n;
     size_t start, end = in_stretch(e, s);
     for (size_t i = 0; i < n; i++) {
         start = end;
         s += part[i].len;
         end = in_stretch(e, s);
-        place[i] = (struct attn_place){start_of(e, start), end_of(e, end)};
+        place[i] = (struct attn_byte_range){start_of(e, start), end_of(e, end)};
     }
 }
 
 static int encode_piece(struct encoder *e, const char *s, size_t len)
 {
-    const struct attn_part *part;
+    const struct attn_piece_token *part;
     struct attn_spans *out = e->out;
     size_t n;
     int rc = attn_bpe_encode(&e->bpe, s, len, (size_t)(e->view.end - s), &part, &n);
@@ -116,7 +116,7 @@ static int cut(struct encoder *e, size_t k, const char *s, size_t len)
     if (k == b->cuts)
         return encode_piece(e, s, len);
     for (size_t n; len > 0 && !rc; s += n, len -= n) {
-        n = attn_cut_next(b->cut[k], s, len);
+        n = attn_pretoken_next(b->cut[k], s, len);
         rc = cut(e, k + 1, s, n);
     }
     return rc;

@@ -30,24 +30,24 @@ static void key_of(uint64_t key[2], const char *s, size_t len, size_t room)
     key[1] = le64toh(key[1]) & first[len - low];
 }
 
-static bool is(const struct attn_piece *piece, const uint64_t key[2], size_t len)
+static bool is(const struct attn_piece_entry *piece, const uint64_t key[2], size_t len)
 {
     return piece->key[0] == key[0] && piece->key[1] == key[1] && piece->len == len;
 }
 
 /* Returns a set, whose first piece is the most recently used. */
-struct attn_piece *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t room, bool *known)
+struct attn_piece_entry *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t room, bool *known)
 {
     uint64_t key[2];
     if (!p->set && !make_sets(p))
         return NULL;
     key_of(key, s, len, room);
     uint64_t h = attn_hash_mix(key[0] ^ 0x9E3779B97F4A7C15u, key[1] ^ len ^ 0xD6E8FEB86659FD93u);
-    struct attn_piece *set = p->set[h % ATTN_PIECE_SETS];
+    struct attn_piece_entry *set = p->set[h % ATTN_PIECE_SETS];
     *known = true;
     if (is(&set[0], key, len))
         return set;
-    struct attn_piece second = set[1];
+    struct attn_piece_entry second = set[1];
     *known = is(&second, key, len);
     if (*known) {
         set[1] = set[0];
@@ -56,21 +56,21 @@ struct attn_piece *attn_pieces_find(struct attn_pieces *p, const char *s, size_t
     return set;
 }
 
-size_t attn_piece_recall(const struct attn_piece *known, struct attn_part part[ATTN_PIECE_PARTS])
+size_t attn_piece_recall(const struct attn_piece_entry *known, struct attn_piece_token part[ATTN_PIECE_PARTS])
 {
     const uint8_t *len = known->part_len;
-    part[0] = (struct attn_part){known->id[0], len[0]};
-    part[1] = (struct attn_part){known->id[1], len[1]};
-    part[2] = (struct attn_part){known->id[2], (uint32_t)known->len - len[0] - len[1]};
+    part[0] = (struct attn_piece_token){known->id[0], len[0]};
+    part[1] = (struct attn_piece_token){known->id[1], len[1]};
+    part[2] = (struct attn_piece_token){known->id[2], (uint32_t)known->len - len[0] - len[1]};
     return known->parts;
 }
 
-void attn_piece_keep(struct attn_piece *place, const char *s, size_t len, const struct attn_part *part, size_t n)
+void attn_piece_keep(struct attn_piece_entry *place, const char *s, size_t len, const struct attn_piece_token *part, size_t n)
 {
     if (n > ATTN_PIECE_PARTS)
         return;
     place[1] = place[0];
-    *place = (struct attn_piece){.len = (uint8_t)len, .parts = (uint8_t)n};
+    *place = (struct attn_piece_entry){.len = (uint8_t)len, .parts = (uint8_t)n};
     key_of(place->key, s, len, len);
     for (size_t i = 0; i < n; i++)
         place->id[i] = part[i].id;

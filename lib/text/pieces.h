@@ -7,21 +7,21 @@
 
 #include "attn.h"
 
-struct attn_part { int32_t id; uint32_t len; };                     /* a token and its length within the piece */
+struct attn_piece_token { int32_t id; uint32_t len; };                     /* a token and its length within the piece */
 
 enum { ATTN_PIECE_SETS = 1 << 15, ATTN_PIECE_MAX = 16, ATTN_PIECE_PARTS = 3 };
 
 /* len 0: free.  key: the bytes as two numbers.  The last part's length follows from the others. */
-struct attn_piece { uint64_t key[2]; int32_t id[ATTN_PIECE_PARTS]; uint8_t len, parts, part_len[ATTN_PIECE_PARTS - 1]; };
-struct attn_pieces { void *memory; struct attn_piece (*set)[2]; };  /* zeroed: empty */
+struct attn_piece_entry { uint64_t key[2]; int32_t id[ATTN_PIECE_PARTS]; uint8_t len, parts, part_len[ATTN_PIECE_PARTS - 1]; };
+struct attn_pieces { void *memory; struct attn_piece_entry (*set)[2]; };  /* zeroed: empty */
 
 /* The set of s, 0 < len <= PIECE_MAX, valid until the next call; NULL: no memory.  `room` bytes must be readable at
  * s.  *known: s is its first entry. */
-struct attn_piece *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t room, bool *known);
+struct attn_piece_entry *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t room, bool *known);
 /* Writes the parts of a known piece; returns how many. */
-size_t attn_piece_recall(const struct attn_piece *known, struct attn_part part[ATTN_PIECE_PARTS]);
+size_t attn_piece_recall(const struct attn_piece_entry *known, struct attn_piece_token part[ATTN_PIECE_PARTS]);
 /* Stores s in its set, if it has few enough parts. */
-void attn_piece_keep(struct attn_piece *place, const char *s, size_t len, const struct attn_part *part, size_t n);
+void attn_piece_keep(struct attn_piece_entry *place, const char *s, size_t len, const struct attn_piece_token *part, size_t n);
 void attn_pieces_free(struct attn_pieces *p);
 
 #endif

@@ -153,30 +153,30 @@ static size_t digits(const char *s, size_t len, size_t most)
     return n;
 }
 
-size_t attn_cut_next(enum attn_cut cut, const char *s, size_t len)
+size_t attn_pretoken_next(enum attn_pretoken cut, const char *s, size_t len)
 {
     switch (cut) {
-    case ATTN_CUT_GPT2: return gpt2(s, len);
-    case ATTN_CUT_LLAMA3: return modern(s, len, 3);
-    case ATTN_CUT_QWEN2: return modern(s, len, 1);
-    case ATTN_CUT_DIGITS: return digits(s, len, 1);
-    case ATTN_CUT_DIGIT_RUNS: return digits(s, len, SIZE_MAX);
-    case ATTN_CUTS: break;
+    case ATTN_PRETOKEN_GPT2: return gpt2(s, len);
+    case ATTN_PRETOKEN_LLAMA3: return modern(s, len, 3);
+    case ATTN_PRETOKEN_QWEN2: return modern(s, len, 1);
+    case ATTN_PRETOKEN_DIGITS: return digits(s, len, 1);
+    case ATTN_PRETOKEN_DIGIT_RUNS: return digits(s, len, SIZE_MAX);
+    case ATTN_PRETOKENS: break;
     }
     return len;
 }
 
-enum attn_cut attn_cut_of(const char *pattern)
+enum attn_pretoken attn_pretoken_of(const char *pattern)
 {
-    static const struct { const char *pattern; enum attn_cut cut; } known[] = {
-        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", ATTN_CUT_GPT2},
+    static const struct { const char *pattern; enum attn_pretoken cut; } known[] = {
+        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", ATTN_PRETOKEN_GPT2},
         {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
-         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_CUT_LLAMA3},
+         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_PRETOKEN_LLAMA3},
         {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
-         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_CUT_QWEN2},
+         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_PRETOKEN_QWEN2},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(pattern, known[i].pattern) == 0)
             return known[i].cut;
-    return ATTN_CUTS;
+    return ATTN_PRETOKENS;
 }

@@ -8,16 +8,16 @@
 
 #include "attn.h"
 
-enum attn_cut {
-    ATTN_CUT_GPT2, ATTN_CUT_LLAMA3, ATTN_CUT_QWEN2,
-    ATTN_CUT_DIGITS,                    /* each digit alone, the text between as a whole */
-    ATTN_CUT_DIGIT_RUNS,                /* the same, but adjacent digits together */
-    ATTN_CUTS
+enum attn_pretoken {
+    ATTN_PRETOKEN_GPT2, ATTN_PRETOKEN_LLAMA3, ATTN_PRETOKEN_QWEN2,
+    ATTN_PRETOKEN_DIGITS,                    /* each digit alone, the text between as a whole */
+    ATTN_PRETOKEN_DIGIT_RUNS,                /* the same, but adjacent digits together */
+    ATTN_PRETOKENS
 };
 
 /* Length of the first piece of s, len > 0.  The end of s is the end of the text. */
-size_t attn_cut_next(enum attn_cut cut, const char *s, size_t len);
-/* The cut that a pattern stands for; ATTN_CUTS if it is unknown. */
-enum attn_cut attn_cut_of(const char *pattern);
+size_t attn_pretoken_next(enum attn_pretoken cut, const char *s, size_t len);
+/* The cut that a pattern stands for; ATTN_PRETOKENS if it is unknown. */
+enum attn_pretoken attn_pretoken_of(const char *pattern);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "base/grow.h"
 
-struct attn_place { size_t start, end; };
+struct attn_byte_range { size_t start, end; };
 struct attn_spans {
     int32_t *id; size_t n, room;
-    struct attn_place *place; size_t place_room;                    /* [n]; NULL with ids_only */
+    struct attn_byte_range *place; size_t place_room;                    /* [n]; NULL with ids_only */
     bool ids_only;
 };
 
@@ -19,7 +19,7 @@ static inline bool attn_spans_reserve(struct attn_spans *s, size_t n)
     if (!id)
         return false;
     s->id = id;
-    struct attn_place *place = s->ids_only ? NULL : attn_grow(s->place, &s->place_room, s->n + n, sizeof *place);
+    struct attn_byte_range *place = s->ids_only ? NULL : attn_grow(s->place, &s->place_room, s->n + n, sizeof *place);
     if (place)
         s->place = place;
     return place || s->ids_only;
@@ -32,7 +32,7 @@ static inline bool attn_spans_add(struct attn_spans *s, int32_t id, size_t start
         return false;
     s->id[s->n] = id;
     if (!s->ids_only)
-        s->place[s->n] = (struct attn_place){start, end};
+        s->place[s->n] = (struct attn_byte_range){start, end};
     s->n++;
     return true;
 }

@@ -94,7 +94,7 @@ int attn_steps_normalizer(struct attn_steps *s, const cJSON *v)
 
 /* ---- pre_tokenizer --------------------------------------------------------------------- */
 
-static int add_cut(struct attn_steps *s, enum attn_cut cut)
+static int add_cut(struct attn_steps *s, enum attn_pretoken cut)
 {
     struct attn_byte_level *b = s->b;
     if (b->cuts == ATTN_CUTS_MAX)
@@ -115,8 +115,8 @@ static int take_split(struct attn_steps *s, const cJSON *v)
         return rc;
     if (invert || strcmp(text_of(v, "behavior"), "Isolated") != 0)
         return attn_steps_refuse(s, "\"Split\" that is not \"Isolated\", or inverted,");
-    enum attn_cut cut = attn_cut_of(pattern);
-    if (cut == ATTN_CUTS)
+    enum attn_pretoken cut = attn_pretoken_of(pattern);
+    if (cut == ATTN_PRETOKENS)
         return attn_steps_refuse(s, "\"Split\" by a pattern that is not GPT-2's, Llama 3's or Qwen 2's");
     return add_cut(s, cut);
 }
@@ -128,7 +128,7 @@ static int take_digits(struct attn_steps *s, const cJSON *v)
     int rc = attn_steps_keys(s, v, keys);
     if (!rc)
         rc = attn_steps_flag(s, v, "individual_digits", false, &alone);
-    return rc ? rc : add_cut(s, alone ? ATTN_CUT_DIGITS : ATTN_CUT_DIGIT_RUNS);
+    return rc ? rc : add_cut(s, alone ? ATTN_PRETOKEN_DIGITS : ATTN_PRETOKEN_DIGIT_RUNS);
 }
 
 static const char *const byte_level_keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
@@ -144,7 +144,7 @@ static int take_byte_level(struct attn_steps *s, const cJSON *v)
         rc = attn_steps_flag(s, v, "add_prefix_space", true, &b->prefix);
     s->byte_level = true;
     b->prefix_cut = b->cuts;
-    return rc || !regex ? rc : add_cut(s, ATTN_CUT_GPT2);
+    return rc || !regex ? rc : add_cut(s, ATTN_PRETOKEN_GPT2);
 }
 
 static int take_step(struct attn_steps *s, const cJSON *v)

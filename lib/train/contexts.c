@@ -37,7 +37,7 @@ static bool goes_on(const struct attn_corpus *from, size_t at, bool join)
     return at + 1 < from->n && (join || from->end[attn_corpus_document(from, at)] > at + 1);
 }
 
-void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_span *s, bool join)
+void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s, bool join)
 {
     bool more = goes_on(from, s->at + s->n - 1, join);
     for (size_t i = 0; i < s->n; i++) {
@@ -71,13 +71,13 @@ static struct cuts cuts_of(size_t tokens, size_t length)
     return (struct cuts){rest, length, whole + 1};
 }
 
-static size_t cut_document(struct attn_span *out, size_t at, size_t end, size_t length, uint64_t *state)
+static size_t cut_document(struct attn_token_range *out, size_t at, size_t end, size_t length, uint64_t *state)
 {
     struct cuts c = cuts_of(end - at, length);
     size_t first = c.first + below(state, c.last - c.first + 1), n = 0;
     for (size_t next = at + first; at < end; at = next, next += length) {
         next = smaller(next, end);
-        out[n++] = (struct attn_span){at, next - at};
+        out[n++] = (struct attn_token_range){at, next - at};
     }
     return n;
 }
@@ -110,7 +110,7 @@ static void deal(struct attn_deck *d, uint64_t epoch)
         n += cut_document(d->context + n, at, end_of(d, i), d->length, &state);
     for (size_t i = n; i > 1; i--) {
         size_t k = below(&state, i);
-        struct attn_span last = d->context[i - 1];
+        struct attn_token_range last = d->context[i - 1];
         d->context[i - 1] = d->context[k];
         d->context[k] = last;
     }
@@ -137,7 +137,7 @@ void attn_deck_free(struct attn_deck *d)
     *d = (struct attn_deck){0};
 }
 
-struct attn_span attn_deck_at(struct attn_deck *d, uint64_t i)
+struct attn_token_range attn_deck_at(struct attn_deck *d, uint64_t i)
 {
     if (i / d->count != d->epoch)
         deal(d, i / d->count);

@@ -9,7 +9,7 @@
 
 #include "train/corpus.h"
 
-struct attn_span { size_t at, n; };     /* a range of tokens of a corpus */
+struct attn_token_range { size_t at, n; };     /* a range of tokens of a corpus */
 
 /* Sentences in the form that gradient/grad.h takes. */
 struct attn_contexts {
@@ -22,7 +22,7 @@ int attn_contexts_new(struct attn_contexts *c, size_t room, struct attn_err *err
 void attn_contexts_free(struct attn_contexts *c);                   /* zeroed is fine */
 void attn_contexts_clear(struct attn_contexts *c);
 /* Adds a sentence, for which there must be room. */
-void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_span *s, bool join);
+void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s, bool join);
 
 /* A text from which contexts are drawn. */
 struct attn_deck {
@@ -30,7 +30,7 @@ struct attn_deck {
     size_t length;                      /* tokens of the longest context */
     bool join;
     uint64_t seed, epoch;               /* epoch: the current one */
-    struct attn_span *context; size_t count;            /* of the current epoch; the count is the same in each */
+    struct attn_token_range *context; size_t count;            /* of the current epoch; the count is the same in each */
 };
 
 /* Fails, naming the text as `name`, if it is shorter than one context and the token after it. */
@@ -38,6 +38,6 @@ int attn_deck_new(struct attn_deck *d, const struct attn_corpus *corpus, size_t 
                   struct attn_err *err);
 void attn_deck_free(struct attn_deck *d);                           /* zeroed is fine */
 /* Context i, counted over all epochs. */
-struct attn_span attn_deck_at(struct attn_deck *d, uint64_t i);
+struct attn_token_range attn_deck_at(struct attn_deck *d, uint64_t i);
 
 #endif

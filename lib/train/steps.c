@@ -232,7 +232,7 @@ static void draw_context(struct attn_train *t, uint64_t i)
 {
     uint64_t others = (uint64_t)((double)i * t->share), after = (uint64_t)((double)(i + 1) * t->share);
     struct attn_deck *deck = after > others ? &t->other : &t->deck;
-    struct attn_span s = attn_deck_at(deck, after > others ? others : i - others);
+    struct attn_token_range s = attn_deck_at(deck, after > others ? others : i - others);
     attn_contexts_add(&t->batch, deck->corpus, &s, t->how.join);
 }
 
@@ -299,7 +299,7 @@ static int measure_pieces(struct attn_train *t, size_t at, size_t end, struct he
 {
     size_t n_ctx = t->model->config.n_ctx;
     int rc = ATTN_OK;
-    for (struct attn_span s = {.at = at}; s.at < end && !rc; s.at += s.n) {
+    for (struct attn_token_range s = {.at = at}; s.at < end && !rc; s.at += s.n) {
         s.n = end - s.at < n_ctx ? end - s.at : n_ctx;
         if (t->batch.n + s.n > t->batch.room)
             rc = measure_batch(t, h, err);

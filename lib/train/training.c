@@ -41,7 +41,7 @@ static void forget_texts(struct attn_training *t)
 
 int attn_training_read(struct attn_training *t, const char *text, size_t len, const char *name, struct attn_err *err)
 {
-    struct attn_keys r = {.to = t, .name = name, .section = "", .err = err};
+    struct attn_key_reader r = {.to = t, .name = name, .section = "", .err = err};
     cJSON *root = NULL;
     int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
     forget_texts(t);                    /* they belong to the file that is read now */

@@ -12,7 +12,7 @@
 # make bench      measures how close each stage comes to the machine's limits, in one process
 # make bench-kinds  measures what each kind of attention costs as the text grows
 # make mutate     breaks lib and cmd in N=100 small ways, at random from SEED=1, and lists those that no test notices
-# make coverage   how much of lib/ the tests run;  make docs: man page and completions, from the binary
+# make coverage   how much of lib/ the tests run
 # make gallery    draws the pictures of README.md
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
 
@@ -23,6 +23,8 @@ CFLAGS  ?= -O2 -g
 prefix  ?= /usr/local
 flavour ?= release
 FUZZ_SECONDS ?= 10
+# The smoke test: the same inputs each time, so that a machine that passes it passes it again.  -1: until the time is up.
+FUZZ_RUNS    ?= -1
 
 bindir     = $(prefix)/bin
 libdir     = $(prefix)/lib
@@ -76,13 +78,14 @@ test_o  := $(call objects,tests/*.c)
 fuzz_o  := $(call objects,tests/fuzz/*.c)
 readers := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 models  := $(wildcard models/*/*)
+printed := $(addprefix $(B)/,attn-cli.1 attn-cli.bash _attn-cli attn-cli.fish)
 link     = $(CC) $(CFLAGS) $(hard) $(hard_link) $(flags) $(LDFLAGS)
 binary   = $(filter %.o %.a,$^)
 do       = @$(if $(V),set -x,echo "  $(1)");
 
 # ---- building ------------------------------------------------------------------------------
 
-all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc
+all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc $(printed)
 
 $(B)/attn-cli: $(cmd_o) $(if $(filter steps,$(flavour)),$(B)/steps.o) $(B)/libattn.a $(B)/objects
 	$(call do,LINK $@) $(link) -pie -Wl,--as-needed -o $@ $(binary) $(libs)
@@ -129,11 +132,11 @@ export pc
 $(B)/attn.pc:
 	@echo "$$pc" >$@
 
-docs: $(B)/attn-cli
-	$< help --man >cmd/attn-cli/attn-cli.1
-	$< help --completion bash >cmd/attn-cli/completions/attn-cli.bash
-	$< help --completion zsh >cmd/attn-cli/completions/_attn-cli
-	$< help --completion fish >cmd/attn-cli/completions/attn-cli.fish
+# The program prints its own man page and completions.
+$(B)/attn-cli.1: $(B)/attn-cli
+	$(call do,PRINT $@) $< help --man >$@
+$(B)/attn-cli.bash $(B)/_attn-cli $(B)/attn-cli.fish: $(B)/attn-cli
+	$(call do,PRINT $@) $< help --completion $(or $(subst .,,$(suffix $@)),zsh) >$@
 
 # The picture of the page needs chromium and is left as it is without it.
 life := -m life -s "Life is short, eat dessert first"
@@ -203,7 +206,7 @@ fuzz:
 run-fuzz: $(readers:%=run-fuzz-%)
 run-fuzz-%: $(B)/fuzz_%
 	@c=$(B)/corpus/$*; rm -rf $$c && mkdir -p $$c && cp tests/corpus/$*/* $$c || exit; echo "  FUZZ $*"; \
-	    $< -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || { tail -n 50 $$c.log; exit 1; }
+	    $< -seed=1 -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || { tail -n 50 $$c.log; exit 1; }
 
 test-browser: $(B)/attn-cli
 	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
@@ -285,15 +288,15 @@ build/lint/%: %.c FORCE
 # FILE:PLACE for everything that is installed but the links.
 placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B)/libattn.so:$(libdir)/libattn.so.$(version) \
     $(B)/attn.pc:$(libdir)/pkgconfig/attn.pc lib/attn.h:$(includedir)/attn.h \
-    cmd/attn-cli/attn-cli.1:$(datadir)/man/man1/attn-cli.1 \
-    cmd/attn-cli/completions/attn-cli.bash:$(datadir)/bash-completion/completions/attn-cli \
-    cmd/attn-cli/completions/_attn-cli:$(datadir)/zsh/site-functions/_attn-cli \
-    cmd/attn-cli/completions/attn-cli.fish:$(datadir)/fish/vendor_completions.d/attn-cli.fish \
-    README.md:$(docdir)/README.md LICENSE:$(docdir)/LICENSE \
+    $(B)/attn-cli.1:$(datadir)/man/man1/attn-cli.1 \
+    $(B)/attn-cli.bash:$(datadir)/bash-completion/completions/attn-cli \
+    $(B)/_attn-cli:$(datadir)/zsh/site-functions/_attn-cli \
+    $(B)/attn-cli.fish:$(datadir)/fish/vendor_completions.d/attn-cli.fish \
+    $(foreach d,README.md CHANGELOG.md LICENSE cmd/README.md lib/README.md models/README.md tests/bench/README.md,$d:$(docdir)/$d) \
     /usr/share/doc/libxsmm-dev/copyright:$(docdir)/libxsmm.copyright \
     /usr/share/doc/libutf8proc-dev/copyright:$(docdir)/utf8proc.copyright \
     $(foreach m,$(models),$(m):$(datadir)/attn-cli/$(m)) \
-    $(foreach r,$(wildcard data/batch/*),$(r):$(docdir)/batch/$(notdir $(r)))
+    $(foreach r,$(wildcard data/batch/*),$(r):$(docdir)/$(r))
 links  = $(DESTDIR)$(libdir)/libattn.so.0 $(DESTDIR)$(libdir)/libattn.so
 
 install: all
@@ -304,13 +307,14 @@ install: all
 
 uninstall:
 	rm -f $(links) $(foreach p,$(placed),"$(DESTDIR)$(lastword $(subst :, ,$(p)))")
-	-cd $(DESTDIR)$(datadir) && rmdir $(sort $(dir $(models:%=attn-cli/%))) attn-cli/models attn-cli doc/attn-cli/batch doc/attn-cli
+	-cd $(DESTDIR)$(datadir) && rmdir $(sort $(dir $(models:%=attn-cli/%))) attn-cli/models attn-cli doc/attn-cli/data/batch doc/attn-cli/data doc/attn-cli/cmd doc/attn-cli/lib doc/attn-cli/models \
+	    doc/attn-cli/tests/bench doc/attn-cli/tests doc/attn-cli
 
 clean:
 	rm -rf build
 
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o) $(call objects,tests/attack/*.c))
-.PHONY: all docs gallery run test run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
+.PHONY: all gallery run test run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
     coverage mutate walls lint install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

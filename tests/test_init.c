@@ -164,12 +164,12 @@ static void rebuild(const char *command, const char *end)
 
 START_TEST(shipped_models)
 {
-    static const char start[] = "    attn-cli init";
+    static const char start[] = "    attn-cli init -o models/";
     size_t len, models = 0;
     char *readme = golden_text("models/README.md", &len);
     for (const char *p = strstr(readme, start); p; p = strstr(p + 1, start)) {
-        const char *next = strstr(p + 1, start);
-        rebuild(p, next ? next : readme + len);
+        const char *next = strstr(p + 1, start), *blank = strstr(p, "\n\n");
+        rebuild(p, next && next < blank ? next : blank);
         models++;
     }
     ck_assert_uint_eq(models, 7);

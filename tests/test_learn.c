@@ -205,7 +205,7 @@ START_TEST(decoding_gives_the_text_back)
 {
     static const char strange[] = "\0\x01 \u20ac\u3042\U0001F600 <|endoftext|> <|im|>\r\n\t\x7f";
     size_t len;
-    char *readme = slurp("README.md", &len);
+    char *readme = slurp("cmd/README.md", &len);
     struct attn_tokenizer *t = learned(readme, len, 1000);
     ck_assert_uint_eq(attn_tokenizer_size(t), 1000);
     expect_round_trip(t, readme, len, len / 2);
@@ -235,7 +235,7 @@ END_TEST
 START_TEST(learning_again_gives_the_same_bytes)
 {
     size_t len, n[4];
-    char *readme = slurp("README.md", &len), *file[4];
+    char *readme = slurp("cmd/README.md", &len), *file[4];
     for (int i = 0; i < 2; i++) {
         attn_tokenizer_close(learned(readme, len, 2000));
         file[2 * i] = slurp(scratch_path("vocab.json"), &n[2 * i]);
@@ -269,9 +269,9 @@ END_TEST
 /* ---- the command ---------------------------------------------------------------------------- */
 
 static const struct { const char *line; int status; const char *says; } lines[] = {
-    {"\"$A\" vocab --bpe --size 300 -f README.md -o $D/v 2>&1 && ls $D/v", 0, "300 tokens\nmerges.txt\nvocab.json\n"},
+    {"\"$A\" vocab --bpe --size 300 -f cmd/README.md -o $D/v 2>&1 && ls $D/v", 0, "300 tokens\nmerges.txt\nvocab.json\n"},
     {"\"$A\" vocab --bpe -s 'ab ab' -o $D/v 2>&1", 0, "258 tokens: the text gives no more"},
-    {"\"$A\" vocab --bpe -f README.md -o $D/v -q && \"$A\" tokenize -m $D/v -s 'attention heads' --format ids", 0, " "},
+    {"\"$A\" vocab --bpe -f cmd/README.md -o $D/v -q && \"$A\" tokenize -m $D/v -s 'attention heads' --format ids", 0, " "},
     {"\"$A\" vocab --bpe -s a 2>&1", 2, "give a directory with -o DIR"},
     {"\"$A\" vocab --bpe -s a -o - 2>&1", 2, "give a directory with -o DIR"},
     {"\"$A\" vocab --bpe --drop , -s a -o $D/v 2>&1", 2, "--bpe and --drop do not go together"},
@@ -279,7 +279,7 @@ static const struct { const char *line; int status; const char *says; } lines[] 
     {"\"$A\" vocab --bpe --size 256 -s a -o $D/v 2>&1", 2, "256"},
     {"ends 1 \"$A\" vocab --bpe -s '' -o $D/v 2>&1; test ! -e $D/v", 0, "the text is empty, expected something to learn tokens from\n"},
     {"printf 'a\\377' | \"$A\" vocab --bpe -f - -o $D/v 2>&1", 1, "not UTF-8 at byte 1"},
-    {"\"$A\" vocab --bpe -s ab -o README.md 2>&1", 1, "README.md/vocab.json: cannot"},
+    {"\"$A\" vocab --bpe -s ab -o cmd/README.md 2>&1", 1, "README.md/vocab.json: cannot"},
     {"\"$A\" vocab --bpe -s ab -o $D/no/where 2>&1", 1, "no/where: cannot make this directory"},
 };
 

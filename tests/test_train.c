@@ -11,7 +11,7 @@
 
 /* ---- what decides it ------------------------------------------------------------------------ */
 
-#define SMALL "\"$A\" train -f README.md --vocab-size 300 --n-ctx 32 --n-layer 2 --d-model 32 --steps 12 --batch 4 --warmup 4 " \
+#define SMALL "\"$A\" train -f cmd/README.md --vocab-size 300 --n-ctx 32 --n-layer 2 --d-model 32 --steps 12 --batch 4 --warmup 4 " \
               "--eval-every 5 --dropout 0.1 --seed 7 "
 #define SAME(a, b) "for f in model.safetensors checkpoint.safetensors loss.csv loss.png config.json train.json vocab.json merges.txt; do " \
                    "cmp $D/" a "/$f $D/" b "/$f || exit 1; done; echo same"
@@ -27,9 +27,9 @@ static const char *line_of(const char *options, const char *dir)
     static char line[1024];
     bool whole = strstr(options, "--config") != NULL, vocab = strstr(options, "--vocab") != NULL;
     if (whole)
-        snprintf(line, sizeof line, "\"$A\" train -f README.md %s -o $D/%s 2>&1", options, dir);
+        snprintf(line, sizeof line, "\"$A\" train -f cmd/README.md %s -o $D/%s 2>&1", options, dir);
     else if (vocab)
-        snprintf(line, sizeof line, "\"$A\" train -f README.md --n-ctx 32 --n-layer 2 --d-model 32 --steps 12 --batch 4 --warmup 4 "
+        snprintf(line, sizeof line, "\"$A\" train -f cmd/README.md --n-ctx 32 --n-layer 2 --d-model 32 --steps 12 --batch 4 --warmup 4 "
                  "--eval-every 5 --dropout 0.1 --seed 7 %s -o $D/%s 2>&1", options, dir);
     else
         snprintf(line, sizeof line, SMALL "%s -o $D/%s 2>&1", options, dir);
@@ -70,7 +70,7 @@ START_TEST(a_finished_training_stays_as_it_is)
     expect_exactly(line_of("", "one"), "");
     expect_exactly("cp -r $D/one $D/other", "");
     expect_exactly(line_of("--resume", "one"), "");
-    expect_exactly("\"$A\" train -f README.md -o $D/one --resume 2>&1", "");
+    expect_exactly("\"$A\" train -f cmd/README.md -o $D/one --resume 2>&1", "");
     expect_exactly(SAME("one", "other"), "same\n");
 }
 END_TEST
@@ -113,7 +113,7 @@ END_TEST
 START_TEST(progress_is_told_when_asked)
 {
     expect(line_of("--progress --also LICENSE", "m"), 0, "held out");
-    expect("\"$A\" train -f README.md -o $D/m --resume --also LICENSE --progress 2>&1", 0, "continuing after step 12 of 12");
+    expect("\"$A\" train -f cmd/README.md -o $D/m --resume --also LICENSE --progress 2>&1", 0, "continuing after step 12 of 12");
 }
 END_TEST
 
@@ -219,32 +219,32 @@ static const struct { const char *line; int status; const char *says; } refused[
     {SMALL "-m models/stacked -o $D/m 2>&1", 2, "--model is for --gradients FILE: a training begins with weights it draws"},
     {"\"$A\" train -m models/stacked --ids 1,2 --gradients $D/g --lr 1 2>&1", 2, "--gradients and --lr do not go together"},
     {"\"$A\" train -m models/stacked --ids 1,2 --gradients $D/g -o $D/m 2>&1", 2, "--gradients and --output do not go together"},
-    {"\"$A\" train -f README.md 2>&1", 2, "give a directory with -o DIR"},
-    {"\"$A\" train -f README.md -o $D/m --ids 1,2 2>&1", 2, "--ids is for --gradients"},
-    {"\"$A\" train -f README.md -o $D/m --config x.json --n-head 2 2>&1", 2, "--config and --n-head do not go together"},
-    {"\"$A\" train -f README.md -o $D/m --vocab x --vocab-size 300 2>&1", 2, "--vocab and --vocab-size do not go together"},
-    {"\"$A\" train -f README.md -o $D/m -s x 2>&1", 2, "--watch-every N and -s TEXT go together"},
-    {"\"$A\" train -f README.md -o $D/m --d-model 0 2>&1", 2, "--d-model: 0 is not in 1..2147483647"},
-    {"\"$A\" train -f README.md -o $D/m --watch-every 5 2>&1", 2, "--watch-every N and -s TEXT go together"},
-    {"\"$A\" train -f README.md -o $D/m --show pattern 2>&1", 2, "are for --watch-every"},
+    {"\"$A\" train -f cmd/README.md 2>&1", 2, "give a directory with -o DIR"},
+    {"\"$A\" train -f cmd/README.md -o $D/m --ids 1,2 2>&1", 2, "--ids is for --gradients"},
+    {"\"$A\" train -f cmd/README.md -o $D/m --config x.json --n-head 2 2>&1", 2, "--config and --n-head do not go together"},
+    {"\"$A\" train -f cmd/README.md -o $D/m --vocab x --vocab-size 300 2>&1", 2, "--vocab and --vocab-size do not go together"},
+    {"\"$A\" train -f cmd/README.md -o $D/m -s x 2>&1", 2, "--watch-every N and -s TEXT go together"},
+    {"\"$A\" train -f cmd/README.md -o $D/m --d-model 0 2>&1", 2, "--d-model: 0 is not in 1..2147483647"},
+    {"\"$A\" train -f cmd/README.md -o $D/m --watch-every 5 2>&1", 2, "--watch-every N and -s TEXT go together"},
+    {"\"$A\" train -f cmd/README.md -o $D/m --show pattern 2>&1", 2, "are for --watch-every"},
     {SMALL "-o $D/m --watch-every 5 -s '' 2>&1", 2, "the sentence to watch is empty"},
     {SMALL "-o $D/m --watch-every 5 -s x --head 9 2>&1", 1, "has 4 heads"},
-    {"\"$A\" train -f README.md -o $D/m --steps 0 2>&1", 2, "steps"},
-    {"\"$A\" train -f README.md -o $D/m --lr -1 --vocab-size 300 2>&1", 2, "\"lr\" is -1"},
-    {"\"$A\" train -f README.md -o $D/m --dropout 1 --vocab-size 300 2>&1", 2, "\"dropout\" is 1, expected less than 1"},
+    {"\"$A\" train -f cmd/README.md -o $D/m --steps 0 2>&1", 2, "steps"},
+    {"\"$A\" train -f cmd/README.md -o $D/m --lr -1 --vocab-size 300 2>&1", 2, "\"lr\" is -1"},
+    {"\"$A\" train -f cmd/README.md -o $D/m --dropout 1 --vocab-size 300 2>&1", 2, "\"dropout\" is 1, expected less than 1"},
     {"\"$A\" train -f /dev/null -o $D/m 2>&1", 1, "the text is empty"},
     {"\"$A\" train -f $D/absent -o $D/m 2>&1", 1, "absent: cannot open"},
     {"printf 'a few words\\n' | \"$A\" train -f - -o $D/m 2>&1", 1, "tokens"},
     {"printf 'a\\377b' | \"$A\" train -f - -o $D/m 2>&1", 1, "not UTF-8 at byte 1"},
     {"printf 'a\\n<|endoftext|>\\nb\\377\\n' | \"$A\" train -f - -o $D/m --vocab models/stacked 2>&1", 1, "the text is not UTF-8 at byte 17"},
     {"printf 'a\\377' >$D/also; " SMALL "--also $D/also -o $D/m 2>&1", 1, "the other text is not UTF-8 at byte 1"},
-    {"head -c 3000 README.md | \"$A\" train -f - -o $D/m --vocab-size 300 --n-ctx 100000 2>&1", 1, "expected at least 100001"},
+    {"head -c 3000 cmd/README.md | \"$A\" train -f - -o $D/m --vocab-size 300 --n-ctx 100000 2>&1", 1, "expected at least 100001"},
     {SMALL "--n-head 3 -o $D/m 2>&1", 1, "\"d_model\" 32 is not a multiple of \"n_head\" 3"},
     {SMALL "--n-kv-head 3 -o $D/m 2>&1", 1, "n_kv_head"},
-    {"\"$A\" train -f README.md -o $D/m --vocab $D/absent 2>&1", 1, "absent"},
-    {"echo '{\"model_type\": \"gpt2\", \"n_embd\": 4, \"n_layer\": 1, \"n_head\": 1}' >$D/c; \"$A\" train -f README.md -o $D/m --config $D/c 2>&1",
+    {"\"$A\" train -f cmd/README.md -o $D/m --vocab $D/absent 2>&1", 1, "absent"},
+    {"echo '{\"model_type\": \"gpt2\", \"n_embd\": 4, \"n_layer\": 1, \"n_head\": 1}' >$D/c; \"$A\" train -f cmd/README.md -o $D/m --config $D/c 2>&1",
      1, "only our own are trained"},
-    {"\"$A\" train -f README.md -o $D/m --vocab-size 300 --settings models/stacked/config.json 2>&1", 1, "unknown key \"model_type\""},
+    {"\"$A\" train -f cmd/README.md -o $D/m --vocab-size 300 --settings models/stacked/config.json 2>&1", 1, "unknown key \"model_type\""},
     {SMALL "--lr 1e30 -o $D/m 2>&1", 1, "step "},
     {SMALL "-o README.md 2>&1", 1, "README.md"},
 };
@@ -256,10 +256,10 @@ START_TEST(what_cannot_be_is_refused)
 END_TEST
 
 static const struct { const char *options, *says; } others[] = {
-    {"-f LICENSE", "reads another text; give the same -f"}, {"-f README.md --lr 0.5", "has \"lr\": 0.001, but \"lr\": 0.5 was asked for"},
-    {"-f README.md --n-layer 3", "was asked for"}, {"-f README.md --vocab $D/v", "has another vocabulary"},
-    {"-f README.md --also LICENSE", "reads no --also"}, {"-f README.md --vocab-size 280", "has 300 tokens, but --vocab-size 280"},
-    {"-f README.md --draw embed:ones", "has \"draw\": null, but \"draw\": \"embed:ones\" was asked for"},
+    {"-f LICENSE", "reads another text; give the same -f"}, {"-f cmd/README.md --lr 0.5", "has \"lr\": 0.001, but \"lr\": 0.5 was asked for"},
+    {"-f cmd/README.md --n-layer 3", "was asked for"}, {"-f cmd/README.md --vocab $D/v", "has another vocabulary"},
+    {"-f cmd/README.md --also LICENSE", "reads no --also"}, {"-f cmd/README.md --vocab-size 280", "has 300 tokens, but --vocab-size 280"},
+    {"-f cmd/README.md --draw embed:ones", "has \"draw\": null, but \"draw\": \"embed:ones\" was asked for"},
 };
 
 /* Options are checked before a vocabulary is learned, which may take long, and before a directory is made. */
@@ -267,7 +267,7 @@ START_TEST(what_options_say_is_looked_at_first)
 {
     expect(line_of("--n-head 3", "m"), 1, "\"d_model\" 32 is not a multiple of \"n_head\" 3");
     expect(line_of("--dropout 1", "m"), 2, "\"dropout\" is 1");
-    expect("echo '{\"vocab_size\": 5}' >$D/c; \"$A\" train -f README.md -o $D/m --config $D/c 2>&1", 1, "model_type");
+    expect("echo '{\"vocab_size\": 5}' >$D/c; \"$A\" train -f cmd/README.md -o $D/m --config $D/c 2>&1", 1, "model_type");
     expect("test ! -e $D/m && echo nothing", 0, "nothing");
     expect(line_of("--draw embed:randm", "m"), 2, "expected rand, randn");
     expect("ls $D/m | tr '\\n' ' '", 0, "merges.txt vocab.json ");
@@ -286,9 +286,9 @@ START_TEST(a_recipe_is_a_setting)
     expect_exactly("cp -r $D/one $D/other", "");
     expect_exactly(line_of(DRAW "--resume", "other"), "");
     expect_exactly(SAME("one", "other"), "same\n");
-    expect_exactly("\"$A\" train -f README.md -o $D/third --settings $D/one/train.json --config $D/one/config.json --vocab $D/one", "");
+    expect_exactly("\"$A\" train -f cmd/README.md -o $D/third --settings $D/one/train.json --config $D/one/config.json --vocab $D/one", "");
     expect_exactly(SAME("one", "third"), "same\n");
-    expect("\"$A\" train -f README.md -o $D/one --resume --draw embed:ones 2>&1", 1, "but \"draw\": \"embed:ones\" was asked for");
+    expect("\"$A\" train -f cmd/README.md -o $D/one --resume --draw embed:ones 2>&1", 1, "but \"draw\": \"embed:ones\" was asked for");
 }
 END_TEST
 
@@ -296,7 +296,7 @@ START_TEST(a_model_that_is_there_stays)
 {
     expect("\"$A\" init -q -o $D/x --vocab-size 300 --n-layer 1 --n-head 1 --d-model 8 && "
            "sha256sum $D/x/* >$D/sums; ls $D/x >$D/ls", 0, "");
-    expect("\"$A\" train -f README.md --vocab-size 300 --steps 1 -o $D/x 2>&1", 2, "there is a model already, and no training");
+    expect("\"$A\" train -f cmd/README.md --vocab-size 300 --steps 1 -o $D/x 2>&1", 2, "there is a model already, and no training");
     expect("sha256sum -c --quiet $D/sums && ls $D/x | cmp - $D/ls && echo untouched", 0, "untouched");
 }
 END_TEST
@@ -306,7 +306,7 @@ END_TEST
 START_TEST(one_process_trains_at_a_time)
 {
     expect(SMALL "-o $D/one -q --steps 1000000 & p=$!; until test -s $D/one/model.safetensors; do sleep 0.01; done; sha256sum $D/one/vocab.json "
-           ">$D/sum; ends 1 \"$A\" train -f README.md --vocab-size 300 -o $D/one 2>&1; ends 1 \"$A\" train -f README.md -o $D/one --resume 2>&1; "
+           ">$D/sum; ends 1 \"$A\" train -f cmd/README.md --vocab-size 300 -o $D/one 2>&1; ends 1 \"$A\" train -f cmd/README.md -o $D/one --resume 2>&1; "
            "sha256sum -c --quiet $D/sum; until test -s $D/one/checkpoint.safetensors; do sleep 0.01; done; kill $p; "
            "ends 75 wait $p", 0, "/one: another process is writing to it");
     expect(SMALL "-o $D/one -q --steps 1000000 --resume & p=$!; until grep -q \":$(stat -c %i $D/one) \" /proc/locks; do sleep 0.01; done; ends 1 " SMALL
@@ -327,12 +327,12 @@ START_TEST(going_on_needs_the_same_training)
 {
     char line[512];
     expect_exactly(line_of("", "m"), "");
-    expect("\"$A\" vocab --bpe --size 280 -f README.md -o $D/v 2>&1", 0, "280");
+    expect("\"$A\" vocab --bpe --size 280 -f cmd/README.md -o $D/v 2>&1", 0, "280");
     expect("sha256sum $D/m/* >$D/sums", 0, "");
     snprintf(line, sizeof line, "\"$A\" train %s -o $D/m --resume 2>&1", others[_i].options);
     expect(line, 1, others[_i].says);
     expect(line_of("", "m"), 2, "there is a training already");
-    expect("\"$A\" vocab --bpe --size 280 -f README.md -o $D/m 2>&1", 2, "there is a training already");
+    expect("\"$A\" vocab --bpe --size 280 -f cmd/README.md -o $D/m 2>&1", 2, "there is a training already");
     expect("\"$A\" init -o $D/m --vocab-size 280 --n-layer 1 --n-head 1 --d-model 8 2>&1", 2, "there is a training already");
     expect("sha256sum -c --quiet $D/sums && echo untouched", 0, "untouched");
 }
@@ -352,7 +352,7 @@ START_TEST(a_checkpoint_of_another_length_is_refused)
 {
     expect_exactly(line_of("", "m"), "");
     expect_exactly(line_of("--steps 6", "s"), "");
-    expect("cp $D/m/checkpoint.safetensors $D/s/ && \"$A\" train -f README.md -o $D/s --resume 2>&1", 1,
+    expect("cp $D/m/checkpoint.safetensors $D/s/ && \"$A\" train -f cmd/README.md -o $D/s --resume 2>&1", 1,
            "has 12 steps, but train.json says 6");
 }
 END_TEST
@@ -360,7 +360,7 @@ END_TEST
 START_TEST(a_full_disk_keeps_the_last_checkpoint)
 {
     expect(line_of("--max-seconds 60", "m"), 0, "");
-    expect("cp -r $D/m $D/kept && cd $D && ulimit -f 20 && \"$A\" train -f \"$OLDPWD/README.md\" -o m --resume 2>&1", 1,
+    expect("cp -r $D/m $D/kept && cd $D && ulimit -f 20 && \"$A\" train -f \"$OLDPWD/cmd/README.md\" -o m --resume 2>&1", 1,
            "File too large");
     expect_exactly(SAME("m", "kept"), "same\n");
     expect("ls -A $D/m | grep -c tmp", 1, "0");
@@ -377,7 +377,7 @@ START_TEST(pipes_in_its_directory_are_refused)
         snprintf(line, sizeof line, "cd $D/m; mv %s kept; mkfifo %s", files[i], files[i]);
         expect_exactly(line, "");
         snprintf(line, sizeof line, "/m/%s: found a pipe or device, expected a regular file", files[i]);
-        expect("timeout -k 1 20 \"$A\" train -f README.md -o $D/m --resume 2>&1", 1, line);
+        expect("timeout -k 1 20 \"$A\" train -f cmd/README.md -o $D/m --resume 2>&1", 1, line);
         snprintf(line, sizeof line, "cd $D/m; mv -f kept %s", files[i]);
         expect_exactly(line, "");
     }
@@ -390,7 +390,7 @@ END_TEST
 START_TEST(a_checkpoint_may_be_a_link)
 {
     expect("mkdir $D/m $D/disk; ln -s ../disk/c $D/m/checkpoint.safetensors; " SMALL "-o $D/m 2>&1", 0, "");
-    expect_exactly("test -s $D/disk/c; timeout -k 1 20 \"$A\" train -f README.md -o $D/m --resume 2>&1; test -h $D/m/checkpoint.safetensors", "");
+    expect_exactly("test -s $D/disk/c; timeout -k 1 20 \"$A\" train -f cmd/README.md -o $D/m --resume 2>&1; test -h $D/m/checkpoint.safetensors", "");
 }
 END_TEST
 

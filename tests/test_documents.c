@@ -1,0 +1,30 @@
+/* test_documents.c - every command line and program in a document works, and prints what the document says (documents.sh). */
+#include "scratch.h"
+#include "shell.h"
+#include "suites.h"
+
+#include <stdio.h>
+
+static const char *const documents[] = {
+    "README.md", "cmd/README.md", "data/batch/README.md", "lib/README.md", "models/README.md", "models/tiny/README.md",
+    "tests/bench/README.md",
+};
+
+START_TEST(what_documents_say)
+{
+    char line[128];
+    snprintf(line, sizeof line, "tests/documents.sh %s 2>&1", documents[_i]);
+    expect(line, 0, "commands\n");
+}
+END_TEST
+
+Suite *suite_documents(void)
+{
+    Suite *s = suite_create("documents");
+    TCase *t = tcase_create("documents");
+    tcase_set_timeout(t, 120);
+    tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
+    tcase_add_loop_test(t, what_documents_say, 0, sizeof documents / sizeof *documents);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,20 +1,8 @@
-# make            the release build: build/release/attn-cli, libattn.a, libattn.so
+# make            the release build: build/release/attn-cli, libattn.a, libattn.so, man page, completions
 # make run        installs missing packages, builds, and shows the attention of a sentence with the built-in model
 # make test       installs missing packages, builds, and runs every test
-# make asan tsan  the tests under sanitizers;      make fuzz: each fuzz target for FUZZ_SECONDS
-# make walls      checks which directory may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
-# make test-train    trains a model to repeat a text and finds the heads that do it: a minute
-# make test-browser  tests the page of --format html in chromium, if it is installed
-# make test-attack  fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
-# make test-sizes  whether twice as many things take each reader about twice as many steps
-# make test-kill  ends batches at 200 random moments and resumes them
-# make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
-# make bench      measures how close each stage comes to the machine's limits, in one process
-# make bench-kinds  measures what each kind of attention costs as the text grows
-# make mutate     breaks lib and cmd in N=100 small ways, at random from SEED=1, and lists those that no test notices
-# make coverage   how much of lib/ the tests run
-# make gallery    draws the pictures of README.md
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
+# The first lines of tests/checks.mk list what else it can do: sanitizers, fuzzing, attacks, benchmarks, readers of the code.
 
 ifeq ($(origin CC),default)
 CC       = gcc
@@ -22,9 +10,6 @@ endif
 CFLAGS  ?= -O2 -g
 prefix  ?= /usr/local
 flavour ?= release
-FUZZ_SECONDS ?= 10
-# The smoke test: the same inputs each time, so that a machine that passes it passes it again.  -1: until the time is up.
-FUZZ_RUNS    ?= -1
 
 bindir     = $(prefix)/bin
 libdir     = $(prefix)/lib
@@ -75,8 +60,6 @@ objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 lib_o   := $(call objects,lib/*/*.c)
 cmd_o   := $(call objects,cmd/attn-cli/*.c cmd/attn-cli/*/*.c)
 test_o  := $(call objects,tests/*.c)
-fuzz_o  := $(call objects,tests/fuzz/*.c)
-readers := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 models  := $(wildcard models/*/*)
 printed := $(addprefix $(B)/,attn-cli.1 attn-cli.bash _attn-cli attn-cli.fish)
 link     = $(CC) $(CFLAGS) $(hard) $(hard_link) $(flags) $(LDFLAGS)
@@ -95,11 +78,6 @@ $(B)/libattn.so: $(lib_o) $(B)/objects
 	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $(binary) $(libs)
 $(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
-$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/archive.o $(B)/tests/fuzz/replay.o $(B)/tests/parsers.o $(B)/libattn.a
-	$(call do,LINK $@) $(link) -o $@ $^ $(parsers) $(libs)
-$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/archive.o $(B)/tests/fuzz/mutate.o $(B)/tests/parsers.o $(B)/libattn.a
-	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(parsers) $(libs)
-
 $(B)/lib/compute/%.o: room := $(room_compute)
 $(B)/cmd/%.o: room := -Icmd/attn-cli
 $(B)/%.o: %.c $(B)/flags
@@ -138,150 +116,18 @@ $(B)/attn-cli.1: $(B)/attn-cli
 $(B)/attn-cli.bash $(B)/_attn-cli $(B)/attn-cli.fish: $(B)/attn-cli
 	$(call do,PRINT $@) $< help --completion $(or $(subst .,,$(suffix $@)),zsh) >$@
 
-# The picture of the page needs chromium and is left as it is without it.
-life := -m life -s "Life is short, eat dessert first"
-gallery: $(B)/attn-cli
-	@mkdir -p data/gallery
-	$< run $(life) -o data/gallery/life.png
-	$< run $(life) -o data/gallery/life.svg
-	$< run -s "Lily lost her red ball, so she was sad" --layer 2 -o data/gallery/tiny.png
-	$< run -m models/stacked -s "The cat sees the moth" -o data/gallery/stacked.png
-	$< variants $(life) -o data/gallery/kinds.png
-	$< run -m models/stacked -s "The cat sees the moth" -o $(B)/page.html
-	! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1000 \
-	    --screenshot=data/gallery/page.png "file://$(CURDIR)/$(B)/page.html#layer=1&head=2" 2>/dev/null
-
 # ---- running and testing -------------------------------------------------------------------
 
-# $(call need,PACKAGES): on Debian, installs missing packages and says so; never asks for a password.
-define need
-@command -v dpkg-query >/dev/null || exit 0; missing=; \
-for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q ' installed$$' || missing="$$missing $$p"; done; \
-test -n "$$missing" || exit 0; \
-root=; test "$$(id -u)" = 0 || root='sudo -n'; \
-$$root true 2>/dev/null || { echo "missing packages: sudo apt-get install$$missing" >&2; exit 1; }; \
-echo "installing$$missing"; \
-$$root env DEBIAN_FRONTEND=noninteractive sh -c \
-    "apt-get -qq update; apt-get -qq -y --no-install-recommends install$$missing" </dev/null
-endef
 to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev libutf8proc-dev
 
 run:
-	$(call need,$(to_build))
+	@tests/need.sh $(to_build)
 	@$(MAKE) --no-print-directory $(B)/attn-cli
 	$(B)/attn-cli run --sentence "Life is short, eat dessert first"
 
 test:
-	$(call need,$(to_build) $(to_test))
+	@tests/need.sh $(to_build) $(to_test)
 	@$(MAKE) --no-print-directory run-tests
-
-# Sanitizers map fixed addresses, which the address space randomization of some kernels may have taken: setarch -R turns it off.
-steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
-# Time limits are to end tests that hang, not to fail on a busy machine.
-export CK_TIMEOUT_MULTIPLIER ?= 10
-run-tests: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
-	$(replay)
-	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $(suites)
-replay = @set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
-
-# Each suite in a process of its own, in parallel under make -j.  Under sanitizers a process grows with each suite, until the
-# fork before each test takes longer than the test.
-every_suite := $(patsubst SUITE(%),%,$(shell cat tests/suites.inc))
-run-suites: $(readers:%=$(B)/replay_%) $(addprefix run-suite-,$(or $(suites),$(every_suite)))
-	$(replay)
-run-suite-%: $(B)/attn-cli $(B)/attn-tests
-	@ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $*
-
-asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
-asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
-asan:
-	$(MAKE) flavour=asan run-suites
-	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='attention heads run'
-# Only suites in which threads work together: all others would take ten minutes more.
-tsan:
-	$(MAKE) flavour=tsan run-suites suites='team gemm heads attention kinds cross run lines writers sinks grad training batch generate'
-
-fuzz:
-	$(MAKE) flavour=fuzz CC=clang run-fuzz
-run-fuzz: $(readers:%=run-fuzz-%)
-run-fuzz-%: $(B)/fuzz_%
-	@c=$(B)/corpus/$*; rm -rf $$c && mkdir -p $$c && cp tests/corpus/$*/* $$c || exit; echo "  FUZZ $*"; \
-	    $< -seed=1 -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ $$c >$$c.log 2>&1 || { tail -n 50 $$c.log; exit 1; }
-
-test-browser: $(B)/attn-cli
-	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
-	    "(sudo apt-get install python3 chromium chromium-driver)"; exit $${ATTN_SKIP_NOTHING:-0}; }; done; ATTN_CLI=$< python3 -B tests/browser/test_page.py
-
-# Takes a minute or two; see tests/test_induction.c.
-test-train: $(B)/attn-cli $(B)/attn-tests
-	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests induction
-
-test-kill: $(B)/attn-cli $(B)/attn-tests
-	ATTN_KILLS=200 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests batch_kill
-
-test-attack: $(B)/attn-cli build/attack/fault.so build/attack/differential
-	tests/attack/attack.sh $(parts)
-build/attack/fault.so: tests/attack/fault.c
-	@mkdir -p $(@D)
-	$(call do,LINK $@) $(CC) $(std) -fvisibility=default $(warn) $(CFLAGS) -shared -o $@ $< -ldl
-build/attack/differential: $(B)/tests/attack/differential.o $(B)/libattn.a
-	@mkdir -p $(@D)
-	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
-
-# Counts steps instead of seconds, which other work on the machine would change.
-test-sizes:
-	@$(MAKE) --no-print-directory flavour=steps build/steps/attn-cli
-	python3 -B tests/sizes/sizes.py build/steps/attn-cli
-build/steps/steps.o: tests/sizes/steps.c
-	@mkdir -p $(@D)
-	$(call do,CC $<) $(CC) $(std) $(warn) -O2 -c -o $@ $<
-
-test-cluster: $(B)/attn-cli
-	-$(call need,parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake)
-	@tests/cluster/cluster.sh $<
-
-bench: $(B)/attn-cli
-	@tests/bench/bench.sh $(B)/attn-cli
-bench-kinds: $(B)/bench-kinds
-	$<
-$(B)/bench-kinds: $(B)/tests/bench/kinds.o $(B)/libattn.a
-	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
-
-coverage:
-	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete
-	$(MAKE) flavour=coverage run-tests
-	@find build/coverage/lib -name '*.gcda' -exec gcov -n {} + | awk -F '[:% ]+' '/^File/ {ours = /lib\//} \
-	    /^Lines/ && ours {ours = 0; run += $$3 * $$5 / 100; all += $$5} END {printf "coverage of lib: %.1f%% of %d lines\n", 100 * run / all, all}'
-
-# A run that was ended goes on; see tests/mutate/README.md.
-N    ?= 100
-SEED ?= 1
-mutate:
-	@nice -n 5 python3 -B tests/mutate/mutate.py $(mutate_options) $(N) $(SEED)
-
-# ---- looking at the code -------------------------------------------------------------------
-
-walls: $(B)/libattn.a $(B)/libattn.so
-	@python3 -B tests/walls.py $^
-
-# Left out: checks that are noise in C (Annex K and strlcpy; sizeof of arrays of pointers; strcmp as a truth value; bytes
-# without a NUL; macros that hold initialisers) and those that our style contradicts (a condition may assign an error
-# code; branches and adjacent parameters may look alike).
-tidy := clang-analyzer-*,bugprone-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
-tidy := $(tidy),-clang-analyzer-security.insecureAPI.strcpy,-bugprone-sizeof-expression,-bugprone-suspicious-string-compare
-tidy := $(tidy),-bugprone-not-null-terminated-result,-bugprone-macro-parentheses,-bugprone-assignment-in-if-condition
-tidy := $(tidy),-bugprone-branch-clone,-bugprone-easily-swappable-parameters
-
-# No -Wanalyzer-malloc-leak: gcc 12 loses track of memory whose address is stored in a table; `make asan` checks for leaks.
-lint: $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%)
-	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib -Icmd/attn-cli --enable=warning,performance,portability \
-	    --inline-suppr lib cmd
-# How many nodes clang's analyzer explores per function: 225000 is its default, which takes ten seconds for some files.
-nodes  := 225000
-build/lint/%: %.c FORCE
-	$(call do,LINT $<) clang-tidy --quiet --warnings-as-errors='*' --checks='-*,$(tidy)' \
-	    $(foreach w,-analyzer-config max-nodes=$(nodes),--extra-arg=-Xclang --extra-arg=$w) $< -- $(std) -Icmd/attn-cli $(cflags_$(notdir $*))
-	@gcc $(std) -Icmd/attn-cli $(cflags_$(notdir $*)) -O1 -fanalyzer -Wno-analyzer-malloc-leak -Werror -c -o /dev/null $<
 
 # ---- installing ----------------------------------------------------------------------------
 
@@ -307,14 +153,13 @@ install: all
 
 uninstall:
 	rm -f $(links) $(foreach p,$(placed),"$(DESTDIR)$(lastword $(subst :, ,$(p)))")
-	-cd $(DESTDIR)$(datadir) && rmdir $(sort $(dir $(models:%=attn-cli/%))) attn-cli/models attn-cli doc/attn-cli/data/batch doc/attn-cli/data doc/attn-cli/cmd doc/attn-cli/lib doc/attn-cli/models \
-	    doc/attn-cli/tests/bench doc/attn-cli/tests doc/attn-cli
+	-cd $(DESTDIR)$(datadir) && find attn-cli doc/attn-cli -depth -type d -exec rmdir {} +
 
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(fuzz_o) $(call objects,tests/attack/*.c))
-.PHONY: all gallery run test run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster asan tsan fuzz run-fuzz bench bench-kinds \
-    coverage mutate walls lint install uninstall clean FORCE
+include tests/checks.mk
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,tests/fuzz/*.c tests/attack/*.c))
+.PHONY: all run test install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,0 +1,122 @@
+# checks.mk - what `make` can do besides building, running, testing and installing.
+#
+# make asan tsan     the tests under sanitizers;      make fuzz: each target for FUZZ_SECONDS, or FUZZ_RUNS inputs if they take less
+# make walls         checks which room may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
+# make test-train    trains a model to repeat a text and finds the heads that do it: a minute
+# make test-browser  tests the page of --format html in chromium, if it is installed
+# make test-attack   fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
+# make test-sizes    whether twice as many things take each reader about twice as many steps
+# make test-kill     ends batches at 200 random moments and resumes them
+# make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
+# make bench         measures how close each stage comes to the machine's limits, in one process
+# make bench-kinds   measures what each kind of attention costs as the text grows
+# make mutate        breaks lib and cmd in N=100 small ways, at random from SEED=1, and lists those that no test notices
+# make coverage      how much of lib/ the tests run
+# make gallery       draws the pictures of the documents
+
+FUZZ_SECONDS ?= 10
+FUZZ_RUNS    ?= -1
+
+readers := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/archive.o $(B)/tests/fuzz/replay.o $(B)/tests/parsers.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -o $@ $^ $(parsers) $(libs)
+$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/archive.o $(B)/tests/fuzz/mutate.o $(B)/tests/parsers.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(parsers) $(libs)
+
+# Sanitizers map fixed addresses, which the address space randomization of some kernels may have taken: setarch -R turns it off.
+steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
+# Time limits are to end tests that hang, not to fail on a busy machine.
+export CK_TIMEOUT_MULTIPLIER ?= 10
+run-tests: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
+	$(replay)
+	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $(suites)
+replay = @set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
+
+# Each suite in a process of its own, in parallel under make -j.  Under sanitizers a process grows with each suite, until the
+# fork before each test takes longer than the test.
+every_suite := $(patsubst SUITE(%),%,$(shell cat tests/suites.inc))
+run-suites: $(readers:%=$(B)/replay_%) $(addprefix run-suite-,$(or $(suites),$(every_suite)))
+	$(replay)
+run-suite-%: $(B)/attn-cli $(B)/attn-tests
+	@ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $*
+
+asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
+asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
+asan:
+	$(MAKE) flavour=asan run-suites
+	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='attention heads run'
+# Only suites in which threads work together: all others would take ten minutes more.
+tsan:
+	$(MAKE) flavour=tsan run-suites suites='team gemm heads attention kinds cross run lines writers sinks grad training batch generate'
+
+fuzz:
+	$(MAKE) flavour=fuzz CC=clang run-fuzz
+run-fuzz: $(readers:%=run-fuzz-%)
+run-fuzz-%: $(B)/fuzz_%
+	@tests/fuzz/smoke.sh $(B) $* $(FUZZ_SECONDS) $(FUZZ_RUNS)
+
+test-browser: $(B)/attn-cli
+	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
+	    "(sudo apt-get install python3 chromium chromium-driver)"; exit $${ATTN_SKIP_NOTHING:-0}; }; done; ATTN_CLI=$< python3 -B tests/browser/test_page.py
+
+# Takes a minute or two; see tests/test_induction.c.
+test-train: $(B)/attn-cli $(B)/attn-tests
+	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests induction
+
+test-kill: $(B)/attn-cli $(B)/attn-tests
+	ATTN_KILLS=200 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests batch_kill
+
+test-attack: $(B)/attn-cli build/attack/fault.so build/attack/differential
+	tests/attack/attack.sh $(parts)
+build/attack/fault.so: tests/attack/fault.c
+	@mkdir -p $(@D)
+	$(call do,LINK $@) $(CC) $(std) -fvisibility=default $(warn) $(CFLAGS) -shared -o $@ $< -ldl
+build/attack/differential: $(B)/tests/attack/differential.o $(B)/libattn.a
+	@mkdir -p $(@D)
+	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
+
+# Counts steps instead of seconds, which other work on the machine would change.
+test-sizes:
+	@$(MAKE) --no-print-directory flavour=steps build/steps/attn-cli
+	python3 -B tests/sizes/sizes.py build/steps/attn-cli
+build/steps/steps.o: tests/sizes/steps.c
+	@mkdir -p $(@D)
+	$(call do,CC $<) $(CC) $(std) $(warn) -O2 -c -o $@ $<
+
+test-cluster: $(B)/attn-cli
+	-@tests/need.sh parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake
+	@tests/cluster/cluster.sh $<
+
+bench: $(B)/attn-cli
+	@tests/bench/bench.sh $(B)/attn-cli
+bench-kinds: $(B)/bench-kinds
+	$<
+$(B)/bench-kinds: $(B)/tests/bench/kinds.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
+
+coverage:
+	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete
+	$(MAKE) flavour=coverage run-tests
+	@tests/coverage.sh build/coverage
+
+# A run that was ended goes on; see tests/mutate/README.md.
+N    ?= 100
+SEED ?= 1
+mutate:
+	@nice -n 5 python3 -B tests/mutate/mutate.py $(mutate_options) $(N) $(SEED)
+
+walls: $(B)/libattn.a $(B)/libattn.so
+	@python3 -B tests/walls.py $^
+
+lint: $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%)
+	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib -Icmd/attn-cli --enable=warning,performance,portability \
+	    --inline-suppr lib cmd
+nodes  := 225000
+build/lint/%: %.c FORCE
+	$(call do,LINT $<) tests/lint.sh $(nodes) $< $(std) -Icmd/attn-cli $(cflags_$(notdir $*))
+
+gallery: $(B)/attn-cli
+	data/gallery/draw.sh $< $(B)
+
+.PHONY: run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster asan tsan fuzz run-fuzz bench \
+    bench-kinds coverage mutate walls lint gallery

@@ -1,0 +1,8 @@
+#!/bin/sh
+# smoke.sh BUILD NAME SECONDS RUNS - fuzzes one target from its corpus until the time or the runs (-1: no limit) are over.
+#
+# The same seed each time: with a number of runs, a machine that passes passes again.
+corpus=$1/corpus/$2
+rm -rf "$corpus" && mkdir -p "$corpus" && cp tests/corpus/"$2"/* "$corpus" || exit
+echo "  FUZZ $2"
+"$1/fuzz_$2" -seed=1 -runs="$4" -max_total_time="$3" -artifact_prefix="$1/" "$corpus" >"$corpus.log" 2>&1 || { tail -n 50 "$corpus.log"; exit 1; }

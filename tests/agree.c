@@ -1,4 +1,5 @@
 #include "agree.h"
+#include "draw.h"
 
 #include "keep.h"
 #include "worse.h"
@@ -12,8 +13,7 @@ unsigned agree_seed;
 
 int agree_pick(int n)
 {
-    agree_seed = agree_seed * 1664525u + 1013904223u;
-    return (int)((agree_seed >> 8) % (unsigned)n);
+    return (int)draw_below(&agree_seed, (size_t)n);
 }
 
 struct state { const struct agree *a; struct keep *kept; size_t told; double worst; char what[64]; };

@@ -1,4 +1,5 @@
 #include "sets.h"
+#include "draw.h"
 
 const struct vec_ops *sets[3];
 int n_sets;
@@ -14,14 +15,8 @@ void find_sets(void)
         sets[n_sets++] = &attn_vec_avx512;
 }
 
-static float some(unsigned *seed, float scale)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return ((float)(*seed >> 8) / 8388608.0f - 1) * scale;
-}
-
 void fill(float *x, size_t n, unsigned seed, float scale)
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = some(&seed, scale);
+        x[i] = draw_number(&seed) * scale;
 }

@@ -1,6 +1,7 @@
 /* Attention over plain arrays, as the articles' simple_attention takes them, with all its options. */
 
 #include "suites.h"
+#include "draw.h"
 
 #include "attn.h"
 
@@ -14,19 +15,11 @@ static float q[B * H * TQ * DH], k[B * HKV * TK * DH], v[B * HKV * TK * DV], con
 static float dots[SQUARE], scores[SQUARE], pattern[SQUARE];
 static uint8_t mask[TQ * TK];
 
-static void fill(float *x, size_t n, unsigned seed)
-{
-    for (size_t i = 0; i < n; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        x[i] = (float)(seed >> 8) / 8388608.0f - 1;
-    }
-}
-
 static void setup(void)
 {
-    fill(q, sizeof q / sizeof *q, 1);
-    fill(k, sizeof k / sizeof *k, 2);
-    fill(v, sizeof v / sizeof *v, 3);
+    draw_numbers(q, sizeof q / sizeof *q, 1);
+    draw_numbers(k, sizeof k / sizeof *k, 2);
+    draw_numbers(v, sizeof v / sizeof *v, 3);
     for (size_t i = 0; i < TQ * TK; i++)
         mask[i] = i % 7 != 2 && i / TK != 13;       /* row 13 sees no key */
 }

@@ -3,6 +3,7 @@
  *
  * $ATTN_KILLS is the number of times; `make test-kill` uses 200. */
 #include "suites.h"
+#include "draw.h"
 
 #include "scratch.h"
 #include "shell.h"
@@ -98,9 +99,9 @@ static void check_whole(const struct kind *k)
 
 static unsigned seed;
 
-static unsigned draw(unsigned below)
+static unsigned draw_upto(unsigned below)
 {
-    return (unsigned)rand_r(&seed) % below;
+    return (unsigned)draw_below(&seed, below);
 }
 
 /* Ends and resumes a batch `times` times; whenever it is complete it starts anew. */
@@ -112,7 +113,7 @@ static void kill_often(const struct kind *k, int times)
     command(line, sizeof line, k, "good", "");
     expect(line, 0, "");
     for (int i = 0; i < times; i++)
-        if (disturb(k, how[draw(4)], draw(LONGEST_US), 1 + draw(300000)))
+        if (disturb(k, how[draw_upto(4)], draw_upto(LONGEST_US), 1 + draw_upto(300000)))
             check_whole(k);
     check_whole(k);
 }

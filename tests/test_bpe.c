@@ -1,5 +1,6 @@
 /* Byte-level BPE: texts whose ids are known. */
 #include "suites.h"
+#include "draw.h"
 
 #include "corpus.h"
 #include "golden.h"
@@ -239,8 +240,7 @@ static struct attn_byte_level *make_random(unsigned seed)
     struct attn_byte_level *b = NULL;
     struct attn_err err = {0};
     for (int i = 0; i < 12; i++) {
-        seed = seed * 1103515245u + 12345u;
-        size_t k = (seed >> 16) % 12;
+        size_t k = draw_below(&seed, 12);
         while (used[k])
             k = (k + 1) % 12;
         used[k] = true;
@@ -283,8 +283,7 @@ START_TEST(test_heap_is_the_plain_loop)
         const struct attn_piece_token *part;
         size_t n = 1 + (size_t)round % 40, got;
         for (size_t i = 0; i < n; i++) {
-            seed = seed * 1103515245u + 12345u;
-            id[i] = (int32_t)(seed >> 20 & 1);
+            id[i] = (int32_t)draw_below(&seed, 2);
             text[i] = "ab"[id[i]];
         }
         ck_assert_int_eq(attn_bpe_encode(&bpe, text, n, n, &part, &got), ATTN_OK);
@@ -321,10 +320,7 @@ END_TEST
 static uint32_t any_character(unsigned *seed)
 {
     static const uint32_t tops[] = {0x80, 0x80, 0x800, 0x3100, 0x10000, 0x110000};
-    *seed = *seed * 1103515245u + 12345u;
-    uint32_t top = tops[(*seed >> 16) % 6];
-    *seed = *seed * 1103515245u + 12345u;
-    uint32_t c = (*seed >> 8) % top;
+    uint32_t top = tops[draw_below(seed, 6)], c = (uint32_t)draw_below(seed, top);
     return c >= 0xD800 && c < 0xE000 ? ' ' : c;
 }
 

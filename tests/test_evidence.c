@@ -1,5 +1,6 @@
 /* test_evidence.c - each kind of difference is recognised in arrays that have it, and not in others. */
 #include "suites.h"
+#include "draw.h"
 
 #include "compare/evidence.h"
 
@@ -11,15 +12,6 @@ enum { H = 3, T = 6, N = 8, ALL = H * T * N };
 
 static float a[ALL], b[ALL];
 
-/* Pseudorandom numbers between -1 and 1. */
-static void draw(float *x, size_t n, unsigned seed)
-{
-    for (size_t i = 0; i < n; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        x[i] = (float)(seed >> 8) / 8388608.0f - 1;
-    }
-}
-
 static struct attn_pair pair(void)
 {
     return attn_pair_of(a, b, H, T, N);
@@ -27,8 +19,8 @@ static struct attn_pair pair(void)
 
 static void set_up(void)
 {
-    draw(a, ALL, 1);
-    draw(b, ALL, 2);
+    draw_numbers(a, ALL, 1);
+    draw_numbers(b, ALL, 2);
 }
 
 /* Unrelated arrays show no kind of difference. */
@@ -119,7 +111,7 @@ START_TEST(test_sum_and_late)
     double sign;
     float term[T * N];
     struct attn_pair p = attn_pair_of(a, b, 1, T, N);
-    draw(term, T * N, 3);
+    draw_numbers(term, T * N, 3);
     for (size_t i = 0; i < T * N; i++)
         a[i] = b[i] - term[i];
     ck_assert(attn_seems_sum(&p, term, &sign) && sign == -1);
@@ -145,7 +137,7 @@ START_TEST(test_tempered)
     double factor;
     float scores[ALL];
     struct attn_pair p = pair();
-    draw(scores, ALL, 4);
+    draw_numbers(scores, ALL, 4);
     for (size_t i = 0; i < ALL; i += N) {
         softmax_of(a + i, scores + i, N, 40);           /* the smallest weights are rounded to 0 */
         softmax_of(b + i, scores + i, N, 5);
@@ -192,7 +184,7 @@ START_TEST(test_axes_of_a_pattern)
 {
     float x[16] = {0}, y[16] = {0};
     struct attn_pair p = attn_pair_of(x, y, 1, 4, 4);
-    draw(a, 16, 5);
+    draw_numbers(a, 16, 5);
     for (size_t i = 0; i < 16; i += 4)
         softmax_of(y + i, a + i, 4, 3);
     for (size_t i = 0; i < 16; i++)
@@ -208,7 +200,7 @@ START_TEST(test_restacked)
     enum attn_restacking how;
     enum { HEADS = 4 };
     float rows[3 * HEADS * N], x[3 * HEADS * N], y[3 * HEADS * N];
-    draw(rows, 3 * HEADS * N, 6);
+    draw_numbers(rows, 3 * HEADS * N, 6);
     for (size_t i = 0; i < 3 * HEADS; i++) {            /* part i / HEADS of head i % HEADS */
         memcpy(x + i * N, rows + (3 * (i % HEADS) + i / HEADS) * N, N * sizeof *x);
         memcpy(y + i * N, rows + i * N, N * sizeof *y);
@@ -222,7 +214,7 @@ START_TEST(test_restacked)
     for (size_t i = 0; i < 3 * HEADS * N; i++)
         x[i] = y[i % N * 3 * HEADS + i / N];
     ck_assert(attn_seems_restacked(x, y, HEADS, N, &how) && how == ATTN_STACK_NUMBERS);
-    draw(x, 3 * HEADS * N, 7);
+    draw_numbers(x, 3 * HEADS * N, 7);
     ck_assert(!attn_seems_restacked(x, y, HEADS, N, &how));
 }
 END_TEST
@@ -255,7 +247,7 @@ START_TEST(test_turned)
     float from[ALL], back[ALL];
     struct attn_turn x, y;
     struct attn_pair p = pair();
-    draw(from, ALL, 8);
+    draw_numbers(from, ALL, 8);
     turn(a, from, &turned[_i].a);
     turn(b, from, &turned[_i].b);
     attn_turn_back(back, a, &p, &turned[_i].a);
@@ -271,7 +263,7 @@ START_TEST(test_turned_offset)
     float from[ALL], more[ALL];
     const struct attn_turn how = {ATTN_HALVES, 10000, N, 0};
     struct attn_pair p = pair();
-    draw(from, ALL, 9);
+    draw_numbers(from, ALL, 9);
     for (size_t i = 0; i < ALL; i++)
         more[i] = from[i] + 0.1f * (float)(i % N);
     turn(a, from, &how);

@@ -1,6 +1,7 @@
 /* The chain rule: any shape, view, kernel and number of threads gives the bits of a plain loop, in float32 and in bf16. */
 
 #include "suites.h"
+#include "draw.h"
 
 #include "compute/cut.h"
 #include "compute/gemm.h"
@@ -20,8 +21,7 @@ static unsigned seed;
 
 static size_t pick(size_t n)
 {
-    seed = seed * 1664525u + 1013904223u;
-    return (size_t)(seed >> 8) % n;
+    return draw_below(&seed, n);
 }
 
 static void *room(size_t bytes)

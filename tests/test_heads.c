@@ -1,6 +1,7 @@
 /* Attention of several sentences against its definition, with any distribution of work, cached, and observed. */
 
 #include "suites.h"
+#include "draw.h"
 
 #include "compute/heads.h"
 #include "compute/linear.h"
@@ -20,19 +21,11 @@ static float context[ROWS * H * DV], again[ROWS * H * DV], pattern[N * H * LONGE
 
 struct how { int threads; unsigned flags; bool edits, little; struct attn_kind kind; float scale; };
 
-static void fill(float *x, size_t n, unsigned seed)
-{
-    for (size_t i = 0; i < n; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        x[i] = (float)(seed >> 8) / 8388608.0f - 1;
-    }
-}
-
 static void setup(void)
 {
-    fill(q, sizeof q / sizeof *q, 1);
-    fill(k, sizeof k / sizeof *k, 2);
-    fill(v, sizeof v / sizeof *v, 3);
+    draw_numbers(q, sizeof q / sizeof *q, 1);
+    draw_numbers(k, sizeof k / sizeof *k, 2);
+    draw_numbers(v, sizeof v / sizeof *v, 3);
 }
 
 /* ---- the definition ---- */

@@ -1,6 +1,7 @@
 /* Kinds of attention: how they are written, and each compared with a plain reference in double precision. */
 
 #include "suites.h"
+#include "draw.h"
 
 #include "attn.h"
 #include "worse.h"
@@ -61,14 +62,6 @@ END_TEST
 static float *q, *k, *v, *context, *again, *dots, *scores, *pattern, *copy;
 static uint8_t mask[MOST * MOST];
 
-static void fill(float *x, size_t n, unsigned seed)
-{
-    for (size_t i = 0; i < n; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        x[i] = (float)(seed >> 8) / 8388608.0f - 1;
-    }
-}
-
 static void setup(void)
 {
     q = calloc(H * MOST * DH, sizeof *q);
@@ -80,9 +73,9 @@ static void setup(void)
     scores = calloc(H * MOST * MOST, sizeof *scores);
     pattern = calloc(H * MOST * MOST, sizeof *pattern);
     copy = calloc(H * MOST * MOST, sizeof *copy);
-    fill(q, H * MOST * DH, 1);
-    fill(k, HKV * MOST * DH, 2);
-    fill(v, HKV * MOST * DV, 3);
+    draw_numbers(q, H * MOST * DH, 1);
+    draw_numbers(k, HKV * MOST * DH, 2);
+    draw_numbers(v, HKV * MOST * DV, 3);
 }
 
 static void teardown(void)

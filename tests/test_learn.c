@@ -1,5 +1,6 @@
 /* Learning byte-level BPE: splitting into documents, the rules compared with plain counting, the files, the command. */
 #include "suites.h"
+#include "draw.h"
 
 #include "text/bytes.h"
 #include "text/documents.h"
@@ -136,10 +137,8 @@ START_TEST(rules_of_random_texts)
 {
     char text[MOST];
     uint32_t state = (uint32_t)_i * 2654435761u + 1;
-    for (size_t i = 0; i < sizeof text; i++) {
-        state = state * 1664525 + 1013904223;
-        text[i] = "ab ab,c1"[(state >> 24) % (2 + (unsigned)_i % 7)];
-    }
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = "ab ab,c1"[draw_below(&state, 2 + (size_t)_i % 7)];
     expect_plain_rules(text, sizeof text, 400);
 }
 END_TEST

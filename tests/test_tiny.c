@@ -1,5 +1,6 @@
 /* The built-in model has learned the order of words. */
 #include "suites.h"
+#include "draw.h"
 
 #include "attn.h"
 #include "shared.h"
@@ -51,8 +52,7 @@ static size_t shuffle(char *to, const char *line, unsigned *seed)
     for (char *w = strtok_r(copy, " \n", &rest); w && n < WORDS; w = strtok_r(NULL, " \n", &rest))
         word[n++] = w;
     for (size_t i = n; i > 1; i--) {
-        *seed = *seed * 1664525 + 1013904223;
-        size_t j = (*seed >> 8) % i;
+        size_t j = draw_below(seed, i);
         char *kept = word[i - 1];
         word[i - 1] = word[j];
         word[j] = kept;

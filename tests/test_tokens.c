@@ -1,4 +1,5 @@
 #include "suites.h"
+#include "draw.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -284,11 +285,6 @@ END_TEST
 
 /* ---- properties ------------------------------------------------------------------------ */
 
-static uint32_t next_random(uint32_t *state)
-{
-    return *state = *state * 1664525u + 1013904223u, *state >> 16;
-}
-
 /* Random text of letters of every UTF-8 length, white space, and characters to drop. */
 static size_t random_text(char *out, size_t pieces, uint32_t *state)
 {
@@ -296,7 +292,7 @@ static size_t random_text(char *out, size_t pieces, uint32_t *state)
                                            "\u3000", ",", "\u00bf"};
     size_t len = 0;
     for (size_t i = 0; i < pieces; i++) {
-        const char *s = alphabet[next_random(state) % (sizeof alphabet / sizeof *alphabet)];
+        const char *s = alphabet[draw_below(state, sizeof alphabet / sizeof *alphabet)];
         memcpy(out + len, s, strlen(s));
         len += strlen(s);
     }
@@ -357,7 +353,7 @@ START_TEST(test_properties)
     uint32_t state = 1;
     for (int round = 0; round < 300; round++) {
         char text[512] = "x ";
-        size_t words, len = 2 + random_text(text + 2, next_random(&state) % 100, &state);
+        size_t words, len = 2 + random_text(text + 2, draw_below(&state, 100), &state);
         char *json = build(text, len, &o, &words);
         struct attn_tokenizer *t = make(json, &rule);
         struct attn_tokens *tokens = encode(t, text, len);

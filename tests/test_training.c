@@ -1,5 +1,6 @@
 /* The parts of a training: settings, texts, contexts, the optimizer, the curve. */
 #include "suites.h"
+#include "draw.h"
 
 #include "base/out.h"
 #include "base/team.h"
@@ -257,12 +258,6 @@ static void plain_step(struct plain *p, const float *g, const struct attn_traini
     }
 }
 
-static float chance(uint32_t *state)
-{
-    *state = *state * 1664525 + 1013904223;
-    return (float)(*state >> 8) / (1 << 23) - 1;
-}
-
 /* Two parameters; only the first decays. */
 static struct attn_params two_params(struct attn_param *param, float *value, float *grad)
 {
@@ -285,11 +280,11 @@ START_TEST(steps_are_those_of_the_definition)
     t.clip = _i ? 1 : 0;
     ck_assert_int_eq(attn_optimizer_new(&o, &p, &t, NULL), ATTN_OK);
     for (size_t i = 0; i < 2 * NUMBERS; i++)
-        plain[i / NUMBERS].x[i % NUMBERS] = value[i] = chance(&state);
+        plain[i / NUMBERS].x[i % NUMBERS] = value[i] = draw_number(&state);
     for (size_t step = 0; step < 20; step++) {
         double norm, squares = 0;
         for (size_t i = 0; i < 2 * NUMBERS; i++) {
-            grad[i] = chance(&state);
+            grad[i] = draw_number(&state);
             squares += (double)grad[i] * (double)grad[i];
         }
         ck_assert_int_eq(attn_optimizer_step(&o, step, &norm, NULL, NULL), ATTN_OK);

@@ -10,6 +10,7 @@
  * merged shards from the whole.
  *
  * differential [SEED [SECONDS]]; differential numbers SEED writes the numbers of all cases for the process that compares. */
+#include "base/splitmix.h"
 #include "attn.h"
 
 #include <dirent.h>
@@ -37,12 +38,9 @@ static struct { uint64_t cases, compared, findings; } count;
 static uint64_t seed, random_state;
 static char dir[64], described[256];
 
-static size_t draw(size_t below)        /* splitmix64 */
+static size_t draw(size_t below)
 {
-    uint64_t x = random_state += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return (size_t)((x ^ (x >> 31)) % below);
+    return (size_t)(attn_splitmix_next(&random_state) % below);
 }
 
 static const char *in_dir(const char *leaf)

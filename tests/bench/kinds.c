@@ -5,6 +5,7 @@
  * growth of the resident set is the memory of this call alone, besides the arrays it was given.  The time is the best of five,
  * or of as many as fit into a second.  The slope is that of its logarithm between the last two lengths: 1 is linear, 2
  * quadratic. */
+#include "../draw.h"
 #include "attn.h"
 
 #include <math.h>
@@ -37,11 +38,8 @@ static double resident(void)
 static float *filled(size_t n)
 {
     float *x = malloc(n * sizeof *x);
-    uint32_t seed = 1;
-    for (size_t i = 0; x && i < n; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        x[i] = (float)(seed >> 8) / 8388608.0f - 1;
-    }
+    if (x)
+        draw_numbers(x, n, 1);
     return x;
 }
 

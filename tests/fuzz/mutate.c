@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/splitmix.h"
 #include "archive.h"
 #include "fuzz.h"
 
@@ -21,12 +22,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 static uint64_t random_state;
 
-static size_t draw(size_t below)        /* splitmix64 */
+static size_t draw(size_t below)
 {
-    uint64_t x = random_state += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-    x ^= x >> 31;
+    uint64_t x = attn_splitmix_next(&random_state);
     return below ? (size_t)(x % below) : 0;
 }
 

@@ -37,7 +37,8 @@ COUNTED = (CAUGHT, SURVIVED, UNREACHED)
 QUIET = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
 # A test may take five times its limit, as the sanitizers are slow, and a suite ten times what it takes unmutated.
 PATIENCE, TIMES_AS_LONG, AT_LEAST = 5, 10, 40
-FILE_MAX, RSS_MAX_MB, CPU_MAX = 1 << 30, 3000, 600
+FILE_MAX, RSS_MAX_MB, CPU_MAX = 1 << 41, 3000, 600             # a test makes a sparse file of a terabyte
+LEAST_FREE = 4 << 30                                            # bytes of disk: a mutant may write without end
 
 
 def sources():
@@ -167,11 +168,17 @@ class Tree:
             child = subprocess.Popen(command, cwd=self.at, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                                      start_new_session=True, preexec_fn=bounds)
             try:
-                return wait(child, tap, time.monotonic() + limit)
+                return wait(child, tap, self.tmp, time.monotonic() + limit)
             finally:
                 end_group(child)
                 for left in self.tmp.glob("attn-test-*"):
                     shutil.rmtree(left, ignore_errors=True)
+
+    def prove(self, suite):
+        """A suite that fails without any mutation would catch them all."""
+        why = self.run(suite)
+        if why:
+            raise SystemExit(f"{suite} fails without any mutation: {why}")
 
     def close(self):
         shutil.rmtree(self.tmp, ignore_errors=True)
@@ -190,7 +197,7 @@ def bounds():
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX, FILE_MAX))
 
 
-def wait(child, tap, until):
+def wait(child, tap, tmp, until):
     while True:
         try:
             code = child.wait(0.1)
@@ -203,6 +210,8 @@ def wait(child, tap, until):
             return f"ended with {code}" if code else None
         if time.monotonic() > until:
             return "takes too long"
+        if shutil.disk_usage(tmp).free < LEAST_FREE:
+            return "fills the disk"
 
 
 def end_group(child):
@@ -269,6 +278,14 @@ class Run:
         finally:
             self.trees.put(tree)
 
+    def prove(self, suite):
+        tree = self.trees.get()
+        try:
+            tree.prove(suite)
+            self.reach.proved(suite)
+        finally:
+            self.trees.put(tree)
+
     def go(self):
         trees = [Tree(i, self.reach) for i in range(self.o.jobs)]
         for tree in trees:
@@ -276,6 +293,7 @@ class Run:
         results, waiting = [], []
         stream = choose(self.o.seed)
         with concurrent.futures.ThreadPoolExecutor(self.o.jobs) as pool:
+            list(pool.map(self.prove, self.reach.unproved()))
             while sum(r["verdict"] in COUNTED for r in results) < self.o.count:
                 missing = self.o.count - sum(r["verdict"] in COUNTED for r in results)
                 waiting = [m for _, m in zip(range(missing), stream)]

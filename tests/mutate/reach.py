@@ -36,6 +36,14 @@ class Reach:
                 whole.update(name.encode() + b"\0" + (self.root / name).read_bytes())
         return whole.hexdigest()
 
+    def unproved(self):
+        """Suites of which it is not known that they pass in the build and under the limits in which mutants are judged."""
+        return [s for s in self.all() if not (self.home / f"{s}.proved").exists()
+                or (self.home / f"{s}.proved").read_text() != self.state(s)]
+
+    def proved(self, suite):
+        (self.home / f"{suite}.proved").write_text(self.state(suite))
+
     def kept(self, suite):
         path = self.home / f"{suite}.json"
         found = json.loads(path.read_text()) if path.exists() else {}

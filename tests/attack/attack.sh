@@ -56,7 +56,7 @@ mutators()
     names=$(sed -n 's/.*fuzz_\(.*\)\.c/\1/p' <<<"$(ls tests/fuzz/fuzz_*.c)")
     each=$((ATTACK_SECONDS * ATTACK_JOBS / 2 / $(wc -l <<<"$names")))
     each=$((each > 0 ? each : 1))
-    MAKEFLAGS='' make -s -j"$ATTACK_JOBS" flavour=fuzz CC=clang $(sed 's,^,build/fuzz/fuzz_,' <<<"$names") || return 1
+    WERROR='' MAKEFLAGS='' make -s -j"$ATTACK_JOBS" flavour=fuzz CC=clang $(sed 's,^,build/fuzz/fuzz_,' <<<"$names") || return 1
     export -f fuzz
     export work each
     xargs -P "$ATTACK_JOBS" -I{} bash -c 'fuzz {} $each' <<<"$names" &&

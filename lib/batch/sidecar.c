@@ -12,51 +12,166 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/json.h"
 #include "base/map.h"
 #include "base/sha256.h"
-#include "batch/members.h"
 
 enum {
     MOVING = 1024,                      /* for the changing part: even with 20 digits in each number it fills only two thirds */
     LARGEST = 16 << 20                  /* bytes of a file that is read */
 };
 
+/* ---- the members of the file ------------------------------------------------------------ */
+
+enum kind {
+    WHOLE,                              /* uint64_t; UINT64_MAX is null */
+    FLAG,                               /* bool */
+    TEXT,                               /* char *, malloc'd; NULL is null */
+    HEX,                                /* char[65]: 64 lower-case digits */
+    OBJECT,                             /* the members in `of`, which belong to the same struct */
+    OPTIONS                             /* the options of the command */
+};
+struct member { const char *name; enum kind kind; size_t offset; const struct member *of; };
+
 #define AT(member) offsetof(struct attn_sidecar, member)
-#define MARK(mark)                                                                                          \
-    {"records", ATTN_MEMBER_WHOLE, AT(mark.records), NULL}, {"failed", ATTN_MEMBER_WHOLE, AT(mark.failed), NULL},     \
-    {"next", ATTN_MEMBER_WHOLE, AT(mark.next), NULL}, {"keys", ATTN_MEMBER_HEX, AT(mark.keys), NULL},                 \
-    {"bytes", ATTN_MEMBER_WHOLE, AT(mark.bytes), NULL}, {"summary_bytes", ATTN_MEMBER_WHOLE, AT(mark.summary_bytes), NULL}
+#define MARK(mark)                                                                                                      \
+    {"records", WHOLE, AT(mark.records), NULL}, {"failed", WHOLE, AT(mark.failed), NULL},                               \
+    {"next", WHOLE, AT(mark.next), NULL}, {"keys", HEX, AT(mark.keys), NULL},                                           \
+    {"bytes", WHOLE, AT(mark.bytes), NULL}, {"summary_bytes", WHOLE, AT(mark.summary_bytes), NULL}
 
-static const struct attn_member synced[] = {MARK(synced), {NULL, 0, 0, NULL}};
+static const struct member synced[] = {MARK(synced), {NULL, 0, 0, NULL}};
 
-static const struct attn_member moving[] = {
+static const struct member moving[] = {
     MARK(now),
-    {"synced", ATTN_MEMBER_OBJECT, 0, synced},
-    {"tokens", ATTN_MEMBER_WHOLE, AT(tokens), NULL},
-    {"total", ATTN_MEMBER_WHOLE, AT(total), NULL},
-    {"complete", ATTN_MEMBER_FLAG, AT(complete), NULL},
+    {"synced", OBJECT, 0, synced},
+    {"tokens", WHOLE, AT(tokens), NULL},
+    {"total", WHOLE, AT(total), NULL},
+    {"complete", FLAG, AT(complete), NULL},
     {NULL, 0, 0, NULL},
 };
 
-static const struct attn_member input[] = {
-    {"format", ATTN_MEMBER_TEXT, AT(input_format), NULL}, {"column", ATTN_MEMBER_TEXT, AT(column), NULL},
-    {"header", ATTN_MEMBER_FLAG, AT(header), NULL}, {NULL, 0, 0, NULL},
+static const struct member input[] = {
+    {"format", TEXT, AT(input_format), NULL}, {"column", TEXT, AT(column), NULL},
+    {"header", FLAG, AT(header), NULL}, {NULL, 0, 0, NULL},
 };
 
-static const struct attn_member shard[] = {
-    {"index", ATTN_MEMBER_WHOLE, AT(shard.index), NULL}, {"count", ATTN_MEMBER_WHOLE, AT(shard.count), NULL},
-    {"stride", ATTN_MEMBER_FLAG, AT(shard.stride), NULL}, {NULL, 0, 0, NULL},
+static const struct member shard[] = {
+    {"index", WHOLE, AT(shard.index), NULL}, {"count", WHOLE, AT(shard.count), NULL},
+    {"stride", FLAG, AT(shard.stride), NULL}, {NULL, 0, 0, NULL},
 };
 
-static const struct attn_member lasting[] = {
-    {"version", ATTN_MEMBER_TEXT, AT(version), NULL}, {"format", ATTN_MEMBER_TEXT, AT(format), NULL},
-    {"model", ATTN_MEMBER_TEXT, AT(model), NULL}, {"cpu", ATTN_MEMBER_TEXT, AT(cpu), NULL},
-    {"command", ATTN_MEMBER_TEXT, AT(command), NULL}, {"options", ATTN_MEMBER_OPTIONS, 0, NULL},
-    {"input", ATTN_MEMBER_OBJECT, 0, input}, {"shard", ATTN_MEMBER_OBJECT, 0, shard},
-    {"summary", ATTN_MEMBER_TEXT, AT(summary), NULL}, {NULL, 0, 0, NULL},
+static const struct member lasting[] = {
+    {"version", TEXT, AT(version), NULL}, {"format", TEXT, AT(format), NULL},
+    {"model", TEXT, AT(model), NULL}, {"cpu", TEXT, AT(cpu), NULL},
+    {"command", TEXT, AT(command), NULL}, {"options", OPTIONS, 0, NULL},
+    {"input", OBJECT, 0, input}, {"shard", OBJECT, 0, shard},
+    {"summary", TEXT, AT(summary), NULL}, {NULL, 0, 0, NULL},
 };
 
 /* ---- reading --------------------------------------------------------------------------- */
+
+struct reader { struct attn_json j; struct attn_sidecar *to; struct attn_err *err; };
+
+static int unexpected(struct reader *r, const char *name, const char *expected)
+{
+    size_t line, column;
+    attn_json_place(&r->j, r->j.start, &line, &column);
+    return attn_fail(r->err, ATTN_EFORMAT, "%s: line %zu: \"%s\" is not %s", r->j.name, line, name, expected);
+}
+
+/* Copies the last key or string, malloc'd and NUL-terminated. */
+static int copy(struct reader *r, char **out)
+{
+    free(*out);
+    *out = malloc(r->j.token_len + 1);
+    if (!*out)
+        return attn_fail(r->err, ATTN_ENOMEM, "%s: no memory", r->j.name);
+    int rc = attn_json_refuse_nul(&r->j, r->err);
+    (*out)[attn_json_string(&r->j, *out)] = '\0';
+    return rc;
+}
+
+enum { MOST_OPTIONS = 256 };                 /* most that are read, because they are searched one by one */
+
+static int read_options(struct reader *r)
+{
+    int rc = ATTN_OK;
+    while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY) {
+        char *name = NULL, *value = NULL;
+        if (r->to->options == MOST_OPTIONS)
+            return unexpected(r, "options", "as short as that of any batch");
+        rc = copy(r, &name);
+        if (!rc && attn_json_next(&r->j) != ATTN_JSON_STRING)
+            rc = unexpected(r, name, "a string");
+        if (!rc)
+            rc = copy(r, &value);
+        if (!rc)
+            rc = attn_sidecar_add_option(r->to, name, value, r->err);
+        free(name);
+        free(value);
+    }
+    return rc;
+}
+
+static bool is_hex(const struct attn_json *j)
+{
+    return j->token_len == 64 && strspn(j->text + j->token, "0123456789abcdef") >= 64;
+}
+
+static int read_members(struct reader *r, const struct member *const *tables);
+
+static int read_value(struct reader *r, const struct member *f, enum attn_json_event e)
+{
+    char *at = (char *)r->to + f->offset;
+    const struct member *const tables[] = {f->of, NULL};
+    switch (f->kind) {
+    case WHOLE:
+        if (e == ATTN_JSON_NULL)
+            return *(uint64_t *)(void *)at = UINT64_MAX, ATTN_OK;
+        if (e == ATTN_JSON_NUMBER && r->j.is_whole)
+            return *(uint64_t *)(void *)at = r->j.whole, ATTN_OK;
+        return unexpected(r, f->name, "a whole number");
+    case FLAG:
+        *(bool *)at = e == ATTN_JSON_TRUE;
+        return e == ATTN_JSON_TRUE || e == ATTN_JSON_FALSE ? ATTN_OK : unexpected(r, f->name, "true or false");
+    case TEXT:
+        if (e == ATTN_JSON_NULL)
+            return ATTN_OK;
+        return e == ATTN_JSON_STRING ? copy(r, (char **)(void *)at) : unexpected(r, f->name, "a string");
+    case HEX:
+        if (e != ATTN_JSON_STRING || !is_hex(&r->j))
+            return unexpected(r, f->name, "64 hexadecimal digits");
+        memcpy(at, r->j.text + r->j.token, 64);
+        return ATTN_OK;
+    default:
+        if (e != ATTN_JSON_OBJECT)
+            return unexpected(r, f->name, "an object");
+        return f->kind == OBJECT ? read_members(r, tables) : read_options(r);
+    }
+}
+
+static const struct member *find(const struct attn_json *j, const struct member *const *tables)
+{
+    for (; *tables; tables++)
+        for (const struct member *f = *tables; f->name; f++)
+            if (attn_json_is(j, f->name))
+                return f;
+    return NULL;
+}
+
+static int read_members(struct reader *r, const struct member *const *tables)
+{
+    int rc = ATTN_OK;
+    while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY) {
+        const struct member *f = find(&r->j, tables);
+        enum attn_json_event e = attn_json_next(&r->j);
+        if (f && e != ATTN_JSON_FAILED)
+            rc = read_value(r, f, e);
+        else
+            attn_json_skip(&r->j, e);
+    }
+    return rc;
+}
 
 /* Refuses numbers that no batch writes, before anybody subtracts or shares them out. */
 static int check_numbers(const struct attn_sidecar *s, const char *path, struct attn_err *err)
@@ -70,11 +185,28 @@ static int check_numbers(const struct attn_sidecar *s, const char *path, struct 
     return ATTN_OK;
 }
 
+/* Unknown members are ignored: a later version may write more. */
+static int read_all(struct attn_sidecar *out, const char *text, size_t len, const char *path, struct attn_err *err)
+{
+    static const struct member *const all[] = {moving, lasting, NULL};
+    struct reader r = {.to = out, .err = err};
+    int rc = ATTN_OK;
+    attn_json_start(&r.j, text, len, path);
+    if (attn_json_next(&r.j) != ATTN_JSON_OBJECT)
+        rc = r.j.failed ? attn_json_error(&r.j, err) : attn_fail(err, ATTN_EFORMAT, "%s: is no JSON object", path);
+    if (!rc)
+        rc = read_members(&r, all);
+    if (!rc)
+        attn_json_next(&r.j);
+    if (!rc && r.j.failed)
+        rc = attn_json_error(&r.j, err);
+    return rc;
+}
+
 int attn_sidecar_parse(struct attn_sidecar *out, const char *text, size_t len, const char *path, struct attn_err *err)
 {
-    static const struct attn_member *const all[] = {moving, lasting, NULL};
     *out = (struct attn_sidecar){.total = UINT64_MAX};
-    int rc = attn_members_read(out, all, text, len, path, err);
+    int rc = read_all(out, text, len, path, err);
     bool whole = !rc && out->version && out->format && out->model && out->input_format && out->shard.count;
     if (!rc && !whole)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: is no file that a batch left beside its output: take another name, or --force to replace it", path);
@@ -127,16 +259,73 @@ int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char
 
 /* ---- writing --------------------------------------------------------------------------- */
 
+static void write_text(struct attn_out *o, const char *s)
+{
+    if (s)
+        attn_out_json(o, s, strlen(s));
+    else
+        attn_out_str(o, "null");
+}
+
+static void write_name(struct attn_out *o, const char *name, size_t nth)
+{
+    attn_out_str(o, nth ? "," : "");
+    write_text(o, name);
+    attn_out_char(o, ':');
+}
+
+static void write_options(struct attn_out *o, const struct attn_sidecar *s)
+{
+    for (size_t i = 0; i < s->options; i++) {
+        write_name(o, s->option[i].name, i);
+        write_text(o, s->option[i].value);
+    }
+}
+
+static void write_members(struct attn_out *o, const struct member *table, const struct attn_sidecar *from);
+
+static void write_value(struct attn_out *o, const struct member *f, const struct attn_sidecar *s)
+{
+    const char *at = (const char *)s + f->offset;
+    switch (f->kind) {
+    case WHOLE:
+        if (*(const uint64_t *)(const void *)at == UINT64_MAX)
+            attn_out_str(o, "null");
+        else
+            attn_out_u64(o, *(const uint64_t *)(const void *)at);
+        break;
+    case FLAG: attn_out_str(o, *(const bool *)at ? "true" : "false"); break;
+    case TEXT: write_text(o, *(char *const *)(const void *)at); break;
+    case HEX: write_text(o, at); break;
+    default:
+        attn_out_char(o, '{');
+        if (f->kind == OBJECT)
+            write_members(o, f->of, s);
+        else
+            write_options(o, s);
+        attn_out_char(o, '}');
+    }
+}
+
+/* Writes the members separated by commas, without the braces. */
+static void write_members(struct attn_out *o, const struct member *table, const struct attn_sidecar *from)
+{
+    for (size_t i = 0; table[i].name; i++) {
+        write_name(o, table[i].name, i);
+        write_value(o, &table[i], from);
+    }
+}
+
 static void write_moving(struct attn_out *o, const struct attn_sidecar *s)
 {
     attn_out_char(o, '{');
-    attn_members_write(o, moving, s);
+    write_members(o, moving, s);
 }
 
 static void write_lasting(struct attn_out *o, const struct attn_sidecar *s)
 {
     attn_out_str(o, ",\n\"tool\":\"attn-cli\",");
-    attn_members_write(o, lasting, s);
+    write_members(o, lasting, s);
     attn_out_str(o, "}\n");
 }
 

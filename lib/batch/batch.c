@@ -1,15 +1,13 @@
 /* batch.c - many sentences: reads records, runs them through the model and writes the results, until the input ends
  * or the user stops it. */
-#include "attn.h"
-
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/share.h"
-#include "batch/output.h"
-#include "batch/runner.h"
+#include "batch/batch.h"
 
 struct batch {
     const struct attn_batch_opts *o;
@@ -70,20 +68,20 @@ static int run_live(struct batch *b, const struct attn_item *item, struct attn_e
 {
     struct attn_live live = {0};
     struct attn_observer watcher = {0};
-    int rc = attn_live_open(&live, &b->e.how, item, b->out.stream, b->e.team, err);
+    int rc = attn_live_open(&live, &b->e.writing, item, b->out.stream, b->e.team, err);
     if (!rc && live.format)
         watcher = (struct attn_observer){.wants = live.format->wants, .watch = live.format->watch, .self = live.self};
     else if (!rc && b->out.stack)
         watcher = attn_stack_observer(b->out.stack);
     if (!rc)
-        rc = attn_runner_live(&b->e.runner, item, &watcher, err);
+        rc = attn_engine_live(&b->e, item, &watcher, err);
     if (!rc)
         rc = attn_live_finish(&live, err);
     attn_live_close(&live);
     return rc;
 }
 
-static void tell(struct batch *b, const struct attn_item *item, size_t n)
+static void report_progress(struct batch *b, const struct attn_item *item, size_t n)
 {
     struct attn_batch_state *s = b->state;
     for (size_t i = 0; i < n; i++) {
@@ -93,7 +91,7 @@ static void tell(struct batch *b, const struct attn_item *item, size_t n)
     }
     s->records = b->out.journal.side.now.records;
     s->failed = b->out.journal.side.now.failed;
-    s->overflowed = b->e.runner.overflowed;
+    s->overflowed = b->e.overflowed;
     s->read = attn_records_bytes(b->e.in, &s->all);
     uint64_t N = attn_records_total(b->e.in);
     s->total = N == UINT64_MAX ? N : attn_share_size(&b->o->records->share, N);
@@ -110,6 +108,15 @@ static size_t good_until(const struct batch *b, size_t n)
     return i;
 }
 
+static void refuse_length(struct attn_item *item, size_t T)
+{
+    snprintf(item->failure.msg, sizeof item->failure.msg, "the sentence has %zu tokens, but those of this stack have %zu: a stack "
+             "takes one length, --format npy any", item->tokens->n, T);
+    item->failure.code = ATTN_EFORMAT;
+    attn_tokens_free(item->tokens);
+    item->tokens = NULL;
+}
+
 /* Marks sentences that are not as long as the first one of a stack as failed. */
 static int fit_stack(struct batch *b, struct attn_err *err)
 {
@@ -122,8 +129,7 @@ static int fit_stack(struct batch *b, struct attn_err *err)
         if (!T)
             rc = attn_stack_set_tokens(b->out.stack, item->tokens->n, err);
         else if (item->tokens->n != T)
-            attn_item_fail(item, "the sentence has %zu tokens, but those of this stack have %zu: a stack takes one length, --format "
-                           "npy any", item->tokens->n, T);
+            refuse_length(item, T);
     }
     return rc;
 }
@@ -137,12 +143,12 @@ static int run_group(struct batch *b, struct attn_err *err)
     for (size_t at = 0, step; at < n && !rc && !b->stopped; at += step) {
         const struct attn_item *item = &b->e.group.item[at];
         bool live;
-        step = attn_runner_take(&b->e.runner, item, n - at, &live);
-        rc = live ? run_live(b, item, err) : attn_runner_run(&b->e.runner, item, step, err);
+        step = attn_engine_take(&b->e, item, n - at, &live);
+        rc = live ? run_live(b, item, err) : attn_engine_run(&b->e, item, step, err);
         if (!rc)
             rc = attn_output_put(&b->out, item, step, live, err);
         if (!rc)
-            tell(b, item, step);
+            report_progress(b, item, step);
         b->stopped = asked_to_stop(b) || attn_output_broken(&b->out);
     }
     if (rc || b->stopped || n == b->e.group.n)
@@ -168,7 +174,7 @@ static int run_all(struct batch *b, struct attn_err *err)
 
 /* ---- from the beginning to the end ----------------------------------------------------- */
 
-static void report(struct batch *b)
+static void report_start(struct batch *b)
 {
     const struct attn_mark *m = &b->out.journal.side.now;
     b->state->records = b->state->before = m->records;
@@ -179,7 +185,7 @@ static void report(struct batch *b)
 static int run(struct batch *b, struct attn_err *err)
 {
     int rc = attn_output_start(&b->out, err);
-    report(b);
+    report_start(b);
     if (!rc)
         rc = pass_over(b, err);
     if (!rc)
@@ -219,7 +225,7 @@ int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, st
     if (!rc)
         rc = attn_output_open(&b.out, &b.e, &state, err);
     if (!rc)
-        report(&b);
+        report_start(&b);
     if (!rc && (state == ATTN_JOURNAL_NEW || state == ATTN_JOURNAL_CONTINUED))
         rc = run(&b, err);
     else if (!rc)

@@ -1,4 +1,8 @@
-#include "batch/capture.h"
+/* capture.c - keeps the selected numbers of sentences that run together, to pass them to one sink each afterwards.
+ *
+ * A run announces one activation of all its sentences, then the next; a sink expects all activations of one sentence.
+ * Of an activation only the selected heads are kept, in the order they are announced. */
+#include "batch/batch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +24,15 @@ struct attn_capture {
     const struct attn_info *info;
     const struct attn_select *select;
     struct kept *kept; size_t n;
-    size_t *place;                      /* [L + 1, ATTN_ACTS]: index in kept, from 1; 0: not kept */
+    size_t *index;                      /* [L + 1, ATTN_ACTS]: index in kept, from 1; 0: not kept */
     uint64_t linear, square;            /* sizes of a whole sentence */
     struct sentence *sentence; size_t room;
     float *data; size_t data_room;
 };
 
-static size_t *place_of(const struct attn_capture *c, int act, int layer)
+static size_t *index_of(const struct attn_capture *c, int act, int layer)
 {
-    return &c->place[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act];
+    return &c->index[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act];
 }
 
 static void keep(struct attn_capture *c, int act, int layer)
@@ -42,7 +46,7 @@ static void keep(struct attn_capture *c, int act, int layer)
     k->cols = attn_act_square(act) ? 0 : shape[ndim - 1];
     c->linear += k->matrices * k->cols;
     c->square += k->cols ? 0 : k->matrices;
-    *place_of(c, act, layer) = ++c->n;
+    *index_of(c, act, layer) = ++c->n;
 }
 
 /* Lists activations in the order of the forward pass: before the blocks, the blocks, after them. */
@@ -69,9 +73,9 @@ int attn_capture_new(struct attn_capture **out, const struct attn_info *info, co
         c->info = info;
         c->select = select;
         c->kept = calloc(n + 1, sizeof *c->kept);
-        c->place = calloc((info->L + 1) * ATTN_ACTS, sizeof *c->place);
+        c->index = calloc((info->L + 1) * ATTN_ACTS, sizeof *c->index);
     }
-    if (!c || !c->kept || !c->place) {
+    if (!c || !c->kept || !c->index) {
         attn_capture_free(c);
         *out = NULL;
         return attn_fail(err, ATTN_ENOMEM, "no memory to list %zu activations", n);
@@ -85,7 +89,7 @@ void attn_capture_free(struct attn_capture *c)
     if (!c)
         return;
     free(c->kept);
-    free(c->place);
+    free(c->index);
     free(c->sentence);
     free(c->data);
     free(c);
@@ -141,7 +145,7 @@ static int watch(void *self, const struct attn_probe *probe, struct attn_err *er
     (void)err;
     const struct attn_capture *c = self;
     struct attn_piece p;
-    const struct kept *k = &c->kept[*place_of(c, probe->act, probe->layer) - 1];
+    const struct kept *k = &c->kept[*index_of(c, probe->act, probe->layer) - 1];
     float *data = data_of(c, k, probe->seq);
     for (size_t at = 0; attn_piece_next(&p, c->select, probe, &at);) {
         size_t together = attn_piece_together(&p);
@@ -156,7 +160,7 @@ struct attn_observer attn_capture_observer(struct attn_capture *c)
     return (struct attn_observer){.wants = wants, .watch = watch, .self = c};
 }
 
-int attn_capture_tell(const struct attn_capture *c, size_t i, int (*tell)(void *, const struct attn_probe *, struct attn_err *),
+int attn_capture_announce(const struct attn_capture *c, size_t i, int (*watch_it)(void *, const struct attn_probe *, struct attn_err *),
                       void *self, struct attn_err *err)
 {
     size_t T = c->sentence[i].T;
@@ -171,7 +175,7 @@ int attn_capture_tell(const struct attn_capture *c, size_t i, int (*tell)(void *
         for (size_t nth = 0; nth < k->matrices && !rc; nth++) {
             p.head0 = k->heads ? k->heads[nth] : 0;
             p.data = data_of(c, k, i) + nth * T * cols;
-            rc = tell(self, &p, err);
+            rc = watch_it(self, &p, err);
         }
     }
     return rc;

@@ -1,9 +1,27 @@
-#include "batch/engine.h"
+/* engine.c - what a batch works with, and how records run through the model: short ones together in one pass, one with
+ * too many numbers to keep alone.
+ *
+ * A pass has enough rows for fast products, but takes no more than about a second: a signal has to wait for the pass
+ * in progress, and a kill loses it. */
+#include "batch/batch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
+#include "base/size.h"
 #include "compute/vec.h"
+#include "run/cost.h"
+
+enum {
+    ROWS = 512, ROWS_LEAST = 32,        /* of a pass */
+    SEQS = 256,
+    NUMBERS = 1 << 21                   /* kept of a pass; a sentence with more than half as many is written while it runs */
+};
+static const double WORK = 1.5e11;      /* floating point operations of a pass: a second or two on a slow machine */
+
+/* ---- opening --------------------------------------------------------------------------- */
 
 /* Starts the hash with what the keys of all records have in common. */
 static void start_keys(struct attn_engine *e)
@@ -44,27 +62,26 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
 {
     const struct attn_batch_opts *o = e->o;
     int rc = attn_capture_new(&e->capture, &e->info, o->select, err);
-    if (!rc && (o->summary || !e->how.writer->stream))
+    if (!rc && (o->summary || !e->writing.writer->stream))
         rc = attn_summary_new(&e->summary, o->model, &o->plan.kind, o->select, e->team, err);
     attn_kind_say(&e->kind, &o->plan.kind);
-    e->how.job = (struct attn_sink_job){
+    e->writing.job = (struct attn_sink_job){
         .kind = e->kind.of, .model = &e->info, .digest = e->digest, .select = o->select,
         .cpu = o->plan.bf16 ? attn_cpu_target() : attn_vec_target(),
         .command = o->command, .picture = o->picture, .token_text = token_text, .token_ctx = &e->reading};
-    e->how.capture = e->capture;
-    e->how.summary = e->summary;
-    e->runner = (struct attn_runner){.model = o->model, .how = o->plan, .summary = e->summary,
-                                     .capture = e->how.writer->stream ? e->capture : NULL};
-    attn_runner_start(&e->runner);
+    e->writing.capture = e->capture;
+    e->writing.summary = e->summary;
+    double rows = WORK / (2 * (double)e->info.parameters + 1);
+    e->rows = rows < ROWS_LEAST ? ROWS_LEAST : rows < ROWS ? (size_t)rows : ROWS;
     return rc;
 }
 
 int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, struct attn_err *err)
 {
     const char *format = o->format ? o->format : "ndjson";
-    *e = (struct attn_engine){.o = o, .how.writer = attn_writer_find(format)};
-    if (!e->how.writer)
-        return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, attn_writer_list());
+    *e = (struct attn_engine){.o = o, .writing.writer = attn_writer_find(format)};
+    if (!e->writing.writer)
+        return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of " ATTN_WRITER_NAMES, format);
     attn_model_info(o->model, &e->info);
     int rc = attn_model_digest(o->model, false, e->digest, err);
     if (!rc)
@@ -74,11 +91,151 @@ int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, str
 
 void attn_engine_close(struct attn_engine *e)
 {
-    attn_group_free(&e->group);
-    attn_runner_end(&e->runner);
+    attn_group_clear(&e->group);
+    free(e->group.item);
+    attn_run_free(e->run);
+    free(e->ids);
+    free(e->seq);
     attn_summary_free(e->summary);
     attn_capture_free(e->capture);
     attn_tokenizer_close(e->reading.tokenizer);
     attn_records_close(e->in);
     attn_team_free(e->team);
+}
+
+/* ---- passes ---------------------------------------------------------------------------- */
+
+/* What keeps the numbers of a pass; NULL: nothing, since only the summary is written. */
+static struct attn_capture *kept(const struct attn_engine *e)
+{
+    return e->writing.writer->stream ? e->capture : NULL;
+}
+
+static uint64_t numbers_of(const struct attn_engine *e, const struct attn_item *item)
+{
+    return kept(e) && item->tokens ? attn_capture_numbers(kept(e), item->tokens->n) : 0;
+}
+
+size_t attn_engine_take(const struct attn_engine *e, const struct attn_item *item, size_t n, bool *live)
+{
+    size_t rows = 0, i = 0;
+    uint64_t numbers = 0;
+    *live = numbers_of(e, item) > NUMBERS / 2;
+    if (*live)
+        return 1;
+    for (; i < n && i < SEQS; i++) {
+        uint64_t more = numbers_of(e, &item[i]);
+        rows += item[i].tokens ? item[i].tokens->n : 0;
+        if (i && (rows > e->rows || more > NUMBERS / 2 || (numbers += more) > NUMBERS))
+            break;
+    }
+    return i;
+}
+
+/* A plan with room for that many rows. */
+static struct attn_plan plan_for(const struct attn_engine *e, size_t rows)
+{
+    size_t most = e->info.n_ctx < ROWS ? smaller(e->rows, SEQS * e->info.n_ctx) : e->rows;
+    struct attn_plan p = e->o->plan;
+    p.rows = rows > most ? rows : most;
+    p.seqs = SEQS;
+    return p;
+}
+
+static int plan(struct attn_engine *e, size_t rows, struct attn_err *err)
+{
+    struct attn_observer watchers[2];
+    size_t n = 0;
+    if (e->run && rows <= e->plan.rows)
+        return ATTN_OK;
+    attn_run_free(e->run);
+    e->run = NULL;
+    e->plan = plan_for(e, rows);
+    if (kept(e))
+        watchers[n++] = attn_capture_observer(kept(e));
+    if (e->summary)
+        watchers[n++] = attn_summary_observer(e->summary);
+    return attn_run_new(&e->run, e->o->model, &e->plan, watchers, n, err);
+}
+
+static int collect(struct attn_engine *e, const struct attn_item *item, size_t n, size_t *seqs, size_t *rows, struct attn_err *err)
+{
+    *seqs = *rows = 0;
+    struct attn_seq *seq = attn_grow(e->seq, &e->seq_room, n, sizeof *seq);
+    if (!seq)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to list %zu sentences", n);
+    e->seq = seq;
+    for (size_t i = 0; i < n; i++) {
+        const struct attn_tokens *t = item[i].tokens;
+        int32_t *ids = attn_grow(e->ids, &e->ids_room, *rows + (t ? t->n : 0) + 1, sizeof *ids);
+        if (!ids)
+            return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", *rows);
+        e->ids = ids;
+        if (!t)
+            continue;
+        memcpy(ids + *rows, item[i].ids, t->n * sizeof *ids);
+        seq[(*seqs)++] = (struct attn_seq){.T = t->n};
+        *rows += t->n;
+    }
+    return ATTN_OK;
+}
+
+static int start_watchers(struct attn_engine *e, size_t seqs, bool keep, struct attn_err *err)
+{
+    int rc = keep && kept(e) ? attn_capture_start(kept(e), e->seq, seqs, err) : ATTN_OK;
+    return !rc && e->summary ? attn_summary_start(e->summary, e->ids, e->seq, seqs, err) : rc;
+}
+
+static int forward(struct attn_engine *e, struct attn_run *run, size_t seqs, struct attn_err *err)
+{
+    int rc = attn_run_forward(run, e->ids, e->seq, seqs, err);
+    for (size_t i = 0; i < seqs && !rc; i++)
+        e->overflowed += attn_run_overflowed(run, i);
+    return rc;
+}
+
+int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t n, struct attn_err *err)
+{
+    size_t seqs, rows;
+    int rc = collect(e, item, n, &seqs, &rows, err);
+    if (rc || !seqs)
+        return rc;
+    rc = plan(e, rows, err);
+    if (!rc)
+        rc = start_watchers(e, seqs, true, err);
+    return rc ? rc : forward(e, e->run, seqs, err);
+}
+
+int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const struct attn_observer *watcher, struct attn_err *err)
+{
+    size_t seqs, rows, watchers = 0;
+    struct attn_observer watch[2];
+    struct attn_run *run = NULL;
+    int rc = collect(e, item, 1, &seqs, &rows, err);
+    if (!rc)
+        rc = start_watchers(e, seqs, false, err);
+    if (rc)
+        return rc;
+    struct attn_plan alone = e->o->plan;
+    alone.rows = rows;
+    alone.seqs = 1;
+    if (watcher->wants)
+        watch[watchers++] = *watcher;
+    if (e->summary)
+        watch[watchers++] = attn_summary_observer(e->summary);
+    rc = attn_run_new(&run, e->o->model, &alone, watch, watchers, err);
+    if (!rc)
+        rc = forward(e, run, 1, err);
+    attn_run_free(run);
+    return rc;
+}
+
+int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn_err *err)
+{
+    struct attn_cost cost = {0};
+    struct attn_plan p = plan_for(e, 0);
+    struct attn_observer watcher = kept(e) ? attn_capture_observer(kept(e)) : attn_summary_observer(e->summary);
+    int rc = attn_run_measure(&cost, e->o->model, &p, &watcher, 1, err);
+    *bytes = cost.memory + attn_capture_bytes(e->capture);
+    return rc;
 }

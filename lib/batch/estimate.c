@@ -1,11 +1,10 @@
 /* estimate.c - what a batch would take: reads all of the input, runs a sample from its start, writes nothing. */
-#include "attn.h"
+#include "batch/batch.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "batch/engine.h"
 
 /* Estimated bytes, except for the npy header: a number in a line and in a tidy table, and a manifest's entry for a
  * file. */
@@ -18,11 +17,11 @@ struct sample { uint64_t tokens, bytes, records; double seconds; };
 static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t n, struct sample *s, struct attn_err *err)
 {
     size_t captured = 0;
-    bool apart = attn_writer_has_directory(e->how.writer);  /* its activations are not part of the lines */
-    int rc = attn_runner_run(&e->runner, item, n, err);
+    bool apart = attn_writer_has_directory(e->writing.writer);  /* its activations are not part of the lines */
+    int rc = attn_engine_run(e, item, n, err);
     for (size_t i = 0; i < n && !rc; i++) {
-        struct attn_lines_of lines;
-        rc = attn_writing_lines(&lines, &e->how, &item[i], captured, apart, err);
+        struct attn_record_lines lines;
+        rc = attn_writing_lines(&lines, &e->writing, &item[i], captured, apart, err);
         captured += item[i].tokens != NULL;
         if (rc)
             break;
@@ -38,11 +37,11 @@ static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t 
 static int run_live(struct attn_engine *e, const struct attn_item *item, struct sample *s, struct attn_err *err)
 {
     uint64_t numbers = attn_capture_numbers(e->capture, item->tokens->n);
-    bool tidy = !strcmp(e->how.writer->name, "tidy");
+    bool tidy = !strcmp(e->writing.writer->name, "tidy");
     s->tokens += item->tokens->n;
-    s->bytes += attn_writer_has_directory(e->how.writer) ? 0 : numbers * (tidy ? TIDY_NUMBER : CSV_NUMBER);
+    s->bytes += attn_writer_has_directory(e->writing.writer) ? 0 : numbers * (tidy ? TIDY_NUMBER : CSV_NUMBER);
     s->records++;
-    return attn_runner_live(&e->runner, item, &(struct attn_observer){0}, err);
+    return attn_engine_live(e, item, &(struct attn_observer){0}, err);
 }
 
 /* Runs records of the group until the sample is large enough. */
@@ -52,7 +51,7 @@ static int run_some(struct attn_engine *e, struct sample *s, struct attn_err *er
     for (size_t at = 0, step; at < e->group.n && !rc && s->seconds < SAMPLE; at += step) {
         bool live;
         double start = attn_clock_now();
-        step = attn_runner_take(&e->runner, &e->group.item[at], e->group.n - at, &live);
+        step = attn_engine_take(e, &e->group.item[at], e->group.n - at, &live);
         rc = live ? run_live(e, &e->group.item[at], s, err) : run_pass(e, &e->group.item[at], step, s, err);
         s->seconds += attn_clock_now() - start;
     }
@@ -73,24 +72,21 @@ static void count(const struct attn_engine *e, struct attn_batch_estimate *out)
 /* Bytes of files besides the lines: exact for npy, except for manifests. */
 static uint64_t bytes_apart(const struct attn_engine *e, const struct attn_batch_estimate *out)
 {
-    const char *format = e->how.writer->name;
+    const char *format = e->writing.writer->name;
     uint64_t files = attn_select_activations(e->o->select), good = out->records - out->failed;
-    if (!attn_writer_has_directory(e->how.writer))
+    if (!attn_writer_has_directory(e->writing.writer))
         return 0;
     if (!strcmp(format, "csv"))
         return out->numbers * CSV_NUMBER + good * attn_select_matrices(e->o->select) * FILE_ENTRY;
-    return out->numbers * sizeof(float) + (e->how.writer->stack ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
+    return out->numbers * sizeof(float) + (e->writing.writer->stack ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
 }
 
 static int finish(const struct attn_engine *e, const struct sample *s, struct attn_batch_estimate *out, struct attn_err *err)
 {
     double each = s->records ? (double)s->bytes / (double)s->records : 0;
-    uint64_t run = 0;
     out->bytes = (uint64_t)(each * (double)out->records) + bytes_apart(e, out);
     out->seconds = s->tokens ? s->seconds / (double)s->tokens * (double)out->tokens : 0;
-    int rc = attn_runner_memory(&e->runner, &run, err);
-    out->memory = run + attn_capture_bytes(e->capture);
-    return rc;
+    return attn_engine_memory(e, &out->memory, err);
 }
 
 static int survey(struct attn_engine *e, struct attn_batch_estimate *out, struct attn_err *err)

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/map.h"
-#include "batch/place.h"
+#include "batch/batch.h"
 #include "sinks/manifest.h"
 
 /* ---- one file, one directory ----------------------------------------------------------- */

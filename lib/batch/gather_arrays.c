@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/map.h"
-#include "batch/stack.h"
+#include "batch/batch.h"
 #include "io/npy.h"
 #include "sinks/npy.h"
 

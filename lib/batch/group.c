@@ -1,7 +1,8 @@
-#include "batch/group.h"
+/* group.c - records that are read together: copied, tokenized by several threads, and given their keys.
+ *
+ * A group is what can be read without waiting for the input, up to a limit, but at least one record. */
+#include "batch/batch.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,10 +42,10 @@ static int copy(struct attn_item *item, const struct attn_record *r, struct attn
     return ATTN_OK;
 }
 
-static void make_key(struct attn_item *item, const struct attn_reading *how)
+static void make_key(struct attn_item *item, const struct attn_reading *reading)
 {
     const struct attn_record *r = &item->of;
-    struct attn_sha256 sha = how->context;
+    struct attn_sha256 sha = reading->context;
     attn_sha256_add(&sha, r->error ? "error\n" : r->text ? "text\n" : "ids\n", r->error ? 6 : r->text ? 5 : 4);
     if (r->error)
         attn_sha256_add(&sha, r->error, strlen(r->error));
@@ -55,7 +56,7 @@ static void make_key(struct attn_item *item, const struct attn_reading *how)
     attn_sha256_end(&sha, item->key);
 }
 
-static int add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *how, struct attn_err *err)
+static int add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *reading, struct attn_err *err)
 {
     struct attn_item *more = attn_grow(g->item, &g->room, g->n + 1, sizeof *more);
     if (!more)
@@ -65,11 +66,11 @@ static int add(struct attn_group *g, const struct attn_record *r, const struct a
     *item = (struct attn_item){0};
     int rc = copy(item, r, err);
     if (!rc)
-        make_key(item, how);
+        make_key(item, reading);
     return rc;
 }
 
-int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *how, bool *end, bool *stopped,
+int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *reading, bool *end, bool *stopped,
                     struct attn_err *err)
 {
     struct attn_record r;
@@ -80,7 +81,7 @@ int attn_group_read(struct attn_group *g, struct attn_records *from, const struc
         rc = attn_records_next(from, &r, &what, err);
         if (rc || what != ATTN_RECORDS_NEXT)
             break;
-        rc = add(g, &r, how, err);
+        rc = add(g, &r, reading, err);
         bytes += r.text_len + r.n * sizeof *r.ids;
     }
     *end = what == ATTN_RECORDS_END;
@@ -90,69 +91,58 @@ int attn_group_read(struct attn_group *g, struct attn_records *from, const struc
 
 /* ---- tokens ---------------------------------------------------------------------------- */
 
-static int make_tokens(struct attn_item *item, const struct attn_reading *how, struct attn_err *err)
+static int make_tokens(struct attn_item *item, const struct attn_reading *reading, struct attn_err *err)
 {
     const struct attn_record *r = &item->of;
     if (r->error)
         return attn_fail(err, ATTN_EFORMAT, "%s", r->error);
-    int rc = r->text ? attn_encode_with(&item->tokens, how->tokenizer, r->text, r->text_len, &how->encode, err)
+    int rc = r->text ? attn_encode_with(&item->tokens, reading->tokenizer, r->text, r->text_len, &reading->encode, err)
                      : attn_tokens_from_ids(&item->tokens, r->ids, r->n, err);
     if (rc)
         return rc;
     if (item->tokens->n == 0)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
-    if (item->tokens->n > how->n_ctx)
+    if (item->tokens->n > reading->n_ctx)
         return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but the model takes at most %zu (n_ctx): shorten it",
-                         item->tokens->n, how->n_ctx);
+                         item->tokens->n, reading->n_ctx);
     item->ids = malloc(item->tokens->n * sizeof *item->ids);
     if (!item->ids)
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", item->tokens->n);
     for (size_t i = 0; i < item->tokens->n; i++)
         item->ids[i] = item->tokens->tok[i].id;
-    return attn_model_check_ids(how->model, item->ids, item->tokens->n, err);
+    return attn_model_check_ids(reading->model, item->ids, item->tokens->n, err);
 }
 
-struct job { struct attn_group *g; const struct attn_reading *how; };
+struct job { struct attn_group *g; const struct attn_reading *reading; };
 
 static void encode_one(void *ctx, size_t i, int worker)
 {
     (void)worker;
     const struct job *j = ctx;
     struct attn_item *item = &j->g->item[i];
-    if (make_tokens(item, j->how, &item->failure)) {
+    if (make_tokens(item, j->reading, &item->failure)) {
         attn_tokens_free(item->tokens);
         item->tokens = NULL;
     }
 }
 
-int attn_group_encode(struct attn_group *g, struct attn_reading *how, struct attn_err *err)
+int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct attn_err *err)
 {
-    struct job job = {g, how};
+    struct job job = {g, reading};
     double bytes = 0;
     int rc = ATTN_OK;
     for (size_t i = 0; i < g->n && !rc; i++) {
         bytes += 64 + (double)g->item[i].of.text_len;
-        if (g->item[i].of.text && !how->tokenizer)
-            rc = attn_tokenizer_open(&how->tokenizer, how->name, err);
+        if (g->item[i].of.text && !reading->tokenizer)
+            rc = attn_tokenizer_open(&reading->tokenizer, reading->name, err);
     }
     if (rc)
         return rc;
-    attn_team_run(how->team, g->n, COST * bytes, encode_one, &job);
+    attn_team_run(reading->team, g->n, COST * bytes, encode_one, &job);
     for (size_t i = 0; i < g->n; i++)
         if (g->item[i].failure.code == ATTN_ENOMEM || g->item[i].failure.code == ATTN_EIO)
             return attn_fail_as(err, &g->item[i].failure);              /* not a fault of the record */
     return ATTN_OK;
-}
-
-void attn_item_fail(struct attn_item *item, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(item->failure.msg, sizeof item->failure.msg, fmt, ap);
-    va_end(ap);
-    item->failure.code = ATTN_EFORMAT;
-    attn_tokens_free(item->tokens);
-    item->tokens = NULL;
 }
 
 void attn_group_clear(struct attn_group *g)
@@ -163,11 +153,4 @@ void attn_group_clear(struct attn_group *g)
         attn_tokens_free(g->item[i].tokens);
     }
     g->n = 0;
-}
-
-void attn_group_free(struct attn_group *g)
-{
-    attn_group_clear(g);
-    free(g->item);
-    *g = (struct attn_group){0};
 }

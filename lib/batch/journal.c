@@ -1,4 +1,9 @@
-#include "batch/journal.h"
+/* journal.c - records the progress of an output, so that no record is done twice and none is lost.
+ *
+ * OUT.part.json (sidecar.h) is kept beside the output while it grows and is rewritten after each pass, once the data
+ * it describes has been written.  In the end it becomes OUT.json.  Outputs written in place, such as standard output,
+ * have no journal.  The writer holds a lock on it, so that nobody else writes to the same output meanwhile. */
+#include "batch/batch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@
 #include "batch/gather.h"
 #include "batch/join.h"
 #include "batch/scaffold.h"
-#include "batch/writing.h"
+#include "batch/batch.h"
 
 struct merge {
     const struct attn_merge_opts *o;

@@ -1,4 +1,9 @@
-#include "batch/output.h"
+/* output.c - where the records of a batch go, in order, and the progress of that.
+ *
+ * The output is a stream of lines, for some formats also a directory for each record or a stack, a summary on
+ * request, and the journal.  Passes are written one after the other; each is passed to the system before the journal
+ * mentions it, and from time to time synced to the disk. */
+#include "batch/batch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +19,119 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/map.h"
-#include "batch/describe.h"
-#include "batch/where.h"
+#include "base/target.h"
 
 static const double SYNC = 2;           /* seconds between two syncs to the disk */
 /* Writing a number, or a record, takes a core about as long as this many floating point operations. */
 static const double NUMBER_COST = 500, RECORD_COST = 50000;
 
+/* ---- the names of its files: no two of them, nor the input, are the same file ------------- */
+
+/* Endings of the files that a batch makes from the names it is given. */
+static const char *const of_output[] = {"", ".part", ".json", ".part.json", "/records.ndjson", "/records.ndjson.part", NULL};
+static const char *const of_summary[] = {"", ".part", NULL};
+
+static int no_memory(const char *path, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+}
+
+static int check_names(const struct attn_output *out, bool directory, struct attn_err *err)
+{
+    const struct attn_batch_opts *o = out->e->o;
+    if ((o->path && !*o->path) || (o->summary && !*o->summary))
+        return attn_fail(err, ATTN_EUSAGE, "cannot write to a file without a name");
+    if (directory && attn_target_in_place(o->path))
+        return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->writing.writer->name);
+    if (o->summary && attn_target_in_place(o->summary))
+        return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
+    if (!directory && o->path && o->path[strlen(o->path) - 1] == '/')
+        return attn_fail(err, ATTN_EUSAGE, "%s: is a directory, expected a file for %s", o->path, out->e->writing.writer->name);
+    return ATTN_OK;
+}
+
+static int set_names(struct attn_output *out, bool directory, struct attn_err *err)
+{
+    const struct attn_batch_opts *o = out->e->o;
+    if (!attn_target_in_place(o->path) && !(out->path = attn_target_follow_directory(o->path)))
+        return attn_fail_errno(err, o->path, "create");
+    if (o->summary && !(out->summary_path = attn_target_follow(o->summary)))
+        return attn_fail_errno(err, o->summary, "create");
+    if (out->path && asprintf(&out->stream_path, "%s%s", out->path, directory ? "/records.ndjson" : "") < 0) {
+        out->stream_path = NULL;
+        return no_memory(out->path, err);
+    }
+    out->e->writing.dir = out->path;
+    return ATTN_OK;
+}
+
+static bool is_input(const char *path, const struct attn_records_opts *o)
+{
+    struct stat in, st;
+    int failed = o->path && strcmp(o->path, "-") ? stat(o->path, &in) : fstat(STDIN_FILENO, &in);
+    return !failed && S_ISREG(in.st_mode) && stat(path, &st) == 0 && in.st_dev == st.st_dev && in.st_ino == st.st_ino;
+}
+
+/* Refuses a file made from `path` that is the input or, unless NULL, the other output. */
+static int check_apart(const struct attn_output *out, const char *path, const char *const *ending, const char *other, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (; *ending && path && !rc; ending++) {
+        char *mine;
+        if (asprintf(&mine, "%s%s", path, *ending) < 0)
+            return no_memory(path, err);
+        if (is_input(mine, out->e->o->records))
+            rc = attn_fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to: give the output another name", mine);
+        if (!rc && other && attn_target_same(mine, other))
+            rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them another name",
+                           mine);
+        free(mine);
+    }
+    return rc;
+}
+
+/* Sets path, stream_path and summary_path. */
+static int find_paths(struct attn_output *out, struct attn_err *err)
+{
+    bool directory = attn_writer_has_directory(out->e->writing.writer);
+    int rc = check_names(out, directory, err);
+    if (!rc)
+        rc = set_names(out, directory, err);
+    if (!rc)
+        rc = check_apart(out, out->path, of_output, out->summary_path, err);
+    return rc ? rc : check_apart(out, out->summary_path, of_summary, out->path, err);
+}
+
 /* ---- opening --------------------------------------------------------------------------- */
+
+static int copy(char **to, const char *s, struct attn_err *err)
+{
+    *to = s ? strdup(s) : NULL;
+    return s && !*to ? attn_fail(err, ATTN_ENOMEM, "no memory for '%s'", s) : ATTN_OK;
+}
+
+/* Fills in what a sidecar says about a batch before it starts: the command and its input. */
+static int describe(struct attn_sidecar *s, const struct attn_engine *e, struct attn_err *err)
+{
+    const struct attn_batch_opts *o = e->o;
+    const struct attn_records_opts *r = o->records;
+    const char *format = attn_records_format(e->in);
+    bool table = !strcmp(format, "csv") || !strcmp(format, "tsv");
+    *s = (struct attn_sidecar){.total = UINT64_MAX, .header = table && !r->headless, .shard = r->share};
+    memset(s->now.keys, '0', sizeof s->now.keys - 1);
+    s->synced = s->now;
+    if (!s->shard.count)
+        s->shard = (struct attn_share){.count = 1};
+    int rc = copy(&s->version, ATTN_VERSION, err);
+    const struct { char **to; const char *from; } texts[] = {
+        {&s->format, e->writing.writer->name}, {&s->model, e->digest}, {&s->cpu, e->writing.job.cpu}, {&s->command, o->command},
+        {&s->input_format, format}, {&s->column, table ? r->column : NULL}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !rc; i++)
+        rc = copy(texts[i].to, texts[i].from, err);
+    for (size_t i = 0; i < o->n_options && !rc; i++)
+        rc = attn_sidecar_add_option(s, o->options[i].name, o->options[i].value, err);
+    return !rc && o->summary ? attn_sidecar_set_summary(s, o->summary, o->path, err) : rc;
+}
 
 static int check_size(const char *path, uint64_t bytes, struct attn_err *err)
 {
@@ -46,11 +156,11 @@ static int check_complete(const struct attn_output *out, struct attn_err *err)
 int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state, struct attn_err *err)
 {
     *out = (struct attn_output){.e = e, .journal = {.fd = -1}};
-    int rc = attn_output_find(out, err);
-    if (!rc && e->how.writer->stack)
+    int rc = find_paths(out, err);
+    if (!rc && e->writing.writer->stack)
         rc = attn_stack_new(&out->stack, &e->info, e->o->select, out->path, err);
     if (!rc)
-        rc = attn_sidecar_describe(&out->journal.side, e, err);
+        rc = describe(&out->journal.side, e, err);
     if (!rc)
         rc = attn_journal_open(&out->journal, out->path, e->o->resume, e->o->force, state, err);
     return rc || *state != ATTN_JOURNAL_COMPLETE ? rc : check_complete(out, err);
@@ -59,7 +169,7 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
 /* ---- starting -------------------------------------------------------------------------- */
 
 /* After a system crash the journal may be ahead of what is on the disk; then falls back to the last sync. */
-static void believe(struct attn_output *out)
+static void fall_back(struct attn_output *out)
 {
     struct attn_sidecar *s = &out->journal.side;
     uint64_t stream = 0, rows = 0;
@@ -75,12 +185,12 @@ static int open_streams(struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
     int rc = ATTN_OK;
-    if (attn_writer_has_directory(out->e->how.writer))
+    if (attn_writer_has_directory(out->e->writing.writer))
         rc = attn_map_check_found(out->stream_path, ATTN_LINKS_REFUSED, err);
     if (!rc)
         rc = attn_out_open_growing(&out->stream, out->path ? out->stream_path : out->e->o->path, m->bytes, err);
     if (!rc && m->bytes == 0)
-        attn_writing_header(&out->e->how, out->stream);
+        attn_writing_header(&out->e->writing, out->stream);
     if (!rc && out->summary_path)
         rc = attn_out_open_growing(&out->rows, out->summary_path, m->summary_bytes, err);
     if (!rc && out->rows && m->summary_bytes == 0)
@@ -92,8 +202,8 @@ int attn_output_start(struct attn_output *out, struct attn_err *err)
 {
     struct attn_sidecar *s = &out->journal.side;
     bool made;
-    believe(out);
-    int rc = attn_writer_has_directory(out->e->how.writer) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
+    fall_back(out);
+    int rc = attn_writer_has_directory(out->e->writing.writer) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
     if (!rc)
         rc = attn_journal_start(&out->journal, err);
     if (!rc)
@@ -106,7 +216,7 @@ int attn_output_start(struct attn_output *out, struct attn_err *err)
 
 /* ---- records --------------------------------------------------------------------------- */
 
-struct written { struct attn_lines_of lines; size_t captured; struct attn_err err; };
+struct written { struct attn_record_lines lines; size_t captured; struct attn_err err; };
 struct job { struct attn_output *out; const struct attn_item *item; struct written *written; bool live; };
 
 static void write_one(void *ctx, size_t i, int worker)
@@ -114,7 +224,7 @@ static void write_one(void *ctx, size_t i, int worker)
     (void)worker;
     const struct job *j = ctx;
     struct written *w = &j->written[i];
-    attn_writing_lines(&w->lines, &j->out->e->how, &j->item[i], w->captured, j->live, &w->err);
+    attn_writing_lines(&w->lines, &j->out->e->writing, &j->item[i], w->captured, j->live, &w->err);
 }
 
 static int stack_one(struct attn_output *out, const struct attn_item *item, size_t captured, bool live, struct attn_err *err)
@@ -124,7 +234,7 @@ static int stack_one(struct attn_output *out, const struct attn_item *item, size
     if (item->failure.code)
         attn_stack_fail(out->stack);
     else if (!live)
-        rc = attn_capture_tell(out->e->capture, captured, stack.watch, stack.self, err);
+        rc = attn_capture_announce(out->e->capture, captured, stack.watch, stack.self, err);
     attn_stack_end_row(out->stack);
     return rc;
 }
@@ -160,7 +270,7 @@ static int flush(struct attn_output *out, bool disk, struct attn_err *err)
         rc = attn_out_flush(out->rows, disk, err);
     if (!rc && out->stack)
         rc = attn_stack_flush(out->stack, disk, err);
-    return !rc && disk && out->e->how.writer->each ? sync_all(out->path, err) : rc;
+    return !rc && disk && out->e->writing.writer->each ? sync_all(out->path, err) : rc;
 }
 
 static int note(struct attn_output *out, bool disk, struct attn_err *err)
@@ -277,7 +387,7 @@ void attn_output_withdraw(struct attn_output *out)
         remove_part(out->stream_path);
     if (out->rows)
         remove_part(out->summary_path);
-    if (out->path && attn_writer_has_directory(out->e->how.writer))
+    if (out->path && attn_writer_has_directory(out->e->writing.writer))
         rmdir(out->path);               /* fails, as it should, unless the directory is empty */
     attn_journal_withdraw(&out->journal);
 }

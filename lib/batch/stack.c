@@ -1,4 +1,10 @@
-#include "batch/stack.h"
+/* stack.c - the sentences of a batch as one array for each name: DIR/blocks.0.attn.pattern.npy, [records, kept heads,
+ * T, n] or [records, T, n].
+ *
+ * All sentences are as long as the first.  Row i is record i of the output; a failed record is NaN.  The number of
+ * rows is written into the headers at the end.  Files grow as NAME.npy.part and are renamed by the caller when the
+ * batch ends. */
+#include "batch/batch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,20 +16,20 @@
 #include "sinks/npy.h"
 #include "sinks/piece.h"
 
-struct layer_of { int act, layer; struct attn_out *out; };
+struct array { int act, layer; struct attn_out *out; };
 
 struct attn_stack {
     const struct attn_info *info;
     const struct attn_select *select;
     char *dir;
-    struct layer_of *file; size_t n;
-    size_t *place;                      /* [L + 1, ATTN_ACTS]: index in file, from 1; 0: none */
+    struct array *file; size_t n;
+    size_t *index;                      /* [L + 1, ATTN_ACTS]: index in file, from 1; 0: none */
     size_t T;
     uint64_t rows;
 };
 
 /* The shape of an array without its first axis, the records: [kept heads, T, n] or [T, n]. */
-static int shape_of(const struct attn_stack *s, const struct layer_of *f, size_t shape[3])
+static int shape_of(const struct attn_stack *s, const struct array *f, size_t shape[3])
 {
     size_t heads;
     int n = attn_act_shape(shape, s->info, f->act, s->T, s->T);
@@ -33,7 +39,7 @@ static int shape_of(const struct attn_stack *s, const struct layer_of *f, size_t
     return n;
 }
 
-static size_t row_bytes(const struct attn_stack *s, const struct layer_of *f)
+static size_t row_bytes(const struct attn_stack *s, const struct array *f)
 {
     size_t shape[3], bytes = sizeof(float);
     int n = shape_of(s, f, shape);
@@ -42,14 +48,14 @@ static size_t row_bytes(const struct attn_stack *s, const struct layer_of *f)
     return bytes;
 }
 
-static void put_header(const struct attn_stack *s, const struct layer_of *f, char header[ATTN_NPY_HEADER])
+static void put_header(const struct attn_stack *s, const struct array *f, char header[ATTN_NPY_HEADER])
 {
     size_t shape[4] = {(size_t)s->rows};
     int n = shape_of(s, f, shape + 1);
     attn_npy_header(header, shape, n + 1);
 }
 
-static char *path_of(const struct attn_stack *s, const struct layer_of *f)
+static char *path_of(const struct attn_stack *s, const struct array *f)
 {
     char name[ATTN_NAME_MAX], *path;
     attn_act_name(name, f->act, f->layer);
@@ -57,7 +63,7 @@ static char *path_of(const struct attn_stack *s, const struct layer_of *f)
 }
 
 /* Bytes of an array so far; more than any file has if the number of its rows cannot be right. */
-static uint64_t length(const struct attn_stack *s, const struct layer_of *f)
+static uint64_t length(const struct attn_stack *s, const struct array *f)
 {
     uint64_t bytes;
     bool fits = !__builtin_mul_overflow(s->rows, (uint64_t)row_bytes(s, f), &bytes) &&
@@ -65,7 +71,7 @@ static uint64_t length(const struct attn_stack *s, const struct layer_of *f)
     return fits ? bytes : UINT64_MAX;
 }
 
-static int open_file(struct attn_stack *s, struct layer_of *f, bool there, struct attn_err *err)
+static int open_file(struct attn_stack *s, struct array *f, bool there, struct attn_err *err)
 {
     char *path = path_of(s, f), header[ATTN_NPY_HEADER];
     if (!path)
@@ -87,8 +93,8 @@ static void list(struct attn_stack *s)
     for (int layer = -1; layer < (int)s->info->L; layer++)
         for (int act = 0; act < ATTN_ACTS; act++)
             if (attn_act_per_layer(act) == (layer >= 0) && attn_select_wants(s->select, act, layer)) {
-                s->file[s->n] = (struct layer_of){.act = act, .layer = layer};
-                s->place[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act] = ++s->n;
+                s->file[s->n] = (struct array){.act = act, .layer = layer};
+                s->index[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act] = ++s->n;
             }
 }
 
@@ -100,8 +106,8 @@ int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const 
     if (s) {
         *s = (struct attn_stack){.info = info, .select = select, .dir = strdup(dir)};
         s->file = calloc(n + 1, sizeof *s->file);
-        s->place = calloc((info->L + 1) * ATTN_ACTS, sizeof *s->place);
-        if (s->dir && s->file && s->place) {
+        s->index = calloc((info->L + 1) * ATTN_ACTS, sizeof *s->index);
+        if (s->dir && s->file && s->index) {
             list(s);
             return ATTN_OK;
         }
@@ -131,7 +137,7 @@ void attn_stack_free(struct attn_stack *s)
     for (size_t i = 0; s->file && i < s->n; i++)
         attn_out_close(s->file[i].out);
     free(s->file);
-    free(s->place);
+    free(s->index);
     free(s->dir);
     free(s);
 }
@@ -175,7 +181,7 @@ static int watch(void *self, const struct attn_probe *probe, struct attn_err *er
     const struct attn_stack *s = self;
     struct attn_piece p;
     for (size_t at = 0; attn_piece_next(&p, s->select, probe, &at);) {
-        struct attn_out *o = s->file[s->place[(size_t)(probe->layer + 1) * ATTN_ACTS + (size_t)probe->act] - 1].out;
+        struct attn_out *o = s->file[s->index[(size_t)(probe->layer + 1) * ATTN_ACTS + (size_t)probe->act] - 1].out;
         size_t together = attn_piece_together(&p);
         for (size_t i = 0; i < p.rows; i += together)
             attn_out_write(o, attn_piece_row(&p, i), together * p.cols * sizeof(float));

@@ -1,4 +1,11 @@
-#include "batch/summary.h"
+/* summary.c - one line of plottable numbers for each sentence: what its attention does, how likely it is.
+ *
+ *     record,line,id,tokens,logprob,next_id,next,next_p,L0H0_entropy,L0H0_distance,L0H0_first,...,error
+ *
+ * There are three columns for each selected head, each a mean over all queries: `entropy` of the weights in nats,
+ * `distance` between query and key in tokens, and `first`, the weight of the first token.  `logprob` is the sum over
+ * all tokens but the first, `next` the likeliest next token; these are empty if the model does not predict. */
+#include "batch/batch.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,25 @@
-#include "batch/writing.h"
+/* writing.c - writes one record: its line of the stream, its directory, its line of the summary.
+ *
+ * The sinks format a sentence; this file decides which of them and where to. */
+#include "batch/batch.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 #include "sinks/doc.h"
+#include "sinks/rewrite.h"
 #include "sinks/tidy.h"
+
+/* ---- formats --------------------------------------------------------------------------- */
 
 static const struct attn_writer writers[] = {
     {"ndjson", &attn_format_ndjson, NULL, NULL, false},
@@ -28,15 +41,130 @@ const struct attn_writer *attn_writer_find(const char *name)
     return NULL;
 }
 
-const char *attn_writer_list(void)
-{
-    return "ndjson, tidy, summary, csv, npy, npz, png, svg, stack";
-}
-
 bool attn_writer_has_directory(const struct attn_writer *k)
 {
     return k->each || k->stack;
 }
+
+/* ---- the directory of a record ------------------------------------------------------------ */
+
+const char *const attn_record_dir_files[] = {"activations.npz", "activations.png", "activations.svg", NULL};
+
+/* Removes a directory and the files in it; if it contains somebody's directory, both stay. */
+static void clear(const char *path)
+{
+    int fd = attn_disk_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d && fd >= 0)
+        close(fd);
+    if (!d)
+        return;
+    for (struct dirent *e; (e = readdir(d));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    rmdir(path);
+}
+
+/* Creates `part` as an empty directory; what a killed run left there is removed. */
+static int open_dir(struct attn_record_dir *p, const char *dir, uint64_t number, struct attn_err *err)
+{
+    *p = (struct attn_record_dir){0};
+    if (asprintf(&p->path, "%s/%06" PRIu64, dir, number) < 0)
+        p->path = NULL;
+    if (asprintf(&p->part, "%s/.%06" PRIu64 ".part", dir, number) < 0)
+        p->part = NULL;
+    if (!p->path || !p->part)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of record %" PRIu64, dir, number);
+    if (attn_disk_make(p->part))
+        return ATTN_OK;
+    clear(p->part);
+    return attn_disk_make(p->part) ? ATTN_OK : attn_fail_errno(err, p->part, "create the directory");
+}
+
+static void remove_in(const char *dir, const char *file)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", dir, file) < 0)
+        return;
+    unlink(path);
+    free(path);
+}
+
+/* Removes the files that an older run wrote. */
+static int clear_ours(const struct attn_record_dir *p, struct attn_err *err)
+{
+    for (const char *const *file = attn_record_dir_files; *file; file++)
+        remove_in(p->path, *file);
+    return attn_rewrite_remove(p->path, p->part, err);
+}
+
+static int move_file(DIR *from, const struct attn_record_dir *p, int to, const char *file, struct attn_err *err)
+{
+    return renameat(dirfd(from), file, to, file) == 0 || errno == ENOENT ? ATTN_OK
+           : attn_fail(err, ATTN_EIO, "%s/%s: cannot replace: %s", p->path, file, strerror(errno));
+}
+
+/* The manifest goes first: if the rest never comes, it says what is missing, and the next run knows what is ours. */
+static int move_files(DIR *from, const struct attn_record_dir *p, int to, struct attn_err *err)
+{
+    int rc = move_file(from, p, to, "manifest.json", err);
+    for (struct dirent *e; !rc && (errno = 0, e = readdir(from));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            rc = move_file(from, p, to, e->d_name, err);
+    return rc || !errno ? rc : attn_fail_errno(err, p->part, "read");
+}
+
+/* Moves the files into an existing directory, which has files of somebody else. */
+static int move_in(const struct attn_record_dir *p, struct attn_err *err)
+{
+    int to = attn_disk_open(p->path, O_RDONLY | O_DIRECTORY, 0);
+    DIR *from = to < 0 ? NULL : opendir(p->part);
+    int rc = from ? move_files(from, p, to, err) : attn_fail_errno(err, to < 0 ? p->path : p->part, "open");
+    if (from)
+        closedir(from);
+    if (to >= 0)
+        close(to);
+    if (!rc)
+        rmdir(p->part);
+    return rc;
+}
+
+static bool is_full(int number)
+{
+    return number == ENOTEMPTY || number == EEXIST;
+}
+
+/* Replaces the files of an older run under the final name; other files there stay. */
+static int commit_dir(struct attn_record_dir *p, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    bool there = rename(p->part, p->path) == 0;
+    if (!there && is_full(errno)) {
+        rc = clear_ours(p, err);
+        there = !rc && rename(p->part, p->path) == 0;
+    }
+    if (rc)
+        return rc;
+    rc = there ? ATTN_OK : is_full(errno) ? move_in(p, err) : attn_fail_errno(err, p->path, "replace");
+    if (rc)
+        return rc;
+    free(p->part);
+    p->part = NULL;
+    return ATTN_OK;
+}
+
+/* Without commit, removes everything. */
+static void close_dir(struct attn_record_dir *p)
+{
+    if (p->part)
+        clear(p->part);
+    free(p->part);
+    free(p->path);
+    *p = (struct attn_record_dir){0};
+}
+
+/* ---- activations ----------------------------------------------------------------------- */
 
 static struct attn_sink_job job_of(const struct attn_writing *w, const struct attn_item *item, const struct attn_sink_record *record)
 {
@@ -48,19 +176,17 @@ static struct attn_sink_job job_of(const struct attn_writing *w, const struct at
     return job;
 }
 
-/* ---- activations ----------------------------------------------------------------------- */
-
-static int open_place(struct attn_live *l, const struct attn_writing *w, uint64_t number, struct attn_err *err)
+static int open_file(struct attn_live *l, const struct attn_writing *w, uint64_t number, struct attn_err *err)
 {
-    int rc = attn_record_dir_open(&l->place, w->dir, number, err);
+    int rc = open_dir(&l->dir, w->dir, number, err);
     if (rc)
         return rc;
     l->job.to = NULL;
-    l->job.path = l->place.part;
+    l->job.path = l->dir.part;
     l->job.staged = true;
-    if (w->writer->file && asprintf(&l->file, "%s/%s", l->place.part, w->writer->file) < 0) {
+    if (w->writer->file && asprintf(&l->file, "%s/%s", l->dir.part, w->writer->file) < 0) {
         l->file = NULL;
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", l->place.part);
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", l->dir.part);
     }
     if (l->file)
         l->job.path = l->file;
@@ -74,7 +200,7 @@ int attn_live_open(struct attn_live *l, const struct attn_writing *w, const stru
     l->job = job_of(w, item, &l->record);
     l->job.to = to;
     l->job.team = team;
-    int rc = w->writer->each ? open_place(l, w, item->of.number, err) : ATTN_OK;
+    int rc = w->writer->each ? open_file(l, w, item->of.number, err) : ATTN_OK;
     const struct attn_format *format = w->writer->each ? w->writer->each : w->writer->stack ? NULL : w->writer->stream;
     if (!rc && format)
         rc = format->open(&l->self, &l->job, err);
@@ -86,23 +212,23 @@ int attn_live_open(struct attn_live *l, const struct attn_writing *w, const stru
 int attn_live_finish(struct attn_live *l, struct attn_err *err)
 {
     int rc = l->format ? l->format->finish(l->self, err) : ATTN_OK;
-    return rc || !l->place.part ? rc : attn_record_dir_commit(&l->place, err);
+    return rc || !l->dir.part ? rc : commit_dir(&l->dir, err);
 }
 
 void attn_live_close(struct attn_live *l)
 {
     if (l->format)
         l->format->close(l->self);
-    attn_record_dir_close(&l->place);
+    close_dir(&l->dir);
     free(l->file);
 }
 
-static int tell(const struct attn_writing *w, const struct attn_item *item, size_t i, struct attn_out *to, struct attn_err *err)
+static int announce(const struct attn_writing *w, const struct attn_item *item, size_t i, struct attn_out *to, struct attn_err *err)
 {
     struct attn_live l;
     int rc = attn_live_open(&l, w, item, to, NULL, err);
     if (!rc && l.format)
-        rc = attn_capture_tell(w->capture, i, l.format->watch, l.self, err);
+        rc = attn_capture_announce(w->capture, i, l.format->watch, l.self, err);
     if (!rc)
         rc = attn_live_finish(&l, err);
     attn_live_close(&l);
@@ -141,7 +267,7 @@ static int write_line(const struct attn_writing *w, const struct attn_item *item
         return write_failure(w, job, item->failure.msg), ATTN_OK;
     if (!w->writer->stream)
         return attn_summary_line(w->summary, i, job->to, job), ATTN_OK;
-    int rc = live || w->writer->stack ? ATTN_OK : tell(w, item, i, job->to, err);
+    int rc = live || w->writer->stack ? ATTN_OK : announce(w, item, i, job->to, err);
     return rc || inside ? rc : write_index(w, job, err);
 }
 
@@ -153,12 +279,12 @@ static void write_row(const struct attn_writing *w, const struct attn_item *item
         attn_summary_line(w->summary, i, job->to, job);
 }
 
-int attn_writing_lines(struct attn_lines_of *out, const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
+int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
                        struct attn_err *err)
 {
     struct attn_sink_record record = {&item->of, item->key};
     struct attn_sink_job job = job_of(w, item, &record);
-    *out = (struct attn_lines_of){0};
+    *out = (struct attn_record_lines){0};
     int rc = attn_out_open_memory(&job.to, err);
     if (rc)
         return rc;
@@ -173,7 +299,7 @@ int attn_writing_lines(struct attn_lines_of *out, const struct attn_writing *w, 
     return rc;
 }
 
-void attn_writing_lines_free(struct attn_lines_of *l)
+void attn_writing_lines_free(struct attn_record_lines *l)
 {
     free(l->line);
     free(l->row);

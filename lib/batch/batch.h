@@ -1,0 +1,256 @@
+/* batch.h - many sentences: records come in, are run through the model, and leave as lines and files, in order.
+ *
+ * batch.c drives it all.  In the order of a record's life:
+ *
+ *     group.c     reads records together, gives each its key, tokenizes them
+ *     engine.c    has what a batch works with, and runs records through the model, many in a pass
+ *     capture.c   keeps the selected numbers of a pass
+ *     summary.c   computes a line of plottable numbers for each sentence
+ *     writing.c   formats one record: its line of the stream, its directory, its line of the summary
+ *     stack.c     appends each sentence to one array for each activation
+ *     output.c    puts what was written where it belongs, in order
+ *     journal.c   keeps OUT.part.json up to date meanwhile, so that a batch can be continued (sidecar.h)
+ *
+ * estimate.c does the same without writing anything, to say what a batch would take.  shard.c finds out which records
+ * this process takes; merge.h puts the outputs of several processes together. */
+#ifndef ATTN_BATCH_BATCH_H
+#define ATTN_BATCH_BATCH_H
+
+#include "base/out.h"
+#include "base/sha256.h"
+#include "base/team.h"
+#include "batch/sidecar.h"
+#include "run/kind.h"
+#include "sinks/sink.h"
+
+/* ---- group.c ---- */
+
+struct attn_item {
+    struct attn_record of;              /* points into copy */
+    void *copy;
+    char key[65];
+    struct attn_tokens *tokens;         /* NULL: it failed */
+    int32_t *ids;                       /* of the tokens */
+    struct attn_err failure;            /* code ATTN_OK: it has not failed, or not yet */
+};
+
+struct attn_group { struct attn_item *item; size_t n, room; };
+
+/* What is needed to tokenize records. */
+struct attn_reading {
+    const struct attn_model *model;
+    const char *name;                   /* of the model, whose tokenizer is opened for the first text */
+    struct attn_tokenizer *tokenizer;
+    struct attn_encode_opts encode;
+    struct attn_sha256 context;         /* what is hashed before the text for every key */
+    size_t n_ctx;                       /* the model's */
+    struct attn_team *team;
+};
+
+/* Reads what the input has without waiting, up to a limit, but at least one record.  *end: the input has ended;
+ * *stopped: the user stopped it. */
+int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *reading, bool *end, bool *stopped,
+                    struct attn_err *err);
+/* Tokenizes each item, or notes why that failed. */
+int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct attn_err *err);
+void attn_group_clear(struct attn_group *g);
+
+/* ---- capture.c ---- */
+
+struct attn_capture;
+int attn_capture_new(struct attn_capture **out, const struct attn_info *info, const struct attn_select *select,
+                     struct attn_err *err);
+void attn_capture_free(struct attn_capture *c);                     /* NULL is fine */
+/* How many numbers a sentence of T tokens yields; UINT64_MAX: too many to count. */
+uint64_t attn_capture_numbers(const struct attn_capture *c, size_t T);
+uint64_t attn_capture_bytes(const struct attn_capture *c);          /* of memory in use */
+/* Makes room for n sentences of seq[i].T tokens, which the observer then fills. */
+int attn_capture_start(struct attn_capture *c, const struct attn_seq *seq, size_t n, struct attn_err *err);
+struct attn_observer attn_capture_observer(struct attn_capture *c);
+/* Announces sentence i to a watcher, in the order of the forward pass.  Several threads may do so for different
+ * sentences. */
+int attn_capture_announce(const struct attn_capture *c, size_t i, int (*watch)(void *, const struct attn_probe *, struct attn_err *),
+                          void *self, struct attn_err *err);
+
+/* ---- summary.c ---- */
+
+struct attn_summary;
+/* Covers the heads of the patterns that `select` selects.  team: for logits. */
+int attn_summary_new(struct attn_summary **out, const struct attn_model *m, const struct attn_kind *kind,
+                     const struct attn_select *select, struct attn_team *team, struct attn_err *err);
+void attn_summary_free(struct attn_summary *s);                     /* NULL is fine */
+void attn_summary_header(const struct attn_summary *s, struct attn_out *o);
+/* Prepares for a pass of these n sentences, which the observer then watches. */
+int attn_summary_start(struct attn_summary *s, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err);
+struct attn_observer attn_summary_observer(struct attn_summary *s);
+/* Writes the line of sentence i of the pass. */
+void attn_summary_line(const struct attn_summary *s, size_t i, struct attn_out *o, const struct attn_sink_job *job);
+void attn_summary_failed(const struct attn_summary *s, struct attn_out *o, const struct attn_sink_job *job, const char *why);
+
+/* ---- writing.c ---- */
+
+struct attn_writer {
+    const char *name;
+    const struct attn_format *stream;   /* one line for each record; NULL: the summary is the stream */
+    const struct attn_format *each;     /* format of a directory for each record, or NULL */
+    const char *file;                   /* its file there, for formats with a single file */
+    bool stack;                         /* also writes arrays of all records */
+};
+#define ATTN_WRITER_NAMES "ndjson, tidy, summary, csv, npy, npz, png, svg, stack"
+const struct attn_writer *attn_writer_find(const char *name);           /* NULL: unknown name */
+bool attn_writer_has_directory(const struct attn_writer *k);
+
+struct attn_writing {                   /* what all records have in common */
+    const struct attn_writer *writer;
+    struct attn_sink_job job;           /* except for what differs between records */
+    const char *dir;                    /* where the directories of records are made */
+    const struct attn_capture *capture;
+    const struct attn_summary *summary; /* NULL: not requested */
+};
+
+/* A directory that appears complete or not at all: OUT/000012 is written as OUT/.000012.part. */
+struct attn_record_dir { char *path, *part; };
+/* The single file that some formats write there has one of these names; other formats write a manifest.  NULL after
+ * the last. */
+extern const char *const attn_record_dir_files[];
+
+/* The sink of a record that is written while the model runs, because it is too large to be kept. */
+struct attn_live {
+    const struct attn_format *format;   /* NULL: only the summary watches */
+    void *self;
+    struct attn_sink_job job;
+    struct attn_sink_record record;
+    struct attn_record_dir dir;
+    char *file;
+};
+/* `to`: the stream. */
+int attn_live_open(struct attn_live *l, const struct attn_writing *w, const struct attn_item *item, struct attn_out *to,
+                   struct attn_team *team, struct attn_err *err);
+int attn_live_finish(struct attn_live *l, struct attn_err *err);
+void attn_live_close(struct attn_live *l);              /* zeroed is fine */
+
+/* The malloc'd lines for the stream and for a separate summary; either may be NULL. */
+struct attn_record_lines { char *line, *row; size_t line_len, row_len; };
+/* i counts the captured items, which excludes failed ones; `live`: the activations have been written already. */
+int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
+                       struct attn_err *err);
+void attn_writing_lines_free(struct attn_record_lines *l);
+/* Writes what a stream begins with. */
+void attn_writing_header(const struct attn_writing *w, struct attn_out *stream);
+
+/* ---- engine.c ---- */
+
+struct attn_engine {
+    const struct attn_batch_opts *o;
+    struct attn_info info;              /* of the model */
+    char digest[80];
+    struct attn_kind_words kind;        /* of attention */
+    struct attn_team *team;
+    struct attn_records *in;
+    struct attn_reading reading;
+    struct attn_group group;            /* records that are read but not done yet */
+    struct attn_capture *capture;       /* keeps nothing if only the summary is written */
+    struct attn_summary *summary;       /* NULL: not requested */
+    struct attn_writing writing;
+    size_t rows;                        /* of a pass, unless a sentence is longer */
+    struct attn_plan plan;
+    struct attn_run *run;               /* NULL: not planned yet */
+    int32_t *ids; size_t ids_room;      /* of the sentences of a pass */
+    struct attn_seq *seq; size_t seq_room;
+    uint64_t overflowed;                /* sentences whose dots overflowed */
+};
+
+/* Writes nothing. */
+int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, struct attn_err *err);
+void attn_engine_close(struct attn_engine *e);          /* zeroed is fine */
+
+/* How many of n items the next pass takes, counting failed ones; *live: a single one with too many numbers to keep. */
+size_t attn_engine_take(const struct attn_engine *e, const struct attn_item *item, size_t n, bool *live);
+int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t n, struct attn_err *err);
+/* Announces the run to `watcher`, unless its wants is NULL. */
+int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const struct attn_observer *watcher, struct attn_err *err);
+/* The memory that a separate plan takes, in bytes. */
+int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn_err *err);
+
+/* ---- stack.c ---- */
+
+struct attn_stack;
+int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const struct attn_select *select, const char *dir,
+                   struct attn_err *err);
+void attn_stack_free(struct attn_stack *s);                         /* NULL is fine */
+size_t attn_stack_tokens(const struct attn_stack *s);               /* 0: unknown yet */
+/* T is the length of the sentences in the `rows` rows already written; 0: unknown, since all of them failed. */
+int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err);
+/* The first sentence determines the length of all. */
+int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err);
+/* A row is announced in bands, or skipped as failed; then it must be ended. */
+struct attn_observer attn_stack_observer(struct attn_stack *s);
+void attn_stack_fail(struct attn_stack *s);
+void attn_stack_end_row(struct attn_stack *s);
+int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
+void attn_stack_finish(struct attn_stack *s);                       /* writes the headers; flush must follow */
+/* Writes that many bytes of NaN in place of the numbers of a failed record. */
+void attn_stack_write_nan(struct attn_out *o, size_t bytes);
+/* *path gets the malloc'd path of the nth file, NULL after the last; false: no memory. */
+bool attn_stack_path(const struct attn_stack *s, size_t nth, char **path);
+
+/* ---- journal.c ---- */
+
+enum attn_journal_state {
+    ATTN_JOURNAL_NEW,                   /* there is nothing to continue */
+    ATTN_JOURNAL_CONTINUED,             /* side tells the progress */
+    ATTN_JOURNAL_ENDING,                /* all is written, but some files are not renamed yet */
+    ATTN_JOURNAL_COMPLETE
+};
+
+struct attn_journal {
+    struct attn_sidecar side;           /* filled in by the caller, except for the progress */
+    char *path;                         /* of the output; NULL: no journal */
+    char *part_json, *json;
+    int fd;                             /* of part_json, locked */
+    bool begun;                         /* something was written to it */
+};
+
+/* path is that of the output, with links followed; NULL: no journal.  All members but side must be zeroed. */
+int attn_journal_open(struct attn_journal *j, const char *path, bool resume, bool force, enum attn_journal_state *state,
+                      struct attn_err *err);
+/* Starts or continues the journal, when the output begins to be written. */
+int attn_journal_start(struct attn_journal *j, struct attn_err *err);
+int attn_journal_note(struct attn_journal *j, bool disk, struct attn_err *err);
+int attn_journal_finish(struct attn_journal *j, struct attn_err *err);
+void attn_journal_withdraw(struct attn_journal *j);     /* removes OUT.part.json */
+void attn_journal_close(struct attn_journal *j);        /* frees side, too */
+
+/* Whether PATH.part exists, and its length. */
+bool attn_part_size(const char *path, uint64_t *bytes);
+/* Renames PATH.part to PATH; it is no error if that has been done or, unless `must`, if neither exists. */
+int attn_part_rename(const char *path, bool must, struct attn_err *err);
+
+/* ---- output.c ---- */
+
+struct attn_output {
+    struct attn_engine *e;
+    struct attn_stack *stack;           /* NULL: not requested */
+    struct attn_journal journal;
+    char *path, *stream_path, *summary_path;    /* links followed; NULL: standard output, or none */
+    struct attn_out *stream, *rows;     /* rows of the summary */
+    double synced;                      /* time of the last sync to the disk, in seconds */
+};
+
+/* Writes nothing yet; out->journal.side.now tells how far an earlier run has come. */
+int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state, struct attn_err *err);
+int attn_output_start(struct attn_output *out, struct attn_err *err);
+/* Writes items in order; `live`: the item's activations were written while it ran. */
+int attn_output_put(struct attn_output *out, const struct attn_item *item, size_t n, bool live, struct attn_err *err);
+/* Whether the reader has closed the pipe. */
+bool attn_output_broken(const struct attn_output *out);
+/* Stops the batch such that it can be continued. */
+int attn_output_pause(struct attn_output *out, struct attn_err *err);
+int attn_output_finish(struct attn_output *out, uint64_t total, struct attn_err *err);
+/* Completes what a killed run left undone after everything was written. */
+int attn_output_end(struct attn_output *out, struct attn_err *err);
+/* Removes all files of a batch that has not done anything. */
+void attn_output_withdraw(struct attn_output *out);
+void attn_output_close(struct attn_output *out);
+
+#endif

@@ -1,10 +1,8 @@
 /* merge.c - merges the shards of a batch into what one process would have written.
  *
  * Nothing appears under its final name before it is complete: streams are renamed, and so is a directory, which is
- * built beside its place.  The sidecar of a stream, which is replaced if it is there, comes last.  A directory, which is not
+ * built beside its final name.  The sidecar of a stream, which is replaced if it is there, comes last.  A directory, which is not
  * replaced, comes last itself, after its sidecar: until then whatever is there can be merged again. */
-#include "attn.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,23 +13,21 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/target.h"
-#include "batch/gather.h"
-#include "batch/join.h"
-#include "batch/scaffold.h"
 #include "batch/batch.h"
+#include "batch/merge.h"
 
 struct merge {
     const struct attn_merge_opts *o;
     const struct attn_writer *writer;
-    struct attn_shard_files parts;
+    struct attn_shard_files shards;
     char *path, *beside;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a device */
     char *inside;                       /* the summary's name, if it belongs into the directory that is written */
     struct attn_mark mark;              /* bytes and summary_bytes of what was written */
 };
 
-/* ---- the files of a part --------------------------------------------------------------- */
+/* ---- the files of a shard -------------------------------------------------------------- */
 
-/* A file that each part has; its path is malloc'd.  Links are followed where somebody typed the path, here or, for a
+/* A file that each shard has; its path is malloc'd.  Links are followed where somebody typed the path, here or, for a
  * summary, when the shard was made. */
 struct stream {
     char *(*path)(const struct attn_shard_file *);
@@ -77,17 +73,17 @@ static const struct stream lines = {own_path, own_bytes, false, ATTN_LINKS_FOLLO
 
 static int join_into(struct attn_out *to, const struct merge *m, const struct stream *s, struct attn_err *err)
 {
-    size_t n = m->parts.n;
+    size_t n = m->shards.n;
     struct attn_joined *file = calloc(n + 1, sizeof *file);
     int rc = ATTN_OK;
     if (!file)
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", n);
     for (size_t i = 0; i < n && !rc; i++) {
-        file[i] = (struct attn_joined){s->path(&m->parts.part[i]), s->bytes(&m->parts.part[i]), s->links};
+        file[i] = (struct attn_joined){s->path(&m->shards.shard[i]), s->bytes(&m->shards.shard[i]), s->links};
         rc = file[i].path ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", n);
     }
     if (!rc)
-        rc = attn_join(to, &m->parts, file, s->table, err);
+        rc = attn_merge_lines(to, &m->shards, file, s->table, err);
     for (size_t i = 0; i < n; i++)
         free(file[i].path);
     free(file);
@@ -131,14 +127,14 @@ static int fill(struct merge *m, const char *dir, struct attn_err *err)
     int rc = join(m, &records, path, &m->mark.bytes, err);
     free(path);
     if (!rc && m->writer->each)
-        rc = attn_gather_records(&m->parts, dir, err);
-    return !rc && m->writer->stack ? attn_gather_arrays(&m->parts, dir, err) : rc;
+        rc = attn_merge_records(&m->shards, dir, err);
+    return !rc && m->writer->stack ? attn_merge_arrays(&m->shards, dir, err) : rc;
 }
 
 static int write_sidecar(const struct merge *m, struct attn_err *err)
 {
     struct attn_sidecar whole;
-    attn_parts_whole(&m->parts, &whole);
+    attn_shard_files_whole(&m->shards, &whole);
     whole.now.bytes = m->mark.bytes;
     whole.now.summary_bytes = m->mark.summary_bytes;
     whole.synced = whole.now;
@@ -227,7 +223,7 @@ static bool has_size(const char *path, uint64_t bytes)
 static bool describes(const struct attn_sidecar *made, const struct merge *m)
 {
     struct attn_sidecar whole;
-    attn_parts_whole(&m->parts, &whole);
+    attn_shard_files_whole(&m->shards, &whole);
     bool named = !m->o->summary || !attn_sidecar_set_summary(&whole, m->o->summary, m->o->path, NULL);
     bool same = named && made->complete && !attn_sidecar_agree(made, &whole, m->path, NULL) && made->total == whole.total &&
                 made->now.records == whole.now.records && made->now.failed == whole.now.failed && made->now.bytes == whole.now.bytes &&
@@ -265,7 +261,7 @@ static bool is_sidecar(const struct attn_merge_opts *o, const char *path)
     return found;
 }
 
-static int open_parts(struct merge *m, struct attn_err *err)
+static int open_shards(struct merge *m, struct attn_err *err)
 {
     const struct attn_merge_opts *o = m->o;
     const char **path = calloc(o->n + 1, sizeof *path);
@@ -275,20 +271,20 @@ static int open_parts(struct merge *m, struct attn_err *err)
     for (size_t i = 0; i < o->n; i++)
         if (!is_sidecar(o, o->shard[i]))
             path[n++] = o->shard[i];
-    int rc = attn_parts_open(&m->parts, path, n, err);
+    int rc = attn_shard_files_open(&m->shards, path, n, err);
     free(path);
     if (rc)
         return rc;
-    m->writer = attn_writer_find(m->parts.part[0].side.format);
-    return m->writer ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s", m->parts.part[0].path,
-                                         m->parts.part[0].side.format);
+    m->writer = attn_writer_find(m->shards.shard[0].side.format);
+    return m->writer ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s", m->shards.shard[0].path,
+                                         m->shards.shard[0].side.format);
 }
 
 static int check_summaries(const struct merge *m, struct attn_err *err)
 {
-    for (size_t i = 0; m->o->summary && i < m->parts.n; i++)
-        if (!m->parts.part[i].side.summary)
-            return attn_fail(err, ATTN_EFORMAT, "%s: was made without --summary, so that there is none to join", m->parts.part[i].path);
+    for (size_t i = 0; m->o->summary && i < m->shards.n; i++)
+        if (!m->shards.shard[i].side.summary)
+            return attn_fail(err, ATTN_EFORMAT, "%s: was made without --summary, so that there is none to join", m->shards.shard[i].path);
     return ATTN_OK;
 }
 
@@ -313,8 +309,8 @@ static int belongs_to(bool *is, const struct attn_shard_file *p, const char *pat
 static int check_target(const struct merge *m, const char *path, struct attn_err *err)
 {
     int rc = ATTN_OK;
-    for (size_t i = 0; path && i < m->parts.n && !rc; i++) {
-        const struct attn_shard_file *p = &m->parts.part[i];
+    for (size_t i = 0; path && i < m->shards.n && !rc; i++) {
+        const struct attn_shard_file *p = &m->shards.shard[i];
         bool shard = attn_target_same(p->path, path), file = false;
         if (!shard)
             rc = belongs_to(&file, p, path, err);
@@ -384,10 +380,10 @@ static int write_all(struct merge *m, struct attn_err *err)
 int attn_merge(const struct attn_merge_opts *o, struct attn_err *err)
 {
     struct merge m = {.o = o};
-    int rc = open_parts(&m, err);
+    int rc = open_shards(&m, err);
     if (m.writer)
         rc = write_all(&m, err);
-    attn_parts_close(&m.parts);
+    attn_shard_files_close(&m.shards);
     free(m.path);
     free(m.beside);
     free(m.inside);

@@ -1,4 +1,8 @@
-#include "batch/parts.h"
+/* shards.c - outputs of `batch` that are the shards of one, in order.
+ *
+ * Each is finished, all were made by the same command from an input with the same number of records, each shard is
+ * there exactly once and has as many records as it should: joined, they are what one process would have written. */
+#include "batch/merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +33,7 @@ static int refuse_unfinished(const char *path, struct attn_err *err)
     return rc;
 }
 
-static int check_part(const struct attn_sidecar *s, const char *beside, struct attn_err *err)
+static int check_shard(const struct attn_sidecar *s, const char *beside, struct attn_err *err)
 {
     uint64_t size = attn_share_size(&s->shard, s->total);
     if (!s->complete || s->total == UINT64_MAX)
@@ -43,7 +47,7 @@ static int check_part(const struct attn_sidecar *s, const char *beside, struct a
     return ATTN_OK;
 }
 
-static int read_part(struct attn_shard_file *p, const char *path, struct attn_err *err)
+static int read_shard(struct attn_shard_file *p, const char *path, struct attn_err *err)
 {
     char *real = attn_target_follow(path), *beside = NULL;
     p->path = path;
@@ -54,7 +58,7 @@ static int read_part(struct attn_shard_file *p, const char *path, struct attn_er
     struct stat st;
     int rc = lstat(beside, &st) ? refuse_unfinished(path, err) : attn_sidecar_read(&p->side, beside, err);
     if (!rc)
-        rc = check_part(&p->side, beside, err);
+        rc = check_shard(&p->side, beside, err);
     free(beside);
     return rc;
 }
@@ -97,14 +101,14 @@ static int refuse_missing(const struct attn_shard_files *p, uint64_t count, uint
     return attn_fail(err, ATTN_EFORMAT, "shard %" PRIu64 "/%" PRIu64 " is missing: %zu of %" PRIu64 " are given", missing, count, p->n, count);
 }
 
-/* They are sorted by shard, so that part i must be shard i. */
+/* They are sorted, so that the one at i must be shard i. */
 static int check_all_there(const struct attn_shard_files *p, struct attn_err *err)
 {
-    uint64_t count = p->part[0].side.shard.count;
+    uint64_t count = p->shard[0].side.shard.count;
     for (size_t i = 0; i < p->n; i++) {
-        uint64_t index = p->part[i].side.shard.index;
+        uint64_t index = p->shard[i].side.shard.index;
         if (i && index == i - 1)
-            return attn_fail(err, ATTN_EFORMAT, "%s and %s are both shard %" PRIu64 "/%" PRIu64, p->part[i - 1].path, p->part[i].path,
+            return attn_fail(err, ATTN_EFORMAT, "%s and %s are both shard %" PRIu64 "/%" PRIu64, p->shard[i - 1].path, p->shard[i].path,
                              index, count);
         if (index != i)
             return refuse_missing(p, count, i, err);
@@ -118,48 +122,48 @@ static int by_shard(const void *a, const void *b)
     return (i > k) - (i < k);
 }
 
-int attn_parts_open(struct attn_shard_files *out, const char *const *path, size_t n, struct attn_err *err)
+int attn_shard_files_open(struct attn_shard_files *out, const char *const *path, size_t n, struct attn_err *err)
 {
     int rc = ATTN_OK;
-    *out = (struct attn_shard_files){.part = calloc(n ? n : 1, sizeof *out->part)};
-    if (!out->part)
+    *out = (struct attn_shard_files){.shard = calloc(n ? n : 1, sizeof *out->shard)};
+    if (!out->shard)
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu shards", n);
     for (; out->n < n && !rc; out->n++)
-        rc = read_part(&out->part[out->n], path[out->n], err);
+        rc = read_shard(&out->shard[out->n], path[out->n], err);
     for (size_t i = 1; i < n && !rc; i++)
-        rc = check_alike(&out->part[0], &out->part[i], err);
+        rc = check_alike(&out->shard[0], &out->shard[i], err);
     if (!rc && n)
-        qsort(out->part, n, sizeof *out->part, by_shard);
+        qsort(out->shard, n, sizeof *out->shard, by_shard);
     if (!rc)
         rc = n ? check_all_there(out, err) : attn_fail(err, ATTN_EUSAGE, "no shard is given");
     if (rc)
-        attn_parts_close(out);
+        attn_shard_files_close(out);
     return rc;
 }
 
-void attn_parts_close(struct attn_shard_files *p)
+void attn_shard_files_close(struct attn_shard_files *p)
 {
     for (size_t i = 0; i < p->n; i++)
-        attn_sidecar_free(&p->part[i].side);
-    free(p->part);
+        attn_sidecar_free(&p->shard[i].side);
+    free(p->shard);
     *p = (struct attn_shard_files){0};
 }
 
-uint64_t attn_parts_total(const struct attn_shard_files *p)
+uint64_t attn_shard_files_total(const struct attn_shard_files *p)
 {
-    return p->part[0].side.total;
+    return p->shard[0].side.total;
 }
 
-size_t attn_parts_owner(const struct attn_shard_files *p, uint64_t record)
+size_t attn_shard_files_owner(const struct attn_shard_files *p, uint64_t record)
 {
-    const struct attn_share *s = &p->part[0].side.shard;
+    const struct attn_share *s = &p->shard[0].side.shard;
     size_t low = 0, high = p->n - 1;
     if (s->stride)
         return (size_t)(record % s->count);
     while (low < high) {                /* finds the first whose range ends after the record */
         size_t i = low + (high - low) / 2;
         uint64_t from, to;
-        attn_share_range(&p->part[i].side.shard, attn_parts_total(p), &from, &to);
+        attn_share_range(&p->shard[i].side.shard, attn_shard_files_total(p), &from, &to);
         if (record < to)
             high = i;
         else
@@ -176,14 +180,14 @@ static void add(struct attn_mark *m, const struct attn_mark *more)
     attn_keys_add(m->keys, more->keys);
 }
 
-void attn_parts_whole(const struct attn_shard_files *p, struct attn_sidecar *out)
+void attn_shard_files_whole(const struct attn_shard_files *p, struct attn_sidecar *out)
 {
-    *out = p->part[0].side;
+    *out = p->shard[0].side;
     out->summary = NULL;
     out->shard = (struct attn_share){.count = 1};
     for (size_t i = 1; i < p->n; i++) {
-        add(&out->now, &p->part[i].side.now);
-        out->tokens = out->tokens ? out->tokens : p->part[i].side.tokens;
+        add(&out->now, &p->shard[i].side.now);
+        out->tokens = out->tokens ? out->tokens : p->shard[i].side.tokens;
     }
     out->now.next = out->total;
     out->now.summary_bytes = 0;

@@ -1,0 +1,318 @@
+/* merge_directory.c - the directory that a merge fills: built beside its final name, renamed when it is complete.
+ *
+ * Its name, .NAME.part, and its files tell what an interrupted process left, which the next one removes; nothing else is
+ * ever removed.  It is locked, so that only one process fills it.  The records' directories of the shards are taken into
+ * it by linking their files instead of copying them where the file system can: a finished output is never modified. */
+#include "batch/merge.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/err.h"
+#include "base/folder.h"
+#include "batch/batch.h"
+#include "sinks/manifest.h"
+
+static int taken(const char *path, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EIO, "%s: is there already: remove it, or give another name", path);
+}
+
+/* ---- what an interrupted process left --------------------------------------------------- */
+
+struct sweep { const struct attn_scaffold *of; bool removes; };
+
+static bool is_record(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    return digits >= 6 && !name[digits];
+}
+
+static bool is_file_of_ours(const char *name, const char *extra)
+{
+    static const char *const endings[] = {".json", ".ndjson", ".npy", ".npz", ".csv", ".png", ".svg", ".tmp"};
+    const char *dot = strrchr(name, '.');
+    bool ours = extra && !strcmp(name, extra);
+    for (size_t i = 0; dot && !ours && i < sizeof endings / sizeof *endings; i++)
+        ours = !strcmp(dot, endings[i]);
+    return ours;
+}
+
+static int sweep(const struct sweep *s, const char *dir, bool record, struct attn_err *err);
+
+/* Handles what is at `path`; in the directory of a `record` there are only files. */
+static int sweep_one(const struct sweep *s, const char *path, const char *name, bool record, struct attn_err *err)
+{
+    struct stat st;
+    if (lstat(path, &st))
+        return attn_fail_errno(err, path, "open");
+    bool directory = S_ISDIR(st.st_mode);
+    bool ours = directory ? !record && is_record(name) : S_ISREG(st.st_mode) && is_file_of_ours(name, s->of->extra);
+    if (!ours)
+        return attn_fail(err, ATTN_EIO, "%s: is no file of an interrupted merge: move it elsewhere, or give the output another name", path);
+    int rc = directory ? sweep(s, path, true, err) : ATTN_OK;
+    return !rc && s->removes && remove(path) ? attn_fail_errno(err, path, "remove") : rc;
+}
+
+static int sweep(const struct sweep *s, const char *dir, bool record, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    DIR *d = opendir(dir);
+    if (!d)
+        return attn_fail_errno(err, dir, "read");
+    for (struct dirent *e; !rc && (errno = 0, e = readdir(d));) {
+        char *path;
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+            continue;
+        if (asprintf(&path, "%s/%s", dir, e->d_name) < 0) {
+            rc = attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
+            break;
+        }
+        rc = sweep_one(s, path, e->d_name, record, err);
+        free(path);
+    }
+    closedir(d);
+    return rc;
+}
+
+/* Looks at everything before it removes anything. */
+static int clear(const struct attn_scaffold *s, struct attn_err *err)
+{
+    int rc = sweep(&(struct sweep){s, false}, s->path, false, err);
+    return rc ? rc : sweep(&(struct sweep){s, true}, s->path, false, err);
+}
+
+/* ---- taking its name --------------------------------------------------------------------- */
+
+/* Whether there is nothing, or an empty directory, which rename() replaces. */
+static bool is_free(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st))
+        return errno == ENOENT;
+    DIR *d = S_ISDIR(st.st_mode) ? opendir(path) : NULL;
+    bool empty = d != NULL;
+    for (struct dirent *e; empty && (e = readdir(d));)
+        empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+    if (d)
+        closedir(d);
+    return empty;
+}
+
+static int name_it(struct attn_scaffold *s, struct attn_err *err)
+{
+    const char *slash = strrchr(s->final, '/'), *name = slash ? slash + 1 : s->final;
+    if (asprintf(&s->path, "%.*s.%s.part", (int)(name - s->final), s->final, name) >= 0)
+        return ATTN_OK;
+    s->path = NULL;
+    attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", s->final);
+    return ATTN_ENOMEM;
+}
+
+/* Makes the directory or takes over what is left of it.  Begins again if another process, which had locked it, has renamed it
+ * meanwhile. */
+static int hold(struct attn_scaffold *s, struct attn_err *err)
+{
+    for (;;) {
+        struct stat st, locked;
+        if (!attn_disk_make(s->path) && errno != EEXIST)
+            return attn_fail_errno(err, s->final, "create the directory");
+        int rc = attn_folder_hold(&s->lock, s->path, err);
+        bool there = !rc && lstat(s->path, &st) == 0;
+        if (!rc && !there && errno != ENOENT)
+            return attn_fail_errno(err, s->path, "read");
+        if (there && !S_ISDIR(st.st_mode))
+            return attn_fail(err, ATTN_EIO, "%s: is no directory: remove it, or give the output another name", s->path);
+        if (rc || (there && (s->lock < 0 || (fstat(s->lock, &locked) == 0 && locked.st_dev == st.st_dev && locked.st_ino == st.st_ino))))
+            return rc;
+        if (s->lock >= 0)
+            close(s->lock);
+        s->lock = -1;
+    }
+}
+
+int attn_scaffold_open(struct attn_scaffold *s, const char *final, const char *extra, struct attn_err *err)
+{
+    *s = (struct attn_scaffold){.final = final, .extra = extra, .lock = -1};
+    int rc = is_free(final) ? name_it(s, err) : taken(final, err);
+    if (!rc)
+        rc = hold(s, err);
+    if (!rc)
+        rc = clear(s, err);
+    if (rc) {                           /* what is there is not ours, unless the directory is empty */
+        if (s->path && s->lock >= 0)
+            rmdir(s->path);
+        free(s->path);
+        s->path = NULL;
+        attn_scaffold_close(s);
+    }
+    return rc;
+}
+
+int attn_scaffold_commit(struct attn_scaffold *s, struct attn_err *err)
+{
+    if (rename(s->path, s->final))
+        return is_free(s->final) ? attn_fail_errno(err, s->final, "create the directory") : taken(s->final, err);
+    free(s->path);
+    s->path = NULL;
+    return ATTN_OK;
+}
+
+void attn_scaffold_close(struct attn_scaffold *s)
+{
+    if (s->path && !clear(s, NULL))
+        rmdir(s->path);
+    if (s->lock >= 0)
+        close(s->lock);
+    free(s->path);
+    *s = (struct attn_scaffold){.lock = -1};
+}
+
+/* ---- the directories of records --------------------------------------------------------- */
+
+static int copy(const struct attn_map *map, const char *to, struct attn_err *err)
+{
+    struct attn_out *o;
+    int rc = attn_out_open(&o, to, err);
+    if (rc)
+        return rc;
+    attn_out_write(o, map->data, map->len);
+    rc = attn_out_commit(o, err);
+    attn_out_close(o);
+    return rc;
+}
+
+static const uint64_t any_length = UINT64_MAX;
+
+/* Opens the file even if it is only linked, so that it is known to be one. */
+static int take(const char *from, const char *to, uint64_t bytes, struct attn_err *err)
+{
+    struct attn_map map;
+    struct stat st;
+    int rc = attn_map_open_found(&map, from, SIZE_MAX, ATTN_LINKS_REFUSED, err);
+    if (rc)
+        return rc;
+    if (lstat(to, &st) == 0)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: is listed twice in the manifest beside it: run this shard again", from);
+    else if (bytes != any_length && map.len != bytes)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %zu bytes, and had %" PRIu64 " when it was written", from, map.len, bytes);
+    else if (link(from, to))
+        rc = copy(&map, to, err);
+    attn_map_close(&map);
+    return rc;
+}
+
+struct record { char *from, *to; };     /* a directory and what it becomes */
+
+/* Is an attn_manifest_fn. */
+static int take_file(void *self, const char *name, uint64_t bytes, struct attn_err *err)
+{
+    const struct record *r = self;
+    char *from = NULL, *to = NULL;
+    bool named = asprintf(&from, "%s/%s", r->from, name) > 0 && asprintf(&to, "%s/%s", r->to, name) > 0;
+    int rc = named ? take(from, to, bytes, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", r->from);
+    if (named)
+        free(to);
+    free(from);
+    return rc;
+}
+
+/* Whether something is there, except for an empty file, which was lost in a crash. */
+static bool has_filled(const char *dir, const char *name)
+{
+    struct stat st;
+    char *path;
+    if (asprintf(&path, "%s/%s", dir, name) < 0)
+        return false;
+    bool found = lstat(path, &st) == 0 && (st.st_size > 0 || !S_ISREG(st.st_mode));
+    free(path);
+    return found;
+}
+
+/* Takes the files that the manifest lists, or one of the files that need no manifest. */
+static int take_files(struct record *r, struct attn_err *err)
+{
+    const char *const *file = attn_record_dir_files;
+    if (has_filled(r->from, "manifest.json")) {
+        int rc = attn_manifest_each(r->from, take_file, r, err);
+        return rc ? rc : take_file(r, "manifest.json", any_length, err);
+    }
+    while (*file && !has_filled(r->from, *file))
+        file++;
+    if (!*file)
+        return attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard again", r->from);
+    return take_file(r, *file, any_length, err);
+}
+
+/* Refuses a directory with anything that was not taken. */
+static int check_all_taken(DIR *d, const struct record *r, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (struct dirent *e; !rc && (errno = 0, e = readdir(d));)
+        if (!attn_folder_has(r->to, e->d_name))
+            rc = attn_fail(err, ATTN_EFORMAT, "%s/%s: is not among the files that batch wrote there: move it elsewhere, or run this "
+                           "shard again", r->from, e->d_name);
+    return !rc && errno ? attn_fail_errno(err, r->from, "read") : rc;
+}
+
+/* A record that failed has no directory. */
+static int take_directory(struct record *r, uint64_t *found, struct attn_err *err)
+{
+    int fd = attn_disk_open(r->from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+        return attn_fail(err, ATTN_EFORMAT, "%s: found a link or a file, expected the directory of a record", r->from);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d && fd >= 0)
+        close(fd);
+    if (!d)
+        return errno == ENOENT ? ATTN_OK : attn_fail_errno(err, r->from, "read");
+    int rc = attn_disk_make(r->to) ? take_files(r, err) : attn_fail_errno(err, r->to, "create the directory");
+    if (!rc)
+        rc = check_all_taken(d, r, err);
+    closedir(d);
+    ++*found;
+    return rc;
+}
+
+static int take_record(const struct attn_shard_file *p, const char *dir, uint64_t record, uint64_t *found, struct attn_err *err)
+{
+    struct record r = {0};
+    bool named = asprintf(&r.from, "%s/%06" PRIu64, p->path, record) > 0 && asprintf(&r.to, "%s/%06" PRIu64, dir, record) > 0;
+    int rc = named ? take_directory(&r, found, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a record", dir);
+    if (named)
+        free(r.to);
+    free(r.from);
+    return rc;
+}
+
+static int check_found(const struct attn_shard_file *p, uint64_t found, struct attn_err *err)
+{
+    uint64_t good = p->side.now.records - p->side.now.failed;
+    return found == good ? ATTN_OK
+                         : attn_fail(err, ATTN_EFORMAT, "%s: has the directories of %" PRIu64 " records, and had those of %" PRIu64
+                                     " when it was finished: run this shard again", p->path, found, good);
+}
+
+int attn_merge_records(const struct attn_shard_files *p, const char *dir, struct attn_err *err)
+{
+    uint64_t *found = calloc(p->n + 1, sizeof *found);
+    int rc = ATTN_OK;
+    if (!found)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu counts", p->n);
+    for (uint64_t record = 0; record < attn_shard_files_total(p) && !rc; record++) {
+        size_t i = attn_shard_files_owner(p, record);
+        rc = take_record(&p->shard[i], dir, record, &found[i], err);
+    }
+    for (size_t i = 0; i < p->n && !rc; i++)
+        rc = check_found(&p->shard[i], found[i], err);
+    free(found);
+    return rc;
+}

@@ -1,14 +1,140 @@
-/* backward.c - the chain rule through the blocks, from the last one to the embedding. */
-#include "base/size.h"
-#include "compute/slopes.h"
+/* backward.c - from the loss back to the embedding: the output layer, then the chain rule through the blocks. */
 #include "gradient/work.h"
 
 #include <string.h>
+
+#include "base/size.h"
+#include "compute/gemm.h"
+#include "compute/outer.h"
+#include "compute/slopes.h"
+
+/* ---- the gradients of a product, which are two more products, and of a norm ---- */
 
 static void clear(const struct attn_rows *x)
 {
     memset(x->data, 0, x->n * x->ld * sizeof *x->data);
 }
+
+/* The number of slices of a matrix: contiguous outputs are one slice; if heads are interleaved, each is a slice. */
+static size_t slices(const struct attn_mat *w)
+{
+    return w->group ? w->out / w->group : 1;
+}
+
+static struct attn_mat slice(const struct attn_mat *w, size_t i)
+{
+    struct attn_mat p = *w;
+    if (!w->group)
+        return p;
+    size_t at = attn_mat_place(w, i * w->group);
+    p.data = (const float *)w->data + at * w->ld;
+    p.out = w->group;
+    p.group = 0;
+    if (w->bias.data)
+        p.bias.data = (const float *)w->bias.data + at;
+    return p;
+}
+
+/* The columns of y that belong to a slice. */
+static struct attn_rows columns(const struct attn_rows *y, const struct attn_mat *p, size_t i)
+{
+    return (struct attn_rows){y->data + i * p->out, y->ld, y->n, p->out};
+}
+
+/* With y = x w: the gradient by x, which is added to dx if there is `more` than it. */
+static void by_input(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_mat *w, bool more)
+{
+    for (size_t i = 0; i < slices(w); i++) {
+        struct attn_mat p = slice(w, i);
+        struct attn_mat transposed = {.data = p.data, .in = p.out, .out = p.in, .ld = p.ld, .by_output = !p.by_output};
+        struct attn_rows d = columns(dy, &p, i);
+        attn_gemm(t->team, dx->data, dx->ld, d.data, d.ld, d.n, &transposed, more || i ? ATTN_ADD : ATTN_STORE, NULL);
+    }
+}
+
+/* The gradients by w and by the bias, added to g. */
+static void by_weights(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x, const struct attn_rows *dy)
+{
+    for (size_t i = 0; i < slices(g); i++) {
+        struct attn_mat p = slice(g, i);
+        struct attn_rows d = columns(dy, &p, i);
+        if (p.by_output)
+            attn_outer(t->team, (float *)p.data, p.ld, &d, x);
+        else
+            attn_outer(t->team, (float *)p.data, p.ld, x, &d);
+        if (p.bias.data)
+            attn_outer_sum(t->team, (float *)p.bias.data, &d);
+    }
+}
+
+/* The gradients by x and by the weights of a norm, from t->dy; both are added to what is there. */
+static void by_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x, const struct attn_norm *norm,
+                    const struct attn_norm *g)
+{
+    struct attn_rows dy = attn_work_rows(t, t->dy, x->cols);
+    struct attn_slopes_norm s = {.norm = norm, .eps = t->w->eps, .dw = (float *)g->weight.data,
+                                 .db = (float *)g->bias.data, .room = t->sums};
+    attn_slopes_norm(t->team, dx, &dy, x, &s);
+}
+
+/* ---- the output layer and the loss ---- */
+
+struct job { struct attn_work *t; const int32_t *targets; size_t row, n; float each; };
+
+enum { CHUNK = 8 };                     /* rows of an item */
+
+/* Replaces rows of logits by the gradient with respect to them. */
+static void chunk(void *ctx, size_t item, int worker)
+{
+    (void)worker;
+    const struct job *j = ctx;
+    size_t V = j->t->w->n.V, end = (item + 1) * CHUNK < j->n ? (item + 1) * CHUNK : j->n;
+    for (size_t i = item * CHUNK; i < end; i++) {
+        float *logits = j->t->logits + i * V;
+        int32_t target = j->targets[j->row + i];
+        if (target < 0)
+            memset(logits, 0, V * sizeof *logits);
+        j->t->loss[j->row + i] = target < 0 ? 0 : attn_vec_loss(logits, (size_t)target, j->each, V);
+    }
+}
+
+/* Works in bands of as many rows as the buffer holds. */
+static void bands(struct job *j, const struct attn_rows *x, const struct attn_rows *dx, bool learn)
+{
+    struct attn_work *t = j->t;
+    size_t V = t->w->n.V;
+    for (j->row = 0; j->row < x->n; j->row += j->n) {
+        j->n = smaller(x->n - j->row, t->band);
+        struct attn_rows reads = {x->data + j->row * x->ld, x->ld, j->n, x->cols}, logits = {t->logits, V, j->n, V};
+        struct attn_rows dreads = {dx->data + j->row * dx->ld, dx->ld, j->n, dx->cols};
+        attn_gemm(t->team, logits.data, V, reads.data, reads.ld, j->n, &t->w->unembed, ATTN_STORE, NULL);
+        attn_team_run(t->team, parts_of(j->n, CHUNK), 30.0 * (double)(j->n * V), chunk, j);
+        if (!learn)
+            continue;
+        by_weights(t, &t->g->unembed, &reads, &logits);
+        by_input(t, &dreads, &logits, &t->w->unembed, false);
+    }
+}
+
+double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, bool learn)
+{
+    size_t d = t->w->n.d;
+    const struct attn_norm *norm = &t->w->final;
+    struct attn_rows x = attn_work_rows(t, t->layer[t->w->n.L].x, d), y = attn_work_normed(t, &x, norm);
+    struct attn_rows dx = attn_work_rows(t, t->dx, d), dy = attn_work_rows(t, norm->weight.data ? t->dy : t->dx, d);
+    struct job j = {.t = t, .targets = targets, .each = (float)each};
+    bands(&j, &y, &dy, learn);
+    if (learn && norm->weight.data) {
+        clear(&dx);
+        by_norm(t, &dx, &x, norm, &t->g->final);
+    }
+    double sum = 0;
+    for (size_t i = 0; i < t->rows; i++)
+        sum += t->loss[i];
+    return sum * each;
+}
+
+/* ---- blocks ---- */
 
 /* The gradient by a branch's output, computed from `behind`, that by the residual stream after it.  Without a
  * residual stream only the branch reads its input, so dx is cleared. */
@@ -35,7 +161,7 @@ static void leave(struct attn_work *t, const struct attn_rows *dx, const struct 
                   const struct attn_norm *g)
 {
     if (norm->weight.data)
-        attn_work_back_norm(t, dx, x, norm, g);
+        by_norm(t, dx, x, norm, g);
 }
 
 static void attention(struct attn_work *t, size_t layer, const struct attn_rows *dx, const struct attn_rows *behind)
@@ -50,21 +176,21 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     struct attn_rows dq = attn_work_rows(t, t->dq, n->H * n->dh), dk = attn_work_rows(t, t->dk, n->Hkv * n->dh);
     struct attn_rows dv = attn_work_rows(t, t->dv, n->Hkv * n->dv);
     if (b->o.data) {
-        attn_work_learn(t, &g->o, &context, &dout);
-        attn_work_back(t, &dcontext, &dout, &b->o, false);
+        by_weights(t, &g->o, &context, &dout);
+        by_input(t, &dcontext, &dout, &b->o, false);
     }
     attn_work_attend_back(t, layer, b->o.data ? dcontext.data : dout.data);
     if (t->w->rotary) {
-        attn_rows_rotate(t->team, &dq, n->dh, t->w->rotary, t->cos, t->back);
-        attn_rows_rotate(t->team, &dk, n->dh, t->w->rotary, t->cos, t->back);
+        attn_rows_rotate(t->team, &dq, n->dh, t->w->rotary, t->cos, t->minus_sin);
+        attn_rows_rotate(t->team, &dk, n->dh, t->w->rotary, t->cos, t->minus_sin);
     }
     struct attn_rows y = attn_work_normed(t, &x, &b->norm1), dy = target(t, dx, &b->norm1);
-    attn_work_learn(t, &g->q, &y, &dq);
-    attn_work_learn(t, &g->k, &y, &dk);
-    attn_work_learn(t, &g->v, &y, &dv);
-    attn_work_back(t, &dy, &dq, &b->q, dy.data == dx->data);
-    attn_work_back(t, &dy, &dk, &b->k, true);
-    attn_work_back(t, &dy, &dv, &b->v, true);
+    by_weights(t, &g->q, &y, &dq);
+    by_weights(t, &g->k, &y, &dk);
+    by_weights(t, &g->v, &y, &dv);
+    by_input(t, &dy, &dq, &b->q, dy.data == dx->data);
+    by_input(t, &dy, &dk, &b->k, true);
+    by_input(t, &dy, &dv, &b->v, true);
     leave(t, dx, &x, &b->norm1, &g->norm1);
 }
 
@@ -76,17 +202,17 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
     struct attn_rows dout = enter(t, dx, behind, &drop), mid = attn_work_rows(t, kept->mid, t->w->n.d);
     struct attn_rows pre = attn_work_rows(t, kept->pre, t->w->n.m), linear = attn_work_rows(t, kept->linear, t->w->n.m);
     struct attn_rows dpre = attn_work_rows(t, t->dpre, t->w->n.m);
-    attn_work_back(t, &dpre, &dout, &b->out, false);
+    by_input(t, &dpre, &dout, &b->out, false);
     attn_slopes_activate(t->team, &dpre, &pre, &linear, t->w->mlp);
-    attn_work_learn(t, &g->out, &pre, &dout);           /* by now pre holds what the product read */
+    by_weights(t, &g->out, &pre, &dout);           /* by now pre holds what the product read */
     struct attn_rows y = attn_work_normed(t, &mid, &b->norm2), dy = target(t, dx, &b->norm2);
     bool gated = t->w->mlp == ATTN_SWIGLU, more = dy.data == dx->data;
     if (gated) {
-        attn_work_learn(t, &g->gate, &y, &dpre);
-        attn_work_back(t, &dy, &dpre, &b->gate, more);
+        by_weights(t, &g->gate, &y, &dpre);
+        by_input(t, &dy, &dpre, &b->gate, more);
     }
-    attn_work_learn(t, &g->in, &y, gated ? &linear : &dpre);
-    attn_work_back(t, &dy, gated ? &linear : &dpre, &b->in, more || gated);
+    by_weights(t, &g->in, &y, gated ? &linear : &dpre);
+    by_input(t, &dy, gated ? &linear : &dpre, &b->in, more || gated);
     leave(t, dx, &mid, &b->norm2, &g->norm2);
 }
 
@@ -115,9 +241,9 @@ static void scatter(void *ctx, size_t item, int worker)
     size_t d = t->w->n.d, j = item * s->cols, n = d - j < s->cols ? d - j : s->cols;
     for (size_t i = 0; i < t->rows; i++)
         attn_vec_add((float *)t->g->embed.data + (size_t)s->ids[i] * t->g->embed.ld + j, t->dx + i * d + j, n);
-    for (size_t k = 0; t->w->pos.data && k < t->texts; k++)
-        for (size_t i = 0; i < t->text[k].T; i++)
-            attn_vec_add((float *)t->g->pos.data + i * t->g->pos.ld + j, t->dx + (t->text[k].row + i) * d + j, n);
+    for (size_t k = 0; t->w->pos.data && k < t->seqs; k++)
+        for (size_t i = 0; i < t->seq[k].T; i++)
+            attn_vec_add((float *)t->g->pos.data + i * t->g->pos.ld + j, t->dx + (t->seq[k].row + i) * d + j, n);
 }
 
 static void embed(struct attn_work *t, const int32_t *ids)

@@ -1,8 +1,14 @@
-/* forward.c - the forward pass of compute/block.h, which also keeps what the backward pass will read. */
-#include "compute/gemm.h"
+/* forward.c - the forward pass of compute/block.h, which also keeps what the backward pass will read; and, if the loss
+ * is not finite, which of its activations was the first that is not. */
 #include "gradient/work.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "base/splitmix.h"
+#include "compute/gemm.h"
+#include "trace/names.h"
 
 static void multiply(struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                      enum attn_tail tail)
@@ -15,15 +21,32 @@ static const float *table_row(const struct attn_mat *table, size_t row)
     return (const float *)table->data + row * table->ld;
 }
 
+/* ---- what the backward pass does again ---- */
+
+struct attn_rows attn_work_normed(const struct attn_work *t, const struct attn_rows *x, const struct attn_norm *norm)
+{
+    if (!norm->weight.data)
+        return *x;
+    struct attn_rows y = attn_work_rows(t, t->y, x->cols);
+    attn_rows_norm(t->team, &y, x, norm, t->w->eps, t->norm_w, t->norm_b);
+    return y;
+}
+
+struct attn_drop attn_work_drop(const struct attn_work *t, enum attn_dropped what, size_t layer, float p)
+{
+    return (struct attn_drop){.key = attn_splitmix(t->seed + layer * ATTN_DROPPED + what), .below = (uint32_t)((double)p * 0x1p32),
+                              .scale = 1 / (1 - p)};
+}
+
 /* ---- the embedding ---- */
 
-static void place_rows(struct attn_work *t, const struct attn_stretch *s, size_t half)
+static void set_rotation(struct attn_work *t, const struct attn_work_seq *s, size_t half)
 {
     size_t n = s->T * half, at = s->row * half;
-    memcpy(t->cos + at, t->turns, n * sizeof *t->cos);
-    memcpy(t->sin + at, t->turns + t->longest * half, n * sizeof *t->sin);
+    memcpy(t->cos + at, t->rotation, n * sizeof *t->cos);
+    memcpy(t->sin + at, t->rotation + t->longest * half, n * sizeof *t->sin);
     for (size_t i = 0; i < n; i++)
-        t->back[at + i] = -t->sin[at + i];
+        t->minus_sin[at + i] = -t->sin[at + i];
 }
 
 static void embed(struct attn_work *t, const int32_t *ids)
@@ -32,11 +55,11 @@ static void embed(struct attn_work *t, const int32_t *ids)
     struct attn_rows x = attn_work_rows(t, t->layer[0].x, d);
     for (size_t i = 0; i < t->rows; i++)
         memcpy(x.data + i * d, table_row(&t->w->embed, (size_t)ids[i]), d * sizeof *x.data);
-    for (size_t s = 0; s < t->texts; s++) {
-        for (size_t i = 0; t->w->pos.data && i < t->text[s].T; i++)
-            attn_vec_add(x.data + (t->text[s].row + i) * d, table_row(&t->w->pos, i), d);
+    for (size_t s = 0; s < t->seqs; s++) {
+        for (size_t i = 0; t->w->pos.data && i < t->seq[s].T; i++)
+            attn_vec_add(x.data + (t->seq[s].row + i) * d, table_row(&t->w->pos, i), d);
         if (t->w->rotary)
-            place_rows(t, &t->text[s], t->w->rotary / 2);
+            set_rotation(t, &t->seq[s], t->w->rotary / 2);
     }
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_EMBED, 0, t->drop_embed);
     if (drop.below)
@@ -121,4 +144,71 @@ void attn_work_forward(struct attn_work *t, const int32_t *ids)
     embed(t, ids);
     for (size_t layer = 0; layer < t->w->n.L; layer++)
         block(t, layer);
+}
+
+/* ---- numbers that are not finite ---- */
+
+/* The sentence that row i of the group belongs to. */
+static const struct attn_work_seq *seq_of(const struct attn_work *t, size_t row)
+{
+    size_t i = 0;
+    while (i + 1 < t->seqs && t->seq[i + 1].row <= row)
+        i++;
+    return &t->seq[i];
+}
+
+static const char *what(float x)
+{
+    return isnan(x) ? "NaN" : x > 0 ? "inf" : "-inf";
+}
+
+/* Reports the first number of data[rows, cols] that is not finite; data NULL: the model has no such activation. */
+static int look(const struct attn_work *t, const float *data, size_t cols, int act, int layer, struct attn_err *err)
+{
+    char name[ATTN_NAME_MAX];
+    for (size_t i = 0; data && i < t->rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            if (isfinite(data[i * cols + j]))
+                continue;
+            const struct attn_work_seq *s = seq_of(t, i);
+            attn_act_name(name, act, layer);
+            return attn_fail(err, ATTN_EFORMAT, "the loss is not finite: %s holds %s at token %zu of sentence %zu, column "
+                             "%zu", name, what(data[i * cols + j]), i - s->row, t->first_seq + (size_t)(s - t->seq), j);
+        }
+    return ATTN_OK;
+}
+
+static int look_in_layer(const struct attn_work *t, size_t layer, struct attn_err *err)
+{
+    const struct attn_dims *n = &t->w->n;
+    const struct attn_kept *k = &t->layer[layer];
+    bool mlp = t->w->mlp != ATTN_NO_MLP;
+    const struct { const float *data; size_t cols; int act; } kept[] = {
+        {k->x, n->d, ATTN_ACT_RESID_PRE}, {k->q, n->H * n->dh, ATTN_ACT_Q}, {k->k, n->Hkv * n->dh, ATTN_ACT_K},
+        {k->v, n->Hkv * n->dv, ATTN_ACT_V}, {k->context, n->H * n->dv, ATTN_ACT_CONTEXT},
+        {mlp ? k->mid : NULL, n->d, ATTN_ACT_RESID_MID}, {mlp ? k->pre : NULL, n->m, ATTN_ACT_MLP_PRE},
+        {t->w->mlp == ATTN_SWIGLU ? k->linear : NULL, n->m, ATTN_ACT_MLP_LINEAR}};
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept && !rc; i++)
+        rc = look(t, kept[i].data, kept[i].cols, kept[i].act, (int)layer, err);
+    return rc;
+}
+
+int attn_work_nonfinite(const struct attn_work *t, struct attn_err *err)
+{
+    size_t L = t->w->n.L;
+    int rc = ATTN_OK;
+    for (size_t layer = 0; layer < L && !rc; layer++)
+        rc = look_in_layer(t, layer, err);
+    if (!rc)
+        rc = L ? look(t, t->layer[L].x, t->w->n.d, ATTN_ACT_RESID_POST, (int)L - 1, err)
+               : look(t, t->layer[0].x, t->w->n.d, ATTN_ACT_EMBED, -1, err);
+    for (size_t i = 0; i < t->rows && !rc; i++)
+        if (!isfinite(t->loss[i])) {
+            const struct attn_work_seq *s = seq_of(t, i);
+            rc = attn_fail(err, ATTN_EFORMAT, "the loss is not finite: it is %s for token %zu of sentence %zu, though all "
+                           "before the logits is finite", what((float)t->loss[i]), i - s->row,
+                           t->first_seq + (size_t)(s - t->seq));
+        }
+    return rc;
 }

@@ -1,15 +1,16 @@
 #include "gradient/grad.h"
 
-#include "base/cpu.h"
-#include "base/err.h"
-#include "base/size.h"
-#include "compute/kernel.h"
-#include "gradient/wild.h"
-#include "gradient/work.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/cpu.h"
+#include "base/err.h"
+#include "base/size.h"
+#include "base/splitmix.h"
+#include "compute/kernel.h"
+#include "compute/slopes.h"
+#include "gradient/work.h"
 
 enum {
     ROWS = 512,                         /* of a group: enough for fast products, few enough to stay in the cache */
@@ -38,19 +39,79 @@ struct attn_grad {
     struct attn_arena arena;
 };
 
-/* ---- planning ---- */
+/* ---- memory ---- */
+
+static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struct attn_work *t)
+{
+    const struct attn_weights *w = t->w;
+    const struct attn_dims *n = &w->n;
+    k->x = attn_arena_f32(a, t->R, n->d, 1);
+    k->q = attn_arena_f32(a, t->R, n->H, n->dh);
+    k->k = attn_arena_f32(a, t->R, n->Hkv, n->dh);
+    k->v = attn_arena_f32(a, t->R, n->Hkv, n->dv);
+    k->context = attn_arena_f32(a, t->R, n->H, n->dv);
+    k->mid = w->parallel ? k->x : attn_arena_f32(a, t->R, w->mlp ? n->d : 0, 1);
+    k->pre = attn_arena_f32(a, t->R, w->mlp ? n->m : 0, 1);
+    k->linear = attn_arena_f32(a, t->R, w->mlp == ATTN_SWIGLU ? n->m : 0, 1);
+}
+
+static void lay_out_work(struct attn_arena *a, struct attn_work *t)
+{
+    const struct attn_weights *w = t->w;
+    const struct attn_dims *n = &w->n;
+    size_t R = t->R, half = w->rotary / 2, m = w->mlp ? n->m : 0;
+    struct attn_kept counted = {0};
+    t->layer = attn_arena_bytes(a, n->L + 1, sizeof *t->layer);
+    for (size_t i = 0; i < n->L; i++)
+        lay_out_layer(a, t->layer ? &t->layer[i] : &counted, t);
+    (t->layer ? &t->layer[n->L] : &counted)->x = attn_arena_f32(a, R, n->d, 1);
+    t->seq = attn_arena_bytes(a, R, sizeof *t->seq);
+    t->y = attn_arena_f32(a, R, n->d, 1);
+    t->post = attn_arena_f32(a, R, m, 1);
+    t->branch = attn_arena_f32(a, R, n->d, 1);
+    t->dx = attn_arena_f32(a, R, n->d, 1);
+    t->saved = attn_arena_f32(a, R, w->parallel ? n->d : 0, 1);
+    t->dy = attn_arena_f32(a, R, n->d, 1);
+    t->dq = attn_arena_f32(a, R, n->H, n->dh);
+    t->dk = attn_arena_f32(a, R, n->Hkv, n->dh);
+    t->dv = attn_arena_f32(a, R, n->Hkv, n->dv);
+    t->dcontext = attn_arena_f32(a, R, n->H, n->dv);
+    t->dpre = attn_arena_f32(a, R, m, 1);
+    t->cos = attn_arena_f32(a, R, half, 1);
+    t->sin = attn_arena_f32(a, R, half, 1);
+    t->minus_sin = attn_arena_f32(a, R, half, 1);
+    t->rotation = attn_arena_f32(a, 2, t->longest, half);
+    t->norm_w = attn_arena_f32(a, n->d, 1, 1);
+    t->norm_b = attn_arena_f32(a, n->d, 1, 1);
+    t->sums = attn_arena_f32(a, attn_slopes_room(R, n->d), 1, 1);
+    t->scratch = attn_arena_f32(a, (size_t)t->threads, attn_work_scratch(t), 1);
+    t->logits = attn_arena_f32(a, t->band, n->V, 1);
+    t->loss = attn_arena_bytes(a, R, sizeof *t->loss);
+}
+
+/* Computes the rotations of all positions in double precision, like compute/ends.c. */
+static void fill_rotation(struct attn_work *t)
+{
+    size_t half = t->w->rotary / 2;
+    for (size_t i = 0; i < t->longest; i++)
+        for (size_t j = 0; j < half; j++) {
+            double angle = (double)i * t->w->speed[j];
+            t->rotation[i * half + j] = (float)cos(angle);
+            t->rotation[(t->longest + i) * half + j] = (float)sin(angle);
+        }
+}
 
 static void lay_out(struct attn_grad *g)
 {
     for (int i = 0; i < g->works; i++)
-        attn_work_lay_out(&g->arena, &g->work[i]);
+        lay_out_work(&g->arena, &g->work[i]);
     for (size_t i = 1; i < g->lanes; i++) {
         g->lane[i].grad = attn_arena_f32(&g->arena, g->p->count, 1, 1);
         g->lane[i].g.block = attn_arena_bytes(&g->arena, g->p->w.n.L, sizeof *g->lane[i].g.block);
     }
 }
 
-static int make_room(struct attn_grad *g, struct attn_err *err)
+static int make_memory(struct attn_grad *g, struct attn_err *err)
 {
     lay_out(g);
     int rc = attn_arena_make(&g->arena, err);
@@ -59,13 +120,15 @@ static int make_room(struct attn_grad *g, struct attn_err *err)
     attn_arena_large_pages(&g->arena);
     lay_out(g);
     for (int i = 0; i < g->works; i++)
-        attn_work_fill(&g->work[i]);
+        fill_rotation(&g->work[i]);
     g->lane[0].grad = g->p->grad;
     g->lane[0].g = g->p->g;
     for (size_t i = 1; i < g->lanes; i++)
         attn_params_bind(g->p, &g->lane[i].g, g->lane[i].grad);
     return ATTN_OK;
 }
+
+/* ---- planning ---- */
 
 static int check_plan(const struct attn_grad_plan *plan, const struct attn_model *m, struct attn_err *err)
 {
@@ -109,7 +172,7 @@ int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct at
     size_up(g, plan);
     rc = attn_team_new(&g->team, g->threads, err);
     if (!rc)
-        rc = make_room(g, err);
+        rc = make_memory(g, err);
     if (rc) {
         attn_grad_free(g);
         return rc;
@@ -176,24 +239,24 @@ struct pass {
 static void gather(struct attn_work *t, const struct attn_grad_batch *b)
 {
     t->first += t->rows;
-    t->first_text += t->texts;
-    t->rows = t->texts = 0;
-    for (size_t i = t->first_text; i < b->sentences && b->T[i] <= t->R - t->rows; i++) {
-        t->text[t->texts++] = (struct attn_stretch){t->rows, b->T[i]};
+    t->first_seq += t->seqs;
+    t->rows = t->seqs = 0;
+    for (size_t i = t->first_seq; i < b->sentences && b->T[i] <= t->R - t->rows; i++) {
+        t->seq[t->seqs++] = (struct attn_work_seq){t->rows, b->T[i]};
         t->rows += b->T[i];
     }
 }
 
 static void start(struct attn_work *t, const struct attn_grad_batch *b)
 {
-    t->first = t->first_text = t->rows = t->texts = 0;
+    t->first = t->first_seq = t->rows = t->seqs = 0;
     gather(t, b);
 }
 
 static size_t count_groups(struct attn_work *t, const struct attn_grad_batch *b)
 {
     size_t n = 0;
-    for (start(t, b); t->texts; gather(t, b))
+    for (start(t, b); t->seqs; gather(t, b))
         n++;
     return n;
 }
@@ -203,7 +266,7 @@ static int one_group(const struct pass *p, struct attn_work *t, struct lane *lan
     attn_work_forward(t, p->b->ids + t->first);
     double sum = attn_work_loss(t, p->b->targets + t->first, p->each, p->learn);
     if (!isfinite(sum))
-        return attn_work_wild(t, &lane->err);
+        return attn_work_nonfinite(t, &lane->err);
     if (p->learn)
         attn_work_backward(t, p->b->ids + t->first);
     lane->loss += sum;
@@ -270,7 +333,7 @@ static void set_dropout(struct attn_work *t, const struct attn_dropout *d, const
     t->drop_embed = d->embed;
     t->drop_pattern = d->pattern;
     t->drop_branch = d->branch;
-    attn_work_seed(t, b->seed, b->step);
+    t->seed = attn_splitmix(attn_splitmix(b->seed) + b->step);
 }
 
 static int run(struct attn_grad *g, double *loss, const struct attn_grad_batch *b, bool learn, struct attn_err *err)

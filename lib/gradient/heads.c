@@ -21,7 +21,7 @@ enum { PANEL = ATTN_PANEL };
 struct job { struct attn_work *t; size_t layer; const float *dcontext; struct attn_drop drop; };
 
 /* The scratch memory of a thread. */
-struct desk {
+struct scratch {
     struct attn_keys k, v;              /* each transposed, and in rows */
     float *m, *dm;                      /* [ATTN_BAND, ld] */
     float *dk, *dv;                     /* [dh, ld], [dv, ld] */
@@ -34,7 +34,7 @@ struct desk {
 /* Avoids powers of two, with which rows compete for the same cache sets. */
 static size_t ld_of(size_t keys) { return up(keys, PANEL) + 16; }
 
-size_t attn_work_desk(const struct attn_work *t)
+size_t attn_work_scratch(const struct attn_work *t)
 {
     const struct attn_dims *n = &t->w->n;
     size_t k = attn_keys_size(t->longest, n->dh, n->dh), v = attn_keys_size(t->longest, n->dv, n->dv), bands, all;
@@ -46,11 +46,11 @@ size_t attn_work_desk(const struct attn_work *t)
     return up(all, 16);
 }
 
-static struct desk desk_of(const struct attn_work *t, int worker)
+static struct scratch scratch_of(const struct attn_work *t, int worker)
 {
     const struct attn_dims *n = &t->w->n;
-    float *at = t->desks + (size_t)worker * attn_work_desk(t);
-    struct desk d = {.ld = ld_of(t->longest)};
+    float *at = t->scratch + (size_t)worker * attn_work_scratch(t);
+    struct scratch d = {.ld = ld_of(t->longest)};
     d.k = attn_keys_in(at, t->longest, n->dh, n->dh);
     at += attn_keys_size(t->longest, n->dh, n->dh);
     d.v = attn_keys_in(at, t->longest, n->dv, n->dv);
@@ -65,12 +65,12 @@ static struct desk desk_of(const struct attn_work *t, int worker)
 
 /* ---- what an item works on ---- */
 
-struct item { struct desk desk; size_t row, T, kv; };           /* row: the first of its sentence */
+struct item { struct scratch scratch; size_t row, T, kv; };           /* row: the first of its sentence */
 
 static struct item item_of(const struct job *j, size_t i, int worker)
 {
-    const struct attn_stretch *s = &j->t->text[i / j->t->w->n.Hkv];
-    return (struct item){desk_of(j->t, worker), s->row, s->T, i % j->t->w->n.Hkv};
+    const struct attn_work_seq *s = &j->t->seq[i / j->t->w->n.Hkv];
+    return (struct item){scratch_of(j->t, worker), s->row, s->T, i % j->t->w->n.Hkv};
 }
 
 static struct attn_head head_of(const struct job *j, const struct item *it, size_t head)
@@ -80,7 +80,7 @@ static struct attn_head head_of(const struct job *j, const struct item *it, size
     const struct attn_dims *n = &w->n;
     const struct attn_kept *kept = &j->t->layer[j->layer];
     struct attn_head h = {
-        .keys = {.k = it->desk.k.k, .v = it->desk.v.v, .dh = n->dh, .dv = n->dv, .ldv = it->desk.v.ldv},
+        .keys = {.k = it->scratch.k.k, .v = it->scratch.v.v, .dh = n->dh, .dv = n->dv, .ldv = it->scratch.v.ldv},
         .context = kept->context + it->row * n->H * n->dv + head * n->dv, .ldc = n->H * n->dv,
         .Tq = it->T, .Tk = it->T, .dh = n->dh, .dv = n->dv, .scale = w->block[j->layer].scale,
         .kind = attn_kind_in(&own, w->causal, w->block[j->layer].window)};
@@ -94,7 +94,7 @@ static struct attn_band queries(const struct job *j, const struct item *it, size
     const struct attn_dims *n = &j->t->w->n;
     size_t ld = n->H * n->dh;
     const float *q = j->t->layer[j->layer].q + (it->row + row0) * ld + head * n->dh;
-    return (struct attn_band){row0, smaller(it->T - row0, ATTN_BAND), q, ld, it->desk.m, it->desk.ld};
+    return (struct attn_band){row0, smaller(it->T - row0, ATTN_BAND), q, ld, it->scratch.m, it->scratch.ld};
 }
 
 static void put_keys(const struct job *j, const struct item *it, bool back)
@@ -102,12 +102,12 @@ static void put_keys(const struct job *j, const struct item *it, bool back)
     const struct attn_dims *n = &j->t->w->n;
     const struct attn_kept *kept = &j->t->layer[j->layer];
     const float *k = kept->k + (it->row * n->Hkv + it->kv) * n->dh, *v = kept->v + (it->row * n->Hkv + it->kv) * n->dv;
-    attn_keys_put(&it->desk.k, 0, k, n->Hkv * n->dh, it->T);
+    attn_keys_put(&it->scratch.k, 0, k, n->Hkv * n->dh, it->T);
     if (back) {
-        attn_values_put(&it->desk.k, 0, k, n->Hkv * n->dh, it->T);
-        attn_keys_put(&it->desk.v, 0, v, n->Hkv * n->dv, it->T);
+        attn_values_put(&it->scratch.k, 0, k, n->Hkv * n->dh, it->T);
+        attn_keys_put(&it->scratch.v, 0, v, n->Hkv * n->dv, it->T);
     } else {
-        attn_values_put(&it->desk.v, 0, v, n->Hkv * n->dv, it->T);
+        attn_values_put(&it->scratch.v, 0, v, n->Hkv * n->dv, it->T);
     }
 }
 
@@ -190,8 +190,8 @@ static void attend(void *ctx, size_t i, int worker)
 static double work(const struct attn_work *t)
 {
     double pairs = 0;
-    for (size_t i = 0; i < t->texts; i++)
-        pairs += (double)t->text[i].T * (double)t->text[i].T;
+    for (size_t i = 0; i < t->seqs; i++)
+        pairs += (double)t->seq[i].T * (double)t->seq[i].T;
     return 2.0 * pairs * (double)(t->w->n.H * t->w->n.dh);
 }
 
@@ -203,7 +203,7 @@ static struct job job_of(struct attn_work *t, size_t layer, const float *dcontex
 void attn_work_attend(struct attn_work *t, size_t layer)
 {
     struct job j = job_of(t, layer, NULL);
-    attn_team_run(t->team, t->texts * t->w->n.Hkv, 2 * work(t), attend, &j);
+    attn_team_run(t->team, t->seqs * t->w->n.Hkv, 2 * work(t), attend, &j);
 }
 
 /* ---- backward ---- */
@@ -213,7 +213,7 @@ static struct attn_head by_pattern(const struct job *j, const struct item *it, c
 {
     struct attn_head d = *h;
     d.dh = j->t->w->n.dv;
-    d.keys.k = it->desk.v.k;
+    d.keys.k = it->scratch.v.k;
     return d;
 }
 
@@ -223,7 +223,7 @@ static struct attn_band contexts(const struct job *j, const struct item *it, siz
     const struct attn_dims *n = &j->t->w->n;
     size_t ld = n->H * n->dv;
     const float *dcontext = j->dcontext + (it->row + p->row0) * ld + head * n->dv;
-    return (struct attn_band){p->row0, p->rows, dcontext, ld, it->desk.dm, p->ld};
+    return (struct attn_band){p->row0, p->rows, dcontext, ld, it->scratch.dm, p->ld};
 }
 
 /* The head for computing dq: keys take the place of values, so that its context is dq. */
@@ -234,8 +234,8 @@ static struct attn_head by_query(const struct job *j, const struct item *it, con
     d.context = j->t->dq + it->row * n->H * n->dh + head * n->dh;
     d.ldc = n->H * n->dh;
     d.dv = n->dh;
-    d.keys.v = it->desk.k.v;
-    d.keys.ldv = it->desk.k.ldv;
+    d.keys.v = it->scratch.k.v;
+    d.keys.ldv = it->scratch.k.ldv;
     return d;
 }
 
@@ -252,26 +252,26 @@ static void band_back(const struct job *j, const struct item *it, size_t head, s
     slope(&h, &p, &d);
     clear_unseen(&h, &d, r);
     attn_band_context(&dq, &d);
-    grow(it->desk.dk, &p, n->dh, &d, r);
+    grow(it->scratch.dk, &p, n->dh, &d, r);
     if (j->drop.below)
         drop_band(j, it, &h, &p, head);
     clear_unseen(&h, &p, r);
-    grow(it->desk.dv, &d, n->dv, &p, r);
+    grow(it->scratch.dv, &d, n->dv, &p, r);
 }
 
 /* Transposes x[n, ld] back to y[T, n]. */
-static void turn_back(float *y, size_t ldy, const float *x, const struct item *it, size_t n)
+static void transpose_back(float *y, size_t ldy, const float *x, const struct item *it, size_t n)
 {
     for (size_t j = 0; j < n; j += PANEL) {
         size_t cols = smaller(n - j, PANEL);
         for (size_t l = 0; l < cols; l += ATTN_TURN) {
             const void *row[ATTN_TURN];
             for (size_t i = 0; i < ATTN_TURN; i++)
-                row[i] = x + (j + smaller(l + i, cols - 1)) * it->desk.ld;
-            attn_vec_turn(it->desk.rows + l, row, ATTN_F32, it->T);
+                row[i] = x + (j + smaller(l + i, cols - 1)) * it->scratch.ld;
+            attn_vec_turn(it->scratch.rows + l, row, ATTN_F32, it->T);
         }
         for (size_t t = 0; t < it->T; t++)
-            memcpy(y + t * ldy + j, it->desk.rows + t * PANEL, cols * sizeof *y);
+            memcpy(y + t * ldy + j, it->scratch.rows + t * PANEL, cols * sizeof *y);
     }
 }
 
@@ -282,16 +282,16 @@ static void attend_back(void *ctx, size_t i, int worker)
     struct item it = item_of(j, i, worker);
     size_t group = n->H / n->Hkv, ldk = n->Hkv * n->dh, ldv = n->Hkv * n->dv;
     put_keys(j, &it, true);
-    memset(it.desk.dk, 0, (n->dh + n->dv) * it.desk.ld * sizeof *it.desk.dk);
+    memset(it.scratch.dk, 0, (n->dh + n->dv) * it.scratch.ld * sizeof *it.scratch.dk);
     for (size_t head = it.kv * group; head < (it.kv + 1) * group; head++)
         for (size_t row0 = 0; row0 < it.T; row0 += ATTN_BAND)
             band_back(j, &it, head, row0);
-    turn_back(j->t->dk + it.row * ldk + it.kv * n->dh, ldk, it.desk.dk, &it, n->dh);
-    turn_back(j->t->dv + it.row * ldv + it.kv * n->dv, ldv, it.desk.dv, &it, n->dv);
+    transpose_back(j->t->dk + it.row * ldk + it.kv * n->dh, ldk, it.scratch.dk, &it, n->dh);
+    transpose_back(j->t->dv + it.row * ldv + it.kv * n->dv, ldv, it.scratch.dv, &it, n->dv);
 }
 
 void attn_work_attend_back(struct attn_work *t, size_t layer, const float *dcontext)
 {
     struct job j = job_of(t, layer, dcontext);
-    attn_team_run(t->team, t->texts * t->w->n.Hkv, 5 * work(t), attend_back, &j);
+    attn_team_run(t->team, t->seqs * t->w->n.Hkv, 5 * work(t), attend_back, &j);
 }

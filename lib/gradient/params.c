@@ -111,7 +111,7 @@ void attn_params_bind(const struct attn_params *p, struct attn_weights *w, const
 
 /* ---- */
 
-static int make_room(struct attn_params *p, struct attn_err *err)
+static int make_memory(struct attn_params *p, struct attn_err *err)
 {
     lay_out(&p->memory, p);
     int rc = attn_arena_make(&p->memory, err);
@@ -131,7 +131,7 @@ int attn_params_new(struct attn_params **out, const struct attn_model *m, struct
     p->model = m;
     int rc = list(p, err);
     if (!rc)
-        rc = make_room(p, err);
+        rc = make_memory(p, err);
     if (rc) {
         attn_params_free(p);
         return rc;

@@ -1,7 +1,7 @@
 /* work.h - the memory of a training step: what the forward pass keeps for the backward pass, and scratch memory.
  *
  * The rows of all sentences of a group are stacked and share every product; only attention processes each sentence by
- * itself.  grad.c owns the memory; nothing else allocates. */
+ * itself.  grad.c owns the memory and divides a batch into groups; nothing else allocates. */
 #ifndef ATTN_TRAIN_WORK_H
 #define ATTN_TRAIN_WORK_H
 
@@ -19,7 +19,7 @@ struct attn_kept {                      /* for each layer, of R rows */
 };
 
 /* One sentence among the rows. */
-struct attn_stretch { size_t row, T; };
+struct attn_work_seq { size_t row, T; };
 
 struct attn_work {
     const struct attn_weights *w, *g;   /* views of the values and of their gradients */
@@ -28,7 +28,7 @@ struct attn_work {
     size_t R, longest;                  /* most rows of a group; length of the longest sentence */
 
     size_t rows, first;                 /* of this group; index of its first row in the batch */
-    struct attn_stretch *text; size_t texts, first_text;            /* likewise for sentences */
+    struct attn_work_seq *seq; size_t seqs, first_seq;              /* likewise for sentences */
     float drop_embed, drop_pattern, drop_branch;        /* 0: no dropout */
     uint64_t seed;                      /* of this batch */
 
@@ -39,53 +39,45 @@ struct attn_work {
     float *dx;                          /* [R, d] gradient by the residual stream at the current point of the backward pass */
     float *saved;                       /* [R, d] that gradient before a block whose two branches both read it */
     float *dy, *dq, *dk, *dv, *dcontext, *dpre;
-    float *cos, *sin, *back;            /* [R, rotary/2] for the rows' positions; back: -sin */
-    float *turns;                       /* [2, longest, rotary/2] cos and sin of each position */
+    float *cos, *sin, *minus_sin;       /* [R, rotary/2] for the rows' positions */
+    float *rotation;                    /* [2, longest, rotary/2] cos and sin of each position */
     float *norm_w, *norm_b;             /* [d] scratch of attn_rows_norm */
     float *sums;                        /* scratch of attn_slopes_norm */
-    float *desks;                       /* [threads, attn_work_desk] scratch of attention */
+    float *scratch;                     /* [threads, attn_work_scratch] of attention */
     float *logits; size_t band;         /* [band, V] */
     double *loss;                       /* [R] of each row */
 };
-
-/* room.c: lay_out is called twice, as for every arena; then fill computes what never changes. */
-void attn_work_lay_out(struct attn_arena *a, struct attn_work *t);
-void attn_work_fill(struct attn_work *t);
 
 static inline struct attn_rows attn_work_rows(const struct attn_work *t, float *data, size_t cols)
 {
     return (struct attn_rows){data, cols, t->rows, cols};
 }
 
+/* ---- forward.c ---- */
+
+/* From ids to x of the last layer. */
+void attn_work_forward(struct attn_work *t, const int32_t *ids);
 /* What a branch reads: x itself if there is no norm, else t->y. */
 struct attn_rows attn_work_normed(const struct attn_work *t, const struct attn_rows *x, const struct attn_norm *norm);
-
-/* Where dropout happens, with the seed last given to attn_work_seed.  p: probability. */
+/* Where dropout happens, the same numbers in both passes.  p: probability. */
 enum attn_dropped { ATTN_DROP_EMBED, ATTN_DROP_PATTERN, ATTN_DROP_ATTENTION, ATTN_DROP_MLP, ATTN_DROPPED };
 struct attn_drop attn_work_drop(const struct attn_work *t, enum attn_dropped what, size_t layer, float p);
-void attn_work_seed(struct attn_work *t, uint64_t seed, uint64_t step);
+/* Fails, naming the first activation of the forward pass that contains a number that is not finite, and its position. */
+int attn_work_nonfinite(const struct attn_work *t, struct attn_err *err);
 
-/* forward.c: from ids to x of the last layer; backward.c: from dx, the gradient by that, to the gradients of all
- * parameters but the output layer's. */
-void attn_work_forward(struct attn_work *t, const int32_t *ids);
-void attn_work_backward(struct attn_work *t, const int32_t *ids);
+/* ---- heads.c ---- */
 
-/* heads.c: the contexts of all heads from q, k, v of a layer; dq, dk, dv from dcontext (rows of ld). */
-size_t attn_work_desk(const struct attn_work *t);   /* numbers of scratch for a thread; SIZE_MAX: too many */
+size_t attn_work_scratch(const struct attn_work *t);    /* numbers of scratch for a thread; SIZE_MAX: too many */
+/* The contexts of all heads from q, k, v of a layer; dq, dk, dv from dcontext (rows of ld). */
 void attn_work_attend(struct attn_work *t, size_t layer);
 void attn_work_attend_back(struct attn_work *t, size_t layer, const float *dcontext);
 
-/* loss.c: the sum of the rows' losses times `each`; `learn` also computes dx and the output layer's gradients.
- * Targets below 0 are skipped. */
-double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, bool learn);
+/* ---- backward.c ---- */
 
-/* products.c: the gradients of y = x w + bias by x and by w. */
-void attn_work_back(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy,
-                    const struct attn_mat *w, bool more);
-void attn_work_learn(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x,
-                     const struct attn_rows *dy);
-/* The gradients by x and by the weights of a norm, from t->dy; dx is added to. */
-void attn_work_back_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x,
-                         const struct attn_norm *norm, const struct attn_norm *g);
+/* The sum of the rows' losses times `each`; `learn` also computes dx and the output layer's gradients.  Targets below 0
+ * are skipped. */
+double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, bool learn);
+/* From dx, the gradient by x of the last layer, to the gradients of all parameters but the output layer's. */
+void attn_work_backward(struct attn_work *t, const int32_t *ids);
 
 #endif

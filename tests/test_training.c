@@ -9,8 +9,8 @@
 #include "made.h"
 #include "picture/chart.h"
 #include "scratch.h"
+#include "train/checkpoint.h"
 #include "train/contexts.h"
-#include "train/curve.h"
 #include "train/optimizer.h"
 #include "worse.h"
 

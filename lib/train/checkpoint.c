@@ -1,13 +1,117 @@
 #include "train/checkpoint.h"
 
-#include <stdio.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/grow.h"
 #include "base/map.h"
+#include "base/num.h"
+#include "picture/chart.h"
+
+/* ---- the curve ----------------------------------------------------------------------------- */
+
+bool attn_curve_add(struct attn_curve *c, const struct attn_point *p)
+{
+    struct attn_point *point = attn_grow(c->point, &c->room, c->n + 1, sizeof *point);
+    if (!point)
+        return false;
+    c->point = point;
+    point[c->n++] = *p;
+    return true;
+}
+
+void attn_curve_write(struct attn_out *out, const struct attn_curve *c)
+{
+    attn_out_str(out, "step,tokens,lr,loss,gradient,held_out,bits_per_byte\n");
+    for (size_t i = 0; i < c->n; i++) {
+        double x[ATTN_POINT_NUMBERS];
+        char text[ATTN_NUM_MAX];
+        memcpy(x, &c->point[i], sizeof x);
+        for (int k = 0; k < ATTN_POINT_NUMBERS; k++) {
+            if (k > 0)
+                attn_out_char(out, ',');
+            if (!isnan(x[k]))
+                attn_out_write(out, text, attn_num_f64(text, x[k]));
+        }
+        attn_out_char(out, '\n');
+    }
+}
+
+void attn_curve_free(struct attn_curve *c)
+{
+    free(c->point);
+    *c = (struct attn_curve){0};
+}
+
+double attn_curve_best(const struct attn_curve *c)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->point[i].held_out < best)
+            best = c->point[i].held_out;
+    return best;
+}
+
+static int write_curve(const char *dir, const struct attn_curve *c, struct attn_err *err)
+{
+    struct attn_out *out = NULL;
+    int rc = attn_folder_open(&out, dir, "loss.csv", err);
+    if (rc)
+        return rc;
+    attn_curve_write(out, c);
+    rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    return rc;
+}
+
+struct lines { double *x, *y, *held_x, *held_y; size_t n_held; };
+
+/* Puts the measured points into columns. */
+static void fill_lines(struct lines *l, const struct attn_curve *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        l->x[i] = c->point[i].step;
+        l->y[i] = c->point[i].loss;
+        if (!isnan(c->point[i].held_out)) {
+            l->held_x[l->n_held] = c->point[i].step;
+            l->held_y[l->n_held++] = c->point[i].held_out;
+        }
+    }
+}
+
+static int draw_curve(const char *dir, const struct attn_curve *c, struct attn_err *err)
+{
+    size_t n = c->n;
+    double *memory = calloc(4 * n + 1, sizeof *memory);
+    struct attn_out *out = NULL;
+    if (!memory)
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to draw the loss", dir);
+    struct lines l = {memory, memory + n, memory + 2 * n, memory + 3 * n, 0};
+    fill_lines(&l, c);
+    struct attn_chart_curve curve[] = {{"of each step's contexts", l.x, l.y, n, false},
+                                       {"of the held-out text", l.held_x, l.held_y, l.n_held, true}};
+    struct attn_chart chart = {"loss in nats a token", "steps", curve, l.n_held > 0 ? 2 : 1};
+    int rc = attn_folder_open(&out, dir, "loss.png", err);
+    if (!rc)
+        rc = attn_chart_write(out, &chart, err);
+    if (!rc)
+        rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    free(memory);
+    return rc;
+}
+
+int attn_curve_save(const char *dir, const struct attn_curve *c, struct attn_err *err)
+{
+    int rc = write_curve(dir, c, err);
+    return rc ? rc : draw_curve(dir, c, err);
+}
+
+/* ---- the checkpoint ------------------------------------------------------------------------ */
 
 enum { BLOCKS = 3 };                    /* values and the two moments */
 static const char curve_name[] = "curve";
@@ -22,10 +126,6 @@ static int no_memory(const char *dir, struct attn_err *err)
 {
     return attn_fail(err, ATTN_ENOMEM, "%s/" ATTN_CHECKPOINT_FILE ": no memory for it", dir);
 }
-
-bool attn_checkpoint_exists(const char *dir) { return attn_folder_has(dir, ATTN_CHECKPOINT_FILE); }
-
-/* ---- what is in it ------------------------------------------------------------------------- */
 
 struct content { struct attn_st_tensor *tensor; size_t n; char *names; };
 
@@ -57,8 +157,6 @@ static bool content_of(struct content *c, const struct attn_optimizer *o)
     return true;
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
-
 static struct attn_st_tensor curve_tensor(const struct attn_curve *curve)
 {
     return (struct attn_st_tensor){
@@ -85,8 +183,6 @@ int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const
     content_free(&c);
     return rc;
 }
-
-/* ---- reading ------------------------------------------------------------------------------- */
 
 static int take(const struct attn_st *st, const struct attn_st_tensor *want, const char *path, struct attn_err *err)
 {

@@ -37,9 +37,9 @@ static size_t cut(const struct attn_params *p, struct piece *piece)
     return n;
 }
 
-int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *how, struct attn_err *err)
+int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *settings, struct attn_err *err)
 {
-    *o = (struct attn_optimizer){.p = p, .how = how, .m = calloc(p->count, sizeof *o->m), .v = calloc(p->count, sizeof *o->v),
+    *o = (struct attn_optimizer){.p = p, .settings = settings, .m = calloc(p->count, sizeof *o->m), .v = calloc(p->count, sizeof *o->v),
                                  .pieces = cut(p, NULL)};
     o->piece = calloc(o->pieces, sizeof *o->piece);
     if (!o->m || !o->v || !o->piece) {
@@ -84,13 +84,13 @@ static void move(void *ctx, size_t item, int worker)
     struct attn_adamw rates = j->rates;
     size_t at = piece->at;
     (void)worker;
-    rates.keep = piece->decays ? (float)(1 - j->lr * o->how->weight_decay) : 1;
+    rates.keep = piece->decays ? (float)(1 - j->lr * o->settings->weight_decay) : 1;
     attn_vec_adamw(&rates, o->p->value + at, o->m + at, o->v + at, o->p->grad + at, piece->count);
 }
 
 static void choose_rates(struct job *j, size_t step, double norm)
 {
-    const struct attn_training *t = j->o->how;
+    const struct attn_training *t = j->o->settings;
     double mean = 1 - pow(t->beta1, (double)step + 1), square = 1 - pow(t->beta2, (double)step + 1);
     j->lr = attn_training_rate(t, step);
     j->rates = (struct attn_adamw){

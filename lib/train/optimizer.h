@@ -15,12 +15,12 @@
 
 struct attn_optimizer {
     struct attn_params *p;              /* borrowed */
-    const struct attn_training *how;    /* borrowed */
+    const struct attn_training *settings;    /* borrowed */
     float *m, *v;                       /* laid out like the values */
     struct piece *piece; size_t pieces;
 };
 
-int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *how, struct attn_err *err);
+int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *settings, struct attn_err *err);
 void attn_optimizer_free(struct attn_optimizer *o);                 /* zeroed is fine */
 /* Takes step number `step`, counted from 0; *norm gets |g| before clipping.  If that is not finite nothing is
  * changed. */

@@ -1,231 +1,16 @@
-/* The steps of a training. */
+/* steps.c - a step of a training: the gradient over its contexts, the optimizer, and from time to time the loss of what is
+ * held out; and what is saved of it. */
 #include "train/trainer.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/cpu.h"
 #include "base/err.h"
 #include "base/folder.h"
-#include "base/team.h"
-#include "base/utf8.h"
-#include "train/checkpoint.h"
+#include "making/narrow.h"
 
-/* ---- texts --------------------------------------------------------------------------------- */
-
-static int count_bytes(struct attn_train *t, struct attn_err *err)
-{
-    int32_t mark;
-    size_t V = t->model->config.V, len;
-    int rc = attn_corpus_mark(&mark, t->tokenizer, err);
-    if (rc)
-        return rc;
-    t->bytes = calloc(V, sizeof *t->bytes);
-    if (!t->bytes)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the lengths of %zu tokens", V);
-    for (size_t id = 0; id < V; id++)
-        if ((int32_t)id != mark && attn_tokenizer_text(t->tokenizer, (int32_t)id, &len))
-            t->bytes[id] = (uint32_t)len;
-    return ATTN_OK;
-}
-
-/* Checks a text as a whole, so that an error counts bytes from its start, not from that of a document. */
-static int check_utf8(const char *text, size_t len, const char *what, struct attn_err *err)
-{
-    size_t valid = text ? attn_utf8_valid(text, len) : len;
-    if (valid == len)
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s is not UTF-8 at byte %zu: found 0x%02X", what, valid, (unsigned char)text[valid]);
-}
-
-static int read_texts(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
-{
-    size_t cut = attn_corpus_cut(o->text, o->text_len, t->how.held_out);
-    int rc = check_utf8(o->text, o->text_len, "the text", err);
-    if (!rc)
-        rc = check_utf8(o->also, o->also_len, "the other text", err);
-    if (!rc)
-        rc = attn_corpus_add(&t->text, t->tokenizer, o->text, cut, err);
-    if (!rc)
-        rc = attn_corpus_add(&t->held_out, t->tokenizer, o->text + cut, o->text_len - cut, err);
-    if (!rc && o->also)
-        rc = attn_corpus_add(&t->also, t->tokenizer, o->also, o->also_len, err);
-    if (!rc && t->how.held_out > 0 && t->held_out.n < 2)
-        rc = attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu tokens to hold out, expected at least 2; take a longer "
-                       "text or --held-out 0", t->how.held_out, t->held_out.n);
-    return rc ? rc : count_bytes(t, err);
-}
-
-static int make_decks(struct attn_train *t, struct attn_err *err)
-{
-    size_t n_ctx = t->model->config.n_ctx;
-    int rc = attn_deck_new(&t->deck, &t->text, n_ctx, t->how.join, t->how.seed, "the text", err);
-    if (rc || !t->also.ids)
-        return rc;
-    double both = (double)t->text.n + (double)t->also.n;
-    t->share = t->how.also_share > 0 ? t->how.also_share : (double)t->also.n / both;
-    return attn_deck_new(&t->other, &t->also, n_ctx, t->how.join, ~(uint64_t)t->how.seed, "the other text", err);
-}
-
-/* ---- opening ------------------------------------------------------------------------------- */
-
-static int make_arithmetic(struct attn_train *t, int threads, struct attn_err *err)
-{
-    float drop = (float)t->how.dropout;
-    size_t n_ctx = t->model->config.n_ctx, room;
-    struct attn_grad_plan plan = {.threads = threads, .longest = n_ctx, .dropout = {drop, drop, drop}};
-    int rc = attn_params_new(&t->params, t->model, err);
-    if (!rc)
-        rc = attn_grad_new(&t->grad, t->params, &plan, err);
-    if (!rc)
-        rc = attn_optimizer_new(&t->optimizer, t->params, &t->how, err);
-    if (!rc)
-        rc = attn_team_new(&t->team, threads ? threads : attn_threads_available(), err);
-    if (!rc && __builtin_mul_overflow(t->how.batch, n_ctx, &room))
-        rc = attn_fail(err, ATTN_EUSAGE, "a batch of %zu contexts of %zu tokens is too large", t->how.batch, n_ctx);
-    if (!rc)
-        rc = attn_contexts_new(&t->batch, room, err);
-    if (rc)
-        return rc;
-    t->live = *t->model;
-    t->live.w = t->params->w;
-    t->live.checked = true;
-    return ATTN_OK;
-}
-
-static int may_begin(const char *path, struct attn_err *err)
-{
-    static const char *const weights[] = {"model.safetensors", "model.safetensors.index.json"};
-    const char *found = NULL;
-    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
-        if (attn_folder_has(path, weights[i]))
-            found = weights[i];
-    if (!found || attn_checkpoint_exists(path) || attn_folder_has(path, ATTN_TRAIN_SETTINGS))
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "%s: there is a model already, and no training: choose another directory, or remove %s", path,
-                     found);
-}
-
-static int start(struct attn_train *t, const struct attn_train_opts *o, bool *goes_on, struct attn_err *err)
-{
-    int rc = attn_folder_hold(&t->held, t->dir, err);
-    bool there = !rc && attn_checkpoint_exists(t->dir);
-    *goes_on = there && o->resume;
-    if (rc)
-        return rc;
-    if (there && !o->resume)
-        return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: go on with --resume, choose another directory, or remove "
-                         ATTN_CHECKPOINT_FILE, t->dir);
-    if (*goes_on)
-        return attn_train_go_on(t, o, err);
-    rc = may_begin(t->dir, err);
-    return rc ? rc : attn_train_make(t, o, err);
-}
-
-static int read_checkpoint(struct attn_train *t, struct attn_err *err)
-{
-    struct attn_err why = {0};
-    int rc = attn_checkpoint_read(t->dir, &t->optimizer, &t->curve, err);
-    if (!rc && t->curve.n > t->how.steps)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s/" ATTN_CHECKPOINT_FILE ": has %zu steps, but train.json says %zu: one of them was changed",
-                       t->dir, t->curve.n, t->how.steps);
-    if (!rc && attn_params_check(t->params, &why))
-        rc = attn_fail(err, why.code, "%s/" ATTN_CHECKPOINT_FILE ": %s: there is nothing to continue from", t->dir, why.msg);
-    return rc;
-}
-
-static int open_all(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
-{
-    bool goes_on = false;
-    int rc;
-    if ((rc = start(t, o, &goes_on, err)) || (rc = attn_tokenizer_open(&t->tokenizer, t->dir, err)) ||
-        (rc = attn_model_open(&t->model, t->dir, err)) || (rc = read_texts(t, o, err)) || (rc = make_decks(t, err)) ||
-        (rc = make_arithmetic(t, o->threads, err)))
-        return rc;
-    return goes_on ? read_checkpoint(t, err) : ATTN_OK;
-}
-
-bool attn_train_exists(const char *path)
-{
-    return attn_checkpoint_exists(path);
-}
-
-static int check_held(const char *path, struct attn_err *err)
-{
-    int held, rc = attn_folder_hold(&held, path, err);
-    if (held >= 0)
-        close(held);
-    return rc;
-}
-
-int attn_train_may_begin(const char *path, struct attn_err *err)
-{
-    int rc = check_held(path, err);
-    return rc ? rc : may_begin(path, err);
-}
-
-int attn_train_spare(const char *path, struct attn_err *err)
-{
-    static const char *const files[] = {ATTN_CHECKPOINT_FILE, ATTN_TRAIN_SETTINGS};
-    int rc = check_held(path, err);
-    for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++)
-        if (attn_folder_has(path, files[i]))
-            rc = attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove %s", path, files[i]);
-    return rc;
-}
-
-int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err)
-{
-    struct attn_train *t = *out = NULL;
-    struct attn_train_opts named = attn_train_named(o);
-    int rc = attn_cpu_check(err);    /* before anything is written */
-    if (rc)
-        return rc;
-    t = calloc(1, sizeof *t);
-    if (t)
-        t->held = -1;
-    if (t)
-        t->dir = strchr(path, '/') ? strdup(path) : NULL;
-    if (t && !t->dir && asprintf(&t->dir, "./%s", path) < 0)
-        t->dir = NULL;
-    rc = t && t->dir ? open_all(t, &named, err) : attn_fail(err, ATTN_ENOMEM, "no memory to train");
-    if (rc)
-        attn_train_close(t);
-    else
-        *out = t;
-    return rc;
-}
-
-void attn_train_close(struct attn_train *t)
-{
-    if (!t)
-        return;
-    if (t->held >= 0)
-        close(t->held);
-    attn_watch_close(t->watch);
-    attn_grad_free(t->grad);
-    attn_optimizer_free(&t->optimizer);
-    attn_params_free(t->params);
-    attn_team_free(t->team);
-    attn_contexts_free(&t->batch);
-    attn_deck_free(&t->deck);
-    attn_deck_free(&t->other);
-    attn_corpus_free(&t->text);
-    attn_corpus_free(&t->also);
-    attn_corpus_free(&t->held_out);
-    attn_curve_free(&t->curve);
-    attn_training_free(&t->how);
-    attn_model_close(t->model);
-    attn_tokenizer_close(t->tokenizer);
-    free(t->bytes);
-    free(t->dir);
-    free(t);
-}
-
-/* ---- a step -------------------------------------------------------------------------------- */
+/* ---- gradients ----------------------------------------------------------------------------- */
 
 /* Adds context number i: the next one of either text, alternating according to `share`. */
 static void draw_context(struct attn_train *t, uint64_t i)
@@ -233,15 +18,15 @@ static void draw_context(struct attn_train *t, uint64_t i)
     uint64_t others = (uint64_t)((double)i * t->share), after = (uint64_t)((double)(i + 1) * t->share);
     struct attn_deck *deck = after > others ? &t->other : &t->deck;
     struct attn_token_range s = attn_deck_at(deck, after > others ? others : i - others);
-    attn_contexts_add(&t->batch, deck->corpus, &s, t->how.join);
+    attn_contexts_add(&t->batch, deck->corpus, &s, t->settings.join);
 }
 
 /* Draws the contexts of one part of a step. */
 static void draw_part(struct attn_train *t, uint64_t part)
 {
     attn_contexts_clear(&t->batch);
-    for (uint64_t i = 0; i < t->how.batch; i++)
-        draw_context(t, part * t->how.batch + i);
+    for (uint64_t i = 0; i < t->settings.batch; i++)
+        draw_context(t, part * t->settings.batch + i);
 }
 
 static struct attn_grad_batch batch_of(const struct attn_contexts *c)
@@ -252,7 +37,7 @@ static struct attn_grad_batch batch_of(const struct attn_contexts *c)
 /* Computes the gradient over all parts of a step, and counts the tokens it predicts. */
 static int add_gradients(struct attn_train *t, size_t step, double *loss, size_t *targets, struct attn_err *err)
 {
-    size_t parts = t->how.accumulate, first = step * parts;
+    size_t parts = t->settings.accumulate, first = step * parts;
     int rc = ATTN_OK;
     *targets = 0;
     *loss = 0;
@@ -267,7 +52,7 @@ static int add_gradients(struct attn_train *t, size_t step, double *loss, size_t
             draw_part(t, first + i);
         struct attn_grad_batch b = batch_of(&t->batch);
         b.N = *targets;
-        b.seed = t->how.seed;
+        b.seed = t->settings.seed;
         b.step = first + i;
         if (t->batch.N > 0)             /* with texts of one token there may be nothing to predict */
             rc = attn_grad_add(t->grad, &part, &b, err);
@@ -278,9 +63,9 @@ static int add_gradients(struct attn_train *t, size_t step, double *loss, size_t
 
 /* ---- what is held out ---------------------------------------------------------------------- */
 
-struct held { double nats, bytes, targets; };
+struct held_out { double nats, bytes, targets; };
 
-static int measure_batch(struct attn_train *t, struct held *h, struct attn_err *err)
+static int measure_batch(struct attn_train *t, struct held_out *h, struct attn_err *err)
 {
     struct attn_grad_batch b = batch_of(&t->batch);
     double loss = 0;
@@ -295,7 +80,7 @@ static int measure_batch(struct attn_train *t, struct held *h, struct attn_err *
 }
 
 /* Measures tokens at .. end - 1 in pieces of n_ctx. */
-static int measure_pieces(struct attn_train *t, size_t at, size_t end, struct held *h, struct attn_err *err)
+static int measure_pieces(struct attn_train *t, size_t at, size_t end, struct held_out *h, struct attn_err *err)
 {
     size_t n_ctx = t->model->config.n_ctx;
     int rc = ATTN_OK;
@@ -303,7 +88,7 @@ static int measure_pieces(struct attn_train *t, size_t at, size_t end, struct he
         s.n = end - s.at < n_ctx ? end - s.at : n_ctx;
         if (t->batch.n + s.n > t->batch.room)
             rc = measure_batch(t, h, err);
-        attn_contexts_add(&t->batch, &t->held_out, &s, t->how.join);
+        attn_contexts_add(&t->batch, &t->held_out, &s, t->settings.join);
     }
     return rc;
 }
@@ -311,11 +96,11 @@ static int measure_pieces(struct attn_train *t, size_t at, size_t end, struct he
 static int measure(struct attn_train *t, struct attn_point *p, struct attn_err *err)
 {
     const struct attn_corpus *c = &t->held_out;
-    struct held h = {0};
+    struct held_out h = {0};
     int rc = ATTN_OK;
     size_t at = 0;
     attn_contexts_clear(&t->batch);
-    for (size_t d = 0; d < c->documents && !rc && !t->how.join; at = c->end[d++])
+    for (size_t d = 0; d < c->documents && !rc && !t->settings.join; at = c->end[d++])
         rc = measure_pieces(t, at, c->end[d], &h, err);
     if (!rc)
         rc = measure_pieces(t, at, c->n, &h, err);                  /* nothing is left unless documents are joined */
@@ -328,9 +113,52 @@ static int measure(struct attn_train *t, struct attn_point *p, struct attn_err *
 
 static bool is_due(const struct attn_train *t, size_t done)
 {
-    bool often = t->how.eval_every > 0 && done % t->how.eval_every == 0;
-    return t->held_out.n > 0 && (often || done == t->how.steps);
+    bool often = t->settings.eval_every > 0 && done % t->settings.eval_every == 0;
+    return t->held_out.n > 0 && (often || done == t->settings.steps);
 }
+
+/* ---- the model ------------------------------------------------------------------------------ */
+
+static int narrow_all(struct attn_st_tensor *list, const struct attn_params *p, float *values, const struct attn_narrow *type,
+                      struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    memcpy(values, p->value, p->count * sizeof *values);
+    attn_params_tensors(list, p, values);
+    for (size_t i = 0; i < p->n && !rc; i++) {
+        rc = attn_narrow(type, values + p->param[i].at, p->param[i].count, p->param[i].name, err);
+        list[i].dtype = type->name;
+        list[i].bytes = list[i].count * type->size;
+    }
+    return rc;
+}
+
+/* Writes the current parameters as model.safetensors. */
+static int write_model(const struct attn_train *t, struct attn_err *err)
+{
+    const struct attn_params *p = t->params;
+    struct attn_st_tensor *list = calloc(p->n, sizeof *list);
+    float *values = malloc(p->count * sizeof *values);
+    struct attn_out *out = NULL;
+    if (!list || !values) {
+        free(list);
+        free(values);
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to write the model", t->dir);
+    }
+    int rc = narrow_all(list, p, values, attn_narrow_find(attn_store_name(t->settings.dtype)), err);
+    if (!rc)
+        rc = attn_folder_open(&out, t->dir, "model.safetensors", err);
+    if (!rc)
+        rc = attn_st_write(out, list, p->n, err);
+    if (!rc)
+        rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    free(values);
+    free(list);
+    return rc;
+}
+
+/* ---- a step -------------------------------------------------------------------------------- */
 
 static int take_step(struct attn_train *t, size_t step, struct attn_point *p, struct attn_err *err)
 {
@@ -348,44 +176,42 @@ int attn_train_step(struct attn_train *t, struct attn_err *err)
 {
     size_t step = t->curve.n;
     struct attn_err why = {0};
-    struct attn_point p = {.step = (double)step + 1, .lr = attn_training_rate(&t->how, step), .held_out = NAN, .bits_per_byte = NAN};
+    struct attn_point p = {.step = (double)step + 1, .lr = attn_training_rate(&t->settings, step), .held_out = NAN, .bits_per_byte = NAN};
     int rc = take_step(t, step, &p, &why);
     if (rc)
         return attn_fail(err, why.code, "step %zu: %s%s", step + 1, why.msg,
                          why.code == ATTN_EFORMAT ? "; try a lower --lr, a longer --warmup or a smaller --clip" : "");
-    rc = attn_watch_note(t->watch, &t->live, step + 1, t->how.steps, err);
+    rc = attn_watch_note(t->watch, &t->live, step + 1, t->settings.steps, err);
     if (rc)
         return rc;
-    bool best = t->how.best && p.held_out < attn_curve_best(&t->curve);
+    bool best = t->settings.best && p.held_out < attn_curve_best(&t->curve);
     if (!attn_curve_add(&t->curve, &p))
         return attn_fail(err, ATTN_ENOMEM, "step %zu: no memory for the curve", step + 1);
-    return best ? attn_train_write_model(t, err) : ATTN_OK;
+    return best ? write_model(t, err) : ATTN_OK;
 }
 
-/* ---- reporting ----------------------------------------------------------------------------- */
-
-void attn_train_get(const struct attn_train *t, struct attn_train_state *out)
+/* Checks the weights first: a good checkpoint must not be replaced by one that training cannot continue from. */
+static int check_weights(const struct attn_train *t, struct attn_err *err)
 {
-    const struct attn_curve *c = &t->curve;
-    static const struct attn_point none = {.held_out = NAN, .bits_per_byte = NAN, .loss = NAN, .gradient = NAN, .lr = NAN};
-    const struct attn_point *last = c->n > 0 ? &c->point[c->n - 1] : &none;
-    double before = c->n > 1 ? c->point[c->n - 2].tokens : 0;
-    *out = (struct attn_train_state){
-        .step = c->n, .steps = t->how.steps, .tokens = (size_t)last->tokens, .step_tokens = (size_t)(last->tokens - before),
-        .text_tokens = t->text.n, .also_tokens = t->also.n, .held_out_tokens = t->held_out.n,
-        .lr = last->lr, .loss = last->loss, .gradient = last->gradient,
-        .held_out = last->held_out, .bits_per_byte = last->bits_per_byte};
-    for (size_t i = 0; i < t->params->n; i++)
-        out->parameters += t->params->param[i].count;
+    struct attn_err why = {0};
+    if (attn_params_check(t->params, &why))
+        return attn_fail(err, why.code, "step %zu: after it %s; try a lower --lr, a longer --warmup or a smaller --clip", t->curve.n,
+                         why.msg);
+    return ATTN_OK;
 }
 
-const struct attn_model *attn_train_model(const struct attn_train *t)
+/* Saves the watched activations first, because nothing else has them, then the checkpoint, from which all the rest
+ * can be made. */
+int attn_train_save(struct attn_train *t, struct attn_err *err)
 {
-    return &t->live;
-}
-
-int attn_train_watch(struct attn_train *t, const struct attn_train_watch_opts *o, struct attn_err *err)
-{
-    int rc = attn_watch_open(&t->watch, t->dir, &t->live, t->tokenizer, o, t->curve.n, err);
-    return rc ? rc : attn_watch_note(t->watch, &t->live, t->curve.n, t->how.steps, err);
+    int rc = attn_team_check(t->team, "this training", err);
+    if (!rc)
+        rc = check_weights(t, err);
+    if (!rc)
+        rc = attn_watch_save(t->watch, err);
+    if (!rc)
+        rc = attn_checkpoint_write(t->dir, &t->optimizer, &t->curve, err);
+    if (!rc && !t->settings.best)
+        rc = write_model(t, err);
+    return rc ? rc : attn_curve_save(t->dir, &t->curve, err);
 }

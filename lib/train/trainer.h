@@ -4,24 +4,22 @@
  *     train.json                            how it is trained (training.h)
  *     checkpoint.safetensors                its state (checkpoint.h)
  *     model.safetensors, loss.csv, loss.png its results so far
- *     watch/                                the watched activations (watch.h)
+ *     watch/                                the watched activations (watch.c)
  *
- * start.c begins a training, resume.c checks whether one can be continued, files.c reads and writes the files,
- * steps.c takes the steps. */
+ * directory.c begins a training or checks that one can go on, trainer.c opens and closes it, steps.c takes the steps. */
 #ifndef ATTN_TRAINER_H
 #define ATTN_TRAINER_H
 
-#include "train/training.h"
-#include "model/model.h"
-#include "train/contexts.h"
-#include "train/curve.h"
 #include "gradient/grad.h"
+#include "model/model.h"
+#include "train/checkpoint.h"
+#include "train/contexts.h"
 #include "train/optimizer.h"
-#include "train/watch.h"
+#include "train/training.h"
 
 struct attn_train {
-    char *dir; int held;                /* held: lock on the directory while it is open; -1: none */
-    struct attn_training how;
+    char *dir; int lock;                /* lock: on the directory while it is open; -1: none */
+    struct attn_training settings;
     struct attn_tokenizer *tokenizer;
     uint32_t *bytes;                    /* [V] bytes of each token's text; 0 for the end of a text */
     struct attn_corpus text, also, held_out;
@@ -39,20 +37,23 @@ struct attn_train {
 
 #define ATTN_TRAIN_SETTINGS "train.json"
 
+/* ---- directory.c ---- */
+
 /* Fills in names for messages. */
 struct attn_train_opts attn_train_named(const struct attn_train_opts *o);
-/* Applies the settings of a file and of options on top of those in `how`, and notes which texts they are for. */
-int attn_train_settle(struct attn_training *how, const struct attn_train_opts *o, struct attn_err *err);
-/* Both settle t->how and make sure that t->dir has all files of a model: make writes new ones, go_on checks that
- * those of an existing training match the request. */
-int attn_train_make(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err);
-int attn_train_go_on(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err);
+/* Makes all files of a new model in t->dir or, if the training goes on, checks that those there match what is asked for;
+ * both fill in t->settings. */
+int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool goes_on, struct attn_err *err);
 
-/* *path gets a malloc'd path for messages. */
-int attn_train_open_file(struct attn_map *map, char **path, const char *dir, const char *file, struct attn_err *err);
-int attn_train_copy_tokenizer(const char *dir, const char *from, struct attn_err *err);
-int attn_train_compare_tokenizer(const char *dir, const char *from, struct attn_err *err);
-/* Writes the current parameters as model.safetensors. */
-int attn_train_write_model(const struct attn_train *t, struct attn_err *err);
+/* ---- watch.c ---- */
+
+struct attn_watch;
+/* step: the training's current step; what was noted later is dropped. */
+int attn_watch_open(struct attn_watch **out, const char *dir, const struct attn_model *live, const struct attn_tokenizer *t,
+                    const struct attn_train_watch_opts *o, size_t step, struct attn_err *err);
+void attn_watch_close(struct attn_watch *w);                        /* NULL is fine */
+/* Notes the activations if it is time to, given `steps` in all; w may be NULL. */
+int attn_watch_note(struct attn_watch *w, const struct attn_model *live, size_t step, size_t steps, struct attn_err *err);
+int attn_watch_save(const struct attn_watch *w, struct attn_err *err);          /* w may be NULL */
 
 #endif

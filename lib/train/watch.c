@@ -1,4 +1,9 @@
-#include "train/watch.h"
+/* watch.c - how the activations of one sentence change while a model is trained.
+ *
+ * DIR/watch holds a stack for each, NAME.npy [times, heads, T, n] or [times, T, n], steps.npy [times], and a
+ * manifest.json with tokens and heads.  They are written with each checkpoint; a training that is continued reads
+ * them back and drops what was noted after the step it continues from. */
+#include "train/trainer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +40,8 @@ static int no_memory(const char *what, struct attn_err *err)
 
 static int look(struct attn_dump **out, const struct attn_watch *w, const struct attn_model *live, struct attn_err *err)
 {
-    struct attn_plan how = {.rows = w->tokens->n, .seqs = 1, .threads = w->threads};
-    return attn_dump_run(out, live, w->tokens, NULL, w->select, &how, NULL, err);
+    struct attn_plan plan = {.rows = w->tokens->n, .seqs = 1, .threads = w->threads};
+    return attn_dump_run(out, live, w->tokens, NULL, w->select, &plan, NULL, err);
 }
 
 static bool append(struct stack *s, size_t times, const float *data)

@@ -13,7 +13,7 @@ static const char text[] = "a b c a b\nb c a a c b\nc c b a b a\na b c a b\nb c 
 /* A user may ask for steps of a day each; here they would look like a hang. */
 static bool is_quick(const struct attn_train *t)
 {
-    return t->how.batch <= 64 && t->how.accumulate <= 64;
+    return t->settings.batch <= 64 && t->settings.accumulate <= 64;
 }
 
 static void test(const uint8_t *data, size_t size)

@@ -1,0 +1,463 @@
+/* directory.c - where a training begins: a new directory gets its settings, a tokenizer, and a model with its first
+ * weights; one that is there must be what is asked for. */
+#include "train/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/folder.h"
+#include "base/map.h"
+#include "base/sha256.h"
+#include "model/config.h"
+#include "making/recipe.h"
+
+static int no_memory(struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "no memory to start training");
+}
+
+struct attn_train_opts attn_train_named(const struct attn_train_opts *o)
+{
+    struct attn_train_opts named = *o;
+    named.config_name = o->config_name ? o->config_name : "config";
+    named.settings_name = o->settings_name ? o->settings_name : "settings";
+    return named;
+}
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+static char *digest(const char *text, size_t len)
+{
+    struct attn_sha256 h;
+    char hex[65];
+    attn_sha256_start(&h);
+    attn_sha256_add(&h, text, len);
+    attn_sha256_end(&h, hex);
+    return strdup(hex);
+}
+
+/* Reads options; a fault in what a user typed is a usage error, not that of a file. */
+static int read_options(struct attn_training *settings, const struct attn_train_opts *o, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    int rc = attn_training_read(settings, o->changes, o->changes_len, "options", &why);
+    return rc ? attn_fail(err, rc == ATTN_EFORMAT ? ATTN_EUSAGE : why.code, "%s", why.msg) : ATTN_OK;
+}
+
+static int read_draw(struct attn_training *settings, const char *draw, struct attn_err *err)
+{
+    free(settings->draw);
+    settings->draw = strdup(draw);
+    return settings->draw ? ATTN_OK : no_memory(err);
+}
+
+/* Reads all settings but the texts. */
+static int read_all(struct attn_training *settings, const struct attn_train_opts *o, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    if (o->settings)
+        rc = attn_training_read(settings, o->settings, o->settings_len, o->settings_name, err);
+    if (!rc && o->changes)
+        rc = read_options(settings, o, err);
+    if (!rc && o->draw)
+        rc = read_draw(settings, o->draw, err);
+    return rc ? rc : attn_training_check(settings, err);
+}
+
+/* Applies the settings of a file and of options on top of those in `settings`, and notes which texts they are for. */
+static int prepare(struct attn_training *settings, const struct attn_train_opts *o, struct attn_err *err)
+{
+    int rc = read_all(settings, o, err);
+    if (rc)
+        return rc;
+    free(settings->text);
+    free(settings->also);
+    settings->text = digest(o->text, o->text_len);
+    settings->also = o->also ? digest(o->also, o->also_len) : NULL;
+    return settings->text && (!o->also || settings->also) ? ATTN_OK : no_memory(err);
+}
+
+static int write_settings(const struct attn_train *t, struct attn_err *err)
+{
+    struct attn_out *out = NULL;
+    int rc = attn_folder_open(&out, t->dir, ATTN_TRAIN_SETTINGS, err);
+    if (rc)
+        return rc;
+    attn_training_write(out, &t->settings);
+    rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    return rc;
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+enum { FILE_LIMIT = 256 << 20 };
+
+/* Opens DIR/FILE; *path gets a malloc'd path for messages. */
+static int open_file(struct attn_map *map, char **path, const char *dir, const char *file, struct attn_err *err)
+{
+    *map = (struct attn_map){0};
+    if (asprintf(path, "%s/%s", dir, file) < 0) {
+        *path = NULL;
+        attn_fail(err, ATTN_ENOMEM, "%s: no memory for a path", dir);
+        return ATTN_ENOMEM;
+    }
+    return attn_map_open_found(map, *path, FILE_LIMIT, ATTN_LINKS_FOLLOWED, err);   /* training writes through links, too */
+}
+
+static bool same_directory(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Handles one of the tokenizer files that `from` has. */
+typedef int tokenizer_fn(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err);
+
+static int each_tokenizer_file(const char *dir, const char *from, tokenizer_fn *with, struct attn_err *err)
+{
+    static const char *const files[] = {"vocab.json", "merges.txt", NULL};
+    int rc = ATTN_OK;
+    for (const char *const *file = files; *file && !rc && !same_directory(dir, from); file++) {
+        struct attn_map map = {0};
+        char *path = NULL;
+        if (file != files && !attn_folder_has(from, *file))
+            continue;                   /* a tokenizer by words has no merges.txt */
+        rc = open_file(&map, &path, from, *file, err);
+        if (!rc)
+            rc = with(dir, *file, &map, err);
+        attn_map_close(&map);
+        free(path);
+    }
+    return rc;
+}
+
+static int copy_file(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err)
+{
+    struct attn_out *out = NULL;
+    int rc = attn_folder_open(&out, dir, file, err);
+    if (rc)
+        return rc;
+    attn_out_write(out, map->data, map->len);
+    rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    return rc;
+}
+
+static int compare_file(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err)
+{
+    struct attn_map has;
+    char *path = NULL;
+    int rc = open_file(&has, &path, dir, file, err);
+    if (!rc && (has.len != map->len || memcmp(has.data, map->data, map->len) != 0))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: the training there has another vocabulary; leave --vocab out to go on, or choose "
+                       "another directory", path);
+    attn_map_close(&has);
+    free(path);
+    return rc;
+}
+
+/* ---- a new model --------------------------------------------------------------------------- */
+
+/* Adds the initialisation of GPT-2: a branch's last matrix gets the smaller numbers the more branches there are. */
+static void add_step(struct attn_out *recipe, const struct attn_draw *d, const struct attn_slot *s)
+{
+    const double std = 0.02;
+    bool norm = s->part == ATTN_PART_NORM1 || s->part == ATTN_PART_NORM2 || s->part == ATTN_PART_NORM_FINAL;
+    bool ends = s->part == ATTN_PART_O || s->part == ATTN_PART_MLP_OUT;
+    if (s->is_bias || s->layer > 0)
+        return;
+    if (norm)
+        attn_out_printf(recipe, "%s:ones;", attn_part_name(s->part));
+    else
+        attn_out_printf(recipe, "%s:normal(0,%.17g);", attn_part_name(s->part),
+                        ends ? std / sqrt(2.0 * (double)d->config->L) : std);
+}
+
+static int default_recipe(char **recipe, const struct attn_config *c, struct attn_err *err)
+{
+    struct attn_draw d;
+    struct attn_out *out = NULL;
+    size_t len;
+    int rc = attn_draw_open(&d, c, err);
+    if (!rc)
+        rc = attn_out_open_memory(&out, err);
+    for (size_t i = 0; i < d.n && !rc; i++)
+        add_step(out, &d, &d.t[i].slot);
+    if (!rc) {
+        attn_out_char(out, '\0');
+        rc = attn_out_take(out, recipe, &len, err);
+    }
+    attn_out_close(out);
+    attn_draw_close(&d);
+    return rc;
+}
+
+/* Checks that config and vocabulary agree; the token that ends a text is taken from the vocabulary. */
+static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t, const char *name, const char *dir, struct attn_err *err)
+{
+    size_t tokens = attn_tokenizer_size(t);
+    bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0;
+    int32_t mark;
+    if (bpe != c->tokenizer.bpe)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name, c->tokenizer.bpe ? "bpe" : "word",
+                         dir, bpe ? "merges.txt" : "words");
+    if (tokens > c->V)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);
+    int rc = attn_corpus_mark(&mark, t, err);
+    if (!rc && c->end == 0 && mark > 0)
+        c->end = (size_t)mark;
+    return rc;
+}
+
+static int read_config(struct attn_config *c, const struct attn_train_opts *o, struct attn_err *err)
+{
+    const char *name = o->config_name;
+    int rc = attn_config_read(c, o->config, o->config_len, name, err);
+    if (rc)
+        return rc;
+    if (!c->family->ours)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", expected \"attn-decoder\": only our own are trained from "
+                         "a text", name, c->family->name);
+    if (!c->unembed || !c->causal)
+        return attn_fail(err, ATTN_EFORMAT, "%s: %s, so there is nothing to predict; expected %s", name,
+                         c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false",
+                         c->unembed ? "\"causal\"" : "true");
+    return ATTN_OK;
+}
+
+static int check_vocabulary(struct attn_config *c, const char *name, const char *dir, struct attn_err *err)
+{
+    struct attn_tokenizer *t = NULL;
+    int rc = attn_tokenizer_open(&t, dir, err);
+    if (!rc)
+        rc = join_vocabulary(c, t, name, dir, err);
+    attn_tokenizer_close(t);
+    return rc;
+}
+
+/* Tries the recipe before any file is written, by drawing the weights. */
+static int check_draw(const char *recipe, const struct attn_config *c, struct attn_err *err)
+{
+    struct attn_draw d;
+    int rc = recipe ? attn_draw_open(&d, c, err) : ATTN_OK;
+    if (!recipe || rc)
+        return rc;
+    rc = attn_recipe_follow(&d, recipe, err);
+    attn_draw_close(&d);
+    return rc;
+}
+
+int attn_train_check(const struct attn_train_opts *o, struct attn_err *err)
+{
+    struct attn_train_opts named = attn_train_named(o);
+    struct attn_training settings = attn_training_defaults;
+    struct attn_config c = {0};
+    int rc = read_all(&settings, &named, err);
+    if (!rc && o->config)
+        rc = read_config(&c, &named, err);
+    attn_config_free(&c);
+    attn_training_free(&settings);
+    return rc;
+}
+
+static int config_text(char **text, size_t *len, const struct attn_config *c, struct attn_err *err)
+{
+    struct attn_out *out = NULL;
+    int rc = attn_out_open_memory(&out, err);
+    if (rc)
+        return rc;
+    attn_config_write(out, c);
+    rc = attn_out_take(out, text, len, err);
+    attn_out_close(out);
+    return rc;
+}
+
+static int make_model(const struct attn_train *t, const struct attn_train_opts *o, const struct attn_config *c, struct attn_err *err)
+{
+    char *recipe = NULL, *config = NULL;
+    struct attn_init_opts init = {.config_name = o->config_name, .draw = t->settings.draw, .seed = t->settings.seed, .dtype = "F32"};
+    int rc = config_text(&config, &init.config_len, c, err);
+    if (!rc && !init.draw)
+        rc = default_recipe(&recipe, c, err);
+    init.config = config;
+    if (recipe)
+        init.draw = recipe;
+    if (!rc)
+        rc = attn_init(t->dir, &init, err);
+    free(recipe);
+    free(config);
+    return rc;
+}
+
+/* Makes all files of a new model. */
+static int make(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
+{
+    struct attn_config c = {0};
+    bool made;
+    if (!o->config || !o->tokenizer)
+        return attn_fail(err, ATTN_EUSAGE, "%s: there is no training to go on with, so that a config and a vocabulary are needed", t->dir);
+    t->settings = attn_training_defaults;
+    int rc = prepare(&t->settings, o, err);
+    if (!rc)
+        rc = read_config(&c, o, err);
+    if (!rc)
+        rc = check_vocabulary(&c, o->config_name, o->tokenizer, err);
+    if (!rc)
+        rc = check_draw(t->settings.draw, &c, err);
+    if (!rc)
+        rc = attn_folder_make(t->dir, &made, err);
+    if (!rc && t->lock < 0)
+        rc = attn_folder_hold(&t->lock, t->dir, err);
+    if (!rc)
+        rc = write_settings(t, err);            /* first: they show whose model it is */
+    if (!rc)
+        rc = each_tokenizer_file(t->dir, o->tokenizer, copy_file, err);
+    if (!rc)
+        rc = make_model(t, o, &c, err);
+    attn_config_free(&c);
+    return rc;
+}
+
+/* ---- going on: what is asked for must match what is there ----------------------------------- */
+
+struct rest { const char *s; size_t len; };
+
+/* Removes a line from the front, and from it leading blanks and a comma at the end. */
+static struct rest take_line(struct rest *r)
+{
+    const char *end = memchr(r->s, '\n', r->len);
+    struct rest line = {r->s, end ? (size_t)(end - r->s) : r->len};
+    r->s += line.len + (end != NULL);
+    r->len -= line.len + (end != NULL);
+    for (; line.len > 0 && *line.s == ' '; line.len--)
+        line.s++;
+    line.len -= line.len > 0 && line.s[line.len - 1] == ',';
+    return line;
+}
+
+static bool begins(struct rest line, const char *with)
+{
+    return line.len >= strlen(with) && !memcmp(line.s, with, strlen(with));
+}
+
+/* Digests of the texts mean nothing to a user who gave files, so these settings have messages of their own. */
+static int differ(const char *dir, struct rest has, struct rest asked, struct attn_err *err)
+{
+    if (begins(has, "\"text\":"))
+        return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads another text; give the same -f to go on, or choose "
+                         "another directory", dir);
+    if (begins(has, "\"also\":"))
+        return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads %s; give the same to go on, or choose another "
+                         "directory", dir, begins(has, "\"also\": null") ? "no --also" : "another --also");
+    return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %.*s, but %.*s was asked for; leave it out to go on, or "
+                     "choose another directory", dir, (int)has.len, has.s, (int)asked.len, asked.s);
+}
+
+/* Both are JSON with one key a line, the same keys in the same order. */
+static int compare(const char *dir, struct rest has, struct rest asked, struct attn_err *err)
+{
+    while (has.len > 0 && asked.len > 0) {
+        struct rest a = take_line(&has), b = take_line(&asked);
+        if (a.len != b.len || memcmp(a.s, b.s, a.len) != 0)
+            return differ(dir, a, b, err);
+    }
+    return ATTN_OK;
+}
+
+typedef void write_fn(struct attn_out *out, const void *what);
+
+static void write_settings_to(struct attn_out *out, const void *settings) { attn_training_write(out, settings); }
+static void write_config_to(struct attn_out *out, const void *config) { attn_config_write(out, config); }
+
+static int compare_written(const char *dir, write_fn *write, const void *has, const void *asked, struct attn_err *err)
+{
+    const void *what[2] = {has, asked};
+    char *text[2] = {NULL, NULL};
+    size_t len[2] = {0, 0};
+    int rc = ATTN_OK;
+    for (int i = 0; i < 2 && !rc; i++) {
+        struct attn_out *out = NULL;
+        if (!(rc = attn_out_open_memory(&out, err))) {
+            write(out, what[i]);
+            rc = attn_out_take(out, &text[i], &len[i], err);
+        }
+        attn_out_close(out);
+    }
+    if (!rc)
+        rc = compare(dir, (struct rest){text[0], len[0]}, (struct rest){text[1], len[1]}, err);
+    free(text[0]);
+    free(text[1]);
+    return rc;
+}
+
+static int read_settings(struct attn_training *settings, const char *dir, struct attn_err *err)
+{
+    struct attn_map map = {0};
+    char *path = NULL;
+    int rc = open_file(&map, &path, dir, ATTN_TRAIN_SETTINGS, err);
+    *settings = attn_training_defaults;
+    if (!rc)
+        rc = attn_training_read(settings, (const char *)map.data, map.len, path, err);
+    attn_map_close(&map);
+    free(path);
+    return rc;
+}
+
+static int check_settings(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
+{
+    struct attn_training asked;
+    int rc = read_settings(&t->settings, t->dir, err);
+    if (rc)
+        return rc;
+    asked = t->settings;
+    asked.text = asked.also = asked.draw = NULL;
+    if (t->settings.draw && !(asked.draw = strdup(t->settings.draw)))
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to go on", t->dir);
+    rc = prepare(&asked, o, err);
+    if (!rc)
+        rc = compare_written(t->dir, write_settings_to, &t->settings, &asked, err);
+    attn_training_free(&asked);
+    return rc;
+}
+
+static int check_config(const struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
+{
+    struct attn_config has = {0}, asked = {0};
+    struct attn_map map = {0};
+    char *path = NULL;
+    if (!o->config)
+        return ATTN_OK;
+    int rc = open_file(&map, &path, t->dir, "config.json", err);
+    if (!rc)
+        rc = attn_config_read(&has, (const char *)map.data, map.len, path, err);
+    if (!rc)
+        rc = attn_config_read(&asked, o->config, o->config_len, o->config_name, err);
+    if (asked.end == 0)                 /* it follows from the vocabulary, which is compared by itself */
+        asked.end = has.end;
+    if (!rc)
+        rc = compare_written(t->dir, write_config_to, &has, &asked, err);
+    attn_config_free(&has);
+    attn_config_free(&asked);
+    attn_map_close(&map);
+    free(path);
+    return rc;
+}
+
+/* Checks that the files of an existing training match what is asked for. */
+static int go_on(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
+{
+    int rc = check_settings(t, o, err);
+    if (!rc)
+        rc = check_config(t, o, err);
+    return rc || !o->tokenizer ? rc : each_tokenizer_file(t->dir, o->tokenizer, compare_file, err);
+}
+
+int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool goes_on, struct attn_err *err)
+{
+    return goes_on ? go_on(t, o, err) : make(t, o, err);
+}

@@ -1,12 +1,24 @@
 /* draw.h - the tensors of a new model, and how each of them is drawn.
  *
  * Random numbers come from one stream, so the caller's order of drawing matters: recipe.h lets a user choose it,
- * attn_draw_default follows torch. */
+ * attn_draw_default follows torch.  A tensor, or the columns of one head in it, is drawn as torch draws one tensor, row by
+ * row, so `uniform` over a part of a larger matrix gives the same numbers as for a separate matrix.  `linear` draws what
+ * torch.nn.Linear holds, [out, in], and stores it transposed. */
 #ifndef ATTN_DRAW_H
 #define ATTN_DRAW_H
 
-#include "making/dist.h"
+#include "base/rng.h"
 #include "model/layout.h"
+
+enum attn_dist_kind { ATTN_DIST_UNIFORM, ATTN_DIST_NORMAL, ATTN_DIST_LINEAR, ATTN_DIST_CONSTANT, ATTN_DIST_IDENTITY,
+                      ATTN_DIST_FILE };
+
+struct attn_dist {
+    enum attn_dist_kind kind;
+    double a, b;                        /* uniform: from, to; normal: mean, std; constant: a */
+    size_t rows;                        /* draw so many rows and keep the first ones; 0: as many as are filled */
+    const char *path; size_t path_len;  /* file: CSV text, one row a line; borrowed */
+};
 
 /* One tensor.  If several parts share it, slot describes the first of them. */
 struct attn_drawn { struct attn_slot slot; size_t count; float *x; };      /* x owned; NULL: not drawn (yet) */

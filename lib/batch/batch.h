@@ -168,7 +168,8 @@ void attn_engine_close(struct attn_engine *e);          /* zeroed is fine */
 size_t attn_engine_take(const struct attn_engine *e, const struct attn_item *item, size_t n, bool *live);
 int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t n, struct attn_err *err);
 /* Announces the run to `watcher`, unless its wants is NULL. */
-int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const struct attn_observer *watcher, struct attn_err *err);
+int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const struct attn_observer *watcher,
+                     struct attn_err *err);
 /* The memory that a separate plan takes, in bytes. */
 int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn_err *err);
 

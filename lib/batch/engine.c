@@ -158,7 +158,8 @@ static int plan(struct attn_engine *e, size_t rows, struct attn_err *err)
     return attn_run_new(&e->run, e->o->model, &e->plan, watchers, n, err);
 }
 
-static int collect(struct attn_engine *e, const struct attn_item *item, size_t n, size_t *seqs, size_t *rows, struct attn_err *err)
+static int collect(struct attn_engine *e, const struct attn_item *item, size_t n, size_t *seqs, size_t *rows,
+                   struct attn_err *err)
 {
     *seqs = *rows = 0;
     struct attn_seq *seq = attn_grow(e->seq, &e->seq_room, n, sizeof *seq);
@@ -206,7 +207,8 @@ int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t 
     return rc ? rc : forward(e, e->run, seqs, err);
 }
 
-int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const struct attn_observer *watcher, struct attn_err *err)
+int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const struct attn_observer *watcher,
+                     struct attn_err *err)
 {
     size_t seqs, rows, watchers = 0;
     struct attn_observer watch[2];

@@ -1,8 +1,8 @@
 /* merge.c - merges the shards of a batch into what one process would have written.
  *
  * Nothing appears under its final name before it is complete: streams are renamed, and so is a directory, which is
- * built beside its final name.  The sidecar of a stream, which is replaced if it is there, comes last.  A directory, which is not
- * replaced, comes last itself, after its sidecar: until then whatever is there can be merged again. */
+ * built beside its final name.  The sidecar of a stream, which is replaced if it is there, comes last.  A directory, which
+ * is not replaced, comes last itself, after its sidecar: until then whatever is there can be merged again. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,7 +284,8 @@ static int check_summaries(const struct merge *m, struct attn_err *err)
 {
     for (size_t i = 0; m->o->summary && i < m->shards.n; i++)
         if (!m->shards.shard[i].side.summary)
-            return attn_fail(err, ATTN_EFORMAT, "%s: was made without --summary, so that there is none to join", m->shards.shard[i].path);
+            return attn_fail(err, ATTN_EFORMAT, "%s: was made without --summary, so that there is none to join",
+                             m->shards.shard[i].path);
     return ATTN_OK;
 }
 

@@ -248,7 +248,8 @@ static int take_files(struct record *r, struct attn_err *err)
     while (*file && !has_filled(r->from, *file))
         file++;
     if (!*file)
-        return attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard again", r->from);
+        return attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard again",
+                         r->from);
     return take_file(r, *file, any_length, err);
 }
 
@@ -282,7 +283,8 @@ static int take_directory(struct record *r, uint64_t *found, struct attn_err *er
     return rc;
 }
 
-static int take_record(const struct attn_shard_file *p, const char *dir, uint64_t record, uint64_t *found, struct attn_err *err)
+static int take_record(const struct attn_shard_file *p, const char *dir, uint64_t record, uint64_t *found,
+                       struct attn_err *err)
 {
     struct record r = {0};
     bool named = asprintf(&r.from, "%s/%06" PRIu64, p->path, record) > 0 && asprintf(&r.to, "%s/%06" PRIu64, dir, record) > 0;

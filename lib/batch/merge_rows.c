@@ -123,7 +123,8 @@ static uint64_t record_after(uint64_t record, const struct attn_shard_files *sha
     return found;
 }
 
-static int join_lines(struct attn_out *to, const struct attn_shard_files *shards, struct source *s, bool table, struct attn_err *err)
+static int join_lines(struct attn_out *to, const struct attn_shard_files *shards, struct source *s, bool table,
+                      struct attn_err *err)
 {
     size_t last = 0;
     int rc = table ? pass_headers(s, shards->n, to, err) : ATTN_OK;
@@ -142,7 +143,8 @@ static int join_lines(struct attn_out *to, const struct attn_shard_files *shards
     return rc;
 }
 
-int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards, const struct attn_joined *file, bool table, struct attn_err *err)
+int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards, const struct attn_joined *file, bool table,
+                     struct attn_err *err)
 {
     struct source *s = calloc(shards->n + 1, sizeof *s);
     int rc = ATTN_OK;
@@ -182,7 +184,8 @@ static int open_rows(struct rows *r, const struct attn_shard_file *p, const char
 }
 
 /* Checks that all have the same shape, except for the number of rows. */
-static int agree(const struct rows *r, const struct attn_shard_files *p, const char *name, struct attn_array *like, struct attn_err *err)
+static int agree(const struct rows *r, const struct attn_shard_files *p, const char *name, struct attn_array *like,
+                 struct attn_err *err)
 {
     *like = (struct attn_array){0};
     for (size_t i = 0; i < p->n; i++) {
@@ -214,7 +217,8 @@ static void write_rows(struct rows *r, const struct attn_shard_files *p, const s
     }
 }
 
-static int write_array(struct rows *r, const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err)
+static int write_array(struct rows *r, const struct attn_shard_files *p, const char *dir, const char *name,
+                       struct attn_err *err)
 {
     struct attn_array like;
     struct attn_out *to;
@@ -253,7 +257,8 @@ static int join_array(const struct attn_shard_files *p, const char *dir, const c
 typedef int array_fn(const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err);
 
 /* Calls what(p, dir, NAME) for each NAME.npy of a shard. */
-static int for_arrays(const struct attn_shard_file *of, array_fn *what, const struct attn_shard_files *p, const char *dir, struct attn_err *err)
+static int for_arrays(const struct attn_shard_file *of, array_fn *what, const struct attn_shard_files *p, const char *dir,
+                      struct attn_err *err)
 {
     static const char ending[] = ".npy";
     DIR *d = opendir(of->path);
@@ -278,7 +283,8 @@ static int check_all_have(const struct attn_shard_files *p, const char *dir, con
     (void)dir;
     for (size_t i = 0; i < p->n; i++)
         if (p->shard[i].side.tokens && !attn_folder_has(p->shard[i].path, name))
-            return attn_fail(err, ATTN_EFORMAT, "%s: has no %s, which other shards have: run this shard again", p->shard[i].path, name);
+            return attn_fail(err, ATTN_EFORMAT, "%s: has no %s, which other shards have: run this shard again",
+                             p->shard[i].path, name);
     return ATTN_OK;
 }
 

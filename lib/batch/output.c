@@ -46,7 +46,8 @@ static int check_names(const struct attn_output *out, bool directory, struct att
     if (o->summary && attn_target_in_place(o->summary))
         return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
     if (!directory && o->path && o->path[strlen(o->path) - 1] == '/')
-        return attn_fail(err, ATTN_EUSAGE, "%s: is a directory, expected a file for %s", o->path, out->e->writing.writer->name);
+        return attn_fail(err, ATTN_EUSAGE, "%s: is a directory, expected a file for %s", o->path,
+                         out->e->writing.writer->name);
     return ATTN_OK;
 }
 
@@ -73,7 +74,8 @@ static bool is_input(const char *path, const struct attn_records_opts *o)
 }
 
 /* Refuses a file made from `path` that is the input or, unless NULL, the other output. */
-static int check_apart(const struct attn_output *out, const char *path, const char *const *ending, const char *other, struct attn_err *err)
+static int check_apart(const struct attn_output *out, const char *path, const char *const *ending, const char *other,
+                       struct attn_err *err)
 {
     int rc = ATTN_OK;
     for (; *ending && path && !rc; ending++) {
@@ -239,7 +241,8 @@ static int stack_one(struct attn_output *out, const struct attn_item *item, size
     return rc;
 }
 
-static int append(struct attn_output *out, const struct attn_item *item, const struct written *w, bool live, struct attn_err *err)
+static int append(struct attn_output *out, const struct attn_item *item, const struct written *w, bool live,
+                  struct attn_err *err)
 {
     struct attn_mark *m = &out->journal.side.now;
     attn_out_write(out->stream, w->lines.line, w->lines.line_len);

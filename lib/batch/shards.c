@@ -65,7 +65,8 @@ static int read_shard(struct attn_shard_file *p, const char *path, struct attn_e
 
 /* ---- all of them ----------------------------------------------------------------------- */
 
-static int differ(const struct attn_shard_file *a, const struct attn_shard_file *b, const char *of_a, const char *of_b, struct attn_err *err)
+static int differ(const struct attn_shard_file *a, const struct attn_shard_file *b, const char *of_a, const char *of_b,
+                  struct attn_err *err)
 {
     return attn_fail(err, ATTN_EFORMAT, "the shards were not made the same way: %s %s, %s %s", a->path, of_a, b->path, of_b);
 }
@@ -98,7 +99,8 @@ static int check_alike(const struct attn_shard_file *a, const struct attn_shard_
 
 static int refuse_missing(const struct attn_shard_files *p, uint64_t count, uint64_t missing, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "shard %" PRIu64 "/%" PRIu64 " is missing: %zu of %" PRIu64 " are given", missing, count, p->n, count);
+    return attn_fail(err, ATTN_EFORMAT, "shard %" PRIu64 "/%" PRIu64 " is missing: %zu of %" PRIu64 " are given", missing,
+                     count, p->n, count);
 }
 
 /* They are sorted, so that the one at i must be shard i. */

@@ -245,7 +245,8 @@ void attn_sidecar_free(struct attn_sidecar *s)
 
 int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char *value, struct attn_err *err)
 {
-    struct attn_setting *more = attn_grow(s->option, &s->room, s->options + 1, sizeof *more), new = {strdup(name), strdup(value)};
+    struct attn_setting *more = attn_grow(s->option, &s->room, s->options + 1, sizeof *more);
+    struct attn_setting new = {strdup(name), strdup(value)};
     if (more)
         s->option = more;
     if (!more || !new.name || !new.value) {
@@ -482,11 +483,13 @@ static int shards_agree(const struct attn_share *a, const struct attn_share *b, 
                      b->index, b->count, b->stride ? " --stride" : "");
 }
 
-int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path, struct attn_err *err)
+int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path,
+                       struct attn_err *err)
 {
     struct attn_difference d;
     int rc = shards_agree(&made->shard, &asked->shard, path, err);
     if (!rc && (attn_sidecar_differ(made, asked, &d) || differ("--summary", made->summary, asked->summary, &d)))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: was made %s, not %s: give the same options again, or --force to start anew", path, d.a, d.b);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: was made %s, not %s: give the same options again, or --force to start anew",
+                       path, d.a, d.b);
     return rc;
 }

@@ -64,6 +64,7 @@ struct attn_difference { char a[ATTN_DIFFERENCE], b[ATTN_DIFFERENCE]; };    /* "
 bool attn_sidecar_differ(const struct attn_sidecar *a, const struct attn_sidecar *b, struct attn_difference *out);
 
 /* Fails with a message that says how the output at `path` differs from the request: options, model, input, shard... */
-int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path, struct attn_err *err);
+int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path,
+                       struct attn_err *err);
 
 #endif

@@ -185,7 +185,8 @@ void attn_summary_header(const struct attn_summary *s, struct attn_out *o)
     attn_out_str(o, "record,line,id,tokens,logprob,next_id,next,next_p,");
     for (size_t layer = 0; layer < s->info.L; layer++)
         for (size_t i = 0; i < n && s->layer[layer]; i++)
-            attn_out_printf(o, "L%zuH%zu_entropy,L%zuH%zu_distance,L%zuH%zu_first,", layer, heads[i], layer, heads[i], layer, heads[i]);
+            attn_out_printf(o, "L%zuH%zu_entropy,L%zuH%zu_distance,L%zuH%zu_first,", layer, heads[i], layer, heads[i],
+                            layer, heads[i]);
     attn_out_str(o, "error\n");
 }
 

@@ -166,7 +166,8 @@ static void close_dir(struct attn_record_dir *p)
 
 /* ---- activations ----------------------------------------------------------------------- */
 
-static struct attn_sink_job job_of(const struct attn_writing *w, const struct attn_item *item, const struct attn_sink_record *record)
+static struct attn_sink_job job_of(const struct attn_writing *w, const struct attn_item *item,
+                                   const struct attn_sink_record *record)
 {
     struct attn_sink_job job = w->job;
     job.tokens = item->tokens;
@@ -223,7 +224,8 @@ void attn_live_close(struct attn_live *l)
     free(l->file);
 }
 
-static int announce(const struct attn_writing *w, const struct attn_item *item, size_t i, struct attn_out *to, struct attn_err *err)
+static int announce(const struct attn_writing *w, const struct attn_item *item, size_t i, struct attn_out *to,
+                    struct attn_err *err)
 {
     struct attn_live l;
     int rc = attn_live_open(&l, w, item, to, NULL, err);

@@ -42,7 +42,8 @@ static struct attn_rows columns(const struct attn_rows *y, const struct attn_mat
 }
 
 /* With y = x w: the gradient by x, which is added to dx if there is `more` than it. */
-static void by_input(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_mat *w, bool more)
+static void by_input(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_mat *w,
+                     bool more)
 {
     for (size_t i = 0; i < slices(w); i++) {
         struct attn_mat p = slice(w, i);

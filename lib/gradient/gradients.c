@@ -1,4 +1,5 @@
-/* gradients.c - the loss of a model on some sentences and its gradient, in memory or as a .safetensors file. */
+/* gradients.c - what grad.h computes, for whoever has sentences: each token is to predict the next one, and the gradient
+ * is kept in memory or written as a .safetensors file. */
 #include "attn.h"
 
 #include "base/err.h"

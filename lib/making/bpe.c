@@ -90,7 +90,8 @@ int attn_bpe_learn(const char *path, size_t *tokens, const char *text, size_t le
     struct attn_tally tally = {0};
     struct attn_learned learned = {0};
     if (size < ATTN_BPE_LEAST || size > ATTN_BPE_MOST)
-        return attn_fail(err, ATTN_EUSAGE, "a vocabulary of %zu tokens, expected %d to %d", size, ATTN_BPE_LEAST, ATTN_BPE_MOST);
+        return attn_fail(err, ATTN_EUSAGE, "a vocabulary of %zu tokens, expected %d to %d", size, ATTN_BPE_LEAST,
+                         ATTN_BPE_MOST);
     int rc = count_pieces(&tally, text, len, err);
     if (!rc)
         rc = attn_learn(&learned, &tally, size - 1, err);           /* one token is kept for the end of a text */

@@ -146,7 +146,8 @@ static int fill_drawn(const struct submatrix *a, struct attn_rng *rng, const str
 }
 
 /* Fills the area.  n_in: number of inputs of the linear layer that it belongs to. */
-static int fill(const struct submatrix *area, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in, struct attn_err *err)
+static int fill(const struct submatrix *area, struct attn_rng *rng, const struct attn_dist *dist, size_t n_in,
+                struct attn_err *err)
 {
     switch (dist->kind) {
     case ATTN_DIST_CONSTANT:

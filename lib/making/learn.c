@@ -276,7 +276,8 @@ static void drop_couple(struct learner *l, uint32_t at)
 }
 
 /* Puts the bytes of a piece into nodes from `first` on; returns the number of the next free node. */
-static uint32_t add_piece(struct learner *l, uint32_t first, uint32_t piece, const char *s, size_t len, const int32_t id[BYTES])
+static uint32_t add_piece(struct learner *l, uint32_t first, uint32_t piece, const char *s, size_t len,
+                          const int32_t id[BYTES])
 {
     for (uint32_t i = 0; i < len; i++)
         l->node[first + i] = (struct node){.id = id[(unsigned char)s[i]], .prev = i > 0 ? first + i - 1 : END,

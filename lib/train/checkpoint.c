@@ -164,7 +164,8 @@ static struct attn_st_tensor curve_tensor(const struct attn_curve *curve)
         .count = curve->n * ATTN_POINT_NUMBERS, .bytes = curve->n * sizeof *curve->point, .data = (unsigned char *)curve->point};
 }
 
-int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const struct attn_curve *curve, struct attn_err *err)
+int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const struct attn_curve *curve,
+                          struct attn_err *err)
 {
     struct content c;
     struct attn_out *out = NULL;

@@ -32,7 +32,8 @@ int attn_curve_save(const char *dir, const struct attn_curve *c, struct attn_err
 
 #define ATTN_CHECKPOINT_FILE "checkpoint.safetensors"
 
-int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const struct attn_curve *curve, struct attn_err *err);
+int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const struct attn_curve *curve,
+                          struct attn_err *err);
 /* Reads parameters, moments and curve, which are not valid after a failure. */
 int attn_checkpoint_read(const char *dir, struct attn_optimizer *o, struct attn_curve *curve, struct attn_err *err);
 

@@ -198,7 +198,8 @@ static int default_recipe(char **recipe, const struct attn_config *c, struct att
 }
 
 /* Checks that config and vocabulary agree; the token that ends a text is taken from the vocabulary. */
-static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t, const char *name, const char *dir, struct attn_err *err)
+static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t, const char *name, const char *dir,
+                           struct attn_err *err)
 {
     size_t tokens = attn_tokenizer_size(t);
     bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0;
@@ -277,10 +278,12 @@ static int config_text(char **text, size_t *len, const struct attn_config *c, st
     return rc;
 }
 
-static int make_model(const struct attn_train *t, const struct attn_train_opts *o, const struct attn_config *c, struct attn_err *err)
+static int make_model(const struct attn_train *t, const struct attn_train_opts *o, const struct attn_config *c,
+                      struct attn_err *err)
 {
     char *recipe = NULL, *config = NULL;
-    struct attn_init_opts init = {.config_name = o->config_name, .draw = t->settings.draw, .seed = t->settings.seed, .dtype = "F32"};
+    struct attn_init_opts init = {.config_name = o->config_name, .draw = t->settings.draw, .seed = t->settings.seed,
+                                  .dtype = "F32"};
     int rc = config_text(&config, &init.config_len, c, err);
     if (!rc && !init.draw)
         rc = default_recipe(&recipe, c, err);

@@ -37,7 +37,8 @@ static size_t cut(const struct attn_params *p, struct piece *piece)
     return n;
 }
 
-int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *settings, struct attn_err *err)
+int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *settings,
+                       struct attn_err *err)
 {
     *o = (struct attn_optimizer){.p = p, .settings = settings, .m = calloc(p->count, sizeof *o->m), .v = calloc(p->count, sizeof *o->v),
                                  .pieces = cut(p, NULL)};

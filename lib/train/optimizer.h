@@ -20,7 +20,8 @@ struct attn_optimizer {
     struct piece *piece; size_t pieces;
 };
 
-int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *settings, struct attn_err *err);
+int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *settings,
+                       struct attn_err *err);
 void attn_optimizer_free(struct attn_optimizer *o);                 /* zeroed is fine */
 /* Takes step number `step`, counted from 0; *norm gets |g| before clipping.  If that is not finite nothing is
  * changed. */

@@ -176,7 +176,8 @@ int attn_train_step(struct attn_train *t, struct attn_err *err)
 {
     size_t step = t->curve.n;
     struct attn_err why = {0};
-    struct attn_point p = {.step = (double)step + 1, .lr = attn_training_rate(&t->settings, step), .held_out = NAN, .bits_per_byte = NAN};
+    struct attn_point p = {.step = (double)step + 1, .lr = attn_training_rate(&t->settings, step), .held_out = NAN,
+                           .bits_per_byte = NAN};
     int rc = take_step(t, step, &p, &why);
     if (rc)
         return attn_fail(err, why.code, "step %zu: %s%s", step + 1, why.msg,

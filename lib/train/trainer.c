@@ -170,7 +170,8 @@ int attn_train_spare(const char *path, struct attn_err *err)
     int rc = check_lock(path, err);
     for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++)
         if (attn_folder_has(path, files[i]))
-            rc = attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove %s", path, files[i]);
+            rc = attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove %s",
+                           path, files[i]);
     return rc;
 }
 

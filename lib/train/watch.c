@@ -87,7 +87,8 @@ int attn_watch_note(struct attn_watch *w, const struct attn_model *live, size_t 
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static int write_array(const char *dir, const char *name, const float *data, const size_t *shape, int ndim, struct attn_err *err)
+static int write_array(const char *dir, const char *name, const float *data, const size_t *shape, int ndim,
+                       struct attn_err *err)
 {
     struct attn_out *out = NULL;
     char file[128], header[ATTN_NPY_HEADER];
@@ -120,7 +121,8 @@ static void put_manifest(struct attn_out *out, const struct attn_watch *w)
     attn_out_str(out, ",\n \"files\": [");
     for (size_t i = 0; i < w->n; i++) {
         const struct attn_dumped *one = &w->stack[i].one;
-        attn_out_printf(out, "%s\n  {\"file\": \"%s.npy\", \"name\": \"%s\", \"heads\": ", i ? "," : "", w->stack[i].name, w->stack[i].name);
+        attn_out_printf(out, "%s\n  {\"file\": \"%s.npy\", \"name\": \"%s\", \"heads\": ", i ? "," : "", w->stack[i].name,
+                        w->stack[i].name);
         if (one->n_heads)
             attn_doc_sizes(out, one->heads, one->n_heads);
         else
@@ -172,7 +174,8 @@ static const float *was_at(const struct attn_dump *d, const struct stack *s, siz
     return has->of.data + k * one->n;
 }
 
-static int take_time(struct attn_watch *w, const struct attn_dump *d, size_t k, float step, const float **data, struct attn_err *err)
+static int take_time(struct attn_watch *w, const struct attn_dump *d, size_t k, float step, const float **data,
+                     struct attn_err *err)
 {
     bool same = same_tokens(d, w->tokens);
     for (size_t i = 0; i < w->n && same; i++)

@@ -66,19 +66,8 @@ static bool asked_to_stop(const struct batch *b)
 /* Runs a sentence whose activations are written while the model runs. */
 static int run_live(struct batch *b, const struct attn_item *item, struct attn_err *err)
 {
-    struct attn_live live = {0};
-    struct attn_observer watcher = {0};
-    int rc = attn_live_open(&live, &b->e.writing, item, b->out.stream, b->e.team, err);
-    if (!rc && live.format)
-        watcher = (struct attn_observer){.wants = live.format->wants, .watch = live.format->watch, .self = live.self};
-    else if (!rc && b->out.stack)
-        watcher = attn_stack_observer(b->out.stack);
-    if (!rc)
-        rc = attn_engine_live(&b->e, item, &watcher, err);
-    if (!rc)
-        rc = attn_live_finish(&live, err);
-    attn_live_close(&live);
-    return rc;
+    struct attn_observer stack = b->out.stack ? attn_stack_observer(b->out.stack) : (struct attn_observer){0};
+    return attn_writing_live(&b->e, item, b->out.stream, &stack, err);
 }
 
 static void report_progress(struct batch *b, const struct attn_item *item, size_t n)

@@ -49,8 +49,8 @@ struct attn_reading {
 
 /* Reads what the input has without waiting, up to a limit, but at least one record.  *end: the input has ended;
  * *stopped: the user stopped it. */
-int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *reading, bool *end, bool *stopped,
-                    struct attn_err *err);
+int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *reading, bool *end,
+                    bool *stopped, struct attn_err *err);
 /* Tokenizes each item, or notes why that failed. */
 int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct attn_err *err);
 void attn_group_clear(struct attn_group *g);
@@ -69,8 +69,8 @@ int attn_capture_start(struct attn_capture *c, const struct attn_seq *seq, size_
 struct attn_observer attn_capture_observer(struct attn_capture *c);
 /* Announces sentence i to a watcher, in the order of the forward pass.  Several threads may do so for different
  * sentences. */
-int attn_capture_announce(const struct attn_capture *c, size_t i, int (*watch)(void *, const struct attn_probe *, struct attn_err *),
-                          void *self, struct attn_err *err);
+int attn_capture_announce(const struct attn_capture *c, size_t i,
+                          int (*watch)(void *, const struct attn_probe *, struct attn_err *), void *self, struct attn_err *err);
 
 /* ---- summary.c ---- */
 
@@ -108,33 +108,21 @@ struct attn_writing {                   /* what all records have in common */
     const struct attn_summary *summary; /* NULL: not requested */
 };
 
-/* A directory that appears complete or not at all: OUT/000012 is written as OUT/.000012.part. */
-struct attn_record_dir { char *path, *part; };
-/* The single file that some formats write there has one of these names; other formats write a manifest.  NULL after
- * the last. */
+/* The single file that some formats write to a record's directory has one of these names; other formats write a
+ * manifest.  NULL after the last. */
 extern const char *const attn_record_dir_files[];
-
-/* The sink of a record that is written while the model runs, because it is too large to be kept. */
-struct attn_live {
-    const struct attn_format *format;   /* NULL: only the summary watches */
-    void *self;
-    struct attn_sink_job job;
-    struct attn_sink_record record;
-    struct attn_record_dir dir;
-    char *file;
-};
-/* `to`: the stream. */
-int attn_live_open(struct attn_live *l, const struct attn_writing *w, const struct attn_item *item, struct attn_out *to,
-                   struct attn_team *team, struct attn_err *err);
-int attn_live_finish(struct attn_live *l, struct attn_err *err);
-void attn_live_close(struct attn_live *l);              /* zeroed is fine */
 
 /* The malloc'd lines for the stream and for a separate summary; either may be NULL. */
 struct attn_record_lines { char *line, *row; size_t line_len, row_len; };
 /* i counts the captured items, which excludes failed ones; `live`: the activations have been written already. */
-int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
-                       struct attn_err *err);
+int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item, size_t i,
+                       bool live, struct attn_err *err);
 void attn_writing_lines_free(struct attn_record_lines *l);
+struct attn_engine;
+/* Runs a sentence with too many numbers to keep, and writes its activations meanwhile: to `to`, the stream, to its
+ * directory or, if the format has neither, to `watcher`. */
+int attn_writing_live(struct attn_engine *e, const struct attn_item *item, struct attn_out *to,
+                      const struct attn_observer *watcher, struct attn_err *err);
 /* Writes what a stream begins with. */
 void attn_writing_header(const struct attn_writing *w, struct attn_out *stream);
 
@@ -170,7 +158,7 @@ int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t 
 /* Announces the run to `watcher`, unless its wants is NULL. */
 int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const struct attn_observer *watcher,
                      struct attn_err *err);
-/* The memory that a separate plan takes, in bytes. */
+/* The memory that a separate plan takes, and what was kept, in bytes. */
 int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn_err *err);
 
 /* ---- stack.c ---- */
@@ -192,8 +180,8 @@ int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
 void attn_stack_finish(struct attn_stack *s);                       /* writes the headers; flush must follow */
 /* Writes that many bytes of NaN in place of the numbers of a failed record. */
 void attn_stack_write_nan(struct attn_out *o, size_t bytes);
-/* *path gets the malloc'd path of the nth file, NULL after the last; false: no memory. */
-bool attn_stack_path(const struct attn_stack *s, size_t nth, char **path);
+/* Gives the files their final names; if all sentences failed there are none. */
+int attn_stack_rename(const struct attn_stack *s, struct attn_err *err);
 
 /* ---- journal.c ---- */
 

@@ -160,8 +160,8 @@ struct attn_observer attn_capture_observer(struct attn_capture *c)
     return (struct attn_observer){.wants = wants, .watch = watch, .self = c};
 }
 
-int attn_capture_announce(const struct attn_capture *c, size_t i, int (*watch_it)(void *, const struct attn_probe *, struct attn_err *),
-                      void *self, struct attn_err *err)
+int attn_capture_announce(const struct attn_capture *c, size_t i,
+                          int (*to)(void *, const struct attn_probe *, struct attn_err *), void *self, struct attn_err *err)
 {
     size_t T = c->sentence[i].T;
     int rc = ATTN_OK;
@@ -175,7 +175,7 @@ int attn_capture_announce(const struct attn_capture *c, size_t i, int (*watch_it
         for (size_t nth = 0; nth < k->matrices && !rc; nth++) {
             p.head0 = k->heads ? k->heads[nth] : 0;
             p.data = data_of(c, k, i) + nth * T * cols;
-            rc = watch_it(self, &p, err);
+            rc = to(self, &p, err);
         }
     }
     return rc;

@@ -70,8 +70,8 @@ static int add(struct attn_group *g, const struct attn_record *r, const struct a
     return rc;
 }
 
-int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *reading, bool *end, bool *stopped,
-                    struct attn_err *err)
+int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *reading, bool *end,
+                    bool *stopped, struct attn_err *err)
 {
     struct attn_record r;
     enum attn_records_event what = ATTN_RECORDS_NEXT;

@@ -331,24 +331,9 @@ int attn_output_pause(struct attn_output *out, struct attn_err *err)
     return note(out, true, err);
 }
 
-static int rename_stack(const struct attn_output *out, struct attn_err *err)
-{
-    char *path;
-    for (size_t i = 0; ; i++) {
-        if (!attn_stack_path(out->stack, i, &path))
-            return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", out->path);
-        if (!path)
-            return ATTN_OK;
-        int rc = attn_part_rename(path, false, err);        /* if all sentences failed there is none */
-        free(path);
-        if (rc)
-            return rc;
-    }
-}
-
 int attn_output_end(struct attn_output *out, struct attn_err *err)
 {
-    int rc = out->stack ? rename_stack(out, err) : ATTN_OK;
+    int rc = out->stack ? attn_stack_rename(out->stack, err) : ATTN_OK;
     if (!rc && out->summary_path)
         rc = attn_part_rename(out->summary_path, true, err);
     if (!rc && out->stream_path)

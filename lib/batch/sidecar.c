@@ -39,7 +39,7 @@ struct member { const char *name; enum kind kind; size_t offset; const struct me
     {"next", WHOLE, AT(mark.next), NULL}, {"keys", HEX, AT(mark.keys), NULL},                                           \
     {"bytes", WHOLE, AT(mark.bytes), NULL}, {"summary_bytes", WHOLE, AT(mark.summary_bytes), NULL}
 
-static const struct member synced[] = {MARK(synced), {NULL, 0, 0, NULL}};
+static const struct member synced[] = {MARK(synced), {0}};
 
 static const struct member moving[] = {
     MARK(now),
@@ -47,17 +47,17 @@ static const struct member moving[] = {
     {"tokens", WHOLE, AT(tokens), NULL},
     {"total", WHOLE, AT(total), NULL},
     {"complete", FLAG, AT(complete), NULL},
-    {NULL, 0, 0, NULL},
+    {0},
 };
 
 static const struct member input[] = {
     {"format", TEXT, AT(input_format), NULL}, {"column", TEXT, AT(column), NULL},
-    {"header", FLAG, AT(header), NULL}, {NULL, 0, 0, NULL},
+    {"header", FLAG, AT(header), NULL}, {0},
 };
 
 static const struct member shard[] = {
     {"index", WHOLE, AT(shard.index), NULL}, {"count", WHOLE, AT(shard.count), NULL},
-    {"stride", FLAG, AT(shard.stride), NULL}, {NULL, 0, 0, NULL},
+    {"stride", FLAG, AT(shard.stride), NULL}, {0},
 };
 
 static const struct member lasting[] = {
@@ -65,7 +65,7 @@ static const struct member lasting[] = {
     {"model", TEXT, AT(model), NULL}, {"cpu", TEXT, AT(cpu), NULL},
     {"command", TEXT, AT(command), NULL}, {"options", OPTIONS, 0, NULL},
     {"input", OBJECT, 0, input}, {"shard", OBJECT, 0, shard},
-    {"summary", TEXT, AT(summary), NULL}, {NULL, 0, 0, NULL},
+    {"summary", TEXT, AT(summary), NULL}, {0},
 };
 
 /* ---- reading --------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static int copy(struct reader *r, char **out)
     return rc;
 }
 
-enum { MOST_OPTIONS = 256 };                 /* most that are read, because they are searched one by one */
+enum { MOST_OPTIONS = 256 };            /* most that are read, because they are searched one by one */
 
 static int read_options(struct reader *r)
 {

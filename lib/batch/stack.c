@@ -2,8 +2,8 @@
  * T, n] or [records, T, n].
  *
  * All sentences are as long as the first.  Row i is record i of the output; a failed record is NaN.  The number of
- * rows is written into the headers at the end.  Files grow as NAME.npy.part and are renamed by the caller when the
- * batch ends. */
+ * rows is written into the headers at the end.  Files grow as NAME.npy.part and are renamed when the batch
+ * ends. */
 #include "batch/batch.h"
 
 #include <math.h>
@@ -223,11 +223,13 @@ void attn_stack_finish(struct attn_stack *s)
     }
 }
 
-bool attn_stack_path(const struct attn_stack *s, size_t nth, char **path)
+int attn_stack_rename(const struct attn_stack *s, struct attn_err *err)
 {
-    *path = NULL;
-    if (nth >= s->n)
-        return true;
-    *path = path_of(s, &s->file[nth]);
-    return *path;
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        char *path = path_of(s, &s->file[i]);
+        rc = path ? attn_part_rename(path, false, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", s->dir);
+        free(path);
+    }
+    return rc;
 }

@@ -48,6 +48,9 @@ bool attn_writer_has_directory(const struct attn_writer *k)
 
 /* ---- the directory of a record ------------------------------------------------------------ */
 
+/* It appears complete or not at all: OUT/000012 is written as OUT/.000012.part. */
+struct record_dir { char *path, *part; };
+
 const char *const attn_record_dir_files[] = {"activations.npz", "activations.png", "activations.svg", NULL};
 
 /* Removes a directory and the files in it; if it contains somebody's directory, both stay. */
@@ -67,9 +70,9 @@ static void clear(const char *path)
 }
 
 /* Creates `part` as an empty directory; what a killed run left there is removed. */
-static int open_dir(struct attn_record_dir *p, const char *dir, uint64_t number, struct attn_err *err)
+static int open_dir(struct record_dir *p, const char *dir, uint64_t number, struct attn_err *err)
 {
-    *p = (struct attn_record_dir){0};
+    *p = (struct record_dir){0};
     if (asprintf(&p->path, "%s/%06" PRIu64, dir, number) < 0)
         p->path = NULL;
     if (asprintf(&p->part, "%s/.%06" PRIu64 ".part", dir, number) < 0)
@@ -92,21 +95,21 @@ static void remove_in(const char *dir, const char *file)
 }
 
 /* Removes the files that an older run wrote. */
-static int clear_ours(const struct attn_record_dir *p, struct attn_err *err)
+static int clear_ours(const struct record_dir *p, struct attn_err *err)
 {
     for (const char *const *file = attn_record_dir_files; *file; file++)
         remove_in(p->path, *file);
     return attn_rewrite_remove(p->path, p->part, err);
 }
 
-static int move_file(DIR *from, const struct attn_record_dir *p, int to, const char *file, struct attn_err *err)
+static int move_file(DIR *from, const struct record_dir *p, int to, const char *file, struct attn_err *err)
 {
     return renameat(dirfd(from), file, to, file) == 0 || errno == ENOENT ? ATTN_OK
            : attn_fail(err, ATTN_EIO, "%s/%s: cannot replace: %s", p->path, file, strerror(errno));
 }
 
 /* The manifest goes first: if the rest never comes, it says what is missing, and the next run knows what is ours. */
-static int move_files(DIR *from, const struct attn_record_dir *p, int to, struct attn_err *err)
+static int move_files(DIR *from, const struct record_dir *p, int to, struct attn_err *err)
 {
     int rc = move_file(from, p, to, "manifest.json", err);
     for (struct dirent *e; !rc && (errno = 0, e = readdir(from));)
@@ -116,7 +119,7 @@ static int move_files(DIR *from, const struct attn_record_dir *p, int to, struct
 }
 
 /* Moves the files into an existing directory, which has files of somebody else. */
-static int move_in(const struct attn_record_dir *p, struct attn_err *err)
+static int move_in(const struct record_dir *p, struct attn_err *err)
 {
     int to = attn_disk_open(p->path, O_RDONLY | O_DIRECTORY, 0);
     DIR *from = to < 0 ? NULL : opendir(p->part);
@@ -136,7 +139,7 @@ static bool is_full(int number)
 }
 
 /* Replaces the files of an older run under the final name; other files there stay. */
-static int commit_dir(struct attn_record_dir *p, struct attn_err *err)
+static int commit_dir(struct record_dir *p, struct attn_err *err)
 {
     int rc = ATTN_OK;
     bool there = rename(p->part, p->path) == 0;
@@ -155,13 +158,13 @@ static int commit_dir(struct attn_record_dir *p, struct attn_err *err)
 }
 
 /* Without commit, removes everything. */
-static void close_dir(struct attn_record_dir *p)
+static void close_dir(struct record_dir *p)
 {
     if (p->part)
         clear(p->part);
     free(p->part);
     free(p->path);
-    *p = (struct attn_record_dir){0};
+    *p = (struct record_dir){0};
 }
 
 /* ---- activations ----------------------------------------------------------------------- */
@@ -177,63 +180,89 @@ static struct attn_sink_job job_of(const struct attn_writing *w, const struct at
     return job;
 }
 
-static int open_file(struct attn_live *l, const struct attn_writing *w, uint64_t number, struct attn_err *err)
+/* The sink of one record. */
+struct record_sink {
+    const struct attn_format *format;   /* NULL: only the summary watches */
+    void *self;
+    struct attn_sink_job job;
+    struct attn_sink_record record;
+    struct record_dir dir;
+    char *file;
+};
+
+static int open_file(struct record_sink *s, const struct attn_writing *w, uint64_t number, struct attn_err *err)
 {
-    int rc = open_dir(&l->dir, w->dir, number, err);
+    int rc = open_dir(&s->dir, w->dir, number, err);
     if (rc)
         return rc;
-    l->job.to = NULL;
-    l->job.path = l->dir.part;
-    l->job.staged = true;
-    if (w->writer->file && asprintf(&l->file, "%s/%s", l->dir.part, w->writer->file) < 0) {
-        l->file = NULL;
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", l->dir.part);
+    s->job.to = NULL;
+    s->job.path = s->dir.part;
+    s->job.staged = true;
+    if (w->writer->file && asprintf(&s->file, "%s/%s", s->dir.part, w->writer->file) < 0) {
+        s->file = NULL;
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", s->dir.part);
     }
-    if (l->file)
-        l->job.path = l->file;
+    if (s->file)
+        s->job.path = s->file;
     return ATTN_OK;
 }
 
-int attn_live_open(struct attn_live *l, const struct attn_writing *w, const struct attn_item *item, struct attn_out *to,
-                   struct attn_team *team, struct attn_err *err)
+static int open_sink(struct record_sink *s, const struct attn_writing *w, const struct attn_item *item, struct attn_out *to,
+                     struct attn_team *team, struct attn_err *err)
 {
-    *l = (struct attn_live){.record = {&item->of, item->key}};
-    l->job = job_of(w, item, &l->record);
-    l->job.to = to;
-    l->job.team = team;
-    int rc = w->writer->each ? open_file(l, w, item->of.number, err) : ATTN_OK;
+    *s = (struct record_sink){.record = {&item->of, item->key}};
+    s->job = job_of(w, item, &s->record);
+    s->job.to = to;
+    s->job.team = team;
+    int rc = w->writer->each ? open_file(s, w, item->of.number, err) : ATTN_OK;
     const struct attn_format *format = w->writer->each ? w->writer->each : w->writer->stack ? NULL : w->writer->stream;
     if (!rc && format)
-        rc = format->open(&l->self, &l->job, err);
+        rc = format->open(&s->self, &s->job, err);
     if (!rc)
-        l->format = format;
+        s->format = format;
     return rc;
 }
 
-int attn_live_finish(struct attn_live *l, struct attn_err *err)
+static int finish_sink(struct record_sink *s, struct attn_err *err)
 {
-    int rc = l->format ? l->format->finish(l->self, err) : ATTN_OK;
-    return rc || !l->dir.part ? rc : commit_dir(&l->dir, err);
+    int rc = s->format ? s->format->finish(s->self, err) : ATTN_OK;
+    return rc || !s->dir.part ? rc : commit_dir(&s->dir, err);
 }
 
-void attn_live_close(struct attn_live *l)
+static void close_sink(struct record_sink *s)
 {
-    if (l->format)
-        l->format->close(l->self);
-    close_dir(&l->dir);
-    free(l->file);
+    if (s->format)
+        s->format->close(s->self);
+    close_dir(&s->dir);
+    free(s->file);
 }
 
 static int announce(const struct attn_writing *w, const struct attn_item *item, size_t i, struct attn_out *to,
                     struct attn_err *err)
 {
-    struct attn_live l;
-    int rc = attn_live_open(&l, w, item, to, NULL, err);
-    if (!rc && l.format)
-        rc = attn_capture_announce(w->capture, i, l.format->watch, l.self, err);
+    struct record_sink s;
+    int rc = open_sink(&s, w, item, to, NULL, err);
+    if (!rc && s.format)
+        rc = attn_capture_announce(w->capture, i, s.format->watch, s.self, err);
     if (!rc)
-        rc = attn_live_finish(&l, err);
-    attn_live_close(&l);
+        rc = finish_sink(&s, err);
+    close_sink(&s);
+    return rc;
+}
+
+int attn_writing_live(struct attn_engine *e, const struct attn_item *item, struct attn_out *to,
+                      const struct attn_observer *watcher, struct attn_err *err)
+{
+    struct record_sink s;
+    struct attn_observer sink;
+    int rc = open_sink(&s, &e->writing, item, to, e->team, err);
+    if (s.format)
+        sink = (struct attn_observer){.wants = s.format->wants, .watch = s.format->watch, .self = s.self};
+    if (!rc)
+        rc = attn_engine_live(e, item, s.format ? &sink : watcher, err);
+    if (!rc)
+        rc = finish_sink(&s, err);
+    close_sink(&s);
     return rc;
 }
 
@@ -281,8 +310,8 @@ static void write_row(const struct attn_writing *w, const struct attn_item *item
         attn_summary_line(w->summary, i, job->to, job);
 }
 
-int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
-                       struct attn_err *err)
+int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item, size_t i,
+                       bool live, struct attn_err *err)
 {
     struct attn_sink_record record = {&item->of, item->key};
     struct attn_sink_job job = job_of(w, item, &record);

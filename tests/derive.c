@@ -188,7 +188,7 @@ static void differentiate(struct state *s, int T)
     struct attn_err err = {0};
     struct attn_grad *g = NULL;
     struct attn_grad_plan plan = {.threads = 1 + agree_pick(3), .rows = 1, .longest = (size_t)T};
-    struct attn_grad_batch b = {.ids = s->ids, .targets = s->targets, .T = s->T, .sentences = s->texts};
+    struct attn_grad_batch b = {.ids = s->ids, .targets = s->targets, .T = s->T, .seqs = s->texts};
     double mean;
     ck_assert_msg(attn_model_open(&s->model, s->a->dir, &err) == ATTN_OK && attn_params_new(&s->p, s->model, &err) == ATTN_OK &&
                   attn_grad_new(&g, s->p, &plan, &err) == ATTN_OK && attn_grad_add(g, &mean, &b, &err) == ATTN_OK, "%s", err.msg);

@@ -62,7 +62,7 @@ static struct texts some_texts(size_t V, size_t longest, size_t n)
 
 static struct attn_grad_batch batch_of(const struct texts *x)
 {
-    return (struct attn_grad_batch){.ids = x->ids, .targets = x->targets, .T = x->T, .sentences = x->n, .seed = 4, .step = 9};
+    return (struct attn_grad_batch){.ids = x->ids, .targets = x->targets, .T = x->T, .seqs = x->n, .seed = 4, .step = 9};
 }
 
 static void free_texts(struct texts *x)
@@ -93,7 +93,7 @@ START_TEST(golden_gradients)
     for (size_t i = 0; i < n; i++)
         id[i] = (int32_t)ids[i];
     targets = n - 1;
-    struct attn_grad_batch b = {.ids = id, .targets = id + 1, .T = &targets, .sentences = 1};
+    struct attn_grad_batch b = {.ids = id, .targets = id + 1, .T = &targets, .seqs = 1};
     double loss = add(&t, &(struct attn_grad_plan){0}, &b);
     ck_assert_double_eq_tol(loss, golden_number(doc, "loss"), 1e-6);
     const char *path = "tests/golden/gradients/gpt2-a/gradients.safetensors";
@@ -224,8 +224,8 @@ START_TEST(groups_and_parts_add_up)
     struct trainee whole = open_trainee(dir), cut = open_trainee(dir), parts = open_trainee(dir);
     double loss = add(&whole, &(struct attn_grad_plan){.rows = 2000}, &b), sum = 0;
     ck_assert_double_eq_tol(add(&cut, &(struct attn_grad_plan){.rows = 1}, &b), loss, 1e-12);   /* sums in double */
-    for (size_t i = 0; i < b.sentences; i++) {
-        part.T = &b.T[i], part.sentences = 1, part.N = x.rows - x.n;
+    for (size_t i = 0; i < b.seqs; i++) {
+        part.T = &b.T[i], part.seqs = 1, part.N = x.rows - x.n;
         sum += add(&parts, &(struct attn_grad_plan){.rows = 1}, &part);
         part.ids += b.T[i], part.targets += b.T[i];
     }
@@ -368,7 +368,7 @@ START_TEST(wild_numbers_have_a_place)
     expect_wild(g, &b, "blocks.0.resid_pre holds NaN at token 0 of sentence 1, column 0");
     *left = was;
     bias[D - 1] = NAN;
-    first.sentences = 1;
+    first.seqs = 1;
     expect_wild(g, &first, "blocks.1.resid_post holds NaN at token 0 of sentence 0, column 39");
     bias[D - 1] = 0;
     ck_assert_msg(attn_grad_loss(g, &loss, &b, &err) == ATTN_OK, "%s", err.msg);
@@ -388,7 +388,7 @@ START_TEST(batches_are_checked)
     struct attn_err err = {0};
     double loss;
     ck_assert(attn_grad_new(&g, t.p, &(struct attn_grad_plan){0}, &err) == ATTN_OK);
-    struct attn_grad_batch b = {.ids = bad[_i].ids, .targets = bad[_i].targets, .T = &bad[_i].T, .sentences = 1};
+    struct attn_grad_batch b = {.ids = bad[_i].ids, .targets = bad[_i].targets, .T = &bad[_i].T, .seqs = 1};
     ck_assert_int_eq(attn_grad_add(g, &loss, &b, &err), ATTN_EFORMAT);
     ck_assert_msg(strstr(err.msg, bad[_i].says) != NULL, "%s", err.msg);
     attn_grad_free(g);

@@ -5,7 +5,7 @@
 #include "base/out.h"
 #include "base/team.h"
 #include "compute/vec.h"
-#include "train/training.h"
+#include "train/settings.h"
 #include "made.h"
 #include "picture/chart.h"
 #include "scratch.h"
@@ -35,13 +35,13 @@ static const struct { const char *json, *says; } bad_settings[] = {
 
 START_TEST(settings_that_cannot_be)
 {
-    struct attn_training t = attn_training_defaults;
+    struct attn_train_settings t = attn_train_settings_defaults;
     struct attn_err err = {0};
     const char *json = bad_settings[_i].json;
-    int rc = attn_training_read(&t, json, strlen(json), "train.json", &err);
-    ck_assert_int_ne(rc ? rc : attn_training_check(&t, &err), ATTN_OK);
+    int rc = attn_train_settings_read(&t, json, strlen(json), "train.json", &err);
+    ck_assert_int_ne(rc ? rc : attn_train_settings_check(&t, &err), ATTN_OK);
     ck_assert_msg(strstr(err.msg, bad_settings[_i].says), "%s", err.msg);
-    attn_training_free(&t);
+    attn_train_settings_free(&t);
 }
 END_TEST
 
@@ -54,24 +54,24 @@ static void *no_memory(size_t size)
 /* A fault of the machine is none of the file, nor of what somebody typed. */
 START_TEST(settings_without_memory)
 {
-    struct attn_training t = attn_training_defaults;
+    struct attn_train_settings t = attn_train_settings_defaults;
     struct attn_err err = {0};
     static const char json[] = "{\"lr\": 0.5}";
     cJSON_InitHooks(&(cJSON_Hooks){no_memory, free});
-    int rc = attn_training_read(&t, json, strlen(json), "train.json", &err);
+    int rc = attn_train_settings_read(&t, json, strlen(json), "train.json", &err);
     cJSON_InitHooks(NULL);
     ck_assert_int_eq(rc, ATTN_ENOMEM);
     ck_assert_str_eq(err.msg, "train.json: no memory for it");
-    attn_training_free(&t);
+    attn_train_settings_free(&t);
 }
 END_TEST
 
-static char *written(const struct attn_training *t, size_t *len)
+static char *written(const struct attn_train_settings *t, size_t *len)
 {
     struct attn_out *out;
     char *text = NULL;
     ck_assert_int_eq(attn_out_open_memory(&out, NULL), ATTN_OK);
-    attn_training_write(out, t);
+    attn_train_settings_write(out, t);
     ck_assert_int_eq(attn_out_take(out, &text, len, NULL), ATTN_OK);
     attn_out_close(out);
     return text;
@@ -80,20 +80,20 @@ static char *written(const struct attn_training *t, size_t *len)
 START_TEST(settings_come_back)
 {
     static const char json[] = "{\"lr\": 0.003, \"seed\": 7, \"documents\": \"join\", \"dtype\": \"BF16\", \"text\": \"ab\"}";
-    struct attn_training t = attn_training_defaults, back = {0};
+    struct attn_train_settings t = attn_train_settings_defaults, back = {0};
     size_t len, again;
-    ck_assert_int_eq(attn_training_check(&t, NULL), ATTN_OK);
-    ck_assert_int_eq(attn_training_read(&t, json, strlen(json), "train.json", NULL), ATTN_OK);
+    ck_assert_int_eq(attn_train_settings_check(&t, NULL), ATTN_OK);
+    ck_assert_int_eq(attn_train_settings_read(&t, json, strlen(json), "train.json", NULL), ATTN_OK);
     char *text = written(&t, &len);
-    ck_assert_int_eq(attn_training_read(&back, text, len, "train.json", NULL), ATTN_OK);
+    ck_assert_int_eq(attn_train_settings_read(&back, text, len, "train.json", NULL), ATTN_OK);
     char *other = written(&back, &again);
     ck_assert_uint_eq(len, again);
     ck_assert_mem_eq(text, other, len);
     ck_assert(back.lr == 0.003 && back.seed == 7 && back.join && back.dtype == ATTN_STORE_BF16 && back.steps == t.steps);
     ck_assert_str_eq(back.text, "ab");
     ck_assert_ptr_null(back.also);
-    attn_training_free(&t);
-    attn_training_free(&back);
+    attn_train_settings_free(&t);
+    attn_train_settings_free(&back);
     free(text);
     free(other);
 }
@@ -227,18 +227,18 @@ END_TEST
 
 START_TEST(rates_rise_and_fall)
 {
-    struct attn_training t = attn_training_defaults;
+    struct attn_train_settings t = attn_train_settings_defaults;
     t.steps = 101;
     t.warmup = 10;
     t.lr = 2;
     t.lr_end = 0.25;
-    ck_assert(fabs(attn_training_rate(&t, 0) - 0.2) < 1e-12);   /* rounded in double */
-    ck_assert(fabs(attn_training_rate(&t, 9) - 2) < 1e-12);
-    ck_assert(fabs(attn_training_rate(&t, 10) - 2) < 1e-12);
-    ck_assert(fabs(attn_training_rate(&t, 55) - 1.25) < 1e-12);     /* half way down a cosine */
-    ck_assert(fabs(attn_training_rate(&t, 100) - 0.5) < 1e-12);
+    ck_assert(fabs(attn_optimizer_rate(&t, 0) - 0.2) < 1e-12);   /* rounded in double */
+    ck_assert(fabs(attn_optimizer_rate(&t, 9) - 2) < 1e-12);
+    ck_assert(fabs(attn_optimizer_rate(&t, 10) - 2) < 1e-12);
+    ck_assert(fabs(attn_optimizer_rate(&t, 55) - 1.25) < 1e-12);     /* half way down a cosine */
+    ck_assert(fabs(attn_optimizer_rate(&t, 100) - 0.5) < 1e-12);
     t.warmup = 1000;
-    ck_assert(fabs(attn_training_rate(&t, 100) - 0.202) < 1e-12);
+    ck_assert(fabs(attn_optimizer_rate(&t, 100) - 0.202) < 1e-12);
 }
 END_TEST
 
@@ -246,9 +246,9 @@ enum { NUMBERS = 1000 };
 struct plain { double x[NUMBERS], m[NUMBERS], v[NUMBERS]; };
 
 /* The definition, in double precision. */
-static void plain_step(struct plain *p, const float *g, const struct attn_training *t, double scale, bool decays, size_t step)
+static void plain_step(struct plain *p, const float *g, const struct attn_train_settings *t, double scale, bool decays, size_t step)
 {
-    double lr = attn_training_rate(t, step), c1 = 1 - pow(t->beta1, (double)step + 1), c2 = 1 - pow(t->beta2, (double)step + 1);
+    double lr = attn_optimizer_rate(t, step), c1 = 1 - pow(t->beta1, (double)step + 1), c2 = 1 - pow(t->beta2, (double)step + 1);
     for (size_t i = 0; i < NUMBERS; i++) {
         double grad = g[i] * scale;
         p->m[i] = t->beta1 * p->m[i] + (1 - t->beta1) * grad;
@@ -272,7 +272,7 @@ START_TEST(steps_are_those_of_the_definition)
     static float value[2 * NUMBERS], grad[2 * NUMBERS];
     struct attn_param param[2];
     struct attn_params p = two_params(param, value, grad);
-    struct attn_training t = attn_training_defaults;
+    struct attn_train_settings t = attn_train_settings_defaults;
     struct attn_optimizer o;
     uint32_t state = 1;
     t.steps = 20;
@@ -307,7 +307,7 @@ START_TEST(no_step_where_the_gradient_is_not_finite)
     static float value[2 * NUMBERS] = {1}, grad[2 * NUMBERS];
     struct attn_param param[2];
     struct attn_params p = two_params(param, value, grad);
-    struct attn_training t = attn_training_defaults;
+    struct attn_train_settings t = attn_train_settings_defaults;
     struct attn_optimizer o;
     struct attn_err err = {0};
     double norm;

@@ -197,7 +197,7 @@ static int check_sentences(const struct attn_grad *g, const struct attn_grad_bat
 {
     size_t longest = g->work[0].longest;
     *rows = 0;
-    for (size_t i = 0; i < b->sentences; i++) {
+    for (size_t i = 0; i < b->seqs; i++) {
         if (b->T[i] == 0 || b->T[i] > longest)
             return attn_fail(err, ATTN_EFORMAT, "sentence %zu has %zu tokens, expected 1 to %zu", i, b->T[i], longest);
         *rows += b->T[i];
@@ -241,7 +241,7 @@ static void gather(struct attn_work *t, const struct attn_grad_batch *b)
     t->first += t->rows;
     t->first_seq += t->seqs;
     t->rows = t->seqs = 0;
-    for (size_t i = t->first_seq; i < b->sentences && b->T[i] <= t->R - t->rows; i++) {
+    for (size_t i = t->first_seq; i < b->seqs && b->T[i] <= t->R - t->rows; i++) {
         t->seq[t->seqs++] = (struct attn_work_seq){t->rows, b->T[i]};
         t->rows += b->T[i];
     }

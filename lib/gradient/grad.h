@@ -10,8 +10,8 @@
  * The backward pass is the chain rule written out.  With y = x w, dx = dy w' is a product with the transposed view,
  * and dw = x' dy (compute/outer.h) is one chain of multiply-adds over the rows, which starts from the gradient
  * already there.  How rows are divided into sums never depends on threads, so any number of them gives the same bits. */
-#ifndef ATTN_TRAIN_GRAD_H
-#define ATTN_TRAIN_GRAD_H
+#ifndef ATTN_GRADIENT_GRAD_H
+#define ATTN_GRADIENT_GRAD_H
 
 #include "gradient/params.h"
 
@@ -28,7 +28,7 @@ struct attn_grad_plan {
 struct attn_grad_batch {
     const int32_t *ids;                 /* of all sentences, one after the other */
     const int32_t *targets;             /* what each position should predict; negative: nothing */
-    const size_t *T; size_t sentences;  /* tokens of each sentence, which starts at position 0 */
+    const size_t *T; size_t seqs;       /* tokens of each sentence, which starts at position 0 */
     size_t N;                           /* targets that the mean is over; 0: those of this batch.  A step whose batch is
                                          * passed in parts gives the number of the whole: losses and gradients add up */
     uint64_t seed, step;                /* they and the position alone decide what is dropped; parts of a batch need

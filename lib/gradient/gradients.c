@@ -82,7 +82,7 @@ static void aim(int32_t *targets, const int32_t *ids, const size_t *T, size_t n)
 int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n,
                       struct attn_err *err)
 {
-    struct attn_grad_batch batch = {.ids = ids, .targets = g->targets, .T = T, .sentences = n};
+    struct attn_grad_batch batch = {.ids = ids, .targets = g->targets, .T = T, .seqs = n};
     int rc = check(g, T, n, err);
     if (rc)
         return rc;

@@ -7,8 +7,8 @@
  * `count` numbers in one loop.
  *
  * `w` is the decoder as the arithmetic sees it, with its views bound to `value`; `g` has the same views of `grad`. */
-#ifndef ATTN_TRAIN_PARAMS_H
-#define ATTN_TRAIN_PARAMS_H
+#ifndef ATTN_GRADIENT_PARAMS_H
+#define ATTN_GRADIENT_PARAMS_H
 
 #include "base/arena.h"
 #include "compute/weights.h"

@@ -2,8 +2,8 @@
  *
  * The rows of all sentences of a group are stacked and share every product; only attention processes each sentence by
  * itself.  grad.c owns the memory and divides a batch into groups; nothing else allocates. */
-#ifndef ATTN_TRAIN_WORK_H
-#define ATTN_TRAIN_WORK_H
+#ifndef ATTN_GRADIENT_WORK_H
+#define ATTN_GRADIENT_WORK_H
 
 #include "base/arena.h"
 #include "base/team.h"

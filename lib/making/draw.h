@@ -4,8 +4,8 @@
  * attn_draw_default follows torch.  A tensor, or the columns of one head in it, is drawn as torch draws one tensor, row by
  * row, so `uniform` over a part of a larger matrix gives the same numbers as for a separate matrix.  `linear` draws what
  * torch.nn.Linear holds, [out, in], and stores it transposed. */
-#ifndef ATTN_DRAW_H
-#define ATTN_DRAW_H
+#ifndef ATTN_MAKING_DRAW_H
+#define ATTN_MAKING_DRAW_H
 
 #include "base/rng.h"
 #include "model/layout.h"

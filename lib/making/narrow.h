@@ -1,6 +1,6 @@
 /* narrow.h - converts float32 to the types weights are stored in, rounded to nearest even. */
-#ifndef ATTN_NARROW_H
-#define ATTN_NARROW_H
+#ifndef ATTN_MAKING_NARROW_H
+#define ATTN_MAKING_NARROW_H
 
 #include "attn.h"
 

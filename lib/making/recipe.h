@@ -22,8 +22,8 @@
  * A random DIST may end in /ROWS: a tensor of ROWS rows is drawn and the first rows are kept (`embed:randn/50000` is
  * torch.nn.Embedding(50000, d) of a larger vocabulary).  A tensor drawn twice keeps the later numbers.  A weight that no
  * step draws is an error; a required bias that no step draws is zero. */
-#ifndef ATTN_RECIPE_H
-#define ATTN_RECIPE_H
+#ifndef ATTN_MAKING_RECIPE_H
+#define ATTN_MAKING_RECIPE_H
 
 #include "making/draw.h"
 

@@ -134,7 +134,7 @@ void attn_contexts_free(struct attn_contexts *c)
 
 void attn_contexts_clear(struct attn_contexts *c)
 {
-    c->n = c->sentences = c->N = 0;
+    c->n = c->seqs = c->N = 0;
 }
 
 /* Whether a token has a successor to predict. */
@@ -150,7 +150,7 @@ void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, 
         c->ids[c->n + i] = from->ids[s->at + i];
         c->targets[c->n + i] = i + 1 < s->n || more ? from->ids[s->at + i + 1] : -1;
     }
-    c->T[c->sentences++] = s->n;
+    c->T[c->seqs++] = s->n;
     c->n += s->n;
     c->N += s->n - !more;
 }
@@ -222,8 +222,8 @@ static void deal(struct attn_deck *d, uint64_t epoch)
     }
 }
 
-int attn_deck_new(struct attn_deck *d, const struct attn_corpus *corpus, size_t length, bool join, uint64_t seed, const char *name,
-                  struct attn_err *err)
+int attn_deck_new(struct attn_deck *d, const struct attn_corpus *corpus, size_t length, bool join, uint64_t seed,
+                  const char *name, struct attn_err *err)
 {
     *d = (struct attn_deck){.corpus = corpus, .length = length, .join = join, .seed = seed};
     if (corpus->n < length + 1)

@@ -36,7 +36,7 @@ struct attn_token_range { size_t at, n; };     /* a range of tokens of a corpus 
 /* Sentences in the form that gradient/grad.h takes. */
 struct attn_contexts {
     int32_t *ids, *targets; size_t n, room;             /* tokens */
-    size_t *T, sentences;                               /* [room] */
+    size_t *T, seqs;                                    /* [room] */
     size_t N;                                           /* targets */
 };
 
@@ -56,8 +56,8 @@ struct attn_deck {
 };
 
 /* Fails, naming the text as `name`, if it is shorter than one context and the token after it. */
-int attn_deck_new(struct attn_deck *d, const struct attn_corpus *corpus, size_t length, bool join, uint64_t seed, const char *name,
-                  struct attn_err *err);
+int attn_deck_new(struct attn_deck *d, const struct attn_corpus *corpus, size_t length, bool join, uint64_t seed,
+                  const char *name, struct attn_err *err);
 void attn_deck_free(struct attn_deck *d);                           /* zeroed is fine */
 /* Context i, counted over all epochs. */
 struct attn_token_range attn_deck_at(struct attn_deck *d, uint64_t i);

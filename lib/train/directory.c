@@ -41,14 +41,14 @@ static char *digest(const char *text, size_t len)
 }
 
 /* Reads options; a fault in what a user typed is a usage error, not that of a file. */
-static int read_options(struct attn_training *settings, const struct attn_train_opts *o, struct attn_err *err)
+static int read_options(struct attn_train_settings *settings, const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_err why = {0};
-    int rc = attn_training_read(settings, o->changes, o->changes_len, "options", &why);
+    int rc = attn_train_settings_read(settings, o->changes, o->changes_len, "options", &why);
     return rc ? attn_fail(err, rc == ATTN_EFORMAT ? ATTN_EUSAGE : why.code, "%s", why.msg) : ATTN_OK;
 }
 
-static int read_draw(struct attn_training *settings, const char *draw, struct attn_err *err)
+static int read_draw(struct attn_train_settings *settings, const char *draw, struct attn_err *err)
 {
     free(settings->draw);
     settings->draw = strdup(draw);
@@ -56,20 +56,20 @@ static int read_draw(struct attn_training *settings, const char *draw, struct at
 }
 
 /* Reads all settings but the texts. */
-static int read_all(struct attn_training *settings, const struct attn_train_opts *o, struct attn_err *err)
+static int read_all(struct attn_train_settings *settings, const struct attn_train_opts *o, struct attn_err *err)
 {
     int rc = ATTN_OK;
     if (o->settings)
-        rc = attn_training_read(settings, o->settings, o->settings_len, o->settings_name, err);
+        rc = attn_train_settings_read(settings, o->settings, o->settings_len, o->settings_name, err);
     if (!rc && o->changes)
         rc = read_options(settings, o, err);
     if (!rc && o->draw)
         rc = read_draw(settings, o->draw, err);
-    return rc ? rc : attn_training_check(settings, err);
+    return rc ? rc : attn_train_settings_check(settings, err);
 }
 
 /* Applies the settings of a file and of options on top of those in `settings`, and notes which texts they are for. */
-static int prepare(struct attn_training *settings, const struct attn_train_opts *o, struct attn_err *err)
+static int prepare(struct attn_train_settings *settings, const struct attn_train_opts *o, struct attn_err *err)
 {
     int rc = read_all(settings, o, err);
     if (rc)
@@ -84,10 +84,10 @@ static int prepare(struct attn_training *settings, const struct attn_train_opts 
 static int write_settings(const struct attn_train *t, struct attn_err *err)
 {
     struct attn_out *out = NULL;
-    int rc = attn_folder_open(&out, t->dir, ATTN_TRAIN_SETTINGS, err);
+    int rc = attn_folder_open(&out, t->dir, ATTN_TRAIN_SETTINGS_FILE, err);
     if (rc)
         return rc;
-    attn_training_write(out, &t->settings);
+    attn_train_settings_write(out, &t->settings);
     rc = attn_out_commit(out, err);
     attn_out_close(out);
     return rc;
@@ -256,13 +256,13 @@ static int check_draw(const char *recipe, const struct attn_config *c, struct at
 int attn_train_check(const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_train_opts named = attn_train_named(o);
-    struct attn_training settings = attn_training_defaults;
+    struct attn_train_settings settings = attn_train_settings_defaults;
     struct attn_config c = {0};
     int rc = read_all(&settings, &named, err);
     if (!rc && o->config)
         rc = read_config(&c, &named, err);
     attn_config_free(&c);
-    attn_training_free(&settings);
+    attn_train_settings_free(&settings);
     return rc;
 }
 
@@ -304,7 +304,7 @@ static int make(struct attn_train *t, const struct attn_train_opts *o, struct at
     bool made;
     if (!o->config || !o->tokenizer)
         return attn_fail(err, ATTN_EUSAGE, "%s: there is no training to go on with, so that a config and a vocabulary are needed", t->dir);
-    t->settings = attn_training_defaults;
+    t->settings = attn_train_settings_defaults;
     int rc = prepare(&t->settings, o, err);
     if (!rc)
         rc = read_config(&c, o, err);
@@ -374,7 +374,7 @@ static int compare(const char *dir, struct rest has, struct rest asked, struct a
 
 typedef void write_fn(struct attn_out *out, const void *what);
 
-static void write_settings_to(struct attn_out *out, const void *settings) { attn_training_write(out, settings); }
+static void write_settings_to(struct attn_out *out, const void *settings) { attn_train_settings_write(out, settings); }
 static void write_config_to(struct attn_out *out, const void *config) { attn_config_write(out, config); }
 
 static int compare_written(const char *dir, write_fn *write, const void *has, const void *asked, struct attn_err *err)
@@ -398,14 +398,14 @@ static int compare_written(const char *dir, write_fn *write, const void *has, co
     return rc;
 }
 
-static int read_settings(struct attn_training *settings, const char *dir, struct attn_err *err)
+static int read_settings(struct attn_train_settings *settings, const char *dir, struct attn_err *err)
 {
     struct attn_map map = {0};
     char *path = NULL;
-    int rc = open_file(&map, &path, dir, ATTN_TRAIN_SETTINGS, err);
-    *settings = attn_training_defaults;
+    int rc = open_file(&map, &path, dir, ATTN_TRAIN_SETTINGS_FILE, err);
+    *settings = attn_train_settings_defaults;
     if (!rc)
-        rc = attn_training_read(settings, (const char *)map.data, map.len, path, err);
+        rc = attn_train_settings_read(settings, (const char *)map.data, map.len, path, err);
     attn_map_close(&map);
     free(path);
     return rc;
@@ -413,7 +413,7 @@ static int read_settings(struct attn_training *settings, const char *dir, struct
 
 static int check_settings(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
 {
-    struct attn_training asked;
+    struct attn_train_settings asked;
     int rc = read_settings(&t->settings, t->dir, err);
     if (rc)
         return rc;
@@ -424,7 +424,7 @@ static int check_settings(struct attn_train *t, const struct attn_train_opts *o,
     rc = prepare(&asked, o, err);
     if (!rc)
         rc = compare_written(t->dir, write_settings_to, &t->settings, &asked, err);
-    attn_training_free(&asked);
+    attn_train_settings_free(&asked);
     return rc;
 }
 

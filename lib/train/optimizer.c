@@ -13,7 +13,7 @@ struct piece { size_t at, count; bool decays; double squares; };
 
 struct job { struct attn_optimizer *o; struct attn_adamw rates; double lr; };
 
-double attn_training_rate(const struct attn_training *t, size_t step)
+double attn_optimizer_rate(const struct attn_train_settings *t, size_t step)
 {
     if (step < t->warmup)
         return t->lr * (double)(step + 1) / (double)t->warmup;
@@ -37,11 +37,12 @@ static size_t cut(const struct attn_params *p, struct piece *piece)
     return n;
 }
 
-int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *settings,
+int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_train_settings *settings,
                        struct attn_err *err)
 {
-    *o = (struct attn_optimizer){.p = p, .settings = settings, .m = calloc(p->count, sizeof *o->m), .v = calloc(p->count, sizeof *o->v),
-                                 .pieces = cut(p, NULL)};
+    *o = (struct attn_optimizer){.p = p, .settings = settings, .pieces = cut(p, NULL)};
+    o->m = calloc(p->count, sizeof *o->m);
+    o->v = calloc(p->count, sizeof *o->v);
     o->piece = calloc(o->pieces, sizeof *o->piece);
     if (!o->m || !o->v || !o->piece) {
         attn_optimizer_free(o);
@@ -91,9 +92,9 @@ static void move(void *ctx, size_t item, int worker)
 
 static void choose_rates(struct job *j, size_t step, double norm)
 {
-    const struct attn_training *t = j->o->settings;
+    const struct attn_train_settings *t = j->o->settings;
     double mean = 1 - pow(t->beta1, (double)step + 1), square = 1 - pow(t->beta2, (double)step + 1);
-    j->lr = attn_training_rate(t, step);
+    j->lr = attn_optimizer_rate(t, step);
     j->rates = (struct attn_adamw){
         .beta1 = (float)t->beta1, .beta2 = (float)t->beta2, .eps = (float)t->eps,
         .scale = t->clip > 0 && norm > t->clip ? (float)(t->clip / norm) : 1,

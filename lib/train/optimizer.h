@@ -10,17 +10,17 @@
 #define ATTN_TRAIN_OPTIMIZER_H
 
 #include "base/team.h"
-#include "train/training.h"
 #include "gradient/params.h"
+#include "train/settings.h"
 
 struct attn_optimizer {
     struct attn_params *p;              /* borrowed */
-    const struct attn_training *settings;    /* borrowed */
+    const struct attn_train_settings *settings;         /* borrowed */
     float *m, *v;                       /* laid out like the values */
     struct piece *piece; size_t pieces;
 };
 
-int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_training *settings,
+int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_train_settings *settings,
                        struct attn_err *err);
 void attn_optimizer_free(struct attn_optimizer *o);                 /* zeroed is fine */
 /* Takes step number `step`, counted from 0; *norm gets |g| before clipping.  If that is not finite nothing is
@@ -28,6 +28,6 @@ void attn_optimizer_free(struct attn_optimizer *o);                 /* zeroed is
 int attn_optimizer_step(struct attn_optimizer *o, size_t step, double *norm, struct attn_team *team, struct attn_err *err);
 
 /* The learning rate of a step, counted from 0. */
-double attn_training_rate(const struct attn_training *t, size_t step);
+double attn_optimizer_rate(const struct attn_train_settings *t, size_t step);
 
 #endif

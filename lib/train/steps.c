@@ -31,7 +31,7 @@ static void draw_part(struct attn_train *t, uint64_t part)
 
 static struct attn_grad_batch batch_of(const struct attn_contexts *c)
 {
-    return (struct attn_grad_batch){.ids = c->ids, .targets = c->targets, .T = c->T, .sentences = c->sentences, .N = c->N};
+    return (struct attn_grad_batch){.ids = c->ids, .targets = c->targets, .T = c->T, .seqs = c->seqs, .N = c->N};
 }
 
 /* Computes the gradient over all parts of a step, and counts the tokens it predicts. */
@@ -176,7 +176,7 @@ int attn_train_step(struct attn_train *t, struct attn_err *err)
 {
     size_t step = t->curve.n;
     struct attn_err why = {0};
-    struct attn_point p = {.step = (double)step + 1, .lr = attn_training_rate(&t->settings, step), .held_out = NAN,
+    struct attn_point p = {.step = (double)step + 1, .lr = attn_optimizer_rate(&t->settings, step), .held_out = NAN,
                            .bits_per_byte = NAN};
     int rc = take_step(t, step, &p, &why);
     if (rc)

@@ -107,7 +107,7 @@ static int may_begin(const char *path, struct attn_err *err)
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
         if (attn_folder_has(path, weights[i]))
             found = weights[i];
-    if (!found || attn_train_exists(path) || attn_folder_has(path, ATTN_TRAIN_SETTINGS))
+    if (!found || attn_train_exists(path) || attn_folder_has(path, ATTN_TRAIN_SETTINGS_FILE))
         return ATTN_OK;
     return attn_fail(err, ATTN_EUSAGE, "%s: there is a model already, and no training: choose another directory, or remove %s", path,
                      found);
@@ -166,7 +166,7 @@ int attn_train_may_begin(const char *path, struct attn_err *err)
 
 int attn_train_spare(const char *path, struct attn_err *err)
 {
-    static const char *const files[] = {ATTN_CHECKPOINT_FILE, ATTN_TRAIN_SETTINGS};
+    static const char *const files[] = {ATTN_CHECKPOINT_FILE, ATTN_TRAIN_SETTINGS_FILE};
     int rc = check_lock(path, err);
     for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++)
         if (attn_folder_has(path, files[i]))
@@ -215,7 +215,7 @@ void attn_train_close(struct attn_train *t)
     attn_corpus_free(&t->also);
     attn_corpus_free(&t->held_out);
     attn_curve_free(&t->curve);
-    attn_training_free(&t->settings);
+    attn_train_settings_free(&t->settings);
     attn_model_close(t->model);
     attn_tokenizer_close(t->tokenizer);
     free(t->bytes);

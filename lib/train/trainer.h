@@ -1,25 +1,25 @@
 /* trainer.h - a training: a directory in which a model grows.
  *
  *     config.json, vocab.json, merges.txt   as every model of ours has them
- *     train.json                            how it is trained (training.h)
+ *     train.json                            how it is trained (settings.h)
  *     checkpoint.safetensors                its state (checkpoint.h)
  *     model.safetensors, loss.csv, loss.png its results so far
  *     watch/                                the watched activations (watch.c)
  *
  * directory.c begins a training or checks that one can go on, trainer.c opens and closes it, steps.c takes the steps. */
-#ifndef ATTN_TRAINER_H
-#define ATTN_TRAINER_H
+#ifndef ATTN_TRAIN_TRAINER_H
+#define ATTN_TRAIN_TRAINER_H
 
 #include "gradient/grad.h"
 #include "model/model.h"
 #include "train/checkpoint.h"
 #include "train/contexts.h"
 #include "train/optimizer.h"
-#include "train/training.h"
+#include "train/settings.h"
 
 struct attn_train {
     char *dir; int lock;                /* lock: on the directory while it is open; -1: none */
-    struct attn_training settings;
+    struct attn_train_settings settings;
     struct attn_tokenizer *tokenizer;
     uint32_t *bytes;                    /* [V] bytes of each token's text; 0 for the end of a text */
     struct attn_corpus text, also, held_out;
@@ -35,7 +35,7 @@ struct attn_train {
     struct attn_watch *watch;           /* NULL: nothing is watched */
 };
 
-#define ATTN_TRAIN_SETTINGS "train.json"
+#define ATTN_TRAIN_SETTINGS_FILE "train.json"
 
 /* ---- directory.c ---- */
 

@@ -1,4 +1,4 @@
-#include "train/training.h"
+#include "train/settings.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { VALUES_MAX = 256 };
 
-const struct attn_training attn_training_defaults = {
+const struct attn_train_settings attn_train_settings_defaults = {
     .steps = 2000, .batch = 16, .accumulate = 1, .lr = 1e-3, .lr_end = 0.1, .warmup = 100, .beta1 = 0.9, .beta2 = 0.95,
     .eps = 1e-8, .weight_decay = 0.1, .clip = 1, .held_out = 5, .eval_every = 250};
 
@@ -18,28 +18,29 @@ static const struct attn_word kept[] = {{"best", 1}, {"last", 0}, {0}};
 static const struct attn_word stores[] = {
     {"F32", ATTN_STORE_F32}, {"F16", ATTN_STORE_F16}, {"BF16", ATTN_STORE_BF16}, {0}};
 
-#define KEY(name, type, words) {#name, ATTN_KEY_##type, offsetof(struct attn_training, name), words, NULL}
+#define KEY(name, type, words) {#name, ATTN_KEY_##type, offsetof(struct attn_train_settings, name), words, NULL}
 static const struct attn_key keys[] = {
     KEY(steps, SIZE, NULL), KEY(batch, SIZE, NULL), KEY(accumulate, SIZE, NULL),
     KEY(lr, REAL, NULL), KEY(lr_end, REAL, NULL), KEY(warmup, COUNT, NULL),
     KEY(beta1, REAL, NULL), KEY(beta2, REAL, NULL), KEY(eps, REAL, NULL), KEY(weight_decay, REAL, NULL),
     KEY(clip, REAL, NULL), KEY(dropout, REAL, NULL),
     KEY(held_out, REAL, NULL), KEY(eval_every, COUNT, NULL), KEY(also_share, REAL, NULL), KEY(seed, COUNT, NULL),
-    {"documents", ATTN_KEY_EITHER, offsetof(struct attn_training, join), documents, NULL},
-    {"keep", ATTN_KEY_EITHER, offsetof(struct attn_training, best), kept, NULL},
+    {"documents", ATTN_KEY_EITHER, offsetof(struct attn_train_settings, join), documents, NULL},
+    {"keep", ATTN_KEY_EITHER, offsetof(struct attn_train_settings, best), kept, NULL},
     KEY(draw, NAME, NULL), KEY(dtype, CHOICE, stores),
     KEY(text, NAME, NULL), KEY(also, NAME, NULL),
     {0}
 };
 
-static void forget_texts(struct attn_training *t)
+static void forget_texts(struct attn_train_settings *t)
 {
     free(t->text);
     free(t->also);
     t->text = t->also = NULL;
 }
 
-int attn_training_read(struct attn_training *t, const char *text, size_t len, const char *name, struct attn_err *err)
+int attn_train_settings_read(struct attn_train_settings *t, const char *text, size_t len, const char *name,
+                             struct attn_err *err)
 {
     struct attn_key_reader r = {.to = t, .name = name, .section = "", .err = err};
     cJSON *root = NULL;
@@ -49,7 +50,7 @@ int attn_training_read(struct attn_training *t, const char *text, size_t len, co
         rc = attn_keys_read(&r, keys, root);
     cJSON_Delete(root);
     if (rc)
-        attn_training_free(t);
+        attn_train_settings_free(t);
     return rc;
 }
 
@@ -58,7 +59,7 @@ static int check_below(double x, double limit, const char *key, struct attn_err 
     return x < limit ? ATTN_OK : attn_fail(err, ATTN_EUSAGE, "\"%s\" is %g, expected less than %g", key, x, limit);
 }
 
-int attn_training_check(const struct attn_training *t, struct attn_err *err)
+int attn_train_settings_check(const struct attn_train_settings *t, struct attn_err *err)
 {
     int rc;
     if ((rc = check_below(t->beta1, 1, "beta1", err)) || (rc = check_below(t->beta2, 1, "beta2", err)) ||
@@ -74,14 +75,14 @@ int attn_training_check(const struct attn_training *t, struct attn_err *err)
     return ATTN_OK;
 }
 
-void attn_training_free(struct attn_training *t)
+void attn_train_settings_free(struct attn_train_settings *t)
 {
     forget_texts(t);
     free(t->draw);
     t->draw = NULL;
 }
 
-void attn_training_write(struct attn_out *out, const struct attn_training *t)
+void attn_train_settings_write(struct attn_out *out, const struct attn_train_settings *t)
 {
     attn_keys_write(out, keys, t, 2);
     attn_out_char(out, '\n');

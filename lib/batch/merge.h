@@ -1,7 +1,7 @@
 /* merge.h - the shards of a batch become what one process would have written.
  *
  *     merge.c             which files there will be, and in what order they appear
- *     shards.c            finds the sidecars of all shards, and checks that they are those of one batch
+ *     merge_shards.c      finds the sidecars of all shards, and checks that they are those of one batch
  *     merge_rows.c        joins lines, tables and stacks: each record's rows come from the shard that has the record
  *     merge_directory.c   builds a directory under another name and takes the records' directories into it */
 #ifndef ATTN_BATCH_MERGE_H
@@ -11,7 +11,7 @@
 #include "base/out.h"
 #include "batch/sidecar.h"
 
-/* ---- shards.c ---- */
+/* ---- merge_shards.c ---- */
 
 struct attn_shard_file { const char *path; struct attn_sidecar side; };
 struct attn_shard_files { struct attn_shard_file *shard; size_t n; };   /* shard i of n is shard[i] */

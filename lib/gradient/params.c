@@ -109,7 +109,7 @@ void attn_params_bind(const struct attn_params *p, struct attn_weights *w, const
     rebind_norm(p, &w->final, block);
 }
 
-/* ---- */
+/* ---- parameters ---- */
 
 static int make_memory(struct attn_params *p, struct attn_err *err)
 {

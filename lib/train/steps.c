@@ -191,6 +191,8 @@ int attn_train_step(struct attn_train *t, struct attn_err *err)
     return best ? write_model(t, err) : ATTN_OK;
 }
 
+/* ---- saving --------------------------------------------------------------------------------- */
+
 /* Checks the weights first: a good checkpoint must not be replaced by one that training cannot continue from. */
 static int check_weights(const struct attn_train *t, struct attn_err *err)
 {

@@ -1,4 +1,4 @@
-/* shards.c - outputs of `batch` that are the shards of one, in order.
+/* merge_shards.c - outputs of `batch` that are the shards of one, in order.
  *
  * Each is finished, all were made by the same command from an input with the same number of records, each shard is
  * there exactly once and has as many records as it should: joined, they are what one process would have written. */

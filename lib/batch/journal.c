@@ -151,7 +151,7 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
     if (rc)
         return rc;
     if (resuming && !has_begun(j) && !attn_part_size(path, &bytes) && there(j->json) && there(path))
-        return resume(j, state, err);   /* nothing needs to be written, and the place may be read-only */
+        return resume(j, state, err);   /* nothing needs to be written, and the directory may be read-only */
     rc = take(j, err);
     if (rc || force)
         return rc;

@@ -42,7 +42,7 @@ int attn_merge_arrays(const struct attn_shard_files *s, const char *dir, struct 
 /* A directory that is filled as .NAME.part, beside its final name, and renamed when it is complete. */
 struct attn_scaffold {
     const char *final;                  /* its name; must outlive it */
-    const char *extra;                  /* name of a file that is ours besides those of any batch, or NULL */
+    const char *extra;                  /* name of a file besides those of any batch, or NULL */
     char *path;                         /* fill this */
     int lock;
 };

@@ -36,14 +36,14 @@ static bool is_record(const char *name)
     return digits >= 6 && !name[digits];
 }
 
-static bool is_file_of_ours(const char *name, const char *extra)
+static bool is_file_of_batch(const char *name, const char *extra)
 {
     static const char *const endings[] = {".json", ".ndjson", ".npy", ".npz", ".csv", ".png", ".svg", ".tmp"};
     const char *dot = strrchr(name, '.');
-    bool ours = extra && !strcmp(name, extra);
-    for (size_t i = 0; dot && !ours && i < sizeof endings / sizeof *endings; i++)
-        ours = !strcmp(dot, endings[i]);
-    return ours;
+    bool known = extra && !strcmp(name, extra);
+    for (size_t i = 0; dot && !known && i < sizeof endings / sizeof *endings; i++)
+        known = !strcmp(dot, endings[i]);
+    return known;
 }
 
 static int sweep(const struct sweep *s, const char *dir, bool record, struct attn_err *err);
@@ -55,8 +55,8 @@ static int sweep_one(const struct sweep *s, const char *path, const char *name, 
     if (lstat(path, &st))
         return attn_fail_errno(err, path, "open");
     bool directory = S_ISDIR(st.st_mode);
-    bool ours = directory ? !record && is_record(name) : S_ISREG(st.st_mode) && is_file_of_ours(name, s->of->extra);
-    if (!ours)
+    bool known = directory ? !record && is_record(name) : S_ISREG(st.st_mode) && is_file_of_batch(name, s->of->extra);
+    if (!known)
         return attn_fail(err, ATTN_EIO, "%s: is no file of an interrupted merge: move it elsewhere, or give the output another name", path);
     int rc = directory ? sweep(s, path, true, err) : ATTN_OK;
     return !rc && s->removes && remove(path) ? attn_fail_errno(err, path, "remove") : rc;
@@ -147,7 +147,7 @@ int attn_scaffold_open(struct attn_scaffold *s, const char *final, const char *e
         rc = hold(s, err);
     if (!rc)
         rc = clear(s, err);
-    if (rc) {                           /* what is there is not ours, unless the directory is empty */
+    if (rc) {                           /* what is there is not of any merge, unless the directory is empty */
         if (s->path && s->lock >= 0)
             rmdir(s->path);
         free(s->path);

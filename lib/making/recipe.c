@@ -146,7 +146,7 @@ static int unknown_tensor(const struct attn_draw *d, const struct step *st, stru
                list);
 }
 
-/* Passes an error on; a usage error does not yet say where, so it gets the step's place. */
+/* Passes an error on; a usage error does not yet say where, so it gets the step's column. */
 static int draw_named(struct attn_draw *d, const struct step *st, size_t i, size_t h, size_t heads,
                       const struct attn_dist *dist, struct attn_err *err)
 {

@@ -138,7 +138,7 @@ static int run_group(struct batch *b, struct attn_err *err)
             rc = attn_output_put(&b->out, item, step, live, err);
         if (!rc)
             report_progress(b, item, step);
-        b->stopped = asked_to_stop(b) || attn_output_broken(&b->out);
+        b->stopped = asked_to_stop(b) || attn_out_broken(b->out.stream);
     }
     if (rc || b->stopped || n == b->e.group.n)
         return rc;
@@ -181,7 +181,7 @@ static int run(struct batch *b, struct attn_err *err)
         rc = run_all(b, err);
     if (rc)
         return rc;
-    b->state->unread = attn_output_broken(&b->out);
+    b->state->unread = attn_out_broken(b->out.stream);
     b->state->complete = !b->stopped || b->state->unread;
     return b->state->complete ? attn_output_finish(&b->out, attn_records_total(b->e.in), err) : attn_output_pause(&b->out, err);
 }

@@ -83,9 +83,9 @@ void attn_summary_header(const struct attn_summary *s, struct attn_out *o);
 /* Prepares for a pass of these n sentences, which the observer then watches. */
 int attn_summary_start(struct attn_summary *s, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err);
 struct attn_observer attn_summary_observer(struct attn_summary *s);
-/* Writes the line of sentence i of the pass. */
-void attn_summary_line(const struct attn_summary *s, size_t i, struct attn_out *o, const struct attn_sink_job *job);
-void attn_summary_failed(const struct attn_summary *s, struct attn_out *o, const struct attn_sink_job *job, const char *why);
+/* Writes the line of sentence i of the pass or, unless `failed` is NULL, that of a sentence which failed, and why. */
+void attn_summary_line(const struct attn_summary *s, size_t i, const char *failed, struct attn_out *o,
+                       const struct attn_sink_job *job);
 
 /* ---- writing.c ---- */
 
@@ -172,10 +172,9 @@ size_t attn_stack_tokens(const struct attn_stack *s);               /* 0: unknow
 int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err);
 /* The first sentence determines the length of all. */
 int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err);
-/* A row is announced in bands, or skipped as failed; then it must be ended. */
+/* A row is announced in bands; then it must be ended.  One that failed is ended without. */
 struct attn_observer attn_stack_observer(struct attn_stack *s);
-void attn_stack_fail(struct attn_stack *s);
-void attn_stack_end_row(struct attn_stack *s);
+void attn_stack_end_row(struct attn_stack *s, bool failed);
 int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
 void attn_stack_finish(struct attn_stack *s);                       /* writes the headers; flush must follow */
 /* Writes that many bytes of NaN in place of the numbers of a failed record. */
@@ -207,7 +206,6 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resume, boo
 int attn_journal_start(struct attn_journal *j, struct attn_err *err);
 int attn_journal_note(struct attn_journal *j, bool disk, struct attn_err *err);
 int attn_journal_finish(struct attn_journal *j, struct attn_err *err);
-void attn_journal_withdraw(struct attn_journal *j);     /* removes OUT.part.json */
 void attn_journal_close(struct attn_journal *j);        /* frees side, too */
 
 /* Whether PATH.part exists, and its length. */
@@ -231,8 +229,6 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
 int attn_output_start(struct attn_output *out, struct attn_err *err);
 /* Writes items in order; `live`: the item's activations were written while it ran. */
 int attn_output_put(struct attn_output *out, const struct attn_item *item, size_t n, bool live, struct attn_err *err);
-/* Whether the reader has closed the pipe. */
-bool attn_output_broken(const struct attn_output *out);
 /* Stops the batch such that it can be continued. */
 int attn_output_pause(struct attn_output *out, struct attn_err *err);
 int attn_output_finish(struct attn_output *out, uint64_t total, struct attn_err *err);

@@ -192,12 +192,6 @@ int attn_journal_finish(struct attn_journal *j, struct attn_err *err)
     return rc;
 }
 
-void attn_journal_withdraw(struct attn_journal *j)
-{
-    if (j->begun)
-        unlink(j->part_json);
-}
-
 void attn_journal_close(struct attn_journal *j)
 {
     if (j->fd >= 0) {

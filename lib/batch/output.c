@@ -232,12 +232,9 @@ static void write_one(void *ctx, size_t i, int worker)
 static int stack_one(struct attn_output *out, const struct attn_item *item, size_t captured, bool live, struct attn_err *err)
 {
     struct attn_observer stack = attn_stack_observer(out->stack);
-    int rc = ATTN_OK;
-    if (item->failure.code)
-        attn_stack_fail(out->stack);
-    else if (!live)
-        rc = attn_capture_announce(out->e->capture, captured, stack.watch, stack.self, err);
-    attn_stack_end_row(out->stack);
+    bool failed = item->failure.code != ATTN_OK;
+    int rc = failed || live ? ATTN_OK : attn_capture_announce(out->e->capture, captured, stack.watch, stack.self, err);
+    attn_stack_end_row(out->stack, failed);
     return rc;
 }
 
@@ -319,11 +316,6 @@ int attn_output_put(struct attn_output *out, const struct attn_item *item, size_
     return rc ? rc : note(out, attn_clock_now() - out->synced >= SYNC, err);
 }
 
-bool attn_output_broken(const struct attn_output *out)
-{
-    return attn_out_broken(out->stream);
-}
-
 /* ---- ending ---------------------------------------------------------------------------- */
 
 int attn_output_pause(struct attn_output *out, struct attn_err *err)
@@ -377,7 +369,7 @@ void attn_output_withdraw(struct attn_output *out)
         remove_part(out->summary_path);
     if (out->path && attn_writer_has_directory(out->e->writing.writer))
         rmdir(out->path);               /* fails, as it should, unless the directory is empty */
-    attn_journal_withdraw(&out->journal);
+    unlink(out->journal.part_json);
 }
 
 void attn_output_close(struct attn_output *out)

@@ -194,14 +194,10 @@ struct attn_observer attn_stack_observer(struct attn_stack *s)
     return (struct attn_observer){.wants = wants, .watch = watch, .self = s};
 }
 
-void attn_stack_fail(struct attn_stack *s)
+void attn_stack_end_row(struct attn_stack *s, bool failed)
 {
-    for (size_t i = 0; s->T && i < s->n; i++)
+    for (size_t i = 0; failed && s->T && i < s->n; i++)
         attn_stack_write_nan(s->file[i].out, row_bytes(s, &s->file[i]));
-}
-
-void attn_stack_end_row(struct attn_stack *s)
-{
     s->rows++;
 }
 

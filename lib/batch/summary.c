@@ -215,10 +215,9 @@ static void write_predictions(struct attn_out *o, const struct sentence *of, con
     number(o, of->next.best[0].p);
 }
 
-void attn_summary_line(const struct attn_summary *s, size_t i, struct attn_out *o, const struct attn_sink_job *job)
+static void write_sentence(const struct attn_summary *s, size_t i, struct attn_out *o, const struct attn_sink_job *job)
 {
     const struct sentence *of = &s->sentence[i];
-    attn_cell_record(o, job->record->of);
     attn_out_u64(o, of->T);
     attn_out_char(o, ',');
     if (s->predicts)
@@ -234,11 +233,16 @@ void attn_summary_line(const struct attn_summary *s, size_t i, struct attn_out *
     attn_out_char(o, '\n');
 }
 
-void attn_summary_failed(const struct attn_summary *s, struct attn_out *o, const struct attn_sink_job *job, const char *why)
+void attn_summary_line(const struct attn_summary *s, size_t i, const char *failed, struct attn_out *o,
+                       const struct attn_sink_job *job)
 {
     attn_cell_record(o, job->record->of);
-    for (size_t i = 0; i < 5 + 3 * s->layers * s->kept; i++)
+    if (!failed) {
+        write_sentence(s, i, o, job);
+        return;
+    }
+    for (size_t k = 0; k < 5 + 3 * s->layers * s->kept; k++)
         attn_out_char(o, ',');
-    attn_cell_text(o, why, strlen(why));
+    attn_cell_text(o, failed, strlen(failed));
     attn_out_char(o, '\n');
 }

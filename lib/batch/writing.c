@@ -280,34 +280,25 @@ static int write_index(const struct attn_writing *w, const struct attn_sink_job 
     return rc;
 }
 
-static void write_failure(const struct attn_writing *w, const struct attn_sink_job *job, const char *why)
+/* Why a record failed; NULL: it has not. */
+static const char *failure_of(const struct attn_item *item)
 {
-    if (!w->writer->stream)
-        attn_summary_failed(w->summary, job->to, job, why);
-    else if (w->writer->stream == &attn_format_tidy)
-        attn_tidy_failed(job->to, job, why);
-    else
-        attn_doc_failed(job->to, job, why);
+    return item->failure.code ? item->failure.msg : NULL;
 }
 
 static int write_line(const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
                       const struct attn_sink_job *job, struct attn_err *err)
 {
     bool inside = !attn_writer_has_directory(w->writer);
-    if (item->failure.code)
-        return write_failure(w, job, item->failure.msg), ATTN_OK;
+    const char *failed = failure_of(item);
     if (!w->writer->stream)
-        return attn_summary_line(w->summary, i, job->to, job), ATTN_OK;
+        return attn_summary_line(w->summary, i, failed, job->to, job), ATTN_OK;
+    if (failed && w->writer->stream == &attn_format_tidy)
+        return attn_tidy_failed(job->to, job, failed), ATTN_OK;
+    if (failed)
+        return attn_doc_failed(job->to, job, failed), ATTN_OK;
     int rc = live || w->writer->stack ? ATTN_OK : announce(w, item, i, job->to, err);
     return rc || inside ? rc : write_index(w, job, err);
-}
-
-static void write_row(const struct attn_writing *w, const struct attn_item *item, size_t i, const struct attn_sink_job *job)
-{
-    if (item->failure.code)
-        attn_summary_failed(w->summary, job->to, job, item->failure.msg);
-    else
-        attn_summary_line(w->summary, i, job->to, job);
 }
 
 int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item, size_t i,
@@ -323,7 +314,7 @@ int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing 
     if (!rc)
         rc = attn_out_take(job.to, &out->line, &out->line_len, err);
     if (!rc && w->summary && w->writer->stream) {
-        write_row(w, item, i, &job);
+        attn_summary_line(w->summary, i, failure_of(item), job.to, &job);
         rc = attn_out_take(job.to, &out->row, &out->row_len, err);
     }
     attn_out_close(job.to);

@@ -20,7 +20,8 @@ static int no_memory(struct attn_err *err)
     return attn_fail(err, ATTN_ENOMEM, "no memory to start training");
 }
 
-struct attn_train_opts attn_train_named(const struct attn_train_opts *o)
+/* Fills in names for messages. */
+static struct attn_train_opts named_options(const struct attn_train_opts *o)
 {
     struct attn_train_opts named = *o;
     named.config_name = o->config_name ? o->config_name : "config";
@@ -255,7 +256,7 @@ static int check_draw(const char *recipe, const struct attn_config *c, struct at
 
 int attn_train_check(const struct attn_train_opts *o, struct attn_err *err)
 {
-    struct attn_train_opts named = attn_train_named(o);
+    struct attn_train_opts named = named_options(o);
     struct attn_train_settings settings = attn_train_settings_defaults;
     struct attn_config c = {0};
     int rc = read_all(&settings, &named, err);
@@ -462,5 +463,6 @@ static int go_on(struct attn_train *t, const struct attn_train_opts *o, struct a
 
 int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool goes_on, struct attn_err *err)
 {
-    return goes_on ? go_on(t, o, err) : make(t, o, err);
+    struct attn_train_opts named = named_options(o);
+    return goes_on ? go_on(t, &named, err) : make(t, &named, err);
 }

@@ -178,7 +178,6 @@ int attn_train_spare(const char *path, struct attn_err *err)
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_train *t = *out = NULL;
-    struct attn_train_opts named = attn_train_named(o);
     int rc = attn_cpu_check(err);    /* before anything is written */
     if (rc)
         return rc;
@@ -189,7 +188,7 @@ int attn_train_open(struct attn_train **out, const char *path, const struct attn
         t->dir = strchr(path, '/') ? strdup(path) : NULL;
     if (t && !t->dir && asprintf(&t->dir, "./%s", path) < 0)
         t->dir = NULL;
-    rc = t && t->dir ? open_all(t, &named, err) : attn_fail(err, ATTN_ENOMEM, "no memory to train");
+    rc = t && t->dir ? open_all(t, o, err) : attn_fail(err, ATTN_ENOMEM, "no memory to train");
     if (rc)
         attn_train_close(t);
     else

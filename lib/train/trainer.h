@@ -39,8 +39,6 @@ struct attn_train {
 
 /* ---- directory.c ---- */
 
-/* Fills in names for messages. */
-struct attn_train_opts attn_train_named(const struct attn_train_opts *o);
 /* Makes all files of a new model in t->dir or, if the training goes on, checks that those there match what is asked for;
  * both fill in t->settings. */
 int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool goes_on, struct attn_err *err);

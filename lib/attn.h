@@ -411,8 +411,35 @@ struct attn_picture_opts {
     int colors;                         /* how many the terminal has: 0 (shades are drawn), 256, 1 << 24 */
 };
 
+/* The formats of output are the rows of one table: options, help, messages and the choice by the ending of a path follow from
+ * them. */
+enum {
+    ATTN_FORMAT_RUN = 1,                /* shows one sentence: what run and generate write */
+    ATTN_FORMAT_LINES = 2,              /* a batch writes it as one stream, some lines for each sentence, */
+    ATTN_FORMAT_APART = 4,              /* or as a directory for each sentence, */
+    ATTN_FORMAT_STACK = 8,              /* or as arrays of all sentences, */
+    ATTN_FORMAT_SUMMARY = 16,           /* or as one line of figures for each */
+    ATTN_FORMAT_PICTURE = 32,           /* matrices are drawn: plot and variants write it, too */
+    ATTN_FORMAT_BINARY = 64,            /* not for a terminal */
+    ATTN_FORMAT_MANY = 128,             /* a file for each matrix or activation, unless there is only one: in a directory */
+    ATTN_FORMAT_DIGEST = 256            /* names the model's digest */
+};
+struct attn_format {
+    const char *name;
+    const char *ending;                 /* of paths that mean it, as in ".csv"; NULL: none does */
+    const char *help;                   /* in a few words; NULL: the name says it */
+    const char *show;                   /* the activations to show if none are asked for; NULL: as everywhere */
+    unsigned flags;                     /* ATTN_FORMAT_... */
+    const struct attn_sink_methods *methods;    /* for the library; NULL: a batch alone writes it */
+};
+/* The row after f, the first for NULL; NULL: there are no more. */
+const struct attn_format *attn_format_next(const struct attn_format *f);
+const struct attn_format *attn_format_find(const char *name);           /* NULL: there is none of that name */
+/* The format that the ending of a path means, in upper or lower case; NULL: none.  path may be NULL. */
+const struct attn_format *attn_format_of_path(const char *path);
+
 struct attn_sink_opts {
-    const char *format;                 /* text json ndjson csv tidy npy npz term png svg html */
+    const char *format;                 /* one of ATTN_FORMAT_RUN or ATTN_FORMAT_LINES; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     const struct attn_model *model;
     const struct attn_select *select;

@@ -75,7 +75,7 @@ void sinks_teardown(struct sinks_setup *s)
 
 /* ---- telling --------------------------------------------------------------------------- */
 
-struct told { const struct attn_format *f; void *self; const struct sinks_setup *s; int act, layer; struct attn_err *err; };
+struct told { const struct attn_sink_methods *f; void *self; const struct sinks_setup *s; int act, layer; struct attn_err *err; };
 
 /* Announces one band from memory that is freed afterwards, so that sanitizers catch a sink that keeps a pointer to it. */
 static int tell_band(const struct told *t, size_t head0, size_t heads, size_t row0, size_t rows)
@@ -128,7 +128,7 @@ static int tell_squares(struct told t)
     return rc;
 }
 
-int sinks_tell(const struct attn_format *f, void *self, const struct sinks_setup *s, int layers, struct attn_err *err)
+int sinks_tell(const struct attn_sink_methods *f, void *self, const struct sinks_setup *s, int layers, struct attn_err *err)
 {
     struct told t = { f, self, s, 0, -1, err };
     int rc = 0;
@@ -151,12 +151,12 @@ int sinks_run(const char *format, const struct sinks_setup *s, struct attn_err *
 {
     const struct attn_format *f = attn_format_find(format);
     void *self = NULL;
-    int rc = f->open(&self, &s->job, err);
+    int rc = f->methods->open(&self, f, &s->job, err);
     if (!rc)
-        rc = sinks_tell(f, self, s, (int)s->model.L, err);
+        rc = sinks_tell(f->methods, self, s, (int)s->model.L, err);
     if (!rc)
-        rc = f->finish(self, err);
-    f->close(self);
+        rc = f->methods->finish(self, err);
+    f->methods->close(self);
     return rc;
 }
 

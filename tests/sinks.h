@@ -27,7 +27,7 @@ void sinks_teardown(struct sinks_setup *s);     /* removes the directory, too */
 /* Opens a sink, announces all it wants, finishes and closes it; returns the first error. */
 int sinks_run(const char *format, const struct sinks_setup *s, struct attn_err *err);
 /* Announces to an open sink the activations of layers -1 .. layers - 1; those outside the blocks come after them. */
-int sinks_tell(const struct attn_format *f, void *self, const struct sinks_setup *s, int layers, struct attn_err *err);
+int sinks_tell(const struct attn_sink_methods *f, void *self, const struct sinks_setup *s, int layers, struct attn_err *err);
 
 /* A file's bytes, NUL-terminated; NULL if it does not exist.  `file` NULL: the path itself. */
 char *sinks_read(const struct sinks_setup *s, const char *file, size_t *len);

@@ -2,6 +2,7 @@
 #include "suites.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,14 +16,32 @@
 
 START_TEST(every_format_listed_is_found)
 {
-    char list[64];
-    strcpy(list, attn_format_list());
+    char list[ATTN_FORMAT_LIST];
+    attn_format_list(list, ATTN_FORMAT_RUN | ATTN_FORMAT_LINES);
     int n = 0;
     for (char *name = strtok(list, ", "); name; name = strtok(NULL, ", "), n++)
         ck_assert_str_eq(attn_format_find(name)->name, name);
     ck_assert_int_eq(n, 11);
     ck_assert_ptr_null(attn_format_find("xml"));
     ck_assert_ptr_null(attn_format_find(""));
+}
+END_TEST
+
+START_TEST(a_row_says_all_of_a_format)
+{
+    char path[32];
+    for (const struct attn_format *f = NULL; (f = attn_format_next(f));) {
+        ck_assert_ptr_eq(attn_format_find(f->name), f);
+        ck_assert(!(f->flags & (ATTN_FORMAT_RUN | ATTN_FORMAT_APART)) || f->methods);
+        ck_assert(!(f->flags & ATTN_FORMAT_LINES) || f->methods->failed);
+        ck_assert(!(f->flags & ATTN_FORMAT_PICTURE) == !(f->methods && f->methods->draw));
+        ck_assert(!(f->flags & ATTN_FORMAT_APART) || f->ending);
+        snprintf(path, sizeof path, "a.b/OUT%s", f->ending ? f->ending : "");
+        ck_assert_ptr_eq(attn_format_of_path(path), f->ending ? f : NULL);
+    }
+    ck_assert_str_eq(attn_format_of_path("life.PNG")->name, "png");
+    ck_assert_ptr_null(attn_format_of_path(NULL));
+    ck_assert_ptr_null(attn_format_of_path("png"));
 }
 END_TEST
 
@@ -322,6 +341,7 @@ Suite *suite_sinks(void)
     Suite *s = suite_create("sinks");
     TCase *t = tcase_create("sinks");
     tcase_add_test(t, every_format_listed_is_found);
+    tcase_add_test(t, a_row_says_all_of_a_format);
     tcase_add_test(t, json_document);
     tcase_add_test(t, json_of_ids);
     tcase_add_test(t, json_document_on_one_line);

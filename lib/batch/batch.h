@@ -89,28 +89,24 @@ void attn_summary_line(const struct attn_summary *s, size_t i, const char *faile
 
 /* ---- writing.c ---- */
 
-struct attn_writer {
-    const char *name;
-    const struct attn_format *stream;   /* one line for each record; NULL: the summary is the stream */
-    const struct attn_format *each;     /* format of a directory for each record, or NULL */
-    const char *file;                   /* its file there, for formats with a single file */
-    bool stack;                         /* also writes arrays of all records */
-};
-#define ATTN_WRITER_NAMES "ndjson, tidy, summary, csv, npy, npz, png, svg, stack"
-const struct attn_writer *attn_writer_find(const char *name);           /* NULL: unknown name */
-bool attn_writer_has_directory(const struct attn_writer *k);
+/* The format of that name, if a batch writes it; else NULL.  The names of all: streams, then what a record gets a directory
+ * for, then stacks. */
+const struct attn_format *attn_batch_format(const char *name);
+enum { ATTN_BATCH_FORMATS = 3 * ATTN_FORMAT_LIST };
+const char *attn_batch_formats(char list[ATTN_BATCH_FORMATS]);
+bool attn_batch_in_directory(const struct attn_format *f);
 
 struct attn_writing {                   /* what all records have in common */
-    const struct attn_writer *writer;
+    const struct attn_format *format;
     struct attn_sink_job job;           /* except for what differs between records */
     const char *dir;                    /* where the directories of records are made */
     const struct attn_capture *capture;
     const struct attn_summary *summary; /* NULL: not requested */
 };
 
-/* The single file that some formats write to a record's directory has one of these names; other formats write a
- * manifest.  NULL after the last. */
-extern const char *const attn_record_dir_files[];
+/* The name of the single file that a format writes to a record's directory; NULL: it writes a manifest, or no directory. */
+enum { ATTN_RECORD_FILE = 32 };
+const char *attn_record_file(char name[ATTN_RECORD_FILE], const struct attn_format *f);
 
 /* The malloc'd lines for the stream and for a separate summary; either may be NULL. */
 struct attn_record_lines { char *line, *row; size_t line_len, row_len; };

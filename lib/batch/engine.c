@@ -62,7 +62,7 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
 {
     const struct attn_batch_opts *o = e->o;
     int rc = attn_capture_new(&e->capture, &e->info, o->select, err);
-    if (!rc && (o->summary || !e->writing.writer->stream))
+    if (!rc && (o->summary || e->writing.format->flags & ATTN_FORMAT_SUMMARY))
         rc = attn_summary_new(&e->summary, o->model, &o->plan.kind, o->select, e->team, err);
     attn_kind_say(&e->kind, &o->plan.kind);
     e->writing.job = (struct attn_sink_job){
@@ -79,9 +79,10 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
 int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, struct attn_err *err)
 {
     const char *format = o->format ? o->format : "ndjson";
-    *e = (struct attn_engine){.o = o, .writing.writer = attn_writer_find(format)};
-    if (!e->writing.writer)
-        return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of " ATTN_WRITER_NAMES, format);
+    char list[ATTN_BATCH_FORMATS];
+    *e = (struct attn_engine){.o = o, .writing.format = attn_batch_format(format)};
+    if (!e->writing.format)
+        return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, attn_batch_formats(list));
     attn_model_info(o->model, &e->info);
     int rc = attn_model_digest(o->model, false, e->digest, err);
     if (!rc)
@@ -108,7 +109,7 @@ void attn_engine_close(struct attn_engine *e)
 /* What keeps the numbers of a pass; NULL: nothing, since only the summary is written. */
 static struct attn_capture *kept(const struct attn_engine *e)
 {
-    return e->writing.writer->stream ? e->capture : NULL;
+    return e->writing.format->flags & ATTN_FORMAT_SUMMARY ? NULL : e->capture;
 }
 
 static uint64_t numbers_of(const struct attn_engine *e, const struct attn_item *item)

@@ -17,7 +17,7 @@ struct sample { uint64_t tokens, bytes, records; double seconds; };
 static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t n, struct sample *s, struct attn_err *err)
 {
     size_t captured = 0;
-    bool apart = attn_writer_has_directory(e->writing.writer);  /* its activations are not part of the lines */
+    bool apart = attn_batch_in_directory(e->writing.format);  /* its activations are not part of the lines */
     int rc = attn_engine_run(e, item, n, err);
     for (size_t i = 0; i < n && !rc; i++) {
         struct attn_record_lines lines;
@@ -37,9 +37,9 @@ static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t 
 static int run_live(struct attn_engine *e, const struct attn_item *item, struct sample *s, struct attn_err *err)
 {
     uint64_t numbers = attn_capture_numbers(e->capture, item->tokens->n);
-    bool tidy = !strcmp(e->writing.writer->name, "tidy");
+    bool tidy = !strcmp(e->writing.format->name, "tidy");
     s->tokens += item->tokens->n;
-    s->bytes += attn_writer_has_directory(e->writing.writer) ? 0 : numbers * (tidy ? TIDY_NUMBER : CSV_NUMBER);
+    s->bytes += attn_batch_in_directory(e->writing.format) ? 0 : numbers * (tidy ? TIDY_NUMBER : CSV_NUMBER);
     s->records++;
     return attn_engine_live(e, item, &(struct attn_observer){0}, err);
 }
@@ -72,13 +72,13 @@ static void count(const struct attn_engine *e, struct attn_batch_estimate *out)
 /* Bytes of files besides the lines: exact for npy, except for manifests. */
 static uint64_t bytes_apart(const struct attn_engine *e, const struct attn_batch_estimate *out)
 {
-    const char *format = e->writing.writer->name;
+    const char *format = e->writing.format->name;
     uint64_t files = attn_select_activations(e->o->select), good = out->records - out->failed;
-    if (!attn_writer_has_directory(e->writing.writer))
+    if (!attn_batch_in_directory(e->writing.format))
         return 0;
     if (!strcmp(format, "csv"))
         return out->numbers * CSV_NUMBER + good * attn_select_matrices(e->o->select) * FILE_ENTRY;
-    return out->numbers * sizeof(float) + (e->writing.writer->stack ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
+    return out->numbers * sizeof(float) + (e->writing.format->flags & ATTN_FORMAT_STACK ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
 }
 
 static int finish(const struct attn_engine *e, const struct sample *s, struct attn_batch_estimate *out, struct attn_err *err)

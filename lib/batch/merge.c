@@ -18,7 +18,7 @@
 
 struct merge {
     const struct attn_merge_opts *o;
-    const struct attn_writer *writer;
+    const struct attn_format *format;
     struct attn_shard_files shards;
     char *path, *beside;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a device */
     char *inside;                       /* the summary's name, if it belongs into the directory that is written */
@@ -126,9 +126,9 @@ static int fill(struct merge *m, const char *dir, struct attn_err *err)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
     int rc = join(m, &records, path, &m->mark.bytes, err);
     free(path);
-    if (!rc && m->writer->each)
+    if (!rc && m->format->flags & ATTN_FORMAT_APART)
         rc = attn_merge_records(&m->shards, dir, err);
-    return !rc && m->writer->stack ? attn_merge_arrays(&m->shards, dir, err) : rc;
+    return !rc && m->format->flags & ATTN_FORMAT_STACK ? attn_merge_arrays(&m->shards, dir, err) : rc;
 }
 
 static int write_sidecar(const struct merge *m, struct attn_err *err)
@@ -194,7 +194,7 @@ static int forget(const struct merge *m, struct attn_err *err)
 
 static int write_stream(struct merge *m, struct attn_err *err)
 {
-    bool is_table = !strcmp(m->writer->name, "tidy") || !strcmp(m->writer->name, "summary");
+    bool is_table = !strcmp(m->format->name, "tidy") || !strcmp(m->format->name, "summary");
     struct attn_out *to;
     int rc = attn_out_open(&to, m->path ? m->path : m->o->path, err);
     if (rc)
@@ -275,8 +275,8 @@ static int open_shards(struct merge *m, struct attn_err *err)
     free(path);
     if (rc)
         return rc;
-    m->writer = attn_writer_find(m->shards.shard[0].side.format);
-    return m->writer ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s", m->shards.shard[0].path,
+    m->format = attn_batch_format(m->shards.shard[0].side.format);
+    return m->format ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s", m->shards.shard[0].path,
                                          m->shards.shard[0].side.format);
 }
 
@@ -353,9 +353,9 @@ static char *name_inside(const char *dir, const char *file)
 static int find_target(struct merge *m, struct attn_err *err)
 {
     const char *path = m->o->path;
-    bool in_place = attn_target_in_place(path), directory = attn_writer_has_directory(m->writer);
+    bool in_place = attn_target_in_place(path), directory = attn_batch_in_directory(m->format);
     if (directory && in_place)
-        return attn_fail(err, ATTN_EUSAGE, "shards of format %s become a directory: name it with -o", m->writer->name);
+        return attn_fail(err, ATTN_EUSAGE, "shards of format %s become a directory: name it with -o", m->format->name);
     m->path = in_place ? NULL : directory ? attn_target_follow_directory(path) : attn_target_follow(path);
     if (!in_place && !m->path)
         return attn_fail_errno(err, path, "create");
@@ -373,7 +373,7 @@ static int write_all(struct merge *m, struct attn_err *err)
     int rc = check_summaries(m, err);
     if (!rc)
         rc = find_target(m, err);
-    if (rc || !attn_writer_has_directory(m->writer))
+    if (rc || !attn_batch_in_directory(m->format))
         return rc ? rc : write_stream(m, err);
     return is_merged(m) ? ATTN_OK : write_directory(m, err);
 }
@@ -382,7 +382,7 @@ int attn_merge(const struct attn_merge_opts *o, struct attn_err *err)
 {
     struct merge m = {.o = o};
     int rc = open_shards(&m, err);
-    if (m.writer)
+    if (m.format)
         rc = write_all(&m, err);
     attn_shard_files_close(&m.shards);
     free(m.path);

@@ -240,17 +240,18 @@ static bool has_filled(const char *dir, const char *name)
 /* Takes the files that the manifest lists, or one of the files that need no manifest. */
 static int take_files(struct record *r, struct attn_err *err)
 {
-    const char *const *file = attn_record_dir_files;
+    char name[ATTN_RECORD_FILE];
+    const struct attn_format *f = NULL;
     if (has_filled(r->from, "manifest.json")) {
         int rc = attn_manifest_each(r->from, take_file, r, err);
         return rc ? rc : take_file(r, "manifest.json", any_length, err);
     }
-    while (*file && !has_filled(r->from, *file))
-        file++;
-    if (!*file)
+    while ((f = attn_format_next(f)) && !(attn_record_file(name, f) && has_filled(r->from, name)))
+        continue;
+    if (!f)
         return attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard again",
                          r->from);
-    return take_file(r, *file, any_length, err);
+    return take_file(r, name, any_length, err);
 }
 
 /* Refuses a directory with anything that was not taken. */

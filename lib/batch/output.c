@@ -42,12 +42,12 @@ static int check_names(const struct attn_output *out, bool directory, struct att
     if ((o->path && !*o->path) || (o->summary && !*o->summary))
         return attn_fail(err, ATTN_EUSAGE, "cannot write to a file without a name");
     if (directory && attn_target_in_place(o->path))
-        return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->writing.writer->name);
+        return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->writing.format->name);
     if (o->summary && attn_target_in_place(o->summary))
         return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
     if (!directory && o->path && o->path[strlen(o->path) - 1] == '/')
         return attn_fail(err, ATTN_EUSAGE, "%s: is a directory, expected a file for %s", o->path,
-                         out->e->writing.writer->name);
+                         out->e->writing.format->name);
     return ATTN_OK;
 }
 
@@ -95,7 +95,7 @@ static int check_apart(const struct attn_output *out, const char *path, const ch
 /* Sets path, stream_path and summary_path. */
 static int find_paths(struct attn_output *out, struct attn_err *err)
 {
-    bool directory = attn_writer_has_directory(out->e->writing.writer);
+    bool directory = attn_batch_in_directory(out->e->writing.format);
     int rc = check_names(out, directory, err);
     if (!rc)
         rc = set_names(out, directory, err);
@@ -126,7 +126,7 @@ static int describe(struct attn_sidecar *s, const struct attn_engine *e, struct 
         s->shard = (struct attn_share){.count = 1};
     int rc = copy(&s->version, ATTN_VERSION, err);
     const struct { char **to; const char *from; } texts[] = {
-        {&s->format, e->writing.writer->name}, {&s->model, e->digest}, {&s->cpu, e->writing.job.cpu}, {&s->command, o->command},
+        {&s->format, e->writing.format->name}, {&s->model, e->digest}, {&s->cpu, e->writing.job.cpu}, {&s->command, o->command},
         {&s->input_format, format}, {&s->column, table ? r->column : NULL}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !rc; i++)
         rc = copy(texts[i].to, texts[i].from, err);
@@ -159,7 +159,7 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
 {
     *out = (struct attn_output){.e = e, .journal = {.fd = -1}};
     int rc = find_paths(out, err);
-    if (!rc && e->writing.writer->stack)
+    if (!rc && e->writing.format->flags & ATTN_FORMAT_STACK)
         rc = attn_stack_new(&out->stack, &e->info, e->o->select, out->path, err);
     if (!rc)
         rc = describe(&out->journal.side, e, err);
@@ -187,7 +187,7 @@ static int open_streams(struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
     int rc = ATTN_OK;
-    if (attn_writer_has_directory(out->e->writing.writer))
+    if (attn_batch_in_directory(out->e->writing.format))
         rc = attn_map_check_found(out->stream_path, ATTN_LINKS_REFUSED, err);
     if (!rc)
         rc = attn_out_open_growing(&out->stream, out->path ? out->stream_path : out->e->o->path, m->bytes, err);
@@ -205,7 +205,7 @@ int attn_output_start(struct attn_output *out, struct attn_err *err)
     struct attn_sidecar *s = &out->journal.side;
     bool made;
     fall_back(out);
-    int rc = attn_writer_has_directory(out->e->writing.writer) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
+    int rc = attn_batch_in_directory(out->e->writing.format) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
     if (!rc)
         rc = attn_journal_start(&out->journal, err);
     if (!rc)
@@ -270,7 +270,7 @@ static int flush(struct attn_output *out, bool disk, struct attn_err *err)
         rc = attn_out_flush(out->rows, disk, err);
     if (!rc && out->stack)
         rc = attn_stack_flush(out->stack, disk, err);
-    return !rc && disk && out->e->writing.writer->each ? sync_all(out->path, err) : rc;
+    return !rc && disk && out->e->writing.format->flags & ATTN_FORMAT_APART ? sync_all(out->path, err) : rc;
 }
 
 static int note(struct attn_output *out, bool disk, struct attn_err *err)
@@ -367,7 +367,7 @@ void attn_output_withdraw(struct attn_output *out)
         remove_part(out->stream_path);
     if (out->rows)
         remove_part(out->summary_path);
-    if (out->path && attn_writer_has_directory(out->e->writing.writer))
+    if (out->path && attn_batch_in_directory(out->e->writing.format))
         rmdir(out->path);               /* fails, as it should, unless the directory is empty */
     unlink(out->journal.part_json);
 }

@@ -15,43 +15,49 @@
 
 #include "base/disk.h"
 #include "base/err.h"
-#include "sinks/doc.h"
 #include "sinks/rewrite.h"
-#include "sinks/tidy.h"
 
 /* ---- formats --------------------------------------------------------------------------- */
 
-static const struct attn_writer writers[] = {
-    {"ndjson", &attn_format_ndjson, NULL, NULL, false},
-    {"tidy", &attn_format_tidy, NULL, NULL, false},
-    {"summary", NULL, NULL, NULL, false},
-    {"csv", &attn_format_ndjson, &attn_format_csv, NULL, false},
-    {"npy", &attn_format_ndjson, &attn_format_npy, NULL, false},
-    {"npz", &attn_format_ndjson, &attn_format_npz, "activations.npz", false},
-    {"png", &attn_format_ndjson, &attn_format_png, "activations.png", false},
-    {"svg", &attn_format_ndjson, &attn_format_svg, "activations.svg", false},
-    {"stack", &attn_format_ndjson, NULL, NULL, true},
-};
+enum { STREAM = ATTN_FORMAT_LINES | ATTN_FORMAT_SUMMARY, DIRECTORY = ATTN_FORMAT_APART | ATTN_FORMAT_STACK };
 
-const struct attn_writer *attn_writer_find(const char *name)
+const struct attn_format *attn_batch_format(const char *name)
 {
-    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
-        if (!strcmp(writers[i].name, name))
-            return &writers[i];
-    return NULL;
+    const struct attn_format *f = attn_format_find(name);
+    return f && f->flags & (STREAM | DIRECTORY) ? f : NULL;
 }
 
-bool attn_writer_has_directory(const struct attn_writer *k)
+const char *attn_batch_formats(char list[ATTN_BATCH_FORMATS])
 {
-    return k->each || k->stack;
+    char streams[ATTN_FORMAT_LIST], apart[ATTN_FORMAT_LIST], stack[ATTN_FORMAT_LIST];
+    snprintf(list, ATTN_BATCH_FORMATS, "%s, %s, %s", attn_format_list(streams, STREAM), attn_format_list(apart, ATTN_FORMAT_APART),
+             attn_format_list(stack, ATTN_FORMAT_STACK));
+    return list;
+}
+
+bool attn_batch_in_directory(const struct attn_format *f)
+{
+    return f->flags & DIRECTORY;
+}
+
+const char *attn_record_file(char name[ATTN_RECORD_FILE], const struct attn_format *f)
+{
+    if (!(f->flags & ATTN_FORMAT_APART) || f->flags & ATTN_FORMAT_MANY)
+        return NULL;
+    snprintf(name, ATTN_RECORD_FILE, "activations%s", f->ending);
+    return name;
+}
+
+/* How the stream is written: beside a directory it is an index, of documents without activations. */
+static const struct attn_format *stream_of(const struct attn_format *f)
+{
+    return f->flags & DIRECTORY ? attn_format_find("ndjson") : f;
 }
 
 /* ---- the directory of a record ------------------------------------------------------------ */
 
 /* It appears complete or not at all: OUT/000012 is written as OUT/.000012.part. */
 struct record_dir { char *path, *part; };
-
-const char *const attn_record_dir_files[] = {"activations.npz", "activations.png", "activations.svg", NULL};
 
 /* Removes a directory and the files in it; if it contains somebody's directory, both stay. */
 static void clear(const char *path)
@@ -97,8 +103,10 @@ static void remove_in(const char *dir, const char *file)
 /* Removes the files that an older run wrote. */
 static int clear_ours(const struct record_dir *p, struct attn_err *err)
 {
-    for (const char *const *file = attn_record_dir_files; *file; file++)
-        remove_in(p->path, *file);
+    char name[ATTN_RECORD_FILE];
+    for (const struct attn_format *f = NULL; (f = attn_format_next(f));)
+        if (attn_record_file(name, f))
+            remove_in(p->path, name);
     return attn_rewrite_remove(p->path, p->part, err);
 }
 
@@ -182,7 +190,7 @@ static struct attn_sink_job job_of(const struct attn_writing *w, const struct at
 
 /* The sink of one record. */
 struct record_sink {
-    const struct attn_format *format;   /* NULL: only the summary watches */
+    const struct attn_sink_methods *methods;    /* NULL: only the summary watches */
     void *self;
     struct attn_sink_job job;
     struct attn_sink_record record;
@@ -198,7 +206,8 @@ static int open_file(struct record_sink *s, const struct attn_writing *w, uint64
     s->job.to = NULL;
     s->job.path = s->dir.part;
     s->job.staged = true;
-    if (w->writer->file && asprintf(&s->file, "%s/%s", s->dir.part, w->writer->file) < 0) {
+    char name[ATTN_RECORD_FILE];
+    if (attn_record_file(name, w->format) && asprintf(&s->file, "%s/%s", s->dir.part, name) < 0) {
         s->file = NULL;
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", s->dir.part);
     }
@@ -214,25 +223,25 @@ static int open_sink(struct record_sink *s, const struct attn_writing *w, const 
     s->job = job_of(w, item, &s->record);
     s->job.to = to;
     s->job.team = team;
-    int rc = w->writer->each ? open_file(s, w, item->of.number, err) : ATTN_OK;
-    const struct attn_format *format = w->writer->each ? w->writer->each : w->writer->stack ? NULL : w->writer->stream;
-    if (!rc && format)
-        rc = format->open(&s->self, &s->job, err);
+    int rc = w->format->flags & ATTN_FORMAT_APART ? open_file(s, w, item->of.number, err) : ATTN_OK;
+    const struct attn_sink_methods *methods = w->format->methods;
+    if (!rc && methods)
+        rc = methods->open(&s->self, w->format, &s->job, err);
     if (!rc)
-        s->format = format;
+        s->methods = methods;
     return rc;
 }
 
 static int finish_sink(struct record_sink *s, struct attn_err *err)
 {
-    int rc = s->format ? s->format->finish(s->self, err) : ATTN_OK;
+    int rc = s->methods ? s->methods->finish(s->self, err) : ATTN_OK;
     return rc || !s->dir.part ? rc : commit_dir(&s->dir, err);
 }
 
 static void close_sink(struct record_sink *s)
 {
-    if (s->format)
-        s->format->close(s->self);
+    if (s->methods)
+        s->methods->close(s->self);
     close_dir(&s->dir);
     free(s->file);
 }
@@ -242,8 +251,8 @@ static int announce(const struct attn_writing *w, const struct attn_item *item, 
 {
     struct record_sink s;
     int rc = open_sink(&s, w, item, to, NULL, err);
-    if (!rc && s.format)
-        rc = attn_capture_announce(w->capture, i, s.format->watch, s.self, err);
+    if (!rc && s.methods)
+        rc = attn_capture_announce(w->capture, i, s.methods->watch, s.self, err);
     if (!rc)
         rc = finish_sink(&s, err);
     close_sink(&s);
@@ -256,10 +265,10 @@ int attn_writing_live(struct attn_engine *e, const struct attn_item *item, struc
     struct record_sink s;
     struct attn_observer sink;
     int rc = open_sink(&s, &e->writing, item, to, e->team, err);
-    if (s.format)
-        sink = (struct attn_observer){.wants = s.format->wants, .watch = s.format->watch, .self = s.self};
+    if (s.methods)
+        sink = (struct attn_observer){.wants = s.methods->wants, .watch = s.methods->watch, .self = s.self};
     if (!rc)
-        rc = attn_engine_live(e, item, s.format ? &sink : watcher, err);
+        rc = attn_engine_live(e, item, s.methods ? &sink : watcher, err);
     if (!rc)
         rc = finish_sink(&s, err);
     close_sink(&s);
@@ -271,12 +280,13 @@ int attn_writing_live(struct attn_engine *e, const struct attn_item *item, struc
 /* Writes the document without activations, which are in other files. */
 static int write_index(const struct attn_writing *w, const struct attn_sink_job *job, struct attn_err *err)
 {
+    const struct attn_format *index = stream_of(w->format);
     void *self;
-    int rc = w->writer->stream->open(&self, job, err);
+    int rc = index->methods->open(&self, index, job, err);
     if (rc)
         return rc;
-    rc = w->writer->stream->finish(self, err);
-    w->writer->stream->close(self);
+    rc = index->methods->finish(self, err);
+    index->methods->close(self);
     return rc;
 }
 
@@ -289,15 +299,13 @@ static const char *failure_of(const struct attn_item *item)
 static int write_line(const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
                       const struct attn_sink_job *job, struct attn_err *err)
 {
-    bool inside = !attn_writer_has_directory(w->writer);
+    bool inside = !attn_batch_in_directory(w->format);
     const char *failed = failure_of(item);
-    if (!w->writer->stream)
+    if (w->format->flags & ATTN_FORMAT_SUMMARY)
         return attn_summary_line(w->summary, i, failed, job->to, job), ATTN_OK;
-    if (failed && w->writer->stream == &attn_format_tidy)
-        return attn_tidy_failed(job->to, job, failed), ATTN_OK;
     if (failed)
-        return attn_doc_failed(job->to, job, failed), ATTN_OK;
-    int rc = live || w->writer->stack ? ATTN_OK : announce(w, item, i, job->to, err);
+        return stream_of(w->format)->methods->failed(job->to, job, failed), ATTN_OK;
+    int rc = live || w->format->flags & ATTN_FORMAT_STACK ? ATTN_OK : announce(w, item, i, job->to, err);
     return rc || inside ? rc : write_index(w, job, err);
 }
 
@@ -313,7 +321,7 @@ int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing 
     rc = write_line(w, item, i, live, &job, err);
     if (!rc)
         rc = attn_out_take(job.to, &out->line, &out->line_len, err);
-    if (!rc && w->summary && w->writer->stream) {
+    if (!rc && w->summary && !(w->format->flags & ATTN_FORMAT_SUMMARY)) {
         attn_summary_line(w->summary, i, failure_of(item), job.to, &job);
         rc = attn_out_take(job.to, &out->row, &out->row_len, err);
     }
@@ -329,8 +337,9 @@ void attn_writing_lines_free(struct attn_record_lines *l)
 
 void attn_writing_header(const struct attn_writing *w, struct attn_out *stream)
 {
-    if (!w->writer->stream)
+    const struct attn_sink_methods *methods = stream_of(w->format)->methods;
+    if (!methods)
         attn_summary_header(w->summary, stream);
-    else if (w->writer->stream == &attn_format_tidy)
-        attn_out_str(stream, attn_tidy_header);
+    else if (methods->header)
+        attn_out_str(stream, methods->header);
 }

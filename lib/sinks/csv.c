@@ -66,14 +66,14 @@ static int write_tokens(struct csv *c, const char *name, const struct attn_token
     return attn_files_end(c->files, file, err);
 }
 
-static int csv_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+static int csv_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
 {
     struct csv *c = calloc(1, sizeof *c);
     if (!c)
         return attn_fail(err, ATTN_ENOMEM, "no memory for CSV files");
     c->job = job;
     size_t tokens = attn_select_tokens(job->select) ? job->cross ? 2 : 1 : 0;
-    struct attn_files_plan plan = { "csv", ".csv", "matrix", tokens == 2 ? "tables (two of tokens)" : tokens ? "tables (one of tokens)"
+    struct attn_files_plan plan = { f, "matrix", tokens == 2 ? "tables (two of tokens)" : tokens ? "tables (one of tokens)"
                                     : "matrices", attn_select_matrices(job->select) + tokens };
     int rc = attn_files_open(&c->files, job, &plan, err);
     if (!rc)
@@ -176,7 +176,6 @@ static const char *csv_note(void *self)
     return attn_files_note(((struct csv *)self)->files);
 }
 
-const struct attn_format attn_format_csv = {
-    .name = "csv", .digest = true,
+const struct attn_sink_methods attn_csv_methods = {
     .open = csv_open, .wants = csv_wants, .watch = csv_watch, .finish = csv_finish, .note = csv_note, .close = csv_close,
 };

@@ -41,10 +41,10 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && !strcasecmp(s + n - m, end);
 }
 
-static bool one_stream(const char *path, const char *extension)
+static bool one_stream(const char *path, const char *ending)
 {
     struct stat st;
-    if (!path || !strcmp(path, "-") || ends_with(path, extension))
+    if (!path || !strcmp(path, "-") || ends_with(path, ending))
         return true;
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
@@ -76,13 +76,13 @@ static int take_directory(struct attn_files *f, struct attn_err *err)
 
 static int open_target(struct attn_files *f, const struct attn_files_plan *plan, struct attn_err *err)
 {
-    if (!one_stream(f->job->path, plan->extension))
+    if (!one_stream(f->job->path, plan->format->ending))
         return take_directory(f, err);
     if (plan->count == 1)
         return attn_out_open(&f->stream, f->job->path, err);
     const char *path = f->job->path && strcmp(f->job->path, "-") ? f->job->path : "standard output";
     return attn_fail(err, ATTN_EUSAGE, "%s takes one %s of %s, but %zu %s are selected; give a directory (-o DIR) or "
-                     "select one", path, plan->unit, plan->format, plan->count, plan->units);
+                     "select one", path, plan->unit, plan->format->name, plan->count, plan->units);
 }
 
 int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, const struct attn_files_plan *plan,
@@ -94,7 +94,7 @@ int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, co
         return attn_fail(err, ATTN_ENOMEM, "no memory for a list of files");
     f->held = -1;
     f->job = job;
-    f->format = plan->format;
+    f->format = plan->format->name;
     f->most_ended = ENDED * (size_t)attn_team_size(job->team);
     if (f->most_ended > ENDED_MOST)
         f->most_ended = ENDED_MOST;

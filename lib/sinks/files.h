@@ -1,6 +1,6 @@
 /* files.h - where formats with many files write: a directory with a manifest, or one stream.
  *
- * Standard output, a path with the format's extension (in upper or lower case), a pipe and a device
+ * Standard output, a path with the format's ending (in upper or lower case), a pipe and a device
  * take one file.  Any other path is a directory, made if it is missing (its parent must exist).  In a
  * directory each file replaces an older one when it is complete, a few at a time; the manifest
  * comes last (manifest.h, rewrite.h). */
@@ -22,7 +22,7 @@ struct attn_file {
 };
 
 /* What the files are, for messages, and how many of them the selection makes. */
-struct attn_files_plan { const char *format, *extension, *unit, *units; size_t count; };
+struct attn_files_plan { const struct attn_format *format; const char *unit, *units; size_t count; };
 
 struct attn_files;
 int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, const struct attn_files_plan *plan,

@@ -14,13 +14,13 @@ static void json_close(void *self)
     free(d);
 }
 
-static int open_with(void **self, const struct attn_sink_job *job, const char *eol, struct attn_err *err)
+static int json_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
 {
     struct attn_doc *d = calloc(1, sizeof *d);
     if (!d)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a JSON document");
     d->job = job;
-    d->eol = eol;
+    d->eol = f->flags & ATTN_FORMAT_LINES ? "" : "\n";
     int rc = attn_sink_stream(&d->out, job, err);
     if (!rc)
         rc = attn_lines_new(&d->lines, job->team, err);
@@ -31,16 +31,6 @@ static int open_with(void **self, const struct attn_sink_job *job, const char *e
     attn_doc_begin(d);
     *self = d;
     return 0;
-}
-
-static int json_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
-{
-    return open_with(self, job, "\n", err);
-}
-
-static int ndjson_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
-{
-    return open_with(self, job, "", err);
 }
 
 static unsigned json_wants(void *self, int act, int layer)
@@ -66,12 +56,11 @@ static int json_finish(void *self, struct attn_err *err)
     return attn_sink_stream_end(d->out, d->job, err);
 }
 
-const struct attn_format attn_format_json = {
-    .name = "json", .digest = true,
+const struct attn_sink_methods attn_json_methods = {
     .open = json_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close,
 };
 
-const struct attn_format attn_format_ndjson = {
-    .name = "ndjson", .digest = true,
-    .open = ndjson_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close,
+const struct attn_sink_methods attn_ndjson_methods = {
+    .open = json_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close,
+    .failed = attn_doc_failed,
 };

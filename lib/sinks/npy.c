@@ -43,14 +43,13 @@ static void npy_close(void *self)
     free(n);
 }
 
-static int npy_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+static int npy_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
 {
     struct npy *n = calloc(1, sizeof *n);
     if (!n)
         return attn_fail(err, ATTN_ENOMEM, "no memory for npy files");
     n->job = job;
-    struct attn_files_plan plan = { "npy", ".npy", "activation", "activations",
-                                    attn_select_activations(job->select) };
+    struct attn_files_plan plan = { f, "activation", "activations", attn_select_activations(job->select) };
     int rc = attn_files_open(&n->files, job, &plan, err);
     if (rc)
         npy_close(n);
@@ -110,7 +109,6 @@ static const char *npy_note(void *self)
     return attn_files_note(((struct npy *)self)->files);
 }
 
-const struct attn_format attn_format_npy = {
-    .name = "npy", .digest = true,
+const struct attn_sink_methods attn_npy_methods = {
     .open = npy_open, .wants = npy_wants, .watch = npy_watch, .finish = npy_finish, .note = npy_note, .close = npy_close,
 };

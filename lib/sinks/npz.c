@@ -20,8 +20,9 @@ static void npz_close(void *self)
     free(n);
 }
 
-static int npz_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+static int npz_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
 {
+    (void)f;
     if (!attn_select_activations(job->select))
         return attn_fail(err, ATTN_EUSAGE, "an npz archive holds activations, and only tokens are selected; "
                          "for the token table take text, json or csv");
@@ -87,7 +88,6 @@ static int npz_finish(void *self, struct attn_err *err)
     return attn_out_commit(n->out, err);
 }
 
-const struct attn_format attn_format_npz = {
-    .name = "npz",
+const struct attn_sink_methods attn_npz_methods = {
     .open = npz_open, .wants = npz_wants, .watch = npz_watch, .finish = npz_finish, .close = npz_close,
 };

@@ -3,14 +3,17 @@
 
 #include "base/err.h"
 #include "base/out.h"
-#include "picture/drawing.h"
+#include "picture/html.h"
+#include "picture/png.h"
+#include "picture/svg.h"
+#include "picture/term.h"
 #include "sinks/collect.h"
 
 struct picture {
     struct attn_out *out;
     struct attn_collect collect;
     struct attn_look look;
-    const struct attn_drawing *drawing;
+    const struct attn_sink_methods *methods;
 };
 
 static void picture_close(void *self)
@@ -23,7 +26,7 @@ static void picture_close(void *self)
     free(p);
 }
 
-static int picture_open(void **self, const struct attn_sink_job *job, const char *format, struct attn_err *err)
+static int picture_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
 {
     if (!attn_select_activations(job->select))
         return attn_fail(err, ATTN_EUSAGE, "a picture shows activations, and only tokens are selected; for the token table take "
@@ -31,8 +34,8 @@ static int picture_open(void **self, const struct attn_sink_job *job, const char
     struct picture *p = calloc(1, sizeof *p);
     if (!p)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a picture");
-    p->drawing = attn_drawing_find(format);
-    attn_collect_start(&p->collect, job, p->drawing->next);
+    p->methods = f->methods;
+    attn_collect_start(&p->collect, job, p->methods->next);
     int rc = attn_look_make(&p->look, &job->picture, err);
     p->look.width = job->width;
     if (!rc)
@@ -59,46 +62,13 @@ static int picture_finish(void *self, struct attn_err *err)
     struct picture *p = self;
     int rc = attn_album_link(&p->collect.album, err);
     if (!rc)
-        rc = p->drawing->write(p->out, &p->collect.album, &p->look, err);
+        rc = p->methods->draw(p->out, &p->collect.album, &p->look, err);
     return rc ? rc : attn_out_commit(p->out, err);
 }
 
-static int open_term(void **self, const struct attn_sink_job *job, struct attn_err *err)
-{
-    return picture_open(self, job, "term", err);
-}
+#define METHODS .open = picture_open, .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close
 
-static int open_png(void **self, const struct attn_sink_job *job, struct attn_err *err)
-{
-    return picture_open(self, job, "png", err);
-}
-
-static int open_svg(void **self, const struct attn_sink_job *job, struct attn_err *err)
-{
-    return picture_open(self, job, "svg", err);
-}
-
-static int open_html(void **self, const struct attn_sink_job *job, struct attn_err *err)
-{
-    return picture_open(self, job, "html", err);
-}
-
-const struct attn_format attn_format_term = {
-    .name = "term", .open = open_term,
-    .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
-};
-
-const struct attn_format attn_format_png = {
-    .name = "png", .open = open_png,
-    .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
-};
-
-const struct attn_format attn_format_svg = {
-    .name = "svg", .open = open_svg,
-    .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
-};
-
-const struct attn_format attn_format_html = {
-    .name = "html", .open = open_html,
-    .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close,
-};
+const struct attn_sink_methods attn_term_methods = {METHODS, .draw = attn_term_write};
+const struct attn_sink_methods attn_png_methods = {METHODS, .draw = attn_png_write};
+const struct attn_sink_methods attn_svg_methods = {METHODS, .draw = attn_svg_write};
+const struct attn_sink_methods attn_html_methods = {METHODS, .draw = attn_html_write, .next = true};

@@ -1,25 +1,195 @@
 #include "sinks/sink.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/cpu.h"
+#include "base/err.h"
 #include "base/out.h"
+#include "compute/vec.h"
+#include "model/model.h"
+#include "trace/trace.h"
 
-static const struct attn_format *const formats[] = {
-    &attn_format_text, &attn_format_json, &attn_format_ndjson, &attn_format_csv, &attn_format_tidy, &attn_format_npy,
-    &attn_format_npz, &attn_format_term, &attn_format_png, &attn_format_svg, &attn_format_html,
+/* ---- the formats ----------------------------------------------------------------------- */
+
+enum {
+    RUN = ATTN_FORMAT_RUN, LINES = ATTN_FORMAT_LINES, APART = ATTN_FORMAT_APART, STACK = ATTN_FORMAT_STACK,
+    SUMMARY = ATTN_FORMAT_SUMMARY, PICTURE = ATTN_FORMAT_PICTURE, BINARY = ATTN_FORMAT_BINARY, MANY = ATTN_FORMAT_MANY,
+    DIGEST = ATTN_FORMAT_DIGEST
 };
+static const char pattern[] = "pattern";        /* what pictures show; a page has room for more */
+
+static const struct attn_format attn_formats[] = {      /* in the order of lists in help and messages */
+    {"text", NULL, NULL, NULL, RUN, &attn_text_methods},
+    {"json", ".json", NULL, NULL, RUN | DIGEST, &attn_json_methods},
+    {"ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST, &attn_ndjson_methods},
+    {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST, &attn_csv_methods},
+    {"tidy", NULL, "one long table", NULL, RUN | LINES, &attn_tidy_methods},
+    {"npy", ".npy", NULL, NULL, RUN | APART | MANY | BINARY | DIGEST, &attn_npy_methods},
+    {"npz", ".npz", NULL, NULL, RUN | APART | BINARY, &attn_npz_methods},
+    {"term", NULL, "heat maps on the terminal", pattern, RUN | PICTURE, &attn_term_methods},
+    {"png", ".png", NULL, pattern, RUN | APART | PICTURE | BINARY, &attn_png_methods},
+    {"svg", ".svg", NULL, pattern, RUN | APART | PICTURE, &attn_svg_methods},
+    {"html", ".html", "a page to explore", NULL, RUN | PICTURE, &attn_html_methods},
+    {"summary", NULL, "one line of figures per sentence", NULL, SUMMARY, NULL},
+    {"stack", NULL, "one .npy array per name, for sentences of one length", NULL, STACK, NULL},
+};
+enum { FORMATS = sizeof attn_formats / sizeof attn_formats[0] };
+
+const struct attn_format *attn_format_next(const struct attn_format *f)
+{
+    const struct attn_format *next = f ? f + 1 : attn_formats;
+    return next < attn_formats + FORMATS ? next : NULL;
+}
 
 const struct attn_format *attn_format_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (!strcmp(formats[i]->name, name))
-            return formats[i];
-    return NULL;
+    const struct attn_format *f = NULL;
+    while ((f = attn_format_next(f)) && strcmp(f->name, name) != 0)
+        continue;
+    return f;
 }
 
-const char *attn_format_list(void)
+const struct attn_format *attn_format_of_path(const char *path)
 {
-    return "text, json, ndjson, csv, tidy, npy, npz, term, png, svg, html";
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    const struct attn_format *f = NULL;
+    while (dot && (f = attn_format_next(f)) && (!f->ending || strcasecmp(dot, f->ending) != 0))
+        continue;
+    return f;
+}
+
+const char *attn_format_list(char list[ATTN_FORMAT_LIST], unsigned flags)
+{
+    char *at = list;
+    *at = '\0';
+    for (const struct attn_format *f = NULL; (f = attn_format_next(f));)
+        if (f->flags & flags)
+            at = stpcpy(stpcpy(at, at == list ? "" : ", "), f->name);
+    return list;
+}
+
+/* ---- a public sink --------------------------------------------------------------------- */
+
+enum { PRECISION_MAX = 17 };            /* 17 digits tell any two doubles apart */
+
+struct attn_sink {
+    const struct attn_format *format;
+    void *self;
+    struct attn_sink_job job;           /* it borrows from the members here */
+    struct attn_info info;
+    struct attn_team *team;
+    char digest[80];
+    struct attn_kind_words kind;
+};
+
+static const char *token_text(void *tokenizer, int32_t id, size_t *len)
+{
+    return attn_tokenizer_text(tokenizer, id, len);
+}
+
+static int find_format(const struct attn_format **out, const char *name, struct attn_err *err)
+{
+    char list[ATTN_FORMAT_LIST];
+    *out = attn_format_find(name);
+    if (*out && (*out)->methods)
+        return ATTN_OK;
+    *out = NULL;
+    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", name, attn_format_list(list, RUN | LINES));
+}
+
+static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
+{
+    int rc = find_format(&s->format, o->format ? o->format : "text", err);
+    if (rc)
+        return rc;
+    if (o->precision < 0 || o->precision > PRECISION_MAX)
+        return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision, PRECISION_MAX);
+    if (s->format->flags & DIGEST)
+        rc = attn_model_digest(o->model, false, s->digest, err);
+    if (!rc)
+        rc = attn_team_new(&s->team, o->threads > 0 ? o->threads : attn_cpu_count(), err);
+    if (rc)
+        return rc;
+    attn_model_info(o->model, &s->info);
+    attn_kind_say(&s->kind, &o->kind);
+    s->job = (struct attn_sink_job){
+        .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
+        .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
+        .command = o->command, .kind = s->kind.of, .path = o->path, .team = s->team,
+        .precision = o->precision, .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color, .picture = o->picture,
+        .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
+    return s->format->methods->open(&s->self, s->format, &s->job, err);
+}
+
+int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err)
+{
+    *out = NULL;
+    struct attn_sink *s = calloc(1, sizeof *s);
+    if (!s)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for the output");
+    int rc = open_sink(s, o, err);
+    if (rc) {
+        attn_sink_close(s);
+        return rc;
+    }
+    *out = s;
+    return ATTN_OK;
+}
+
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct attn_sink *s = self;
+    return s->format->methods->wants(s->self, act, layer);
+}
+
+static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    const struct attn_sink *s = self;
+    int rc = attn_team_check(s->team, "this sink", err);
+    return !rc && attn_trace_is_shown(p, s->job.cross) ? s->format->methods->watch(s->self, p, err) : rc;
+}
+
+struct attn_observer attn_sink_observer(struct attn_sink *s)
+{
+    return (struct attn_observer){.wants = wants, .watch = watch, .self = s};
+}
+
+int attn_sink_finish(struct attn_sink *s, struct attn_err *err)
+{
+    int rc = attn_team_check(s->team, "this sink", err);
+    return rc ? rc : s->format->methods->finish(s->self, err);
+}
+
+const char *attn_sink_note(const struct attn_sink *s)
+{
+    return s->format->methods->note ? s->format->methods->note(s->self) : NULL;
+}
+
+void attn_sink_close(struct attn_sink *s)
+{
+    if (!s)
+        return;
+    if (s->format)
+        s->format->methods->close(s->self);
+    attn_team_free(s->team);
+    free(s);
+}
+
+/* ---- what sinks share ------------------------------------------------------------------ */
+
+int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
+                    const char *layers, const char *heads, struct attn_err *err)
+{
+    static const struct attn_kind own;
+    struct attn_stage stage = attn_model_stage(m, kind ? kind : &own);
+    struct attn_select *otherwise;
+    int rc = attn_select_make(out, &stage, m->source.name, show, layers, heads, err);
+    if (rc != ATTN_EFORMAT || attn_select_make(&otherwise, &m->stage, m->source.name, show, layers, heads, NULL))
+        return rc;
+    attn_select_free(otherwise);
+    return attn_fail(err, rc, "--show: linear attention has neither dots nor scores, only a pattern");
 }
 
 int attn_sink_stream(struct attn_out **out, const struct attn_sink_job *job, struct attn_err *err)

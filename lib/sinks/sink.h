@@ -1,11 +1,12 @@
-/* sink.h - the interface of all writers of activations.
+/* sink.h - the interface of all writers of activations, and the table of output formats.
  *
  * A sink is an observer that writes the numbers of bands to an attn_out, never to stdout by name.
  * `open` prepares it and may write what comes first; `watch` gets each band, in the order that attn.h
  * promises (a band of several heads has all their rows); `finish` writes what comes last and commits.
  * `close` without finish leaves nothing behind.  A sink writes one sentence.  If the reader of a pipe
- * closes it, the run goes on, and what is written is thrown away.  Each format is one file; sink.c
- * has the table of formats. */
+ * closes it, the run goes on, and what is written is thrown away.
+ *
+ * A format is a row of attn_formats[] in sink.c and a file with its methods; nothing else names it. */
 #ifndef ATTN_SINKS_SINK_H
 #define ATTN_SINKS_SINK_H
 
@@ -14,6 +15,8 @@
 #include "trace/select.h"
 
 struct attn_out;
+struct attn_album;
+struct attn_look;
 
 /* One sentence of a batch, whose sentences go to the same output. */
 struct attn_sink_record { const struct attn_record *of; const char *key; };
@@ -43,31 +46,36 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     void *token_ctx;
 };
 
-struct attn_format {
-    const char *name;
-    bool digest;                        /* needs job.digest */
-    int (*open)(void **self, const struct attn_sink_job *job, struct attn_err *err);
+struct attn_sink_methods {
+    int (*open)(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err);
     unsigned (*wants)(void *self, int act, int layer);
     int (*watch)(void *self, const struct attn_probe *p, struct attn_err *err);
     int (*finish)(void *self, struct attn_err *err);
     const char *(*note)(void *self);    /* of what was written, for the user; NULL: there never is one */
     void (*close)(void *self);          /* NULL is fine */
+    /* ATTN_FORMAT_LINES only: what comes before all sentences of a batch; writes a sentence that failed. */
+    const char *header;
+    void (*failed)(struct attn_out *o, const struct attn_sink_job *job, const char *why);
+    /* ATTN_FORMAT_PICTURE only: draws an album; shows the likeliest next tokens, too. */
+    int (*draw)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+    bool next;
 };
+
+extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn_ndjson_methods, attn_csv_methods,
+    attn_tidy_methods, attn_npy_methods, attn_npz_methods, attn_term_methods, attn_png_methods, attn_svg_methods,
+    attn_html_methods;
+
+/* Lists the names of the formats that have one of the flags, "text, json, csv" and so on. */
+enum { ATTN_FORMAT_LIST = 128 };
+const char *attn_format_list(char list[ATTN_FORMAT_LIST], unsigned flags);
 
 /* The tokens that are keys; the tokens of the rows of an activation, which for k and v are the keys. */
 const struct attn_tokens *attn_sink_keys(const struct attn_sink_job *job);
 const struct attn_tokens *attn_sink_rows(const struct attn_sink_job *job, int act);
 
-extern const struct attn_format attn_format_text, attn_format_json, attn_format_ndjson, attn_format_csv, attn_format_tidy,
-    attn_format_npy, attn_format_npz, attn_format_term, attn_format_png, attn_format_svg,
-    attn_format_html;
-
-const struct attn_format *attn_format_find(const char *name);       /* NULL: none of that name */
 /* For formats that write one stream: opens it, commits it when all is written, closes it. */
 int attn_sink_stream(struct attn_out **out, const struct attn_sink_job *job, struct attn_err *err);
 int attn_sink_stream_end(struct attn_out *out, const struct attn_sink_job *job, struct attn_err *err);
 void attn_sink_stream_close(struct attn_out *out, const struct attn_sink_job *job);
-/* The names of all formats, "text, json, csv" and so on. */
-const char *attn_format_list(void);
 
 #endif

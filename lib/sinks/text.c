@@ -178,8 +178,9 @@ static void text_close(void *self)
     free(t);
 }
 
-static int text_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+static int text_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
 {
+    (void)f;
     struct text *t = calloc(1, sizeof *t);
     if (!t)
         return attn_fail(err, ATTN_ENOMEM, "no memory for the text output");
@@ -240,7 +241,6 @@ static int text_finish(void *self, struct attn_err *err)
     return attn_out_commit(t->out, err);
 }
 
-const struct attn_format attn_format_text = {
-    .name = "text",
+const struct attn_sink_methods attn_text_methods = {
     .open = text_open, .wants = text_wants, .watch = text_watch, .finish = text_finish, .close = text_close,
 };

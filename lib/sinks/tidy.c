@@ -16,7 +16,7 @@
 #include "sinks/cell.h"
 #include "sinks/lines.h"
 #include "sinks/piece.h"
-#include "sinks/tidy.h"
+#include "sinks/sink.h"
 
 struct tidy {
     const struct attn_sink_job *job;
@@ -41,8 +41,6 @@ static void tidy_close(void *self)
 
 #define COLUMNS "name,layer,head,row,col,row_token,col_token,value"
 
-const char attn_tidy_header[] = "record,line,id," COLUMNS ",error\n";
-
 static int make_record(struct tidy *t, const struct attn_record *r, struct attn_err *err)
 {
     struct attn_out *o;
@@ -55,7 +53,7 @@ static int make_record(struct tidy *t, const struct attn_record *r, struct attn_
     return rc;
 }
 
-void attn_tidy_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why)
+static void tidy_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why)
 {
     attn_cell_record(o, job->record->of);
     for (const char *s = COLUMNS; *s; s++)
@@ -65,8 +63,9 @@ void attn_tidy_failed(struct attn_out *o, const struct attn_sink_job *job, const
     attn_out_char(o, '\n');
 }
 
-static int tidy_open(void **self, const struct attn_sink_job *job, struct attn_err *err)
+static int tidy_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
 {
+    (void)f;
     if (!attn_select_activations(job->select))
         return attn_fail(err, ATTN_EUSAGE, "the tidy table holds activations, and only tokens are selected; "
                          "for the token table take text, json or csv");
@@ -178,7 +177,7 @@ static int tidy_finish(void *self, struct attn_err *err)
     return attn_sink_stream_end(t->out, t->job, err);
 }
 
-const struct attn_format attn_format_tidy = {
-    .name = "tidy",
+const struct attn_sink_methods attn_tidy_methods = {
     .open = tidy_open, .wants = tidy_wants, .watch = tidy_watch, .finish = tidy_finish, .close = tidy_close,
+    .header = "record,line,id," COLUMNS ",error\n", .failed = tidy_failed,
 };

@@ -2,7 +2,9 @@
 #include "variants/variants.h"
 
 #include "base/err.h"
-#include "picture/drawing.h"
+#include "picture/album.h"
+#include "picture/look.h"
+#include "sinks/sink.h"
 
 #include <stdio.h>
 
@@ -29,7 +31,7 @@ int attn_variants_grid(struct attn_out *o, const struct attn_variants *s, const 
     if (!rc)
         rc = attn_album_link(&a, err);
     if (!rc)
-        rc = attn_drawing_find(format)->write(o, &a, &look, err);
+        rc = attn_format_find(format)->methods->draw(o, &a, &look, err);
     attn_album_free(&a);
     return rc;
 }

@@ -2,7 +2,7 @@
 #include "variants/variants.h"
 
 #include "base/err.h"
-#include "picture/drawing.h"
+#include "sinks/sink.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,11 @@ static int check(const struct attn_variants *s, struct attn_err *err)
     if (s->o->layer >= n->L || s->o->head >= n->H)
         return attn_fail(err, ATTN_EUSAGE, "layer %zu, head %zu is not there: model %s has %zu layers of %zu heads, numbered from 0",
                          s->o->layer, s->o->head, s->model->source.name, n->L, n->H);
-    if (strcmp(format, "text") != 0 && strcmp(format, "json") != 0 && !attn_drawing_find(format))
-        return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected text, json or one of %s", format, attn_drawing_list());
+    const struct attn_format *f = attn_format_find(format);
+    char list[ATTN_FORMAT_LIST];
+    if (strcmp(format, "text") != 0 && strcmp(format, "json") != 0 && !(f && f->flags & ATTN_FORMAT_PICTURE))
+        return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected text, json or one of %s", format,
+                         attn_format_list(list, ATTN_FORMAT_PICTURE));
     return ATTN_OK;
 }
 

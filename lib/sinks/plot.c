@@ -1,14 +1,29 @@
-/* plot.c - draws a dump: collects what is wanted in an album, and makes a picture of it. */
-#include "picture/plot.h"
-
+/* plot.c - draws a dump: collects what is wanted in an album, and makes a picture of it.
+ *
+ * A dump is of one run, or it is a history: arrays whose first axis is time, watched while a model was trained. */
 #include "base/err.h"
-#include "picture/drawing.h"
-#include "trace/select.h"
+#include "base/out.h"
+#include "base/size.h"
+#include "io/dump.h"
+#include "picture/album.h"
+#include "picture/look.h"
+#include "sinks/sink.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct plot {
+    const struct attn_dump *dump;
+    const struct attn_plot_opts *o;
+    bool *show, *layer, *head;          /* which items, layers and heads of the dump are wanted */
+    size_t layers, heads;
+    size_t **numbers;                   /* for each item, the numbers of its heads, or of the steps of training */
+    struct attn_tokens queries, keys;
+    struct attn_album album;
+    size_t first[ATTN_ACTS];            /* the first sheet of each activation's kind, if there is one */
+};
 
 /* ---- what is wanted -------------------------------------------------------------------- */
 
@@ -18,7 +33,7 @@ static bool fits(const char *glob, size_t len, const char *name)
     return act < 0 ? attn_glob(glob, len, name) : attn_act_match(glob, len, act, layer);
 }
 
-static size_t show_matches(struct attn_plot *p, const char *glob, size_t len)
+static size_t show_matches(struct plot *p, const char *glob, size_t len)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->dump->n; i++)
@@ -29,7 +44,7 @@ static size_t show_matches(struct attn_plot *p, const char *glob, size_t len)
     return n;
 }
 
-static int fail_absent(const struct attn_plot *p, const char *name, size_t len, struct attn_err *err)
+static int fail_absent(const struct plot *p, const char *name, size_t len, struct attn_err *err)
 {
     char list[200] = "";
     size_t n = 0;
@@ -39,7 +54,7 @@ static int fail_absent(const struct attn_plot *p, const char *name, size_t len, 
                      n < p->dump->n ? "..." : "");
 }
 
-static int choose_items(struct attn_plot *p, struct attn_err *err)
+static int choose_items(struct plot *p, struct attn_err *err)
 {
     const char *show = p->o->show;
     if (!show && show_matches(p, "pattern", 7))
@@ -53,7 +68,7 @@ static int choose_items(struct attn_plot *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-size_t attn_plot_head(const struct attn_dumped *what, size_t i)
+static size_t head_number(const struct attn_dumped *what, size_t i)
 {
     return what->heads ? what->heads[i] : i;
 }
@@ -71,7 +86,18 @@ static bool as_matrices(const struct attn_array *a, size_t shape[3], bool *heads
     return ndim <= 3 && a->n > 0;
 }
 
-static int choose_indices(struct attn_plot *p, struct attn_err *err)
+/* The size of an axis, counted from the end, of an array [times, heads, rows, cols] or [times, rows, cols]. */
+static size_t axis(const struct attn_dumped *what, int from_end)
+{
+    return what->of.shape[what->of.ndim - from_end];
+}
+
+static size_t history_heads(const struct attn_dumped *what)
+{
+    return what->of.ndim > 3 ? axis(what, 3) : 0;
+}
+
+static int choose_indices(struct plot *p, struct attn_err *err)
 {
     enum { MOST = 1 << 20 };            /* most layers and heads; a dump with more is refused */
     for (size_t i = 0; i < p->dump->n; i++) {
@@ -81,9 +107,9 @@ static int choose_indices(struct attn_plot *p, struct attn_err *err)
         int layer;
         if (attn_act_find(what->name, &layer) >= 0 && layer >= (int)p->layers)
             p->layers = (size_t)layer + 1;
-        size_t n = p->dump->steps ? attn_plot_history_heads(what) : as_matrices(&what->of, shape, &heads) && heads ? shape[0] : 0;
+        size_t n = p->dump->steps ? history_heads(what) : as_matrices(&what->of, shape, &heads) && heads ? shape[0] : 0;
         for (size_t k = 0; k < n; k++) {
-            size_t head = attn_plot_head(what, k) < MOST ? attn_plot_head(what, k) : MOST;
+            size_t head = head_number(what, k) < MOST ? head_number(what, k) : MOST;
             p->heads = head < p->heads ? p->heads : head + 1;
         }
     }
@@ -115,7 +141,7 @@ static int take_tokens(struct attn_tokens *out, const struct attn_dump_list *lis
     return ATTN_OK;
 }
 
-static int take_labels(struct attn_plot *p, struct attn_err *err)
+static int take_labels(struct plot *p, struct attn_err *err)
 {
     const struct attn_dump *d = p->dump;
     int rc = take_tokens(&p->queries, d->tokens.n ? &d->tokens : &d->rows, err);
@@ -127,19 +153,19 @@ static int take_labels(struct attn_plot *p, struct attn_err *err)
 }
 
 /* Lists which heads of an item are wanted: their numbers in the model, and their places in the item; returns how many. */
-static size_t list_heads(const struct attn_plot *p, const struct attn_dumped *what, size_t n, size_t *list, size_t *at)
+static size_t list_heads(const struct plot *p, const struct attn_dumped *what, size_t n, size_t *list, size_t *at)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
-        if (p->head[attn_plot_head(what, i)]) {
+        if (p->head[head_number(what, i)]) {
             at[kept] = i;
-            list[kept++] = attn_plot_head(what, i);
+            list[kept++] = head_number(what, i);
         }
     return kept;
 }
 
 /* The first sheet of an activation's kind; NULL: the next sheet may become the first. */
-static const struct attn_sheet *first_of(struct attn_plot *p, int act)
+static const struct attn_sheet *first_of(struct plot *p, int act)
 {
     const struct attn_sheet *s = p->first[act] < p->album.n ? &p->album.sheet[p->first[act]] : NULL;
     if (s && !strcmp(s->kind, attn_act_tail(act)))
@@ -149,7 +175,7 @@ static const struct attn_sheet *first_of(struct attn_plot *p, int act)
 }
 
 /* Sheets of one kind have the same shape: a sheet of another shape becomes a kind of its own, named by its whole name. */
-void attn_plot_name(struct attn_plot *p, struct attn_sheet *s, const char *name, bool labelled)
+static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, bool labelled)
 {
     int act = attn_act_find(name, &s->layer);
     s->kind = s->title = name;
@@ -165,7 +191,7 @@ void attn_plot_name(struct attn_plot *p, struct attn_sheet *s, const char *name,
 }
 
 /* Adds heads to a sheet.  Numbers are borrowed from the dump, unless heads in between are left out: then they are copied. */
-static int add_heads(struct attn_plot *p, struct attn_sheet *s, const struct attn_dumped *what, size_t n, const size_t *at,
+static int add_heads(struct plot *p, struct attn_sheet *s, const struct attn_dumped *what, size_t n, const size_t *at,
                      struct attn_err *err)
 {
     float *own = NULL;
@@ -178,7 +204,7 @@ static int add_heads(struct attn_plot *p, struct attn_sheet *s, const struct att
     return rc;
 }
 
-static int add_item(struct attn_plot *p, size_t item, struct attn_err *err)
+static int add_item(struct plot *p, size_t item, struct attn_err *err)
 {
     const struct attn_dumped *what = &p->dump->item[item];
     size_t shape[3];
@@ -197,13 +223,73 @@ static int add_item(struct attn_plot *p, size_t item, struct attn_err *err)
         s.n = list_heads(p, what, shape[0], list, at);
         s.heads = list;
     }
-    attn_plot_name(p, &s, what->name, p->keys.n == s.cols);
+    name_sheet(p, &s, what->name, p->keys.n == s.cols);
     int rc = ATTN_OK;
     if (s.n && (s.layer < 0 || p->layer[s.layer]))
         rc = add_heads(p, &s, what, heads ? shape[0] : 1, at, err);
     free(at);
     return rc;
 }
+
+/* ---- a history ------------------------------------------------------------------------- */
+
+enum { FRAMES = 8 };                    /* times shown, unless attn_plot_opts.frames says otherwise */
+
+static size_t times(const struct plot *p)
+{
+    return smaller(p->dump->n_steps, p->o->frames ? p->o->frames : FRAMES);
+}
+
+/* The k-th of the times shown, which are evenly spread and include the first and the last one. */
+static size_t time_at(const struct plot *p, size_t k)
+{
+    size_t n = times(p), last = p->dump->n_steps - 1;
+    return n > 1 ? (k * last + (n - 1) / 2) / (n - 1) : last;
+}
+
+/* Lists the steps that are shown; the list belongs to the plot. */
+static const size_t *list_steps(struct plot *p, size_t item)
+{
+    size_t n = times(p), *list = p->numbers[item] = calloc(n, sizeof *list);
+    for (size_t k = 0; list && k < n; k++)
+        list[k] = (size_t)p->dump->steps[time_at(p, k)];
+    return list;
+}
+
+static int add_sheet(struct plot *p, const struct attn_sheet *sheet, const struct attn_dumped *what, size_t head,
+                     struct attn_err *err)
+{
+    size_t size = sheet->rows * sheet->cols, heads = history_heads(what);
+    float *own = NULL;
+    int rc = attn_album_add(&p->album, sheet, &own, err);
+    for (size_t k = 0; k < sheet->n && !rc; k++) {
+        size_t at = time_at(p, k) * (heads ? heads : 1) + head;
+        memcpy(own + k * size, what->of.data + at * size, size * sizeof *own);
+    }
+    return rc;
+}
+
+static int add_history(struct plot *p, size_t item, struct attn_err *err)
+{
+    const struct attn_dumped *what = &p->dump->item[item];
+    size_t heads = history_heads(what);
+    if (what->of.ndim > 4 || what->of.n == 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one per head, at each time", p->o->title, what->name,
+                         what->of.n ? "an array of more axes" : "empty");
+    struct attn_sheet s = {.n = times(p), .rows = axis(what, 2), .cols = axis(what, 1), .steps = list_steps(p, item)};
+    if (!s.steps)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the times of '%s'", what->name);
+    int rc = ATTN_OK;
+    for (size_t h = 0; h < (heads ? heads : 1) && !rc; h++) {
+        s.head = heads ? head_number(what, h) : ATTN_NO_HEAD;
+        name_sheet(p, &s, what->name, p->keys.n == s.cols);
+        if ((!heads || p->head[s.head]) && (s.layer < 0 || p->layer[s.layer]))
+            rc = add_sheet(p, &s, what, h, err);
+    }
+    return rc;
+}
+
+/* ---- all items, in order --------------------------------------------------------------- */
 
 struct place { int act, layer; size_t item; };
 
@@ -228,7 +314,7 @@ static int by_flow(const void *a, const void *b)
     return (x->item > y->item) - (x->item < y->item);
 }
 
-static int add_items(struct attn_plot *p, struct attn_err *err)
+static int add_items(struct plot *p, struct attn_err *err)
 {
     struct place *order = calloc(p->dump->n + 1, sizeof *order);
     int rc = ATTN_OK;
@@ -239,12 +325,12 @@ static int add_items(struct attn_plot *p, struct attn_err *err)
     qsort(order, p->dump->n, sizeof *order, by_flow);
     for (size_t i = 0; !rc && i < p->dump->n; i++)
         if (p->show[order[i].item])
-            rc = (p->dump->steps ? attn_plot_add_history : add_item)(p, order[i].item, err);
+            rc = (p->dump->steps ? add_history : add_item)(p, order[i].item, err);
     free(order);
     return rc;
 }
 
-static int fill(struct attn_plot *p, struct attn_err *err)
+static int fill(struct plot *p, struct attn_err *err)
 {
     p->show = calloc(p->dump->n + 1, sizeof *p->show);
     p->numbers = calloc(p->dump->n + 1, sizeof *p->numbers);
@@ -263,7 +349,7 @@ static int fill(struct attn_plot *p, struct attn_err *err)
     return rc;
 }
 
-static int draw(const struct attn_plot *p, const struct attn_drawing *drawing, struct attn_err *err)
+static int draw(const struct plot *p, const struct attn_format *format, struct attn_err *err)
 {
     struct attn_look look;
     struct attn_out *out = NULL;
@@ -272,14 +358,14 @@ static int draw(const struct attn_plot *p, const struct attn_drawing *drawing, s
     if (!rc)
         rc = attn_out_open(&out, p->o->path, err);
     if (!rc)
-        rc = drawing->write(out, &p->album, &look, err);
+        rc = format->methods->draw(out, &p->album, &look, err);
     if (!rc)
         rc = attn_out_commit(out, err);
     attn_out_close(out);
     return rc;
 }
 
-static void clear(struct attn_plot *p)
+static void clear(struct plot *p)
 {
     for (size_t i = 0; p->numbers && i < p->dump->n; i++)
         free(p->numbers[i]);
@@ -294,17 +380,19 @@ static void clear(struct attn_plot *p)
 
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err)
 {
-    struct attn_plot p = {.dump = d, .o = o};
-    const struct attn_drawing *drawing = attn_drawing_find(o->format);
-    if (!drawing)
-        return attn_fail(err, ATTN_EUSAGE, "unknown picture format '%s': expected one of %s", o->format, attn_drawing_list());
+    struct plot p = {.dump = d, .o = o};
+    const struct attn_format *format = attn_format_find(o->format);
+    char list[ATTN_FORMAT_LIST];
+    if (!format || !(format->flags & ATTN_FORMAT_PICTURE))
+        return attn_fail(err, ATTN_EUSAGE, "unknown picture format '%s': expected one of %s", o->format,
+                         attn_format_list(list, ATTN_FORMAT_PICTURE));
     if (d->steps && !strcmp(o->format, "html"))
         return attn_fail(err, ATTN_EUSAGE, "a page shows one run, not what was watched in training: choose png, svg or term");
     int rc = fill(&p, err);
     if (!rc)
         rc = attn_album_link(&p.album, err);
     if (!rc)
-        rc = draw(&p, drawing, err);
+        rc = draw(&p, format, err);
     clear(&p);
     return rc;
 }

@@ -27,13 +27,13 @@ static void set_up(void)
 START_TEST(test_nothing)
 {
     struct attn_pair p = pair(), one = attn_pair_of(a, b, 1, T, N);
-    struct attn_turn from, to;
+    struct attn_rotation from, to;
     double x;
     size_t map[H];
     bool which;
     ck_assert(!attn_seems_scaled(&p, &x) && !attn_seems_reordered(&p, map) && !attn_seems_offset(&p));
     ck_assert(!attn_seems_shuffled(&p) && !attn_seems_sum(&one, a + T * N, &x) && !attn_seems_late(a, T, b, T, N));
-    ck_assert(!attn_seems_turned(&p, 10000, &from, &to) && !attn_seems_turned_offset(&p, 10000));
+    ck_assert(!attn_seems_rotated(&p, 10000, &from, &to) && !attn_seems_rotated_offset(&p, 10000));
     ck_assert(!attn_seems_merged_wrong(&p, &which));
     ck_assert(attn_fit_bend(a, b, NULL, ALL) == ATTN_BENDS);
 }
@@ -221,10 +221,10 @@ END_TEST
 
 /* ---- rotary positions ---- */
 
-/* Applies a rotation.  attn_turn_back undoes one, so this is turning back by the opposite angles, as of a negative position. */
-static void turn(float *y, const float *x, const struct attn_turn *how)
+/* Applies a rotation.  attn_rotate_back undoes one, so this is turning back by the opposite angles, as of a negative position. */
+static void turn(float *y, const float *x, const struct attn_rotation *how)
 {
-    size_t half = how->pairing == ATTN_UNTURNED ? 0 : how->r / 2;
+    size_t half = how->pairing == ATTN_UNROTATED ? 0 : how->r / 2;
     memcpy(y, x, sizeof a);
     for (size_t i = 0; i < half; i++)
         for (size_t row = 0; row < H * T; row++) {
@@ -236,23 +236,23 @@ static void turn(float *y, const float *x, const struct attn_turn *how)
         }
 }
 
-static const struct { struct attn_turn a, b; } turned[] = {
+static const struct { struct attn_rotation a, b; } turned[] = {
     {{ATTN_HALVES, 10000, N, 0}, {ATTN_ADJACENT, 10000, N, 0}}, {{ATTN_ADJACENT, 500000, N, 0}, {ATTN_HALVES, 500000, N, 0}},
-    {{ATTN_HALVES, 10000, N, 0}, {ATTN_UNTURNED, 0, 0, 0}},     {{ATTN_HALVES, 10000, N, 0}, {ATTN_HALVES, 500000, N, 0}},
+    {{ATTN_HALVES, 10000, N, 0}, {ATTN_UNROTATED, 0, 0, 0}},     {{ATTN_HALVES, 10000, N, 0}, {ATTN_HALVES, 500000, N, 0}},
     {{ATTN_HALVES, 10000, N / 2, 0}, {ATTN_HALVES, 10000, N, 0}}, {{ATTN_HALVES, 1234, N, 0}, {ATTN_ADJACENT, 1234, N, 0}},
 };
 
 START_TEST(test_turned)
 {
     float from[ALL], back[ALL];
-    struct attn_turn x, y;
+    struct attn_rotation x, y;
     struct attn_pair p = pair();
     draw_numbers(from, ALL, 8);
     turn(a, from, &turned[_i].a);
     turn(b, from, &turned[_i].b);
-    attn_turn_back(back, a, &p, &turned[_i].a);
+    attn_rotate_back(back, a, &p, &turned[_i].a);
     ck_assert(attn_gap(back, from, ALL) < 1e-6);        /* rounded twice */
-    ck_assert(attn_seems_turned(&p, 1234, &x, &y));
+    ck_assert(attn_seems_rotated(&p, 1234, &x, &y));
     ck_assert(x.pairing == turned[_i].a.pairing && x.theta == turned[_i].a.theta && x.r == turned[_i].a.r);
     ck_assert(y.pairing == turned[_i].b.pairing && y.theta == turned[_i].b.theta && y.r == turned[_i].b.r);
 }
@@ -261,14 +261,14 @@ END_TEST
 START_TEST(test_turned_offset)
 {
     float from[ALL], more[ALL];
-    const struct attn_turn how = {ATTN_HALVES, 10000, N, 0};
+    const struct attn_rotation how = {ATTN_HALVES, 10000, N, 0};
     struct attn_pair p = pair();
     draw_numbers(from, ALL, 9);
     for (size_t i = 0; i < ALL; i++)
         more[i] = from[i] + 0.1f * (float)(i % N);
     turn(a, from, &how);
     turn(b, more, &how);
-    ck_assert(attn_seems_turned_offset(&p, 0));
+    ck_assert(attn_seems_rotated_offset(&p, 0));
     ck_assert(!attn_seems_offset(&p));
 }
 END_TEST

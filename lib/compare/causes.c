@@ -2,7 +2,7 @@
  *
  * Each row of the table is one mistake and the activations in which it shows first.  The first row that explains the
  * numbers is the cause. */
-#include "compare/clue.h"
+#include "compare/diff.h"
 
 #include "base/err.h"
 #include "model/model.h"
@@ -62,10 +62,10 @@ static bool scaled(struct clue *c)
 /* Writes "head 0 of A is head 1 of B, 1 is 0", as many as fit. */
 static void list_heads(char *out, size_t size, const size_t *map, size_t H)
 {
-    size_t n = 0, told = 0;
+    size_t n = 0, listed = 0;
     for (size_t h = 0; h < H && n < size - 24; h++)
         if (map[h] != h)
-            n += (size_t)snprintf(out + n, size - n, told++ ? ", %zu is %zu" : "head %zu of A is head %zu of B", h, map[h]);
+            n += (size_t)snprintf(out + n, size - n, listed++ ? ", %zu is %zu" : "head %zu of A is head %zu of B", h, map[h]);
     if (n >= size - 24)
         snprintf(out + n, size - n, ", ...");
 }
@@ -93,10 +93,10 @@ static bool shuffled(struct clue *c)
 
 static bool offset(struct clue *c)
 {
-    bool turned = (BIT(c->act) & QK) && c->p.n > 1 && attn_seems_turned_offset(&c->p, attn_clue_theta(c));
-    return (turned || attn_seems_offset(&c->p)) &&
+    bool rotated = (BIT(c->act) & QK) && c->p.n > 1 && attn_seems_rotated_offset(&c->p, attn_clue_theta(c));
+    return (rotated || attn_seems_offset(&c->p)) &&
            attn_clue_say(c, "A - B is the same in every row%s: a bias is missing or different on one side",
-                         turned ? " before rotation" : "");
+                         rotated ? " before rotation" : "");
 }
 
 static bool added(struct clue *c)
@@ -201,18 +201,18 @@ static bool restacked(struct clue *c)
         [ATTN_STACK_B_INTERLEAVED] = "the fused qkv matrix: B reads it interleaved (q, k, v head by head), A as three blocks",
         [ATTN_STACK_NUMBERS] =
             "q, k and v together hold the same numbers in another order: the fused qkv matrix is split differently"};
-    enum attn_restacking how;
+    enum attn_restacking found_as;
     size_t H = c->p.H, dh = c->p.n, n = 3 * H * dh;
     float *a = malloc(2 * n * sizeof *a + 1);
     bool found = a && stack(c, a, true, H, dh) && stack(c, a + n, false, H, dh) &&
-                 attn_seems_restacked(a, a + n, H, dh, &how);
+                 attn_seems_restacked(a, a + n, H, dh, &found_as);
     free(a);
-    return found && attn_clue_say(c, "%s", text[how]);
+    return found && attn_clue_say(c, "%s", text[found_as]);
 }
 
-static void name_turn(char out[96], const struct attn_turn *t)
+static void name_rotation(char out[96], const struct attn_rotation *t)
 {
-    if (t->pairing == ATTN_UNTURNED)
+    if (t->pairing == ATTN_UNROTATED)
         snprintf(out, 96, "does not rotate");
     else
         snprintf(out, 96, "rotates pairs %s (%zu numbers, theta %g, from position %zu)",
@@ -221,12 +221,12 @@ static void name_turn(char out[96], const struct attn_turn *t)
 
 static bool rotary(struct clue *c)
 {
-    struct attn_turn a, b;
+    struct attn_rotation a, b;
     char of_a[96], of_b[96];
-    if (c->p.n < 2 || c->p.T < 2 || !attn_seems_turned(&c->p, attn_clue_theta(c), &a, &b))
+    if (c->p.n < 2 || c->p.T < 2 || !attn_seems_rotated(&c->p, attn_clue_theta(c), &a, &b))
         return false;
-    name_turn(of_a, &a);
-    name_turn(of_b, &b);
+    name_rotation(of_a, &a);
+    name_rotation(of_b, &b);
     return attn_clue_say(c, "rotary positions: A %s, B %s", of_a, of_b);
 }
 

@@ -396,7 +396,7 @@ static size_t stacked(bool interleaved, size_t H, size_t part, size_t head)
     return interleaved ? 3 * head + part : part * H + head;
 }
 
-/* Whether a reads the fused matrix in one way and b in the other, so that each head's rows are found in both. */
+/* Whether a reads the fused matrix in one order and b in the other, so that each head's rows are found in both. */
 static bool read_as(const float *a, const float *b, size_t H, size_t dh, bool a_interleaved)
 {
     for (size_t i = 0; i < 3 * H; i++)
@@ -407,20 +407,20 @@ static bool read_as(const float *a, const float *b, size_t H, size_t dh, bool a_
     return true;
 }
 
-bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, enum attn_restacking *how)
+bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, enum attn_restacking *as)
 {
     struct attn_pair p = attn_pair_of(a, b, 3 * H, 1, dh);
-    *how = ATTN_STACK_OTHER;
+    *as = ATTN_STACK_OTHER;
     if (H > 1 && read_as(a, b, H, dh, true))
-        *how = ATTN_STACK_A_INTERLEAVED;
+        *as = ATTN_STACK_A_INTERLEAVED;
     else if (H > 1 && read_as(a, b, H, dh, false))
-        *how = ATTN_STACK_B_INTERLEAVED;
+        *as = ATTN_STACK_B_INTERLEAVED;
     else if (attn_seems_shuffled(&p))
-        *how = ATTN_STACK_NUMBERS;
+        *as = ATTN_STACK_NUMBERS;
     size_t *map = malloc(3 * H * sizeof *map + 1);
-    bool moved = *how != ATTN_STACK_OTHER || (map && attn_seems_reordered(&p, map));
-    if (*how == ATTN_STACK_NUMBERS && map && attn_seems_reordered(&p, map))
-        *how = ATTN_STACK_OTHER;        /* whole heads moved, which is more specific than numbers */
+    bool moved = *as != ATTN_STACK_OTHER || (map && attn_seems_reordered(&p, map));
+    if (*as == ATTN_STACK_NUMBERS && map && attn_seems_reordered(&p, map))
+        *as = ATTN_STACK_OTHER;        /* whole heads moved, which is more specific than numbers */
     free(map);
     return moved;
 }

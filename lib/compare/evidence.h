@@ -1,7 +1,7 @@
 /* evidence.h - the form of a difference between two arrays.
  *
  * Each function asks one question about the numbers of two sides, a and b, and knows nothing of files, names or
- * wording (causes.c).  A hypothesis turns one side into the other; its gap is the root mean square of the remaining
+ * wording (causes.c).  A hypothesis makes one side from the other; its gap is the root mean square of the remaining
  * difference divided by that of b.  It explains a difference if its gap is at most a tenth of the original one and
  * not above what rounding causes. */
 #ifndef ATTN_EVIDENCE_H
@@ -58,25 +58,25 @@ bool attn_seems_flipped(const struct attn_pair *p);                         /* a
 
 /* Row 0 of the stacked heads of q, k and v: [3 * H, dh] on each side. */
 enum attn_restacking { ATTN_STACK_OTHER, ATTN_STACK_A_INTERLEAVED, ATTN_STACK_B_INTERLEAVED, ATTN_STACK_NUMBERS };
-bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, enum attn_restacking *how);
+bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, enum attn_restacking *as);
 
-/* ---- rotary positions (evidence_rope.c) ---- */
+/* ---- rotary positions (evidence_model.c) ---- */
 
-enum attn_pairing { ATTN_UNTURNED, ATTN_HALVES, ATTN_ADJACENT };
-struct attn_turn {
+enum attn_pairing { ATTN_UNROTATED, ATTN_HALVES, ATTN_ADJACENT };
+struct attn_rotation {
     enum attn_pairing pairing;
     double theta;
     size_t r, start;                    /* how many numbers of a head are rotated; the position of row 0 */
 };
-/* Whether both sides come from the same numbers, rotated in two ways that differ in one respect.  theta is the
+/* Whether both sides come from the same numbers, by two rotations that differ in one respect.  theta is the
  * model's; 0: unknown. */
-bool attn_seems_turned(const struct attn_pair *p, double theta, struct attn_turn *a, struct attn_turn *b);
+bool attn_seems_rotated(const struct attn_pair *p, double theta, struct attn_rotation *a, struct attn_rotation *b);
 /* Whether both are rotated alike, from numbers whose difference is the same in every row. */
-bool attn_seems_turned_offset(const struct attn_pair *p, double theta);
+bool attn_seems_rotated_offset(const struct attn_pair *p, double theta);
 /* Undoes the rotation of x; y is packed [H,T,dh]. */
-void attn_turn_back(float *y, const float *x, const struct attn_pair *shape, const struct attn_turn *how);
+void attn_rotate_back(float *y, const float *x, const struct attn_pair *shape, const struct attn_rotation *by);
 
-/* ---- norms (evidence_norm.c) ---- */
+/* ---- norms (evidence_model.c) ---- */
 
 enum attn_norm_form { ATTN_FIT_LAYER, ATTN_FIT_RMS, ATTN_FIT_KINDS };
 struct attn_norm_fit { enum attn_norm_form kind; double eps, gap; };        /* gap: what no weight and bias explain */

@@ -1,19 +1,22 @@
-/* measure.c - runs the sentence under each kind, compares with the model's own attention, and measures the time. */
+/* measure.c - runs the sentence under each kind, compares with the model's own attention, measures the time, and counts what
+ * it costs. */
 #include "variants/variants.h"
-
-#include "base/clock.h"
-#include "base/err.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "compute/kind.h"
+#include "run/cost.h"
 
 static const double budget = 0.02;      /* seconds for timing each kind, with at least one run */
 
 struct own { float *pattern, *context, *residual, *logits; };      /* [L, H, T, T], [L, T, H*dv], [T, width], [V] */
 struct tally { double largest, sum; size_t n; };
 
-struct hearing {
+struct comparison {
     const struct attn_variants *s;
     struct own own;
     struct attn_variant *v;             /* NULL: this is the model's own attention, which is kept */
@@ -24,14 +27,14 @@ struct hearing {
 
 static unsigned wants(void *self, int act, int layer)
 {
-    const struct attn_dims *n = &((struct hearing *)self)->s->model->w.n;
+    const struct attn_dims *n = &((struct comparison *)self)->s->model->w.n;
     bool last = act == ATTN_ACT_RESID_POST && (size_t)layer + 1 == n->L;
     return act == ATTN_ACT_PATTERN || act == ATTN_ACT_CONTEXT || last ? ATTN_WATCH
          : act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : 0;
 }
 
-/* Where the model's own numbers for row t of a head are kept. */
-static float *place(const struct hearing *g, const struct attn_probe *p, size_t head, size_t t)
+/* The model's own numbers for row t of a head. */
+static float *own_row(const struct comparison *g, const struct attn_probe *p, size_t head, size_t t)
 {
     size_t T = g->s->tokens->n, H = g->s->model->w.n.H, layer = p->layer < 0 ? 0 : (size_t)p->layer;
     switch (p->act) {
@@ -75,14 +78,14 @@ static double divergence(const float *own, const float *logits, size_t V)
     return sum < 0 ? 0 : sum;           /* below 0 only by rounding */
 }
 
-static bool is_drawn(const struct hearing *g, const struct attn_probe *p, size_t head)
+static bool is_drawn(const struct comparison *g, const struct attn_probe *p, size_t head)
 {
     return p->act == ATTN_ACT_PATTERN && (size_t)p->layer == g->s->o->layer && head == g->s->o->head;
 }
 
-static void hear_row(struct hearing *g, const struct attn_probe *p, size_t head, size_t t, const float *row)
+static void take_row(struct comparison *g, const struct attn_probe *p, size_t head, size_t t, const float *row)
 {
-    float *own = place(g, p, head, t);
+    float *own = own_row(g, p, head, t);
     if (!g->v) {
         memcpy(own, row, p->cols * sizeof *own);
         return;
@@ -99,7 +102,7 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     (void)err;
     for (size_t h = 0; h < p->heads; h++)
         for (size_t i = 0; i < p->rows; i++)
-            hear_row(self, p, p->head0 + h, p->row0 + i, p->data + h * p->ld_head + i * p->ld);
+            take_row(self, p, p->head0 + h, p->row0 + i, p->data + h * p->ld_head + i * p->ld);
     return ATTN_OK;
 }
 
@@ -113,7 +116,7 @@ static struct attn_plan plan_of(const struct attn_variants *s, const struct attn
     return (struct attn_plan){.rows = s->tokens->n, .seqs = 1, .threads = s->o->threads, .bf16 = s->o->bf16, .kind = *kind};
 }
 
-static int hear(struct hearing *g, const struct attn_kind *kind, struct attn_err *err)
+static int observe(struct comparison *g, const struct attn_kind *kind, struct attn_err *err)
 {
     struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = g}};
     size_t n = 1;
@@ -123,7 +126,7 @@ static int hear(struct hearing *g, const struct attn_kind *kind, struct attn_err
     return attn_run_tokens(g->s->model, &how, g->s->tokens, NULL, obs, n, err);
 }
 
-static int compare_kind(struct hearing *g, struct attn_variant *v, struct attn_err *err)
+static int compare_kind(struct comparison *g, struct attn_variant *v, struct attn_err *err)
 {
     size_t T = g->s->tokens->n;
     g->v = v;
@@ -131,7 +134,7 @@ static int compare_kind(struct hearing *g, struct attn_variant *v, struct attn_e
     v->drawn = calloc(T * T, sizeof *v->drawn);
     if (!v->drawn)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a pattern of %zu x %zu", T, T);
-    int rc = hear(g, &v->kind, err);
+    int rc = observe(g, &v->kind, err);
     v->pattern = change(&g->tally[ATTN_ACT_PATTERN]);
     v->context = change(&g->tally[ATTN_ACT_CONTEXT]);
     v->residual = change(&g->tally[ATTN_ACT_RESID_POST]);
@@ -192,9 +195,65 @@ static int time_kind(const struct attn_variants *s, struct attn_variant *v, cons
     return rc;
 }
 
+/* ---- the price: operations by definition, memory by the layout of a run --------------------- */
+
+struct picking { size_t *list, *swaps; };               /* buffers for lists of keys */
+
+/* The number of keys that all T queries see together; causal-renorm also sees the hidden ones, before it masks them. */
+static double pairs(const struct attn_kind *k, size_t T, const struct picking *p)
+{
+    double n = 0;
+    for (size_t q = 0; q < T; q++) {
+        struct attn_range r = attn_kind_bounds(k, q, T);
+        n += attn_kind_picks(k) ? (double)attn_kind_pick(p->list, p->swaps, k, q, T) : (double)(r.hi - r.lo);
+    }
+    return n;
+}
+
+/* Adds the cost of one layer: products of queries and keys, and of weights and values.  Linear attention instead has
+ * products of features and values, and the sum of features by which each row is divided. */
+static void add_layer(struct attn_variant *v, const struct attn_variants *s, size_t layer, const struct picking *p)
+{
+    const struct attn_weights *w = &s->model->w;
+    struct attn_kind k = attn_kind_in(&v->kind, w->causal, w->block[layer].window);
+    double T = (double)s->tokens->n, H = (double)w->n.H, dh = (double)w->n.dh, dv = (double)w->n.dv;
+    double scores = pairs(&k, s->tokens->n, p);
+    if (k.form == ATTN_LINEAR) {
+        v->operations += H * T * (4 * dh * dv + 3 * dh + dv);
+        return;
+    }
+    v->scores += H * scores;
+    v->operations += 2 * H * scores * (dh + dv);
+}
+
+static int price_each(struct attn_variants *s, const struct picking *p, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        struct attn_variant *v = &s->v[i];
+        struct attn_cost cost = {0};
+        struct attn_plan plan = {.rows = s->tokens->n, .seqs = 1, .threads = s->o->threads, .kind = v->kind};
+        for (size_t layer = 0; layer < s->model->w.n.L; layer++)
+            add_layer(v, s, layer, p);
+        rc = attn_run_measure(&cost, s->model, &plan, NULL, 0, err);
+        v->bytes = cost.scratch;
+    }
+    return rc;
+}
+
+static int price(struct attn_variants *s, struct attn_err *err)
+{
+    size_t T = s->tokens->n;
+    struct picking p = {calloc(T + 1, sizeof *p.list), calloc(T + 1, sizeof *p.swaps)};
+    int rc = p.list && p.swaps ? price_each(s, &p, err) : attn_fail(err, ATTN_ENOMEM, "no memory to list %zu keys", T);
+    free(p.list);
+    free(p.swaps);
+    return rc;
+}
+
 /* ---- all of them ----------------------------------------------------------------------- */
 
-static float *room(size_t a, size_t b, size_t c, bool *fits)
+static float *array(size_t a, size_t b, size_t c, bool *fits)
 {
     enum { MOST = 1 << 30 };            /* bytes; more is not kept for a comparison */
     size_t n = 0;
@@ -204,25 +263,25 @@ static float *room(size_t a, size_t b, size_t c, bool *fits)
     return x;
 }
 
-static int make_room(struct own *own, const struct attn_variants *s, struct attn_err *err)
+static int make_arrays(struct own *own, const struct attn_variants *s, struct attn_err *err)
 {
     const struct attn_dims *n = &s->model->w.n;
     size_t T = s->tokens->n, matrices = 0;
     bool fits = !__builtin_mul_overflow(n->L, n->H, &matrices);
-    own->pattern = room(matrices, T, T, &fits);
-    own->context = room(n->L, T, n->H * n->dv, &fits);
-    own->residual = room(T, n->width, 1, &fits);
-    own->logits = room(n->V, 1, 1, &fits);
+    own->pattern = array(matrices, T, T, &fits);
+    own->context = array(n->L, T, n->H * n->dv, &fits);
+    own->residual = array(T, n->width, 1, &fits);
+    own->logits = array(n->V, 1, 1, &fits);
     return fits ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory to keep %zu layers of %zu patterns of %zu x %zu for the "
                                       "comparison, at most 1 GB: take a shorter sentence", n->L, n->H, T, T);
 }
 
-static int measure_all(struct hearing *g, struct attn_variants *s, const int32_t *ids, struct attn_err *err)
+static int measure_all(struct comparison *g, struct attn_variants *s, const int32_t *ids, struct attn_err *err)
 {
     const struct attn_kind own = {.form = ATTN_MODEL};
-    int rc = make_room(&g->own, s, err);
+    int rc = make_arrays(&g->own, s, err);
     if (!rc)
-        rc = hear(g, &own, err);
+        rc = observe(g, &own, err);
     for (size_t i = 0; i < s->n && !rc; i++) {
         rc = compare_kind(g, &s->v[i], err);
         if (!rc)
@@ -233,7 +292,7 @@ static int measure_all(struct hearing *g, struct attn_variants *s, const int32_t
 
 int attn_variants_measure(struct attn_variants *s, struct attn_err *err)
 {
-    struct hearing g = {.s = s};
+    struct comparison g = {.s = s};
     int32_t *ids = calloc(s->tokens->n + 1, sizeof *ids);
     if (!ids)
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", s->tokens->n);
@@ -244,5 +303,5 @@ int attn_variants_measure(struct attn_variants *s, struct attn_err *err)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(ids);
-    return rc;
+    return rc ? rc : price(s, err);
 }

@@ -1,11 +1,106 @@
-/* variants.c - checks the request, measures, and writes the result in one of the formats. */
+/* variants.c - which kinds of attention are compared, a short description of each, and the comparison from request to output. */
 #include "variants/variants.h"
 
-#include "base/err.h"
-#include "sinks/sink.h"
-
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "sinks/sink.h"
+
+/* ---- the list -------------------------------------------------------------------------- */
+
+enum { KINDS_MAX = 64 };                /* more than anybody compares */
+
+static int add(struct attn_variants *s, const char *text, size_t len, struct attn_err *err)
+{
+    char name[ATTN_KIND_TEXT];
+    struct attn_variant *v = &s->v[s->n];
+    snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), text);
+    if (s->n == KINDS_MAX)
+        return attn_fail(err, ATTN_EUSAGE, "more than %d kinds of attention to compare", KINDS_MAX);
+    int rc = attn_kind_parse(&v->kind, name, err);
+    if (rc)
+        return rc;
+    attn_kind_text(v->name, &v->kind);
+    v->kl = NAN;
+    s->n++;
+    return ATTN_OK;
+}
+
+/* Length of the first kind in a list.  Kinds begin with a letter, which distinguishes separators from a comma as in
+ * "strided:4,16". */
+static size_t length(const char *at)
+{
+    static const char between[] = ",; \t\r\n";
+    for (size_t n = 0;; n++) {
+        size_t gap = strspn(at + n, between);
+        if (!at[n] || (gap && (!at[n + gap] || isalpha((unsigned char)at[n + gap]))))
+            return n;
+    }
+}
+
+/* Lists one of each kind.  Sparse kinds see about as many keys as the square root of the sentence's length. */
+static void one_of_each(char *list, size_t size, size_t T)
+{
+    size_t root = (size_t)sqrt((double)T), w = root < 2 ? 2 : root;
+    snprintf(list, size, "model full causal causal-renorm window:%zu strided:%zu,%zu random:%zu,%zu,0 linear block:%zu", w, w, w,
+             w, w / 2, w);
+}
+
+static int choose(struct attn_variants *s, const char *list, struct attn_err *err)
+{
+    char each[256];
+    one_of_each(each, sizeof each, s->tokens->n);
+    s->v = calloc(KINDS_MAX + 1, sizeof *s->v);
+    if (!s->v)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to list %d kinds of attention", KINDS_MAX);
+    int rc = ATTN_OK;
+    for (const char *at = list ? list : each; !rc && *(at += strspn(at, ",; \t\r\n")); at += length(at))
+        rc = add(s, at, length(at), err);
+    return rc || s->n ? rc : attn_fail(err, ATTN_EUSAGE, "no kind of attention to compare: name some, as in %s", each);
+}
+
+/* ---- descriptions ------------------------------------------------------------------------ */
+
+static void about_model(char text[ATTN_VARIANT_ABOUT], const struct attn_model *m)
+{
+    struct attn_info info;
+    attn_model_info(m, &info);
+    if (!m->w.causal)
+        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: all tokens");
+    else if (info.local)
+        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: causal, only the last %zu in %zu of %zu layers", info.window,
+                 info.local, info.L);
+    else
+        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: itself and all before it");
+}
+
+void attn_variant_about(char text[ATTN_VARIANT_ABOUT], const struct attn_variant *v, const struct attn_model *m)
+{
+    const struct attn_kind *k = &v->kind;
+    const char *what = "";
+    switch (k->form) {
+    case ATTN_MODEL: about_model(text, m); return;
+    case ATTN_FULL: what = "no mask: all tokens, including later ones"; break;
+    case ATTN_CAUSAL: what = "itself and all before it: hidden scores are -inf"; break;
+    case ATTN_CAUSAL_RENORM: what = "softmax over all, then masked and divided by the row's sum"; break;
+    case ATTN_WINDOW: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, including itself", k->w); return;
+    case ATTN_STRIDED: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and earlier ones a multiple of %zu away", k->w, k->s); return;
+    case ATTN_RANDOM: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and %zu earlier one%s drawn at random", k->w, k->r,
+                              k->r == 1 ? "" : "s"); return;
+    case ATTN_LINEAR: what = "no softmax: the features of all keys are summed once"; break;
+    case ATTN_BLOCK: snprintf(text, ATTN_VARIANT_ABOUT, "%s, %zu at a time, with rescaled sums",
+                              m->w.causal ? "itself and all before it" : "all tokens", k->b); return;
+    case ATTN_MASKED: break;
+    }
+    snprintf(text, ATTN_VARIANT_ABOUT, "%s", what);
+}
+
+/* ---- the comparison ------------------------------------------------------------------------- */
 
 static int check(const struct attn_variants *s, struct attn_err *err)
 {
@@ -24,31 +119,19 @@ static int check(const struct attn_variants *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int write_as(struct attn_out *o, const struct attn_variants *s, struct attn_err *err)
-{
-    const char *format = s->o->format ? s->o->format : "text";
-    if (!strcmp(format, "text"))
-        return attn_variants_lesson(o, s, err);
-    if (!strcmp(format, "json"))
-        return attn_variants_report(o, s, err);
-    return attn_variants_grid(o, s, format, err);
-}
-
 static int compare(struct attn_variants *s, struct attn_err *err)
 {
     struct attn_out *o;
     int rc = check(s, err);
     if (!rc)
-        rc = attn_variants_choose(s, s->o->kinds, err);
+        rc = choose(s, s->o->kinds, err);
     if (!rc)
         rc = attn_variants_measure(s, err);
-    if (!rc)
-        rc = attn_variants_price(s, err);
     if (!rc)
         rc = attn_out_open(&o, s->o->path, err);
     if (rc)
         return rc;
-    rc = write_as(o, s, err);
+    rc = attn_variants_write(o, s, err);
     if (!rc)
         rc = attn_out_commit(o, err);
     attn_out_close(o);

@@ -31,19 +31,14 @@ struct attn_variants {
     struct attn_variant *v; size_t n;
 };
 
-/* choose.c: parses a list of kinds; for NULL chooses one of each, in a size that fits the sentence. */
-int attn_variants_choose(struct attn_variants *s, const char *list, struct attn_err *err);
 /* Describes in a few words what a token sees. */
 enum { ATTN_VARIANT_ABOUT = 96 };
 void attn_variant_about(char text[ATTN_VARIANT_ABOUT], const struct attn_variant *v, const struct attn_model *m);
 
-/* measure.c, price.c: fill in the rest of v. */
+/* measure.c: fills in the rest of v. */
 int attn_variants_measure(struct attn_variants *s, struct attn_err *err);
-int attn_variants_price(struct attn_variants *s, struct attn_err *err);
 
-/* lesson.c: tables followed by the picture; grid.c: the picture in one of its formats; report.c: JSON. */
-int attn_variants_lesson(struct attn_out *o, const struct attn_variants *s, struct attn_err *err);
-int attn_variants_grid(struct attn_out *o, const struct attn_variants *s, const char *format, struct attn_err *err);
-int attn_variants_report(struct attn_out *o, const struct attn_variants *s, struct attn_err *err);
+/* report.c: writes the result as text, JSON or a picture. */
+int attn_variants_write(struct attn_out *o, const struct attn_variants *s, struct attn_err *err);
 
 #endif

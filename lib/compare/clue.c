@@ -61,7 +61,7 @@ bool attn_clue_input(const struct clue *c, struct attn_pair *x)
     }
 }
 
-size_t attn_clue_head_width(const struct clue *c)
+static size_t head_width(const struct clue *c)
 {
     struct attn_pair p, context;
     if (attn_clue_other(c, ATTN_ACT_Q, &p) || attn_clue_other(c, ATTN_ACT_K, &p))
@@ -90,7 +90,7 @@ double attn_clue_theta(const struct clue *c)
 const char *attn_clue_factor(const struct clue *c, double factor, char buf[64])
 {
     struct attn_pair x;
-    double dh = (double)attn_clue_head_width(c), layer = c->layer + 1;
+    double dh = (double)head_width(c), layer = c->layer + 1;
     double d = attn_clue_other(c, ATTN_ACT_EMBED, &x) || attn_clue_input(c, &x) ? (double)x.n : 0;
     const struct { const char *name; double x; } known[] = {
         {"sqrt(d_head)", sqrt(dh)}, {"1/sqrt(d_head)", 1 / sqrt(dh)}, {"d_head", dh}, {"1/d_head", 1 / dh},

@@ -38,7 +38,6 @@ bool attn_clue_say(struct clue *c, const char *fmt, ...) __attribute__((format(p
 bool attn_clue_other(const struct clue *c, int act, struct attn_pair *out);
 /* Gets what the activation is computed from; false if it is not on both sides. */
 bool attn_clue_input(const struct clue *c, struct attn_pair *x);
-size_t attn_clue_head_width(const struct clue *c);      /* 0: unknown */
 size_t attn_clue_heads(const struct clue *c);
 double attn_clue_theta(const struct clue *c);           /* of rotary positions; 0: unknown */
 /* Explains a factor, such as " = sqrt(d_head)"; "" if it has no explanation. */

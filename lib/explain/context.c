@@ -1,18 +1,6 @@
 /* context.c - the step from weights and values to the context vector. */
 #include "explain/explain.h"
 
-#include "explain/formulas.h"
-
-static const float *row_of(const struct attn_explainer *e, int act)
-{
-    return attn_worked_row(e->w, act, e->w->query);
-}
-
-static int digits_of(const struct attn_explainer *e, int act)
-{
-    return attn_worked_digits(e->w, act, e->precision);
-}
-
 /* How many keys are visible: kinds that pick keys hide some between the first and the last. */
 static size_t seen_among(const struct attn_worked *w, size_t from, size_t to)
 {
@@ -25,8 +13,8 @@ static size_t seen_among(const struct attn_worked *w, size_t from, size_t to)
 static void value_row(struct attn_explainer *e, size_t j)
 {
     attn_explain_token_cell(e, &e->w->keys->tok[j]);
-    attn_derive_number(&e->d, (double)row_of(e, ATTN_ACT_PATTERN)[j], digits_of(e, ATTN_ACT_PATTERN));
-    attn_explain_row(e, attn_worked_row(e->w, ATTN_ACT_V, j), e->w->model->w.n.dv, digits_of(e, ATTN_ACT_V));
+    attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[j], attn_explain_digits(e, ATTN_ACT_PATTERN));
+    attn_explain_row(e, attn_worked_row(e->w, ATTN_ACT_V, j), e->w->model->w.n.dv, attn_explain_digits(e, ATTN_ACT_V));
 }
 
 static void value_table(struct attn_explainer *e, struct attn_reach sees)
@@ -44,7 +32,7 @@ static void value_table(struct attn_explainer *e, struct attn_reach sees)
     }
     attn_derive_cell(&e->d, "context");
     attn_derive_blanks(&e->d, 1);
-    attn_explain_row(e, row_of(e, ATTN_ACT_CONTEXT), dv, digits_of(e, ATTN_ACT_CONTEXT));
+    attn_explain_row(e, attn_explain_query_row(e, ATTN_ACT_CONTEXT), dv, attn_explain_digits(e, ATTN_ACT_CONTEXT));
     attn_derive_strong(&e->d, cells);
 }
 
@@ -53,7 +41,7 @@ static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, s
     size_t seen = seen_among(e->w, from, to);
     double left = 0;
     for (size_t j = from; j < to; j++)
-        left += (double)row_of(e, ATTN_ACT_PATTERN)[j] * (double)attn_worked_row(e->w, ATTN_ACT_V, j)[c];
+        left += (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[j] * (double)attn_worked_row(e->w, ATTN_ACT_V, j)[c];
     if (seen > 0)
         attn_derive_left_out(&e->d, seen, attn_explain_number(e, left));
 }
@@ -62,16 +50,16 @@ static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, s
 static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t c)
 {
     const struct attn_worked *w = e->w;
-    const float *weight = row_of(e, ATTN_ACT_PATTERN), *context = row_of(e, ATTN_ACT_CONTEXT);
-    struct attn_number result = {(double)context[c], digits_of(e, ATTN_ACT_CONTEXT)};
+    const float *weight = attn_explain_query_row(e, ATTN_ACT_PATTERN), *context = attn_explain_query_row(e, ATTN_ACT_CONTEXT);
+    struct attn_number result = {(double)context[c], attn_explain_digits(e, ATTN_ACT_CONTEXT)};
     attn_derive_sum(&e->d, result, "context[%zu]", w->head * w->model->w.n.dv + c);
     for (size_t j = sees.lo; j < sees.hi; j++) {
         enum attn_showing s = attn_explain_token_showing(e, sees, j);
         if (s == ATTN_GAP)
             mixture_left_out(e, j, attn_explain_gap_end(e, sees, j), c);
         else if (s == ATTN_SHOWN && attn_worked_sees_key(w, j))
-            attn_derive_term(&e->d, ATTN_TERM_PRODUCT, (struct attn_number){(double)weight[j], digits_of(e, ATTN_ACT_PATTERN)},
-                             (struct attn_number){(double)attn_worked_row(w, ATTN_ACT_V, j)[c], digits_of(e, ATTN_ACT_V)});
+            attn_derive_term(&e->d, ATTN_TERM_PRODUCT, (struct attn_number){(double)weight[j], attn_explain_digits(e, ATTN_ACT_PATTERN)},
+                             (struct attn_number){(double)attn_worked_row(w, ATTN_ACT_V, j)[c], attn_explain_digits(e, ATTN_ACT_V)});
     }
 }
 

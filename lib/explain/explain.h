@@ -1,13 +1,64 @@
 /* explain.h - the steps from tokens to a context vector, in words and numbers.
  *
- * Every number of an activation is the run's own (worked.h).  Only what a run does not announce is computed here: the
+ * Every number of an activation is the run's own (worked.c).  Only what a run does not announce is computed here: the
  * terms of sums, a vector before its rotation (by the run's own arithmetic), means, and the exponentials of the
  * softmax (in double precision); the text says so. */
 #ifndef ATTN_EXPLAIN_H
 #define ATTN_EXPLAIN_H
 
+#include "compute/kind.h"
+#include "model/model.h"
 #include "sinks/derivation.h"
-#include "explain/worked.h"
+
+/* ---- one cell of attention with everything it is made from, as a run announced it (worked.c) ----
+ *
+ * For the layer: what it reads, and the queries, keys and values of one head for all tokens.  For the query alone:
+ * its row of dots, scores and pattern, and its context vector.  So memory is linear in the length of the text.  In
+ * cross-attention, what the layer reads of the other text, its keys and values are kept as well. */
+
+/* An activation [rows, cols]; dots, scores, pattern and context have only the query's row. */
+struct attn_seen {
+    float *x; size_t rows, cols;        /* x NULL: the model does not have it */
+    double largest;                     /* magnitude among the finite numbers of the matrix; decides how many digits run prints */
+};
+
+struct attn_worked {
+    const struct attn_model *model;
+    const struct attn_tokens *tokens, *keys;    /* keys: the tokens attended to; the same ones except in cross-attention */
+    size_t layer, head, kv, query, key; /* kv: the key/value head that the head reads */
+    size_t heaviest;                    /* the key with the largest weight */
+    struct attn_kind kind;              /* of this layer, never ATTN_MODEL */
+    float scale;
+    size_t *picked; size_t n_picked;    /* the keys the query sees, ascending, if the kind picks keys */
+    struct attn_seen seen[ATTN_ACTS], other[ATTN_ACTS];         /* of the sentence; of the other text */
+};
+
+/* A token of the sentence or of the text it attends to. */
+struct attn_spot { const struct attn_tokens *of; const struct attn_seen *seen; size_t t; };
+struct attn_spot attn_worked_query(const struct attn_worked *w);
+struct attn_spot attn_worked_key(const struct attn_worked *w);
+bool attn_worked_cross(const struct attn_worked *w);   /* they belong to two texts */
+
+/* Runs the tokens and checks layer, head, query and key.  With key ATTN_KEY_LARGEST it takes the key with the largest
+ * weight.  Model and tokens must outlive the result. */
+int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const struct attn_tokens *tokens,
+                    const struct attn_explain_opts *o, struct attn_err *err);
+void attn_worked_free(struct attn_worked *w);           /* zeroed is fine */
+
+/* A row of what the layer reads of a token, and with how many digits after the point run prints it. */
+const float *attn_spot_row(const struct attn_spot *s, int act);
+int attn_spot_digits(const struct attn_spot *s, int act, int precision);
+
+/* Row t of an activation, for k and v counted over the keys; an activation with one row gives that row for any t. */
+const float *attn_worked_row(const struct attn_worked *w, int act, size_t t);
+/* Tokens lo <= j < hi of a text; then the range of keys that the query may see, and whether it sees key j. */
+struct attn_reach { const struct attn_tokens *of; size_t lo, hi; };
+struct attn_reach attn_worked_sees(const struct attn_worked *w);
+bool attn_worked_sees_key(const struct attn_worked *w, size_t j);
+/* The number of digits after the point with which run prints the activation. */
+int attn_worked_digits(const struct attn_worked *w, int act, int precision);
+
+/* ---- the derivation ---- */
 
 struct attn_explainer {
     struct attn_derivation d;
@@ -19,6 +70,18 @@ struct attn_explainer {
 };
 
 /* ---- shared by the steps (explain.c) ---- */
+
+/* The query's row of an activation, and with how many digits run prints the activation. */
+static inline const float *attn_explain_query_row(const struct attn_explainer *e, int act)
+{
+    return attn_worked_row(e->w, act, e->w->query);
+}
+
+static inline int attn_explain_digits(const struct attn_explainer *e, int act)
+{
+    return attn_worked_digits(e->w, act, e->precision);
+}
+
 
 /* Of a long vector only the ends are shown: which of n numbers are shown, where the gap is marked, what is skipped. */
 enum attn_showing { ATTN_SHOWN, ATTN_GAP, ATTN_PASSED };
@@ -51,7 +114,10 @@ int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err);
 /* Writes the derivation in the format that the options ask for. */
 int attn_explain_write(const struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err);
 
-/* ---- steps: from tokens to q and k (input.c, product.c) ---- */
+extern const struct attn_formula attn_formula_layernorm, attn_formula_rmsnorm, attn_formula_rotation, attn_formula_dot,
+    attn_formula_softmax, attn_formula_feature, attn_formula_mixture;
+
+/* ---- steps: from tokens to q and k (vectors.c) ---- */
 
 void attn_explain_tokens(struct attn_explainer *e);
 /* What the layer reads of a token: embedding, position, the result of the layers below, norm. */
@@ -59,7 +125,7 @@ int attn_explain_input(struct attn_explainer *e, const struct attn_spot *s, stru
 /* The query (ATTN_ACT_Q) or the key (ATTN_ACT_K) as sums of products, and its rotation. */
 int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err);
 
-/* ---- steps: from q and k to the context vector (weight.c, softmax.c, feature.c, context.c) ---- */
+/* ---- steps: from q and k to the context vector (weights.c, feature.c, context.c) ---- */
 
 void attn_explain_dot(struct attn_explainer *e);
 void attn_explain_scale(struct attn_explainer *e);

@@ -1,8 +1,6 @@
 /* feature.c - the steps from a query and a key to a weight in linear attention. */
 #include "explain/explain.h"
 
-#include "explain/formulas.h"
-
 #include <float.h>
 #include <math.h>
 

@@ -1,4 +1,5 @@
-#include "explain/worked.h"
+/* worked.c - runs the model and keeps the cell of attention that is explained. */
+#include "explain/explain.h"
 
 #include "base/err.h"
 #include "sinks/grid.h"
@@ -28,12 +29,12 @@ static unsigned wants(void *self, int act, int layer)
 }
 
 /* The other text's own queries and attention are not needed, only its keys and values and what they are made from. */
-static bool passed_over(const struct attn_probe *p)
+static bool is_not_needed(const struct attn_probe *p)
 {
     return p->seq == 1 && (p->act == ATTN_ACT_Q || one_row(p->act));
 }
 
-static int make_room(const struct attn_worked *w, struct attn_seen *s, const struct attn_probe *p, struct attn_err *err)
+static int make_array(const struct attn_worked *w, struct attn_seen *s, const struct attn_probe *p, struct attn_err *err)
 {
     if (s->x)
         return ATTN_OK;
@@ -56,9 +57,9 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     struct attn_worked *w = self;
     struct attn_seen *s = p->seq == 1 ? &w->other[p->act] : &w->seen[p->act];
     size_t head = p->ndim < 3 ? 0 : attn_act_kv(p->act) ? w->kv : w->head;
-    if (passed_over(p) || head < p->head0 || head >= p->head0 + p->heads)
+    if (is_not_needed(p) || head < p->head0 || head >= p->head0 + p->heads)
         return ATTN_OK;
-    if (make_room(w, s, p, err))
+    if (make_array(w, s, p, err))
         return err->code;
     for (size_t i = 0; i < p->rows; i++) {
         const float *row = p->data + (head - p->head0) * p->ld_head + i * p->ld;

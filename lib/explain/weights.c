@@ -1,24 +1,172 @@
-/* softmax.c - the steps from scores to weights, and what happens to weights afterwards. */
+/* weights.c - the steps from a query and a key to a weight: dot product, scale, mask, softmax, and what happens to weights
+ * afterwards. */
 #include "explain/explain.h"
-
-#include "explain/formulas.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
-static const float *row_of(const struct attn_explainer *e, int act)
+static struct attn_number of_key(const struct attn_explainer *e, int act)
 {
-    return attn_worked_row(e->w, act, e->w->query);
+    return (struct attn_number){(double)attn_explain_query_row(e, act)[e->w->key], attn_explain_digits(e, act)};
 }
 
-static int digits_of(const struct attn_explainer *e, int act)
+/* ---- the dot product ------------------------------------------------------------------- */
+
+/* Writes q[c] k[c]; the gap shows the sum of those left out, the last column the sum of all. */
+static void products(struct attn_explainer *e, const float *q, const float *k, size_t n)
 {
-    return attn_worked_digits(e->w, act, e->precision);
+    double left = 0;
+    for (size_t c = 0; c < n; c++)
+        if (attn_explain_showing(e, n, c) != ATTN_SHOWN)
+            left += (double)q[c] * (double)k[c];
+    for (size_t c = 0; c < n; c++) {
+        enum attn_showing s = attn_explain_showing(e, n, c);
+        if (s == ATTN_PASSED)
+            continue;
+        struct attn_number x = attn_explain_number(e, s == ATTN_GAP ? left : (double)q[c] * (double)k[c]);
+        attn_derive_number(&e->d, x.x, x.digits);
+    }
+}
+
+static void dot_table(struct attn_explainer *e, const float *q, const float *k, size_t n)
+{
+    struct attn_number dot = of_key(e, ATTN_ACT_DOTS);
+    attn_derive_table(&e->d, attn_explain_cells(e, n) + 2);
+    attn_explain_columns(e, n, "c");
+    attn_derive_cell(&e->d, "sum");
+    attn_derive_cell(&e->d, "q");
+    attn_explain_row(e, q, n, attn_explain_digits(e, ATTN_ACT_Q));
+    attn_derive_blanks(&e->d, 1);
+    attn_derive_cell(&e->d, "k");
+    attn_explain_row(e, k, n, attn_explain_digits(e, ATTN_ACT_K));
+    attn_derive_blanks(&e->d, 1);
+    attn_derive_cell(&e->d, "q·k");
+    products(e, q, k, n);
+    attn_derive_number(&e->d, dot.x, dot.digits);
+    attn_derive_strong(&e->d, 1);
+}
+
+void attn_explain_dot(struct attn_explainer *e)
+{
+    const struct attn_worked *w = e->w;
+    struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
+    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
+    size_t dh = w->model->w.n.dh, left = attn_explain_left_out(e, dh);
+    attn_derive_step(&e->d, "The dot product");
+    attn_derive_words(&e->d, "The better the key of %s matches the query of %s, the larger the sum of the products of their "
+                      "numbers.", attn_explain_token(key_name, &key), attn_explain_token(query_name, &query));
+    attn_derive_formula(&e->d, &attn_formula_dot);
+    dot_table(e, attn_explain_query_row(e, ATTN_ACT_Q), attn_worked_row(w, ATTN_ACT_K, w->key), dh);
+    if (left)
+        attn_derive_words(&e->d, "The column … shows the sum of the %zu products left out.", left);
+}
+
+/* ---- scale and mask -------------------------------------------------------------------- */
+
+static void scale_words(struct attn_explainer *e)
+{
+    const struct attn_config *c = &e->w->model->config;
+    enum attn_scaling scaling = e->w->kind.scaling;
+    if (scaling == ATTN_SCALE_SQRT || (scaling == ATTN_SCALE_MODEL && c->scale))
+        attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, each is divided by "
+                          "√d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
+    else if (scaling == ATTN_SCALE_MODEL)
+        attn_derive_words(&e->d, "This model does not divide by √d_head.");
+    else
+        attn_derive_words(&e->d, "Dot products are multiplied by the scale of --scale instead of the model's own.");
+    if (scaling == ATTN_SCALE_MODEL && c->scale_by_layer)
+        attn_derive_words(&e->d, "The scale is also divided by %zu, the number of the layer counted from 1.", e->w->layer + 1);
+}
+
+void attn_explain_scale(struct attn_explainer *e)
+{
+    float scale = e->w->scale;
+    struct attn_number dot = of_key(e, ATTN_ACT_DOTS);
+    attn_derive_step(&e->d, "The scale");
+    scale_words(e);
+    if (scale == 1) {
+        attn_derive_words(&e->d, "The scale is 1: the dot product stays as it is.");
+        return;
+    }
+    attn_derive_sum(&e->d, (struct attn_number){(double)((float)dot.x * scale), attn_explain_digits(e, ATTN_ACT_SCORES)}, "scaled");
+    attn_derive_term(&e->d, ATTN_TERM_PRODUCT, dot, attn_explain_number(e, (double)scale));
+}
+
+/* Writes "itself and the 2 before it". */
+static const char *near(char buf[64], size_t w)
+{
+    if (w == 1)
+        return "itself";
+    if (w == 2)
+        return "itself and the one before it";
+    snprintf(buf, 64, "itself and the %zu before it", w - 1);
+    return buf;
+}
+
+static void mask_words(struct attn_explainer *e)
+{
+    const struct attn_kind *k = &e->w->kind;
+    char buf[64];
+    switch (k->form) {
+    case ATTN_WINDOW:
+        attn_derive_words(&e->d, "A token may look at %s: this layer has a window of %zu key%s.", near(buf, k->w), k->w,
+                          k->w == 1 ? "" : "s");
+        break;
+    case ATTN_STRIDED:
+        attn_derive_words(&e->d, "A token may look at %s, and at those further back whose distance is a multiple of %zu.",
+                          near(buf, k->w), k->s);
+        break;
+    case ATTN_RANDOM:
+        attn_derive_words(&e->d, "A token may look at %s, and at %zu of those further back (or as many as there are), drawn with "
+                          "seed %" PRIu64 ".", near(buf, k->w), k->r, k->seed);
+        break;
+    default:
+        if (attn_worked_cross(e->w))
+            attn_derive_words(&e->d, "There is no mask: every token may look at every token of the other text.");
+        else if (attn_kind_past(k))
+            attn_derive_words(&e->d, "A token may look at itself and the tokens before it, never at those after it "
+                              "(a causal mask).");
+        else if (k->form == ATTN_CAUSAL_RENORM)
+            attn_derive_words(&e->d, "Nothing is hidden yet: this kind of mask (causal-renorm) comes after the softmax.");
+        else
+            attn_derive_words(&e->d, "There is no mask: every token may look at every other.");
+    }
+}
+
+static const char hidden[] = "it is hidden, so its score is -inf and its weight exactly 0, whatever the dot product.";
+
+static void verdict(struct attn_explainer *e)
+{
+    const struct attn_worked *w = e->w;
+    struct attn_reach sees = attn_worked_sees(w);
+    if (w->key >= sees.hi)
+        attn_derive_words(&e->d, "Key %zu comes after query %zu: %s", w->key, w->query, hidden);
+    else if (w->key < sees.lo)
+        attn_derive_words(&e->d, "Key %zu is %zu tokens before query %zu, outside the window: %s", w->key, w->query - w->key, w->query,
+                          hidden);
+    else if (!attn_worked_sees_key(w, w->key))
+        attn_derive_words(&e->d, "Key %zu is not among the %zu that query %zu sees: %s", w->key, w->n_picked, w->query, hidden);
+    else if (w->picked)
+        attn_derive_words(&e->d, "Query %zu sees %zu key%s, including key %zu, whose score stays as it is.", w->query, w->n_picked,
+                          w->n_picked == 1 ? "" : "s", w->key);
+    else
+        attn_derive_words(&e->d, "Query %zu sees keys %zu to %zu, including key %zu, whose score stays as it is.", w->query, sees.lo,
+                          sees.hi - 1, w->key);
+}
+
+void attn_explain_mask(struct attn_explainer *e)
+{
+    attn_derive_step(&e->d, "The mask");
+    mask_words(e);
+    if (attn_kind_past(&e->w->kind))
+        verdict(e);
+    attn_derive_sum(&e->d, of_key(e, ATTN_ACT_SCORES), "score");
 }
 
 static struct attn_number a_weight(const struct attn_explainer *e, double x)
 {
-    return (struct attn_number){x, digits_of(e, ATTN_ACT_PATTERN)};
+    return (struct attn_number){x, attn_explain_digits(e, ATTN_ACT_PATTERN)};
 }
 
 /* ---- softmax --------------------------------------------------------------------------- */
@@ -40,7 +188,7 @@ static double weight_of(const struct softmax *s, size_t j)
 static struct softmax softmax_of(const struct attn_explainer *e)
 {
     bool last = e->w->kind.form != ATTN_CAUSAL_RENORM && e->w->kind.dropout <= 0;
-    struct softmax s = {.score = row_of(e, ATTN_ACT_SCORES), .weight = last ? row_of(e, ATTN_ACT_PATTERN) : NULL,
+    struct softmax s = {.score = attn_explain_query_row(e, ATTN_ACT_SCORES), .weight = last ? attn_explain_query_row(e, ATTN_ACT_PATTERN) : NULL,
                         .largest = -INFINITY, .T = e->w->keys->n};
     for (size_t j = 0; j < s.T; j++)
         s.largest = fmax(s.largest, (double)s.score[j]);
@@ -53,11 +201,11 @@ static void softmax_row(struct attn_explainer *e, const struct softmax *s, size_
 {
     attn_explain_token_cell(e, &e->w->keys->tok[j]);
     attn_derive_cell(&e->d, "%zu", j);
-    attn_derive_number(&e->d, (double)row_of(e, ATTN_ACT_DOTS)[j], digits_of(e, ATTN_ACT_DOTS));
-    attn_derive_number(&e->d, (double)s->score[j], digits_of(e, ATTN_ACT_SCORES));
+    attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_DOTS)[j], attn_explain_digits(e, ATTN_ACT_DOTS));
+    attn_derive_number(&e->d, (double)s->score[j], attn_explain_digits(e, ATTN_ACT_SCORES));
     attn_derive_number(&e->d, (double)s->score[j] - s->largest, e->precision);
     attn_derive_number(&e->d, exponential(s, j), e->precision);
-    attn_derive_number(&e->d, weight_of(s, j), digits_of(e, ATTN_ACT_PATTERN));
+    attn_derive_number(&e->d, weight_of(s, j), attn_explain_digits(e, ATTN_ACT_PATTERN));
     if (j == e->w->key)
         attn_derive_strong(&e->d, 7);
 }
@@ -72,7 +220,7 @@ static void softmax_gap(struct attn_explainer *e, const struct softmax *s, size_
     attn_derive_cell(&e->d, "… %zu more", to - from);
     attn_derive_blanks(&e->d, 4);
     attn_derive_number(&e->d, exps, e->precision);
-    attn_derive_number(&e->d, weights, digits_of(e, ATTN_ACT_PATTERN));
+    attn_derive_number(&e->d, weights, attn_explain_digits(e, ATTN_ACT_PATTERN));
 }
 
 static void softmax_total(struct attn_explainer *e, const struct softmax *s)
@@ -83,7 +231,7 @@ static void softmax_total(struct attn_explainer *e, const struct softmax *s)
     attn_derive_cell(&e->d, "sum");
     attn_derive_blanks(&e->d, 4);
     attn_derive_number(&e->d, s->sum, e->precision);
-    attn_derive_number(&e->d, weights, digits_of(e, ATTN_ACT_PATTERN));
+    attn_derive_number(&e->d, weights, attn_explain_digits(e, ATTN_ACT_PATTERN));
 }
 
 static void softmax_table(struct attn_explainer *e, const struct softmax *s)
@@ -101,7 +249,7 @@ static void softmax_table(struct attn_explainer *e, const struct softmax *s)
     softmax_total(e, s);
 }
 
-static void introduce(struct attn_explainer *e)
+static void introduce_softmax(struct attn_explainer *e)
 {
     struct attn_spot query = attn_worked_query(e->w);
     char name[ATTN_TOKEN_NAME];
@@ -122,7 +270,7 @@ void attn_explain_softmax(struct attn_explainer *e)
     struct softmax s = softmax_of(e);
     size_t key = e->w->key;
     attn_derive_step(&e->d, "The softmax");
-    introduce(e);
+    introduce_softmax(e);
     softmax_table(e, &s);
     attn_derive_sum(&e->d, a_weight(e, weight_of(&s, key)), "weight");
     attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, (struct attn_number){exponential(&s, key), e->precision},
@@ -156,7 +304,7 @@ void attn_explain_renorm(struct attn_explainer *e)
 void attn_explain_dropout(struct attn_explainer *e)
 {
     const struct attn_kind *k = &e->w->kind;
-    double weight = (double)row_of(e, ATTN_ACT_PATTERN)[e->w->key], grow = 1 / (1 - k->dropout);
+    double weight = (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[e->w->key], grow = 1 / (1 - k->dropout);
     attn_derive_step(&e->d, "Dropout");
     attn_derive_words(&e->d, "As in training, each weight becomes 0 with probability %g, and the others are multiplied by 1/(1 - "
                       "%g), so that sums stay the same on average (seed %" PRIu64 ").", k->dropout, k->dropout,
@@ -179,7 +327,7 @@ struct shape { double largest, entropy; size_t keys; };
 /* Describes the softmax of the visible dot products times a scale. */
 static struct shape shape_at(const struct attn_explainer *e, double scale)
 {
-    const float *dot = row_of(e, ATTN_ACT_DOTS);
+    const float *dot = attn_explain_query_row(e, ATTN_ACT_DOTS);
     struct shape shape = {0, 0, 0};
     double most = -INFINITY, sum = 0;
     for (size_t j = 0; j < e->w->keys->n; j++)

@@ -1,13 +1,159 @@
-/* product.c - the step from what attention reads to a query or a key. */
+/* vectors.c - the steps from tokens to a query and a key: what the layer reads of a token, and its product with the weights. */
 #include "explain/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/err.h"
 #include "compute/gemm.h"
 #include "compute/vec.h"
-#include "explain/formulas.h"
 
-#include <math.h>
-#include <stdlib.h>
+/* ---- tokens ---------------------------------------------------------------------------- */
+
+static const char *role(const struct attn_worked *w, const struct attn_tokens *of, size_t t)
+{
+    bool query = of == w->tokens && t == w->query, key = of == w->keys && t == w->key;
+    return query && key ? "query, key" : query ? "query" : key ? "key" : "";
+}
+
+static void token_table(struct attn_explainer *e, const struct attn_tokens *tokens)
+{
+    static const char *const headings[] = {"token", "index", "id", "role"};
+    struct attn_reach all = {tokens, 0, tokens->n};
+    attn_derive_headings(&e->d, headings, 4);
+    for (size_t t = 0; t < tokens->n; t++) {
+        enum attn_showing s = attn_explain_token_showing(e, all, t);
+        if (s == ATTN_SHOWN) {
+            attn_explain_token_cell(e, &tokens->tok[t]);
+            attn_derive_cell(&e->d, "%zu", t);
+            attn_derive_cell(&e->d, "%d", (int)tokens->tok[t].id);
+            attn_derive_cell(&e->d, "%s", role(e->w, tokens, t));
+        }
+        else if (s == ATTN_GAP)
+            attn_derive_gap(&e->d, 4);
+    }
+}
+
+void attn_explain_tokens(struct attn_explainer *e)
+{
+    attn_derive_step(&e->d, "The tokens");
+    token_table(e, e->w->tokens);
+    if (!attn_worked_cross(e->w))
+        return;
+    char note[ATTN_KIND_NOTE];
+    bool own = !*attn_kind_note(note, &e->asked);
+    attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That text runs through the same layers "
+                      "with the model's own %s%s, and also starts at position 0:", own ? "attention" : "mask", note);
+    token_table(e, e->w->keys);
+}
+
+/* ---- what the layer reads -------------------------------------------------------------- */
+
+static void embedding(struct attn_explainer *e, const struct attn_spot *s)
+{
+    const struct attn_worked *w = e->w;
+    bool learned = s->seen[ATTN_ACT_POS_EMBED].x, rotary = w->model->w.rotary;
+    attn_derive_words(&e->d, "Its embedding is row %d of the embedding table (embed).  %s", (int)s->of->tok[s->t].id,
+                      learned ? "The embedding of its position is added (pos_embed); the sum is the layer's input "
+                                "(resid_pre)."
+                      : rotary ? "Its position comes in later, when queries and keys are rotated."
+                               : "The model has no position embeddings: nothing is added.");
+    attn_explain_vectors(e, w->model->w.n.d);
+    attn_explain_activation(e, ATTN_ACT_EMBED, s, "embed");
+    if (learned) {
+        attn_explain_activation(e, ATTN_ACT_POS_EMBED, s, "+ pos_embed");
+        attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "= resid_pre");
+    }
+}
+
+static void stream(struct attn_explainer *e, const struct attn_spot *s)
+{
+    const struct attn_worked *w = e->w;
+    attn_derive_words(&e->d, w->model->w.residual
+                      ? "The residual stream here is the token's embedding plus what the earlier layers have added (resid_pre)."
+                      : "This is the output of the layer before (resid_pre); the model has no residual stream.");
+    attn_explain_vectors(e, w->model->w.n.d);
+    attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "resid_pre");
+}
+
+struct moments { double mean, variance, square; };      /* square: the mean of x^2 */
+
+static struct moments moments_of(const float *x, size_t n)
+{
+    struct moments m = {0};
+    for (size_t i = 0; i < n; i++) {
+        m.mean += (double)x[i] / (double)n;
+        m.square += (double)x[i] * (double)x[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++)
+        m.variance += ((double)x[i] - m.mean) * ((double)x[i] - m.mean) / (double)n;
+    return m;
+}
+
+static void widened_row(struct attn_explainer *e, const struct attn_vec *v, size_t n, float *buf, const char *label)
+{
+    if (!v->data)
+        return;
+    attn_vec_widen(buf, v->data, v->type, 0, n);
+    attn_derive_cell(&e->d, "%s", label);
+    attn_explain_row(e, buf, n, e->precision);
+}
+
+static void norm_words(struct attn_explainer *e, const struct attn_norm *norm, const struct moments *m)
+{
+    char mean[ATTN_NUM_FIXED_MAX + 1], spread[ATTN_NUM_FIXED_MAX + 1], eps[ATTN_NUM_MAX];
+    const struct attn_cell cells[] = {{.number = attn_explain_number(e, m->mean)},
+                                      {.number = attn_explain_number(e, norm->rms ? m->square : m->variance)}};
+    attn_cell_shown(mean, &cells[0]);
+    attn_cell_shown(spread, &cells[1]);
+    int len = (int)attn_num_f64(eps, e->w->model->config.norm_eps);
+    if (norm->rms)
+        attn_derive_words(&e->d, "RMSNorm divides x (here resid_pre) by its root mean square.  The mean of x² is "
+                          "%s, ε is %.*s (the mean is computed here, in double precision).", spread, len, eps);
+    else
+        attn_derive_words(&e->d, "LayerNorm normalises x (here resid_pre) to mean 0 and variance 1.  Its mean is %s, its "
+                          "variance %s, ε is %.*s (mean and variance are computed here, in double precision).", mean, spread,
+                          len, eps);
+}
+
+static int normed(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err)
+{
+    const struct attn_norm *norm = &e->w->model->w.block[e->w->layer].norm1;
+    const float *x = attn_spot_row(s, ATTN_ACT_RESID_PRE);
+    size_t d = e->w->model->w.n.d;
+    struct moments m = moments_of(x, d);
+    double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps), centre = norm->rms ? 0 : m.mean;
+    float *buf = malloc(d * sizeof *buf);
+    if (!buf)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu numbers", d);
+    norm_words(e, norm, &m);
+    attn_derive_formula(&e->d, norm->rms ? &attn_formula_rmsnorm : &attn_formula_layernorm);
+    attn_explain_vectors(e, d);
+    attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "x");
+    for (size_t i = 0; i < d; i++)
+        buf[i] = (float)(((double)x[i] - centre) / spread);
+    attn_derive_cell(&e->d, norm->rms ? "x / root" : "(x - mean) / root");
+    attn_explain_row(e, buf, d, e->precision);
+    widened_row(e, &norm->weight, d, buf, "· weight");
+    widened_row(e, &norm->bias, d, buf, "+ bias");
+    attn_explain_activation(e, ATTN_ACT_NORM1, s, "= norm1");
+    free(buf);
+    return ATTN_OK;
+}
+
+int attn_explain_input(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err)
+{
+    char token[ATTN_TOKEN_NAME];
+    attn_derive_step(&e->d, "What layer %zu reads for %s", e->w->layer, attn_explain_token(token, s));
+    if (e->w->layer)
+        stream(e, s);
+    else
+        embedding(e, s);
+    if (s->seen[ATTN_ACT_NORM1].x)
+        return normed(e, s, err);
+    attn_derive_words(&e->d, "There is no norm: attention reads it as it is.");
+    return ATTN_OK;
+}
 
 static const struct attn_mat *w_of(const struct attn_explainer *e, int act)
 {
@@ -122,16 +268,16 @@ static void product_sums(struct attn_explainer *e, const struct product *p, cons
         attn_derive_words(&e->d, "%zu more numbers, left out here, are sums of the same kind.", left);
 }
 
-enum { TURN_COLUMNS = 8 };
-static const char *const turn_headings[TURN_COLUMNS] = {"i, j", "angle", "cos", "sin", "u[i]", "u[j]",
+enum { ROTATION_COLUMNS = 8 };
+static const char *const rotation_headings[ROTATION_COLUMNS] = {"i, j", "angle", "cos", "sin", "u[i]", "u[j]",
                                                        "turned[i]", "turned[j]"};
 
-static void turn_row(struct attn_explainer *e, const struct product *p, int act, size_t i)
+static void rotation_row(struct attn_explainer *e, const struct product *p, int act, size_t i)
 {
     const struct attn_weights *all = &e->w->model->w;
     const float *old = p->y + p->first, *new = attn_spot_row(&p->of, act);
     size_t j = i + all->rotary / 2;
-    int digits = attn_worked_digits(e->w, act, e->precision);
+    int digits = attn_explain_digits(e, act);
     attn_derive_cell(&e->d, "%zu, %zu", i, j);
     attn_derive_number(&e->d, (double)p->of.t * all->speed[i], e->precision);
     attn_derive_number(&e->d, (double)p->cos[i], e->precision);
@@ -142,7 +288,7 @@ static void turn_row(struct attn_explainer *e, const struct product *p, int act,
     attn_derive_number(&e->d, (double)new[j], digits);
 }
 
-static void turned(struct attn_explainer *e, const struct product *p, int act)
+static void rotation(struct attn_explainer *e, const struct product *p, int act)
 {
     const struct attn_weights *all = &e->w->model->w;
     size_t half = all->rotary / 2, t = p->of.t;
@@ -151,14 +297,14 @@ static void turned(struct attn_explainer *e, const struct product *p, int act)
                       "run does not report u: it is computed here, by the run's own arithmetic.)%s",
                       all->rotary < p->n ? "the rotated part" : "a head", half, t, t ? "" : "  At position 0 nothing "
                                                                                           "moves.");
-    attn_derive_formula(&e->d, &attn_formula_turn);
-    attn_derive_headings(&e->d, turn_headings, TURN_COLUMNS);
+    attn_derive_formula(&e->d, &attn_formula_rotation);
+    attn_derive_headings(&e->d, rotation_headings, ROTATION_COLUMNS);
     for (size_t i = 0; i < half; i++) {
         enum attn_showing s = attn_explain_showing(e, half, i);
         if (s == ATTN_SHOWN)
-            turn_row(e, p, act, i);
+            rotation_row(e, p, act, i);
         else if (s == ATTN_GAP)
-            attn_derive_gap(&e->d, TURN_COLUMNS);
+            attn_derive_gap(&e->d, ROTATION_COLUMNS);
     }
     if (all->rotary < p->n)
         attn_derive_words(&e->d, "The numbers from %zu on are not rotated.", all->rotary);
@@ -187,15 +333,15 @@ int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
     const struct attn_worked *w = e->w;
     const char *name = act == ATTN_ACT_Q ? "q" : "k";
     char token[ATTN_TOKEN_NAME];
-    bool turns = w->model->w.rotary;
+    bool rotary = w->model->w.rotary;
     struct product p;
     int rc = make_product(&p, e, act, err);
     if (!rc) {
         attn_derive_step(&e->d, "The %s of %s", act == ATTN_ACT_Q ? "query" : "key", attn_explain_token(token, &p.of));
         whose_head(e, act);
-        product_sums(e, &p, turns ? "u" : name, attn_worked_digits(w, act, e->precision));
-        if (turns)
-            turned(e, &p, act);
+        product_sums(e, &p, rotary ? "u" : name, attn_explain_digits(e, act));
+        if (rotary)
+            rotation(e, &p, act);
         attn_explain_vectors(e, p.n);
         attn_explain_activation(e, act, &p.of, name);
     }

@@ -2,7 +2,7 @@
 #include "suites.h"
 
 #include "sinks.h"
-#include "sinks/collect.h"
+#include "sinks/picture.h"
 
 #include <string.h>
 

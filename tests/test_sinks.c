@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "sinks.h"
-#include "sinks/cell.h"
-#include "sinks/doc.h"
+#include "sinks/csv.h"
+#include "sinks/json.h"
 #include "sinks/npy.h"
 
 /* ---- the table of formats -------------------------------------------------------------- */

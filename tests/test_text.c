@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sinks.h"
-#include "sinks/grid.h"
+#include "sinks/print.h"
 #include "text/label.h"
 #include "sinks/next.h"
 
@@ -95,7 +95,7 @@ static void ck_grid(const struct attn_grid *g, const char *want)
     scratch_make();
     const char *path = scratch_path("grid");
     ck_assert_int_eq(attn_out_open(&o, path, NULL), 0);
-    attn_grid_print(o, g);
+    attn_print_grid(o, g);
     ck_assert_int_eq(attn_out_commit(o, NULL), 0);
     attn_out_close(o);
     scratch_expect(path, want);

@@ -5,11 +5,10 @@
 #include "batch/batch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "sinks/piece.h"
+#include "trace/strip.h"
 
 /* An activation that is kept: `matrices` of T rows, preceded by linear * T + square * T * T numbers of its sentence. */
 struct kept {
@@ -137,21 +136,18 @@ static float *data_of(const struct attn_capture *c, const struct kept *k, size_t
 static unsigned wants(void *self, int act, int layer)
 {
     const struct attn_capture *c = self;
-    return attn_piece_wants(c->select, act, layer, false);
+    return attn_strip_wants(c->select, act, layer, false);
 }
 
 static int watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     (void)err;
     const struct attn_capture *c = self;
-    struct attn_piece p;
+    struct attn_strip p;
     const struct kept *k = &c->kept[*index_of(c, probe->act, probe->layer) - 1];
     float *data = data_of(c, k, probe->seq);
-    for (size_t at = 0; attn_piece_next(&p, c->select, probe, &at);) {
-        size_t together = attn_piece_together(&p);
-        for (size_t i = 0; i < p.rows; i += together)
-            memcpy(data + ((p.nth * p.T) + p.row0 + i) * p.cols, attn_piece_row(&p, i), together * p.cols * sizeof *data);
-    }
+    for (size_t at = 0; attn_strip_next(&p, c->select, probe, &at);)
+        attn_strip_keep(data, &p);
     return ATTN_OK;
 }
 

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "sinks/npy.h"
-#include "sinks/piece.h"
+#include "trace/strip.h"
 
 struct array { int act, layer; struct attn_out *out; };
 
@@ -172,19 +172,19 @@ int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err)
 
 static unsigned wants(void *self, int act, int layer)
 {
-    return attn_piece_wants(((struct attn_stack *)self)->select, act, layer, false);
+    return attn_strip_wants(((struct attn_stack *)self)->select, act, layer, false);
 }
 
 static int watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     (void)err;                          /* outputs keep their errors */
     const struct attn_stack *s = self;
-    struct attn_piece p;
-    for (size_t at = 0; attn_piece_next(&p, s->select, probe, &at);) {
+    struct attn_strip p;
+    for (size_t at = 0; attn_strip_next(&p, s->select, probe, &at);) {
         struct attn_out *o = s->file[s->index[(size_t)(probe->layer + 1) * ATTN_ACTS + (size_t)probe->act] - 1].out;
-        size_t together = attn_piece_together(&p);
+        size_t together = attn_strip_together(&p);
         for (size_t i = 0; i < p.rows; i += together)
-            attn_out_write(o, attn_piece_row(&p, i), together * p.cols * sizeof(float));
+            attn_out_write(o, attn_strip_row(&p, i), together * p.cols * sizeof(float));
     }
     return ATTN_OK;
 }

@@ -14,9 +14,9 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/num.h"
-#include "sinks/cell.h"
+#include "sinks/csv.h"
 #include "sinks/next.h"
-#include "sinks/piece.h"
+#include "trace/strip.h"
 
 /* Evaluating a token takes a core about as long as this many operations for each entry of the vocabulary. */
 static const double COST = 20;
@@ -108,7 +108,7 @@ static unsigned wants(void *self, int act, int layer)
     const struct attn_summary *s = self;
     if (act == ATTN_ACT_LOGITS)
         return s->predicts ? ATTN_WATCH : 0;
-    return attn_piece_wants(s->heads, act, layer, false);
+    return attn_strip_wants(s->heads, act, layer, false);
 }
 
 static struct means *means_of(const struct attn_summary *s, size_t seq, int layer, size_t nth)
@@ -162,12 +162,12 @@ static int watch_logits(struct attn_summary *s, const struct attn_probe *p, stru
 static int watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct attn_summary *s = self;
-    struct attn_piece p;
+    struct attn_strip p;
     if (probe->act == ATTN_ACT_LOGITS)
         return watch_logits(s, probe, err);
-    for (size_t at = 0; attn_piece_next(&p, s->heads, probe, &at);)
+    for (size_t at = 0; attn_strip_next(&p, s->heads, probe, &at);)
         for (size_t i = 0; i < p.rows; i++)
-            add_row(means_of(s, probe->seq, probe->layer, p.nth), attn_piece_row(&p, i), p.cols, p.row0 + i);
+            add_row(means_of(s, probe->seq, probe->layer, p.nth), attn_strip_row(&p, i), p.cols, p.row0 + i);
     return ATTN_OK;
 }
 

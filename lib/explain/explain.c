@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/utf8.h"
-#include "sinks/grid.h"
+#include "sinks/print.h"
 #include "text/label.h"
 
 enum {

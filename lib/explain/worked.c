@@ -2,7 +2,7 @@
 #include "explain/explain.h"
 
 #include "base/err.h"
-#include "sinks/grid.h"
+#include "sinks/print.h"
 
 #include <math.h>
 #include <stdio.h>

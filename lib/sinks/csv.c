@@ -1,19 +1,125 @@
-/* csv.c - one matrix per file: OUT/blocks.0.attn.pattern.head0.csv, OUT/embed.csv, OUT/tokens.csv.
- *
- * The first column has the query tokens, the first row the key tokens (dots, scores, pattern) or the
- * column numbers, and the corner cell "token".  Fields are quoted as in cell.h; -inf, inf and nan are text.
- * tokens.csv has index,id,text,start,end; the last three are empty for ids alone.  context_tokens.csv has the
- * tokens of the other text in cross-attention. */
+#include "sinks/csv.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/num.h"
-#include "sinks/cell.h"
+#include "base/utf8.h"
 #include "sinks/files.h"
 #include "sinks/lines.h"
 
+/* ---- fields ---------------------------------------------------------------------------- */
+
+/* Whether a reader could take part of the text for the end of the field, or drop it. */
+static bool needs_quotes(const char *s, size_t len)
+{
+    if (len && (s[0] == ' ' || s[len - 1] == ' '))
+        return true;
+    for (size_t i = 0; i < len; i++)
+        if (s[i] == ',' || s[i] == '"' || s[i] == '\r' || s[i] == '\n')
+            return true;
+    return false;
+}
+
+/* Writes valid UTF-8, with quotes doubled and NULs replaced. */
+static void put_quoted(struct attn_out *o, const char *s, size_t len)
+{
+    const char *start = s, *end = s + len;
+    for (; s < end; s++) {
+        if (*s != '"' && *s != '\0')
+            continue;
+        attn_out_write(o, start, (size_t)(s - start));
+        attn_out_str(o, *s ? "\"\"" : "\uFFFD");
+        start = s + 1;
+    }
+    attn_out_write(o, start, (size_t)(end - start));
+}
+
+void attn_cell_text(struct attn_out *o, const char *s, size_t len)
+{
+    bool quotes = needs_quotes(s, len);
+    if (quotes)
+        attn_out_char(o, '"');
+    for (;;) {
+        size_t good = attn_utf8_valid(s, len), broken;
+        put_quoted(o, s, good);
+        if (good == len)
+            break;
+        attn_utf8_next(s + good, len - good, &broken);
+        attn_out_str(o, "\uFFFD");
+        s += good + broken;
+        len -= good + broken;
+    }
+    if (quotes)
+        attn_out_char(o, '"');
+}
+
+void attn_cell_record(struct attn_out *o, const struct attn_record *r)
+{
+    attn_out_u64(o, r->number);
+    attn_out_char(o, ',');
+    attn_out_u64(o, r->line);
+    attn_out_char(o, ',');
+    if (r->id)
+        attn_cell_text(o, r->id, r->id_len);
+    attn_out_char(o, ',');
+}
+
+void attn_cell_token(struct attn_out *o, const struct attn_token *t)
+{
+    if (t->known)
+        attn_cell_text(o, t->text, t->text_len);
+    else
+        attn_out_u64(o, (uint64_t)t->id);
+}
+
+int attn_cells_make(struct attn_cells *c, const struct attn_tokens *t, struct attn_err *err)
+{
+    struct attn_out *o;
+    size_t len;
+    *c = (struct attn_cells){ .end = calloc(t->n + 1, sizeof *c->end) };
+    if (!c->end)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the text of %zu tokens", t->n);
+    int rc = attn_out_open_memory(&o, err);
+    for (size_t i = 0; !rc && i < t->n; i++) {
+        size_t start = (size_t)attn_out_bytes(o);
+        attn_cell_token(o, &t->tok[i]);
+        c->end[i] = (size_t)attn_out_bytes(o);
+        if (c->end[i] - start > c->longest)
+            c->longest = c->end[i] - start;
+    }
+    if (!rc)
+        rc = attn_out_take(o, &c->text, &len, err);
+    attn_out_close(o);
+    if (rc)
+        attn_cells_free(c);
+    return rc;
+}
+
+void attn_cells_free(struct attn_cells *c)
+{
+    free(c->text);
+    free(c->end);
+    *c = (struct attn_cells){ 0 };
+}
+
+size_t attn_cells_put(const struct attn_cells *c, size_t i, char *buf)
+{
+    size_t start = i ? c->end[i - 1] : 0;
+    memcpy(buf, c->text + start, c->end[i] - start);
+    return c->end[i] - start;
+}
+
+/* ---- the sink -------------------------------------------------------------------------- */
+
+/* One matrix per file: OUT/blocks.0.attn.pattern.head0.csv, OUT/embed.csv, OUT/tokens.csv.
+ *
+ * The first column has the query tokens, the first row the key tokens (dots, scores, pattern) or the
+ * column numbers, and the corner cell "token".  Fields are quoted as in csv.h; -inf, inf and nan are text.
+ * tokens.csv has index,id,text,start,end; the last three are empty for ids alone.  context_tokens.csv has the
+ * tokens of the other text in cross-attention. */
 struct csv {
     const struct attn_sink_job *job;
     struct attn_files *files;
@@ -95,10 +201,10 @@ static int csv_open(void **self, const struct attn_format *f, const struct attn_
 
 static unsigned csv_wants(void *self, int act, int layer)
 {
-    return attn_piece_wants(((struct csv *)self)->job->select, act, layer, false);
+    return attn_strip_wants(((struct csv *)self)->job->select, act, layer, false);
 }
 
-static void header(const struct csv *c, struct attn_out *o, const struct attn_piece *p)
+static void header(const struct csv *c, struct attn_out *o, const struct attn_strip *p)
 {
     attn_out_str(o, "token");
     for (size_t j = 0; j < p->cols; j++) {
@@ -111,7 +217,7 @@ static void header(const struct csv *c, struct attn_out *o, const struct attn_pi
     attn_out_char(o, '\n');
 }
 
-static int begin(struct csv *c, const struct attn_piece *p, struct attn_err *err)
+static int begin(struct csv *c, const struct attn_strip *p, struct attn_err *err)
 {
     struct attn_file **file = &c->writing[p->of->act];
     struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = p->head, .ndim = 2, .shape = { p->T, p->cols } };
@@ -130,27 +236,27 @@ static int begin(struct csv *c, const struct attn_piece *p, struct attn_err *err
     return rc;
 }
 
-struct lines_of { const struct attn_cells *cells; const struct attn_piece *p; };
+struct lines_of { const struct attn_cells *cells; const struct attn_strip *p; };
 
 static size_t put_line(const void *ctx, size_t i, char *buf)
 {
     const struct lines_of *from = ctx;
     size_t n = attn_cells_put(from->cells, from->p->row0 + i, buf);
-    n += attn_num_f32s(buf + n, attn_piece_row(from->p, i), from->p->cols, ',');
+    n += attn_num_f32s(buf + n, attn_strip_row(from->p, i), from->p->cols, ',');
     buf[n] = '\n';
     return n + 1;
 }
 
-static int add_piece(struct csv *c, const struct attn_piece *p, struct attn_err *err)
+static int add_strip(struct csv *c, const struct attn_strip *p, struct attn_err *err)
 {
     struct attn_file **file = &c->writing[p->of->act];
-    int rc = attn_piece_opens_matrix(p) ? begin(c, p, err) : 0;
+    int rc = attn_strip_opens_matrix(p) ? begin(c, p, err) : 0;
     if (rc)
         return rc;
     struct lines_of from = { attn_act_kv(p->of->act) ? &c->keys : &c->rows, p };
     struct attn_row_printer rows = { p->rows, from.cells->longest + ATTN_NUM_F32S(p->cols), put_line, &from };
     rc = attn_lines_write(c->lines, (*file)->out, &rows, err);
-    if (rc || !attn_piece_ends_matrix(p))
+    if (rc || !attn_strip_ends_matrix(p))
         return rc;
     attn_lines_flush(c->lines);
     return attn_files_end(c->files, *file, err);
@@ -159,10 +265,10 @@ static int add_piece(struct csv *c, const struct attn_piece *p, struct attn_err 
 static int csv_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct csv *c = self;
-    struct attn_piece p;
+    struct attn_strip p;
     int rc = 0;
-    for (size_t at = 0; !rc && attn_piece_next(&p, c->job->select, probe, &at);)
-        rc = add_piece(c, &p, err);
+    for (size_t at = 0; !rc && attn_strip_next(&p, c->job->select, probe, &at);)
+        rc = add_strip(c, &p, err);
     return rc;
 }
 

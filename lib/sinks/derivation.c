@@ -1,3 +1,4 @@
+/* derivation.c - makes a derivation; derivation_write.c prints it. */
 #include "sinks/derivation.h"
 
 #include <stdarg.h>
@@ -7,8 +8,6 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-
-/* ---- making one ------------------------------------------------------------------------ */
 
 void attn_derivation_free(struct attn_derivation *d)
 {
@@ -185,68 +184,4 @@ void attn_derive_strong(struct attn_derivation *d, size_t cells)
 {
     for (size_t i = 0; !d->failed && i < cells; i++)
         last(d)->cell[last(d)->cells - 1 - i].strong = true;
-}
-
-/* ---- printing what all formats share --------------------------------------------------- */
-
-static void print(char buf[ATTN_NUM_FIXED_MAX + 1], struct attn_number n)
-{
-    buf[attn_num_fixed(buf, n.x, n.digits)] = '\0';
-}
-
-const char *attn_cell_shown(char buf[ATTN_NUM_FIXED_MAX + 1], const struct attn_cell *c)
-{
-    if (c->text)
-        return c->text;
-    print(buf, c->number);
-    return buf;
-}
-
-/* Writes a number in a sum, in brackets if it is negative. */
-static void operand(struct attn_out *o, struct attn_number n)
-{
-    char buf[ATTN_NUM_FIXED_MAX + 1];
-    print(buf, n);
-    attn_out_printf(o, *buf == '-' ? "(%s)" : "%s", buf);
-}
-
-static void term(struct attn_out *o, const struct attn_term *t)
-{
-    if (t->kind == ATTN_TERM_LEFT_OUT)
-        attn_out_printf(o, "[… %zu more: ", t->count);
-    operand(o, t->a);
-    if (t->kind == ATTN_TERM_LEFT_OUT)
-        attn_out_char(o, ']');
-    if (t->kind == ATTN_TERM_PRODUCT || t->kind == ATTN_TERM_QUOTIENT) {
-        attn_out_str(o, t->kind == ATTN_TERM_PRODUCT ? "·" : " / ");
-        operand(o, t->b);
-    }
-}
-
-void attn_sum_write(struct attn_out *o, const struct attn_passage *sum)
-{
-    char buf[ATTN_NUM_FIXED_MAX + 1];
-    attn_out_printf(o, "%s = ", sum->text);
-    for (size_t i = 0; i < sum->terms; i++) {
-        attn_out_str(o, i ? " + " : "");
-        term(o, &sum->term[i]);
-    }
-    print(buf, sum->result);
-    attn_out_printf(o, sum->terms ? " = %s" : "%s", buf);
-}
-
-int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, const char *format,
-                          const struct attn_derivation_style *style, struct attn_err *err)
-{
-    static const struct {
-        const char *name;
-        int (*write)(struct attn_out *, const struct attn_derivation *, const struct attn_derivation_style *, struct attn_err *);
-    } formats[] = {
-        {"text", attn_derivation_text}, {"md", attn_derivation_md}, {"html", attn_derivation_html}};
-    if (d->failed)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the derivation");
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(format, formats[i].name))
-            return formats[i].write(o, d, style, err);
-    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of text, md, html", format);
 }

@@ -82,16 +82,7 @@ struct attn_derivation_style {
 int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, const char *format,
                           const struct attn_derivation_style *style, struct attn_err *err);
 
-/* Shared by the formats: a cell's text, or its number printed into buf; writes a sum as "NAME = a·b + c = result". */
+/* A cell's text, or its number printed into buf. */
 const char *attn_cell_shown(char buf[ATTN_NUM_FIXED_MAX + 1], const struct attn_cell *c);
-void attn_sum_write(struct attn_out *o, const struct attn_passage *sum);
-
-/* The formats: derivation_text.c, derivation_md.c, derivation_html.c. */
-int attn_derivation_text(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
-                         struct attn_err *err);
-int attn_derivation_md(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
-                       struct attn_err *err);
-int attn_derivation_html(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
-                         struct attn_err *err);
 
 #endif

@@ -26,7 +26,7 @@ struct attn_files {
     const char *format;
     struct attn_out *stream;            /* the one stream; NULL: a directory */
     bool made, finished;                /* we made the directory; the manifest is written */
-    int held;                           /* the directory, locked; -1: it is not */
+    int lock;                           /* the directory, locked; -1: it is not */
     struct attn_rewrite *rewrite;       /* NULL: no file has its name yet */
     char *note;
     struct attn_file **list;
@@ -71,7 +71,7 @@ static int make_directory(struct attn_files *f, struct attn_err *err)
 static int take_directory(struct attn_files *f, struct attn_err *err)
 {
     int rc = make_directory(f, err);
-    return rc || f->job->staged ? rc : attn_folder_hold(&f->held, f->job->path, err);
+    return rc || f->job->staged ? rc : attn_folder_hold(&f->lock, f->job->path, err);
 }
 
 static int open_target(struct attn_files *f, const struct attn_files_plan *plan, struct attn_err *err)
@@ -92,7 +92,7 @@ int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, co
     struct attn_files *f = calloc(1, sizeof *f);
     if (!f)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a list of files");
-    f->held = -1;
+    f->lock = -1;
     f->job = job;
     f->format = plan->format->name;
     f->most_ended = ENDED * (size_t)attn_team_size(job->team);
@@ -169,7 +169,7 @@ static void commit(void *ctx, size_t i, int worker)
 }
 
 /* Adds the ended files to the list of those that get their names. */
-static int announce(struct attn_files *f, struct attn_err *err)
+static int list_ended(struct attn_files *f, struct attn_err *err)
 {
     struct attn_file *list[ENDED_MOST];
     for (size_t i = 0; i < f->n_ended; i++) {
@@ -183,13 +183,13 @@ static int announce(struct attn_files *f, struct attn_err *err)
 }
 
 /* Hashes the ended files, two at a time in a thread, and gives them their names. */
-static int settle(struct attn_files *f, struct attn_err *err)
+static int commit_ended(struct attn_files *f, struct attn_err *err)
 {
     double bytes = 0;
     for (size_t i = 0; i < f->n_ended; i++)
         bytes += (double)attn_out_bytes(f->ended[i].file->out);
     attn_team_run(f->job->team, (f->n_ended + 1) / 2, COST * bytes, hash_two, f);
-    int rc = f->stream ? ATTN_OK : announce(f, err);
+    int rc = f->stream ? ATTN_OK : list_ended(f, err);
     if (rc)
         return rc;
     attn_team_run(f->job->team, f->n_ended, COST * bytes, commit, f);
@@ -206,7 +206,7 @@ int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err
     if (f->stream)
         return 0;                       /* a stream is committed by attn_files_finish */
     f->ended[f->n_ended++].file = file;
-    return f->n_ended == f->most_ended ? settle(f, err) : 0;
+    return f->n_ended == f->most_ended ? commit_ended(f, err) : 0;
 }
 
 static int compare(int a, int b)
@@ -215,7 +215,7 @@ static int compare(int a, int b)
 }
 
 /* The order of the forward pass: of activations outside the blocks, some come before them and some after. */
-static int by_place(const void *a, const void *b)
+static int by_flow(const void *a, const void *b)
 {
     const struct attn_file *x = *(struct attn_file *const *)a, *y = *(struct attn_file *const *)b;
     bool in_block = x->layer >= 0 && y->layer >= 0;
@@ -245,9 +245,9 @@ const char *attn_files_note(const struct attn_files *f)
 
 int attn_files_finish(struct attn_files *f, struct attn_err *err)
 {
-    int rc = settle(f, err);
+    int rc = commit_ended(f, err);
     if (f->n)                           /* files were begun in another order, as dots, scores and pattern alternate */
-        qsort(f->list, f->n, sizeof *f->list, by_place);
+        qsort(f->list, f->n, sizeof *f->list, by_flow);
     if (!rc)
         rc = f->stream ? attn_out_commit(f->stream, err)
                        : finish_directory(f, err);
@@ -282,8 +282,8 @@ void attn_files_close(struct attn_files *f)
     for (size_t i = 0; i < f->n; i++)
         free(f->list[i]);
     attn_rewrite_close(f->rewrite);
-    if (f->held >= 0)
-        close(f->held);
+    if (f->lock >= 0)
+        close(f->lock);
     free(f->note);
     free(f->list);
     free(f->ended);

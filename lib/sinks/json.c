@@ -1,8 +1,276 @@
-/* json.c - writes one document (doc.h) to one stream; in ndjson it is one line. */
+#include "sinks/json.h"
+
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
-#include "sinks/doc.h"
+#include "base/num.h"
+
+void attn_doc_string(struct attn_out *o, const char *s)
+{
+    if (s)
+        attn_out_json(o, s, strlen(s));
+    else
+        attn_out_str(o, "null");
+}
+
+void attn_doc_index(struct attn_out *o, int i)
+{
+    if (i < 0)
+        attn_out_str(o, "null");
+    else
+        attn_out_u64(o, (uint64_t)i);
+}
+
+void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n)
+{
+    attn_out_char(o, '[');
+    for (size_t i = 0; i < n; i++) {
+        attn_out_str(o, i ? "," : "");
+        attn_out_u64(o, list[i]);
+    }
+    attn_out_char(o, ']');
+}
+
+void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job)
+{
+    attn_out_str(o, "{\"name\":");
+    attn_doc_string(o, job->model->name);
+    attn_out_str(o, ",\"family\":");
+    attn_doc_string(o, job->model->family);
+    attn_out_str(o, ",\"digest\":");
+    attn_doc_string(o, job->digest);
+    attn_out_char(o, '}');
+}
+
+void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between)
+{
+    if (k->attention) {
+        attn_out_printf(o, ",%s\"attention\":", between);
+        attn_doc_string(o, k->attention);
+    }
+    if (k->scale) {
+        attn_out_printf(o, ",%s\"scale\":", between);
+        if (strchr("ns", *k->scale))
+            attn_doc_string(o, k->scale);
+        else
+            attn_out_str(o, k->scale);
+    }
+    if (k->dropout <= 0)
+        return;
+    attn_out_printf(o, ",%s\"dropout\":", between);
+    attn_out_f64(o, k->dropout);
+    attn_out_printf(o, ",%s\"seed\":", between);
+    attn_out_u64(o, k->seed);
+}
+
+static void write_token(struct attn_out *o, const struct attn_token *t)
+{
+    attn_out_str(o, "{\"id\":");
+    attn_out_u64(o, (uint64_t)t->id);
+    if (!t->known) {
+        attn_out_str(o, ",\"text\":null,\"raw\":null,\"start\":null,\"end\":null}");
+        return;
+    }
+    attn_out_str(o, ",\"text\":");
+    attn_out_json(o, t->text, t->text_len);
+    attn_out_str(o, ",\"raw\":");
+    attn_out_json(o, t->raw, t->raw_len);
+    attn_out_str(o, ",\"start\":");
+    attn_out_u64(o, t->start);
+    attn_out_str(o, ",\"end\":");
+    attn_out_u64(o, t->end);
+    attn_out_char(o, '}');
+}
+
+void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol)
+{
+    attn_out_char(o, '[');
+    for (size_t i = 0; i < t->n; i++) {
+        attn_out_str(o, i ? "," : "");
+        attn_out_str(o, eol);
+        write_token(o, &t->tok[i]);
+    }
+    attn_out_str(o, eol);
+    attn_out_char(o, ']');
+}
+
+static void member(struct attn_out *o, const char *key, const char *eol)
+{
+    attn_out_char(o, ',');
+    attn_out_str(o, eol);
+    attn_doc_string(o, key);
+    attn_out_char(o, ':');
+}
+
+static void write_id(struct attn_out *o, const struct attn_record *r)
+{
+    if (r->id && !r->id_is_number)
+        attn_out_json(o, r->id, r->id_len);
+    else
+        attn_out_write(o, r->id ? r->id : "null", r->id ? r->id_len : strlen("null"));
+}
+
+/* The members that only documents of a batch have. */
+static void write_record(struct attn_out *o, const struct attn_sink_record *r, const char *eol)
+{
+    attn_out_str(o, "\"record\":");
+    attn_out_u64(o, r->of->number);
+    member(o, "line", eol);
+    attn_out_u64(o, r->of->line);
+    member(o, "id", eol);
+    write_id(o, r->of);
+    member(o, "key", eol);
+    attn_doc_string(o, r->key);
+    attn_out_char(o, ',');
+    attn_out_str(o, eol);
+}
+
+static void sentence(struct attn_out *o, const char *text, size_t len)
+{
+    if (text)
+        attn_out_json(o, text, len);
+    else
+        attn_out_str(o, "null");
+}
+
+/* Everything from the opening brace to "text". */
+static void write_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol)
+{
+    attn_out_char(o, '{');
+    if (job->record)
+        write_record(o, job->record, eol);
+    attn_out_str(o, "\"version\":\"" ATTN_VERSION "\"");
+    member(o, "model", eol);
+    attn_doc_model(o, job);
+    member(o, "text", eol);
+    sentence(o, job->text, job->text_len);
+}
+
+static void other_text(struct attn_doc *d)
+{
+    member(d->out, "context_text", d->eol);
+    sentence(d->out, d->job->cross_text, d->job->cross_len);
+    member(d->out, "context_tokens", d->eol);
+    attn_doc_tokens(d->out, d->job->cross, d->eol);
+}
+
+void attn_doc_begin(struct attn_doc *d)
+{
+    write_head(d->out, d->job, d->eol);
+    attn_doc_kind(d->out, &d->job->kind, d->eol);
+    member(d->out, "tokens", d->eol);
+    attn_doc_tokens(d->out, d->job->tokens, d->eol);
+    if (d->job->cross)
+        other_text(d);
+    member(d->out, "activations", d->eol);
+    attn_out_char(d->out, '[');
+}
+
+void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why)
+{
+    write_head(o, job, "");
+    member(o, "error", "");
+    attn_doc_string(o, why);
+    attn_out_str(o, "}\n");
+}
+
+static void begin_activation(struct attn_doc *d, const struct attn_strip *p)
+{
+    size_t shape[3];
+    int ndim = attn_strip_shape(shape, p);
+    attn_out_str(d->out, d->activations++ ? "," : "");
+    attn_out_str(d->out, d->eol);
+    attn_out_str(d->out, "{\"name\":");
+    attn_doc_string(d->out, p->of->name);
+    attn_out_str(d->out, ",\"layer\":");
+    attn_doc_index(d->out, p->of->layer);
+    attn_out_str(d->out, ",\"heads\":");
+    if (p->n_kept)
+        attn_doc_sizes(d->out, p->kept, p->n_kept);
+    else
+        attn_out_str(d->out, "null");
+    attn_out_str(d->out, ",\"shape\":");
+    attn_doc_sizes(d->out, shape, (size_t)ndim);
+    attn_out_str(d->out, p->n_kept ? ",\"data\":[" : ",\"data\":");
+    d->nonfinite = 0;
+}
+
+static void end_activation(struct attn_doc *d, const struct attn_strip *p)
+{
+    attn_out_str(d->out, p->n_kept ? "],\"nonfinite\":" : ",\"nonfinite\":");
+    attn_out_u64(d->out, d->nonfinite);
+    attn_out_char(d->out, '}');
+}
+
+static size_t count_nonfinite(const float *x, size_t n)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < n; j++)
+        count += !isfinite(x[j]);
+    return count;
+}
+
+/* ",1,null" */
+static size_t put_with_nulls(char *buf, const float *x, size_t n)
+{
+    char *at = buf;
+    for (size_t j = 0; j < n; j++) {
+        *at++ = ',';
+        if (isfinite(x[j]))
+            at += attn_num_f32(at, x[j]);
+        else
+            at = stpcpy(at, "null");
+    }
+    return (size_t)(at - buf);
+}
+
+/* ",[1,null]", without the first comma in the first row of a matrix. */
+static size_t put_row(const void *ctx, size_t i, char *buf)
+{
+    const struct attn_strip *p = ctx;
+    const float *x = attn_strip_row(p, i);
+    size_t n = p->row0 + i > 0;
+    buf[0] = ',';
+    size_t len = count_nonfinite(x, p->cols) ? put_with_nulls(buf + n, x, p->cols)
+                                             : attn_num_f32s(buf + n, x, p->cols, ',');
+    buf[n] = '[';                       /* in place of the comma */
+    buf[n + len] = ']';
+    return n + len + 1;
+}
+
+static int write_rows(struct attn_doc *d, const struct attn_strip *p, struct attn_err *err)
+{
+    struct attn_row_printer rows = { p->rows, 1 + ATTN_NUM_F32S(p->cols), put_row, p };
+    for (size_t i = 0; i < p->rows; i++)
+        d->nonfinite += count_nonfinite(attn_strip_row(p, i), p->cols);
+    return attn_lines_write(d->lines, d->out, &rows, err);
+}
+
+int attn_doc_strip(struct attn_doc *d, const struct attn_strip *p, struct attn_err *err)
+{
+    if (attn_strip_opens(p))
+        begin_activation(d, p);
+    if (attn_strip_opens_matrix(p))
+        attn_out_str(d->out, p->nth ? ",[" : "[");
+    int rc = write_rows(d, p, err);
+    if (rc || !attn_strip_ends_matrix(p))
+        return rc;
+    attn_lines_flush(d->lines);
+    attn_out_char(d->out, ']');
+    if (attn_strip_ends(p))
+        end_activation(d, p);
+    return 0;
+}
+
+void attn_doc_end(struct attn_doc *d)
+{
+    attn_out_str(d->out, d->eol);
+    attn_out_str(d->out, "]}");
+}
+
+/* ---- the sink; in ndjson a document is one line ---------------------------------------- */
 
 static void json_close(void *self)
 {
@@ -35,16 +303,16 @@ static int json_open(void **self, const struct attn_format *f, const struct attn
 
 static unsigned json_wants(void *self, int act, int layer)
 {
-    return attn_piece_wants(((struct attn_doc *)self)->job->select, act, layer, true);
+    return attn_strip_wants(((struct attn_doc *)self)->job->select, act, layer, true);
 }
 
 static int json_watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct attn_doc *d = self;
-    struct attn_piece piece;
+    struct attn_strip strip;
     int rc = 0;                         /* the output keeps its error for finish */
-    for (size_t at = 0; !rc && !attn_out_failed(d->out) && attn_piece_next(&piece, d->job->select, p, &at);)
-        rc = attn_doc_piece(d, &piece, err);
+    for (size_t at = 0; !rc && !attn_out_failed(d->out) && attn_strip_next(&strip, d->job->select, p, &at);)
+        rc = attn_doc_strip(d, &strip, err);
     return rc;
 }
 

@@ -33,7 +33,7 @@ void attn_next_find(struct attn_next *out, const float *logits, size_t V)
 {
     *out = (struct attn_next){0};
     if (in_the_way(&out->bad, logits, V)) {
-        out->wild = logits[out->bad];
+        out->nonfinite = logits[out->bad];
         return;
     }
     for (size_t i = 0; i < V; i++)
@@ -47,7 +47,7 @@ void attn_next_find(struct attn_next *out, const float *logits, size_t V)
 
 void attn_next_why(char buf[ATTN_NEXT_WHY], const struct attn_next *next)
 {
-    const char *what = isnan(next->wild) ? "nan" : next->wild > 0 ? "inf" : "-inf";
+    const char *what = isnan(next->nonfinite) ? "nan" : next->nonfinite > 0 ? "inf" : "-inf";
     snprintf(buf, ATTN_NEXT_WHY, "the logit of token %zu is %s, expected a finite number: the weights overflow or are damaged "
              "(attn-cli info --check looks for the latter)", next->bad, what);
 }

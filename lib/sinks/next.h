@@ -7,7 +7,7 @@
 enum { ATTN_NEXT_MAX = 5 };
 struct attn_next {
     size_t n; struct { int32_t id; double p; } best[ATTN_NEXT_MAX];
-    size_t bad; float wild;             /* if none is likeliest: the token whose logit is in the way, and that logit */
+    size_t bad; float nonfinite;             /* if none is likeliest: the token whose logit is in the way, and that logit */
 };
 
 /* Finds the likeliest tokens, in descending order; of equally likely ones the lower id comes first.  A logit of -inf rules a

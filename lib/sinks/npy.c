@@ -1,5 +1,4 @@
-/* npy.c - one activation per file: OUT/blocks.0.attn.pattern.npy, [selected heads,T,n] or [T,n].  The
- * token table has no file: it is in the manifest. */
+/* npy.c - the formats npy and npz. */
 #include "sinks/npy.h"
 
 #include <stdio.h>
@@ -8,6 +7,9 @@
 
 #include "base/err.h"
 #include "sinks/files.h"
+#include "trace/strip.h"
+#include "sinks/sink.h"
+#include "sinks/zip.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they lie in memory");
 
@@ -28,6 +30,9 @@ void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim)
     out[ATTN_NPY_HEADER - 1] = '\n';
 }
 
+/* ---- npy: one activation per file ------------------------------------------------------ */
+
+/* OUT/blocks.0.attn.pattern.npy, [selected heads,T,n] or [T,n].  The token table has no file: it is in the manifest. */
 struct npy {
     const struct attn_sink_job *job;
     struct attn_files *files;
@@ -60,14 +65,14 @@ static int npy_open(void **self, const struct attn_format *f, const struct attn_
 
 static unsigned npy_wants(void *self, int act, int layer)
 {
-    return attn_piece_wants(((struct npy *)self)->job->select, act, layer, false);
+    return attn_strip_wants(((struct npy *)self)->job->select, act, layer, false);
 }
 
-static int begin(struct npy *n, const struct attn_piece *p, struct attn_err *err)
+static int npy_begin(struct npy *n, const struct attn_strip *p, struct attn_err *err)
 {
     struct attn_file **file = &n->writing[p->of->act];
     struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = -1, .heads = p->kept, .n_heads = p->n_kept };
-    what.ndim = attn_piece_shape(what.shape, p);
+    what.ndim = attn_strip_shape(what.shape, p);
     attn_act_name(what.name, p->of->act, p->of->layer);
     snprintf(what.file, sizeof what.file, "%s.npy", what.name);
     int rc = attn_files_begin(file, n->files, &what, err);
@@ -79,23 +84,23 @@ static int begin(struct npy *n, const struct attn_piece *p, struct attn_err *err
     return 0;
 }
 
-static int add_piece(struct npy *n, const struct attn_piece *p, struct attn_err *err)
+static int npy_add(struct npy *n, const struct attn_strip *p, struct attn_err *err)
 {
     struct attn_file **file = &n->writing[p->of->act];
-    int rc = attn_piece_opens(p) ? begin(n, p, err) : 0;
-    size_t together = attn_piece_together(p);
+    int rc = attn_strip_opens(p) ? npy_begin(n, p, err) : 0;
+    size_t together = attn_strip_together(p);
     for (size_t i = 0; !rc && i < p->rows; i += together)
-        attn_out_write((*file)->out, attn_piece_row(p, i), together * p->cols * sizeof(float));
-    return !rc && attn_piece_ends(p) ? attn_files_end(n->files, *file, err) : rc;
+        attn_out_write((*file)->out, attn_strip_row(p, i), together * p->cols * sizeof(float));
+    return !rc && attn_strip_ends(p) ? attn_files_end(n->files, *file, err) : rc;
 }
 
 static int npy_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct npy *n = self;
-    struct attn_piece p;
+    struct attn_strip p;
     int rc = 0;
-    for (size_t at = 0; !rc && attn_piece_next(&p, n->job->select, probe, &at);)
-        rc = add_piece(n, &p, err);
+    for (size_t at = 0; !rc && attn_strip_next(&p, n->job->select, probe, &at);)
+        rc = npy_add(n, &p, err);
     return rc;
 }
 
@@ -111,4 +116,90 @@ static const char *npy_note(void *self)
 
 const struct attn_sink_methods attn_npy_methods = {
     .open = npy_open, .wants = npy_wants, .watch = npy_watch, .finish = npy_finish, .note = npy_note, .close = npy_close,
+};
+
+/* ---- npz: all activations in one zip archive for numpy.load, members NAME.npy, stored ---- */
+
+struct npz { const struct attn_sink_job *job; struct attn_out *out; struct attn_zip *zip; };
+
+static void npz_close(void *self)
+{
+    struct npz *n = self;
+    if (!n)
+        return;
+    attn_zip_free(n->zip);
+    attn_out_close(n->out);
+    free(n);
+}
+
+static int npz_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
+{
+    (void)f;
+    if (!attn_select_activations(job->select))
+        return attn_fail(err, ATTN_EUSAGE, "an npz archive holds activations, and only tokens are selected; "
+                         "for the token table take text, json or csv");
+    struct npz *n = calloc(1, sizeof *n);
+    if (!n)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for an npz archive");
+    n->job = job;
+    int rc = attn_out_open(&n->out, job->path, err);
+    if (!rc)
+        rc = attn_zip_new(&n->zip, n->out, ATTN_ZIP_LIMIT, err);
+    if (rc)
+        npz_close(n);
+    else
+        *self = n;
+    return rc;
+}
+
+static unsigned npz_wants(void *self, int act, int layer)
+{
+    return attn_strip_wants(((struct npz *)self)->job->select, act, layer, true);
+}
+
+static int npz_begin(struct npz *n, const struct attn_strip *p, struct attn_err *err)
+{
+    char name[ATTN_NAME_MAX + 8], header[ATTN_NPY_HEADER];
+    size_t shape[3];
+    int ndim = attn_strip_shape(shape, p);
+    uint64_t size = sizeof header + (uint64_t)p->matrices * p->T * p->cols * sizeof(float);
+    snprintf(name, sizeof name, "%s.npy", p->of->name);
+    int rc = attn_zip_begin(n->zip, name, size, err);
+    if (rc)
+        return rc;
+    attn_npy_header(header, shape, ndim);
+    attn_zip_add(n->zip, header, sizeof header);
+    return 0;
+}
+
+static int npz_add(struct npz *n, const struct attn_strip *p, struct attn_err *err)
+{
+    int rc = attn_strip_opens(p) ? npz_begin(n, p, err) : 0;
+    size_t together = attn_strip_together(p);
+    for (size_t i = 0; !rc && i < p->rows; i += together)
+        attn_zip_add(n->zip, attn_strip_row(p, i), together * p->cols * sizeof(float));
+    if (!rc && attn_strip_ends(p))
+        attn_zip_end(n->zip);
+    return rc;
+}
+
+static int npz_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    struct npz *n = self;
+    struct attn_strip p;
+    int rc = 0;
+    for (size_t at = 0; !rc && attn_strip_next(&p, n->job->select, probe, &at);)
+        rc = npz_add(n, &p, err);
+    return rc;
+}
+
+static int npz_finish(void *self, struct attn_err *err)
+{
+    struct npz *n = self;
+    attn_zip_finish(n->zip);
+    return attn_out_commit(n->out, err);
+}
+
+const struct attn_sink_methods attn_npz_methods = {
+    .open = npz_open, .wants = npz_wants, .watch = npz_watch, .finish = npz_finish, .close = npz_close,
 };

@@ -291,13 +291,13 @@ static int add_history(struct plot *p, size_t item, struct attn_err *err)
 
 /* ---- all items, in order --------------------------------------------------------------- */
 
-struct place { int act, layer; size_t item; };
+struct position { int act, layer; size_t item; };
 
 /* Where an array belongs in the order in which activations are computed: what follows the blocks is behind their last layer, and
  * so are arrays whose names are not ours, which come last. */
-static struct place place_of(const char *name, size_t item)
+static struct position position_of(const char *name, size_t item)
 {
-    struct place p = {.item = item};
+    struct position p = {.item = item};
     p.act = attn_act_find(name, &p.layer);
     if (p.act < 0 || p.act >= ATTN_ACT_NORM_FINAL)
         p.layer = INT_MAX;
@@ -306,7 +306,7 @@ static struct place place_of(const char *name, size_t item)
 
 static int by_flow(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct position *x = a, *y = b;
     if (x->layer != y->layer)
         return x->layer < y->layer ? -1 : 1;
     if (x->act != y->act)
@@ -316,12 +316,12 @@ static int by_flow(const void *a, const void *b)
 
 static int add_items(struct plot *p, struct attn_err *err)
 {
-    struct place *order = calloc(p->dump->n + 1, sizeof *order);
+    struct position *order = calloc(p->dump->n + 1, sizeof *order);
     int rc = ATTN_OK;
     if (!order)
         return attn_fail(err, ATTN_ENOMEM, "no memory to sort %zu arrays", p->dump->n);
     for (size_t i = 0; i < p->dump->n; i++)
-        order[i] = place_of(p->dump->item[i].name, i);
+        order[i] = position_of(p->dump->item[i].name, i);
     qsort(order, p->dump->n, sizeof *order, by_flow);
     for (size_t i = 0; !rc && i < p->dump->n; i++)
         if (p->show[order[i].item])

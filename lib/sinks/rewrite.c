@@ -14,7 +14,7 @@
 #include "base/folder.h"
 #include "base/grow.h"
 #include "base/sha256.h"
-#include "sinks/listed.h"
+#include "sinks/manifest.h"
 
 static const char manifest[] = "manifest.json", part[] = "manifest.json.part";
 static const char tool[] = ATTN_LISTED_TOOL, opening[] = ATTN_LISTED_TOOL "\"unfinished\":[\n";
@@ -94,16 +94,16 @@ static int as_written(bool *is, const char *path, const struct stat *st, const s
 static int remove_file(const char *dir, const struct attn_listed *f, size_t n, bool changed_too, bool *left, struct attn_err *err)
 {
     struct stat st;
-    bool ours = changed_too;
+    bool as_listed = changed_too;
     char *path = attn_listed_path(dir, f);
     *left = false;
     if (!path)
         return no_memory(dir, err);
     bool there = lstat(path, &st) == 0;
     int rc = there || errno == ENOENT ? ATTN_OK : attn_fail_errno(err, path, "read");
-    for (size_t i = 0; there && !ours && i < n && !rc; i++)
-        rc = as_written(&ours, path, &st, &f[i], err);
-    *left = there && (!ours || S_ISDIR(st.st_mode));
+    for (size_t i = 0; there && !as_listed && i < n && !rc; i++)
+        rc = as_written(&as_listed, path, &st, &f[i], err);
+    *left = there && (!as_listed || S_ISDIR(st.st_mode));
     if (!rc && there && !*left && unlink(path) && errno != ENOENT)
         rc = attn_fail_errno(err, path, "remove");
     free(path);
@@ -177,10 +177,10 @@ static int remove_list(const char *dir, const char *file, bool whole, const char
     if (asprintf(&path, "%s/%s", dir, file) < 0)
         return no_memory(dir, err);
     int rc = open_list(&old, dir, file, path, err);
-    bool ours = !rc && (whole ? attn_listed_in(&old) != NULL : old.len > 0);
-    if (ours)
+    bool lists = !rc && (whole ? attn_listed_in(&old) != NULL : old.len > 0);
+    if (lists)
         rc = remove_listed(dir, &old, NULL, 0, instead, NULL, err);
-    if (ours && !rc && unlink(path))
+    if (lists && !rc && unlink(path))
         rc = attn_fail_errno(err, path, "remove");
     attn_map_close(&old);
     free(path);
@@ -226,16 +226,16 @@ static int put_aside(struct attn_rewrite *r, struct attn_err *err)
 {
     struct attn_map old;
     int rc = open_list(&old, r->dir, manifest, r->manifest, err);
-    bool ours = attn_listed_in(&old) != NULL, there = attn_folder_has(r->dir, part);
-    if (!rc && ours && euidaccess(r->manifest, W_OK))
+    bool lists = attn_listed_in(&old) != NULL, there = attn_folder_has(r->dir, part);
+    if (!rc && lists && euidaccess(r->manifest, W_OK))
         rc = attn_fail_errno(err, r->manifest, "replace");      /* its owner protected it */
-    if (!rc && ours && !there && rename(r->manifest, r->part))
+    if (!rc && lists && !there && rename(r->manifest, r->part))
         rc = attn_fail_errno(err, r->manifest, "replace");
     if (!rc)
         rc = open_part(r, err);
-    if (!rc && ours && there)
+    if (!rc && lists && there)
         rc = append(r, (const char *)old.data, old.len, err);
-    if (!rc && ours && there && unlink(r->manifest))
+    if (!rc && lists && there && unlink(r->manifest))
         rc = attn_fail_errno(err, r->manifest, "replace");
     attn_map_close(&old);
     return rc;

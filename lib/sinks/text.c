@@ -1,24 +1,32 @@
 /* text.c - prints for people: the tokens, each matrix with its tokens beside it, the likeliest next tokens.
  *
- * If there are more than `limit` numbers in all, each activation is summarised instead (stats.h); logits of a
+ * If there are more than `limit` numbers in all, each activation is summarised instead; logits of a
  * large vocabulary always are.  One matrix is held at a time, as columns of equal width depend on all its numbers. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/num.h"
 #include "base/out.h"
-#include "sinks/grid.h"
-#include "sinks/listing.h"
 #include "sinks/next.h"
-#include "sinks/paint.h"
-#include "sinks/piece.h"
+#include "trace/strip.h"
+#include "sinks/print.h"
 #include "sinks/sink.h"
-#include "sinks/stats.h"
 
 enum {
     MANY_LOGITS = 1000,                 /* logits of a larger vocabulary are summarised: nobody reads so many columns */
     MANY_TOKENS = 16                    /* most tokens listed with summaries, unless the token table was asked for */
+};
+
+/* A summary of an activation that is too large to print: its range, its mean and its upper left corner. */
+enum { CORNER_ROWS = 4, CORNER_COLS = 6 };
+
+struct stats {
+    uint64_t numbers, finite;
+    double min, max, sum;               /* of the finite numbers */
+    size_t rows, cols;                  /* of the corner, which is that of the first matrix */
+    float corner[CORNER_ROWS * CORNER_COLS];
 };
 
 struct text {
@@ -26,7 +34,7 @@ struct text {
     struct attn_out *out;
     bool summary, shortened;            /* all activations are to be summarised; one was */
     float *matrix; size_t room;         /* the matrix being collected; how many floats it has room for */
-    struct attn_stats stats;
+    struct stats stats;
     struct attn_next next;
     bool predicts;                      /* `next` was found */
 };
@@ -61,16 +69,45 @@ static uint64_t count_numbers(const struct attn_sink_job *job)
     return total;
 }
 
+/* ---- a summary ------------------------------------------------------------------------- */
+
+static void add_number(struct stats *s, double x)
+{
+    s->numbers++;
+    if (!isfinite(x))
+        return;
+    if (!s->finite || x < s->min)
+        s->min = x;
+    if (!s->finite || x > s->max)
+        s->max = x;
+    s->finite++;
+    s->sum += x;
+}
+
+/* s must be zeroed before the first strip. */
+static void add_stats(struct stats *s, const struct attn_strip *p)
+{
+    s->rows = p->T < CORNER_ROWS ? p->T : CORNER_ROWS;
+    s->cols = p->cols < CORNER_COLS ? p->cols : CORNER_COLS;
+    for (size_t i = 0; i < p->rows; i++) {
+        const float *row = attn_strip_row(p, i);
+        for (size_t j = 0; j < p->cols; j++)
+            add_number(s, row[j]);
+        for (size_t j = 0; j < s->cols && p->nth == 0 && p->row0 + i < s->rows; j++)
+            s->corner[(p->row0 + i) * s->cols + j] = row[j];
+    }
+}
+
 /* ---- matrices -------------------------------------------------------------------------- */
 
-static const char *head_noun(const struct text *t, const struct attn_piece *p)
+static const char *head_noun(const struct text *t, const struct attn_strip *p)
 {
     return attn_act_kv(p->of->act) && t->job->model->Hkv != t->job->model->H ? "kv head" : "head";
 }
 
 /* "layer 0, head 1: attention pattern (rows: queries, columns: keys)", and the beginning of a line
  * with the name that --show takes. */
-static void print_title(struct text *t, const struct attn_piece *p, int head)
+static void print_title(struct text *t, const struct attn_strip *p, int head)
 {
     attn_out_char(t->out, '\n');
     attn_paint(t->out, t->job->color, ATTN_BOLD);
@@ -87,7 +124,7 @@ static void print_title(struct text *t, const struct attn_piece *p, int head)
     attn_paint(t->out, t->job->color, ATTN_PLAIN);
 }
 
-static struct attn_grid grid_of(const struct text *t, const struct attn_piece *p, const float *data, size_t rows,
+static struct attn_grid grid_of(const struct text *t, const struct attn_strip *p, const float *data, size_t rows,
                                 size_t cols)
 {
     return (struct attn_grid){
@@ -98,7 +135,7 @@ static struct attn_grid grid_of(const struct text *t, const struct attn_piece *p
     };
 }
 
-static int make_room(struct text *t, const struct attn_piece *p, struct attn_err *err)
+static int grow_matrix(struct text *t, const struct attn_strip *p, struct attn_err *err)
 {
     size_t need, bytes;
     if (__builtin_mul_overflow(p->T, p->cols, &need) || __builtin_mul_overflow(need, sizeof(float), &bytes))
@@ -113,17 +150,17 @@ static int make_room(struct text *t, const struct attn_piece *p, struct attn_err
     return 0;
 }
 
-static int print_piece(struct text *t, const struct attn_piece *p, struct attn_err *err)
+static int print_strip(struct text *t, const struct attn_strip *p, struct attn_err *err)
 {
-    int rc = attn_piece_opens_matrix(p) ? make_room(t, p, err) : 0;
+    int rc = attn_strip_opens_matrix(p) ? grow_matrix(t, p, err) : 0;
     for (size_t i = 0; !rc && i < p->rows; i++)
-        memcpy(t->matrix + (p->row0 + i) * p->cols, attn_piece_row(p, i), p->cols * sizeof(float));
-    if (rc || !attn_piece_ends_matrix(p))
+        memcpy(t->matrix + (p->row0 + i) * p->cols, attn_strip_row(p, i), p->cols * sizeof(float));
+    if (rc || !attn_strip_ends_matrix(p))
         return rc;
     struct attn_grid grid = grid_of(t, p, t->matrix, p->T, p->cols);
     print_title(t, p, p->head);
     attn_out_char(t->out, '\n');
-    attn_grid_print(t->out, &grid);
+    attn_print_grid(t->out, &grid);
     return 0;
 }
 
@@ -135,11 +172,11 @@ static void print_number(struct text *t, const char *name, double x)
 }
 
 /* " [12, 64, 64]: min 0.0000, max 1.0000, mean 0.0156" */
-static void print_range(struct text *t, const struct attn_piece *p)
+static void print_range(struct text *t, const struct attn_strip *p)
 {
-    const struct attn_stats *s = &t->stats;
+    const struct stats *s = &t->stats;
     size_t shape[3];
-    int ndim = attn_piece_shape(shape, p);
+    int ndim = attn_strip_shape(shape, p);
     for (int i = 0; i < ndim; i++)
         attn_out_printf(t->out, i ? ", %zu" : " [%zu", shape[i]);
     print_number(t, "]: min ", s->min);
@@ -150,12 +187,12 @@ static void print_range(struct text *t, const struct attn_piece *p)
     attn_out_char(t->out, '\n');
 }
 
-static void summarise_piece(struct text *t, const struct attn_piece *p)
+static void summarise_strip(struct text *t, const struct attn_strip *p)
 {
-    if (attn_piece_opens(p))
-        t->stats = (struct attn_stats){ 0 };
-    attn_stats_add(&t->stats, p);
-    if (!attn_piece_ends(p))
+    if (attn_strip_opens(p))
+        t->stats = (struct stats){ 0 };
+    add_stats(&t->stats, p);
+    if (!attn_strip_ends(p))
         return;
     t->shortened = true;
     print_title(t, p, -1);
@@ -163,7 +200,7 @@ static void summarise_piece(struct text *t, const struct attn_piece *p)
     if (p->n_kept)
         attn_out_printf(t->out, "%s %zu begins:\n", head_noun(t, p), p->kept[0]);
     struct attn_grid grid = grid_of(t, p, t->stats.corner, t->stats.rows, t->stats.cols);
-    attn_grid_print(t->out, &grid);
+    attn_print_grid(t->out, &grid);
 }
 
 /* ---- the sink -------------------------------------------------------------------------- */
@@ -192,10 +229,10 @@ static int text_open(void **self, const struct attn_format *f, const struct attn
         return rc;
     }
     bool all = !t->summary || attn_select_tokens(job->select);
-    attn_listing_tokens(t->out, "tokens", job->tokens, all ? SIZE_MAX : MANY_TOKENS, job->color);
+    attn_print_tokens(t->out, "tokens", job->tokens, all ? SIZE_MAX : MANY_TOKENS, job->color);
     if (job->cross) {
         attn_out_char(t->out, '\n');
-        attn_listing_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS, job->color);
+        attn_print_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS, job->color);
     }
     *self = t;
     return 0;
@@ -204,7 +241,7 @@ static int text_open(void **self, const struct attn_format *f, const struct attn
 static unsigned text_wants(void *self, int act, int layer)
 {
     const struct attn_sink_job *job = ((struct text *)self)->job;
-    unsigned wants = attn_piece_wants(job->select, act, layer, true);
+    unsigned wants = attn_strip_wants(job->select, act, layer, true);
     if (act == ATTN_ACT_LOGITS && job->model->unembed && !wants)
         wants = ATTN_WATCH | ATTN_LAST;
     return wants;
@@ -213,17 +250,17 @@ static unsigned text_wants(void *self, int act, int layer)
 static int text_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct text *t = self;
-    struct attn_piece p;
+    struct attn_strip p;
     int rc = 0;
     if (probe->act == ATTN_ACT_LOGITS && probe->row0 + probe->rows == probe->shape[0]) {
         attn_next_find(&t->next, probe->data + (probe->rows - 1) * probe->ld, probe->cols);
         t->predicts = true;
     }
-    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_piece_next(&p, t->job->select, probe, &at);) {
+    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_strip_next(&p, t->job->select, probe, &at);) {
         if (t->summary || too_wide(t->job, probe->act))
-            summarise_piece(t, &p);
+            summarise_strip(t, &p);
         else
-            rc = print_piece(t, &p, err);
+            rc = print_strip(t, &p, err);
     }
     return rc;
 }
@@ -232,7 +269,7 @@ static int text_finish(void *self, struct attn_err *err)
 {
     struct text *t = self;
     if (t->predicts)
-        attn_listing_next(t->out, &t->next, t->job);
+        attn_print_next(t->out, &t->next, t->job);
     if (t->shortened)
         attn_out_str(t->out, t->summary ? "\nThis is a summary. For every number, pipe the output or add -o FILE; for "
                                           "programs,\nuse --format npy -o DIR or another --format.\n"

@@ -3,7 +3,7 @@
  *     name,layer,head,row,col,row_token,col_token,value
  *
  * `layer` is empty outside the blocks, `head` without a head axis, and `col_token` where columns are not
- * tokens (in all but dots, scores and pattern).  Fields are quoted as in cell.h; -inf, inf and nan are text.
+ * tokens (in all but dots, scores and pattern).  Fields are quoted as in csv.h; -inf, inf and nan are text.
  * The table of a batch has three more columns in front, record,line,id, and one at the end, error: a
  * sentence that failed is one line with empty fields between them. */
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/size.h"
-#include "sinks/cell.h"
+#include "sinks/csv.h"
 #include "sinks/lines.h"
-#include "sinks/piece.h"
+#include "trace/strip.h"
 #include "sinks/sink.h"
 
 struct tidy {
@@ -94,15 +94,15 @@ static int tidy_open(void **self, const struct attn_format *f, const struct attn
 
 static unsigned tidy_wants(void *self, int act, int layer)
 {
-    return attn_piece_wants(((struct tidy *)self)->job->select, act, layer, true);
+    return attn_strip_wants(((struct tidy *)self)->job->select, act, layer, true);
 }
 
-struct lines_of { const struct tidy *t; const struct attn_piece *p; char start[ATTN_NAME_MAX + 32]; int start_len; };
+struct lines_of { const struct tidy *t; const struct attn_strip *p; char start[ATTN_NAME_MAX + 32]; int start_len; };
 
-/* Prints the columns that are the same for all of a piece: "blocks.0.attn.pattern,0,3,". */
+/* Prints the columns that are the same for all of a strip: "blocks.0.attn.pattern,0,3,". */
 static void put_start(struct lines_of *from)
 {
-    const struct attn_piece *p = from->p;
+    const struct attn_strip *p = from->p;
     char layer[16] = "", head[16] = "";
     if (p->of->layer >= 0)
         snprintf(layer, sizeof layer, "%d", p->of->layer);
@@ -135,7 +135,7 @@ static size_t put_line(const struct lines_of *from, size_t row, size_t col, floa
 
 enum { STRETCH = 256 };                 /* how many numbers of a row are printed at a time, as rows may be long */
 
-static size_t stretches(const struct attn_piece *p)
+static size_t stretches(const struct attn_strip *p)
 {
     return parts_of(p->cols, STRETCH);
 }
@@ -144,13 +144,13 @@ static size_t put_stretch(const void *ctx, size_t i, char *buf)
 {
     const struct lines_of *from = ctx;
     size_t row = i / stretches(from->p), start = i % stretches(from->p) * STRETCH, len = 0;
-    const float *x = attn_piece_row(from->p, row);
+    const float *x = attn_strip_row(from->p, row);
     for (size_t j = start; j < from->p->cols && j < start + STRETCH; j++)
         len += put_line(from, from->p->row0 + row, j, x[j], buf + len);
     return len;
 }
 
-static int write_piece(struct tidy *t, const struct attn_piece *p, struct attn_err *err)
+static int write_strip(struct tidy *t, const struct attn_strip *p, struct attn_err *err)
 {
     enum { REST = 3 * ATTN_NUM_MAX + 8 };       /* two indices, the number, commas and line end */
     struct lines_of from = { .t = t, .p = p };
@@ -163,10 +163,10 @@ static int write_piece(struct tidy *t, const struct attn_piece *p, struct attn_e
 static int tidy_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct tidy *t = self;
-    struct attn_piece p;
+    struct attn_strip p;
     int rc = 0;                         /* the output keeps its error for finish */
-    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_piece_next(&p, t->job->select, probe, &at);)
-        rc = write_piece(t, &p, err);
+    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_strip_next(&p, t->job->select, probe, &at);)
+        rc = write_strip(t, &p, err);
     return rc;
 }
 

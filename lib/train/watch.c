@@ -14,7 +14,7 @@
 #include "base/folder.h"
 #include "base/grow.h"
 #include "io/dump.h"
-#include "sinks/doc.h"
+#include "sinks/json.h"
 #include "sinks/npy.h"
 
 /* The values of one activation at all times; `one` describes a single array of it. */

@@ -18,7 +18,7 @@
 #include "picture/album.h"
 #include "picture/look.h"
 #include "sinks/derivation.h"
-#include "sinks/doc.h"
+#include "sinks/json.h"
 #include "sinks/sink.h"
 #include "text/label.h"
 

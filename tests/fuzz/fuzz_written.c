@@ -11,9 +11,9 @@
 #include "base/json.h"
 #include "picture/html.h"
 #include "picture/svg.h"
-#include "sinks/cell.h"
+#include "sinks/csv.h"
 #include "sinks/derivation.h"
-#include "sinks/doc.h"
+#include "sinks/json.h"
 
 enum { TEXTS = 4, LONGEST = 300 };      /* bytes of a text: labels of thousands of pixels show nothing new */
 struct texts { char *s[TEXTS]; size_t len[TEXTS]; };

@@ -1,10 +1,10 @@
-/* cell.h - fields of CSV, quoted as RFC 4180 says.
+/* csv.h - fields of CSV, quoted as RFC 4180 says.
  *
  * A field is quoted when it holds a comma, a quote or a line end, or begins or ends with a space;
  * quotes inside are doubled.  Lines end in \n alone, which every reader accepts.  Readers choke on NUL
  * and on invalid UTF-8: a NUL becomes U+FFFD, and so does each invalid sequence, as in JSON. */
-#ifndef ATTN_SINKS_CELL_H
-#define ATTN_SINKS_CELL_H
+#ifndef ATTN_SINKS_CSV_H
+#define ATTN_SINKS_CSV_H
 
 #include "base/out.h"
 

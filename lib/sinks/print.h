@@ -1,11 +1,18 @@
-/* grid.h - prints a matrix for people: tokens on the left, tokens or column numbers on top, numbers of a
+/* print.h - what is printed for people: bold and dim words, a matrix, tokens of the sentence and the likeliest next ones.
+ *
+ * A matrix has tokens on the left, tokens or column numbers on top, and numbers of a
  * fixed precision right-aligned in columns of one width.  If all numbers would be printed as zero, the
  * precision is raised.  A matrix wider than the terminal is printed in blocks of columns, one below the
  * other. */
-#ifndef ATTN_SINKS_GRID_H
-#define ATTN_SINKS_GRID_H
+#ifndef ATTN_SINKS_PRINT_H
+#define ATTN_SINKS_PRINT_H
 
 #include "base/out.h"
+#include "sinks/next.h"
+#include "sinks/sink.h"
+
+enum attn_paint { ATTN_PLAIN, ATTN_BOLD, ATTN_DIM };
+void attn_paint(struct attn_out *o, bool color, enum attn_paint paint);    /* color false: nothing */
 
 struct attn_grid {
     const float *data;                  /* [rows, cols] */
@@ -19,6 +26,11 @@ struct attn_grid {
 /* Digits after the point: `precision` or, if even the largest number would be printed as zero, enough for three digits
  * of it. */
 int attn_grid_digits(double largest, int precision);
-void attn_grid_print(struct attn_out *o, const struct attn_grid *g);
+void attn_print_grid(struct attn_out *o, const struct attn_grid *g);
+
+/* Prints index, id and, where there is one, text and bytes of at most `limit` tokens. */
+void attn_print_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit, bool color);
+/* Prints nothing if there are none. */
+void attn_print_next(struct attn_out *o, const struct attn_next *next, const struct attn_sink_job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* doc.h - the JSON document of one sentence.
+/* json.h - the JSON document of one sentence, and the formats json and ndjson, which write one.
  *
  *     {"version": "...", "model": {"name", "family", "digest"}, "text": "..." or null,
  *      "attention": "window:4", "scale": "none", "sqrt" or a number, "dropout": 0.1, "seed": 7,
@@ -13,12 +13,12 @@
  * blocks; `heads`, the indices of the heads shown, is null without a head axis; `shape` is that of `data`, nested lists
  * [T,n] or [heads,T,n].  JSON has no -inf, inf and nan: they become null and are counted in `nonfinite`.  Tokens
  * made from ids alone have only `id`, and null for the rest.  Each item is on a line of its own, unless `eol` is "". */
-#ifndef ATTN_SINKS_DOC_H
-#define ATTN_SINKS_DOC_H
+#ifndef ATTN_SINKS_JSON_H
+#define ATTN_SINKS_JSON_H
 
 #include "base/out.h"
 #include "sinks/lines.h"
-#include "sinks/piece.h"
+#include "trace/strip.h"
 #include "sinks/sink.h"
 
 struct attn_doc {
@@ -33,7 +33,7 @@ struct attn_doc {
 void attn_doc_begin(struct attn_doc *d);
 /* Writes the whole document of a sentence that failed. */
 void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why);
-int attn_doc_piece(struct attn_doc *d, const struct attn_piece *p, struct attn_err *err);
+int attn_doc_strip(struct attn_doc *d, const struct attn_strip *p, struct attn_err *err);
 void attn_doc_end(struct attn_doc *d);
 
 /* Values that other JSON files have, too. */

@@ -1,8 +1,8 @@
-/* collect.h - collects the selected activations, band by band, into an album.
+/* picture.h - collects the selected activations, band by band, into an album.
  *
  * Sinks that draw must hold everything they draw: a picture needs its largest number before its first pixel. */
-#ifndef ATTN_SINKS_COLLECT_H
-#define ATTN_SINKS_COLLECT_H
+#ifndef ATTN_SINKS_PICTURE_H
+#define ATTN_SINKS_PICTURE_H
 
 #include "picture/album.h"
 #include "sinks/sink.h"

@@ -1,0 +1,398 @@
+/* derivation_write.c - prints a derivation as text for the terminal, as Markdown, or as a self-contained page. */
+#include "sinks/derivation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/utf8.h"
+#include "sinks/print.h"
+#include "text/label.h"
+
+/* ---- printing what all formats share --------------------------------------------------- */
+
+static void print(char buf[ATTN_NUM_FIXED_MAX + 1], struct attn_number n)
+{
+    buf[attn_num_fixed(buf, n.x, n.digits)] = '\0';
+}
+
+const char *attn_cell_shown(char buf[ATTN_NUM_FIXED_MAX + 1], const struct attn_cell *c)
+{
+    if (c->text)
+        return c->text;
+    print(buf, c->number);
+    return buf;
+}
+
+/* Writes a number in a sum, in brackets if it is negative. */
+static void operand(struct attn_out *o, struct attn_number n)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    print(buf, n);
+    attn_out_printf(o, *buf == '-' ? "(%s)" : "%s", buf);
+}
+
+static void term(struct attn_out *o, const struct attn_term *t)
+{
+    if (t->kind == ATTN_TERM_LEFT_OUT)
+        attn_out_printf(o, "[… %zu more: ", t->count);
+    operand(o, t->a);
+    if (t->kind == ATTN_TERM_LEFT_OUT)
+        attn_out_char(o, ']');
+    if (t->kind == ATTN_TERM_PRODUCT || t->kind == ATTN_TERM_QUOTIENT) {
+        attn_out_str(o, t->kind == ATTN_TERM_PRODUCT ? "·" : " / ");
+        operand(o, t->b);
+    }
+}
+
+static void write_sum(struct attn_out *o, const struct attn_passage *sum)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    attn_out_printf(o, "%s = ", sum->text);
+    for (size_t i = 0; i < sum->terms; i++) {
+        attn_out_str(o, i ? " + " : "");
+        term(o, &sum->term[i]);
+    }
+    print(buf, sum->result);
+    attn_out_printf(o, sum->terms ? " = %s" : "%s", buf);
+}
+
+enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4 };          /* columns; text in lines wider than 100 is hard to read */
+
+/* ---- text for the terminal: words wrapped, numbers in columns -------------------------- */
+
+/* Breaks the text at spaces; lines after the first are indented by `hang`. */
+static void wrap(struct attn_out *o, const char *s, size_t indent, size_t hang, size_t width)
+{
+    size_t column = indent;
+    attn_label_pad(o, indent);
+    for (bool first = true; *s; first = false) {
+        size_t len = strcspn(s, " "), columns = attn_utf8_width(s, len);
+        if (!first && width && column + 1 + columns > width) {
+            attn_out_char(o, '\n');
+            attn_label_pad(o, hang);
+            column = hang;
+        } else if (!first) {
+            attn_out_char(o, ' ');
+            column++;
+        }
+        attn_out_write(o, s, len);
+        column += columns;
+        s += len + strspn(s + len, " ");
+    }
+    attn_out_char(o, '\n');
+}
+
+static void text_heading(struct attn_out *o, const char *s, size_t number, bool color)
+{
+    attn_paint(o, color, ATTN_BOLD);
+    if (number)
+        attn_out_printf(o, "%zu. ", number);
+    attn_out_str(o, s);
+    attn_paint(o, color, ATTN_PLAIN);
+    attn_out_char(o, '\n');
+}
+
+static int text_sum(struct attn_out *o, const struct attn_passage *p, size_t width, struct attn_err *err)
+{
+    struct attn_out *line;
+    char *text;
+    size_t len;
+    int rc = attn_out_open_memory(&line, err);
+    if (rc)
+        return rc;
+    write_sum(line, p);
+    rc = attn_out_take(line, &text, &len, err);
+    attn_out_close(line);
+    if (rc)
+        return rc;
+    wrap(o, text, GAP, DEEP, width);
+    free(text);
+    return ATTN_OK;
+}
+
+static size_t width_of(const struct attn_passage *p, size_t column)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    size_t most = 0;
+    for (size_t i = column; i < p->cells; i += p->cols) {
+        const char *s = attn_cell_shown(buf, &p->cell[i]);
+        size_t w = attn_utf8_width(s, strlen(s));
+        most = w > most ? w : most;
+    }
+    return most;
+}
+
+static void text_cell(struct attn_out *o, const struct attn_passage *p, size_t i, size_t width, bool last, bool color)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    const char *s = attn_cell_shown(buf, &p->cell[i]);
+    size_t blank = width - attn_utf8_width(s, strlen(s));
+    bool label = i % p->cols == 0, paint = color && (i < p->cols || p->cell[i].strong);
+    attn_label_pad(o, GAP + (label ? 0 : blank));
+    attn_paint(o, paint, i < p->cols ? ATTN_DIM : ATTN_BOLD);
+    attn_out_str(o, s);
+    attn_paint(o, paint, ATTN_PLAIN);
+    attn_label_pad(o, label && !last ? blank : 0);
+}
+
+/* How many cells the row has up to the last one that is not empty. */
+static size_t used(const struct attn_passage *p, size_t row)
+{
+    size_t n = p->cols;
+    while (n > 1 && p->cell[row + n - 1].text && !*p->cell[row + n - 1].text)
+        n--;
+    return n;
+}
+
+static void text_table(struct attn_out *o, const struct attn_passage *p, bool color)
+{
+    for (size_t row = 0; row < p->cells; row += p->cols) {
+        size_t n = used(p, row);
+        for (size_t j = 0; j < n; j++)
+            text_cell(o, p, row + j, width_of(p, j), j == n - 1, color);
+        attn_out_char(o, '\n');
+    }
+}
+
+static bool same_kind(const struct attn_derivation *d, size_t i)
+{
+    return i > 0 && d->part[i - 1].kind == d->part[i].kind && d->part[i].kind == ATTN_PASSAGE_SUM;
+}
+
+static int write_text(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style, struct attn_err *err)
+{
+    size_t width = style->width > WIDEST_LINE ? WIDEST_LINE : (size_t)style->width, steps = 0;
+    int rc = ATTN_OK;
+    text_heading(o, d->title, 0, style->color);
+    for (size_t i = 0; i < d->n && !rc; i++) {
+        const struct attn_passage *p = &d->part[i];
+        attn_out_str(o, same_kind(d, i) ? "" : "\n");
+        switch (p->kind) {
+        case ATTN_PASSAGE_STEP:    text_heading(o, p->text, ++steps, style->color); break;
+        case ATTN_PASSAGE_WORDS:   wrap(o, p->text, 0, 0, width); break;
+        case ATTN_PASSAGE_COMMAND: attn_out_printf(o, "%*s%s\n", DEEP, "", p->text); break;
+        case ATTN_PASSAGE_FORMULA: wrap(o, p->formula.text, DEEP, DEEP, width); break;
+        case ATTN_PASSAGE_SUM:     rc = text_sum(o, p, width, err); break;
+        case ATTN_PASSAGE_TABLE:   text_table(o, p, style->color); break;
+        }
+    }
+    return rc;
+}
+
+/* ---- Markdown: tables with pipes, formulas and sums as code ---------------------------- */
+
+/* Escapes what Markdown could take for emphasis, a link, an element or the end of a cell, so that a token shows as it is. */
+static void md_escaped(struct attn_out *o, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '<' || *s == '&') {
+            attn_out_str(o, *s == '<' ? "&lt;" : "&amp;");
+            continue;
+        }
+        if (strchr("\\`*_{}[]#|~$!>", *s))
+            attn_out_char(o, '\\');
+        attn_out_char(o, *s);
+    }
+}
+
+static void md_cell(struct attn_out *o, const struct attn_cell *c)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    const char *s = attn_cell_shown(buf, c), *around = c->strong && *s ? "**" : "";
+    attn_out_printf(o, "| %s", around);
+    md_escaped(o, s);
+    attn_out_printf(o, "%s ", around);
+}
+
+static void md_table(struct attn_out *o, const struct attn_passage *p)
+{
+    for (size_t i = 0; i < p->cells; i++) {
+        md_cell(o, &p->cell[i]);
+        if (i % p->cols < p->cols - 1)
+            continue;
+        attn_out_str(o, "|\n");
+        for (size_t j = 0; i < p->cols && j < p->cols; j++)
+            attn_out_str(o, j ? "---:|" : "|:---|");
+        attn_out_str(o, i < p->cols ? "\n" : "");
+    }
+}
+
+static void md_paragraph(struct attn_out *o, const char *s)
+{
+    md_escaped(o, s);
+    attn_out_char(o, '\n');
+}
+
+static void md_passage(struct attn_out *o, const struct attn_passage *p, size_t *steps)
+{
+    switch (p->kind) {
+    case ATTN_PASSAGE_STEP:
+        attn_out_printf(o, "## %zu. ", ++*steps);
+        md_paragraph(o, p->text);
+        break;
+    case ATTN_PASSAGE_WORDS:
+        md_paragraph(o, p->text);
+        break;
+    case ATTN_PASSAGE_COMMAND:
+        attn_out_printf(o, "    %s\n", p->text);
+        break;
+    case ATTN_PASSAGE_FORMULA:
+        attn_out_printf(o, "    %s\n", p->formula.text);
+        break;
+    case ATTN_PASSAGE_SUM:
+        attn_out_str(o, "    ");
+        write_sum(o, p);
+        attn_out_char(o, '\n');
+        break;
+    case ATTN_PASSAGE_TABLE:
+        md_table(o, p);
+        break;
+    }
+}
+
+static int write_md(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style, struct attn_err *err)
+{
+    (void)style;
+    (void)err;
+    size_t steps = 0;
+    attn_out_str(o, "# ");
+    md_paragraph(o, d->title);
+    for (size_t i = 0; i < d->n; i++) {
+        bool goes_on = i > 0 && d->part[i].kind == ATTN_PASSAGE_SUM && d->part[i - 1].kind == ATTN_PASSAGE_SUM;
+        attn_out_str(o, goes_on ? "" : "\n");
+        md_passage(o, &d->part[i], &steps);
+    }
+    return ATTN_OK;
+}
+
+/* ---- a page for reading, printing and handing out, with formulas in MathML ------------- */
+
+/* The page has no scripts and no fonts, and its content policy forbids loading anything. */
+static const char html_head[] =
+    "<!DOCTYPE html>\n"
+    "<html lang=\"en\">\n"
+    "<head>\n"
+    "<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
+
+static const char style_sheet[] =
+    "<style>\n"
+    ":root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --quiet: #5a5a5a; --line: #c8c8c8; --mark: #fff3c4; }\n"
+    "@media (prefers-color-scheme: dark) {\n"
+    "  :root { --ink: #e6e6e6; --paper: #161616; --quiet: #a8a8a8; --line: #484848; --mark: #4a3f10; }\n"
+    "}\n"
+    "body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;\n"
+    "  color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }\n"
+    "h1 { font-size: 1.5rem; line-height: 1.25; }\n"
+    "h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; break-after: avoid; }\n"
+    ".wide { overflow: auto hidden; margin: .75rem 0; break-inside: avoid; }\n"
+    "table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n"
+    "th, td { padding: .15rem .6rem; text-align: right; white-space: nowrap; }\n"
+    "th { font-weight: normal; color: var(--quiet); }\n"
+    "thead th { border-bottom: 1px solid var(--line); }\n"
+    "th:first-child { text-align: left; }\n"
+    ".strong { font-weight: 600; background: var(--mark); color: var(--ink); }\n"
+    ".sum { margin: .25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\n"
+    "pre { white-space: pre-wrap; margin-left: 2rem; }\n"
+    "math { font-size: 1.1rem; padding: .25rem 0; }\n"
+    "@media print {\n"
+    "  :root { --ink: #000; --paper: #fff; --quiet: #444; --line: #999; --mark: #eee; }\n"
+    "  body { max-width: none; margin: 0; font-size: 10pt; }\n"
+    "}\n"
+    "</style>\n";
+
+static void html_escaped(struct attn_out *o, const char *s)
+{
+    attn_out_markup(o, s, strlen(s));
+}
+
+static void element(struct attn_out *o, const char *tag, const char *s)
+{
+    attn_out_printf(o, "<%s>", tag);
+    html_escaped(o, s);
+    attn_out_printf(o, "</%s>\n", tag);
+}
+
+static void html_cell(struct attn_out *o, const struct attn_passage *p, size_t i)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    const struct attn_cell *c = &p->cell[i];
+    const char *tag = i < p->cols || i % p->cols == 0 ? "th" : "td";
+    const char *scope = i < p->cols ? " scope=\"col\"" : i % p->cols == 0 ? " scope=\"row\"" : "";
+    attn_out_printf(o, "<%s%s%s>", tag, scope, c->strong ? " class=\"strong\"" : "");
+    html_escaped(o, attn_cell_shown(buf, c));
+    attn_out_printf(o, "</%s>", tag);
+}
+
+static void html_table(struct attn_out *o, const struct attn_passage *p)
+{
+    attn_out_str(o, "<div class=\"wide\"><table>\n<thead>\n");
+    for (size_t row = 0; row < p->cells; row += p->cols) {
+        attn_out_str(o, row == p->cols ? "</thead>\n<tbody>\n<tr>" : "<tr>");
+        for (size_t j = 0; j < p->cols; j++)
+            html_cell(o, p, row + j);
+        attn_out_str(o, "</tr>\n");
+    }
+    attn_out_str(o, p->cells > p->cols ? "</tbody>\n</table></div>\n" : "</thead>\n</table></div>\n");
+}
+
+static void html_step(struct attn_out *o, const struct attn_passage *p, size_t number)
+{
+    attn_out_printf(o, "<h2>%zu. ", number);
+    html_escaped(o, p->text);
+    attn_out_str(o, "</h2>\n");
+}
+
+/* A sum needs no escaping: it has no user text, only a name of ours and numbers. */
+static void html_sum(struct attn_out *o, const struct attn_passage *p)
+{
+    attn_out_str(o, "<p class=\"sum\">");
+    write_sum(o, p);
+    attn_out_str(o, "</p>\n");
+}
+
+static int write_html(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style, struct attn_err *err)
+{
+    (void)style;
+    (void)err;
+    size_t steps = 0;
+    attn_out_str(o, html_head);
+    element(o, "title", d->title);
+    attn_out_str(o, style_sheet);
+    attn_out_str(o, "</head>\n<body>\n");
+    element(o, "h1", d->title);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct attn_passage *p = &d->part[i];
+        switch (p->kind) {
+        case ATTN_PASSAGE_STEP:    html_step(o, p, ++steps); break;
+        case ATTN_PASSAGE_WORDS:   element(o, "p", p->text); break;
+        case ATTN_PASSAGE_COMMAND: element(o, "pre", p->text); break;
+        case ATTN_PASSAGE_FORMULA: attn_out_printf(o, "<div class=\"wide\"><math display=\"block\">%s</math></div>\n", p->formula.mathml); break;
+        case ATTN_PASSAGE_SUM:     html_sum(o, p); break;
+        case ATTN_PASSAGE_TABLE:   html_table(o, p); break;
+        }
+    }
+    attn_out_str(o, "</body>\n</html>\n");
+    return ATTN_OK;
+}
+
+/* ---- any of them ----------------------------------------------------------------------- */
+
+int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, const char *format,
+                          const struct attn_derivation_style *style, struct attn_err *err)
+{
+    static const struct {
+        const char *name;
+        int (*write)(struct attn_out *, const struct attn_derivation *, const struct attn_derivation_style *, struct attn_err *);
+    } formats[] = {
+        {"text", write_text}, {"md", write_md}, {"html", write_html}};
+    if (d->failed)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the derivation");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(format, formats[i].name))
+            return formats[i].write(o, d, style, err);
+    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of text, md, html", format);
+}

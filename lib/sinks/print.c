@@ -1,0 +1,274 @@
+#include "sinks/print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/size.h"
+#include "text/label.h"
+
+void attn_paint(struct attn_out *o, bool color, enum attn_paint paint)
+{
+    static const char *const codes[] = { [ATTN_PLAIN] = "\x1b[0m", [ATTN_BOLD] = "\x1b[1m", [ATTN_DIM] = "\x1b[2m" };
+    if (color)
+        attn_out_str(o, codes[paint]);
+}
+
+/* ---- a matrix -------------------------------------------------------------------------- */
+
+enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2 };   /* columns on the terminal */
+enum { DIGITS_MAX = 17 };
+
+struct layout { size_t left, column, block; int digits; };  /* width of labels, of numbers; matrix columns of a block */
+
+static size_t columns_of(double x, int digits)
+{
+    char buf[ATTN_NUM_FIXED_MAX];
+    return attn_num_fixed(buf, x, digits);
+}
+
+int attn_grid_digits(double largest, int precision)
+{
+    double scaled = largest * pow(10, precision);
+    int digits = precision;
+    if (scaled > 0 && scaled < 0.5)
+        for (; scaled < 100 && digits < DIGITS_MAX; digits++)
+            scaled *= 10;
+    return digits;
+}
+
+/* The widest number is the lowest, the highest, or one that is not finite. */
+static void measure_numbers(struct layout *l, const struct attn_grid *g)
+{
+    double low = 0, high = 0;
+    for (size_t i = 0; i < g->rows * g->cols; i++) {
+        double x = (double)g->data[i];
+        if (!isfinite(x))
+            l->column = larger(l->column, columns_of(x, 0));
+        else if (x < low)
+            low = x;
+        else if (x > high)
+            high = x;
+    }
+    l->digits = attn_grid_digits(fmax(-low, high), g->precision);
+    l->column = larger(l->column, larger(columns_of(low, l->digits), columns_of(high, l->digits)));
+}
+
+/* The label of column j; a token may be as wide as the numbers below it. */
+static struct attn_label top(const struct attn_grid *g, const struct layout *l, size_t j)
+{
+    return g->keys ? attn_label_token(&g->keys->tok[j], larger(TOP_MAX, l->column)) : attn_label_number(j);
+}
+
+static struct layout lay_out(const struct attn_grid *g)
+{
+    struct layout l = { 0 };
+    measure_numbers(&l, g);
+    for (size_t i = 0; i < g->rows; i++)
+        l.left = larger(l.left, attn_label_token(&g->tokens->tok[i], LEFT_MAX).columns);
+    for (size_t j = 0; j < g->cols; j++)
+        l.column = larger(l.column, top(g, &l, j).columns);
+    size_t fixed = l.left + (g->more_cols ? GAP : 0), room = g->width > 0 ? (size_t)g->width : SIZE_MAX;
+    l.block = room > fixed ? (room - fixed) / (l.column + GAP) : 0;
+    l.block = larger(l.block, 1);
+    return l;
+}
+
+static void print_top(struct attn_out *o, const struct attn_grid *g, const struct layout *l, size_t from, size_t to)
+{
+    attn_paint(o, g->color, ATTN_DIM);
+    attn_label_pad(o, l->left);
+    for (size_t j = from; j < to; j++) {
+        struct attn_label label = top(g, l, j);
+        attn_label_pad(o, GAP);
+        attn_label_right(o, &label, l->column);
+    }
+    attn_paint(o, g->color, ATTN_PLAIN);
+    attn_out_char(o, '\n');
+}
+
+static void print_row(struct attn_out *o, const struct attn_grid *g, const struct layout *l, size_t i, size_t from,
+                      size_t to)
+{
+    const struct attn_token *token = &g->tokens->tok[i];
+    struct attn_label label = attn_label_token(token, LEFT_MAX);
+    attn_paint(o, g->color, ATTN_DIM);
+    if (token->known)
+        attn_label_left(o, &label, l->left);
+    else
+        attn_label_right(o, &label, l->left);
+    attn_paint(o, g->color, ATTN_PLAIN);
+    for (size_t j = from; j < to; j++) {
+        char buf[ATTN_NUM_FIXED_MAX];
+        size_t n = attn_num_fixed(buf, (double)g->data[i * g->cols + j], l->digits);
+        attn_label_pad(o, GAP + l->column - n);
+        attn_out_write(o, buf, n);
+    }
+    attn_out_str(o, g->more_cols && to == g->cols ? " …\n" : "\n");
+}
+
+static void print_block(struct attn_out *o, const struct attn_grid *g, const struct layout *l, size_t from, size_t to)
+{
+    if (from > 0)
+        attn_out_char(o, '\n');
+    if (to - from < g->cols) {
+        attn_paint(o, g->color, ATTN_DIM);
+        attn_out_printf(o, to - from > 1 ? "columns %zu-%zu" : "column %zu", from, to - 1);
+        attn_paint(o, g->color, ATTN_PLAIN);
+        attn_out_char(o, '\n');
+    }
+    print_top(o, g, l, from, to);
+    for (size_t i = 0; i < g->rows; i++)
+        print_row(o, g, l, i, from, to);
+    if (g->more_rows)
+        attn_out_str(o, "…\n");
+}
+
+void attn_print_grid(struct attn_out *o, const struct attn_grid *g)
+{
+    struct layout l = lay_out(g);
+    for (size_t from = 0; from < g->cols; from += l.block)
+        print_block(o, g, &l, from, l.block < g->cols - from ? from + l.block : g->cols);
+}
+
+enum { TOKEN_MAX = 40 };                /* columns on the terminal */
+
+static void title(struct attn_out *o, const char *s, bool color)
+{
+    attn_paint(o, color, ATTN_BOLD);
+    attn_out_str(o, s);
+    attn_paint(o, color, ATTN_PLAIN);
+    attn_out_char(o, '\n');
+}
+
+static void right(struct attn_out *o, const char *s, size_t columns)
+{
+    attn_label_pad(o, columns - strlen(s));
+    attn_out_str(o, s);
+}
+
+static void left(struct attn_out *o, const char *s, size_t columns)
+{
+    attn_out_str(o, s);
+    attn_label_pad(o, columns - strlen(s));
+}
+
+static void widen(size_t *columns, const struct attn_label *l)
+{
+    if (l->columns > *columns)
+        *columns = l->columns;
+}
+
+/* ---- tokens of the sentence ------------------------------------------------------------ */
+
+struct columns { size_t index, id, token; bool text; };
+
+static struct columns measure_tokens(const struct attn_tokens *tokens, size_t n)
+{
+    struct columns c = { strlen("index"), strlen("id"), strlen("token"), n && tokens->tok[0].known };
+    for (size_t i = 0; i < n; i++) {
+        struct attn_label index = attn_label_number(i), id = attn_label_number((uint64_t)tokens->tok[i].id);
+        struct attn_label token = attn_label_token(&tokens->tok[i], TOKEN_MAX);
+        widen(&c.index, &index);
+        widen(&c.id, &id);
+        widen(&c.token, &token);
+    }
+    return c;
+}
+
+static void print_header(struct attn_out *o, const struct columns *c, bool color)
+{
+    attn_paint(o, color, ATTN_DIM);
+    right(o, "index", c->index);
+    right(o, "id", GAP + c->id);
+    if (c->text) {
+        attn_label_pad(o, GAP);
+        left(o, "token", c->token);
+        attn_out_str(o, "  bytes");
+    }
+    attn_paint(o, color, ATTN_PLAIN);
+    attn_out_char(o, '\n');
+}
+
+static void print_token(struct attn_out *o, const struct columns *c, size_t i, const struct attn_token *token)
+{
+    struct attn_label index = attn_label_number(i), id = attn_label_number((uint64_t)token->id);
+    attn_label_right(o, &index, c->index);
+    attn_label_right(o, &id, GAP + c->id);
+    if (token->known) {
+        struct attn_label text = attn_label_token(token, TOKEN_MAX);
+        attn_label_pad(o, GAP);
+        attn_label_left(o, &text, c->token);
+        attn_out_printf(o, "  %zu-%zu", token->start, token->end);
+    }
+    attn_out_char(o, '\n');
+}
+
+void attn_print_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit, bool color)
+{
+    size_t n = tokens->n < limit ? tokens->n : limit;
+    struct columns c = measure_tokens(tokens, n);
+    title(o, heading, color);
+    print_header(o, &c, color);
+    for (size_t i = 0; i < n; i++)
+        print_token(o, &c, i, &tokens->tok[i]);
+    if (n < tokens->n)
+        attn_out_printf(o, "… %zu more (--show tokens lists them all)\n", tokens->n - n);
+}
+
+/* ---- likeliest next tokens ------------------------------------------------------------- */
+
+/* The width of the column: that of its title, or of "0." and the digits. */
+static size_t probability_columns(const struct attn_sink_job *job)
+{
+    size_t title_columns = strlen("probability"), number_columns = 2 + (size_t)job->precision;
+    return number_columns > title_columns ? number_columns : title_columns;
+}
+
+static void print_likely(struct attn_out *o, const struct attn_sink_job *job, int32_t token, double p,
+                         size_t id_columns)
+{
+    struct attn_label number, id = attn_label_number((uint64_t)token);
+    number.columns = attn_num_fixed(number.text, p, job->precision);
+    number.text[number.columns] = '\0';
+    attn_label_right(o, &number, probability_columns(job));
+    attn_label_right(o, &id, GAP + id_columns);
+    size_t len = 0;
+    const char *s = job->token_text ? job->token_text(job->token_ctx, token, &len) : NULL;
+    if (s) {
+        struct attn_label text = attn_label_text(s, len, TOKEN_MAX);
+        attn_label_pad(o, GAP);
+        attn_out_str(o, text.text);
+    }
+    attn_out_char(o, '\n');
+}
+
+static void print_no_likely(struct attn_out *o, const struct attn_next *next)
+{
+    char why[ATTN_NEXT_WHY];
+    attn_next_why(why, next);
+    attn_out_printf(o, "none: %s\n", why);
+}
+
+void attn_print_next(struct attn_out *o, const struct attn_next *next, const struct attn_sink_job *job)
+{
+    size_t id_columns = strlen("id");
+    for (size_t i = 0; i < next->n; i++) {
+        struct attn_label id = attn_label_number((uint64_t)next->best[i].id);
+        widen(&id_columns, &id);
+    }
+    attn_out_char(o, '\n');
+    title(o, "likeliest next tokens", job->color);
+    if (!next->n) {
+        print_no_likely(o, next);
+        return;
+    }
+    attn_paint(o, job->color, ATTN_DIM);
+    right(o, "probability", probability_columns(job));
+    right(o, "id", GAP + id_columns);
+    attn_out_str(o, job->token_text ? "  token" : "");
+    attn_paint(o, job->color, ATTN_PLAIN);
+    attn_out_char(o, '\n');
+    for (size_t i = 0; i < next->n; i++)
+        print_likely(o, job, next->best[i].id, next->best[i].p, id_columns);
+}

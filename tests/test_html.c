@@ -5,8 +5,8 @@
 #include "base/base64.h"
 #include "base/sha256.h"
 #include "base/json.h"
-#include "picture/html.h"
-#include "picture/pack.h"
+#include "picture/look.h"
+#include "picture/page_data.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,9 +10,9 @@
 #include "base/utf8.h"
 #include "picture/figure.h"
 #include "picture/font.h"
-#include "picture/legend.h"
+#include "picture/scale.h"
 #include "picture/png.h"
-#include "picture/svg.h"
+#include "picture/look.h"
 #include "parsers.h"
 
 static const char *const palettes[] = {"viridis", "magma", "cividis", "gray", "balance"};

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "picture/scale.h"
-#include "picture/term.h"
+#include "picture/look.h"
 #include "scratch.h"
 #include "shell.h"
 

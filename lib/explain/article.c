@@ -41,7 +41,7 @@ static void join(char buf[T * DV * 16], const float *x, size_t n)
     buf[used] = '\0';
 }
 
-static void hold(struct life *l, const char *what, const float *x, size_t n, const char *printed)
+static void compare(struct life *l, const char *what, const float *x, size_t n, const char *printed)
 {
     char here[T * DV * 16];
     join(here, x, n);
@@ -91,7 +91,7 @@ static void embeddings(struct life *l)
     attn_derive_words(d, "Each token gets its row of a table of random numbers.  There are no position embeddings and no norm: "
                       "attention reads these rows as they are.");
     matrix(l, x, 3, false);
-    hold(l, "embedded_sentence", x, T * 3UL, "0.3374, -0.1778, -0.3035, 0.1794, 1.8951, 0.4954, 0.2692, -0.0770, "
+    compare(l, "embedded_sentence", x, T * 3UL, "0.3374, -0.1778, -0.3035, 0.1794, 1.8951, 0.4954, 0.2692, -0.0770, "
          "-1.0205, -0.2196, -0.3792, 0.7671, -0.5880, 0.3486, 0.6603, -1.1925, 0.6984, -1.4097");
     attn_derive_words(d, "Erratum: the listing says vocab_size = 6, but these are the first rows of a table of "
                       "50000 (torch.manual_seed(123); Embedding(50000, 3)).  A table of 6 rows drawn from the same "
@@ -105,10 +105,10 @@ static int dots(struct life *l, struct attn_err *err)
         return err->code;
     attn_explain_dot(&l->e);
     const float *row = attn_worked_row(&l->w, ATTN_ACT_DOTS, IS);
-    hold(l, "omega_24", row + DESSERT, 1, "1.2903");
+    compare(l, "omega_24", row + DESSERT, 1, "1.2903");
     attn_derive_words(d, "Erratum: the name omega_24 mixes conventions: the 2 counts from 1, the 4 from 0.  It is query 1, "
                       "\"is\", and key 4, \"dessert\".");
-    hold(l, "omega_2, the dot products of \"is\" with all keys", row, T, "-0.6004, 3.4707, -1.5023, 0.4991, "
+    compare(l, "omega_2, the dot products of \"is\" with all keys", row, T, "-0.6004, 3.4707, -1.5023, 0.4991, "
          "1.2903, -1.3374");
     return ATTN_OK;
 }
@@ -124,15 +124,15 @@ static void unmasked(struct life *l)
                       "are those of attention without a mask over the run's own queries, keys and values: what "
                       "attn-cli run -m models/life-full prints.");
     attn_explain_softmax(&l->e);
-    hold(l, "attention_weights_2", l->full.pattern + (size_t)IS * T, T, "0.0386, 0.6870, 0.0204, 0.0840, 0.1470, "
+    compare(l, "attention_weights_2", l->full.pattern + (size_t)IS * T, T, "0.0386, 0.6870, 0.0204, 0.0840, 0.1470, "
          "0.0229");
     attn_explain_context(&l->e);
-    hold(l, "context_vector_2", l->full.context + (size_t)IS * DV, DV, "0.5313, 1.3607, 0.7891, 1.3110");
+    compare(l, "context_vector_2", l->full.context + (size_t)IS * DV, DV, "0.5313, 1.3607, 0.7891, 1.3110");
     attn_derive_step(d, "All context vectors without a mask");
     attn_derive_words(d, "The article's class SelfAttention computes the same for all tokens at once.");
     matrix(l, l->full.context, DV, false);
-    hold(l, "its output, first row", l->full.context, DV, "-0.1564, 0.1028, -0.0763, -0.0764");
-    hold(l, "its output, second row", l->full.context + DV, DV, "0.5313, 1.3607, 0.7891, 1.3110");
+    compare(l, "its output, first row", l->full.context, DV, "-0.1564, 0.1028, -0.0763, -0.0764");
+    compare(l, "its output, second row", l->full.context + DV, DV, "0.5313, 1.3607, 0.7891, 1.3110");
 }
 
 static void heads(struct life *l)
@@ -148,19 +148,19 @@ static void masked_rows(struct life *l)
     float weights[T] = {l->full.pattern[0]}, masked[T];
     for (size_t j = 0; j < T; j++)
         masked[j] = j ? -INFINITY : l->causal.dots[j];
-    hold(l, "attn_scores (the dot products), first row", l->causal.dots, T, "0.0613, -0.3491, 0.1443, -0.0437, "
+    compare(l, "attn_scores (the dot products), first row", l->causal.dots, T, "0.0613, -0.3491, 0.1443, -0.0437, "
          "-0.1303, 0.1076");
-    hold(l, "unmasked attn_weights, first row", l->full.pattern, T, "0.1772, 0.1326, 0.1879, 0.1645, 0.1547, 0.1831");
+    compare(l, "unmasked attn_weights, first row", l->full.pattern, T, "0.1772, 0.1326, 0.1879, 0.1645, 0.1547, 0.1831");
     attn_derive_words(&l->e.d, "The first way: the weights of hidden keys are set to 0 after the softmax, then "
                       "each row is divided by what is left of its sum.");
-    hold(l, "masked_simple, first row", weights, T, "0.1772, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000");
-    hold(l, "masked_simple_norm, first row", l->renormalised.pattern, T, "1.0000, 0.0000, 0.0000, 0.0000, 0.0000, "
+    compare(l, "masked_simple, first row", weights, T, "0.1772, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000");
+    compare(l, "masked_simple_norm, first row", l->renormalised.pattern, T, "1.0000, 0.0000, 0.0000, 0.0000, 0.0000, "
          "0.0000");
     attn_derive_words(&l->e.d, "The second way, which the model life uses: hidden keys get the score -inf before "
                       "the softmax.");
-    hold(l, "masked (the dot products, not scaled yet), first row", masked, T, "0.0613, -inf, -inf, -inf, -inf, "
+    compare(l, "masked (the dot products, not scaled yet), first row", masked, T, "0.0613, -inf, -inf, -inf, -inf, "
          "-inf");
-    hold(l, "attn_weights from the -inf mask, first row", l->causal.pattern, T, "1.0000, 0.0000, 0.0000, 0.0000, "
+    compare(l, "attn_weights from the -inf mask, first row", l->causal.pattern, T, "1.0000, 0.0000, 0.0000, 0.0000, "
          "0.0000, 0.0000");
 }
 

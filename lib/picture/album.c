@@ -50,7 +50,7 @@ const struct attn_tokens *attn_album_columns(const struct attn_album *a, const s
     return s->keys ? a->keys : NULL;
 }
 
-/* Sorts pointers to sheets by kind, then by place. */
+/* Sorts pointers to sheets by kind, then in order. */
 static int by_kind(const void *a, const void *b)
 {
     const struct attn_sheet *x = *(struct attn_sheet *const *)a, *y = *(struct attn_sheet *const *)b;

@@ -1,14 +1,305 @@
 #include "picture/figure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "text/label.h"
+#include "base/num.h"
 #include "base/size.h"
+#include "picture/font.h"
+#include "text/label.h"
 
-enum { MARGIN = 20, BOTH_MARGINS = 2 * MARGIN, HEADING = 28, LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */
+enum { LETTER = 7, LINE = 16 };               /* pixels: width of a label's letter, line spacing */
+
+struct axis { size_t step, margin; bool up; };     /* every step-th is labelled; margin: pixels of the labels */
+
+struct attn_section {
+    const struct attn_album *album;
+    const struct attn_sheet *first;     /* of the kind */
+    char title[240];
+    struct attn_scale scale;
+    size_t sheets, matrices;            /* how many; most matrices of a sheet */
+    size_t rows, cols;                  /* of the largest matrix */
+    size_t cell, across, down;          /* pixels of a number; panels */
+    struct axis left, top;
+    size_t width, height;               /* of the whole section */
+};
+
+/* ---- the legend below the matrices of a kind: what the colours mean, and how many numbers had none ---- */
+
+enum { BAR = 240, THICK = 10, LEGEND_TICK = 3, SWATCH = 10 };   /* pixels */
+
+static size_t legend_height(const struct attn_scale *s)
+{
+    char text[96];
+    int step;
+    size_t lines = 0;
+    while (attn_legend_line(s, lines, text, &step))
+        lines++;
+    return THICK + LEGEND_TICK + LINE + lines * LINE + LINE / 2;
+}
+
+/* ---- drawing --------------------------------------------------------------------------- */
+
+static void draw_bar(size_t x, size_t y, const struct attn_pen *pen)
+{
+    for (size_t i = 0; i < BAR; i++) {
+        struct attn_area a = {x + i, y, 1, THICK};
+        pen->fill(pen->self, &a, (uint8_t)(i * (ATTN_STEPS - 1) / (BAR - 1)));
+    }
+}
+
+static void draw_ticks(const struct attn_scale *s, size_t x, size_t y, const struct attn_pen *pen)
+{
+    struct attn_tick tick[ATTN_TICKS_MAX];
+    size_t n = attn_scale_ticks(tick, s);
+    double free_from = -1e9;
+    for (size_t i = 0; i < n; i++) {
+        double at = tick[i].at * (BAR - 1), half = (double)(strlen(tick[i].text) * LETTER) / 2;
+        size_t tick_x = x + (size_t)lround(at);
+        struct attn_area a = {tick_x, y, 1, LEGEND_TICK};
+        struct attn_lettering w = {tick[i].text, tick_x, y + LEGEND_TICK + LINE - 4, LETTER, ATTN_MIDDLE, false};
+        pen->fill(pen->self, &a, ATTN_INK);
+        if (at - half < free_from)
+            continue;
+        pen->write(pen->self, &w);
+        free_from = at + half + LETTER;
+    }
+}
+
+static void legend_draw(const struct attn_scale *s, size_t x, size_t y, const struct attn_pen *pen)
+{
+    char text[96];
+    int step;
+    draw_bar(x, y, pen);
+    draw_ticks(s, x, y + THICK, pen);
+    y += THICK + LEGEND_TICK + LINE;
+    for (size_t i = 0; attn_legend_line(s, i, text, &step); i++, y += LINE) {
+        size_t indent = step < 0 ? 0 : SWATCH + 6;
+        struct attn_area swatch = {x, y + 3, SWATCH, SWATCH};
+        struct attn_lettering w = {text, x + indent, y + LINE - 4, LETTER, ATTN_BEGINS, false};
+        if (step >= 0)
+            pen->fill(pen->self, &swatch, (uint8_t)step);
+        pen->write(pen->self, &w);
+    }
+}
+
+/* ---- a section ------------------------------------------------------------------------- */
+
+enum {
+    TITLE = 26, TITLE_LINE = 16, TITLE_LETTER = 8,      /* pixels, for the title of a section */
+    CAPTION = 18,                       /* of a panel */
+    GAP = 14, TICK = 3, APART = 6,                      /* between panels; length of a tick; from labels to their matrix */
+    BELOW_CENTER = 4,                                   /* from a label's middle down to its base line */
+    LEAST_PITCH = 13,                                   /* labels closer than this would touch */
+    LEGEND_WIDTH = 300,
+    FRAME = ATTN_PAPER + 4
+};
+enum { LEFT_MAX = 18, TOP_MAX = 12 };                   /* widest labels, in columns */
+
+/* ---- labels ---------------------------------------------------------------------------- */
+
+static struct attn_label label_of(const struct attn_tokens *tokens, size_t i, const struct axis *axis, size_t columns)
+{
+    if (!tokens || i >= tokens->n)
+        return attn_label_number(i);
+    struct attn_label token = attn_label_token(&tokens->tok[i], columns), all = {.columns = 0};
+    if (axis->step == 1)
+        return token;
+    snprintf(all.text, sizeof all.text, "%zu %.170s", i, token.text);
+    return all;
+}
+
+static size_t letters(const struct attn_label *l)
+{
+    return attn_font_columns(l->text, strlen(l->text));
+}
+
+/* The first of 1, 2, 5, 10, 20... that keeps labels apart. */
+static size_t step_for(size_t cell)
+{
+    static const size_t factors[] = {1, 2, 5};
+    for (size_t ten = 1;; ten *= 10)
+        for (size_t i = 0; i < 3; i++)
+            if (cell * ten * factors[i] >= LEAST_PITCH)
+                return ten * factors[i];
+}
+
+static struct axis plan_axis(const struct attn_tokens *tokens, size_t n, size_t cell, size_t columns, bool top)
+{
+    struct axis axis = {.step = step_for(cell)};
+    size_t widest = 1;
+    for (size_t i = 0; i < n; i += axis.step) {
+        struct attn_label l = label_of(tokens, i, &axis, columns);
+        widest = larger(widest, letters(&l));
+    }
+    axis.up = top && (axis.step > 1 || widest * LETTER + APART > cell);
+    axis.margin = top && !axis.up ? LINE : widest * LETTER + APART + TICK;
+    return axis;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+static void name_section(struct attn_section *s)
+{
+    char text[256], where[64] = "";
+    if (s->across * s->down == 1)
+        attn_sheet_call(where, s->first, 0, 0);
+    snprintf(text, sizeof text, "%s%s%.160s", where, *where ? ": " : "", s->first->title);
+    struct attn_label l = attn_label_line(text, strlen(text), 160);
+    snprintf(s->title, sizeof s->title, "%s%s", l.text, s->first->axes);
+}
+
+/* ---- where things are ------------------------------------------------------------------ */
+
+static void count_sheets(struct attn_section *s)
+{
+    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet)) {
+        s->sheets++;
+        s->matrices = larger(s->matrices, sheet->n);
+        s->rows = larger(s->rows, sheet->rows);
+        s->cols = larger(s->cols, sheet->cols);
+    }
+}
+
+static void arrange(struct attn_section *s)
+{
+    size_t n = s->sheets * s->matrices;
+    bool table = s->sheets > 1 && s->matrices > 1, wide = s->cols > 3 * s->rows;
+    s->across = table ? s->matrices : wide ? 1 : smaller(n, 4);
+    while (!table && !wide && s->across * s->across < n)
+        s->across++;
+    s->down = parts_of(n, s->across);
+}
+
+static size_t choose_cell(const struct attn_section *s, const struct attn_look *look)
+{
+    bool alone = s->across * s->down == 1;
+    size_t height = alone ? 640 : 280, width = alone ? 1400 : 1600, most = alone ? 56 : 28;
+    size_t cell = smaller(height / larger(s->rows, 1), width / larger(s->across * s->cols, 1));
+    return look->cell ? look->cell : larger(smaller(cell, most), 1);
+}
+
+static size_t caption_height(const struct attn_section *s)
+{
+    return s->across * s->down > 1 ? CAPTION : 0;
+}
+
+static void plan_section(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
+                       const struct attn_look *look)
+{
+    *s = (struct attn_section){.album = a, .first = first};
+    count_sheets(s);
+    arrange(s);
+    name_section(s);
+    attn_scale_make(&s->scale, a, first, look);
+    s->cell = choose_cell(s, look);
+    s->left = plan_axis(attn_album_rows(a, first), s->rows, s->cell, LEFT_MAX, false);
+    s->top = plan_axis(attn_album_columns(a, first), s->cols, s->cell, TOP_MAX, true);
+    s->width = s->left.margin + s->across * (s->cols * s->cell + GAP) - GAP;
+    s->width = larger(s->width, larger(s->left.margin + LEGEND_WIDTH, attn_font_columns(s->title, strlen(s->title)) * TITLE_LETTER));
+    s->height = TITLE + s->top.margin + s->down * (caption_height(s) + s->rows * s->cell + GAP) + legend_height(&s->scale);
+}
+
+/* ---- drawing --------------------------------------------------------------------------- */
+
+static void draw_left(const struct attn_section *s, size_t rows, size_t x, size_t y, const struct attn_pen *pen)
+{
+    for (size_t i = 0; i < rows; i += s->left.step) {
+        struct attn_label l = label_of(attn_album_rows(s->album, s->first), i, &s->left, LEFT_MAX);
+        size_t middle = y + i * s->cell + s->cell / 2;
+        struct attn_lettering w = {l.text, x - APART, middle + BELOW_CENTER, LETTER, ATTN_ENDS, false};
+        struct attn_area tick = {x - 1 - TICK, middle, TICK, 1};
+        pen->write(pen->self, &w);
+        if (s->left.step > 1)
+            pen->fill(pen->self, &tick, ATTN_INK);
+    }
+}
+
+static void draw_top(const struct attn_section *s, size_t cols, size_t x, size_t y, const struct attn_pen *pen)
+{
+    for (size_t j = 0; j < cols; j += s->top.step) {
+        struct attn_label l = label_of(attn_album_columns(s->album, s->first), j, &s->top, TOP_MAX);
+        size_t middle = x + j * s->cell + s->cell / 2;
+        struct attn_lettering up = {l.text, middle + BELOW_CENTER, y - APART, LETTER, ATTN_BEGINS, true};
+        struct attn_lettering flat = {l.text, middle, y - APART, LETTER, ATTN_MIDDLE, false};
+        struct attn_area tick = {middle, y - 1 - TICK, 1, TICK};
+        pen->write(pen->self, s->top.up ? &up : &flat);
+        if (s->top.step > 1)
+            pen->fill(pen->self, &tick, ATTN_INK);
+    }
+}
+
+/* Writes the longest name that fits, or as much of the shortest as fits. */
+static void draw_caption(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
+                         const struct attn_pen *pen)
+{
+    char text[64];
+    size_t k = 0, columns = (s->cols * s->cell + GAP - 2) / LETTER;
+    do
+        attn_sheet_call(text, sheet, i, k);
+    while (strlen(text) > columns && ++k < ATTN_BREVITIES);
+    struct attn_label l = attn_label_line(text, strlen(text), columns);
+    struct attn_lettering w = {l.text, x, y, LETTER, ATTN_BEGINS, false};
+    pen->write(pen->self, &w);
+}
+
+static void draw_frame(size_t x, size_t y, size_t width, size_t height, const struct attn_pen *pen)
+{
+    const struct attn_area sides[] = {
+        {x - 1, y - 1, width + 2, 1}, {x - 1, y + height, width + 2, 1}, {x - 1, y, 1, height}, {x + width, y, 1, height}};
+    for (size_t i = 0; i < 4; i++)
+        pen->fill(pen->self, &sides[i], FRAME);
+}
+
+/* Draws matrix i of a sheet as a panel at x, y. */
+static int draw_panel(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
+                      const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
+{
+    for (size_t r = 0; r < sheet->rows; r++)
+        attn_scale_row(&s->scale, steps + r * sheet->cols, sheet, i * sheet->rows + r);
+    draw_frame(x, y, sheet->cols * s->cell, sheet->rows * s->cell, pen);
+    return pen->cells(pen->self, x, y, s->cell, steps, sheet->rows, sheet->cols, err);
+}
+
+static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t nth, size_t x, size_t y,
+                   const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
+{
+    size_t column = nth % s->across, row = nth / s->across, caption = caption_height(s);
+    size_t px = x + s->left.margin + column * (s->cols * s->cell + GAP);
+    size_t py = y + TITLE + s->top.margin + caption + row * (caption + s->rows * s->cell + GAP);
+    if (caption)
+        draw_caption(s, sheet, i, px, py - (row ? 0 : s->top.margin) - APART, pen);
+    if (column == 0)
+        draw_left(s, sheet->rows, px, py, pen);
+    if (row == 0)
+        draw_top(s, sheet->cols, px, py, pen);
+    return draw_panel(s, sheet, i, px, py, pen, steps, err);
+}
+
+static int draw_section(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen, uint8_t *steps,
+                      struct attn_err *err)
+{
+    size_t row = 0, nth = 0;
+    int rc = ATTN_OK;
+    struct attn_lettering title = {s->title, x, y + TITLE_LINE, TITLE_LETTER, ATTN_BEGINS, false};
+    pen->write(pen->self, &title);
+    for (const struct attn_sheet *sheet = s->first; sheet && !rc; sheet = attn_album_next_sheet(s->album, sheet)) {
+        for (size_t i = 0; i < sheet->n && !rc; i++)
+            rc = draw_at(s, sheet, i, nth++, x, y, pen, steps, err);
+        row++;
+        if (s->matrices > 1)            /* a layer with fewer heads leaves the end of its row empty */
+            nth = larger(nth, row * s->matrices);
+    }
+    legend_draw(&s->scale, x + s->left.margin, y + s->height - legend_height(&s->scale), pen);
+    return rc;
+}
+
+/* ---- the page -------------------------------------------------------------------------- */
+
+enum { MARGIN = 20, BOTH_MARGINS = 2 * MARGIN, HEADING = 28, HEADING_LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */
 enum { SIDE_MAX = 32000, PIXELS_MAX = 1 << 28 };        /* what viewers can open; 256 MB */
 
 static int check_size(const struct attn_figure *f, struct attn_err *err)
@@ -29,7 +320,7 @@ int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const st
         if (!attn_album_opens_kind(a, i))
             continue;
         struct attn_section *s = &f->section[f->n++];
-        attn_section_plan(s, a, &a->sheet[i], look);
+        plan_section(s, a, &a->sheet[i], look);
         f->width = larger(f->width, s->width);
         f->height += s->height + MARGIN;
         f->largest = larger(f->largest, s->rows * s->cols);
@@ -44,7 +335,7 @@ static const char looks[] = ", looking at: ";
 static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen)
 {
     const struct attn_album *a = f->album;
-    size_t columns = (f->width - BOTH_MARGINS) / LETTER;
+    size_t columns = (f->width - BOTH_MARGINS) / HEADING_LETTER;
     struct attn_label model = attn_label_line(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
     size_t left = columns - model.columns - 2, each = a->keys_text ? (left - strlen(looks)) / 2 : left;
     struct attn_label sentence = attn_label_line(a->text ? a->text : "", a->text ? a->text_len : 0, each);
@@ -52,7 +343,7 @@ static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen
     char text[3 * sizeof model.text + sizeof looks + 4];
     snprintf(text, sizeof text, "%s%s%s%s%s", model.text, a->model && a->text ? ": " : "", sentence.text,
              a->keys_text ? looks : "", other.text);
-    struct attn_lettering w = {text, MARGIN, MARGIN + LETTER, LETTER, ATTN_BEGINS, false};
+    struct attn_lettering w = {text, MARGIN, MARGIN + HEADING_LETTER, HEADING_LETTER, ATTN_BEGINS, false};
     pen->write(pen->self, &w);
 }
 
@@ -63,7 +354,7 @@ int attn_figure_draw(const struct attn_figure *f, const struct attn_pen *pen, st
     int rc = steps ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory to draw a matrix of %zu numbers", f->largest);
     draw_heading(f, pen);
     for (size_t i = 0; i < f->n && !rc; i++) {
-        rc = attn_section_draw(&f->section[i], MARGIN, y, pen, steps, err);
+        rc = draw_section(&f->section[i], MARGIN, y, pen, steps, err);
         y += f->section[i].height + MARGIN;
     }
     free(steps);

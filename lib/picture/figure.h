@@ -1,12 +1,56 @@
-/* figure.h - a page: a heading with model and sentence, then one section for each kind of matrix. */
+/* figure.h - a page: a heading with model and sentence, then one section for each kind of matrix, which a pen draws on pixels or
+ * as vectors.  A section has a title, panels in a grid, labels, a legend:
+ *
+ *     attention pattern (rows: queries, columns: keys)
+ *                head 0        head 1
+ *                L i s e       L i s e          labels of keys above the first row of panels
+ *          Life  #             #
+ *            is  # #           # #              labels of queries beside the first of each
+ *                [colour bar]
+ *
+ * Layers are rows and heads are columns; the heads of a single layer, or layers without heads, wrap to further rows.
+ * If a number takes fewer pixels than a line of text, only every 2nd, 5th, 10th... row or column is labelled, with
+ * its number. */
 #ifndef ATTN_PICTURE_FIGURE_H
 #define ATTN_PICTURE_FIGURE_H
 
-#include "picture/section.h"
+#include "picture/scale.h"
+
+/* ---- the pen: the operations by which a figure is drawn ----
+ *
+ * Positions are whole pixels from the upper left corner.  A color is a byte: a step of the scale (scale.h), or a shade between
+ * paper and ink. */
+
+enum {
+    ATTN_SHADES = 14,                   /* of text: the first is paper, the last is ink */
+    ATTN_PAPER = 256 - ATTN_SHADES, ATTN_INK = 255
+};
+
+struct attn_area { size_t x, y, width, height; };
+
+enum attn_anchor { ATTN_BEGINS, ATTN_MIDDLE, ATTN_ENDS };           /* which part of the text is at its position */
+struct attn_lettering {
+    const char *s;
+    size_t x, y;                        /* of its base line; `up`: written upwards, x is that of the base line */
+    size_t column;                      /* width of a letter */
+    enum attn_anchor anchor;
+    bool up;
+};
+
+struct attn_pen {
+    void *self;
+    void (*fill)(void *self, const struct attn_area *a, uint8_t color);
+    void (*write)(void *self, const struct attn_lettering *w);
+    /* Draws a matrix, each number as a square of `cell` pixels.  Returns 0 or the code left in err. */
+    int (*cells)(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
+                 struct attn_err *err);
+};
+
+/* ---- the page ---- */
 
 struct attn_figure {
     const struct attn_album *album;
-    struct attn_section *section; size_t n;
+    struct attn_section *section; size_t n;             /* figure.c */
     size_t largest;                     /* numbers of the largest matrix */
     size_t width, height;               /* pixels */
 };

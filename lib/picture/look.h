@@ -1,8 +1,9 @@
-/* look.h - how all pictures of an album look: palettes and other choices of the user. */
+/* look.h - how pictures of an album look, palettes and other choices of the user, and the formats in which one is drawn. */
 #ifndef ATTN_PICTURE_LOOK_H
 #define ATTN_PICTURE_LOOK_H
 
-#include "attn.h"
+#include "base/out.h"
+#include "picture/album.h"
 
 struct attn_rgb { uint8_t r, g, b; };
 
@@ -27,5 +28,14 @@ struct attn_look {
 };
 /* An invalid choice is a usage error that lists the valid ones. */
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err);
+
+/* The formats: term.c, png.c, svg.c, html.c. */
+int attn_term_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+int attn_png_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+
+enum { ATTN_SVG_SQUARES = 10000 };      /* of a matrix with more numbers an SVG has an image */
+unsigned attn_term_256(struct attn_rgb c);              /* the nearest of those (16 to 255 of 256) that are the same everywhere */
 
 #endif

@@ -34,4 +34,15 @@ void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct att
 /* The value of a step: a number, or a share with ATTN_COLOR_BY_ROW. */
 double attn_scale_value(const struct attn_scale *s, unsigned step);
 
+/* ---- what a legend says of it ---- */
+
+/* Gets the ticks of a scale in ascending order, at most ATTN_TICKS_MAX; at: the position from 0 to 1. */
+enum { ATTN_TICKS_MAX = 24 };
+struct attn_tick { double at; char text[32]; };
+size_t attn_scale_ticks(struct attn_tick tick[ATTN_TICKS_MAX], const struct attn_scale *s);
+/* The number at the first or the last step, to four digits; NUL-terminated. */
+void attn_scale_end(char text[32], const struct attn_scale *s, bool last);
+/* Line i of the legend: how numbers were scaled, or what is outside of the scale.  False: there are no more lines. */
+bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *step);
+
 #endif

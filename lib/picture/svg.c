@@ -1,11 +1,13 @@
-#include "picture/svg.h"
+/* svg.c - figures as SVG: text as text, numbers as squares.
+ *
+ * All squares of one colour are one path.  A matrix of more than ATTN_SVG_SQUARES numbers becomes an embedded image
+ * instead, with one pixel for each number, which viewers enlarge without blurring. */
+#include "picture/look.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base64.h"
-#include "picture/canvas.h"
-#include "picture/figure.h"
 #include "picture/png.h"
 
 struct svg { struct attn_out *out; const struct attn_palette *palette; };

@@ -1,15 +1,15 @@
-#include "picture/term.h"
-
+/* term.c - heat maps on a terminal: in 24-bit or 256 colours, or as shades without colours.
+ *
+ * Matrices are put next to each other as the width allows, with their keys written downwards above the first ones.  A
+ * matrix wider than the terminal is pooled: each cell is the largest of k x k numbers, which the title mentions. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "text/label.h"
 #include "base/size.h"
-#include "picture/canvas.h"
-#include "picture/legend.h"
-#include "picture/scale.h"
-#include "picture/stack.h"
+#include "base/utf8.h"
+#include "picture/png.h"
+#include "text/label.h"
 
 enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2, CELL = 2, BAR = 32 };       /* columns and rows of the terminal */
 
@@ -27,31 +27,51 @@ struct term {
 /* A matrix as cells: pooled steps, [rows, cols]. */
 struct cells { uint8_t *step; size_t rows, cols; };
 
+/* ---- labels written downwards, one character below the other, with accents on their letters ---- */
+
+/* Length of the character at s with the accents after it. */
+static size_t letter(const char *s, size_t *columns)
+{
+    size_t len = strlen(s), step, n;
+    attn_utf8_next(s, len, &n);
+    *columns = attn_utf8_width(s, n);
+    for (; n < len; n += step) {
+        attn_utf8_next(s + n, len - n, &step);
+        if (attn_utf8_width(s + n, step))
+            break;
+    }
+    return n;
+}
+
+static size_t stack_height(const struct attn_label *l)
+{
+    size_t n = 0, columns;
+    for (const char *s = l->text; *s; s += letter(s, &columns))
+        n++;
+    return n;
+}
+
+static bool stack_fits(const struct attn_label *l, size_t columns)
+{
+    size_t taken = 0;
+    for (const char *s = l->text; *s && taken <= columns;)
+        s += letter(s, &taken);
+    return taken <= columns;
+}
+
+static void stack_write(struct attn_out *o, const struct attn_label *l, size_t i, size_t columns)
+{
+    const char *s = l->text;
+    size_t taken, n = letter(s, &taken);
+    for (; i > 0; i--) {
+        s += n;
+        n = letter(s, &taken);
+    }
+    attn_out_write(o, s, n);
+    attn_label_pad(o, columns - taken);
+}
+
 /* ---- one cell -------------------------------------------------------------------------- */
-
-static unsigned nearest_of(const unsigned *levels, unsigned n, unsigned x)
-{
-    unsigned best = 0;
-    for (unsigned i = 1; i < n; i++)
-        if (abs((int)levels[i] - (int)x) < abs((int)levels[best] - (int)x))
-            best = i;
-    return best;
-}
-
-static unsigned apart(struct attn_rgb c, unsigned r, unsigned g, unsigned b)
-{
-    int dr = c.r - (int)r, dg = c.g - (int)g, db = c.b - (int)b;
-    return (unsigned)(dr * dr + dg * dg + db * db);
-}
-
-unsigned attn_term_256(struct attn_rgb c)
-{
-    static const unsigned cube[] = {0, 95, 135, 175, 215, 255};
-    unsigned r = nearest_of(cube, 6, c.r), g = nearest_of(cube, 6, c.g), b = nearest_of(cube, 6, c.b);
-    unsigned mean = (c.r + c.g + c.b) / 3u, grey = mean < 8 ? 0 : mean > 238 ? 23 : (mean - 3) / 10, level = 8 + 10 * grey;
-    bool greyer = apart(c, level, level, level) < apart(c, cube[r], cube[g], cube[b]);
-    return greyer ? 232 + grey : 16 + 36 * r + 6 * g + b;
-}
 
 static void paint(struct term *t, int step)
 {
@@ -131,9 +151,9 @@ static size_t key_lines(const struct term *t)
     size_t lines = 0;
     for (size_t j = 0; tokens && j < t->first->cols; j++) {
         struct attn_label l = label_of(tokens, j, TOP_MAX);
-        if (!attn_stack_fits(&l, t->cell))
+        if (!stack_fits(&l, t->cell))
             return 0;
-        lines = attn_stack_height(&l) > lines ? attn_stack_height(&l) : lines;
+        lines = stack_height(&l) > lines ? stack_height(&l) : lines;
     }
     return lines;
 }
@@ -143,9 +163,9 @@ static void put_letters(struct term *t, size_t cols, size_t line, size_t lines)
 {
     for (size_t j = 0; j < cols; j++) {
         struct attn_label l = label_of(column_tokens(t), j, TOP_MAX);
-        size_t above = lines - attn_stack_height(&l);
+        size_t above = lines - stack_height(&l);
         if (line >= above)
-            attn_stack_write(t->out, &l, line - above, t->cell);
+            stack_write(t->out, &l, line - above, t->cell);
         else
             attn_label_pad(t->out, t->cell);
     }
@@ -278,10 +298,10 @@ static void plan(struct term *t)
     }
     t->left = widest;
     t->cell = t->look->cell ? t->look->cell : CELL;
-    size_t room = t->look->width > (int)(widest + GAP + t->cell) ? (size_t)t->look->width - widest - GAP : SIZE_MAX / 2;
-    t->pool = room / t->cell ? parts_of(t->first->cols, room / t->cell) : 1;
+    size_t width = t->look->width > (int)(widest + GAP + t->cell) ? (size_t)t->look->width - widest - GAP : SIZE_MAX / 2;
+    t->pool = width / t->cell ? parts_of(t->first->cols, width / t->cell) : 1;
     t->pool = t->pool ? t->pool : 1;
-    n = (room + GAP) / (parts_of(t->first->cols, t->pool) * t->cell + GAP);
+    n = (width + GAP) / (parts_of(t->first->cols, t->pool) * t->cell + GAP);
     t->across = n < 1 ? 1 : n > 64 ? 64 : n;
 }
 

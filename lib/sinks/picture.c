@@ -6,10 +6,8 @@
 
 #include "base/err.h"
 #include "base/out.h"
-#include "picture/html.h"
 #include "picture/png.h"
-#include "picture/svg.h"
-#include "picture/term.h"
+#include "picture/look.h"
 #include "sinks/next.h"
 #include "trace/strip.h"
 

@@ -68,8 +68,8 @@ static struct layout lay_out(const struct attn_grid *g)
         l.left = larger(l.left, attn_label_token(&g->tokens->tok[i], LEFT_MAX).columns);
     for (size_t j = 0; j < g->cols; j++)
         l.column = larger(l.column, top(g, &l, j).columns);
-    size_t fixed = l.left + (g->more_cols ? GAP : 0), room = g->width > 0 ? (size_t)g->width : SIZE_MAX;
-    l.block = room > fixed ? (room - fixed) / (l.column + GAP) : 0;
+    size_t fixed = l.left + (g->more_cols ? GAP : 0), width = g->width > 0 ? (size_t)g->width : SIZE_MAX;
+    l.block = width > fixed ? (width - fixed) / (l.column + GAP) : 0;
     l.block = larger(l.block, 1);
     return l;
 }

@@ -133,19 +133,19 @@ static size_t put_line(const struct lines_of *from, size_t row, size_t col, floa
     return (size_t)(at - buf);
 }
 
-enum { STRETCH = 256 };                 /* how many numbers of a row are printed at a time, as rows may be long */
+enum { SPAN = 256 };                 /* how many numbers of a row are printed at a time, as rows may be long */
 
-static size_t stretches(const struct attn_strip *p)
+static size_t spans(const struct attn_strip *p)
 {
-    return parts_of(p->cols, STRETCH);
+    return parts_of(p->cols, SPAN);
 }
 
-static size_t put_stretch(const void *ctx, size_t i, char *buf)
+static size_t put_span(const void *ctx, size_t i, char *buf)
 {
     const struct lines_of *from = ctx;
-    size_t row = i / stretches(from->p), start = i % stretches(from->p) * STRETCH, len = 0;
+    size_t row = i / spans(from->p), start = i % spans(from->p) * SPAN, len = 0;
     const float *x = attn_strip_row(from->p, row);
-    for (size_t j = start; j < from->p->cols && j < start + STRETCH; j++)
+    for (size_t j = start; j < from->p->cols && j < start + SPAN; j++)
         len += put_line(from, from->p->row0 + row, j, x[j], buf + len);
     return len;
 }
@@ -156,7 +156,7 @@ static int write_strip(struct tidy *t, const struct attn_strip *p, struct attn_e
     struct lines_of from = { .t = t, .p = p };
     put_start(&from);
     size_t line = t->record_len + (size_t)from.start_len + t->rows.longest + 2 * t->keys.longest + REST;
-    struct attn_row_printer rows = { p->rows * stretches(p), STRETCH * line, put_stretch, &from };
+    struct attn_row_printer rows = { p->rows * spans(p), SPAN * line, put_span, &from };
     return attn_lines_write(t->lines, t->out, &rows, err);
 }
 

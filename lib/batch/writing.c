@@ -15,7 +15,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
-#include "sinks/rewrite.h"
+#include "sinks/manifest.h"
 
 /* ---- formats --------------------------------------------------------------------------- */
 

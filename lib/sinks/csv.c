@@ -67,7 +67,8 @@ void attn_cell_record(struct attn_out *o, const struct attn_record *r)
     attn_out_char(o, ',');
 }
 
-void attn_cell_token(struct attn_out *o, const struct attn_token *t)
+/* Its text, or its id if it has none. */
+static void put_token(struct attn_out *o, const struct attn_token *t)
 {
     if (t->known)
         attn_cell_text(o, t->text, t->text_len);
@@ -85,7 +86,7 @@ int attn_cells_make(struct attn_cells *c, const struct attn_tokens *t, struct at
     int rc = attn_out_open_memory(&o, err);
     for (size_t i = 0; !rc && i < t->n; i++) {
         size_t start = (size_t)attn_out_bytes(o);
-        attn_cell_token(o, &t->tok[i]);
+        put_token(o, &t->tok[i]);
         c->end[i] = (size_t)attn_out_bytes(o);
         if (c->end[i] - start > c->longest)
             c->longest = c->end[i] - start;
@@ -210,7 +211,7 @@ static void header(const struct csv *c, struct attn_out *o, const struct attn_st
     for (size_t j = 0; j < p->cols; j++) {
         attn_out_char(o, ',');
         if (attn_act_square(p->of->act))
-            attn_cell_token(o, &attn_sink_keys(c->job)->tok[j]);
+            put_token(o, &attn_sink_keys(c->job)->tok[j]);
         else
             attn_out_u64(o, j);
     }

@@ -9,7 +9,6 @@
 #include "base/out.h"
 
 void attn_cell_text(struct attn_out *o, const char *s, size_t len);
-void attn_cell_token(struct attn_out *o, const struct attn_token *t);   /* its text, or its id if it has none */
 void attn_cell_record(struct attn_out *o, const struct attn_record *r);         /* "12,13,name,": number, line, id */
 
 /* The fields of all tokens, quoted once for those who write them often: that of token i is text[end[i - 1]..end[i]),

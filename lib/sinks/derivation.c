@@ -4,9 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/err.h"
 #include "base/grow.h"
 
 void attn_derivation_free(struct attn_derivation *d)

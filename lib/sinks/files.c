@@ -12,8 +12,8 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/grow.h"
+#include "sinks/json.h"
 #include "sinks/manifest.h"
-#include "sinks/rewrite.h"
 
 enum { ENDED = 4, ENDED_MOST = 128 };   /* most open files that wait to be hashed together: per thread, and in all */
 /* Hashing a byte takes a core about as long as so many floating point operations: for attn_team_run. */
@@ -209,6 +209,96 @@ int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err
     return f->n_ended == f->most_ended ? commit_ended(f, err) : 0;
 }
 
+/* ---- the manifest ---------------------------------------------------------------------- */
+
+static void member(struct attn_out *o, const char *key, const char *value)
+{
+    attn_out_json(o, key, strlen(key));
+    attn_out_char(o, ':');
+    attn_doc_string(o, value);
+}
+
+static void options(struct attn_out *o, const struct attn_sink_job *job, const char *format)
+{
+    struct attn_asked asked = attn_select_asked(job->select);
+    attn_out_str(o, "\"options\":{");
+    member(o, "format", format);
+    attn_out_char(o, ',');
+    member(o, "show", asked.show);
+    attn_out_char(o, ',');
+    member(o, "layer", asked.layers);
+    attn_out_char(o, ',');
+    member(o, "head", asked.heads);
+    attn_doc_kind(o, &job->kind, "");
+    attn_out_str(o, "},\n");
+}
+
+static void write_file(struct attn_out *o, const struct attn_file *f)
+{
+    attn_out_str(o, ATTN_LISTED_FILE);
+    attn_out_str(o, f->file);           /* made of our own names: nothing to escape */
+    attn_out_str(o, "\",");
+    member(o, "name", f->name);
+    attn_out_str(o, ",\"layer\":");
+    attn_doc_index(o, f->layer);
+    attn_out_str(o, ",\"head\":");
+    attn_doc_index(o, f->head);
+    attn_out_str(o, ",\"heads\":");
+    if (f->n_heads)
+        attn_doc_sizes(o, f->heads, f->n_heads);
+    else
+        attn_out_str(o, "null");
+    attn_out_str(o, ",\"shape\":");
+    attn_doc_sizes(o, f->shape, (size_t)f->ndim);
+    attn_out_char(o, ',');
+    member(o, "sha256", f->sha256);
+    attn_out_str(o, ",\"bytes\":");
+    attn_out_u64(o, f->bytes);
+    attn_out_char(o, '}');
+}
+
+static void put_manifest(struct attn_out *o, const struct attn_sink_job *job, const char *format,
+                         struct attn_file *const *files, size_t n)
+{
+    attn_out_str(o, ATTN_LISTED_TOOL);
+    member(o, "version", ATTN_VERSION);
+    attn_out_str(o, ",\n");
+    member(o, "command", job->command);
+    attn_out_str(o, ",\n\"model\":");
+    attn_doc_model(o, job);
+    attn_out_str(o, ",\n");
+    options(o, job, format);
+    member(o, "cpu", job->cpu);
+    attn_out_str(o, ",\n\"tokens\":");
+    attn_doc_tokens(o, job->tokens, "\n");
+    if (job->cross) {
+        attn_out_str(o, ",\n\"context_tokens\":");
+        attn_doc_tokens(o, job->cross, "\n");
+    }
+    attn_out_char(o, ',');
+    attn_out_str(o, ATTN_LISTED_FILES);
+    for (size_t i = 0; i < n; i++) {
+        attn_out_str(o, i ? "," : "");
+        write_file(o, files[i]);
+    }
+    attn_out_str(o, ATTN_LISTED_END);
+}
+
+static int write_manifest(const struct attn_sink_job *job, const char *format, struct attn_file *const *files, size_t n,
+                          struct attn_err *err)
+{
+    struct attn_out *o;
+    int rc = attn_folder_open(&o, job->path, "manifest.json", err);
+    if (rc)
+        return rc;
+    put_manifest(o, job, format, files, n);
+    rc = attn_out_commit(o, err);
+    attn_out_close(o);
+    return rc;
+}
+
+/* ---- the end --------------------------------------------------------------------------- */
+
 static int compare(int a, int b)
 {
     return (a > b) - (a < b);
@@ -228,7 +318,7 @@ static int by_flow(const void *a, const void *b)
 static int finish_directory(struct attn_files *f, struct attn_err *err)
 {
     char *changed = NULL;
-    int rc = attn_manifest_write(f->job, f->format, f->list, f->n, err);
+    int rc = write_manifest(f->job, f->format, f->list, f->n, err);
     if (rc || f->job->staged)
         return rc;
     rc = attn_rewrite_end(f->rewrite, f->list, f->n, &changed, err);

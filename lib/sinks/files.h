@@ -3,7 +3,7 @@
  * Standard output, a path with the format's ending (in upper or lower case), a pipe and a device
  * take one file.  Any other path is a directory, made if it is missing (its parent must exist).  In a
  * directory each file replaces an older one when it is complete, a few at a time; the manifest
- * comes last (manifest.h, rewrite.h). */
+ * comes last (manifest.h). */
 #ifndef ATTN_SINKS_FILES_H
 #define ATTN_SINKS_FILES_H
 

@@ -248,7 +248,7 @@ static int write_rows(struct attn_doc *d, const struct attn_strip *p, struct att
     return attn_lines_write(d->lines, d->out, &rows, err);
 }
 
-int attn_doc_strip(struct attn_doc *d, const struct attn_strip *p, struct attn_err *err)
+static int write_strip(struct attn_doc *d, const struct attn_strip *p, struct attn_err *err)
 {
     if (attn_strip_opens(p))
         begin_activation(d, p);
@@ -312,7 +312,7 @@ static int json_watch(void *self, const struct attn_probe *p, struct attn_err *e
     struct attn_strip strip;
     int rc = 0;                         /* the output keeps its error for finish */
     for (size_t at = 0; !rc && !attn_out_failed(d->out) && attn_strip_next(&strip, d->job->select, p, &at);)
-        rc = attn_doc_strip(d, &strip, err);
+        rc = write_strip(d, &strip, err);
     return rc;
 }
 

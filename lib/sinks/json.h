@@ -33,7 +33,6 @@ struct attn_doc {
 void attn_doc_begin(struct attn_doc *d);
 /* Writes the whole document of a sentence that failed. */
 void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why);
-int attn_doc_strip(struct attn_doc *d, const struct attn_strip *p, struct attn_err *err);
 void attn_doc_end(struct attn_doc *d);
 
 /* Values that other JSON files have, too. */

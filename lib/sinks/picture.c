@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "base/out.h"
-#include "picture/png.h"
 #include "picture/look.h"
 #include "sinks/next.h"
 #include "trace/strip.h"

@@ -213,8 +213,3 @@ const struct attn_tokens *attn_sink_keys(const struct attn_sink_job *job)
 {
     return job->cross ? job->cross : job->tokens;
 }
-
-const struct attn_tokens *attn_sink_rows(const struct attn_sink_job *job, int act)
-{
-    return attn_act_kv(act) ? attn_sink_keys(job) : job->tokens;
-}

@@ -69,9 +69,8 @@ extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn
 enum { ATTN_FORMAT_LIST = 128 };
 const char *attn_format_list(char list[ATTN_FORMAT_LIST], unsigned flags);
 
-/* The tokens that are keys; the tokens of the rows of an activation, which for k and v are the keys. */
+/* The tokens that are keys. */
 const struct attn_tokens *attn_sink_keys(const struct attn_sink_job *job);
-const struct attn_tokens *attn_sink_rows(const struct attn_sink_job *job, int act);
 
 /* For formats that write one stream: opens it, commits it when all is written, closes it. */
 int attn_sink_stream(struct attn_out **out, const struct attn_sink_job *job, struct attn_err *err);

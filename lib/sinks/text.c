@@ -124,11 +124,17 @@ static void print_title(struct text *t, const struct attn_strip *p, int head)
     attn_paint(t->out, t->job->color, ATTN_PLAIN);
 }
 
+/* The tokens of the rows of an activation, which for k and v are the keys. */
+static const struct attn_tokens *rows_of(const struct attn_sink_job *job, int act)
+{
+    return attn_act_kv(act) ? attn_sink_keys(job) : job->tokens;
+}
+
 static struct attn_grid grid_of(const struct text *t, const struct attn_strip *p, const float *data, size_t rows,
                                 size_t cols)
 {
     return (struct attn_grid){
-        .data = data, .rows = rows, .cols = cols, .tokens = attn_sink_rows(t->job, p->of->act),
+        .data = data, .rows = rows, .cols = cols, .tokens = rows_of(t->job, p->of->act),
         .keys = attn_act_square(p->of->act) ? attn_sink_keys(t->job) : NULL,
         .more_rows = rows < p->T, .more_cols = cols < p->cols,
         .precision = t->job->precision, .width = t->job->width, .color = t->job->color,

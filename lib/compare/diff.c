@@ -2,7 +2,6 @@
 #include "compare/diff.h"
 
 #include "base/err.h"
-#include "base/num.h"
 #include "trace/names.h"
 
 #include <math.h>

@@ -43,14 +43,6 @@ double attn_clue_theta(const struct clue *c);           /* of rotary positions; 
 /* Explains a factor, such as " = sqrt(d_head)"; "" if it has no explanation. */
 const char *attn_clue_factor(const struct clue *c, double factor, char buf[64]);
 
-/* Causes that can be seen without numbers. */
-bool attn_clue_bos(struct clue *c);
-bool attn_clue_bos_by_rows(struct clue *c);             /* needs no lists of tokens */
-bool attn_clue_tokens(struct clue *c);
-bool attn_clue_axes(struct clue *c);
-bool attn_clue_flat_heads(struct clue *c);
-bool attn_clue_length(struct clue *c);                  /* needs no lists of tokens */
-
 /* Causes that can be seen only with the weights. */
 bool attn_clue_transposed(struct clue *c);
 bool attn_clue_tied(struct clue *c);

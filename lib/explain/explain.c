@@ -82,18 +82,6 @@ size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_reach r,
     return t;
 }
 
-void attn_explain_activation(struct attn_explainer *e, int act, const struct attn_spot *s, const char *label)
-{
-    attn_derive_cell(&e->d, "%s", label);
-    attn_explain_row(e, attn_spot_row(s, act), s->seen[act].cols, attn_spot_digits(s, act, e->precision));
-}
-
-void attn_explain_vectors(struct attn_explainer *e, size_t n)
-{
-    attn_derive_table(&e->d, attn_explain_cells(e, n) + 1);
-    attn_explain_columns(e, n, "");
-}
-
 struct attn_number attn_explain_number(const struct attn_explainer *e, double x)
 {
     return (struct attn_number){x, attn_grid_digits(isfinite(x) ? fabs(x) : 0, e->precision)};

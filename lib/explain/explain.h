@@ -97,9 +97,6 @@ size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_reach r,
 size_t attn_explain_cells(const struct attn_explainer *e, size_t n);
 void attn_explain_columns(struct attn_explainer *e, size_t n, const char *label);
 void attn_explain_row(struct attn_explainer *e, const float *x, size_t n, int digits);
-/* Begin a table of vectors of n numbers; add a token's row to it. */
-void attn_explain_vectors(struct attn_explainer *e, size_t n);
-void attn_explain_activation(struct attn_explainer *e, int act, const struct attn_spot *s, const char *label);
 /* For numbers that are not part of an activation. */
 struct attn_number attn_explain_number(const struct attn_explainer *e, double x);
 

@@ -49,6 +49,20 @@ void attn_explain_tokens(struct attn_explainer *e)
 
 /* ---- what the layer reads -------------------------------------------------------------- */
 
+/* Begins a table of vectors of n numbers. */
+static void vector_table(struct attn_explainer *e, size_t n)
+{
+    attn_derive_table(&e->d, attn_explain_cells(e, n) + 1);
+    attn_explain_columns(e, n, "");
+}
+
+/* Adds a token's row to it. */
+static void vector_row(struct attn_explainer *e, int act, const struct attn_spot *s, const char *label)
+{
+    attn_derive_cell(&e->d, "%s", label);
+    attn_explain_row(e, attn_spot_row(s, act), s->seen[act].cols, attn_spot_digits(s, act, e->precision));
+}
+
 static void embedding(struct attn_explainer *e, const struct attn_spot *s)
 {
     const struct attn_worked *w = e->w;
@@ -58,11 +72,11 @@ static void embedding(struct attn_explainer *e, const struct attn_spot *s)
                                 "(resid_pre)."
                       : rotary ? "Its position comes in later, when queries and keys are rotated."
                                : "The model has no position embeddings: nothing is added.");
-    attn_explain_vectors(e, w->model->w.n.d);
-    attn_explain_activation(e, ATTN_ACT_EMBED, s, "embed");
+    vector_table(e, w->model->w.n.d);
+    vector_row(e, ATTN_ACT_EMBED, s, "embed");
     if (learned) {
-        attn_explain_activation(e, ATTN_ACT_POS_EMBED, s, "+ pos_embed");
-        attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "= resid_pre");
+        vector_row(e, ATTN_ACT_POS_EMBED, s, "+ pos_embed");
+        vector_row(e, ATTN_ACT_RESID_PRE, s, "= resid_pre");
     }
 }
 
@@ -72,8 +86,8 @@ static void stream(struct attn_explainer *e, const struct attn_spot *s)
     attn_derive_words(&e->d, w->model->w.residual
                       ? "The residual stream here is the token's embedding plus what the earlier layers have added (resid_pre)."
                       : "This is the output of the layer before (resid_pre); the model has no residual stream.");
-    attn_explain_vectors(e, w->model->w.n.d);
-    attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "resid_pre");
+    vector_table(e, w->model->w.n.d);
+    vector_row(e, ATTN_ACT_RESID_PRE, s, "resid_pre");
 }
 
 struct moments { double mean, variance, square; };      /* square: the mean of x^2 */
@@ -128,15 +142,15 @@ static int normed(struct attn_explainer *e, const struct attn_spot *s, struct at
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu numbers", d);
     norm_words(e, norm, &m);
     attn_derive_formula(&e->d, norm->rms ? &attn_formula_rmsnorm : &attn_formula_layernorm);
-    attn_explain_vectors(e, d);
-    attn_explain_activation(e, ATTN_ACT_RESID_PRE, s, "x");
+    vector_table(e, d);
+    vector_row(e, ATTN_ACT_RESID_PRE, s, "x");
     for (size_t i = 0; i < d; i++)
         buf[i] = (float)(((double)x[i] - centre) / spread);
     attn_derive_cell(&e->d, norm->rms ? "x / root" : "(x - mean) / root");
     attn_explain_row(e, buf, d, e->precision);
     widened_row(e, &norm->weight, d, buf, "· weight");
     widened_row(e, &norm->bias, d, buf, "+ bias");
-    attn_explain_activation(e, ATTN_ACT_NORM1, s, "= norm1");
+    vector_row(e, ATTN_ACT_NORM1, s, "= norm1");
     free(buf);
     return ATTN_OK;
 }
@@ -342,8 +356,8 @@ int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
         product_sums(e, &p, rotary ? "u" : name, attn_explain_digits(e, act));
         if (rotary)
             rotation(e, &p, act);
-        attn_explain_vectors(e, p.n);
-        attn_explain_activation(e, act, &p.of, name);
+        vector_table(e, p.n);
+        vector_row(e, act, &p.of, name);
     }
     free_product(&p);
     return rc;

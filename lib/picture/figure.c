@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/num.h"
 #include "base/size.h"
 #include "picture/font.h"
 #include "text/label.h"

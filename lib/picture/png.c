@@ -48,15 +48,6 @@ void attn_canvas_fill(struct attn_canvas *c, const struct attn_area *a, uint8_t 
         memset(c->pixel + row * c->width + a->x, pixel, right - a->x);
 }
 
-void attn_canvas_cells(struct attn_canvas *c, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols)
-{
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) {
-            struct attn_area square = {x + j * cell, y + i * cell, cell, cell};
-            attn_canvas_fill(c, &square, steps[i * cols + j]);
-        }
-}
-
 /* ---- writing --------------------------------------------------------------------------- */
 
 struct writing { struct attn_canvas *c; double x, y, unit, radius; bool up; };
@@ -148,7 +139,11 @@ static void put_words(void *self, const struct attn_lettering *w)
 static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
 {
     (void)err;
-    attn_canvas_cells(self, x, y, cell, steps, rows, cols);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            struct attn_area square = {x + j * cell, y + i * cell, cell, cell};
+            attn_canvas_fill(self, &square, steps[i * cols + j]);
+        }
     return ATTN_OK;
 }
 

@@ -15,7 +15,6 @@ struct attn_rgb attn_canvas_color(const struct attn_palette *p, uint8_t pixel);
 /* Parts outside of the canvas are clipped. */
 void attn_canvas_fill(struct attn_canvas *c, const struct attn_area *a, uint8_t pixel);
 void attn_canvas_write(struct attn_canvas *c, const struct attn_lettering *w);
-void attn_canvas_cells(struct attn_canvas *c, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols);
 
 /* *png gets malloc'd bytes: 8 bits a pixel, with the palette of a canvas. */
 int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *c, const struct attn_palette *palette,

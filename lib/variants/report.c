@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/num.h"
 #include "picture/album.h"
 #include "picture/look.h"
@@ -21,6 +20,45 @@
 #include "sinks/json.h"
 #include "sinks/sink.h"
 #include "text/label.h"
+
+enum { ABOUT = 96 };
+
+/* ---- descriptions ------------------------------------------------------------------------ */
+
+static void about_model(char text[ABOUT], const struct attn_model *m)
+{
+    struct attn_info info;
+    attn_model_info(m, &info);
+    if (!m->w.causal)
+        snprintf(text, ABOUT, "the model's own: all tokens");
+    else if (info.local)
+        snprintf(text, ABOUT, "the model's own: causal, only the last %zu in %zu of %zu layers", info.window,
+                 info.local, info.L);
+    else
+        snprintf(text, ABOUT, "the model's own: itself and all before it");
+}
+
+/* Says in a few words what a token sees. */
+static void describe(char text[ABOUT], const struct attn_variant *v, const struct attn_model *m)
+{
+    const struct attn_kind *k = &v->kind;
+    const char *what = "";
+    switch (k->form) {
+    case ATTN_MODEL: about_model(text, m); return;
+    case ATTN_FULL: what = "no mask: all tokens, including later ones"; break;
+    case ATTN_CAUSAL: what = "itself and all before it: hidden scores are -inf"; break;
+    case ATTN_CAUSAL_RENORM: what = "softmax over all, then masked and divided by the row's sum"; break;
+    case ATTN_WINDOW: snprintf(text, ABOUT, "the last %zu, including itself", k->w); return;
+    case ATTN_STRIDED: snprintf(text, ABOUT, "the last %zu, and earlier ones a multiple of %zu away", k->w, k->s); return;
+    case ATTN_RANDOM: snprintf(text, ABOUT, "the last %zu, and %zu earlier one%s drawn at random", k->w, k->r,
+                              k->r == 1 ? "" : "s"); return;
+    case ATTN_LINEAR: what = "no softmax: the features of all keys are summed once"; break;
+    case ATTN_BLOCK: snprintf(text, ABOUT, "%s, %zu at a time, with rescaled sums",
+                              m->w.causal ? "itself and all before it" : "all tokens", k->b); return;
+    case ATTN_MASKED: break;
+    }
+    snprintf(text, ABOUT, "%s", what);
+}
 
 /* ---- a picture: the same head under each kind, one sheet for each --------------------------- */
 
@@ -116,8 +154,8 @@ static void what_they_are(struct attn_derivation *d, const struct attn_variants 
     attn_derive_step(d, "What a token looks at");
     attn_derive_table(d, 1);
     for (size_t i = 0; i < s->n; i++) {
-        char about[ATTN_VARIANT_ABOUT];
-        attn_variant_about(about, &s->v[i], s->model);
+        char about[ABOUT];
+        describe(about, &s->v[i], s->model);
         attn_derive_cell(d, "%-*s  %s", NAME_COLUMNS, s->v[i].name, about);
     }
 }
@@ -257,8 +295,8 @@ static void matrix(struct attn_out *o, const float *x, size_t n)
 
 static void variant(struct attn_out *o, const struct attn_variants *s, const struct attn_variant *v)
 {
-    char about[ATTN_VARIANT_ABOUT];
-    attn_variant_about(about, v, s->model);
+    char about[ABOUT];
+    describe(about, v, s->model);
     attn_out_str(o, "{\"kind\":");
     attn_doc_string(o, v->name);
     key(o, "about");

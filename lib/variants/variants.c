@@ -1,4 +1,4 @@
-/* variants.c - which kinds of attention are compared, a short description of each, and the comparison from request to output. */
+/* variants.c - which kinds of attention are compared, and the comparison from request to output. */
 #include "variants/variants.h"
 
 #include <ctype.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/grow.h"
 #include "sinks/sink.h"
 
 /* ---- the list -------------------------------------------------------------------------- */
@@ -62,42 +61,6 @@ static int choose(struct attn_variants *s, const char *list, struct attn_err *er
     for (const char *at = list ? list : each; !rc && *(at += strspn(at, ",; \t\r\n")); at += length(at))
         rc = add(s, at, length(at), err);
     return rc || s->n ? rc : attn_fail(err, ATTN_EUSAGE, "no kind of attention to compare: name some, as in %s", each);
-}
-
-/* ---- descriptions ------------------------------------------------------------------------ */
-
-static void about_model(char text[ATTN_VARIANT_ABOUT], const struct attn_model *m)
-{
-    struct attn_info info;
-    attn_model_info(m, &info);
-    if (!m->w.causal)
-        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: all tokens");
-    else if (info.local)
-        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: causal, only the last %zu in %zu of %zu layers", info.window,
-                 info.local, info.L);
-    else
-        snprintf(text, ATTN_VARIANT_ABOUT, "the model's own: itself and all before it");
-}
-
-void attn_variant_about(char text[ATTN_VARIANT_ABOUT], const struct attn_variant *v, const struct attn_model *m)
-{
-    const struct attn_kind *k = &v->kind;
-    const char *what = "";
-    switch (k->form) {
-    case ATTN_MODEL: about_model(text, m); return;
-    case ATTN_FULL: what = "no mask: all tokens, including later ones"; break;
-    case ATTN_CAUSAL: what = "itself and all before it: hidden scores are -inf"; break;
-    case ATTN_CAUSAL_RENORM: what = "softmax over all, then masked and divided by the row's sum"; break;
-    case ATTN_WINDOW: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, including itself", k->w); return;
-    case ATTN_STRIDED: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and earlier ones a multiple of %zu away", k->w, k->s); return;
-    case ATTN_RANDOM: snprintf(text, ATTN_VARIANT_ABOUT, "the last %zu, and %zu earlier one%s drawn at random", k->w, k->r,
-                              k->r == 1 ? "" : "s"); return;
-    case ATTN_LINEAR: what = "no softmax: the features of all keys are summed once"; break;
-    case ATTN_BLOCK: snprintf(text, ATTN_VARIANT_ABOUT, "%s, %zu at a time, with rescaled sums",
-                              m->w.causal ? "itself and all before it" : "all tokens", k->b); return;
-    case ATTN_MASKED: break;
-    }
-    snprintf(text, ATTN_VARIANT_ABOUT, "%s", what);
 }
 
 /* ---- the comparison ------------------------------------------------------------------------- */

@@ -31,10 +31,6 @@ struct attn_variants {
     struct attn_variant *v; size_t n;
 };
 
-/* Describes in a few words what a token sees. */
-enum { ATTN_VARIANT_ABOUT = 96 };
-void attn_variant_about(char text[ATTN_VARIANT_ABOUT], const struct attn_variant *v, const struct attn_model *m);
-
 /* measure.c: fills in the rest of v. */
 int attn_variants_measure(struct attn_variants *s, struct attn_err *err);
 

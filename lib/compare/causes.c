@@ -23,7 +23,7 @@ enum {
     ANY = BIT(ATTN_ACTS) - 1
 };
 
-/* ---- causes that show before any number is compared: other tokens, other shapes ------------- */
+/* ---- causes that show before any number is compared: other tokens, other shapes -------- */
 
 /* Whether y's tokens are those of x from `skip` on. */
 static bool follows(const struct attn_dump *x, const struct attn_dump *y, size_t skip)

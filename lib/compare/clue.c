@@ -103,7 +103,7 @@ const char *attn_clue_factor(const struct clue *c, double factor, char buf[64])
     return buf;
 }
 
-/* ---- products recomputed with the weights of a model, as they are and otherwise --------- */
+/* ---- products recomputed with the weights of a model, as they are and otherwise -------- */
 
 enum { ROWS = 4 };                      /* of the activations: more would prove no more */
 

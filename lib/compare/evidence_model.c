@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rotary positions: pair i of a head is rotated by position * theta^(-2i/r) -------------- */
+/* ---- rotary positions: pair i of a head is rotated by position * theta^(-2i/r) --------- */
 
 enum { THETAS = 5, WIDTHS = 3, MOST = 1 + 2 * THETAS * WIDTHS * 2 };
 
@@ -109,7 +109,7 @@ bool attn_seems_rotated_offset(const struct attn_pair *p, double theta)
     return found;
 }
 
-/* ---- norms ---------------------------------------------------------------------------------- */
+/* ---- norms ----------------------------------------------------------------------------- */
 
 /* The model is y = w * z + b, with z the row, centred or not, divided by the root of its variance plus epsilon.
  * Weight and bias are unknown: each column gets those that fit best. */

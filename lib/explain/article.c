@@ -22,7 +22,7 @@ struct life {
     struct attended full, causal, renormalised;
 };
 
-/* ---- comparing with the article's numbers ----------------------------------------------- */
+/* ---- comparing with the article's numbers ---------------------------------------------- */
 
 /* Writes numbers such as "0.0386, -inf". */
 static void join(char buf[T * DV * 16], const float *x, size_t n)

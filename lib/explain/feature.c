@@ -67,7 +67,7 @@ void attn_explain_features(struct attn_explainer *e)
     table(e);
 }
 
-/* ---- shares ---- */
+/* ---- shares ---------------------------------------------------------------------------- */
 
 static void share_row(struct attn_explainer *e, size_t j)
 {

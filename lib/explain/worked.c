@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- recording --------------------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------------------- */
 
 static bool outside_blocks(int act)
 {
@@ -153,7 +153,7 @@ void attn_worked_free(struct attn_worked *w)
     *w = (struct attn_worked){0};
 }
 
-/* ---- queries ------------------------------------------------------------------------------ */
+/* ---- queries --------------------------------------------------------------------------- */
 
 bool attn_worked_cross(const struct attn_worked *w)
 {

@@ -15,7 +15,7 @@ enum { GRID = ATTN_PAPER + 2, RANGE = ATTN_PAPER + 4, PLAIN = ATTN_INK, ACCENT =
 struct axis { double low, high, tick; };
 struct drawing { struct attn_canvas canvas; struct axis x, y; };
 
-/* ---- axes ---------------------------------------------------------------------------------- */
+/* ---- axes ------------------------------------------------------------------------------ */
 
 /* The distance between ticks: 1, 2 or 5 times a power of ten, such that the range has four to nine of them. */
 static double tick_of(double range)
@@ -100,7 +100,7 @@ static void draw_axes(struct drawing *d)
     }
 }
 
-/* ---- curves -------------------------------------------------------------------------------- */
+/* ---- curves ---------------------------------------------------------------------------- */
 
 static void draw_line(struct drawing *d, size_t x0, size_t y0, size_t x1, size_t y1, uint8_t color)
 {

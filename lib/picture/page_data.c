@@ -303,7 +303,7 @@ static void put_page(struct attn_out *o, const struct pages *p)
     attn_out_char(o, ']');
 }
 
-/* ---- escaping for an HTML element -------------------------------------------------------- */
+/* ---- escaping for an HTML element ------------------------------------------------------ */
 
 /* Line separators end a line of JavaScript, and '<' may begin an end tag.  Such characters occur only in strings. */
 static bool is_plain(uint32_t c)

@@ -169,7 +169,7 @@ void attn_scale_end(char text[32], const struct attn_scale *s, bool last)
     text[attn_num_f64(text, decimal(round(x / pow(10, e)), e) + 0.0)] = '\0';
 }
 
-/* ---- values outside of the scale -------------------------------------------------------- */
+/* ---- values outside of the scale ------------------------------------------------------- */
 
 bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *step)
 {

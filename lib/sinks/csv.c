@@ -115,12 +115,6 @@ size_t attn_cells_put(const struct attn_cells *c, size_t i, char *buf)
 
 /* ---- the sink -------------------------------------------------------------------------- */
 
-/* One matrix per file: OUT/blocks.0.attn.pattern.head0.csv, OUT/embed.csv, OUT/tokens.csv.
- *
- * The first column has the query tokens, the first row the key tokens (dots, scores, pattern) or the
- * column numbers, and the corner cell "token".  Fields are quoted as in csv.h; -inf, inf and nan are text.
- * tokens.csv has index,id,text,start,end; the last three are empty for ids alone.  context_tokens.csv has the
- * tokens of the other text in cross-attention. */
 struct csv {
     const struct attn_sink_job *job;
     struct attn_files *files;

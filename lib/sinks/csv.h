@@ -1,6 +1,11 @@
-/* csv.h - fields of CSV, quoted as RFC 4180 says.
+/* csv.h - the format csv, one matrix per file, and the fields of CSV that other tables have, too.
  *
- * A field is quoted when it holds a comma, a quote or a line end, or begins or ends with a space;
+ * OUT/blocks.0.attn.pattern.head0.csv, OUT/embed.csv, OUT/tokens.csv: the first column has the query tokens, the first
+ * row the key tokens (dots, scores, pattern) or the column numbers, and the corner cell "token"; -inf, inf and nan are
+ * text.  tokens.csv has index,id,text,start,end; the last three are empty for ids alone.  context_tokens.csv has the
+ * tokens of the other text in cross-attention.
+ *
+ * A field is quoted as RFC 4180 says when it holds a comma, a quote or a line end, or begins or ends with a space;
  * quotes inside are doubled.  Lines end in \n alone, which every reader accepts.  Readers choke on NUL
  * and on invalid UTF-8: a NUL becomes U+FFFD, and so does each invalid sequence, as in JSON. */
 #ifndef ATTN_SINKS_CSV_H

@@ -10,14 +10,14 @@
 void attn_derivation_free(struct attn_derivation *d)
 {
     for (size_t i = 0; i < d->n; i++) {
-        struct attn_passage *p = &d->part[i];
+        struct attn_passage *p = &d->passage[i];
         for (size_t j = 0; j < p->cells; j++)
             free(p->cell[j].text);
         free(p->cell);
         free(p->term);
         free(p->text);
     }
-    free(d->part);
+    free(d->passage);
     free(d->title);
     *d = (struct attn_derivation){0};
 }
@@ -35,20 +35,20 @@ static char *written(struct attn_derivation *d, const char *fmt, va_list args)
 /* Takes ownership of `text`, even on failure. */
 static struct attn_passage *add(struct attn_derivation *d, enum attn_passage_kind kind, char *text)
 {
-    struct attn_passage *more = d->failed ? NULL : attn_grow(d->part, &d->room, d->n + 1, sizeof *more);
+    struct attn_passage *more = d->failed ? NULL : attn_grow(d->passage, &d->room, d->n + 1, sizeof *more);
     if (!more) {
         d->failed = true;
         free(text);
         return NULL;
     }
-    d->part = more;
-    d->part[d->n] = (struct attn_passage){.kind = kind, .text = text};
-    return &d->part[d->n++];
+    d->passage = more;
+    d->passage[d->n] = (struct attn_passage){.kind = kind, .text = text};
+    return &d->passage[d->n++];
 }
 
 static struct attn_passage *last(const struct attn_derivation *d)
 {
-    return &d->part[d->n - 1];
+    return &d->passage[d->n - 1];
 }
 
 void attn_derive_title(struct attn_derivation *d, const char *fmt, ...)

@@ -4,7 +4,7 @@
  * nothing of what is explained.  Numbers are kept as numbers, each with the digits to print.  Words and
  * cells are plain text: what a format could take for markup is escaped when it is printed.
  *
- * Parts are appended in order; cells and terms are added to the last part.  After a first failure
+ * Passages are appended in order; cells and terms are added to the last one.  After a first failure
  * additions do nothing, and attn_derivation_write reports it. */
 #ifndef ATTN_SINKS_DERIVATION_H
 #define ATTN_SINKS_DERIVATION_H
@@ -43,7 +43,7 @@ struct attn_passage {
 
 struct attn_derivation {
     char *title;
-    struct attn_passage *part; size_t n, room;
+    struct attn_passage *passage; size_t n, room;
     bool failed;                        /* no memory */
 };
 

@@ -158,7 +158,7 @@ static void text_table(struct attn_out *o, const struct attn_passage *p, bool co
 
 static bool same_kind(const struct attn_derivation *d, size_t i)
 {
-    return i > 0 && d->part[i - 1].kind == d->part[i].kind && d->part[i].kind == ATTN_PASSAGE_SUM;
+    return i > 0 && d->passage[i - 1].kind == d->passage[i].kind && d->passage[i].kind == ATTN_PASSAGE_SUM;
 }
 
 static int write_text(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style, struct attn_err *err)
@@ -167,7 +167,7 @@ static int write_text(struct attn_out *o, const struct attn_derivation *d, const
     int rc = ATTN_OK;
     text_heading(o, d->title, 0, style->color);
     for (size_t i = 0; i < d->n && !rc; i++) {
-        const struct attn_passage *p = &d->part[i];
+        const struct attn_passage *p = &d->passage[i];
         attn_out_str(o, same_kind(d, i) ? "" : "\n");
         switch (p->kind) {
         case ATTN_PASSAGE_STEP:    text_heading(o, p->text, ++steps, style->color); break;
@@ -260,9 +260,9 @@ static int write_md(struct attn_out *o, const struct attn_derivation *d, const s
     attn_out_str(o, "# ");
     md_paragraph(o, d->title);
     for (size_t i = 0; i < d->n; i++) {
-        bool goes_on = i > 0 && d->part[i].kind == ATTN_PASSAGE_SUM && d->part[i - 1].kind == ATTN_PASSAGE_SUM;
+        bool goes_on = i > 0 && d->passage[i].kind == ATTN_PASSAGE_SUM && d->passage[i - 1].kind == ATTN_PASSAGE_SUM;
         attn_out_str(o, goes_on ? "" : "\n");
-        md_passage(o, &d->part[i], &steps);
+        md_passage(o, &d->passage[i], &steps);
     }
     return ATTN_OK;
 }
@@ -365,7 +365,7 @@ static int write_html(struct attn_out *o, const struct attn_derivation *d, const
     attn_out_str(o, "</head>\n<body>\n");
     element(o, "h1", d->title);
     for (size_t i = 0; i < d->n; i++) {
-        const struct attn_passage *p = &d->part[i];
+        const struct attn_passage *p = &d->passage[i];
         switch (p->kind) {
         case ATTN_PASSAGE_STEP:    html_step(o, p, ++steps); break;
         case ATTN_PASSAGE_WORDS:   element(o, "p", p->text); break;

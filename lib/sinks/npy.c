@@ -1,4 +1,3 @@
-/* npy.c - the formats npy and npz. */
 #include "sinks/npy.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* npy.h - NumPy's format for one array, version 1.0:
+/* npy.h - the formats npy, an array a file, and npz, all arrays in a zip archive, for numpy.load.
+ *
+ * NumPy's format for one array, version 1.0, is
  *
  *     \x93NUMPY 1 0, u16 little-endian length, a Python dict of that length padded by spaces and
  *     ended by \n so that the data begins at a multiple of 64, then the numbers: '<f4', C order. */

@@ -1,9 +1,8 @@
 /* print.h - what is printed for people: bold and dim words, a matrix, tokens of the sentence and the likeliest next ones.
  *
- * A matrix has tokens on the left, tokens or column numbers on top, and numbers of a
- * fixed precision right-aligned in columns of one width.  If all numbers would be printed as zero, the
- * precision is raised.  A matrix wider than the terminal is printed in blocks of columns, one below the
- * other. */
+ * A matrix has tokens on the left, tokens or column numbers on top, and numbers of a fixed precision right-aligned in
+ * columns of one width.  If all numbers would be printed as zero, the precision is raised.  A matrix wider than the
+ * terminal is printed in blocks of columns, one below the other. */
 #ifndef ATTN_SINKS_PRINT_H
 #define ATTN_SINKS_PRINT_H
 

@@ -195,7 +195,7 @@ static int time_kind(const struct attn_variants *s, struct attn_variant *v, cons
     return rc;
 }
 
-/* ---- the price: operations by definition, memory by the layout of a run --------------------- */
+/* ---- the price: operations by definition, memory by the layout of a run ---------------- */
 
 struct picking { size_t *list, *swaps; };               /* buffers for lists of keys */
 

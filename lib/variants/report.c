@@ -23,7 +23,7 @@
 
 enum { ABOUT = 96 };
 
-/* ---- descriptions ------------------------------------------------------------------------ */
+/* ---- descriptions ---------------------------------------------------------------------- */
 
 static void about_model(char text[ABOUT], const struct attn_model *m)
 {
@@ -60,7 +60,7 @@ static void describe(char text[ABOUT], const struct attn_variant *v, const struc
     snprintf(text, ABOUT, "%s", what);
 }
 
-/* ---- a picture: the same head under each kind, one sheet for each --------------------------- */
+/* ---- a picture: the same head under each kind, one sheet for each ---------------------- */
 
 static int add_sheet(struct attn_album *a, const struct attn_variants *s, size_t i, const char *title, struct attn_err *err)
 {
@@ -90,7 +90,7 @@ static int picture(struct attn_out *o, const struct attn_variants *s, const char
     return rc;
 }
 
-/* ---- for people: numbers -------------------------------------------------------------------- */
+/* ---- for people: numbers --------------------------------------------------------------- */
 
 enum { NAME_COLUMNS = 14, DRAWN_MOST = 24 };            /* enough for most kinds; most tokens of a matrix that fits a page */
 
@@ -135,7 +135,7 @@ static void duration(struct attn_derivation *d, double seconds)
     attn_derive_cell(d, "%s %s", buf, units[i].name);
 }
 
-/* ---- for people: steps ----------------------------------------------------------------------------- */
+/* ---- for people: steps ----------------------------------------------------------------- */
 
 static void introduce(struct attn_derivation *d, const struct attn_variants *s)
 {
@@ -261,7 +261,7 @@ static int lesson(struct attn_out *o, const struct attn_variants *s, struct attn
     return picture(o, s, "term", err);
 }
 
-/* ---- for programs --------------------------------------------------------------------------- */
+/* ---- for programs ---------------------------------------------------------------------- */
 
 static void key(struct attn_out *o, const char *name)
 {

@@ -63,7 +63,7 @@ static int choose(struct attn_variants *s, const char *list, struct attn_err *er
     return rc || s->n ? rc : attn_fail(err, ATTN_EUSAGE, "no kind of attention to compare: name some, as in %s", each);
 }
 
-/* ---- the comparison ------------------------------------------------------------------------- */
+/* ---- the comparison -------------------------------------------------------------------- */
 
 static int check(const struct attn_variants *s, struct attn_err *err)
 {

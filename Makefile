@@ -47,8 +47,7 @@ cflags_pairs_rows  := $(cflags_pairs_dots)
 cflags_pairs_tiles := -mamx-tile -mamx-bf16
 cflags_pairs_stream_dots  := $(cflags_pairs_dots)
 cflags_pairs_stream_tiles := $(cflags_pairs_dots)
-cflags_boxmuller   := -O3 -fno-math-errno -fno-trapping-math
-cflags_rng         := -O3
+cflags_rng         := -O3 -fno-math-errno -fno-trapping-math
 cflags_f32         := -O3 -fno-math-errno -fno-trapping-math
 cflags_f32_avx2    := $(cflags_f32) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell
 cflags_f32_avx512  := $(cflags_f32) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -mtune=skylake-avx512 -mprefer-vector-width=512

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/cpu.h"
-#include "base/memory.h"
 
 /* Writes a file of the tree and creates its directories. */
 static void put(const char *file, const char *text)

@@ -2,9 +2,9 @@
  * browser. */
 #include "suites.h"
 
-#include "base/base64.h"
+#include "base/out.h"
 #include "base/sha256.h"
-#include "base/json.h"
+#include "base/tree.h"
 #include "picture/look.h"
 #include "picture/page_data.h"
 
@@ -39,7 +39,7 @@ static const char *const base64[][2] = {
 START_TEST(base64_vectors)
 {
     struct attn_out *o = written();
-    attn_base64_write(o, base64[_i][0], strlen(base64[_i][0]));
+    attn_out_base64(o, base64[_i][0], strlen(base64[_i][0]));
     char *text = taken(o);
     ck_assert_str_eq(text, base64[_i][1]);
     free(text);
@@ -50,7 +50,7 @@ START_TEST(base64_beyond_one_block)
 {
     static unsigned char zeros[5000];
     struct attn_out *o = written();
-    attn_base64_write(o, zeros, sizeof zeros);
+    attn_out_base64(o, zeros, sizeof zeros);
     char *text = taken(o);
     ck_assert_uint_eq(strlen(text), 6668);
     ck_assert_uint_eq(strspn(text, "A"), 6667);
@@ -269,7 +269,7 @@ static char *digest_of(const char *start, const char *end)
         ck_assert_int_eq(sscanf(hex + 2 * i, "%2hhx", &bytes[i]), 1);
     struct attn_out *o = written();
     attn_out_str(o, "'sha256-");
-    attn_base64_write(o, bytes, sizeof bytes);
+    attn_out_base64(o, bytes, sizeof bytes);
     attn_out_str(o, "'");
     return taken(o);
 }

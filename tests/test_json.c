@@ -8,6 +8,7 @@
 
 #include "corpus.h"
 #include "base/json.h"
+#include "base/tree.h"
 
 enum { MANY = 1000000 };
 

@@ -1,18 +1,95 @@
 #include "base/cpu.h"
 
-#include "base/cgroup.h"
-#include "base/err.h"
-
 #include <cpuid.h>
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/err.h"
+
+/* ---- control groups ---------------------------------------------------------------------
+ *
+ * Groups are directories of the unified hierarchy (v2), or of one hierarchy for each controller (v1).  A limit applies
+ * to all processes of a group together.  A container often sees its own group as the root, while /proc gives a path
+ * that does not exist inside. */
+
+enum { PATH = 512 };
+
+/* Reads the first line of DIR/FILE; false if there is none. */
+static bool first_line(const char *dir, const char *file, char *buf, int size)
+{
+    char path[3 * PATH];
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return false;
+    bool ok = fgets(buf, size, f) != NULL;
+    fclose(f);
+    return ok;
+}
+
+/* Whether a list such as "cpu,cpuacct" contains a name. */
+static bool lists(const char *list, size_t len, const char *name)
+{
+    for (const char *end = list + len; list < end; list += strcspn(list, ",:") + 1)
+        if (strcspn(list, ",:") == strlen(name) && !strncmp(list, name, strlen(name)))
+            return true;
+    return false;
+}
+
+/* The path of our group in a line such as "0::/user.slice" or "4:cpu,cpuacct:/user.slice"; NULL if the line is about
+ * another hierarchy. */
+static const char *group_in(const char *line, const char *controller)
+{
+    const char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+    if (!path)
+        return NULL;
+    size_t len = (size_t)(path - ++list);
+    return (controller ? lists(list, len, controller) : len == 0) ? path + 1 : NULL;
+}
+
+/* Gets "" if there is no such line: then the limits of the root apply. */
+static void own_group(char group[PATH], const char *root, const char *controller)
+{
+    char line[PATH];
+    snprintf(line, sizeof line, "%s/proc/self/cgroup", root);
+    group[0] = '\0';
+    FILE *f = fopen(line, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *own = group_in(line, controller);
+        if (own)
+            snprintf(group, PATH, "%.*s", (int)strcspn(own, "\n"), own);
+    }
+    if (f)
+        fclose(f);
+}
+
+/* The smallest value of `limit` over the directory of our group and those above it; INFINITY means no limit.
+ * `controller` names a v1 hierarchy, NULL means the unified one. */
+static double least_limit(const char *root, const char *controller, double (*limit)(const char *dir))
+{
+    char group[PATH], dir[2 * PATH];
+    double least = INFINITY;
+    own_group(group, root, controller);
+    for (;;) {
+        snprintf(dir, sizeof dir, "%s/sys/fs/cgroup%s%s%s", root, controller ? "/" : "", controller ? controller : "",
+                 strcmp(group, "/") ? group : "");
+        least = fmin(least, limit(dir));
+        char *slash = strrchr(group, '/');
+        if (!slash)
+            return least;
+        *slash = '\0';
+    }
+}
+
+/* ---- processors ------------------------------------------------------------------------ */
 
 static int affinity(void)
 {
@@ -32,14 +109,14 @@ static double share_of(const char *line)
 static double share_v2(const char *dir)
 {
     char line[64];
-    return attn_cgroup_line(dir, "cpu.max", line, sizeof line) ? share_of(line) : INFINITY;
+    return first_line(dir, "cpu.max", line, sizeof line) ? share_of(line) : INFINITY;
 }
 
 static double share_v1(const char *dir)
 {
     char most[32], period[32], both[64];
-    if (!attn_cgroup_line(dir, "cpu.cfs_quota_us", most, sizeof most) ||
-        !attn_cgroup_line(dir, "cpu.cfs_period_us", period, sizeof period))
+    if (!first_line(dir, "cpu.cfs_quota_us", most, sizeof most) ||
+        !first_line(dir, "cpu.cfs_period_us", period, sizeof period))
         return INFINITY;
     most[strcspn(most, "\n")] = '\0';
     snprintf(both, sizeof both, "%s %s", most, period);
@@ -48,8 +125,8 @@ static double share_v1(const char *dir)
 
 double attn_cpu_quota(const char *root)
 {
-    double v2 = attn_cgroup_least(root, NULL, share_v2);
-    return isinf(v2) ? attn_cgroup_least(root, "cpu", share_v1) : v2;
+    double v2 = least_limit(root, NULL, share_v2);
+    return isinf(v2) ? least_limit(root, "cpu", share_v1) : v2;
 }
 
 int attn_cpu_count(void)
@@ -60,6 +137,8 @@ int attn_cpu_count(void)
         n = (int)ceil(quota);
     return n < 1 ? 1 : n;
 }
+
+/* ---- vectors --------------------------------------------------------------------------- */
 
 static enum attn_simd widest(void)
 {
@@ -130,13 +209,13 @@ static bool tiles(void)
     return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILES) == 0;
 }
 
-bool attn_cpu_can(enum attn_bf16 how)
+bool attn_cpu_can(enum attn_bf16 method)
 {
-    if (how == ATTN_BF16_FLOATS)
+    if (method == ATTN_BF16_FLOATS)
         return true;
     if (attn_cpu_simd() < ATTN_SIMD_AVX512 || !__builtin_cpu_supports("avx512bf16"))
         return false;
-    return how == ATTN_BF16_DOTS || tiles();
+    return method == ATTN_BF16_DOTS || tiles();
 }
 
 enum attn_bf16 attn_cpu_bf16(void)
@@ -149,4 +228,111 @@ enum attn_bf16 attn_cpu_bf16(void)
         atomic_store_explicit(&chosen, known, memory_order_relaxed);
     }
     return (enum attn_bf16)(known - 1);
+}
+
+/* ---- caches and memory ----------------------------------------------------------------- */
+
+enum { LEVELS = 8 };
+
+/* Reads a line of what /sys says about a processor's cache; false if there is no such cache. */
+static bool cache_line(int cpu, int index, const char *what, char *buf, int size)
+{
+    char dir[96];
+    snprintf(dir, sizeof dir, "/sys/devices/system/cpu/cpu%d/cache/index%d", cpu, index);
+    return first_line(dir, what, buf, size);
+}
+
+/* The last cache before memory has the highest index. */
+static int last_index(int cpu)
+{
+    char line[32];
+    int index = -1;
+    while (index + 1 < LEVELS && cache_line(cpu, index + 1, "size", line, sizeof line))
+        index++;
+    return index;
+}
+
+/* Bytes in a text such as "307200K". */
+static size_t bytes_of(const char *line)
+{
+    char *end;
+    size_t n = strtoull(line, &end, 10);
+    return n << (*end == 'K' ? 10 : *end == 'M' ? 20 : 0);
+}
+
+/* Counts each cache only at the first of the processors that share it. */
+size_t attn_memory_cache(void)
+{
+    char shared[256], size[32];
+    size_t total = 0;
+    for (int cpu = 0, last; (last = last_index(cpu)) >= 0; cpu++)
+        if (cache_line(cpu, last, "shared_cpu_list", shared, sizeof shared) && atoi(shared) == cpu &&
+            cache_line(cpu, last, "size", size, sizeof size))
+            total += bytes_of(size);
+    return total;
+}
+
+/* The number after `word` at the start of a line of DIR/FILE; INFINITY if there is none. */
+static double number_after(const char *word, const char *dir, const char *file)
+{
+    char path[3 * PATH], line[128], first[64];
+    double x = INFINITY, found;
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    FILE *f = fopen(path, "re");
+    while (f && isinf(x) && fgets(line, sizeof line, f))
+        if (sscanf(line, "%63s %lf", first, &found) == 2 && !strcmp(first, word))
+            x = found;
+    if (f)
+        fclose(f);
+    return x;
+}
+
+/* The number in the first line of DIR/FILE; INFINITY if there is none or it is "max". */
+static double number_in(const char *dir, const char *file)
+{
+    char line[64], *end;
+    if (!first_line(dir, file, line, sizeof line))
+        return INFINITY;
+    double x = strtod(line, &end);
+    return end > line ? x : INFINITY;
+}
+
+static double or_none(double x) { return isinf(x) ? 0 : x; }
+
+/* Names of a group's files, and of the entries of memory.stat that count cached files. */
+struct limit_files { const char *most, *used, *cached[2]; };
+
+/* Cached files do not count as used: the kernel drops them under pressure, as it assumes for "available" memory. */
+static double left(const char *dir, const struct limit_files *n)
+{
+    double most = number_in(dir, n->most), used = or_none(number_in(dir, n->used));
+    for (int i = 0; i < 2 && !isinf(most); i++)
+        used -= or_none(number_after(n->cached[i], dir, "memory.stat"));
+    return fmax(0, most - fmax(0, used));
+}
+
+static double left_v2(const char *dir)
+{
+    static const struct limit_files v2 = {"memory.max", "memory.current", {"active_file", "inactive_file"}};
+    return left(dir, &v2);
+}
+
+static double left_v1(const char *dir)
+{
+    static const struct limit_files v1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", {"total_active_file", "total_inactive_file"}};
+    return left(dir, &v1);
+}
+
+size_t attn_memory_available_in(const char *root)
+{
+    double have = 1024 * number_after("MemAvailable:", root, "proc/meminfo"), may = least_limit(root, NULL, left_v2);
+    if (isinf(may))
+        may = least_limit(root, "memory", left_v1);
+    may = fmin(may, have);
+    return isinf(may) ? 0 : may < 1 ? 1 : (size_t)may;
+}
+
+size_t attn_memory_available(void)
+{
+    return attn_memory_available_in("");
 }

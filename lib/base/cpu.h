@@ -1,4 +1,4 @@
-/* cpu.h - what this process may use of the machine. */
+/* cpu.h - what this process may use of the machine: processors, their vectors, caches, memory. */
 #ifndef ATTN_BASE_CPU_H
 #define ATTN_BASE_CPU_H
 
@@ -6,7 +6,8 @@
 
 /* The number of processors this process may run on or its cgroups' quota, whichever is smaller; at least 1. */
 int attn_cpu_count(void);
-/* How many processors' worth of time the cgroups (v2 or v1) allow; INFINITY if unlimited.  `root` as in cgroup.h. */
+/* How many processors' worth of time the cgroups (v2 or v1) allow; INFINITY if unlimited.  /proc and /sys are
+ * looked for under `root`, which is "" except in tests. */
 double attn_cpu_quota(const char *root);
 
 /* The widest vectors our own code may use.  ATTN_SIMD=generic, avx2 or avx512 in the environment can only narrow
@@ -22,6 +23,11 @@ int attn_cpu_check(struct attn_err *err);
  * are used only where AVX-512 may be. */
 enum attn_bf16 { ATTN_BF16_FLOATS, ATTN_BF16_DOTS, ATTN_BF16_TILES };
 enum attn_bf16 attn_cpu_bf16(void);
-bool attn_cpu_can(enum attn_bf16 how);
+bool attn_cpu_can(enum attn_bf16 method);
+
+size_t attn_memory_cache(void);         /* bytes of all last-level caches together; 0 if unknown */
+/* Bytes this process may still allocate, by the system's state and by its cgroups (v2 or v1); 0 if unknown. */
+size_t attn_memory_available(void);
+size_t attn_memory_available_in(const char *root);      /* `root` as above */
 
 #endif

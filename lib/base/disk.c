@@ -1,12 +1,16 @@
 #include "base/disk.h"
 
-#include "base/err.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/err.h"
 
 int attn_disk_open(const char *path, int flags, mode_t mode)
 {
@@ -40,11 +44,11 @@ int attn_disk_take(const char *path, mode_t mode)
         int fd = attn_disk_open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW, mode);
         if (fd < 0)
             return fd;
-        bool file = is_file(fd), held = file && !attn_disk_lock(fd) && errno == EWOULDBLOCK;
-        int here = file && !held ? is_at(fd, path) : -1, why = held ? EWOULDBLOCK : file ? errno : ENODEV;
+        bool file = is_file(fd), locked = file && !attn_disk_lock(fd) && errno == EWOULDBLOCK;
+        int here = file && !locked ? is_at(fd, path) : -1, why = locked ? EWOULDBLOCK : file ? errno : ENODEV;
         if (here > 0)
             return fd;
-        close(fd);                      /* held by another process, or renamed or removed by it before we got the lock */
+        close(fd);                      /* locked by another process, or renamed or removed by it before we got the lock */
         errno = why;
         if (here < 0)
             return -1;
@@ -122,4 +126,79 @@ bool attn_disk_make(const char *dir)
         rc = mkdir(dir, 0777);
     while (rc && errno == EINTR);
     return rc == 0;
+}
+
+/* ---- mapped and temporary files -------------------------------------------------------- */
+
+struct attn_trail {
+    struct attn_trail *next;
+    atomic_bool live;                   /* false: the entry can be used again */
+    char *path;
+    uintptr_t data; size_t len;         /* 0: not mapped */
+    pid_t owner;
+};
+
+static _Atomic(struct attn_trail *) first;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* for those who add */
+
+/* An entry that is not used, perhaps new; NULL: no memory. */
+static struct attn_trail *unused(void)
+{
+    struct attn_trail *t = atomic_load(&first);
+    while (t && atomic_load(&t->live))
+        t = t->next;
+    if (t)
+        return t;
+    t = calloc(1, sizeof *t);
+    if (t) {
+        t->next = atomic_load(&first);
+        atomic_store(&first, t);
+    }
+    return t;
+}
+
+struct attn_trail *attn_trail_add(const char *path, const void *data, size_t len)
+{
+    char *copy = strdup(path);
+    pthread_mutex_lock(&lock);
+    struct attn_trail *t = copy ? unused() : NULL;
+    if (t) {
+        free(t->path);
+        t->path = copy;
+        t->data = (uintptr_t)data;
+        t->len = len;
+        t->owner = getpid();
+        atomic_store(&t->live, true);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!t)
+        free(copy);
+    return t;
+}
+
+void attn_trail_drop(struct attn_trail *t)
+{
+    if (t)
+        atomic_store(&t->live, false);
+}
+
+bool attn_trail_is_ours(const struct attn_trail *t)
+{
+    return !t || t->owner == getpid();
+}
+
+const char *attn_file_mapped_at(const void *address)
+{
+    uintptr_t at = (uintptr_t)address;
+    for (struct attn_trail *t = atomic_load(&first); t; t = t->next)
+        if (atomic_load(&t->live) && t->data && at - t->data < t->len)
+            return t->path;
+    return NULL;
+}
+
+void attn_files_abandon(void)
+{
+    for (struct attn_trail *t = atomic_load(&first); t; t = t->next)
+        if (atomic_load(&t->live) && !t->data && attn_trail_is_ours(t))
+            unlink(t->path);
 }

@@ -1,5 +1,5 @@
-/* disk.h - file calls that are repeated until all is done: a signal may interrupt them, and a disk may fill up half
- * way. */
+/* disk.h - file calls that are repeated until all is done, because a signal may interrupt them and a disk may fill up
+ * half way; and a list of the files that are mapped or temporary. */
 #ifndef ATTN_BASE_DISK_H
 #define ATTN_BASE_DISK_H
 
@@ -24,5 +24,16 @@ bool attn_disk_sync(int fd);
 bool attn_disk_sync_all(int fd);        /* the same for all files of the file system that fd is on */
 bool attn_disk_cut(int fd, uint64_t len);               /* gives a file that length; false with errno */
 bool attn_disk_make(const char *dir);   /* makes a directory; false with errno */
+
+/* What a signal handler must know when the process has to end at once: which file is mapped where, to name the one that
+ * shrank, and which temporary files are to be removed.  A handler may interrupt any code, so it takes no lock: it walks a
+ * list whose entries are never freed, only used again. */
+struct attn_trail;
+/* Notes a file: `len` bytes of it are mapped at `data` or, if that is NULL, it is a temporary one.  NULL: no memory, and
+ * nothing is noted. */
+struct attn_trail *attn_trail_add(const char *path, const void *data, size_t len);
+void attn_trail_drop(struct attn_trail *t);                         /* NULL is fine */
+/* Whether this process noted the file: a child of fork must not remove what its parent writes.  NULL: yes. */
+bool attn_trail_is_ours(const struct attn_trail *t);
 
 #endif

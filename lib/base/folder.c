@@ -43,9 +43,9 @@ int attn_folder_hold(int *fd, const char *dir, struct attn_err *err)
     *fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
     if (*fd < 0 || attn_disk_lock(*fd))
         return ATTN_OK;
-    bool held = errno == EWOULDBLOCK;
+    bool locked = errno == EWOULDBLOCK;
     close(*fd);
     *fd = -1;
-    return held ? attn_fail(err, ATTN_EIO, "%s: another process is writing to it: wait for its end, or choose another directory", dir)
-                : ATTN_OK;
+    return locked ? attn_fail(err, ATTN_EIO, "%s: another process is writing to it: wait for its end, or choose another directory", dir)
+                  : ATTN_OK;
 }

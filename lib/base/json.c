@@ -5,8 +5,65 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/strings.h"
 #include "base/utf8.h"
-#include "base/escape.h"
+
+/* ---- escapes --------------------------------------------------------------------------- */
+
+/* The value of a hexadecimal digit plus 1; 0 for any other character. */
+static const unsigned char digit[256] = {
+    ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+    ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
+
+/* Sets all bits if c is not a hexadecimal digit. */
+static uint32_t hex(char c)
+{
+    return (uint32_t)digit[(unsigned char)c] - 1;
+}
+
+/* Reads uXXXX at s[0..n), which follows the backslash; false if it is something else. */
+static bool code_unit(const char *s, size_t n, uint32_t *unit)
+{
+    if (n < 5 || s[0] != 'u')
+        return false;
+    *unit = hex(s[1]) << 12 | hex(s[2]) << 8 | hex(s[3]) << 4 | hex(s[4]);
+    return *unit <= 0xFFFF;
+}
+
+static int32_t letter(char c)
+{
+    switch (c) {
+    case '"': case '\\': case '/': return c;
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    }
+    return -1;
+}
+
+/* Reads the escape at s[0..n), where s[0] is a backslash: *c gets the character.  Returns its length, 0 if it is
+ * invalid.  A surrogate pair is one escape; half a pair is invalid, since UTF-8 cannot encode it. */
+static size_t read_escape(const char *s, size_t n, uint32_t *c)
+{
+    uint32_t low;
+    if (n >= 2 && s[1] != 'u') {
+        int32_t meant = letter(s[1]);
+        *c = (uint32_t)meant;
+        return meant < 0 ? 0 : 2;
+    }
+    if (!code_unit(s + 1, n - 1, c) || (*c >= 0xDC00 && *c <= 0xDFFF))
+        return 0;
+    if (*c < 0xD800 || *c > 0xDBFF)
+        return 6;
+    if (n < 7 || s[6] != '\\' || !code_unit(s + 7, n - 7, &low) || low < 0xDC00 || low > 0xDFFF)
+        return 0;
+    *c = 0x10000 + ((*c - 0xD800) << 10) + (low - 0xDC00);
+    return 12;
+}
 
 /* What may come next.  A key includes its colon; a comma belongs to what follows it. */
 enum { VALUE, FIRST_ITEM, FIRST_KEY, AFTER_VALUE };
@@ -87,7 +144,7 @@ static size_t scan_escape(struct attn_json *j, size_t at)
 {
     uint32_t c = 0;
     char plain[4];
-    size_t step = attn_escape_read(j->text + at, j->len - at, &c);
+    size_t step = read_escape(j->text + at, j->len - at, &c);
     j->escaped = true;
     if (step > 0 && c == 0 && j->nul == 0)
         j->nul = at;
@@ -133,7 +190,7 @@ size_t attn_json_string(const struct attn_json *j, char *out)
         n += plain;
         if (!stop)
             return n;
-        s = stop + attn_escape_read(stop, (size_t)(end - stop), &c);
+        s = stop + read_escape(stop, (size_t)(end - stop), &c);
         n += attn_utf8_put(out + n, c); /* never longer than the escape */
     }
 }
@@ -146,7 +203,7 @@ static size_t piece(const char *s, size_t n, char *out, size_t *step)
     *out = *s;
     if (*s != '\\')
         return 1;
-    *step = attn_escape_read(s, n, &c);
+    *step = read_escape(s, n, &c);
     return attn_utf8_put(out, c);
 }
 
@@ -340,4 +397,71 @@ int attn_json_error(const struct attn_json *j, struct attn_err *err)
         return attn_fail(err, ATTN_EFORMAT, "column %zu: %s (%s)", column, j->failed, found);
     return attn_fail(err, ATTN_EFORMAT, "%s: line %zu, column %zu: %s (%s)", j->name, line, column,
                      j->failed, found);
+}
+
+/* ---- stricter than RFC 8259 ------------------------------------------------------------ */
+
+int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err)
+{
+    size_t line, column;
+    if (j->nul == 0)
+        return ATTN_OK;
+    attn_json_place(j, j->nul, &line, &column);
+    return attn_fail(err, ATTN_EFORMAT, "%s: line %zu, column %zu: \\u0000 in a string is not supported", j->name,
+                     line, column);
+}
+
+static int duplicate(const struct attn_json *j, const char *key, size_t len, struct attn_err *err)
+{
+    size_t line, column;
+    attn_json_place(j, j->start, &line, &column);
+    return attn_fail(err, ATTN_EFORMAT, "%s: line %zu, column %zu: key '%.*s' for the second time in one object",
+                     j->name, line, column, attn_shown(key, len), key);
+}
+
+static int no_memory(const struct attn_json *j, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its keys", j->name);
+}
+
+int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err)
+{
+    size_t before = keys->n, len = 0, number = ATTN_STRINGS_NONE;
+    int rc = attn_json_refuse_nul(j, err);
+    if (rc)
+        return rc;
+    char *key = attn_strings_draft(keys, j->token_len);
+    if (key) {
+        len = attn_json_string(j, key);
+        number = attn_strings_add(keys, key, len);
+    }
+    if (number == ATTN_STRINGS_NONE)
+        return no_memory(j, err);
+    return number == before ? ATTN_OK : duplicate(j, key, len, err);
+}
+
+bool attn_json_next_key(struct attn_strings *keys, struct attn_json *j, int *rc, struct attn_err *err)
+{
+    char *key = j->out = attn_strings_draft(keys, j->len - j->at);
+    bool is_key = key && attn_json_next(j) == ATTN_JSON_KEY;
+    j->out = NULL;
+    *rc = !key ? no_memory(j, err) : is_key ? attn_json_refuse_nul(j, err) : ATTN_OK;
+    if (is_key && !*rc && !attn_strings_append(keys, key, j->out_len))
+        *rc = no_memory(j, err);
+    return is_key && !*rc;
+}
+
+int attn_json_index_keys(struct attn_strings *keys, const struct attn_json *before, struct attn_err *err)
+{
+    struct attn_json j = *before;
+    size_t twice, len;
+    if (!attn_strings_index(keys, &twice))
+        return no_memory(before, err);
+    if (twice == ATTN_STRINGS_NONE)
+        return ATTN_OK;
+    attn_json_next(&j);                 /* reads it once more to find the position */
+    for (size_t i = 0; attn_json_next(&j) == ATTN_JSON_KEY && i < twice; i++)
+        attn_json_skip(&j, attn_json_next(&j));
+    const char *key = attn_strings_at(keys, twice, &len);
+    return duplicate(&j, key, len, err);
 }

@@ -11,8 +11,8 @@
  *
  * Events come in document order.  Duplicate keys and \u0000 are left to the caller, who can refuse them by the
  * functions at the end. */
-#ifndef ATTN_IO_JSON_H
-#define ATTN_IO_JSON_H
+#ifndef ATTN_BASE_JSON_H
+#define ATTN_BASE_JSON_H
 
 #include "attn.h"
 
@@ -51,7 +51,7 @@ int attn_json_error(const struct attn_json *j, struct attn_err *err);
 /* Line and column (both from 1) of byte `at`. */
 void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column);
 
-/* ---- stricter than RFC 8259 (json_check.c) -------------------------------------------------- */
+/* ---- stricter than RFC 8259 -------------------------------------------------------------- */
 
 int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err);      /* for the last key or string */
 /* Adds the key just read to those of its object; a key that is already there is refused, and so is \u0000. */
@@ -62,8 +62,5 @@ int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, stru
  * object. */
 bool attn_json_next_key(struct attn_strings *keys, struct attn_json *j, int *rc, struct attn_err *err);
 int attn_json_index_keys(struct attn_strings *keys, const struct attn_json *before, struct attn_err *err);
-/* Checks the whole document before cJSON, which is lax, builds a tree: syntax, UTF-8, nesting, no NUL in strings, no
- * duplicate keys in any object, at most max_values values. */
-int attn_json_check(const char *text, size_t len, const char *name, size_t max_values, struct attn_err *err);
 
 #endif

@@ -31,14 +31,6 @@ const char *attn_key_at(const struct attn_key *keys, size_t at)
     return name;
 }
 
-const cJSON *attn_keys_child(const cJSON *object, const char *name)
-{
-    const cJSON *v = object->child;
-    while (v && strcmp(v->string, name) != 0)
-        v = v->next;
-    return v;
-}
-
 const char *attn_word_of(const struct attn_word *words, unsigned value)
 {
     const struct attn_word *w = words;
@@ -223,7 +215,7 @@ static int find_unknown(const struct attn_key_reader *r, const struct attn_key *
 int attn_keys_read(const struct attn_key_reader *r, const struct attn_key *keys, const cJSON *object)
 {
     for (const struct attn_key *k = keys; k->name; k++) {
-        const cJSON *v = attn_keys_child(object, k->name);
+        const cJSON *v = attn_tree_member(object, k->name);
         int rc = v ? attn_key_read(r, k, v) : ATTN_OK;
         if (rc)
             return rc;

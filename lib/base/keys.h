@@ -3,8 +3,8 @@
  * A row says how a key is spelled, what it may hold and where that goes.  Rows are read in order, so that of two
  * spellings of one field the later row wins.  A strict table refuses unknown keys, naming the nearest known one; a
  * lax one ignores them, as configurations written by others require. */
-#ifndef ATTN_IO_KEYS_H
-#define ATTN_IO_KEYS_H
+#ifndef ATTN_BASE_KEYS_H
+#define ATTN_BASE_KEYS_H
 
 #include "base/tree.h"
 
@@ -50,7 +50,6 @@ int attn_key_unexpected(const struct attn_key_reader *r, const char *key, const 
 const struct attn_key *attn_key_named(const struct attn_key *keys, const char *name);  /* must be there */
 /* The spelling of the field at an offset; "" if the table has none. */
 const char *attn_key_at(const struct attn_key *keys, size_t at);
-const cJSON *attn_keys_child(const cJSON *object, const char *name);                   /* NULL: not there */
 const char *attn_word_of(const struct attn_word *words, unsigned value);
 
 extern const char attn_size_from_1[];   /* "a whole number from 1 to 2147483647" */

@@ -11,7 +11,6 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/trail.h"
 
 enum { LEAST = 65536 };                 /* least room for a read */
 

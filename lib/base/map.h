@@ -2,7 +2,7 @@
  *
  * Regular files are mapped read-only and never copied; anything else that can be read (a pipe, a device) is read up
  * to a limit.  A file that shrinks while mapped raises SIGBUS, which the program, not the library, turns into a
- * message; trail.h remembers for it which file is mapped where. */
+ * message; disk.h remembers for it which file is mapped where. */
 #ifndef ATTN_BASE_MAP_H
 #define ATTN_BASE_MAP_H
 

@@ -2,8 +2,8 @@
  *
  * This is the edit distance over code points, where swapping two neighbours counts as one slip.  Distances are in half
  * slips: a letter in the wrong case costs one. */
-#ifndef ATTN_IO_NEAR_H
-#define ATTN_IO_NEAR_H
+#ifndef ATTN_BASE_NEAR_H
+#define ATTN_BASE_NEAR_H
 
 #include <limits.h>
 

@@ -415,3 +415,35 @@ void attn_out_markup(struct attn_out *o, const char *s, size_t len)
         }
     }
 }
+
+static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Encodes 1 to 3 bytes as four base64. */
+static void encode_base64(char out[4], const unsigned char *in, size_t n)
+{
+    unsigned a = in[0], b = n > 1 ? in[1] : 0, c = n > 2 ? in[2] : 0;
+    memcpy(out, "====", 4);
+    out[0] = base64[a >> 2];
+    out[1] = base64[(a << 4 | b >> 4) & 63];
+    if (n > 1)
+        out[2] = base64[(b << 2 | c >> 6) & 63];
+    if (n > 2)
+        out[3] = base64[c & 63];
+}
+
+void attn_out_base64(struct attn_out *o, const void *data, size_t len)
+{
+    const unsigned char *in = data;
+    char text[4096];
+    while (len) {
+        size_t used = 0;
+        while (len && used < sizeof text) {
+            size_t n = len < 3 ? len : 3;
+            encode_base64(text + used, in, n);
+            used += 4;
+            in += n;
+            len -= n;
+        }
+        attn_out_write(o, text, used);
+    }
+}

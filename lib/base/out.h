@@ -50,5 +50,6 @@ void attn_out_json(struct attn_out *o, const char *s, size_t len);
 /* Writes text for XML and HTML, also between quotes.  What neither may hold, control characters, noncharacters
  * and bytes that are not UTF-8, becomes U+FFFD. */
 void attn_out_markup(struct attn_out *o, const char *s, size_t len);
+void attn_out_base64(struct attn_out *o, const void *data, size_t len);     /* RFC 4648, with padding */
 
 #endif

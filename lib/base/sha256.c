@@ -176,14 +176,14 @@ void attn_sha256_start(struct attn_sha256 *s)
 void attn_sha256_add(struct attn_sha256 *s, const void *data, size_t len)
 {
     const unsigned char *p = data;
-    size_t held = s->bytes % 64;
+    size_t kept = s->bytes % 64;
     if (len == 0)
         return;                         /* data may be NULL */
     s->bytes += len;
-    if (held > 0) {
-        size_t n = len < 64 - held ? len : 64 - held;
-        memcpy(s->block + held, p, n);
-        if (held + n < 64)
+    if (kept > 0) {
+        size_t n = len < 64 - kept ? len : 64 - kept;
+        memcpy(s->block + kept, p, n);
+        if (kept + n < 64)
             return;
         add_blocks(s, s->block, 1);
         p += n;

@@ -4,8 +4,28 @@
 
 #include "attn.h"
 
+/* N * i / n for i <= n: the product may overflow 64 bits, the result does not. */
+static inline uint64_t attn_share_cut(uint64_t N, uint64_t i, uint64_t n)
+{
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)N * i / n);
+}
+
 /* The range [*from, *to) of N that a share without stride selects. */
-void attn_share_range(const struct attn_share *s, uint64_t N, uint64_t *from, uint64_t *to);
-uint64_t attn_share_size(const struct attn_share *s, uint64_t N);   /* how many of N, with or without stride */
+static inline void attn_share_range(const struct attn_share *s, uint64_t N, uint64_t *from, uint64_t *to)
+{
+    *from = s->count ? attn_share_cut(N, s->index, s->count) : 0;
+    *to = s->count ? attn_share_cut(N, s->index + 1, s->count) : N;
+}
+
+/* How many of N, with or without stride. */
+static inline uint64_t attn_share_size(const struct attn_share *s, uint64_t N)
+{
+    uint64_t from, to;
+    if (s->stride && s->count)
+        return N / s->count + (s->index < N % s->count);
+    attn_share_range(s, N, &from, &to);
+    return to - from;
+}
 
 #endif

@@ -1,9 +1,17 @@
 #include "base/strings.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
+
+uint64_t attn_hash_seed(const void *owner)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
+        seed = attn_hash_mix((uintptr_t)owner, 0x9E3779B97F4A7C15u);
+    return seed;
+}
 
 enum { FIRST_SLOTS = 16, AHEAD = 16, SHOWN = 72 };
 

@@ -13,7 +13,6 @@
 
 #include "base/disk.h"
 #include "base/err.h"
-#include "base/trail.h"
 
 /* Malloc'd: the path of `leaf` in the directory of `path`. */
 static char *beside(const char *path, const char *leaf)

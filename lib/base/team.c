@@ -41,7 +41,7 @@ struct attn_team {
     bool caller_asleep;
 };
 
-struct seat { struct attn_team *team; int worker; };
+struct start { struct attn_team *team; int worker; };
 
 static void share_out(struct attn_team *t, size_t items)
 {
@@ -127,7 +127,7 @@ static void wake_sleepers(struct attn_team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-static void tell_caller(struct attn_team *t)
+static void wake_caller(struct attn_team *t)
 {
     pthread_mutex_lock(&t->lock);
     if (t->caller_asleep)
@@ -135,30 +135,30 @@ static void tell_caller(struct attn_team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-static void *sit(void *arg)
+static void *work_on(void *arg)
 {
-    struct seat *seat = arg;
-    struct attn_team *t = seat->team;
-    int worker = seat->worker;
-    free(seat);
+    struct start *s = arg;
+    struct attn_team *t = s->team;
+    int worker = s->worker;
+    free(s);
     for (unsigned long seen = 0;; seen++) {             /* no round finishes without all of us, so none is missed */
         wait_for_work(t, seen);
         if (atomic_load(&t->quit))
             return NULL;
         take_items(t, worker);
         if (atomic_fetch_sub(&t->busy, 1) == 1)
-            tell_caller(t);
+            wake_caller(t);
     }
 }
 
-static bool start_one(struct attn_team *t, const pthread_attr_t *how)
+static bool start_one(struct attn_team *t, const pthread_attr_t *attr)
 {
-    struct seat *seat = malloc(sizeof *seat);
-    if (!seat)
+    struct start *s = malloc(sizeof *s);
+    if (!s)
         return false;
-    *seat = (struct seat){t, t->started + 1};
-    if (pthread_create(&t->thread[t->started], how, sit, seat)) {
-        free(seat);
+    *s = (struct start){t, t->started + 1};
+    if (pthread_create(&t->thread[t->started], attr, work_on, s)) {
+        free(s);
         return false;
     }
     t->started++;
@@ -168,13 +168,13 @@ static bool start_one(struct attn_team *t, const pthread_attr_t *how)
 /* Threads that cannot be started are done without: the results are the same. */
 static void start(struct attn_team *t)
 {
-    pthread_attr_t how;
+    pthread_attr_t attr;
     t->looks = t->size <= attn_cpu_count();
-    if (pthread_attr_init(&how) == 0) {
-        bool more = pthread_attr_setstacksize(&how, STACK) == 0;
+    if (pthread_attr_init(&attr) == 0) {
+        bool more = pthread_attr_setstacksize(&attr, STACK) == 0;
         while (more && t->started < t->size - 1)
-            more = start_one(t, &how);
-        pthread_attr_destroy(&how);
+            more = start_one(t, &attr);
+        pthread_attr_destroy(&attr);
     }
     t->size = t->started + 1;
 }

@@ -8,6 +8,48 @@
 #include "base/json.h"
 #include "base/strings.h"
 
+/* ---- the strict check ------------------------------------------------------------------ */
+
+/* The keys so far of each open object, by depth.  A set keeps its memory for the next object of the same depth;
+ * clearing it costs no more than what it held. */
+struct open_keys { struct attn_strings at[ATTN_JSON_DEPTH]; };
+
+static int look(struct open_keys *open, const struct attn_json *j, enum attn_json_event e, struct attn_err *err)
+{
+    if (e == ATTN_JSON_OBJECT)
+        attn_strings_clear(&open->at[j->depth - 1]);
+    if (e == ATTN_JSON_KEY)
+        return attn_json_add_key(&open->at[j->depth - 1], j, err);
+    return e == ATTN_JSON_STRING ? attn_json_refuse_nul(j, err) : ATTN_OK;
+}
+
+static bool is_value(enum attn_json_event e)
+{
+    return e != ATTN_JSON_KEY && e != ATTN_JSON_OBJECT_END && e != ATTN_JSON_ARRAY_END;
+}
+
+int attn_json_check(const char *text, size_t len, const char *name, size_t max_values, struct attn_err *err)
+{
+    struct attn_json j;
+    struct open_keys open = {0};
+    enum attn_json_event e;
+    size_t values = 0;
+    int rc = ATTN_OK;
+    attn_json_start(&j, text, len, name);
+    while (!rc && (e = attn_json_next(&j)) != ATTN_JSON_DONE && e != ATTN_JSON_FAILED) {
+        rc = look(&open, &j, e, err);
+        values += is_value(e);
+        if (!rc && values > max_values)
+            rc = attn_fail(err, ATTN_EFORMAT, "%s: more than %zu values, expected a smaller document", name,
+                           max_values);
+    }
+    for (size_t i = 0; i < ATTN_JSON_DEPTH; i++)
+        attn_strings_free(&open.at[i]);
+    return !rc && j.failed ? attn_json_error(&j, err) : rc;
+}
+
+/* ---- the tree -------------------------------------------------------------------------- */
+
 /* Whether a number, or what looks like one in a string, is longer than the 63 characters that cJSON took before Debian's fix. */
 static bool has_long_number(const char *text, size_t len)
 {

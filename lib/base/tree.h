@@ -2,12 +2,16 @@
  *
  * cJSON alone is lax: it accepts trailing text, invalid UTF-8 and duplicate keys.  Walk the children and never call
  * cJSON_GetObjectItem, which ignores case and takes linear time. */
-#ifndef ATTN_IO_TREE_H
-#define ATTN_IO_TREE_H
+#ifndef ATTN_BASE_TREE_H
+#define ATTN_BASE_TREE_H
 
 #include <cjson/cJSON.h>
 
 #include "attn.h"
+
+/* Checks the whole document before cJSON builds a tree: syntax, UTF-8, nesting, no NUL in strings, no duplicate keys in
+ * any object, at most max_values values. */
+int attn_json_check(const char *text, size_t len, const char *name, size_t max_values, struct attn_err *err);
 
 /* Reads a document whose outermost value must be an object; free it by cJSON_Delete. */
 int attn_tree_read(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/hash.h"
+#include "base/strings.h"
 #include "text/bytes.h"
 #include "text/pretoken.h"
 

@@ -112,7 +112,7 @@ static int read_types(const struct attn_key_reader *r, struct attn_config *c, co
 static int read_local(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
 {
     enum { LAYERS_MAX = 1 << 20 };
-    const cJSON *layers = attn_keys_child(root, "attention_layers"), *types = attn_keys_child(root, "attention_types");
+    const cJSON *layers = attn_tree_member(root, "attention_layers"), *types = attn_tree_member(root, "attention_types");
     if (c->window == 0)
         return ATTN_OK;
     if (c->L > LAYERS_MAX)
@@ -145,7 +145,7 @@ static void read_eos(struct attn_config *c, const cJSON *v)
 static int read_model(struct attn_key_reader *r, const cJSON *root)
 {
     struct attn_config *c = r->to;
-    const cJSON *type = attn_keys_child(root, "model_type");
+    const cJSON *type = attn_tree_member(root, "model_type");
     const struct attn_family *family = family_named(type);
     if (!family)
         return unknown_family(r, type);
@@ -158,7 +158,7 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
     if (!rc)
         rc = read_local(r, c, root);
     if (!rc && r->lax)
-        read_eos(c, attn_keys_child(root, "eos_token_id"));
+        read_eos(c, attn_tree_member(root, "eos_token_id"));
     else if (!rc && c->end > 0)
         c->eos[c->n_eos++] = (int32_t)c->end;
     if (!rc)
@@ -171,7 +171,7 @@ static int read_tokenizer(struct attn_key_reader *r, const cJSON *root)
 {
     struct attn_config *c = r->to;
     const struct attn_key *k = attn_key_named(attn_families[0]->keys, "tokenizer");
-    const cJSON *v = attn_keys_child(root, k->name);
+    const cJSON *v = attn_tree_member(root, k->name);
     int rc = v ? attn_key_read(r, k, v) : ATTN_OK;
     return rc ? rc : attn_config_check_tokenizer(c, r->name, r->err);
 }

@@ -4,8 +4,8 @@
  * and a table of tensor names (family.h).  In our format an unknown key is an error.  In the others, whose files hold
  * much that changes no number, only what would change one and is not supported is refused, by name.  Past this reader
  * all sizes are sane: at least 1 where they must be, below 2^31, and consistent. */
-#ifndef ATTN_IO_CONFIG_H
-#define ATTN_IO_CONFIG_H
+#ifndef ATTN_MODEL_CONFIG_H
+#define ATTN_MODEL_CONFIG_H
 
 #include "attn.h"
 

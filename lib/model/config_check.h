@@ -2,8 +2,8 @@
  *
  * The table in config.c says what each key may be; here sizes that were left out are derived, and combinations
  * without a meaning are refused. */
-#ifndef ATTN_IO_CONFIG_CHECK_H
-#define ATTN_IO_CONFIG_CHECK_H
+#ifndef ATTN_MODEL_CONFIG_CHECK_H
+#define ATTN_MODEL_CONFIG_CHECK_H
 
 #include "model/config.h"
 

@@ -2,8 +2,8 @@
  *
  * Each is a row of tables: how its config.json spells what we need to know, what absent keys mean, what its tensors
  * are called and how they are stored.  A new family is one more row.  Nothing under compute/ knows about them. */
-#ifndef ATTN_IO_FAMILY_H
-#define ATTN_IO_FAMILY_H
+#ifndef ATTN_MODEL_FAMILY_H
+#define ATTN_MODEL_FAMILY_H
 
 #include "model/config.h"
 #include "base/keys.h"

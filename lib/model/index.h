@@ -2,8 +2,8 @@
  *
  * {"metadata": {...}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}}.  File names must be
  * plain: no directory, no leading dot.  Entries are sorted by tensor. */
-#ifndef ATTN_IO_INDEX_H
-#define ATTN_IO_INDEX_H
+#ifndef ATTN_MODEL_INDEX_H
+#define ATTN_MODEL_INDEX_H
 
 #include "attn.h"
 

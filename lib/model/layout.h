@@ -10,8 +10,8 @@
  *
  * `"bias": true` makes the biases of q, k, v, o and of each MLP matrix required; otherwise they are optional, as are
  * the bias of unembed and, without an output layer, norm_final. */
-#ifndef ATTN_IO_LAYOUT_H
-#define ATTN_IO_LAYOUT_H
+#ifndef ATTN_MODEL_LAYOUT_H
+#define ATTN_MODEL_LAYOUT_H
 
 #include "model/family.h"
 

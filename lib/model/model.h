@@ -1,6 +1,6 @@
 /* model.h - an open model: its files, and the views the arithmetic reads. */
-#ifndef ATTN_MODEL_H
-#define ATTN_MODEL_H
+#ifndef ATTN_MODEL_MODEL_H
+#define ATTN_MODEL_MODEL_H
 
 #include "compute/weights.h"
 #include "model/config.h"

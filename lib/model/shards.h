@@ -2,8 +2,8 @@
  *
  * The index is an allow-list: its file names are plain names in the same directory, and a tensor is
  * looked for only in the file it is said to be in. */
-#ifndef ATTN_SHARDS_H
-#define ATTN_SHARDS_H
+#ifndef ATTN_MODEL_SHARDS_H
+#define ATTN_MODEL_SHARDS_H
 
 #include "io/safetensors.h"
 #include "model/source.h"

@@ -2,8 +2,8 @@
  *
  * A name with a slash is a directory.  Any other is looked up among the models built in, in the
  * directories of ATTN_MODEL_PATH, among the installed ones, and last as ./NAME. */
-#ifndef ATTN_SOURCE_H
-#define ATTN_SOURCE_H
+#ifndef ATTN_MODEL_SOURCE_H
+#define ATTN_MODEL_SOURCE_H
 
 #include "base/map.h"
 

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/out.h"
 #include "base/embed.h"
 #include "base/sha256.h"
 #include "picture/page_data.h"
@@ -100,7 +100,7 @@ static void write_digest(struct attn_out *o, const struct part *p)
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
     attn_out_str(o, " 'sha256-");
-    attn_base64_write(o, bytes, sizeof bytes);
+    attn_out_base64(o, bytes, sizeof bytes);
     attn_out_char(o, '\'');
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/out.h"
 #include "base/err.h"
 #include "base/utf8.h"
 
@@ -378,7 +378,7 @@ static int write_numbers(struct attn_out *o, const struct pages *p, struct attn_
             return attn_fail(err, ATTN_ENOMEM, "no memory to write %s: %zu bytes", p->pack[i].sheet->title, size);
         attn_pack_fill(bytes, &p->pack[i]);
         attn_out_str(o, i ? ",\"" : "\"");
-        attn_base64_write(o, bytes, size);
+        attn_out_base64(o, bytes, size);
         attn_out_char(o, '"');
         free(bytes);
     }

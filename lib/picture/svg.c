@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/out.h"
 #include "picture/png.h"
 
 struct svg { struct attn_out *out; const struct attn_palette *palette; };
@@ -78,7 +78,7 @@ static int put_image(const struct svg *s, const uint8_t *steps, size_t rows, siz
         return rc;
     attn_out_printf(s->out, "<image width=\"%zu\" height=\"%zu\" preserveAspectRatio=\"none\" image-rendering=\"pixelated\" "
                     "href=\"data:image/png;base64,", cols, rows);
-    attn_base64_write(s->out, png, len);
+    attn_out_base64(s->out, png, len);
     attn_out_str(s->out, "\"/>\n");
     free(png);
     return ATTN_OK;

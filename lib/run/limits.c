@@ -7,7 +7,6 @@
 #include "base/cpu.h"
 #include "base/disk.h"
 #include "base/err.h"
-#include "base/memory.h"
 #include "base/target.h"
 #include "base/team.h"
 #include "compute/peak.h"

@@ -3,8 +3,8 @@
  * Their text always becomes that token, whatever the merges say.  Where several match, the longest wins.  Tokens
  * marked special are found only when the caller asks; otherwise their text is ordinary text, within which no other
  * added token is looked for. */
-#ifndef ATTN_IO_ADDED_H
-#define ATTN_IO_ADDED_H
+#ifndef ATTN_TEXT_ADDED_H
+#define ATTN_TEXT_ADDED_H
 
 #include "attn.h"
 

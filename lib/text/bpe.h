@@ -3,8 +3,8 @@
  * Each byte begins as a token of its own.  Again and again the neighbouring pair whose rule comes first, and of
  * several the leftmost, is merged into one token, until no rule applies.  With a heap of pairs this takes n log n
  * steps for n bytes. */
-#ifndef ATTN_IO_BPE_H
-#define ATTN_IO_BPE_H
+#ifndef ATTN_TEXT_BPE_H
+#define ATTN_TEXT_BPE_H
 
 #include "text/merges.h"
 #include "text/pieces.h"

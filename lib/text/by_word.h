@@ -2,8 +2,8 @@
  *
  * The text is split as described in words.h, and each word is looked up.  An unknown word is an error that names it,
  * its position and the nearest known words, unless the vocabulary has a token for unknown words. */
-#ifndef ATTN_IO_BY_WORD_H
-#define ATTN_IO_BY_WORD_H
+#ifndef ATTN_TEXT_BY_WORD_H
+#define ATTN_TEXT_BY_WORD_H
 
 #include "model/config.h"
 #include "text/spans.h"

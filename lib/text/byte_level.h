@@ -4,8 +4,8 @@
  * tokens of the second kind are found in that; what is between them is cut into pieces by one cut after the other;
  * each piece is merged by itself (bpe.h).  Every token knows its bytes of the original text: after normalisation,
  * those of the clusters it lies in (nfc.h).  A space that the tokenizer put in front has no bytes. */
-#ifndef ATTN_IO_BYTE_LEVEL_H
-#define ATTN_IO_BYTE_LEVEL_H
+#ifndef ATTN_TEXT_BYTE_LEVEL_H
+#define ATTN_TEXT_BYTE_LEVEL_H
 
 #include "text/added.h"
 #include "text/bpe.h"

@@ -2,8 +2,8 @@
  *
  * Each byte is one visible character: 0x21-7E, A1-AC and AE-FF are the character with that number, the other 68 are
  * U+0100 to U+0143 in the order of the bytes.  So a space is spelled U+0120 and a line feed U+010A. */
-#ifndef ATTN_IO_BYTES_H
-#define ATTN_IO_BYTES_H
+#ifndef ATTN_TEXT_BYTES_H
+#define ATTN_TEXT_BYTES_H
 
 #include "attn.h"
 

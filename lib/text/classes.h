@@ -2,8 +2,8 @@
  *
  * The version is Unicode 14, on which the published tokenizers agree: characters added by Unicode 15 belong to no
  * class, although utf8proc knows them. */
-#ifndef ATTN_IO_CLASSES_H
-#define ATTN_IO_CLASSES_H
+#ifndef ATTN_TEXT_CLASSES_H
+#define ATTN_TEXT_CLASSES_H
 
 #include "base/utf8.h"
 

@@ -2,8 +2,8 @@
  *
  * <|endoftext|> ends a text.  If it is alone on its line, neither that line nor the line end before it belongs to a
  * text.  No text contains the mark.  Empty texts are skipped. */
-#ifndef ATTN_IO_DOCUMENTS_H
-#define ATTN_IO_DOCUMENTS_H
+#ifndef ATTN_TEXT_DOCUMENTS_H
+#define ATTN_TEXT_DOCUMENTS_H
 
 #include "attn.h"
 

@@ -3,8 +3,8 @@
  * From config.json: "model_type", whether there is a section "tokenizer", and "bos_token_id".  From
  * tokenizer_config.json: "add_bos_token", and "bos_token", a string or an object with "content".  Other keys are left
  * to other readers, and a value of an unexpected type counts as absent. */
-#ifndef ATTN_IO_HINTS_H
-#define ATTN_IO_HINTS_H
+#ifndef ATTN_TEXT_HINTS_H
+#define ATTN_TEXT_HINTS_H
 
 #include "attn.h"
 

@@ -2,8 +2,8 @@
  *
  * A space shows as a middle dot, a line feed and a tab as arrows, anything else that is invisible or would steer the
  * terminal as its number.  A text that does not fit ends in an ellipsis. */
-#ifndef ATTN_BASE_LABEL_H
-#define ATTN_BASE_LABEL_H
+#ifndef ATTN_TEXT_LABEL_H
+#define ATTN_TEXT_LABEL_H
 
 #include "base/out.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
+#include "base/strings.h"
 
 enum { FIRST_SLOTS = 16, AHEAD = 16 };
 

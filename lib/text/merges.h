@@ -4,8 +4,8 @@
  * spells them, with one space between.  Lines may end in CR LF, which no token can spell.  Earlier rules are applied
  * first; of two rules for one pair the later one counts.  tokenizer.json has the same rules as an array of such
  * strings or of arrays of two strings.  Both tokens and what they make must be in the vocabulary. */
-#ifndef ATTN_IO_MERGES_H
-#define ATTN_IO_MERGES_H
+#ifndef ATTN_TEXT_MERGES_H
+#define ATTN_TEXT_MERGES_H
 
 #include "base/json.h"
 #include "text/vocab.h"

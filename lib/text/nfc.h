@@ -4,8 +4,8 @@
  * composes or changes places beyond a cluster.  A cluster already in NFC, as nearly all are, maps byte by byte.  A
  * changed one maps as a whole: a piece that begins inside begins at its start, and one that ends inside ends at its
  * end.  Text already in NFC is not copied. */
-#ifndef ATTN_IO_NFC_H
-#define ATTN_IO_NFC_H
+#ifndef ATTN_TEXT_NFC_H
+#define ATTN_TEXT_NFC_H
 
 #include "attn.h"
 

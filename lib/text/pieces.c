@@ -3,7 +3,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/strings.h"
 
 enum { LINE = 64 };                     /* a cache line, which holds one set */
 

@@ -2,8 +2,8 @@
  *
  * Most pieces of a text are short and recur often.  A hash of a piece's bytes selects a set of two entries, one cache
  * line; the less recently used one is replaced.  Only pieces of at most 16 bytes and 3 tokens are kept. */
-#ifndef ATTN_IO_PIECES_H
-#define ATTN_IO_PIECES_H
+#ifndef ATTN_TEXT_PIECES_H
+#define ATTN_TEXT_PIECES_H
 
 #include "attn.h"
 

@@ -4,8 +4,8 @@
  * Tokens are decoded on demand: most runs meet a handful of 50,000.  Those who need a pointer get it from a table of
  * all, built at the first such call.  Its memory is reserved from the start, though only as address space, so that
  * asking never fails.  Threads may call at the same time. */
-#ifndef ATTN_IO_READINGS_H
-#define ATTN_IO_READINGS_H
+#ifndef ATTN_TEXT_READINGS_H
+#define ATTN_TEXT_READINGS_H
 
 #include "text/added.h"
 #include "text/vocab.h"

@@ -1,7 +1,7 @@
 /* spans.h - the tokens of a text while it is encoded: ids and, unless ids_only is set, the bytes of the text they
  * stand for. */
-#ifndef ATTN_IO_SPANS_H
-#define ATTN_IO_SPANS_H
+#ifndef ATTN_TEXT_SPANS_H
+#define ATTN_TEXT_SPANS_H
 
 #include "base/grow.h"
 

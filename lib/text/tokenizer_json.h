@@ -4,8 +4,8 @@
  * what happens around the model (tokenizer_steps.h).  Vocabulary and merges, which may take many megabytes, are read
  * in place; the rest becomes small trees.  "truncation" and "padding" concern batches of training and are ignored.
  * Whatever else would change a token is refused by name, and so is every unknown key. */
-#ifndef ATTN_IO_TOKENIZER_JSON_H
-#define ATTN_IO_TOKENIZER_JSON_H
+#ifndef ATTN_TEXT_TOKENIZER_JSON_H
+#define ATTN_TEXT_TOKENIZER_JSON_H
 
 #include "text/byte_level.h"
 

@@ -7,8 +7,8 @@
  *     decoder         ByteLevel
  *     post_processor  ByteLevel (about offsets, which are exact here), TemplateProcessing: the tokens
  *                     around the text, by "single" */
-#ifndef ATTN_IO_TOKENIZER_STEPS_H
-#define ATTN_IO_TOKENIZER_STEPS_H
+#ifndef ATTN_TEXT_TOKENIZER_STEPS_H
+#define ATTN_TEXT_TOKENIZER_STEPS_H
 
 #include "text/byte_level.h"
 #include "base/tree.h"

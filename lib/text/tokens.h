@@ -1,8 +1,8 @@
 /* tokens.h - the tokenizers behind the public functions of attn.h: by words, or byte-level BPE.
  *
  * Only construction is here; `name` is the path of the vocabulary's file. */
-#ifndef ATTN_IO_TOKENS_H
-#define ATTN_IO_TOKENS_H
+#ifndef ATTN_TEXT_TOKENS_H
+#define ATTN_TEXT_TOKENS_H
 
 #include "text/by_word.h"
 #include "text/byte_level.h"

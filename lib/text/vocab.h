@@ -3,8 +3,8 @@
  * Ids are whole numbers from 0; two tokens never share one, gaps are allowed.  Keys may hold any UTF-8 but NUL.  The
  * pull reader of base/json.h reads it in one pass: the set of words that has to be built anyway finds duplicate keys, and
  * a tree of 50,000 values would take twice the time. */
-#ifndef ATTN_IO_VOCAB_H
-#define ATTN_IO_VOCAB_H
+#ifndef ATTN_TEXT_VOCAB_H
+#define ATTN_TEXT_VOCAB_H
 
 #include "base/strings.h"
 

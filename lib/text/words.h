@@ -3,8 +3,8 @@
  * Characters of `drop` are removed, white space (Unicode's) separates words, letters may be lowercased.  Whatever is
  * left between two white spaces is a word, if anything.  The tokenizer and the vocabulary builder share this code, so
  * that a text's words are always in the vocabulary built from it. */
-#ifndef ATTN_IO_WORDS_H
-#define ATTN_IO_WORDS_H
+#ifndef ATTN_TEXT_WORDS_H
+#define ATTN_TEXT_WORDS_H
 
 #include "base/strings.h"
 

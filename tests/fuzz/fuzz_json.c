@@ -3,6 +3,7 @@
 
 #include "fuzz.h"
 #include "base/json.h"
+#include "base/tree.h"
 
 /* Reads all events; false if they end with a failure. */
 static bool walk(const char *text, size_t len, char *plain)

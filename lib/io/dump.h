@@ -1,6 +1,6 @@
 /* dump.h - reads back the activations that a run wrote: named arrays and tokens.
  *
- * A path is one of: a directory of NAME.npy, or of NAME.csv and NAME.headK.csv, with or without our manifest.json
+ * A path is one of: a directory of NAME.npy, or of NAME.csv and NAME.headK.csv, with or without attn-cli's manifest.json
  * (which adds tokens and heads), or that manifest; an .npz archive; one .npy or .csv file; the JSON document of
  * `run --format json`; the table of `run --format tidy`.  Names are not interpreted here: the comparison knows which
  * are activations.
@@ -14,7 +14,7 @@
 #define ATTN_IO_DUMP_H
 
 #include "base/map.h"
-#include "io/array.h"
+#include "io/npy.h"
 #include "base/strings.h"
 
 #define ATTN_DUMP_LARGEST ((size_t)1 << 40)             /* bytes of the largest file we read */
@@ -58,19 +58,19 @@ int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_
 /* dump_json.c: reads the document of `run --format json`; or a manifest's tokens, and the heads of arrays already
  * read; or, before, which files it lists. */
 struct attn_dump_listing {
-    bool ours, of_run;                  /* attn-cli wrote it: a run, or else a training, which does not list steps.npy */
+    bool native, of_run;                 /* attn-cli wrote it: a run, or else a training, which does not list steps.npy */
     struct attn_strings files;
 };
 int attn_dump_read_listing(struct attn_dump_listing *out, const char *text, size_t len, const char *path, struct attn_err *err);
 int attn_dump_read_document(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err);
 int attn_dump_read_manifest(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err);
-/* dump_csv.c: reads one matrix [T,n], with or without labels in its first row and column; then those labels. */
+/* dump_table.c: reads one matrix [T,n], with or without labels in its first row and column; then those labels. */
 int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, const char *path, struct attn_err *err);
 int attn_dump_read_labels(struct attn_dump *d, const char *text, size_t len, struct attn_err *err);
-/* dump_tidy.c: reads the long table of `run --format tidy`, with rows and columns in the order it is written. */
+/* dump_table.c: reads the long table of `run --format tidy`, with rows and columns in the order it is written. */
 bool attn_dump_is_tidy(const char *text, size_t len);
 int attn_dump_read_tidy(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err);
-/* dump_heads.c: joins NAME.head0, NAME.head1... into one array NAME. */
+/* dump.c: joins NAME.head0, NAME.head1... into one array NAME. */
 int attn_dump_join_heads(struct attn_dump *d, struct attn_err *err);
 
 #endif

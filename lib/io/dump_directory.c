@@ -1,6 +1,6 @@
 /* dump_directory.c - reads the arrays of a directory.
  *
- * A manifest of ours says which files belong together: others are not read, and a warning tells of them, as of files
+ * A manifest of attn-cli says which files belong together: others are not read, and a warning tells of them, as of files
  * that are listed and missing.  Without such a manifest all .npy files are read, or, if there are none, all .csv files.
  * A manifest.json.part in place of the manifest is a run's that has not finished: what is there may be of two runs. */
 #include "io/dump.h"
@@ -83,7 +83,7 @@ static bool is_array(const char *file, const char *ending)
 static bool is_listed(const struct directory *in, const char *file)
 {
     const struct attn_dump_listing *l = &in->listing;
-    return !l->ours || attn_strings_find(&l->files, file, strlen(file)) != ATTN_STRINGS_NONE || (!l->of_run && !strcmp(file, "steps.npy"));
+    return !l->native || attn_strings_find(&l->files, file, strlen(file)) != ATTN_STRINGS_NONE || (!l->of_run && !strcmp(file, "steps.npy"));
 }
 
 static int read_files(struct directory *in, const char *ending, struct attn_err *err)
@@ -113,7 +113,7 @@ static bool is_there(const struct directory *in, const char *file)
 static int read_listing(struct directory *in, struct attn_err *err)
 {
     int rc = is_there(in, manifest) ? open_entry(in, manifest, err, take_listing) : ATTN_OK;
-    if (!rc && !in->listing.ours && is_there(in, "manifest.json.part"))
+    if (!rc && !in->listing.native && is_there(in, "manifest.json.part"))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: a run that writes to it has not finished, and its files may be of two runs: run it again, or "
                        "remove manifest.json.part there to read them all the same", in->path);
     return rc;
@@ -159,7 +159,7 @@ static int warn_of_all(struct directory *in, struct attn_err *err)
 {
     if (in->strange)
         warn(in, in->strange == 1 ? "not in its manifest was not read" : "not in its manifest were not read", in->strange, in->first_strange);
-    return in->listing.ours ? warn_of_missing(in, err) : ATTN_OK;
+    return in->listing.native ? warn_of_missing(in, err) : ATTN_OK;
 }
 
 /* ---- a history ------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static bool are_counts(const struct attn_array *a)
 static size_t count_times(const struct directory *in, const struct attn_dumped *steps)
 {
     size_t n = steps && steps->of.ndim == 1 && in->d->n > 1 && are_counts(&steps->of) ? steps->of.n : 0;
-    bool training = in->listing.ours && !in->listing.of_run;
+    bool training = in->listing.native && !in->listing.of_run;
     for (size_t i = 0; i < in->d->n && n; i++) {
         const struct attn_dumped *item = &in->d->item[i];
         size_t times = item->of.ndim > 2 ? item->of.shape[0] : 0;

@@ -291,7 +291,7 @@ static int list_member(struct attn_dump_listing *out, struct reader *r)
     enum attn_json_event e = attn_json_next(&r->j);
     int rc = ATTN_OK;
     if (tool)
-        out->ours = e == ATTN_JSON_STRING && attn_json_is(&r->j, "attn-cli");
+        out->native = e == ATTN_JSON_STRING && attn_json_is(&r->j, "attn-cli");
     if (!files || e != ATTN_JSON_ARRAY)
         return attn_json_skip(&r->j, e) ? ATTN_OK : unexpected(r, "a value");
     while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_OBJECT)

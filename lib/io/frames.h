@@ -8,10 +8,22 @@
 #ifndef ATTN_IO_FRAMES_H
 #define ATTN_IO_FRAMES_H
 
-#include "io/feed.h"
 #include "io/fields.h"
 
 enum { ATTN_FRAME_MB = 16 };
+
+/* The bytes of a file or a pipe as they arrive; memory holds only what has not been taken yet. */
+struct attn_feed {
+    const char *name;                   /* for messages */
+    int fd; bool owned;
+    char *buf; size_t room, from, to;   /* bytes [from, to) can be taken */
+    bool over;                          /* no more bytes will come */
+    bool counted;                       /* a regular file of `size` bytes, which can be read twice */
+    uint64_t size, taken;
+    bool (*stop)(void *self); void *self;   /* asked while waiting; NULL: never stop */
+};
+enum attn_feed_event { ATTN_FEED_MORE, ATTN_FEED_OVER, ATTN_FEED_NOTHING, ATTN_FEED_STOPPED };
+
 
 /* The record at the front of the feed. */
 struct attn_frame {
@@ -29,7 +41,11 @@ struct attn_frames {
     uint64_t line, blank;               /* where the record begins, from 1; blank lines so far */
 };
 
-/* Reads on until a record is whole (MORE). */
+/* All but the feed's stop and self must be zeroed.  A path of NULL or "-" means standard input, which stays open.
+ * Nothing here waits unless told to, and waiting ends when `stop` says so. */
+int attn_frames_open(struct attn_frames *f, const char *path, struct attn_err *err);
+void attn_frames_close(struct attn_frames *f);                      /* zeroed is fine */
+/* Reads on until a record is whole (MORE).  NOTHING is possible only if `wait` is false. */
 int attn_frames_find(struct attn_frames *f, bool wait, enum attn_feed_event *what, struct attn_err *err);
 /* The bytes of a whole record without its line end. */
 const char *attn_frames_bytes(const struct attn_frames *f, size_t *len);

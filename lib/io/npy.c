@@ -171,14 +171,14 @@ static float number(const struct header *h, const unsigned char *p)
 }
 
 /* Position of the element at C-order index i if the first index varies fastest. */
-static size_t fortran_place(const struct header *h, size_t i)
+static size_t fortran_index(const struct header *h, size_t i)
 {
-    size_t place = 0, each[ATTN_ARRAY_DIMS] = {1};
+    size_t index = 0, each[ATTN_ARRAY_DIMS] = {1};
     for (int k = 1; k < h->ndim; k++)
         each[k] = each[k - 1] * h->shape[k - 1];
     for (int k = h->ndim; k-- > 0; i /= h->shape[k])
-        place += i % h->shape[k] * each[k];
-    return place;
+        index += i % h->shape[k] * each[k];
+    return index;
 }
 
 /* Sets *n to the number of elements and checks that their bytes are exactly what is left. */
@@ -242,7 +242,7 @@ int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len
     if (!a.data)
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for %zu numbers", name, a.n);
     for (size_t i = 0; i < a.n; i++)
-        a.data[i] = number(&h, bytes + at + (h.fortran ? fortran_place(&h, i) : i) * h.size);
+        a.data[i] = number(&h, bytes + at + (h.fortran ? fortran_index(&h, i) : i) * h.size);
     *out = a;
     return ATTN_OK;
 }

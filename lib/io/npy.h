@@ -8,7 +8,12 @@
 #ifndef ATTN_IO_NPY_H
 #define ATTN_IO_NPY_H
 
-#include "io/array.h"
+#include "attn.h"
+
+/* Numbers with a shape, as all readers of dumps give them: row-major float32, owned. */
+enum { ATTN_ARRAY_DIMS = 8 };
+
+struct attn_array { int ndim; size_t shape[ATTN_ARRAY_DIMS], n; float *data; };     /* data: free() */
 
 /* `name` is for messages. */
 int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err);

@@ -39,7 +39,7 @@ static bool is_table(const struct attn_records *r)
     return kinds[r->kind].comma;
 }
 
-/* ---- which records belong to our share -------------------------------------------------- */
+/* ---- which records belong to this share -------------------------------------------------- */
 
 static int fail_at(const struct attn_records *r, const struct attn_err *cause, struct attn_err *err)
 {
@@ -62,7 +62,7 @@ static int read_columns(struct attn_records *r, struct attn_err *err)
     return ATTN_OK;
 }
 
-static bool is_ours(const struct attn_records *r)
+static bool is_in_share(const struct attn_records *r)
 {
     const struct attn_share *s = &r->o.share;
     return s->stride && s->count ? r->number % s->count == s->index : r->number >= r->from;
@@ -84,7 +84,7 @@ static int end(struct attn_records *r, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Reads on until a record of our share is whole (MORE). */
+/* Reads on until a record of this share is whole (MORE). */
 static int find(struct attn_records *r, bool wait, enum attn_feed_event *what, struct attn_err *err)
 {
     if (r->used)
@@ -100,7 +100,7 @@ static int find(struct attn_records *r, bool wait, enum attn_feed_event *what, s
             rc = read_columns(r, err);
             if (rc)
                 return rc;
-        } else if (is_ours(r)) {
+        } else if (is_in_share(r)) {
             return ATTN_OK;
         } else {
             pass(r);
@@ -227,7 +227,7 @@ int attn_records_open(struct attn_records **out, const struct attn_records_opts 
     r->frames.line = 1;
     r->frames.feed.stop = o->stop;
     r->frames.feed.self = o->self;
-    int rc = attn_feed_open(&r->frames.feed, o->path, err);
+    int rc = attn_frames_open(&r->frames, o->path, err);
     if (!rc)
         rc = choose_kind(r, err);
     if (!rc)
@@ -243,7 +243,7 @@ void attn_records_close(struct attn_records *r)
 {
     if (!r)
         return;
-    attn_feed_close(&r->frames.feed);
+    attn_frames_close(&r->frames);
     attn_record_room_free(&r->room);
     free(r);
 }

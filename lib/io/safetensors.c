@@ -6,8 +6,9 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/num.h"
 #include "base/json.h"
+#include "base/num.h"
+#include "base/out.h"
 #include "base/strings.h"
 
 enum { PREFIX = 8, HEADER_MAX = 100000000 };                        /* the limit is part of the format */
@@ -21,7 +22,7 @@ struct attn_st {
     bool has_meta;
     struct attn_strings names;          /* in the order of the header */
     struct attn_st_tensor *tensor; size_t room;                     /* [names.n], sorted by offset once all are read */
-    uint32_t *place;                    /* [names.n] index of each name's tensor */
+    uint32_t *index;                    /* [names.n] index of each name's tensor */
 };
 
 static const struct dtype { const char *name; size_t bytes; } dtypes[] = {
@@ -277,15 +278,15 @@ static int compare_tensors(const void *a, const void *b)
 static int sort_tensors(struct attn_st *st, struct attn_err *err)
 {
     size_t n = st->names.n;
-    st->place = calloc(n + 1, sizeof *st->place);
-    if (!st->place)
+    st->index = calloc(n + 1, sizeof *st->index);
+    if (!st->index)
         return no_memory(st, err);
     for (size_t i = 0; i < n; i++)
         st->tensor[i].name = attn_strings_at(&st->names, i, NULL);
     if (n > 0)
         qsort(st->tensor, n, sizeof *st->tensor, compare_tensors);
     for (size_t i = 0; i < n; i++)
-        st->place[attn_strings_find(&st->names, st->tensor[i].name, strlen(st->tensor[i].name))] = (uint32_t)i;
+        st->index[attn_strings_find(&st->names, st->tensor[i].name, strlen(st->tensor[i].name))] = (uint32_t)i;
     return ATTN_OK;
 }
 
@@ -349,7 +350,7 @@ void attn_st_close(struct attn_st *st)
     free(st->header_name);
     attn_strings_free(&st->names);
     free(st->tensor);
-    free(st->place);
+    free(st->index);
     free(st);
 }
 
@@ -366,10 +367,85 @@ const struct attn_st_tensor *attn_st_at(const struct attn_st *st, size_t i)
 const struct attn_st_tensor *attn_st_find(const struct attn_st *st, const char *name)
 {
     size_t i = attn_strings_find(&st->names, name, strlen(name));
-    return i == ATTN_STRINGS_NONE ? NULL : &st->tensor[st->place[i]];
+    return i == ATTN_STRINGS_NONE ? NULL : &st->tensor[st->index[i]];
 }
 
 size_t attn_st_header(const struct attn_st *st)
 {
     return st->header;
+}
+
+/* ---- writing --------------------------------------------------------------------------- ---- */
+
+/* Large elements first, so that each tensor is aligned to its element size. */
+static int larger_first(const void *a, const void *b)
+{
+    const struct attn_st_tensor *x = a, *y = b;
+    size_t x_size = attn_st_element(x->dtype), y_size = attn_st_element(y->dtype);
+    if (x_size != y_size)
+        return x_size > y_size ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void put_entry(struct attn_out *out, const struct attn_st_tensor *t, size_t begin)
+{
+    attn_out_char(out, ',');
+    attn_out_json(out, t->name, strlen(t->name));
+    attn_out_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", t->dtype);
+    for (int i = 0; i < t->ndim; i++)
+        attn_out_printf(out, i == 0 ? "%zu" : ",%zu", t->shape[i]);
+    attn_out_printf(out, "],\"data_offsets\":[%zu,%zu]}", begin, begin + t->bytes);
+}
+
+/* Formats the JSON, padded with spaces so that the data starts at a cache line, where products read it fastest. */
+static int format_header(char **header, size_t *len, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
+{
+    struct attn_out *out;
+    size_t begin = 0;
+    int rc = attn_out_open_memory(&out, err);
+    if (rc)
+        return rc;
+    attn_out_str(out, "{\"__metadata__\":{\"format\":\"pt\"}");  /* the loaders of transformers require it */
+    for (size_t i = 0; i < n; begin += t[i++].bytes)
+        put_entry(out, &t[i], begin);
+    attn_out_char(out, '}');
+    while ((sizeof(uint64_t) + attn_out_bytes(out)) % 64 != 0)
+        attn_out_char(out, ' ');
+    rc = attn_out_take(out, header, len, err);
+    attn_out_close(out);
+    return rc;
+}
+
+static void put_length(struct attn_out *out, uint64_t n)
+{
+    for (int i = 0; i < 8; i++)
+        attn_out_char(out, (char)(n >> (8 * i) & 0xFF));
+}
+
+int attn_st_write_header(struct attn_out *out, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
+{
+    char *header;
+    size_t len;
+    int rc = format_header(&header, &len, t, n, err);
+    if (rc)
+        return rc;
+    put_length(out, len);
+    attn_out_write(out, header, len);
+    free(header);
+    return ATTN_OK;
+}
+
+int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
+{
+    struct attn_st_tensor *sorted = calloc(n + 1, sizeof *sorted);
+    if (!sorted)
+        return attn_fail(err, ATTN_ENOMEM, "no memory to write %zu tensors", n);
+    for (size_t i = 0; i < n; i++)      /* not memcpy: if n is 0, t may be NULL */
+        sorted[i] = t[i];
+    qsort(sorted, n, sizeof *sorted, larger_first);
+    int rc = attn_st_write_header(out, sorted, n, err);
+    for (size_t i = 0; i < n && !rc; i++)
+        attn_out_write(out, sorted[i].data, sorted[i].bytes);
+    free(sorted);
+    return rc;
 }

@@ -214,7 +214,7 @@ START_TEST(test_place_counts_characters)
     struct attn_json j;
     size_t line, column;
     attn_json_start(&j, text, sizeof text - 1, "x.json");
-    attn_json_place(&j, sizeof text - 2, &line, &column);
+    attn_json_position(&j, sizeof text - 2, &line, &column);
     ck_assert_uint_eq(line, 2);
     ck_assert_uint_eq(column, 5);
 }

@@ -367,7 +367,7 @@ bool attn_json_skip(struct attn_json *j, enum attn_json_event first)
 
 /* ---- position of an error --------------------------------------------------------------- */
 
-void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column)
+void attn_json_position(const struct attn_json *j, size_t at, size_t *line, size_t *column)
 {
     *line = *column = 1;
     for (size_t i = 0; i < at && i < j->len; i++) {
@@ -386,7 +386,7 @@ int attn_json_error(const struct attn_json *j, struct attn_err *err)
     size_t line, column;
     int c = peek(j);
     char found[32];
-    attn_json_place(j, j->at, &line, &column);
+    attn_json_position(j, j->at, &line, &column);
     if (c < 0)
         snprintf(found, sizeof found, "the text ends here");
     else if (c > 0x20 && c < 0x7F)
@@ -406,7 +406,7 @@ int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err)
     size_t line, column;
     if (j->nul == 0)
         return ATTN_OK;
-    attn_json_place(j, j->nul, &line, &column);
+    attn_json_position(j, j->nul, &line, &column);
     return attn_fail(err, ATTN_EFORMAT, "%s: line %zu, column %zu: \\u0000 in a string is not supported", j->name,
                      line, column);
 }
@@ -414,7 +414,7 @@ int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err)
 static int duplicate(const struct attn_json *j, const char *key, size_t len, struct attn_err *err)
 {
     size_t line, column;
-    attn_json_place(j, j->start, &line, &column);
+    attn_json_position(j, j->start, &line, &column);
     return attn_fail(err, ATTN_EFORMAT, "%s: line %zu, column %zu: key '%.*s' for the second time in one object",
                      j->name, line, column, attn_shown(key, len), key);
 }

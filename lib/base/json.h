@@ -49,7 +49,7 @@ bool attn_json_is(const struct attn_json *j, const char *s);        /* the last 
 /* Writes "NAME: line 3, column 7: ...", or "column 7: ..." without a name; always ATTN_EFORMAT. */
 int attn_json_error(const struct attn_json *j, struct attn_err *err);
 /* Line and column (both from 1) of byte `at`. */
-void attn_json_place(const struct attn_json *j, size_t at, size_t *line, size_t *column);
+void attn_json_position(const struct attn_json *j, size_t at, size_t *line, size_t *column);
 
 /* ---- stricter than RFC 8259 -------------------------------------------------------------- */
 

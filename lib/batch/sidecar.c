@@ -75,7 +75,7 @@ struct reader { struct attn_json j; struct attn_sidecar *to; struct attn_err *er
 static int unexpected(struct reader *r, const char *name, const char *expected)
 {
     size_t line, column;
-    attn_json_place(&r->j, r->j.start, &line, &column);
+    attn_json_position(&r->j, r->j.start, &line, &column);
     return attn_fail(r->err, ATTN_EFORMAT, "%s: line %zu: \"%s\" is not %s", r->j.name, line, name, expected);
 }
 

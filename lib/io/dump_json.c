@@ -30,7 +30,7 @@ static int unexpected(struct reader *r, const char *expected)
     size_t line, column;
     if (r->j.failed)
         return attn_json_error(&r->j, r->err);
-    attn_json_place(&r->j, r->j.at, &line, &column);
+    attn_json_position(&r->j, r->j.at, &line, &column);
     return attn_fail(r->err, ATTN_EFORMAT, "%s: line %zu, column %zu: expected %s", r->j.name, line, column, expected);
 }
 

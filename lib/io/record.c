@@ -29,7 +29,7 @@ static int refuse(struct reader *r, const char *what)
     size_t line, column;
     if (r->j.failed)
         return attn_json_error(&r->j, r->err);
-    attn_json_place(&r->j, r->j.start, &line, &column);
+    attn_json_position(&r->j, r->j.start, &line, &column);
     return attn_fail(r->err, ATTN_EFORMAT, "column %zu: %s", column, what);
 }
 

@@ -62,7 +62,7 @@ static int take_member(const struct reader *r, struct attn_json *j, const struct
 {
     size_t line, column, n = m->n, i = find_name(j, m->names, n);
     if (i == n || values[i].end > 0) {
-        attn_json_place(j, j->token - 1, &line, &column);
+        attn_json_position(j, j->token - 1, &line, &column);
         return attn_fail(r->err, ATTN_EFORMAT, "%s: line %zu, column %zu: %s '%.*s'", r->file->name, line, column,
                          i == n ? "unknown key" : "for the second time key", attn_shown(j->text + j->token, j->token_len),
                          j->text + j->token);

@@ -83,7 +83,7 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
 
-$(B)/lib/model/builtin.o: $(models)
+$(B)/lib/model/source.o: $(models)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
 $(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 

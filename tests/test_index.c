@@ -2,7 +2,7 @@
 
 #include "corpus.h"
 
-#include "model/index.h"
+#include "model/shards.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -63,7 +63,7 @@ static int write_weights(struct attn_out *out, struct attn_draw *d, const struct
     struct attn_st_tensor *list = calloc(d->n + 1, sizeof *list);
     if (!list)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a list of %zu tensors", d->n);
-    int rc = d->config->family->ours ? write_drawn(out, d, type, list, err) : write_drawing(out, d, type, list, err);
+    int rc = d->config->family->native ? write_drawn(out, d, type, list, err) : write_drawing(out, d, type, list, err);
     free(list);
     return rc;
 }
@@ -71,7 +71,7 @@ static int write_weights(struct attn_out *out, struct attn_draw *d, const struct
 /* Our own format is written with all its keys; another family's config is copied as given. */
 static void write_config(struct attn_out *out, const struct attn_init_opts *o, const struct attn_config *config)
 {
-    if (config->family->ours)
+    if (config->family->native)
         attn_config_write(out, config);
     else
         attn_out_write(out, o->config, o->config_len);
@@ -129,7 +129,7 @@ int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err 
         goto out;
     draw.rng.scalar = o->scalar;
     attn_rng_seed(&draw.rng, o->seed);
-    if (config.family->ours)
+    if (config.family->native)
         rc = o->draw ? attn_recipe_follow(&draw, o->draw, err) : attn_draw_default(&draw, err);
     else if (o->draw)
         rc = attn_fail(err, ATTN_EUSAGE, "a recipe draws attn-decoder models, not \"%s\"", config.family->name);

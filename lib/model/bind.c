@@ -56,12 +56,12 @@ static void print_shape(char *buf, size_t size, const size_t *shape, int ndim)
         snprintf(buf + n, size - n, "]");
 }
 
-static bool same_shape(const struct attn_slot *s, const struct attn_st_tensor *t, bool turned)
+static bool same_shape(const struct attn_slot *s, const struct attn_st_tensor *t, bool transposed)
 {
     if (t->ndim != s->ndim)
         return false;
     for (int i = 0; i < s->ndim; i++)
-        if (t->shape[i] != s->shape[turned ? s->ndim - 1 - i : i])
+        if (t->shape[i] != s->shape[transposed ? s->ndim - 1 - i : i])
             return false;
     return true;
 }
@@ -199,7 +199,7 @@ static int bind_all(struct attn_model *m, bool *used, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* ---- tensors without a place ---- */
+/* ---- tensors that are no weights ---- */
 
 static bool is_listed(const char *name, const char *const *list)
 {
@@ -226,12 +226,12 @@ static bool is_buffer(const struct attn_model *m, const char *name)
 /* Whether t is an output layer that is stored although it is tied to the embedding.  If its numbers differ, the file
  * contradicts itself, which becomes the model's warning.  In large models only both ends are compared: reading all of it
  * would take longer than a short run. */
-static bool is_spare_unembed(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed)
+static bool is_tied_copy(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed)
 {
     enum { ENDS = 1 << 16 };
     const struct attn_family *f = m->config.family;
     size_t n = strlen(f->part[ATTN_PART_UNEMBED].path);
-    if (f->ours || !m->config.tied || strncmp(t->name, f->part[ATTN_PART_UNEMBED].path, n) || strcmp(t->name + n, ".weight"))
+    if (f->native || !m->config.tied || strncmp(t->name, f->part[ATTN_PART_UNEMBED].path, n) || strcmp(t->name + n, ".weight"))
         return false;
     size_t ends = attn_model_is_small(m) ? t->bytes : smaller(t->bytes, ENDS);
     bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&
@@ -244,12 +244,12 @@ static bool is_spare_unembed(struct attn_model *m, const struct attn_st_tensor *
 }
 
 /* An unknown tensor is an error, since it might change a number. */
-static int find_stranger(struct attn_model *m, const bool *used, struct attn_err *err)
+static int find_unknown(struct attn_model *m, const bool *used, struct attn_err *err)
 {
     for (size_t i = 0; i < m->weights.tensors; i++) {
         const struct attn_shard *in;
         const struct attn_st_tensor *t = attn_shards_at(&m->weights, i, &in);
-        if (!used[i] && !is_buffer(m, t->name) && !is_spare_unembed(m, t, m->tensor[0]))
+        if (!used[i] && !is_buffer(m, t->name) && !is_tied_copy(m, t, m->tensor[0]))
             return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that config.json describes",
                              in->path, t->name);
     }
@@ -289,7 +289,7 @@ static void fill_arch(struct attn_weights *w, const struct attn_config *c)
 
 /* The scaled speed of rotary positions.  llama3: slow rotations are slowed by the factor, fast ones are left alone, and
  * those in between blend both. */
-static double stretch(const struct attn_rope_scaling *s, double speed)
+static double slow_down(const struct attn_rope_scaling *s, double speed)
 {
     if (s->kind == ATTN_ROPE_DEFAULT)
         return speed;
@@ -308,7 +308,7 @@ static bool fill_speeds(struct attn_model *m)
     size_t half = m->config.rotary / 2;
     m->speed = calloc(half + 1, sizeof *m->speed);
     for (size_t i = 0; m->speed && i < half; i++)
-        m->speed[i] = stretch(&m->config.rope, pow(m->config.rope_theta, -2.0 * (double)i / (double)m->config.rotary));
+        m->speed[i] = slow_down(&m->config.rope, pow(m->config.rope_theta, -2.0 * (double)i / (double)m->config.rotary));
     m->w.speed = m->speed;
     return m->speed != NULL;
 }
@@ -349,7 +349,7 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     }
     rc = bind_all(m, used, err);
     if (!rc)
-        rc = find_stranger(m, used, err);
+        rc = find_unknown(m, used, err);
     free(used);
     if (rc)
         return rc;

@@ -7,10 +7,141 @@
 
 #include "base/err.h"
 #include "base/out.h"
-#include "model/config_check.h"
 #include "model/family.h"
 
-enum { VALUES_MAX = 4096 };
+/* ---- what involves several keys ---------------------------------------------------------
+ *
+ * The family's table says what each key may be; here combinations without a meaning are refused. */
+
+/* The name of a field in the family's files. */
+#define KEY(f) attn_key_at(c->family->keys, offsetof(struct attn_config, f))
+
+/* Truncates, as Hugging Face's int() does. */
+static void derive_rotary(struct attn_config *c)
+{
+    if (c->position == ATTN_POS_ROPE)
+        c->rotary = (size_t)((double)c->dh * c->rotary_share);
+}
+
+/* Fills in the sizes that are 0 because their keys are absent. */
+static int derive(struct attn_config *c, const char *name, struct attn_err *err)
+{
+    if (c->Hkv == 0)
+        c->Hkv = c->H;
+    if (c->dh == 0 && c->d % c->H != 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" %zu is not a multiple of \"%s\" %zu, expected one%s", name, KEY(d),
+                         c->d, KEY(H), c->H, c->family->native ? ", or a \"d_head\"" : "");
+    if (c->dh == 0)
+        c->dh = c->d / c->H;
+    if (c->dv == 0)
+        c->dv = c->dh;
+    if (c->m == 0 && !c->family->native)
+        c->m = 4 * c->d;
+    if (c->rotary_share > 1)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %g, expected at most 1", name, KEY(rotary_share), c->rotary_share);
+    derive_rotary(c);
+    return ATTN_OK;
+}
+
+/* The widths of q and v must fit into the 31 bits that kernels and strides are counted in. */
+static int check_width(const char *key, size_t width, const struct attn_config *c, const char *name,
+                       struct attn_err *err)
+{
+    if (width > INT32_MAX / c->H)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" %zu times \"%s\" %zu is too large, expected at most %d",
+                         name, KEY(H), c->H, key, width, INT32_MAX);
+    return ATTN_OK;
+}
+
+static int check_heads(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    int rc = check_width(KEY(dh), c->dh, c, name, err);
+    if (!rc)
+        rc = check_width(KEY(dv), c->dv, c, name, err);
+    if (rc)
+        return rc;
+    if (c->H % c->Hkv != 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected a divisor of \"%s\" %zu",
+                         name, KEY(Hkv), c->Hkv, KEY(H), c->H);
+    return ATTN_OK;
+}
+
+static int check_scaling(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    const struct attn_rope_scaling *s = &c->rope;
+    if (s->kind == ATTN_ROPE_DEFAULT && s->factor != 0 && s->factor != 1)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has a factor %g but no \"rope_type\" that uses it, expected "
+                         "\"linear\" or \"llama3\"", name, s->factor);
+    if (s->kind != ATTN_ROPE_DEFAULT && !(s->factor >= 1))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling.factor\" is %g, expected at least 1", name, s->factor);
+    if (s->kind == ATTN_ROPE_LLAMA3 && !(s->low > 0 && s->high > s->low && s->original >= 1))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has low_freq_factor %g, high_freq_factor %g, "
+                         "original_max_position_embeddings %g, expected 0 < low < high and at least 1", name, s->low,
+                         s->high, s->original);
+    return ATTN_OK;
+}
+
+static int check_rope(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0 && c->family->native)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"d_head\" is %zu, expected an even number with \"position\": \"rope\"", name,
+                         c->dh);
+    if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head of %zu are turned by position, expected an even "
+                         "number: see \"%s\"", name, c->rotary, c->dh, *KEY(rotary_share) ? KEY(rotary_share) : KEY(dh));
+    if (!(c->rope_theta > 0))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it", name, KEY(rope_theta));
+    return check_scaling(c, name, err);
+}
+
+/* The reason why the context must be as wide as the residual stream; NULL if it need not be. */
+static const char *needs_width(const struct attn_config *c)
+{
+    if (c->residual)
+        return "\"residual\": true";
+    if (c->mlp != ATTN_MLP_NONE)
+        return "an \"mlp\"";
+    if (c->L > 1)
+        return "\"n_layer\" above 1";
+    return c->unembed ? "\"unembed\": true" : NULL;
+}
+
+static int check_context(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    const char *why = needs_width(c);
+    if (c->output_projection || !why || c->H * c->dv == c->d)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s: \"n_head\" %zu times \"d_value\" %zu is %zu, expected \"d_model\" "
+                     "%zu, because of %s without an output projection; set \"output_projection\": true or change "
+                     "the sizes", name, c->H, c->dv, c->H * c->dv, c->d, why);
+}
+
+static int check_tokenizer(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    const struct attn_word_rule *t = &c->tokenizer;
+    if (t->bpe && (t->drop || t->unknown || t->lowercase))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.%s\" is set, expected it only with \"type\": "
+                         "\"word\", not \"bpe\"", name, t->drop ? "drop" : t->unknown ? "unknown" : "lowercase");
+    return ATTN_OK;
+}
+
+static int check(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    int rc = check_heads(c, name, err);
+    if (!rc)
+        rc = check_rope(c, name, err);
+    if (!rc)
+        rc = check_context(c, name, err);
+    if (!rc && c->m > INT32_MAX)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" %zu makes an mlp of width %zu, expected at most %d", name, KEY(d),
+                       c->d, c->m, INT32_MAX);
+    if (!rc && c->mlp != ATTN_MLP_NONE && c->m == 0)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"d_mlp\" is 0, expected its width because \"mlp\" is \"%s\"", name,
+                       attn_mlp_name(c->mlp));
+    if (!rc && c->end >= c->V && c->end > 0)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected less than \"%s\" %zu", name, KEY(end), c->end, KEY(V), c->V);
+    return rc ? rc : check_tokenizer(c, name, err);
+}
 
 /* ---- the family ------------------------------------------------------------------------ */
 
@@ -46,89 +177,6 @@ static int require_keys(const struct attn_key_reader *r, const struct attn_confi
     return ATTN_OK;
 }
 
-/* ---- keys that are not scalars ---------------------------------------------------------- */
-
-static int no_memory(const struct attn_key_reader *r)
-{
-    return attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for the configuration", r->name);
-}
-
-static const char layer_kinds[] = "\"global\" or \"local\" for each layer";
-static const char repeated_kinds[] = "lists of kinds and how often each repeats";
-
-static int read_kind(const struct attn_key_reader *r, const cJSON *v, unsigned char *local)
-{
-    if (!cJSON_IsString(v) || (strcmp(v->valuestring, "local") && strcmp(v->valuestring, "global")))
-        return attn_key_unexpected(r, "attention_layers", v, layer_kinds);
-    *local = v->valuestring[0] == 'l';
-    return ATTN_OK;
-}
-
-/* Reads a list such as ["global", "local", ...]. */
-static int read_layers(const struct attn_key_reader *r, struct attn_config *c, const cJSON *list)
-{
-    const cJSON *v;
-    size_t n = 0;
-    int rc = ATTN_OK;
-    if (!cJSON_IsArray(list))
-        return attn_key_unexpected(r, "attention_layers", list, layer_kinds);
-    cJSON_ArrayForEach(v, list) {
-        if (n < c->L && !rc)
-            rc = read_kind(r, v, &c->local[n]);
-        n++;
-    }
-    if (rc || n == c->L)
-        return rc;
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: the attention layers are %zu, expected \"num_layers\" %zu", r->name, n, c->L);
-}
-
-/* Reads pairs such as [[["global", "local"], 2], ...]: a list of kinds and how often it repeats. */
-static int read_types(const struct attn_key_reader *r, struct attn_config *c, const cJSON *types)
-{
-    const cJSON *type, *v;
-    size_t n = 0;
-    double times;
-    if (!cJSON_IsArray(types))
-        return attn_key_unexpected(r, "attention_types", types, repeated_kinds);
-    cJSON_ArrayForEach(type, types) {
-        const cJSON *list = cJSON_IsArray(type) ? type->child : NULL;
-        if (!list || !cJSON_IsArray(list) || !list->next || !attn_tree_whole(list->next, 0, INT32_MAX, &times))
-            return attn_key_unexpected(r, "attention_types", type, repeated_kinds);
-        size_t each = (size_t)cJSON_GetArraySize(list), at = n;
-        n += each * (size_t)times;
-        for (v = list->child; at < n && at < c->L; at++, v = v->next ? v->next : list->child) {
-            int rc = read_kind(r, v, &c->local[at]);
-            if (rc)
-                return rc;
-        }
-    }
-    if (n == c->L)
-        return ATTN_OK;
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: \"attention_types\" describes %zu layers, expected \"num_layers\" %zu", r->name,
-                     n, c->L);
-}
-
-/* Finds the layers with a local window: every other one unless the file says otherwise. */
-static int read_local(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
-{
-    enum { LAYERS_MAX = 1 << 20 };
-    const cJSON *layers = attn_tree_member(root, "attention_layers"), *types = attn_tree_member(root, "attention_types");
-    if (c->window == 0)
-        return ATTN_OK;
-    if (c->L > LAYERS_MAX)
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: \"num_layers\" is %zu, expected at most %d", r->name, c->L, LAYERS_MAX);
-    c->local = calloc(c->L, 1);
-    if (!c->local)
-        return no_memory(r);
-    if (layers && !cJSON_IsNull(layers))
-        return read_layers(r, c, layers);
-    if (types && !cJSON_IsNull(types))
-        return read_types(r, c, types);
-    for (size_t i = 1; i < c->L; i += 2)
-        c->local[i] = 1;
-    return ATTN_OK;
-}
-
 /* Reads a number or a list of them.  If some do not fit, a generated text only gets longer. */
 static void read_eos(struct attn_config *c, const cJSON *v)
 {
@@ -141,6 +189,8 @@ static void read_eos(struct attn_config *c, const cJSON *v)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
+enum { VALUES_MAX = 4096 };
+
 /* Reads the family first: it determines the meaning of every other key. */
 static int read_model(struct attn_key_reader *r, const cJSON *root)
 {
@@ -151,19 +201,19 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
         return unknown_family(r, type);
     *c = *family->defaults;
     c->family = family;
-    r->lax = r->none = !family->ours;
+    r->lax = r->none = !family->native;
     int rc = attn_keys_read(r, family->keys, root);
     if (!rc)
         rc = require_keys(r, c);
     if (!rc)
-        rc = read_local(r, c, root);
+        rc = family->more ? family->more(r, c, root) : ATTN_OK;
     if (!rc && r->lax)
         read_eos(c, attn_tree_member(root, "eos_token_id"));
     else if (!rc && c->end > 0)
         c->eos[c->n_eos++] = (int32_t)c->end;
     if (!rc)
-        rc = attn_config_derive(c, r->name, r->err);
-    return rc ? rc : attn_config_check(c, r->name, r->err);
+        rc = derive(c, r->name, r->err);
+    return rc ? rc : check(c, r->name, r->err);
 }
 
 /* Reads the native section; the tokenizers of other families have files of their own. */
@@ -173,7 +223,7 @@ static int read_tokenizer(struct attn_key_reader *r, const cJSON *root)
     const struct attn_key *k = attn_key_named(attn_families[0]->keys, "tokenizer");
     const cJSON *v = attn_tree_member(root, k->name);
     int rc = v ? attn_key_read(r, k, v) : ATTN_OK;
-    return rc ? rc : attn_config_check_tokenizer(c, r->name, r->err);
+    return rc ? rc : check_tokenizer(c, r->name, r->err);
 }
 
 static int read_with(int (*part)(struct attn_key_reader *r, const cJSON *root), struct attn_config *out,

@@ -1,7 +1,8 @@
 /* family.h - the families of decoders.
  *
  * Each is a row of tables: how its config.json spells what we need to know, what absent keys mean, what its tensors
- * are called and how they are stored.  A new family is one more row.  Nothing under compute/ knows about them. */
+ * are called and how they are stored.  A new family is one more file, with a row in the list of family.c.  Nothing under
+ * compute/ knows about them. */
 #ifndef ATTN_MODEL_FAMILY_H
 #define ATTN_MODEL_FAMILY_H
 
@@ -16,26 +17,28 @@ enum attn_part {                        /* in the order of the forward pass */
     ATTN_PARTS
 };
 
-enum attn_lie { ATTN_IN_OUT, ATTN_OUT_IN };
+enum attn_storage { ATTN_IN_OUT, ATTN_OUT_IN };
 
 /* Where a part's tensor is stored: its name without prefix, block and ".weight".  q, k and v may be thirds of one
  * tensor, either side by side or interleaved head by head. */
-struct attn_tensor_place {
+struct attn_tensor_storage {
     const char *path;
-    enum attn_lie lie;
+    enum attn_storage storage;
     enum { ATTN_ALONE, ATTN_THIRD, ATTN_HEAD_THIRD } share;
     enum { ATTN_BIAS_MAYBE, ATTN_BIAS_ALWAYS, ATTN_BIAS_ASKED } bias;   /* ASKED: if attention_bias or mlp_bias says so */
 };
 
 struct attn_family {
     const char *name;                   /* "model_type" */
-    bool ours;                          /* the native format: unknown keys are errors */
+    bool native;                         /* the native format: unknown keys are errors */
     const struct attn_key *keys;
+    /* Reads what a table of keys cannot say; NULL: nothing.  Sizes that were left out are still 0. */
+    int (*more)(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);
     const char *const *required;        /* keys that must be there */
     const struct attn_config *defaults;
     const char *prefix;                 /* of all names but the output layer's; files may omit it */
     const char *block;                  /* precedes the layer's number, such as "h." */
-    struct attn_tensor_place part[ATTN_PARTS];
+    struct attn_tensor_storage part[ATTN_PARTS];
     const char *const *buffers;         /* names of tensors that are not weights, in a block or outside: ignored */
 };
 

@@ -107,10 +107,10 @@ static size_t third(enum attn_part p)
     return p == ATTN_PART_K ? 1 : p == ATTN_PART_V ? 2 : 0;
 }
 
-static void fill_shape(struct attn_slot *s, const struct attn_config *c, const struct attn_tensor_place *at)
+static void fill_shape(struct attn_slot *s, const struct attn_config *c, const struct attn_tensor_storage *at)
 {
     size_t n = at->share == ATTN_ALONE ? 1 : 3, all = s->out * n;
-    s->by_output = at->lie == ATTN_OUT_IN && !is_table(s->part);
+    s->by_output = at->storage == ATTN_OUT_IN && !is_table(s->part);
     if (at->share == ATTN_THIRD)
         s->first = third(s->part) * s->out;
     if (at->share == ATTN_HEAD_THIRD) {

@@ -1,14 +1,47 @@
 #include "model/source.h"
 
-#include "base/err.h"
-#include "base/utf8.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/embed.h"
+#include "base/err.h"
+#include "base/utf8.h"
+
+/* ---- the built-in models ---- */
+
+ATTN_EMBED(attn_tiny_config, "models/tiny/config.json");
+ATTN_EMBED(attn_tiny_vocab, "models/tiny/vocab.json");
+ATTN_EMBED(attn_tiny_merges, "models/tiny/merges.txt");
+ATTN_EMBED(attn_tiny_weights, "models/tiny/model.safetensors");
+ATTN_EMBED(attn_life_config, "models/life/config.json");
+ATTN_EMBED(attn_life_vocab, "models/life/vocab.json");
+ATTN_EMBED(attn_life_weights, "models/life/model.safetensors");
+
+struct attn_builtin {
+    const char *name;
+    struct { const char *name; const unsigned char *data, *end; } file[5];      /* ends with a NULL name */
+};
+
+/* The default model comes first. */
+static const struct attn_builtin builtins[] = {
+    {"tiny",
+     {{"config.json", attn_tiny_config, attn_tiny_config_end}, {"vocab.json", attn_tiny_vocab, attn_tiny_vocab_end},
+      {"merges.txt", attn_tiny_merges, attn_tiny_merges_end}, {"model.safetensors", attn_tiny_weights, attn_tiny_weights_end}}},
+    {"life",
+     {{"config.json", attn_life_config, attn_life_config_end}, {"vocab.json", attn_life_vocab, attn_life_vocab_end},
+      {"model.safetensors", attn_life_weights, attn_life_weights_end}}},
+    {0}
+};
+
+const char *const *attn_model_builtin(void)
+{
+    static const char *const names[] = { "tiny", "life", NULL };
+    return names;
+}
 
 #ifndef ATTN_MODELS_DIR
 #define ATTN_MODELS_DIR "/usr/local/share/attn-cli/models"
@@ -59,7 +92,7 @@ static char *directory_in_list(const char *list, const char *name)
 
 static const struct attn_builtin *builtin_called(const char *name)
 {
-    for (const struct attn_builtin *b = attn_builtins; b->name; b++)
+    for (const struct attn_builtin *b = builtins; b->name; b++)
         if (strcmp(b->name, name) == 0)
             return b;
     return NULL;
@@ -70,7 +103,7 @@ static int not_found(const char *name, struct attn_err *err)
     const char *env = getenv("ATTN_MODEL_PATH");
     return attn_fail(err, ATTN_EIO,
         "no model '%s': it is not built in (%s and %s are), nor a directory in ATTN_MODEL_PATH (%s), %s or here; "
-        "a path needs a slash, as in ./%s", name, attn_builtins[0].name, attn_builtins[1].name, env && *env ? env : "not set",
+        "a path needs a slash, as in ./%s", name, builtins[0].name, builtins[1].name, env && *env ? env : "not set",
         ATTN_MODELS_DIR, name);
 }
 
@@ -89,7 +122,7 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
 {
     *out = (struct attn_source){0};
     if (!name)
-        name = attn_builtins[0].name;
+        name = builtins[0].name;
     if (!*name)
         return attn_fail(err, ATTN_EIO, "the name of the model is empty");
     bool path = strchr(name, '/');

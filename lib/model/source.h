@@ -9,13 +9,7 @@
 
 enum { ATTN_CONFIG_LIMIT = 1 << 20 };    /* most bytes of a config.json, which usually has a page of text */
 
-struct attn_builtin {                   /* a model whose files are embedded in the program */
-    const char *name;
-    struct { const char *name; const unsigned char *data, *end; } file[5];      /* ends with a NULL name */
-};
-/* All of them, the default model first; ends with a NULL name. */
-extern const struct attn_builtin attn_builtins[];
-
+struct attn_builtin;                    /* a model whose files are embedded in the program */
 struct attn_source {
     char *name;                         /* the last component of its path, or its built-in name */
     char *dir;                          /* NULL: built in */

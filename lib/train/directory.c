@@ -222,7 +222,7 @@ static int read_config(struct attn_config *c, const struct attn_train_opts *o, s
     int rc = attn_config_read(c, o->config, o->config_len, name, err);
     if (rc)
         return rc;
-    if (!c->family->ours)
+    if (!c->family->native)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", expected \"attn-decoder\": only our own are trained from "
                          "a text", name, c->family->name);
     if (!c->unembed || !c->causal)

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "model/index.h"
+#include "model/shards.h"
 
 /* No file is outside the directory, and each tensor is found in the file that the index lists for it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

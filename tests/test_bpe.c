@@ -157,7 +157,7 @@ static void expect_small(const char *merges, const char *text, const int32_t *id
 {
     struct attn_byte_level *b = NULL;
     struct attn_err err = {0};
-    struct attn_spans spans = {0};
+    struct attn_encoding spans = {0};
     struct attn_text_file v = {small, sizeof small - 1, "vocab.json"}, m = {merges, strlen(merges), "merges.txt"};
     ck_assert_msg(attn_byte_level_read(&b, &v, &m, &err) == ATTN_OK, "%s", err.msg);
     ck_assert_msg(attn_byte_level_encode(&spans, b, text, strlen(text), &(struct attn_encode_opts){0}, &err) == ATTN_OK,
@@ -165,7 +165,7 @@ static void expect_small(const char *merges, const char *text, const int32_t *id
     ck_assert_uint_eq(spans.n, n);
     for (size_t i = 0; i < n; i++)
         ck_assert_int_eq(spans.id[i], ids[i]);
-    attn_spans_free(&spans);
+    attn_encoding_free(&spans);
     attn_byte_level_free(b);
 }
 
@@ -302,14 +302,14 @@ START_TEST(test_million_letters)
     enum { N = 1000000 };
     struct attn_byte_level *b = make_random(7);
     struct attn_err err = {0};
-    struct attn_spans spans = {0};
+    struct attn_encoding spans = {0};
     char *text = malloc(N);
     for (size_t i = 0; i < N; i++)
         text[i] = "ab"[i * i % 7 % 2];
     ck_assert_int_eq(attn_byte_level_encode(&spans, b, text, N, &(struct attn_encode_opts){0}, &err), ATTN_OK);
     ck_assert_uint_gt(spans.n, 0);
-    ck_assert_uint_eq(spans.place[spans.n - 1].end, N);
-    attn_spans_free(&spans);
+    ck_assert_uint_eq(spans.range[spans.n - 1].end, N);
+    attn_encoding_free(&spans);
     free(text);
     attn_byte_level_free(b);
 }

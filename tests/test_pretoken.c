@@ -5,9 +5,8 @@
 
 #include "base/utf8.h"
 #include "text/bytes.h"
-#include "text/classes.h"
-#include "text/nfc.h"
 #include "text/pretoken.h"
+#include "text/nfc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

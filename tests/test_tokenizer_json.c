@@ -4,7 +4,7 @@
 #include "corpus.h"
 #include "scratch.h"
 
-#include "text/tokenizer_json.h"
+#include "text/byte_level.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +158,7 @@ static const struct {
 START_TEST(test_component)
 {
     struct attn_byte_level *b = NULL;
-    struct attn_spans spans = {0}, ids = {.ids_only = true};
+    struct attn_encoding spans = {0}, ids = {.ids_only = true};
     struct attn_err err = {0};
     struct attn_text_file file = {rows[_i].json, strlen(rows[_i].json), "tokenizer.json"};
     size_t n = 0;
@@ -168,13 +168,13 @@ START_TEST(test_component)
     for (; rows[_i].tokens[n].id >= 0; n++) {
         const struct expected *e = &rows[_i].tokens[n];
         ck_assert(n < spans.n && n < ids.n && spans.id[n] == ids.id[n]);
-        const struct attn_byte_range *s = &spans.place[n];
+        const struct attn_byte_range *s = &spans.range[n];
         ck_assert_msg(ids.id[n] == e->id && s->start == e->start && s->end == e->end, "token %zu is %d at %zu-%zu", n,
                       (int)ids.id[n], s->start, s->end);
     }
     ck_assert(spans.n == n && ids.n == n);
-    attn_spans_free(&spans);
-    attn_spans_free(&ids);
+    attn_encoding_free(&spans);
+    attn_encoding_free(&ids);
     attn_byte_level_free(b);
 }
 END_TEST

@@ -7,7 +7,14 @@
 #define ATTN_TEXT_BPE_H
 
 #include "text/merges.h"
-#include "text/pieces.h"
+
+struct attn_piece_token { int32_t id; uint32_t len; };                     /* a token and its length within the piece */
+
+enum { ATTN_PIECE_SETS = 1 << 15, ATTN_PIECE_MAX = 16, ATTN_PIECE_PARTS = 3 };
+
+/* len 0: free.  key: the bytes as two numbers.  The last part's length follows from the others. */
+struct attn_piece_entry { uint64_t key[2]; int32_t id[ATTN_PIECE_PARTS]; uint8_t len, parts, part_len[ATTN_PIECE_PARTS - 1]; };
+struct attn_pieces { void *memory; struct attn_piece_entry (*set)[2]; };  /* zeroed: empty */
 
 struct attn_bpe_rules {
     struct attn_vocab *vocab;
@@ -26,9 +33,9 @@ struct attn_bpe {
     char *spelled; size_t spelled_room;
 };
 
-/* The tokens of s, len > 0, in order, valid until the next call.  `room` bytes must be readable at s.  ATTN_EFORMAT:
+/* The tokens of s, len > 0, in order, valid until the next call.  `readable` bytes can be read at s.  ATTN_EFORMAT:
  * the vocabulary lacks the byte at *n; ATTN_ENOMEM: no memory.  The caller writes the message. */
-int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t room, const struct attn_piece_token **part, size_t *n);
+int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable, const struct attn_piece_token **part, size_t *n);
 void attn_bpe_free(struct attn_bpe *b);
 
 #endif

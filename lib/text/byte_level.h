@@ -10,8 +10,8 @@
 #include "text/added.h"
 #include "text/bpe.h"
 #include "text/pretoken.h"
-#include "text/readings.h"
-#include "text/spans.h"
+#include "text/bytes.h"
+#include "text/tokens.h"
 
 enum { ATTN_CUTS_MAX = 8, ATTN_AROUND_MAX = 4 };
 
@@ -33,6 +33,8 @@ struct attn_text_file { const char *text; size_t len; const char *name; };
  * rule makes become special tokens. */
 int attn_byte_level_read(struct attn_byte_level **out, const struct attn_text_file *vocab,
                          const struct attn_text_file *merges, struct attn_err *err);
+/* Reads Hugging Face's tokenizer.json; see tokenizer_json.c. */
+int attn_tokenizer_json_read(struct attn_byte_level **out, const struct attn_text_file *file, struct attn_err *err);
 /* Builds the lookup tables, once vocabulary, merges and added tokens are there. */
 int attn_byte_level_finish(struct attn_byte_level *b, const char *name, struct attn_err *err);
 void attn_byte_level_free(struct attn_byte_level *b);               /* NULL is fine */
@@ -40,7 +42,10 @@ void attn_byte_level_free(struct attn_byte_level *b);               /* NULL is f
 /* Sets the BOS token unless a file already has; unknown ids are ignored. */
 void attn_byte_level_set_bos(struct attn_byte_level *b, int32_t id);
 
-int attn_byte_level_encode(struct attn_spans *out, const struct attn_byte_level *b, const char *text, size_t len,
+int attn_byte_level_encode(struct attn_encoding *out, const struct attn_byte_level *b, const char *text, size_t len,
                            const struct attn_encode_opts *o, struct attn_err *err);
+
+/* Takes ownership of b, also on failure. */
+int attn_tokenizer_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const char *name, struct attn_err *err);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef ATTN_TEXT_PRETOKEN_H
 #define ATTN_TEXT_PRETOKEN_H
 
-#include "attn.h"
+#include "base/utf8.h"
 
 enum attn_pretoken {
     ATTN_PRETOKEN_GPT2, ATTN_PRETOKEN_LLAMA3, ATTN_PRETOKEN_QWEN2,
@@ -19,5 +19,26 @@ enum attn_pretoken {
 size_t attn_pretoken_next(enum attn_pretoken cut, const char *s, size_t len);
 /* The cut that a pattern stands for; ATTN_PRETOKENS if it is unknown. */
 enum attn_pretoken attn_pretoken_of(const char *pattern);
+
+/* Letters, numbers and white space, as \p{L}, \p{N} and \s of regular expressions.  The version is Unicode 14, on which
+ * the published tokenizers agree: characters added by Unicode 15 belong to no class, although utf8proc knows them. */
+enum attn_class { ATTN_CLASS_OTHER, ATTN_CLASS_LETTER, ATTN_CLASS_NUMBER, ATTN_CLASS_SPACE };
+
+enum attn_class attn_class_of(uint32_t c);
+
+/* The class of the character at s, len > 0, valid UTF-8; *step gets its length.  ASCII, the usual case, is handled
+ * inline. */
+static inline enum attn_class attn_class_at(const char *s, size_t len, size_t *step)
+{
+    unsigned char c = (unsigned char)*s;
+    if (c >= 0x80)
+        return attn_class_of(attn_utf8_next(s, len, step));
+    *step = 1;
+    if ((unsigned char)((c | 0x20) - 'a') < 26)
+        return ATTN_CLASS_LETTER;
+    if ((unsigned char)(c - '0') < 10)
+        return ATTN_CLASS_NUMBER;
+    return c == ' ' || (unsigned char)(c - '\t') < 5 ? ATTN_CLASS_SPACE : ATTN_CLASS_OTHER;
+}
 
 #endif

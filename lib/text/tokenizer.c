@@ -2,16 +2,73 @@
  *
  * A config.json of our own format with a section "tokenizer" says which kind it is.  Otherwise the files that are there
  * decide: tokenizer.json, or vocab.json with merges.txt, or, for models of our own, vocab.json alone, with words. */
-#include "model/source.h"
-
-#include "base/err.h"
-#include "model/config.h"
-#include "text/hints.h"
-#include "text/tokenizer_json.h"
-#include "text/tokens.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "base/tree.h"
+#include "model/source.h"
+#include "text/byte_level.h"
+#include "text/words.h"
+
+/* ---- what config.json and tokenizer_config.json say ------------------------------------
+ *
+ * From config.json: "model_type", whether there is a section "tokenizer", and "bos_token_id".  From
+ * tokenizer_config.json: "add_bos_token", and "bos_token", a string or an object with "content".  Other keys are left
+ * to other readers, and a value of an unexpected type counts as absent. */
+
+enum { VALUES_MAX = 1 << 20 };
+#define NO_HINTS {.bos_id = -1}
+
+struct hints {
+    char *model_type, *bos_token;       /* owned; NULL if absent */
+    bool section, add_bos;              /* section: "tokenizer" is present */
+    int32_t bos_id;                     /* -1 if absent */
+};
+
+static int keep(char **out, const cJSON *v, const char *name, struct attn_err *err)
+{
+    if (!v || !cJSON_IsString(v))
+        return ATTN_OK;
+    *out = strdup(v->valuestring);
+    return *out ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "%s: no memory for \"%s\"", name, v->string);
+}
+
+static int read_config(struct hints *h, const char *text, size_t len, const char *name, struct attn_err *err)
+{
+    cJSON *root = NULL;
+    double id;
+    int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
+    if (rc)
+        return rc;
+    const cJSON *bos = attn_tree_member(root, "bos_token_id");
+    if (bos && attn_tree_whole(bos, 0, INT32_MAX, &id))
+        h->bos_id = (int32_t)id;
+    h->section = attn_tree_member(root, "tokenizer") != NULL;
+    rc = keep(&h->model_type, attn_tree_member(root, "model_type"), name, err);
+    cJSON_Delete(root);
+    return rc;
+}
+
+static int read_tokenizer(struct hints *h, const char *text, size_t len, const char *name, struct attn_err *err)
+{
+    cJSON *root = NULL;
+    int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
+    if (rc)
+        return rc;
+    const cJSON *add = attn_tree_member(root, "add_bos_token"), *bos = attn_tree_member(root, "bos_token");
+    h->add_bos = add && cJSON_IsTrue(add);
+    rc = keep(&h->bos_token, bos && cJSON_IsObject(bos) ? attn_tree_member(bos, "content") : bos, name, err);
+    cJSON_Delete(root);
+    return rc;
+}
+
+static void free_hints(struct hints *h)
+{
+    free(h->model_type);
+    free(h->bos_token);
+    *h = (struct hints)NO_HINTS;
+}
 
 enum { VOCAB_LIMIT = 256 << 20, HINTS_LIMIT = 16 << 20 };
 
@@ -71,7 +128,7 @@ static int32_t id_of(const struct attn_byte_level *b, const char *token)
 }
 
 /* Takes ownership of b.  usual: the BOS token of such files if no other is named; NULL: there is none. */
-static int finish_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const struct attn_hints *h,
+static int finish_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const struct hints *h,
                         const char *usual, const char *path, struct attn_err *err)
 {
     attn_byte_level_set_bos(b, id_of(b, h->bos_token));
@@ -88,7 +145,7 @@ static int finish_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, 
     return attn_tokenizer_bytes(out, b, path, err);
 }
 
-static int open_merges(struct attn_tokenizer **out, const struct attn_source *s, const struct attn_hints *h,
+static int open_merges(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
                        struct attn_err *err)
 {
     struct file vocab, merges = {0};
@@ -107,7 +164,7 @@ static int open_merges(struct attn_tokenizer **out, const struct attn_source *s,
     return rc;
 }
 
-static int open_json(struct attn_tokenizer **out, const struct attn_source *s, const struct attn_hints *h,
+static int open_json(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
                      struct attn_err *err)
 {
     struct file f;
@@ -125,8 +182,8 @@ static int open_json(struct attn_tokenizer **out, const struct attn_source *s, c
 
 /* ---- which ----------------------------------------------------------------------------- */
 
-static int read_hints(struct attn_hints *h, const struct attn_source *s, const char *file,
-                      int (*read)(struct attn_hints *h, const char *text, size_t len, const char *name,
+static int read_hints(struct hints *h, const struct attn_source *s, const char *file,
+                      int (*read)(struct hints *h, const char *text, size_t len, const char *name,
                                   struct attn_err *err), struct attn_err *err)
 {
     struct file f;
@@ -139,7 +196,7 @@ static int read_hints(struct attn_hints *h, const struct attn_source *s, const c
     return rc;
 }
 
-static int follow_config(struct attn_tokenizer **out, const struct attn_source *s, const struct attn_hints *h,
+static int follow_config(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
                          struct attn_err *err)
 {
     struct attn_config c = {0};
@@ -150,7 +207,7 @@ static int follow_config(struct attn_tokenizer **out, const struct attn_source *
     return rc;
 }
 
-static int choose(struct attn_tokenizer **out, const struct attn_source *s, const struct attn_hints *h,
+static int choose(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
                   struct attn_err *err)
 {
     bool native = !h->model_type || strcmp(h->model_type, "attn-decoder") == 0;
@@ -169,17 +226,17 @@ static int choose(struct attn_tokenizer **out, const struct attn_source *s, cons
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err)
 {
     struct attn_source s;
-    struct attn_hints h = ATTN_HINTS_NONE;
+    struct hints h = NO_HINTS;
     *out = NULL;
     int rc = attn_source_find(&s, model, err);
     if (rc)
         return rc;
-    rc = read_hints(&h, &s, "config.json", attn_hints_config, err);
+    rc = read_hints(&h, &s, "config.json", read_config, err);
     if (!rc)
-        rc = read_hints(&h, &s, "tokenizer_config.json", attn_hints_tokenizer, err);
+        rc = read_hints(&h, &s, "tokenizer_config.json", read_tokenizer, err);
     if (!rc)
         rc = choose(out, &s, &h, err);
-    attn_hints_free(&h);
+    free_hints(&h);
     attn_source_free(&s);
     return rc;
 }

@@ -3,59 +3,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn.h"
 #include "base/err.h"
+#include "base/utf8.h"
 
 struct attn_tokenizer {
-    const struct attn_vocab *vocab;     /* that of the tokenizer that is not NULL: */
-    struct attn_by_word *word;
-    struct attn_byte_level *bytes;
+    const struct attn_tokenizing *as;
+    void *self;
+    const struct attn_vocab *vocab;     /* self's */
     char *name;                         /* path of the vocabulary's file */
 };
 
-/* Takes ownership of those that are not NULL. */
-static int new_tokenizer(struct attn_tokenizer **out, struct attn_by_word *word, struct attn_byte_level *bytes,
-                         const struct attn_vocab *vocab, const char *name, struct attn_err *err)
+int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing *as, void *self, const struct attn_vocab *vocab,
+                       const char *name, struct attn_err *err)
 {
     struct attn_tokenizer *t = calloc(1, sizeof *t);
     char *copy = strdup(name);
     if (!t || !copy) {
-        attn_by_word_free(word);
-        attn_byte_level_free(bytes);
+        as->close(self);
         free(copy);
         free(t);
         return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
     }
-    *t = (struct attn_tokenizer){.vocab = vocab, .word = word, .bytes = bytes, .name = copy};
+    *t = (struct attn_tokenizer){.as = as, .self = self, .vocab = vocab, .name = copy};
     *out = t;
     return ATTN_OK;
-}
-
-int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule,
-                        const char *name, struct attn_err *err)
-{
-    struct attn_by_word *word = NULL;
-    int rc = attn_by_word_new(&word, v, rule, name, err);
-    return rc ? rc : new_tokenizer(out, word, NULL, v, name, err);
-}
-
-int attn_tokenizer_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const char *name, struct attn_err *err)
-{
-    return new_tokenizer(out, NULL, b, b->rules.vocab, name, err);
 }
 
 void attn_tokenizer_close(struct attn_tokenizer *t)
 {
     if (!t)
         return;
-    attn_by_word_free(t->word);
-    attn_byte_level_free(t->bytes);
+    t->as->close(t->self);
     free(t->name);
     free(t);
 }
 
 const char *attn_tokenizer_kind(const struct attn_tokenizer *t)
 {
-    return t->word ? "word" : "bpe";
+    return t->as->kind;
 }
 
 size_t attn_tokenizer_size(const struct attn_tokenizer *t)
@@ -63,37 +49,15 @@ size_t attn_tokenizer_size(const struct attn_tokenizer *t)
     return attn_vocab_size(t->vocab);
 }
 
-/* The most bytes the text of the token of that rank takes. */
-static size_t text_room(const struct attn_tokenizer *t, size_t rank)
-{
-    size_t len;
-    if (t->bytes)
-        return attn_readings_room(t->bytes->readings, rank);
-    attn_vocab_at(t->vocab, rank, &len);
-    return len;
-}
-
-static size_t spell_text(const struct attn_tokenizer *t, size_t rank, char *out)
-{
-    size_t len;
-    if (t->bytes)
-        return attn_readings_spell(t->bytes->readings, rank, out);
-    const char *word = attn_vocab_at(t->vocab, rank, &len);
-    memcpy(out, word, len);
-    return len;
-}
-
 const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len)
 {
     size_t rank = attn_vocab_rank(t->vocab, id);
-    if (rank == SIZE_MAX)
-        return NULL;
-    return t->bytes ? attn_readings_at(t->bytes->readings, rank, len) : attn_vocab_at(t->vocab, rank, len);
+    return rank == SIZE_MAX ? NULL : t->as->text(t->self, rank, len);
 }
 
 const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len)
 {
-    return attn_vocab_word(t->vocab, id, len);          /* a word reads as it is spelled */
+    return attn_vocab_word(t->vocab, id, len);
 }
 
 /* ---- text to tokens -------------------------------------------------------------------- */
@@ -133,12 +97,12 @@ static bool meet(struct kinds *k, const struct attn_tokenizer *t, size_t rank, i
     kind += k->n++;
     *kind = (struct attn_token){.id = id, .known = true};
     kind->raw = attn_vocab_at(t->vocab, rank, &kind->raw_len);
-    k->bytes += kind->raw_len + text_room(t, rank) + 2;
+    k->bytes += kind->raw_len + t->as->room(t->self, rank) + 2;
     k->number[rank] = (uint32_t)k->n;
     return true;
 }
 
-static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const struct attn_spans *found)
+static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const struct attn_encoding *found)
 {
     k->number = calloc(attn_vocab_size(t->vocab), sizeof *k->number);
     for (size_t i = 0; k->number && i < found->n; i++) {
@@ -155,12 +119,12 @@ static void spell_kind(struct attn_token *kind, const struct attn_tokenizer *t, 
     kind->raw = memcpy(*spell, kind->raw, kind->raw_len + 1);
     *spell += kind->raw_len + 1;
     kind->text = *spell;
-    kind->text_len = spell_text(t, attn_vocab_rank(t->vocab, kind->id), *spell);
+    kind->text_len = t->as->spell(t->self, attn_vocab_rank(t->vocab, kind->id), *spell);
     *spell += kind->text_len;
     *(*spell)++ = '\0';
 }
 
-static struct attn_tokens *put_together(struct kinds *k, const struct attn_tokenizer *t, const struct attn_spans *found)
+static struct attn_tokens *put_together(struct kinds *k, const struct attn_tokenizer *t, const struct attn_encoding *found)
 {
     char *spell;
     struct attn_tokens *tokens = new_tokens(found->n, k->bytes, &spell);
@@ -168,13 +132,13 @@ static struct attn_tokens *put_together(struct kinds *k, const struct attn_token
         spell_kind(&k->kind[i], t, &spell);
     for (size_t i = 0; tokens && i < found->n; i++) {
         tokens->tok[i] = k->kind[k->number[attn_vocab_rank(t->vocab, found->id[i])] - 1];
-        tokens->tok[i].start = found->place[i].start;
-        tokens->tok[i].end = found->place[i].end;
+        tokens->tok[i].start = found->range[i].start;
+        tokens->tok[i].end = found->range[i].end;
     }
     return tokens;
 }
 
-static int pack(struct attn_tokens **out, const struct attn_tokenizer *t, const struct attn_spans *found,
+static int pack(struct attn_tokens **out, const struct attn_tokenizer *t, const struct attn_encoding *found,
                 struct attn_err *err)
 {
     struct kinds kinds = {0};
@@ -186,38 +150,24 @@ static int pack(struct attn_tokens **out, const struct attn_tokenizer *t, const 
     return tokens ? ATTN_OK : no_memory(err);
 }
 
-static int by_word(struct attn_spans *out, const struct attn_tokenizer *t, const char *text, size_t len,
-                   const struct attn_encode_opts *o, struct attn_err *err)
-{
-    if (o->bos == ATTN_BOS_YES)
-        return attn_fail(err, ATTN_EUSAGE, "%s: a tokenizer by words has no BOS", t->name);
-    return attn_by_word_encode(out, t->word, text, len, err);
-}
-
-static int find(struct attn_spans *out, const struct attn_tokenizer *t, const char *text, size_t len,
-                const struct attn_encode_opts *o, struct attn_err *err)
-{
-    return t->word ? by_word(out, t, text, len, o, err) : attn_byte_level_encode(out, t->bytes, text, len, o, err);
-}
-
 int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                      const struct attn_encode_opts *o, struct attn_err *err)
 {
-    struct attn_spans found = {0};
-    int rc = find(&found, t, text, len, o, err);
+    struct attn_encoding found = {0};
+    int rc = t->as->encode(&found, t->self, text, len, o, err);
     if (!rc)
         rc = pack(out, t, &found, err);
-    attn_spans_free(&found);
+    attn_encoding_free(&found);
     return rc;
 }
 
 int attn_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const char *text, size_t len,
                     const struct attn_encode_opts *o, struct attn_err *err)
 {
-    struct attn_spans found = {.ids_only = true};
-    int rc = find(&found, t, text, len, o, err);
+    struct attn_encoding found = {.ids_only = true};
+    int rc = t->as->encode(&found, t->self, text, len, o, err);
     if (rc) {
-        attn_spans_free(&found);
+        attn_encoding_free(&found);
         return rc;
     }
     *ids = found.id;
@@ -265,7 +215,7 @@ static int measure_text(const struct attn_tokenizer *t, const int32_t *ids, size
         if (rank == SIZE_MAX)
             return attn_fail(err, ATTN_EFORMAT, "id %d at position %zu has no token: %s has %zu, with ids from 0 to %d",
                              (int)ids[i], i, t->name, attn_vocab_size(t->vocab), (int)attn_vocab_top(t->vocab));
-        if (__builtin_add_overflow(*bytes, text_room(t, rank) + (t->word != NULL), bytes))
+        if (__builtin_add_overflow(*bytes, t->as->room(t->self, rank) + t->as->spaced, bytes))
             return no_memory(err);
     }
     return ATTN_OK;
@@ -282,14 +232,54 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
     if (!text)
         return no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        s += spell_text(t, attn_vocab_rank(t->vocab, ids[i]), s);
-        if (t->word)
+        s += t->as->spell(t->self, attn_vocab_rank(t->vocab, ids[i]), s);
+        if (t->as->spaced)
             *s++ = ' ';
     }
-    if (t->word && s > text)
+    if (t->as->spaced && s > text)
         s--;                            /* removes the space after the last word */
     *s = '\0';
     *out = text;
     *len = (size_t)(s - text);
     return ATTN_OK;
+}
+
+/* ---- how much of a text that is still being generated can be printed already ----------- */
+
+/* How many bytes at the end of the text are the beginning of `stop` (not empty), but not all of it. */
+static size_t begun(const char *text, size_t len, const char *stop)
+{
+    size_t n = strlen(stop) - 1;
+    if (n > len)
+        n = len;
+    while (n && memcmp(text + len - n, stop, n) != 0)
+        n--;
+    return n;
+}
+
+/* How many bytes at the end of the text are the beginning of a UTF-8 character whose rest is missing. */
+static size_t cut(const char *text, size_t len)
+{
+    for (size_t n = 1; n <= 3 && n <= len; n++) {
+        const char *s = text + len - n;
+        unsigned char first = (unsigned char)*s;
+        size_t step;
+        if ((first & 0xC0) == 0x80)
+            continue;
+        attn_utf8_next(s, n, &step);
+        return first >= 0xC2 && first <= 0xF4 && step == n && attn_utf8_valid(s, n) == 0 ? n : 0;
+    }
+    return 0;
+}
+
+size_t attn_text_ready(const char *text, size_t len, const char *stop, bool *stopped)
+{
+    bool stops = stop && *stop;
+    const char *at = stops ? memmem(text, len, stop, strlen(stop)) : NULL;
+    *stopped = at != NULL;
+    if (at)
+        return (size_t)(at - text);
+    if (stops)
+        len -= begun(text, len, stop);
+    return len - cut(text, len);
 }

@@ -1,16 +1,75 @@
-/* tokens.h - the tokenizers behind the public functions of attn.h: by words, or byte-level BPE.
+/* tokens.h - the core of every tokenizer: text to ids and back, behind the public functions of attn.h.
  *
- * Only construction is here; `name` is the path of the vocabulary's file. */
+ * A kind of tokenizer is a row of functions, struct attn_tokenizing; words.c and byte_level.c have one each.  What is
+ * the same for all is in tokens.c: packing tokens with their spellings, decoding, the ends of a text that grows.  The
+ * stages that a kind is built from are files of their own:
+ *
+ *     added.h     finds tokens such as <|endoftext|> before anything else
+ *     nfc.h       normalises what is between them
+ *     pretoken.h  splits that into pieces, by a table of patterns
+ *     bpe.h       the model: the tokens of one piece, by the rules of merges.h
+ *     bytes.h     decodes: how tokens read
+ *
+ * tokenizer.c chooses the kind by a model's files; tokenizer_json.c reads the stages from tokenizer.json. */
 #ifndef ATTN_TEXT_TOKENS_H
 #define ATTN_TEXT_TOKENS_H
 
-#include "text/by_word.h"
-#include "text/byte_level.h"
+#include "base/grow.h"
+#include "text/vocab.h"
 
-/* Takes ownership of v, also on failure; copies the rule. */
-int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule,
-                        const char *name, struct attn_err *err);
-/* Takes ownership of b, also on failure. */
-int attn_tokenizer_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const char *name, struct attn_err *err);
+/* The tokens of a text while it is encoded: ids and, unless ids_only is set, the bytes of the text they stand for. */
+struct attn_byte_range { size_t start, end; };
+struct attn_encoding {
+    int32_t *id; size_t n, room;
+    struct attn_byte_range *range; size_t range_room;                    /* [n]; NULL with ids_only */
+    bool ids_only;
+};
+
+/* Makes room for n more; false: no memory. */
+static inline bool attn_encoding_reserve(struct attn_encoding *s, size_t n)
+{
+    int32_t *id = attn_grow(s->id, &s->room, s->n + n, sizeof *id);
+    if (!id)
+        return false;
+    s->id = id;
+    struct attn_byte_range *range = s->ids_only ? NULL : attn_grow(s->range, &s->range_room, s->n + n, sizeof *range);
+    if (range)
+        s->range = range;
+    return range || s->ids_only;
+}
+
+/* false: no memory. */
+static inline bool attn_encoding_add(struct attn_encoding *s, int32_t id, size_t start, size_t end)
+{
+    if (!attn_encoding_reserve(s, 1))
+        return false;
+    s->id[s->n] = id;
+    if (!s->ids_only)
+        s->range[s->n] = (struct attn_byte_range){start, end};
+    s->n++;
+    return true;
+}
+
+static inline void attn_encoding_free(struct attn_encoding *s)            /* zeroed is fine */
+{
+    free(s->id);
+    free(s->range);
+}
+
+/* A kind of tokenizer; self is its data.  Tokens are counted by their rank in the vocabulary. */
+struct attn_tokenizing {
+    const char *kind;                   /* as attn_tokenizer_kind says it */
+    bool spaced;                        /* a space stands between the texts of two tokens */
+    int (*encode)(struct attn_encoding *out, const void *self, const char *text, size_t len, const struct attn_encode_opts *o,
+                  struct attn_err *err);
+    size_t (*room)(const void *self, size_t rank);                          /* most bytes of a token's text */
+    size_t (*spell)(const void *self, size_t rank, char *out);              /* writes it, returns its length */
+    const char *(*text)(const void *self, size_t rank, size_t *len);        /* NUL-terminated; lives as long as self */
+    void (*close)(void *self);
+};
+
+/* Takes ownership of self, also on failure; `name` is the path of the vocabulary's file. */
+int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing *as, void *self, const struct attn_vocab *vocab,
+                       const char *name, struct attn_err *err);
 
 #endif

@@ -1,19 +1,36 @@
 #include "text/words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #define UTF8PROC_STATIC                 /* we link its static library */
 #include <utf8proc.h>
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/out.h"
+#include "base/strings.h"
 #include "base/utf8.h"
+#include "text/vocab.h"
+
+/* ---- words ----------------------------------------------------------------------------- */
+
+struct words {
+    const char *text; size_t len, at;   /* text is the caller's; at: next byte to read */
+    struct attn_strings drop;           /* the characters to remove */
+    bool lowercase;
+    int16_t byte[256];                  /* what becomes of each byte, computed once */
+    char *word; size_t word_len, room;  /* the word just read */
+    size_t start, end;                  /* in bytes of the text: from its first kept character to the end of its last */
+    bool failed;                        /* out of memory */
+};
 
 /* What becomes of a character that is not kept. */
 enum { DROPPED = -1, SEPARATOR = -2, NOT_ASCII = -3 };
 
 /* What becomes of c, the character of the len bytes at s: the one it is kept as, or one of the values above. */
-static int32_t become(const struct attn_words *w, const char *s, size_t len, int32_t c)
+static int32_t become(const struct words *w, const char *s, size_t len, int32_t c)
 {
     if (attn_strings_find(&w->drop, s, len) != ATTN_STRINGS_NONE)
         return DROPPED;
@@ -22,7 +39,7 @@ static int32_t become(const struct attn_words *w, const char *s, size_t len, int
     return w->lowercase ? utf8proc_tolower(c) : c;
 }
 
-static int take_drop(struct attn_words *w, const char *drop, struct attn_err *err)
+static int take_drop(struct words *w, const char *drop, struct attn_err *err)
 {
     size_t len = strlen(drop), valid = attn_utf8_valid(drop, len), step;
     if (valid < len)
@@ -48,10 +65,11 @@ static int check_text(const char *text, size_t len, struct attn_err *err)
     return ATTN_OK;
 }
 
-int attn_words_start(struct attn_words *w, const char *drop, bool lowercase, const char *text, size_t len,
+/* drop may be NULL.  Fails if text or drop are not UTF-8 or the text contains a NUL. */
+static int words_start(struct words *w, const char *drop, bool lowercase, const char *text, size_t len,
                      struct attn_err *err)
 {
-    *w = (struct attn_words){.text = text, .len = len, .lowercase = lowercase};
+    *w = (struct words){.text = text, .len = len, .lowercase = lowercase};
     int rc = take_drop(w, drop ? drop : "", err);
     if (!rc)
         rc = check_text(text, len, err);
@@ -61,7 +79,7 @@ int attn_words_start(struct attn_words *w, const char *drop, bool lowercase, con
 }
 
 /* Makes room for `more` bytes at the end of the word. */
-static char *extend(struct attn_words *w, size_t more)
+static char *extend(struct words *w, size_t more)
 {
     char *word = attn_grow(w->word, &w->room, w->word_len + more, 1);
     w->failed = !word;
@@ -72,7 +90,7 @@ static char *extend(struct attn_words *w, size_t more)
 }
 
 /* Takes the run of kept ASCII characters at w->at, the usual case, as far as there is room; returns its length. */
-static size_t take_ascii(struct attn_words *w)
+static size_t take_ascii(struct words *w)
 {
     char *to = extend(w, 1);
     if (!to)
@@ -87,7 +105,7 @@ static size_t take_ascii(struct attn_words *w)
 }
 
 /* Takes the character at w->at if it is kept; *step gets its length. */
-static int32_t take_other(struct attn_words *w, size_t *step)
+static int32_t take_other(struct words *w, size_t *step)
 {
     const char *s = w->text + w->at;
     int32_t c = (int32_t)attn_utf8_next(s, w->len - w->at, step), kept = become(w, s, *step, c);
@@ -97,7 +115,8 @@ static int32_t take_other(struct attn_words *w, size_t *step)
     return kept;
 }
 
-bool attn_words_next(struct attn_words *w)
+/* False: no more, or failed. */
+static bool words_next(struct words *w)
 {
     size_t step;
     for (w->word_len = 0; w->at < w->len && !w->failed; w->at += step) {
@@ -116,9 +135,245 @@ bool attn_words_next(struct attn_words *w)
     return w->word_len > 0 && !w->failed;
 }
 
-void attn_words_free(struct attn_words *w)
+static void words_free(struct words *w)
 {
     attn_strings_free(&w->drop);
     free(w->word);
-    *w = (struct attn_words){0};
+    *w = (struct words){0};
+}
+
+/* ---- a vocabulary from a text ---------------------------------------------------------- */
+
+struct word { const char *s; size_t len; };
+
+static int no_memory_for_words(struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "no memory for the words of a text");
+}
+
+static int collect(struct attn_strings *distinct, struct words *w, struct attn_err *err)
+{
+    while (words_next(w))
+        if (attn_strings_add(distinct, w->word, w->word_len) == ATTN_STRINGS_NONE)
+            return no_memory_for_words(err);
+    return w->failed ? no_memory_for_words(err) : ATTN_OK;
+}
+
+static int check_words(const struct attn_strings *distinct, const char *unknown, struct attn_err *err)
+{
+    size_t len = unknown ? strlen(unknown) : 0;
+    if (distinct->n == 0)
+        return attn_fail(err, ATTN_EFORMAT, "the text has no words, expected at least one");
+    if (distinct->n >= ATTN_VOCAB_MAX)
+        return attn_fail(err, ATTN_EFORMAT, "the text has %zu distinct words, expected fewer than %d", distinct->n,
+                         ATTN_VOCAB_MAX);
+    if (unknown && (len == 0 || attn_utf8_valid(unknown, len) < len))
+        return attn_fail(err, ATTN_EUSAGE, "the token for unknown words is %s, expected UTF-8 text",
+                         len == 0 ? "empty" : "not UTF-8");
+    if (unknown && attn_strings_find(distinct, unknown, len) != ATTN_STRINGS_NONE)
+        return attn_fail(err, ATTN_EUSAGE, "the token '%.*s' for unknown words is a word of the text, expected "
+                         "another", attn_shown(unknown, len), unknown);
+    return ATTN_OK;
+}
+
+/* Compares by bytes, which in UTF-8 is by code point. */
+static int compare_words(const void *a, const void *b)
+{
+    const struct word *x = a, *y = b;
+    int c = memcmp(x->s, y->s, x->len < y->len ? x->len : y->len);
+    return c ? c : (x->len > y->len) - (x->len < y->len);
+}
+
+static int write_words(char **json, size_t *len, const struct word *word, size_t n, struct attn_err *err)
+{
+    struct attn_out *out;
+    int rc = attn_out_open_memory(&out, err);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < n; i++) {
+        attn_out_str(out, i == 0 ? "{\n  " : ",\n  ");
+        attn_out_json(out, word[i].s, word[i].len);
+        attn_out_str(out, ": ");
+        attn_out_u64(out, i);
+    }
+    attn_out_str(out, "\n}\n");
+    rc = attn_out_take(out, json, len, err);
+    attn_out_close(out);
+    return rc;
+}
+
+/* Writes the words in sorted order, followed by `unknown` unless it is NULL. */
+static int write_sorted(char **json, size_t *len, size_t *words, const struct attn_strings *distinct,
+                        const char *unknown, struct attn_err *err)
+{
+    size_t n = distinct->n;
+    struct word *word = calloc(n + 1, sizeof *word);
+    if (!word)
+        return no_memory_for_words(err);
+    for (size_t i = 0; i < n; i++)
+        word[i].s = attn_strings_at(distinct, i, &word[i].len);
+    qsort(word, n, sizeof *word, compare_words);
+    if (unknown)
+        word[n++] = (struct word){.s = unknown, .len = strlen(unknown)};
+    int rc = write_words(json, len, word, n, err);
+    free(word);
+    *words = n;
+    return rc;
+}
+
+int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, size_t text_len,
+                     const struct attn_vocab_opts *o, struct attn_err *err)
+{
+    struct words w;
+    struct attn_strings distinct = {0};
+    int rc = words_start(&w, o->drop, o->lowercase, text, text_len, err);
+    if (!rc)
+        rc = collect(&distinct, &w, err);
+    if (!rc)
+        rc = check_words(&distinct, o->unknown, err);
+    if (!rc)
+        rc = write_sorted(json, len, words, &distinct, o->unknown, err);
+    words_free(&w);
+    attn_strings_free(&distinct);
+    return rc;
+}
+
+/* ---- the tokenizer --------------------------------------------------------------------- */
+
+enum { SUGGESTIONS = 3, LISTED = 10 };  /* LISTED: a vocabulary of at most so many words is shown in full */
+
+/* Copies s, or NULL. */
+static bool copy_text(char **out, const char *s)
+{
+    *out = s ? strdup(s) : NULL;
+    return *out || !s;
+}
+
+struct by_word {
+    struct attn_vocab *vocab;
+    char *name, *drop;                  /* name: the path of the vocabulary; drop: characters to drop or NULL */
+    bool lowercase;
+    int32_t unknown;                    /* -1: an unknown word is an error */
+};
+
+static int fill(struct by_word *w, const struct attn_word_rule *rule, const char *name, struct attn_err *err)
+{
+    const char *unknown = rule->unknown;
+    if (!copy_text(&w->name, name) || !copy_text(&w->drop, rule->drop))
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
+    w->lowercase = rule->lowercase;
+    w->unknown = unknown ? attn_vocab_id(w->vocab, unknown, strlen(unknown)) : -1;
+    if (unknown && w->unknown < 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: the token '%.*s' for unknown words (\"tokenizer.unknown\") is not "
+                         "among its %zu words", name, attn_shown(unknown, strlen(unknown)), unknown,
+                         attn_vocab_size(w->vocab));
+    return ATTN_OK;
+}
+
+static void free_words(void *self)
+{
+    struct by_word *w = self;
+    if (!w)
+        return;
+    attn_vocab_free(w->vocab);
+    free(w->name);
+    free(w->drop);
+    free(w);
+}
+
+static int no_memory(struct attn_err *err)
+{
+    return attn_fail(err, ATTN_ENOMEM, "no memory for the tokens of a text");
+}
+
+/* Appends "LEAD'word'" to hint while there is room. */
+static void add_word(char *hint, size_t size, const char *lead, const char *word, size_t len)
+{
+    size_t n = strlen(hint);
+    snprintf(hint + n, size - n, "%s'%.*s'", lead, attn_shown(word, len), word);
+}
+
+static int unknown_word(const struct by_word *t, const struct words *w, struct attn_err *err)
+{
+    const char *near[SUGGESTIONS];
+    size_t near_len[SUGGESTIONS], len, words = attn_vocab_size(t->vocab);
+    char similar[320] = "", known[512] = "";
+    size_t n = attn_vocab_nearest(t->vocab, w->word, w->word_len, near, near_len, SUGGESTIONS);
+    for (size_t i = 0; i < n; i++)
+        add_word(similar, sizeof similar, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ", near[i],
+                 near_len[i]);
+    for (size_t i = 0; i < words && words <= LISTED; i++) {
+        const char *word = attn_vocab_at(t->vocab, i, &len);
+        add_word(known, sizeof known, i == 0 ? ": " : " ", word, len);
+    }
+    return attn_fail(err, ATTN_EFORMAT, "unknown word '%.*s' at byte %zu of the text%s%s (%s has %zu word%s%s)",
+                     attn_shown(w->word, w->word_len), w->word, w->start, similar, n > 0 ? "?" : "", t->name, words,
+                     words == 1 ? "" : "s", known);
+}
+
+static int find_words(struct attn_encoding *found, const struct by_word *t, struct words *w,
+                      struct attn_err *err)
+{
+    while (words_next(w)) {
+        int32_t id = attn_vocab_id(t->vocab, w->word, w->word_len);
+        if (id < 0 && t->unknown < 0)
+            return unknown_word(t, w, err);
+        if (!attn_encoding_add(found, id < 0 ? t->unknown : id, w->start, w->end))
+            return no_memory(err);
+    }
+    return w->failed ? no_memory(err) : ATTN_OK;
+}
+
+static int encode(struct attn_encoding *out, const void *self, const char *text, size_t len, const struct attn_encode_opts *o,
+                  struct attn_err *err)
+{
+    const struct by_word *w = self;
+    struct words words;
+    if (o->bos == ATTN_BOS_YES)
+        return attn_fail(err, ATTN_EUSAGE, "%s: a tokenizer by words has no BOS", w->name);
+    int rc = words_start(&words, w->drop, w->lowercase, text, len, err);
+    if (!rc)
+        rc = find_words(out, w, &words, err);
+    words_free(&words);
+    return rc;
+}
+
+/* A word reads as it is spelled. */
+static const char *text_of(const void *self, size_t rank, size_t *len)
+{
+    return attn_vocab_at(((const struct by_word *)self)->vocab, rank, len);
+}
+
+static size_t text_room(const void *self, size_t rank)
+{
+    size_t len;
+    text_of(self, rank, &len);
+    return len;
+}
+
+static size_t spell(const void *self, size_t rank, char *out)
+{
+    size_t len;
+    const char *word = text_of(self, rank, &len);
+    memcpy(out, word, len);
+    return len;
+}
+
+static const struct attn_tokenizing by_words = {
+    .kind = "word", .spaced = true, .encode = encode, .room = text_room, .spell = spell, .text = text_of, .close = free_words};
+
+int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule, const char *name,
+                        struct attn_err *err)
+{
+    struct by_word *w = calloc(1, sizeof *w);
+    if (!w) {
+        attn_vocab_free(v);
+        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
+    }
+    w->vocab = v;
+    int rc = fill(w, rule, name, err);
+    if (!rc)
+        return attn_tokenizer_new(out, &by_words, w, v, name, err);
+    free_words(w);
+    return rc;
 }

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char text[] = "abcab abc aaaaaa #ab bc cba";
     struct attn_byte_level *b = NULL;
-    struct attn_spans spans = {0};
+    struct attn_encoding spans = {0};
     struct attn_err err = {0};
     struct attn_text_file v = {vocab, sizeof vocab - 1, "vocab.json"}, m = {(const char *)data, size, "merges.txt"};
     size_t at = 0;
@@ -21,11 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     must(attn_byte_level_encode(&spans, b, text, sizeof text - 1, &(struct attn_encode_opts){0}, &err) == ATTN_OK);
     for (size_t i = 0; i < spans.n; i++) {
-        must(spans.place[i].start == at);
-        at = spans.place[i].end;
+        must(spans.range[i].start == at);
+        at = spans.range[i].end;
     }
     must(at == sizeof text - 1);
-    attn_spans_free(&spans);
+    attn_encoding_free(&spans);
     attn_byte_level_free(b);
     return 0;
 }

@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "text/tokens.h"
-#include "text/tokenizer_json.h"
+#include "text/byte_level.h"
 
 /* If the vocabulary can spell a text, its tokens lie within the text and are in order. */
 static void encode(const struct attn_tokenizer *t, const char *text, bool special)

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "text/tokens.h"
+#include "text/words.h"
 
 enum { LOWERCASE = 1, DROP = 2, UNKNOWN = 4 };                      /* bits of the first byte */
 

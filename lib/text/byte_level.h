@@ -9,8 +9,8 @@
 
 #include "text/added.h"
 #include "text/bpe.h"
-#include "text/pretoken.h"
 #include "text/bytes.h"
+#include "text/pretoken.h"
 #include "text/tokens.h"
 
 enum { ATTN_CUTS_MAX = 8, ATTN_AROUND_MAX = 4 };

@@ -119,8 +119,9 @@ static size_t spaces(const char *s, size_t len)
 }
 
 /* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ */
-static size_t gpt2(const char *s, size_t len)
+static size_t gpt2(const char *s, size_t len, size_t most_numbers)
 {
+    (void)most_numbers;
     size_t n = contraction(s, len, false), lead = s[0] == ' ' && len > 1, step;
     if (n > 0)
         return n;
@@ -191,30 +192,28 @@ static size_t digits(const char *s, size_t len, size_t most)
     return n;
 }
 
+#define CONTRACTIONS "'s|'t|'re|'ve|'m|'ll|'d"
+#define LETTERS "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+"
+#define OTHERS " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
+/* How each cut finds the length of the first piece, of at most so many numbers, and the pattern it stands for. */
+static const struct { size_t (*next)(const char *s, size_t len, size_t most); size_t most; const char *pattern; } cuts[ATTN_PRETOKENS] = {
+    [ATTN_PRETOKEN_GPT2] = {gpt2, 0, CONTRACTIONS "| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"},
+    [ATTN_PRETOKEN_LLAMA3] = {modern, 3, "(?i:" CONTRACTIONS ")|" LETTERS "|\\p{N}{1,3}|" OTHERS},
+    [ATTN_PRETOKEN_QWEN2] = {modern, 1, "(?i:" CONTRACTIONS ")|" LETTERS "|\\p{N}|" OTHERS},
+    [ATTN_PRETOKEN_DIGITS] = {digits, 1, NULL},
+    [ATTN_PRETOKEN_DIGIT_RUNS] = {digits, SIZE_MAX, NULL},
+};
+
 size_t attn_pretoken_next(enum attn_pretoken cut, const char *s, size_t len)
 {
-    switch (cut) {
-    case ATTN_PRETOKEN_GPT2: return gpt2(s, len);
-    case ATTN_PRETOKEN_LLAMA3: return modern(s, len, 3);
-    case ATTN_PRETOKEN_QWEN2: return modern(s, len, 1);
-    case ATTN_PRETOKEN_DIGITS: return digits(s, len, 1);
-    case ATTN_PRETOKEN_DIGIT_RUNS: return digits(s, len, SIZE_MAX);
-    case ATTN_PRETOKENS: break;
-    }
-    return len;
+    return cuts[cut].next(s, len, cuts[cut].most);
 }
 
 enum attn_pretoken attn_pretoken_of(const char *pattern)
 {
-    static const struct { const char *pattern; enum attn_pretoken cut; } known[] = {
-        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", ATTN_PRETOKEN_GPT2},
-        {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
-         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_PRETOKEN_LLAMA3},
-        {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
-         "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", ATTN_PRETOKEN_QWEN2},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(pattern, known[i].pattern) == 0)
-            return known[i].cut;
-    return ATTN_PRETOKENS;
+    enum attn_pretoken cut = 0;
+    while (cut < ATTN_PRETOKENS && !(cuts[cut].pattern && strcmp(pattern, cuts[cut].pattern) == 0))
+        cut++;
+    return cut;
 }

@@ -70,6 +70,8 @@ static void free_hints(struct hints *h)
     *h = (struct hints)NO_HINTS;
 }
 
+/* ---- a model's files ------------------------------------------------------------------- */
+
 enum { VOCAB_LIMIT = 256 << 20, HINTS_LIMIT = 16 << 20 };
 
 /* A file of the model, mapped while it is read. */
@@ -210,13 +212,16 @@ static int follow_config(struct attn_tokenizer **out, const struct attn_source *
 static int choose(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
                   struct attn_err *err)
 {
+    static const struct {
+        const char *file;
+        int (*open)(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err);
+    } by_file[] = {{"tokenizer.json", open_json}, {"merges.txt", open_merges}};
     bool native = !h->model_type || strcmp(h->model_type, "attn-decoder") == 0;
     if (native && h->section)
         return follow_config(out, s, h, err);
-    if (attn_source_has(s, "tokenizer.json"))
-        return open_json(out, s, h, err);
-    if (attn_source_has(s, "merges.txt"))
-        return open_merges(out, s, h, err);
+    for (size_t i = 0; i < sizeof by_file / sizeof *by_file; i++)
+        if (attn_source_has(s, by_file[i].file))
+            return by_file[i].open(out, s, h, err);
     if (native)
         return open_words(out, s, &(struct attn_word_rule){0}, err);
     return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor merges.txt, expected one of them for a model "

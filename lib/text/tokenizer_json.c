@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "text/nfc.h"
 #include "base/strings.h"
+#include "text/nfc.h"
 #include "text/tokenizer_steps.h"
 
 enum { VALUES_MAX = 1 << 23, NAME_MAX_SHOWN = 400 };

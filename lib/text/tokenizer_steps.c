@@ -60,34 +60,57 @@ static int refuse_type(struct attn_steps *s, const cJSON *v)
     return attn_steps_refuse(s, attn_tree_show(type ? type : v, what));
 }
 
-/* Calls `take` for every element of a Sequence. */
-static int each(struct attn_steps *s, const cJSON *v, const char *list,
-                int (*take)(struct attn_steps *s, const cJSON *v))
+/* A component: the steps it may have, and where a Sequence of them is. */
+struct component {
+    const char *list;                   /* NULL: there are no Sequences */
+    bool optional;                      /* null is no step */
+    struct { const char *type; int (*take)(struct attn_steps *s, const cJSON *v); } step[4];
+};
+
+static int take(struct attn_steps *s, const struct component *c, const cJSON *v);
+
+static int take_each(struct attn_steps *s, const struct component *c, const cJSON *v)
 {
-    const char *const keys[] = {"type", list, NULL};
-    const cJSON *items = attn_tree_member(v, list), *item;
+    const char *const keys[] = {"type", c->list, NULL};
+    const cJSON *items = attn_tree_member(v, c->list), *item;
     int rc = attn_steps_keys(s, v, keys);
     if (!rc && !cJSON_IsArray(items))
-        rc = attn_fail(s->err, ATTN_EFORMAT, "%s: a Sequence has no array \"%s\"", s->name, list);
+        rc = attn_fail(s->err, ATTN_EFORMAT, "%s: a Sequence has no array \"%s\"", s->name, c->list);
     cJSON_ArrayForEach(item, items) {
         if (rc)
             break;
-        rc = take(s, item);
+        rc = take(s, c, item);
     }
     return rc;
 }
 
+static int take(struct attn_steps *s, const struct component *c, const cJSON *v)
+{
+    if (c->optional && cJSON_IsNull(v))
+        return ATTN_OK;
+    if (c->list && has_type(v, "Sequence"))
+        return take_each(s, c, v);
+    if (s->byte_level && !cJSON_IsNull(v))
+        return attn_steps_refuse(s, "a step after \"ByteLevel\"");
+    for (size_t i = 0; c->step[i].type; i++)
+        if (has_type(v, c->step[i].type))
+            return c->step[i].take(s, v);
+    return refuse_type(s, v);
+}
+
+static const char *const byte_level_keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
+
+/* ByteLevel of a decoder or post_processor, which changes nothing. */
+static int take_known(struct attn_steps *s, const cJSON *v)
+{
+    return attn_steps_keys(s, v, byte_level_keys);
+}
+
 /* ---- normalizer ------------------------------------------------------------------------ */
 
-int attn_steps_normalizer(struct attn_steps *s, const cJSON *v)
+static int take_nfc(struct attn_steps *s, const cJSON *v)
 {
     static const char *const keys[] = {"type", NULL};
-    if (cJSON_IsNull(v))
-        return ATTN_OK;
-    if (has_type(v, "Sequence"))
-        return each(s, v, "normalizers", attn_steps_normalizer);
-    if (!has_type(v, "NFC"))
-        return refuse_type(s, v);
     s->b->nfc = true;
     return attn_steps_keys(s, v, keys);
 }
@@ -131,8 +154,6 @@ static int take_digits(struct attn_steps *s, const cJSON *v)
     return rc ? rc : add_cut(s, alone ? ATTN_PRETOKEN_DIGITS : ATTN_PRETOKEN_DIGIT_RUNS);
 }
 
-static const char *const byte_level_keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
-
 static int take_byte_level(struct attn_steps *s, const cJSON *v)
 {
     struct attn_byte_level *b = s->b;
@@ -145,34 +166,6 @@ static int take_byte_level(struct attn_steps *s, const cJSON *v)
     s->byte_level = true;
     b->prefix_cut = b->cuts;
     return rc || !regex ? rc : add_cut(s, ATTN_PRETOKEN_GPT2);
-}
-
-static int take_step(struct attn_steps *s, const cJSON *v)
-{
-    if (has_type(v, "Sequence"))
-        return each(s, v, "pretokenizers", take_step);
-    if (s->byte_level && !cJSON_IsNull(v))
-        return attn_steps_refuse(s, "a step after \"ByteLevel\"");
-    if (has_type(v, "Split"))
-        return take_split(s, v);
-    if (has_type(v, "Digits"))
-        return take_digits(s, v);
-    return has_type(v, "ByteLevel") ? take_byte_level(s, v) : refuse_type(s, v);
-}
-
-int attn_steps_pre_tokenizer(struct attn_steps *s, const cJSON *v)
-{
-    int rc = take_step(s, v);
-    return rc || s->byte_level ? rc : attn_steps_refuse(s, "a tokenizer without \"ByteLevel\"");
-}
-
-/* ---- decoder --------------------------------------------------------------------------- */
-
-int attn_steps_decoder(struct attn_steps *s, const cJSON *v)
-{
-    if (cJSON_IsNull(v))
-        return ATTN_OK;
-    return has_type(v, "ByteLevel") ? attn_steps_keys(s, v, byte_level_keys) : refuse_type(s, v);
 }
 
 /* ---- post_processor -------------------------------------------------------------------- */
@@ -229,13 +222,31 @@ static int take_template(struct attn_steps *s, const cJSON *v)
     return rc;
 }
 
+/* ---- the components -------------------------------------------------------------------- */
+
+int attn_steps_normalizer(struct attn_steps *s, const cJSON *v)
+{
+    static const struct component normalizer = {"normalizers", true, {{"NFC", take_nfc}}};
+    return take(s, &normalizer, v);
+}
+
+int attn_steps_pre_tokenizer(struct attn_steps *s, const cJSON *v)
+{
+    static const struct component pre_tokenizer = {
+        "pretokenizers", false, {{"Split", take_split}, {"Digits", take_digits}, {"ByteLevel", take_byte_level}}};
+    int rc = take(s, &pre_tokenizer, v);
+    return rc || s->byte_level ? rc : attn_steps_refuse(s, "a tokenizer without \"ByteLevel\"");
+}
+
+int attn_steps_decoder(struct attn_steps *s, const cJSON *v)
+{
+    static const struct component decoder = {NULL, true, {{"ByteLevel", take_known}}};
+    return take(s, &decoder, v);
+}
+
 int attn_steps_post_processor(struct attn_steps *s, const cJSON *v)
 {
-    if (cJSON_IsNull(v))
-        return ATTN_OK;
-    if (has_type(v, "Sequence"))
-        return each(s, v, "processors", attn_steps_post_processor);
-    if (has_type(v, "TemplateProcessing"))
-        return take_template(s, v);
-    return has_type(v, "ByteLevel") ? attn_steps_keys(s, v, byte_level_keys) : refuse_type(s, v);
+    static const struct component post_processor = {
+        "processors", true, {{"TemplateProcessing", take_template}, {"ByteLevel", take_known}}};
+    return take(s, &post_processor, v);
 }

@@ -68,21 +68,37 @@ static void fold(char *s, size_t size)
     memmove(s + head + 3, s + tail, len - tail + 1);
 }
 
-int attn_fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
+/* Fills err; what comes before `fmt` is "NAME: no memory ", unless lead is "". */
+static int fill(struct attn_err *err, enum attn_status code, const char *name, const char *lead, const char *fmt, va_list ap)
 {
-    if (!err)
-        return code;
     char raw[PATH_MAX + PATH_MAX + sizeof err->msg];
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(raw, sizeof raw, fmt, ap);
-    va_end(ap);
+    int n = snprintf(raw, sizeof raw, "%s%s%s", name ? name : "", name ? ": " : "", lead);
+    if (n < (int)sizeof raw)
+        n += vsnprintf(raw + n, sizeof raw - (size_t)n, fmt, ap);
     if (n >= (int)sizeof raw)
         cut(raw, sizeof raw - sizeof "...");
     fold(raw, sizeof err->msg);
     err->code = code;
     visible(err->msg, sizeof err->msg, raw);
     return code;
+}
+
+int attn_fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int rc = err ? fill(err, code, NULL, "", fmt, ap) : (int)code;
+    va_end(ap);
+    return rc;
+}
+
+int attn_no_memory(struct attn_err *err, const char *name, const char *what, ...)
+{
+    va_list ap;
+    va_start(ap, what);
+    int rc = err ? fill(err, ATTN_ENOMEM, name, "no memory ", what, ap) : ATTN_ENOMEM;
+    va_end(ap);
+    return rc;
 }
 
 int attn_fail_as(struct attn_err *err, const struct attn_err *why)

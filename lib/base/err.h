@@ -16,6 +16,9 @@ int attn_fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
 /* Passes an error on that was kept elsewhere, and returns its code; ATTN_OK leaves err alone. */
 int attn_fail_as(struct attn_err *err, const struct attn_err *why);
 
+/* ATTN_ENOMEM: "NAME: no memory WHAT", or without a name (NULL); WHAT begins with "for" or "to". */
+int attn_no_memory(struct attn_err *err, const char *name, const char *what, ...) __attribute__((format(printf, 3, 4)));
+
 /* ATTN_EIO (ATTN_ENOMEM for ENOMEM): "PATH: cannot WHAT: strerror(errno)". */
 int attn_fail_errno(struct attn_err *err, const char *path, const char *what);
 

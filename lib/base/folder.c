@@ -20,7 +20,7 @@ int attn_folder_open(struct attn_out **out, const char *dir, const char *file, s
 {
     char *path = NULL;
     if (asprintf(&path, "%s/%s", dir, file) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a path", dir);
+        return attn_no_memory(err, dir, "for a path");
     int rc = attn_map_check_found(path, ATTN_LINKS_FOLLOWED, err);
     if (!rc)
         rc = attn_out_open(out, path, err);

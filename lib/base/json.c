@@ -421,7 +421,7 @@ static int duplicate(const struct attn_json *j, const char *key, size_t len, str
 
 static int no_memory(const struct attn_json *j, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its keys", j->name);
+    return attn_no_memory(err, j->name, "for its keys");
 }
 
 int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err)

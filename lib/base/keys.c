@@ -97,7 +97,7 @@ static int read_text(const struct attn_key_reader *r, const struct attn_key *k, 
         return ATTN_OK;
     free(*field);                       /* may be set by a file read before */
     *field = strdup(v->valuestring);
-    return *field ? ATTN_OK : attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for \"%s\"", r->name, k->name);
+    return *field ? ATTN_OK : attn_no_memory(r->err, r->name, "for \"%s\"", k->name);
 }
 
 static int read_section(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)

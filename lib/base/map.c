@@ -36,7 +36,7 @@ static int read_all(struct attn_map *m, int fd, const char *name, size_t limit, 
         if (!data || m->len == size) {
             unsigned char *more = attn_grow(data, &size, size + LEAST, 1);
             if (!more)
-                return attn_fail(err, ATTN_ENOMEM, "%s: no memory to read more than %zu bytes", name, m->len);
+                return attn_no_memory(err, name, "to read more than %zu bytes", m->len);
             m->data = data = more;
             m->owned = true;
         }

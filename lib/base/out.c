@@ -38,7 +38,7 @@ static struct attn_out *new_out(struct attn_err *err)
     if (o)
         memset(o, 0, offsetof(struct attn_out, buf));
     else
-        attn_fail(err, ATTN_ENOMEM, "no memory for an output buffer");
+        attn_no_memory(err, NULL, "for an output buffer");
     return o;
 }
 
@@ -103,7 +103,7 @@ static void remember(struct attn_out *o, const char *data, size_t len)
 {
     char *memory = attn_grow(o->memory, &o->room, o->flushed + len + 1, 1);
     if (!memory) {
-        attn_fail(&o->err, ATTN_ENOMEM, "no memory for %zu bytes of output", (size_t)o->flushed + len);
+        attn_no_memory(&o->err, NULL, "for %zu bytes of output", (size_t)o->flushed + len);
         return;
     }
     o->memory = memory;
@@ -330,7 +330,7 @@ void attn_out_printf(struct attn_out *o, const char *fmt, ...)
         attn_out_write(o, text, (size_t)n);
         free(text);
     } else if (!attn_out_failed(o)) {
-        attn_fail(&o->err, ATTN_ENOMEM, "no memory to format what is written");
+        attn_no_memory(&o->err, NULL, "to format what is written");
     }
 }
 

@@ -191,7 +191,7 @@ static int open_any(struct attn_target *t, const char *path, struct attn_err *er
     t->fd = -1;
     t->name = strdup(standard ? "standard output" : path);
     if (!t->name)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a file name");
+        return attn_no_memory(err, NULL, "for a file name");
     if (standard) {
         use_standard_output(t);
         return 0;

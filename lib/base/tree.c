@@ -70,7 +70,7 @@ int attn_tree_read_any(cJSON **out, const char *text, size_t len, const char *na
         return ATTN_OK;
     if (has_long_number(text, len))
         return attn_fail(err, ATTN_EFORMAT, "%s: a number in it is too long", name);
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for it", name);   /* the text is JSON */
+    return attn_no_memory(err, name, "for it");   /* the text is JSON */
 }
 
 int attn_tree_read(cJSON **out, const char *text, size_t len, const char *name, size_t max_values,

@@ -31,7 +31,7 @@ const struct attn_dumped *attn_dump_find(const struct attn_dump *d, const char *
 
 static int no_memory(const struct attn_dump *d, size_t n, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu arrays", d->path, n);
+    return attn_no_memory(err, d->path, "to list %zu arrays", n);
 }
 
 /* Numbers the name of item i, which must be the next one, with i. */
@@ -78,7 +78,7 @@ int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t 
         to->item = more;
     char *copy = more && text ? malloc(len + 1) : NULL;
     if (!more || (text && !copy))
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu tokens", d->path, to->n + 1);
+        return attn_no_memory(err, d->path, "to list %zu tokens", to->n + 1);
     if (copy) {
         memcpy(copy, text, len);
         copy[len] = '\0';
@@ -162,7 +162,7 @@ static int join(struct attn_dumped *out, const struct attn_dumped *head, size_t 
     all.heads = calloc(n, sizeof *all.heads);
     if (!all.name || !all.of.data || !all.heads) {
         attn_dump_drop(&all);
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the heads of '%s'", dir, head[0].name);
+        return attn_no_memory(err, dir, "for the heads of '%s'", head[0].name);
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t number = 0;
@@ -301,7 +301,7 @@ int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *er
     *out = NULL;
     struct attn_dump *d = calloc(1, sizeof *d);
     if (!d)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a dump", path);
+        return attn_no_memory(err, path, "for a dump");
     d->path = path;
     char *around = manifest_directory(path);
     bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);

@@ -35,7 +35,7 @@ static int open_entry(struct directory *in, const char *file, struct attn_err *e
 {
     char *path;
     if (asprintf(&path, "%s/%s", in->path, file) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of %s", in->path, file);
+        return attn_no_memory(err, in->path, "for the path of %s", file);
     struct attn_map m = {0};
     int rc = attn_map_open_found(&m, path, ATTN_DUMP_LARGEST, ATTN_LINKS_FOLLOWED, err);     /* git-annex and DVC keep arrays as links */
     if (!rc)
@@ -140,7 +140,7 @@ static int warn_of_missing(struct directory *in, struct attn_err *err)
     const char *first = NULL;
     bool *there = calloc(listed->n + 1, sizeof *there);
     if (!there)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the files that its manifest lists", in->path);
+        return attn_no_memory(err, in->path, "for the files that its manifest lists");
     for (int i = 0; i < in->n; i++)
         if ((at = attn_strings_find(listed, in->list[i]->d_name, strlen(in->list[i]->d_name))) != ATTN_STRINGS_NONE)
             there[at] = true;

@@ -36,7 +36,7 @@ static int unexpected(struct reader *r, const char *expected)
 
 static int no_memory(const struct reader *r)
 {
-    return attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for what it holds", r->j.name);
+    return attn_no_memory(r->err, r->j.name, "for what it holds");
 }
 
 static int skip_value(struct reader *r)

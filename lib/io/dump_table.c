@@ -76,7 +76,7 @@ static int add_number(struct table *t, const char *s, size_t len, const char *pa
         return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: '%.*s' is not a number", path, t->rows + 1, attn_shown(s, len), s);
     float *more = attn_grow(t->data, &t->room, t->n + 1, sizeof *more);
     if (!more)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for more than %zu numbers", path, t->n);
+        return attn_no_memory(err, path, "for more than %zu numbers", t->n);
     t->data = more;
     t->data[t->n++] = (float)x;
     return ATTN_OK;
@@ -141,7 +141,7 @@ static int add_label(struct attn_dump *d, struct attn_dump_list *to, const char 
 {
     char *text = malloc(len + 1);
     if (!text)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a label", d->path);
+        return attn_no_memory(err, d->path, "for a label");
     int rc = attn_dump_add_token(d, to, -1, text, attn_fields_text(text, s, len), err);
     free(text);
     return rc;
@@ -208,7 +208,7 @@ static int refuse(const struct tidy *t, const char *what)
 
 static int no_memory(const struct tidy *t)
 {
-    return attn_fail(t->err, ATTN_ENOMEM, "%s: no memory for what it holds", t->path);
+    return attn_no_memory(t->err, t->path, "for what it holds");
 }
 
 /* Checks that the matrix just finished has the same shape as the others of its array. */

@@ -57,7 +57,7 @@ static bool make_room(struct attn_feed *f)
 static int read_chunk(struct attn_feed *f, enum attn_feed_event *what, struct attn_err *err)
 {
     if (f->room - f->to < CHUNK && !make_room(f))
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a record of more than %zu bytes", f->name, f->to);
+        return attn_no_memory(err, f->name, "for a record of more than %zu bytes", f->to);
     ssize_t n = read(f->fd, f->buf + f->to, CHUNK);
     if (n < 0)
         return errno == EINTR || errno == EAGAIN ? ATTN_OK : attn_fail_errno(err, f->name, "read");

@@ -240,7 +240,7 @@ int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len
         return rc;
     a.data = malloc(a.n ? a.n * sizeof *a.data : 1);
     if (!a.data)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for %zu numbers", name, a.n);
+        return attn_no_memory(err, name, "for %zu numbers", a.n);
     for (size_t i = 0; i < a.n; i++)
         a.data[i] = number(&h, bytes + at + (h.fortran ? fortran_index(&h, i) : i) * h.size);
     *out = a;

@@ -35,7 +35,7 @@ static int refuse(struct reader *r, const char *what)
 
 static int no_memory(struct reader *r)
 {
-    return attn_fail(r->err, ATTN_ENOMEM, "no memory for a record of %zu bytes", r->j.len);
+    return attn_no_memory(r->err, NULL, "for a record of %zu bytes", r->j.len);
 }
 
 /* Gets the string just read; without escapes it is used in place. */
@@ -233,7 +233,7 @@ static int take_field(const char **to, size_t *to_len, char **room, size_t *size
         return ATTN_OK;
     char *more = attn_grow(*room, size, len, 1);
     if (!more)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a field of %zu bytes", len);
+        return attn_no_memory(err, NULL, "for a field of %zu bytes", len);
     *to = *room = more;
     *to_len = attn_fields_text(more, s, len);
     return ATTN_OK;

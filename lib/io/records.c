@@ -222,7 +222,7 @@ int attn_records_open(struct attn_records **out, const struct attn_records_opts 
 {
     struct attn_records *r = *out = calloc(1, sizeof *r);
     if (!r)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to read records");
+        return attn_no_memory(err, NULL, "to read records");
     r->o = *o;
     r->frames.line = 1;
     r->frames.feed.stop = o->stop;

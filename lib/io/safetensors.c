@@ -173,7 +173,7 @@ static int place_tensor(struct attn_st *st, const struct entry *e, struct attn_s
 
 static int no_memory(const struct attn_st *st, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its header", st->name);
+    return attn_no_memory(err, st->name, "for its header");
 }
 
 /* Shows the value of the last field, as far as it was read. */
@@ -324,7 +324,7 @@ int attn_st_open(struct attn_st **out, const unsigned char *bytes, size_t len, c
     struct attn_st *st = calloc(1, sizeof *st);
     if (!st || asprintf(&st->header_name, "%s: header", name) < 0) {
         free(st);
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to open it", name);
+        return attn_no_memory(err, name, "to open it");
     }
     st->name = name;
     int rc = measure_header(st, bytes, len, err);
@@ -439,7 +439,7 @@ int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n
 {
     struct attn_st_tensor *sorted = calloc(n + 1, sizeof *sorted);
     if (!sorted)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to write %zu tensors", n);
+        return attn_no_memory(err, NULL, "to write %zu tensors", n);
     for (size_t i = 0; i < n; i++)      /* not memcpy: if n is 0, t may be NULL */
         sorted[i] = t[i];
     qsort(sorted, n, sizeof *sorted, larger_first);

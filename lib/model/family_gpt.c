@@ -69,7 +69,7 @@ static const struct attn_key gpt_neo_keys[] = {
 
 static int no_memory(const struct attn_key_reader *r)
 {
-    return attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for the configuration", r->name);
+    return attn_no_memory(r->err, r->name, "for the configuration");
 }
 
 static const char layer_kinds[] = "\"global\" or \"local\" for each layer";

@@ -13,7 +13,7 @@ enum { VALUES_MAX = 1 << 17, FILES_MAX = 1024 };
 
 static int no_memory_for_index(const char *name, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its list of tensors", name);
+    return attn_no_memory(err, name, "for its list of tensors");
 }
 
 static bool is_plain(const char *file)

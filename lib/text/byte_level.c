@@ -10,7 +10,7 @@
 
 static int no_memory(const char *name, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
+    return attn_no_memory(err, name, "for a tokenizer");
 }
 
 void attn_byte_level_free(struct attn_byte_level *b)
@@ -116,7 +116,7 @@ struct encoder {
 
 static int no_memory_for_tokens(struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "no memory for the tokens of a text");
+    return attn_no_memory(err, NULL, "for the tokens of a text");
 }
 
 /* Converts a position in the section to one in the text. */

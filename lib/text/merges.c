@@ -96,7 +96,7 @@ struct reader {
 
 static int no_memory(const struct reader *r)
 {
-    return attn_fail(r->err, ATTN_ENOMEM, "%s: no memory for its rules", r->name);
+    return attn_no_memory(r->err, r->name, "for its rules");
 }
 
 static int unknown(const struct reader *r, const struct attn_slice *token, const char *what)

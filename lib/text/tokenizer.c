@@ -31,7 +31,7 @@ static int keep(char **out, const cJSON *v, const char *name, struct attn_err *e
     if (!v || !cJSON_IsString(v))
         return ATTN_OK;
     *out = strdup(v->valuestring);
-    return *out ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "%s: no memory for \"%s\"", name, v->string);
+    return *out ? ATTN_OK : attn_no_memory(err, name, "for \"%s\"", v->string);
 }
 
 static int read_config(struct hints *h, const char *text, size_t len, const char *name, struct attn_err *err)

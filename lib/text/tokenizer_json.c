@@ -212,7 +212,7 @@ static int take_added(struct attn_steps *s, const cJSON *v, const char **content
     if (word)
         return attn_steps_refuse(s, "\"single_word\"");
     if (!copy_content(&t, *content, normalized && s->b->nfc) || !attn_added_put(&s->b->added[normalized], &t))
-        return attn_fail(s->err, ATTN_ENOMEM, "%s: no memory for them", s->name);
+        return attn_no_memory(s->err, s->name, "for them");
     return ATTN_OK;
 }
 
@@ -293,7 +293,7 @@ int attn_tokenizer_json_read(struct attn_byte_level **out, const struct attn_tex
 {
     struct reader r = {.file = file, .b = calloc(1, sizeof *r.b), .err = err};
     if (!r.b)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", file->name);
+        return attn_no_memory(err, file->name, "for a tokenizer");
     r.b->bos = -1;
     int rc = read_parts(&r);
     if (!rc)

@@ -23,7 +23,7 @@ int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing
         as->close(self);
         free(copy);
         free(t);
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
+        return attn_no_memory(err, name, "for a tokenizer");
     }
     *t = (struct attn_tokenizer){.as = as, .self = self, .vocab = vocab, .name = copy};
     *out = t;
@@ -64,7 +64,7 @@ const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_
 
 static int no_memory(struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "no memory for the tokens of a text");
+    return attn_no_memory(err, NULL, "for the tokens of a text");
 }
 
 /* Allocates one block for n tokens and `bytes` of their spellings, which start at *spell. */

@@ -21,7 +21,7 @@ struct attn_vocab {
 
 static int no_memory(const char *name, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the vocabulary", name);
+    return attn_no_memory(err, name, "for the vocabulary");
 }
 
 /* Reads an id from the number just read: whole, in any notation (3, 3.0, 3e0). */

@@ -48,7 +48,7 @@ static int take_drop(struct words *w, const char *drop, struct attn_err *err)
     for (size_t at = 0; at < len; at += step) {
         attn_utf8_next(drop + at, len - at, &step);
         if (attn_strings_add(&w->drop, drop + at, step) == ATTN_STRINGS_NONE)
-            return attn_fail(err, ATTN_ENOMEM, "no memory for %zu characters to drop", len);
+            return attn_no_memory(err, NULL, "for %zu characters to drop", len);
     }
     return ATTN_OK;
 }
@@ -148,7 +148,7 @@ struct word { const char *s; size_t len; };
 
 static int no_memory_for_words(struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "no memory for the words of a text");
+    return attn_no_memory(err, NULL, "for the words of a text");
 }
 
 static int collect(struct attn_strings *distinct, struct words *w, struct attn_err *err)
@@ -260,7 +260,7 @@ static int fill(struct by_word *w, const struct attn_word_rule *rule, const char
 {
     const char *unknown = rule->unknown;
     if (!copy_text(&w->name, name) || !copy_text(&w->drop, rule->drop))
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
+        return attn_no_memory(err, name, "for a tokenizer");
     w->lowercase = rule->lowercase;
     w->unknown = unknown ? attn_vocab_id(w->vocab, unknown, strlen(unknown)) : -1;
     if (unknown && w->unknown < 0)
@@ -283,7 +283,7 @@ static void free_words(void *self)
 
 static int no_memory(struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "no memory for the tokens of a text");
+    return attn_no_memory(err, NULL, "for the tokens of a text");
 }
 
 /* Appends "LEAD'word'" to hint while there is room. */
@@ -368,7 +368,7 @@ int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const
     struct by_word *w = calloc(1, sizeof *w);
     if (!w) {
         attn_vocab_free(v);
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for a tokenizer", name);
+        return attn_no_memory(err, name, "for a tokenizer");
     }
     w->vocab = v;
     int rc = fill(w, rule, name, err);

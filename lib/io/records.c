@@ -2,17 +2,236 @@
  *
  * text: one a line.  ndjson: one object a line.  csv, tsv: one a row, which may span several lines; the first row
  * names the columns. */
-#include "attn.h"
-
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "attn.h"
+#include "base/disk.h"
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/share.h"
 #include "base/utf8.h"
-#include "io/frames.h"
+#include "io/fields.h"
 #include "io/record.h"
+
+/* ---- bytes as they arrive -------------------------------------------------------------- */
+
+/* Of a file or a pipe; memory holds only what has not been taken yet. */
+struct feed {
+    const char *name;                   /* for messages */
+    int fd; bool owned;
+    char *buf; size_t room, from, to;   /* bytes [from, to) can be taken */
+    bool over;                          /* no more bytes will come */
+    bool counted;                       /* a regular file of `size` bytes, which can be read twice */
+    uint64_t size, taken;
+    bool (*stop)(void *self); void *self;   /* asked while waiting; NULL: never stop */
+};
+enum feed_event { MORE, OVER, NOTHING, STOPPED };
+
+enum { CHUNK = 1 << 16, ASK_MS = 200 };
+
+/* Opens a pipe without waiting for its writer: read_more waits, because it can be stopped. */
+static int open_feed(struct feed *f, const char *path, struct attn_err *err)
+{
+    struct stat st;
+    f->owned = path && strcmp(path, "-") != 0;
+    f->name = f->owned ? path : "standard input";
+    f->fd = f->owned ? attn_disk_open(path, O_RDONLY | O_NONBLOCK, 0) : STDIN_FILENO;
+    if (f->fd < 0) {
+        f->owned = false;
+        return attn_fail_errno(err, f->name, "open");
+    }
+    bool regular = fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode);
+    f->size = regular ? (uint64_t)st.st_size : 0;
+    f->counted = regular && f->owned;
+    return ATTN_OK;
+}
+
+static void close_feed(struct feed *f)
+{
+    if (f->owned)
+        close(f->fd);
+    free(f->buf);
+    *f = (struct feed){0};
+}
+
+/* Moves the unread bytes to the front and makes room for a chunk after them. */
+static bool make_room(struct feed *f)
+{
+    if (f->from)
+        memmove(f->buf, f->buf + f->from, f->to - f->from);
+    f->to -= f->from;
+    f->from = 0;
+    char *more = attn_grow(f->buf, &f->room, f->to + CHUNK, 1);
+    f->buf = more ? more : f->buf;
+    return more != NULL;
+}
+
+static int read_chunk(struct feed *f, enum feed_event *what, struct attn_err *err)
+{
+    if (f->room - f->to < CHUNK && !make_room(f))
+        return attn_no_memory(err, f->name, "for a record of more than %zu bytes", f->to);
+    ssize_t n = read(f->fd, f->buf + f->to, CHUNK);
+    if (n < 0)
+        return errno == EINTR || errno == EAGAIN ? ATTN_OK : attn_fail_errno(err, f->name, "read");
+    f->to += (size_t)n;
+    f->over = n == 0;
+    *what = n ? MORE : OVER;
+    return ATTN_OK;
+}
+
+/* Reads on until MORE bytes are there or the input is OVER. */
+static int read_more(struct feed *f, bool wait, enum feed_event *what, struct attn_err *err)
+{
+    struct pollfd in = {.fd = f->fd, .events = POLLIN};
+    int rc = ATTN_OK;
+    *what = f->over ? OVER : NOTHING;
+    while (!rc && *what == NOTHING) {
+        if (f->stop && f->stop(f->self)) {
+            *what = STOPPED;
+            break;
+        }
+        int ready = poll(&in, 1, wait ? ASK_MS : 0);
+        if (ready > 0)
+            rc = read_chunk(f, what, err);
+        else if (ready < 0 && errno != EINTR)
+            rc = attn_fail_errno(err, f->name, "read");
+        else if (!wait)
+            break;
+    }
+    return rc;
+}
+
+static void take(struct feed *f, size_t n)
+{
+    f->from += n;
+    f->taken += n;
+}
+
+/* ---- frames: where records end, before anybody parses them ------------------------------
+ *
+ * A record is a line, or a row of a table, which may contain line ends in quotes.  Lines end in \n or \r\n; the last
+ * one may lack its end.  A byte order mark at the start is dropped.  Lines of white space are counted as lines but are
+ * not records.  Nothing else ends a record: \r alone, NUL and Unicode's line separators are ordinary characters.
+ *
+ * A record longer than LONGEST_MB is skipped in pieces, so that memory stays bounded. */
+
+/* The record at the front of the feed. */
+struct frame {
+    bool whole, too_long;               /* its end was found; too_long: most of it has been discarded */
+    size_t len;                         /* including its line end */
+    uint64_t lines;                     /* line feeds in it */
+    struct attn_row_end end;
+    size_t seen;                        /* bytes that were searched and are still in the feed */
+};
+struct frames {
+    struct feed feed;
+    char comma;                         /* field separator of a table; 0: records are lines */
+    struct frame now;
+    bool begun;                         /* a byte order mark has been dealt with */
+    uint64_t line, blank;               /* where the record begins, from 1; blank lines so far */
+};
+
+enum { LONGEST_MB = 16, LONGEST = LONGEST_MB << 20 };
+
+static size_t find_line_end(const char *s, size_t len, uint64_t *lines)
+{
+    const char *end = len ? memchr(s, '\n', len) : NULL;
+    *lines += end != NULL;
+    return end ? (size_t)(end - s) + 1 : SIZE_MAX;
+}
+
+/* Searches the new bytes for the end of the record. */
+static void look(struct frames *f)
+{
+    struct frame *now = &f->now;
+    const char *s = f->feed.buf ? f->feed.buf + f->feed.from + now->seen : "";
+    size_t len = f->feed.to - f->feed.from - now->seen;
+    size_t end = f->comma ? attn_row_end_find(&now->end, s, len, f->comma, &now->lines) : find_line_end(s, len, &now->lines);
+    now->whole = end != SIZE_MAX || (f->feed.over && (now->seen + len || now->too_long));
+    now->len = now->seen + (end == SIZE_MAX ? len : end);
+    now->seen += len;
+    now->too_long |= now->len > LONGEST;
+    if (now->too_long && !now->whole) {
+        take(&f->feed, now->seen);
+        now->seen = 0;
+    }
+}
+
+/* The bytes of a whole record without its line end. */
+static const char *bytes_of(const struct frames *f, size_t *len)
+{
+    const char *s = f->feed.buf + f->feed.from;
+    *len = f->now.len;
+    if (*len && s[*len - 1] == '\n')
+        --*len;
+    if (*len && s[*len - 1] == '\r')
+        --*len;
+    return s;
+}
+
+static bool is_blank(const struct frames *f)
+{
+    size_t len;
+    const char *s = bytes_of(f, &len), *white = f->comma == '\t' ? " \r\v\f" : " \t\r\v\f";
+    for (size_t i = 0; i < len; i++)
+        if (!s[i] || !strchr(white, s[i]))
+            return false;
+    return !f->now.too_long;
+}
+
+/* Goes on to the next record. */
+static void drop(struct frames *f)
+{
+    take(&f->feed, f->now.len);
+    f->line += f->now.lines;
+    f->now = (struct frame){0};
+}
+
+/* Waits until three bytes are there or the first ones differ: a mark must not hide the quote after it. */
+static bool pass_mark(struct frames *f)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t n = f->feed.to - f->feed.from;
+    n = n < 3 ? n : 3;
+    bool same = !n || !memcmp(f->feed.buf + f->feed.from, mark, n);
+    if (same && n < 3 && !f->feed.over)
+        return false;
+    if (same && n == 3)
+        take(&f->feed, n);
+    f->begun = true;
+    return true;
+}
+
+/* Reads on until a record is whole (MORE).  NOTHING is possible only if `wait` is false. */
+static int find_whole(struct frames *f, bool wait, enum feed_event *what, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    *what = MORE;
+    while (!rc && !f->now.whole && *what == MORE) {
+        if (f->begun || pass_mark(f))
+            look(f);
+        if (f->now.whole && is_blank(f)) {
+            f->blank++;
+            drop(f);
+        } else if (!f->now.whole && f->feed.over) {
+            *what = OVER;
+        } else if (!f->now.whole) {
+            rc = read_more(&f->feed, wait, what, err);
+            if (*what == OVER)
+                *what = MORE; /* a last record without a line end may be whole now */
+        }
+    }
+    return rc;
+}
+
+/* ---- formats --------------------------------------------------------------------------- */
 
 enum kind { TEXT, NDJSON, CSV, TSV, KINDS };
 static const struct { const char *name; char comma; } kinds[] = {
@@ -23,7 +242,7 @@ static const struct { const char *ending; enum kind kind; } endings[] = {
 };
 
 struct attn_records {
-    struct attn_frames frames;
+    struct frames frames;
     enum kind kind;
     struct attn_records_opts o;
     struct attn_columns columns;
@@ -50,15 +269,15 @@ static int read_columns(struct attn_records *r, struct attn_err *err)
 {
     size_t len;
     struct attn_err cause = {0};
-    const char *s = attn_frames_bytes(&r->frames, &len);
-    int rc = r->frames.now.too_long ? attn_fail(&cause, ATTN_EFORMAT, "the first row is longer than %d MiB", ATTN_FRAME_MB)
+    const char *s = bytes_of(&r->frames, &len);
+    int rc = r->frames.now.too_long ? attn_fail(&cause, ATTN_EFORMAT, "the first row is longer than %d MiB", LONGEST_MB)
                                     : attn_columns_read(&r->columns, r->o.column, r->o.headless, s, len, r->frames.comma, &cause);
     if (rc) {
         r->columns.n = 0;
         return fail_at(r, &cause, err);
     }
     if (!r->o.headless)
-        attn_frames_drop(&r->frames);
+        drop(&r->frames);
     return ATTN_OK;
 }
 
@@ -70,7 +289,7 @@ static bool is_in_share(const struct attn_records *r)
 
 static void pass(struct attn_records *r)
 {
-    attn_frames_drop(&r->frames);
+    drop(&r->frames);
     r->number++;
     r->used = false;
 }
@@ -85,16 +304,16 @@ static int end(struct attn_records *r, struct attn_err *err)
 }
 
 /* Reads on until a record of this share is whole (MORE). */
-static int find(struct attn_records *r, bool wait, enum attn_feed_event *what, struct attn_err *err)
+static int find(struct attn_records *r, bool wait, enum feed_event *what, struct attn_err *err)
 {
     if (r->used)
         pass(r);
     for (;;) {
-        *what = ATTN_FEED_OVER;
-        int rc = r->number < r->to ? attn_frames_find(&r->frames, wait, what, err) : ATTN_OK;
-        if (!rc && *what == ATTN_FEED_OVER)
+        *what = OVER;
+        int rc = r->number < r->to ? find_whole(&r->frames, wait, what, err) : ATTN_OK;
+        if (!rc && *what == OVER)
             return end(r, err);
-        if (rc || *what != ATTN_FEED_MORE)
+        if (rc || *what != MORE)
             return rc;
         if (is_table(r) && !r->columns.n) {
             rc = read_columns(r, err);
@@ -114,7 +333,7 @@ static int read_bytes(struct attn_records *r, struct attn_record *out, const cha
 {
     size_t valid = r->frames.now.too_long ? 0 : attn_utf8_valid(s, len);
     if (r->frames.now.too_long)
-        return attn_fail(&r->fault, ATTN_EFORMAT, "longer than %d MiB", ATTN_FRAME_MB);
+        return attn_fail(&r->fault, ATTN_EFORMAT, "longer than %d MiB", LONGEST_MB);
     if (valid < len)
         return attn_fail(&r->fault, ATTN_EFORMAT, "not UTF-8 at byte %zu: found 0x%02X", valid, (unsigned char)s[valid]);
     if (r->kind == NDJSON)
@@ -129,7 +348,7 @@ static int read_bytes(struct attn_records *r, struct attn_record *out, const cha
 static int read_record(struct attn_records *r, struct attn_record *out, struct attn_err *err)
 {
     size_t len;
-    const char *s = attn_frames_bytes(&r->frames, &len);
+    const char *s = bytes_of(&r->frames, &len);
     *out = (struct attn_record){.number = r->number, .line = r->frames.line};
     r->used = true;
     int rc = read_bytes(r, out, s, len);
@@ -146,25 +365,25 @@ static int read_record(struct attn_records *r, struct attn_record *out, struct a
 
 int attn_records_next(struct attn_records *r, struct attn_record *out, enum attn_records_event *what, struct attn_err *err)
 {
-    enum attn_feed_event e;
+    enum feed_event e;
     int rc = find(r, true, &e, err);
-    *what = e == ATTN_FEED_STOPPED ? ATTN_RECORDS_STOPPED : e == ATTN_FEED_OVER ? ATTN_RECORDS_END : ATTN_RECORDS_NEXT;
-    return !rc && e == ATTN_FEED_MORE ? read_record(r, out, err) : rc;
+    *what = e == STOPPED ? ATTN_RECORDS_STOPPED : e == OVER ? ATTN_RECORDS_END : ATTN_RECORDS_NEXT;
+    return !rc && e == MORE ? read_record(r, out, err) : rc;
 }
 
 int attn_records_skip(struct attn_records *r, uint64_t to, struct attn_err *err)
 {
-    enum attn_feed_event e;
+    enum feed_event e;
     int rc;
-    while (!(rc = find(r, true, &e, err)) && e == ATTN_FEED_MORE && r->number < to)
+    while (!(rc = find(r, true, &e, err)) && e == MORE && r->number < to)
         r->used = true;
     return rc;
 }
 
 bool attn_records_ready(struct attn_records *r)
 {
-    enum attn_feed_event e;
-    return find(r, false, &e, NULL) || e != ATTN_FEED_NOTHING;      /* the next call reports the failure */
+    enum feed_event e;
+    return find(r, false, &e, NULL) || e != NOTHING;      /* the next call reports the failure */
 }
 
 /* ---- opening --------------------------------------------------------------------------- */
@@ -227,7 +446,7 @@ int attn_records_open(struct attn_records **out, const struct attn_records_opts 
     r->frames.line = 1;
     r->frames.feed.stop = o->stop;
     r->frames.feed.self = o->self;
-    int rc = attn_frames_open(&r->frames, o->path, err);
+    int rc = open_feed(&r->frames.feed, o->path, err);
     if (!rc)
         rc = choose_kind(r, err);
     if (!rc)
@@ -243,7 +462,7 @@ void attn_records_close(struct attn_records *r)
 {
     if (!r)
         return;
-    attn_frames_close(&r->frames);
+    close_feed(&r->frames.feed);
     attn_record_room_free(&r->room);
     free(r);
 }

@@ -29,7 +29,7 @@ static uint32_t *probe(const struct attn_merges *m, uint64_t h, int32_t left, in
     return &m->slot[i];
 }
 
-bool attn_merges_append(struct attn_merges *m, const struct attn_rule *rule)
+static bool append(struct attn_merges *m, const struct attn_rule *rule)
 {
     struct attn_rule *more = m->n < UINT32_MAX / 4 ? attn_grow(m->rule, &m->room, m->n + 1, sizeof *more) : NULL;
     if (!more)
@@ -50,7 +50,7 @@ static void fill_slots(struct attn_merges *m)
     }
 }
 
-bool attn_merges_index(struct attn_merges *m)
+static bool index_rules(struct attn_merges *m)
 {
     size_t slots = FIRST_SLOTS, room = 0;
     while (slots < 2 * m->n)
@@ -139,7 +139,7 @@ static int resolve(struct reader *r, const struct attn_slice part[2], const int3
     if (id[0] < 0 || id[1] < 0)
         return unknown(r, &part[id[0] < 0 ? 0 : 1], "");
     int rc = make(r, &part[0], &part[1]);
-    if (!rc && !attn_merges_append(r->m, &(struct attn_rule){id[0], id[1], r->last}))
+    if (!rc && !append(r->m, &(struct attn_rule){id[0], id[1], r->last}))
         rc = no_memory(r);
     return rc;
 }
@@ -201,7 +201,7 @@ static int finish(struct reader *r, int rc)
 {
     if (!rc)
         rc = look_up(r);
-    if (!rc && !attn_merges_index(r->m))
+    if (!rc && !index_rules(r->m))
         rc = no_memory(r);
     free(r->joined);
     if (rc)

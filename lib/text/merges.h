@@ -28,10 +28,6 @@ int attn_merges_read(struct attn_merges *m, const struct attn_vocab *v, const ch
 int attn_merges_take(struct attn_merges *m, const struct attn_vocab *v, struct attn_json *j, struct attn_err *err);
 void attn_merges_free(struct attn_merges *m);                       /* zeroed is fine */
 
-/* For building a table: append rules in order, then index them; false: no memory. */
-bool attn_merges_append(struct attn_merges *m, const struct attn_rule *rule);
-bool attn_merges_index(struct attn_merges *m);
-
 /* The rule for left and right; its rank is NONE if there is none.  m may be empty. */
 struct attn_merge { uint32_t rank; int32_t id; };
 struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, int32_t right);

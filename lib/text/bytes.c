@@ -48,14 +48,13 @@ size_t attn_bytes_read(char *out, const char *s, size_t len)
 /* ---- readings -------------------------------------------------------------------------- */
 
 struct own { size_t rank; const struct attn_added_token *token; };
-struct reading { const char *s; size_t len; };
 
 struct attn_readings {
     const struct attn_vocab *vocab;
     struct own *own; size_t owns;       /* for the added tokens, by rank */
     pthread_mutex_t lock;               /* guards what follows */
     bool made;
-    struct reading *table;              /* by rank */
+    struct attn_slice *table;              /* by rank */
     char *pool;
 };
 
@@ -107,7 +106,7 @@ static void make(struct attn_readings *r)
     char *at = r->pool;
     for (size_t i = 0; i < attn_vocab_size(r->vocab); i++) {
         size_t n = attn_readings_spell(r, i, at);
-        r->table[i] = (struct reading){at, n};
+        r->table[i] = (struct attn_slice){at, n};
         at[n] = '\0';
         at += n + 1;
     }

@@ -144,8 +144,6 @@ static void words_free(struct words *w)
 
 /* ---- a vocabulary from a text ---------------------------------------------------------- */
 
-struct word { const char *s; size_t len; };
-
 static int no_memory_for_words(struct attn_err *err)
 {
     return attn_no_memory(err, NULL, "for the words of a text");
@@ -179,12 +177,12 @@ static int check_words(const struct attn_strings *distinct, const char *unknown,
 /* Compares by bytes, which in UTF-8 is by code point. */
 static int compare_words(const void *a, const void *b)
 {
-    const struct word *x = a, *y = b;
+    const struct attn_slice *x = a, *y = b;
     int c = memcmp(x->s, y->s, x->len < y->len ? x->len : y->len);
     return c ? c : (x->len > y->len) - (x->len < y->len);
 }
 
-static int write_words(char **json, size_t *len, const struct word *word, size_t n, struct attn_err *err)
+static int write_words(char **json, size_t *len, const struct attn_slice *word, size_t n, struct attn_err *err)
 {
     struct attn_out *out;
     int rc = attn_out_open_memory(&out, err);
@@ -207,14 +205,14 @@ static int write_sorted(char **json, size_t *len, size_t *words, const struct at
                         const char *unknown, struct attn_err *err)
 {
     size_t n = distinct->n;
-    struct word *word = calloc(n + 1, sizeof *word);
+    struct attn_slice *word = calloc(n + 1, sizeof *word);
     if (!word)
         return no_memory_for_words(err);
     for (size_t i = 0; i < n; i++)
         word[i].s = attn_strings_at(distinct, i, &word[i].len);
     qsort(word, n, sizeof *word, compare_words);
     if (unknown)
-        word[n++] = (struct word){.s = unknown, .len = strlen(unknown)};
+        word[n++] = (struct attn_slice){.s = unknown, .len = strlen(unknown)};
     int rc = write_words(json, len, word, n, err);
     free(word);
     *words = n;

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "io/dump.h"
 #include "io/npy.h"
-#include "io/unzip.h"
+#include "io/zip.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "golden.h"
 #include "scratch.h"
-#include "sinks/zip.h"
+#include "io/zip.h"
 
 static const struct { const char *name; size_t size; } members[] = {
     { "a.npy", 0 }, { "blocks.0.attn.pattern.npy", 1 }, { "c.npy", 7 }, { "d.npy", 1000 }, { "e.npy", 80003 },

@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 #include "io/npy.h"
-#include "io/unzip.h"
+#include "io/zip.h"
 
 /* ---- the list -------------------------------------------------------------------------- */
 

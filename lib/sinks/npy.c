@@ -8,7 +8,7 @@
 #include "sinks/files.h"
 #include "trace/strip.h"
 #include "sinks/sink.h"
-#include "sinks/zip.h"
+#include "io/zip.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they lie in memory");
 

@@ -1,5 +1,5 @@
 #include "fuzz.h"
-#include "io/unzip.h"
+#include "io/zip.h"
 
 /* Every member lies within the file, and all of them together are no larger. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

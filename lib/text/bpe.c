@@ -227,7 +227,8 @@ static int encode(struct attn_bpe *b, const char *s, size_t len, size_t *n)
     return ATTN_OK;
 }
 
-int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable, const struct attn_piece_token **part, size_t *n)
+int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable, const struct attn_piece_token **part,
+                    size_t *n)
 {
     bool known = false;
     struct attn_piece_entry *piece = len <= ATTN_PIECE_MAX ? find_piece(&b->pieces, s, len, readable, &known) : NULL;

@@ -35,7 +35,8 @@ struct attn_bpe {
 
 /* The tokens of s, len > 0, in order, valid until the next call.  `readable` bytes can be read at s.  ATTN_EFORMAT:
  * the vocabulary lacks the byte at *n; ATTN_ENOMEM: no memory.  The caller writes the message. */
-int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable, const struct attn_piece_token **part, size_t *n);
+int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable, const struct attn_piece_token **part,
+                    size_t *n);
 void attn_bpe_free(struct attn_bpe *b);
 
 #endif

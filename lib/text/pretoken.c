@@ -197,7 +197,11 @@ static size_t digits(const char *s, size_t len, size_t most)
 #define OTHERS " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 /* How each cut finds the length of the first piece, of at most so many numbers, and the pattern it stands for. */
-static const struct { size_t (*next)(const char *s, size_t len, size_t most); size_t most; const char *pattern; } cuts[ATTN_PRETOKENS] = {
+static const struct {
+    size_t (*next)(const char *s, size_t len, size_t most);
+    size_t most;
+    const char *pattern;
+} cuts[ATTN_PRETOKENS] = {
     [ATTN_PRETOKEN_GPT2] = {gpt2, 0, CONTRACTIONS "| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"},
     [ATTN_PRETOKEN_LLAMA3] = {modern, 3, "(?i:" CONTRACTIONS ")|" LETTERS "|\\p{N}{1,3}|" OTHERS},
     [ATTN_PRETOKEN_QWEN2] = {modern, 1, "(?i:" CONTRACTIONS ")|" LETTERS "|\\p{N}|" OTHERS},

@@ -1,8 +1,8 @@
 /* pretoken.h - cuts text into the pieces within which byte-level BPE merges.
  *
  * GPT-2, Llama 3 and Qwen 2 describe their pieces by a regular expression.  There is no regex engine here but one
- * matcher for each, a row of a table, selected by the text of the pattern.  The pieces of all of them cover the whole text.  Text is
- * valid UTF-8. */
+ * matcher for each, a row of a table, selected by the text of the pattern.  The pieces of all of them cover the whole
+ * text.  Text is valid UTF-8. */
 #ifndef ATTN_TEXT_PRETOKEN_H
 #define ATTN_TEXT_PRETOKEN_H
 

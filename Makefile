@@ -42,11 +42,9 @@ hard_link      := -Wl,-z,relro,-z,now
 # Flags for single files, by their names without .c.
 cflags_vec_avx2   := -mavx2 -mfma -mf16c
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
-cflags_pairs_dots  := -mavx512bf16 $(cflags_vec_avx512)
-cflags_pairs_rows  := $(cflags_pairs_dots)
-cflags_pairs_tiles := -mamx-tile -mamx-bf16
-cflags_pairs_stream_dots  := $(cflags_pairs_dots)
-cflags_pairs_stream_tiles := $(cflags_pairs_dots)
+cflags_pairs_words := -mavx512bf16 $(cflags_vec_avx512)
+cflags_pairs_dots  := $(cflags_pairs_words)
+cflags_pairs_tiles := -mamx-tile -mamx-bf16 $(cflags_pairs_words)
 cflags_rng         := -O3 -fno-math-errno -fno-trapping-math
 cflags_f32         := -O3 -fno-math-errno -fno-trapping-math
 cflags_f32_avx2    := $(cflags_f32) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell

@@ -120,10 +120,10 @@ static double width_of(size_t in)
     return 1.2 / sqrt((double)in);
 }
 
-void hf_linear(struct hf *h, const char *native, const char *name, size_t in, size_t out, bool by_output, bool bias)
+void hf_linear(struct hf *h, const char *native, const char *name, size_t in, size_t out, bool out_in, bool bias)
 {
     double *x = draw(in * out, width_of(in));
-    if (by_output)
+    if (out_in)
         add_numbers(h, hf_name("%s.weight", name), 2, out, in, x, 1, out);
     else
         add_numbers(h, hf_name("%s.weight", name), 2, in, out, x, out, 1);

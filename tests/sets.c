@@ -1,7 +1,7 @@
 #include "sets.h"
 #include "draw.h"
 
-const struct vec_ops *sets[3];
+const struct attn_vec_ops *sets[3];
 int n_sets;
 
 void find_sets(void)

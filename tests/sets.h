@@ -2,9 +2,9 @@
 #ifndef ATTN_TESTS_SETS_H
 #define ATTN_TESTS_SETS_H
 
-#include "compute/vec_ops.h"
+#include "compute/vec.h"
 
-extern const struct vec_ops *sets[3];   /* the generic one is first */
+extern const struct attn_vec_ops *sets[3];   /* the generic one is first */
 extern int n_sets;
 void find_sets(void);                   /* a fixture */
 

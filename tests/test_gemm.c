@@ -5,7 +5,6 @@
 
 #include "compute/cut.h"
 #include "compute/gemm.h"
-#include "compute/kernel.h"
 #include "compute/pairs.h"
 #include "compute/vec.h"
 
@@ -44,7 +43,7 @@ static void fill(void *to, enum attn_dtype type, size_t n)
 static float element(const struct attn_mat *w, size_t k, size_t j)
 {
     float x;
-    attn_vec_widen(&x, w->data, w->type, w->by_output ? attn_mat_place(w, j) * w->ld + k : k * w->ld + j, 1);
+    attn_vec_widen(&x, w->data, w->type, w->out_in ? attn_mat_index(w, j) * w->ld + k : k * w->ld + j, 1);
     return x;
 }
 
@@ -111,7 +110,7 @@ static void plain(float *y, const float *x, size_t ldx, size_t n, const struct a
         for (size_t k = 0; k < w->in; k++)
             column[k] = bf16 ? to_bf16(element(w, k, j)) : element(w, k, j);
         if (w->bias.data)
-            attn_vec_widen(&bias, w->bias.data, w->bias.type, attn_mat_place(w, j), 1);
+            attn_vec_widen(&bias, w->bias.data, w->bias.type, attn_mat_index(w, j), 1);
         for (size_t i = 0; i < n; i++)
             y[i * w->out + j] = product(factors + i * w->in, column, w->in) + bias;
     }
@@ -121,13 +120,13 @@ static void plain(float *y, const float *x, size_t ldx, size_t n, const struct a
 
 static struct attn_mat random_mat(void *data, const void *bias, size_t in, size_t out)
 {
-    struct attn_mat w = {.data = data, .type = (enum attn_dtype)pick(3), .in = in, .out = out, .by_output = pick(2)};
-    w.ld = (w.by_output ? in : out) + pick(3);
-    if (w.by_output && pick(2)) {       /* groups of rows of a larger matrix */
+    struct attn_mat w = {.data = data, .type = (enum attn_dtype)pick(3), .in = in, .out = out, .out_in = pick(2)};
+    w.ld = (w.out_in ? in : out) + pick(3);
+    if (w.out_in && pick(2)) {       /* groups of rows of a larger matrix */
         w.group = 1 + pick(9);
         w.step = STEP * w.group;
     }
-    fill(data, w.type, (w.by_output ? STEP * out : in) * w.ld);
+    fill(data, w.type, (w.out_in ? STEP * out : in) * w.ld);
     if (pick(2))
         w.bias = (struct attn_vec){bias, ATTN_F32};
     return w;
@@ -286,7 +285,7 @@ START_TEST(few_rows_in_bf16_are_like_many)
     for (size_t i = 0; i < 2 * 9; i++) {                /* lengths that fill blocks of 32, 8 or 4, and others */
         static const size_t ins[] = {1, 7, 24, 32, 191, 200, 224, 228, IN};
         size_t in = ins[i / 2];
-        const struct attn_mat w = {.data = data, .type = type, .in = in, .out = OUT, .ld = i % 2 ? in : OUT, .by_output = i % 2};
+        const struct attn_mat w = {.data = data, .type = type, .in = in, .out = OUT, .ld = i % 2 ? in : OUT, .out_in = i % 2};
         fill(x, ATTN_F32, N * IN);
         if (_i % 3 == 1)
             fill_tiny(x, N * IN);
@@ -401,10 +400,10 @@ START_TEST(an_empty_sum_is_zero)
 {
     enum { N = 60, OUT = 3 };
     static const size_t rows[] = {1, 2, 5, 20, N};
-    const bool by_output = _i % 2;
+    const bool out_in = _i % 2;
     const enum attn_bf16 kind = (enum attn_bf16)(_i / 2);
     float x = 1, y[N * OUT], rounded[(N + ATTN_GEMM_MORE) * ATTN_GEMM_MORE];
-    const struct attn_mat w = {.data = &x, .in = 0, .out = OUT, .ld = by_output ? 0 : OUT, .by_output = by_output};
+    const struct attn_mat w = {.data = &x, .in = 0, .out = OUT, .ld = out_in ? 0 : OUT, .out_in = out_in};
     bool can = attn_pairs_choose(kind);
     for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++) {
         size_t n = rows[r / 2];

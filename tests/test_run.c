@@ -6,7 +6,7 @@
 #include "made.h"
 #include "scratch.h"
 
-#include "compute/kernel.h"
+#include "compute/gemm.h"
 
 #include <math.h>
 #include <stdio.h>

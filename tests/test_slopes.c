@@ -47,8 +47,8 @@ START_TEST(gelus)
             (_i ? sets[s]->gelu_new_back : sets[s]->gelu_back)(dy, x, n);
             for (size_t i = 0; i < n; i++) {
                 double slope, y = plain[_i](was[i], &slope);
-                agree(sets[s]->name, "gelu", i, x[i], y, 1 + fabs(y));
-                agree(sets[s]->name, "its slope", i, dy[i], slope * d[i], 1 + fabs((double)d[i]));
+                agree(sets[s]->target, "gelu", i, x[i], y, 1 + fabs(y));
+                agree(sets[s]->target, "its slope", i, dy[i], slope * d[i], 1 + fabs((double)d[i]));
             }
         }
 }
@@ -64,9 +64,9 @@ START_TEST(swiglu)
             sets[s]->silu_mul_back(dy, g, x, n);
             for (size_t i = 0; i < n; i++) {
                 double at = was_g[i], y = at * sigmoid(at), slope = sigmoid(at) * (1 + at * sigmoid(-at)), by = was_x[i];
-                agree(sets[s]->name, "silu(g) x", i, g[i], y * by, 1 + fabs(y * by));
-                agree(sets[s]->name, "by x", i, x[i], y * d[i], 1 + fabs(y * d[i]));
-                agree(sets[s]->name, "by g", i, dy[i], slope * by * d[i], 1 + fabs(by * d[i]));
+                agree(sets[s]->target, "silu(g) x", i, g[i], y * by, 1 + fabs(y * by));
+                agree(sets[s]->target, "by x", i, x[i], y * d[i], 1 + fabs(y * d[i]));
+                agree(sets[s]->target, "by g", i, dy[i], slope * by * d[i], 1 + fabs(by * d[i]));
             }
         }
 }
@@ -81,14 +81,14 @@ START_TEST(far_from_zero)
             double side = far[i] > 0;
             float x = far[i], dy = 1, g = far[i], one = 1, by = 1;
             sets[s]->gelu_back(&dy, &x, 1);
-            ck_assert_msg(dy == side && (side ? x == far[i] : x == 0), "%s: gelu(%g) %g %g", sets[s]->name, (double)far[i], (double)x, (double)dy);
+            ck_assert_msg(dy == side && (side ? x == far[i] : x == 0), "%s: gelu(%g) %g %g", sets[s]->target, (double)far[i], (double)x, (double)dy);
             sets[s]->silu_mul_back(&one, &g, &by, 1);
-            agree(sets[s]->name, "silu", i, one, side, 1);
+            agree(sets[s]->target, "silu", i, one, side, 1);
         }
 }
 END_TEST
 
-static void softmax(const struct vec_ops *set, float *x, size_t n)
+static void softmax(const struct attn_vec_ops *set, float *x, size_t n)
 {
     bool finite;
     set->softmax(x, 1, set->max(x, 1, n, &finite), n);
@@ -109,7 +109,7 @@ START_TEST(softmax_slope)
             memcpy(dp, d, sizeof dp);
             sets[s]->softmax_back(dp, p, 0.25f, n);
             for (size_t i = 0; i < n; i++)
-                agree(sets[s]->name, "scores", i, dp[i], 0.25 * p[i] * (d[i] - dot), 5);
+                agree(sets[s]->target, "scores", i, dp[i], 0.25 * p[i] * (d[i] - dot), 5);
         }
 }
 END_TEST
@@ -129,9 +129,9 @@ START_TEST(loss_and_its_slope)
                 sum += exp(was[i] - max);
             double loss = sets[s]->loss(x, target, 0.125f, n), want = log(sum) + max - was[target];
             /* exp is right to 1.8e-7 (vec.h), and so is the logarithm of its sum */
-            ck_assert_msg(fabs(loss - want) <= 3e-7 * (1 + fabs(want)), "%s: loss %.9g, expected %.9g", sets[s]->name, loss, want);
+            ck_assert_msg(fabs(loss - want) <= 3e-7 * (1 + fabs(want)), "%s: loss %.9g, expected %.9g", sets[s]->target, loss, want);
             for (size_t i = 0; i < n; i++)
-                agree(sets[s]->name, "logits", i, x[i], 0.125 * (exp(was[i] - max) / sum - (i == target)), 0.125);
+                agree(sets[s]->target, "logits", i, x[i], 0.125 * (exp(was[i] - max) / sum - (i == target)), 0.125);
         }
 }
 END_TEST
@@ -188,9 +188,9 @@ START_TEST(norm_slopes)
             sets[s]->norm_back(&b, dy, x, n);
             plain_norm(want, h, dy, x, w, 1e-2f, rms, n);
             for (size_t i = 0; i < n; i++) {
-                agree(sets[s]->name, "x", i, dx[i], 1 + want[i], 40);
-                agree(sets[s]->name, "weight", i, dw[i], 2 + dy[i] * h[i], 8);
-                agree(sets[s]->name, "bias", i, db[i], rms ? 3 : 3 + dy[i], 8);
+                agree(sets[s]->target, "x", i, dx[i], 1 + want[i], 40);
+                agree(sets[s]->target, "weight", i, dw[i], 2 + dy[i] * h[i], 8);
+                agree(sets[s]->target, "bias", i, db[i], rms ? 3 : 3 + dy[i], 8);
             }
         }
 }
@@ -245,7 +245,7 @@ START_TEST(panels_go_on_from_what_is_there)
                     for (size_t j = 0; j < ATTN_PANEL; j++)
                         want[i * LDY + j] = step(x[k * LDX + i], w[k * LDW + j], want[i * LDY + j], sets[s]->fused);
             sets[s]->outer(y, LDY, x, LDX, w, LDW, n, K);
-            ck_assert_msg(memcmp(y, want, sizeof y) == 0, "%s, %zu rows", sets[s]->name, n);
+            ck_assert_msg(memcmp(y, want, sizeof y) == 0, "%s, %zu rows", sets[s]->target, n);
         }
 }
 END_TEST
@@ -289,7 +289,7 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
         fill(p, n, 3, 4), fill(w, n, 4, 2);
         softmax(sets[1], p, n);
         for (int s = 0; s < 2; s++) {
-            const struct vec_ops *set = sets[s + 1];
+            const struct attn_vec_ops *set = sets[s + 1];
             float g[N];
             fill(x[s], n, (unsigned)n, 20), fill(dy[s], n, 6, 3), fill(g, n, 7, 9), memset(dw[s], 0, sizeof dw[s]);
             set->gelu_back(dy[s], x[s], n);

@@ -31,10 +31,10 @@ static void put_number(void *x, enum attn_dtype type, size_t i, float f)
 START_TEST(turned)
 {
     enum { N = 70, LD = ATTN_PANEL };
-    static float x[ATTN_TURN][N + 1], y[(N + 1) * LD];
-    const void *row[ATTN_TURN];
+    static float x[ATTN_TRANSPOSE][N + 1], y[(N + 1) * LD];
+    const void *row[ATTN_TRANSPOSE];
     enum attn_dtype type = (enum attn_dtype)_i;
-    for (size_t l = 0; l < ATTN_TURN; l++) {
+    for (size_t l = 0; l < ATTN_TRANSPOSE; l++) {
         row[l] = (char *)x[l] + l % 2 * attn_dtype_size(type);      /* at any address */
         for (size_t k = 0; k < N; k++)
             put_number((char *)x[l] + l % 2 * attn_dtype_size(type), type, k, number(l, k));
@@ -42,11 +42,11 @@ START_TEST(turned)
     for (int i = 0; i < n_sets * (N + 1); i++) {
         size_t n = (size_t)(i / n_sets);
         memset(y, 0xff, sizeof y);
-        sets[i % n_sets]->of[type].turn(y, row, n);
+        sets[i % n_sets]->of[type].transpose(y, row, n);
         for (size_t k = 0; k < n; k++)
-            for (size_t l = 0; l < ATTN_TURN; l++)
+            for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
                 ck_assert(y[k * LD + l] == number(l, k));
-        ck_assert(isnan(y[n * LD]) && isnan(y[ATTN_TURN]));         /* nothing else was written */
+        ck_assert(isnan(y[n * LD]) && isnan(y[ATTN_TRANSPOSE]));         /* nothing else was written */
     }
 }
 END_TEST
@@ -63,17 +63,17 @@ static float of_half(unsigned h)
 /* All 65536 float16 numbers, in rows and transposed. */
 START_TEST(halves_become_floats)
 {
-    enum { ALL = 1 << 16, N = ALL / ATTN_TURN };
+    enum { ALL = 1 << 16, N = ALL / ATTN_TRANSPOSE };
     static uint16_t half[ALL];
     static float flat[ALL], turned_to[N * ATTN_PANEL];
-    const void *row[ATTN_TURN];
-    const struct vec_of_type *f16 = &sets[_i % n_sets]->of[ATTN_F16];
+    const void *row[ATTN_TRANSPOSE];
+    const struct attn_vec_typed *f16 = &sets[_i % n_sets]->of[ATTN_F16];
     for (unsigned h = 0; h < ALL; h++)
         half[h] = (uint16_t)h;
-    for (size_t l = 0; l < ATTN_TURN; l++)
+    for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
         row[l] = half + l * N;
     f16->widen(flat, half, ALL);
-    f16->turn(turned_to, row, N);
+    f16->transpose(turned_to, row, N);
     for (unsigned h = 0; h < ALL; h++) {
         float want = of_half(h), *other = &turned_to[h % N * ATTN_PANEL + h / N];
         ck_assert(memcmp(&flat[h], other, sizeof want) == 0);
@@ -99,13 +99,13 @@ START_TEST(streamed_by_outputs)
         fill(x[i], K, (unsigned)i, 3);
     for (int i = 0; i < n_sets * (K + 1); i++)
         for (size_t n = 1; n <= ATTN_STREAM; n++) {
-            const struct vec_ops *set = sets[i % n_sets];
+            const struct attn_vec_ops *set = sets[i % n_sets];
             size_t steps = (size_t)(i / n_sets);
             float y[ATTN_STREAM * LD];
             for (size_t l = 0; l < n * LD; l++)
                 y[l] = (float)l;
             struct attn_ahead ahead = attn_vec_ahead(row[0], 19, 100, 100);
-            set->of[type].stream_turned(y, LD, x[0], K, row, n, steps, &ahead);
+            set->of[type].stream_out_in(y, LD, x[0], K, row, n, steps, &ahead);
             for (size_t l = 0; l < n * LD; l++) {
                 float want = (float)l;
                 for (size_t k = 0; k < steps && l % LD < side; k++)
@@ -128,7 +128,7 @@ START_TEST(leaves_a_copy)
         put_number(at, type, i, number(i / LDW, i % LDW));
     fill(x, MOST * K, 1, 3);
     for (int i = 0; i < 4 * n_sets; i++) {
-        const struct vec_ops *set = sets[i / 4];
+        const struct attn_vec_ops *set = sets[i / 4];
         bool more = i % 2;
         size_t n = i % 4 < 2 ? set->tile_rows + 1 : 3 * set->tile_rows;         /* few rows prefetch what comes next, many do not */
         struct attn_ahead ahead = attn_vec_ahead(w, 19, 100, 100);
@@ -186,7 +186,7 @@ START_TEST(rounded_to_bf16)
 }
 END_TEST
 
-static void softmax(const struct vec_ops *set, float *x, float scale, size_t n)
+static void softmax(const struct attn_vec_ops *set, float *x, float scale, size_t n)
 {
     bool finite;
     set->softmax(x, scale, set->max(x, scale, n, &finite), n);

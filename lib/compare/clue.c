@@ -128,12 +128,12 @@ static const struct attn_mat *matrix_of(const struct clue *c)
 /* y[out] += x[in] w, or x times the transposed w, which must be square; line: one stored row. */
 static void multiply(double *y, const float *x, const struct attn_mat *w, bool transposed, float *line)
 {
-    size_t rows = w->by_output ? w->out : w->in, columns = w->by_output ? w->in : w->out;
+    size_t rows = w->out_in ? w->out : w->in, columns = w->out_in ? w->in : w->out;
     for (size_t i = 0; i < rows; i++) {
-        size_t at = w->by_output ? attn_mat_place(w, i) : i;
+        size_t at = w->out_in ? attn_mat_index(w, i) : i;
         attn_vec_widen(line, w->data, w->type, at * w->ld, columns);
         for (size_t j = 0; j < columns; j++)
-            if (w->by_output != transposed)
+            if (w->out_in != transposed)
                 y[i] += (double)x[j] * (double)line[j];
             else
                 y[j] += (double)x[i] * (double)line[j];
@@ -143,7 +143,7 @@ static void multiply(double *y, const float *x, const struct attn_mat *w, bool t
 static void add_bias(double *y, const struct attn_mat *w, float *line)
 {
     for (size_t j = 0; j < w->out && w->bias.data; j++) {
-        attn_vec_widen(line, w->bias.data, w->bias.type, attn_mat_place(w, j), 1);
+        attn_vec_widen(line, w->bias.data, w->bias.type, attn_mat_index(w, j), 1);
         y[j] += (double)*line;
     }
 }
@@ -224,7 +224,7 @@ bool attn_clue_tied(struct clue *c)
     struct attn_mat w = c->model->w.embed;              /* as the output layer: bind.c ties it in the same way */
     w.in = c->model->w.embed.out;
     w.out = c->model->w.embed.in;
-    w.by_output = true;
+    w.out_in = true;
     if (!fits(c, &x, &w) || !gaps(c, &x, &w, false, gap))
         return false;
     bool a = attn_gap_explained(gap[0], gap[1]), b = attn_gap_explained(gap[1], gap[0]);

@@ -6,7 +6,7 @@
 #ifndef ATTN_COMPUTE_CUT_H
 #define ATTN_COMPUTE_CUT_H
 
-#include "compute/mat.h"
+#include "compute/weights.h"
 
 /* One weight and where its product goes.  panels: how many it has; strip: panels of a strip; first: number of its first strip
  * among those of all outputs. */

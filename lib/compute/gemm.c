@@ -1,12 +1,9 @@
 #include "compute/gemm.h"
 
 #include "base/size.h"
-#include "compute/chunk.h"
 #include "compute/cut.h"
-#include "compute/kernel.h"
 #include "compute/pairs.h"
 #include "compute/slab.h"
-#include "compute/stream.h"
 #include "compute/vec.h"
 
 #include <string.h>
@@ -29,15 +26,15 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
 
 struct work;
 
-/* A way to compute a product: how it is cut into items, the function that sums up one of them, and whether x is in pairs. */
-struct manner {
+/* How a product is cut into items, the function that sums up one of them, and whether x is in pairs. */
+struct blocking {
     struct attn_cut_sizes sizes;
     void (*sum_up)(const struct work *o);
     bool in_pairs;
 };
 
 struct product {
-    const struct manner *how;
+    const struct blocking *blocking;
     struct attn_cut cut;
     const float *x; size_t ldx;         /* in pairs: counted in words */
     size_t in;                          /* steps of k */
@@ -51,6 +48,16 @@ struct work { const struct product *p; struct attn_gemm_item it; float *sum; siz
 
 /* ---- sums ---- */
 
+/* Multiplies the first of n rows with slab s as it is stored, and leaves a copy of it; returns how many rows these were. */
+static size_t multiply_first(float *y, const struct work *o, const struct attn_slab *s, const float *x, float *copy, size_t n,
+                             struct attn_ahead *ahead)
+{
+    const struct attn_mat *w = o->it.to->w;
+    const void *at = attn_element(w->data, w->type, s->k * w->ld + s->j);
+    attn_vec_of(w->type)->panel_copy(y, o->ld, x, o->p->ldx, copy, at, w->ld, s->K, s->k > 0, n, ahead);
+    return attn_vec_ops()->tile_rows;
+}
+
 /* Adds the product of the item's rows with slab s. */
 static void add_floats(const struct work *o, const struct attn_slab *s, struct attn_ahead *ahead)
 {
@@ -62,8 +69,7 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     size_t n = o->it.i1 - o->it.i0, i = 0;
     struct attn_floats at = {copy, PANEL};
     if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows make a copy that the others read */
-        i = attn_vec_panel_copy(y, o->ld, x, p->ldx, copy, w->data, w->type, s->k * w->ld + s->j, w->ld, s->K, s->k > 0, n,
-                                ahead);
+        i = multiply_first(y, o, s, x, copy, n, ahead);
     else
         at = attn_slab_floats(copy, w, s, n, p->bf16);
     attn_kernel_multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
@@ -120,8 +126,8 @@ static void add_chunk(const struct work *o, const struct attn_chunk *c, const fl
     for (size_t j = c->j0; j < c->j1; j++, words += panel)
         for (size_t k = 0; k < c->K; k += depth) {
             const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, (c->k + k) / 2);
-            attn_pairs_panel(o->sum + (j - o->it.j0) * PANEL, o->ld, x, all->ldx, words + k / 2 * PANEL, n,
-                             attn_pairs_words(smaller(c->K - k, depth)), c->k + k > 0);
+            attn_pairs_ops()->panel(o->sum + (j - o->it.j0) * PANEL, o->ld, x, all->ldx, words + k / 2 * PANEL, n,
+                                    attn_pairs_words(smaller(c->K - k, depth)), c->k + k > 0);
         }
 }
 
@@ -143,26 +149,87 @@ static void sum_up_pairs(const struct work *o)
     }
 }
 
-/* For few rows of x (in pairs: one or two).  Columns that do not fill a panel are summed as for many rows. */
+/* ---- sums of few rows (in pairs: one or two), at the speed of memory: w is read once, in the longest possible stretches ---- */
+
+/* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of columns
+ * beyond the last output are meaningless. */
+static void stream_out_in(const struct work *o)
+{
+    const struct product *p = o->p;
+    const struct attn_mat *w = o->it.to->w;
+    const bool pairs = p->blocking->in_pairs;
+    const void *row[ATTN_SIDE];
+    const size_t size = attn_dtype_size(w->type), side = pairs ? ATTN_TRANSPOSE : attn_vec_side(w->type);
+    float *sum = o->sum;
+    for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += side, sum += side) {
+        size_t next = j + side;
+        struct attn_ahead ahead = attn_vec_ahead(attn_mat_row(w, next), next < w->out ? side : 0, w->in * size, w->ld * size);
+        for (size_t l = 0; l < side; l++)
+            row[l] = attn_mat_row(w, j + l);
+        if (pairs)
+            attn_pairs_ops()->stream_out_in(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &ahead);
+        else
+            attn_vec_of(w->type)->stream_out_in(sum, o->ld, p->x, p->ldx, row, p->cut.n, w->in, &ahead);
+    }
+}
+
+/* How many columns to sum at once so that sums (SUM_BYTES) and what is prefetched fit into the L1 cache.  If only a part of
+ * each row of w is read, at most NEAR bytes of it. */
+static size_t columns_at_once(const struct attn_mat *w, size_t panels, size_t n)
+{
+    enum { SUM_BYTES = 24576, NEAR = 4096 };
+    size_t cols = panels * PANEL, parts = larger(1, parts_of(n * cols * sizeof(float), SUM_BYTES));
+    if (parts > 1 || cols < w->ld) {
+        size_t near = parts_of(cols * attn_dtype_size(w->type), NEAR);
+        parts = larger(parts, near);
+    }
+    return parts_of(panels, parts) * PANEL;
+}
+
+/* Of a weight stored [in, out]: sums the columns of so many panels. */
+static void stream_in_out(const struct work *o, size_t panels)
+{
+    const struct product *p = o->p;
+    const struct attn_mat *w = o->it.to->w;
+    size_t n = p->cut.n, cols = panels * PANEL, most = panels ? columns_at_once(w, panels, n) : 0;
+    for (size_t c = 0; c < cols; c += most) {
+        const void *at = attn_element(w->data, w->type, o->it.j0 * PANEL + c);
+        size_t some = smaller(cols - c, most);
+        if (p->blocking->in_pairs)
+            attn_pairs_ops()->stream(o->sum + c, o->ld, p->x, p->ldx, at, w->type, w->ld, n, w->in, some);
+        else
+            attn_vec_of(w->type)->stream(o->sum + c, o->ld, p->x, p->ldx, at, w->ld, n, w->in, some);
+    }
+}
+
+/* Columns of a weight stored [in, out] that do not fill a panel are summed as for many rows. */
 static void stream(const struct work *o)
 {
+    const struct attn_mat *w = o->it.to->w;
+    size_t whole = w->out / PANEL, panels = (w->out_in ? o->it.j1 : smaller(o->it.j1, whole)) - o->it.j0;
     struct work rest = *o;
-    const struct product *p = o->p;
-    size_t panels = attn_stream_sum(o->sum, o->ld, p->x, p->ldx, p->cut.n, o->it.to->w, o->it.j0, o->it.j1, p->how->in_pairs);
+    for (size_t i = 0; i < o->p->cut.n; i++)
+        memset(o->sum + i * o->ld, 0, panels * PANEL * sizeof *o->sum);
+    if (w->out_in)
+        stream_out_in(o);
+    else
+        stream_in_out(o, panels);
     rest.it.j0 += panels;
     rest.sum += panels * PANEL;
     if (rest.it.j0 < rest.it.j1)
-        (p->how->in_pairs ? sum_up_pairs : sum_up)(&rest);
+        (o->p->blocking->in_pairs ? sum_up_pairs : sum_up)(&rest);
 }
 
+/* ---- which blocking ---- */
+
 /* `some` rows are multiplied about as fast as weights come from memory, which is fastest with many panels side by side; slabs
- * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_turned) is read fastest one
+ * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_out_in) is read fastest one
  * panel after the other.  In pairs, arithmetic is so fast that making pairs and reading and writing sums cost more: items have
  * more rows and take more steps at a time.  `few` and `lone` stream the weight in the longest possible stretches. */
-static const struct manner
+static const struct blocking
     many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, false},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false},
-    some_turned = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false},
+    some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false},
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, false},
     many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
                      sum_up_pairs, true},
@@ -172,7 +239,7 @@ static const struct manner
                     sum_up_pairs, true},
     lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1}, stream, true};
 
-static const struct manner *manner_in_pairs(size_t n)
+static const struct blocking *blocking_in_pairs(size_t n)
 {
     if (n <= ATTN_PAIRS_LONE)
         return &lone_in_pairs;
@@ -190,15 +257,15 @@ static bool all_as_stored(const struct attn_product *each, size_t outs, bool bf1
     return true;
 }
 
-static const struct manner *manner_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
+static const struct blocking *blocking_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
     if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
-        return manner_in_pairs(n);
+        return blocking_in_pairs(n);
     if (n <= few.sizes.rows && !attn_kernel_shares(n) && all_as_stored(each, outs, bf16))
         return &few;
     if (n > some.sizes.rows)
         return &many;
-    return each->w->by_output ? &some_turned : &some;
+    return each->w->out_in ? &some_out_in : &some;
 }
 
 /* ---- what becomes of them ---- */
@@ -209,7 +276,7 @@ static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t 
     for (size_t j = 0, n; j < cols; j += n) {           /* n: those that are contiguous */
         size_t group = w->group ? w->group : w->out, left = group - (j0 + j) % group;
         n = smaller(left, cols - j);
-        attn_vec_widen(bias + j, w->bias.data, w->bias.type, attn_mat_place(w, j0 + j), n);
+        attn_vec_widen(bias + j, w->bias.data, w->bias.type, attn_mat_index(w, j0 + j), n);
     }
 }
 
@@ -224,7 +291,7 @@ static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
     }
 }
 
-static void hand_out(const struct work *o)
+static void finish_item(const struct work *o)
 {
     float bias[PANELS * PANEL];
     const struct attn_gemm_output *to = o->it.to;
@@ -247,8 +314,8 @@ static void one_item(void *ctx, size_t item, int worker)
     struct work o = {p, attn_cut_item(&p->cut, item), sum, p->cut.most->strip * PANEL + APART};
     if (o.it.j0 == o.it.j1)
         return;
-    p->how->sum_up(&o);
-    hand_out(&o);
+    p->blocking->sum_up(&o);
+    finish_item(&o);
 }
 
 /* ---- rows of x made ready for products in bf16 ---- */
@@ -267,7 +334,7 @@ static void round_row(void *ctx, size_t i, int worker)
 
 static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 {
-    struct rounding r = {rounded, p->how->in_pairs ? attn_pairs_words(p->in) : p->in, p->x, p->ldx, p->in, p->how->in_pairs};
+    struct rounding r = {rounded, p->blocking->in_pairs ? attn_pairs_words(p->in) : p->in, p->x, p->ldx, p->in, p->blocking->in_pairs};
     attn_team_run(t, p->cut.n, (double)p->cut.n * (double)p->in, round_row, &r);
     p->bf16 = true;
     p->x = rounded;
@@ -280,8 +347,8 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
                     enum attn_tail tail, float *rounded)
 {
     struct attn_gemm_output out[ATTN_GEMM_EACH];
-    const struct manner *how = manner_for(n, each, outs, rounded);
-    struct product p = {.how = how, .cut = {.most = &how->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
+    const struct blocking *blocking = blocking_for(n, each, outs, rounded);
+    struct product p = {.blocking = blocking, .cut = {.most = &blocking->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
                         .x = x, .ldx = ldx, .in = each->w->in, .tail = tail};
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {

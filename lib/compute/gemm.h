@@ -9,18 +9,18 @@
  * thread's stack, as float32: the product with the first rows of x reads it in the file and writes the copy, which
  * the other rows read.  While the slabs of some panels side by side are multiplied, the next slabs of all of them
  * are prefetched in stretches as long as possible, and so are the next parts of x and y.  A few rows of x wait for
- * memory, many for arithmetic: for very few rows, whole rows of W are read in the order of the file instead
- * (stream.h).  The micro-kernel is in kernel.h, the division among threads in cut.h.
+ * memory, many for arithmetic: for very few rows, whole rows of W are read in the order of the file instead.
+ * The micro-kernel is libxsmm's or our own (kernel.c), the division among threads is in cut.h.
  *
  * In bf16, x and w are rounded to nearest even; a weight stored in bf16 loses nothing.  The rounded
  * numbers are multiplied by the same chains in float32 or, where the processor has faster instructions
- * for bf16, by pairs.h, a chunk of W at a time (chunk.h).  Either way the bits of an element depend only on
+ * for bf16, by pairs.h, a chunk of W at a time.  Either way the bits of an element depend only on
  * its row of x and its column of w. */
 #ifndef ATTN_COMPUTE_GEMM_H
 #define ATTN_COMPUTE_GEMM_H
 
 #include "base/team.h"
-#include "compute/mat.h"
+#include "compute/vec.h"
 
 /* What is done with s = x w + bias while it is still in the cache. */
 enum attn_tail {
@@ -40,5 +40,24 @@ enum { ATTN_GEMM_EACH = 3 };
 struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_tail tail, float *rounded);
+
+/* ---- the micro-kernel in float32 (kernel.c) ----
+ *
+ * libxsmm's kernels follow the chain rule if they are asked for exactly 64 columns.  In large passes they take most of the rows.
+ * Our own kernel takes the others, or all where libxsmm is not started; it also prefetches for all rows what comes next. */
+
+/* Call this before the products of a run, with the operations they take.  Starting libxsmm costs 1 to 5 ms
+ * and 16 MB of address space, so it is started only when that pays. */
+void attn_kernel_prepare(double flops);
+
+/* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` is prefetched. */
+void attn_kernel_multiply(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+                          size_t n, size_t K, bool more, struct attn_ahead *ahead);
+/* Whether libxsmm would take some of n rows. */
+bool attn_kernel_shares(size_t n);
+
+enum attn_kernel { ATTN_KERNEL_AUTO, ATTN_KERNEL_OWN, ATTN_KERNEL_LIBXSMM };
+/* Forces one kernel, for tests and benches.  False: libxsmm has no kernels for this machine. */
+bool attn_kernel_choose(enum attn_kernel k);
 
 #endif

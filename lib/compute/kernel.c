@@ -1,4 +1,5 @@
-#include "compute/kernel.h"
+/* kernel.c - the micro-kernel of products in float32, libxsmm's or our own: libxsmm stays behind this file. */
+#include "compute/gemm.h"
 
 #include <libxsmm.h>
 #include <limits.h>

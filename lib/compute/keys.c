@@ -32,17 +32,17 @@ static void put_one(const struct attn_keys *to, size_t at, const float *k)
 /* Transposes n (at most 16) keys into 16 columns; those behind the last key get copies of it. */
 static void turn(const struct attn_keys *to, size_t at, const float *k, size_t ld, size_t n)
 {
-    const void *row[ATTN_TURN];
-    for (size_t l = 0; l < ATTN_TURN; l++)
+    const void *row[ATTN_TRANSPOSE];
+    for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
         row[l] = k + (l < n ? l : n - 1) * ld;
-    attn_vec_turn(to->k + at / PANEL * PANEL * to->dh + at % PANEL, row, ATTN_F32, to->dh);
+    attn_vec_of(ATTN_F32)->transpose(to->k + at / PANEL * PANEL * to->dh + at % PANEL, row, to->dh);
 }
 
 void attn_keys_put(const struct attn_keys *to, size_t first, const float *k, size_t ld, size_t n)
 {
     for (size_t i = 0, part; i < n; i += part) {
         size_t at = first + i;
-        part = at % ATTN_TURN ? 1 : n - i < ATTN_TURN ? n - i : ATTN_TURN;
+        part = at % ATTN_TRANSPOSE ? 1 : n - i < ATTN_TRANSPOSE ? n - i : ATTN_TRANSPOSE;
         if (part == 1)
             put_one(to, at, k + i * ld);
         else
@@ -75,15 +75,15 @@ void attn_keys_row(float *to, const struct attn_keys *from, size_t at)
 /* Transposes the listed rows (at most 16) into 16 columns; those behind the last get copies of it. */
 static void gather_rows(float *to, const struct attn_keys *from, const size_t *list, size_t n)
 {
-    const void *row[ATTN_TURN];
-    for (size_t l = 0; l < ATTN_TURN; l++)
+    const void *row[ATTN_TRANSPOSE];
+    for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
         row[l] = from->rows + list[l < n ? l : n - 1] * from->ldk;
-    attn_vec_turn(to, row, ATTN_F32, from->dh);
+    attn_vec_of(ATTN_F32)->transpose(to, row, from->dh);
 }
 
 static void gather_columns(float *to, const struct attn_keys *from, const size_t *list, size_t n)
 {
-    const float *k[ATTN_TURN];
+    const float *k[ATTN_TRANSPOSE];
     for (size_t l = 0; l < n; l++)
         k[l] = column(from, list[l]);
     for (size_t i = 0; i < from->dh; i++)
@@ -93,8 +93,8 @@ static void gather_columns(float *to, const struct attn_keys *from, const size_t
 
 void attn_keys_gather(float *to, const struct attn_keys *from, const size_t *list, size_t n)
 {
-    for (size_t i = 0; i < n; i += ATTN_TURN) {
-        size_t some = n - i < ATTN_TURN ? n - i : ATTN_TURN;
+    for (size_t i = 0; i < n; i += ATTN_TRANSPOSE) {
+        size_t some = n - i < ATTN_TRANSPOSE ? n - i : ATTN_TRANSPOSE;
         (from->rows ? gather_rows : gather_columns)(to + i, from, list + i, some);
     }
 }

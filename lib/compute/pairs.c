@@ -1,6 +1,12 @@
+/* pairs.c - which instruction multiplies pairs, how rows of x are stored for it, and the chunks of a weight. */
 #include "compute/pairs.h"
 
+#include "base/size.h"
+#include "compute/slab.h"
+
 #include <stdatomic.h>
+
+enum { SIDE = ATTN_PAIRS_ROWS, PANEL = ATTN_PANEL, STEPS = 2 * ATTN_CHUNK / PANEL /* of one panel */, LINE = 64 };
 
 static _Atomic(int) forced = -1;
 
@@ -18,7 +24,12 @@ bool attn_pairs_choose(enum attn_bf16 kind)
     return true;
 }
 
-enum { SIDE = ATTN_PAIRS_ROWS };
+const struct attn_pairs_ops *attn_pairs_ops(void)
+{
+    return attn_pairs_kind() == ATTN_BF16_TILES ? &attn_pairs_tiles : &attn_pairs_dots;
+}
+
+/* ---- rows of x ---- */
 
 void attn_pairs_put(float *words, size_t ld, size_t i, const float *x, size_t n)
 {
@@ -33,28 +44,56 @@ const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k)
     return words + i * ld + (attn_pairs_kind() == ATTN_BF16_TILES ? k * SIDE : k);
 }
 
-void attn_pairs_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more)
+/* ---- chunks ---- */
+
+/* How many panels from j0 on fit into a chunk. */
+static size_t chunk_width(const struct attn_mat *w, size_t j0, size_t end, size_t depth)
 {
-    if (attn_pairs_kind() == ATTN_BF16_TILES)
-        attn_pairs_tiles(y, ldy, x, ldx, w, n, words, more);
-    else
-        attn_pairs_dots(y, ldy, x, ldx, w, n, words, more);
+    size_t whole = w->out / PANEL;      /* an incomplete last panel is a chunk of its own */
+    if (w->out_in || j0 >= whole)
+        return 1;
+    return smaller(STEPS / depth, smaller(end, whole) - j0);
 }
 
-void attn_pairs_stream(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t first,
-                       size_t ldw, size_t n, size_t K, size_t cols)
+struct attn_chunk attn_chunk_of(const struct attn_mat *w, size_t j0, size_t end, size_t k, size_t depth)
 {
-    if (attn_pairs_kind() == ATTN_BF16_TILES)
-        attn_pairs_stream_tiles(y, ldy, x, ldx, w, type, first, ldw, n, K, cols);
-    else
-        attn_pairs_stream_dots(y, ldy, x, ldx, w, type, first, ldw, n, K, cols);
+    size_t most = w->out_in ? STEPS : depth;
+    return (struct attn_chunk){j0, j0 + chunk_width(w, j0, end, depth), k, smaller(w->in - k, most)};
 }
 
-void attn_pairs_stream_turned(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
-                              size_t n, size_t K, struct attn_ahead *ahead)
+/* The last panel, which has fewer than 64 columns. */
+static void pair_last(float *words, const struct attn_mat *w, const struct attn_chunk *c)
 {
-    if (attn_pairs_kind() == ATTN_BF16_TILES)
-        attn_pairs_stream_turned_tiles(y, ldy, x, ldx, w, type, n, K, ahead);
+    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
+    for (size_t k = 0; k < c->K; k += ATTN_SLAB) {
+        struct attn_slab s = {c->j0 * PANEL, w->out % PANEL, c->k + k, smaller(c->K - k, ATTN_SLAB)};
+        struct attn_floats from = attn_slab_floats(copy, w, &s, 0, false);
+        attn_pairs_of_rows(words + k / 2 * PANEL, from.at, ATTN_F32, from.ld, s.K, PANEL);
+    }
+}
+
+/* Of a weight stored [out, in]: sixteen rows at a time, while the next sixteen are prefetched. */
+static void transpose_rows(float *words, const struct attn_mat *w, const struct attn_chunk *c)
+{
+    const size_t size = attn_dtype_size(w->type);
+    for (size_t j = 0; j < PANEL; j += ATTN_TRANSPOSE) {
+        const void *row[ATTN_TRANSPOSE];
+        const size_t first = c->j0 * PANEL + j, next = first + ATTN_TRANSPOSE;
+        for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
+            row[l] = (const char *)attn_mat_row(w, first + l) + c->k * size;
+        struct attn_ahead ahead = attn_vec_ahead((const char *)attn_mat_row(w, next) + c->k * size, next < w->out ? ATTN_TRANSPOSE : 0,
+                                                 c->K * size, w->ld * size);
+        attn_pairs_transpose(words + j, row, w->type, c->K, &ahead);
+    }
+}
+
+void attn_chunk_words(float *words, const struct attn_mat *w, const struct attn_chunk *c)
+{
+    if (w->out_in)
+        transpose_rows(words, w, c);
+    else if (c->j1 * PANEL > w->out)
+        pair_last(words, w, c);
     else
-        attn_pairs_stream_turned_dots(y, ldy, x, ldx, w, type, n, K, ahead);
+        attn_pairs_of_rows(words, attn_element(w->data, w->type, c->k * w->ld + c->j0 * PANEL), w->type, w->ld, c->K,
+                           (c->j1 - c->j0) * PANEL);
 }

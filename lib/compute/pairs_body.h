@@ -7,8 +7,7 @@
 #include "compute/pairs.h"
 
 #include "compute/lanes.h"
-#include "compute/ahead.h"
-#include "compute/turn4.h"
+#include "compute/prefetch.h"
 
 #include <string.h>
 
@@ -52,18 +51,18 @@ static inline struct paired pair(v32 first, v32 second)
 /* ---- w [out, in] ---- */
 
 /* Words of 32 steps of sixteen rows, and where they are: neighbours stored in bf16 are words already and are not copied. */
-struct turn { v32 made[ATTN_TURN]; const void *row[ATTN_TURN]; };
+struct sixteen_rows { v32 made[ATTN_TRANSPOSE]; const void *row[ATTN_TRANSPOSE]; };
 
 /* Makes the words of steps k .. k + 32, with zeros behind the last step. */
 static inline __attribute__((always_inline))
-void make_words(struct turn *t, const void *const *w, size_t k, size_t K, size_t size, v32_from *from)
+void make_words(struct sixteen_rows *t, const void *const *w, size_t k, size_t K, size_t size, v32_from *from)
 {
-    for (size_t l = 0; l < ATTN_TURN; l++) {
+    for (size_t l = 0; l < ATTN_TRANSPOSE; l++) {
         const char *at = (const char *)w[l] + k * size;
         if (K - k < BOTH) {
-            _Alignas(LINE_BYTES) char room[BOTH * sizeof(float)] = {0};
-            memcpy(room, at, (K - k) * size);
-            t->made[l] = from(room);
+            _Alignas(LINE_BYTES) char padded[BOTH * sizeof(float)] = {0};
+            memcpy(padded, at, (K - k) * size);
+            t->made[l] = from(padded);
         } else if (from != v32_from_bf16) {
             t->made[l] = from(at);
         }

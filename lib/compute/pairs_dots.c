@@ -1,6 +1,5 @@
-#include "compute/pairs.h"
-
-#include "compute/lanes.h"
+/* pairs_dots.c - products in pairs by vdpbf16ps. */
+#include "compute/pairs_body.h"
 
 /* The micro-kernel of float32 (tile.h), with another instruction in place of the fused multiply-add. */
 static inline v16 dots16(v16 x, v16 w, v16 sum)
@@ -8,11 +7,117 @@ static inline v16 dots16(v16 x, v16 w, v16 sum)
     return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w);
 }
 #define fma16 dots16
-#include "compute/ahead.h"
 #include "compute/tile.h"
 
-void attn_pairs_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more)
+static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more)
 {
     struct attn_ahead none = {0};
-    panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, &none);
+    vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, &none);
 }
+
+/* ---- one or two rows of x, w stored [in, out]: see products_body.h ---- */
+
+/* Callers pass constants for size, from and rows. */
+static inline __attribute__((always_inline))
+void eight_steps(float *y, size_t ldy, const float *x, size_t ldx, const struct rows *w, struct coming_rows *next, size_t cols,
+                 size_t size, v32_from *from, size_t rows)
+{
+    v16 f[ATTN_PAIRS_LONE][DEEP / 2];
+    UNROLL for (size_t r = 0; r < rows; r++)
+        UNROLL for (size_t k = 0; k < DEEP / 2; k++)
+            f[r][k] = all(x[r * ldx + k]);
+    for (size_t c = 0; c < cols; c += BOTH) {
+        struct paired words[DEEP / 2];
+        for (size_t line = 0; line < BOTH * size; line += LINE_BYTES)
+            prefetch_rows(next);
+        UNROLL for (size_t k = 0; k < DEEP / 2; k++)
+            words[k] = pair(from(w->at[2 * k] + c * size), from(w->at[2 * k + 1] + c * size));
+        UNROLL for (size_t r = 0; r < rows; r++) {
+            float *to = y + r * ldy + c;
+            v16 left = load(to), right = load(to + LANES);
+            UNROLL for (size_t k = 0; k < DEEP / 2; k++) {
+                left = dots16(f[r][k], (v16)words[k].left, left);
+                right = dots16(f[r][k], (v16)words[k].right, right);
+            }
+            store(to, left);
+            store(to + LANES, right);
+        }
+    }
+}
+
+/* All words of x count, also those of the padding: adding their zero products turns a sum of -0 into 0. */
+#define STREAM(name, size, from) \
+static inline __attribute__((always_inline)) \
+void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const char *w, size_t bytes, size_t K, size_t cols, \
+                 size_t rows) \
+{ \
+    struct coming_rows next = coming_rows(w, bytes, cols * size); \
+    for (size_t k = 0; k < 2 * attn_pairs_words(K); k += DEEP) { \
+        struct rows eight = rows_at(w, bytes, k, K); \
+        eight_steps(y, ldy, x + k / 2, ldx, &eight, &next, cols, size, from, rows); \
+    } \
+} \
+static void name(float *y, size_t ldy, const float *x, size_t ldx, const char *w, size_t bytes, size_t n, size_t K, size_t cols) \
+{ \
+    if (n == 1) \
+        name##_rows(y, ldy, x, ldx, w, bytes, K, cols, 1); \
+    else \
+        name##_rows(y, ldy, x, ldx, w, bytes, K, cols, ATTN_PAIRS_LONE); \
+}
+STREAM(stream_f32, 4, v32_from_f32) STREAM(stream_f16, 2, v32_from_f16) STREAM(stream_bf16, 2, v32_from_bf16)
+#undef STREAM
+
+static void stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw, size_t n,
+                        size_t K, size_t cols)
+{
+    static void (*const by_type[])(float *, size_t, const float *, size_t, const char *, size_t, size_t, size_t, size_t) = {
+        [ATTN_F32] = stream_f32, [ATTN_F16] = stream_f16, [ATTN_BF16] = stream_bf16};
+    by_type[type](y, ldy, x, ldx, w, ldw * attn_dtype_size(type), n, K, cols);
+}
+
+/* ---- one or two rows of x, w stored [out, in] ---- */
+
+#define OUT_IN(name, size, from) \
+static inline __attribute__((always_inline)) \
+void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t K, struct attn_ahead *ahead, \
+                 size_t rows) \
+{ \
+    struct sixteen_rows t; \
+    v16 sum[ATTN_PAIRS_LONE], out[4]; \
+    size_t rate = prefetch_rate(ahead, attn_pairs_words(K) / 4); \
+    UNROLL for (size_t r = 0; r < rows; r++) \
+        sum[r] = load(y + r * ldy); \
+    for (size_t k = 0; k < K; k += BOTH) { \
+        make_words(&t, w, k, K, size, from); \
+        for (size_t i = 0; i < LANES; i += 4, x += 4) { \
+            transpose4(out, t.row, i * sizeof *x); \
+            UNROLL for (size_t r = 0; r < rows; r++) \
+                UNROLL for (size_t l = 0; l < 4; l++) \
+                    sum[r] = dots16(all(x[r * ldx + l]), out[l], sum[r]); \
+            prefetch_some(ahead, rate); \
+        } \
+    } \
+    UNROLL for (size_t r = 0; r < rows; r++) \
+        store(y + r * ldy, sum[r]); \
+} \
+static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
+                 struct attn_ahead *ahead) \
+{ \
+    if (n == 1) \
+        name##_rows(y, ldy, x, ldx, w, K, ahead, 1); \
+    else \
+        name##_rows(y, ldy, x, ldx, w, K, ahead, ATTN_PAIRS_LONE); \
+}
+OUT_IN(out_in_f32, 4, v32_from_f32) OUT_IN(out_in_f16, 2, v32_from_f16) OUT_IN(out_in_bf16, 2, v32_from_bf16)
+#undef OUT_IN
+
+static void stream_out_in_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
+                               size_t K, struct attn_ahead *ahead)
+{
+    static void (*const by_type[])(float *, size_t, const float *, size_t, const void *const *, size_t, size_t,
+                                   struct attn_ahead *) = {
+        [ATTN_F32] = out_in_f32, [ATTN_F16] = out_in_f16, [ATTN_BF16] = out_in_bf16};
+    by_type[type](y, ldy, x, ldx, w, n, K, ahead);
+}
+
+const struct attn_pairs_ops attn_pairs_dots = {panel_dots, stream_dots, stream_out_in_dots};

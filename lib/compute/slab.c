@@ -15,17 +15,17 @@ struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, 
 struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts)
 {
     const char *data = w->data;
-    size_t size = attn_dtype_size(w->type), rows = w->by_output ? s->cols : s->K;
+    size_t size = attn_dtype_size(w->type), rows = w->out_in ? s->cols : s->K;
     size_t row = rows * part / parts, n = rows * (part + 1) / parts - row;
-    if (w->by_output)
-        return attn_vec_ahead(data + (attn_mat_place(w, s->j + row) * w->ld + s->k) * size, n, s->K * size, w->ld * size);
+    if (w->out_in)
+        return attn_vec_ahead(data + (attn_mat_index(w, s->j + row) * w->ld + s->k) * size, n, s->K * size, w->ld * size);
     return attn_vec_ahead(data + ((s->k + row) * w->ld + s->j) * size, n, s->cols * size, w->ld * size);
 }
 
 static void copy_rows(float *to, const struct attn_mat *w, const struct attn_slab *s)
 {
     if (s->cols == PANEL) {
-        attn_vec_block(to, w->data, w->type, s->k * w->ld + s->j, w->ld, s->K);
+        attn_vec_of(w->type)->block(to, attn_element(w->data, w->type, s->k * w->ld + s->j), w->ld, s->K);
         return;
     }
     memset(to, 0, s->K * PANEL * sizeof *to);
@@ -37,26 +37,26 @@ static void copy_rows(float *to, const struct attn_mat *w, const struct attn_sla
 static void copy_turned(float *to, const struct attn_mat *w, const struct attn_slab *s)
 {
     static const float none[ATTN_SLAB];
-    const void *row[ATTN_TURN];
-    for (size_t j = 0; j < PANEL; j += ATTN_TURN) {
-        for (size_t l = 0; l < ATTN_TURN; l++) {
+    const void *row[ATTN_TRANSPOSE];
+    for (size_t j = 0; j < PANEL; j += ATTN_TRANSPOSE) {
+        for (size_t l = 0; l < ATTN_TRANSPOSE; l++) {
             const char *at = (const char *)attn_mat_row(w, s->j + j + l) + s->k * attn_dtype_size(w->type);
             row[l] = j + l < s->cols ? at : (const char *)none;
         }
-        attn_vec_turn(to + j, row, w->type, s->K);
+        attn_vec_of(w->type)->transpose(to + j, row, s->K);
     }
 }
 
 bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round)
 {
-    return !w->by_output && s->cols == PANEL && !(round && w->type != ATTN_BF16);
+    return !w->out_in && s->cols == PANEL && !(round && w->type != ATTN_BF16);
 }
 
 struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round)
 {
     if (rows <= ATTN_SLAB_FEW && w->type == ATTN_F32 && attn_slab_whole(w, s, round))
         return (struct attn_floats){(const float *)w->data + s->k * w->ld + s->j, w->ld};
-    if (w->by_output)
+    if (w->out_in)
         copy_turned(copy, w, s);
     else
         copy_rows(copy, w, s);

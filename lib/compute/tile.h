@@ -9,14 +9,14 @@
 enum { TILE = TILE_COLS * LANES };
 
 /* Loads sixteen stored numbers of w as float32. */
-typedef v16 from_type(const void *w);
-static inline v16 from_floats(const void *w) { return load(w); }
+typedef v16 from_stored(const void *w);
+static inline v16 from_stored_f32(const void *w) { return load(w); }
 
 /* One tile: rows (at most TILE_ROWS) x TILE columns.  row, step: floats from one row of x, one step of k, to the next; one of
  * them is the constant 1.  next: bytes from one step of w to the next; size, from: bytes of a number of w, how to load it.  If
  * `copies`, w is also written to copy [K, 64] as float32.  Callers pass constants for rows, size, from and copies. */
 static inline __attribute__((always_inline))
-void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, size_t size, from_type *from,
+void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, size_t size, from_stored *from,
           bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
 {
     v16 acc[TILE_ROWS][TILE_COLS];
@@ -35,7 +35,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
             UNROLL for (size_t c = 0; c < TILE_COLS; c++)
                 acc[r][c] = fma16(f, col[c], acc[r][c]);
         }
-        ask_some(ahead, rate);
+        prefetch_some(ahead, rate);
     }
     __asm__("" : "+r"(y));              /* else gcc keeps the addresses of y in registers during the loop */
     UNROLL for (size_t r = 0; r < rows; r++, y += ldy)
@@ -46,7 +46,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
                                        size_t K, bool more, struct attn_ahead *ahead, size_t rate) \
 { \
-    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, sizeof *w, from_floats, false, NULL, n, K, more, ahead, rate); \
+    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, sizeof *w, from_stored_f32, false, NULL, n, K, more, ahead, rate); \
 }
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
 #if TILE_ROWS == 6
@@ -59,12 +59,12 @@ ROWS_OF(4) ROWS_OF(5) ROWS_OF(6)
 
 /* A product of n rows and one panel, in tiles of about equally many rows: a tile of one or two rows takes as long as one of
  * three. */
-static void panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
+static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_ahead *ahead)
 {
     static void (*const by_rows[])(float *, size_t, const float *, size_t, const float *, size_t, size_t, bool,
                                  struct attn_ahead *, size_t) = {TILES};
-    size_t tiles = parts_of(n, TILE_ROWS), rate = ask_rate(ahead, tiles * (ATTN_PANEL / TILE) * K);
+    size_t tiles = parts_of(n, TILE_ROWS), rate = prefetch_rate(ahead, tiles * (ATTN_PANEL / TILE) * K);
     for (size_t j = 0; j < ATTN_PANEL; j += TILE)
         for (size_t i = 0, left = tiles, rows; i < n; i += rows, left--) {
             rows = parts_of(n - i, left);

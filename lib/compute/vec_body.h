@@ -1,25 +1,23 @@
 /* vec_body.h - the source of vec.h's functions, compiled once for each instruction set by
- * vec_avx512.c, vec_avx2.c and vec_generic.c, which define TABLE to the name of theirs. */
-#include "compute/vec_ops.h"
+ * vec_avx512.c, vec_avx2.c and vec_generic.c, which define TABLE to the name of theirs.
+ *
+ * Here are the functions of rows; products_body.h has the products, gradients_body.h the backward pass. */
+#include "compute/vec.h"
 
 #include "compute/lanes.h"
-#include "compute/ahead.h"
-#include "compute/block_body.h"
-#include "compute/stream_body.h"
-#include "compute/stream_turned_body.h"
-#include "compute/tile_copying.h"
-#include "compute/tile_turned.h"
+#include "compute/prefetch.h"
+#include "compute/products_body.h"
 
 #include <math.h>
 
-static void scale(float *y, const float *x, float s, size_t n)
+static void vec_scale(float *y, const float *x, float s, size_t n)
 {
     const v16 f = all(s);
     for (size_t i = 0; i < n; i += LANES)
         put(y + i, mul(get(x + i, n - i, 0), f), n - i);
 }
 
-static void add_row(float *y, const float *x, size_t n)
+static void vec_add(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES)
         put(y + i, add(get(y + i, n - i, 0), get(x + i, n - i, 0)), n - i);
@@ -44,7 +42,7 @@ static inline v16 exp16(v16 x)
     return times_pow2(above(x, all(-104.0f), p), n);    /* above: a product that underflows takes as long as ten others */
 }
 
-static void round_row(float *y, const float *x, size_t n)
+static void vec_round(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES)
         put(y + i, nearest_bf16(get(x + i, n - i, 0)), n - i);
@@ -62,7 +60,7 @@ static inline bool is_zero(v16 x)
 
 /* The largest s * x.  The product with 0 of what is finite is 0, and of the rest NaN: while the maximum waits for its own
  * latency, that costs nothing. */
-static float row_max(const float *x, float s, size_t n, bool *finite)
+static float vec_max(const float *x, float s, size_t n, bool *finite)
 {
     const v16 f = all(s), none = all(0);
     v16 m = all(-INFINITY), wild = all(0);
@@ -102,7 +100,7 @@ static inline v16 next_exp(struct exps *s, v16 x)
     return e;
 }
 
-static void softmax(float *x, float scale_by, float maximum, size_t n)
+static void vec_softmax(float *x, float scale_by, float maximum, size_t n)
 {
     struct exps s = {all(scale_by), all(maximum), all(NAN), dall(0)};
     size_t whole = n - n % LANES;
@@ -121,7 +119,7 @@ static void softmax(float *x, float scale_by, float maximum, size_t n)
 }
 
 /* The exponentials of part of a row: the caller combines the sums of all parts. */
-static double exps(float *x, float scale_by, float maximum, size_t n)
+static double vec_exps(float *x, float scale_by, float maximum, size_t n)
 {
     struct exps s = {all(scale_by), all(maximum), all(NAN), dall(0)};
     for (size_t i = 0; i < n; i += LANES)
@@ -130,7 +128,7 @@ static double exps(float *x, float scale_by, float maximum, size_t n)
 }
 
 /* elu(x) + 1 */
-static void feature(float *y, const float *x, size_t n)
+static void vec_feature(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {
         v16 a = get(x + i, n - i, 0);
@@ -167,7 +165,7 @@ static inline v16 centred(v16 x, d16 mean, d16 inv)
     return narrow(dmul(dsub(wide(x), mean), inv));
 }
 
-static void layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n)
+static void vec_layernorm(float *y, const float *x, const float *w, const float *b, float eps, size_t n)
 {
     double mu = sum_row(x, n) / (double)n;
     double var = sum_squares(x, mu, n) / (double)n;
@@ -178,7 +176,7 @@ static void layernorm(float *y, const float *x, const float *w, const float *b, 
     }
 }
 
-static void rmsnorm(float *y, const float *x, const float *w, float eps, size_t n)
+static void vec_rmsnorm(float *y, const float *x, const float *w, float eps, size_t n)
 {
     const d16 zero = dall(0), inv = dall(1 / sqrt(sum_squares(x, 0, n) / (double)n + (double)eps));
     for (size_t i = 0; i < n; i += LANES)
@@ -206,7 +204,7 @@ static inline v16 phi16(v16 x, v16 *bell)
     return where_neg(x, tail, sub(all(1.0f), tail));
 }
 
-static void gelu(float *y, const float *x, size_t n)
+static void vec_gelu(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {
         v16 bell, at = get(x + i, n - i, 0);
@@ -220,7 +218,7 @@ static inline v16 gelu_new16(v16 x)
     return quot(x, add(all(1.0f), exp16(u)));
 }
 
-static void gelu_new(float *y, const float *x, size_t n)
+static void vec_gelu_new(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES)
         put(y + i, gelu_new16(get(x + i, n - i, 0)), n - i);
@@ -231,13 +229,13 @@ static inline v16 silu_mul16(v16 g, v16 x)
     return mul(quot(g, add(all(1.0f), exp16(mul(g, all(-1.0f))))), x);
 }
 
-static void silu_mul(float *y, const float *g, const float *x, size_t n)
+static void vec_silu_mul(float *y, const float *g, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES)
         put(y + i, silu_mul16(get(g + i, n - i, 0), get(x + i, n - i, 0)), n - i);
 }
 
-static void rotate(float *x, const float *c, const float *s, size_t r)
+static void vec_rotate(float *x, const float *c, const float *s, size_t r)
 {
     size_t half = r / 2;
     for (size_t i = 0; i < half; i++) {
@@ -248,7 +246,7 @@ static void rotate(float *x, const float *c, const float *s, size_t r)
 }
 
 /* x - x is 0 for what is finite and NaN for the rest */
-static bool finite_row(const float *x, size_t n)
+static bool vec_finite(const float *x, size_t n)
 {
     v16 s = all(0);
     for (size_t i = 0; i < n; i += LANES) {
@@ -258,17 +256,17 @@ static bool finite_row(const float *x, size_t n)
     return is_zero(s);
 }
 
-#include "compute/adamw_body.h"
-#include "compute/slope_body.h"
+#include "compute/gradients_body.h"
 
-#define OF_TYPE(name) {widen_##name, block_##name, turn_##name, panel_copy_##name, stream_##name, stream_turned_##name}
-
-const struct vec_ops TABLE = {
-    .name = TARGET, .fused = FUSED, .scale = scale, .add = add_row, .max = row_max, .softmax = softmax, .exps = exps,
-    .feature = feature, .layernorm = layernorm, .rmsnorm = rmsnorm, .gelu = gelu, .gelu_new = gelu_new,
-    .silu_mul = silu_mul, .round = round_row, .rotate = rotate, .finite = finite_row, .squares = squares, .adamw = adamw,
-    .panel = panel, .tile_rows = TILE_ROWS,
-    .of = {[ATTN_F32] = OF_TYPE(f32), [ATTN_F16] = OF_TYPE(f16), [ATTN_BF16] = OF_TYPE(bf16)},
-    .outer = outer, .gelu_back = gelu_back, .gelu_new_back = gelu_new_back, .silu_mul_back = silu_mul_back,
-    .softmax_back = softmax_back, .norm_back = norm_back, .loss = loss_row, .drop = drop
+/* The table of vec.h's lists: this file's vec_NAME and name_TYPE. */
+#define DO(name, parameters, arguments) .name = vec_##name,
+#define GET(type, name, parameters, arguments) .name = vec_##name,
+#define F32(name, parameters) .name = name##_f32,
+#define F16(name, parameters) .name = name##_f16,
+#define BF16(name, parameters) .name = name##_bf16,
+const struct attn_vec_ops TABLE = {
+    .target = TARGET, .fused = FUSED, .tile_rows = TILE_ROWS,
+    ATTN_VEC_OPS(DO, GET)
+    .of = {[ATTN_F32] = {ATTN_VEC_TYPED_OPS(F32)}, [ATTN_F16] = {ATTN_VEC_TYPED_OPS(F16)},
+           [ATTN_BF16] = {ATTN_VEC_TYPED_OPS(BF16)}}
 };

@@ -233,8 +233,8 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
 /* Reads the weights of output j. */
 static void read_column(float *column, const struct attn_mat *w, size_t j)
 {
-    if (w->by_output)
-        attn_vec_widen(column, w->data, w->type, attn_mat_place(w, j) * w->ld, w->in);
+    if (w->out_in)
+        attn_vec_widen(column, w->data, w->type, attn_mat_index(w, j) * w->ld, w->in);
     else
         for (size_t k = 0; k < w->in; k++)
             attn_vec_widen(column + k, w->data, w->type, k * w->ld + j, 1);
@@ -267,7 +267,7 @@ static void product_sum(struct attn_explainer *e, const struct product *p, size_
     product_terms(e, p, attn_spot_digits(&p->of, read_act(&p->of), e->precision));
     if (bias->data) {
         float b;
-        attn_vec_widen(&b, bias->data, bias->type, attn_mat_place(p->w, j), 1);
+        attn_vec_widen(&b, bias->data, bias->type, attn_mat_index(p->w, j), 1);
         attn_derive_term(&e->d, ATTN_TERM_ALONE, attn_explain_number(e, (double)b), (struct attn_number){0});
     }
 }

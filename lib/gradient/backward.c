@@ -26,7 +26,7 @@ static struct attn_mat slice(const struct attn_mat *w, size_t i)
     struct attn_mat p = *w;
     if (!w->group)
         return p;
-    size_t at = attn_mat_place(w, i * w->group);
+    size_t at = attn_mat_index(w, i * w->group);
     p.data = (const float *)w->data + at * w->ld;
     p.out = w->group;
     p.group = 0;
@@ -47,7 +47,7 @@ static void by_input(struct attn_work *t, const struct attn_rows *dx, const stru
 {
     for (size_t i = 0; i < slices(w); i++) {
         struct attn_mat p = slice(w, i);
-        struct attn_mat transposed = {.data = p.data, .in = p.out, .out = p.in, .ld = p.ld, .by_output = !p.by_output};
+        struct attn_mat transposed = {.data = p.data, .in = p.out, .out = p.in, .ld = p.ld, .out_in = !p.out_in};
         struct attn_rows d = columns(dy, &p, i);
         attn_gemm(t->team, dx->data, dx->ld, d.data, d.ld, d.n, &transposed, more || i ? ATTN_ADD : ATTN_STORE, NULL);
     }
@@ -59,7 +59,7 @@ static void by_weights(struct attn_work *t, const struct attn_mat *g, const stru
     for (size_t i = 0; i < slices(g); i++) {
         struct attn_mat p = slice(g, i);
         struct attn_rows d = columns(dy, &p, i);
-        if (p.by_output)
+        if (p.out_in)
             attn_outer(t->team, (float *)p.data, p.ld, &d, x);
         else
             attn_outer(t->team, (float *)p.data, p.ld, x, &d);

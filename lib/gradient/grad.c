@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "base/splitmix.h"
-#include "compute/kernel.h"
+#include "compute/gemm.h"
 #include "compute/slopes.h"
 #include "gradient/work.h"
 

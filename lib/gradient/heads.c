@@ -264,11 +264,11 @@ static void transpose_back(float *y, size_t ldy, const float *x, const struct it
 {
     for (size_t j = 0; j < n; j += PANEL) {
         size_t cols = smaller(n - j, PANEL);
-        for (size_t l = 0; l < cols; l += ATTN_TURN) {
-            const void *row[ATTN_TURN];
-            for (size_t i = 0; i < ATTN_TURN; i++)
+        for (size_t l = 0; l < cols; l += ATTN_TRANSPOSE) {
+            const void *row[ATTN_TRANSPOSE];
+            for (size_t i = 0; i < ATTN_TRANSPOSE; i++)
                 row[i] = x + (j + smaller(l + i, cols - 1)) * it->scratch.ld;
-            attn_vec_turn(it->scratch.rows + l, row, ATTN_F32, it->T);
+            attn_vec_of(ATTN_F32)->transpose(it->scratch.rows + l, row, it->T);
         }
         for (size_t t = 0; t < it->T; t++)
             memcpy(y + t * ldy + j, it->scratch.rows + t * PANEL, cols * sizeof *y);

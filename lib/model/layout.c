@@ -110,7 +110,7 @@ static size_t third(enum attn_part p)
 static void fill_shape(struct attn_slot *s, const struct attn_config *c, const struct attn_tensor_storage *at)
 {
     size_t n = at->share == ATTN_ALONE ? 1 : 3, all = s->out * n;
-    s->by_output = at->storage == ATTN_OUT_IN && !is_table(s->part);
+    s->out_in = at->storage == ATTN_OUT_IN && !is_table(s->part);
     if (at->share == ATTN_THIRD)
         s->first = third(s->part) * s->out;
     if (at->share == ATTN_HEAD_THIRD) {
@@ -119,8 +119,8 @@ static void fill_shape(struct attn_slot *s, const struct attn_config *c, const s
         s->step = 3 * c->dh;
     }
     s->ndim = s->is_bias || is_norm(s->part) ? 1 : 2;
-    s->shape[0] = s->ndim == 1 || s->by_output ? all : s->in;
-    s->shape[1] = s->ndim == 1 ? 0 : s->by_output ? s->in : all;
+    s->shape[0] = s->ndim == 1 || s->out_in ? all : s->in;
+    s->shape[1] = s->ndim == 1 ? 0 : s->out_in ? s->in : all;
 }
 
 /* The output layer's name has no prefix in any family. */

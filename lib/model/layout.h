@@ -23,7 +23,7 @@ struct attn_slot {
     bool is_bias, required;
     size_t layer;                       /* 0 outside of blocks: see attn_part_in_block */
     size_t in, out;                     /* of the part: matrices in x out, tables rows x d; norms and biases only out */
-    bool by_output;                     /* stored [out, in] */
+    bool out_in;                        /* stored [out, in] */
     size_t first, group, step;          /* where output j is: first + j / group * step + j % group; group 0: first + j */
     int ndim; size_t shape[2];          /* of the tensor as stored */
     size_t prefix;                      /* length of the name's prefix that a file may omit */

@@ -8,7 +8,6 @@
 #include "compute/block.h"
 #include "compute/ends.h"
 #include "compute/gemm.h"
-#include "compute/kernel.h"
 #include "compute/rows.h"
 #include "compute/vec.h"
 #include "run/cost.h"

@@ -1,12 +1,12 @@
-/* slope_body.h - derivatives of the functions of vec_body.h, and the loss, where back-propagation begins.
+/* gradients_body.h - derivatives of the functions of vec_body.h, the loss, where back-propagation begins, and the optimizer's step.
  *
  * Included by vec_body.h alone.  Some functions are computed again together with their derivatives, which share
  * the exponential, so that nobody has to keep their results. */
-#ifndef ATTN_COMPUTE_SLOPE_BODY_H
-#define ATTN_COMPUTE_SLOPE_BODY_H
+#ifndef ATTN_COMPUTE_GRADIENTS_BODY_H
+#define ATTN_COMPUTE_GRADIENTS_BODY_H
 
 /* (x Phi(x))' = Phi(x) + x exp(-x^2 / 2) / sqrt(2 pi) */
-static void gelu_back(float *dy, float *x, size_t n)
+static void vec_gelu_back(float *dy, float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {
         v16 bell, at = get(x + i, n - i, 0), phi = phi16(at, &bell);
@@ -25,7 +25,7 @@ static inline v16 sigmoid16(v16 u, v16 *rest)
 }
 
 /* (x s(u))' = s + x s (1 - s) u', u = 2 sqrt(2/pi) (x + 0.044715 x^3) */
-static void gelu_new_back(float *dy, float *x, size_t n)
+static void vec_gelu_new_back(float *dy, float *x, size_t n)
 {
     const v16 two = all(1.59576912f);
     for (size_t i = 0; i < n; i += LANES) {
@@ -39,7 +39,7 @@ static void gelu_new_back(float *dy, float *x, size_t n)
 }
 
 /* (g s(g))' = s + g s (1 - s) */
-static void silu_mul_back(float *dy, float *g, float *x, size_t n)
+static void vec_silu_mul_back(float *dy, float *g, float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {
         v16 rest, at = get(g + i, n - i, 0), by = get(x + i, n - i, 0), d = get(dy + i, n - i, 0);
@@ -54,7 +54,7 @@ static void silu_mul_back(float *dy, float *g, float *x, size_t n)
 #define FAINT 1e-25f
 
 /* p (dp - sum p dp) s */
-static void softmax_back(float *dp, const float *p, float s, size_t n)
+static void vec_softmax_back(float *dp, const float *p, float s, size_t n)
 {
     v16 sum = all(0);
     for (size_t i = 0; i < n; i += LANES)
@@ -67,7 +67,7 @@ static void softmax_back(float *dp, const float *p, float s, size_t n)
 }
 
 /* With h = (x - mean) inv and g = dy w: dx += inv (g - mean(g) - h mean(g h)); without the mean in RMS norms. */
-static void norm_back(const struct attn_norm_back *b, const float *dy, const float *x, size_t n)
+static void vec_norm_back(const struct attn_norm_back *b, const float *dy, const float *x, size_t n)
 {
     double mu = b->rms ? 0 : sum_row(x, n) / (double)n;
     double sd = 1 / sqrt(sum_squares(x, mu, n) / (double)n + (double)b->eps);
@@ -90,10 +90,10 @@ static void norm_back(const struct attn_norm_back *b, const float *dy, const flo
     }
 }
 
-static double loss_row(float *x, size_t target, float weight, size_t n)
+static double vec_loss(float *x, size_t target, float weight, size_t n)
 {
     bool finite;                        /* if not, the loss is not either */
-    float at = x[target], top = row_max(x, 1, n, &finite);
+    float at = x[target], top = vec_max(x, 1, n, &finite);
     const v16 max = all(top);
     d16 sum = dall(0);
     for (size_t i = 0; i < n; i += LANES) {
@@ -119,13 +119,33 @@ static inline uint32_t scatter(uint32_t x)
     return x ^ x >> 16;
 }
 
-static void drop(float *y, const float *x, const struct attn_drop *d, uint64_t row, size_t n)
+static void vec_drop(float *y, const float *x, const struct attn_drop *d, uint64_t row, size_t n)
 {
     uint64_t mixed = (d->key ^ row) * 0x9e3779b97f4a7c15u;
     mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
     uint32_t low = (uint32_t)mixed, high = (uint32_t)(mixed >> 32);
     for (size_t i = 0; i < n; i++)
         y[i] = scatter(scatter(low + (uint32_t)i) ^ high) >= d->below ? x[i] * d->scale : 0;
+}
+
+static double vec_squares(const float *x, size_t n)
+{
+    return sum_squares(x, 0, n);
+}
+
+static void vec_adamw(const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n)
+{
+    const v16 scale = all(a->scale), keep = all(a->keep), rate = all(-a->rate), spread = all(a->spread), eps = all(a->eps);
+    const v16 b1 = all(a->beta1), rest1 = all(1 - a->beta1), b2 = all(a->beta2), rest2 = all(1 - a->beta2);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 grad = mul(get(g + i, n - i, 0), scale);
+        v16 mean = fma16(rest1, grad, mul(b1, get(m + i, n - i, 0)));
+        v16 square = fma16(rest2, mul(grad, grad), mul(b2, get(v + i, n - i, 0)));
+        v16 step = quot(mean, fma16(root(square), spread, eps));
+        put(m + i, mean, n - i);
+        put(v + i, square, n - i);
+        put(x + i, fma16(rate, step, mul(keep, get(x + i, n - i, 0))), n - i);
+    }
 }
 
 #endif

@@ -1,6 +1,6 @@
-/* ahead.h - prefetching: memory is asked for before it is needed.  Included by vec_body.h and the products in pairs alone. */
-#ifndef ATTN_COMPUTE_AHEAD_H
-#define ATTN_COMPUTE_AHEAD_H
+/* prefetch.h - memory is asked for before it is needed.  Included by vec_body.h and the products in pairs alone. */
+#ifndef ATTN_COMPUTE_PREFETCH_H
+#define ATTN_COMPUTE_PREFETCH_H
 
 #include "base/size.h"
 #include "compute/vec.h"
@@ -9,7 +9,7 @@ enum { LINE_BYTES = 64 };
 
 /* Prefetches the next n cache lines, from several rows in turn: the hardware prefetcher then follows several long stretches at
  * once, and memory comes almost twice as fast as with one stretch after the other. */
-static inline void ask(struct attn_ahead *a, size_t n)
+static inline void prefetch_lines(struct attn_ahead *a, size_t n)
 {
     for (; n; n--) {
         while (a->rows == 0 && a->then) {
@@ -33,7 +33,7 @@ static inline void ask(struct attn_ahead *a, size_t n)
 
 /* How many lines to prefetch in each of `parts` equal parts of the work, in 65536ths; 0 where there is no work. */
 enum { ONE = 65536 };
-static inline size_t ask_rate(const struct attn_ahead *a, size_t parts)
+static inline size_t prefetch_rate(const struct attn_ahead *a, size_t parts)
 {
     size_t all = 0;
     for (const struct attn_ahead *p = a; p; p = p->then)
@@ -42,25 +42,25 @@ static inline size_t ask_rate(const struct attn_ahead *a, size_t parts)
 }
 
 /* Called after each part of the work. */
-static inline void ask_some(struct attn_ahead *a, size_t rate)
+static inline void prefetch_some(struct attn_ahead *a, size_t rate)
 {
     a->due += rate;
     if (__builtin_expect(a->due >= ONE, 0)) {   /* rare: the compiler should keep registers for the arithmetic */
-        ask(a, a->due / ONE);
+        prefetch_lines(a, a->due / ONE);
         a->due %= ONE;
     }
 }
 
 /* Where to prefetch in a weight whose rows are read in order, ATTN_ABREAST of them side by side.  The hardware prefetcher
  * follows only one stretch in each page, so the rows that are prefetched side by side are a page or more apart. */
-struct rows_to_come { uintptr_t at; size_t step, bytes, apart /* rows */, line, row; };
+struct coming_rows { uintptr_t at; size_t step, bytes, apart /* rows */, line, row; };
 
-static inline struct rows_to_come rows_to_come(const void *w, size_t step, size_t bytes)
+static inline struct coming_rows coming_rows(const void *w, size_t step, size_t bytes)
 {
     enum { PAGE = 4096, LEAD = 16384 };         /* bytes ahead: with less, lines come too late; with twice as much, they are evicted
                                                  * before they are read */
     size_t apart = parts_of(PAGE, step), rows = ATTN_ABREAST * apart, times = (LEAD + rows * bytes / 2) / (rows * bytes);
-    struct rows_to_come r = {(uintptr_t)w + larger(1, times) * rows * step, step, bytes, apart, 0, 0};
+    struct coming_rows r = {(uintptr_t)w + larger(1, times) * rows * step, step, bytes, apart, 0, 0};
     if (bytes == step) {                        /* no gaps between the rows: treat them as rows of one page each */
         r.step = r.bytes = PAGE;
         r.apart = 1;
@@ -69,7 +69,7 @@ static inline struct rows_to_come rows_to_come(const void *w, size_t step, size_
 }
 
 /* Prefetches the next line of each of those rows.  A prefetch beyond the end of the weight does nothing. */
-static inline __attribute__((always_inline)) void ask_for_rows(struct rows_to_come *r)
+static inline __attribute__((always_inline)) void prefetch_rows(struct coming_rows *r)
 {
     for (size_t i = 0; i < ATTN_ABREAST; i++)
         _mm_prefetch((const char *)(r->at + r->line + i * r->apart * r->step), _MM_HINT_T0);

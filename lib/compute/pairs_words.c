@@ -1,7 +1,6 @@
+/* pairs_words.c - makes pairs from rows of x and of a weight, whose rows are read in the longest possible stretches, several
+ * rows side by side. */
 #include "compute/pairs_body.h"
-
-/* Makes pairs from rows of x and of a weight.  A weight's rows are read in the longest possible stretches, several rows side by
- * side. */
 
 void attn_pairs_of_row(float *y, size_t step, const float *x, size_t n)
 {
@@ -14,13 +13,13 @@ void attn_pairs_of_row(float *y, size_t step, const float *x, size_t n)
 /* Makes four rows of words from eight rows of w, in as many panels (of `panel` words each) as there are columns.  Callers pass
  * constants for size and from. */
 static inline __attribute__((always_inline))
-void eight_rows(float *words, size_t panel, const struct rows *w, size_t cols, struct rows_to_come *next, size_t size,
+void eight_rows(float *words, size_t panel, const struct rows *w, size_t cols, struct coming_rows *next, size_t size,
                 v32_from *from)
 {
     for (size_t c = 0; c < cols; c += BOTH) {
         float *to = words + c / ATTN_PANEL * panel + c % ATTN_PANEL;
         for (size_t line = 0; line < BOTH * size; line += LINE_BYTES)
-            ask_for_rows(next);
+            prefetch_rows(next);
         UNROLL for (size_t i = 0; i < DEEP; i += 2, to += ATTN_PANEL) {
             struct paired made = pair(from(w->at[i] + c * size), from(w->at[i + 1] + c * size));
             _mm512_storeu_si512(to, made.left);
@@ -32,7 +31,7 @@ void eight_rows(float *words, size_t panel, const struct rows *w, size_t cols, s
 #define ROWS(name, size, from) \
 static void name(float *words, const char *w, size_t bytes, size_t K, size_t cols) \
 { \
-    struct rows_to_come next = rows_to_come(w, bytes, cols * size); \
+    struct coming_rows next = coming_rows(w, bytes, cols * size); \
     size_t all = attn_pairs_words(K), panel = all * ATTN_PANEL; \
     for (size_t k = 0; k < 2 * all; k += DEEP) { \
         struct rows eight = rows_at(w, bytes, k, K); \
@@ -42,36 +41,35 @@ static void name(float *words, const char *w, size_t bytes, size_t K, size_t col
 ROWS(rows_f32, 4, v32_from_f32) ROWS(rows_f16, 2, v32_from_f16) ROWS(rows_bf16, 2, v32_from_bf16)
 #undef ROWS
 
-void attn_pairs_rows(float *words, const void *w, enum attn_dtype type, size_t first, size_t ldw, size_t K, size_t cols)
+void attn_pairs_of_rows(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols)
 {
     static void (*const by_type[])(float *, const char *, size_t, size_t, size_t) = {
         [ATTN_F32] = rows_f32, [ATTN_F16] = rows_f16, [ATTN_BF16] = rows_bf16};
-    size_t size = attn_dtype_size(type);
-    by_type[type](words, (const char *)w + first * size, ldw * size, K, cols);
+    by_type[type](words, w, ldw * attn_dtype_size(type), K, cols);
 }
 
-#define TURNED(name, size, from) \
+#define OUT_IN(name, size, from) \
 static void name(float *words, const void *const *w, size_t K, struct attn_ahead *ahead) \
 { \
-    struct turn t; \
+    struct sixteen_rows t; \
     v16 out[4]; \
-    size_t rate = ask_rate(ahead, attn_pairs_words(K) / LANES); \
+    size_t rate = prefetch_rate(ahead, attn_pairs_words(K) / LANES); \
     for (size_t k = 0; k < K; k += BOTH) { \
         make_words(&t, w, k, K, size, from); \
         for (size_t i = 0; i < LANES; i += 4) { \
-            turn4(out, t.row, i * sizeof *words); \
+            transpose4(out, t.row, i * sizeof *words); \
             UNROLL for (size_t l = 0; l < 4; l++, words += ATTN_PANEL) \
                 store(words, out[l]); \
         } \
-        ask_some(ahead, rate); \
+        prefetch_some(ahead, rate); \
     } \
 }
-TURNED(turned_f32, 4, v32_from_f32) TURNED(turned_f16, 2, v32_from_f16) TURNED(turned_bf16, 2, v32_from_bf16)
-#undef TURNED
+OUT_IN(out_in_f32, 4, v32_from_f32) OUT_IN(out_in_f16, 2, v32_from_f16) OUT_IN(out_in_bf16, 2, v32_from_bf16)
+#undef OUT_IN
 
-void attn_pairs_turn(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_ahead *ahead)
+void attn_pairs_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_ahead *ahead)
 {
     static void (*const by_type[])(float *, const void *const *, size_t, struct attn_ahead *) = {
-        [ATTN_F32] = turned_f32, [ATTN_F16] = turned_f16, [ATTN_BF16] = turned_bf16};
+        [ATTN_F32] = out_in_f32, [ATTN_F16] = out_in_f16, [ATTN_BF16] = out_in_bf16};
     by_type[type](words, w, K, ahead);
 }

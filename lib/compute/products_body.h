@@ -1,0 +1,252 @@
+/* products_body.h - products with a weight as it is stored: float32, float16 or bf16; [in, out] or [out, in].
+ *
+ * Numbers are converted on the way into registers (widened), sixteen stored rows [out, in] are transposed there.  For many rows
+ * of x the micro-kernel (tile.h) reads panels of 64 columns; for few, w is streamed: read where it is stored, in long stretches
+ * and each number once.  Included by vec_body.h alone. */
+#ifndef ATTN_COMPUTE_PRODUCTS_BODY_H
+#define ATTN_COMPUTE_PRODUCTS_BODY_H
+
+#include "compute/tile.h"
+
+/* How weights are stored, and how many sets of 16 outputs run side by side where outputs are transposed.  In bf16 arithmetic is
+ * the bottleneck there, and a single chain would wait for its own latency.  In float16 conversions fill the waiting time. */
+#define EACH_TYPE(DO) DO(f32, float, 1) DO(f16, uint16_t, 1) DO(bf16, uint16_t, ATTN_SIDE / ATTN_TRANSPOSE)
+
+static inline v16 from_stored_f16(const void *w) { return from_f16(w); }
+static inline v16 from_stored_bf16(const void *w) { return from_bf16(w); }
+
+/* ---- stored numbers as float32 ---- */
+
+static inline __attribute__((always_inline))
+void widen(float *y, const uint16_t *x, size_t n, from_stored *from)
+{
+    size_t whole = n - n % LANES;
+    for (size_t i = 0; i < whole; i += LANES)
+        store(y + i, from(x + i));
+    uint16_t part[LANES] = {0};
+    memcpy(part, x + whole, (n - whole) * sizeof *part);
+    put(y + whole, from(part), n - whole);
+}
+
+static void widen_f32(float *y, const void *x, size_t n) { memcpy(y, x, n * sizeof *y); }
+static void widen_f16(float *y, const void *x, size_t n) { widen(y, x, n, from_stored_f16); }
+static void widen_bf16(float *y, const void *x, size_t n) { widen(y, x, n, from_stored_bf16); }
+
+#define BLOCK(t, type, sets) static void block_##t(float *y, const void *x, size_t ld, size_t K) \
+{ \
+    const type *row = x; \
+    for (size_t k = 0; k < K; k++, row += ld, y += ATTN_PANEL) \
+        UNROLL for (size_t c = 0; c < ATTN_PANEL; c += LANES) \
+            store(y + c, from_stored_##t(row + c)); \
+}
+EACH_TYPE(BLOCK)
+#undef BLOCK
+
+/* ---- transposing ---- */
+
+enum { WORDS = 4, WORD = 4, AT_ONCE = WORDS * WORD };   /* words, and bytes, of each row that are transposed at a time */
+
+/* Step k of the transposed words, each of which has one step (float32) or two. */
+static inline v16 step_f32(const v16 *w, size_t k) { return w[k]; }
+static inline v16 step_f16(const v16 *w, size_t k) { return k % 2 ? odd_f16(w[k / 2]) : even_f16(w[k / 2]); }
+static inline v16 step_bf16(const v16 *w, size_t k) { return k % 2 ? odd_bf16(w[k / 2]) : even_bf16(w[k / 2]); }
+
+/* Copies the last n bytes of 16 rows, too few to transpose at once, into rows padded with zeros. */
+static void last_bytes(const void **row, char (*padded)[AT_ONCE], const void *const *x, size_t from, size_t n)
+{
+    for (size_t l = 0; l < ATTN_TRANSPOSE; l++) {
+        memcpy(padded[l], (const char *)x[l] + from, n);
+        row[l] = padded[l];
+    }
+}
+
+#define TRANSPOSE(t, type, sets) static void transpose_##t(float *y, const void *const *x, size_t n) \
+{ \
+    enum { STEPS = AT_ONCE / sizeof(type) }; \
+    v16 out[WORDS]; \
+    size_t k = 0; \
+    for (; k + STEPS <= n; k += STEPS, y += STEPS * ATTN_PANEL) { \
+        transpose4(out, x, k * sizeof(type)); \
+        UNROLL for (size_t i = 0; i < STEPS; i++) \
+            store(y + i * ATTN_PANEL, step_##t(out, i)); \
+    } \
+    if (k < n) { \
+        char padded[ATTN_TRANSPOSE][AT_ONCE] = {{0}}; \
+        const void *row[ATTN_TRANSPOSE]; \
+        last_bytes(row, padded, x, k * sizeof(type), (n - k) * sizeof(type)); \
+        transpose4(out, row, 0); \
+        for (size_t i = 0; i < n - k; i++) \
+            store(y + i * ATTN_PANEL, step_##t(out, i)); \
+    } \
+}
+EACH_TYPE(TRANSPOSE)
+#undef TRANSPOSE
+
+/* ---- panels ---- */
+
+/* The first TILE_ROWS rows of n.  They prefetch their share of what is ahead if they are a large part of the work. */
+#define PANEL_COPY(t, type, sets) \
+static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, \
+                           bool more, size_t n, struct attn_ahead *ahead) \
+{ \
+    enum { SIZE = sizeof(type) }; \
+    struct attn_ahead none = {0}; \
+    size_t tiles = parts_of(n, TILE_ROWS), steps = ATTN_PANEL / TILE * K; \
+    size_t rate = tiles <= 2 ? prefetch_rate(ahead, tiles * steps) : 0; \
+    for (size_t j = 0; j < ATTN_PANEL; j += TILE) { \
+        const char *at = (const char *)w + j * SIZE; \
+        if (rate > 0) \
+            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, SIZE, from_stored_##t, true, copy + j, TILE_ROWS, K, more, ahead, rate); \
+        else \
+            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, SIZE, from_stored_##t, true, copy + j, TILE_ROWS, K, more, &none, 0); \
+    } \
+}
+EACH_TYPE(PANEL_COPY)
+#undef PANEL_COPY
+
+/* Of transposed x, whose rows are steps of k.  Both x and w are activations, in the cache already: nothing is prefetched. */
+#define OUTER_OF(n) static void outer##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
+{ \
+    struct attn_ahead none = {0}; \
+    tile(y, ldy, x, 1, ldx, (const char *)w, ldw * sizeof *w, sizeof *w, from_stored_f32, false, NULL, n, K, true, &none, 0); \
+}
+OUTER_OF(1) OUTER_OF(2) OUTER_OF(3)
+#if TILE_ROWS == 6
+OUTER_OF(4) OUTER_OF(5) OUTER_OF(6)
+#define OUTER outer1, outer2, outer3, outer4, outer5, outer6
+#else
+#define OUTER outer1, outer2, outer3
+#endif
+#undef OUTER_OF
+
+static void vec_outer(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K)
+{
+    static void (*const tiles[])(float *, size_t, const float *, size_t, const float *, size_t, size_t) = {OUTER};
+    for (size_t j = 0; j < ATTN_PANEL; j += TILE)
+        for (size_t i = 0, rows; i < n; i += rows) {
+            rows = n - i < TILE_ROWS ? n - i : TILE_ROWS;
+            tiles[rows - 1](y + i * ldy + j, ldy, x + i, ldx, w + j, ldw, K);
+        }
+}
+
+/* ---- few rows of x, w stored [in, out] ---- */
+
+/* How many steps of k are added each time the sums are read and written: so many rows of w are read side by side.  With more
+ * rows of x, their numbers need more registers, hence fewer steps; and as arithmetic then takes as long as reading, it is
+ * enough to prefetch just the next rows. */
+enum { DEEP = ATTN_ABREAST, LESS_DEEP = 4 };
+
+/* y[rows, cols] += x[rows, deep] w[deep, cols]; callers pass constants for rows and deep; cols: a multiple of LANES */
+#define STREAM(t, type, sets) \
+static inline __attribute__((always_inline)) \
+void steps_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, \
+                  size_t cols, struct coming_rows *next) \
+{ \
+    v16 f[ATTN_STREAM][DEEP]; \
+    UNROLL for (size_t r = 0; r < rows; r++) \
+        UNROLL for (size_t k = 0; k < deep; k++) \
+            f[r][k] = all(x[r * ldx + k]); \
+    for (size_t c = 0; c < cols; c += LANES) { \
+        v16 row[DEEP]; \
+        if (deep == DEEP && c % (LINE_BYTES / sizeof *w) == 0) \
+            prefetch_rows(next); \
+        UNROLL for (size_t k = 0; k < deep; k++) { \
+            row[k] = from_stored_##t(w + k * ldw + c); \
+            if (deep < DEEP) \
+                _mm_prefetch((const char *)((uintptr_t)w + ((deep + k) * ldw + c) * sizeof *w), _MM_HINT_T0); \
+        } \
+        UNROLL for (size_t r = 0; r < rows; r++) { \
+            v16 sum = load(y + r * ldy + c); \
+            UNROLL for (size_t k = 0; k < deep; k++) \
+                sum = fma16(f[r][k], row[k], sum); \
+            store(y + r * ldy + c, sum); \
+        } \
+    } \
+} \
+static inline __attribute__((always_inline)) \
+void stream_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, \
+                 size_t K, size_t cols) \
+{ \
+    size_t k = 0; \
+    struct coming_rows next = coming_rows(w, ldw * sizeof *w, cols * sizeof *w); \
+    for (; k + deep <= K; k += deep) \
+        steps_##t(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, deep, cols, &next); \
+    for (; k < K; k++) \
+        steps_##t(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols, &next); \
+} \
+static void stream_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols) \
+{ \
+    switch (n) { \
+    case 1: stream_rows_##t(y, ldy, x, ldx, w, ldw, 1, DEEP, K, cols); break; \
+    case 2: stream_rows_##t(y, ldy, x, ldx, w, ldw, 2, DEEP, K, cols); break; \
+    case 3: stream_rows_##t(y, ldy, x, ldx, w, ldw, 3, LESS_DEEP, K, cols); break; \
+    case 4: stream_rows_##t(y, ldy, x, ldx, w, ldw, 4, LESS_DEEP, K, cols); break; \
+    case 5: stream_rows_##t(y, ldy, x, ldx, w, ldw, 5, LESS_DEEP, K, cols); break; \
+    default: stream_rows_##t(y, ldy, x, ldx, w, ldw, ATTN_STREAM, LESS_DEEP, K, cols); break; \
+    } \
+}
+EACH_TYPE(STREAM)
+#undef STREAM
+
+/* ---- few rows of x, w stored [out, in] ---- */
+
+/* words_TYPE adds the first `steps` steps of one transposition.  Callers pass constants for rows, sets (of 16 outputs) and,
+ * except at the end of the rows, steps. */
+#define STREAM_OUT_IN(t, type, sets) \
+static inline __attribute__((always_inline)) \
+void words_##t(v16 (*sum)[sets], const float *x, size_t ldx, const void *const *w, size_t byte, size_t rows, size_t steps) \
+{ \
+    v16 words[sets][WORDS]; \
+    UNROLL for (size_t s = 0; s < sets; s++) \
+        transpose4(words[s], w + s * ATTN_TRANSPOSE, byte); \
+    UNROLL for (size_t i = 0; i < AT_ONCE / sizeof(type); i++) { \
+        v16 row[sets]; \
+        UNROLL for (size_t s = 0; s < sets; s++) \
+            row[s] = step_##t(words[s], i); \
+        if (i < steps) \
+            UNROLL for (size_t r = 0; r < rows; r++) \
+                UNROLL for (size_t s = 0; s < sets; s++) \
+                    sum[r][s] = fma16(all(x[r * ldx + i]), row[s], sum[r][s]); \
+    } \
+} \
+static inline __attribute__((always_inline)) \
+void out_in_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, size_t K, \
+                 struct attn_ahead *ahead) \
+{ \
+    enum { STEPS = AT_ONCE / sizeof(type) }; \
+    v16 sum[ATTN_STREAM][sets]; \
+    size_t k = 0, rate = prefetch_rate(ahead, K / STEPS + 1); \
+    UNROLL for (size_t r = 0; r < rows; r++) \
+        UNROLL for (size_t s = 0; s < sets; s++) \
+            sum[r][s] = load(y + r * ldy + s * LANES); \
+    for (; k + STEPS <= K; k += STEPS) { \
+        words_##t(sum, x + k, ldx, w, k * sizeof(type), rows, STEPS); \
+        prefetch_some(ahead, rate); \
+    } \
+    if (k < K) { \
+        char padded[sets * ATTN_TRANSPOSE][AT_ONCE] = {{0}}; \
+        const void *row[sets * ATTN_TRANSPOSE]; \
+        for (size_t s = 0; s < sets * ATTN_TRANSPOSE; s += ATTN_TRANSPOSE) \
+            last_bytes(row + s, padded + s, w + s, k * sizeof(type), (K - k) * sizeof(type)); \
+        words_##t(sum, x + k, ldx, row, 0, rows, K - k); \
+    } \
+    UNROLL for (size_t r = 0; r < rows; r++) \
+        UNROLL for (size_t s = 0; s < sets; s++) \
+            store(y + r * ldy + s * LANES, sum[r][s]); \
+} \
+static void stream_out_in_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
+                 struct attn_ahead *ahead) \
+{ \
+    switch (n) { \
+    case 1: out_in_rows_##t(y, ldy, x, ldx, w, 1, K, ahead); break; \
+    case 2: out_in_rows_##t(y, ldy, x, ldx, w, 2, K, ahead); break; \
+    case 3: out_in_rows_##t(y, ldy, x, ldx, w, 3, K, ahead); break; \
+    case 4: out_in_rows_##t(y, ldy, x, ldx, w, 4, K, ahead); break; \
+    case 5: out_in_rows_##t(y, ldy, x, ldx, w, 5, K, ahead); break; \
+    default: out_in_rows_##t(y, ldy, x, ldx, w, ATTN_STREAM, K, ahead); break; \
+    } \
+}
+EACH_TYPE(STREAM_OUT_IN)
+#undef STREAM_OUT_IN
+
+#endif

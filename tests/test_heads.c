@@ -4,7 +4,6 @@
 #include "draw.h"
 
 #include "compute/heads.h"
-#include "compute/linear.h"
 #include "compute/vec.h"
 
 #include <math.h>
@@ -81,16 +80,16 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     return 0;
 }
 
-static struct attn_text text(float *out, size_t s, size_t first, size_t rows)
+static struct attn_heads_seq text(float *out, size_t s, size_t first, size_t rows)
 {
     size_t row = first;
     for (size_t i = 0; i < s; i++)
         row += lengths[i];
-    return (struct attn_text){.q = q + row * H * DH, .k = k + row * HKV * DH, .v = v + row * HKV * DV,
+    return (struct attn_heads_seq){.q = q + row * H * DH, .k = k + row * HKV * DH, .v = v + row * HKV * DV,
                               .context = out + row * H * DV, .Tq = rows, .Tk = first + rows, .pos = first};
 }
 
-static void run(const struct how *how, struct attn_text *texts, size_t n)
+static void run(const struct how *how, struct attn_heads_seq *texts, size_t n)
 {
     struct attn_arena arena = {0};
     struct attn_team *team = NULL;
@@ -98,18 +97,18 @@ static void run(const struct how *how, struct attn_text *texts, size_t n)
     const struct attn_observer obs = {.wants = wants, .watch = watch, .self = (void *)how};
     struct attn_trace trace = {.obs = &obs, .n_obs = 1, .L = 1, .want = want};
     const struct attn_stage stage = {.L = 1, .has = {[ATTN_ACT_PATTERN] = true}};
-    struct attn_room room = {.H = H, .dh = DH, .dv = DV, .rows = ROWS, .longest = LONGEST, .keys = LONGEST, .own = LONGEST,
+    struct attn_scratch scratch = {.H = H, .dh = DH, .dv = DV, .rows = ROWS, .longest = LONGEST, .keys = LONGEST, .own = LONGEST,
                              .positions = LONGEST, .kind = how->kind, .threads = how->threads, 
-                             .told = how->flags && !(how->little && how->kind.form != ATTN_BLOCK), .whole = how->flags & ATTN_WHOLE};
+                             .watched = how->flags && !(how->little && how->kind.form != ATTN_BLOCK), .whole = how->flags & ATTN_WHOLE};
     ck_assert(!attn_team_new(&team, how->threads, NULL));
     attn_trace_ask(&trace, &stage);
-    attn_room_lay_out(&room, &arena);
+    attn_scratch_lay_out(&scratch, &arena);
     ck_assert(!attn_arena_make(&arena, NULL));
-    attn_room_lay_out(&room, &arena);
+    attn_scratch_lay_out(&scratch, &arena);
     struct attn_heads a = {
         .head = {.ldc = H * DV, .dh = DH, .dv = DV, .scale = how->scale, .kind = how->kind},
         .H = H, .Hkv = HKV, .next_q = DH, .next_k = DH, .next_v = DV, .next_context = DV, .ldq = H * DH, .ldk = HKV * DH, .ldv = HKV * DV,
-        .text = texts, .texts = n, .room = &room, .trace = &trace};
+        .seq = texts, .seqs = n, .scratch = &scratch, .trace = &trace};
     attn_heads_run(&a, team);
     ck_assert_uint_eq(a.lost.rows, 0);
     attn_arena_free(&arena);
@@ -118,7 +117,7 @@ static void run(const struct how *how, struct attn_text *texts, size_t n)
 
 static void run_all(const struct how *how, float *out)
 {
-    struct attn_text texts[N];
+    struct attn_heads_seq texts[N];
     for (size_t s = 0; s < N; s++)
         texts[s] = text(out, s, 0, lengths[s]);
     memset(out, 0xff, sizeof context);
@@ -190,7 +189,7 @@ START_TEST(caches_change_no_bit)
     how.threads = 2;
     memset(again, 0xff, sizeof again);
     for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
-        struct attn_text texts[N + 1];
+        struct attn_heads_seq texts[N + 1];
         size_t n = 0;
         for (size_t s = 0; s < N; s++) {
             size_t left = lengths[s] - done[s], rows = left < pieces[p] ? left : pieces[p];

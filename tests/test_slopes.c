@@ -1,7 +1,7 @@
 /* Derivatives in every instruction set against double precision; products over rows against a plain loop. */
 #include "suites.h"
 
-#include "compute/outer.h"
+#include "compute/slopes.h"
 #include "sets.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "base/grow.h"
 #include "base/size.h"
 #include "compute/vec.h"
-#include "run/cost.h"
+#include "run/run.h"
 
 enum {
     ROWS = 512, ROWS_LEAST = 32,        /* of a pass */

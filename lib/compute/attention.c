@@ -1,7 +1,6 @@
 #include "compute/attention.h"
 
 #include "base/size.h"
-#include "compute/drop.h"
 #include "compute/vec.h"
 
 #include <math.h>
@@ -12,6 +11,47 @@ enum {
     DEPTH = 128,                        /* steps of k before the next rows use the same part of a panel: 32 KB, in the L1 cache */
     TILE = 6, GROUP = 2 * TILE          /* rows of a tile of the product; rows that read the same range of keys */
 };
+
+/* ---- the definition ---- */
+
+/* Row t of the pattern: softmax(scale q k') over the keys that query t sees; the row maximum is subtracted so that exp cannot
+ * overflow, and the weights of the other keys are exactly 0. */
+static void plain_row(float *p, const float *q, const float *k, size_t seen, size_t Tk, size_t dh, float scale)
+{
+    float max = -INFINITY;
+    double sum = 0;
+    for (size_t j = 0; j < seen; j++) {
+        float dot = 0;
+        for (size_t i = 0; i < dh; i++)
+            dot = fmaf(q[i], k[j * dh + i], dot);
+        p[j] = dot * scale;
+        max = fmaxf(max, p[j]);
+    }
+    for (size_t j = 0; j < seen; j++) {
+        p[j] = expf(p[j] - max);
+        sum += (double)p[j];
+    }
+    for (size_t j = 0; j < Tk; j++)
+        p[j] = j < seen ? p[j] / (float)sum : 0;
+}
+
+void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq, size_t Tk,
+                          size_t dh, size_t dv, size_t pos, float scale)
+{
+    for (size_t t = 0; t < Tq; t++) {
+        const size_t seen = smaller(pos + t + 1, Tk);
+        float *p = pattern + t * Tk;
+        plain_row(p, q + t * dh, k, seen, Tk, dh, scale);
+        for (size_t i = 0; i < dv; i++) {
+            float sum = 0;
+            for (size_t j = 0; j < seen; j++)
+                sum = fmaf(p[j], v[j * dv + i], sum);
+            context[t * dv + i] = sum;
+        }
+    }
+}
+
+/* ---- the same, fast ---- */
 
 static struct attn_range everything(const struct attn_head *h)
 {
@@ -102,8 +142,8 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
 /* Masks the keys in r that query t does not see. */
 static void hide_between(const struct attn_head *h, float *row, size_t t, struct attn_range r)
 {
-    const size_t *list = h->spare.list;
-    size_t n = attn_kind_pick(h->spare.list, h->spare.swaps, &h->kind, h->pos + t, h->Tk), at = r.lo;
+    const size_t *list = h->scratch.list;
+    size_t n = attn_kind_pick(h->scratch.list, h->scratch.swaps, &h->kind, h->pos + t, h->Tk), at = r.lo;
     for (size_t i = 0; i < n; at = list[i++] + 1)
         fill(row, at, list[i], -INFINITY);
     fill(row, at, r.hi, -INFINITY);
@@ -133,17 +173,17 @@ void attn_few_add(struct attn_few *f, size_t row)
         f->first = row;
 }
 
-struct attn_few attn_band_wild(const struct attn_head *h, const struct attn_band *b)
+struct attn_few attn_band_nonfinite(const struct attn_head *h, const struct attn_band *b)
 {
-    struct attn_few wild = {0};
+    struct attn_few nonfinite = {0};
     for (size_t i = 0; i < b->rows && h->scored; i++) {
         struct attn_range r = attn_head_seen(h, b->row0 + i);
         bool finite;
         attn_vec_max(b->m + i * b->ld + r.lo, h->scale, r.hi - r.lo, &finite);
         if (!finite)
-            attn_few_add(&wild, b->row0 + i);
+            attn_few_add(&nonfinite, b->row0 + i);
     }
-    return wild;
+    return nonfinite;
 }
 
 static bool all_hidden(const float *row, size_t n)
@@ -171,7 +211,7 @@ static bool sees_nothing(const struct attn_head *h, const float *row, size_t n, 
     return n == 0 || ((h->edited || all_masked(h, t)) && all_hidden(row, n));
 }
 
-/* Divides the visible weights by their sum, after a softmax over all keys: the first way of masking in the article.
+/* Divides the visible weights by their sum, after a softmax over all keys: the first method of masking in the article.
  * False if that is 0, as all visible weights were rounded to 0; NaN stays NaN. */
 static bool renormalise(float *row, size_t n)
 {
@@ -189,7 +229,7 @@ void attn_head_softmax(const struct attn_head *h, float *row, size_t hidden, siz
     bool finite;
     float max = attn_vec_max(row + hidden, scale, n - hidden, &finite);
     if (!finite && !h->scored)
-        attn_few_add(&found->wild, t);
+        attn_few_add(&found->nonfinite, t);
     if (max == -INFINITY && sees_nothing(h, row + hidden, n - hidden, t)) {
         attn_few_add(&found->empty, t);
         fill(row, 0, n, 0);
@@ -273,3 +313,7 @@ void attn_band_context(const struct attn_head *h, const struct attn_band *b)
             memcpy(y + i * h->ldc + col, part + i * PANEL, (h->dv - col) * sizeof *y);
     }
 }
+
+const struct attn_method attn_dense = {
+    attn_band_dots, attn_band_scores, attn_band_pattern, attn_band_context,
+    .steps = ATTN_DOTS | ATTN_SCORES | ATTN_PATTERN | ATTN_CONTEXT, .keys = ATTN_DOTS, .values = ATTN_CONTEXT};

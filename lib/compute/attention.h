@@ -12,16 +12,22 @@
  *
  * A product takes several rows up to the last key that any of them sees; rows that do not see it have
  * weight 0 there.  So the division into bands changes no bit of a context, except the sign of a zero,
- * as long as values are finite.  But 0 times NaN or infinity is NaN: whoever owns padding must clear it. */
+ * as long as values are finite.  But 0 times NaN or infinity is NaN: whoever owns padding must clear it.
+ *
+ * attention.c takes these steps for all kinds but those that gain from a method of their own: sparse.c, online.c, linear.c. */
 #ifndef ATTN_COMPUTE_ATTENTION_H
 #define ATTN_COMPUTE_ATTENTION_H
 
-#include "compute/drop.h"
 #include "compute/keys.h"
 #include "compute/kind.h"
 
-/* Scratch of one thread that some kinds of attention need besides (way.h). */
-struct attn_spare { float *x; size_t *list, *swaps; };
+/* The definition of causal attention of one head, which the tests compare with: no bands, no SIMD.  q[Tq, dh], k[Tk, dh],
+ * v[Tk, dv]; query t is at position pos + t and sees the keys up to there.  Results: pattern[Tq, Tk], context[Tq, dv]. */
+void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq, size_t Tk,
+                          size_t dh, size_t dv, size_t pos, float scale);
+
+/* What some methods need of a worker besides its band. */
+struct attn_method_scratch { float *x; size_t *list, *swaps; };
 
 struct attn_head {                      /* one head of one sentence */
     struct attn_keys keys;              /* at least the first attn_band_keys of them */
@@ -32,7 +38,7 @@ struct attn_head {                      /* one head of one sentence */
     struct attn_kind kind;
     struct attn_head_drop drop;
     const uint8_t *mask;                /* ATTN_MASKED: [Tq, Tk] */
-    struct attn_spare spare;
+    struct attn_method_scratch scratch;
     bool shown;                         /* an observer sees m: fill all Tk columns */
     bool shown_dots;                    /* an observer sees the dots, which are not masked: compute all of them */
     bool edited;                        /* an observer may have unmasked a key: read all Tk columns */
@@ -44,13 +50,13 @@ enum { ATTN_BAND = 48 };                /* most rows of a band: whole tiles of t
 /* q: the queries row0 .. row0 + rows.  m[rows, ld] is their scratch; ld is at least Tk, rounded up to whole panels. */
 struct attn_band { size_t row0, rows; const float *q; size_t ldq; float *m; size_t ld; };
 
-/* Rows to be told of: how many, and the first. */
+/* Rows that something is wrong with: how many, and the first. */
 struct attn_few { size_t rows, first; };
 void attn_few_add(struct attn_few *f, size_t row);
 
-/* empty: rows that see nothing, or whose weights were all rounded to 0; they become all zeros.  wild: rows with a dot, scaled
- * or not, that is inf or NaN before anything is masked or edited; what comes of them is what IEEE says. */
-struct attn_found { struct attn_few empty, wild; };
+/* empty: rows that see nothing, or whose weights were all rounded to 0; they become all zeros.  nonfinite: rows with a dot,
+ * scaled or not, that is inf or NaN before anything is masked or edited; what comes of them is what IEEE says. */
+struct attn_found { struct attn_few empty, nonfinite; };
 
 /* How many keys and values, from the first on, the steps of a band read. */
 size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
@@ -58,19 +64,59 @@ size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
 bool attn_head_scales(const struct attn_head *h);
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b);
-/* The wild rows, if the scores step is done: without it, the softmax finds them while it looks for the largest score. */
-struct attn_few attn_band_wild(const struct attn_head *h, const struct attn_band *b);
+/* The nonfinite rows, if the scores step is done: without it, the softmax finds them while it looks for the largest score. */
+struct attn_few attn_band_nonfinite(const struct attn_head *h, const struct attn_band *b);
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b);
 struct attn_found attn_band_pattern(const struct attn_head *h, const struct attn_band *b);
 void attn_band_context(const struct attn_head *h, const struct attn_band *b);
 
-/* Parts of these steps that other kinds of attention share. */
+/* ---- parts of these steps that the other methods share ---- */
 
 struct attn_range attn_head_seen(const struct attn_head *h, size_t t);      /* bounds of the keys that query t sees */
 /* The softmax of n scores of query t, or of dots if they are not `scored`, in place; the first `hidden` are not seen.  Adds
  * the row to those found: if it sees nothing it becomes zeros. */
 void attn_head_softmax(const struct attn_head *h, float *row, size_t hidden, size_t n, size_t t, struct attn_found *found);
-/* y[rows, dv] (+)= weights [rows, K] v[K, dv].  Columns are taken in whole panels: y and v must have room for that. */
+/* y[rows, dv] (+)= weights [rows, K] v[K, dv].  Columns are taken in whole panels, beyond dv where need be: y and v must go on
+ * as far. */
 void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,
                    const float *v, size_t ldv, size_t K, bool more);
+
+/* ---- the methods ---- */
+
+/* Steps, in their order. */
+enum { ATTN_DOTS = 1, ATTN_SCORES = 2, ATTN_PATTERN = 4, ATTN_CONTEXT = 8 };
+
+struct attn_heads;
+struct attn_team;
+
+struct attn_method {                    /* a step that a method does not have is NULL */
+    void (*dots)(const struct attn_head *h, const struct attn_band *b);
+    void (*scores)(const struct attn_head *h, const struct attn_band *b);
+    struct attn_found (*pattern)(const struct attn_head *h, const struct attn_band *b);
+    void (*context)(const struct attn_head *h, const struct attn_band *b);
+    struct attn_found (*rows)(const struct attn_head *h, const struct attn_band *b);   /* contexts from queries in one step */
+    unsigned steps;                     /* steps that contexts need; the others are for observers only */
+    unsigned keys, values;              /* steps that read panels of keys; steps that read values */
+    /* Puts what the method has in place of keys, of n keys from number `first` on, into `to`; NULL: the keys themselves.
+     * `one` is scratch for one key. */
+    void (*put)(const struct attn_keys *to, size_t first, const struct attn_keys *from, size_t n, float *one);
+    /* Computes the contexts of all queries of all sentences, not from bands. */
+    void (*run)(struct attn_heads *a, struct attn_team *team);
+};
+
+extern const struct attn_method
+    attn_dense,                         /* attention.c: rows of all keys between the bounds; fits every kind but linear */
+    attn_sparse, attn_sparse_shown,     /* sparse.c: each row gathers the keys it sees; the same, written out for observers */
+    attn_online,                        /* online.c: a block of keys at a time */
+    attn_linear, attn_linear_shown;     /* linear.c: sums over keys; the same by way of the pattern */
+
+/* How many floats of attn_method_scratch.x each needs.  The lists need as many numbers as there are positions. */
+size_t attn_sparse_scratch(size_t keys, size_t dh, size_t dv);
+size_t attn_online_scratch(size_t dv);
+size_t attn_linear_scratch(size_t dh, size_t dv);
+/* How many columns the band of an online softmax needs for Tk keys. */
+size_t attn_online_columns(size_t block, size_t Tk);
+/* How many floats the sums of linear attention, which take the place of cached keys, need for one key/value head. */
+size_t attn_linear_size(size_t dh, size_t dv);
+
 #endif

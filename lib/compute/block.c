@@ -1,40 +1,119 @@
 #include "compute/block.h"
 
+#include "base/size.h"
 #include "compute/gemm.h"
-#include "compute/linear.h"
 #include "compute/rows.h"
 
+#include <math.h>
 #include <string.h>
 
-void attn_pass_tell(struct attn_pass *p, int act, int layer, float *data, size_t ld, size_t cols, size_t heads)
+/* The verbs of the forward pass; they are explained below. */
+static struct attn_rows rows(const struct attn_pass *p, float *data, size_t cols);
+static void announce(struct attn_pass *p, int act, int layer, const struct attn_rows *r, size_t heads);
+static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm, int act, int layer);
+static void attend(struct attn_pass *p, int layer);
+static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w, enum attn_tail tail,
+                 int act, int layer);
+static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail);
+
+void attn_block_run(struct attn_pass *p, int layer)
 {
-    if (!attn_trace_wants(p->trace, act, layer, ATTN_WATCH | ATTN_EDIT))
+    const struct attn_weights *w = p->w;
+    const struct attn_block *b = &w->block[layer];
+    const struct attn_dims *n = &w->n;
+    const enum attn_tail join = w->residual ? ATTN_ADD : ATTN_STORE;            /* x = x + branch, or x = branch */
+
+    /* All have R rows, those of all sentences. */
+    struct attn_rows x = {p->x, p->ldx, p->rows, n->d};                         /* [R, d] */
+    struct attn_rows q = rows(p, p->q, n->H * n->dh);                           /* [R, H * dh] */
+    struct attn_rows k = rows(p, p->k, n->Hkv * n->dh);                         /* [R, Hkv * dh] */
+    struct attn_rows v = rows(p, p->v, n->Hkv * n->dv);                         /* [R, Hkv * dv] */
+    struct attn_rows context = rows(p, p->context, n->H * n->dv);               /* [R, H * dv] */
+    struct attn_rows hidden = rows(p, p->pre, n->m);                            /* [R, m] */
+    struct attn_rows aside = rows(p, p->aside, n->d);                           /* [R, d] */
+    announce(p, ATTN_ACT_RESID_PRE, layer, &x, 0);
+
+    /* Attention: queries, keys and values of all heads, side by side. */
+    struct attn_rows y = normed(p, &x, &b->norm1, ATTN_ACT_NORM1, layer);       /* [R, d] -> [R, d] */
+    const struct attn_product qkv[] = {{q.data, q.ld, &b->q}, {k.data, k.ld, &b->k}, {v.data, v.ld, &b->v}};
+    attn_gemm_each(p->team, qkv, sizeof qkv / sizeof *qkv, y.data, y.ld, p->rows, ATTN_STORE, p->rounded);
+    if (w->rotary) {
+        attn_rows_rotate(p->team, &q, n->dh, w->rotary, p->cos, p->sin);
+        attn_rows_rotate(p->team, &k, n->dh, w->rotary, p->cos, p->sin);
+    }
+    announce(p, ATTN_ACT_Q, layer, &q, n->H);
+    announce(p, ATTN_ACT_K, layer, &k, n->Hkv);
+    announce(p, ATTN_ACT_V, layer, &v, n->Hkv);
+    attend(p, layer);                           /* dots, scores, pattern [H, T, Tk] of each sentence -> context [R, H * dv] */
+    announce(p, ATTN_ACT_CONTEXT, layer, &context, 0);
+    if (w->parallel)                                                            /* [R, H * dv] -> [R, d] */
+        step(p, &aside, &context, &b->o, ATTN_STORE, ATTN_ACT_OUT, layer);
+    else
+        step(p, &x, &context, &b->o, join, ATTN_ACT_OUT, layer);
+
+    /* The MLP, of the x that attention changed or, with parallel branches, of the same x. */
+    if (w->mlp) {
+        if (!w->parallel)
+            announce(p, ATTN_ACT_RESID_MID, layer, &x, 0);
+        y = normed(p, &x, &b->norm2, ATTN_ACT_NORM2, layer);                    /* [R, d] -> [R, d] */
+        if (w->mlp == ATTN_SWIGLU) {                                            /* silu(y gate) * (y in): [R, d] -> [R, m] */
+            step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
+            step(p, &hidden, &y, &b->in, ATTN_THEN_SILU, ATTN_ACT_MLP_LINEAR, layer);
+        } else {                                                                /* gelu(y in): [R, d] -> [R, m] */
+            step(p, &hidden, &y, &b->in, w->mlp == ATTN_GELU ? ATTN_THEN_GELU : ATTN_THEN_GELU_NEW, ATTN_ACT_MLP_PRE, layer);
+        }
+        announce(p, ATTN_ACT_MLP_POST, layer, &hidden, 0);
+        if (w->parallel)
+            finish(p, &x, &aside, join);
+        step(p, &x, &hidden, &b->out, join, ATTN_ACT_MLP_OUT, layer);           /* [R, m] -> [R, d] */
+    }
+    announce(p, ATTN_ACT_RESID_POST, layer, &x, 0);
+}
+
+/* ---- the verbs ---- */
+
+static struct attn_rows rows(const struct attn_pass *p, float *data, size_t cols)
+{
+    return (struct attn_rows){data, cols, p->rows, cols};
+}
+
+static bool wanted(const struct attn_pass *p, int act, int layer)
+{
+    return attn_trace_wants(p->trace, act, layer, ATTN_WATCH | ATTN_EDIT);
+}
+
+/* Announces all rows of an activation, sentence by sentence.  `heads` 0: it has no head axis; else its columns hold so many
+ * heads side by side. */
+static void announce(struct attn_pass *p, int act, int layer, const struct attn_rows *r, size_t heads)
+{
+    if (!wanted(p, act, layer))
         return;
-    for (size_t i = 0; i < p->spans; i++) {
-        const struct attn_pass_seq *s = &p->span[i];
+    for (size_t i = 0; i < p->seqs; i++) {
+        const struct attn_pass_seq *s = &p->seq[i];
         if (s->keys && attn_act_kv(act))
             continue;                   /* the sentence looks at another's keys and values, not at its own */
-        size_t width = heads ? cols / heads : cols;
+        size_t width = heads ? r->cols / heads : r->cols;
         struct attn_probe probe = {
             .act = act, .layer = layer, .seq = i, .ndim = heads ? 3 : 2, .heads = heads ? heads : 1,
-            .rows = s->T, .cols = width, .ld = ld, .ld_head = width};
+            .rows = s->T, .cols = width, .ld = r->ld, .ld_head = width};
         size_t *shape = probe.shape;
         if (heads)
             *shape++ = heads;
         shape[0] = s->T;
         shape[1] = width;
-        attn_trace_tell(p->trace, &probe, data + s->row * ld);
+        attn_trace_announce(p->trace, &probe, r->data + s->row * r->ld);
     }
 }
 
-static struct attn_rows rows(const struct attn_pass *p, float *data, size_t ld, size_t cols)
+/* The input of a branch: x normalised, or x itself where there is no norm. */
+static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm, int act, int layer)
 {
-    return (struct attn_rows){data, ld, p->rows, cols};
-}
-
-static void tell(struct attn_pass *p, int act, size_t layer, const struct attn_rows *r, size_t heads)
-{
-    attn_pass_tell(p, act, (int)layer, r->data, r->ld, r->cols, heads);
+    if (!norm->weight.data)
+        return *x;
+    struct attn_rows y = rows(p, p->y, x->cols);
+    attn_rows_norm(p->team, &y, x, norm, p->w->eps, p->norm_w, p->norm_b);
+    announce(p, act, layer, &y, 0);
+    return y;
 }
 
 static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
@@ -43,194 +122,196 @@ static void multiply(struct attn_pass *p, const struct attn_rows *y, const struc
     attn_gemm(p->team, y->data, y->ld, x->data, x->ld, p->rows, w, tail, p->rounded);
 }
 
-static bool heard(const struct attn_pass *p, int act, size_t layer)
+/* Where the product goes that an observer wants to see before the tail changes y. */
+static struct attn_rows product_of(const struct attn_pass *p, const struct attn_rows *y, enum attn_tail tail)
 {
-    return attn_trace_wants(p->trace, act, (int)layer, ATTN_WATCH | ATTN_EDIT);
+    return tail == ATTN_ADD ? rows(p, p->out, p->w->n.d) : tail == ATTN_THEN_SILU ? rows(p, p->linear, p->w->n.m) : *y;
 }
 
-/* The input of a branch: x normalised, or x itself where there is no norm. */
-static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm,
-                               int act, size_t layer)
+/* Does the tail's work on a product that is not, or not any more, part of a multiplication. */
+static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail)
 {
-    if (!norm->weight.data)
-        return *x;
-    struct attn_rows y = rows(p, p->y, x->cols, x->cols);
-    attn_rows_norm(p->team, &y, x, norm, p->w->eps, p->norm_w, p->norm_b);
-    tell(p, act, layer, &y, 0);
-    return y;
+    switch (tail) {
+    case ATTN_STORE:         attn_rows_copy(y, product); break;
+    case ATTN_ADD:           attn_rows_add(p->team, y, product); break;
+    case ATTN_THEN_GELU:
+    case ATTN_THEN_GELU_NEW: attn_rows_activate(p->team, y, product, NULL, p->w->mlp); break;
+    case ATTN_THEN_SILU:     attn_rows_activate(p->team, y, y, product, p->w->mlp); break;
+    }
 }
 
-static struct attn_text text_of(const struct attn_pass *p, const struct attn_pass_seq *s, size_t layer)
+/* Multiplies, announces the product x w as `act`, and lets the tail (gemm.h) make y of it.  The product does the tail's work at
+ * once where nobody wants to see what comes before it.  Without w, x stands for the product, and y takes on its width. */
+static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w, enum attn_tail tail,
+                 int act, int layer)
+{
+    if (!w->data) {
+        y->cols = x->cols;
+        finish(p, y, x, tail);
+    } else if (tail == ATTN_STORE || !wanted(p, act, layer)) {
+        multiply(p, y, x, w, tail);
+        announce(p, act, layer, y, 0);  /* if it is wanted, it is y */
+    } else {
+        struct attn_rows product = product_of(p, y, tail);
+        multiply(p, &product, x, w, ATTN_STORE);
+        announce(p, act, layer, &product, 0);
+        finish(p, y, &product, tail);
+    }
+}
+
+/* A sentence as attention sees it. */
+static struct attn_heads_seq seq_of(const struct attn_pass *p, const struct attn_pass_seq *s, int layer)
 {
     const struct attn_dims *n = &p->w->n;
     const struct attn_pass_seq *keys = s->keys ? s->keys : s;
-    struct attn_text t = {
+    struct attn_heads_seq t = {
         .q = p->q + s->row * n->H * n->dh, .k = p->k + keys->row * n->Hkv * n->dh, .v = p->v + keys->row * n->Hkv * n->dv,
         .context = p->context + s->row * n->H * n->dv, .Tq = s->T, .Tk = keys->pos + keys->T, .pos = s->pos,
         .all = s->keys != NULL};
     if (s->kv) {
-        t.cache = s->kv->keys + layer * n->Hkv * attn_keys_size(s->kv->capacity, n->dh, n->dv);
+        t.cache = s->kv->keys + (size_t)layer * n->Hkv * attn_keys_size(s->kv->capacity, n->dh, n->dv);
         t.capacity = s->kv->capacity;
-        t.state = s->kv->state + layer * n->Hkv * attn_linear_size(n->dh, n->dv);
+        t.state = s->kv->state + (size_t)layer * n->Hkv * attn_linear_size(n->dh, n->dv);
     }
     return t;
 }
 
-static void attend(struct attn_pass *p, size_t layer)
+static void attend(struct attn_pass *p, int layer)
 {
     const struct attn_dims *n = &p->w->n;
     const struct attn_block *b = &p->w->block[layer];
-    for (size_t i = 0; i < p->spans; i++)
-        p->text[i] = text_of(p, &p->span[i], layer);
+    const struct attn_kind *asked = &p->scratch.kind;
+    for (size_t i = 0; i < p->seqs; i++)
+        p->heads_seq[i] = seq_of(p, &p->seq[i], layer);
     struct attn_heads a = {
-        .head = {.ldc = n->H * n->dv, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(&p->room.kind, b->scale, n->dh),
-                 .kind = attn_kind_in(&p->room.kind, p->w->causal, b->window)},
+        .head = {.ldc = n->H * n->dv, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(asked, b->scale, n->dh),
+                 .kind = attn_kind_in(asked, p->w->causal, b->window)},
         .H = n->H, .Hkv = n->Hkv, .next_q = n->dh, .next_k = n->dh, .next_v = n->dv, .next_context = n->dv,
-        .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .text = p->text, .texts = p->spans, .room = &p->room,
-        .trace = p->trace, .layer = (int)layer, .overflowed = p->overflowed};
+        .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .seq = p->heads_seq, .seqs = p->seqs,
+        .scratch = &p->scratch, .trace = p->trace, .layer = layer, .overflowed = p->overflowed};
     attn_heads_run(&a, p->team);
     attn_lost_add(&p->lost, &a.lost);
-    attn_lost_add(&p->wild, &a.wild);
+    attn_lost_add(&p->nonfinite, &a.nonfinite);
 }
 
-/* Computes q, k and v from y, the input of the branch, and rotates q and k by their positions. */
-static void project(struct attn_pass *p, const struct attn_rows *y, const struct attn_block *b, size_t layer)
+/* ---- before the blocks: ids to vectors ---- */
+
+static void look_up(float *out, const struct attn_mat *table, size_t row)
 {
-    const struct attn_dims *n = &p->w->n;
-    struct attn_rows q = rows(p, p->q, n->H * n->dh, n->H * n->dh);
-    struct attn_rows k = rows(p, p->k, n->Hkv * n->dh, n->Hkv * n->dh);
-    struct attn_rows v = rows(p, p->v, n->Hkv * n->dv, n->Hkv * n->dv);
-    const struct attn_product each[] = {{q.data, q.ld, &b->q}, {k.data, k.ld, &b->k}, {v.data, v.ld, &b->v}};
-    attn_gemm_each(p->team, each, sizeof each / sizeof *each, y->data, y->ld, p->rows, ATTN_STORE, p->rounded);
-    if (p->w->rotary) {
-        attn_rows_rotate(p->team, &q, n->dh, p->w->rotary, p->cos, p->sin);
-        attn_rows_rotate(p->team, &k, n->dh, p->w->rotary, p->cos, p->sin);
+    attn_vec_widen(out, table->data, table->type, row * table->ld, table->out);
+}
+
+static void add_positions(struct attn_pass *p)
+{
+    struct attn_rows y = rows(p, p->y, p->w->n.d);
+    for (size_t i = 0; i < p->seqs; i++)
+        for (size_t t = 0; t < p->seq[i].T; t++)
+            look_up(y.data + (p->seq[i].row + t) * y.ld, &p->w->pos, p->seq[i].pos + t);
+    announce(p, ATTN_ACT_POS_EMBED, -1, &y, 0);
+    for (size_t t = 0; t < p->rows; t++)
+        attn_vec_add(p->x + t * p->ldx, y.data + t * y.ld, y.cols);
+}
+
+/* Cosines and sines of all positions.  The angles are computed in double; Hugging Face's are float32 and differ by about 1e-6. */
+static void find_angles(struct attn_pass *p)
+{
+    size_t half = p->w->rotary / 2;
+    for (size_t s = 0; s < p->seqs; s++)
+        for (size_t t = 0; t < p->seq[s].T; t++)
+            for (size_t i = 0; i < half; i++) {
+                double angle = (double)(p->seq[s].pos + t) * p->w->speed[i];
+                p->cos[(p->seq[s].row + t) * half + i] = (float)cos(angle);
+                p->sin[(p->seq[s].row + t) * half + i] = (float)sin(angle);
+            }
+}
+
+void attn_embed_run(struct attn_pass *p, const int32_t *ids)
+{
+    struct attn_rows x = {p->x, p->ldx, p->rows, p->w->n.d};
+    for (size_t t = 0; t < p->rows; t++)
+        look_up(x.data + t * x.ld, &p->w->embed, (size_t)ids[t]);
+    announce(p, ATTN_ACT_EMBED, -1, &x, 0);
+    if (p->w->pos.data)
+        add_positions(p);
+    if (p->w->rotary)
+        find_angles(p);
+}
+
+/* ---- after the blocks: vectors to logits ---- */
+
+/* The rows to compute: all, or only the last of each sentence, packed one below the other. */
+struct output { struct attn_rows x; bool last; };
+
+static size_t seq_with(const struct attn_pass *p, size_t row)
+{
+    size_t lo = 0, hi = p->seqs;
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        *(p->seq[mid].row <= row ? &lo : &hi) = mid;
     }
-    tell(p, ATTN_ACT_Q, layer, &q, n->H);
-    tell(p, ATTN_ACT_K, layer, &k, n->Hkv);
-    tell(p, ATTN_ACT_V, layer, &v, n->Hkv);
+    return lo;
 }
 
-/* Attention up to the contexts, the heads side by side. */
-static struct attn_rows attention(struct attn_pass *p, const struct attn_rows *x, size_t layer)
+/* Announces `band`, which are the output's rows from row0 on, sentence by sentence. */
+static void announce_output(struct attn_pass *p, const struct output *o, int act, const struct attn_rows *band, size_t row0)
 {
-    const struct attn_dims *n = &p->w->n;
-    const struct attn_block *b = &p->w->block[layer];
-    struct attn_rows y = normed(p, x, &b->norm1, ATTN_ACT_NORM1, layer);
-    project(p, &y, b, layer);
-    attend(p, layer);
-    struct attn_rows context = rows(p, p->context, n->H * n->dv, n->H * n->dv);
-    tell(p, ATTN_ACT_CONTEXT, layer, &context, 0);
-    return context;
-}
-
-/* pre = act(y in).  The product applies act at once unless an observer wants the numbers before it. */
-static void plain_mlp(struct attn_pass *p, const struct attn_rows *pre, const struct attn_rows *y, size_t layer)
-{
-    const struct attn_mat *in = &p->w->block[layer].in;
-    if (!heard(p, ATTN_ACT_MLP_PRE, layer)) {
-        multiply(p, pre, y, in, p->w->mlp == ATTN_GELU ? ATTN_THEN_GELU : ATTN_THEN_GELU_NEW);
-        return;
+    size_t end = row0 + band->n;
+    for (size_t i = row0, n; i < end; i += n) {
+        size_t seq = o->last ? i : seq_with(p, i);
+        const struct attn_pass_seq *s = &p->seq[seq];
+        size_t at = o->last ? s->T - 1 : i - s->row;
+        n = smaller(o->last ? 1 : s->T - at, end - i);
+        struct attn_probe probe = {
+            .act = act, .layer = -1, .seq = seq, .ndim = 2, .shape = {s->T, band->cols},
+            .heads = 1, .row0 = at, .rows = n, .cols = band->cols, .ld = band->ld};
+        attn_trace_announce(p->trace, &probe, band->data + (i - row0) * band->ld);
     }
-    multiply(p, pre, y, in, ATTN_STORE);
-    tell(p, ATTN_ACT_MLP_PRE, layer, pre, 0);
-    attn_rows_activate(p->team, pre, pre, NULL, p->w->mlp);
 }
 
-/* pre = silu(y gate) * (y in) */
-static void gated_mlp(struct attn_pass *p, const struct attn_rows *pre, const struct attn_rows *y, size_t layer)
+/* Packs the last row of each sentence into p->y.  The rows may be there already (normalised), hence memmove: none is before the
+ * row it moves to. */
+static void keep_last(struct attn_pass *p, struct output *o)
 {
-    const struct attn_block *b = &p->w->block[layer];
-    struct attn_rows linear = rows(p, p->linear, p->w->n.m, p->w->n.m);
-    multiply(p, pre, y, &b->gate, ATTN_STORE);
-    tell(p, ATTN_ACT_MLP_PRE, layer, pre, 0);
-    if (!heard(p, ATTN_ACT_MLP_LINEAR, layer)) {
-        multiply(p, pre, y, &b->in, ATTN_THEN_SILU);
-        return;
+    struct attn_rows to = {p->y, p->w->n.d, p->seqs, o->x.cols};
+    for (size_t i = 0; i < p->seqs; i++)
+        memmove(to.data + i * to.ld, o->x.data + (p->seq[i].row + p->seq[i].T - 1) * o->x.ld, to.cols * sizeof *to.data);
+    *o = (struct output){to, true};
+}
+
+static void norm_output(struct attn_pass *p, struct output *o)
+{
+    struct attn_rows y = {p->y, p->w->n.d, o->x.n, o->x.cols};
+    attn_rows_norm(p->team, &y, &o->x, &p->w->final, p->w->eps, p->norm_w, p->norm_b);
+    o->x = y;
+    if (wanted(p, ATTN_ACT_NORM_FINAL, -1))
+        announce_output(p, o, ATTN_ACT_NORM_FINAL, &y, 0);
+}
+
+/* Computes logits in bands of as many rows as the buffer holds; each band reads the whole weight. */
+static void unembed(struct attn_pass *p, const struct output *o)
+{
+    size_t V = p->w->n.V;
+    for (size_t row = 0, n; row < o->x.n; row += n) {
+        n = smaller(o->x.n - row, p->logit_rows);
+        struct attn_rows band = {p->logits, V, n, V};
+        attn_gemm(p->team, p->logits, V, o->x.data + row * o->x.ld, o->x.ld, n, &p->w->unembed, ATTN_STORE, p->rounded);
+        announce_output(p, o, ATTN_ACT_LOGITS, &band, row);
     }
-    multiply(p, &linear, y, &b->in, ATTN_STORE);
-    tell(p, ATTN_ACT_MLP_LINEAR, layer, &linear, 0);
-    attn_rows_activate(p->team, pre, pre, &linear, p->w->mlp);
 }
 
-/* The MLP up to its last product. */
-static struct attn_rows mlp(struct attn_pass *p, const struct attn_rows *x, size_t layer)
+void attn_unembed_run(struct attn_pass *p)
 {
-    struct attn_rows y = normed(p, x, &p->w->block[layer].norm2, ATTN_ACT_NORM2, layer);
-    struct attn_rows pre = rows(p, p->pre, p->w->n.m, p->w->n.m);
-    if (p->w->mlp == ATTN_SWIGLU)
-        gated_mlp(p, &pre, &y, layer);
-    else
-        plain_mlp(p, &pre, &y, layer);
-    tell(p, ATTN_ACT_MLP_POST, layer, &pre, 0);
-    return pre;
-}
-
-/* Computes the last product of a branch into `to`.  Where the branch has none, its output is what it was. */
-static struct attn_rows back(struct attn_pass *p, float *to, const struct attn_rows *branch, const struct attn_mat *w,
-                             int act, size_t layer)
-{
-    if (!w->data)
-        return *branch;
-    struct attn_rows out = rows(p, to, p->w->n.d, p->w->n.d);
-    multiply(p, &out, branch, w, ATTN_STORE);
-    tell(p, act, layer, &out, 0);
-    return out;
-}
-
-/* x = x + branch, or the branch alone, whose width x takes on. */
-static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *branch)
-{
-    x->cols = branch->cols;
-    if (p->w->residual)
-        attn_rows_add(p->team, x, branch);
-    else
-        attn_rows_copy(x, branch);
-}
-
-/* back and join, in one product where no observer wants to see what is added to x. */
-static void go_back(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *branch, const struct attn_mat *w,
-                    int act, size_t layer)
-{
-    if (w->data && p->w->residual && !heard(p, act, layer)) {
-        multiply(p, x, branch, w, ATTN_ADD);
+    bool logits = wanted(p, ATTN_ACT_LOGITS, -1);
+    if (!logits && !wanted(p, ATTN_ACT_NORM_FINAL, -1))
         return;
-    }
-    struct attn_rows out = back(p, p->out, branch, w, act, layer);
-    join(p, x, &out);
-}
-
-/* x + attn(norm1(x)) + mlp(norm2(x)) */
-static void parallel(struct attn_pass *p, struct attn_rows *x, size_t layer)
-{
-    const struct attn_block *b = &p->w->block[layer];
-    struct attn_rows branch = attention(p, x, layer);
-    struct attn_rows first = back(p, p->out, &branch, &b->o, ATTN_ACT_OUT, layer);
-    branch = mlp(p, x, layer);
-    struct attn_rows second = back(p, p->second, &branch, &b->out, ATTN_ACT_MLP_OUT, layer);
-    join(p, x, &first);
-    join(p, x, &second);
-}
-
-static void sequential(struct attn_pass *p, struct attn_rows *x, size_t layer)
-{
-    const struct attn_block *b = &p->w->block[layer];
-    struct attn_rows branch = attention(p, x, layer);
-    go_back(p, x, &branch, &b->o, ATTN_ACT_OUT, layer);
-    if (p->w->mlp == ATTN_NO_MLP)
-        return;
-    tell(p, ATTN_ACT_RESID_MID, layer, x, 0);
-    branch = mlp(p, x, layer);
-    go_back(p, x, &branch, &b->out, ATTN_ACT_MLP_OUT, layer);
-}
-
-void attn_block_run(struct attn_pass *p, size_t layer)
-{
-    struct attn_rows x = rows(p, p->x, p->ldx, p->w->n.d);
-    tell(p, ATTN_ACT_RESID_PRE, layer, &x, 0);
-    if (p->w->parallel)
-        parallel(p, &x, layer);
-    else
-        sequential(p, &x, layer);
-    tell(p, ATTN_ACT_RESID_POST, layer, &x, 0);
+    struct output o = {{p->x, p->ldx, p->rows, p->w->n.d}, false};
+    bool all = attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
+    if (!all && !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1))
+        keep_last(p, &o);
+    if (p->w->final.weight.data)
+        norm_output(p, &o);
+    if (!all && !o.last)
+        keep_last(p, &o);
+    if (logits)
+        unembed(p, &o);
 }

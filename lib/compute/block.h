@@ -1,19 +1,66 @@
-/* block.h - one decoder block:
+/* block.h - the forward pass from the ids of a sentence to its logits: embedding, blocks, unembedding.
+ *
+ * One decoder block:
  *
  *     x = x + attn(norm1(x))
  *     x = x + mlp(norm2(x))
  *
  * A model without residual connections has no "x +", one without norms or MLP leaves these out.  If
- * the branches are parallel, x = x + attn(norm1(x)) + mlp(norm2(x)). */
+ * the branches are parallel, x = x + attn(norm1(x)) + mlp(norm2(x)).
+ *
+ * The rows of all sentences are stacked and share every product; only attention looks at one
+ * sentence at a time.  run.c owns the memory and lays it out; nothing here allocates. */
 #ifndef ATTN_COMPUTE_BLOCK_H
 #define ATTN_COMPUTE_BLOCK_H
 
-#include "compute/pass.h"
+#include "base/arena.h"
+#include "base/team.h"
+#include "compute/heads.h"
+#include "compute/weights.h"
+#include "trace/trace.h"
 
-void attn_block_run(struct attn_pass *p, size_t layer);
+/* The key/value cache of one sentence, [L, Hkv, attn_keys_size(capacity)], and what linear attention caches instead,
+ * [L, Hkv, attn_linear_size]. */
+struct attn_kv {
+    float *keys, *state; size_t capacity, length; const struct attn_dims *n; struct attn_arena memory;
+    bool taken;                         /* a sentence of the current pass uses it */
+};
 
-/* Announces all rows of an activation to the trace, sentence by sentence.  `heads` 0: it has no head axis;
- * else its columns hold so many heads side by side. */
-void attn_pass_tell(struct attn_pass *p, int act, int layer, float *data, size_t ld, size_t cols, size_t heads);
+struct attn_pass_seq {                  /* one sentence among the rows */
+    size_t row, T, pos;                 /* its first row, how many rows, the position of the first */
+    struct attn_kv *kv;                 /* its cache; NULL: its keys are its own rows */
+    const struct attn_pass_seq *keys;   /* cross-attention: the other sentence whose rows are its keys; NULL: none */
+};
+
+struct attn_pass {
+    const struct attn_weights *w;
+    struct attn_team *team;
+    struct attn_trace *trace;
+    const struct attn_pass_seq *seq; size_t seqs;
+    size_t rows;                        /* of all sentences of this pass; at most R, the rows of the plan */
+
+    size_t ldx;                         /* of x: the larger of d and the width after a block */
+    float *x;                           /* [R, ldx] the residual stream */
+    float *y;                           /* [R, d] the normalised input of a branch */
+    float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv] */
+    float *context;                     /* [R, H*dv] */
+    float *out;                         /* [R, d] the output of a branch that an observer wants */
+    float *aside;                       /* [R, d] parallel branches: the output of attention while the MLP still reads x */
+    float *pre, *linear;                /* [R, m] hidden layer of the MLP; linear: swiglu only */
+    float *cos, *sin;                   /* [R, rotary/2] of the angles of the rows' positions */
+    float *norm_w, *norm_b;             /* [d] a norm's weights in float32 */
+    float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
+    struct attn_heads_seq *heads_seq;   /* [seqs] the sentences as attention sees them */
+    struct attn_scratch scratch;
+    atomic_bool *overflowed;            /* [seqs] which of them have rows whose dots overflow */
+    struct attn_lost lost, nonfinite;   /* attention's rows that see nothing; those whose dots overflow */
+    float *logits; size_t logit_rows;   /* [logit_rows, V] */
+};
+
+/* x = embedding of each id (below V), plus the learned vector of its position; or computes the angles of rotary positions. */
+void attn_embed_run(struct attn_pass *p, const int32_t *ids);
+void attn_block_run(struct attn_pass *p, int layer);
+/* Computes norm_final and logits if an observer wants them: of all rows, or of the last one of each sentence. */
+void attn_unembed_run(struct attn_pass *p);
 
 #endif

@@ -17,9 +17,9 @@ size_t attn_keys_size(size_t n, size_t dh, size_t dv)
     return all + PANEL;
 }
 
-struct attn_keys attn_keys_in(float *room, size_t n, size_t dh, size_t dv)
+struct attn_keys attn_keys_in(float *at, size_t n, size_t dh, size_t dv)
 {
-    return (struct attn_keys){.k = room, .v = room + up(n, PANEL) * dh, .dh = dh, .dv = dv, .ldv = up(dv, LINE)};
+    return (struct attn_keys){.k = at, .v = at + up(n, PANEL) * dh, .dh = dh, .dv = dv, .ldv = up(dv, LINE)};
 }
 
 static void put_one(const struct attn_keys *to, size_t at, const float *k)
@@ -30,7 +30,7 @@ static void put_one(const struct attn_keys *to, size_t at, const float *k)
 }
 
 /* Transposes n (at most 16) keys into 16 columns; those behind the last key get copies of it. */
-static void turn(const struct attn_keys *to, size_t at, const float *k, size_t ld, size_t n)
+static void transpose(const struct attn_keys *to, size_t at, const float *k, size_t ld, size_t n)
 {
     const void *row[ATTN_TRANSPOSE];
     for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
@@ -46,7 +46,7 @@ void attn_keys_put(const struct attn_keys *to, size_t first, const float *k, siz
         if (part == 1)
             put_one(to, at, k + i * ld);
         else
-            turn(to, at, k + i * ld, ld, part);
+            transpose(to, at, k + i * ld, ld, part);
     }
 }
 

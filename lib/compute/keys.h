@@ -15,10 +15,10 @@ struct attn_keys {
 
 /* How many floats n keys and values take, in whole cache lines; SIZE_MAX: more than can be counted. */
 size_t attn_keys_size(size_t n, size_t dh, size_t dv);
-/* Lays out n keys and values in `room`, which has attn_keys_size floats. */
-struct attn_keys attn_keys_in(float *room, size_t n, size_t dh, size_t dv);
+/* Lays out n keys and values at `at`, where attn_keys_size floats are. */
+struct attn_keys attn_keys_in(float *at, size_t n, size_t dh, size_t dv);
 
-/* Puts n keys, from number `first` on, from rows of dh numbers that lie ld apart; likewise values. */
+/* Puts n keys, from number `first` on, from rows of dh numbers, ld apart; likewise values. */
 void attn_keys_put(const struct attn_keys *to, size_t first, const float *k, size_t ld, size_t n);
 void attn_values_put(const struct attn_keys *to, size_t first, const float *v, size_t ld, size_t n);
 

@@ -1,4 +1,4 @@
-/* kind.h - which keys a query sees under each kind of attention.
+/* kind.h - what a kind of attention says of a query: its scale, the keys it sees, the weights that are dropped.
  *
  * q and k are positions.  In most kinds a query sees all keys between two bounds.  Strided and random pick some of
  * these, and their arithmetic goes through the list of picked keys. */
@@ -20,8 +20,15 @@ struct attn_range { size_t lo, hi; };                   /* lo <= k < hi */
 /* Bounds of the keys that q sees, of Tk keys. */
 struct attn_range attn_kind_bounds(const struct attn_kind *k, size_t q, size_t Tk);
 
-/* Lists the keys that q sees, ascending, for a kind that picks; returns how many.  `list` and `swaps` must have room for
+/* Lists the keys that q sees, ascending, for a kind that picks; returns how many.  `list` and `swaps` must hold
  * q + 1 numbers, whatever Tk is; `swaps` is scratch that must be all zeros and is left so. */
 size_t attn_kind_pick(size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t Tk);
+
+/* Dropout of weights, as in training: some become 0, the others grow by 1 / (1 - p), so that sums stay what they are on
+ * average.  Which ones depends on seed, layer, head, query and key alone (attn.h says how). */
+struct attn_head_drop { double p; uint64_t head; };         /* probability, 0: no dropout; hash of seed, layer and head */
+struct attn_head_drop attn_drop_of(const struct attn_kind *k, int layer, size_t head);
+/* Drops among the weights of query q for n keys: those in `list` or, if it is NULL, the keys from `first` on. */
+void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, const size_t *list, size_t first, size_t n);
 
 #endif

@@ -1,7 +1,15 @@
-#include "compute/linear.h"
+/* linear.c - attention without a softmax, in time that grows with the text and not with its square.
+ *
+ *     weight(q, k) = phi(q).phi(k) / sum over keys j of phi(q).phi(j),     phi(x) = elu(x) + 1
+ *     context(q)   = phi(q) S / phi(q).z,    S = sum of phi(k) v' [dh, dv],    z = sum of phi(k) [dh]
+ *
+ * Keys are added to S and z one after the other: at each query, both hold just what it may see if attention is causal.
+ * A sentence that grows keeps both in its cache.  Where the sum is below FLT_MIN the row is lost: weights and context
+ * are 0.  The pattern is computed only for observers.  But if one edits it, or with dropout, contexts are computed from
+ * the pattern, as in other kinds. */
+#include "compute/heads.h"
 
 #include "base/size.h"
-#include "compute/heads.h"
 #include "compute/vec.h"
 
 #include <float.h>
@@ -11,13 +19,13 @@
 enum { PANEL = ATTN_PANEL, LINE = 16 };
 
 /* y = x / sum, the n numbers of row t.  Below FLT_MIN floats are denormal and weights have few bits left, and soon 1 / sum is
- * infinite: the row is lost and becomes zeros.  A sum that is NaN, or beyond what a float can hold, makes it wild; and NaN, rather than 0, where
+ * infinite: the row is lost and becomes zeros.  A sum that is NaN, or beyond what a float can hold, makes it nonfinite; and NaN, rather than 0, where
  * 1 / sum is 0 or NaN. */
 static void divide(float *y, const float *x, double sum, size_t n, size_t t, struct attn_found *found)
 {
     bool lost = sum < (double)FLT_MIN;
     if (!(sum <= (double)FLT_MAX))
-        attn_few_add(&found->wild, t);
+        attn_few_add(&found->nonfinite, t);
     if (lost) {
         attn_few_add(&found->empty, t);
         memset(y, 0, n * sizeof *y);
@@ -29,7 +37,7 @@ static void divide(float *y, const float *x, double sum, size_t n, size_t t, str
 
 /* ---- the sums ---- */
 
-/* How many keys were added so far, and their z[dh].  A room of attn_linear_size floats has S, [dh, up(dv, PANEL)], and then
+/* How many keys were added so far, and their z[dh].  A cache of attn_linear_size floats has S, [dh, up(dv, PANEL)], and then
  * this. */
 struct tally { size_t keys; double z[]; };
 
@@ -45,25 +53,25 @@ size_t attn_linear_size(size_t dh, size_t dv)
 
 struct sums { float *s; size_t ld; struct tally *tally; };
 
-static struct sums sums_in(float *room, size_t dh, size_t dv)
+static struct sums sums_in(float *x, size_t dh, size_t dv)
 {
     size_t ld = up(dv, PANEL);
-    return (struct sums){room, ld, (struct tally *)(void *)(room + dh * ld)};
+    return (struct sums){x, ld, (struct tally *)(void *)(x + dh * ld)};
 }
 
 /* ---- the scratch of a worker ---- */
 
 /* The sums of a sentence without a cache, phi of a band's rows, ldphi apart, and one row of values. */
-struct spare { float *sums, *phi; size_t ldphi; float *value; };
+struct scratch { float *sums, *phi; size_t ldphi; float *value; };
 
-static struct spare spare_in(float *room, size_t dh, size_t dv)
+static struct scratch scratch_in(float *x, size_t dh, size_t dv)
 {
-    float *phi = room + attn_linear_size(dh, dv);
+    float *phi = x + attn_linear_size(dh, dv);
     size_t ldphi = up(dh, LINE);
-    return (struct spare){room, phi, ldphi, phi + ldphi * ATTN_BAND};
+    return (struct scratch){x, phi, ldphi, phi + ldphi * ATTN_BAND};
 }
 
-size_t attn_linear_spare(size_t dh, size_t dv)
+size_t attn_linear_scratch(size_t dh, size_t dv)
 {
     return attn_linear_size(dh, dv) + up(dh, LINE) * ATTN_BAND + up(dv, PANEL);
 }
@@ -72,7 +80,7 @@ size_t attn_linear_spare(size_t dh, size_t dv)
 
 struct walk {
     const struct attn_heads *a;
-    const struct attn_text *t;
+    const struct attn_heads_seq *t;
     struct attn_keys keys;              /* all keys of one key/value head; values are in v */
     const float *v; size_t ldv;
     struct sums sums;
@@ -82,11 +90,11 @@ struct walk {
 static struct walk walk_of(const struct attn_heads *a, size_t item, int worker)
 {
     size_t dh = a->head.dh, dv = a->head.dv, kv = item % a->Hkv;
-    struct attn_text *t = &a->text[item / a->Hkv];
-    struct spare spare = spare_in(attn_room_spare(a->room, worker).x, dh, dv);
-    float *state = t->state ? t->state + kv * attn_linear_size(dh, dv) : spare.sums;
-    struct walk w = {.a = a, .t = t, .keys = attn_heads_keys(a, t, kv), .sums = sums_in(state, dh, dv), .phi = spare.phi,
-                     .value = spare.value};
+    struct attn_heads_seq *t = &a->seq[item / a->Hkv];
+    struct scratch s = scratch_in(attn_scratch_method(a->scratch, worker).x, dh, dv);
+    float *state = t->state ? t->state + kv * attn_linear_size(dh, dv) : s.sums;
+    struct walk w = {.a = a, .t = t, .keys = attn_heads_keys(a, t, kv), .sums = sums_in(state, dh, dv), .phi = s.phi,
+                     .value = s.value};
     w.v = t->cache ? w.keys.v : t->v + kv * a->next_v;
     w.ldv = t->cache ? w.keys.ldv : a->ldv;
     if (!t->state || w.sums.tally->keys > t->pos)       /* the latter after a pass that failed: its tokens do not count */
@@ -128,7 +136,7 @@ static void item(void *ctx, size_t i, int worker)
 {
     struct attn_heads *a = ctx;
     struct walk w = walk_of(a, i, worker);
-    const struct attn_text *t = w.t;
+    const struct attn_heads_seq *t = w.t;
     size_t group = a->H / a->Hkv, first = i % a->Hkv * group;
     for (size_t row = 0; row < t->Tq; row++) {
         absorb(&w, attn_kind_bounds(&a->head.kind, t->pos + row, t->Tk).hi);
@@ -140,37 +148,38 @@ static void item(void *ctx, size_t i, int worker)
     }
 }
 
-void attn_linear_run(struct attn_heads *a, struct attn_team *team)
+static void run(struct attn_heads *a, struct attn_team *team)
 {
     double tokens = 0, each = 2.0 * (double)a->head.dh * (double)a->head.dv;
-    for (size_t i = 0; i < a->texts; i++)
-        tokens += (double)a->text[i].Tq;
-    attn_team_run(team, a->texts * a->Hkv, tokens * each * (double)(a->H + a->Hkv), item, a);
+    for (size_t i = 0; i < a->seqs; i++)
+        tokens += (double)a->seq[i].Tq;
+    attn_team_run(team, a->seqs * a->Hkv, tokens * each * (double)(a->H + a->Hkv), item, a);
 }
 
 /* ---- the pattern ---- */
 
-void attn_linear_put(const struct attn_keys *to, size_t first, const struct attn_keys *from, size_t n, float *room)
+/* Puts phi of n keys, from number `first` on, into `to`. */
+static void put(const struct attn_keys *to, size_t first, const struct attn_keys *from, size_t n, float *one)
 {
     for (size_t j = first; j < first + n; j++) {
-        attn_keys_row(room, from, j);
-        attn_vec_feature(room, room, to->dh);
-        attn_keys_put(to, j, room, to->dh, 1);
+        attn_keys_row(one, from, j);
+        attn_vec_feature(one, one, to->dh);
+        attn_keys_put(to, j, one, to->dh, 1);
     }
 }
 
-void attn_linear_dots(const struct attn_head *h, const struct attn_band *b)
+static void dots(const struct attn_head *h, const struct attn_band *b)
 {
-    struct spare spare = spare_in(h->spare.x, h->dh, h->dv);
+    struct scratch s = scratch_in(h->scratch.x, h->dh, h->dv);
     struct attn_band phi = *b;
-    phi.q = spare.phi;
-    phi.ldq = spare.ldphi;
+    phi.q = s.phi;
+    phi.ldq = s.ldphi;
     for (size_t i = 0; i < b->rows; i++)
-        attn_vec_feature(spare.phi + i * spare.ldphi, b->q + i * b->ldq, h->dh);
+        attn_vec_feature(s.phi + i * s.ldphi, b->q + i * b->ldq, h->dh);
     attn_band_dots(h, &phi);
 }
 
-struct attn_found attn_linear_pattern(const struct attn_head *h, const struct attn_band *b)
+static struct attn_found pattern(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_found found = {0};
     for (size_t i = 0; i < b->rows; i++) {
@@ -185,3 +194,8 @@ struct attn_found attn_linear_pattern(const struct attn_head *h, const struct at
     }
     return found;
 }
+
+const struct attn_method attn_linear = {dots, .pattern = pattern, .keys = ATTN_DOTS, .put = put, .run = run};
+const struct attn_method attn_linear_shown = {
+    dots, .pattern = pattern, .context = attn_band_context, .steps = ATTN_DOTS | ATTN_PATTERN | ATTN_CONTEXT, .keys = ATTN_DOTS,
+    .values = ATTN_CONTEXT, .put = put};

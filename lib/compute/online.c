@@ -1,4 +1,13 @@
-#include "compute/online.h"
+/* online.c - exact attention with an online softmax: one block of keys at a time, as FlashAttention does it.
+ *
+ *     m' = max(m, scores of the block)        the largest so far
+ *     s  = s exp(m - m') + sum exp(scores - m')
+ *     y  = y exp(m - m') + exp(scores - m') v
+ *
+ * After the last block the context is y / s, or 0 where all scores were -inf.  A band's scratch holds one block of
+ * scores, so memory does not grow with the text.  The order of sums differs from that of other kinds, so the result is
+ * theirs up to the rounding of float32. */
+#include "compute/attention.h"
 
 #include "base/size.h"
 #include "compute/vec.h"
@@ -14,7 +23,7 @@ size_t attn_online_columns(size_t block, size_t Tk)
     return block < Tk ? smaller(up(block, PANEL) + PANEL, all) : all;
 }
 
-size_t attn_online_spare(size_t dv)
+size_t attn_online_scratch(size_t dv)
 {
     return ATTN_BAND * up(dv, PANEL);
 }
@@ -24,9 +33,9 @@ struct online {
     const struct attn_band *b;
     float *y; size_t ldy;               /* [rows, up(dv, PANEL)] */
     float max[ATTN_BAND];
-    bool wild[ATTN_BAND];               /* rows with a dot that is inf or NaN */
+    bool nonfinite[ATTN_BAND];          /* rows with a dot that is inf or NaN */
     double sum[ATTN_BAND];
-    struct attn_range held;             /* the keys whose dots are in the scratch */
+    struct attn_range ready;            /* the keys whose dots are in the scratch */
 };
 
 /* Computes the dots of the panels that the block touches, unless the scratch has them. */
@@ -36,11 +45,11 @@ static void dots(struct online *o, struct attn_range block)
     const struct attn_band *b = o->b;
     struct attn_ahead none = {0};
     size_t first = block.lo / PANEL * PANEL;
-    if (block.hi <= o->held.hi)
+    if (block.hi <= o->ready.hi)
         return;
     for (size_t j = first; j < block.hi; j += PANEL)
         attn_vec_panel(b->m + j - first, b->ld, b->q, b->ldq, h->keys.k + j * h->dh, PANEL, b->rows, h->dh, false, &none);
-    o->held = (struct attn_range){first, up(block.hi, PANEL)};
+    o->ready = (struct attn_range){first, up(block.hi, PANEL)};
 }
 
 /* Makes `largest` the new maximum: scales down what was summed up relative to the old one. */
@@ -56,7 +65,7 @@ static void rescale(struct online *o, size_t i, float largest)
 static void weigh(struct online *o, size_t i, struct attn_range block)
 {
     const struct attn_head *h = o->h;
-    float *x = o->b->m + i * o->b->ld + block.lo - o->held.lo, scale = h->scale;
+    float *x = o->b->m + i * o->b->ld + block.lo - o->ready.lo, scale = h->scale;
     size_t end = smaller(attn_head_seen(h, o->b->row0 + i).hi, block.hi), n = end > block.lo ? end - block.lo : 0;
     memset(x + n, 0, (block.hi - block.lo - n) * sizeof *x);
     if (n == 0)
@@ -67,7 +76,7 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
     }
     bool finite;
     float largest = attn_vec_max(x, scale, n, &finite);
-    o->wild[i] |= !finite;
+    o->nonfinite[i] |= !finite;
     if (largest > o->max[i])
         rescale(o, i, largest);
     float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* if all are -inf, weights must be 0, but -inf - -inf is NaN */
@@ -84,7 +93,7 @@ static void take(struct online *o, struct attn_range block)
     dots(o, block);
     for (size_t i = first; i < b->rows; i++)
         weigh(o, i, block);
-    attn_head_mix(h, o->y + first * o->ldy, o->ldy, b->m + first * b->ld + block.lo - o->held.lo, b->ld, b->rows - first,
+    attn_head_mix(h, o->y + first * o->ldy, o->ldy, b->m + first * b->ld + block.lo - o->ready.lo, b->ld, b->rows - first,
                   h->keys.v + block.lo * ldv, ldv, block.hi - block.lo, true);
 }
 
@@ -95,9 +104,9 @@ static void finish(const struct online *o, size_t i, struct attn_found *found)
     const struct attn_head *h = o->h;
     size_t t = o->b->row0 + i;
     float *context = h->context + t * h->ldc;
-    if (o->wild[i])
-        attn_few_add(&found->wild, t);
-    if (o->sum[i] == 0 && !o->wild[i]) {
+    if (o->nonfinite[i])
+        attn_few_add(&found->nonfinite, t);
+    if (o->sum[i] == 0 && !o->nonfinite[i]) {
         attn_few_add(&found->empty, t);
         memset(context, 0, h->dv * sizeof *context);
     } else {
@@ -105,10 +114,11 @@ static void finish(const struct online *o, size_t i, struct attn_found *found)
     }
 }
 
-struct attn_found attn_online_rows(const struct attn_head *h, const struct attn_band *b)
+/* Contexts from queries in one step. */
+static struct attn_found rows(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_found found = {0};
-    struct online o = {.h = h, .b = b, .y = h->spare.x, .ldy = up(h->dv, PANEL)};
+    struct online o = {.h = h, .b = b, .y = h->scratch.x, .ldy = up(h->dv, PANEL)};
     size_t end = attn_head_seen(h, b->row0 + b->rows - 1).hi;
     memset(o.y, 0, b->rows * o.ldy * sizeof *o.y);
     for (size_t i = 0; i < b->rows; i++)
@@ -119,3 +129,7 @@ struct attn_found attn_online_rows(const struct attn_head *h, const struct attn_
         finish(&o, i, &found);
     return found;
 }
+
+const struct attn_method attn_online = {
+    attn_band_dots, attn_band_scores, attn_band_pattern, .rows = rows, .steps = ATTN_CONTEXT, .keys = ATTN_DOTS | ATTN_CONTEXT,
+    .values = ATTN_CONTEXT};

@@ -1,4 +1,8 @@
-#include "compute/sparse.h"
+/* sparse.c - attention of kinds that pick some keys: each row gathers its own keys, so the others cost nothing.
+ *
+ * For observers, rows are written out over all keys.  The results are the same, since contexts are computed from the
+ * numbers of the picked keys, gathered from these rows. */
+#include "compute/attention.h"
 
 #include "base/size.h"
 #include "compute/vec.h"
@@ -7,19 +11,19 @@
 
 enum { PANEL = ATTN_PANEL };
 
-size_t attn_sparse_spare(size_t keys, size_t dh, size_t dv)
+size_t attn_sparse_scratch(size_t keys, size_t dh, size_t dv)
 {
     return up(keys, PANEL) + dh * PANEL + up(dv, PANEL);
 }
 
-/* The parts of spare.x: a row of weights, a panel of keys, a context. */
-static float *row_room(const struct attn_head *h) { return h->spare.x; }
-static float *key_room(const struct attn_head *h) { return h->spare.x + up(h->Tk, PANEL); }
-static float *context_room(const struct attn_head *h) { return key_room(h) + h->dh * PANEL; }
+/* What scratch.x has: a row of weights, a panel of keys, a context. */
+static float *row_scratch(const struct attn_head *h) { return h->scratch.x; }
+static float *key_scratch(const struct attn_head *h) { return h->scratch.x + up(h->Tk, PANEL); }
+static float *context_scratch(const struct attn_head *h) { return key_scratch(h) + h->dh * PANEL; }
 
 static size_t pick(const struct attn_head *h, size_t t)
 {
-    return attn_kind_pick(h->spare.list, h->spare.swaps, &h->kind, h->pos + t, h->Tk);
+    return attn_kind_pick(h->scratch.list, h->scratch.swaps, &h->kind, h->pos + t, h->Tk);
 }
 
 /* ---- a row at a time ---- */
@@ -30,15 +34,15 @@ static void dots_row(const struct attn_head *h, float *few, const float *q, size
     struct attn_ahead none = {0};
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < PANEL ? n - i : PANEL;
-        attn_keys_gather(key_room(h), &h->keys, h->spare.list + i, some);
-        attn_vec_panel(few + i, PANEL, q, 0, key_room(h), PANEL, 1, h->dh, false, &none);
+        attn_keys_gather(key_scratch(h), &h->keys, h->scratch.list + i, some);
+        attn_vec_panel(few + i, PANEL, q, 0, key_scratch(h), PANEL, 1, h->dh, false, &none);
     }
     if (!h->scored)
         return;                         /* the softmax will look at them */
     bool finite;
     attn_vec_max(few, h->scale, n, &finite);
     if (!finite)
-        attn_few_add(&found->wild, t);
+        attn_few_add(&found->nonfinite, t);
     attn_vec_scale(few, few, h->scale, n);
 }
 
@@ -46,7 +50,7 @@ static void dots_row(const struct attn_head *h, float *few, const float *q, size
 static void pattern_row(const struct attn_head *h, float *few, size_t t, size_t n, struct attn_found *found)
 {
     attn_head_softmax(h, few, 0, n, t, found);
-    attn_drop_keys(&h->drop, few, h->pos + t, h->spare.list, 0, n);
+    attn_drop_keys(&h->drop, few, h->pos + t, h->scratch.list, 0, n);
 }
 
 /* How many keys from list[0] on are evenly spaced: their values are one strided matrix. */
@@ -60,8 +64,8 @@ static size_t evenly(const size_t *list, size_t n)
 
 static void context_row(const struct attn_head *h, const float *few, size_t t, size_t n)
 {
-    const size_t *list = h->spare.list, ldv = h->keys.ldv;
-    float *y = context_room(h);
+    const size_t *list = h->scratch.list, ldv = h->keys.ldv;
+    float *y = context_scratch(h);
     memset(y, 0, up(h->dv, PANEL) * sizeof *y);
     for (size_t i = 0, some; i < n; i += some) {
         some = evenly(list + i, n - i);
@@ -71,14 +75,15 @@ static void context_row(const struct attn_head *h, const float *few, size_t t, s
     memcpy(h->context + t * h->ldc, y, h->dv * sizeof *y);
 }
 
-struct attn_found attn_sparse_rows(const struct attn_head *h, const struct attn_band *b)
+/* Contexts from queries in one step. */
+static struct attn_found rows(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_found found = {0};
     for (size_t i = 0; i < b->rows; i++) {
         size_t t = b->row0 + i, n = pick(h, t);
-        dots_row(h, row_room(h), b->q + i * b->ldq, n, t, &found);
-        pattern_row(h, row_room(h), t, n, &found);
-        context_row(h, row_room(h), t, n);
+        dots_row(h, row_scratch(h), b->q + i * b->ldq, n, t, &found);
+        pattern_row(h, row_scratch(h), t, n, &found);
+        context_row(h, row_scratch(h), t, n);
     }
     return found;
 }
@@ -88,9 +93,9 @@ struct attn_found attn_sparse_rows(const struct attn_head *h, const struct attn_
 /* Packs the numbers of the listed keys of a row. */
 static float *gather(const struct attn_head *h, const float *row, size_t n)
 {
-    float *few = row_room(h);
+    float *few = row_scratch(h);
     for (size_t i = 0; i < n; i++)
-        few[i] = row[h->spare.list[i]];
+        few[i] = row[h->scratch.list[i]];
     return few;
 }
 
@@ -98,10 +103,10 @@ static void write_out(const struct attn_head *h, float *row, const float *few, s
 {
     memset(row, 0, h->Tk * sizeof *row);
     for (size_t i = 0; i < n; i++)
-        row[h->spare.list[i]] = few[i];
+        row[h->scratch.list[i]] = few[i];
 }
 
-struct attn_found attn_sparse_pattern(const struct attn_head *h, const struct attn_band *b)
+static struct attn_found pattern(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_found found = {0};
     for (size_t i = 0; i < b->rows; i++) {
@@ -114,10 +119,15 @@ struct attn_found attn_sparse_pattern(const struct attn_head *h, const struct at
     return found;
 }
 
-void attn_sparse_context(const struct attn_head *h, const struct attn_band *b)
+static void context(const struct attn_head *h, const struct attn_band *b)
 {
     for (size_t i = 0; i < b->rows; i++) {
         size_t t = b->row0 + i, n = pick(h, t);
         context_row(h, gather(h, b->m + i * b->ld, n), t, n);
     }
 }
+
+const struct attn_method attn_sparse = {.rows = rows, .steps = ATTN_CONTEXT, .values = ATTN_CONTEXT};
+const struct attn_method attn_sparse_shown = {
+    attn_band_dots, attn_band_scores, pattern, context, .steps = ATTN_DOTS | ATTN_SCORES | ATTN_PATTERN | ATTN_CONTEXT,
+    .keys = ATTN_DOTS, .values = ATTN_CONTEXT};

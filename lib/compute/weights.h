@@ -62,7 +62,7 @@ struct attn_weights {
     struct attn_dims n;
     float eps;
     bool residual, causal;
-    bool parallel;                      /* attention and MLP read the same x, and both outputs are added to it */
+    bool parallel;                      /* attention and MLP (there is one) read the same x, and both outputs are added to it */
     size_t rotary;                      /* rotary positions rotate the first so many numbers of a head; 0: none */
     const double *speed;                /* [rotary/2] radians per position */
     enum attn_mlp_form mlp;

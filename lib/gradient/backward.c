@@ -5,7 +5,6 @@
 
 #include "base/size.h"
 #include "compute/gemm.h"
-#include "compute/outer.h"
 #include "compute/slopes.h"
 
 /* ---- the gradients of a product, which are two more products, and of a norm ---- */
@@ -74,7 +73,7 @@ static void by_norm(struct attn_work *t, const struct attn_rows *dx, const struc
 {
     struct attn_rows dy = attn_work_rows(t, t->dy, x->cols);
     struct attn_slopes_norm s = {.norm = norm, .eps = t->w->eps, .dw = (float *)g->weight.data,
-                                 .db = (float *)g->bias.data, .room = t->sums};
+                                 .db = (float *)g->bias.data, .scratch = t->sums};
     attn_slopes_norm(t->team, dx, &dy, x, &s);
 }
 

@@ -83,7 +83,7 @@ static void lay_out_work(struct attn_arena *a, struct attn_work *t)
     t->rotation = attn_arena_f32(a, 2, t->longest, half);
     t->norm_w = attn_arena_f32(a, n->d, 1, 1);
     t->norm_b = attn_arena_f32(a, n->d, 1, 1);
-    t->sums = attn_arena_f32(a, attn_slopes_room(R, n->d), 1, 1);
+    t->sums = attn_arena_f32(a, attn_slopes_scratch(R, n->d), 1, 1);
     t->scratch = attn_arena_f32(a, (size_t)t->threads, attn_work_scratch(t), 1);
     t->logits = attn_arena_f32(a, t->band, n->V, 1);
     t->loss = attn_arena_bytes(a, R, sizeof *t->loss);

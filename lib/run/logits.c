@@ -1,10 +1,21 @@
-#include "run/logits.h"
+/* logits.c - what a row of logits says: the likeliest token, the probability of a token, the scores of a text, and which token
+ * to draw next.
+ *
+ * All probabilities are computed in double precision.  If top_k or top_p are in effect, the likeliest tokens are
+ * taken off a heap one by one, as many as needed.  The draw then goes through these in the order of their ids,
+ * so that a top_k or top_p that excludes no token changes no choice. */
+#include "attn.h"
 
 #include "base/err.h"
+#include "base/size.h"
+#include "base/splitmix.h"
+#include "model/model.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-int attn_logits_best(int32_t *best, const float *logits, size_t V, struct attn_err *err)
+/* The likeliest of V > 0 tokens; of equally likely ones, that with the lowest id.  A logit that is not finite is an error. */
+static int find_best(int32_t *best, const float *logits, size_t V, struct attn_err *err)
 {
     *best = 0;
     for (size_t i = 0; i < V; i++) {
@@ -20,7 +31,7 @@ int attn_logits_best(int32_t *best, const float *logits, size_t V, struct attn_e
 int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err)
 {
     int32_t best;
-    int rc = attn_logits_best(&best, logits, V, err);
+    int rc = find_best(&best, logits, V, err);
     if (rc)
         return rc;
     double top = logits[best], sum = 1;                 /* 1 is exp(0) of the best itself */
@@ -28,5 +39,240 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
         if (i != (size_t)best)
             sum += exp(logits[i] - top);
     *out = logits[id] - top - log(sum);
+    return ATTN_OK;
+}
+
+/* ---- the scores of a text; one longer than the context is read in overlapping windows ---- */
+
+struct scorer {
+    const int32_t *ids;
+    double *out;
+    size_t start, next;                 /* first token of the window; first token without a score */
+};
+
+static unsigned wants(void *self, int act, int layer)
+{
+    (void)self;
+    (void)layer;
+    return act == ATTN_ACT_LOGITS ? ATTN_WATCH : 0;
+}
+
+/* Scores tokens.  Row t of a window predicts its token t + 1; the token after the window is scored in the next one. */
+static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    struct scorer *s = self;
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < p->rows && !rc; i++) {
+        size_t row = p->row0 + i, at = s->start + row + 1;
+        if (at != s->next || row + 1 == p->shape[0])
+            continue;
+        rc = attn_logprob(&s->out[at], p->data + i * p->ld, p->cols, s->ids[at], err);
+        s->next++;
+    }
+    return rc;
+}
+
+static int check_text(const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, const struct attn_kind *kind,
+                      struct attn_err *err)
+{
+    size_t n_ctx = m->w.n.n_ctx;
+    int rc = attn_model_predicts(m, kind, err);
+    if (rc)
+        return rc;
+    if (n > n_ctx && (stride < 1 || stride >= n_ctx))
+        return attn_fail(err, ATTN_EUSAGE, "the text has %zu tokens, more than the %zu (n_ctx) of model %s: windows %zu apart "
+                         "cannot score each of them, expected 1 to %zu", n, n_ctx, m->source.name, stride, n_ctx - 1);
+    return attn_model_check_ids(m, ids, n, err);
+}
+
+int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride,
+               const struct attn_kind *kind, int threads, bool bf16, const struct attn_observer *other, struct attn_err *err)
+{
+    size_t window = smaller(n, m->w.n.n_ctx);
+    struct scorer s = {.ids = ids, .out = out, .next = 1};
+    struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = &s}};
+    size_t n_obs = 1;
+    if (other)
+        obs[n_obs++] = *other;
+    struct attn_plan plan = {.rows = window, .seqs = 1, .threads = threads, .bf16 = bf16};
+    if (kind)
+        plan.kind = *kind;
+    struct attn_run *run = NULL;
+    int rc = check_text(m, ids, n, stride, kind, err);
+    if (!rc)
+        rc = attn_run_new(&run, m, &plan, obs, n_obs, err);
+    if (!rc)
+        out[0] = 0;
+    for (size_t end = 0; !rc && end < n; s.start += stride) {
+        struct attn_seq seq = {.T = n - s.start < window ? n - s.start : window};
+        rc = attn_run_forward(run, ids + s.start, &seq, 1, err);
+        end = s.start + seq.T;
+    }
+    attn_run_free(run);
+    return rc;
+}
+
+/* ---- choosing the next token ---- */
+
+struct attn_sampler {
+    struct attn_sampling as;
+    size_t V;
+    uint64_t state;
+    const float *logits;                /* set during a draw */
+    double *weight;                     /* [V] probabilities relative to the likeliest, which has 1 */
+    int32_t *heap;                      /* [V] a heap of the tokens not taken off yet, then those taken off, likeliest last */
+    size_t left;                        /* how many are in the heap */
+};
+
+static int check_sampling(const struct attn_sampling *as, struct attn_err *err)
+{
+    if (!(as->temperature >= 0) || !isfinite(as->temperature))
+        return attn_fail(err, ATTN_EUSAGE, "temperature %g, expected a number from 0", as->temperature);
+    if (!(as->top_p >= 0 && as->top_p <= 1))
+        return attn_fail(err, ATTN_EUSAGE, "top_p %g, expected a number from 0 to 1", as->top_p);
+    return ATTN_OK;
+}
+
+int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_sampling *as, struct attn_err *err)
+{
+    *out = NULL;
+    int rc = check_sampling(as, err);
+    if (rc)
+        return rc;
+    struct attn_sampler *s = calloc(1, sizeof *s);
+    if (s) {
+        s->as = *as;
+        s->V = V;
+        s->state = as->seed;
+        s->weight = calloc(V, sizeof *s->weight);
+        s->heap = calloc(V, sizeof *s->heap);
+    }
+    if (!s || !s->weight || !s->heap) {
+        attn_sampler_free(s);
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room to choose one of %zu tokens", V);
+    }
+    *out = s;
+    return ATTN_OK;
+}
+
+void attn_sampler_free(struct attn_sampler *s)
+{
+    if (!s)
+        return;
+    free(s->weight);
+    free(s->heap);
+    free(s);
+}
+
+/* ---- the likeliest ---- */
+
+static bool before(const struct attn_sampler *s, int32_t a, int32_t b)
+{
+    float x = s->logits[a], y = s->logits[b];
+    return x > y || (x == y && a < b);
+}
+
+static void swap(int32_t *a, int32_t *b)
+{
+    int32_t c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static void sift(struct attn_sampler *s, size_t i)
+{
+    for (size_t child; (child = 2 * i + 1) < s->left; i = child) {
+        if (child + 1 < s->left && before(s, s->heap[child + 1], s->heap[child]))
+            child++;
+        if (!before(s, s->heap[child], s->heap[i]))
+            return;
+        swap(&s->heap[child], &s->heap[i]);
+    }
+}
+
+static void make_heap(struct attn_sampler *s)
+{
+    s->left = s->V;
+    for (size_t i = s->V / 2; i-- > 0;)
+        sift(s, i);
+}
+
+/* The i-th likeliest token, counted from 0. */
+static int32_t likeliest(struct attn_sampler *s, size_t i)
+{
+    while (s->V - s->left <= i) {
+        swap(&s->heap[0], &s->heap[--s->left]);
+        sift(s, 0);
+    }
+    return s->heap[s->V - 1 - i];
+}
+
+/* ---- drawing ---- */
+
+/* The smallest number of the k likeliest tokens that together have top_p of the probability of all k; at least one. */
+static size_t nucleus(struct attn_sampler *s, size_t k)
+{
+    double whole = 0, sum = 0;
+    size_t n = 0;
+    if (s->as.top_p >= 1)
+        return k;                       /* rounding of the sums must not exclude any */
+    for (size_t i = 0; i < k; i++)
+        whole += s->weight[k < s->V ? likeliest(s, i) : (int32_t)i];
+    do
+        sum += s->weight[likeliest(s, n++)];
+    while (n < k && sum < s->as.top_p * whole);
+    return n;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The tokens to choose from, in the order of their ids; *n is how many. */
+static const int32_t *candidates(struct attn_sampler *s, size_t *n)
+{
+    size_t k = s->as.top_k && s->as.top_k < s->V ? s->as.top_k : s->V;
+    for (size_t i = 0; i < s->V; i++)
+        s->heap[i] = (int32_t)i;
+    *n = s->V;
+    if (k == s->V && s->as.top_p >= 1)
+        return s->heap;
+    make_heap(s);
+    *n = nucleus(s, k);
+    likeliest(s, *n - 1);
+    int32_t *kept = s->heap + s->V - *n;
+    qsort(kept, *n, sizeof *kept, by_id);
+    return kept;
+}
+
+static int32_t draw(struct attn_sampler *s)
+{
+    size_t n, i;
+    const int32_t *kept = candidates(s, &n);
+    double whole = 0, sum = 0;
+    for (i = 0; i < n; i++)
+        whole += s->weight[kept[i]];
+    double at = attn_splitmix_unit(attn_splitmix_next(&s->state)) * whole;
+    int32_t last = kept[0];             /* rounding may make `at` the whole sum: then the last token with a weight is taken */
+    for (i = 0; i < n && sum <= at; i++) {
+        if (s->weight[kept[i]] > 0)
+            last = kept[i];
+        sum += s->weight[kept[i]];
+    }
+    return last;
+}
+
+int attn_sampler_next(struct attn_sampler *s, int32_t *id, const float *logits, struct attn_err *err)
+{
+    int rc = find_best(id, logits, s->V, err);
+    if (rc || s->as.temperature == 0)
+        return rc;
+    double top = logits[*id];
+    s->logits = logits;
+    for (size_t i = 0; i < s->V; i++)
+        s->weight[i] = exp((logits[i] - top) / s->as.temperature);
+    *id = draw(s);
     return ATTN_OK;
 }

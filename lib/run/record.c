@@ -50,11 +50,11 @@ static int begin(struct record *r, const struct attn_probe *p, struct attn_err *
     return attn_dump_add(r->dump, p->name, strlen(p->name), &what, err);
 }
 
-static void copy(const struct attn_dumped *to, size_t place, size_t head, const struct attn_probe *p)
+static void copy(const struct attn_dumped *to, size_t index, size_t head, const struct attn_probe *p)
 {
     size_t T = p->shape[p->ndim - 2];
     for (size_t t = 0; t < p->rows; t++)
-        memcpy(to->of.data + (place * T + p->row0 + t) * p->cols, p->data + (head - p->head0) * p->ld_head + t * p->ld,
+        memcpy(to->of.data + (index * T + p->row0 + t) * p->cols, p->data + (head - p->head0) * p->ld_head + t * p->ld,
                p->cols * sizeof(float));
 }
 
@@ -87,14 +87,14 @@ static int keep_tokens(struct attn_dump *d, struct attn_dump_list *to, const str
 }
 
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
-                  const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
-                  const struct attn_observer *beside, struct attn_err *err)
+                  const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *plan,
+                  const struct attn_observer *other, struct attn_err *err)
 {
     struct record r = {calloc(1, sizeof *r.dump), what, cross != NULL};
     struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = &r}};
     size_t n = 1;
-    if (beside)
-        obs[n++] = *beside;
+    if (other)
+        obs[n++] = *other;
     *out = NULL;
     if (!r.dump)
         return attn_fail(err, ATTN_ENOMEM, "no memory for a dump");
@@ -103,7 +103,7 @@ int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const stru
     if (!rc)
         rc = keep_tokens(r.dump, &r.dump->keys, cross, err);
     if (!rc)
-        rc = attn_run_tokens(m, how, tokens, cross, obs, n, err);
+        rc = attn_run_tokens(m, plan, tokens, cross, obs, n, err);
     if (rc)
         attn_dump_free(r.dump);
     else

@@ -56,7 +56,7 @@ static bool failed(struct attn_trace *t, int status)
     return status != 0;
 }
 
-void attn_trace_tell(struct attn_trace *t, const struct attn_probe *band, float *data)
+void attn_trace_announce(struct attn_trace *t, const struct attn_probe *band, float *data)
 {
     char name[ATTN_NAME_MAX];
     struct attn_probe p = *band;

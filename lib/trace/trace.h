@@ -1,9 +1,9 @@
 /* trace.h - connects the arithmetic with observers.
  *
  * The forward pass announces bands of named activations and does not care who observes them.
- * Observers are asked once, when a run is planned, what they want.  attn_trace_tell runs all edits in
+ * Observers are asked once, when a run is planned, what they want.  attn_trace_announce runs all edits in
  * the order given, then all watchers, so that these record what the next step reads.  The first failure of
- * an observer stays in the trace, like the error of a FILE, and ends all telling; run.c checks for it after
+ * an observer stays in the trace, like the error of a FILE, and ends all announcements; run.c checks for it after
  * each block. */
 #ifndef ATTN_TRACE_TRACE_H
 #define ATTN_TRACE_TRACE_H
@@ -33,6 +33,6 @@ bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer);
 bool attn_trace_is_shown(const struct attn_probe *p, bool cross);
 
 /* Announces a band.  The caller fills in `band` except for its name and data, which are added here. */
-void attn_trace_tell(struct attn_trace *t, const struct attn_probe *band, float *data);
+void attn_trace_announce(struct attn_trace *t, const struct attn_probe *band, float *data);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "compute/kind.h"
-#include "run/cost.h"
+#include "run/run.h"
 
 static const double budget = 0.02;      /* seconds for timing each kind, with at least one run */
 

@@ -1,0 +1,247 @@
+/* plan.c - plans a run: checks the plan, asks the observers what they want, and lays out one arena; and what a run would cost,
+ * computed without running it. */
+#include "run/run.h"
+
+#include "base/cpu.h"
+#include "base/err.h"
+#include "base/size.h"
+#include "compute/gemm.h"
+#include "model/model.h"
+#include "run/kind.h"
+#include "trace/select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOGIT_ROWS = 32 };               /* most rows of logits in one band */
+
+static int check_plan(const struct attn_model *m, const struct attn_plan *p, struct attn_err *err)
+{
+    size_t n_ctx = m->w.n.n_ctx, most;
+    if (p->rows == 0 || p->seqs == 0)
+        return attn_fail(err, ATTN_EFORMAT, "nothing to run: the text has no tokens");
+    if (p->kind.form == ATTN_MASKED)
+        return attn_fail(err, ATTN_EUSAGE, "masks are for attn_attention: a run takes a kind that says what they are");
+    int rc = attn_kind_check(&p->kind, err);
+    if (rc || __builtin_mul_overflow(p->seqs, n_ctx, &most) || p->rows <= most)
+        return rc;
+    return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it",
+                     p->rows, m->source.name, n_ctx);
+}
+
+static bool any_layer(const struct attn_run *r, int act, unsigned flags)
+{
+    for (size_t layer = 0; layer < r->model->w.n.L; layer++)
+        if (attn_trace_wants(&r->trace, act, (int)layer, flags))
+            return true;
+    return false;
+}
+
+static bool any_matrix(const struct attn_run *r, unsigned flags)
+{
+    return any_layer(r, ATTN_ACT_DOTS, flags) || any_layer(r, ATTN_ACT_SCORES, flags) ||
+           any_layer(r, ATTN_ACT_PATTERN, flags);
+}
+
+/* The width of the widest rows that are the input of a product. */
+static size_t widest(const struct attn_run *r)
+{
+    const struct attn_weights *w = &r->model->w;
+    size_t context = w->n.H * w->n.dv, m = w->mlp ? w->n.m : 0, branch = larger(context, m);
+    return larger(r->pass.ldx, branch);
+}
+
+static void lay_out(struct attn_arena *a, struct attn_run *r)
+{
+    const struct attn_dims *n = &r->model->w.n;
+    struct attn_pass *p = &r->pass;
+    size_t R = r->plan.rows;
+    const struct attn_weights *w = &r->model->w;
+    r->seq = attn_arena_bytes(a, r->plan.seqs, sizeof *r->seq);
+    p->overflowed = attn_arena_bytes(a, r->plan.seqs, sizeof *p->overflowed);
+    p->x = attn_arena_f32(a, R, p->ldx, 1);
+    p->y = attn_arena_f32(a, R, n->d, 1);
+    p->q = attn_arena_f32(a, R, n->H, n->dh);
+    p->k = attn_arena_f32(a, R, n->Hkv, n->dh);
+    p->v = attn_arena_f32(a, R, n->Hkv, n->dv);
+    p->context = attn_arena_f32(a, R, n->H, n->dv);
+    p->out = attn_arena_f32(a, R, n->d, 1);
+    p->aside = attn_arena_f32(a, R, w->parallel ? n->d : 0, 1);
+    p->pre = attn_arena_f32(a, R, w->mlp ? n->m : 0, 1);
+    p->linear = attn_arena_f32(a, R, w->mlp == ATTN_SWIGLU ? n->m : 0, 1);
+    p->cos = attn_arena_f32(a, R, w->rotary / 2, 1);
+    p->sin = attn_arena_f32(a, R, w->rotary / 2, 1);
+    p->norm_w = attn_arena_f32(a, n->d, 1, 1);
+    p->norm_b = attn_arena_f32(a, n->d, 1, 1);
+    p->rounded = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, widest(r) + ATTN_GEMM_MORE, 1) : NULL;
+    r->kept = a->used;
+    p->heads_seq = attn_arena_bytes(a, r->plan.seqs, sizeof *p->heads_seq);
+    attn_scratch_lay_out(&p->scratch, a);
+    p->logits = attn_arena_f32(a, p->logit_rows, n->V, 1);
+}
+
+/* Asks the observers.  This comes before the layout, because the size of the scratch depends on what they want. */
+static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+{
+    size_t L = r->model->w.n.L;
+    struct attn_stage stage = attn_model_stage(r->model, &r->plan.kind);
+    r->obs = calloc(n_obs + 1, sizeof *r->obs);
+    r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
+    r->trace.want = calloc(n_obs + 1, attn_trace_size(L));
+    if (!r->obs || !r->trace.want)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %zu observers of %zu layers", n_obs, L);
+    if (n_obs)
+        memcpy(r->obs, obs, n_obs * sizeof *obs);
+    attn_trace_ask(&r->trace, &stage);
+    return ATTN_OK;
+}
+
+/* Roughly how many floating point operations a pass over all rows takes. */
+static double work(const struct attn_run *r)
+{
+    const struct attn_dims *n = &r->model->w.n;
+    double qkv = (double)n->d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv)), o = (double)(n->H * n->dv) * (double)n->d;
+    double mlp = 3.0 * (double)n->d * (double)n->m, keys = (double)r->pass.scratch.keys * (double)(n->H * (n->dh + n->dv));
+    double logits = r->pass.logit_rows ? (double)n->d * (double)n->V : 0;
+    return 2.0 * (double)r->plan.rows * ((double)n->L * (qkv + o + mlp + keys) + logits);
+}
+
+static int threads_of(const struct attn_run *r)
+{
+    return r->plan.threads > 0 ? r->plan.threads : attn_cpu_count();
+}
+
+static struct attn_scratch scratch_of(const struct attn_run *r)
+{
+    const struct attn_dims *n = &r->model->w.n;
+    const struct attn_plan *p = &r->plan;
+    size_t longest = smaller(p->rows, n->n_ctx), keys = p->keys > p->rows ? smaller(p->keys, n->n_ctx) : longest;
+    return (struct attn_scratch){
+        .H = n->H, .dh = n->dh, .dv = n->dv, .rows = p->rows, .longest = longest, .own = longest,
+        .keys = keys, .positions = keys, .kind = p->kind, .threads = threads_of(r),
+        .watched = any_matrix(r, ATTN_WATCH | ATTN_EDIT), .whole = any_matrix(r, ATTN_WHOLE)};
+}
+
+/* Sets the sizes that the layout depends on, then counts its memory. */
+static void size_up(struct attn_run *r)
+{
+    const struct attn_dims *n = &r->model->w.n;
+    struct attn_pass *p = &r->pass;
+    p->w = &r->model->w;
+    p->trace = &r->trace;
+    p->seq = NULL;
+    p->ldx = larger(n->width, n->d);
+    p->scratch = scratch_of(r);
+    if (attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT))
+        p->logit_rows = smaller(attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? r->plan.rows : r->plan.seqs, LOGIT_ROWS);
+    lay_out(&r->arena, r);
+}
+
+static int make(struct attn_run *r, struct attn_err *err)
+{
+    int rc = attn_team_new(&r->pass.team, threads_of(r), err);
+    if (rc)
+        return rc;
+    size_up(r);
+    rc = attn_arena_make(&r->arena, err);
+    if (rc)
+        return rc;
+    attn_arena_large_pages(&r->arena);
+    lay_out(&r->arena, r);
+    attn_kernel_prepare(work(r));
+    return ATTN_OK;
+}
+
+int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
+                 const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+{
+    *out = NULL;
+    int rc = check_plan(m, p, err);
+    if (rc)
+        return rc;
+    struct attn_run *r = calloc(1, sizeof *r);
+    if (!r)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a run");
+    r->model = m;
+    r->plan = *p;
+    rc = ask(r, obs, n_obs, err);
+    if (!rc)
+        rc = make(r, err);
+    if (rc) {
+        attn_run_free(r);
+        return rc;
+    }
+    *out = r;
+    return ATTN_OK;
+}
+
+void attn_run_free(struct attn_run *r)
+{
+    if (!r)
+        return;
+    attn_team_free(r->pass.team);
+    attn_arena_free(&r->arena);
+    free(r->trace.want);
+    free(r->obs);
+    free(r);
+}
+
+int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const struct attn_plan *p,
+                     const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+{
+    struct attn_run r = {.model = m, .plan = *p};
+    int rc = check_plan(m, p, err);
+    if (!rc)
+        rc = ask(&r, obs, n_obs, err);
+    if (!rc) {
+        size_up(&r);
+        out->memory = r.arena.used;
+        out->scratch = r.arena.used - r.kept;
+        if (r.arena.overflow)
+            rc = attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
+    }
+    free(r.trace.want);
+    free(r.obs);
+    return rc;
+}
+
+/* ---- costs ---- */
+
+enum { NPY_HEADER = 128, CSV_NUMBER = 12 };     /* bytes; most numbers in CSV have nine digits, a sign, a point and a comma */
+
+static unsigned selected(void *self, int act, int layer)
+{
+    return attn_select_wants(self, act, layer) ? ATTN_WATCH : 0;
+}
+
+/* Adds one activation, which is one .npy file. */
+static void add_file(struct attn_cost *out, const struct attn_select *s, const struct attn_info *info, int act, size_t T)
+{
+    size_t shape[3], heads;
+    int n = attn_act_shape(shape, info, act, T, T);
+    attn_select_heads(s, act, &heads);
+    uint64_t numbers = heads ? heads : 1;
+    for (int i = n - 2; i < n; i++)
+        numbers *= shape[i];
+    out->activations++;
+    out->numbers += numbers;
+}
+
+int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,
+                 struct attn_err *err)
+{
+    struct attn_info info;
+    struct attn_observer obs = {.wants = selected, .self = (void *)what};
+    *out = (struct attn_cost){0};
+    int rc = attn_run_measure(out, m, p, &obs, 1, err);
+    if (rc)
+        return rc;
+    attn_model_info(m, &info);
+    for (int act = 0; act < ATTN_ACTS; act++)
+        for (size_t layer = 0; layer < (attn_act_per_layer(act) ? info.L : 1); layer++)
+            if (attn_select_wants(what, act, attn_act_per_layer(act) ? (int)layer : -1))
+                add_file(out, what, &info, act, p->rows);
+    out->npy = out->activations * NPY_HEADER + out->numbers * sizeof(float);
+    out->csv = out->numbers * CSV_NUMBER;
+    return ATTN_OK;
+}

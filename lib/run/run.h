@@ -1,0 +1,23 @@
+/* run.h - a run, as plan.c plans it and run.c drives it, and what it would cost. */
+#ifndef ATTN_RUN_H
+#define ATTN_RUN_H
+
+#include "compute/block.h"
+
+struct attn_run {
+    const struct attn_model *model;
+    struct attn_plan plan;
+    struct attn_arena arena;
+    struct attn_trace trace;
+    struct attn_observer *obs;
+    struct attn_pass_seq *seq;
+    struct attn_pass pass;
+    size_t kept;                        /* bytes of the arena before the scratch */
+    bool scanned;                       /* the weights were checked: numbers that are not finite do not come from them */
+};
+
+/* Sets memory and scratch to what attn_run_new would allocate. */
+int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const struct attn_plan *p,
+                     const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
+
+#endif

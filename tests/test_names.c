@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "trace/names.h"
+#include "trace/trace.h"
 
 /* L, T, d, H, Hkv, dh, dv, m and V all differ, so that no two shapes can be confused. */
 static const struct attn_info info = { .L = 12, .d = 101, .H = 4, .Hkv = 2, .dh = 13, .dv = 17, .m = 211, .V = 307,

@@ -2,7 +2,7 @@
 #include "compare/diff.h"
 
 #include "base/err.h"
-#include "trace/names.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <stdlib.h>

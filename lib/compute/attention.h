@@ -7,7 +7,7 @@
  *
  * A band is some rows of queries against all the keys they may see.  Its dots become scores and then
  * the pattern in place, in a scratch of rows x keys numbers, so memory is linear in the length of the
- * text.  Loop bounds leave out the keys that no row of the band may see: they cost nothing.  Scores
+ * sentence.  Loop bounds leave out the keys that no row of the band may see: they cost nothing.  Scores
  * that nobody looks at are not written: the softmax scales the dots while it reads them.
  *
  * A product takes several rows up to the last key that any of them sees; rows that do not see it have
@@ -18,13 +18,38 @@
 #ifndef ATTN_COMPUTE_ATTENTION_H
 #define ATTN_COMPUTE_ATTENTION_H
 
-#include "compute/keys.h"
 #include "compute/kind.h"
 
 /* The definition of causal attention of one head, which the tests compare with: no bands, no SIMD.  q[Tq, dh], k[Tk, dh],
  * v[Tk, dv]; query t is at position pos + t and sees the keys up to there.  Results: pattern[Tq, Tk], context[Tq, dv]. */
 void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq, size_t Tk,
                           size_t dh, size_t dv, size_t pos, float scale);
+
+/* ---- keys and values of one head, in the layout that products read fastest (keys.c) ----
+ *
+ * Keys are transposed, 64 to a panel, [panels, dh, 64]: a product computes the dots with 64 keys side by side,
+ * each one chain over dh.  Values are rows, [n, ldv].  Columns of a panel that have no key yet are undefined, and
+ * so are up to 64 numbers behind the last value: products read them and throw the results away. */
+
+struct attn_keys {
+    float *k, *v; size_t dh, dv, ldv;
+    const float *rows; size_t ldk;      /* the same keys as rows, ldk apart; NULL: there are only panels */
+};
+
+/* How many floats n keys and values take, in whole cache lines; SIZE_MAX: more than can be counted. */
+size_t attn_keys_size(size_t n, size_t dh, size_t dv);
+/* Lays out n keys and values at `at`, where attn_keys_size floats are. */
+struct attn_keys attn_keys_in(float *at, size_t n, size_t dh, size_t dv);
+
+/* Puts n keys, from number `first` on, from rows of dh numbers, ld apart; likewise values. */
+void attn_keys_put(const struct attn_keys *to, size_t first, const float *k, size_t ld, size_t n);
+void attn_values_put(const struct attn_keys *to, size_t first, const float *v, size_t ld, size_t n);
+
+/* Gets keys back: one as a row of dh numbers; the n listed ones (at most 64) as a panel. */
+void attn_keys_row(float *to, const struct attn_keys *from, size_t at);
+void attn_keys_gather(float *to, const struct attn_keys *from, const size_t *list, size_t n);
+
+/* ---- the steps ---- */
 
 /* What some methods need of a worker besides its band. */
 struct attn_method_scratch { float *x; size_t *list, *swaps; };

@@ -42,7 +42,7 @@ struct product {
     bool bf16;
 };
 
-/* One item and its sums so far, [i1 - i0, ld].  They are not kept in y, whose rows may lie so far apart that they map to the
+/* One item and its sums so far, [i1 - i0, ld].  They are not kept in y, whose rows may be so far apart that they map to the
  * same cache sets and evict each other. */
 struct work { const struct product *p; struct attn_gemm_item it; float *sum; size_t ld; };
 

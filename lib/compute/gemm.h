@@ -1,4 +1,4 @@
-/* gemm.h - matrix products with a weight that is read where it lies in the mapped file.
+/* gemm.h - matrix products with a weight that is read where it is stored in the mapped file.
  *
  * The chain rule: each element of a product is one chain of fused multiply-adds over k, ascending,
  * from 0; the bias is added once, afterwards.  That is what a plain loop over fmaf computes, and no

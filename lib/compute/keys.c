@@ -1,4 +1,5 @@
-#include "compute/keys.h"
+/* keys.c - keys and values of one head, in the layout that products read fastest. */
+#include "compute/attention.h"
 
 #include "base/size.h"
 #include "compute/vec.h"

@@ -53,7 +53,7 @@ struct attn_range attn_kind_bounds(const struct attn_kind *k, size_t q, size_t T
 
 /* ---- the list ---- */
 
-/* Lists every s-th key, counted back from q, that lies before `front`. */
+/* Lists every s-th key, counted back from q, before `front`. */
 static size_t pick_strides(size_t *list, size_t q, size_t s, size_t front)
 {
     size_t n = 0;

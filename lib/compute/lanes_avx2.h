@@ -86,8 +86,8 @@ static inline v16 odd_bf16(v16 x) { return (v16){odd_half(x.a), odd_half(x.b)}; 
 /* Float16 to float32: each word has a float16 in its lower half, and 0 in the upper. */
 static inline __m256 f16_half(__m256i x)
 {
-    __m256i beside = _mm256_permute4x64_epi64(_mm256_packus_epi32(x, x), 0x08);
-    return _mm256_cvtph_ps(_mm256_castsi256_si128(beside));
+    __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(x, x), 0x08);
+    return _mm256_cvtph_ps(_mm256_castsi256_si128(packed));
 }
 static inline __m256i low_words(__m256 x) { return _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0xffff)); }
 static inline __m256i high_words(__m256 x) { return _mm256_srli_epi32(_mm256_castps_si256(x), 16); }

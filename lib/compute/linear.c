@@ -1,4 +1,4 @@
-/* linear.c - attention without a softmax, in time that grows with the text and not with its square.
+/* linear.c - attention without a softmax, in time that grows with the sentence and not with its square.
  *
  *     weight(q, k) = phi(q).phi(k) / sum over keys j of phi(q).phi(j),     phi(x) = elu(x) + 1
  *     context(q)   = phi(q) S / phi(q).z,    S = sum of phi(k) v' [dh, dv],    z = sum of phi(k) [dh]

@@ -5,7 +5,7 @@
  *     y  = y exp(m - m') + exp(scores - m') v
  *
  * After the last block the context is y / s, or 0 where all scores were -inf.  A band's scratch holds one block of
- * scores, so memory does not grow with the text.  The order of sums differs from that of other kinds, so the result is
+ * scores, so memory does not grow with the sentence.  The order of sums differs from that of other kinds, so the result is
  * theirs up to the rounding of float32. */
 #include "compute/attention.h"
 

@@ -7,7 +7,7 @@
 
 enum {
     ATTN_SLAB = 128,                    /* most steps of a slab that is copied: 32 KB, in the L1 cache */
-    /* For at most so many rows of x a copy does not pay.  For more it does: the rows of a weight often lie so far apart that
+    /* For at most so many rows of x a copy does not pay.  For more it does: the rows of a weight are often so far apart that
      * those of a slab evict each other from the cache, while those of a copy stay. */
     ATTN_SLAB_FEW = 6
 };
@@ -18,7 +18,7 @@ struct attn_slab { size_t j, cols, k, K; };
 /* The slab of a panel that begins at step k, of at most `depth` steps. */
 struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth);
 /* The memory of the slab's stored rows, or of one part of `parts` of them, for prefetching.  It is exact only where rows are
- * evenly spaced, not where a matrix is interleaved (mat.h). */
+ * evenly spaced, not where a matrix is interleaved (weights.h). */
 struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts);
 
 /* Whether a micro-kernel can read the slab where it is stored: it has 64 columns, in rows, and needs no rounding to bf16. */

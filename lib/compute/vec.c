@@ -1,5 +1,6 @@
-/* vec.c - chooses the instruction set. */
-#include "compute/vec.h"
+/* vec.c - chooses the instruction set; and the functions of vec.h for any x86-64. */
+#define TABLE attn_vec_generic
+#include "compute/vec_body.h"
 
 #include "base/cpu.h"
 #include "base/size.h"

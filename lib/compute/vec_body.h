@@ -1,5 +1,5 @@
 /* vec_body.h - the source of vec.h's functions, compiled once for each instruction set by
- * vec_avx512.c, vec_avx2.c and vec_generic.c, which define TABLE to the name of theirs.
+ * vec_avx512.c, vec_avx2.c and vec.c, which define TABLE to the name of theirs.
  *
  * Here are the functions of rows; products_body.h has the products, gradients_body.h the backward pass. */
 #include "compute/vec.h"
@@ -63,18 +63,18 @@ static inline bool is_zero(v16 x)
 static float vec_max(const float *x, float s, size_t n, bool *finite)
 {
     const v16 f = all(s), none = all(0);
-    v16 m = all(-INFINITY), wild = all(0);
+    v16 m = all(-INFINITY), nonfinite = all(0);
     size_t whole = n - n % LANES;
     for (size_t i = 0; i < whole; i += LANES) {
         v16 e = mul(load(x + i), f);
         m = max(m, e);
-        wild = fma16(e, none, wild);
+        nonfinite = fma16(e, none, nonfinite);
     }
     if (whole < n) {
         m = max(m, mul(load_part(x + whole, n - whole, -INFINITY), f));
-        wild = fma16(mul(load_part(x + whole, n - whole, 0), f), none, wild);
+        nonfinite = fma16(mul(load_part(x + whole, n - whole, 0), f), none, nonfinite);
     }
-    *finite = is_zero(wild);
+    *finite = is_zero(nonfinite);
     return largest(m);
 }
 

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/splitmix.h"
 #include "compute/gemm.h"
-#include "trace/names.h"
+#include "trace/trace.h"
 
 static void multiply(struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                      enum attn_tail tail)

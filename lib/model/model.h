@@ -5,7 +5,7 @@
 #include "compute/weights.h"
 #include "model/config.h"
 #include "model/shards.h"
-#include "trace/names.h"
+#include "trace/trace.h"
 
 struct attn_model {
     struct attn_source source;

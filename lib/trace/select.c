@@ -239,13 +239,13 @@ static int keep_names(struct attn_select *s, struct attn_err *err)
     const char *at = s->show;
     for (;;) {
         at += strspn(at, blanks);
-        size_t span = strcspn(at, ","), len = span;
+        size_t width = strcspn(at, ","), len = width;
         while (len && strchr(blanks, at[len - 1]))
             len--;
         int rc = add_item(s, at, len, err);
-        if (rc || !at[span])
+        if (rc || !at[width])
             return rc;
-        at += span + 1;
+        at += width + 1;
     }
 }
 

@@ -8,7 +8,7 @@
 #ifndef ATTN_TRACE_SELECT_H
 #define ATTN_TRACE_SELECT_H
 
-#include "trace/names.h"
+#include "trace/trace.h"
 
 /* The public constructor, attn_select_new, calls this.  `model` is the model's name, for messages. */
 int attn_select_make(struct attn_select **out, const struct attn_stage *stage, const char *model, const char *show,

@@ -51,7 +51,7 @@ void attn_keys_gather(float *to, const struct attn_keys *from, const size_t *lis
 
 /* ---- the steps ---- */
 
-/* What some methods need of a worker besides its band. */
+/* What some methods need of a worker besides its band: numbers, and two lists of as many numbers as there are positions. */
 struct attn_method_scratch { float *x; size_t *list, *swaps; };
 
 struct attn_head {                      /* one head of one sentence */
@@ -125,6 +125,7 @@ struct attn_method {                    /* a step that a method does not have is
     /* Puts what the method has in place of keys, of n keys from number `first` on, into `to`; NULL: the keys themselves.
      * `one` is scratch for one key. */
     void (*put)(const struct attn_keys *to, size_t first, const struct attn_keys *from, size_t n, float *one);
+    size_t (*scratch)(size_t keys, size_t dh, size_t dv);       /* floats of attn_method_scratch.x; NULL: none */
     /* Computes the contexts of all queries of all sentences, not from bands. */
     void (*run)(struct attn_heads *a, struct attn_team *team);
 };
@@ -135,10 +136,6 @@ extern const struct attn_method
     attn_online,                        /* online.c: a block of keys at a time */
     attn_linear, attn_linear_shown;     /* linear.c: sums over keys; the same by way of the pattern */
 
-/* How many floats of attn_method_scratch.x each needs.  The lists need as many numbers as there are positions. */
-size_t attn_sparse_scratch(size_t keys, size_t dh, size_t dv);
-size_t attn_online_scratch(size_t dv);
-size_t attn_linear_scratch(size_t dh, size_t dv);
 /* How many columns the band of an online softmax needs for Tk keys. */
 size_t attn_online_columns(size_t block, size_t Tk);
 /* How many floats the sums of linear attention, which take the place of cached keys, need for one key/value head. */

@@ -71,8 +71,9 @@ static struct scratch scratch_in(float *x, size_t dh, size_t dv)
     return (struct scratch){x, phi, ldphi, phi + ldphi * ATTN_BAND};
 }
 
-size_t attn_linear_scratch(size_t dh, size_t dv)
+static size_t scratch_floats(size_t keys, size_t dh, size_t dv)
 {
+    (void)keys;
     return attn_linear_size(dh, dv) + up(dh, LINE) * ATTN_BAND + up(dv, PANEL);
 }
 
@@ -195,7 +196,9 @@ static struct attn_found pattern(const struct attn_head *h, const struct attn_ba
     return found;
 }
 
-const struct attn_method attn_linear = {dots, .pattern = pattern, .keys = ATTN_DOTS, .put = put, .run = run};
+const struct attn_method attn_linear = {
+    dots, .pattern = pattern, .keys = ATTN_DOTS, .put = put, .scratch = scratch_floats,
+    .run = run};
 const struct attn_method attn_linear_shown = {
     dots, .pattern = pattern, .context = attn_band_context, .steps = ATTN_DOTS | ATTN_PATTERN | ATTN_CONTEXT, .keys = ATTN_DOTS,
-    .values = ATTN_CONTEXT, .put = put};
+    .values = ATTN_CONTEXT, .put = put, .scratch = scratch_floats};

@@ -23,8 +23,9 @@ size_t attn_online_columns(size_t block, size_t Tk)
     return block < Tk ? smaller(up(block, PANEL) + PANEL, all) : all;
 }
 
-size_t attn_online_scratch(size_t dv)
+static size_t scratch_floats(size_t keys, size_t dh, size_t dv)
 {
+    (void)keys, (void)dh;
     return ATTN_BAND * up(dv, PANEL);
 }
 
@@ -132,4 +133,4 @@ static struct attn_found rows(const struct attn_head *h, const struct attn_band 
 
 const struct attn_method attn_online = {
     attn_band_dots, attn_band_scores, attn_band_pattern, .rows = rows, .steps = ATTN_CONTEXT, .keys = ATTN_DOTS | ATTN_CONTEXT,
-    .values = ATTN_CONTEXT};
+    .values = ATTN_CONTEXT, .scratch = scratch_floats};

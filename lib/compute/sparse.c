@@ -11,7 +11,7 @@
 
 enum { PANEL = ATTN_PANEL };
 
-size_t attn_sparse_scratch(size_t keys, size_t dh, size_t dv)
+static size_t scratch_floats(size_t keys, size_t dh, size_t dv)
 {
     return up(keys, PANEL) + dh * PANEL + up(dv, PANEL);
 }
@@ -127,7 +127,8 @@ static void context(const struct attn_head *h, const struct attn_band *b)
     }
 }
 
-const struct attn_method attn_sparse = {.rows = rows, .steps = ATTN_CONTEXT, .values = ATTN_CONTEXT};
+const struct attn_method attn_sparse = {
+    .rows = rows, .steps = ATTN_CONTEXT, .values = ATTN_CONTEXT, .scratch = scratch_floats};
 const struct attn_method attn_sparse_shown = {
     attn_band_dots, attn_band_scores, pattern, context, .steps = ATTN_DOTS | ATTN_SCORES | ATTN_PATTERN | ATTN_CONTEXT,
-    .keys = ATTN_DOTS, .values = ATTN_CONTEXT};
+    .keys = ATTN_DOTS, .values = ATTN_CONTEXT, .scratch = scratch_floats};

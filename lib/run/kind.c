@@ -126,7 +126,8 @@ const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k)
     return buf;
 }
 
-const char *attn_kind_scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k)
+/* "none", "sqrt", "model", or a number that reads back exactly.  Returns buf. */
+static const char *scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k)
 {
     static const char *const names[] = {[ATTN_SCALE_MODEL] = "model", [ATTN_SCALE_NONE] = "none", [ATTN_SCALE_SQRT] = "sqrt"};
     if (k->scaling == ATTN_SCALE_VALUE)
@@ -144,7 +145,7 @@ const char *attn_kind_note(char buf[ATTN_KIND_NOTE], const struct attn_kind *k)
     if (k->form != ATTN_MODEL)
         n += snprintf(buf, ATTN_KIND_NOTE, ", %s", attn_kind_text(text, k));
     if (k->scaling != ATTN_SCALE_MODEL)
-        n += snprintf(buf + n, ATTN_KIND_NOTE - (size_t)n, ", scale %s", attn_kind_scale_text(text, k));
+        n += snprintf(buf + n, ATTN_KIND_NOTE - (size_t)n, ", scale %s", scale_text(text, k));
     p[attn_num_f64(p, k->dropout)] = '\0';
     if (k->dropout > 0)
         snprintf(buf + n, ATTN_KIND_NOTE - (size_t)n, ", dropout %s (seed %" PRIu64 ")", p, k->dropout_seed);
@@ -155,6 +156,6 @@ void attn_kind_say(struct attn_kind_words *out, const struct attn_kind *k)
 {
     out->of = (struct attn_sink_kind){
         .attention = k->form ? attn_kind_text(out->attention, k) : NULL,
-        .scale = k->scaling ? attn_kind_scale_text(out->scale, k) : NULL,
+        .scale = k->scaling ? scale_text(out->scale, k) : NULL,
         .dropout = k->dropout, .seed = k->dropout_seed, .note = attn_kind_note(out->note, k)};
 }

@@ -6,9 +6,6 @@
 
 /* Fails if a number is out of range, as attn_kind_parse does for text: callers of the library fill in the struct themselves. */
 int attn_kind_check(const struct attn_kind *k, struct attn_err *err);
-/* "none", "sqrt", "model", or a number that reads back exactly.  Returns buf. */
-const char *attn_kind_scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);
-
 /* How attention differs from the model's own. */
 struct attn_sink_kind {
     const char *attention, *scale;      /* as on the command line; NULL: the model's own */

@@ -167,21 +167,15 @@ void attn_band_scores(const struct attn_head *h, const struct attn_band *b)
     }
 }
 
-void attn_few_add(struct attn_few *f, size_t row)
+struct attn_row_count attn_band_nonfinite(const struct attn_head *h, const struct attn_band *b)
 {
-    if (f->rows++ == 0)
-        f->first = row;
-}
-
-struct attn_few attn_band_nonfinite(const struct attn_head *h, const struct attn_band *b)
-{
-    struct attn_few nonfinite = {0};
+    struct attn_row_count nonfinite = {0};
     for (size_t i = 0; i < b->rows && h->scored; i++) {
         struct attn_range r = attn_head_seen(h, b->row0 + i);
         bool finite;
         attn_vec_max(b->m + i * b->ld + r.lo, h->scale, r.hi - r.lo, &finite);
         if (!finite)
-            attn_few_add(&nonfinite, b->row0 + i);
+            attn_count_row(&nonfinite, b->row0 + i);
     }
     return nonfinite;
 }
@@ -229,9 +223,9 @@ void attn_head_softmax(const struct attn_head *h, float *row, size_t hidden, siz
     bool finite;
     float max = attn_vec_max(row + hidden, scale, n - hidden, &finite);
     if (!finite && !h->scored)
-        attn_few_add(&found->nonfinite, t);
+        attn_count_row(&found->nonfinite, t);
     if (max == -INFINITY && sees_nothing(h, row + hidden, n - hidden, t)) {
-        attn_few_add(&found->empty, t);
+        attn_count_row(&found->empty, t);
         fill(row, 0, n, 0);
         return;
     }
@@ -248,7 +242,7 @@ static void pattern_row(const struct attn_head *h, float *row, size_t hidden, si
         return;
     fill(row, keep, n, 0);
     if (!renormalise(row, keep))
-        attn_few_add(&found->empty, t);
+        attn_count_row(&found->empty, t);
 }
 
 struct attn_found attn_band_pattern(const struct attn_head *h, const struct attn_band *b)

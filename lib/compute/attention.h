@@ -76,12 +76,16 @@ enum { ATTN_BAND = 48 };                /* most rows of a band: whole tiles of t
 struct attn_band { size_t row0, rows; const float *q; size_t ldq; float *m; size_t ld; };
 
 /* Rows that something is wrong with: how many, and the first. */
-struct attn_few { size_t rows, first; };
-void attn_few_add(struct attn_few *f, size_t row);
+struct attn_row_count { size_t rows, first; };
+static inline void attn_count_row(struct attn_row_count *c, size_t row)
+{
+    if (c->rows++ == 0)
+        c->first = row;
+}
 
 /* empty: rows that see nothing, or whose weights were all rounded to 0; they become all zeros.  nonfinite: rows with a dot,
  * scaled or not, that is inf or NaN before anything is masked or edited; what comes of them is what IEEE says. */
-struct attn_found { struct attn_few empty, nonfinite; };
+struct attn_found { struct attn_row_count empty, nonfinite; };
 
 /* How many keys and values, from the first on, the steps of a band read. */
 size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
@@ -90,7 +94,7 @@ bool attn_head_scales(const struct attn_head *h);
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b);
 /* The nonfinite rows, if the scores step is done: without it, the softmax finds them while it looks for the largest score. */
-struct attn_few attn_band_nonfinite(const struct attn_head *h, const struct attn_band *b);
+struct attn_row_count attn_band_nonfinite(const struct attn_head *h, const struct attn_band *b);
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b);
 struct attn_found attn_band_pattern(const struct attn_head *h, const struct attn_band *b);
 void attn_band_context(const struct attn_head *h, const struct attn_band *b);

@@ -37,7 +37,7 @@ static struct attn_found take_steps(const struct job *j, const struct attn_head 
 {
     const struct attn_method *method = j->method;
     struct attn_found found = {0};
-    struct attn_few nonfinite = {0};
+    struct attn_row_count nonfinite = {0};
     if (j->steps & ATTN_DOTS) {
         method->dots(h, b);
         nonfinite = attn_band_nonfinite(h, b);

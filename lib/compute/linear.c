@@ -25,9 +25,9 @@ static void divide(float *y, const float *x, double sum, size_t n, size_t t, str
 {
     bool lost = sum < (double)FLT_MIN;
     if (!(sum <= (double)FLT_MAX))
-        attn_few_add(&found->nonfinite, t);
+        attn_count_row(&found->nonfinite, t);
     if (lost) {
-        attn_few_add(&found->empty, t);
+        attn_count_row(&found->empty, t);
         memset(y, 0, n * sizeof *y);
     } else {
         const float inverse = (float)(1 / sum);

@@ -106,9 +106,9 @@ static void finish(const struct online *o, size_t i, struct attn_found *found)
     size_t t = o->b->row0 + i;
     float *context = h->context + t * h->ldc;
     if (o->nonfinite[i])
-        attn_few_add(&found->nonfinite, t);
+        attn_count_row(&found->nonfinite, t);
     if (o->sum[i] == 0 && !o->nonfinite[i]) {
-        attn_few_add(&found->empty, t);
+        attn_count_row(&found->empty, t);
         memset(context, 0, h->dv * sizeof *context);
     } else {
         attn_vec_scale(context, o->y + i * o->ldy, (float)(1 / o->sum[i]), h->dv);

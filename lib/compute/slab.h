@@ -2,7 +2,6 @@
 #ifndef ATTN_COMPUTE_SLAB_H
 #define ATTN_COMPUTE_SLAB_H
 
-#include "compute/weights.h"
 #include "compute/vec.h"
 
 enum {

@@ -42,7 +42,7 @@ static void dots_row(const struct attn_head *h, float *few, const float *q, size
     bool finite;
     attn_vec_max(few, h->scale, n, &finite);
     if (!finite)
-        attn_few_add(&found->nonfinite, t);
+        attn_count_row(&found->nonfinite, t);
     attn_vec_scale(few, few, h->scale, n);
 }
 

@@ -115,7 +115,7 @@ int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size
 /* ---- choosing the next token ---- */
 
 struct attn_sampler {
-    struct attn_sampling as;
+    struct attn_sampling sampling;
     size_t V;
     uint64_t state;
     const float *logits;                /* set during a draw */
@@ -124,26 +124,26 @@ struct attn_sampler {
     size_t left;                        /* how many are in the heap */
 };
 
-static int check_sampling(const struct attn_sampling *as, struct attn_err *err)
+static int check_sampling(const struct attn_sampling *sampling, struct attn_err *err)
 {
-    if (!(as->temperature >= 0) || !isfinite(as->temperature))
-        return attn_fail(err, ATTN_EUSAGE, "temperature %g, expected a number from 0", as->temperature);
-    if (!(as->top_p >= 0 && as->top_p <= 1))
-        return attn_fail(err, ATTN_EUSAGE, "top_p %g, expected a number from 0 to 1", as->top_p);
+    if (!(sampling->temperature >= 0) || !isfinite(sampling->temperature))
+        return attn_fail(err, ATTN_EUSAGE, "temperature %g, expected a number from 0", sampling->temperature);
+    if (!(sampling->top_p >= 0 && sampling->top_p <= 1))
+        return attn_fail(err, ATTN_EUSAGE, "top_p %g, expected a number from 0 to 1", sampling->top_p);
     return ATTN_OK;
 }
 
-int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_sampling *as, struct attn_err *err)
+int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_sampling *sampling, struct attn_err *err)
 {
     *out = NULL;
-    int rc = check_sampling(as, err);
+    int rc = check_sampling(sampling, err);
     if (rc)
         return rc;
     struct attn_sampler *s = calloc(1, sizeof *s);
     if (s) {
-        s->as = *as;
+        s->sampling = *sampling;
         s->V = V;
-        s->state = as->seed;
+        s->state = sampling->seed;
         s->weight = calloc(V, sizeof *s->weight);
         s->heap = calloc(V, sizeof *s->heap);
     }
@@ -214,13 +214,13 @@ static size_t nucleus(struct attn_sampler *s, size_t k)
 {
     double whole = 0, sum = 0;
     size_t n = 0;
-    if (s->as.top_p >= 1)
+    if (s->sampling.top_p >= 1)
         return k;                       /* rounding of the sums must not exclude any */
     for (size_t i = 0; i < k; i++)
         whole += s->weight[k < s->V ? likeliest(s, i) : (int32_t)i];
     do
         sum += s->weight[likeliest(s, n++)];
-    while (n < k && sum < s->as.top_p * whole);
+    while (n < k && sum < s->sampling.top_p * whole);
     return n;
 }
 
@@ -233,11 +233,11 @@ static int by_id(const void *a, const void *b)
 /* The tokens to choose from, in the order of their ids; *n is how many. */
 static const int32_t *candidates(struct attn_sampler *s, size_t *n)
 {
-    size_t k = s->as.top_k && s->as.top_k < s->V ? s->as.top_k : s->V;
+    size_t k = s->sampling.top_k && s->sampling.top_k < s->V ? s->sampling.top_k : s->V;
     for (size_t i = 0; i < s->V; i++)
         s->heap[i] = (int32_t)i;
     *n = s->V;
-    if (k == s->V && s->as.top_p >= 1)
+    if (k == s->V && s->sampling.top_p >= 1)
         return s->heap;
     make_heap(s);
     *n = nucleus(s, k);
@@ -267,12 +267,12 @@ static int32_t draw(struct attn_sampler *s)
 int attn_sampler_next(struct attn_sampler *s, int32_t *id, const float *logits, struct attn_err *err)
 {
     int rc = find_best(id, logits, s->V, err);
-    if (rc || s->as.temperature == 0)
+    if (rc || s->sampling.temperature == 0)
         return rc;
     double top = logits[*id];
     s->logits = logits;
     for (size_t i = 0; i < s->V; i++)
-        s->weight[i] = exp((logits[i] - top) / s->as.temperature);
+        s->weight[i] = exp((logits[i] - top) / s->sampling.temperature);
     *id = draw(s);
     return ATTN_OK;
 }

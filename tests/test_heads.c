@@ -86,7 +86,7 @@ static struct attn_heads_seq text(float *out, size_t s, size_t first, size_t row
     for (size_t i = 0; i < s; i++)
         row += lengths[i];
     return (struct attn_heads_seq){.q = q + row * H * DH, .k = k + row * HKV * DH, .v = v + row * HKV * DV,
-                              .context = out + row * H * DV, .Tq = rows, .Tk = first + rows, .pos = first};
+                                   .context = out + row * H * DV, .Tq = rows, .Tk = first + rows, .pos = first};
 }
 
 static void run(const struct how *how, struct attn_heads_seq *texts, size_t n)
@@ -97,9 +97,10 @@ static void run(const struct how *how, struct attn_heads_seq *texts, size_t n)
     const struct attn_observer obs = {.wants = wants, .watch = watch, .self = (void *)how};
     struct attn_trace trace = {.obs = &obs, .n_obs = 1, .L = 1, .want = want};
     const struct attn_stage stage = {.L = 1, .has = {[ATTN_ACT_PATTERN] = true}};
-    struct attn_scratch scratch = {.H = H, .dh = DH, .dv = DV, .rows = ROWS, .longest = LONGEST, .keys = LONGEST, .own = LONGEST,
-                             .positions = LONGEST, .kind = how->kind, .threads = how->threads, 
-                             .watched = how->flags && !(how->little && how->kind.form != ATTN_BLOCK), .whole = how->flags & ATTN_WHOLE};
+    struct attn_scratch scratch = {
+        .H = H, .dh = DH, .dv = DV, .rows = ROWS, .longest = LONGEST, .keys = LONGEST, .own = LONGEST, .positions = LONGEST,
+        .kind = how->kind, .threads = how->threads, .watched = how->flags && !(how->little && how->kind.form != ATTN_BLOCK),
+        .whole = how->flags & ATTN_WHOLE};
     ck_assert(!attn_team_new(&team, how->threads, NULL));
     attn_trace_ask(&trace, &stage);
     attn_scratch_lay_out(&scratch, &arena);

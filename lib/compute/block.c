@@ -12,8 +12,8 @@ static struct attn_rows rows(const struct attn_pass *p, float *data, size_t cols
 static void announce(struct attn_pass *p, int act, int layer, const struct attn_rows *r, size_t heads);
 static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm, int act, int layer);
 static void attend(struct attn_pass *p, int layer);
-static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w, enum attn_tail tail,
-                 int act, int layer);
+static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
+                 enum attn_tail tail, int act, int layer);
 static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail);
 
 void attn_block_run(struct attn_pass *p, int layer)
@@ -142,8 +142,8 @@ static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_r
 
 /* Multiplies, announces the product x w as `act`, and lets the tail (gemm.h) make y of it.  The product does the tail's work at
  * once where nobody wants to see what comes before it.  Without w, x stands for the product, and y takes on its width. */
-static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w, enum attn_tail tail,
-                 int act, int layer)
+static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
+                 enum attn_tail tail, int act, int layer)
 {
     if (!w->data) {
         y->cols = x->cols;

@@ -149,7 +149,7 @@ static void sum_up_pairs(const struct work *o)
     }
 }
 
-/* ---- sums of few rows (in pairs: one or two), at the speed of memory: w is read once, in the longest possible stretches ---- */
+/* ---- sums of few rows (in pairs: one or two), at the speed of memory: w is read once, in long stretches ---- */
 
 /* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of columns
  * beyond the last output are meaningless. */
@@ -334,7 +334,8 @@ static void round_row(void *ctx, size_t i, int worker)
 
 static void round_rows(struct product *p, struct attn_team *t, float *rounded)
 {
-    struct rounding r = {rounded, p->blocking->in_pairs ? attn_pairs_words(p->in) : p->in, p->x, p->ldx, p->in, p->blocking->in_pairs};
+    const bool pairs = p->blocking->in_pairs;
+    struct rounding r = {rounded, pairs ? attn_pairs_words(p->in) : p->in, p->x, p->ldx, p->in, pairs};
     attn_team_run(t, p->cut.n, (double)p->cut.n * (double)p->in, round_row, &r);
     p->bf16 = true;
     p->x = rounded;
@@ -348,7 +349,8 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
 {
     struct attn_gemm_output out[ATTN_GEMM_EACH];
     const struct blocking *blocking = blocking_for(n, each, outs, rounded);
-    struct product p = {.blocking = blocking, .cut = {.most = &blocking->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
+    struct product p = {.blocking = blocking,
+                        .cut = {.most = &blocking->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
                         .x = x, .ldx = ldx, .in = each->w->in, .tail = tail};
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {

@@ -1,4 +1,4 @@
-/* gradients_body.h - derivatives of the functions of vec_body.h, the loss, where back-propagation begins, and the optimizer's step.
+/* gradients_body.h - derivatives of vec_body.h's functions, the loss, where back-propagation begins, and the optimizer's step.
  *
  * Included by vec_body.h alone.  Some functions are computed again together with their derivatives, which share
  * the exponential, so that nobody has to keep their results. */

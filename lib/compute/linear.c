@@ -19,8 +19,8 @@
 enum { PANEL = ATTN_PANEL, LINE = 16 };
 
 /* y = x / sum, the n numbers of row t.  Below FLT_MIN floats are denormal and weights have few bits left, and soon 1 / sum is
- * infinite: the row is lost and becomes zeros.  A sum that is NaN, or beyond what a float can hold, makes it nonfinite; and NaN, rather than 0, where
- * 1 / sum is 0 or NaN. */
+ * infinite: the row is lost and becomes zeros.  A sum that is NaN, or beyond what a float can hold, makes it nonfinite; where
+ * 1 / sum is 0 or NaN, its numbers become NaN rather than 0. */
 static void divide(float *y, const float *x, double sum, size_t n, size_t t, struct attn_found *found)
 {
     bool lost = sum < (double)FLT_MIN;

@@ -81,8 +81,8 @@ static void transpose_rows(float *words, const struct attn_mat *w, const struct 
         const size_t first = c->j0 * PANEL + j, next = first + ATTN_TRANSPOSE;
         for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
             row[l] = (const char *)attn_mat_row(w, first + l) + c->k * size;
-        struct attn_ahead ahead = attn_vec_ahead((const char *)attn_mat_row(w, next) + c->k * size, next < w->out ? ATTN_TRANSPOSE : 0,
-                                                 c->K * size, w->ld * size);
+        struct attn_ahead ahead = attn_vec_ahead((const char *)attn_mat_row(w, next) + c->k * size,
+                                                 next < w->out ? ATTN_TRANSPOSE : 0, c->K * size, w->ld * size);
         attn_pairs_transpose(words + j, row, w->type, c->K, &ahead);
     }
 }

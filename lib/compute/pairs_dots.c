@@ -67,8 +67,8 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const char *w
 STREAM(stream_f32, 4, v32_from_f32) STREAM(stream_f16, 2, v32_from_f16) STREAM(stream_bf16, 2, v32_from_bf16)
 #undef STREAM
 
-static void stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw, size_t n,
-                        size_t K, size_t cols)
+static void stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw,
+                        size_t n, size_t K, size_t cols)
 {
     static void (*const by_type[])(float *, size_t, const float *, size_t, const char *, size_t, size_t, size_t, size_t) = {
         [ATTN_F32] = stream_f32, [ATTN_F16] = stream_f16, [ATTN_BF16] = stream_bf16};
@@ -111,8 +111,8 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
 OUT_IN(out_in_f32, 4, v32_from_f32) OUT_IN(out_in_f16, 2, v32_from_f16) OUT_IN(out_in_bf16, 2, v32_from_bf16)
 #undef OUT_IN
 
-static void stream_out_in_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
-                               size_t K, struct attn_ahead *ahead)
+static void stream_out_in_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+                               size_t n, size_t K, struct attn_ahead *ahead)
 {
     static void (*const by_type[])(float *, size_t, const float *, size_t, const void *const *, size_t, size_t,
                                    struct attn_ahead *) = {

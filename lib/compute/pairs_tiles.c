@@ -233,8 +233,8 @@ static void end_tiles(unsigned before)
     _mm_setcsr(before);
 }
 
-static void stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw, size_t n,
-                         size_t K, size_t cols)
+static void stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw,
+                         size_t n, size_t K, size_t cols)
 {
     static void (*const by_type[])(float *, size_t, const float *, const char *, size_t, size_t, size_t, size_t) = {
         [ATTN_F32] = stream_f32, [ATTN_F16] = stream_f16, [ATTN_BF16] = stream_bf16};
@@ -244,8 +244,8 @@ static void stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const
     end_tiles(before);
 }
 
-static void stream_out_in_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
-                                size_t K, struct attn_ahead *ahead)
+static void stream_out_in_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+                                size_t n, size_t K, struct attn_ahead *ahead)
 {
     static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t, struct attn_ahead *) = {
         [ATTN_F32] = out_in_f32, [ATTN_F16] = out_in_f16, [ATTN_BF16] = out_in_bf16};

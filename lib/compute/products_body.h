@@ -174,7 +174,8 @@ void stream_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const typ
     for (; k < K; k++) \
         steps_##t(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols, &next); \
 } \
-static void stream_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols) \
+static void stream_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, \
+                       size_t cols) \
 { \
     switch (n) { \
     case 1: stream_rows_##t(y, ldy, x, ldx, w, ldw, 1, DEEP, K, cols); break; \

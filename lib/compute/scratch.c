@@ -87,12 +87,14 @@ static size_t *copied(struct attn_copied *c, const struct attn_heads_seq *s, siz
 
 /* Copies the first n keys, or values, or both, as the steps need them.  The bands of a head follow each other, so most are
  * there already. */
-static struct attn_keys own_keys(const struct attn_heads *a, const struct attn_heads_seq *s, size_t kv, const struct attn_keys *from,
-                                 size_t n, const struct attn_method *method, unsigned steps, int worker)
+static struct attn_keys own_keys(const struct attn_heads *a, const struct attn_heads_seq *s, size_t kv,
+                                 const struct attn_keys *from, size_t n, const struct attn_method *method, unsigned steps,
+                                 int worker)
 {
     const struct attn_scratch *all = a->scratch;
     struct attn_worker *w = &all->worker[worker];
-    struct attn_keys own = attn_keys_in(all->keys_of_worker + (size_t)worker * all->keys_floats, most_keys(all), a->head.dh, a->head.dv);
+    float *at = all->keys_of_worker + (size_t)worker * all->keys_floats;
+    struct attn_keys own = attn_keys_in(at, most_keys(all), a->head.dh, a->head.dv);
     size_t *k = copied(&w->k, s, kv), *v = copied(&w->v, s, kv);
     own.rows = from->rows;
     own.ldk = from->ldk;

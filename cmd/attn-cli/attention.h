@@ -1,5 +1,5 @@
-/* attention.h - the options that say which kind of attention is computed (--attention, --scale, --dropout and the latter's
- * --seed), for run, batch, explain, generate and score. */
+/* attention.h - which kind of attention is computed: the options that say it (--attention, --scale, --dropout and the latter's
+ * --seed), for run, batch, explain, generate and score, and what causal-renorm costs. */
 #ifndef CLI_ATTENTION_H
 #define CLI_ATTENTION_H
 
@@ -16,5 +16,9 @@ extern const struct pair attention_kinds[];
 
 /* The kind of attention that the options describe; all zero is the model's own. */
 struct attn_kind attention_kind(void);
+
+/* Reports what causal-renorm costs on a text: how far its weights are from those of causal, and which rows it loses.  Prints
+ * notes if --attention is causal-renorm and --quiet is not given; runs the text once more for each note. */
+int renorm_report(const struct attn_model *m, const struct attn_tokens *tokens, int threads, struct attn_err *err);
 
 #endif

@@ -1,17 +1,17 @@
 /* batch.c - runs many sentences through a model and writes what run writes, one record per sentence. */
 #include "attention.h"
-#include "batch_report.h"
-#include "canonical.h"
-#include "dump.h"
 #include "input.h"
-#include "open.h"
-#include "picture.h"
+#include "output.h"
+#include "process.h"
 #include "say.h"
-#include "stop.h"
-#include "table.h"
 
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SOME_FAILED = 3 };
 
@@ -21,12 +21,12 @@ static struct {
     bool headless, stride, resume, force, fail_fast, keep_going, dry_run, progress;
 } o;
 
-/* ---- what the options say -------------------------------------------------------------- */
+/* ---- what the options say ---------------------------------------------------------------- */
 
 /* Without --format, the ending of the path decides.  With --summary alone, the summary becomes the main output. */
 static int choose_format(struct attn_err *err)
 {
-    const char *by_name = dump_format_of(o.path);
+    const char *by_name = output_format_of(o.path);
     if (o.summary && !o.path && !o.format) {
         o.format = "summary";
         o.path = o.summary;
@@ -35,10 +35,10 @@ static int choose_format(struct attn_err *err)
     if (o.format || !by_name || !strcmp(by_name, "json"))
         return ATTN_OK;
     if (!strcmp(by_name, "html"))
-        return fail(err, ATTN_EUSAGE, "%s: batch writes no pages: run writes one per sentence", o.path);
+        return attn_fail(err, ATTN_EUSAGE, "%s: batch writes no pages: run writes one per sentence", o.path);
     if (strcmp(by_name, "csv"))
-        return fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one per record: name a directory and give --format %s%s",
-                    o.path, by_name, by_name, strcmp(by_name, "npy") ? "" : ", or --format stack for one array of all records");
+        return attn_fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one per record: name a directory and give --format %s%s",
+                         o.path, by_name, by_name, strcmp(by_name, "npy") ? "" : ", or --format stack for one array of all records");
     o.format = "tidy";
     return ATTN_OK;
 }
@@ -46,15 +46,15 @@ static int choose_format(struct attn_err *err)
 static int check(struct attn_err *err)
 {
     if (!common.file)
-        return fail(err, ATTN_EUSAGE, "no input: give a file of sentences with -f PATH (-f - is standard input)");
+        return attn_fail(err, ATTN_EUSAGE, "no input: give a file of sentences with -f PATH (-f - is standard input)");
     if (o.resume && o.force)
-        return fail(err, ATTN_EUSAGE, "--resume continues and --force starts anew: give only one of them");
+        return attn_fail(err, ATTN_EUSAGE, "--resume continues and --force starts anew: give only one of them");
     if (o.fail_fast && o.keep_going)
-        return fail(err, ATTN_EUSAGE, "--fail-fast and --keep-going do not go together");
+        return attn_fail(err, ATTN_EUSAGE, "--fail-fast and --keep-going do not go together");
     if (o.max_seconds.given && o.max_seconds.x <= 0)
-        return fail(err, ATTN_EUSAGE, "--max-seconds is %s, expected more than 0", o.max_seconds.given);
+        return attn_fail(err, ATTN_EUSAGE, "--max-seconds is %s, expected more than 0", o.max_seconds.given);
     if (o.stride && !o.shard)
-        return fail(err, ATTN_EUSAGE, "--stride is how shards are chosen: give --shard, too");
+        return attn_fail(err, ATTN_EUSAGE, "--stride is how shards are chosen: give --shard, too");
     return choose_format(err);
 }
 
@@ -72,7 +72,121 @@ static bool stop(void *self)
     return stop_asked();
 }
 
-/* ---- one batch ------------------------------------------------------------------------- */
+/* ---- what the user is told --------------------------------------------------------------- */
+
+enum { FAILURES = 10 };                 /* failures reported one by one; the output lists all of them */
+
+struct report {
+    const char *input;                  /* for messages */
+    bool lines, shows;                  /* print progress as plain lines; print progress at all */
+    double start, last;                 /* seconds; last: when progress was last printed */
+    uint64_t failures;                  /* reported so far */
+    int shown;                          /* columns of the progress line now on the terminal */
+};
+
+static void report_start(struct report *r, const char *input, bool lines)
+{
+    bool shows = lines || (!common.quiet && isatty(STDERR_FILENO));
+    *r = (struct report){.input = input, .lines = lines, .shows = shows, .start = attn_clock_now(), .last = attn_clock_now()};
+}
+
+/* The part of the input that is done, between 0 and 1; 0 also when it is not known. */
+static double done(const struct attn_batch_state *s)
+{
+    if (s->total != UINT64_MAX && s->total)
+        return (double)s->records / (double)s->total;
+    return s->all ? (double)s->read / (double)s->all : 0;
+}
+
+/* "1200 of 5000 records, 612/s, 6 s left" */
+static void put_progress(char *buf, size_t size, const struct report *r, const struct attn_batch_state *s)
+{
+    double spent = attn_clock_now() - r->start, part = done(s), new = (double)(s->records - s->before);
+    int n = s->total != UINT64_MAX ? snprintf(buf, size, "%" PRIu64 " of %" PRIu64 " records", s->records, s->total)
+                                   : snprintf(buf, size, "%" PRIu64 " records", s->records);
+    if (spent > 0)
+        n += snprintf(buf + n, size - (size_t)n, ", %.*f/s", new < 10 * spent, new / spent);
+    if (s->failed)
+        n += snprintf(buf + n, size - (size_t)n, ", %" PRIu64 " failed", s->failed);
+    double before = s->records ? part * (double)s->before / (double)s->records : 0;
+    if (part > before && part < 1) {
+        n += snprintf(buf + n, size - (size_t)n, ", ");
+        n += put_duration(buf + n, size - (size_t)n, spent * (1 - part) / (part - before));
+        snprintf(buf + n, size - (size_t)n, " left");
+    }
+}
+
+/* Callback of attn_batch, as report_failed is; self is the report. */
+static void report_progress(void *self, const struct attn_batch_state *s)
+{
+    struct report *r = self;
+    char line[160];
+    if (!r->shows || attn_clock_now() - r->last < (r->lines ? 1 : 0.2))
+        return;
+    r->last = attn_clock_now();
+    put_progress(line, sizeof line, r, s);
+    if (r->lines) {
+        fprintf(stderr, "%s\n", line);
+        return;
+    }
+    int n = fprintf(stderr, "\r%s", line) - 1;
+    if (n < r->shown)
+        fprintf(stderr, "%*s", r->shown - n, "");
+    r->shown = n;
+}
+
+static void report_failed(void *self, const struct attn_record *record, const char *why)
+{
+    struct report *r = self;
+    if (r->failures++ >= FAILURES || common.quiet)
+        return;
+    erase_line(&r->shown);
+    if (record)
+        say_note("attn-cli batch: %s: line %" PRIu64 ": %s%s", r->input, record->line, why,
+                 r->failures == FAILURES ? " (further ones are in the output)" : "");
+}
+
+static void report_end(struct report *r, const struct attn_batch_state *s)
+{
+    char line[160];
+    erase_line(&r->shown);
+    if (r->shows) {
+        put_progress(line, sizeof line, r, s);
+        fprintf(stderr, "%s\n", line);
+    }
+    if (!s->complete)
+        say_note("attn-cli batch: stopped after %" PRIu64 " records: the same command with --resume continues", s->records);
+    else if (s->failed)
+        say_note("attn-cli batch: %" PRIu64 " of %" PRIu64 " records failed", s->failed, s->records);
+    if (s->overflowed)
+        say_note("attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in %" PRIu64 " record%s: 'run' "
+                 "names the first row of each", s->overflowed, s->overflowed == 1 ? "" : "s");
+}
+
+static void print_bytes(const char *what, uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double x = (double)bytes;
+    size_t unit = 0;
+    for (; x >= 1000 && unit < 4; unit++)
+        x /= 1000;
+    printf("%-10s about %.*f %s\n", what, unit && x < 10, x, units[unit]);
+}
+
+static void report_estimate(const struct attn_batch_estimate *e)
+{
+    char time[32];
+    printf("%-10s %" PRIu64, "records", e->records);
+    if (e->failed)
+        printf(", %" PRIu64 " of them bad", e->failed);
+    printf("\n%-10s %" PRIu64 "\n%-10s %" PRIu64 "\n", "tokens", e->tokens, "numbers", e->numbers);
+    print_bytes("output", e->bytes);
+    print_bytes("memory", e->memory);
+    put_duration(time, sizeof time, e->seconds);
+    printf("%-10s about %s\n", "time", e->seconds < 1 ? "a second" : time);
+}
+
+/* ---- one batch --------------------------------------------------------------------------- */
 
 struct session {
     struct attn_model *model;
@@ -80,7 +194,7 @@ struct session {
     struct attn_records_opts records;
     struct attn_batch_option *options; size_t n_options;
     char *command;
-    struct batch_report report;
+    struct report report;
 };
 
 /* Lists the options that change the result, leaving out those that the sidecar has a field of its own for. */
@@ -92,7 +206,7 @@ static int list_options(struct session *s, struct attn_err *err)
         n++;
     s->options = calloc(n + 1, sizeof *s->options);
     if (!s->options)
-        return fail(err, ATTN_ENOMEM, "no memory for %zu options", n);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu options", n);
     for (size_t i = 0; (row = option_at(&batch_command, i)); i++) {
         const char *value = row->flags & OPT_COUNTS ? option_given(row) : NULL;
         if (value && row->to != &common.model && row->to != &o.format)
@@ -114,8 +228,8 @@ static int open_all(struct session *s, struct attn_err *err)
                                selection.layer, selection.head, err);
     if (!code)
         code = list_options(s, err);
-    s->command = code ? NULL : canonical_command(&batch_command);
-    return code || s->command ? code : fail(err, ATTN_ENOMEM, "no memory for the command line");
+    s->command = code ? NULL : repro_command(&batch_command);
+    return code || s->command ? code : attn_fail(err, ATTN_ENOMEM, "no memory for the command line");
 }
 
 static struct attn_batch_opts opts_of(struct session *s)
@@ -125,7 +239,7 @@ static struct attn_batch_opts opts_of(struct session *s)
         .format = o.format, .path = o.path, .summary = o.summary, .options = s->options, .n_options = s->n_options,
         .command = s->command, .picture = picture_look(false),
         .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .resume = o.resume, .force = o.force,
-        .fail_fast = o.fail_fast, .progress = batch_report_progress, .failed = batch_report_failed, .self = &s->report};
+        .fail_fast = o.fail_fast, .progress = report_progress, .failed = report_failed, .self = &s->report};
 }
 
 static int estimate(struct session *s, struct attn_err *err)
@@ -134,7 +248,7 @@ static int estimate(struct session *s, struct attn_err *err)
     struct attn_batch_opts opts = opts_of(s);
     int code = attn_batch_estimate(&e, &opts, err);
     if (!code)
-        batch_report_estimate(&e);
+        report_estimate(&e);
     return code;
 }
 
@@ -142,11 +256,11 @@ static int run_all(struct session *s, struct attn_err *err)
 {
     struct attn_batch_state state;
     struct attn_batch_opts opts = opts_of(s);
-    batch_report_start(&s->report, strcmp(common.file, "-") ? common.file : "standard input", o.progress);
+    report_start(&s->report, strcmp(common.file, "-") ? common.file : "standard input", o.progress);
     int code = attn_batch(&state, &opts, err);
     if (code)
         return code;
-    batch_report_end(&s->report, &state);
+    report_end(&s->report, &state);
     common.status = !state.complete ? STOP_STATUS : state.failed && !state.unread ? SOME_FAILED : 0;
     return ATTN_OK;
 }
@@ -168,7 +282,7 @@ static int batch(struct attn_err *err)
     return code;
 }
 
-/* ---- options --------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------- */
 
 static const char *const inputs[] = {"text", "ndjson", "csv", "tsv", NULL};
 static const char *const formats[] = {"ndjson", "tidy", "summary", "csv", "npy", "npz", "png", "svg", "stack", NULL};

@@ -2,7 +2,7 @@
  *
  * They use only what each shell has built in, no helper functions of a package.  The type of an option's row decides how its
  * value is completed: words for choices and lists, names of files or directories for paths. */
-#include "help.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ static size_t brief(const char *help)
     return n && help[n - 1] == ' ' ? n - 1 : n;
 }
 
-/* ---- bash ---- */
+/* ---- bash -------------------------------------------------------------------------------- */
 
 static const char bash_head[] =
     "# bash completion for attn-cli, printed by: attn-cli help --completion bash\n"
@@ -110,7 +110,7 @@ static void bash(FILE *f)
     fputs("    esac\n}\ncomplete -F _attn_cli attn-cli\n", f);
 }
 
-/* ---- zsh ---- */
+/* ---- zsh --------------------------------------------------------------------------------- */
 
 /* Escapes text for single quotes and, inside them, the brackets of _arguments. */
 static void zsh_text(FILE *f, const char *s, size_t len)
@@ -198,7 +198,7 @@ static void zsh(FILE *f)
     fputs("    esac\n}\n\n_attn_cli \"$@\"\n", f);
 }
 
-/* ---- fish ---- */
+/* ---- fish -------------------------------------------------------------------------------- */
 
 static void fish_text(FILE *f, const char *s, size_t len)
 {
@@ -261,8 +261,6 @@ static void fish(FILE *f)
     fputs("complete -c attn-cli -n __fish_use_subcommand -s h -l help -d 'print help and end'\n"
           "complete -c attn-cli -n __fish_use_subcommand -l version -d 'print the version and end'\n", f);
 }
-
-/* ---- */
 
 static const struct { const char *name; void (*print)(FILE *f); } shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
 

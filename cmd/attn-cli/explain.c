@@ -1,17 +1,12 @@
 /* explain.c - one attention weight derived step by step. */
 #include "attention.h"
-#include "canonical.h"
-#include "dump.h"
 #include "input.h"
-#include "open.h"
-#include "progress.h"
-#include "renorm.h"
+#include "output.h"
+#include "print.h"
 #include "say.h"
-#include "table.h"
-#include "terminal.h"
-#include "visible.h"
 
-#include <stdio.h>
+#include "base/err.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,9 +15,9 @@ static struct {
     const char *format, *path, *query, *key, *article;
     struct number layer, head, precision;
     bool all;
-} o = {.precision = {.n = DUMP_PRECISION}};
+} o = {.precision = {.n = OUTPUT_PRECISION}};
 
-/* ---- which token ---- */
+/* ---- which token ------------------------------------------------------------------------- */
 
 /* Whether the text is this token's.  The space that byte-level BPE puts before a word may be left out, or be the dot of tables. */
 static bool reads_as(const struct attn_token *t, const char *text)
@@ -42,8 +37,8 @@ static int too_many(const char *option, const char *given, const struct attn_tok
     for (size_t i = 0; i < t->n && used < sizeof list - 24; i++)
         if (reads_as(&t->tok[i], given))
             used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %zu" : "%zu", i);
-    return fail(err, ATTN_EUSAGE, "--%s: '%s' is there more than once: give one of the indices %s", option, excerpt(given).text,
-                list);
+    return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is there more than once: give one of the indices %s", option, excerpt(given).text,
+                     list);
 }
 
 static int none(const char *option, const char *given, const struct attn_tokens *t, const char *text, struct attn_err *err)
@@ -58,8 +53,8 @@ static int none(const char *option, const char *given, const struct attn_tokens 
     }
     if (f)
         fclose(f);
-    fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s': give its index, 0 to %zu%s", option, text, excerpt(given).text, t->n - 1,
-         list ? list : "");
+    attn_fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s': give its index, 0 to %zu%s", option, text, excerpt(given).text, t->n - 1,
+              list ? list : "");
     free(list);
     return err->code;
 }
@@ -72,8 +67,8 @@ static int find_token(size_t *out, const char *option, const char *given, const 
     if (*given && strspn(given, "0123456789") == strlen(given)) {
         unsigned long long n = strlen(given) < 19 ? strtoull(given, NULL, 10) : SIZE_MAX;
         if (n >= t->n)
-            return fail(err, ATTN_EUSAGE, "--%s: there is no token %s: the %s has %zu, numbered from 0 to "
-                        "%zu", option, excerpt(given).text, text, t->n, t->n - 1);
+            return attn_fail(err, ATTN_EUSAGE, "--%s: there is no token %s: the %s has %zu, numbered from 0 to "
+                             "%zu", option, excerpt(given).text, text, t->n, t->n - 1);
         *out = (size_t)n;
         return ATTN_OK;
     }
@@ -90,7 +85,7 @@ static int find_token(size_t *out, const char *option, const char *given, const 
 static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t, struct attn_err *err)
 {
     if (!t->n)
-        return fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to explain");
+        return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to explain");
     e->query = t->n - 1;
     e->key = ATTN_KEY_LARGEST;
     if (o.query && find_token(&e->query, "query", o.query, t, "sentence", err))
@@ -101,7 +96,7 @@ static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t,
                     : find_token(&e->key, "key", o.key, t, "sentence", err);
 }
 
-/* ---- explaining ---- */
+/* ---- explaining -------------------------------------------------------------------------- */
 
 static const char *format_of(const char *path)
 {
@@ -133,7 +128,7 @@ struct session {
 /* Malloc'd, NULL: no memory. */
 static char *command_for_run(void)
 {
-    char *same = canonical_command(&run_command), *all = NULL;
+    char *same = repro_command(&run_command), *all = NULL;
     if (!same || !o.precision.given)
         return same;
     if (asprintf(&all, "%s --precision %s", same, o.precision.given) < 0)
@@ -151,11 +146,11 @@ static int derive(struct session *s, struct attn_err *err)
     e.cross = s->cross;
     e.run = s->run = command_for_run();
     if (!s->run)
-        return fail(err, ATTN_ENOMEM, "no memory for the command line");
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the command line");
     struct progress progress;
     progress_start(&progress, s->model, !terminal_is(o.path));
-    struct attn_observer beside = progress_observer(&progress);
-    e.beside = &beside;
+    struct attn_observer observer = progress_observer(&progress);
+    e.beside = &observer;
     int code = find_tokens(&e, s->tokens, err);
     if (!code)
         code = attn_explain(s->model, s->tokens, &e, err);
@@ -189,18 +184,18 @@ static int explain_article(struct attn_err *err)
     struct attn_explain_opts e = options_of();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given)
-            return fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", others[i].name);
+            return attn_fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", others[i].name);
     return attn_explain_article(o.article, &e, err);
 }
 
 /* Refuses a path whose ending stands for a format that explain does not write. */
 static int check_path(struct attn_err *err)
 {
-    const char *promised = o.format ? NULL : dump_format_of(o.path);
+    const char *promised = o.format ? NULL : output_format_of(o.path);
     if (promised && strcmp(promised, "html"))
-        return fail(err, ATTN_EUSAGE, "%s: explain writes text, .md or .html, and run writes %s; with --format the name may be any",
-                    o.path, promised);
-    return dump_check_format(o.format, o.path, err);
+        return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md or .html, and run writes %s; with --format the name may be any",
+                         o.path, promised);
+    return output_check_format(o.format, o.path, err);
 }
 
 static int explain(struct attn_err *err)

@@ -1,17 +1,107 @@
 /* generate.c - continues a prompt token by token. */
 #include "attention.h"
-#include "dump.h"
-#include "growth.h"
 #include "input.h"
-#include "json.h"
-#include "open.h"
-#include "picture.h"
+#include "output.h"
+#include "print.h"
 #include "say.h"
-#include "table.h"
 #include "transcript.h"
 
-#include <stdio.h>
+#include "base/err.h"
+
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- growth ------------------------------------------------------------------------------ */
+
+/* Runs a growing list of token ids through the model, each id once, for its predictions of the next.  The first reading takes
+ * the whole prompt in one pass.  Keys and values are cached, so that each later token costs one row. */
+struct growth {
+    int32_t *ids; size_t n, room;       /* room: how many there may be in the end, at least as many as in the prompt */
+    size_t seen;                        /* ids that went through the model */
+    float *logits;                      /* [V] for the token after those */
+    double *logprob;                    /* [room] for each token but the first; NULL: not asked for */
+    struct attn_kv *kv;
+    struct attn_run *run;
+    size_t V;
+};
+
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct growth *g = self;
+    (void)layer;
+    return act != ATTN_ACT_LOGITS ? 0 : g->logprob ? ATTN_WATCH : ATTN_WATCH | ATTN_LAST;
+}
+
+/* A token's row predicts the next one: it gives the log-probability of a known next token, or the logits after the last. */
+static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    struct growth *g = self;
+    for (size_t i = 0; i < p->rows; i++) {
+        size_t next = g->seen + p->row0 + i + 1;
+        const float *row = p->data + i * p->ld;
+        if (next == g->n)
+            memcpy(g->logits, row, g->V * sizeof *row);
+        else if (attn_logprob(&g->logprob[next], row, g->V, g->ids[next], err))
+            return err->code;
+    }
+    return ATTN_OK;
+}
+
+static int new_lists(struct growth *g, const struct attn_tokens *prompt, bool logprobs, struct attn_err *err)
+{
+    g->ids = calloc(g->room, sizeof *g->ids);
+    g->logits = calloc(g->V, sizeof *g->logits);
+    g->logprob = logprobs ? calloc(g->room, sizeof *g->logprob) : NULL;
+    if (!g->ids || !g->logits || (logprobs && !g->logprob))
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", g->room);
+    for (g->n = 0; g->n < prompt->n; g->n++)
+        g->ids[g->n] = prompt->tok[g->n].id;
+    return ATTN_OK;
+}
+
+static int growth_start(struct growth *g, const struct attn_model *m, const struct attn_tokens *prompt, size_t room,
+                        bool logprobs, const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err)
+{
+    struct attn_info info;
+    struct attn_observer logits = {.wants = wants, .watch = watch, .self = g, .overflow = note_overflow};
+    struct attn_plan plan = {.rows = prompt->n, .seqs = 1, .keys = room, .threads = threads, .bf16 = bf16, .kind = *kind};
+    attn_model_info(m, &info);
+    g->V = info.V;
+    g->room = room;
+    if (new_lists(g, prompt, logprobs, err) || attn_run_new(&g->run, m, &plan, &logits, 1, err) ||
+        attn_kv_new(&g->kv, m, room, err))
+        return err->code;
+    return ATTN_OK;
+}
+
+/* Runs the ids not seen yet, if any; then g->logits predict token g->n. */
+static int growth_read(struct growth *g, struct attn_err *err)
+{
+    struct attn_seq seq = {.T = g->n - g->seen, .kv = g->kv};
+    if (!seq.T)
+        return ATTN_OK;
+    int code = attn_run_forward(g->run, g->ids + g->seen, &seq, 1, err);
+    g->seen = g->n;
+    return code;
+}
+
+/* Appends an id.  Only after growth_read, and while there is room. */
+static int growth_add(struct growth *g, int32_t id, struct attn_err *err)
+{
+    if (g->logprob && attn_logprob(&g->logprob[g->n], g->logits, g->V, id, err))
+        return err->code;
+    g->ids[g->n++] = id;
+    return ATTN_OK;
+}
+
+static void growth_end(struct growth *g)
+{
+    attn_run_free(g->run);
+    attn_kv_free(g->kv);
+    free(g->ids);
+    free(g->logits);
+    free(g->logprob);
+}
 
 static struct {
     const char *format, *path, *stop;
@@ -32,7 +122,7 @@ struct session {
     const char *stop;                   /* why it ended; NULL: it goes on */
 };
 
-/* ---- before ---- */
+/* ---- before ------------------------------------------------------------------------------ */
 
 static bool as_json(void)
 {
@@ -47,7 +137,7 @@ static bool for_files(const char *format)
 /* The format of the activations: --format if it is one for files only, else the one the path's ending stands for, if any. */
 static const char *dump_format(void)
 {
-    const char *by_path = dump_format_of(o.path);
+    const char *by_path = output_format_of(o.path);
     return for_files(o.format) || !by_path ? o.format : by_path;
 }
 
@@ -55,16 +145,16 @@ static int check_usage(struct attn_err *err)
 {
     bool selects = selection.show || selection.layer || selection.head;
     if (o.path && !strcmp(o.path, "-"))
-        return fail(err, ATTN_EUSAGE, "-o -: standard output has the text; give the activations a file or directory");
+        return attn_fail(err, ATTN_EUSAGE, "-o -: standard output has the text; give the activations a file or directory");
     if (!o.path && (selects || for_files(o.format)))
-        return fail(err, ATTN_EUSAGE, "%s%s is for activations: give them a file or directory with -o",
-                    selects ? "--" : "--format ", selection.show ? "show" : selection.layer ? "layer" : selects ? "head" : o.format);
+        return attn_fail(err, ATTN_EUSAGE, "%s%s is for activations: give them a file or directory with -o",
+                         selects ? "--" : "--format ", selection.show ? "show" : selection.layer ? "layer" : selects ? "head" : o.format);
     if (o.temperature.x < 0)
-        return fail(err, ATTN_EUSAGE, "--temperature: %s is below 0", o.temperature.given);
+        return attn_fail(err, ATTN_EUSAGE, "--temperature: %s is below 0", o.temperature.given);
     if (o.top_p.x < 0 || o.top_p.x > 1)
-        return fail(err, ATTN_EUSAGE, "--top-p: %s is not in 0..1", o.top_p.given);
+        return attn_fail(err, ATTN_EUSAGE, "--top-p: %s is not in 0..1", o.top_p.given);
     if (o.stop && !*o.stop)
-        return fail(err, ATTN_EUSAGE, "--stop: the text is empty");
+        return attn_fail(err, ATTN_EUSAGE, "--stop: the text is empty");
     return ATTN_OK;
 }
 
@@ -83,11 +173,11 @@ static int read_prompt(struct session *s, const struct input *in, struct attn_er
         return err->code;
     if (!in->text && attn_tokenizer_open(&s->tokenizer, common.model, &why)) {
         if (o.stop)
-            return fail(err, ATTN_EFORMAT, "--stop searches the text, and there is none: %s", why.msg);
+            return attn_fail(err, ATTN_EFORMAT, "--stop searches the text, and there is none: %s", why.msg);
         say_note("no text: %s", why.msg);
     }
     if (!s->prompt->n)
-        return fail(err, ATTN_EFORMAT, "the prompt is empty: there is no token to continue");
+        return attn_fail(err, ATTN_EFORMAT, "the prompt is empty: there is no token to continue");
     return ATTN_OK;
 }
 
@@ -99,7 +189,7 @@ static size_t room(const struct session *s)
 
 static int open_all(struct session *s, const struct input *in, struct attn_err *err)
 {
-    struct attn_sampling how = {temperature(), o.top_p.x, (size_t)o.top_k.n, dropout_seed.n};
+    struct attn_sampling sampling = {temperature(), o.top_p.x, (size_t)o.top_k.n, dropout_seed.n};
     struct attn_kind kind = attention_kind();
     if (open_model(&s->model, &generate_command, err) || attn_model_continues(s->model, &kind, err) || read_prompt(s, in, err))
         return err->code;
@@ -108,14 +198,14 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     s->transcript.stop = o.stop;
     const char *show = selection.show ? selection.show : picture_default_show(dump_format());
     if ((o.path && attn_select_new(&s->select, s->model, &kind, show, selection.layer, selection.head, err)) ||
-        attn_sampler_new(&s->sampler, s->info.V, &how, err) ||
+        attn_sampler_new(&s->sampler, s->info.V, &sampling, err) ||
         growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), &kind, (int)common.threads.n, compute_bf16(), err) ||
         transcript_start(&s->transcript, s->prompt, in->text, in->len, room(s), err))
         return err->code;
     return ATTN_OK;
 }
 
-/* ---- token by token ---- */
+/* ---- token by token ---------------------------------------------------------------------- */
 
 static const char *limit(const struct session *s)
 {
@@ -156,7 +246,7 @@ static int go_on(struct session *s, struct attn_err *err)
     return code;
 }
 
-/* ---- after ---- */
+/* ---- after ------------------------------------------------------------------------------- */
 
 static int print_json(const struct session *s, struct attn_err *err)
 {
@@ -186,11 +276,11 @@ static int dump(const struct session *s, struct attn_err *err)
 {
     const struct transcript *t = &s->transcript;
     struct attn_tokens tokens = {.n = t->n, .tok = t->tok};
-    struct dump dump = {
-        .command = &generate_command, .format = dump_format(), .path = o.path, .precision = DUMP_PRECISION,
+    struct output output = {
+        .command = &generate_command, .format = dump_format(), .path = o.path, .precision = OUTPUT_PRECISION,
         .model = s->model, .select = s->select, .tokens = &tokens, .tokenizer = s->tokenizer,
         .text = s->tokenizer ? t->text : NULL, .len = t->len};
-    return dump_write(&dump, err);
+    return output_write(&output, err);
 }
 
 static int continue_prompt(struct session *s, const struct input *in, struct attn_err *err)

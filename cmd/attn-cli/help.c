@@ -1,9 +1,12 @@
-#include "help.h"
+/* help.c - prints the rows of commands and options for readers: as help, and as a man page. */
 
 #include "attention.h"
-#include "say.h"
+
+#include "base/err.h"
 
 #include <string.h>
+
+/* ---- help -------------------------------------------------------------------------------- */
 
 enum { WIDTH = 80, TERM = 28 };         /* columns of a line; column where explanations start */
 
@@ -79,7 +82,7 @@ void help_print_short(FILE *f)
     fprintf(f, "\nTry: %s\n     attn-cli help [COMMAND]\n", tool_examples[0].term);
 }
 
-void help_print_tool(FILE *f)
+static void print_tool(FILE *f)
 {
     fprintf(f, "attn-cli - %s\n\n", tool_summary);
     examples(f, tool_examples);
@@ -116,7 +119,120 @@ void help_print_command(FILE *f, const struct command *c)
         pairs(f, attention_title, attention_kinds);
 }
 
-/* ---- the command ---- */
+/* ---- the man page --------------------------------------------------------------------------
+ *
+ * In roff every line that starts with text for the user goes through roff(). */
+
+/* Escapes text for roff: hyphens stay hyphens, backslashes survive, and a leading dot or quote is not taken for a request. */
+static void roff(FILE *f, const char *s)
+{
+    if (*s == '.' || *s == '\'')
+        fputs("\\&", f);
+    for (; *s; s++)
+        switch (*s) {
+        case '\\': fputs("\\e", f); break;
+        case '-': fputs("\\-", f); break;
+        case '\'': fputs("\\(aq", f); break;
+        case '~': fputs("\\(ti", f); break;
+        case '^': fputs("\\(ha", f); break;
+        case '`': fputs("\\(ga", f); break;
+        default: fputc(*s, f);
+        }
+}
+
+static void roff_line(FILE *f, const char *request, const char *text)
+{
+    fputs(request, f);
+    roff(f, text);
+    fputc('\n', f);
+}
+
+static void roff_section(FILE *f, const char *title)
+{
+    fprintf(f, ".SH %s\n", title);
+}
+
+static void roff_pairs(FILE *f, const struct pair *p)
+{
+    for (; p->term; p++) {
+        roff_line(f, ".TP\n.B ", p->term);
+        roff_line(f, "", p->text);
+    }
+}
+
+static void roff_option(FILE *f, const struct option *o)
+{
+    fputs(".TP\n", f);
+    if (o->letter)
+        fprintf(f, "\\fB\\-%c\\fR, ", o->letter);
+    fputs("\\fB\\-\\-", f);
+    roff(f, o->name);
+    fputs("\\fR", f);
+    if (o->arg) {
+        fputs(" \\fI", f);
+        roff(f, o->arg);
+        fputs("\\fR", f);
+    }
+    fputc('\n', f);
+    roff_line(f, "", o->help);
+    if (o->env)
+        roff_line(f, ".br\nEnvironment: ", o->env);
+}
+
+static void roff_command(FILE *f, const struct command *c)
+{
+    roff_line(f, ".SS ", c->name);
+    roff_line(f, ".B attn\\-cli ", c->usage);
+    roff_line(f, ".PP\n", c->about);
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        roff_option(f, o);
+    if (c->list_title) {
+        roff_line(f, ".PP\n", c->list_title);
+        roff_pairs(f, c->list);
+    }
+}
+
+static void roff_examples(FILE *f, const struct pair *p)
+{
+    for (; p->term; p++) {
+        roff_line(f, ".PP\n", p->text);
+        roff_line(f, ".PP\n.nf\n.RS\n", p->term);
+        fputs(".RE\n.fi\n", f);
+    }
+}
+
+static void print_man(FILE *f)
+{
+    fputs(".TH ATTN\\-CLI 1 \"\" \"attn\\-cli " ATTN_VERSION "\" \"User Commands\"\n", f);
+    roff_section(f, "NAME");
+    roff_line(f, "attn\\-cli \\- ", tool_summary);
+    roff_section(f, "SYNOPSIS");
+    fputs(".B attn\\-cli\n.I COMMAND\n.RI [ options ]\n", f);
+    roff_section(f, "DESCRIPTION");
+    roff_line(f, "", tool_description);
+    roff_section(f, "COMMANDS");
+    for (size_t i = 0; commands[i]; i++)
+        roff_pairs(f, (const struct pair[]){{commands[i]->name, commands[i]->summary}, {NULL, NULL}});
+    roff_section(f, "OPTIONS");
+    for (size_t i = 0; commands[i]; i++)
+        roff_command(f, commands[i]);
+    roff_section(f, "ATTENTION");
+    roff_line(f, "", attention_title);
+    roff_pairs(f, attention_kinds);
+    roff_section(f, "EXIT STATUS");
+    roff_pairs(f, tool_statuses);
+    roff_section(f, "ENVIRONMENT");
+    roff_pairs(f, tool_environment);
+    roff_section(f, "FILES");
+    roff_pairs(f, tool_files);
+    roff_section(f, "EXAMPLES");
+    roff_examples(f, tool_examples);
+    for (size_t i = 0; commands[i]; i++)
+        roff_examples(f, commands[i]->examples);
+}
+
+/* ---- the command ------------------------------------------------------------------------- */
 
 const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 
@@ -126,12 +242,12 @@ static int help(struct attn_err *err)
 {
     if (want.man || want.shell) {
         if (common.word || (want.man && want.shell))
-            return fail(err, ATTN_EUSAGE, "--man, --completion and COMMAND do not go together");
-        want.man ? man_print(stdout) : completion_print(stdout, want.shell);
+            return attn_fail(err, ATTN_EUSAGE, "--man, --completion and COMMAND do not go together");
+        want.man ? print_man(stdout) : completion_print(stdout, want.shell);
         return ATTN_OK;
     }
     if (!common.word) {
-        help_print_tool(stdout);
+        print_tool(stdout);
         return ATTN_OK;
     }
     const struct command *c = command_find(common.word, err);

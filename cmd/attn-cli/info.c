@@ -1,11 +1,9 @@
 /* info.c - describes a model. */
 #include "input.h"
-#include "json.h"
-#include "open.h"
-#include "say.h"
-#include "table.h"
-#include "terminal.h"
-#include "visible.h"
+#include "output.h"
+#include "print.h"
+
+#include "base/err.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -240,7 +238,7 @@ static int cost_text(struct facts *f, struct attn_err *err)
     if (!code)
         code = input_tokens(&tokens, &tokenizer, &in, err);
     if (!code && !tokens->n)
-        code = fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+        code = attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     f->T = code ? 0 : tokens->n;
     if (!code)
         code = cost(&f->shown, f, NULL, err);

@@ -1,14 +1,99 @@
 /* init.c - makes a model directory with seeded weights. */
-#include "family.h"
-#include "file.h"
-#include "json.h"
-#include "keys.h"
-#include "say.h"
-#include "table.h"
+#include "input.h"
+#include "output.h"
+#include "print.h"
 
-#include <stdio.h>
+#include "base/err.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- families ---------------------------------------------------------------------------- */
+
+static const char *const family_names[] = {"gpt2", "gpt_neo", "gpt_neox", "llama", "qwen2", NULL};
+
+/* The key a family uses for an option, and its default; 0: the key is left out. */
+struct size { const char *option, *key; uint64_t value; };
+
+#define LLAMA_SIZES { \
+    {"vocab-size", "vocab_size", 512}, {"n-ctx", "max_position_embeddings", 128}, {"n-layer", "num_hidden_layers", 2}, \
+    {"n-head", "num_attention_heads", 4}, {"n-kv-head", "num_key_value_heads", 2}, {"d-model", "hidden_size", 64}, \
+    {"d-head", "head_dim", 0}, {"d-mlp", "intermediate_size", 176}, {NULL, NULL, 0}}
+
+/* In the order of family_names. */
+static const struct family { const char *model_class, *rest; struct size size[9]; } families[] = {
+    {"GPT2LMHeadModel", "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05", {
+        {"vocab-size", "vocab_size", 50257}, {"n-ctx", "n_positions", 1024}, {"n-layer", "n_layer", 12},
+        {"n-head", "n_head", 12}, {"d-model", "n_embd", 768}, {"d-mlp", "n_inner", 0}, {NULL, NULL, 0}}},
+    {"GPTNeoForCausalLM", "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"window_size\": 32", {
+        {"vocab-size", "vocab_size", 512}, {"n-ctx", "max_position_embeddings", 128}, {"n-layer", "num_layers", 2},
+        {"n-head", "num_heads", 4}, {"d-model", "hidden_size", 64}, {"d-mlp", "intermediate_size", 0}, {NULL, NULL, 0}}},
+    {"GPTNeoXForCausalLM", "\"hidden_act\": \"gelu\", \"layer_norm_eps\": 1e-05, \"rotary_pct\": 0.25", {
+        {"vocab-size", "vocab_size", 512}, {"n-ctx", "max_position_embeddings", 128}, {"n-layer", "num_hidden_layers", 2},
+        {"n-head", "num_attention_heads", 4}, {"d-model", "hidden_size", 64}, {"d-mlp", "intermediate_size", 256},
+        {NULL, NULL, 0}}},
+    {"LlamaForCausalLM", "\"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-06", LLAMA_SIZES},
+    {"Qwen2ForCausalLM", "\"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-06", LLAMA_SIZES},
+};
+
+static const struct size *size_of(const struct family *fam, const char *option)
+{
+    const struct size *s = fam->size;
+    while (s->option && strcmp(s->option, option) != 0)
+        s++;
+    return s->option ? s : NULL;
+}
+
+static const struct option *row_of(const struct option *rows, const char *name)
+{
+    while (strcmp(rows->name, name) != 0)
+        rows++;
+    return rows;
+}
+
+static bool is_tied(const struct option *row)
+{
+    return strcmp(row->name, "tied") == 0;
+}
+
+static int check_rows(const struct family *fam, const char *name, const struct option *rows, struct attn_err *err)
+{
+    for (const struct option *row = rows; row->name; row++)
+        if (option_given(row) && !is_tied(row) && !size_of(fam, row->name))
+            return attn_fail(err, ATTN_EUSAGE, "--%s does not go with --family %s: write a config.json and give it with --config",
+                             row->name, name);
+    return ATTN_OK;
+}
+
+/* Writes the configuration of a family: sizes that were given come from the rows, all others are the family's defaults.  A
+ * vocab_size other than 0 replaces that default.  A row that was given but has no key in the family is a usage error. */
+static int write_family(FILE *f, const char *family, const struct option *rows, size_t vocab_size, struct attn_err *err)
+{
+    size_t i = 0;
+    while (strcmp(family_names[i], family) != 0)
+        i++;
+    const struct family *fam = &families[i];
+    int code = check_rows(fam, family, rows, err);
+    if (code)
+        return code;
+    fprintf(f, "{\"model_type\": \"%s\", \"architectures\": [\"%s\"],\n %s", family, fam->model_class, fam->rest);
+    for (const struct size *s = fam->size; s->option; s++) {
+        const struct option *row = row_of(rows, s->option);
+        uint64_t n = option_given(row) ? ((const struct number *)row->to)->n : s->value;
+        if (vocab_size && s == fam->size && !option_given(row))
+            n = vocab_size;
+        if (option_given(row) || n)
+            fprintf(f, ",\n \"%s\": %" PRIu64, s->key, n);
+    }
+    const char *tied = option_given(row_of(rows, "tied"));
+    if (tied)
+        fprintf(f, ",\n \"tie_word_embeddings\": %s", tied);
+    fputs("}\n", f);
+    return ATTN_OK;
+}
+
+/* ---- the configuration ------------------------------------------------------------------- */
 
 static struct { const char *path, *config, *family, *draw, *dtype, *vocab, *rng; struct number seed; } o;
 
@@ -74,7 +159,7 @@ static void write_config(FILE *f, const struct source *in)
         fprintf(f, "\"vocab_size\": %zu, ", entries(in->vocab));
     if (!k.n_ctx.given)
         fprintf(f, "\"n_ctx\": %d, ", N_CTX);
-    keys_write(f, keys);
+    opts_write_keys(f, keys);
     fputs("\"tokenizer\": {\"type\": \"word\", \"drop\": ", f);
     json_text(f, word_rule.drop ? word_rule.drop : "");
     fprintf(f, ", \"lowercase\": %s, \"unknown\": ", word_rule.lowercase ? "true" : "false");
@@ -90,11 +175,11 @@ static int check_sizes(const struct source *in, struct attn_err *err)
     if (o.family)
         return ATTN_OK;
     if (!k.vocab_size.given && !in->vocab)
-        return fail(err, ATTN_EUSAGE, "how many tokens? give --vocab FILE, --vocab-size N or --config FILE");
+        return attn_fail(err, ATTN_EUSAGE, "how many tokens? give --vocab FILE, --vocab-size N or --config FILE");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (!sizes[i].to->given)
-            return fail(err, ATTN_EUSAGE, "how many %s? give --%s N, --family NAME or --config FILE", sizes[i].what,
-                        sizes[i].option);
+            return attn_fail(err, ATTN_EUSAGE, "how many %s? give --%s N, --family NAME or --config FILE", sizes[i].what,
+                             sizes[i].option);
     return ATTN_OK;
 }
 
@@ -104,15 +189,15 @@ static int build_config(struct source *in, struct attn_err *err)
         return err->code;
     FILE *f = open_memstream(&in->config, &in->config_len);
     if (!f)
-        return fail(err, ATTN_ENOMEM, "no memory for the configuration");
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the configuration");
     int code = ATTN_OK;
     if (o.family)
-        code = family_write(f, o.family, keys, in->vocab ? entries(in->vocab) : 0, err);
+        code = write_family(f, o.family, keys, in->vocab ? entries(in->vocab) : 0, err);
     else
         write_config(f, in);
     bool bad = ferror(f) != 0;
     bad |= fclose(f) != 0 || !in->config;
-    return bad ? fail(err, ATTN_ENOMEM, "no memory for the configuration") : code;
+    return bad ? attn_fail(err, ATTN_ENOMEM, "no memory for the configuration") : code;
 }
 
 /* --config FILE is complete, so options that it would override are refused rather than ignored. */
@@ -120,18 +205,18 @@ static int check_usage(struct attn_err *err)
 {
     static const struct option *const groups[] = {keys, word_options};
     if (!o.path)
-        return fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
+        return attn_fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
     if (o.config && o.family)
-        return fail(err, ATTN_EUSAGE, "--config and --family do not go together: the file says it all");
+        return attn_fail(err, ATTN_EUSAGE, "--config and --family do not go together: the file says it all");
     if (o.family && o.draw)
-        return fail(err, ATTN_EUSAGE, "--draw and --family do not go together: recipes draw models of our own format");
+        return attn_fail(err, ATTN_EUSAGE, "--draw and --family do not go together: recipes draw models of our own format");
     for (const struct option *row = word_options; o.family && row->name; row++)
         if (option_given(row))
-            return fail(err, ATTN_EUSAGE, "--family and --%s do not go together: only our own format splits words", row->name);
+            return attn_fail(err, ATTN_EUSAGE, "--family and --%s do not go together: only our own format splits words", row->name);
     for (size_t g = 0; o.config && g < sizeof groups / sizeof *groups; g++)
         for (const struct option *row = groups[g]; row->name; row++)
             if (option_given(row))
-                return fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
+                return attn_fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
     return ATTN_OK;
 }
 
@@ -158,7 +243,7 @@ static int init(struct attn_err *err)
     if (!code)
         code = read_source(&in, err);
     if (!code)
-        code = file_spare_training(o.path, err);
+        code = protect_training(o.path, err);
     if (!code)
         code = make(&in, err);
     free(in.config);

@@ -1,25 +1,81 @@
 #include "input.h"
 
 #include "attention.h"
-#include "character.h"
-#include "file.h"
 #include "say.h"
-#include "table.h"
+
+#include "base/disk.h"
+#include "base/err.h"
+#include "base/utf8.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+static int read_all(int fd, const char *name, char **text, size_t *len, struct attn_err *err)
+{
+    const size_t limit = (size_t)FILE_LIMIT_MB << 20;
+    size_t size = 0;
+    for (;;) {
+        if (size - *len < 2) {                          /* room for a byte and the NUL */
+            size = size ? 2 * size : 1 << 16;
+            char *more = realloc(*text, size);
+            if (!more)
+                return attn_fail(err, ATTN_ENOMEM, "%s: no memory for %zu bytes", name, size);
+            *text = more;
+        }
+        ssize_t n = read(fd, *text + *len, size - *len - 1);
+        if (n < 0 && errno == EAGAIN)   /* whoever started us made standard input non-blocking */
+            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (n < 0)
+            return attn_fail_errno(err, name, "read");
+        if (n == 0)
+            break;
+        *len += (size_t)n;
+        if (*len > limit)
+            return attn_fail(err, ATTN_EFORMAT, "%s: longer than %d MiB", name, FILE_LIMIT_MB);
+    }
+    (*text)[*len] = '\0';
+    return ATTN_OK;
+}
+
+int file_read(char **text, size_t *len, const char *path, struct attn_err *err)
+{
+    bool standard = !strcmp(path, "-");
+    const char *name = standard ? "standard input" : path;
+    *text = NULL;
+    *len = 0;
+    int fd = standard ? STDIN_FILENO : attn_disk_open(path, O_RDONLY, 0);
+    if (fd < 0)
+        return attn_fail_errno(err, name, "open");
+    int code = read_all(fd, name, text, len, err);
+    if (!standard)
+        close(fd);
+    if (code) {
+        free(*text);
+        *text = NULL;
+    }
+    return code;
+}
+
+/* ---- texts and ids ----------------------------------------------------------------------- */
 
 static int one_id(int32_t *id, const char *s, size_t len, struct attn_err *err)
 {
     int64_t n = 0;
     for (size_t i = 0; i < len; i++) {
         if (s[i] < '0' || s[i] > '9')
-            return fail(err, ATTN_EUSAGE, "'%.*s' is not a token id: ids are whole numbers, as in 5,1,2",
-                        (int)(len < 40 ? len : 40), s);
+            return attn_fail(err, ATTN_EUSAGE, "'%.*s' is not a token id: ids are whole numbers, as in 5,1,2",
+                             (int)(len < 40 ? len : 40), s);
         n = n * 10 + (s[i] - '0');
         if (n > INT32_MAX)
-            return fail(err, ATTN_EUSAGE, "id %.*s is not in 0..%d", (int)(len < 40 ? len : 40), s, INT32_MAX);
+            return attn_fail(err, ATTN_EUSAGE, "id %.*s is not in 0..%d", (int)(len < 40 ? len : 40), s, INT32_MAX);
     }
     *id = (int32_t)n;
     return ATTN_OK;
@@ -37,11 +93,11 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
     in->n = 0;
     in->ids = malloc(most * sizeof *in->ids);
     if (!in->ids)
-        return fail(err, ATTN_ENOMEM, "no memory for %zu ids", most);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu ids", most);
     for (const char *s = skip_space(list); *s || comma; ) {
         size_t len = strcspn(s, ", \t\r\n");
         if (len == 0)                                   /* as in a script whose variable is not set */
-            return fail(err, ATTN_EUSAGE, "'%s': a comma without an id beside it: ids are as in 5,1,2", excerpt(list).text);
+            return attn_fail(err, ATTN_EUSAGE, "'%s': a comma without an id beside it: ids are as in 5,1,2", excerpt(list).text);
         if (one_id(&in->ids[in->n++], s, len, err))
             return err->code;
         s = skip_space(s + len);
@@ -66,11 +122,11 @@ static void trim(struct input *in)
 /* Checked here, where the message can still name the file. */
 static int check_utf8(const struct input *in, const char *file, struct attn_err *err)
 {
-    for (size_t at = 0, step; at < in->len; at += step)
-        if (!character(in->text + at, in->len - at, &step))
-            return fail(err, ATTN_EFORMAT, "%s: the text is not UTF-8 at byte %zu: found 0x%02X: iconv -t UTF-8 makes it of other encodings",
-                        strcmp(file, "-") ? file : "standard input", (size_t)(in->text - in->owned) + at, (unsigned)(unsigned char)in->text[at]);
-    return ATTN_OK;
+    size_t at = attn_utf8_valid(in->text, in->len);
+    if (at == in->len)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s: the text is not UTF-8 at byte %zu: found 0x%02X: iconv -t UTF-8 makes it of other encodings",
+                     strcmp(file, "-") ? file : "standard input", (size_t)(in->text - in->owned) + at, (unsigned)(unsigned char)in->text[at]);
 }
 
 /* At most one of text, file and ids is given. */
@@ -94,7 +150,7 @@ int input_read(struct input *in, struct attn_err *err)
 {
     *in = (struct input){0};
     if (!common.sentence && !common.file && !common.ids)
-        return fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
+        return attn_fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
     return read_any(in, common.sentence, common.file, common.ids, err);
 }
 
@@ -103,10 +159,10 @@ int input_read_other(struct input *in, struct attn_err *err)
     bool crosses = crossing.text || crossing.file || crossing.ids;
     *in = (struct input){0};
     if (crosses && attention_kind().form != ATTN_MODEL)
-        return fail(err, ATTN_EUSAGE, "--cross and --attention do not go together: the other text runs with the model's own "
-                    "attention, and the sentence looks at all of it");
+        return attn_fail(err, ATTN_EUSAGE, "--cross and --attention do not go together: the other text runs with the model's own "
+                         "attention, and the sentence looks at all of it");
     if (crossing.file && common.file && !strcmp(crossing.file, "-") && !strcmp(common.file, "-"))
-        return fail(err, ATTN_EUSAGE, "--file and --cross-file are both standard input, which can be read once");
+        return attn_fail(err, ATTN_EUSAGE, "--file and --cross-file are both standard input, which can be read once");
     return read_any(in, crossing.text, crossing.file, crossing.ids, err);
 }
 
@@ -145,7 +201,7 @@ int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokeniz
         return ATTN_OK;
     int code = input_tokens(out, tokenizer, in, err);
     if (!code && !(*out)->n)
-        code = fail(err, ATTN_EFORMAT, "the other text (--cross) is empty: there is no key to look at");
+        code = attn_fail(err, ATTN_EFORMAT, "the other text (--cross) is empty: there is no key to look at");
     return code;
 }
 
@@ -153,7 +209,7 @@ int input_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err)
 {
     *out = calloc(t->n + 1, sizeof **out);
     if (!*out)
-        return fail(err, ATTN_ENOMEM, "no memory for %zu tokens", t->n);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", t->n);
     for (size_t i = 0; i < t->n; i++)
         (*out)[i] = t->tok[i].id;
     return ATTN_OK;
@@ -163,4 +219,28 @@ void input_free(struct input *in)
 {
     free(in->ids);
     free(in->owned);
+}
+
+/* ---- models and dumps -------------------------------------------------------------------- */
+
+static void warn(const struct command *c, const char *odd)
+{
+    if (odd)
+        say_note("attn-cli %s: warning: %s", c->name, odd);
+}
+
+int open_model(struct attn_model **out, const struct command *c, struct attn_err *err)
+{
+    int code = attn_model_open(out, common.model, err);
+    if (!code)
+        warn(c, attn_model_warning(*out));
+    return code;
+}
+
+int open_dump(struct attn_dump **out, const char *path, const struct command *c, struct attn_err *err)
+{
+    int code = attn_dump_open(out, path, err);
+    if (!code)
+        warn(c, attn_dump_warning(*out));
+    return code;
 }

@@ -1,8 +1,16 @@
-/* input.h - what commands work on: a text or token ids, from -s, -f or --ids. */
+/* input.h - what commands work on: files, a text or token ids from -s, -f or --ids, models and dumps. */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
-#include "attn.h"
+#include "table.h"
+
+enum { FILE_LIMIT_MB = 1024 };          /* a longer text is refused */
+/* Reads a file, or standard input for "-", into malloc'd memory with a NUL after the last byte. */
+int file_read(char **text, size_t *len, const char *path, struct attn_err *err);
+
+/* Both print warnings unless --quiet is given. */
+int open_model(struct attn_model **out, const struct command *c, struct attn_err *err);     /* of -m */
+int open_dump(struct attn_dump **out, const char *path, const struct command *c, struct attn_err *err);
 
 struct input {
     const char *text; size_t len;       /* text NULL: ids were given */

@@ -1,6 +1,7 @@
 /* merge.c - joins the shards of a batch into one output. */
-#include "say.h"
 #include "table.h"
+
+#include "base/err.h"
 
 static struct { const char *output, *summary; } o;
 
@@ -8,7 +9,7 @@ static int merge(struct attn_err *err)
 {
     struct attn_merge_opts opts = {.shard = common.words, .n = common.n_words, .path = o.output, .summary = o.summary};
     if (!opts.n)
-        return fail(err, ATTN_EUSAGE, "what to merge? give the outputs of all shards: attn-cli merge OUT.* -o OUT");
+        return attn_fail(err, ATTN_EUSAGE, "what to merge? give the outputs of all shards: attn-cli merge OUT.* -o OUT");
     return attn_merge(&opts, err);
 }
 

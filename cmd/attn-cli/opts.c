@@ -1,13 +1,18 @@
-#include "opts.h"
+/* opts.c - from the command line to the rows of a command, and back: as a command, and as JSON.
+ *
+ * Accepts `--name value`, `--name=value`, `-n value`, `-nvalue` and flags together as in `-qh`, in any order; the last one wins;
+ * `--` ends the options.  Names are never abbreviated, and numbers never rounded. */
+#include "table.h"
 
-#include "nearest.h"
+#include "print.h"
 #include "say.h"
+
+#include "base/err.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,12 +48,12 @@ static int unknown_long(const struct parse *p, const char *name, size_t len)
     snprintf(typed, sizeof typed, "%.*s", (int)(len < sizeof typed ? len : sizeof typed - 1), name);
     for (const struct pair *r = p->command->refused; r && r->term; r++)
         if (!strcmp(r->term, typed))
-            return fail(p->err, ATTN_EUSAGE, "--%s: %s", typed, r->text);
+            return attn_fail(p->err, ATTN_EUSAGE, "--%s: %s", typed, r->text);
     struct nearest near = {.typed = typed};
     const struct option *o;
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
         nearest_offer(&near, o->name);
-    return fail(p->err, ATTN_EUSAGE, "unknown option '--%s'%s", excerpt(typed).text, nearest_hint(&near, "--").text);
+    return attn_fail(p->err, ATTN_EUSAGE, "unknown option '--%s'%s", excerpt(typed).text, nearest_hint(&near, "--").text);
 }
 
 /* The nearest of an unknown letter is the same letter in the other case, or a long option that starts with it. */
@@ -56,11 +61,11 @@ static int unknown_short(const struct parse *p, char letter)
 {
     const struct option *o = find_short(p->command, (char)(letter ^ 0x20));
     if (isalpha((unsigned char)letter) && o)
-        return fail(p->err, ATTN_EUSAGE, "unknown option '-%c', the nearest is '-%c'", letter, o->letter);
+        return attn_fail(p->err, ATTN_EUSAGE, "unknown option '-%c', the nearest is '-%c'", letter, o->letter);
     struct nearest near = {.typed = (char[]){letter, '\0'}};
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
         nearest_offer(&near, o->name);
-    return fail(p->err, ATTN_EUSAGE, "unknown option '-%c'%s", letter, nearest_hint(&near, "--").text);
+    return attn_fail(p->err, ATTN_EUSAGE, "unknown option '-%c'%s", letter, nearest_hint(&near, "--").text);
 }
 
 static int store_choice(const struct option *o, const char *value, struct attn_err *err)
@@ -75,8 +80,8 @@ static int store_choice(const struct option *o, const char *value, struct attn_e
         nearest_offer(&near, *c);
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", *c);
     }
-    return fail(err, ATTN_EUSAGE, "--%s: unknown value '%s'%s (%s)", o->name, excerpt(value).text,
-                nearest_hint(&near, "").text, list);
+    return attn_fail(err, ATTN_EUSAGE, "--%s: unknown value '%s'%s (%s)", o->name, excerpt(value).text,
+                     nearest_hint(&near, "").text, list);
 }
 
 static int store_number(const struct option *o, const char *value, struct attn_err *err)
@@ -85,10 +90,10 @@ static int store_number(const struct option *o, const char *value, struct attn_e
     errno = 0;
     uint64_t n = strtoull(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end)        /* strtoull would accept signs and white space */
-        return fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number", o->name, excerpt(value).text);
+        return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number", o->name, excerpt(value).text);
     if (errno || n < o->min || n > o->max)
-        return fail(err, ATTN_EUSAGE, "--%s: %s is not in %" PRIu64 "..%" PRIu64, o->name, excerpt(value).text, o->min,
-                    o->max);
+        return attn_fail(err, ATTN_EUSAGE, "--%s: %s is not in %" PRIu64 "..%" PRIu64, o->name, excerpt(value).text, o->min,
+                         o->max);
     *(struct number *)o->to = (struct number){value, n};
     return ATTN_OK;
 }
@@ -98,7 +103,7 @@ static int store_real(const struct option *o, const char *value, struct attn_err
     char *end;
     double x = strtod(value, &end);
     if (!*value || *end || isspace((unsigned char)*value) || !isfinite(x))
-        return fail(err, ATTN_EUSAGE, "--%s: '%s' is not a number", o->name, excerpt(value).text);
+        return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is not a number", o->name, excerpt(value).text);
     *(struct real *)o->to = (struct real){value, x};
     return ATTN_OK;
 }
@@ -107,10 +112,10 @@ static int store_real(const struct option *o, const char *value, struct attn_err
 static int note_input(struct parse *p, const struct option **seen, const struct option *o)
 {
     if (*seen == o)
-        return fail(p->err, ATTN_EUSAGE, "--%s is given twice", o->name);
+        return attn_fail(p->err, ATTN_EUSAGE, "--%s is given twice", o->name);
     if (*seen)
-        return fail(p->err, ATTN_EUSAGE, "--%s and --%s are both given: the %s is one of them", (*seen)->name, o->name,
-                    seen == &p->input ? "input" : "other text");
+        return attn_fail(p->err, ATTN_EUSAGE, "--%s and --%s are both given: the %s is one of them", (*seen)->name, o->name,
+                         seen == &p->input ? "input" : "other text");
     *seen = o;
     return ATTN_OK;
 }
@@ -141,14 +146,14 @@ static int store(struct parse *p, const struct option *o, const char *value)
 static int take(struct parse *p, const struct option *o, const char *attached)
 {
     if (o->type == OPT_FLAG)
-        return attached ? fail(p->err, ATTN_EUSAGE, "--%s takes no value", o->name) : store(p, o, NULL);
+        return attached ? attn_fail(p->err, ATTN_EUSAGE, "--%s takes no value", o->name) : store(p, o, NULL);
     if (attached)
         return store(p, o, attached);
     const char *next = *p->next;
     if (o->type == OPT_SWITCH && !(next && (!strcmp(next, "true") || !strcmp(next, "false"))))
         return store(p, o, "true");
     if (!next)
-        return fail(p->err, ATTN_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
+        return attn_fail(p->err, ATTN_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
     p->next++;
     return store(p, o, next);
 }
@@ -202,8 +207,8 @@ static int take_word(struct parse *p, char *word)
         return ATTN_OK;
     }
     if (find_short(p->command, 'f') && !strcmp(word, "-"))
-        return fail(p->err, ATTN_EUSAGE, "unexpected argument '-': standard input is -f -");
-    return fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", excerpt(word).text, belongs(p->command));
+        return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '-': standard input is -f -");
+    return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", excerpt(word).text, belongs(p->command));
 }
 
 static void take_environment(const struct parse *p)
@@ -233,4 +238,75 @@ int opts_parse(const struct command *c, char **argv, struct attn_err *err)
             code = arg[1] == '-' ? take_long(&p, arg + 2) : take_letters(&p, arg + 1);
     }
     return code;
+}
+
+/* ---- the command again ------------------------------------------------------------------- */
+
+static void quote(FILE *f, const char *s)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";
+    if (*s && !s[strspn(s, plain)]) {
+        fputs(s, f);
+        return;
+    }
+    fputc('\'', f);
+    for (; *s; s++)
+        if (*s == '\'')
+            fputs("'\\''", f);
+        else
+            fputc(*s, f);
+    fputc('\'', f);
+}
+
+/* It is written into manifests, so it must not depend on how the options were typed: it has long names, in the order of the
+ * rows, quoted for a shell, and only options that change a number or a file. */
+char *repro_command(const struct command *c)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *f = open_memstream(&text, &len);
+    if (!f)
+        return NULL;
+    fprintf(f, "attn-cli %s", c->name);
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++) {
+        const char *value = o->flags & OPT_COUNTS ? option_given(o) : NULL;
+        if (!value)
+            continue;
+        fprintf(f, " --%s", o->name);
+        if (o->type != OPT_FLAG) {
+            fputc(' ', f);
+            quote(f, value);
+        }
+    }
+    bool ok = !ferror(f);
+    if (fclose(f) || !ok) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* ---- keys of JSON ------------------------------------------------------------------------ */
+
+static void write_key(FILE *f, const struct option *row)
+{
+    fputc('"', f);
+    for (const char *c = row->name; *c; c++)
+        fputc(*c == '-' ? '_' : *c, f);
+    fputs("\": ", f);
+    switch (row->type) {
+    case OPT_NUMBER: fprintf(f, "%" PRIu64, ((const struct number *)row->to)->n); break;
+    case OPT_REAL: json_real(f, ((const struct real *)row->to)->x); break;
+    case OPT_SWITCH: fputs(option_given(row), f); break;
+    default: json_text(f, option_given(row));
+    }
+    fputs(", ", f);
+}
+
+void opts_write_keys(FILE *f, const struct option *rows)
+{
+    for (; rows->name; rows++)
+        if (option_given(rows))
+            write_key(f, rows);
 }

@@ -1,10 +1,8 @@
 /* plot.c - draws saved matrices. */
-#include "dump.h"
-#include "open.h"
-#include "picture.h"
-#include "say.h"
-#include "table.h"
-#include "terminal.h"
+#include "input.h"
+#include "output.h"
+
+#include "base/err.h"
 
 static struct { const char *format, *path, *show, *layer, *head; struct number frames; } o;
 
@@ -16,11 +14,11 @@ static int plot(struct attn_err *err)
         .path = o.path, .title = common.word, .show = o.show, .layers = o.layer, .heads = o.head,
         .width = terminal_columns(terminal), .frames = (size_t)o.frames.n, .picture = picture_look(terminal)};
     if (!common.word)
-        return fail(err, ATTN_EUSAGE, "which matrices? give a .npy, .npz, .csv or .json file, or a directory that run wrote");
+        return attn_fail(err, ATTN_EUSAGE, "which matrices? give a .npy, .npz, .csv or .json file, or a directory that run wrote");
     if (!o.format)
-        o.format = dump_format_of(o.path);
+        o.format = output_format_of(o.path);
     opts.format = o.format ? o.format : "term";
-    int code = dump_check_format(o.format, o.path, err);
+    int code = output_check_format(o.format, o.path, err);
     if (!code)
         code = open_dump(&d, common.word, &plot_command, err);
     if (!code)

@@ -1,16 +1,14 @@
 /* run.c - runs one sentence through a model and prints or writes its activations. */
 #include "attention.h"
-#include "dump.h"
 #include "input.h"
-#include "open.h"
-#include "picture.h"
-#include "say.h"
-#include "table.h"
+#include "output.h"
+
+#include "base/err.h"
 
 static struct {
     const char *format, *path;
     struct number precision;
-} o = {.precision = {.n = DUMP_PRECISION}};
+} o = {.precision = {.n = OUTPUT_PRECISION}};
 
 struct session {
     struct attn_model *model;
@@ -26,7 +24,7 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
     if (!code)
         code = input_tokens(&s->tokens, &s->tokenizer, in, err);
     if (!code && !s->tokens->n)
-        code = fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+        code = attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (!code)
         code = input_tokens_other(&s->cross, &s->tokenizer, other, err);
     if (!code)
@@ -38,11 +36,11 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
 static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     int code = open_all(s, in, other, err);
-    struct dump dump = {
+    struct output output = {
         .command = &run_command, .format = o.format, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
         .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,
         .cross_text = other->text, .cross_len = other->len};
-    return code ? code : dump_write(&dump, err);
+    return code ? code : output_write(&output, err);
 }
 
 static void end(struct session *s)
@@ -59,8 +57,8 @@ static int run(struct attn_err *err)
     struct session s = {0};
     struct input in = {0}, other = {0};
     if (!o.format)
-        o.format = dump_format_of(o.path);      /* set only if given or implied, so that the canonical command has no defaults */
-    int code = dump_check_format(o.format, o.path, err);
+        o.format = output_format_of(o.path);      /* set only if given or implied, so that the repro command has no defaults */
+    int code = output_check_format(o.format, o.path, err);
     if (!code)
         code = input_read(&in, err);
     if (!code)

@@ -1,42 +1,15 @@
 #include "say.h"
 
+#include "print.h"
 #include "table.h"
-#include "visible.h"
 
-#include <errno.h>
+#include "base/clock.h"
+#include "base/near.h"
+
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(err->msg, sizeof err->msg, fmt, ap);
-    va_end(ap);
-    err->code = code;
-    return code;
-}
-
-int fail_errno(struct attn_err *err, const char *path, const char *what)
-{
-    int e = errno;
-    bool fits = strlen(path) < sizeof err->msg / 2;             /* and leaves room for what is wrong with it */
-    return fail(err, e == ENOMEM ? ATTN_ENOMEM : ATTN_EIO, "%s: cannot %s: %s", fits ? path : excerpt(path).text, what, strerror(e));
-}
-
-struct excerpt excerpt(const char *typed)
-{
-    enum { MARK = 3 };
-    struct excerpt e;
-    size_t n = strlen(typed), most = sizeof e.text - 1;
-    if (n > most)
-        for (n = most - MARK; n > 0 && ((unsigned char)typed[n] & 0xC0) == 0x80; n--)
-            ;                           /* do not cut a character in two */
-    snprintf(e.text, sizeof e.text, "%.*s%s", (int)n, typed, typed[n] ? "..." : "");
-    return e;
-}
+#include <unistd.h>
 
 /* What was typed may contain escape sequences: they are made visible. */
 static void print_line(FILE *f, const char *before, const char *text, const char *after)
@@ -83,4 +56,111 @@ void say_note(const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     say("", text, "");
+}
+
+/* ---- what was typed ---------------------------------------------------------------------- */
+
+struct excerpt excerpt(const char *typed)
+{
+    enum { MARK = 3 };
+    struct excerpt e;
+    size_t n = strlen(typed), most = sizeof e.text - 1;
+    if (n > most)
+        for (n = most - MARK; n > 0 && ((unsigned char)typed[n] & 0xC0) == 0x80; n--)
+            ;                           /* do not cut a character in two */
+    snprintf(e.text, sizeof e.text, "%.*s%s", (int)n, typed, typed[n] ? "..." : "");
+    return e;
+}
+
+void nearest_offer(struct nearest *n, const char *name)
+{
+    struct attn_near near;
+    size_t len = strlen(n->typed);
+    attn_near_start(&near, n->typed, len);
+    unsigned distance = len && !strncmp(n->typed, name, len) ? 0 : attn_near(&near, name, strlen(name), ATTN_FAR);
+    if (distance == ATTN_FAR || (n->best && n->distance <= distance))
+        return;
+    n->best = name;
+    n->distance = distance;
+}
+
+struct excerpt nearest_hint(const struct nearest *n, const char *before)
+{
+    struct excerpt hint = {""};
+    if (n->best)
+        snprintf(hint.text, sizeof hint.text, ", the nearest is '%s%s'", before, n->best);
+    return hint;
+}
+
+/* ---- long runs --------------------------------------------------------------------------- */
+
+static struct attn_lost first;          /* of the first pass that has any */
+static bool more;                       /* another one has, too */
+
+void note_overflow(void *self, const struct attn_lost *rows)
+{
+    (void)self;
+    more = first.rows > 0;
+    if (!more)
+        first = *rows;
+}
+
+void say_overflow(void)
+{
+    if (first.rows)
+        say_note("attention: dots overflow float32, to inf or NaN that no weight holds, in %zu row%s%s (the first: layer %d, head %zu, "
+                 "query %zu): their weights are NaN, or 0 for -inf; run --show dots shows them", first.rows, first.rows == 1 ? "" : "s",
+                 more ? " of one pass, and in other passes" : "", first.layer, first.head, first.row);
+}
+
+void progress_start(struct progress *p, const struct attn_model *m, bool wanted)
+{
+    struct attn_info info;
+    attn_model_info(m, &info);
+    *p = (struct progress){.on = wanted && !common.quiet && isatty(STDERR_FILENO), .layers = info.L, .start = attn_clock_now()};
+}
+
+/* Each block ends with this activation, and it is computed anyway, so watching it costs nothing. */
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct progress *p = self;
+    return p->on && layer >= 0 && act == ATTN_ACT_RESID_POST ? ATTN_WATCH : 0;
+}
+
+static int watch(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    (void)err;
+    struct progress *p = self;
+    char run[32] = "";
+    p->runs += probe->layer == 0 && probe->row0 == 0;
+    if (p->runs > 1)
+        snprintf(run, sizeof run, "run %zu, ", p->runs);
+    if (attn_clock_now() - p->start >= 1)
+        p->shown = fprintf(stderr, "\r%slayer %d of %zu%s", run, probe->layer + 1, p->layers, *run ? " " : "") - 1;
+    return ATTN_OK;
+}
+
+struct attn_observer progress_observer(struct progress *p)
+{
+    return (struct attn_observer){.wants = wants, .watch = watch, .self = p, .overflow = note_overflow};
+}
+
+void progress_end(struct progress *p)
+{
+    erase_line(&p->shown);
+}
+
+int put_duration(char *buf, size_t size, double seconds)
+{
+    unsigned long s = seconds < 1e9 ? (unsigned long)(seconds + 0.5) : 1000000000;
+    if (s >= 3600)
+        return snprintf(buf, size, "%lu h %02lu min", s / 3600, s % 3600 / 60);
+    return s >= 60 ? snprintf(buf, size, "%lu min %02lu s", s / 60, s % 60) : snprintf(buf, size, "%lu s", s);
+}
+
+void erase_line(int *columns)
+{
+    if (*columns > 0)
+        fprintf(stderr, "\r%*s\r", *columns, "");
+    *columns = 0;
 }

@@ -1,15 +1,12 @@
 /* score.c - prints how likely a text is, token by token. */
 #include "attention.h"
 #include "input.h"
-#include "json.h"
-#include "open.h"
-#include "progress.h"
+#include "print.h"
 #include "say.h"
-#include "table.h"
-#include "visible.h"
+
+#include "base/err.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +33,7 @@ static bool has_windows(const struct session *s)
     return s->tokens->n > s->info.n_ctx;
 }
 
-/* ---- printing ---- */
+/* ---- printing ---------------------------------------------------------------------------- */
 
 static size_t token_width(const struct attn_tokens *t)
 {
@@ -98,14 +95,14 @@ static int print_json(const struct session *s, const struct input *in, struct at
     return ATTN_OK;
 }
 
-/* ---- scoring ---- */
+/* ---- scoring ----------------------------------------------------------------------------- */
 
-static int settle_stride(struct session *s, struct attn_err *err)
+static int choose_stride(struct session *s, struct attn_err *err)
 {
     size_t n_ctx = s->info.n_ctx;
     s->stride = o.stride.given ? (size_t)o.stride.n : n_ctx > 2 ? n_ctx / 2 : 1;
     if (o.stride.given && s->stride >= n_ctx)
-        return fail(err, ATTN_EUSAGE, "--stride: %s is not in 1..%zu, below the model's n_ctx", o.stride.given, n_ctx - 1);
+        return attn_fail(err, ATTN_EUSAGE, "--stride: %s is not in 1..%zu, below the model's n_ctx", o.stride.given, n_ctx - 1);
     return ATTN_OK;
 }
 
@@ -115,9 +112,9 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     if (open_model(&s->model, &score_command, err) || attn_model_predicts(s->model, &kind, err))
         return err->code;
     attn_model_info(s->model, &s->info);
-    if (settle_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err))
+    if (choose_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err))
         return err->code;
-    return s->tokens->n ? ATTN_OK : fail(err, ATTN_EFORMAT, "the text is empty: there is no token to score");
+    return s->tokens->n ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "the text is empty: there is no token to score");
 }
 
 static int score_tokens(struct session *s, struct attn_err *err)
@@ -127,12 +124,12 @@ static int score_tokens(struct session *s, struct attn_err *err)
         return err->code;
     s->logprob = calloc(n, sizeof *s->logprob);
     if (!s->logprob)
-        return fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
     struct attn_kind kind = attention_kind();
     struct progress progress;
     progress_start(&progress, s->model, true);
-    struct attn_observer beside = progress_observer(&progress);
-    int code = attn_score(s->logprob, s->model, s->ids, n, s->stride, &kind, (int)common.threads.n, compute_bf16(), &beside, err);
+    struct attn_observer observer = progress_observer(&progress);
+    int code = attn_score(s->logprob, s->model, s->ids, n, s->stride, &kind, (int)common.threads.n, compute_bf16(), &observer, err);
     progress_end(&progress);
     if (code)
         return code;

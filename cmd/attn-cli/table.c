@@ -1,7 +1,8 @@
 #include "table.h"
 
-#include "nearest.h"
 #include "say.h"
+
+#include "base/err.h"
 
 #include <string.h>
 
@@ -124,6 +125,14 @@ const struct option cross_options[] = {
     {.name = NULL},
 };
 
+const char *const key_truths[] = {"true", "false", NULL};
+const char *const key_positions[] = {"none", "learned", "rope", NULL};
+const char *const key_norms[] = {"none", "layernorm", "rmsnorm", NULL};
+const char *const key_mlps[] = {"none", "gelu", "gelu_new", "swiglu", NULL};
+const char *const key_masks[] = {"causal", "none", NULL};
+const char *const key_scales[] = {"sqrt", "none", NULL};
+const char *const key_dtypes[] = {"F32", "F16", "BF16", NULL};
+
 const char tool_summary[] = "run GPT-style decoders and see everything attention does";
 
 const char tool_description[] =
@@ -181,7 +190,7 @@ const struct command *command_find(const char *name, struct attn_err *err)
             return commands[i];
         nearest_offer(&near, commands[i]->name);
     }
-    fail(err, ATTN_EUSAGE, "unknown command '%s'%s", excerpt(name).text, nearest_hint(&near, "").text);
+    attn_fail(err, ATTN_EUSAGE, "unknown command '%s'%s", excerpt(name).text, nearest_hint(&near, "").text);
     return NULL;
 }
 

@@ -1,12 +1,14 @@
 /* table.h - the commands and their options, as rows.
  *
- * Everything the user can type is a row: opts.c parses by the rows; help.c, man.c and completion.c print them.  A command is
- * one file that ends with its `struct command`; table.c lists them.  A row points to the variable that gets the option's value,
- * so that a command reads plain variables. */
+ * Everything the user can type is a row: opts.c parses by the rows; help.c and completion.c print them.  A command is one file
+ * that ends with its `struct command`; table.c lists them.  A row points to the variable that gets the option's value, so that
+ * a command reads plain variables. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
 #include "attn.h"
+
+#include <stdio.h>
 
 enum option_type {
     OPT_FLAG,                           /* bool: takes no value */
@@ -23,10 +25,10 @@ struct real { const char *given; double x; };
 
 enum {
     OPT_INPUT = 1,                      /* an input: at most one such option, once */
-    OPT_COUNTS = 2,                     /* changes a number or a file, so it is part of the canonical command */
+    OPT_COUNTS = 2,                     /* changes a number or a file, so it is part of repro_command */
     OPT_OTHER = 4,                      /* the other text: at most one such option, once */
     OPT_OUTPUT = 8,                     /* a file that is written ... */
-    OPT_VOCABULARY = 16                 /* ... and may be a model's vocabulary (see spare.h) */
+    OPT_VOCABULARY = 16                 /* ... and may be a model's vocabulary (see protect_inputs) */
 };
 
 /* A group of rows ends with name NULL.  Each row names at least one of the members after `help`, because only then does
@@ -101,7 +103,33 @@ extern const struct option model_options[], text_options[], encode_options[], id
 extern const char *const compute_choices[];
 bool compute_bf16(void);                /* whether --compute asks for bf16 */
 
+/* Options that stand for keys of a JSON file, whose names they have with - for _: commands that make models share what they
+ * may be. */
+#define SIZE_OPTION(name, to, help) {0, name, OPT_NUMBER, to, "N", help, .min = 1, .max = INT32_MAX}
+#define COUNT_OPTION(name, to, help) {0, name, OPT_NUMBER, to, "N", help, .max = INT32_MAX}
+#define REAL_OPTION(name, to, help) {0, name, OPT_REAL, to, "X", help, .flags = 0}
+#define CHOICE_OPTION(name, to, list, help) {0, name, OPT_CHOICE, to, "KIND", help, .choices = list}
+#define SWITCH_OPTION(name, to, help) {0, name, OPT_SWITCH, to, "true|false", help, .choices = key_truths}
+extern const char *const key_truths[], *const key_positions[], *const key_norms[], *const key_mlps[], *const key_masks[],
+    *const key_scales[], *const key_dtypes[];
+
 extern const char tool_summary[], tool_description[];
 extern const struct pair tool_examples[], tool_environment[], tool_files[], tool_statuses[];
+
+/* ---- between the command line and the rows (opts.c) ---- */
+
+/* argv: the arguments after the command's name, NULL after the last. */
+int opts_parse(const struct command *c, char **argv, struct attn_err *err);
+/* The command line that gives the same numbers and files again; malloc'd, NULL: no memory. */
+char *repro_command(const struct command *c);
+/* Writes `"key": value, ` for each option that was given. */
+void opts_write_keys(FILE *f, const struct option *rows);
+
+/* ---- what is printed from the rows (help.c, completion.c) ---- */
+
+void help_print_short(FILE *f);         /* for `attn-cli` without arguments */
+void help_print_command(FILE *f, const struct command *c);
+void completion_print(FILE *f, const char *shell);      /* one of completion_shells */
+extern const char *const completion_shells[];           /* NULL after the last */
 
 #endif

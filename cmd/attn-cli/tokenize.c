@@ -1,10 +1,9 @@
 /* tokenize.c - encodes text as token ids, and decodes them. */
 #include "input.h"
-#include "json.h"
-#include "say.h"
-#include "table.h"
-#include "terminal.h"
-#include "visible.h"
+#include "output.h"
+#include "print.h"
+
+#include "base/err.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,9 +125,9 @@ static int decode(const struct attn_tokenizer *t, struct input *in, struct attn_
 static int check_usage(struct attn_err *err)
 {
     if (common.ids && !o.decode)
-        return fail(err, ATTN_EUSAGE, "--ids are tokens already: --decode turns them into text");
+        return attn_fail(err, ATTN_EUSAGE, "--ids are tokens already: --decode turns them into text");
     if (o.decode && o.format)
-        return fail(err, ATTN_EUSAGE, "--decode prints text: --format does not go with it");
+        return attn_fail(err, ATTN_EUSAGE, "--decode prints text: --format does not go with it");
     return ATTN_OK;
 }
 

@@ -1,10 +1,10 @@
 #include "transcript.h"
 
-#include "say.h"
-#include "terminal.h"
-#include "visible.h"
+#include "output.h"
+#include "print.h"
 
-#include <stdio.h>
+#include "base/err.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static int append(struct transcript *t, const char *s, size_t len, struct attn_e
     if (need > t->size) {
         char *more = realloc(t->text, 2 * need);
         if (!more)
-            return fail(err, ATTN_ENOMEM, "no memory for a text of %zu bytes", need);
+            return attn_fail(err, ATTN_ENOMEM, "no memory for a text of %zu bytes", need);
         t->text = more;
         t->size = 2 * need;
     }
@@ -58,7 +58,7 @@ static int take_prompt(struct transcript *t, const struct attn_tokens *prompt, c
             code = append_token(t, prompt->tok[i].id, false, err);
     }
     t->prompt = prompt->n;
-    t->begin = t->settled = t->len;
+    t->begin = t->final = t->len;
     return code;
 }
 
@@ -67,7 +67,7 @@ int transcript_start(struct transcript *t, const struct attn_tokens *prompt, con
 {
     t->tok = calloc(room, sizeof *t->tok);
     if (!t->tok)
-        return fail(err, ATTN_ENOMEM, "no memory for %zu tokens", room);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", room);
     return take_prompt(t, prompt, text, len, err);
 }
 
@@ -75,11 +75,11 @@ int transcript_add(struct transcript *t, int32_t id, bool silent, struct attn_er
 {
     int code = silent ? ATTN_OK : append_space(t, err);
     if (!code && t->n == t->prompt)
-        t->begin = t->settled = t->len;
+        t->begin = t->final = t->len;
     if (!code)
         code = append_token(t, id, silent, err);
     if (!code)
-        t->settled += attn_text_ready(t->text + t->settled, t->len - t->settled, t->stop, &t->stopped);
+        t->final += attn_text_ready(t->text + t->final, t->len - t->final, t->stop, &t->stopped);
     return code;
 }
 
@@ -92,10 +92,10 @@ static void show_ids(struct transcript *t)
 void transcript_show(struct transcript *t, bool finally)
 {
     if (finally && !t->stopped)
-        t->settled = t->len;
+        t->final = t->len;
     if (t->tokenizer) {
-        print_text(stdout, t->text + t->shown, t->settled - t->shown, terminal_is(NULL));
-        t->shown = t->settled;
+        print_text(stdout, t->text + t->shown, t->final - t->shown, terminal_is(NULL));
+        t->shown = t->final;
     } else {
         show_ids(t);
     }
@@ -106,7 +106,7 @@ void transcript_show(struct transcript *t, bool finally)
 
 const char *transcript_continuation(const struct transcript *t, size_t *len)
 {
-    *len = (t->stopped ? t->settled : t->len) - t->begin;
+    *len = (t->stopped ? t->final : t->len) - t->begin;
     return t->tokenizer ? t->text + t->begin : NULL;
 }
 

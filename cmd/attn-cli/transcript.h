@@ -13,8 +13,8 @@ struct transcript {
     struct attn_token *tok; size_t n, room, prompt;     /* the first `prompt` of the n are the prompt's */
     char *text; size_t len, size;       /* of all tokens */
     size_t begin;                       /* offset of the continuation */
-    size_t settled, shown;              /* bytes that can be shown, were shown; without a text, `shown` counts tokens */
-    bool stopped;                       /* the stop text was found, at `settled` */
+    size_t final, shown;                /* bytes that can be shown, were shown; without a text, `shown` counts tokens */
+    bool stopped;                       /* the stop text was found, at `final` */
 };
 
 /* t is zeroed but for tokenizer and stop.  The prompt's tokens remain the caller's.  text: the prompt's text, NULL if ids were

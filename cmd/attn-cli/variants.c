@@ -1,12 +1,7 @@
 /* variants.c - runs one sentence under every kind of attention. */
-#include "dump.h"
 #include "input.h"
-#include "open.h"
-#include "picture.h"
-#include "progress.h"
+#include "output.h"
 #include "say.h"
-#include "table.h"
-#include "terminal.h"
 
 static struct { const char *kinds, *format, *path; struct number layer, head; } o;
 
@@ -29,15 +24,15 @@ static struct attn_variants_opts options_of(const struct input *in)
 static int compare(struct session *s, struct attn_err *err)
 {
     if (!o.format)
-        o.format = dump_format_of(o.path);
-    if (dump_check_format(o.format, o.path, err) || input_read(&s->in, err) || open_model(&s->model, &variants_command, err) ||
+        o.format = output_format_of(o.path);
+    if (output_check_format(o.format, o.path, err) || input_read(&s->in, err) || open_model(&s->model, &variants_command, err) ||
         input_tokens(&s->tokens, &s->tokenizer, &s->in, err))
         return err->code;
     struct attn_variants_opts opts = options_of(&s->in);
     struct progress progress;
     progress_start(&progress, s->model, !terminal_is(o.path));
-    struct attn_observer beside = progress_observer(&progress);
-    opts.beside = &beside;
+    struct attn_observer observer = progress_observer(&progress);
+    opts.beside = &observer;
     int code = attn_variants(s->model, s->tokens, &opts, err);
     progress_end(&progress);
     return code;

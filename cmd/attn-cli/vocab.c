@@ -1,8 +1,9 @@
 /* vocab.c - makes a vocabulary from the words of a text, or learns byte-level BPE from it. */
-#include "file.h"
 #include "input.h"
+#include "output.h"
 #include "say.h"
-#include "table.h"
+
+#include "base/err.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +15,19 @@ static struct { const char *path; bool bpe; struct number size; } o;
 static int check_usage(struct attn_err *err)
 {
     if (o.size.given && !o.bpe)
-        return fail(err, ATTN_EUSAGE, "--size is for --bpe: words are as many as the text has");
+        return attn_fail(err, ATTN_EUSAGE, "--size is for --bpe: words are as many as the text has");
     for (const struct option *row = word_options; o.bpe && row->name; row++)
         if (option_given(row))
-            return fail(err, ATTN_EUSAGE, "--bpe and --%s do not go together: only words are split so", row->name);
+            return attn_fail(err, ATTN_EUSAGE, "--bpe and --%s do not go together: only words are split so", row->name);
     if (o.bpe && (!o.path || !strcmp(o.path, "-")))
-        return fail(err, ATTN_EUSAGE, "where to? --bpe writes vocab.json and merges.txt: give a directory with -o DIR");
+        return attn_fail(err, ATTN_EUSAGE, "where to? --bpe writes vocab.json and merges.txt: give a directory with -o DIR");
     return ATTN_OK;
 }
 
 static int learn(const struct input *in, struct attn_err *err)
 {
     size_t tokens, size = o.size.given ? (size_t)o.size.n : SIZE;
-    if (file_spare_training(o.path, err))
+    if (protect_training(o.path, err))
         return err->code;
     if (attn_bpe_learn(o.path, &tokens, in->text, in->len, size, err))
         return err->code;
@@ -41,7 +42,7 @@ static int spare_training(struct attn_err *err)
     if (!o.path || strcmp(slash ? slash + 1 : o.path, "vocab.json") != 0)
         return ATTN_OK;
     char *dir = slash ? strndup(o.path, (size_t)(slash + 1 - o.path)) : strdup(".");
-    int code = dir ? file_spare_training(dir, err) : fail(err, ATTN_ENOMEM, "no memory for a path");
+    int code = dir ? protect_training(dir, err) : attn_fail(err, ATTN_ENOMEM, "no memory for a path");
     free(dir);
     return code;
 }

@@ -1,10 +1,9 @@
 /* bench.c - measures the limits of this machine and how close each stage comes to them. */
 #include "bench/bench.h"
-
-#include "nearest.h"
-#include "open.h"
+#include "input.h"
 #include "say.h"
-#include "table.h"
+
+#include "base/err.h"
 
 #include <fnmatch.h>
 #include <limits.h>
@@ -48,7 +47,7 @@ struct session {
     char dir[128], program[PATH_MAX];
 };
 
-/* ---- which stages ---- */
+/* ---- which stages ------------------------------------------------------------------------ */
 
 static int choose_one(struct session *s, const char *pattern, struct attn_err *err)
 {
@@ -59,14 +58,14 @@ static int choose_one(struct session *s, const char *pattern, struct attn_err *e
         if (!fnmatch(pattern, stages[i].name, 0))
             any = s->chosen[i] = true;
     }
-    return any ? ATTN_OK : fail(err, ATTN_EUSAGE, "--stage: there is no stage '%s'%s", excerpt(pattern).text,
-                                nearest_hint(&near, "").text);
+    return any ? ATTN_OK : attn_fail(err, ATTN_EUSAGE, "--stage: there is no stage '%s'%s", excerpt(pattern).text,
+                                     nearest_hint(&near, "").text);
 }
 
 static int choose(struct session *s, struct attn_err *err)
 {
     char *list = strdup(o.stages ? o.stages : "*"), *rest = list;
-    int code = list ? ATTN_OK : fail(err, ATTN_ENOMEM, "no memory for a list of stages");
+    int code = list ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for a list of stages");
     for (char *pattern; !code && (pattern = strsep(&rest, ","));)
         code = choose_one(s, pattern, err);
     free(list);
@@ -88,7 +87,7 @@ static void show_progress(const char *name, int threads)
         fputs("\r\033[K", stderr);
 }
 
-/* ---- stages ---- */
+/* ---- stages ------------------------------------------------------------------------------ */
 
 /* Measuring memory takes a while, so only the limits of the chosen stages are measured. */
 static int know_machine(struct session *s, struct attn_err *err)
@@ -159,7 +158,7 @@ static int measure_all(struct session *s, struct attn_err *err)
     return as_json() ? bench_print_json(&s->machine, s->model, s->result, s->results, s->left_out, s->left, err) : ATTN_OK;
 }
 
-/* ---- before and after ---- */
+/* ---- before and after -------------------------------------------------------------------- */
 
 /* The type of the largest tensor stands for that of all weights. */
 static const char *weight_type(const struct attn_model *m, size_t tensors)
@@ -183,7 +182,7 @@ static int make_directory(struct session *s, struct attn_err *err)
             return ATTN_OK;
     }
     s->dir[0] = '\0';
-    return fail_errno(err, tmp ? tmp : "/tmp", "create a directory in");
+    return attn_fail_errno(err, tmp ? tmp : "/tmp", "create a directory in");
 }
 
 static int open_all(struct session *s, struct attn_err *err)
@@ -191,7 +190,7 @@ static int open_all(struct session *s, struct attn_err *err)
     struct attn_err why;
     ssize_t len = readlink("/proc/self/exe", s->program, sizeof s->program - 1);
     if (len < 0)
-        return fail_errno(err, "/proc/self/exe", "read");
+        return attn_fail_errno(err, "/proc/self/exe", "read");
     s->program[len] = '\0';
     if (open_model(&s->model, &bench_command, err) || make_directory(s, err) ||
         attn_limits_new(&s->bench.limits, s->dir, err))
@@ -231,10 +230,10 @@ static void count_threads(struct session *s)
 static int bench(struct attn_err *err)
 {
     if (o.seconds.x < 0)
-        return fail(err, ATTN_EUSAGE, "--seconds: %s is below 0", o.seconds.given);
+        return attn_fail(err, ATTN_EUSAGE, "--seconds: %s is below 0", o.seconds.given);
     struct session *s = calloc(1, sizeof *s);
     if (!s)
-        return fail(err, ATTN_ENOMEM, "no memory to measure");
+        return attn_fail(err, ATTN_ENOMEM, "no memory to measure");
     count_threads(s);
     bench_catch_signals();
     int code = choose(s, err);

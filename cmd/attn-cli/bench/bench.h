@@ -34,6 +34,7 @@ struct stage_kind {
     const char *(*lacks)(const struct stage *s, const struct bench *b);    /* why it cannot be run; NULL: it can */
     int (*start)(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err);
 };
+int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err);          /* malloc'd; spread over the vocabulary */
 extern const struct stage_kind prefill_kind, batch_kind, train_kind, decode_kind, tokenize_kind, files_kind, program_kind;
 
 enum held_against { TO_F32, TO_PRODUCTS, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS, LIMITS };
@@ -48,7 +49,7 @@ struct stage {
     const char *what;                   /* dtype, format, or which program */
 };
 
-/* ---- measuring (bench_clock.c) ---- */
+/* ---- measuring (bench_measure.c) ---- */
 
 struct result {
     const struct stage *stage;
@@ -63,23 +64,11 @@ void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample 
                  struct attn_err *err);
 /* Alternates stage and limit for about so many seconds, with at least three samples of the stage; limit->once may be NULL. */
 int bench_measure(struct result *r, const struct work *stage, const struct work *limit, double seconds, struct attn_err *err);
-/* The median of repeated measurements of one limit. */
-int bench_limit(double *out, const struct work *limit, struct attn_err *err);
 /* After SIGINT or SIGTERM every measurement fails, so that the caller can remove its files before it ends. */
 void bench_catch_signals(void);
 int bench_signal(void);                 /* 0: none was caught */
 
-/* ---- what things cost (bench_cost.c) ---- */
-
-/* Operations of a pass over T tokens: two for each row and matrix parameter used, those of scores and of weighted sums over the
- * visible keys, and, if `logits`, those of the last row of logits. */
-double bench_flops(const struct attn_info *n, size_t T, bool logits);
-/* Bytes that a decoding step reads for the token at position `keys` - 1: weights, keys and values. */
-double bench_step_bytes(const struct attn_info *n, size_t keys, size_t bytes_per_weight);
-
-int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err);          /* malloc'd; spread over the vocabulary */
-
-/* ---- limits (bench_limits.c) ---- */
+/* ---- limits (bench_measure.c) ---- */
 
 struct peaks { int threads; double f32, products, bf16, read, write; };  /* operations or bytes per second; 0: not measured */
 struct machine { char cpu[128]; int threads; size_t caches, buffer; struct peaks peak[2]; int peaks; };
@@ -90,7 +79,7 @@ void bench_know_machine(struct machine *m, const struct bench *b);      /* fills
 /* Adds the peaks of b->threads threads. */
 int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], struct attn_err *err);
 
-/* ---- telling (bench_report.c) ---- */
+/* ---- printing (bench_report.c) ---- */
 
 struct left_out { const struct stage *stage; const char *why; };
 

@@ -1,12 +1,11 @@
 /* bench_report.c - prints the results as a table or as JSON. */
 #include "bench/bench.h"
-
-#include "json.h"
+#include "print.h"
 #include "say.h"
 
 #include <string.h>
 
-/* ---- for eyes ---- */
+/* ---- for eyes ---------------------------------------------------------------------------- */
 
 static void peak_row(const char *name, int threads, double value, const char *unit)
 {
@@ -57,7 +56,7 @@ void bench_note_left_out(const struct left_out *l, size_t n)
     }
 }
 
-/* ---- for scripts ---- */
+/* ---- for scripts ------------------------------------------------------------------------- */
 
 static void real_or_null(const char *key, double x)
 {

@@ -1,10 +1,81 @@
 /* train.c - trains a model on a text, or computes a model's loss and its gradient. */
-#include "say.h"
-#include "train/train_config.h"
-#include "train/train_gradients.h"
-#include "train/train_loop.h"
+#include "input.h"
+#include "print.h"
+#include "train/train.h"
+
+#include "base/err.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- the gradient alone ------------------------------------------------------------------ */
+
+struct session {
+    const char *path;
+    struct attn_model *model;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens;
+    int32_t *ids;
+    struct attn_info info;
+    struct attn_gradient *gradient;
+    double loss;
+};
+
+static int print_json(const struct session *s, struct attn_err *err)
+{
+    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
+    if (json_model(stdout, s->model, err))
+        return err->code;
+    fputs(",\n \"ids\": [", stdout);
+    for (size_t i = 0; i < s->tokens->n; i++)
+        printf("%s%d", i ? ", " : "", s->tokens->tok[i].id);
+    fputs("],\n \"loss\": ", stdout);
+    json_real(stdout, s->loss);
+    printf(",\n \"n\": %zu,\n \"gradients\": ", s->tokens->n - 1);
+    json_text(stdout, s->path);
+    printf(",\n \"tensors\": %zu,\n \"norm\": ", s->info.tensors);
+    json_real(stdout, attn_gradient_norm(s->gradient));
+    fputs("}\n", stdout);
+    return ATTN_OK;
+}
+
+static int differentiate(struct session *s, const struct input *in, struct attn_err *err)
+{
+    if (open_model(&s->model, &train_command, err) || input_tokens(&s->tokens, &s->tokenizer, in, err) ||
+        input_ids(&s->ids, s->tokens, err) ||
+        attn_gradient_new(&s->gradient, s->model, s->tokens->n, (int)common.threads.n, err) ||
+        attn_gradient_run(s->gradient, &s->loss, s->ids, &s->tokens->n, 1, err) ||
+        attn_gradient_save(s->gradient, s->path, err))
+        return err->code;
+    attn_model_info(s->model, &s->info);
+    return print_json(s, err);
+}
+
+static void end(struct session *s)
+{
+    attn_gradient_free(s->gradient);
+    free(s->ids);
+    attn_tokens_free(s->tokens);
+    attn_tokenizer_close(s->tokenizer);
+    attn_model_close(s->model);
+}
+
+/* Prints the loss of a model on a text and writes its gradient by every weight. */
+static int write_gradients(const char *path, struct attn_err *err)
+{
+    struct session s = {.path = path};
+    struct input in = {0};
+    if (!strcmp(path, "-"))
+        return attn_fail(err, ATTN_EUSAGE, "--gradients: - is standard output, where the loss goes: give a file");
+    int code = input_read(&in, err);
+    if (!code)
+        code = differentiate(&s, &in, err);
+    end(&s);
+    input_free(&in);
+    return code;
+}
+
+/* ---- the command ------------------------------------------------------------------------- */
 
 static const char *gradients;
 
@@ -23,10 +94,10 @@ static int check_purpose(struct attn_err *err)
     static const struct option *const training[] = {train_file_options, train_model_options, train_step_options, train_run_options, NULL};
     const struct option *row = gradients ? given_among(training) : NULL;
     if (row)
-        return fail(err, ATTN_EUSAGE, "--gradients and --%s do not go together: nothing is trained", row->name);
+        return attn_fail(err, ATTN_EUSAGE, "--gradients and --%s do not go together: nothing is trained", row->name);
     if (!gradients && common.model && common.model != getenv("ATTN_MODEL"))
-        return fail(err, ATTN_EUSAGE, "--model is for --gradients FILE: a training begins with weights it draws, and continues with "
-                    "those in -o DIR, with --resume");
+        return attn_fail(err, ATTN_EUSAGE, "--model is for --gradients FILE: a training begins with weights it draws, and continues with "
+                         "those in -o DIR, with --resume");
     return ATTN_OK;
 }
 
@@ -36,11 +107,11 @@ static int check_input(struct attn_err *err)
 {
     int n = (common.sentence != NULL) + (common.file != NULL) + (common.ids != NULL);
     if (gradients && n > 1)
-        return fail(err, ATTN_EUSAGE, "more than one input: give one of -s, -f and --ids");
+        return attn_fail(err, ATTN_EUSAGE, "more than one input: give one of -s, -f and --ids");
     if (gradients && (selection.show || selection.layer || selection.head))
-        return fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every, not for --gradients");
+        return attn_fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every, not for --gradients");
     if (!gradients && common.ids)
-        return fail(err, ATTN_EUSAGE, "--ids is for --gradients: a model is trained on a text, -f PATH");
+        return attn_fail(err, ATTN_EUSAGE, "--ids is for --gradients: a model is trained on a text, -f PATH");
     return ATTN_OK;
 }
 
@@ -48,7 +119,7 @@ static int train(struct attn_err *err)
 {
     if (check_purpose(err) || check_input(err))
         return err->code;
-    return gradients ? train_gradients(gradients, err) : train_loop(common.file, err);
+    return gradients ? write_gradients(gradients, err) : train_loop(common.file, err);
 }
 
 static const struct option options[] = {

@@ -1,9 +1,8 @@
-#include "train/train_config.h"
+/* train_config.c - what is trained, and how: the options for it, as config.json and train.json. */
+#include "train/train.h"
 
-#include "keys.h"
-#include "say.h"
+#include "base/err.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Values for config.json. */
@@ -82,7 +81,7 @@ const struct option *train_config_given(void)
     return row->name ? row : NULL;
 }
 
-/* ---- JSON ---- */
+/* ---- JSON -------------------------------------------------------------------------------- */
 
 static void number_default(struct number *to, uint64_t n)
 {
@@ -114,13 +113,13 @@ static int write_object(char **text, size_t *len, const char *head, const struct
 {
     FILE *f = open_memstream(text, len);
     if (!f)
-        return fail(err, ATTN_ENOMEM, "no memory for the configuration");
+        return attn_fail(err, ATTN_ENOMEM, "no memory for the configuration");
     fputs(head, f);
-    keys_write(f, rows);
+    opts_write_keys(f, rows);
     fputs(tail, f);
     bool bad = ferror(f) != 0;
     bad |= fclose(f) != 0 || !*text;
-    return bad ? fail(err, ATTN_ENOMEM, "no memory for the configuration") : ATTN_OK;
+    return bad ? attn_fail(err, ATTN_ENOMEM, "no memory for the configuration") : ATTN_OK;
 }
 
 int train_config(char **text, size_t *len, size_t tokens, bool bpe, struct attn_err *err)

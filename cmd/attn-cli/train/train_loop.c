@@ -1,14 +1,17 @@
-#include "train/train_loop.h"
+/* train_loop.c - trains a model on a text: from the options to the last checkpoint. */
+#include "train/train.h"
 
-#include "file.h"
+#include "input.h"
+#include "process.h"
 #include "say.h"
-#include "stop.h"
-#include "train/train_config.h"
-#include "train/train_progress.h"
 
-#include <stdio.h>
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
     const char *path, *also, *vocab, *config, *settings, *draw;
@@ -32,24 +35,24 @@ static void source_free(struct source *in)
         free(all[i]);
 }
 
-/* ---- what to train ---- */
+/* ---- what to train ----------------------------------------------------------------------- */
 
 static int check_usage(const char *corpus, struct attn_err *err)
 {
     const struct option *row = train_config_given();
     if (!corpus)
-        return fail(err, ATTN_EUSAGE, "nothing to train on: give a text with -f PATH, or, for the gradients of a model that is there, "
-                    "--gradients FILE");
+        return attn_fail(err, ATTN_EUSAGE, "nothing to train on: give a text with -f PATH, or, for the gradients of a model that is there, "
+                         "--gradients FILE");
     if (!o.path)
-        return fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
+        return attn_fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
     if (o.config && row)
-        return fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
+        return attn_fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
     if (o.vocab && o.vocab_size.given)
-        return fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: a vocabulary that is given has its own size");
+        return attn_fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: a vocabulary that is given has its own size");
     if (!o.watch_every.given != !common.sentence)
-        return fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which sentence");
+        return attn_fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which sentence");
     if (!o.watch_every.given && (selection.show || selection.layer || selection.head))
-        return fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every: without it nothing is shown");
+        return attn_fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every: without it nothing is shown");
     return ATTN_OK;
 }
 
@@ -67,7 +70,7 @@ static int read_files(struct source *in, const char *corpus, struct attn_err *er
     in->dir = directory(o.path);
     in->vocab = directory(o.vocab);
     if (!in->dir || (o.vocab && !in->vocab))
-        return fail(err, ATTN_ENOMEM, "no memory for a path");
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a path");
     if (file_read(&in->text, &in->text_len, corpus, err) || (o.also && file_read(&in->also, &in->also_len, o.also, err)) ||
         (o.config && file_read(&in->config, &in->config_len, o.config, err)) ||
         (o.settings && file_read(&in->settings, &in->settings_len, o.settings, err)))
@@ -111,7 +114,7 @@ static int find_vocabulary(struct source *in, struct attn_err *err)
     if (attn_bpe_learn(in->dir, &tokens, in->text, in->text_len, size, err))
         return err->code;
     in->vocab = directory(in->dir);
-    return in->vocab ? ATTN_OK : fail(err, ATTN_ENOMEM, "no memory for a path");
+    return in->vocab ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for a path");
 }
 
 /* A training that goes on may have fewer tokens than --vocab-size, if its text had no more, but not more. */
@@ -126,8 +129,8 @@ static int check_size(const struct source *in, struct attn_err *err)
     attn_tokenizer_close(t);
     if (tokens <= o.vocab_size.n)
         return ATTN_OK;
-    return fail(err, ATTN_EFORMAT, "%s: the training there has %zu tokens, but --vocab-size %s was asked for; leave it out to go "
-                "on, or choose another directory", in->dir, tokens, o.vocab_size.given);
+    return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %zu tokens, but --vocab-size %s was asked for; leave it out to go "
+                     "on, or choose another directory", in->dir, tokens, o.vocab_size.given);
 }
 
 /* Makes the config for the vocabulary that was given or learned or, when a training goes on, for the one it has. */
@@ -155,7 +158,71 @@ static int open_training(struct attn_train **out, struct source *in, struct attn
     return attn_train_open(out, in->dir, &opts, err);
 }
 
-/* ---- training ---- */
+/* ---- progress ---------------------------------------------------------------------------- */
+
+struct progress_line {
+    bool on, terminal;
+    double start, last;                 /* seconds; `last`: when a line was last printed */
+    size_t step, tokens;                /* their values when this process began */
+    int shown;                          /* columns of the line that the next one overwrites */
+};
+
+static void say_plan(const struct attn_train_state *s)
+{
+    fprintf(stderr, "%zu parameters; %zu tokens to train on, %zu held out", s->parameters, s->text_tokens + s->also_tokens,
+            s->held_out_tokens);
+    if (s->step > 0)
+        fprintf(stderr, "; continuing after step %zu of %zu", s->step, s->steps);
+    fputc('\n', stderr);
+}
+
+/* asked: show it even if standard error is no terminal. */
+static void progress_line_start(struct progress_line *p, bool asked, const struct attn_train_state *s)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    *p = (struct progress_line){.on = (asked || terminal) && !common.quiet, .terminal = terminal, .start = attn_clock_now(), .step = s->step,
+                                 .tokens = s->tokens};
+    if (p->on)
+        say_plan(s);
+}
+
+/* Prints the line without a line feed; returns its columns. */
+static int print_line(const struct progress_line *p, const struct attn_train_state *s, double seconds)
+{
+    char time[32];
+    double done = (double)(s->step - p->step), left = (double)(s->steps - s->step);
+    int n = fprintf(stderr, "step %zu of %zu  loss %.4f", s->step, s->steps, s->loss);
+    if (!isnan(s->held_out))
+        n += fprintf(stderr, "  held out %.4f (%.4f bits a byte)", s->held_out, s->bits_per_byte);
+    put_duration(time, sizeof time, left * seconds / done);
+    return n + fprintf(stderr, "  %.0f tokens/s  %s left", (double)(s->tokens - p->tokens) / seconds, time);
+}
+
+/* Lines with a measured held-out loss, and the last line, stay; on a terminal all others are overwritten. */
+static void progress_line_show(struct progress_line *p, const struct attn_train_state *s)
+{
+    const double often = p->terminal ? 0.2 : 10;        /* seconds */
+    double t = attn_clock_now();
+    bool stays = !isnan(s->held_out) || s->step == s->steps;
+    if (!p->on || (!stays && t - p->last < often))
+        return;
+    p->last = t;
+    erase_line(&p->shown);
+    p->shown = print_line(p, s, t - p->start);
+    if (stays || !p->terminal) {
+        fputc('\n', stderr);
+        p->shown = 0;
+    }
+}
+
+static void progress_line_end(struct progress_line *p)
+{
+    if (p->shown > 0)
+        fputc('\n', stderr);
+    p->shown = 0;
+}
+
+/* ---- training ---------------------------------------------------------------------------- */
 
 static int watch(struct attn_train *t, struct attn_err *err)
 {
@@ -166,13 +233,13 @@ static int watch(struct attn_train *t, struct attn_err *err)
 }
 
 /* Says which step is saved, so that a training that ended early can go on from there. */
-static void say_where(size_t step, size_t steps)
+static void say_saved(size_t step, size_t steps)
 {
     if (step > 0)
         say_note("step %zu of %zu is saved in %s: the same command with --resume continues from there", step, steps, o.path);
 }
 
-static int take_steps(struct attn_train *t, struct train_progress *p, struct attn_err *err)
+static int take_steps(struct attn_train *t, struct progress_line *p, struct attn_err *err)
 {
     size_t every = o.save_every.given ? (size_t)o.save_every.n : SAVE_EVERY, saved;
     struct attn_train_state s;
@@ -181,31 +248,31 @@ static int take_steps(struct attn_train *t, struct train_progress *p, struct att
         int code = attn_train_step(t, err);
         attn_train_get(t, &s);
         if (!code)
-            train_progress_show(p, &s);
+            progress_line_show(p, &s);
         if (!code && s.step % every == 0 && s.step < s.steps && !(code = attn_train_save(t, err)))
             saved = s.step;
         if (code) {
-            train_progress_end(p);
-            say_where(saved, s.steps);
+            progress_line_end(p);
+            say_saved(saved, s.steps);
             return code;
         }
     }
-    train_progress_end(p);
+    progress_line_end(p);
     return attn_train_save(t, err);
 }
 
 static int train_on(struct attn_train *t, struct attn_err *err)
 {
-    struct train_progress p;
+    struct progress_line p;
     struct attn_train_state s;
     attn_train_get(t, &s);
-    train_progress_start(&p, o.progress, &s);
+    progress_line_start(&p, o.progress, &s);
     stop_watch(o.max_seconds.given ? (double)o.max_seconds.n : 0);
     if (take_steps(t, &p, err))
         return err->code;
     attn_train_get(t, &s);
     if (s.step < s.steps) {
-        say_where(s.step, s.steps);
+        say_saved(s.step, s.steps);
         common.status = STOP_STATUS;
     }
     return ATTN_OK;

@@ -1,11 +1,12 @@
-/* bench_clock.c - takes samples and their medians, and ends a measurement on a signal. */
+/* bench_measure.c - takes samples and their medians, until a signal ends it, and measures the limits of this machine. */
 #include "bench/bench.h"
 
-#include "clock.h"
-#include "say.h"
+#include "base/clock.h"
+#include "base/err.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LEAST = 3, MOST = 1000, LIMIT_RUNS = 15, SHARE = 4 };       /* samples; a limit gets a quarter of the time */
 
@@ -39,7 +40,7 @@ void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample 
     if (w->self)
         return w->self;
     w->end = NULL;
-    fail(err, ATTN_ENOMEM, "no memory to measure");
+    attn_fail(err, ATTN_ENOMEM, "no memory to measure");
     return NULL;
 }
 
@@ -60,18 +61,18 @@ static double median(double *x, size_t n)
 static int sample_once(struct sample *out, const struct work *w, struct attn_err *err)
 {
     int code = w->once(w->self, out, err);
-    return !code && caught ? fail(err, ATTN_EIO, "stopped") : code;
+    return !code && caught ? attn_fail(err, ATTN_EIO, "stopped") : code;
 }
 
 /* s->total grows by the whole time of the call, including what the sample leaves out. */
 static int take(struct series *s, const struct work *w, struct attn_err *err)
 {
     struct sample sample;
-    double start = clock_now();
+    double start = attn_clock_now();
     int code = sample_once(&sample, w, err);
     if (code)
         return code;
-    s->total += clock_now() - start;
+    s->total += attn_clock_now() - start;
     s->value[s->n] = sample.value;
     s->seconds[s->n++] = sample.seconds;
     return ATTN_OK;
@@ -121,7 +122,7 @@ int bench_measure(struct result *r, const struct work *stage, const struct work 
 {
     struct series *s = calloc(2, sizeof *s);
     if (!s)
-        return fail(err, ATTN_ENOMEM, "no memory for %d samples", MOST);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %d samples", MOST);
     int code = alternate(s, (const struct work *const[]){stage, limit}, seconds, err);
     r->value = median(s[0].value, s[0].n);
     r->seconds = median(s[0].seconds, s[0].n);
@@ -131,7 +132,8 @@ int bench_measure(struct result *r, const struct work *stage, const struct work 
     return code;
 }
 
-int bench_limit(double *out, const struct work *limit, struct attn_err *err)
+/* The median of repeated measurements of one limit. */
+static int limit_median(double *out, const struct work *limit, struct attn_err *err)
 {
     double value[LIMIT_RUNS];
     struct sample sample;
@@ -141,5 +143,82 @@ int bench_limit(double *out, const struct work *limit, struct attn_err *err)
         value[i] = sample.value;
     }
     *out = code ? 0 : median(value, LIMIT_RUNS);
+    return code;
+}
+
+/* ---- limits ------------------------------------------------------------------------------ */
+
+struct limit { const struct bench *bench; enum attn_limit which; double scale; };
+
+static const enum attn_limit library_limit[] = {
+    [TO_F32] = ATTN_LIMIT_F32, [TO_PRODUCTS] = ATTN_LIMIT_PRODUCTS, [TO_BF16] = ATTN_LIMIT_BF16,
+    [TO_READ] = ATTN_LIMIT_READ, [TO_WRITE] = ATTN_LIMIT_WRITE};
+
+static int limit_once(void *self, struct sample *out, struct attn_err *err)
+{
+    const struct limit *l = self;
+    double start = attn_clock_now();
+    *out = (struct sample){0};
+    int code = attn_limits_measure(&out->value, l->bench->limits, l->which, l->bench->threads, err);
+    out->value /= l->scale;
+    out->seconds = attn_clock_now() - start;
+    return code;
+}
+
+static int library_start(struct work *w, enum held_against to, double scale, const struct bench *b, struct attn_err *err)
+{
+    struct limit *l = bench_work(w, sizeof *l, limit_once, free, err);
+    if (!l)
+        return err->code;
+    *l = (struct limit){b, library_limit[to], scale};
+    return ATTN_OK;
+}
+
+int bench_limit_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
+{
+    return s->limit == TO_EMPTY_PROCESS ? bench_empty_process(w, err) : library_start(w, s->limit, s->scale, b, err);
+}
+
+/* ---- the machine ------------------------------------------------------------------------- */
+
+static void read_cpu_name(char *out, size_t size)
+{
+    char line[256];
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    snprintf(out, size, "unknown processor");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(out, size, "%s", strchr(line, ':') + 2);
+            break;
+        }
+    if (f)
+        fclose(f);
+}
+
+void bench_know_machine(struct machine *m, const struct bench *b)
+{
+    read_cpu_name(m->cpu, sizeof m->cpu);
+    m->threads = attn_threads_available();
+    m->caches = attn_limits_caches(b->limits);
+    m->buffer = attn_limits_buffer(b->limits);
+}
+
+int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], struct attn_err *err)
+{
+    struct peaks *p = &m->peak[m->peaks++];
+    double *const peak[] = {
+        [TO_F32] = &p->f32, [TO_PRODUCTS] = &p->products, [TO_BF16] = &p->bf16, [TO_READ] = &p->read, [TO_WRITE] = &p->write};
+    int code = ATTN_OK;
+    p->threads = b->threads;
+    for (enum held_against to = TO_F32; to < TO_EMPTY_PROCESS && !code; to++) {
+        struct work work;
+        if (!wanted[to])
+            continue;
+        code = library_start(&work, to, 1, b, err);
+        if (!code)
+            code = limit_median(peak[to], &work, err);
+        free(work.self);
+    }
     return code;
 }

@@ -1,8 +1,10 @@
-/* train_config.h - the options that configure a training, and the JSON files they stand for. */
-#ifndef CLI_TRAIN_CONFIG_H
-#define CLI_TRAIN_CONFIG_H
+/* train.h - the parts of the command train: the options that configure a training, and the training itself. */
+#ifndef CLI_TRAIN_H
+#define CLI_TRAIN_H
 
 #include "table.h"
+
+/* ---- from the options to JSON files (train_config.c) ---- */
 
 extern const struct option train_model_options[], train_step_options[];
 
@@ -12,5 +14,11 @@ int train_config(char **text, size_t *len, size_t tokens, bool bpe, struct attn_
 int train_settings(char **text, size_t *len, struct attn_err *err);
 /* The first option given that config.json has a key for; NULL: none was given. */
 const struct option *train_config_given(void);
+
+/* ---- from the options to the last checkpoint (train_loop.c) ---- */
+
+extern const struct option train_file_options[], train_run_options[];
+
+int train_loop(const char *corpus, struct attn_err *err);           /* corpus: path of the text */
 
 #endif

@@ -1,19 +1,66 @@
-/* bench_forward.c - the forward pass: a text at once, many sentences, token after token. */
+/* bench_passes.c - stages that are passes through a model: a text at once, many sentences, token after token, a training step;
+ * and the least work that each takes. */
 #include "bench/bench.h"
 
-#include "clock.h"
-#include "say.h"
+#include "base/clock.h"
+#include "base/err.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- what a pass takes, counted from the sizes of a model -------------------------------- */
+
+/* Parameters of the matrices in all blocks. */
+static double block_parameters(const struct attn_info *n)
+{
+    double d = (double)n->d, qkv = d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv));
+    double o = n->output_projection ? (double)(n->H * n->dv) * d : 0;
+    double mlp = (double)n->m * d * (strcmp(n->mlp, "swiglu") ? 2 : 3);
+    return (double)n->L * (qkv + o + mlp);
+}
+
+/* The number of visible pairs of query and key among T tokens, summed over all layers. */
+static double visible(const struct attn_info *n, double T)
+{
+    double W = (double)n->window, all = strcmp(n->mask, "none") ? T * (T + 1) / 2 : T * T;
+    double near = n->local && W < T ? W * (W + 1) / 2 + (T - W) * W : all;
+    return (double)(n->L - n->local) * all + (double)n->local * near;
+}
+
+/* Operations of a pass over T tokens: two for each row and matrix parameter used, those of scores and of weighted sums over the
+ * visible keys, and, if `logits`, those of the last row of logits. */
+static double pass_flops(const struct attn_info *n, size_t T, bool logits)
+{
+    double blocks = 2 * (double)T * block_parameters(n);
+    double attention = 2 * (double)((n->dh + n->dv) * n->H) * visible(n, (double)T);
+    return blocks + attention + (logits ? 2 * (double)n->d * (double)n->V : 0);
+}
+
+/* Bytes that a decoding step reads for the token at position `keys` - 1: weights, keys and values. */
+static double step_bytes(const struct attn_info *n, size_t keys, size_t bytes_per_weight)
+{
+    double weights = block_parameters(n) + (double)n->d * (double)n->V;
+    double seen = visible(n, (double)keys) - visible(n, (double)keys - 1);
+    return weights * (double)bytes_per_weight + seen * (double)(n->Hkv * (n->dh + n->dv) * sizeof(float));
+}
+
+int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err)
+{
+    int32_t *ids = calloc(T, sizeof *ids);
+    if (!ids)
+        attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", T);
+    for (size_t i = 0; ids && i < T; i++)
+        ids[i] = (int32_t)(i * 7919 % n->V);
+    return ids;
+}
+
 static struct sample rate(double amount, double start, const struct stage *s)
 {
-    double seconds = clock_now() - start;
+    double seconds = attn_clock_now() - start;
     return (struct sample){amount / seconds / s->scale, seconds};
 }
 
-/* ---- what is watched ---- */
+/* ---- what is watched --------------------------------------------------------------------- */
 
 static unsigned wants_logits(void *self, int act, int layer)
 {
@@ -36,7 +83,7 @@ static int discard(void *self, const struct attn_probe *p, struct attn_err *err)
 static const struct attn_observer last_logits = {.wants = wants_logits, .watch = discard};
 static const struct attn_observer every_pattern = {.wants = wants_pattern, .watch = discard};
 
-/* ---- a text at once ---- */
+/* ---- a text at once ---------------------------------------------------------------------- */
 
 struct prefill { const struct stage *stage; struct attn_run *run; int32_t *ids; struct attn_seq seq; double flops; };
 
@@ -48,7 +95,7 @@ static const char *prefill_lacks(const struct stage *s, const struct bench *b)
 static int prefill_once(void *self, struct sample *out, struct attn_err *err)
 {
     struct prefill *p = self;
-    double start = clock_now();
+    double start = attn_clock_now();
     int code = attn_run_forward(p->run, p->ids, &p->seq, 1, err);
     *out = rate(p->flops, start, p->stage);
     return code;
@@ -71,13 +118,13 @@ static int prefill_start(struct work *w, const struct stage *s, const struct ben
         return err->code;
     p->stage = s;
     p->seq.T = s->n;
-    p->flops = bench_flops(&b->info, s->n, b->info.unembed);
+    p->flops = pass_flops(&b->info, s->n, b->info.unembed);
     return attn_run_new(&p->run, b->model, &plan, obs, s->watched ? 2 : 1, err);
 }
 
 const struct stage_kind prefill_kind = {prefill_lacks, prefill_start};
 
-/* ---- many sentences, their patterns kept ---- */
+/* ---- many sentences, their patterns kept ------------------------------------------------- */
 
 enum { SHORTEST = 8, LONGEST = 32 };    /* tokens of a sentence */
 
@@ -113,7 +160,7 @@ static int keep(void *self, const struct attn_probe *p, struct attn_err *err)
 static int batch_once(void *self, struct sample *out, struct attn_err *err)
 {
     struct batch *b = self;
-    double start = clock_now();
+    double start = attn_clock_now();
     int code = attn_run_forward(b->run, b->ids, b->seq, b->stage->n, err);
     *out = rate(b->flops, start, b->stage);
     return code;
@@ -140,7 +187,7 @@ static void lay_out(struct batch *b, const struct attn_info *n)
         b->at[i] = b->numbers;
         b->rows += T;
         b->numbers += n->L * n->H * T * T;
-        b->flops += bench_flops(n, T, false);
+        b->flops += pass_flops(n, T, false);
     }
 }
 
@@ -153,10 +200,10 @@ static int batch_start(struct work *w, const struct stage *s, const struct bench
     b->seq = calloc(s->n, sizeof *b->seq);
     b->at = calloc(s->n, sizeof *b->at);
     if (!b->seq || !b->at)
-        return fail(err, ATTN_ENOMEM, "no memory for %zu sentences", s->n);
+        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu sentences", s->n);
     lay_out(b, &bench->info);
     if (!(b->kept = malloc(b->numbers * sizeof *b->kept)))
-        return fail(err, ATTN_ENOMEM, "no memory to keep %zu numbers", b->numbers);
+        return attn_fail(err, ATTN_ENOMEM, "no memory to keep %zu numbers", b->numbers);
     if (!(b->ids = bench_ids(&bench->info, b->rows, err)))
         return err->code;
     const struct attn_observer keeper = {.wants = wants_pattern, .watch = keep, .self = b};
@@ -166,7 +213,7 @@ static int batch_start(struct work *w, const struct stage *s, const struct bench
 
 const struct stage_kind batch_kind = {batch_lacks, batch_start};
 
-/* ---- token after token ---- */
+/* ---- token after token ------------------------------------------------------------------- */
 
 enum { STEPS = 64 };                    /* tokens decoded before the cache is filled anew */
 
@@ -213,9 +260,9 @@ static int decode_once(void *self, struct sample *out, struct attn_err *err)
         return err->code;
     size_t at = attn_kv_length(d->kv);
     const struct attn_seq seq = {.T = 1, .kv = d->kv};
-    double start = clock_now();
+    double start = attn_clock_now();
     int code = attn_run_forward(d->step, d->ids + at, &seq, 1, err);
-    *out = rate(bench_step_bytes(&d->bench->info, at + 1, d->bytes), start, d->stage);
+    *out = rate(step_bytes(&d->bench->info, at + 1, d->bytes), start, d->stage);
     return code;
 }
 
@@ -243,3 +290,66 @@ static int decode_start(struct work *w, const struct stage *s, const struct benc
 }
 
 const struct stage_kind decode_kind = {decode_lacks, decode_start};
+
+/* ---- a step of training: the loss and its gradients -------------------------------------- */
+
+enum { TOKENS = 256, PARAMETERS = 1 << 24 };
+
+struct train { const struct stage *stage; struct attn_gradient *gradient; int32_t *ids; size_t *T; double flops; };
+
+static const char *train_lacks(const struct stage *s, const struct bench *b)
+{
+    (void)s;
+    if (!b->info.unembed)
+        return "the model has no output layer";
+    if (b->info.parameters > PARAMETERS)
+        return "the model is too large for a short measurement (over 16 million parameters)";
+    return b->info.n_ctx < TOKENS ? "the model takes fewer tokens (n_ctx)" : NULL;
+}
+
+static int train_once(void *self, struct sample *out, struct attn_err *err)
+{
+    struct train *t = self;
+    double loss, start = attn_clock_now();
+    int code = attn_gradient_run(t->gradient, &loss, t->ids, t->T, t->stage->n, err);
+    out->seconds = attn_clock_now() - start;
+    out->value = t->flops / out->seconds / t->stage->scale;
+    return code;
+}
+
+static void train_end(void *self)
+{
+    struct train *t = self;
+    attn_gradient_free(t->gradient);
+    free(t->ids);
+    free(t->T);
+    free(t);
+}
+
+/* The forward pass alone; the backward pass takes two products for each of its products. */
+static double forward_flops(const struct attn_info *n)
+{
+    return pass_flops(n, TOKENS, false) + 2.0 * TOKENS * (double)n->d * (double)n->V;
+}
+
+static size_t *lengths(size_t n, struct attn_err *err)
+{
+    size_t *all = calloc(n, sizeof *all);
+    if (!all)
+        attn_fail(err, ATTN_ENOMEM, "no memory for %zu sentences", n);
+    for (size_t i = 0; all && i < n; i++)
+        all[i] = TOKENS;
+    return all;
+}
+
+static int train_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
+{
+    struct train *t = bench_work(w, sizeof *t, train_once, train_end, err);
+    if (!t || !(t->ids = bench_ids(&b->info, s->n * TOKENS, err)) || !(t->T = lengths(s->n, err)))
+        return err->code;
+    t->stage = s;
+    t->flops = 3 * (double)s->n * forward_flops(&b->info);
+    return attn_gradient_new(&t->gradient, b->model, s->n * TOKENS, b->threads, err);
+}
+
+const struct stage_kind train_kind = {train_lacks, train_start};

@@ -1,10 +1,19 @@
-/* json.h - the JSON that commands print themselves. */
-#ifndef CLI_JSON_H
-#define CLI_JSON_H
+/* print.h - text, tokens and JSON on standard output, as the commands print them themselves. */
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
 
 #include "attn.h"
 
 #include <stdio.h>
+
+/* Prints text of unknown origin, with U+FFFD for bytes that are not UTF-8.  On a terminal control characters are made visible,
+ * as in \x1B, except line feeds and tabs. */
+void print_text(FILE *f, const char *s, size_t len, bool terminal);
+/* Prints a token as run's table does: · for a space, ↵ and → for line feed and tab, \xNN for other control bytes and parts of
+ * characters.  Prints nothing if f is NULL.  Returns the columns it takes on a terminal. */
+size_t print_visible(FILE *f, const char *s, size_t len);
+
+/* ---- JSON ---- */
 
 /* A quoted string; bytes that are not UTF-8 become U+FFFD.  s NULL prints null. */
 void json_string(FILE *f, const char *s, size_t len);

@@ -1,0 +1,304 @@
+#include "output.h"
+
+#include "attention.h"
+#include "input.h"
+#include "say.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- terminals --------------------------------------------------------------------------- */
+
+enum { WIDTH_OF_FILES = 80 };
+
+bool terminal_is(const char *path)
+{
+    return (!path || !strcmp(path, "-")) && isatty(STDOUT_FILENO);
+}
+
+int terminal_columns(bool terminal)
+{
+    struct winsize w;
+    if (!terminal)
+        return WIDTH_OF_FILES;
+    if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col)
+        return w.ws_col;
+    const char *env = getenv("COLUMNS");
+    long n = env ? strtol(env, NULL, 10) : 0;
+    return n > 0 && n < 10000 ? (int)n : WIDTH_OF_FILES;
+}
+
+bool terminal_colored(bool terminal)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+/* ---- formats ----------------------------------------------------------------------------- */
+
+const char *output_format_of(const char *path)
+{
+    static const struct pair known[] = {{".csv", "csv"}, {".npy", "npy"}, {".npz", "npz"}, {".json", "json"},
+                                        {".png", "png"}, {".svg", "svg"}, {".html", "html"}, {NULL, NULL}};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (const struct pair *p = known; dot && p->term; p++)
+        if (!strcasecmp(dot, p->term))
+            return p->text;
+    return NULL;
+}
+
+/* Endings of pictures that are not supported: without an error, such a file would hold a text table. */
+static bool not_drawn(const char *path)
+{
+    static const char *const endings[] = {".gif", ".jpg", ".jpeg", ".pdf", ".webp", ".bmp", ".tif", ".tiff", ".eps", ".ps", NULL};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    size_t i = 0;
+    while (dot && endings[i] && strcasecmp(dot, endings[i]))
+        i++;
+    return dot && endings[i];
+}
+
+int output_check_format(const char *format, const char *path, struct attn_err *err)
+{
+    if (!format && not_drawn(path))
+        return attn_fail(err, ATTN_EUSAGE, "%s: pictures are .png, .svg or .html; with --format the name may be any", path);
+    bool binary = format && (!strcmp(format, "npy") || !strcmp(format, "npz") || !strcmp(format, "png"));
+    if (binary && terminal_is(path))
+        return attn_fail(err, ATTN_EUSAGE, "%s is not for a terminal: give a file or directory with -o", format);
+    return ATTN_OK;
+}
+
+/* ---- pictures ---------------------------------------------------------------------------- */
+
+static struct { const char *scale, *palette; struct number cell; bool hide_first; } look;
+
+static const char *const scales[] = {"linear", "log", "row", NULL};
+static const char *const palettes[] = {"viridis", "magma", "cividis", "gray", "balance", NULL};
+
+const struct option picture_options[] = {
+    {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE", "pictures: colours show numbers as they are (linear, the default), their "
+     "logarithms (log), or each row divided by its largest number (row)", .choices = scales, .flags = OPT_COUNTS},
+    {0, "hide-first", OPT_FLAG, &look.hide_first, NULL, "pictures: leave out the first key, where attention often gathers; nothing "
+     "is renormalised", .flags = OPT_COUNTS},
+    {0, "palette", OPT_CHOICE, &look.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark to light; "
+     "balance, blue below 0 and orange above", .choices = palettes, .flags = OPT_COUNTS},
+    {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: as fits)",
+     .min = 1,
+     .max = 64, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+static int colors(bool terminal)
+{
+    const char *more = getenv("COLORTERM");
+    bool all = more && (!strcmp(more, "truecolor") || !strcmp(more, "24bit"));
+    return !terminal_colored(terminal) ? 0 : all ? 1 << 24 : 256;
+}
+
+struct attn_picture_opts picture_look(bool terminal)
+{
+    return (struct attn_picture_opts){.palette = look.palette, .scale = look.scale, .hide_first = look.hide_first,
+                                      .cell = (size_t)look.cell.n, .colors = colors(terminal)};
+}
+
+const char *picture_default_show(const char *format)
+{
+    static const char *const formats[] = {"term", "png", "svg", NULL};
+    for (size_t i = 0; format && formats[i]; i++)
+        if (!strcmp(format, formats[i]))
+            return "pattern";
+    return NULL;
+}
+
+/* ---- activations ------------------------------------------------------------------------- */
+
+enum { TERMINAL_NUMBERS = 4000 };        /* more on a terminal are summarised */
+
+/* Cached, because finding out reads files. */
+static int threads(void)
+{
+    static int n;
+    if (!n)
+        n = common.threads.n ? (int)common.threads.n : attn_threads_available();
+    return n;
+}
+
+static int open_sink(struct attn_sink **sink, const struct output *d, const char *command, struct attn_err *err)
+{
+    bool terminal = terminal_is(d->path);
+    struct attn_sink_opts o = {
+        .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
+        .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
+        .cross_len = d->cross_len, .tokenizer = d->tokenizer, .command = command, .kind = attention_kind(),
+        .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
+        .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
+        .picture = picture_look(terminal)};
+    return attn_sink_open(sink, &o, err);
+}
+
+static int forward(const struct output *d, struct attn_sink *sink, struct attn_err *err)
+{
+    struct attn_plan plan = {.threads = threads(), .bf16 = compute_bf16(), .kind = attention_kind()};
+    struct progress progress;
+    progress_start(&progress, d->model, !terminal_is(d->path));
+    struct attn_observer watchers[] = {attn_sink_observer(sink), progress_observer(&progress)};
+    int code = attn_run_tokens(d->model, &plan, d->tokens, d->cross, watchers, sizeof watchers / sizeof *watchers, err);
+    progress_end(&progress);
+    return code;
+}
+
+int output_write(const struct output *d, struct attn_err *err)
+{
+    struct attn_sink *sink = NULL;
+    if (attn_run_check_tokens(d->model, d->tokens, d->cross, err))
+        return err->code;               /* before the output has a first byte: no half-written document */
+    char *command = repro_command(d->command);
+    int code = command ? open_sink(&sink, d, command, err) : attn_fail(err, ATTN_ENOMEM, "no memory for the command line");
+    if (!code)
+        code = forward(d, sink, err);
+    if (!code)
+        code = attn_sink_finish(sink, err);
+    if (!code && attn_sink_note(sink))
+        say_note("%s", attn_sink_note(sink));
+    if (!code)
+        code = renorm_report(d->model, d->tokens, threads(), err);
+    attn_sink_close(sink);
+    free(command);
+    return code;
+}
+
+/* ---- protecting what is there ------------------------------------------------------------ */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool has_end(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && !strcmp(s + n - m, end);
+}
+
+/* The length of the directory part, "dir/" in "dir/name"; 0 if there is none. */
+static size_t directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+/* Whether `file`, in the directory of `path`, contains a text.  Files larger than any configuration are not read. */
+static bool file_beside_says(const char *path, const char *file, const char *text)
+{
+    enum { LARGEST = 64 << 20 };
+    char *beside = NULL, *all = NULL;
+    size_t len = 0;
+    struct stat st;
+    struct attn_err ignored;
+    bool says = asprintf(&beside, "%.*s%s", (int)directory(path), path, file) >= 0 && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
+                st.st_size <= LARGEST && file_read(&all, &len, beside, &ignored) == ATTN_OK && strstr(all, text);
+    free(all);
+    free(beside);
+    return says;
+}
+
+/* A model's files are known by name and by the config.json beside them; other files there may be results and are no model's. */
+static bool is_named_as_of_model(const char *path)
+{
+    static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
+                                        "model.safetensors", "model.safetensors.index.json", "train.json", "checkpoint.safetensors", NULL};
+    const char *name = path + directory(path);
+    if (!file_beside_says(path, "config.json", "\"model_type\""))
+        return false;
+    for (const char *const *k = known; *k; k++)
+        if (!strcmp(name, *k))
+            return true;
+    return has_end(name, ".safetensors") && file_beside_says(path, "model.safetensors.index.json", name);
+}
+
+/* Models may be symbolic links, so the link's target is checked as well. */
+static bool is_of_model(const char *path)
+{
+    char *real = realpath(path, NULL);
+    bool is = is_named_as_of_model(path) || (real && is_named_as_of_model(real));
+    free(real);
+    return is;
+}
+
+static bool is_file(const struct stat *st, const char *path)
+{
+    struct stat other;
+    bool standard = path && !strcmp(path, "-");
+    return path && (standard ? fstat(STDIN_FILENO, &other) : stat(path, &other)) == 0 && is_same(st, &other);
+}
+
+/* Whether `path` is or would be a file of a dump: one with a dump's ending in the directory `dump`, or in that of its manifest. */
+static bool is_in_dump(const char *path, const char *dump)
+{
+    static const char *const endings[] = {".npy", ".csv", ".json", NULL};
+    struct stat of, in;
+    char *dir = strndup(path, directory(path)), *from = has_end(dump, "manifest.json") ? strndup(dump, directory(dump)) : strdup(dump);
+    bool is = false;
+    if (dir && from && stat(*dir ? dir : ".", &of) == 0 && stat(*from ? from : ".", &in) == 0 && is_same(&of, &in))
+        for (const char *const *e = endings; *e; e++)
+            is |= has_end(path, *e);
+    free(dir);
+    free(from);
+    return is;
+}
+
+/* Whether the file is named by an input option or a positional argument, or belongs to a dump that one names. */
+static bool is_input(const struct command *c, const char *path, const struct stat *st)
+{
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        if (o->type == OPT_FILE && !(o->flags & OPT_OUTPUT) && is_file(st, option_given(o)))
+            return true;
+    for (size_t i = 0; c->paths && i < common.n_words; i++)
+        if (is_file(st, common.words[i]))
+            return true;
+    const char *const word[] = {common.word, common.second};
+    for (size_t i = 0; c->paths && i < 2; i++)
+        if (word[i] && (is_file(st, word[i]) || is_in_dump(path, word[i])))
+            return true;
+    return false;
+}
+
+static int protect(const struct command *c, const struct option *output, struct attn_err *err)
+{
+    const char *path = option_given(output);
+    struct stat st;
+    if (!path || !strcmp(path, "-") || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return ATTN_OK;
+    if (is_input(c, path, &st))
+        return attn_fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to (--%s): choose another name", path, output->name);
+    bool makes = (output->flags & OPT_VOCABULARY) && has_end(path, "vocab.json");
+    if (!makes && is_of_model(path))
+        return attn_fail(err, ATTN_EUSAGE, "%s: is a file of a model, and would be written to (--%s): choose another name", path, output->name);
+    return ATTN_OK;
+}
+
+int protect_inputs(const struct command *c, struct attn_err *err)
+{
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        if ((o->flags & OPT_OUTPUT) && protect(c, o, err))
+            return err->code;
+    return ATTN_OK;
+}
+
+int protect_training(const char *dir, struct attn_err *err)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s%s", strchr(dir, '/') ? "" : "./", dir) < 0)
+        return attn_fail(err, ATTN_ENOMEM, "no memory for a path");
+    int code = attn_train_spare(path, err);
+    free(path);
+    return code;
+}

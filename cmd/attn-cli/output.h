@@ -1,0 +1,53 @@
+/* output.h - what commands write: where, in which format, how it looks, and what it must not overwrite. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "table.h"
+
+/* ---- paths and formats ---- */
+
+bool terminal_is(const char *path);     /* whether the output is standard output and a terminal */
+int terminal_columns(bool terminal);    /* of a terminal; for a file, a usual width */
+bool terminal_colored(bool terminal);
+
+/* The format that the ending of a path stands for; NULL: none. */
+const char *output_format_of(const char *path);
+/* Fails for a binary format on a terminal and, where there is no format, for an ending of pictures that nothing here draws. */
+int output_check_format(const char *format, const char *path, struct attn_err *err);
+
+/* ---- pictures ---- */
+
+extern const struct option picture_options[];           /* of run, batch, generate, variants and plot */
+/* The options' values, for a picture on this terminal or, if `terminal` is false, in a file. */
+struct attn_picture_opts picture_look(bool terminal);
+/* The default of --show for this format; NULL: the general default. */
+const char *picture_default_show(const char *format);
+
+/* ---- activations ---- */
+
+/* The activations of a text, as run prints or writes them. */
+struct output {
+    const struct command *command;      /* whose options repro_command lists */
+    const char *format, *path;          /* NULL: text; NULL: standard output */
+    int precision;
+    const struct attn_model *model;
+    const struct attn_select *select;
+    const struct attn_tokens *tokens;
+    const struct attn_tokenizer *tokenizer;     /* may be NULL */
+    const char *text; size_t len;       /* text NULL: ids were given */
+    const struct attn_tokens *cross;    /* of the other text, which provides the keys; NULL: no cross-attention */
+    const char *cross_text; size_t cross_len;   /* cross_text NULL: ids were given */
+};
+enum { OUTPUT_PRECISION = 4 };          /* digits after the point, as in the articles */
+
+int output_write(const struct output *d, struct attn_err *err);
+
+/* ---- protecting what is there ---- */
+
+/* Fails if an output of c is the same file as one of its inputs, or is a file of a model: a slip such as `plot a.npy -o a.npy`
+ * would destroy data that may be impossible to make again. */
+int protect_inputs(const struct command *c, struct attn_err *err);
+/* Fails if the directory holds a training, which may have taken hours. */
+int protect_training(const char *dir, struct attn_err *err);
+
+#endif

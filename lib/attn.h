@@ -275,7 +275,17 @@ struct attn_kind {
      * a number from 0 to 1, are below dropout. */
     double dropout; uint64_t dropout_seed;
 };
-/* Reads "window:4", "strided:4,16", "random:4,2,7", "block:64", or a name alone; sets the form and its numbers, nothing else. */
+/* The kinds that have a text are the rows of one table, in the order of enum attn_form. */
+struct attn_kind_method;
+struct attn_kind_row {
+    const char *form;                   /* how it is written: its name, or with its numbers, as in "window:W" */
+    const char *note;                   /* some words for a list of forms; NULL: none */
+    const char *help;                   /* which keys a query sees, and how weights are computed */
+    const struct attn_kind_method *method;      /* for the library */
+};
+/* The row after this one, the first for NULL; NULL: there are no more. */
+const struct attn_kind_row *attn_kind_next(const struct attn_kind_row *row);
+/* Reads a form with numbers for its letters, as in "window:4", or a name alone; sets the form and its numbers, nothing else. */
 int attn_kind_parse(struct attn_kind *k, const char *text, struct attn_err *err);
 enum { ATTN_KIND_TEXT = 96 };
 const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);   /* the text that parses to k; returns buf */

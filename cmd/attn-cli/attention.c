@@ -66,10 +66,33 @@ struct attn_kind attention_kind(void)
     return kind;
 }
 
+static const struct attn_kind_row *kind_at(size_t i)
+{
+    const struct attn_kind_row *r = attn_kind_next(NULL);
+    while (r && i-- > 0)
+        r = attn_kind_next(r);
+    return r;
+}
+
+const char *attention_form(size_t i)
+{
+    return kind_at(i) ? kind_at(i)->form : NULL;
+}
+
+static const char *form_note(size_t i)
+{
+    return kind_at(i)->note;
+}
+
+static void explain_forms(char help[OPTION_HELP])
+{
+    char forms[OPTION_HELP / 2];
+    list_names(forms, sizeof forms, attention_form, form_note, " or ");
+    snprintf(help, OPTION_HELP, "attention in every layer: %s; see below", forms);
+}
+
 const struct option attention_options[] = {
-    {0, "attention", OPT_TEXT, &o.form, "KIND", "attention in every layer: model (the default, the model's own), full (no mask), "
-     "causal, causal-renorm, window:W, strided:W,S, random:W,R,SEED, linear or block:B; see below", .check = check_form,
-     .flags = OPT_COUNTS},
+    {0, "attention", OPT_TEXT, &o.form, "KIND", NULL, .explain = explain_forms, .check = check_form, .flags = OPT_COUNTS},
     {0, "scale", OPT_TEXT, &o.scale, "SCALE", "factor of the dot products in every layer, instead of the model's own: none (1), "
      "sqrt (1 over the square root of a head's width) or a number", .check = check_scale, .flags = OPT_COUNTS},
     {0, "dropout", OPT_REAL, &o.dropout, "P", "set each attention weight to 0 with probability P and divide the others by 1 - P, as "
@@ -85,27 +108,20 @@ const struct option dropout_seed_options[] = {
 
 const char attention_title[] = "Attention (what --attention takes; q and k count tokens from 0)";
 
-const struct pair attention_kinds[] = {
-    {"model", "as the model has it"},
-    {"full", "every query sees every key"},
-    {"causal", "q sees k up to q; hidden scores are -inf before the softmax"},
-    {"causal-renorm", "the same keys, computed the other way: a softmax over all keys, then the later ones become 0 and the row "
-     "is divided by its sum.  -inf is better: where a later key has the largest score, the weights that stay lose digits, or all "
-     "of them (such rows become 0, not NaN); standard error says how much that is on the sentence"},
-    {"window:W", "q sees the last W keys, including itself: 0 <= q-k < W"},
-    {"strided:W,S", "k <= q, and q-k < W or (q-k) % S == 0"},
-    {"random:W,R,SEED", "the window, and min(R, n) of the n = q-W+1 keys before it, the same in every head: the first of a "
-     "shuffled list 0, 1, ... n-1, where for i = 0, 1, ... item i is swapped with item i + next % (n-i), and next is the next "
-     "number of splitmix64 seeded with SEED + q"},
-    {"linear", "weights phi(q).phi(k) divided by their sum, phi(x) = elu(x) + 1: no softmax, no scale, no dots and scores; "
-     "causal when the model is.  Time grows with the length of the text, not its square, unless the pattern is shown"},
-    {"block:B", "the result of causal (or full, where the model has no mask), computed B keys at a time: with a running maximum "
-     "and sum instead of a row of scores"},
-    {"--dropout P", "drops the weight of q for k where S(S(S(S(SEED + layer) + head) + q) + k), its 53 high bits read as a "
+const struct pair *attention_kinds(void)
+{
+    enum { MOST = 32 };
+    static const struct pair dropout =
+        {"--dropout P", "drops the weight of q for k where S(S(S(S(SEED + layer) + head) + q) + k), its 53 high bits read as a "
      "number from 0 to 1, is below P; S(x) is the first number of splitmix64 seeded with x.  So neither threads nor batches "
-     "change it"},
-    {NULL, NULL},
-};
+     "change it"};
+    static struct pair list[MOST + 2];
+    size_t n = 0;
+    for (const struct attn_kind_row *r = NULL; (r = attn_kind_next(r)) && n < MOST;)
+        list[n++] = (struct pair){r->form, r->help};
+    list[n] = dropout;
+    return list;
+}
 
 /* ---- causal-renorm, beside causal -------------------------------------------------------- */
 

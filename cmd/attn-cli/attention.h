@@ -12,7 +12,9 @@ extern struct number dropout_seed;
 
 /* The values that --attention takes, for the help. */
 extern const char attention_title[];
-extern const struct pair attention_kinds[];
+const struct pair *attention_kinds(void);
+/* How the i-th kind is written, as in "window:W"; NULL after the last. */
+const char *attention_form(size_t i);
 
 /* The kind of attention that the options describe; all zero is the model's own. */
 struct attn_kind attention_kind(void);

@@ -12,6 +12,13 @@ static void words(FILE *f, const char *const *list, const char *between)
         fprintf(f, "%s%s", i ? between : "", list[i]);
 }
 
+static void choices(FILE *f, const struct option *o, const char *between)
+{
+    const char *choice;
+    for (size_t i = 0; (choice = option_choice(o, i)); i++)
+        fprintf(f, "%s%s", i ? between : "", choice);
+}
+
 /* The length of a help text up to its details, without a space at the end. */
 static size_t brief(const char *help)
 {
@@ -56,13 +63,13 @@ static void bash_value(FILE *f, const struct option *o)
     switch (o->type) {
     case OPT_LIST:
         fputs("_attn_cli_list '", f);
-        words(f, o->choices, " ");
+        choices(f, o, " ");
         fputs("' \"$cur\"", f);
         break;
     case OPT_CHOICE:
     case OPT_SWITCH:
         fputs("_attn_cli_words '", f);
-        words(f, o->choices, " ");
+        choices(f, o, " ");
         fputs("' \"$cur\"", f);
         break;
     case OPT_MODEL:
@@ -133,13 +140,13 @@ static void zsh_value(FILE *f, const struct option *o)
     case OPT_LIST:
         fputs("_values -s , activation ", f);
         fputc('"', f);
-        words(f, o->choices, "\" \"");
+        choices(f, o, "\" \"");
         fputc('"', f);
         break;
     case OPT_CHOICE:
     case OPT_SWITCH:
         fputc('(', f);
-        words(f, o->choices, " ");
+        choices(f, o, " ");
         fputc(')', f);
         break;
     case OPT_MODEL:
@@ -159,7 +166,7 @@ static void zsh_option(FILE *f, const struct option *o)
         fprintf(f, "'(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter, value ? "+" : "", o->name, value ? "=" : "");
     else
         fprintf(f, "'--%s%s[", o->name, value ? "=" : "");
-    zsh_text(f, o->help, brief(o->help));
+    zsh_text(f, option_help(o), brief(option_help(o)));
     fputc(']', f);
     if (value)
         zsh_value(f, o);
@@ -214,13 +221,13 @@ static void fish_value(FILE *f, const struct option *o)
     case OPT_FLAG: break;
     case OPT_LIST:
         fputs(" -x -a '(__fish_append , \"", f);
-        words(f, o->choices, "\" \"");    /* quoted, because some of the words are wildcards */
+        choices(f, o, "\" \"");    /* quoted, because some of the words are wildcards */
         fputs("\")'", f);
         break;
     case OPT_CHOICE:
     case OPT_SWITCH:
         fputs(" -x -a '", f);
-        words(f, o->choices, " ");
+        choices(f, o, " ");
         fputc('\'', f);
         break;
     case OPT_MODEL:
@@ -248,7 +255,7 @@ static void fish_command(FILE *f, const struct command *c)
             fprintf(f, " -s %c", o->letter);
         fish_value(f, o);
         fputs(" -d ", f);
-        fish_text(f, o->help, brief(o->help));
+        fish_text(f, option_help(o), brief(option_help(o)));
         fputc('\n', f);
     }
 }

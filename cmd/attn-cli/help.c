@@ -59,12 +59,12 @@ static void examples(FILE *f, const struct pair *p)
 
 static void option_line(FILE *f, const struct option *o)
 {
-    char term[96], help[640];
+    char term[96], help[OPTION_HELP];
     char letter[8] = "    ";
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
     snprintf(term, sizeof term, "%s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-    snprintf(help, sizeof help, "%s%s%s%s", o->help, o->env ? " [$" : "", o->env ? o->env : "", o->env ? "]" : "");
+    snprintf(help, sizeof help, "%s%s%s%s", option_help(o), o->env ? " [$" : "", o->env ? o->env : "", o->env ? "]" : "");
     term_line(f, term, help);
 }
 
@@ -116,7 +116,7 @@ void help_print_command(FILE *f, const struct command *c)
     if (c->list_title)
         pairs(f, c->list_title, c->list);
     if (takes(c, attention_options))
-        pairs(f, attention_title, attention_kinds);
+        pairs(f, attention_title, attention_kinds());
 }
 
 /* ---- the man page --------------------------------------------------------------------------
@@ -174,7 +174,7 @@ static void roff_option(FILE *f, const struct option *o)
         fputs("\\fR", f);
     }
     fputc('\n', f);
-    roff_line(f, "", o->help);
+    roff_line(f, "", option_help(o));
     if (o->env)
         roff_line(f, ".br\nEnvironment: ", o->env);
 }
@@ -219,7 +219,7 @@ static void print_man(FILE *f)
         roff_command(f, commands[i]);
     roff_section(f, "ATTENTION");
     roff_line(f, "", attention_title);
-    roff_pairs(f, attention_kinds);
+    roff_pairs(f, attention_kinds());
     roff_section(f, "EXIT STATUS");
     roff_pairs(f, tool_statuses);
     roff_section(f, "ENVIRONMENT");

@@ -11,8 +11,6 @@
 
 /* ---- families ---------------------------------------------------------------------------- */
 
-static const char *const family_names[] = {"gpt2", "gpt_neo", "gpt_neox", "llama", "qwen2", NULL};
-
 /* The key a family uses for an option, and its default; 0: the key is left out. */
 struct size { const char *option, *key; uint64_t value; };
 
@@ -21,21 +19,46 @@ struct size { const char *option, *key; uint64_t value; };
     {"n-head", "num_attention_heads", 4}, {"n-kv-head", "num_key_value_heads", 2}, {"d-model", "hidden_size", 64}, \
     {"d-head", "head_dim", 0}, {"d-mlp", "intermediate_size", 176}, {NULL, NULL, 0}}
 
-/* In the order of family_names. */
-static const struct family { const char *model_class, *rest; struct size size[9]; } families[] = {
-    {"GPT2LMHeadModel", "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05", {
+/* The families that --family can write; note: for its help. */
+static const struct family { const char *name, *note, *model_class, *rest; struct size size[9]; } families[] = {
+    {"gpt2", "124M numbers unless the sizes below say otherwise", "GPT2LMHeadModel",
+     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05", {
         {"vocab-size", "vocab_size", 50257}, {"n-ctx", "n_positions", 1024}, {"n-layer", "n_layer", 12},
         {"n-head", "n_head", 12}, {"d-model", "n_embd", 768}, {"d-mlp", "n_inner", 0}, {NULL, NULL, 0}}},
-    {"GPTNeoForCausalLM", "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"window_size\": 32", {
+    {"gpt_neo", NULL, "GPTNeoForCausalLM",
+     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"window_size\": 32", {
         {"vocab-size", "vocab_size", 512}, {"n-ctx", "max_position_embeddings", 128}, {"n-layer", "num_layers", 2},
         {"n-head", "num_heads", 4}, {"d-model", "hidden_size", 64}, {"d-mlp", "intermediate_size", 0}, {NULL, NULL, 0}}},
-    {"GPTNeoXForCausalLM", "\"hidden_act\": \"gelu\", \"layer_norm_eps\": 1e-05, \"rotary_pct\": 0.25", {
+    {"gpt_neox", NULL, "GPTNeoXForCausalLM",
+     "\"hidden_act\": \"gelu\", \"layer_norm_eps\": 1e-05, \"rotary_pct\": 0.25", {
         {"vocab-size", "vocab_size", 512}, {"n-ctx", "max_position_embeddings", 128}, {"n-layer", "num_hidden_layers", 2},
         {"n-head", "num_attention_heads", 4}, {"d-model", "hidden_size", 64}, {"d-mlp", "intermediate_size", 256},
         {NULL, NULL, 0}}},
-    {"LlamaForCausalLM", "\"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-06", LLAMA_SIZES},
-    {"Qwen2ForCausalLM", "\"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-06", LLAMA_SIZES},
+    {"llama", NULL, "LlamaForCausalLM",
+     "\"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-06", LLAMA_SIZES},
+    {"qwen2", NULL, "Qwen2ForCausalLM",
+     "\"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-06", LLAMA_SIZES},
 };
+
+enum { FAMILIES = sizeof families / sizeof *families };
+
+static const char *family_name(size_t i)
+{
+    return i < FAMILIES ? families[i].name : NULL;
+}
+
+static const char *family_note(size_t i)
+{
+    return families[i].note;
+}
+
+static void explain_families(char help[OPTION_HELP])
+{
+    char names[OPTION_HELP / 2];
+    list_names(names, sizeof names, family_name, family_note, " or ");
+    snprintf(help, OPTION_HELP, "write a model of this family in Hugging Face's layout, with its own config.json: %s (2 layers of 4 "
+             "heads, 64 wide); norms are ones, biases zeros, all else normal with 0.02 (default: our own format)", names);
+}
 
 static const struct size *size_of(const struct family *fam, const char *option)
 {
@@ -70,10 +93,9 @@ static int check_rows(const struct family *fam, const char *name, const struct o
  * vocab_size other than 0 replaces that default.  A row that was given but has no key in the family is a usage error. */
 static int write_family(FILE *f, const char *family, const struct option *rows, size_t vocab_size, struct attn_err *err)
 {
-    size_t i = 0;
-    while (strcmp(family_names[i], family) != 0)
-        i++;
-    const struct family *fam = &families[i];
+    const struct family *fam = families;
+    while (strcmp(fam->name, family) != 0)
+        fam++;
     int code = check_rows(fam, family, rows, err);
     if (code)
         return code;
@@ -260,10 +282,7 @@ static const struct option options[] = {
     {0, "dtype", OPT_CHOICE, &o.dtype, "TYPE", "how numbers are stored: F32, F16 or BF16 (default: F32)", .choices = key_dtypes},
     {0, "rng", OPT_CHOICE, &o.rng, "KIND", "which of torch's code paths (their last bits differ): avx2, which nearly every "
      "machine runs, or scalar (default: avx2)", .choices = rngs},
-    {0, "family", OPT_CHOICE, &o.family, "NAME", "write a model of this family in Hugging Face's layout, with its own "
-     "config.json: gpt2 (124M numbers unless the sizes below say otherwise), gpt_neo, gpt_neox, llama or qwen2 (2 layers of 4 "
-     "heads, 64 wide); norms are ones, biases zeros, all else normal with 0.02 (default: our own format)",
-     .choices = family_names},
+    {0, "family", OPT_CHOICE, &o.family, "NAME", NULL, .choice = family_name, .explain = explain_families},
     {0, "vocab", OPT_FILE, &o.vocab, "FILE", "the vocabulary, a JSON object from word to id", .flags = 0},
     {0, "config", OPT_FILE, &o.config, "FILE", "the whole configuration, in place of the options below", .flags = 0},
     {.name = NULL},

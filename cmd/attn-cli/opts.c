@@ -72,13 +72,14 @@ static int store_choice(const struct option *o, const char *value, struct attn_e
 {
     char list[160] = "";
     struct nearest near = {.typed = value};
-    for (const char *const *c = o->choices; *c; c++) {
-        if (!strcmp(*c, value)) {
-            *(const char **)o->to = *c;
+    const char *c;
+    for (size_t i = 0; (c = option_choice(o, i)); i++) {
+        if (!strcmp(c, value)) {
+            *(const char **)o->to = value;
             return ATTN_OK;
         }
-        nearest_offer(&near, *c);
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", *c);
+        nearest_offer(&near, c);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", c);
     }
     return attn_fail(err, ATTN_EUSAGE, "--%s: unknown value '%s'%s (%s)", o->name, excerpt(value).text,
                      nearest_hint(&near, "").text, list);

@@ -11,25 +11,8 @@ struct word_rule word_rule;
 struct selection selection;
 struct crossing crossing;
 
-const struct command *const commands[] = {
-    &run_command,
-    &batch_command,
-    &merge_command,
-    &tokenize_command,
-    &generate_command,
-    &score_command,
-    &explain_command,
-    &variants_command,
-    &diff_command,
-    &plot_command,
-    &info_command,
-    &vocab_command,
-    &init_command,
-    &train_command,
-    &bench_command,
-    &help_command,
-    NULL,
-};
+#define LIST_COMMAND(name) &name##_command,
+const struct command *const commands[] = {COMMANDS(LIST_COMMAND) NULL};
 
 const struct option model_options[] = {
     {'m', "model", OPT_MODEL, &common.model, "DIR|NAME",
@@ -201,6 +184,29 @@ const struct option *option_at(const struct command *c, size_t i)
             if (i-- == 0)
                 return o;
     return NULL;
+}
+
+const char *option_choice(const struct option *o, size_t i)
+{
+    return o->choice ? o->choice(i) : o->choices[i];
+}
+
+const char *option_help(const struct option *o)
+{
+    static char help[OPTION_HELP];
+    if (o->explain)
+        o->explain(help);
+    return o->explain ? help : o->help;
+}
+
+void list_names(char *out, size_t size, const char *(*name)(size_t i), const char *(*note)(size_t i), const char *last)
+{
+    size_t n = 0;
+    *out = '\0';
+    for (size_t i = 0; name(i) && n < size; i++) {
+        const char *words = note ? note(i) : NULL, *before = !i ? "" : name(i + 1) ? ", " : last;
+        n += (size_t)snprintf(out + n, size - n, "%s%s%s%s%s", before, name(i), words ? " (" : "", words ? words : "", words ? ")" : "");
+    }
 }
 
 const char *option_given(const struct option *o)

@@ -1,7 +1,7 @@
 /* table.h - the commands and their options, as rows.
  *
  * Everything the user can type is a row: opts.c parses by the rows; help.c and completion.c print them.  A command is one file
- * that ends with its `struct command`; table.c lists them.  A row points to the variable that gets the option's value, so that
+ * that ends with its `struct command`; COMMANDS lists them.  A row points to the variable that gets the option's value, so that
  * a command reads plain variables. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
@@ -31,6 +31,8 @@ enum {
     OPT_VOCABULARY = 16                 /* ... and may be a model's vocabulary (see protect_inputs) */
 };
 
+enum { OPTION_HELP = 640 };             /* bytes of the longest help of an option */
+
 /* A group of rows ends with name NULL.  Each row names at least one of the members after `help`, because only then does
  * -Wmissing-field-initializers accept the others' absence. */
 struct option {
@@ -40,6 +42,8 @@ struct option {
     void *to;
     const char *arg, *help;
     const char *const *choices;         /* NULL after the last */
+    const char *(*choice)(size_t i);    /* the same where they are rows of a table; valid until the next call */
+    void (*explain)(char help[OPTION_HELP]);    /* writes a help that lists rows of a table; `help` is NULL */
     uint64_t min, max;
     int (*check)(const struct option *o, struct attn_err *err);         /* checks a value when it is stored; NULL: any */
     const char *env;                    /* environment variable used when the option is not given */
@@ -67,25 +71,19 @@ extern const struct command *const commands[];          /* NULL after the last *
 /* Returns NULL if there is no such command; the error then names the nearest. */
 const struct command *command_find(const char *name, struct attn_err *err);
 const struct option *option_at(const struct command *c, size_t i);      /* NULL after the last */
+const char *option_choice(const struct option *o, size_t i);           /* NULL after the last */
+const char *option_help(const struct option *o);        /* valid until the next call */
+/* Lists the names and, in brackets, the notes of a table's rows, as in "a, b (the default) or c", where `last` is " or ".  note may
+ * be NULL, and so may each note. */
+void list_names(char *out, size_t size, const char *(*name)(size_t i), const char *(*note)(size_t i), const char *last);
 /* The value as typed, "" for a flag; NULL if the option was not given. */
 const char *option_given(const struct option *o);
 
-extern const struct command run_command;
-extern const struct command batch_command;
-extern const struct command merge_command;
-extern const struct command tokenize_command;
-extern const struct command generate_command;
-extern const struct command score_command;
-extern const struct command explain_command;
-extern const struct command variants_command;
-extern const struct command diff_command;
-extern const struct command plot_command;
-extern const struct command info_command;
-extern const struct command vocab_command;
-extern const struct command init_command;
-extern const struct command train_command;
-extern const struct command bench_command;
-extern const struct command help_command;
+/* All commands, in the order of the help.  A new one is a name here and a file that ends with NAME_command. */
+#define COMMANDS(each) each(run) each(batch) each(merge) each(tokenize) each(generate) each(score) each(explain) each(variants) \
+    each(diff) each(plot) each(info) each(vocab) each(init) each(train) each(bench) each(help)
+#define DECLARE_COMMAND(name) extern const struct command name##_command;
+COMMANDS(DECLARE_COMMAND)
 
 /* The options that several commands share: their variables and their rows. */
 extern struct common {

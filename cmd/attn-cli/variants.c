@@ -1,7 +1,10 @@
 /* variants.c - runs one sentence under every kind of attention. */
+#include "attention.h"
 #include "input.h"
 #include "output.h"
 #include "say.h"
+
+#include <string.h>
 
 static struct { const char *kinds, *format, *path; struct number layer, head; } o;
 
@@ -49,13 +52,27 @@ static int variants(struct attn_err *err)
     return code;
 }
 
-static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:", "strided:", "random:", "linear", "block:", NULL};
+/* The beginning of the i-th kind, up to its numbers, for completion. */
+static const char *begin_kind(size_t i)
+{
+    static char begin[32];
+    const char *form = attention_form(i);
+    if (form)
+        snprintf(begin, sizeof begin, "%.*s", (int)(strcspn(form, ":") + (strchr(form, ':') != NULL)), form);
+    return form ? begin : NULL;
+}
+
+static void explain_kinds(char help[OPTION_HELP])
+{
+    char forms[OPTION_HELP / 2];
+    list_names(forms, sizeof forms, attention_form, NULL, ", ");
+    snprintf(help, OPTION_HELP, "which kinds, separated by commas or blanks: %s (default: one of each, with W, S and B the square "
+             "root of the sentence's length)", forms);
+}
+
 static const char *const formats[] = {"text", "json", "term", "png", "svg", "html", NULL};
 static const struct option options[] = {
-    {0, "kinds", OPT_LIST, &o.kinds, "LIST", "which kinds, separated by commas or blanks: model, full, causal, causal-renorm, "
-     "window:W, strided:W,S, random:W,R,SEED, linear, block:B (default: one of each, with W, S and B the square root of the "
-     "sentence's length)",
-     .choices = kinds, .flags = OPT_COUNTS},
+    {0, "kinds", OPT_LIST, &o.kinds, "LIST", NULL, .choice = begin_kind, .explain = explain_kinds, .flags = OPT_COUNTS},
     {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer whose head is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head that is drawn, counted from 0 (default: 0)", .max = INT32_MAX,

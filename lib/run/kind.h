@@ -1,4 +1,6 @@
-/* kind.h - checks a kind of attention and puts it into words, for the files of lib/ itself. */
+/* kind.h - checks a kind of attention and puts it into words, for the files of lib/ itself.
+ *
+ * A new kind is a value of enum attn_form, a row of attn_kinds[] in kind.c, and its arithmetic in compute/. */
 #ifndef ATTN_KIND_H
 #define ATTN_KIND_H
 
@@ -6,6 +8,15 @@
 
 /* Fails if a number is out of range, as attn_kind_parse does for text: callers of the library fill in the struct themselves. */
 int attn_kind_check(const struct attn_kind *k, struct attn_err *err);
+/* What a query sees, for a table: "the last 4, including itself"; "" for the model's own, which only the model knows.  causal: the
+ * model's own mask. */
+enum { ATTN_KIND_SEEN = 96 };
+void attn_kind_seen(char text[ATTN_KIND_SEEN], const struct attn_kind *k, bool causal);
+/* Lists one of each kind with blanks between them: sparse ones see about so many keys. */
+void attn_kind_each(char *list, size_t size, size_t keys);
+/* "none", "sqrt", "model", or a number that reads back exactly.  Returns buf. */
+const char *attn_kind_scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);
+
 /* How attention differs from the model's own. */
 struct attn_sink_kind {
     const char *attention, *scale;      /* as on the command line; NULL: the model's own */

@@ -16,12 +16,13 @@
 #include "base/num.h"
 #include "picture/album.h"
 #include "picture/look.h"
+#include "run/kind.h"
 #include "sinks/derivation.h"
 #include "sinks/json.h"
 #include "sinks/sink.h"
 #include "text/label.h"
 
-enum { ABOUT = 96 };
+enum { ABOUT = ATTN_KIND_SEEN };
 
 /* ---- descriptions ---------------------------------------------------------------------- */
 
@@ -41,23 +42,10 @@ static void about_model(char text[ABOUT], const struct attn_model *m)
 /* Says in a few words what a token sees. */
 static void describe(char text[ABOUT], const struct attn_variant *v, const struct attn_model *m)
 {
-    const struct attn_kind *k = &v->kind;
-    const char *what = "";
-    switch (k->form) {
-    case ATTN_MODEL: about_model(text, m); return;
-    case ATTN_FULL: what = "no mask: all tokens, including later ones"; break;
-    case ATTN_CAUSAL: what = "itself and all before it: hidden scores are -inf"; break;
-    case ATTN_CAUSAL_RENORM: what = "softmax over all, then masked and divided by the row's sum"; break;
-    case ATTN_WINDOW: snprintf(text, ABOUT, "the last %zu, including itself", k->w); return;
-    case ATTN_STRIDED: snprintf(text, ABOUT, "the last %zu, and earlier ones a multiple of %zu away", k->w, k->s); return;
-    case ATTN_RANDOM: snprintf(text, ABOUT, "the last %zu, and %zu earlier one%s drawn at random", k->w, k->r,
-                              k->r == 1 ? "" : "s"); return;
-    case ATTN_LINEAR: what = "no softmax: the features of all keys are summed once"; break;
-    case ATTN_BLOCK: snprintf(text, ABOUT, "%s, %zu at a time, with rescaled sums",
-                              m->w.causal ? "itself and all before it" : "all tokens", k->b); return;
-    case ATTN_MASKED: break;
-    }
-    snprintf(text, ABOUT, "%s", what);
+    if (v->kind.form == ATTN_MODEL)
+        about_model(text, m);
+    else
+        attn_kind_seen(text, &v->kind, m->w.causal);
 }
 
 /* ---- a picture: the same head under each kind, one sheet for each ---------------------- */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "run/kind.h"
 #include "sinks/sink.h"
 
 /* ---- the list -------------------------------------------------------------------------- */
@@ -31,7 +32,7 @@ static int add(struct attn_variants *s, const char *text, size_t len, struct att
 }
 
 /* Length of the first kind in a list.  Kinds begin with a letter, which distinguishes separators from a comma as in
- * "strided:4,16". */
+ * "window:4 random:4,2,7". */
 static size_t length(const char *at)
 {
     static const char between[] = ",; \t\r\n";
@@ -42,18 +43,11 @@ static size_t length(const char *at)
     }
 }
 
-/* Lists one of each kind.  Sparse kinds see about as many keys as the square root of the sentence's length. */
-static void one_of_each(char *list, size_t size, size_t T)
-{
-    size_t root = (size_t)sqrt((double)T), w = root < 2 ? 2 : root;
-    snprintf(list, size, "model full causal causal-renorm window:%zu strided:%zu,%zu random:%zu,%zu,0 linear block:%zu", w, w, w,
-             w, w / 2, w);
-}
-
 static int choose(struct attn_variants *s, const char *list, struct attn_err *err)
 {
     char each[256];
-    one_of_each(each, sizeof each, s->tokens->n);
+    size_t root = (size_t)sqrt((double)s->tokens->n);
+    attn_kind_each(each, sizeof each, root < 2 ? 2 : root);     /* sparse kinds see about this many keys */
     s->v = calloc(KINDS_MAX + 1, sizeof *s->v);
     if (!s->v)
         return attn_fail(err, ATTN_ENOMEM, "no memory to list %d kinds of attention", KINDS_MAX);

@@ -66,28 +66,21 @@ struct attn_kind attention_kind(void)
     return kind;
 }
 
-static const struct attn_kind_row *kind_at(size_t i)
-{
-    const struct attn_kind_row *r = attn_kind_next(NULL);
-    while (r && i-- > 0)
-        r = attn_kind_next(r);
-    return r;
-}
+enum { KINDS_MOST = 32 };
 
-const char *attention_form(size_t i)
+const struct pair *attention_forms(bool notes)
 {
-    return kind_at(i) ? kind_at(i)->form : NULL;
-}
-
-static const char *form_note(size_t i)
-{
-    return kind_at(i)->note;
+    static struct pair list[KINDS_MOST + 1];
+    size_t n = 0;
+    for (const struct attn_kind_row *row = NULL; (row = attn_kind_next(row)) && n < KINDS_MOST;)
+        list[n++] = (struct pair){row->form, notes ? row->note : NULL};
+    return list;
 }
 
 static void explain_forms(char help[OPTION_HELP])
 {
     char forms[OPTION_HELP / 2];
-    list_names(forms, sizeof forms, attention_form, form_note, " or ");
+    list_terms(forms, sizeof forms, attention_forms(true), " or ");
     snprintf(help, OPTION_HELP, "attention in every layer: %s; see below", forms);
 }
 
@@ -110,15 +103,14 @@ const char attention_title[] = "Attention (what --attention takes; q and k count
 
 const struct pair *attention_kinds(void)
 {
-    enum { MOST = 32 };
     static const struct pair dropout =
         {"--dropout P", "drops the weight of q for k where S(S(S(S(SEED + layer) + head) + q) + k), its 53 high bits read as a "
      "number from 0 to 1, is below P; S(x) is the first number of splitmix64 seeded with x.  So neither threads nor batches "
      "change it"};
-    static struct pair list[MOST + 2];
+    static struct pair list[KINDS_MOST + 2];
     size_t n = 0;
-    for (const struct attn_kind_row *r = NULL; (r = attn_kind_next(r)) && n < MOST;)
-        list[n++] = (struct pair){r->form, r->help};
+    for (const struct attn_kind_row *row = NULL; (row = attn_kind_next(row)) && n < KINDS_MOST;)
+        list[n++] = (struct pair){row->form, row->help};
     list[n] = dropout;
     return list;
 }

@@ -13,8 +13,8 @@ extern struct number dropout_seed;
 /* The values that --attention takes, for the help. */
 extern const char attention_title[];
 const struct pair *attention_kinds(void);
-/* How the i-th kind is written, as in "window:W"; NULL after the last. */
-const char *attention_form(size_t i);
+/* How the kinds are written, as in "window:W". */
+const struct pair *attention_forms(bool notes);
 
 /* The kind of attention that the options describe; all zero is the model's own. */
 struct attn_kind attention_kind(void);

@@ -224,7 +224,7 @@ static int open_all(struct session *s, struct attn_err *err)
     if (!code)
         code = open_model(&s->model, &batch_command, err);
     if (!code)
-        code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : picture_default_show(o.format),
+        code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : format_default_show(o.format),
                                selection.layer, selection.head, err);
     if (!code)
         code = list_options(s, err);
@@ -285,7 +285,31 @@ static int batch(struct attn_err *err)
 /* ---- options ----------------------------------------------------------------------------- */
 
 static const char *const inputs[] = {"text", "ndjson", "csv", "tsv", NULL};
-static const char *const formats[] = {"ndjson", "tidy", "summary", "csv", "npy", "npz", "png", "svg", "stack", NULL};
+
+/* Streams, then directories, then what is for all sentences together. */
+static const char *format_choice(size_t i)
+{
+    static const unsigned uses[] = {FORMAT_STREAM, FORMAT_APART, FORMAT_STACK};
+    const char *name = NULL;
+    for (size_t u = 0, j = i; u < 3 && !name; u++) {
+        size_t n = 0;
+        name = format_name(j, uses[u]);
+        while (!name && format_name(n, uses[u]))
+            n++;
+        j -= n;
+    }
+    return name;
+}
+
+static void explain_format(char help[OPTION_HELP])
+{
+    char streams[OPTION_HELP / 3], apart[OPTION_HELP / 6];
+    const char *stack = format_name(0, FORMAT_STACK);
+    list_formats(streams, sizeof streams, FORMAT_STREAM, true, " or ");
+    list_formats(apart, sizeof apart, FORMAT_APART, false, " or ");
+    snprintf(help, OPTION_HELP, "how to write: as a stream, %s; as one directory per sentence, %s; or %s, %s (default: ndjson; tidy "
+             "where the path ends in .csv)", streams, apart, stack, format_note(stack));
+}
 
 static const struct option input_options[] = {
     {'f', "file", OPT_FILE, &common.file, "PATH", "the sentences, - is standard input; blank lines are skipped",
@@ -300,10 +324,7 @@ static const struct option input_options[] = {
 };
 
 static const struct option output_options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to write: as a stream, ndjson (one JSON document per line), tidy (one long "
-     "table) or summary (one line of figures per sentence); as one directory per sentence, csv, npy, npz, png or svg; or stack, "
-     "one .npy array per name, for sentences of one length (default: ndjson; tidy where the path ends in .csv)",
-     .choices = formats, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, called PATH.part until it is complete, or to this directory "
      "(default: -, standard output)",
      .flags = OPT_OUTPUT},

@@ -196,7 +196,7 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     attn_model_info(s->model, &s->info);
     s->transcript.tokenizer = s->tokenizer;
     s->transcript.stop = o.stop;
-    const char *show = selection.show ? selection.show : picture_default_show(dump_format());
+    const char *show = selection.show ? selection.show : format_default_show(dump_format());
     if ((o.path && attn_select_new(&s->select, s->model, &kind, show, selection.layer, selection.head, err)) ||
         attn_sampler_new(&s->sampler, s->info.V, &sampling, err) ||
         growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), &kind, (int)common.threads.n, compute_bf16(), err) ||
@@ -320,7 +320,10 @@ static int generate(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "term", "png", "svg", "html", NULL};
+static const char *format_choice(size_t i)
+{
+    return format_name(i, FORMAT_RUN);
+}
 
 static const struct option prompt_options[] = {
     {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name for --sentence", .flags = OPT_INPUT},
@@ -345,7 +348,7 @@ static const struct option options[] = {
      .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "format of the result: text (default) or json; of the activations with -o: csv, "
      "tidy, npy, npz, term, png, svg, or text and json where the ending of PATH says nothing",
-     .choices = formats, .flags = OPT_COUNTS},
+     .choice = format_choice, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory", .flags = OPT_OUTPUT},
     {.name = NULL},
 };

@@ -42,20 +42,18 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
 
 enum { FAMILIES = sizeof families / sizeof *families };
 
-static const char *family_name(size_t i)
+static const char *family_choice(size_t i)
 {
     return i < FAMILIES ? families[i].name : NULL;
-}
-
-static const char *family_note(size_t i)
-{
-    return families[i].note;
 }
 
 static void explain_families(char help[OPTION_HELP])
 {
     char names[OPTION_HELP / 2];
-    list_names(names, sizeof names, family_name, family_note, " or ");
+    struct pair list[FAMILIES + 1] = {{NULL, NULL}};
+    for (size_t i = 0; i < FAMILIES; i++)
+        list[i] = (struct pair){families[i].name, families[i].note};
+    list_terms(names, sizeof names, list, " or ");
     snprintf(help, OPTION_HELP, "write a model of this family in Hugging Face's layout, with its own config.json: %s (2 layers of 4 "
              "heads, 64 wide); norms are ones, biases zeros, all else normal with 0.02 (default: our own format)", names);
 }
@@ -282,7 +280,7 @@ static const struct option options[] = {
     {0, "dtype", OPT_CHOICE, &o.dtype, "TYPE", "how numbers are stored: F32, F16 or BF16 (default: F32)", .choices = key_dtypes},
     {0, "rng", OPT_CHOICE, &o.rng, "KIND", "which of torch's code paths (their last bits differ): avx2, which nearly every "
      "machine runs, or scalar (default: avx2)", .choices = rngs},
-    {0, "family", OPT_CHOICE, &o.family, "NAME", NULL, .choice = family_name, .explain = explain_families},
+    {0, "family", OPT_CHOICE, &o.family, "NAME", NULL, .choice = family_choice, .explain = explain_families},
     {0, "vocab", OPT_FILE, &o.vocab, "FILE", "the vocabulary, a JSON object from word to id", .flags = 0},
     {0, "config", OPT_FILE, &o.config, "FILE", "the whole configuration, in place of the options below", .flags = 0},
     {.name = NULL},

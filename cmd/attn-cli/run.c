@@ -28,7 +28,7 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
     if (!code)
         code = input_tokens_other(&s->cross, &s->tokenizer, other, err);
     if (!code)
-        code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : picture_default_show(o.format),
+        code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : format_default_show(o.format),
                                selection.layer, selection.head, err);
     return code;
 }
@@ -71,11 +71,20 @@ static int run(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"text", "json", "csv", "tidy", "npy", "npz", "term", "png", "svg", "html", NULL};
+static const char *format_choice(size_t i)
+{
+    return format_name(i, FORMAT_RUN);
+}
+
+static void explain_format(char help[OPTION_HELP])
+{
+    char names[OPTION_HELP / 2];
+    list_formats(names, sizeof names, FORMAT_RUN, true, ", ");
+    snprintf(help, OPTION_HELP, "how to print: %s; default: by the ending of the -o path, else text", names);
+}
+
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text, json, csv (one file per matrix), tidy (one long table), npy, "
-     "npz, term (heat maps on the terminal), png, svg, html (a page to explore); default: by the ending of the -o path, else text",
-     .choices = formats, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)", .flags = OPT_OUTPUT},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
      .flags = OPT_COUNTS},

@@ -199,13 +199,13 @@ const char *option_help(const struct option *o)
     return o->explain ? help : o->help;
 }
 
-void list_names(char *out, size_t size, const char *(*name)(size_t i), const char *(*note)(size_t i), const char *last)
+void list_terms(char *out, size_t size, const struct pair *list, const char *last)
 {
     size_t n = 0;
     *out = '\0';
-    for (size_t i = 0; name(i) && n < size; i++) {
-        const char *words = note ? note(i) : NULL, *before = !i ? "" : name(i + 1) ? ", " : last;
-        n += (size_t)snprintf(out + n, size - n, "%s%s%s%s%s", before, name(i), words ? " (" : "", words ? words : "", words ? ")" : "");
+    for (const struct pair *p = list; p->term && n < size; p++) {
+        const char *before = p == list ? "" : p[1].term ? ", " : last, *words = p->text;
+        n += (size_t)snprintf(out + n, size - n, "%s%s%s%s%s", before, p->term, words ? " (" : "", words ? words : "", words ? ")" : "");
     }
 }
 

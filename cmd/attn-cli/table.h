@@ -31,6 +31,8 @@ enum {
     OPT_VOCABULARY = 16                 /* ... and may be a model's vocabulary (see protect_inputs) */
 };
 
+struct pair { const char *term, *text; };               /* a list of them ends with term NULL */
+
 enum { OPTION_HELP = 640 };             /* bytes of the longest help of an option */
 
 /* A group of rows ends with name NULL.  Each row names at least one of the members after `help`, because only then does
@@ -49,8 +51,6 @@ struct option {
     const char *env;                    /* environment variable used when the option is not given */
     unsigned flags;
 };
-
-struct pair { const char *term, *text; };               /* a list of them ends with term NULL */
 
 struct command {
     const char *name;
@@ -73,9 +73,8 @@ const struct command *command_find(const char *name, struct attn_err *err);
 const struct option *option_at(const struct command *c, size_t i);      /* NULL after the last */
 const char *option_choice(const struct option *o, size_t i);           /* NULL after the last */
 const char *option_help(const struct option *o);        /* valid until the next call */
-/* Lists the names and, in brackets, the notes of a table's rows, as in "a, b (the default) or c", where `last` is " or ".  note may
- * be NULL, and so may each note. */
-void list_names(char *out, size_t size, const char *(*name)(size_t i), const char *(*note)(size_t i), const char *last);
+/* Lists terms and, in brackets, what is said of them, which may be NULL: "a, b (the default) or c", where `last` is " or ". */
+void list_terms(char *out, size_t size, const struct pair *list, const char *last);
 /* The value as typed, "" for a flag; NULL if the option was not given. */
 const char *option_given(const struct option *o);
 

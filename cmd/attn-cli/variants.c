@@ -53,10 +53,10 @@ static int variants(struct attn_err *err)
 }
 
 /* The beginning of the i-th kind, up to its numbers, for completion. */
-static const char *begin_kind(size_t i)
+static const char *kind_choice(size_t i)
 {
     static char begin[32];
-    const char *form = attention_form(i);
+    const char *form = attention_forms(false)[i].term;
     if (form)
         snprintf(begin, sizeof begin, "%.*s", (int)(strcspn(form, ":") + (strchr(form, ':') != NULL)), form);
     return form ? begin : NULL;
@@ -65,20 +65,32 @@ static const char *begin_kind(size_t i)
 static void explain_kinds(char help[OPTION_HELP])
 {
     char forms[OPTION_HELP / 2];
-    list_names(forms, sizeof forms, attention_form, NULL, ", ");
+    list_terms(forms, sizeof forms, attention_forms(false), ", ");
     snprintf(help, OPTION_HELP, "which kinds, separated by commas or blanks: %s (default: one of each, with W, S and B the square "
              "root of the sentence's length)", forms);
 }
 
-static const char *const formats[] = {"text", "json", "term", "png", "svg", "html", NULL};
+static const char *format_choice(size_t i)
+{
+    static const char *const tables[] = {"text", "json"};
+    return i < 2 ? tables[i] : format_name(i - 2, FORMAT_PICTURE);
+}
+
+static void explain_format(char help[OPTION_HELP])
+{
+    char pictures[OPTION_HELP / 2];
+    list_formats(pictures, sizeof pictures, FORMAT_PICTURE, false, ", ");
+    snprintf(help, OPTION_HELP, "text (tables and the picture), json, or the picture alone: %s (default: by the ending of the -o path, "
+             "else text)", pictures);
+}
+
 static const struct option options[] = {
-    {0, "kinds", OPT_LIST, &o.kinds, "LIST", NULL, .choice = begin_kind, .explain = explain_kinds, .flags = OPT_COUNTS},
+    {0, "kinds", OPT_LIST, &o.kinds, "LIST", NULL, .choice = kind_choice, .explain = explain_kinds, .flags = OPT_COUNTS},
     {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer whose head is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head that is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
-    {0, "format", OPT_CHOICE, &o.format, "F", "text (tables and the picture), json, or the picture alone: term, png, svg, html "
-     "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
     {.name = NULL},
 };

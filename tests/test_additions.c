@@ -1,0 +1,133 @@
+/* How many files know one kind of attention, one output format, one family of models: adding another should take a row and a file.
+ *
+ * Comments do not count.  A file that is not listed here, or one more in a room, needs a reason as good as these. */
+#include "suites.h"
+
+#include "corpus.h"
+
+#include <fnmatch.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct place { const char *files; size_t most; const char *why; };
+
+static const struct place kind[] = {
+    {"lib/attn.h", 1, "its value in enum attn_form"},
+    {"lib/run/kind.c", 1, "its row"},
+    {"lib/compute/*", 4, "which keys a query sees, and how these are multiplied"},
+    {"lib/explain/*", 1, "what its mask looks like in a derivation"},
+    {NULL, 0, NULL},
+};
+static const struct place format[] = {
+    {"lib/sinks/*", 4, "its row and its file"},
+    {"lib/io/*", 3, "reading it again, which few formats need"},
+    {"lib/batch/*", 4, "how a stream is written, estimated and merged"},
+    {"cmd/attn-cli/output.c", 1, "its row: which commands write it"},
+    {"cmd/attn-cli/batch.c", 1, "what a path with .csv at its end means there"},
+    {"cmd/attn-cli/generate.c", 1, "help, where text and json mean two things"},
+    {"cmd/attn-cli/merge.c", 1, "help: examples of what is joined"},
+    {"cmd/attn-cli/plot.c", 1, "help: which files are read"},
+    {NULL, 0, NULL},
+};
+static const struct place family[] = {
+    {"lib/model/family.c", 1, "its row"},
+    {"lib/text/pretoken.[ch]", 2, "how its tokenizer splits words"},
+    {"cmd/attn-cli/init.c", 1, "its row: the config.json that init writes"},
+    {NULL, 0, NULL},
+};
+
+static const struct { const char *name; const struct place *places; } additions[] = {
+    {"strided", kind}, {"tidy", format}, {"qwen2", family},
+};
+
+/* ---- which files name it ---- */
+
+static const char *wanted;
+static char found[64][128];
+static size_t n_found;
+
+/* Overwrites comments by spaces, except in strings. */
+static void blank_comments(char *s)
+{
+    while (*s) {
+        char quote = *s == '"' || *s == '\'' ? *s : '\0';
+        char *end = !strncmp(s, "/*", 2) ? strstr(s, "*/") : NULL;
+        if (end)
+            memset(s, ' ', (size_t)(end + 2 - s));
+        for (s++; quote && *s && *s != quote; s++)
+            s += *s == '\\' && s[1];
+        s += quote && *s;
+    }
+}
+
+static int look(const char *path, const struct stat *st, int type)
+{
+    (void)st;
+    if (type != FTW_F || fnmatch("*.[ch]", path, 0))
+        return 0;
+    size_t len;
+    char *text = corpus_slurp(path, &len);
+    blank_comments(text);
+    if (strcasestr(text, wanted)) {
+        ck_assert_uint_lt(n_found, sizeof found / sizeof *found);
+        snprintf(found[n_found++], sizeof *found, "%s", path);
+    }
+    free(text);
+    return 0;
+}
+
+static void find_files(const char *name)
+{
+    wanted = name;
+    n_found = 0;
+    ck_assert_int_eq(ftw("lib", look, 16), 0);
+    ck_assert_int_eq(ftw("cmd", look, 16), 0);
+}
+
+static size_t count_matches(const char *pattern)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_found; i++)
+        n += !fnmatch(pattern, found[i], 0);
+    return n;
+}
+
+/* ---- tests ---- */
+
+START_TEST(few_files_name_an_addition)
+{
+    const char *name = additions[_i].name;
+    find_files(name);
+    for (const struct place *p = additions[_i].places; p->files; p++)
+        ck_assert_msg(count_matches(p->files) <= p->most, "%s: more than %zu of %s name it (%s)", name, p->most, p->files, p->why);
+    for (size_t i = 0; i < n_found; i++) {
+        const struct place *p = additions[_i].places;
+        while (p->files && fnmatch(p->files, found[i], 0))
+            p++;
+        ck_assert_msg(p->files != NULL, "%s: %s names it", name, found[i]);
+    }
+}
+END_TEST
+
+/* Otherwise the list above would say more than is true. */
+START_TEST(every_reason_is_still_needed)
+{
+    find_files(additions[_i].name);
+    for (const struct place *p = additions[_i].places; p->files; p++)
+        ck_assert_msg(count_matches(p->files) > 0, "%s: %s does not name it any more", additions[_i].name, p->files);
+}
+END_TEST
+
+Suite *suite_additions(void)
+{
+    enum { ADDITIONS = sizeof additions / sizeof *additions };
+    Suite *s = suite_create("additions");
+    TCase *c = tcase_create("additions");
+    tcase_add_loop_test(c, few_files_name_an_addition, 0, ADDITIONS);
+    tcase_add_loop_test(c, every_reason_is_still_needed, 0, ADDITIONS);
+    suite_add_tcase(s, c);
+    return s;
+}

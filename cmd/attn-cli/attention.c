@@ -88,8 +88,8 @@ const struct option attention_options[] = {
     {0, "attention", OPT_TEXT, &o.form, "KIND", NULL, .explain = explain_forms, .check = check_form, .flags = OPT_COUNTS},
     {0, "scale", OPT_TEXT, &o.scale, "SCALE", "factor of the dot products in every layer, instead of the model's own: none (1), "
      "sqrt (1 over the square root of a head's width) or a number", .check = check_scale, .flags = OPT_COUNTS},
-    {0, "dropout", OPT_REAL, &o.dropout, "P", "set each attention weight to 0 with probability P and divide the others by 1 - P, as "
-     "in training (default: 0)", .check = check_dropout, .flags = OPT_COUNTS},
+    {0, "dropout", OPT_REAL, &o.dropout, "P", "set each attention weight to 0 with probability P and divide the others by 1 "
+     "- P, as in training (default: 0)", .check = check_dropout, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -150,7 +150,8 @@ static void say_difference(const struct attn_diff *d)
             most = &row[i];
     if (most->max_abs > 0)
         say_note("causal-renorm: on this text no weight is more than %.2g from that of causal, which masks with -inf (the "
-                 "furthest: layer %d, head %zu, query %zu, key %zu)", most->max_abs, most->layer, most->at[0], most->at[1], most->at[2]);
+                 "furthest: layer %d, head %zu, query %zu, key %zu)", most->max_abs, most->layer, most->at[0], most->at[1],
+                 most->at[2]);
     else
         say_note("causal-renorm: on this text all weights are those of causal, which masks with -inf");
 }
@@ -191,8 +192,8 @@ static int count_lost(const struct attn_model *m, const struct attn_tokens *toke
         lost = attn_run_lost(run);
     if (lost.rows)
         say_note("causal-renorm: all weights of %zu row%s were rounded to 0, because of larger scores of later tokens: nothing is "
-                 "left to divide by, and %s stay 0 (the first: layer %d, head %zu, query %zu)", lost.rows, lost.rows == 1 ? "" : "s",
-                 lost.rows == 1 ? "it" : "they", lost.layer, lost.head, lost.row);
+                 "left to divide by, and %s stay 0 (the first: layer %d, head %zu, query %zu)", lost.rows,
+                 lost.rows == 1 ? "" : "s", lost.rows == 1 ? "it" : "they", lost.layer, lost.head, lost.row);
     attn_run_free(run);
     free(ids);
     return code;

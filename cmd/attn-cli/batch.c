@@ -37,8 +37,9 @@ static int choose_format(struct attn_err *err)
     if (!strcmp(by_name, "html"))
         return attn_fail(err, ATTN_EUSAGE, "%s: batch writes no pages: run writes one per sentence", o.path);
     if (strcmp(by_name, "csv"))
-        return attn_fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one per record: name a directory and give --format %s%s",
-                         o.path, by_name, by_name, strcmp(by_name, "npy") ? "" : ", or --format stack for one array of all records");
+        return attn_fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one per record: name a directory and "
+                         "give --format %s%s", o.path, by_name, by_name, strcmp(by_name, "npy") ? "" :
+                         ", or --format stack for one array of all records");
     o.format = "tidy";
     return ATTN_OK;
 }
@@ -159,8 +160,8 @@ static void report_end(struct report *r, const struct attn_batch_state *s)
     else if (s->failed)
         say_note("attn-cli batch: %" PRIu64 " of %" PRIu64 " records failed", s->failed, s->records);
     if (s->overflowed)
-        say_note("attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in %" PRIu64 " record%s: 'run' "
-                 "names the first row of each", s->overflowed, s->overflowed == 1 ? "" : "s");
+        say_note("attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in %" PRIu64
+                 " record%s: 'run' names the first row of each", s->overflowed, s->overflowed == 1 ? "" : "s");
 }
 
 static void print_bytes(const char *what, uint64_t bytes)
@@ -238,8 +239,8 @@ static struct attn_batch_opts opts_of(struct session *s)
         .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
         .format = o.format, .path = o.path, .summary = o.summary, .options = s->options, .n_options = s->n_options,
         .command = s->command, .picture = picture_look(false),
-        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .resume = o.resume, .force = o.force,
-        .fail_fast = o.fail_fast, .progress = report_progress, .failed = report_failed, .self = &s->report};
+        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .resume = o.resume,
+        .force = o.force, .fail_fast = o.fail_fast, .progress = report_progress, .failed = report_failed, .self = &s->report};
 }
 
 static int estimate(struct session *s, struct attn_err *err)
@@ -307,8 +308,8 @@ static void explain_format(char help[OPTION_HELP])
     const char *stack = format_name(0, FORMAT_STACK);
     list_formats(streams, sizeof streams, FORMAT_STREAM, true, " or ");
     list_formats(apart, sizeof apart, FORMAT_APART, false, " or ");
-    snprintf(help, OPTION_HELP, "how to write: as a stream, %s; as one directory per sentence, %s; or %s, %s (default: ndjson; tidy "
-             "where the path ends in .csv)", streams, apart, stack, format_note(stack));
+    snprintf(help, OPTION_HELP, "how to write: as a stream, %s; as one directory per sentence, %s; or %s, %s (default: "
+             "ndjson; tidy where the path ends in .csv)", streams, apart, stack, format_note(stack));
 }
 
 static const struct option input_options[] = {

@@ -146,7 +146,8 @@ static void print_verdict(const struct report *r, const struct counts *c)
     const struct attn_diff_row *first = attn_diff_first(r->diff);
     const char *plural = c->compared == 1 ? "" : "s";
     if (first)
-        printf("%s differs first; %zu of %zu tensor%s differ%s", first->name, c->differ, c->compared, plural, c->differ == 1 ? "s" : "");
+        printf("%s differs first; %zu of %zu tensor%s differ%s", first->name, c->differ, c->compared, plural,
+               c->differ == 1 ? "s" : "");
     else if (c->close)
         printf("nothing differs: %zu tensor%s, %zu of them bit for bit", c->compared, c->compared == 1 ? " agrees" : "s agree",
                c->compared - c->close);
@@ -326,7 +327,8 @@ static int check_usage(struct attn_err *err)
     if (!o.with && !common.second)
         return attn_fail(err, ATTN_EUSAGE, "nothing to compare: give two dumps, or two models: -m MODEL --with MODEL -s TEXT");
     if (!o.with && (input || selection.show || selection.layer || selection.head))
-        return attn_fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with MODEL -s TEXT");
+        return attn_fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with MODEL "
+                         "-s TEXT");
     if (!o.with && common.compute)
         return attn_fail(err, ATTN_EUSAGE, "--compute is for two models: -m MODEL --with MODEL -s TEXT");
     if (o.atol.x < 0 || o.rtol.x < 0)
@@ -455,7 +457,8 @@ static const struct option options[] = {
 const struct command diff_command = {
     .name = "diff",
     .run = diff,
-    .usage = "diff A B [-m DIR|NAME] [--atol X] [--rtol X] [--exact] [--all] | diff -m DIR|NAME --with DIR|NAME -s TEXT [--show LIST]",
+    .usage = "diff A B [-m DIR|NAME] [--atol X] [--rtol X] [--exact] [--all] | diff -m DIR|NAME --with DIR|NAME -s TEXT "
+    "[--show LIST]",
     .summary = "compare two dumps or two models: the first tensor that differs, and why",
     .about = "Compares what two runs computed, name by name in the order of the forward pass; B is the reference.  A and B are "
              "each a directory of .npy or .csv files, an .npz archive, one .npy file or the JSON document of run; your own "
@@ -480,8 +483,8 @@ const struct command diff_command = {
         {"max ulp", "the largest distance between the two, counted in float32 numbers"},
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, select_options, options,
-                                             thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options,
+                                             select_options, options, thread_options, general_options, NULL},
     .word = "A",
     .second = "B",
     .paths = true,

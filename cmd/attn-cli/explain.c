@@ -37,8 +37,8 @@ static int too_many(const char *option, const char *given, const struct attn_tok
     for (size_t i = 0; i < t->n && used < sizeof list - 24; i++)
         if (reads_as(&t->tok[i], given))
             used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %zu" : "%zu", i);
-    return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is there more than once: give one of the indices %s", option, excerpt(given).text,
-                     list);
+    return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is there more than once: give one of the indices %s", option,
+                     excerpt(given).text, list);
 }
 
 static int none(const char *option, const char *given, const struct attn_tokens *t, const char *text, struct attn_err *err)
@@ -53,8 +53,8 @@ static int none(const char *option, const char *given, const struct attn_tokens 
     }
     if (f)
         fclose(f);
-    attn_fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s': give its index, 0 to %zu%s", option, text, excerpt(given).text, t->n - 1,
-              list ? list : "");
+    attn_fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s': give its index, 0 to %zu%s", option, text,
+              excerpt(given).text, t->n - 1, list ? list : "");
     free(list);
     return err->code;
 }
@@ -193,8 +193,8 @@ static int check_path(struct attn_err *err)
 {
     const char *promised = o.format ? NULL : output_format_of(o.path);
     if (promised && strcmp(promised, "html"))
-        return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md or .html, and run writes %s; with --format the name may be any",
-                         o.path, promised);
+        return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md or .html, and run writes %s; with --format the "
+                         "name may be any", o.path, promised);
     return output_check_format(o.format, o.path, err);
 }
 

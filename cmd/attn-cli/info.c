@@ -80,7 +80,8 @@ static void text_choices(const struct attn_info *n)
     printf("\nmlp           %s\nmask          %s", n->mlp, n->mask);
     if (n->local)
         printf(", only the last %zu tokens in %zu of %zu layers", n->window, n->local, n->L);
-    printf("\nscale         %s\nresidual      %s%s\n", n->scale, yes(n->residual), n->parallel ? ", attention and mlp in parallel" : "");
+    printf("\nscale         %s\nresidual      %s%s\n", n->scale, yes(n->residual),
+           n->parallel ? ", attention and mlp in parallel" : "");
     printf("projection    %s\n", yes(n->output_projection));
     printf("output layer  %s\n", !n->unembed ? "no" : n->tied ? "yes, tied to the embedding" : "yes");
 }
@@ -90,8 +91,8 @@ static void text_cost(const char *what, const struct attn_cost *c)
     static const char *const size[] = {" B", " KiB", " MiB", " GiB"};
     printf("  %s\n    memory      %" PRIu64 " bytes", what, c->memory);
     print_scaled(c->memory, 1024, size);
-    printf(", %" PRIu64 " of them scratch\n    shows       %" PRIu64 " numbers in %" PRIu64 " activations\n    npy         %" PRIu64
-           " bytes", c->scratch, c->numbers, c->activations, c->npy);
+    printf(", %" PRIu64 " of them scratch\n    shows       %" PRIu64 " numbers in %" PRIu64 " activations\n    npy         %"
+           PRIu64 " bytes", c->scratch, c->numbers, c->activations, c->npy);
     print_scaled(c->npy, 1024, size);
     printf("\n    csv         about %" PRIu64 " bytes", c->csv);
     print_scaled(c->csv, 1024, size);
@@ -178,7 +179,8 @@ static void json_head(const struct facts *f)
 static void json_cost(const char *key, const struct attn_cost *c)
 {
     printf("\"%s\": {\"memory\": %" PRIu64 ", \"scratch\": %" PRIu64 ", \"activations\": %" PRIu64 ", \"numbers\": %" PRIu64
-           ", \"npy\": %" PRIu64 ", \"csv\": %" PRIu64 "}", key, c->memory, c->scratch, c->activations, c->numbers, c->npy, c->csv);
+           ", \"npy\": %" PRIu64 ", \"csv\": %" PRIu64 "}", key, c->memory, c->scratch, c->activations, c->numbers, c->npy,
+           c->csv);
 }
 
 static void json_run(const struct facts *f)
@@ -283,8 +285,8 @@ static int info(struct attn_err *err)
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},
     {0, "check", OPT_FLAG, &o.check, NULL, "check every weight; one that is not finite is an error", .flags = 0},
-    {0, "digest", OPT_CHOICE, &o.digest, "KIND", "what the digest covers: sampled (configuration, tokenizer, headers, the ends of each "
-     "tensor) or full (every byte); default: sampled", .choices = digests},
+    {0, "digest", OPT_CHOICE, &o.digest, "KIND", "what the digest covers: sampled (configuration, tokenizer, headers, the "
+     "ends of each tensor) or full (every byte); default: sampled", .choices = digests},
     {.name = NULL},
 };
 

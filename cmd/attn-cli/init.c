@@ -54,8 +54,9 @@ static void explain_families(char help[OPTION_HELP])
     for (size_t i = 0; i < FAMILIES; i++)
         list[i] = (struct pair){families[i].name, families[i].note};
     list_terms(names, sizeof names, list, " or ");
-    snprintf(help, OPTION_HELP, "write a model of this family in Hugging Face's layout, with its own config.json: %s (2 layers of 4 "
-             "heads, 64 wide); norms are ones, biases zeros, all else normal with 0.02 (default: our own format)", names);
+    snprintf(help, OPTION_HELP, "write a model of this family in Hugging Face's layout, with its own config.json: %s (2 "
+             "layers of 4 heads, 64 wide); norms are ones, biases zeros, all else normal with 0.02 (default: our own "
+             "format)", names);
 }
 
 static const struct size *size_of(const struct family *fam, const char *option)
@@ -232,7 +233,8 @@ static int check_usage(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--draw and --family do not go together: recipes draw models of our own format");
     for (const struct option *row = word_options; o.family && row->name; row++)
         if (option_given(row))
-            return attn_fail(err, ATTN_EUSAGE, "--family and --%s do not go together: only our own format splits words", row->name);
+            return attn_fail(err, ATTN_EUSAGE, "--family and --%s do not go together: only our own format splits words",
+                             row->name);
     for (size_t g = 0; o.config && g < sizeof groups / sizeof *groups; g++)
         for (const struct option *row = groups[g]; row->name; row++)
             if (option_given(row))
@@ -250,7 +252,8 @@ static int read_source(struct source *in, struct attn_err *err)
 static int make(const struct source *in, struct attn_err *err)
 {
     struct attn_init_opts opts = {
-        .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options", .draw = o.draw, .seed = o.seed.n,
+        .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options", .draw = o.draw,
+        .seed = o.seed.n,
         .scalar = o.rng && !strcmp(o.rng, "scalar"), .dtype = o.dtype ? o.dtype : "F32",
         .vocab = in->vocab, .vocab_len = in->vocab_len};
     return attn_init(o.path, &opts, err);

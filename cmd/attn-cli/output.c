@@ -143,10 +143,10 @@ static const char *const palettes[] = {"viridis", "magma", "cividis", "gray", "b
 const struct option picture_options[] = {
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE", "pictures: colours show numbers as they are (linear, the default), their "
      "logarithms (log), or each row divided by its largest number (row)", .choices = scales, .flags = OPT_COUNTS},
-    {0, "hide-first", OPT_FLAG, &look.hide_first, NULL, "pictures: leave out the first key, where attention often gathers; nothing "
-     "is renormalised", .flags = OPT_COUNTS},
-    {0, "palette", OPT_CHOICE, &look.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark to light; "
-     "balance, blue below 0 and orange above", .choices = palettes, .flags = OPT_COUNTS},
+    {0, "hide-first", OPT_FLAG, &look.hide_first, NULL, "pictures: leave out the first key, where attention often gathers; "
+     "nothing is renormalised", .flags = OPT_COUNTS},
+    {0, "palette", OPT_CHOICE, &look.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark "
+     "to light; balance, blue below 0 and orange above", .choices = palettes, .flags = OPT_COUNTS},
     {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: as fits)",
      .min = 1,
      .max = 64, .flags = OPT_COUNTS},
@@ -262,7 +262,8 @@ static bool file_beside_says(const char *path, const char *file, const char *tex
 static bool is_named_as_of_model(const char *path)
 {
     static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
-                                        "model.safetensors", "model.safetensors.index.json", "train.json", "checkpoint.safetensors", NULL};
+                                        "model.safetensors", "model.safetensors.index.json", "train.json",
+                                        "checkpoint.safetensors", NULL};
     const char *name = path + directory(path);
     if (!file_beside_says(path, "config.json", "\"model_type\""))
         return false;
@@ -327,10 +328,12 @@ static int protect(const struct command *c, const struct option *output, struct 
     if (!path || !strcmp(path, "-") || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return ATTN_OK;
     if (is_input(c, path, &st))
-        return attn_fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to (--%s): choose another name", path, output->name);
+        return attn_fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to (--%s): choose another name", path,
+                         output->name);
     bool makes = (output->flags & OPT_VOCABULARY) && has_end(path, "vocab.json");
     if (!makes && is_of_model(path))
-        return attn_fail(err, ATTN_EUSAGE, "%s: is a file of a model, and would be written to (--%s): choose another name", path, output->name);
+        return attn_fail(err, ATTN_EUSAGE, "%s: is a file of a model, and would be written to (--%s): choose another name",
+                         path, output->name);
     return ATTN_OK;
 }
 

@@ -33,8 +33,8 @@ static const char *format_choice(size_t i)
 }
 
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg or html, a page to explore (default: by the "
-     "ending of the -o path, else term)", .choice = format_choice},
+    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg or html, a page to explore "
+     "(default: by the ending of the -o path, else term)", .choice = format_choice},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
     {0, "show", OPT_TEXT, &o.show, "LIST", "only these, separated by commas: names as in the dump, wildcards (blocks.*.attn.*), "
      "short names (scores) (default: pattern, or everything where there is none)", .flags = 0},

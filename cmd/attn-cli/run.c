@@ -85,7 +85,8 @@ static void explain_format(char help[OPTION_HELP])
 
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)", .flags = OPT_OUTPUT},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)",
+     .flags = OPT_OUTPUT},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
      .flags = OPT_COUNTS},
     {.name = NULL},
@@ -124,7 +125,7 @@ const struct command run_command = {
         {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
         {"tokens", "the token table"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, select_options, options,
-                                             picture_options, attention_options, dropout_seed_options, compute_options, thread_options,
-                                             general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options,
+                                             select_options, options, picture_options, attention_options,
+                                             dropout_seed_options, compute_options, thread_options, general_options, NULL},
 };

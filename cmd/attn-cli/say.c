@@ -108,9 +108,9 @@ void note_overflow(void *self, const struct attn_lost *rows)
 void say_overflow(void)
 {
     if (first.rows)
-        say_note("attention: dots overflow float32, to inf or NaN that no weight holds, in %zu row%s%s (the first: layer %d, head %zu, "
-                 "query %zu): their weights are NaN, or 0 for -inf; run --show dots shows them", first.rows, first.rows == 1 ? "" : "s",
-                 more ? " of one pass, and in other passes" : "", first.layer, first.head, first.row);
+        say_note("attention: dots overflow float32, to inf or NaN that no weight holds, in %zu row%s%s (the first: layer "
+                 "%d, head %zu, query %zu): their weights are NaN, or 0 for -inf; run --show dots shows them", first.rows,
+                 first.rows == 1 ? "" : "s", more ? " of one pass, and in other passes" : "", first.layer, first.head, first.row);
 }
 
 void progress_start(struct progress *p, const struct attn_model *m, bool wanted)

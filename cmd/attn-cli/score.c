@@ -129,7 +129,8 @@ static int score_tokens(struct session *s, struct attn_err *err)
     struct progress progress;
     progress_start(&progress, s->model, true);
     struct attn_observer observer = progress_observer(&progress);
-    int code = attn_score(s->logprob, s->model, s->ids, n, s->stride, &kind, (int)common.threads.n, compute_bf16(), &observer, err);
+    int code = attn_score(s->logprob, s->model, s->ids, n, s->stride, &kind, (int)common.threads.n, compute_bf16(),
+                          &observer, err);
     progress_end(&progress);
     if (code)
         return code;
@@ -193,7 +194,8 @@ const struct command score_command = {
         {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
-        {"cross", "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at another text"},
+        {"cross", "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at "
+         "another text"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, attention_options,
                                              dropout_seed_options, compute_options,

@@ -84,14 +84,16 @@ const struct option word_options[] = {
 };
 
 static const char *const activations[] = {
-    "tokens", "embed", "pos_embed", "resid_pre", "norm1", "q", "k", "v", "dots", "scores", "pattern", "context", "blocks.*.attn.out",
+    "tokens", "embed", "pos_embed", "resid_pre", "norm1", "q", "k", "v", "dots", "scores", "pattern", "context",
+    "blocks.*.attn.out",
     "resid_mid", "norm2", "pre", "linear", "post", "blocks.*.mlp.out", "resid_post", "norm_final", "logits", NULL};
 
 const struct option select_options[] = {
     {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, separated by commas: full names "
      "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), tokens, or * for all (default: "
      "pattern,context; pattern in pictures and for train; all for diff)", .choices = activations, .flags = OPT_COUNTS},
-    {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = OPT_COUNTS},
+    {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)",
+     .flags = OPT_COUNTS},
     {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4, of activations that have "
      "heads; of k and v, the heads that these use (default: all)", .flags = OPT_COUNTS},
     {.name = NULL},
@@ -205,7 +207,8 @@ void list_terms(char *out, size_t size, const struct pair *list, const char *las
     *out = '\0';
     for (const struct pair *p = list; p->term && n < size; p++) {
         const char *before = p == list ? "" : p[1].term ? ", " : last, *words = p->text;
-        n += (size_t)snprintf(out + n, size - n, "%s%s%s%s%s", before, p->term, words ? " (" : "", words ? words : "", words ? ")" : "");
+        n += (size_t)snprintf(out + n, size - n, "%s%s%s%s%s", before, p->term, words ? " (" : "", words ? words : "",
+                              words ? ")" : "");
     }
 }
 

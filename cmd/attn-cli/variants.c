@@ -80,8 +80,8 @@ static void explain_format(char help[OPTION_HELP])
 {
     char pictures[OPTION_HELP / 2];
     list_formats(pictures, sizeof pictures, FORMAT_PICTURE, false, ", ");
-    snprintf(help, OPTION_HELP, "text (tables and the picture), json, or the picture alone: %s (default: by the ending of the -o path, "
-             "else text)", pictures);
+    snprintf(help, OPTION_HELP, "text (tables and the picture), json, or the picture alone: %s (default: by the ending of "
+             "the -o path, else text)", pictures);
 }
 
 static const struct option options[] = {
@@ -106,7 +106,8 @@ const struct command variants_command = {
              "memory when nothing is watched; and the time attention takes.  Then it draws one head under each kind.",
     .examples = (const struct pair[]){
         {"attn-cli variants -s \"Life is short, eat dessert first\"", "every kind, as tables and shades"},
-        {"attn-cli variants -m ./gpt2 -f note.txt --kinds \"causal window:64 linear\" --layer 3 --head 5", "some kinds, one head of "
+        {"attn-cli variants -m ./gpt2 -f note.txt --kinds \"causal window:64 linear\" --layer 3 --head 5", "some kinds, one "
+         "head of "
                                                                                                          "interest"},
         {"attn-cli variants -s \"Life is short, eat dessert first\" -o kinds.png", "the picture alone; .html to look around in"},
         {NULL, NULL}},

@@ -89,7 +89,8 @@ static const struct option options[] = {
 const struct command vocab_command = {
     .name = "vocab",
     .run = vocab,
-    .usage = "vocab -f PATH [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe [--size N] -f PATH -o DIR",
+    .usage = "vocab -f PATH [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe [--size N] -f PATH "
+    "-o DIR",
     .summary = "build a JSON vocabulary (words) or a byte-level BPE from text",
     .about = "Splits a text at white space and numbers its distinct words from 0, sorted by code point.  init makes a model from "
              "it; give it the same --drop, --lowercase and --unknown.  With --bpe it learns which neighbouring bytes and tokens "

@@ -248,13 +248,14 @@ static int bench(struct attn_err *err)
 }
 
 static const char *const formats[] = {"text", "json", NULL};
-static const char *const groups[] = {"prefill.*", "prefill.f32.*", "prefill.bf16.*", "decode.*", "batch.100", "train.16", "tokenize", "csv", "npy",
-                                     "startup*", NULL};
+static const char *const groups[] = {"prefill.*", "prefill.f32.*", "prefill.bf16.*", "decode.*", "batch.100", "train.16",
+                                     "tokenize", "csv", "npy", "startup*", NULL};
 
 static const struct option options[] = {
     {0, "stage", OPT_LIST, &o.stages, "LIST", "only these stages, separated by commas: names, or wildcards such as "
      "prefill.*.T512 (default: all)", .choices = groups},
-    {0, "seconds", OPT_REAL, &o.seconds, "S", "about how long each stage is measured, at least three times (default: 1)", .flags = 0},
+    {0, "seconds", OPT_REAL, &o.seconds, "S", "about how long each stage is measured, at least three times (default: 1)",
+     .flags = 0},
     {'t', "threads", OPT_NUMBER, &common.threads, "N", "measure on N threads (default: on one, and on the cores this process "
      "may use)", .min = 1, .max = 1024},
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table) or json (default: text)", .choices = formats},
@@ -292,8 +293,8 @@ const struct command bench_command = {
         {"tokenize", "1 MiB of words of the vocabulary; reading memory"},
         {"csv, npy", "every pattern of a text of up to 512 tokens, written to files in memory where there is /dev/shm; "
          "writing such files"},
-        {"startup, startup.sentence, startup.model", "whole processes: --version; a sentence with the built-in model; 6 tokens with "
-         "this one; an empty process (the ratio says how many of those)"},
+        {"startup, startup.sentence, startup.model", "whole processes: --version; a sentence with the built-in model; 6 "
+         "tokens with this one; an empty process (the ratio says how many of those)"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, options, general_options, NULL},
 };

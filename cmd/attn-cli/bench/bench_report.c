@@ -68,8 +68,8 @@ static void json_machine(const struct machine *m)
 {
     fputs("{\"cpu\": ", stdout);
     json_text(stdout, m->cpu);
-    printf(", \"target\": \"%s\", \"threads\": %d, \"caches\": %zu, \"buffer\": %zu,\n  \"limits\": [", attn_cpu_target(), m->threads,
-           m->caches, m->buffer);
+    printf(", \"target\": \"%s\", \"threads\": %d, \"caches\": %zu, \"buffer\": %zu,\n  \"limits\": [", attn_cpu_target(),
+           m->threads, m->caches, m->buffer);
     for (int i = 0; i < m->peaks; i++) {
         const struct peaks *p = &m->peak[i];
         printf("%s\n   {\"threads\": %d", i ? "," : "", p->threads);

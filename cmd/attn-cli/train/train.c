@@ -91,13 +91,14 @@ static const struct option *given_among(const struct option *const *groups)
 
 static int check_purpose(struct attn_err *err)
 {
-    static const struct option *const training[] = {train_file_options, train_model_options, train_step_options, train_run_options, NULL};
+    static const struct option *const training[] = {train_file_options, train_model_options, train_step_options,
+                                                    train_run_options, NULL};
     const struct option *row = gradients ? given_among(training) : NULL;
     if (row)
         return attn_fail(err, ATTN_EUSAGE, "--gradients and --%s do not go together: nothing is trained", row->name);
     if (!gradients && common.model && common.model != getenv("ATTN_MODEL"))
-        return attn_fail(err, ATTN_EUSAGE, "--model is for --gradients FILE: a training begins with weights it draws, and continues with "
-                         "those in -o DIR, with --resume");
+        return attn_fail(err, ATTN_EUSAGE, "--model is for --gradients FILE: a training begins with weights it draws, and "
+                         "continues with those in -o DIR, with --resume");
     return ATTN_OK;
 }
 
@@ -142,7 +143,8 @@ static const struct option gradient_options[] = {
 const struct command train_command = {
     .name = "train",
     .run = train,
-    .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME --ids IDS --gradients FILE",
+    .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME --ids IDS "
+    "--gradients FILE",
     .summary = "train a tiny model on text",
     .about = "Makes a model of our own format that predicts the next token of a text: AdamW with warm-up and cosine decay, "
              "gradient clipping, and the end of the text held out and measured.  DIR always holds a complete model for run and "
@@ -157,10 +159,12 @@ const struct command train_command = {
         {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or one more"},
         {"attn-cli train -f stories.txt -o ./gpt --vocab ./tiny --position learned --norm layernorm --mlp gelu_new --bias true",
          "another kind of model, the same vocabulary"},
-        {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"", "see how heads form: plot ./tiny/watch"},
+        {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"", "see how heads form: "
+         "plot ./tiny/watch"},
         {"attn-cli generate -m ./tiny -s \"Once upon a time\" -n 50", "what it has learned"},
         {"attn-cli train -m ./gpt2 --ids 5,1,2,7 --gradients grad.safetensors", "loss and gradients of one sequence"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){options, train_file_options, train_model_options, train_step_options, train_run_options,
-                                             select_options, thread_options, gradient_options, model_options, encode_options, general_options, NULL},
+    .groups = (const struct option *const[]){options, train_file_options, train_model_options, train_step_options,
+                                             train_run_options, select_options, thread_options, gradient_options,
+                                             model_options, encode_options, general_options, NULL},
 };

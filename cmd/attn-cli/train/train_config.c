@@ -109,7 +109,8 @@ static void fill_in(void)
 }
 
 /* Writes a JSON object: `head`, the options that were given, `tail`. */
-static int write_object(char **text, size_t *len, const char *head, const struct option *rows, const char *tail, struct attn_err *err)
+static int write_object(char **text, size_t *len, const char *head, const struct option *rows, const char *tail,
+                        struct attn_err *err)
 {
     FILE *f = open_memstream(text, len);
     if (!f)

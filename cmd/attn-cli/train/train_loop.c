@@ -41,14 +41,15 @@ static int check_usage(const char *corpus, struct attn_err *err)
 {
     const struct option *row = train_config_given();
     if (!corpus)
-        return attn_fail(err, ATTN_EUSAGE, "nothing to train on: give a text with -f PATH, or, for the gradients of a model that is there, "
-                         "--gradients FILE");
+        return attn_fail(err, ATTN_EUSAGE, "nothing to train on: give a text with -f PATH, or, for the gradients of a model "
+                         "that is there, --gradients FILE");
     if (!o.path)
         return attn_fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
     if (o.config && row)
         return attn_fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
     if (o.vocab && o.vocab_size.given)
-        return attn_fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: a vocabulary that is given has its own size");
+        return attn_fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: a vocabulary that is given has its "
+                         "own size");
     if (!o.watch_every.given != !common.sentence)
         return attn_fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which sentence");
     if (!o.watch_every.given && (selection.show || selection.layer || selection.head))
@@ -129,8 +130,8 @@ static int check_size(const struct source *in, struct attn_err *err)
     attn_tokenizer_close(t);
     if (tokens <= o.vocab_size.n)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %zu tokens, but --vocab-size %s was asked for; leave it out to go "
-                     "on, or choose another directory", in->dir, tokens, o.vocab_size.given);
+    return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %zu tokens, but --vocab-size %s was asked for; leave it "
+                     "out to go on, or choose another directory", in->dir, tokens, o.vocab_size.given);
 }
 
 /* Makes the config for the vocabulary that was given or learned or, when a training goes on, for the one it has. */
@@ -180,7 +181,8 @@ static void say_plan(const struct attn_train_state *s)
 static void progress_line_start(struct progress_line *p, bool asked, const struct attn_train_state *s)
 {
     bool terminal = isatty(STDERR_FILENO);
-    *p = (struct progress_line){.on = (asked || terminal) && !common.quiet, .terminal = terminal, .start = attn_clock_now(), .step = s->step,
+    *p = (struct progress_line){.on = (asked || terminal) && !common.quiet, .terminal = terminal,
+                                .start = attn_clock_now(), .step = s->step,
                                  .tokens = s->tokens};
     if (p->on)
         say_plan(s);
@@ -300,8 +302,8 @@ const struct option train_file_options[] = {
     {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to train in: a new one, or one where a training "
      "began", .flags = 0},
     {0, "also", OPT_FILE, &o.also, "PATH", "another text to train on, of which nothing is held out", .flags = 0},
-    {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned from the text, "
-     "as vocab --bpe does)", .flags = 0},
+    {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned from "
+     "the text, as vocab --bpe does)", .flags = 0},
     {0, "vocab-size", OPT_NUMBER, &o.vocab_size, "N", "how many tokens to learn (default: 4096)", .min = ATTN_BPE_LEAST,
      .max = ATTN_BPE_MOST},
     {0, "config", OPT_FILE, &o.config, "FILE", "a whole config.json, in place of the options for the model", .flags = 0},

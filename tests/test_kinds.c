@@ -36,6 +36,30 @@ START_TEST(texts_are_read)
 }
 END_TEST
 
+/* The rows are in the order of the enum, and each form becomes a text that is read when its letters become numbers. */
+START_TEST(rows_are_what_is_read)
+{
+    int form = 0;
+    for (const struct attn_kind_row *row = NULL; (row = attn_kind_next(row)); form++) {
+        struct attn_kind k = {0};
+        char text[ATTN_KIND_TEXT], back[ATTN_KIND_TEXT];
+        size_t n = strcspn(row->form, ":");
+        memcpy(text, row->form, n);
+        for (const char *c = row->form + n; *c; c++)
+            if (*c == ':' || *c == ',') {
+                text[n++] = *c;
+                text[n++] = '3';
+            }
+        text[n] = '\0';
+        ck_assert_msg(attn_kind_parse(&k, text, NULL) == ATTN_OK, "'%s'", text);
+        ck_assert_int_eq(k.form, form);
+        ck_assert_str_eq(attn_kind_text(back, &k), text);
+        ck_assert(row->help && *row->help);
+    }
+    ck_assert_int_eq(form, ATTN_MASKED);
+}
+END_TEST
+
 START_TEST(wrong_texts_show_the_form)
 {
     static const struct { const char *text, *form; } bad[] = {
@@ -539,6 +563,7 @@ Suite *suite_kinds(void)
     tcase_set_timeout(c, 30);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, texts_are_read);
+    tcase_add_test(c, rows_are_what_is_read);
     tcase_add_test(c, wrong_texts_show_the_form);
     tcase_add_loop_test(c, every_kind_is_its_reference, 0, KINDS * LENGTHS);
     tcase_add_loop_test(c, every_kind_keeps_its_bits, 0, KINDS * LENGTHS);

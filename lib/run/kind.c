@@ -16,9 +16,9 @@ enum { NUMBERS = 3 };
  * many halves of the number of keys to see it is. */
 struct number { char letter; size_t at; uint64_t least, most; unsigned halves; };
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "numbers of a kind are stored alike");
-static const struct number W = {'W', offsetof(struct attn_kind, w), 1, INT32_MAX, 2}, S = {'S', offsetof(struct attn_kind, s), 1, INT32_MAX, 2},
-                           R = {'R', offsetof(struct attn_kind, r), 0, INT32_MAX, 1}, B = {'B', offsetof(struct attn_kind, b), 1, INT32_MAX, 2},
-                           SEED = {'N', offsetof(struct attn_kind, seed), 0, UINT64_MAX, 0};
+#define NUMBER(letter, member, least, most, halves) {letter, offsetof(struct attn_kind, member), least, most, halves}
+static const struct number W = NUMBER('W', w, 1, INT32_MAX, 2), S = NUMBER('S', s, 1, INT32_MAX, 2), R = NUMBER('R', r, 0, INT32_MAX, 1),
+                           B = NUMBER('B', b, 1, INT32_MAX, 2), SEED = NUMBER('N', seed, 0, UINT64_MAX, 0);
 
 /* What the library knows of a row besides.  seen: what a query sees, in a table: {W} is a number, {s} the plural of the one before
  * it, {mask} what the model's own mask shows; NULL: the model says it. */
@@ -205,7 +205,8 @@ void attn_kind_each(char *list, size_t size, size_t keys)
     }
 }
 
-const char *attn_kind_scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k)
+/* "none", "sqrt", "model", or a number that reads back exactly.  Returns buf. */
+static const char *scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k)
 {
     static const char *const names[] = {[ATTN_SCALE_MODEL] = "model", [ATTN_SCALE_NONE] = "none", [ATTN_SCALE_SQRT] = "sqrt"};
     if (k->scaling == ATTN_SCALE_VALUE)
@@ -223,7 +224,7 @@ const char *attn_kind_note(char buf[ATTN_KIND_NOTE], const struct attn_kind *k)
     if (k->form != ATTN_MODEL)
         n += snprintf(buf, ATTN_KIND_NOTE, ", %s", attn_kind_text(text, k));
     if (k->scaling != ATTN_SCALE_MODEL)
-        n += snprintf(buf + n, ATTN_KIND_NOTE - (size_t)n, ", scale %s", attn_kind_scale_text(text, k));
+        n += snprintf(buf + n, ATTN_KIND_NOTE - (size_t)n, ", scale %s", scale_text(text, k));
     p[attn_num_f64(p, k->dropout)] = '\0';
     if (k->dropout > 0)
         snprintf(buf + n, ATTN_KIND_NOTE - (size_t)n, ", dropout %s (seed %" PRIu64 ")", p, k->dropout_seed);
@@ -234,6 +235,6 @@ void attn_kind_say(struct attn_kind_words *out, const struct attn_kind *k)
 {
     out->of = (struct attn_sink_kind){
         .attention = k->form ? attn_kind_text(out->attention, k) : NULL,
-        .scale = k->scaling ? attn_kind_scale_text(out->scale, k) : NULL,
+        .scale = k->scaling ? scale_text(out->scale, k) : NULL,
         .dropout = k->dropout, .seed = k->dropout_seed, .note = attn_kind_note(out->note, k)};
 }

@@ -14,9 +14,6 @@ enum { ATTN_KIND_SEEN = 96 };
 void attn_kind_seen(char text[ATTN_KIND_SEEN], const struct attn_kind *k, bool causal);
 /* Lists one of each kind with blanks between them: sparse ones see about so many keys. */
 void attn_kind_each(char *list, size_t size, size_t keys);
-/* "none", "sqrt", "model", or a number that reads back exactly.  Returns buf. */
-const char *attn_kind_scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);
-
 /* How attention differs from the model's own. */
 struct attn_sink_kind {
     const char *attention, *scale;      /* as on the command line; NULL: the model's own */

@@ -22,10 +22,9 @@ static const struct place kind[] = {
     {NULL, 0, NULL},
 };
 static const struct place format[] = {
-    {"lib/sinks/*", 4, "its row and its file"},
+    {"lib/sinks/*", 3, "its row, its methods and their file"},
     {"lib/io/*", 3, "reading it again, which few formats need"},
     {"lib/batch/*", 4, "how a stream is written, estimated and merged"},
-    {"cmd/attn-cli/output.c", 1, "its row: which commands write it"},
     {"cmd/attn-cli/batch.c", 1, "what a path with .csv at its end means there"},
     {"cmd/attn-cli/generate.c", 1, "help, where text and json mean two things"},
     {"cmd/attn-cli/merge.c", 1, "help: examples of what is joined"},

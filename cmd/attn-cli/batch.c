@@ -287,10 +287,12 @@ static int batch(struct attn_err *err)
 
 static const char *const inputs[] = {"text", "ndjson", "csv", "tsv", NULL};
 
+enum { STREAMS = ATTN_FORMAT_LINES | ATTN_FORMAT_SUMMARY };
+
 /* Streams, then directories, then what is for all sentences together. */
 static const char *format_choice(size_t i)
 {
-    static const unsigned uses[] = {FORMAT_STREAM, FORMAT_APART, FORMAT_STACK};
+    static const unsigned uses[] = {STREAMS, ATTN_FORMAT_APART, ATTN_FORMAT_STACK};
     const char *name = NULL;
     for (size_t u = 0, j = i; u < 3 && !name; u++) {
         size_t n = 0;
@@ -305,11 +307,11 @@ static const char *format_choice(size_t i)
 static void explain_format(char help[OPTION_HELP])
 {
     char streams[OPTION_HELP / 3], apart[OPTION_HELP / 6];
-    const char *stack = format_name(0, FORMAT_STACK);
-    list_formats(streams, sizeof streams, FORMAT_STREAM, true, " or ");
-    list_formats(apart, sizeof apart, FORMAT_APART, false, " or ");
+    const char *stack = format_name(0, ATTN_FORMAT_STACK);
+    list_formats(streams, sizeof streams, STREAMS, true, " or ");
+    list_formats(apart, sizeof apart, ATTN_FORMAT_APART, false, " or ");
     snprintf(help, OPTION_HELP, "how to write: as a stream, %s; as one directory per sentence, %s; or %s, %s (default: "
-             "ndjson; tidy where the path ends in .csv)", streams, apart, stack, format_note(stack));
+             "ndjson; tidy where the path ends in .csv)", streams, apart, stack, attn_format_find(stack)->help);
 }
 
 static const struct option input_options[] = {

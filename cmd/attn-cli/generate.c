@@ -322,7 +322,7 @@ static int generate(struct attn_err *err)
 
 static const char *format_choice(size_t i)
 {
-    return format_name(i, FORMAT_RUN);
+    return format_name(i, ATTN_FORMAT_RUN);
 }
 
 static const struct option prompt_options[] = {

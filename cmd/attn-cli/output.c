@@ -42,73 +42,35 @@ bool terminal_colored(bool terminal)
 
 /* ---- formats ----------------------------------------------------------------------------- */
 
-static const struct format {
-    const char *name;
-    const char *ending;                 /* of paths that mean it; NULL: none does */
-    const char *note, *show;            /* some words about it; what it shows by default; NULL: none, as everywhere */
-    unsigned uses;
-} formats[] = {
-    {"text", NULL, NULL, NULL, FORMAT_RUN},
-    {"json", ".json", NULL, NULL, FORMAT_RUN},
-    {"ndjson", NULL, "one JSON document per line", NULL, FORMAT_STREAM},
-    {"csv", ".csv", "one file per matrix", NULL, FORMAT_RUN | FORMAT_APART},
-    {"tidy", NULL, "one long table", NULL, FORMAT_RUN | FORMAT_STREAM},
-    {"npy", ".npy", NULL, NULL, FORMAT_RUN | FORMAT_APART | FORMAT_BINARY},
-    {"npz", ".npz", NULL, NULL, FORMAT_RUN | FORMAT_APART | FORMAT_BINARY},
-    {"term", NULL, "heat maps on the terminal", "pattern", FORMAT_RUN | FORMAT_PICTURE},
-    {"png", ".png", NULL, "pattern", FORMAT_RUN | FORMAT_APART | FORMAT_PICTURE | FORMAT_BINARY},
-    {"svg", ".svg", NULL, "pattern", FORMAT_RUN | FORMAT_APART | FORMAT_PICTURE},
-    {"html", ".html", "a page to explore", NULL, FORMAT_RUN | FORMAT_PICTURE},
-    {"summary", NULL, "one line of figures per sentence", NULL, FORMAT_STREAM},
-    {"stack", NULL, "one .npy array per name, for sentences of one length", NULL, FORMAT_STACK},
-};
-enum { FORMATS = sizeof formats / sizeof *formats };
-
-/* NULL: there is none of that name. */
-static const struct format *find_format(const char *name)
-{
-    for (size_t i = 0; name && i < FORMATS; i++)
-        if (!strcmp(formats[i].name, name))
-            return &formats[i];
-    return NULL;
-}
-
 const char *format_name(size_t i, unsigned uses)
 {
-    for (const struct format *f = formats; f < formats + FORMATS; f++)
-        if ((f->uses & uses) && i-- == 0)
+    const struct attn_format *f = NULL;
+    while ((f = attn_format_next(f)))
+        if ((f->flags & uses) && i-- == 0)
             return f->name;
     return NULL;
 }
 
 void list_formats(char *out, size_t size, unsigned uses, bool notes, const char *last)
 {
-    struct pair list[FORMATS + 1] = {{NULL, NULL}};
+    enum { FORMATS_MOST = 32 };
+    struct pair list[FORMATS_MOST + 1] = {{NULL, NULL}};
     size_t n = 0;
-    for (const struct format *f = formats; f < formats + FORMATS; f++)
-        if (f->uses & uses)
-            list[n++] = (struct pair){f->name, notes ? f->note : NULL};
+    for (const struct attn_format *f = NULL; (f = attn_format_next(f)) && n < FORMATS_MOST;)
+        if (f->flags & uses)
+            list[n++] = (struct pair){f->name, notes ? f->help : NULL};
     list_terms(out, size, list, last);
 }
 
 const char *output_format_of(const char *path)
 {
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    for (const struct format *f = formats; dot && f < formats + FORMATS; f++)
-        if (f->ending && !strcasecmp(dot, f->ending))
-            return f->name;
-    return NULL;
-}
-
-const char *format_note(const char *format)
-{
-    const struct format *f = find_format(format);
-    return f ? f->note : NULL;
+    const struct attn_format *f = attn_format_of_path(path);
+    return f ? f->name : NULL;
 }
 
 const char *format_default_show(const char *format)
 {
-    const struct format *f = find_format(format);
+    const struct attn_format *f = format ? attn_format_find(format) : NULL;
     return f ? f->show : NULL;
 }
 
@@ -127,8 +89,8 @@ int output_check_format(const char *format, const char *path, struct attn_err *e
 {
     if (!format && not_drawn(path))
         return attn_fail(err, ATTN_EUSAGE, "%s: pictures are .png, .svg or .html; with --format the name may be any", path);
-    const struct format *f = find_format(format);
-    if (f && (f->uses & FORMAT_BINARY) && terminal_is(path))
+    const struct attn_format *f = format ? attn_format_find(format) : NULL;
+    if (f && (f->flags & ATTN_FORMAT_BINARY) && terminal_is(path))
         return attn_fail(err, ATTN_EUSAGE, "%s is not for a terminal: give a file or directory with -o", format);
     return ATTN_OK;
 }

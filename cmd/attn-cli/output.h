@@ -10,22 +10,12 @@ bool terminal_is(const char *path);     /* whether the output is standard output
 int terminal_columns(bool terminal);    /* of a terminal; for a file, a usual width */
 bool terminal_colored(bool terminal);
 
-/* What a format is for; each is one row of a table in output.c. */
-enum {
-    FORMAT_RUN = 1,                     /* shows one sentence: what run and generate write */
-    FORMAT_STREAM = 2,                  /* a batch writes it as one stream, */
-    FORMAT_APART = 4,                   /* or as a directory for each sentence, */
-    FORMAT_STACK = 8,                   /* or as arrays of all sentences */
-    FORMAT_PICTURE = 16,                /* matrices are drawn: plot and variants write it, too */
-    FORMAT_BINARY = 32                  /* not for a terminal */
-};
-/* The i-th format that is for any of `uses`; NULL after the last. */
+/* The i-th format that is for any of `uses`, which are ATTN_FORMAT_...; NULL after the last. */
 const char *format_name(size_t i, unsigned uses);
 /* Lists their names, with notes if asked for, as list_terms does. */
 void list_formats(char *out, size_t size, unsigned uses, bool notes, const char *last);
 /* The format that the ending of a path stands for; NULL: none. */
 const char *output_format_of(const char *path);
-const char *format_note(const char *format);            /* some words about it; NULL: none */
 /* The default of --show for this format; NULL: the general default. */
 const char *format_default_show(const char *format);
 /* Fails for a binary format on a terminal and, where there is no format, for an ending of pictures that nothing here draws. */

@@ -29,7 +29,7 @@ static int plot(struct attn_err *err)
 
 static const char *format_choice(size_t i)
 {
-    return format_name(i, FORMAT_PICTURE);
+    return format_name(i, ATTN_FORMAT_PICTURE);
 }
 
 static const struct option options[] = {

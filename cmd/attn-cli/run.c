@@ -73,13 +73,13 @@ static int run(struct attn_err *err)
 
 static const char *format_choice(size_t i)
 {
-    return format_name(i, FORMAT_RUN);
+    return format_name(i, ATTN_FORMAT_RUN);
 }
 
 static void explain_format(char help[OPTION_HELP])
 {
     char names[OPTION_HELP / 2];
-    list_formats(names, sizeof names, FORMAT_RUN, true, ", ");
+    list_formats(names, sizeof names, ATTN_FORMAT_RUN, true, ", ");
     snprintf(help, OPTION_HELP, "how to print: %s; default: by the ending of the -o path, else text", names);
 }
 

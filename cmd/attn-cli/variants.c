@@ -73,13 +73,13 @@ static void explain_kinds(char help[OPTION_HELP])
 static const char *format_choice(size_t i)
 {
     static const char *const tables[] = {"text", "json"};
-    return i < 2 ? tables[i] : format_name(i - 2, FORMAT_PICTURE);
+    return i < 2 ? tables[i] : format_name(i - 2, ATTN_FORMAT_PICTURE);
 }
 
 static void explain_format(char help[OPTION_HELP])
 {
     char pictures[OPTION_HELP / 2];
-    list_formats(pictures, sizeof pictures, FORMAT_PICTURE, false, ", ");
+    list_formats(pictures, sizeof pictures, ATTN_FORMAT_PICTURE, false, ", ");
     snprintf(help, OPTION_HELP, "text (tables and the picture), json, or the picture alone: %s (default: by the ending of "
              "the -o path, else text)", pictures);
 }

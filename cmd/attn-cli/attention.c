@@ -88,8 +88,8 @@ const struct option attention_options[] = {
     {0, "attention", OPT_TEXT, &o.form, "KIND", NULL, .explain = explain_forms, .check = check_form, .flags = OPT_COUNTS},
     {0, "scale", OPT_TEXT, &o.scale, "SCALE", "factor of the dot products in every layer, instead of the model's own: none (1), "
      "sqrt (1 over the square root of a head's width) or a number", .check = check_scale, .flags = OPT_COUNTS},
-    {0, "dropout", OPT_REAL, &o.dropout, "P", "set each attention weight to 0 with probability P and divide the others by 1 "
-     "- P, as in training (default: 0)", .check = check_dropout, .flags = OPT_COUNTS},
+    {0, "dropout", OPT_REAL, &o.dropout, "P", "set each attention weight to 0 with probability P and divide the others by "
+     "1 - P, as in training (default: 0)", .check = check_dropout, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -103,10 +103,10 @@ const char attention_title[] = "Attention (what --attention takes; q and k count
 
 const struct pair *attention_kinds(void)
 {
-    static const struct pair dropout =
-        {"--dropout P", "drops the weight of q for k where S(S(S(S(SEED + layer) + head) + q) + k), its 53 high bits read as a "
-     "number from 0 to 1, is below P; S(x) is the first number of splitmix64 seeded with x.  So neither threads nor batches "
-     "change it"};
+    static const struct pair dropout = {
+        "--dropout P", "drops the weight of q for k where S(S(S(S(SEED + layer) + head) + q) + k), its 53 high bits read as a "
+        "number from 0 to 1, is below P; S(x) is the first number of splitmix64 seeded with x.  So neither threads nor batches "
+        "change it"};
     static struct pair list[KINDS_MOST + 2];
     size_t n = 0;
     for (const struct attn_kind_row *row = NULL; (row = attn_kind_next(row)) && n < KINDS_MOST;)

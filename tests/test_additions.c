@@ -24,7 +24,7 @@ static const struct place kind[] = {
 static const struct place format[] = {
     {"lib/sinks/*", 3, "its row, its methods and their file"},
     {"lib/io/*", 3, "reading it again, which few formats need"},
-    {"lib/batch/*", 4, "how a stream is written, estimated and merged"},
+    {"lib/batch/*", 2, "how large a stream gets, and how it is merged"},
     {"cmd/attn-cli/batch.c", 1, "what a path with .csv at its end means there"},
     {"cmd/attn-cli/generate.c", 1, "help, where text and json mean two things"},
     {"cmd/attn-cli/merge.c", 1, "help: examples of what is joined"},
@@ -32,7 +32,8 @@ static const struct place format[] = {
     {NULL, 0, NULL},
 };
 static const struct place family[] = {
-    {"lib/model/family.c", 1, "its row"},
+    {"lib/model/family.c", 1, "the list of families"},
+    {"lib/model/family_*.c", 1, "its row, beside its relatives"},
     {"lib/text/pretoken.[ch]", 2, "how its tokenizer splits words"},
     {"cmd/attn-cli/init.c", 1, "its row: the config.json that init writes"},
     {NULL, 0, NULL},

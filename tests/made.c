@@ -1,4 +1,5 @@
 #include "made.h"
+#include "attn_tools.h"
 
 #include "scratch.h"
 

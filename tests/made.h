@@ -2,7 +2,7 @@
 #ifndef ATTN_TESTS_MADE_H
 #define ATTN_TESTS_MADE_H
 
-#include "attn.h"
+#include "attn_tools.h"
 #include "base/map.h"
 #include "io/safetensors.h"
 

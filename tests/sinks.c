@@ -1,4 +1,5 @@
 #include "sinks.h"
+#include "attn_tools.h"
 
 #include "golden.h"
 #include "scratch.h"

@@ -3,6 +3,7 @@
 #ifndef TESTS_SINKS_H
 #define TESTS_SINKS_H
 
+#include "attn_tools.h"
 #include "base/err.h"
 #include "scratch.h"
 #include "sinks/sink.h"

@@ -1,5 +1,6 @@
 /* test_base.c - what lib/base holds in small pieces: hashes, UTF-8, error messages. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,7 +6,7 @@
 #include "golden.h"
 #include "shared.h"
 
-#include "attn.h"
+#include "attn_tools.h"
 #include "base/utf8.h"
 #include "text/byte_level.h"
 

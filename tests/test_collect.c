@@ -1,5 +1,6 @@
 /* test_collect.c - every selected number gets into the album, whatever the bands are. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include "sinks.h"
 #include "sinks/picture.h"

@@ -1,5 +1,6 @@
 /* --cross: the articles' examples of cross-attention, every format and back, labels in pictures, what is refused. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include "scratch.h"
 #include "seed.h"

@@ -1,5 +1,6 @@
 /* test_diff.c - mistakes planted in checkpoints and dumps: diff must name the first tensor that differs, and the mistake. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include "scratch.h"
 #include "wrong.h"

@@ -1,5 +1,6 @@
 /* test_dump.c - readers of what run wrote: .npy, .npz, JSON, CSV and directories of them. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include "corpus.h"
 #include "scratch.h"

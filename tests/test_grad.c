@@ -1,6 +1,7 @@
 /* Loss and gradients: a recorded checkpoint, the same bits with any number of threads, dropout, errors.  test_reference.c and
  * test_families.c compare every kind of model with slopes in double precision. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include "golden.h"
 #include "made.h"

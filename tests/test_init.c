@@ -1,5 +1,6 @@
 /* Models made from a config and a recipe: the weights of the articles, bit for bit, and those of the shipped models. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include "golden.h"
 #include "made.h"

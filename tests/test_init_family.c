@@ -1,5 +1,6 @@
 /* Hugging Face models made with random weights: each tensor of the family once, with the distribution its authors start from. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include "made.h"
 #include "scratch.h"

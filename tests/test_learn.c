@@ -1,5 +1,6 @@
 /* Learning byte-level BPE: splitting into documents, the rules compared with plain counting, the files, the command. */
 #include "suites.h"
+#include "attn_tools.h"
 #include "draw.h"
 
 #include "text/bytes.h"

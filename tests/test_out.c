@@ -1,5 +1,6 @@
 /* test_out.c - writing files: base/out.h and, through it, base/target.h. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* test_outdir.c - directories of outputs and their manifest, and sinks that cannot write or finish. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* test_picture.c - colours that can be read back, pages without overlaps, files that say what was drawn. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <png.h>

@@ -1,5 +1,6 @@
 /* The recipe language of init: what it can express, and its error messages. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include "base/rng.h"
 #include "golden.h"

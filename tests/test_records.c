@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attn.h"
+#include "attn_tools.h"
 
 /* ---- what a reader says, as one text --------------------------------------------------- */
 

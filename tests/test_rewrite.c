@@ -1,6 +1,7 @@
 /* test_rewrite.c - runs that write over an older dump are killed at each of their system calls: what they leave is the old
  * dump, the new one, or a directory that readers refuse, and the next run leaves nothing of them. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <signal.h>
 #include <stdio.h>

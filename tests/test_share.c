@@ -1,5 +1,6 @@
 /* Which records a process takes: i/n, or from the environment variables of launchers. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* test_sinks.c - the machine-readable formats, byte by byte, from a made-up forward pass. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* test_term.c - heat maps on the terminal, character by character, and pictures of saved matrices. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <stdio.h>

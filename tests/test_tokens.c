@@ -1,4 +1,5 @@
 #include "suites.h"
+#include "attn_tools.h"
 #include "draw.h"
 
 #include <check.h>

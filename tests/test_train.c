@@ -1,7 +1,7 @@
 /* The command train: its result depends on nothing but the seed; what it refuses. */
 #include "suites.h"
 
-#include "attn.h"
+#include "attn_tools.h"
 #include "scratch.h"
 #include "shell.h"
 

@@ -1,5 +1,6 @@
 /* The command variants: its numbers compared with separate runs, its counts with the kinds' definitions, its text page. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include "golden.h"
 #include "scratch.h"

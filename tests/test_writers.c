@@ -1,5 +1,6 @@
 /* test_writers.c - what a run writes does not depend on the number of threads that write. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #include "attention.h"
+#include "attn_tools.h"
 
 #include "input.h"
 #include "say.h"

@@ -1,4 +1,5 @@
 /* explain.c - one attention weight derived step by step. */
+#include "attn_tools.h"
 #include "attention.h"
 #include "input.h"
 #include "output.h"

@@ -1,4 +1,5 @@
 /* init.c - makes a model directory with seeded weights. */
+#include "attn_tools.h"
 #include "input.h"
 #include "output.h"
 #include "print.h"

@@ -1,4 +1,5 @@
 #include "input.h"
+#include "attn_tools.h"
 
 #include "attention.h"
 #include "say.h"

@@ -2,6 +2,7 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
+#include "attn_tools.h"
 #include "table.h"
 
 enum { FILE_LIMIT_MB = 1024 };          /* a longer text is refused */

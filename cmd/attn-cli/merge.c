@@ -1,4 +1,5 @@
 /* merge.c - joins the shards of a batch into one output. */
+#include "attn_tools.h"
 #include "table.h"
 
 #include "base/err.h"

@@ -1,4 +1,5 @@
 /* plot.c - draws saved matrices. */
+#include "attn_tools.h"
 #include "input.h"
 #include "output.h"
 

@@ -1,4 +1,5 @@
 #include "process.h"
+#include "attn_tools.h"
 
 #include "base/clock.h"
 #include "base/err.h"

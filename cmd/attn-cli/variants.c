@@ -1,4 +1,5 @@
 /* variants.c - runs one sentence under every kind of attention. */
+#include "attn_tools.h"
 #include "attention.h"
 #include "input.h"
 #include "output.h"

@@ -1,4 +1,5 @@
 /* vocab.c - makes a vocabulary from the words of a text, or learns byte-level BPE from it. */
+#include "attn_tools.h"
 #include "input.h"
 #include "output.h"
 #include "say.h"

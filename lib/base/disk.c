@@ -1,4 +1,5 @@
 #include "base/disk.h"
+#include "attn_tools.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 #include "base/out.h"
+#include "attn_tools.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef ATTN_BASE_SHARE_H
 #define ATTN_BASE_SHARE_H
 
-#include "attn.h"
+#include "attn_tools.h"
 
 /* N * i / n for i <= n: the product may overflow 64 bits, the result does not. */
 static inline uint64_t attn_share_cut(uint64_t N, uint64_t i, uint64_t n)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn_tools.h"
 #include "base/err.h"
 #include "base/share.h"
 #include "batch/batch.h"

@@ -16,6 +16,7 @@
 #ifndef ATTN_BATCH_BATCH_H
 #define ATTN_BATCH_BATCH_H
 
+#include "attn_tools.h"
 #include "base/out.h"
 #include "base/sha256.h"
 #include "base/team.h"

@@ -1,4 +1,5 @@
 /* estimate.c - what a batch would take: reads all of the input, runs a sample from its start, writes nothing. */
+#include "attn_tools.h"
 #include "batch/batch.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* group.c - records that are read together: copied, tokenized by several threads, and given their keys.
  *
  * A group is what can be read without waiting for the input, up to a limit, but at least one record. */
+#include "attn_tools.h"
 #include "batch/batch.h"
 
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attn_tools.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/target.h"

@@ -3,6 +3,7 @@
  * Its name, .NAME.part, and its files tell what an interrupted process left, which the next one removes; nothing else is
  * ever removed.  It is locked, so that only one process fills it.  The records' directories of the shards are taken into
  * it by linking their files instead of copying them where the file system can: a finished output is never modified. */
+#include "attn_tools.h"
 #include "batch/merge.h"
 
 #include <dirent.h>

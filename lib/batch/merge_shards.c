@@ -2,6 +2,7 @@
  *
  * Each is finished, all were made by the same command from an input with the same number of records, each shard is
  * there exactly once and has as many records as it should: joined, they are what one process would have written. */
+#include "attn_tools.h"
 #include "batch/merge.h"
 
 #include <inttypes.h>

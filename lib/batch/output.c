@@ -3,6 +3,7 @@
  * The output is a stream of lines, for some formats also a directory for each record or a stack, a summary on
  * request, and the journal.  Passes are written one after the other; each is passed to the system before the journal
  * mentions it, and from time to time synced to the disk. */
+#include "attn_tools.h"
 #include "batch/batch.h"
 
 #include <errno.h>

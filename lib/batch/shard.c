@@ -3,7 +3,7 @@
  * A launcher numbers its processes by environment variables.  If several are set, the innermost launcher is right:
  * under mpirun in a Slurm job, Slurm's variables hold the rank of the script that called mpirun.  A task of an array
  * that itself consists of many processes has two numbers, and is refused. */
-#include "attn.h"
+#include "attn_tools.h"
 
 #include <string.h>
 

@@ -1,4 +1,5 @@
 #include "batch/sidecar.h"
+#include "attn_tools.h"
 
 #include <assert.h>
 #include <fcntl.h>

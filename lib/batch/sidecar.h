@@ -19,6 +19,7 @@
 #ifndef ATTN_BATCH_SIDECAR_H
 #define ATTN_BATCH_SIDECAR_H
 
+#include "attn_tools.h"
 #include "base/out.h"
 
 struct attn_mark {                      /* how far an output has come */

@@ -1,6 +1,7 @@
 /* writing.c - writes one record: its line of the stream, its directory, its line of the summary.
  *
  * The sinks format a sentence; this file decides which of them and where to. */
+#include "attn_tools.h"
 #include "batch/batch.h"
 
 #include <dirent.h>

@@ -2,6 +2,7 @@
  *
  * Each row of the table is one mistake and the activations in which it shows first.  The first row that explains the
  * numbers is the cause. */
+#include "attn_tools.h"
 #include "compare/diff.h"
 
 #include <inttypes.h>

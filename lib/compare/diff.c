@@ -1,5 +1,6 @@
 /* diff.c - compares two dumps, name by name in the order of the forward pass. */
 #include "compare/diff.h"
+#include "attn_tools.h"
 
 #include "base/err.h"
 #include "trace/trace.h"

@@ -2,7 +2,7 @@
 #ifndef ATTN_DIFF_H
 #define ATTN_DIFF_H
 
-#include "attn.h"
+#include "attn_tools.h"
 #include "compare/evidence.h"
 #include "io/dump.h"
 

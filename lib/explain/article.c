@@ -2,6 +2,7 @@
  *
  * Each number that the article prints is compared, digit by digit, with one computed here, and the text reports the
  * result.  Where the article errs, the step says so. */
+#include "attn_tools.h"
 #include "explain/explain.h"
 
 #include "base/err.h"

@@ -1,4 +1,5 @@
 /* worked.c - runs the model and keeps the cell of attention that is explained. */
+#include "attn_tools.h"
 #include "explain/explain.h"
 
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* gradients.c - what grad.h computes, for whoever has sentences: each token is to predict the next one, and the gradient
  * is kept in memory or written as a .safetensors file. */
-#include "attn.h"
+#include "attn_tools.h"
 
 #include "base/err.h"
 #include "base/out.h"

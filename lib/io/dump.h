@@ -13,6 +13,7 @@
 #ifndef ATTN_IO_DUMP_H
 #define ATTN_IO_DUMP_H
 
+#include "attn_tools.h"
 #include "base/map.h"
 #include "io/npy.h"
 #include "base/strings.h"

@@ -2,6 +2,7 @@
  *
  * Both list tokens in the same way.  A document has "activations" with their numbers; a manifest has "files" that say
  * which heads an array holds. */
+#include "attn_tools.h"
 #include "io/dump.h"
 
 #include <math.h>

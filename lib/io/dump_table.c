@@ -17,6 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "attn_tools.h"
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/num.h"

@@ -5,7 +5,7 @@
 #ifndef ATTN_IO_RECORD_H
 #define ATTN_IO_RECORD_H
 
-#include "attn.h"
+#include "attn_tools.h"
 
 /* Buffers for parts that cannot be used in place; each grows to the longest it has met. */
 struct attn_record_room {

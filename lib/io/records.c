@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attn.h"
+#include "attn_tools.h"
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"

@@ -1,4 +1,5 @@
 /* attn_bpe_learn: learns a tokenizer from a text and writes it as a directory with vocab.json and merges.txt. */
+#include "attn_tools.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/utf8.h"

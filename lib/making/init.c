@@ -1,4 +1,5 @@
 /* attn_init: makes a model directory from a config, a recipe and a vocabulary. */
+#include "attn_tools.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "io/safetensors.h"

@@ -1,4 +1,5 @@
 #include "picture/look.h"
+#include "attn_tools.h"
 
 #include <stdlib.h>
 #include <string.h>

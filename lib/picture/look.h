@@ -2,6 +2,7 @@
 #ifndef ATTN_PICTURE_LOOK_H
 #define ATTN_PICTURE_LOOK_H
 
+#include "attn_tools.h"
 #include "base/out.h"
 #include "picture/album.h"
 

@@ -1,7 +1,7 @@
 /* limits.c - the most this machine can do, measured in short bursts.
  *
  * A burst is many items for one team, so that a thread that is held up costs no more than it would in real work. */
-#include "attn.h"
+#include "attn_tools.h"
 
 #include "base/clock.h"
 #include "base/cpu.h"

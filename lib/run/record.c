@@ -1,5 +1,5 @@
 /* record.c - runs a model and records selected activations as a dump in memory. */
-#include "attn.h"
+#include "attn_tools.h"
 
 #include "base/err.h"
 #include "io/dump.h"

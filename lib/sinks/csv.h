@@ -11,6 +11,7 @@
 #ifndef ATTN_SINKS_CSV_H
 #define ATTN_SINKS_CSV_H
 
+#include "attn_tools.h"
 #include "base/out.h"
 
 void attn_cell_text(struct attn_out *o, const char *s, size_t len);

@@ -7,6 +7,7 @@
 #ifndef ATTN_SINKS_FILES_H
 #define ATTN_SINKS_FILES_H
 
+#include "attn_tools.h"
 #include "base/out.h"
 #include "trace/strip.h"
 #include "sinks/sink.h"

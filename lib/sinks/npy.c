@@ -1,4 +1,5 @@
 #include "sinks/npy.h"
+#include "attn_tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>

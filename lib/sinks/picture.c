@@ -1,5 +1,6 @@
 /* picture.c - formats that are pictures: numbers are collected while the model runs, and drawn when it is done. */
 #include "sinks/picture.h"
+#include "attn_tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>

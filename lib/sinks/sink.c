@@ -1,4 +1,5 @@
 #include "sinks/sink.h"
+#include "attn_tools.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #ifndef ATTN_SINKS_SINK_H
 #define ATTN_SINKS_SINK_H
 
+#include "attn_tools.h"
 #include "base/team.h"
 #include "run/kind.h"
 #include "trace/select.h"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn_tools.h"
 #include "base/err.h"
 #include "base/num.h"
 #include "base/size.h"

@@ -1,4 +1,5 @@
 #include "text/bpe.h"
+#include "attn_tools.h"
 
 #include <endian.h>
 #include <stdlib.h>

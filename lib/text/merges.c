@@ -1,4 +1,5 @@
 #include "text/merges.h"
+#include "attn_tools.h"
 
 #include <stdlib.h>
 #include <string.h>

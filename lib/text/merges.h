@@ -7,6 +7,7 @@
 #ifndef ATTN_TEXT_MERGES_H
 #define ATTN_TEXT_MERGES_H
 
+#include "attn_tools.h"
 #include "base/json.h"
 #include "text/vocab.h"
 

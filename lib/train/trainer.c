@@ -1,5 +1,6 @@
 /* trainer.c - opens a training, with all it needs to take steps, reports on it, and closes it. */
 #include "train/trainer.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <stdio.h>

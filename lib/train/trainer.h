@@ -10,6 +10,7 @@
 #ifndef ATTN_TRAIN_TRAINER_H
 #define ATTN_TRAIN_TRAINER_H
 
+#include "attn_tools.h"
 #include "gradient/grad.h"
 #include "model/model.h"
 #include "train/checkpoint.h"

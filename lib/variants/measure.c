@@ -1,5 +1,6 @@
 /* measure.c - runs the sentence under each kind, compares with the model's own attention, measures the time, and counts what
  * it costs. */
+#include "attn_tools.h"
 #include "variants/variants.h"
 
 #include <math.h>

@@ -7,6 +7,7 @@
  *
  * "data" is the pattern of that layer and head.  Numbers that are not finite are null, and so is "kl" without an
  * output layer. */
+#include "attn_tools.h"
 #include "variants/variants.h"
 
 #include <math.h>

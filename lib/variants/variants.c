@@ -1,5 +1,6 @@
 /* variants.c - which kinds of attention are compared, and the comparison from request to output. */
 #include "variants/variants.h"
+#include "attn_tools.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -7,6 +7,7 @@
 #ifndef ATTN_VARIANTS_H
 #define ATTN_VARIANTS_H
 
+#include "attn_tools.h"
 #include "base/out.h"
 #include "model/model.h"
 

@@ -11,7 +11,7 @@
  *
  * differential [SEED [SECONDS]]; differential numbers SEED writes the numbers of all cases for the process that compares. */
 #include "base/splitmix.h"
-#include "attn.h"
+#include "attn_tools.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+#include "attn_tools.h"
 #include "fuzz.h"
 #include "io/dump.h"
 

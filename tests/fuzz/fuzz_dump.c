@@ -2,7 +2,7 @@
 #define _GNU_SOURCE 1
 
 #include "archive.h"
-#include "attn.h"
+#include "attn_tools.h"
 #include "fuzz.h"
 
 /* What is read from one file agrees with itself: numbers that are no numbers differ from nothing but themselves. */

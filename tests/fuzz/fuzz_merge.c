@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "archive.h"
-#include "attn.h"
+#include "attn_tools.h"
 #include "fuzz.h"
 
 enum { SHARDS = 3 };

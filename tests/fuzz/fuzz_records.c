@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "attn_tools.h"
 #include "base/share.h"
 #include "fuzz.h"
 

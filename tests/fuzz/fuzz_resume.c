@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "archive.h"
-#include "attn.h"
+#include "attn_tools.h"
 #include "fuzz.h"
 
 static const char *const inputs[] = {"in.txt", "in.ndjson", "in.csv", "in.tsv"};

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "attn_tools.h"
 #include "fuzz.h"
 #include "text/words.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "archive.h"
-#include "attn.h"
+#include "attn_tools.h"
 #include "fuzz.h"
 #include "train/trainer.h"
 

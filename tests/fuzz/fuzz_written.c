@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn_tools.h"
 #include "../parsers.h"
 #include "base/utf8.h"
 #include "fuzz.h"

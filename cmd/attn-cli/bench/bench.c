@@ -1,5 +1,6 @@
 /* bench.c - measures the limits of this machine and how close each stage comes to them. */
 #include "bench/bench.h"
+#include "attn_tools.h"
 #include "input.h"
 #include "say.h"
 

@@ -6,7 +6,7 @@
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
-#include "attn.h"
+#include "attn_tools.h"
 
 #include <stdio.h>
 

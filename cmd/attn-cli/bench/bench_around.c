@@ -1,4 +1,5 @@
 /* bench_around.c - stages around the passes: writing files, encoding text, starting whole processes. */
+#include "attn_tools.h"
 #include "bench/bench.h"
 
 #include "base/clock.h"

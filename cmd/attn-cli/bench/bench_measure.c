@@ -1,4 +1,5 @@
 /* bench_measure.c - takes samples and their medians, until a signal ends it, and measures the limits of this machine. */
+#include "attn_tools.h"
 #include "bench/bench.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* train.c - trains a model on a text, or computes a model's loss and its gradient. */
+#include "attn_tools.h"
 #include "input.h"
 #include "print.h"
 #include "train/train.h"

@@ -1,4 +1,5 @@
 /* train_loop.c - trains a model on a text: from the options to the last checkpoint. */
+#include "attn_tools.h"
 #include "train/train.h"
 
 #include "input.h"

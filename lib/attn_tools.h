@@ -1,0 +1,440 @@
+/* attn_tools.h - what the program attn-cli is made of besides attn.h: output in every format, pictures, many sentences, saved
+ * activations and their comparison, derivations, making and training models, measuring the machine.
+ *
+ * The rules of attn.h hold here, too. */
+#ifndef ATTN_TOOLS_H
+#define ATTN_TOOLS_H
+
+#include "attn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/* ---- ends in an emergency -------------------------------------------------------------- */
+
+/* Both may be called in a signal handler.  Models are mapped, so that a file which shrinks while it is used raises SIGBUS: a
+ * program may want to say which one it was (si_addr), remove its unfinished output and exit. */
+const char *attn_file_mapped_at(const void *address);               /* the path of the file mapped there; NULL: none */
+void attn_files_abandon(void);          /* removes the temporary files of all output that is not committed yet */
+
+/* ---- writing files --------------------------------------------------------------------------- */
+
+/* Writes a file whole or, on failure, leaves what was there as it was; all functions here write files so.  "-" or NULL is
+ * standard output, where a pipe closed by its reader is no error. */
+int attn_write_file(const char *path, const char *data, size_t len, struct attn_err *err);
+
+/* ---- formats, pictures, sinks ---------------------------------------------------------------- */
+
+/* How matrices are drawn; all zero is the default. */
+struct attn_picture_opts {
+    const char *palette;                /* viridis (NULL), magma, cividis, gray, balance */
+    const char *scale;                  /* of colours: "linear" (NULL), "log", "row": each row is divided by its largest number */
+    bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they are */
+    size_t cell;                        /* width of a number's cell in pixels, on a terminal in columns; 0: what fits */
+    int colors;                         /* how many the terminal has: 0 (shades are drawn), 256, 1 << 24 */
+};
+
+/* The formats of output are the rows of one table: options, help, messages and the choice by the ending of a path follow from
+ * them. */
+enum {
+    ATTN_FORMAT_RUN = 1,                /* shows one sentence: what run and generate write */
+    ATTN_FORMAT_LINES = 2,              /* a batch writes it as one stream, some lines for each sentence, */
+    ATTN_FORMAT_APART = 4,              /* or as a directory for each sentence, */
+    ATTN_FORMAT_STACK = 8,              /* or as arrays of all sentences, */
+    ATTN_FORMAT_SUMMARY = 16,           /* or as one line of figures for each */
+    ATTN_FORMAT_PICTURE = 32,           /* matrices are drawn: plot and variants write it, too */
+    ATTN_FORMAT_BINARY = 64,            /* not for a terminal */
+    ATTN_FORMAT_MANY = 128,             /* a file for each matrix or activation, unless there is only one: in a directory */
+    ATTN_FORMAT_DIGEST = 256            /* names the model's digest */
+};
+struct attn_format {
+    const char *name;
+    const char *ending;                 /* of paths that mean it, as in ".csv"; NULL: none does */
+    const char *help;                   /* in a few words; NULL: the name says it */
+    const char *show;                   /* the activations to show if none are asked for; NULL: as everywhere */
+    unsigned flags;                     /* ATTN_FORMAT_... */
+    const struct attn_sink_methods *methods;    /* for the library; NULL: a batch alone writes it */
+};
+/* The row after f, the first for NULL; NULL: there are no more. */
+const struct attn_format *attn_format_next(const struct attn_format *f);
+const struct attn_format *attn_format_find(const char *name);           /* NULL: there is none of that name */
+/* The format that the ending of a path means, in upper or lower case; NULL: none.  path may be NULL. */
+const struct attn_format *attn_format_of_path(const char *path);
+
+struct attn_sink_opts {
+    const char *format;                 /* one of ATTN_FORMAT_RUN or ATTN_FORMAT_LINES; NULL: text */
+    const char *path;                   /* NULL or "-": standard output */
+    const struct attn_model *model;
+    const struct attn_select *select;
+    const struct attn_tokens *tokens;   /* of sentence 0 of the run: this sentence is shown */
+    const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
+    const struct attn_tokens *cross;    /* cross-attention: tokens of sentence 1, whose k and v are shown; else NULL */
+    const char *cross_text; size_t cross_len;
+    const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
+    const char *command;                /* canonical command line, for the manifest */
+    struct attn_kind kind;              /* of attention, for titles and documents */
+    int threads;                        /* 0: as many as this process may use; the output is the same */
+    int precision;                      /* text only: digits after the point */
+    int width;                          /* text only: columns of the terminal; 0: no limit */
+    size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0: no limit */
+    bool color;                         /* text only */
+    struct attn_picture_opts picture;
+};
+/* A sink is an observer that writes what it sees.  Give attn_sink_observer(s) to a run and call attn_sink_finish after
+ * it: only then do files appear under their names.  Closing an unfinished sink leaves no file. */
+struct attn_sink;
+int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err);
+struct attn_observer attn_sink_observer(struct attn_sink *s);
+int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
+/* After finish, what the user should know of the directory written to; NULL: nothing.  Lives as long as the sink. */
+const char *attn_sink_note(const struct attn_sink *s);
+void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
+
+/* ---- many sentences -------------------------------------------------------------------- */
+
+/* The share of an input's records that one of `count` processes takes; index is 0..count-1.  Of N records these are
+ * N*index/count up to, without it, N*(index+1)/count; with stride, record `index` and every count-th after it.  All
+ * zero: every record. */
+struct attn_share { uint64_t index, count; bool stride; };
+/* Reads "2/7" or "auto", which takes both numbers from the environment variables of Slurm, Open MPI or PMI; `get` looks
+ * them up as getenv does.  Leaves stride as it is. */
+int attn_share_parse(struct attn_share *out, const char *text, char *(*get)(const char *name), struct attn_err *err);
+
+/* Reads sentences from a file one at a time: memory grows with the longest one only.  The manual describes the formats
+ * under `batch`. */
+struct attn_records_opts {
+    const char *path;                   /* NULL or "-": standard input */
+    const char *format;                 /* text ndjson csv tsv; NULL: by the ending of the path, else text */
+    const char *column;                 /* csv, tsv: name or index of the column with the text; NULL: "text", or the only one */
+    bool headless;                      /* csv, tsv: the first row is a record, not a header */
+    struct attn_share share;
+    bool (*stop)(void *self);           /* asked several times a second while waiting for input; NULL: never stop */
+    void *self;                         /* for stop */
+};
+struct attn_record {
+    uint64_t number, line;              /* number: its place in the whole input, from 0; line: where it begins, from 1 */
+    const char *id; size_t id_len;      /* its id in the input, not necessarily unique; NULL: it has none */
+    bool id_is_number;                  /* id is a JSON number, spelled as in the input; else it is a string */
+    const char *text; size_t text_len;  /* UTF-8, which may contain NULs; NULL: there are ids or an error instead */
+    const int32_t *ids; size_t n;
+    const char *error;                  /* what is wrong with the record, without file and line; NULL: nothing */
+};
+enum attn_records_event { ATTN_RECORDS_NEXT, ATTN_RECORDS_END, ATTN_RECORDS_STOPPED };
+
+struct attn_records;
+/* Opens the input; of a pipe nothing is read yet.  A share without stride needs a regular file, whose records are counted
+ * first. */
+int attn_records_open(struct attn_records **out, const struct attn_records_opts *o, struct attn_err *err);
+void attn_records_close(struct attn_records *r);                    /* NULL is fine */
+/* Reads the next record; its pointers are valid until the next call.  A bad record is no failure but has an `error`: the
+ * function fails only if reading cannot go on. */
+int attn_records_next(struct attn_records *r, struct attn_record *out, enum attn_records_event *what, struct attn_err *err);
+/* Skips records of the share, without parsing them, so that the next one has number `to` or above. */
+int attn_records_skip(struct attn_records *r, uint64_t to, struct attn_err *err);
+/* Whether attn_records_next would return at once.  Reads what input there is. */
+bool attn_records_ready(struct attn_records *r);
+const char *attn_records_format(const struct attn_records *r);      /* "text", "ndjson"... */
+const char *attn_records_path(const struct attn_records *r);        /* for messages; "standard input" */
+/* How many records the whole input has; UINT64_MAX: not known before the end is reached. */
+uint64_t attn_records_total(const struct attn_records *r);
+uint64_t attn_records_blank(const struct attn_records *r);          /* blank lines skipped so far */
+/* Returns how many bytes of the input were read so far; *all is its size, 0 if that is not known. */
+uint64_t attn_records_bytes(const struct attn_records *r, uint64_t *all);
+
+/* Runs a model over many sentences.  Each input record becomes one output record, in the order of the input; those that
+ * cannot be run become records that say why. */
+struct attn_batch_state {
+    uint64_t records, failed;           /* records done, those of resumed earlier runs included; how many of them failed */
+    uint64_t before;                    /* records done by earlier runs */
+    uint64_t tokens;                    /* in this run */
+    uint64_t overflowed;                /* records of this run with dots that overflow float32: see attn_run_overflow */
+    uint64_t total;                     /* records of this share; UINT64_MAX: not known */
+    uint64_t read, all;                 /* bytes of the input read so far; its size, 0: not known */
+    bool complete;                      /* false: it was stopped and can be resumed */
+    bool unread;                        /* it ended early since the reader of its output closed the pipe; counts as complete */
+};
+struct attn_batch_option { const char *name, *value; };
+struct attn_batch_opts {
+    const struct attn_model *model;
+    const char *tokenizer;              /* name of the model whose tokenizer is used; it is opened for the first text */
+    const struct attn_select *select;
+    const struct attn_records_opts *records;    /* its `stop` is also asked between passes */
+    struct attn_encode_opts encode;
+    const char *format;                 /* ndjson (NULL), tidy, summary: a stream; csv, npy, npz, png, svg: a directory with files
+                                         * for each record; stack: a directory with one array for each activation */
+    const char *path;                   /* NULL or "-": standard output, for streams only */
+    const char *summary;                /* a file that gets a summary besides; NULL: none */
+    const struct attn_batch_option *options; size_t n_options;    /* all options that change the output, as they were given:
+                                         * a resumed batch must have the same */
+    const char *command;                /* canonical command line, for manifests */
+    struct attn_picture_opts picture;
+    struct attn_plan plan;              /* rows, seqs and keys are not read; the number of threads does not change the output */
+    bool resume, force;                 /* continue an unfinished output; overwrite it */
+    bool fail_fast;                     /* the first bad record is an error */
+    void (*progress)(void *self, const struct attn_batch_state *state);     /* called after each pass; may be NULL */
+    void (*failed)(void *self, const struct attn_record *r, const char *why);   /* called for bad records in order; may be NULL */
+    void *self;                         /* for progress and failed */
+};
+int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
+
+/* Estimates what a batch would take: reads all of the input, runs the first of it to measure time, and writes nothing. */
+struct attn_batch_estimate {
+    uint64_t records, failed, tokens;
+    uint64_t numbers, bytes;            /* how many numbers are shown; bytes of the output, an estimate */
+    uint64_t memory;                    /* bytes, an estimate */
+    double seconds;                     /* an estimate; 0: there is nothing to run */
+};
+int attn_batch_estimate(struct attn_batch_estimate *out, const struct attn_batch_opts *o, struct attn_err *err);
+
+/* Joins the outputs of all shards of a batch into what one process would have written, byte for byte.  Fails unless all
+ * shards are there, finished, and made alike: with the same version, model, options, input and kind of processor. */
+struct attn_merge_opts {
+    const char *const *shard; size_t n; /* paths of the shards' outputs, in any order */
+    const char *path;                   /* NULL or "-": standard output, for streams only */
+    const char *summary;                /* a file that gets their joined summaries; NULL: none */
+};
+int attn_merge(const struct attn_merge_opts *o, struct attn_err *err);
+
+/* ---- saved activations ----------------------------------------------------------------- */
+
+/* A dump holds activations of one run: read from the files it wrote, or recorded while a model runs. */
+struct attn_dump;
+/* path: a directory of .npy or .csv files or its manifest.json, an .npz archive, one .npy or .csv file, or the JSON
+ * document or tidy table of a run. */
+int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
+/* Runs a sentence as attn_run_tokens does and records `what`.  `beside`, unless NULL, observes the run, too. */
+int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
+                  const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
+                  const struct attn_observer *beside, struct attn_err *err);
+/* What of a directory was not read, or was missing, and why; NULL: nothing.  Lives as long as the dump. */
+const char *attn_dump_warning(const struct attn_dump *d);
+void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
+size_t attn_dump_tokens(const struct attn_dump *d);                 /* how many tokens the sentence had; 0: not known */
+/* The text of a token, NUL-terminated; NULL: only the id is known. */
+const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
+
+/* Draws what a dump holds. */
+struct attn_plot_opts {
+    const char *format;                 /* term png svg html */
+    const char *path;                   /* NULL or "-": standard output */
+    const char *title;
+    const char *show, *layers, *heads;  /* as attn_select_new takes them, but with the names in the dump; show NULL: pattern,
+                                         * or everything if the dump has no pattern */
+    int width;                          /* columns of the terminal; 0: no limit */
+    size_t frames;                      /* of activations watched in training: the most steps drawn side by side; 0: 8 */
+    struct attn_picture_opts picture;
+};
+int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);
+
+/* ---- comparing ------------------------------------------------------------------------- */
+
+enum attn_diff_kind {
+    ATTN_DIFF_SAME, ATTN_DIFF_CLOSE,    /* bit for bit; within the tolerance */
+    ATTN_DIFF_NUMBERS, ATTN_DIFF_SHAPE, /* numbers beyond the tolerance; different shapes */
+    ATTN_DIFF_ONLY_A, ATTN_DIFF_ONLY_B
+};
+struct attn_diff_row {                  /* how one array of dump a compares with that of dump b */
+    const char *name;                   /* lives as long as both dumps */
+    int act, layer;                     /* enum attn_act; -1: the name is not one of ours */
+    enum attn_diff_kind kind;
+    int ndim[2]; size_t shape[2][8];    /* of a and of b */
+    /* The members below are set where numbers could be compared. */
+    size_t count, differing;            /* how many were compared; how many are beyond the tolerance */
+    double max_abs, mean_abs;           /* of |a - b| */
+    double nmse;                        /* mean square of a - b, divided by the variance of b */
+    uint64_t max_ulp;                   /* the largest difference in units in the last place: float32 numbers from a to b */
+    size_t at[3]; float a, b;           /* head, row and column of the largest difference, and the numbers there */
+};
+struct attn_diff_opts {
+    double atol, rtol;                  /* numbers agree when |a - b| <= atol + rtol * |b| */
+    bool exact;                         /* ... or, instead, only when their bits are the same */
+    const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
+};
+/* Compares two dumps; b is the reference.  It is an error if they have no name in common. */
+struct attn_diff;
+int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struct attn_dump *b,
+                  const struct attn_diff_opts *o, struct attn_err *err);
+void attn_diff_free(struct attn_diff *d);                           /* NULL is fine */
+/* All arrays in the order of the forward pass; those whose names are not ours come last. */
+const struct attn_diff_row *attn_diff_rows(const struct attn_diff *d, size_t *n);
+const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);         /* the first that differs; NULL: none does */
+/* The likely mistake behind the first difference, in a sentence that calls the dumps A and B; *kind, unless kind is NULL,
+ * becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
+const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
+
+/* ---- explaining ------------------------------------------------------------------------ */
+
+#define ATTN_KEY_LARGEST SIZE_MAX
+struct attn_explain_opts {
+    size_t layer, head, query, key;     /* which weight; key ATTN_KEY_LARGEST: the largest weight of the query */
+    const struct attn_tokens *cross;    /* the other text whose keys are looked at; NULL: the sentence looks at itself */
+    bool all;                           /* print long vectors in full */
+    const char *format;                 /* text md html; NULL: text */
+    const char *path;                   /* NULL or "-": standard output */
+    int precision;                      /* digits after the point */
+    int width;                          /* columns of the terminal, text only; 0: no limit */
+    bool color;                         /* text only */
+    int threads;
+    struct attn_kind kind;              /* of attention */
+    const struct attn_observer *beside; /* observes the run, too; NULL: none */
+    const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL: none */
+};
+/* Derives one attention weight and the context vector of its query step by step, with the numbers of a run. */
+int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
+                 struct attn_err *err);
+/* Works through an article ("life") from its sentence to its context vectors, and compares each number it prints with
+ * the run.  Layer, head, query and key of the options are not read: the article has its own. */
+int attn_explain_article(const char *article, const struct attn_explain_opts *o, struct attn_err *err);
+
+/* ---- comparing kinds of attention ------------------------------------------------------ */
+
+struct attn_variants_opts {
+    const char *kinds;                  /* as attn_kind_parse takes them, separated by blanks or commas; NULL: one of each */
+    const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
+    size_t layer, head;                 /* whose pattern is drawn; all layers and heads are compared */
+    const char *format;                 /* text, json, or a picture: term png svg html; NULL: text */
+    const char *path;                   /* NULL or "-": standard output */
+    int width;                          /* columns of the terminal, text and term; 0: no limit */
+    bool color;                         /* text only */
+    struct attn_picture_opts picture;
+    int threads;
+    bool bf16;
+    const struct attn_observer *beside; /* observes all runs, too; NULL: none */
+};
+/* Runs one sentence under several kinds of attention on the same weights, and reports how far each is from the model's
+ * own attention, what it costs and how long it takes. */
+int attn_variants(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_variants_opts *o,
+                  struct attn_err *err);
+
+/* ---- making models --------------------------------------------------------------------- */
+
+struct attn_init_opts {
+    const char *config; size_t config_len; /* text of a config.json of any family */
+    const char *config_name;            /* what messages call it; NULL: config */
+    const char *draw;                   /* native models: the recipe for drawing each tensor (see the help of init); NULL: what
+                                         * torch draws when it builds the modules in the order of the forward pass.  Other
+                                         * families: norms are 1, biases 0, all else normal(0, 0.02) */
+    uint64_t seed;
+    bool scalar;                        /* draw what torch draws on a processor without AVX2 */
+    const char *dtype;                  /* how numbers are stored: "F32", "F16", "BF16" */
+    const char *vocab; size_t vocab_len;/* text of vocab.json, or NULL */
+};
+/* Makes a model with random weights: writes config.json, model.safetensors and, if one is given, vocab.json into
+ * directory `path`. */
+int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err);
+
+/* drop: the characters to leave out, or NULL; unknown: the token for words not in the vocabulary, or NULL. */
+struct attn_vocab_opts { const char *drop; bool lowercase; const char *unknown; };
+/* Makes a vocabulary of the distinct words of a text, sorted by code point, with the `unknown` word last, as a JSON
+ * object in malloc'd memory; *words is how many there are. */
+int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, size_t text_len,
+                     const struct attn_vocab_opts *o, struct attn_err *err);
+
+enum { ATTN_BPE_LEAST = 257, ATTN_BPE_MOST = 1 << 20 };
+/* Learns a byte-level BPE vocabulary of at most `size` tokens, ATTN_BPE_LEAST to ATTN_BPE_MOST, and writes it into
+ * directory `path` in GPT-2's format: vocab.json and merges.txt.  The last token is <|endoftext|>, which may separate
+ * documents in the text.  *tokens is how many there are: fewer than `size` if no pair is left that occurs twice. */
+int attn_bpe_learn(const char *path, size_t *tokens, const char *text, size_t len, size_t size, struct attn_err *err);
+
+/* ---- training -------------------------------------------------------------------------- */
+
+struct attn_train_opts {
+    const char *text; size_t text_len;  /* to train on; documents are separated by <|endoftext|> */
+    const char *also; size_t also_len;  /* more to train on, none of it held out; NULL: nothing */
+    /* Needed to begin a training.  To go on with one, each must be what it was, or NULL. */
+    const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt: they are copied */
+    const char *config; size_t config_len; const char *config_name; /* text of a config.json of our own format; what
+                                         * messages call it, NULL: config */
+    const char *draw;                   /* as in attn_init_opts; NULL: normal(0,0.02), smaller for what a branch adds to x */
+    /* Texts of a train.json; `changes` override `settings`.  NULL: what the training had, or the defaults. */
+    const char *settings; size_t settings_len; const char *settings_name;
+    const char *changes; size_t changes_len;
+    bool resume;                        /* go on from the checkpoint in the directory, or begin if there is none */
+    int threads;                        /* 0: as many as this process may use */
+};
+struct attn_train_state {
+    size_t step, steps;                 /* steps done; steps in all */
+    size_t tokens, step_tokens;         /* tokens predicted so far; in the last step */
+    size_t parameters, text_tokens, also_tokens, held_out_tokens;
+    double lr, loss, gradient;          /* learning rate, loss and norm of the gradient in the last step */
+    double held_out, bits_per_byte;     /* loss on the held-out text after it; NaN: not measured after this step */
+};
+
+/* A training in directory `path`, which holds the model it makes (config.json, vocab.json, merges.txt, model.safetensors),
+ * train.json, checkpoint.safetensors, loss.csv and loss.png.  Each step depends on those before, the seed and the texts alone:
+ * threads and interruptions change no bit. */
+struct attn_train;
+/* Fails if the directory has a training or another process is writing one there: for those who are about to write other
+ * files into it, so that hours of work are not overwritten. */
+int attn_train_spare(const char *path, struct attn_err *err);
+bool attn_train_exists(const char *path);                           /* whether there is a checkpoint to go on from */
+int attn_train_may_begin(const char *path, struct attn_err *err);   /* fails if there is a model that no training made */
+/* Checks the settings and, if it is given, the config, as far as that is possible before there is a vocabulary. */
+int attn_train_check(const struct attn_train_opts *o, struct attn_err *err);
+int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err);
+void attn_train_close(struct attn_train *t);                        /* does not save; NULL is fine */
+void attn_train_get(const struct attn_train *t, struct attn_train_state *out);
+/* Does one step and, when it is due, measures the held-out loss.  The error names the step; what was saved before stays. */
+int attn_train_step(struct attn_train *t, struct attn_err *err);
+/* Writes the checkpoint, the model and the loss curve as they are now, each file whole or not at all. */
+int attn_train_save(struct attn_train *t, struct attn_err *err);
+/* The model as it is now; valid until the next step. */
+const struct attn_model *attn_train_model(const struct attn_train *t);
+
+struct attn_train_watch_opts {
+    const char *text; size_t len;       /* the sentence to watch */
+    const char *show, *layers, *heads;  /* as attn_select_new takes them; show NULL: pattern */
+    size_t every;                       /* record it every so many steps (at least 1), and at the first and the last one */
+    int threads;
+};
+/* Records activations of a sentence as the training goes on.  attn_train_save saves them with the rest: watch/NAME.npy,
+ * whose first axis is time, watch/steps.npy and watch/manifest.json.  attn_plot draws them side by side.  Call this
+ * before the first step. */
+int attn_train_watch(struct attn_train *t, const struct attn_train_watch_opts *o, struct attn_err *err);
+
+/* Computes the loss of a model and its gradient with respect to each tensor; the tensors themselves do not change.  rows:
+ * the most tokens of all sentences together.  The model must outlive it. */
+struct attn_gradient;
+int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, size_t rows, int threads, struct attn_err *err);
+void attn_gradient_free(struct attn_gradient *g);                   /* NULL is fine */
+/* ids has n sentences of T[i] tokens, one after the other.  The loss is the mean of -log p(token | those before it in its
+ * sentence) over all tokens but the first of each sentence.  A loss that is not finite is an error that names the place. */
+int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n, struct attn_err *err);
+/* Of the last run, the gradient with respect to tensor i of attn_model_tensor, in that tensor's layout; and the Euclidean
+ * norm of the whole gradient. */
+const float *attn_gradient_of(const struct attn_gradient *g, size_t tensor, size_t *count);
+double attn_gradient_norm(const struct attn_gradient *g);
+/* Writes it as .safetensors, in float32 under the tensors' own names; path NULL or "-": standard output. */
+int attn_gradient_save(const struct attn_gradient *g, const char *path, struct attn_err *err);
+
+/* ---- measuring ------------------------------------------------------------------------- */
+
+/* Upper bounds of what this machine can do, to judge measured speeds by. */
+enum attn_limit {
+    ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second of independent multiply-adds in registers, by the
+                                         * instructions that matrix products in float32 and in bf16 use */
+    ATTN_LIMIT_PRODUCTS,                /* operations a second of the micro-kernel of float32 products on operands in the L1
+                                         * cache: many processors lower their clock when arithmetic reads memory */
+    ATTN_LIMIT_READ,                    /* bytes a second read from main memory */
+    ATTN_LIMIT_WRITE                    /* bytes a second written to new files, one per thread, by write() */
+};
+struct attn_limits;                     /* owns the threads and the memory that is read */
+/* dir: where ATTN_LIMIT_WRITE writes its files, which are removed after each measurement. */
+int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *err);
+void attn_limits_free(struct attn_limits *l);                       /* NULL is fine */
+/* One short measurement of about 10 ms, meant to be repeated.  threads: at least 1. */
+int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err);
+size_t attn_limits_caches(const struct attn_limits *l);             /* bytes of the last-level caches; 0: not known */
+size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes of the buffer that ATTN_LIMIT_READ reads from */
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

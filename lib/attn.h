@@ -15,21 +15,25 @@
  *     attn_run_free(run);
  *     attn_model_close(m);
  *
- * This is the only header users install.  It also defines the types that all parts of the library
- * share, so it includes none of their headers.  Dimensions have the letters papers use: L layers,
+ * attn_tools.h has the rest: output in every format, pictures, many sentences, saved activations, training.
+ * Both also define the types that all parts of the library share, so they include none of their headers.  Dimensions have the letters papers use: L layers,
  * T tokens, d width of the residual stream, H query heads, Hkv key/value heads, dh width of a
  * head's queries and keys, dv width of its values, m width of the MLP, V size of the vocabulary.
  * Arrays are row-major float32, last index fastest.
  *
  * A function that can fail returns 0 (ATTN_OK) or an error code.  The code is also left in `err`,
  * with a message that names the file, the place, what was found and what was expected.
- * Nothing here prints or exits.  An open model does not change and may be shared between threads;
- * a run belongs to one caller.
+ * Nothing here prints or exits.  Models, tokenizers, selections, dumps and what attn_encode returns do not
+ * change once they are there and may be shared between threads.  Everything else (runs, caches, samplers,
+ * sinks, records, comparisons, trainings, gradients, limits) belongs to one thread at a time.
  *
  * A child of fork() may use what it finds open of models, tokenizers, selections and dumps, and make
  * whatever it likes for itself.  Runs, sinks, trainings, gradients and limits have threads and files of
  * the process that made them: in the child using one is an error (ATTN_EUSAGE), and freeing it leaves
  * the parent's files alone.
+ *
+ * Structs that callers hold end with `reserved`, so that members to come do not change their size: zero in those a caller
+ * fills in, as with `= {0}`, where zero is the default of each member, and nothing to read in those that are results.
  *
  * The environment variables ATTN_SIMD and LIBXSMM_TARGET choose the instructions that compute; a value
  * that means nothing is an error (ATTN_EUSAGE) when a model is opened, or attention or training begins.
@@ -49,6 +53,7 @@ extern "C" {
 #endif
 
 #define ATTN_VERSION "0.1.0"
+const char *attn_version(void);         /* of the library that is linked, which may be newer than this header */
 
 /* ---- errors ---------------------------------------------------------------------------- */
 
@@ -77,6 +82,7 @@ struct attn_info {                      /* the strings live as long as the model
     double norm_eps, rope_theta;
     size_t tensors;
     uint64_t parameters, bytes;         /* how many numbers all tensors hold; how many bytes they take in the file */
+    uint64_t reserved[4];
 };
 void attn_model_info(const struct attn_model *m, struct attn_info *out);
 
@@ -137,6 +143,7 @@ struct attn_encode_opts {
     /* AUTO adds the tokens before and after the text that the tokenizer's own files ask for; YES adds a
      * beginning-of-sequence token (BOS) in any case; NO adds none.  Added tokens have start = end. */
     enum attn_bos bos;
+    uint64_t reserved[2];
 };
 /* Splits a text into tokens, which own all they point to.  An empty text gives no tokens, except an added BOS.
  * Where the tokenizer normalises the text (NFC), start..end of a token cover the whole characters it comes from. */
@@ -213,6 +220,7 @@ struct attn_observer {
     int (*watch)(void *self, const struct attn_probe *p, struct attn_err *err);
     void *self;
     void (*overflow)(void *self, const struct attn_lost *rows);
+    uint64_t reserved[2];
 };
 
 /* ---- kinds of attention ---------------------------------------------------------------- */
@@ -250,6 +258,7 @@ struct attn_kind {
      * with x and u = S(S(S(S(dropout_seed + layer) + head) + q) + k); the weight becomes 0 if the 53 high bits of u, read as
      * a number from 0 to 1, are below dropout. */
     double dropout; uint64_t dropout_seed;
+    uint64_t reserved[2];
 };
 /* The kinds that have a text are the rows of one table, in the order of enum attn_form. */
 struct attn_kind_method;
@@ -283,6 +292,7 @@ struct attn_seq {                       /* one sentence of a forward pass */
     struct attn_kv *kv;                 /* the cache it continues, for this sentence alone; NULL: it starts at position 0 */
     const struct attn_seq *keys;        /* cross-attention: it looks at all keys and values of this other sentence of the same
                                          * pass (neither may have a cache), and its own k and v are not announced; else NULL */
+    uint64_t reserved[2];
 };
 struct attn_plan {
     size_t rows, seqs;                  /* the most tokens (of all sentences together) and sentences of a pass */
@@ -292,6 +302,7 @@ struct attn_plan {
                                          * everything else stay in float32 */
     struct attn_kind kind;              /* of attention, for all sentences; zero: the model's own.  With attn_seq.keys the form
                                          * must be the model's own; scaling and dropout apply to both sentences */
+    uint64_t reserved[4];
 };
 
 /* Allocates everything that passes within the plan need and asks the observers what they want: a forward pass allocates
@@ -335,12 +346,24 @@ const char *attn_cpu_target(void);      /* the instructions that compute: "avx51
  * are not finite are an error. */
 int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err);
 
+/* The likeliest next tokens: out[*n], at most k of them, likeliest first, of equally likely ones the lower id first.  A logit of
+ * -inf rules a token out; NaN or inf, or -inf for all tokens, are an error. */
+struct attn_likely { int32_t id; double p; };                       /* p: its probability, the softmax in double precision */
+int attn_logits_top(struct attn_likely *out, size_t *n, size_t k, const float *logits, size_t V, struct attn_err *err);
+
+struct attn_score_opts {                /* all zero is the default */
+    size_t stride;                      /* see below; 0: half of n_ctx */
+    struct attn_kind kind;              /* of attention; zero: the model's own */
+    int threads;                        /* 0: as many as this process may use */
+    bool bf16;                          /* as in attn_plan */
+    const struct attn_observer *observers; size_t n_observers;      /* of all windows */
+    uint64_t reserved[4];
+};
 /* out[n]: the log-probability of each token given those before it; out[0] is 0.  A text longer than n_ctx is read in
  * overlapping windows of n_ctx tokens that start `stride` tokens apart, 1 to n_ctx - 1.  Each token is scored once, and
- * beyond the first window at least n_ctx - stride tokens before it are seen.  kind NULL: the model's own attention;
- * `beside`, unless NULL, observes all windows. */
-int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, const struct attn_kind *kind,
-               int threads, bool bf16, const struct attn_observer *beside, struct attn_err *err);
+ * beyond the first window at least n_ctx - stride tokens before it are seen.  o NULL: the defaults. */
+int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, const struct attn_score_opts *o,
+               struct attn_err *err);
 
 /* Chooses the next token.  Temperature 0 takes the likeliest.  Otherwise one is drawn from the softmax of
  * logits / temperature over the top_k likeliest tokens (0: all), of which only the fewest are kept that have top_p of
@@ -365,6 +388,7 @@ struct attn_attention {
     float *dots, *scores, *pattern;     /* results besides the context: [batch, H, Tq, Tk] or NULL; linear has a pattern only */
     int threads;                        /* 0: as many as this process may use */
     struct attn_lost *overflow;         /* a result, too, unless NULL: rows whose dots overflow, as attn_run_overflow tells them */
+    uint64_t reserved[4];
 };
 /* Computes context [batch, H, Tq, dv] from q [batch, H, Tq, dh], k [batch, Hkv, Tk, dh] and v [batch, Hkv, Tk, dv]. */
 int attn_attention(float *context, const float *q, const float *k, const float *v,
@@ -377,13 +401,16 @@ int attn_attention(float *context, const float *q, const float *k, const float *
 struct attn_select;
 int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
                     const char *layers, const char *heads, struct attn_err *err);
-void attn_select_free(struct attn_select *s);
+void attn_select_free(struct attn_select *s);                       /* NULL is fine */
+/* Whether an activation of a layer (-1: outside the blocks) is selected: for the `wants` of an observer of your own. */
+bool attn_select_wants(const struct attn_select *s, int act, int layer);
 
 /* What it would cost to run one sentence of p->rows tokens and show `what` of it; nothing is run. */
 struct attn_cost {
     uint64_t memory, scratch;           /* bytes; scratch is the part of memory for bands of attention and logits */
     uint64_t activations, numbers;      /* how many are shown, and how many numbers they have */
     uint64_t npy, csv;                  /* bytes of these as .npy files; as CSV, an estimate */
+    uint64_t reserved[4];
 };
 int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,
                  struct attn_err *err);

@@ -36,6 +36,7 @@ struct attn_picture_opts {
     bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they are */
     size_t cell;                        /* width of a number's cell in pixels, on a terminal in columns; 0: what fits */
     int colors;                         /* how many the terminal has: 0 (shades are drawn), 256, 1 << 24 */
+    uint64_t reserved[2];
 };
 
 /* The formats of output are the rows of one table: options, help, messages and the choice by the ending of a path follow from
@@ -83,6 +84,7 @@ struct attn_sink_opts {
     size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0: no limit */
     bool color;                         /* text only */
     struct attn_picture_opts picture;
+    uint64_t reserved[4];
 };
 /* A sink is an observer that writes what it sees.  Give attn_sink_observer(s) to a run and call attn_sink_finish after
  * it: only then do files appear under their names.  Closing an unfinished sink leaves no file. */
@@ -114,6 +116,7 @@ struct attn_records_opts {
     struct attn_share share;
     bool (*stop)(void *self);           /* asked several times a second while waiting for input; NULL: never stop */
     void *self;                         /* for stop */
+    uint64_t reserved[4];
 };
 struct attn_record {
     uint64_t number, line;              /* number: its place in the whole input, from 0; line: where it begins, from 1 */
@@ -156,6 +159,7 @@ struct attn_batch_state {
     uint64_t read, all;                 /* bytes of the input read so far; its size, 0: not known */
     bool complete;                      /* false: it was stopped and can be resumed */
     bool unread;                        /* it ended early since the reader of its output closed the pipe; counts as complete */
+    uint64_t reserved[4];
 };
 struct attn_batch_option { const char *name, *value; };
 struct attn_batch_opts {
@@ -178,6 +182,7 @@ struct attn_batch_opts {
     void (*progress)(void *self, const struct attn_batch_state *state);     /* called after each pass; may be NULL */
     void (*failed)(void *self, const struct attn_record *r, const char *why);   /* called for bad records in order; may be NULL */
     void *self;                         /* for progress and failed */
+    uint64_t reserved[4];
 };
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
 
@@ -187,6 +192,7 @@ struct attn_batch_estimate {
     uint64_t numbers, bytes;            /* how many numbers are shown; bytes of the output, an estimate */
     uint64_t memory;                    /* bytes, an estimate */
     double seconds;                     /* an estimate; 0: there is nothing to run */
+    uint64_t reserved[4];
 };
 int attn_batch_estimate(struct attn_batch_estimate *out, const struct attn_batch_opts *o, struct attn_err *err);
 
@@ -196,6 +202,7 @@ struct attn_merge_opts {
     const char *const *shard; size_t n; /* paths of the shards' outputs, in any order */
     const char *path;                   /* NULL or "-": standard output, for streams only */
     const char *summary;                /* a file that gets their joined summaries; NULL: none */
+    uint64_t reserved[4];
 };
 int attn_merge(const struct attn_merge_opts *o, struct attn_err *err);
 
@@ -214,6 +221,9 @@ int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const stru
 const char *attn_dump_warning(const struct attn_dump *d);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* how many tokens the sentence had; 0: not known */
+/* Array i of the dump: its name, its shape, row-major numbers.  Returns how many axes it has, -1 if there is no array i. */
+struct attn_dump_array { const char *name; size_t shape[8]; const float *data; };      /* lives as long as the dump */
+int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array *out);
 /* The text of a token, NUL-terminated; NULL: only the id is known. */
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
 
@@ -227,6 +237,7 @@ struct attn_plot_opts {
     int width;                          /* columns of the terminal; 0: no limit */
     size_t frames;                      /* of activations watched in training: the most steps drawn side by side; 0: 8 */
     struct attn_picture_opts picture;
+    uint64_t reserved[4];
 };
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);
 
@@ -253,6 +264,7 @@ struct attn_diff_opts {
     double atol, rtol;                  /* numbers agree when |a - b| <= atol + rtol * |b| */
     bool exact;                         /* ... or, instead, only when their bits are the same */
     const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
+    uint64_t reserved[4];
 };
 /* Compares two dumps; b is the reference.  It is an error if they have no name in common. */
 struct attn_diff;
@@ -282,6 +294,7 @@ struct attn_explain_opts {
     struct attn_kind kind;              /* of attention */
     const struct attn_observer *beside; /* observes the run, too; NULL: none */
     const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL: none */
+    uint64_t reserved[4];
 };
 /* Derives one attention weight and the context vector of its query step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
@@ -304,6 +317,7 @@ struct attn_variants_opts {
     int threads;
     bool bf16;
     const struct attn_observer *beside; /* observes all runs, too; NULL: none */
+    uint64_t reserved[4];
 };
 /* Runs one sentence under several kinds of attention on the same weights, and reports how far each is from the model's
  * own attention, what it costs and how long it takes. */
@@ -322,6 +336,7 @@ struct attn_init_opts {
     bool scalar;                        /* draw what torch draws on a processor without AVX2 */
     const char *dtype;                  /* how numbers are stored: "F32", "F16", "BF16" */
     const char *vocab; size_t vocab_len;/* text of vocab.json, or NULL */
+    uint64_t reserved[4];
 };
 /* Makes a model with random weights: writes config.json, model.safetensors and, if one is given, vocab.json into
  * directory `path`. */
@@ -355,6 +370,7 @@ struct attn_train_opts {
     const char *changes; size_t changes_len;
     bool resume;                        /* go on from the checkpoint in the directory, or begin if there is none */
     int threads;                        /* 0: as many as this process may use */
+    uint64_t reserved[4];
 };
 struct attn_train_state {
     size_t step, steps;                 /* steps done; steps in all */
@@ -362,6 +378,7 @@ struct attn_train_state {
     size_t parameters, text_tokens, also_tokens, held_out_tokens;
     double lr, loss, gradient;          /* learning rate, loss and norm of the gradient in the last step */
     double held_out, bits_per_byte;     /* loss on the held-out text after it; NaN: not measured after this step */
+    uint64_t reserved[4];
 };
 
 /* A training in directory `path`, which holds the model it makes (config.json, vocab.json, merges.txt, model.safetensors),
@@ -390,6 +407,7 @@ struct attn_train_watch_opts {
     const char *show, *layers, *heads;  /* as attn_select_new takes them; show NULL: pattern */
     size_t every;                       /* record it every so many steps (at least 1), and at the first and the last one */
     int threads;
+    uint64_t reserved[4];
 };
 /* Records activations of a sentence as the training goes on.  attn_train_save saves them with the rest: watch/NAME.npy,
  * whose first axis is time, watch/steps.npy and watch/manifest.json.  attn_plot draws them side by side.  Call this

@@ -174,6 +174,7 @@ START_TEST(help_lists_every_command)
         expect("\"$A\" help", 0, names[i]);
     expect_same("\"$A\" help", "\"$A\" --help");
     expect_same("\"$A\" help", "\"$A\" -h");
+    ck_assert_str_eq(attn_version(), ATTN_VERSION);
     expect_exactly("\"$A\" --version", "attn-cli " ATTN_VERSION "\n");
     expect_exactly("\"$A\" info --version", "attn-cli " ATTN_VERSION "\n");
 }

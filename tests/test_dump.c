@@ -194,6 +194,22 @@ static struct attn_dump *dump(const char *path)
 }
 
 /* A table as numpy.savetxt writes it, without labels. */
+/* What a program that opens a dump is given: names, shapes and numbers in the order of the file. */
+START_TEST(test_arrays)
+{
+    struct attn_dump_array a;
+    struct attn_dump *d = dump("tests/corpus/document/y_run.json");
+    ck_assert_int_eq(attn_dump_array(d, 1, &a), 3);
+    ck_assert_str_eq(a.name, "blocks.0.attn.pattern");
+    ck_assert(a.shape[0] == 1 && a.shape[1] == a.shape[2] && a.shape[1] == attn_dump_tokens(d));
+    ck_assert_float_eq(a.data[0], 1);
+    ck_assert_float_eq(a.data[1], 0);
+    ck_assert_int_eq(attn_dump_array(d, SIZE_MAX, &a), -1);
+    ck_assert(!a.name && !a.data);
+    attn_dump_free(d);
+}
+END_TEST
+
 START_TEST(test_numbers_alone)
 {
     struct attn_dump *d = dump("tests/corpus/csv/y_bare.csv");
@@ -412,6 +428,7 @@ Suite *suite_dump(void)
     tcase_add_test(t, test_corpora);
     tcase_add_loop_test(t, test_every_type_gives_the_same_numbers, 0, sizeof same / sizeof *same);
     tcase_add_test(t, test_other_shapes);
+    tcase_add_test(t, test_arrays);
     tcase_add_test(t, test_numbers_alone);
     tcase_add_test(t, test_document);
     tcase_add_test(t, test_heads_of_a_csv_directory);

@@ -253,7 +253,7 @@ START_TEST(the_loss_is_the_score)
     double loss, sum = 0, *score = calloc(x.rows, sizeof *score);
     struct attn_grad_plan plan = {.dropout = {0.5F, 0.5F, 0.5F}};
     ck_assert(attn_grad_new(&g, t.p, &plan, &err) == ATTN_OK && attn_grad_loss(g, &loss, &b, &err) == ATTN_OK);
-    ck_assert(attn_score(score, t.model, x.ids, x.rows, 1, NULL, 2, false, NULL, &err) == ATTN_OK);
+    ck_assert(attn_score(score, t.model, x.ids, x.rows, &(struct attn_score_opts){.stride = 1, .threads = 2}, &err) == ATTN_OK);
     for (size_t i = 1; i < x.rows; i++)
         sum -= score[i];
     ck_assert_double_eq_tol(loss, sum / (double)(x.rows - 1), 1e-7);        /* logits are the same bits; exponentials are not */

@@ -92,7 +92,7 @@ static void halves(double loss[2], const struct sample *s)
     loss[0] = loss[1] = 0;
     ck_assert_msg(!attn_model_open(&m, scratch_path("m"), &err), "%s", err.msg);
     for (int k = 0; k < SEEN; k++) {
-        ck_assert_msg(!attn_score(logprob, m, s[k].ids, 2 * s[k].half, 1, NULL, 1, false, NULL, &err), "%s", err.msg);
+        ck_assert_msg(!attn_score(logprob, m, s[k].ids, 2 * s[k].half, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), "%s", err.msg);
         for (size_t i = 1; i < 2 * s[k].half; i++) {
             if (i == s[k].half)
                 continue;               /* nothing predicts that the repetition starts here */

@@ -279,7 +279,7 @@ START_TEST(windows_score_as_single_passes_do)
     for (size_t i = 0; i < TEXT; i++)
         ids[i] = (int32_t)((i * i + 3 * i) % STACKED_V);
     for (int threads = 1; threads <= 3; threads += 2) {
-        ck_assert_int_eq(attn_score(got, m, ids, TEXT, stride, NULL, threads, false, NULL, NULL), ATTN_OK);
+        ck_assert_int_eq(attn_score(got, m, ids, TEXT, &(struct attn_score_opts){.stride = stride, .threads = threads}, NULL), ATTN_OK);
         ck_assert(got[0] == 0);
         for (size_t i = 1, start = 0; i < TEXT; i++) {
             while (i >= start + STACKED_CTX)
@@ -301,17 +301,19 @@ START_TEST(scores_that_cannot_be)
     int32_t ids[STACKED_CTX + 1] = {0};
     double out[STACKED_CTX + 1];
     struct attn_model *m = open_model("models/stacked"), *none = open_model("life");
-    ck_assert_int_eq(attn_score(out, m, ids, 1, 1, NULL, 1, false, NULL, &err), ATTN_OK);
-    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX, 0, NULL, 1, false, NULL, &err), ATTN_OK);        /* there is one window
-                                                                                                            * only */
-    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, 0, NULL, 1, false, NULL, &err), ATTN_EUSAGE);
-    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, STACKED_CTX, NULL, 1, false, NULL, &err), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_score(out, m, ids, 1, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), ATTN_OK);
+    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX, &(struct attn_score_opts){.stride = STACKED_CTX}, &err), ATTN_OK);   /* one window */
+    double defaults[STACKED_CTX + 1];
+    ck_assert_int_eq(attn_score(defaults, m, ids, STACKED_CTX + 1, NULL, &err), ATTN_OK);
+    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, &(struct attn_score_opts){.stride = STACKED_CTX / 2}, &err), ATTN_OK);
+    ck_assert_mem_eq(defaults, out, sizeof out);
+    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, &(struct attn_score_opts){.stride = STACKED_CTX, .threads = 1}, &err), ATTN_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.msg, "1 to 31"));
-    ck_assert_int_eq(attn_score(out, m, ids, 0, 1, NULL, 1, false, NULL, &err), ATTN_EFORMAT);
+    ck_assert_int_eq(attn_score(out, m, ids, 0, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), ATTN_EFORMAT);
     ids[STACKED_CTX] = STACKED_V;
-    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, 1, NULL, 1, false, NULL, &err), ATTN_EFORMAT);
+    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), ATTN_EFORMAT);
     ck_assert_ptr_nonnull(strstr(err.msg, "token 32 has id 22"));
-    ck_assert_int_eq(attn_score(out, none, ids, 1, 1, NULL, 1, false, NULL, &err), ATTN_EFORMAT);
+    ck_assert_int_eq(attn_score(out, none, ids, 1, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), ATTN_EFORMAT);
     ck_assert_ptr_nonnull(strstr(err.msg, "no output layer"));
     attn_model_close(none);
     attn_model_close(m);

@@ -8,7 +8,6 @@
 #include "sinks.h"
 #include "sinks/print.h"
 #include "text/label.h"
-#include "sinks/next.h"
 
 static const char *word(void *ctx, int32_t id, size_t *len)
 {
@@ -313,12 +312,12 @@ START_TEST(logits_that_rank_nothing)
     static const float logits[][3] = {{1, NAN, 3}, {1, 2, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     static const char *const says[] = {"token 1 is nan", "token 2 is inf", "token 0 is -inf"};
     for (int i = 0; i < 3; i++) {
-        struct attn_next next;
-        char why[ATTN_NEXT_WHY];
-        attn_next_find(&next, logits[i], 3);
-        ck_assert_uint_eq(next.n, 0);
-        attn_next_why(why, &next);
-        ck_assert_msg(strstr(why, says[i]) && strstr(why, "info --check"), "%s", why);
+        struct attn_likely next[2];
+        struct attn_err err = {0};
+        size_t n = 2;
+        ck_assert_int_eq(attn_logits_top(next, &n, 2, logits[i], 3, &err), ATTN_EFORMAT);
+        ck_assert_uint_eq(n, 0);
+        ck_assert_msg(strstr(err.msg, says[i]) != NULL, "%s", err.msg);
     }
 }
 END_TEST
@@ -326,22 +325,23 @@ END_TEST
 START_TEST(the_likeliest_come_first)
 {
     static const float logits[] = { 1, -INFINITY, 3, 3, 0.5f, 2, 700, -700 };
-    struct attn_next next;
-    attn_next_find(&next, logits, 6);
+    struct attn_likely next[8];
+    size_t n;
+    ck_assert(!attn_logits_top(next, &n, 5, logits, 6, NULL));
     static const int32_t order[] = { 2, 3, 5, 0, 4 };
     double sum = exp(1) + 2 * exp(3) + exp(0.5) + exp(2);
-    ck_assert_uint_eq(next.n, 5);
+    ck_assert_uint_eq(n, 5);
     for (size_t i = 0; i < 5; i++) {
-        ck_assert_int_eq(next.best[i].id, order[i]);
+        ck_assert_int_eq(next[i].id, order[i]);
         /* with or without the shift by the maximum: a few roundings of a double apart */
-        ck_assert_double_eq_tol(next.best[i].p, exp((double)logits[order[i]]) / sum, 1e-14);
+        ck_assert_double_eq_tol(next[i].p, exp((double)logits[order[i]]) / sum, 1e-14);
     }
-    attn_next_find(&next, logits, 8);   /* exp would overflow without the shift */
-    ck_assert_int_eq(next.best[0].id, 6);
-    ck_assert_double_eq(next.best[0].p, 1);
-    attn_next_find(&next, logits, 2);
-    ck_assert_uint_eq(next.n, 2);
-    ck_assert_double_eq(next.best[1].p, 0);
+    ck_assert(!attn_logits_top(next, &n, 8, logits, 8, NULL));   /* exp would overflow without the shift */
+    ck_assert_int_eq(next[0].id, 6);
+    ck_assert_double_eq(next[0].p, 1);
+    ck_assert(!attn_logits_top(next, &n, 5, logits, 2, NULL));
+    ck_assert_uint_eq(n, 2);
+    ck_assert_double_eq(next[1].p, 0);
 }
 END_TEST
 

@@ -36,7 +36,7 @@ static double score(const char *text)
     ck_assert_uint_lt(tokens->n, sizeof ids / sizeof *ids);
     for (size_t i = 0; i < tokens->n; i++)
         ids[i] = tokens->tok[i].id;
-    ck_assert_msg(!attn_score(logprob, model, ids, tokens->n, 128, NULL, 1, false, NULL, &err), "%s", err.msg);
+    ck_assert_msg(!attn_score(logprob, model, ids, tokens->n, &(struct attn_score_opts){.stride = 128, .threads = 1}, &err), "%s", err.msg);
     for (size_t i = 1; i < tokens->n; i++)
         sum += logprob[i];
     attn_tokens_free(tokens);

@@ -141,7 +141,7 @@ START_TEST(a_step_changes_the_model)
     ck_assert_msg(!attn_train_open(&t, scratch_path("m"), &o, &err), "%s", err.msg);
     for (size_t i = 0; i < 3; i++) {
         struct attn_train_state state;
-        ck_assert_msg(!attn_score(score[i], attn_train_model(t), ids, 6, 8, NULL, 1, false, NULL, &err), "%s", err.msg);
+        ck_assert_msg(!attn_score(score[i], attn_train_model(t), ids, 6, &(struct attn_score_opts){.stride = 8, .threads = 1}, &err), "%s", err.msg);
         if (i == 2)
             break;
         ck_assert_msg(!attn_train_step(t, &err), "%s", err.msg);
@@ -152,7 +152,7 @@ START_TEST(a_step_changes_the_model)
     ck_assert_msg(!attn_train_save(t, &err), "%s", err.msg);
     ck_assert(attn_train_exists(scratch_path("m")));
     ck_assert_msg(!attn_model_open(&saved, scratch_path("m"), &err), "%s", err.msg);
-    ck_assert_msg(!attn_score(score[3], saved, ids, 6, 8, NULL, 1, false, NULL, &err), "%s", err.msg);
+    ck_assert_msg(!attn_score(score[3], saved, ids, 6, &(struct attn_score_opts){.stride = 8, .threads = 1}, &err), "%s", err.msg);
     ck_assert_mem_eq(score[3], score[2], sizeof *score);
     attn_model_close(saved);
     attn_train_close(t);

@@ -125,12 +125,12 @@ static int score_tokens(struct session *s, struct attn_err *err)
     s->logprob = calloc(n, sizeof *s->logprob);
     if (!s->logprob)
         return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
-    struct attn_kind kind = attention_kind();
     struct progress progress;
     progress_start(&progress, s->model, true);
     struct attn_observer observer = progress_observer(&progress);
-    int code = attn_score(s->logprob, s->model, s->ids, n, s->stride, &kind, (int)common.threads.n, compute_bf16(),
-                          &observer, err);
+    struct attn_score_opts opts = {.stride = s->stride, .kind = attention_kind(), .threads = (int)common.threads.n, .bf16 = compute_bf16(),
+                                   .observers = &observer, .n_observers = 1};
+    int code = attn_score(s->logprob, s->model, s->ids, n, &opts, err);
     progress_end(&progress);
     if (code)
         return code;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *attn_version(void) { return ATTN_VERSION; }
+
 /* Length of a sequence at s that could steer a terminal (a C0 control, DEL, or a C1 control in UTF-8); 0 if there is
  * none. */
 static size_t control(const char *s)

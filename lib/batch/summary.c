@@ -15,7 +15,6 @@
 #include "base/grow.h"
 #include "base/num.h"
 #include "sinks/csv.h"
-#include "sinks/next.h"
 #include "trace/strip.h"
 
 /* Evaluating a token takes a core about as long as this many operations for each entry of the vocabulary. */
@@ -23,7 +22,7 @@ static const double COST = 20;
 
 struct means { double entropy, distance, first; };      /* summed over queries, divided when printed */
 
-struct sentence { size_t T, start; double logprob; struct attn_next next; };
+struct sentence { size_t T, start; double logprob; size_t n_next; struct attn_likely next; };
 
 struct attn_summary {
     struct attn_info info;
@@ -155,7 +154,7 @@ static int watch_logits(struct attn_summary *s, const struct attn_probe *p, stru
     for (size_t i = 0; i < p->rows; i++)
         of->logprob += row[i];
     if (p->row0 + p->rows == of->T)
-        attn_next_find(&of->next, p->data + (p->rows - 1) * p->ld, p->cols);
+        attn_logits_top(&of->next, &of->n_next, 1, p->data + (p->rows - 1) * p->ld, p->cols, NULL);
     return ATTN_OK;
 }
 
@@ -201,18 +200,18 @@ static void write_predictions(struct attn_out *o, const struct sentence *of, con
 {
     size_t len = 0;
     number(o, of->logprob);
-    if (!of->next.n) {                  /* logits that are not finite: no token is the likeliest */
+    if (!of->n_next) {                  /* logits that are not finite: no token is the likeliest */
         attn_out_str(o, ",,,");
         return;
     }
-    int32_t id = of->next.best[0].id;
+    int32_t id = of->next.id;
     const char *text = job->token_text ? job->token_text(job->token_ctx, id, &len) : NULL;
     attn_out_u64(o, (uint64_t)id);
     attn_out_char(o, ',');
     if (text)
         attn_cell_text(o, text, len);
     attn_out_char(o, ',');
-    number(o, of->next.best[0].p);
+    number(o, of->next.p);
 }
 
 static void write_sentence(const struct attn_summary *s, size_t i, struct attn_out *o, const struct attn_sink_job *job)

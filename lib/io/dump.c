@@ -92,6 +92,18 @@ const char *attn_dump_warning(const struct attn_dump *d) { return d->warning; }
 
 size_t attn_dump_tokens(const struct attn_dump *d) { return d->tokens.n; }
 
+int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array *out)
+{
+    *out = (struct attn_dump_array){0};
+    if (i >= d->n)
+        return -1;
+    const struct attn_array *of = &d->item[i].of;
+    out->name = d->item[i].name;
+    out->data = of->data;
+    memcpy(out->shape, of->shape, (size_t)of->ndim * sizeof *of->shape);
+    return of->ndim;
+}
+
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len)
 {
     *id = d->tokens.item[i].id;

@@ -14,14 +14,19 @@
 #include <math.h>
 #include <stdlib.h>
 
+static int not_finite(const float *logits, size_t i, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EFORMAT, "the logit of token %zu is %s, expected a finite number: the weights overflow or are damaged", i,
+                     isnan(logits[i]) ? "nan" : logits[i] > 0 ? "inf" : "-inf");
+}
+
 /* The likeliest of V > 0 tokens; of equally likely ones, that with the lowest id.  A logit that is not finite is an error. */
 static int find_best(int32_t *best, const float *logits, size_t V, struct attn_err *err)
 {
     *best = 0;
     for (size_t i = 0; i < V; i++) {
         if (!isfinite(logits[i]))
-            return attn_fail(err, ATTN_EFORMAT, "the logit of token %zu is %s, expected a finite number: the weights overflow "
-                             "or are damaged", i, isnan(logits[i]) ? "nan" : logits[i] > 0 ? "inf" : "-inf");
+            return not_finite(logits, i, err);
         if (logits[i] > logits[*best])
             *best = (int32_t)i;
     }
@@ -39,6 +44,72 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
         if (i != (size_t)best)
             sum += exp(logits[i] - top);
     *out = logits[id] - top - log(sum);
+    return ATTN_OK;
+}
+
+/* ---- the likeliest tokens ---- */
+
+static bool is_likelier(const struct attn_likely *a, const struct attn_likely *b)
+{
+    return a->p > b->p || (a->p == b->p && a->id < b->id);
+}
+
+static int likeliest_first(const void *a, const void *b)
+{
+    return is_likelier(a, b) ? -1 : is_likelier(b, a);
+}
+
+/* Whether a logit forbids to rank them, and which. */
+static bool cannot_rank(size_t *bad, const float *logits, size_t V)
+{
+    size_t ruled_out = 0;
+    for (*bad = 0; *bad < V; ++*bad) {
+        if (isnan(logits[*bad]) || logits[*bad] == INFINITY)
+            return true;
+        ruled_out += logits[*bad] == -INFINITY;
+    }
+    *bad = 0;
+    return ruled_out == V;
+}
+
+/* A heap whose top is the least likely one: puts its element i where it belongs, going down. */
+static void sink_likelier(struct attn_likely *heap, size_t n, size_t i)
+{
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && is_likelier(&heap[child], &heap[child + 1]))
+            child++;
+        if (!is_likelier(&heap[i], &heap[child]))
+            return;
+        struct attn_likely kept = heap[i];
+        heap[i] = heap[child];
+        heap[child] = kept;
+    }
+}
+
+int attn_logits_top(struct attn_likely *out, size_t *n, size_t k, const float *logits, size_t V, struct attn_err *err)
+{
+    size_t bad;
+    *n = 0;
+    if (cannot_rank(&bad, logits, V))
+        return not_finite(logits, bad, err);
+    k = smaller(k, V);
+    for (size_t i = 0; i < V && k > 0; i++) {
+        struct attn_likely one = {(int32_t)i, logits[i]};
+        if (*n < k) {
+            out[(*n)++] = one;
+            for (size_t j = k / 2; *n == k && j-- > 0;)
+                sink_likelier(out, k, j);
+        } else if (is_likelier(&one, &out[0])) {
+            out[0] = one;
+            sink_likelier(out, k, 0);
+        }
+    }
+    qsort(out, *n, sizeof *out, likeliest_first);
+    double top = *n ? out[0].p : 0, sum = 0;
+    for (size_t i = 0; i < V; i++)
+        sum += exp(logits[i] - top);
+    for (size_t i = 0; i < *n; i++)
+        out[i].p = exp(out[i].p - top) / sum;
     return ATTN_OK;
 }
 
@@ -85,22 +156,32 @@ static int check_text(const struct attn_model *m, const int32_t *ids, size_t n, 
     return attn_model_check_ids(m, ids, n, err);
 }
 
-int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, size_t stride,
-               const struct attn_kind *kind, int threads, bool bf16, const struct attn_observer *other, struct attn_err *err)
+/* A run that scores and, after that, shows the options' observers what it sees. */
+static int new_run(struct attn_run **out, const struct attn_model *m, const struct attn_plan *plan, struct scorer *s,
+                   const struct attn_score_opts *o, struct attn_err *err)
 {
-    size_t window = smaller(n, m->w.n.n_ctx);
+    struct attn_observer *all = calloc(1 + o->n_observers, sizeof *all);
+    if (!all)
+        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %zu observers", o->n_observers);
+    all[0] = (struct attn_observer){.wants = wants, .watch = watch, .self = s};
+    for (size_t i = 0; i < o->n_observers; i++)
+        all[1 + i] = o->observers[i];
+    int rc = attn_run_new(out, m, plan, all, 1 + o->n_observers, err);
+    free(all);
+    return rc;
+}
+
+int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, const struct attn_score_opts *opts,
+               struct attn_err *err)
+{
+    struct attn_score_opts o = opts ? *opts : (struct attn_score_opts){0};
+    size_t n_ctx = m->w.n.n_ctx, window = smaller(n, n_ctx), stride = o.stride ? o.stride : n_ctx > 2 ? n_ctx / 2 : 1;
     struct scorer s = {.ids = ids, .out = out, .next = 1};
-    struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = &s}};
-    size_t n_obs = 1;
-    if (other)
-        obs[n_obs++] = *other;
-    struct attn_plan plan = {.rows = window, .seqs = 1, .threads = threads, .bf16 = bf16};
-    if (kind)
-        plan.kind = *kind;
+    struct attn_plan plan = {.rows = window, .seqs = 1, .threads = o.threads, .bf16 = o.bf16, .kind = o.kind};
     struct attn_run *run = NULL;
-    int rc = check_text(m, ids, n, stride, kind, err);
+    int rc = check_text(m, ids, n, stride, &o.kind, err);
     if (!rc)
-        rc = attn_run_new(&run, m, &plan, obs, n_obs, err);
+        rc = new_run(&run, m, &plan, &s, &o, err);
     if (!rc)
         out[0] = 0;
     for (size_t end = 0; !rc && end < n; s.start += stride) {

@@ -1,4 +1,5 @@
 /* picture.c - formats that are pictures: numbers are collected while the model runs, and drawn when it is done. */
+#include "sinks/print.h"
 #include "sinks/picture.h"
 #include "attn_tools.h"
 
@@ -8,7 +9,6 @@
 #include "base/err.h"
 #include "base/out.h"
 #include "picture/look.h"
-#include "sinks/next.h"
 #include "trace/strip.h"
 
 /* ---- collecting ------------------------------------------------------------------------ */
@@ -60,11 +60,11 @@ static int add_strip(struct attn_collect *c, const struct attn_strip *p, struct 
 
 static void add_next(struct attn_collect *c, const struct attn_probe *p)
 {
-    struct attn_next next;
-    attn_next_find(&next, p->data + (p->rows - 1) * p->ld, p->cols);
+    struct attn_next next = {0};
+    attn_logits_top(next.best, &next.n, ATTN_NEXT_MAX, p->data + (p->rows - 1) * p->ld, p->cols, &next.err);
     c->album.n_next = next.n;
     if (!next.n)
-        attn_next_why(c->album.no_next, &next);
+        snprintf(c->album.no_next, sizeof c->album.no_next, "%.140s%s", next.err.msg, ATTN_NEXT_ADVICE);
     for (size_t i = 0; i < next.n; i++) {
         size_t len = 0;
         const char *text = c->job->token_text ? c->job->token_text(c->job->token_ctx, next.best[i].id, &len) : NULL;

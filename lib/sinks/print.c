@@ -243,13 +243,6 @@ static void print_likely(struct attn_out *o, const struct attn_sink_job *job, in
     attn_out_char(o, '\n');
 }
 
-static void print_no_likely(struct attn_out *o, const struct attn_next *next)
-{
-    char why[ATTN_NEXT_WHY];
-    attn_next_why(why, next);
-    attn_out_printf(o, "none: %s\n", why);
-}
-
 void attn_print_next(struct attn_out *o, const struct attn_next *next, const struct attn_sink_job *job)
 {
     size_t id_columns = strlen("id");
@@ -260,7 +253,7 @@ void attn_print_next(struct attn_out *o, const struct attn_next *next, const str
     attn_out_char(o, '\n');
     title(o, "likeliest next tokens", job->color);
     if (!next->n) {
-        print_no_likely(o, next);
+        attn_out_printf(o, "none: %s%s\n", next->err.msg, ATTN_NEXT_ADVICE);
         return;
     }
     attn_paint(o, job->color, ATTN_DIM);

@@ -7,7 +7,6 @@
 #define ATTN_SINKS_PRINT_H
 
 #include "base/out.h"
-#include "sinks/next.h"
 #include "sinks/sink.h"
 
 enum attn_paint { ATTN_PLAIN, ATTN_BOLD, ATTN_DIM };
@@ -30,6 +29,10 @@ void attn_print_grid(struct attn_out *o, const struct attn_grid *g);
 /* Prints index, id and, where there is one, text and bytes of at most `limit` tokens. */
 void attn_print_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit, bool color);
 /* Prints nothing if there are none. */
+/* The likeliest next tokens, found by attn_logits_top; n 0: err says why there are none. */
+enum { ATTN_NEXT_MAX = 5 };
+struct attn_next { size_t n; struct attn_likely best[ATTN_NEXT_MAX]; struct attn_err err; };
+#define ATTN_NEXT_ADVICE " (attn-cli info --check looks for the latter)"
 void attn_print_next(struct attn_out *o, const struct attn_next *next, const struct attn_sink_job *job);
 
 #endif

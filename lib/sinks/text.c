@@ -10,7 +10,6 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/out.h"
-#include "sinks/next.h"
 #include "trace/strip.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
@@ -260,7 +259,7 @@ static int text_watch(void *self, const struct attn_probe *probe, struct attn_er
     struct attn_strip p;
     int rc = 0;
     if (probe->act == ATTN_ACT_LOGITS && probe->row0 + probe->rows == probe->shape[0]) {
-        attn_next_find(&t->next, probe->data + (probe->rows - 1) * probe->ld, probe->cols);
+        attn_logits_top(t->next.best, &t->next.n, ATTN_NEXT_MAX, probe->data + (probe->rows - 1) * probe->ld, probe->cols, &t->next.err);
         t->predicts = true;
     }
     for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_strip_next(&p, t->job->select, probe, &at);) {

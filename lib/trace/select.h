@@ -14,7 +14,6 @@
 int attn_select_make(struct attn_select **out, const struct attn_stage *stage, const char *model, const char *show,
                      const char *layers, const char *heads, struct attn_err *err);
 
-bool attn_select_wants(const struct attn_select *s, int act, int layer);
 bool attn_select_tokens(const struct attn_select *s);               /* the token table was named */
 /* The selected heads of an activation, ascending; *n is 0 without a head axis.  Lives as long as s. */
 const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n);

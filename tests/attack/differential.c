@@ -347,7 +347,7 @@ static void scored(const struct subject *s)
     double score[MOST], p;
     if (attn_model_predicts(s->m, &s->plan.kind, &err))
         return;
-    must(attn_score(score, s->m, s->ids, s->T, 1, &s->plan.kind, 1 + (int)draw(3), s->plan.bf16, NULL, &err), &err, "score");
+    must(attn_score(score, s->m, s->ids, s->T, &(struct attn_score_opts){.stride = 1, .kind = s->plan.kind, .threads = 1 + (int)draw(3), .bf16 = s->plan.bf16}, &err), &err, "score");
     for (size_t k = 0; k < all.n; k++)
         for (size_t t = 1; all.array[k].act == ATTN_ACT_LOGITS && t < s->T; t++) {
             must(attn_logprob(&p, all.data + all.array[k].at + (t - 1) * s->info.V, s->info.V, s->ids[t], &err), &err, "logprob");

@@ -123,7 +123,7 @@ static void test(const uint8_t *data, size_t size)
     if (attn_model_continues(m, NULL, &err) == ATTN_OK && n > 1)
         forward(m, ids, n, n - 1);
     if (info.n_ctx > 1)
-        must(attn_score(score, m, ids, n, 1, NULL, 1, false, NULL, &err) == ATTN_OK || err.msg[0]);
+        must(attn_score(score, m, ids, n, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err) == ATTN_OK || err.msg[0]);
     attn_model_close(m);
 }
 

@@ -47,6 +47,7 @@ START_TEST(test_corpus)
         {"n_gpt2_tied_text.json", "\"tie_word_embeddings\" is \"yes\", expected true or false"},
         {"n_gpt_neo_layer_kind.json", "\"attention_layers\" is \"sparse\", expected \"global\" or \"local\""},
         {"n_gpt_neo_layers_few.json", "the attention layers are 2, expected \"num_layers\" 4"},
+        {"n_gpt_neo_layers_more.json", "the attention layers are 5, expected \"num_layers\" 4"},
         {"n_gpt_neo_layers_text.json",
          "\"attention_layers\" is \"global\", expected \"global\" or \"local\" for each"},
         {"n_gpt_neo_many_layers.json", "\"num_layers\" is 2147483647, expected at most"},

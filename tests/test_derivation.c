@@ -124,6 +124,30 @@ START_TEST(a_page_of_each_format)
 }
 END_TEST
 
+/* A table of one column has rows like any other. */
+START_TEST(a_table_of_one_column)
+{
+    static const char *const headings[] = {"key"};
+    static const struct { const char *format, *page; } lists[] = {
+        {"text", "T\n\n  key\n  a\n  b\n"},
+        {"md", "# T\n\n| key |\n|:---|\n| a |\n| b |\n"},
+    };
+    struct attn_derivation d = {0};
+    struct attn_err err = {0};
+    char *text;
+    attn_derive_title(&d, "T");
+    attn_derive_headings(&d, headings, 1);
+    attn_derive_cell(&d, "a");
+    attn_derive_cell(&d, "b");
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        ck_assert_msg(print(&text, &d, lists[i].format, &err) == ATTN_OK, "%s", err.msg);
+        ck_assert_str_eq(text, lists[i].page);
+        free(text);
+    }
+    attn_derivation_free(&d);
+}
+END_TEST
+
 START_TEST(a_failure_sticks)
 {
     struct attn_derivation d = {0};
@@ -146,6 +170,7 @@ Suite *suite_derivation(void)
     Suite *s = suite_create("derivation");
     TCase *c = tcase_create("derivation");
     tcase_add_loop_test(c, a_page_of_each_format, 0, sizeof pages / sizeof *pages);
+    tcase_add_test(c, a_table_of_one_column);
     tcase_add_test(c, a_failure_sticks);
     suite_add_tcase(s, c);
     return s;

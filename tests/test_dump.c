@@ -361,6 +361,9 @@ START_TEST(test_directories_refused)
     put("blocks.0.attn.q.head0.csv", "token,0\na,1\n");
     put("blocks.0.attn.q.head1.csv", "token,0\na,1\nb,2\n");
     refused(scratch_dir, "differ in shape");
+    put("blocks.0.attn.q.csv", "token,0\na,1\n");
+    put("blocks.0.attn.q.head1.csv", "token,0\na,1\n");
+    refused(scratch_dir, "'blocks.0.attn.q' is there twice");      /* joined from its heads, and whole */
     put("blocks.0.attn.q.head1.csv", "token,0\na,x\n");
     refused(scratch_dir, "'x' is not a number");
     put("a.npy", "no array");

@@ -397,6 +397,34 @@ START_TEST(the_words_fit_the_model)
 }
 END_TEST
 
+#define SHORT "-s 'Life is short' --query short "
+#define INPUT "1. The tokens\n2. What layer 0 reads for \"short\"\n3. The query of \"short\"\n"
+
+static const struct { const char *args, *steps; } told[] = {
+    {SHORT "--key short", INPUT "4. The key of \"short\"\n5. The dot product\n6. The scale\n7. The mask\n8. The softmax\n9. What the scale does\n"
+     "10. The context vector\n11. The same numbers elsewhere\n"},
+    {SHORT "--key Life", INPUT "4. What layer 0 reads for \"Life\"\n5. The key of \"Life\"\n6. The dot product\n7. The scale\n8. The mask\n"
+     "9. The softmax\n10. What the scale does\n11. The context vector\n12. The same numbers elsewhere\n"},
+    {SHORT "--cross 'eat dessert first' --key eat", INPUT "4. What layer 0 reads for \"eat\"\n5. The key of \"eat\"\n6. The dot product\n"
+     "7. The scale\n8. The mask\n9. The softmax\n10. What the scale does\n11. The context vector\n12. The same numbers elsewhere\n"},
+    {SHORT "--key short --attention causal-renorm --dropout 0.5 --seed 2", INPUT "4. The key of \"short\"\n5. The dot product\n6. The scale\n"
+     "7. The mask\n8. The softmax\n9. The mask, after the softmax\n10. Dropout\n11. What the scale does\n12. The context vector\n"
+     "13. The same numbers elsewhere\n"},
+    {SHORT "--key short --attention linear", INPUT "4. The key of \"short\"\n5. The features\n6. The weight\n7. The context vector\n"
+     "8. The same numbers elsewhere\n"},
+    {"--article life", "1. The tokens\n2. The embeddings\n3. The query of \"is\"\n4. The key of \"dessert\"\n5. The dot product\n6. The scale\n"
+     "7. The mask\n8. The softmax\n9. The context vector\n10. All context vectors without a mask\n11. Several heads\n12. The causal mask\n"
+     "13. Other errata\n"},
+};
+
+START_TEST(each_step_has_a_heading)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\"$A\" explain -q %s | grep -E '^[0-9]+\\. '", told[_i].args);
+    expect_exactly(line, told[_i].steps);
+}
+END_TEST
+
 static const struct { const char *args; int status; const char *says; } wrong[] = {
     {"-s " LIFE " --layer 1", 2, "layer 1 is not there: model life has 1, numbered from 0 to 0"},
     {"-s " LIFE " --head 1", 2, "head 1 is not there"},
@@ -581,6 +609,7 @@ Suite *suite_explain(void)
     tcase_add_test(c, long_texts_are_abridged_and_still_add_up);
     tcase_add_test(c, turned_pairs_keep_their_length);
     tcase_add_loop_test(c, the_words_fit_the_model, 0, sizeof words / sizeof *words);
+    tcase_add_loop_test(c, each_step_has_a_heading, 0, sizeof told / sizeof *told);
     tcase_add_loop_test(c, errors_name_the_limits, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(c, the_article_reproduces_every_printed_number);
     tcase_add_test(c, the_article_agrees_with_run);

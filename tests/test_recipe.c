@@ -126,6 +126,25 @@ START_TEST(wrong_recipes)
 }
 END_TEST
 
+/* As many names as fit; the end says whether these are all. */
+START_TEST(what_is_not_drawn_is_listed)
+{
+    char text[MADE_CONFIG];
+    struct attn_err err = {0};
+    struct made_sizes deep = made_small;
+    struct attn_init_opts o = made_options(text, &made_small, "k:rand v:rand");
+    ck_assert_int_eq(attn_init(made_path(""), &o, &err), ATTN_EUSAGE);
+    ck_assert_str_eq(err.msg, "draw: no step draws 2 of the model's weights: embed.weight, blocks.0.attn.q.weight");
+    deep.L = 9;
+    deep.dv = deep.d / deep.H;
+    o = made_options(text, &deep, "embed:rand q:rand k:rand");
+    ck_assert_int_eq(attn_init(made_path(""), &o, &err), ATTN_EUSAGE);
+    ck_assert_str_eq(err.msg, "draw: no step draws 9 of the model's weights: blocks.0.attn.v.weight, blocks.1.attn.v.weight, "
+                     "blocks.2.attn.v.weight, blocks.3.attn.v.weight, blocks.4.attn.v.weight, blocks.5.attn.v.weight, "
+                     "blocks.6.attn.v.weight, ...");
+}
+END_TEST
+
 /* Numbers from a file get to their places; too many or too few of them are refused. */
 START_TEST(numbers_from_a_file)
 {
@@ -166,6 +185,7 @@ Suite *suite_recipe(void)
     tcase_add_test(t, default_is_torch_order);
     tcase_add_loop_test(t, equivalent_recipes, 0, 6);
     tcase_add_test(t, rows_change_normals);
+    tcase_add_test(t, what_is_not_drawn_is_listed);
     tcase_add_loop_test(t, wrong_recipes, 0, sizeof wrong / sizeof *wrong);
     tcase_add_loop_test(t, numbers_from_a_file, 0, 7);
     suite_add_tcase(s, t);

@@ -186,15 +186,20 @@ START_TEST(threads_and_company_change_nothing)
 }
 END_TEST
 
-/* When a sentence has too many numbers to be kept, they are written while the model runs. */
-START_TEST(a_large_sentence_is_written_as_a_small_one)
+/* Makes $D/wide, and $D/l.ndjson, whose second sentence has too many numbers to be kept: they are written while the model runs. */
+static void make_large_sentence(void)
 {
     expect("printf '{\"model_type\":\"attn-decoder\",\"vocab_size\":9,\"n_ctx\":400,\"n_layer\":2,\"n_head\":8,\"d_model\":16,\"d_head\":2,"
            "\"d_value\":2,\"d_mlp\":0,\"position\":\"none\",\"norm\":\"none\",\"mlp\":\"none\",\"mask\":\"causal\",\"scale\":\"sqrt\","
            "\"residual\":true,\"output_projection\":false,\"bias\":false,\"tied\":true,\"unembed\":false}' >$D/c.json;"
            "$A init --config $D/c.json -o $D/wide 2>&1", 0, "");
-    expect("ids=$(seq 260 | sed 's/.*/1/' | tr '\\n' ,)2; printf '{\"ids\":[3]}\\n{\"ids\":[%s]}\\n{\"ids\":[4]}\\n' $ids >$D/l.ndjson;"
-           "$A run -m $D/wide --ids $ids --show pattern --format json | tr -d '\\n' | tail -c +2 | cksum >$D/run;"
+    expect("ids=$(seq 260 | sed 's/.*/1/' | tr '\\n' ,)2; printf '{\"ids\":[3]}\\n{\"ids\":[%s]}\\n{\"ids\":[4]}\\n' $ids >$D/l.ndjson", 0, "");
+}
+
+START_TEST(a_large_sentence_is_written_as_a_small_one)
+{
+    make_large_sentence();
+    expect("ids=$(seq 260 | sed 's/.*/1/' | tr '\\n' ,)2; $A run -m $D/wide --ids $ids --show pattern --format json | tr -d '\\n' | tail -c +2 | cksum >$D/run;"
            "$A batch -m $D/wide -f $D/l.ndjson --show pattern -o $D/b; sed -n 2p $D/b | cut -d, -f5- | tr -d '\\n' | cksum |"
            "cmp - $D/run && echo same", 0, "same");
     expect_exactly("ids=$(seq 260 | sed 's/.*/1/' | tr '\\n' ,)2; $A run -m $D/wide --ids $ids --show pattern --format npy -o $D/n;"
@@ -238,6 +243,27 @@ START_TEST(a_dry_run_tells_and_writes_nothing)
     expect("$A batch " MODEL "-f " FOUR " --show pattern --format npy -o $D/d --dry-run", 0,
            "records    4, 1 of them bad\ntokens     14\nnumbers    792\n");
     expect_exactly("ls $D", "four.txt\n");
+}
+END_TEST
+
+static const char *const estimated[] = {"ndjson", "tidy", "summary", "csv", "npy", "npz", "stack"};
+
+/* Half to twice as much, whether a sentence is written when it has run, or while it runs. */
+START_TEST(a_dry_run_estimates_what_would_be_written)
+{
+    static const char *const inputs[] = {"-m models/stacked -f $D/equal.txt --show '*'", "-m $D/wide -f $D/l.ndjson --show pattern"};
+    char line[1024];
+    make_large_sentence();
+    expect_exactly("for i in $(seq 20); do echo is the lamp on; done >$D/equal.txt", "");
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        if (i == 1 && !strcmp(estimated[_i], "stack"))      /* its sentences are not equally long */
+            continue;
+        snprintf(line, sizeof line, "batch=\"$A batch -q %s --format %s -o $D/o%zu\"; eval $batch --dry-run >$D/said; eval $batch; "
+                 "find $D/o%zu -type f -printf '%%s\\n' | awk '{ n += $1 } END { print \"written\", n }' | cat $D/said - |"
+                 "awk 'BEGIN { unit[\"bytes\"] = 1; unit[\"kB\"] = 1e3; unit[\"MB\"] = 1e6 } /^output / { e = $3 * unit[$4] } "
+                 "/^written / { print (e > $2 / 2 && e < $2 * 2 ? \"near\" : e \" for \" $2) }'", inputs[i], estimated[_i], i, i);
+        expect_exactly(line, "near\n");
+    }
 }
 END_TEST
 
@@ -285,6 +311,7 @@ Suite *suite_batch(void)
     tcase_add_test(manners, nobody_has_to_read_it_all);
     tcase_add_test(manners, what_is_no_file_is_written_in_place);
     tcase_add_test(manners, a_dry_run_tells_and_writes_nothing);
+    tcase_add_loop_test(manners, a_dry_run_estimates_what_would_be_written, 0, sizeof estimated / sizeof *estimated);
     tcase_add_test(manners, progress_is_told_when_asked);
     tcase_add_test(manners, an_empty_input_is_an_empty_output);
     return s;

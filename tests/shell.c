@@ -3,6 +3,8 @@
 #include "scratch.h"
 
 #include <check.h>
+#include <fcntl.h>
+#include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,4 +73,36 @@ void expect_same(const char *line, const char *other)
     ck_assert_msg(!first.status && !s->status && first.len && first.len == s->len && !memcmp(first.text, s->text, s->len),
                   "%s\n%s\nsay different things or nothing, with %d and %d:\n%.2000s\n%.2000s", line, other, first.status, s->status,
                   first.text, s->text);
+}
+
+const char *on_terminal(const char *line, int status)
+{
+    static struct said s;
+    int fd, end;
+    struct winsize size = {.ws_row = 24, .ws_col = 60};
+    pid_t child = forkpty(&fd, NULL, NULL, &size);
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        execlp("bash", "bash", "-e", "-o", "pipefail", "-c", line, (char *)NULL);
+        _exit(126);
+    }
+    s.len = 0;
+    for (ssize_t n; (n = read(fd, s.text + s.len, sizeof s.text - 1 - s.len)) > 0;)
+        s.len += (size_t)n;
+    s.text[s.len] = '\0';
+    close(fd);
+    ck_assert_int_eq(waitpid(child, &end, 0), child);
+    s.status = WIFEXITED(end) ? WEXITSTATUS(end) : 128 + WTERMSIG(end);
+    ck_assert_msg(s.status == status, "%s\nended with %d, not %d, and said:\n%s", line, s.status, status, s.text);
+    return s.text;
+}
+
+bool no_terminal(void)
+{
+    int fd = posix_openpt(O_RDWR | O_NOCTTY);
+    if (fd < 0)
+        fprintf(stderr, "skipped: there are no pseudo-terminals here\n");
+    else
+        close(fd);
+    return fd < 0;
 }

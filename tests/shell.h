@@ -5,6 +5,7 @@
 #ifndef TESTS_SHELL_H
 #define TESTS_SHELL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void shell_set_up(void);                /* a fixture; scratch_remove undoes it */
@@ -20,5 +21,10 @@ const struct said *succeed(const char *line);
 void expect(const char *line, int status, const char *part);
 void expect_exactly(const char *line, const char *text);
 void expect_same(const char *line, const char *other);
+
+/* Runs a line on a pseudo-terminal of 60 columns; fails the test unless it has this status.  Returns what it shows, which the
+ * next call overwrites.  There may be no pseudo-terminals, as in a chroot environment. */
+const char *on_terminal(const char *line, int status);
+bool no_terminal(void);
 
 #endif

@@ -7,11 +7,9 @@
 #include "shell.h"
 
 #include <fcntl.h>
-#include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attn.h"
@@ -442,8 +440,6 @@ END_TEST
 
 START_TEST(small_stacks_are_enough)
 {
-    if (SANITIZED)
-        return;
     expect_exactly("cd $D; run() { \"$A\" run -q -m tiny -s 'Once upon a time there was a girl who went' --show logits -o $1; }; "
                    "(ulimit -s 256; run a.csv) && run b.csv && cmp a.csv b.csv && echo same", "same\n");
     expect("ulimit -s 256; \"$A\" run -s '' 2>&1", 1, "empty");
@@ -473,6 +469,26 @@ START_TEST(any_machine_and_thread_count_gives_the_same_bytes)
     expect_same(line, "\"$A\" run -t 7 -s " LIFE " --show '*' --format json");
     expect_same("\"$A\" run -s " LIFE " --compute bf16 -t 7 --format json", "\"$A\" run -t 1 -s " LIFE " --compute bf16 --format json");
     expect_same(line, "LC_ALL=de_DE.UTF-8 \"$A\" run -s " LIFE " --show '*' --format json");
+}
+END_TEST
+
+static const char *const in_parallel[] = {
+    "run -m $D/p --ids $ids --show dots,scores,pattern --format json -t 1", "run -m $D/p --ids $ids --show dots,scores,pattern --format json -t 3",
+    "batch -m $D/p -f $D/b.ndjson --show dots,scores,pattern -t 1", "batch -m $D/p -f $D/b.ndjson --show dots,scores,pattern -t 3",
+    "train -f cmd/README.md --vocab-size 300 --steps 100000 --max-seconds 1 --progress -o $D/m -t 1",
+};
+
+/* The threads of a command are counted while it waits for the reader of its output, or trains. */
+START_TEST(threads_are_as_many_as_asked_for)
+{
+    char line[1024], n[4];
+    const char *args = in_parallel[_i];
+    expect("\"$A\" init -q -o $D/p --vocab-size 64 --n-ctx 64 --n-layer 3 --n-head 4 --d-model 8; ids=$(seq -s, 0 63);"
+           "for i in $(seq 20); do echo \"{\\\"ids\\\":[$ids]}\"; done >$D/b.ndjson", 0, "");
+    snprintf(line, sizeof line, "ids=$(seq -s, 0 63); { bash -c \"echo \\$\\$ >$D/pid; exec '$A' %s\" 2>&1 || test $? = 75; } |"
+             "{ head -c 1 >/dev/null; sleep 0.3; ls /proc/$(cat $D/pid)/task | wc -l; cat >/dev/null; }", args);
+    snprintf(n, sizeof n, "%c\n", args[strlen(args) - 1]);
+    expect_exactly(line, n);
 }
 END_TEST
 
@@ -564,29 +580,6 @@ END_TEST
 
 /* ---- on a terminal ---- */
 
-/* Runs a line on a pseudo-terminal and returns what it shows. */
-static const char *on_terminal(const char *line, int expected)
-{
-    static struct said s;
-    int fd, status;
-    struct winsize size = {.ws_row = 24, .ws_col = 60};
-    pid_t child = forkpty(&fd, NULL, NULL, &size);
-    ck_assert_int_ge(child, 0);
-    if (child == 0) {
-        execlp("bash", "bash", "-e", "-o", "pipefail", "-c", line, (char *)NULL);
-        _exit(126);
-    }
-    s.len = 0;
-    for (ssize_t n; (n = read(fd, s.text + s.len, sizeof s.text - 1 - s.len)) > 0;)
-        s.len += (size_t)n;
-    s.text[s.len] = '\0';
-    close(fd);
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    s.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    ck_assert_msg(s.status == expected, "%s\nended with %d, not %d, and said:\n%s", line, s.status, expected, s.text);
-    return s.text;
-}
-
 /* A family's model is made, described and run; a warning about its files comes once, on standard error, without --quiet. */
 START_TEST(init_of_a_family)
 {
@@ -604,17 +597,6 @@ START_TEST(init_of_a_family)
     expect_exactly("cd $D && \"$A\" run -q -m ./t --ids 1 --show tokens 2>&1 >/dev/null", "");
 }
 END_TEST
-
-/* A chroot environment may have no pseudo-terminals. */
-static bool no_terminal(void)
-{
-    int fd = posix_openpt(O_RDWR | O_NOCTTY);
-    if (fd < 0)
-        fprintf(stderr, "skipped: there are no pseudo-terminals here\n");
-    else
-        close(fd);
-    return fd < 0;
-}
 
 START_TEST(colour_only_on_a_terminal)
 {
@@ -760,7 +742,8 @@ Suite *suite_cmd(void)
         {a_mapped_file_that_shrinks_is_named, 1}, {nonsense_in_the_environment_is_refused, 1},
         {dots_that_overflow_end_with_a_note, 1},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {numbers_of_the_article, 1},
-        {any_machine_and_thread_count_gives_the_same_bytes, 1}, {output_names_choose_the_format, 1},
+        {any_machine_and_thread_count_gives_the_same_bytes, 1}, {threads_are_as_many_as_asked_for, ROWS(in_parallel)},
+        {output_names_choose_the_format, 1},
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
         {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1},
         {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1},

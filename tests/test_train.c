@@ -5,6 +5,7 @@
 #include "scratch.h"
 #include "shell.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,22 +113,53 @@ END_TEST
 
 START_TEST(progress_is_told_when_asked)
 {
-    expect(line_of("--progress --also LICENSE", "m"), 0, "held out");
+    expect(line_of("--progress --also LICENSE", "m"), 0, " held out\n");
     expect("\"$A\" train -f cmd/README.md -o $D/m --resume --also LICENSE --progress 2>&1", 0, "continuing after step 12 of 12");
 }
 END_TEST
 
-/* Training in memory: the model that can be run is the one being trained, and the one that is saved. */
-START_TEST(a_step_changes_the_model)
+/* What is measured stays, each on its own line. */
+START_TEST(progress_has_a_line_for_each_measurement)
+{
+    static const char shape[] = "s/^\\(step [0-9]* of 12\\)  loss [0-9.]*  held out [0-9.]* ([0-9.]* bits a byte)  [0-9]* tokens\\/s  .* left$/\\1/p";
+    char line[1024];
+    snprintf(line, sizeof line, SMALL "--progress -o $D/m 2>&1 | sed -n '%s'", shape);
+    expect_exactly(line, "step 5 of 12\nstep 10 of 12\nstep 12 of 12\n");
+    snprintf(line, sizeof line, SMALL "--progress -o $D/n 2>&1 | tail -n 1 | sed -n '%s'", shape);
+    expect_exactly(line, "step 12 of 12\n");
+    expect_exactly(line_of("--progress -q", "o"), "");
+}
+END_TEST
+
+/* Other lines are overwritten. */
+START_TEST(progress_on_a_terminal)
+{
+    if (no_terminal())
+        return;
+    const char *shown = on_terminal(SMALL "-o $D/m", 0), *at = strstr(shown, "\nstep 1 of 12  loss ");
+    ck_assert_msg(at && strstr(at, " left\r    ") && strstr(at, "    \rstep "), "%s", shown);
+    static const char *const stay[] = {"step 5 of 12 ", "step 10 of 12 ", "step 12 of 12 "};
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++) {
+        at = strstr(shown, stay[i]);
+        ck_assert_msg(at && strstr(at, " left\r\n") == strstr(at, " left"), "'%s' in\n%s", stay[i], shown);
+    }
+    ck_assert_str_eq(strstr(at, " left"), " left\r\n");
+    ck_assert_ptr_nonnull(strstr(on_terminal(SMALL "--steps 100000 --eval-every 0 --max-seconds 1 -o $D/n", 75), " left\r\nstep "));
+    ck_assert_str_eq(on_terminal(SMALL "-q -o $D/o", 0), "");
+}
+END_TEST
+
+/* ---- training in memory --------------------------------------------------------------------- */
+
+static const int32_t ids[] = {65, 66, 67, 68, 65, 66};
+enum { IDS = sizeof ids / sizeof *ids };
+
+static struct attn_train *begin(const char *settings)
 {
     static const char config[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 257, \"n_ctx\": 16, \"n_layer\": 1, \"n_head\": 2, "
         "\"d_model\": 8, \"residual\": true, \"output_projection\": true, \"unembed\": true, \"tokenizer\": {\"type\": \"bpe\"}}";
-    static const char settings[] = "{\"steps\": 3, \"batch\": 2, \"warmup\": 0}";
-    static const int32_t ids[] = {65, 66, 67, 68, 65, 66};
     struct attn_train *t = NULL;
-    struct attn_model *saved = NULL;
     struct attn_err err = {0};
-    double score[4][6];
     char text[600], vocab[SCRATCH_PATH];
     size_t n;
     for (size_t i = 0; i < sizeof text; i++)
@@ -139,22 +171,67 @@ START_TEST(a_step_changes_the_model)
     ck_assert(!attn_train_exists(scratch_path("m")));
     ck_assert_msg(!attn_train_check(&o, &err), "%s", err.msg);
     ck_assert_msg(!attn_train_open(&t, scratch_path("m"), &o, &err), "%s", err.msg);
-    for (size_t i = 0; i < 3; i++) {
-        struct attn_train_state state;
-        ck_assert_msg(!attn_score(score[i], attn_train_model(t), ids, 6, &(struct attn_score_opts){.stride = 8, .threads = 1}, &err), "%s", err.msg);
-        if (i == 2)
-            break;
-        ck_assert_msg(!attn_train_step(t, &err), "%s", err.msg);
-        attn_train_get(t, &state);
-        ck_assert(state.step == i + 1 && state.steps == 3 && state.loss > 0 && state.gradient > 0);
-    }
-    ck_assert(memcmp(score[0], score[1], sizeof *score) != 0 && memcmp(score[1], score[2], sizeof *score) != 0);
+    return t;
+}
+
+static void score(double out[IDS], const struct attn_model *m)
+{
+    struct attn_err err = {0};
+    ck_assert_msg(!attn_score(out, m, ids, IDS, &(struct attn_score_opts){.stride = 8, .threads = 1}, &err), "%s", err.msg);
+}
+
+static struct attn_train_state step(struct attn_train *t)
+{
+    struct attn_train_state state;
+    struct attn_err err = {0};
+    ck_assert_msg(!attn_train_step(t, &err), "%s", err.msg);
+    attn_train_get(t, &state);
+    return state;
+}
+
+/* Expects that the model that is saved is the one that had this score. */
+static void expect_saved(struct attn_train *t, const double want[IDS])
+{
+    struct attn_model *saved = NULL;
+    struct attn_err err = {0};
+    double have[IDS];
     ck_assert_msg(!attn_train_save(t, &err), "%s", err.msg);
     ck_assert(attn_train_exists(scratch_path("m")));
     ck_assert_msg(!attn_model_open(&saved, scratch_path("m"), &err), "%s", err.msg);
-    ck_assert_msg(!attn_score(score[3], saved, ids, 6, &(struct attn_score_opts){.stride = 8, .threads = 1}, &err), "%s", err.msg);
-    ck_assert_mem_eq(score[3], score[2], sizeof *score);
+    score(have, saved);
+    ck_assert_mem_eq(have, want, sizeof have);
     attn_model_close(saved);
+}
+
+/* The model that can be run is the one being trained, and the one that is saved. */
+START_TEST(a_step_changes_the_model)
+{
+    struct attn_train *t = begin("{\"steps\": 3, \"batch\": 2, \"warmup\": 0}");
+    double scores[3][IDS];
+    score(scores[0], attn_train_model(t));
+    for (size_t i = 1; i < 3; i++) {
+        struct attn_train_state state = step(t);
+        ck_assert(state.step == i && state.steps == 3 && state.loss > 0 && state.gradient > 0);
+        score(scores[i], attn_train_model(t));
+    }
+    ck_assert(memcmp(scores[0], scores[1], sizeof *scores) != 0 && memcmp(scores[1], scores[2], sizeof *scores) != 0);
+    expect_saved(t, scores[2]);
+    attn_train_close(t);
+}
+END_TEST
+
+/* With so high a rate a step soon makes the model worse. */
+START_TEST(the_best_model_is_kept)
+{
+    struct attn_train *t = begin("{\"steps\": 20, \"batch\": 2, \"warmup\": 0, \"lr\": 0.5, \"lr_end\": 1, \"eval_every\": 1, "
+                                 "\"held_out\": 20, \"keep\": \"best\"}");
+    double best = INFINITY, of_best[IDS];
+    struct attn_train_state state = step(t);
+    for (; state.held_out < best; state = step(t)) {
+        best = state.held_out;
+        score(of_best, attn_train_model(t));
+    }
+    expect_saved(t, of_best);
     attn_train_close(t);
 }
 END_TEST
@@ -406,7 +483,10 @@ Suite *suite_train(void)
     tcase_add_loop_test(tc, every_command_reads_it, 0, 3);
     tcase_add_loop_test(tc, all_kinds_of_models_learn, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(tc, a_step_changes_the_model);
+    tcase_add_test(tc, the_best_model_is_kept);
     tcase_add_test(tc, progress_is_told_when_asked);
+    tcase_add_test(tc, progress_has_a_line_for_each_measurement);
+    tcase_add_test(tc, progress_on_a_terminal);
     tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(tc, a_model_that_is_there_stays);
     tcase_add_test(tc, parts_may_predict_nothing);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attn.h"
@@ -259,6 +260,41 @@ START_TEST(closed_pipe_ends_quietly)
     close(9);
     snprintf(line, sizeof line, "\"$A\" %s 2>/dev/null", writers[_i]);
     ck_assert_msg(succeed(line)->len > 0, "%s\nhas nothing to write", line);
+}
+END_TEST
+
+/* What the line writes to a pipe that does not block, is full, and is not read for some time; as it is written to `fd`. */
+static const char *through_full_pipe(const char *line, int fd)
+{
+    static char text[1 << 18];
+    int ends[2];
+    size_t filled = 0, len = 0;
+    ck_assert(!pipe(ends) && !fcntl(ends[1], F_SETFL, O_NONBLOCK));
+    while (write(ends[1], "x", 1) == 1)
+        filled++;
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], fd);
+        close(ends[0]);
+        close(ends[1]);
+        execlp("bash", "bash", "-c", line, (char *)NULL);
+        _exit(126);
+    }
+    close(ends[1]);
+    usleep(300000);
+    for (ssize_t n; (n = read(ends[0], text + len, sizeof text - 1 - len)) > 0;)
+        len += (size_t)n;
+    text[len] = '\0';
+    close(ends[0]);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert_uint_ge(len, filled);
+    return text + filled;
+}
+
+START_TEST(slow_readers_get_everything)
+{
+    ck_assert_str_eq(through_full_pipe("exec \"$A\" help run", STDOUT_FILENO), succeed("\"$A\" help run")->text);
+    ck_assert_str_eq(through_full_pipe("exec \"$A\" rnu", STDERR_FILENO), succeed("ends 2 \"$A\" rnu 2>&1")->text);
 }
 END_TEST
 
@@ -734,7 +770,8 @@ Suite *suite_cmd(void)
         {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
         {help_lists_every_command, 1}, {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)},
         {what_cannot_run_writes_nothing, 1}, {full_disk_is_an_error, ROWS(writers)},
-        {closed_pipe_ends_quietly, ROWS(writers)}, {closed_streams_are_errors, 1},
+        {closed_pipe_ends_quietly, ROWS(writers)}, {slow_readers_get_everything, 1},
+        {closed_streams_are_errors, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {long_paths_leave_room_for_the_reason, 1}, {limit_of_file_size_is_an_error, 1},
         {files_are_replaced_whole, 1},
         {what_is_read_is_not_written_over, 1},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/select.h"
+#include "trace/trace.h"
 
 /* The activations of two models: a GPT-2 has all of them; the articles' model has no norms, positions, output projection, MLP
  * or output layer. */
@@ -176,6 +177,33 @@ START_TEST(a_long_wrong_name_is_only_an_error)
 }
 END_TEST
 
+static unsigned wants_last_logits(void *self, int act, int layer)
+{
+    (void)self;
+    return act == ATTN_ACT_LOGITS && layer == -1 ? ATTN_WATCH | ATTN_LAST : 0;
+}
+
+/* Beyond the flags of the last observer lie those of one that wants everything, who is not of this run. */
+START_TEST(only_observers_are_asked)
+{
+    enum { L = 2 };
+    const struct attn_observer obs[] = {{.wants = wants_last_logits}, {.wants = wants_last_logits}};
+    const struct attn_stage stage = {.L = L, .has = {[ATTN_ACT_LOGITS] = true, [ATTN_ACT_PATTERN] = true}};
+    const unsigned all = ATTN_WATCH | ATTN_EDIT;
+    unsigned flags[3 * (L + 1) * ATTN_ACTS], *beyond = flags + 2 * (L + 1) * ATTN_ACTS;
+    struct attn_trace t = {.obs = obs, .n_obs = 2, .L = L, .want = flags};
+    ck_assert_uint_eq(attn_trace_size(L) * 3, sizeof flags);
+    memset(flags, 0, sizeof flags);
+    for (size_t i = 0; i < (L + 1) * ATTN_ACTS; i++)
+        beyond[i] = all;
+    attn_trace_ask(&t, &stage);
+    ck_assert(attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_WATCH) && !attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_EDIT));
+    ck_assert(!attn_trace_wants_all(&t, ATTN_ACT_LOGITS, -1) && !attn_trace_wants(&t, ATTN_ACT_PATTERN, 1, ATTN_WATCH));
+    for (size_t i = 0; i < (L + 1) * ATTN_ACTS; i++)
+        ck_assert_uint_eq(beyond[i], all);
+}
+END_TEST
+
 Suite *suite_select(void)
 {
     Suite *s = suite_create("select");
@@ -185,6 +213,7 @@ Suite *suite_select(void)
     tcase_add_test(t, tells_which_layers_interleave);
     tcase_add_loop_test(t, refuses, 0, (int)(sizeof bad / sizeof bad[0]));
     tcase_add_test(t, a_long_wrong_name_is_only_an_error);
+    tcase_add_test(t, only_observers_are_asked);
     suite_add_tcase(s, t);
     return s;
 }

@@ -127,7 +127,9 @@ START_TEST(progress_has_a_line_for_each_measurement)
     expect_exactly(line, "step 5 of 12\nstep 10 of 12\nstep 12 of 12\n");
     snprintf(line, sizeof line, SMALL "--progress -o $D/n 2>&1 | tail -n 1 | sed -n '%s'", shape);
     expect_exactly(line, "step 12 of 12\n");
-    expect_exactly(line_of("--progress -q", "o"), "");
+    snprintf(line, sizeof line, SMALL "--held-out 0 --progress -o $D/o 2>&1 | tail -n 1 | grep -cx 'step 12 of 12  loss [0-9.]*  [0-9]* tokens/s  0 s left'");
+    expect_exactly(line, "1\n");
+    expect_exactly(line_of("--progress -q", "p"), "");
 }
 END_TEST
 

@@ -293,8 +293,7 @@ START_TEST(test_a_manifest_of_ours_is_believed)
 }
 END_TEST
 
-/* An .npy file of small whole numbers, 0, 1, 2... */
-static void put_npy(const char *leaf, const char *shape, size_t n)
+static void put_npy_from(const char *leaf, const char *shape, size_t n, float first)
 {
     unsigned char file[256] = "\x93NUMPY\x01\x00\x76\x00";
     float x[16];
@@ -304,9 +303,15 @@ static void put_npy(const char *leaf, const char *shape, size_t n)
     file[10 + strlen((char *)file + 10)] = ' ';
     file[127] = '\n';
     for (size_t i = 0; i < n; i++)
-        x[i] = (float)i;
+        x[i] = first + (float)i;
     memcpy(file + 128, x, n * sizeof *x);
     scratch_put(scratch_path(leaf), file, 128 + n * sizeof *x);
+}
+
+/* An .npy file of small whole numbers, 0, 1, 2... */
+static void put_npy(const char *leaf, const char *shape, size_t n)
+{
+    put_npy_from(leaf, shape, n, 0);
 }
 
 /* steps.npy numbers the first axis of every other array, as `train --watch` writes them; otherwise it is an array like others. */
@@ -329,6 +334,17 @@ START_TEST(test_steps)
     d = dump(scratch_dir);
     ck_assert(d->n == 3 && !d->steps);
     attn_dump_free(d);
+    put_npy("embed.npy", "(2, 1, 3)", 6);
+    d = dump(scratch_dir);
+    ck_assert(d->n == 2 && d->n_steps == 2);
+    attn_dump_free(d);
+    static const float no_count[] = {-1, 0x1p60f, NAN};
+    for (size_t i = 0; i < 3; i++) {
+        put_npy_from("steps.npy", "(2,)", 2, no_count[i]);
+        d = dump(scratch_dir);
+        ck_assert(d->n == 3 && !d->steps);
+        attn_dump_free(d);
+    }
 }
 END_TEST
 

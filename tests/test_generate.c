@@ -211,6 +211,16 @@ START_TEST(score_prints_a_table_or_a_document)
 }
 END_TEST
 
+/* A reader that takes whatever is there reads more than once. */
+START_TEST(tokens_come_as_they_are_made)
+{
+    expect_exactly("\"$A\" generate -m tiny -q -s 'Once upon a time' -n 200 | dd bs=64K of=/dev/null 2>&1 | awk -F '[+ ]' '/in$/ { print ($1 + $2 > 3) }'",
+                   "1\n");
+    expect_exactly("\"$A\" generate -m tiny -q --ids 5,6 -n 200 | dd bs=64K of=/dev/null 2>&1 | awk -F '[+ ]' '/in$/ { print ($1 + $2 > 3) }'",
+                   "1\n");
+}
+END_TEST
+
 /* Our process gets no signal: it ends because its output has no reader. */
 START_TEST(a_closed_pipe_ends_it_early)
 {
@@ -226,7 +236,7 @@ Suite *suite_generate(void)
         {it_ends_at_the_end_of_text, 1}, {it_ends_at_the_stop_text, 1}, {draws_do_not_depend_on_threads, 1},
         {activations_are_those_of_run, 1}, {models_that_look_ahead_are_refused, 1}, {score_prints_a_table_or_a_document, 1},
         {a_perplexity_beyond_a_double_is_null, 1},
-        {a_closed_pipe_ends_it_early, 1},
+        {tokens_come_as_they_are_made, 1}, {a_closed_pipe_ends_it_early, 1},
     };
     Suite *s = suite_create("generate");
     TCase *c = tcase_create("generate");

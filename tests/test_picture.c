@@ -445,6 +445,30 @@ START_TEST(svg_is_xml_with_its_text)
 }
 END_TEST
 
+static float halves(size_t h, size_t i, size_t j)
+{
+    (void)h;
+    (void)i;
+    return j % 2 ? 1 : 0.5f;
+}
+
+/* One path for each colour there is, and none for others. */
+START_TEST(svg_has_the_colours_it_needs)
+{
+    struct page p;
+    struct attn_look look = look_of(NULL, NULL);
+    size_t len, paths = 0;
+    open_page(&p, 6);
+    add_sheet(&p, "attention pattern", 0, 1, 6, false, halves);
+    char *svg = write_page(&p, &look, attn_svg_write, &len);
+    for (const char *s = svg; (s = strstr(s, " d=\"")) != NULL; s++, paths++)
+        ck_assert_int_eq(s[4], 'M');
+    ck_assert_uint_eq(paths, 2);
+    free(svg);
+    close_page(&p);
+}
+END_TEST
+
 /* ---- lettering ------------------------------------------------------------------------- */
 
 static void count_stroke(void *ctx, const struct attn_stroke *s)
@@ -505,6 +529,7 @@ Suite *suite_picture(void)
     tcase_add_loop_test(t, png_is_what_was_drawn, 0, PALETTES);
     tcase_add_loop_test(t, cells_of_the_file_map_back_to_numbers, 0, PALETTES);
     tcase_add_loop_test(t, svg_is_xml_with_its_text, 0, 2);
+    tcase_add_test(t, svg_has_the_colours_it_needs);
     tcase_add_test(t, letters_have_strokes_inside_their_columns);
     tcase_add_test(t, columns_of_texts);
     suite_add_tcase(s, t);

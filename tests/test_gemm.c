@@ -350,6 +350,7 @@ START_TEST(items_cover_a_product_once)
         static unsigned char taken[3][ROWS][PANELS];
         memset(taken, 0, sizeof taken);
         attn_cut_share(&cut);
+        ck_assert_uint_le((cut.n + cut.rows - 1) / cut.rows, (cut.n + sizes.rows - 1) / sizes.rows);   /* as few cuts as may be */
         for (size_t n = 0; n < cut.items; n++) {
             struct attn_gemm_item it = attn_cut_item(&cut, n);
             ck_assert(it.i0 < it.i1 && it.i1 - it.i0 <= cut.rows && it.j0 <= it.j1 && it.j1 - it.j0 <= sizes.strip);

@@ -186,7 +186,8 @@ START_TEST(threads_and_company_change_nothing)
 }
 END_TEST
 
-/* Makes $D/wide, and $D/l.ndjson, whose second sentence has too many numbers to be kept: they are written while the model runs. */
+/* Makes $D/wide, and $D/l.ndjson, whose second sentence has too many numbers to be kept: they are written while the model
+ * runs. */
 static void make_large_sentence(void)
 {
     expect("printf '{\"model_type\":\"attn-decoder\",\"vocab_size\":9,\"n_ctx\":400,\"n_layer\":2,\"n_head\":8,\"d_model\":16,\"d_head\":2,"
@@ -199,8 +200,8 @@ static void make_large_sentence(void)
 START_TEST(a_large_sentence_is_written_as_a_small_one)
 {
     make_large_sentence();
-    expect("ids=$(seq 260 | sed 's/.*/1/' | tr '\\n' ,)2; $A run -m $D/wide --ids $ids --show pattern --format json | tr -d '\\n' | tail -c +2 | cksum >$D/run;"
-           "$A batch -m $D/wide -f $D/l.ndjson --show pattern -o $D/b; sed -n 2p $D/b | cut -d, -f5- | tr -d '\\n' | cksum |"
+    expect("ids=$(seq 260 | sed 's/.*/1/' | tr '\\n' ,)2; $A run -m $D/wide --ids $ids --show pattern --format json | tr -d '\\n' |"
+           "tail -c +2 | cksum >$D/run; $A batch -m $D/wide -f $D/l.ndjson --show pattern -o $D/b; sed -n 2p $D/b | cut -d, -f5- | tr -d '\\n' | cksum |"
            "cmp - $D/run && echo same", 0, "same");
     expect_exactly("ids=$(seq 260 | sed 's/.*/1/' | tr '\\n' ,)2; $A run -m $D/wide --ids $ids --show pattern --format npy -o $D/n;"
                    "$A batch -m $D/wide -f $D/l.ndjson --show pattern --format npy -o $D/m && cmp $D/n/blocks.1.attn.pattern.npy "
@@ -258,8 +259,8 @@ START_TEST(a_dry_run_estimates_what_would_be_written)
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         if (i == 1 && !strcmp(estimated[_i], "stack"))      /* its sentences are not equally long */
             continue;
-        snprintf(line, sizeof line, "batch=\"$A batch -q %s --format %s -o $D/o%zu\"; eval $batch --dry-run >$D/said; eval $batch; "
-                 "find $D/o%zu -type f -printf '%%s\\n' | awk '{ n += $1 } END { print \"written\", n }' | cat $D/said - |"
+        snprintf(line, sizeof line, "batch=\"$A batch -q %s --format %s -o $D/o%zu\";"
+                 "eval $batch --dry-run >$D/said; eval $batch; find $D/o%zu -type f -printf '%%s\\n' | awk '{ n += $1 } END { print \"written\", n }' | cat $D/said - |"
                  "awk 'BEGIN { unit[\"bytes\"] = 1; unit[\"kB\"] = 1e3; unit[\"MB\"] = 1e6 } /^output / { e = $3 * unit[$4] } "
                  "/^written / { print (e > $2 / 2 && e < $2 * 2 ? \"near\" : e \" for \" $2) }'", inputs[i], estimated[_i], i, i);
         expect_exactly(line, "near\n");

@@ -212,12 +212,12 @@ START_TEST(score_prints_a_table_or_a_document)
 END_TEST
 
 /* A reader that takes whatever is there reads more than once. */
+#define READS "-n 200 | dd bs=64K of=/dev/null 2>&1 | awk -F '[+ ]' '/in$/ { print ($1 + $2 > 3) }'"
+
 START_TEST(tokens_come_as_they_are_made)
 {
-    expect_exactly("\"$A\" generate -m tiny -q -s 'Once upon a time' -n 200 | dd bs=64K of=/dev/null 2>&1 | awk -F '[+ ]' '/in$/ { print ($1 + $2 > 3) }'",
-                   "1\n");
-    expect_exactly("\"$A\" generate -m tiny -q --ids 5,6 -n 200 | dd bs=64K of=/dev/null 2>&1 | awk -F '[+ ]' '/in$/ { print ($1 + $2 > 3) }'",
-                   "1\n");
+    expect_exactly("\"$A\" generate -m tiny -q -s 'Once upon a time' " READS, "1\n");
+    expect_exactly("\"$A\" generate -m tiny -q --ids 5,6 " READS, "1\n");
 }
 END_TEST
 

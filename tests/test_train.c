@@ -121,13 +121,15 @@ END_TEST
 /* What is measured stays, each on its own line. */
 START_TEST(progress_has_a_line_for_each_measurement)
 {
-    static const char shape[] = "s/^\\(step [0-9]* of 12\\)  loss [0-9.]*  held out [0-9.]* ([0-9.]* bits a byte)  [0-9]* tokens\\/s  .* left$/\\1/p";
+    static const char shape[] = "s/^\\(step [0-9]* of 12\\)  loss [0-9.]*  held out [0-9.]* ([0-9.]* bits a byte)  "
+                                "[0-9]* tokens\\/s  .* left$/\\1/p";
     char line[1024];
     snprintf(line, sizeof line, SMALL "--progress -o $D/m 2>&1 | sed -n '%s'", shape);
     expect_exactly(line, "step 5 of 12\nstep 10 of 12\nstep 12 of 12\n");
     snprintf(line, sizeof line, SMALL "--progress -o $D/n 2>&1 | tail -n 1 | sed -n '%s'", shape);
     expect_exactly(line, "step 12 of 12\n");
-    snprintf(line, sizeof line, SMALL "--held-out 0 --progress -o $D/o 2>&1 | tail -n 1 | grep -cx 'step 12 of 12  loss [0-9.]*  [0-9]* tokens/s  0 s left'");
+    snprintf(line, sizeof line, SMALL "--held-out 0 --progress -o $D/o 2>&1 | tail -n 1 |"
+             "grep -cx 'step 12 of 12  loss [0-9.]*  [0-9]* tokens/s  0 s left'");
     expect_exactly(line, "1\n");
     expect_exactly(line_of("--progress -q", "p"), "");
 }

@@ -208,7 +208,7 @@ static int list_options(struct session *s, struct attn_err *err)
         n++;
     s->options = calloc(n + 1, sizeof *s->options);
     if (!s->options)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu options", n);
+        return attn_no_memory(err, NULL, "for %zu options", n);
     for (size_t i = 0; (row = option_at(&batch_command, i)); i++) {
         const char *value = row->flags & OPT_COUNTS ? option_given(row) : NULL;
         if (value && row->to != &common.model && row->to != &o.format)
@@ -231,7 +231,7 @@ static int open_all(struct session *s, struct attn_err *err)
     if (!code)
         code = list_options(s, err);
     s->command = code ? NULL : repro_command(&batch_command);
-    return code || s->command ? code : attn_fail(err, ATTN_ENOMEM, "no memory for the command line");
+    return code || s->command ? code : attn_no_memory(err, NULL, "for the command line");
 }
 
 static struct attn_batch_opts opts_of(struct session *s)

@@ -147,7 +147,7 @@ static int derive(struct session *s, struct attn_err *err)
     e.cross = s->cross;
     e.run = s->run = command_for_run();
     if (!s->run)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the command line");
+        return attn_no_memory(err, NULL, "for the command line");
     struct progress progress;
     progress_start(&progress, s->model, !terminal_is(o.path));
     struct attn_observer observer = progress_observer(&progress);

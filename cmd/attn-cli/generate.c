@@ -54,7 +54,7 @@ static int new_lists(struct growth *g, const struct attn_tokens *prompt, bool lo
     g->logits = calloc(g->V, sizeof *g->logits);
     g->logprob = logprobs ? calloc(g->room, sizeof *g->logprob) : NULL;
     if (!g->ids || !g->logits || (logprobs && !g->logprob))
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", g->room);
+        return attn_no_memory(err, NULL, "for %zu tokens", g->room);
     for (g->n = 0; g->n < prompt->n; g->n++)
         g->ids[g->n] = prompt->tok[g->n].id;
     return ATTN_OK;

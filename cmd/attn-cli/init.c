@@ -211,7 +211,7 @@ static int build_config(struct source *in, struct attn_err *err)
         return err->code;
     FILE *f = open_memstream(&in->config, &in->config_len);
     if (!f)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the configuration");
+        return attn_no_memory(err, NULL, "for the configuration");
     int code = ATTN_OK;
     if (o.family)
         code = write_family(f, o.family, keys, in->vocab ? entries(in->vocab) : 0, err);
@@ -219,7 +219,7 @@ static int build_config(struct source *in, struct attn_err *err)
         write_config(f, in);
     bool bad = ferror(f) != 0;
     bad |= fclose(f) != 0 || !in->config;
-    return bad ? attn_fail(err, ATTN_ENOMEM, "no memory for the configuration") : code;
+    return bad ? attn_no_memory(err, NULL, "for the configuration") : code;
 }
 
 /* --config FILE is complete, so options that it would override are refused rather than ignored. */

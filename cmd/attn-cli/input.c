@@ -26,7 +26,7 @@ static int read_all(int fd, const char *name, char **text, size_t *len, struct a
             size = size ? 2 * size : 1 << 16;
             char *more = realloc(*text, size);
             if (!more)
-                return attn_fail(err, ATTN_ENOMEM, "%s: no memory for %zu bytes", name, size);
+                return attn_no_memory(err, name, "for %zu bytes", size);
             *text = more;
         }
         ssize_t n = read(fd, *text + *len, size - *len - 1);
@@ -94,7 +94,7 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
     in->n = 0;
     in->ids = malloc(most * sizeof *in->ids);
     if (!in->ids)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu ids", most);
+        return attn_no_memory(err, NULL, "for %zu ids", most);
     for (const char *s = skip_space(list); *s || comma; ) {
         size_t len = strcspn(s, ", \t\r\n");
         if (len == 0)                                   /* as in a script whose variable is not set */
@@ -211,7 +211,7 @@ int input_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err)
 {
     *out = calloc(t->n + 1, sizeof **out);
     if (!*out)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", t->n);
+        return attn_no_memory(err, NULL, "for %zu tokens", t->n);
     for (size_t i = 0; i < t->n; i++)
         (*out)[i] = t->tok[i].id;
     return ATTN_OK;

@@ -172,7 +172,7 @@ int output_write(const struct output *d, struct attn_err *err)
     if (attn_run_check_tokens(d->model, d->tokens, d->cross, err))
         return err->code;               /* before the output has a first byte: no half-written document */
     char *command = repro_command(d->command);
-    int code = command ? open_sink(&sink, d, command, err) : attn_fail(err, ATTN_ENOMEM, "no memory for the command line");
+    int code = command ? open_sink(&sink, d, command, err) : attn_no_memory(err, NULL, "for the command line");
     if (!code)
         code = forward(d, sink, err);
     if (!code)
@@ -313,7 +313,7 @@ int protect_training(const char *dir, struct attn_err *err)
 {
     char *path = NULL;
     if (asprintf(&path, "%s%s", strchr(dir, '/') ? "" : "./", dir) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a path");
+        return attn_no_memory(err, NULL, "for a path");
     int code = attn_train_spare(path, err);
     free(path);
     return code;

@@ -124,7 +124,7 @@ static int score_tokens(struct session *s, struct attn_err *err)
         return err->code;
     s->logprob = calloc(n, sizeof *s->logprob);
     if (!s->logprob)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
+        return attn_no_memory(err, NULL, "for %zu tokens", n);
     struct progress progress;
     progress_start(&progress, s->model, true);
     struct attn_observer observer = progress_observer(&progress);

@@ -14,7 +14,7 @@ static int append(struct transcript *t, const char *s, size_t len, struct attn_e
     if (need > t->size) {
         char *more = realloc(t->text, 2 * need);
         if (!more)
-            return attn_fail(err, ATTN_ENOMEM, "no memory for a text of %zu bytes", need);
+            return attn_no_memory(err, NULL, "for a text of %zu bytes", need);
         t->text = more;
         t->size = 2 * need;
     }
@@ -67,7 +67,7 @@ int transcript_start(struct transcript *t, const struct attn_tokens *prompt, con
 {
     t->tok = calloc(room, sizeof *t->tok);
     if (!t->tok)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", room);
+        return attn_no_memory(err, NULL, "for %zu tokens", room);
     return take_prompt(t, prompt, text, len, err);
 }
 

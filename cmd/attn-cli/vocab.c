@@ -43,7 +43,7 @@ static int spare_training(struct attn_err *err)
     if (!o.path || strcmp(slash ? slash + 1 : o.path, "vocab.json") != 0)
         return ATTN_OK;
     char *dir = slash ? strndup(o.path, (size_t)(slash + 1 - o.path)) : strdup(".");
-    int code = dir ? protect_training(dir, err) : attn_fail(err, ATTN_ENOMEM, "no memory for a path");
+    int code = dir ? protect_training(dir, err) : attn_no_memory(err, NULL, "for a path");
     free(dir);
     return code;
 }

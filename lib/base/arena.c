@@ -37,7 +37,7 @@ int attn_arena_make(struct attn_arena *a, struct attn_err *err)
     a->used = 0;
     void *p = mmap(NULL, a->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: a run of this size needs %zu MB", (a->size >> 20) + 1);
+        return attn_no_memory(err, NULL, "for a run of this size, which needs %zu MB", (a->size >> 20) + 1);
     a->base = p;
     return ATTN_OK;
 }

@@ -183,7 +183,7 @@ int attn_team_new(struct attn_team **out, int threads, struct attn_err *err)
 {
     struct attn_team *t = calloc(1, sizeof *t);
     if (!t)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a team of threads");
+        return attn_no_memory(err, NULL, "for a team of threads");
     t->size = threads < 1 ? 1 : threads;
     t->process = getpid();
     t->thread = calloc((size_t)t->size, sizeof *t->thread);
@@ -192,7 +192,7 @@ int attn_team_new(struct attn_team **out, int threads, struct attn_err *err)
         free(t->share);
         free(t->thread);
         free(t);
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %d threads", threads);
+        return attn_no_memory(err, NULL, "for %d threads", threads);
     }
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->wake, NULL);

@@ -77,7 +77,7 @@ int attn_capture_new(struct attn_capture **out, const struct attn_info *info, co
     if (!c || !c->kept || !c->index) {
         attn_capture_free(c);
         *out = NULL;
-        return attn_fail(err, ATTN_ENOMEM, "no memory to list %zu activations", n);
+        return attn_no_memory(err, NULL, "to list %zu activations", n);
     }
     keep_all(c);
     return ATTN_OK;
@@ -113,7 +113,7 @@ int attn_capture_start(struct attn_capture *c, const struct attn_seq *seq, size_
     uint64_t numbers = 0;
     struct sentence *more = attn_grow(c->sentence, &c->room, n, sizeof *more);
     if (!more)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to list %zu sentences", n);
+        return attn_no_memory(err, NULL, "to list %zu sentences", n);
     c->sentence = more;
     for (size_t i = 0; i < n; i++) {
         more[i] = (struct sentence){seq[i].T, (size_t)numbers};
@@ -122,7 +122,7 @@ int attn_capture_start(struct attn_capture *c, const struct attn_seq *seq, size_
     }
     float *data = attn_grow(c->data, &c->data_room, (size_t)numbers + 1, sizeof *data);
     if (!data)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to keep %zu numbers: ask for less", (size_t)numbers);
+        return attn_no_memory(err, NULL, "to keep %zu numbers: ask for less", (size_t)numbers);
     c->data = data;
     return ATTN_OK;
 }

@@ -166,13 +166,13 @@ static int collect(struct attn_engine *e, const struct attn_item *item, size_t n
     *seqs = *rows = 0;
     struct attn_seq *seq = attn_grow(e->seq, &e->seq_room, n, sizeof *seq);
     if (!seq)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to list %zu sentences", n);
+        return attn_no_memory(err, NULL, "to list %zu sentences", n);
     e->seq = seq;
     for (size_t i = 0; i < n; i++) {
         const struct attn_tokens *t = item[i].tokens;
         int32_t *ids = attn_grow(e->ids, &e->ids_room, *rows + (t ? t->n : 0) + 1, sizeof *ids);
         if (!ids)
-            return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", *rows);
+            return attn_no_memory(err, NULL, "for %zu tokens", *rows);
         e->ids = ids;
         if (!t)
             continue;

@@ -24,7 +24,7 @@ static int copy(struct attn_item *item, const struct attn_record *r, struct attn
     size_t all = add_bytes(add_bytes(ids, r->text_len), add_bytes(r->id_len, error));
     char *at = item->copy = malloc(add_bytes(all, 1));
     if (!at)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a record of %zu bytes", all);
+        return attn_no_memory(err, NULL, "for a record of %zu bytes", all);
     item->of = *r;
     if (r->ids) {
         item->of.ids = memcpy(at, r->ids, ids);
@@ -61,7 +61,7 @@ static int add(struct attn_group *g, const struct attn_record *r, const struct a
 {
     struct attn_item *more = attn_grow(g->item, &g->room, g->n + 1, sizeof *more);
     if (!more)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu records", g->n + 1);
+        return attn_no_memory(err, NULL, "for %zu records", g->n + 1);
     g->item = more;
     struct attn_item *item = &g->item[g->n++];
     *item = (struct attn_item){0};
@@ -108,7 +108,7 @@ static int make_tokens(struct attn_item *item, const struct attn_reading *readin
                          item->tokens->n, reading->n_ctx);
     item->ids = malloc(item->tokens->n * sizeof *item->ids);
     if (!item->ids)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", item->tokens->n);
+        return attn_no_memory(err, NULL, "for %zu tokens", item->tokens->n);
     for (size_t i = 0; i < item->tokens->n; i++)
         item->ids[i] = item->tokens->tok[i].id;
     return attn_model_check_ids(reading->model, item->ids, item->tokens->n, err);

@@ -45,7 +45,7 @@ int attn_part_rename(const char *path, bool must, struct attn_err *err)
 {
     char *part;
     if (asprintf(&part, "%s.part", path) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+        return attn_no_memory(err, path, "for its name");
     bool renamed = rename(part, path) == 0, before = !renamed && errno == ENOENT && (!must || there(path));
     int rc = renamed || before ? ATTN_OK : attn_fail_errno(err, path, "replace");
     free(part);
@@ -144,7 +144,7 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
     if (asprintf(&j->json, "%s.json", path) < 0)
         j->json = NULL;
     if (!j->path || !j->part_json || !j->json)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+        return attn_no_memory(err, path, "for its name");
     int rc = attn_map_check_found(j->json, ATTN_LINKS_REFUSED, err);        /* it will be replaced */
     if (!rc)
         rc = attn_map_check_found(j->part_json, ATTN_LINKS_REFUSED, err);

@@ -78,10 +78,10 @@ static int join_into(struct attn_out *to, const struct merge *m, const struct st
     struct attn_joined *file = calloc(n + 1, sizeof *file);
     int rc = ATTN_OK;
     if (!file)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", n);
+        return attn_no_memory(err, NULL, "for %zu paths", n);
     for (size_t i = 0; i < n && !rc; i++) {
         file[i] = (struct attn_joined){s->path(&m->shards.shard[i]), s->bytes(&m->shards.shard[i]), s->links};
-        rc = file[i].path ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", n);
+        rc = file[i].path ? ATTN_OK : attn_no_memory(err, NULL, "for %zu paths", n);
     }
     if (!rc)
         rc = attn_merge_lines(to, &m->shards, file, s->table, err);
@@ -124,7 +124,7 @@ static int fill(struct merge *m, const char *dir, struct attn_err *err)
 {
     char *path;
     if (asprintf(&path, "%s/records.ndjson", dir) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
+        return attn_no_memory(err, dir, "for the name of a file");
     int rc = join(m, &records, path, &m->mark.bytes, err);
     free(path);
     if (!rc && m->format->flags & ATTN_FORMAT_APART)
@@ -158,7 +158,7 @@ static int write_summary(struct merge *m, const char *dir, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them another name",
                          m->o->summary);
     if (asprintf(&path, "%s/%s", dir, m->inside) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", m->o->summary);
+        return attn_no_memory(err, m->o->summary, "for its name");
     int rc = join(m, &summary, path, &m->mark.summary_bytes, err);
     free(path);
     return rc;
@@ -268,7 +268,7 @@ static int open_shards(struct merge *m, struct attn_err *err)
     const char **path = calloc(o->n + 1, sizeof *path);
     size_t n = 0;
     if (!path)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu paths", o->n);
+        return attn_no_memory(err, NULL, "for %zu paths", o->n);
     for (size_t i = 0; i < o->n; i++)
         if (!is_sidecar(o, o->shard[i]))
             path[n++] = o->shard[i];
@@ -304,7 +304,7 @@ static int belongs_to(bool *is, const struct attn_shard_file *p, const char *pat
     free(real);
     free(beside);
     free(rows);
-    return named ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the names of its files", p->path);
+    return named ? ATTN_OK : attn_no_memory(err, p->path, "for the names of its files");
 }
 
 /* Refuses to replace a shard or a file of one: its other files would describe something else. */
@@ -362,7 +362,7 @@ static int find_target(struct merge *m, struct attn_err *err)
         return attn_fail_errno(err, path, "create");
     if (!in_place && asprintf(&m->beside, "%s.json", m->path) < 0) {
         m->beside = NULL;
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+        return attn_no_memory(err, path, "for its name");
     }
     if (directory && m->o->summary && !attn_target_in_place(m->o->summary))
         m->inside = name_inside(m->path, m->o->summary);

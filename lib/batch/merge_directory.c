@@ -74,7 +74,7 @@ static int sweep(const struct sweep *s, const char *dir, bool record, struct att
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
             continue;
         if (asprintf(&path, "%s/%s", dir, e->d_name) < 0) {
-            rc = attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
+            rc = attn_no_memory(err, dir, "for the name of a file");
             break;
         }
         rc = sweep_one(s, path, e->d_name, record, err);
@@ -114,7 +114,7 @@ static int name_it(struct attn_scaffold *s, struct attn_err *err)
     if (asprintf(&s->path, "%.*s.%s.part", (int)(name - s->final), s->final, name) >= 0)
         return ATTN_OK;
     s->path = NULL;
-    attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", s->final);
+    attn_no_memory(err, s->final, "for its name");
     return ATTN_ENOMEM;
 }
 
@@ -219,7 +219,7 @@ static int take_file(void *self, const char *name, uint64_t bytes, struct attn_e
     const struct record *r = self;
     char *from = NULL, *to = NULL;
     bool named = asprintf(&from, "%s/%s", r->from, name) > 0 && asprintf(&to, "%s/%s", r->to, name) > 0;
-    int rc = named ? take(from, to, bytes, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", r->from);
+    int rc = named ? take(from, to, bytes, err) : attn_no_memory(err, r->from, "for the name of a file");
     if (named)
         free(to);
     free(from);
@@ -290,7 +290,7 @@ static int take_record(const struct attn_shard_file *p, const char *dir, uint64_
 {
     struct record r = {0};
     bool named = asprintf(&r.from, "%s/%06" PRIu64, p->path, record) > 0 && asprintf(&r.to, "%s/%06" PRIu64, dir, record) > 0;
-    int rc = named ? take_directory(&r, found, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a record", dir);
+    int rc = named ? take_directory(&r, found, err) : attn_no_memory(err, dir, "for the name of a record");
     if (named)
         free(r.to);
     free(r.from);
@@ -310,7 +310,7 @@ int attn_merge_records(const struct attn_shard_files *p, const char *dir, struct
     uint64_t *found = calloc(p->n + 1, sizeof *found);
     int rc = ATTN_OK;
     if (!found)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu counts", p->n);
+        return attn_no_memory(err, NULL, "for %zu counts", p->n);
     for (uint64_t record = 0; record < attn_shard_files_total(p) && !rc; record++) {
         size_t i = attn_shard_files_owner(p, record);
         rc = take_record(&p->shard[i], dir, record, &found[i], err);

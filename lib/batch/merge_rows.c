@@ -149,7 +149,7 @@ int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards,
     struct source *s = calloc(shards->n + 1, sizeof *s);
     int rc = ATTN_OK;
     if (!s)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu files", shards->n);
+        return attn_no_memory(err, NULL, "for %zu files", shards->n);
     for (size_t i = 0; i < shards->n && !rc; i++)
         rc = open_source(&s[i], &file[i], err);
     if (!rc)
@@ -172,7 +172,7 @@ static int open_rows(struct rows *r, const struct attn_shard_file *p, const char
     if (!p->side.tokens)
         return ATTN_OK;
     if (asprintf(&path, "%s/%s", p->path, name) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of an array", p->path);
+        return attn_no_memory(err, p->path, "for the name of an array");
     int rc = attn_map_open_found(&r->map, path, SIZE_MAX, ATTN_LINKS_REFUSED, err);
     if (!rc)
         rc = attn_npy_view(&r->of, &r->data, r->map.data, r->map.len, path, err);
@@ -227,7 +227,7 @@ static int write_array(struct rows *r, const struct attn_shard_files *p, const c
     if (rc)
         return rc;
     if (asprintf(&path, "%s/%s", dir, name) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of an array", dir);
+        return attn_no_memory(err, dir, "for the name of an array");
     rc = attn_out_open(&to, path, err);
     if (!rc) {
         write_rows(r, p, &like, to);
@@ -243,7 +243,7 @@ static int join_array(const struct attn_shard_files *p, const char *dir, const c
     struct rows *r = calloc(p->n + 1, sizeof *r);
     int rc = ATTN_OK;
     if (!r)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu arrays", p->n);
+        return attn_no_memory(err, NULL, "for %zu arrays", p->n);
     for (size_t i = 0; i < p->n && !rc; i++)
         rc = open_rows(&r[i], &p->shard[i], name, err);
     if (!rc)

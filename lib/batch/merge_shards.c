@@ -23,7 +23,7 @@ static int refuse_unfinished(const char *path, struct attn_err *err)
     struct attn_sidecar side;
     char *beside;
     if (asprintf(&beside, "%s.part.json", path) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+        return attn_no_memory(err, path, "for its name");
     bool begun = attn_sidecar_read(&side, beside, NULL) == ATTN_OK;
     free(beside);
     if (!begun)
@@ -55,7 +55,7 @@ static int read_shard(struct attn_shard_file *p, const char *path, struct attn_e
     int n = real ? asprintf(&beside, "%s.json", real) : -1;
     free(real);
     if (n < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+        return attn_no_memory(err, path, "for its name");
     struct stat st;
     int rc = lstat(beside, &st) ? refuse_unfinished(path, err) : attn_sidecar_read(&p->side, beside, err);
     if (!rc)
@@ -130,7 +130,7 @@ int attn_shard_files_open(struct attn_shard_files *out, const char *const *path,
     int rc = ATTN_OK;
     *out = (struct attn_shard_files){.shard = calloc(n ? n : 1, sizeof *out->shard)};
     if (!out->shard)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu shards", n);
+        return attn_no_memory(err, NULL, "for %zu shards", n);
     for (; out->n < n && !rc; out->n++)
         rc = read_shard(&out->shard[out->n], path[out->n], err);
     for (size_t i = 1; i < n && !rc; i++)

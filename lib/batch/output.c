@@ -34,7 +34,7 @@ static const char *const of_summary[] = {"", ".part", NULL};
 
 static int no_memory(const char *path, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+    return attn_no_memory(err, path, "for its name");
 }
 
 static int check_names(const struct attn_output *out, bool directory, struct attn_err *err)
@@ -110,7 +110,7 @@ static int find_paths(struct attn_output *out, struct attn_err *err)
 static int copy(char **to, const char *s, struct attn_err *err)
 {
     *to = s ? strdup(s) : NULL;
-    return s && !*to ? attn_fail(err, ATTN_ENOMEM, "no memory for '%s'", s) : ATTN_OK;
+    return s && !*to ? attn_no_memory(err, NULL, "for '%s'", s) : ATTN_OK;
 }
 
 /* Fills in what a sidecar says about a batch before it starts: the command and its input. */
@@ -307,7 +307,7 @@ int attn_output_put(struct attn_output *out, const struct attn_item *item, size_
 {
     struct job j = {out, item, calloc(n + 1, sizeof *j.written), live};
     if (!j.written)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu records", n);
+        return attn_no_memory(err, NULL, "for %zu records", n);
     int rc = write_all(&j, n, err);
     for (size_t i = 0; i < n && !rc; i++)
         rc = append(out, &item[i], &j.written[i], live, err);

@@ -86,7 +86,7 @@ static int copy(struct reader *r, char **out)
     free(*out);
     *out = malloc(r->j.token_len + 1);
     if (!*out)
-        return attn_fail(r->err, ATTN_ENOMEM, "%s: no memory", r->j.name);
+        return attn_no_memory(r->err, r->j.name, "for a text");
     int rc = attn_json_refuse_nul(&r->j, r->err);
     (*out)[attn_json_string(&r->j, *out)] = '\0';
     return rc;
@@ -253,7 +253,7 @@ int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char
     if (!more || !new.name || !new.value) {
         free(new.name);
         free(new.value);
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the option --%s", name);
+        return attn_no_memory(err, NULL, "for the option --%s", name);
     }
     s->option[s->options++] = new;
     return ATTN_OK;
@@ -393,7 +393,7 @@ int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const cha
     if (n >= 0)
         return ATTN_OK;
     s->summary = NULL;
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for its name", path);
+    return attn_no_memory(err, path, "for its name");
 }
 
 /* ---- keys ------------------------------------------------------------------------------ */

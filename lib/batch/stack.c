@@ -75,7 +75,7 @@ static int open_file(struct attn_stack *s, struct array *f, bool there, struct a
 {
     char *path = path_of(s, f), header[ATTN_NPY_HEADER];
     if (!path)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", s->dir);
+        return attn_no_memory(err, s->dir, "for the path of a file");
     uint64_t keep = there ? length(s, f) : 0;
     int rc = attn_map_check_found(path, ATTN_LINKS_REFUSED, err);
     if (!rc)
@@ -114,7 +114,7 @@ int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const 
     }
     attn_stack_free(s);
     *out = NULL;
-    return attn_fail(err, ATTN_ENOMEM, "no memory for a stack of %zu arrays", n);
+    return attn_no_memory(err, NULL, "for a stack of %zu arrays", n);
 }
 
 int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err)
@@ -224,7 +224,7 @@ int attn_stack_rename(const struct attn_stack *s, struct attn_err *err)
     int rc = ATTN_OK;
     for (size_t i = 0; i < s->n && !rc; i++) {
         char *path = path_of(s, &s->file[i]);
-        rc = path ? attn_part_rename(path, false, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", s->dir);
+        rc = path ? attn_part_rename(path, false, err) : attn_no_memory(err, s->dir, "for the path of a file");
         free(path);
     }
     return rc;

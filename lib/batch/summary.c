@@ -52,14 +52,14 @@ int attn_summary_new(struct attn_summary **out, const struct attn_model *m, cons
 {
     struct attn_summary *s = *out = calloc(1, sizeof *s);
     if (!s)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a summary");
+        return attn_no_memory(err, NULL, "for a summary");
     struct attn_asked asked = attn_select_asked(select);
     attn_model_info(m, &s->info);
     s->team = team;
     s->predicts = attn_model_predicts(m, kind, NULL) == ATTN_OK;
     s->layer = calloc(s->info.L, sizeof *s->layer);
     int rc = s->layer ? attn_select_new(&s->heads, m, kind, "pattern", asked.layers, asked.heads, err)
-                      : attn_fail(err, ATTN_ENOMEM, "no memory for a summary");
+                      : attn_no_memory(err, NULL, "for a summary");
     if (rc) {
         attn_summary_free(s);
         *out = NULL;
@@ -91,7 +91,7 @@ int attn_summary_start(struct attn_summary *s, const int32_t *ids, const struct 
     if (means)
         s->means = means;
     if (!sentence || !means)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to sum up %zu sentences of %zu heads", n, each);
+        return attn_no_memory(err, NULL, "to sum up %zu sentences of %zu heads", n, each);
     s->ids = ids;
     for (size_t i = 0; i < n; i++) {
         sentence[i] = (struct sentence){.T = seq[i].T, .start = start};
@@ -148,7 +148,7 @@ static int watch_logits(struct attn_summary *s, const struct attn_probe *p, stru
     struct band band = {s, p};
     double *row = attn_grow(s->row, &s->row_room, p->rows, sizeof *row);
     if (!row)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to score %zu tokens", p->rows);
+        return attn_no_memory(err, NULL, "to score %zu tokens", p->rows);
     s->row = row;
     attn_team_run(s->team, p->rows, COST * (double)(p->rows * p->cols), score_row, &band);
     for (size_t i = 0; i < p->rows; i++)

@@ -85,7 +85,7 @@ static int open_dir(struct record_dir *p, const char *dir, uint64_t number, stru
     if (asprintf(&p->part, "%s/.%06" PRIu64 ".part", dir, number) < 0)
         p->part = NULL;
     if (!p->path || !p->part)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of record %" PRIu64, dir, number);
+        return attn_no_memory(err, dir, "for the path of record %" PRIu64, number);
     if (attn_disk_make(p->part))
         return ATTN_OK;
     clear(p->part);
@@ -210,7 +210,7 @@ static int open_file(struct record_sink *s, const struct attn_writing *w, uint64
     char name[ATTN_RECORD_FILE];
     if (attn_record_file(name, w->format) && asprintf(&s->file, "%s/%s", s->dir.part, name) < 0) {
         s->file = NULL;
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the path of a file", s->dir.part);
+        return attn_no_memory(err, s->dir.part, "for the path of a file");
     }
     if (s->file)
         s->job.path = s->file;

@@ -485,7 +485,7 @@ int attn_diff_explain(struct attn_diff *d, struct attn_err *err)
         if (!(m->acts & BIT(c.act)) || !(m->shapes || c.p.H) || !m->looks(&c))
             continue;
         d->kind = m->kind;
-        return d->cause ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for the words of a cause");
+        return d->cause ? ATTN_OK : attn_no_memory(err, NULL, "for the words of a cause");
     }
     return ATTN_OK;
 }

@@ -194,12 +194,12 @@ int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struc
     *out = NULL;
     struct attn_diff *d = calloc(1, sizeof *d);
     if (!d)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to compare");
+        return attn_no_memory(err, NULL, "to compare");
     *d = (struct attn_diff){.a = a, .b = b, .o = *o};
     d->row = calloc(a->n + b->n + 1, sizeof *d->row);
     int rc = ATTN_OK;
     if (!d->row)
-        rc = attn_fail(err, ATTN_ENOMEM, "no memory to compare %zu and %zu arrays", a->n, b->n);
+        rc = attn_no_memory(err, NULL, "to compare %zu and %zu arrays", a->n, b->n);
     else if (!fill_rows(d))
         rc = attn_fail(err, ATTN_EFORMAT, "the two sides have no name in common: one has %zu arrays, such as '%s', the other "
                        "%zu, such as '%s'", a->n, example(a), b->n, example(b));

@@ -250,7 +250,7 @@ int attn_explain_article(const char *article, const struct attn_explain_opts *o,
         return err->code;
     struct life *l = calloc(1, sizeof *l);
     if (!l)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for an article");
+        return attn_no_memory(err, NULL, "for an article");
     l->e = (struct attn_explainer){.w = &l->w, .precision = o->precision, .all = o->all};
     int rc = open_life(&m, &tokens, err);
     if (!rc)

@@ -267,7 +267,7 @@ static int take_run(struct attn_explainer *e, const char *line, struct attn_err 
 {
     char *shown = line ? attn_utf8_readable(line, strlen(line)) : NULL;
     if (line && !shown)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the command line that is quoted");
+        return attn_no_memory(err, NULL, "for the command line that is quoted");
     e->run = shown && !strcmp(shown, line) ? line : NULL;
     free(shown);
     return ATTN_OK;

@@ -139,7 +139,7 @@ static int normed(struct attn_explainer *e, const struct attn_spot *s, struct at
     double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps), centre = norm->rms ? 0 : m.mean;
     float *buf = malloc(d * sizeof *buf);
     if (!buf)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu numbers", d);
+        return attn_no_memory(err, NULL, "for %zu numbers", d);
     norm_words(e, norm, &m);
     attn_derive_formula(&e->d, norm->rms ? &attn_formula_rmsnorm : &attn_formula_layernorm);
     vector_table(e, d);
@@ -221,7 +221,7 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
     p->cos = calloc(half + 1, sizeof *p->cos);
     p->sin = calloc(half + 1, sizeof *p->sin);
     if (!p->y || !p->column || !p->cos || !p->sin)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu numbers", p->w->out + p->w->in);
+        return attn_no_memory(err, NULL, "for %zu numbers", p->w->out + p->w->in);
     attn_gemm(NULL, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE, NULL);
     for (size_t i = 0; i < half; i++) {
         p->cos[i] = (float)cos((double)p->of.t * all->speed[i]);

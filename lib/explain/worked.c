@@ -42,7 +42,7 @@ static int make_array(const struct attn_worked *w, struct attn_seen *s, const st
     s->rows = one_row(p->act) ? 1 : p->shape[p->ndim - 2];
     s->cols = p->act == ATTN_ACT_CONTEXT ? w->model->w.n.dv : p->cols;
     s->x = calloc(s->rows * s->cols, sizeof *s->x);
-    return s->x ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for %zu x %zu numbers of %s", s->rows, s->cols, p->name);
+    return s->x ? ATTN_OK : attn_no_memory(err, NULL, "for %zu x %zu numbers of %s", s->rows, s->cols, p->name);
 }
 
 static double magnitude(double largest, const float *x, size_t n)
@@ -104,7 +104,7 @@ static int pick(struct attn_worked *w, struct attn_err *err)
     if (w->picked && swaps)
         w->n_picked = attn_kind_pick(w->picked, swaps, &w->kind, w->query, T);
     free(swaps);
-    return w->n_picked ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for a list of %zu keys", T);
+    return w->n_picked ? ATTN_OK : attn_no_memory(err, NULL, "for a list of %zu keys", T);
 }
 
 static size_t heaviest(const struct attn_worked *w)

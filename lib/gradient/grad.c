@@ -165,7 +165,7 @@ int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct at
         return rc;
     struct attn_grad *g = calloc(1, sizeof *g);
     if (!g)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for gradients");
+        return attn_no_memory(err, NULL, "for gradients");
     g->p = p;
     g->dropout = plan->dropout;
     g->threads = plan->threads > 0 ? plan->threads : attn_cpu_count();

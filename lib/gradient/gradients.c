@@ -22,7 +22,7 @@ int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, si
     struct attn_gradient *g = calloc(1, sizeof *g);
     if (!g || rows == SIZE_MAX || !(g->targets = calloc(rows + 1, sizeof *g->targets))) {
         free(g);
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for the gradients of %zu tokens", rows);
+        return attn_no_memory(err, NULL, "for the gradients of %zu tokens", rows);
     }
     struct attn_grad_plan plan = {.threads = threads, .longest = m->w.n.n_ctx};
     if (rows < plan.longest)
@@ -111,7 +111,7 @@ static int write_tensors(struct attn_out *out, const struct attn_params *p, stru
 {
     struct attn_st_tensor *t = calloc(p->n + 1, sizeof *t);
     if (!t)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a list of %zu tensors", p->n);
+        return attn_no_memory(err, NULL, "for a list of %zu tensors", p->n);
     attn_params_tensors(t, p, p->grad);
     int rc = attn_st_write(out, t, p->n, err);
     free(t);

@@ -22,7 +22,7 @@ static int list(struct attn_params *p, struct attn_err *err)
     const struct attn_model *m = p->model;
     p->param = calloc(m->tensors + 1, sizeof *p->param);
     if (!p->param)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a list of %zu parameters", m->tensors);
+        return attn_no_memory(err, NULL, "for a list of %zu parameters", m->tensors);
     for (; p->n < m->tensors; p->n++) {
         const struct attn_st_tensor *t = m->tensor[p->n];
         p->param[p->n] = (struct attn_param){
@@ -127,7 +127,7 @@ int attn_params_new(struct attn_params **out, const struct attn_model *m, struct
     *out = NULL;
     struct attn_params *p = calloc(1, sizeof *p);
     if (!p)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for parameters");
+        return attn_no_memory(err, NULL, "for parameters");
     p->model = m;
     int rc = list(p, err);
     if (!rc)

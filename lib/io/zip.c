@@ -59,7 +59,7 @@ int attn_zip_new(struct attn_zip **out, struct attn_out *to, uint64_t limit, str
 {
     struct attn_zip *z = *out = calloc(1, sizeof *z);
     if (!z)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a zip archive");
+        return attn_no_memory(err, NULL, "for a zip archive");
     z->out = to;
     z->limit = limit;
     attn_crc32_make(&z->crc);
@@ -112,7 +112,7 @@ int attn_zip_begin(struct attn_zip *z, const char *name, uint64_t size, struct a
     assert(!z->left && strlen(name) <= NAME_MAX_LEN);
     struct member *m = add(z);
     if (!m)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu members of a zip archive", name, z->n + 1);
+        return attn_no_memory(err, name, "to list %zu members of a zip archive", z->n + 1);
     *m = (struct member){ .size = size, .offset = z->at };
     strcpy(m->name, name);
     z->left = size;

@@ -86,7 +86,7 @@ static int fill_from_file(const struct submatrix *a, const struct attn_dist *dis
     struct attn_map map = {0};
     char *path = strndup(dist->path, dist->path_len);
     if (!path)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the name of a file of numbers");
+        return attn_no_memory(err, NULL, "for the name of a file of numbers");
     int rc = attn_map_open(&map, path, FILE_LIMIT, err);
     struct csv f = {.path = path, .text = (const char *)map.data, .len = map.len, .line = 1};
     if (!rc)
@@ -135,7 +135,7 @@ static int fill_drawn(const struct submatrix *a, struct attn_rng *rng, const str
     }
     float *drawn = too_big ? NULL : malloc(bytes ? bytes : 1);
     if (!drawn)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu rows of %zu numbers", rows, a->cols);
+        return attn_no_memory(err, NULL, "for %zu rows of %zu numbers", rows, a->cols);
     draw_numbers(drawn, n, rng, dist, n_in);
     if (dist->kind == ATTN_DIST_LINEAR)
         copy_numbers(a, drawn, 1, a->rows);
@@ -175,7 +175,7 @@ static bool count_numbers(const struct attn_slot *s, size_t *n)
 
 static int no_memory(const struct attn_slot *s, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "no memory for %s, %zu rows of %zu numbers", s->name, s->shape[0],
+    return attn_no_memory(err, NULL, "for %s, %zu rows of %zu numbers", s->name, s->shape[0],
                      s->ndim == 2 ? s->shape[1] : 1);
 }
 
@@ -186,7 +186,7 @@ static int add_tensor(struct attn_draw *d, const struct attn_slot *slot, size_t 
         return attn_fail(err, ATTN_EUSAGE, "%zu layers make more than %d tensors", d->config->L, (int)MAX_TENSORS);
     struct attn_drawn *t = attn_grow(d->t, room, d->n + 1, sizeof *t);
     if (!t)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tensors", d->n + 1);
+        return attn_no_memory(err, NULL, "for %zu tensors", d->n + 1);
     d->t = t;
     if (!count_numbers(slot, &numbers))
         return no_memory(slot, err);

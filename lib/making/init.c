@@ -63,7 +63,7 @@ static int write_weights(struct attn_out *out, struct attn_draw *d, const struct
 {
     struct attn_st_tensor *list = calloc(d->n + 1, sizeof *list);
     if (!list)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a list of %zu tensors", d->n);
+        return attn_no_memory(err, NULL, "for a list of %zu tensors", d->n);
     int rc = d->config->family->native ? write_drawn(out, d, type, list, err) : write_drawing(out, d, type, list, err);
     free(list);
     return rc;

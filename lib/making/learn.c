@@ -32,7 +32,7 @@ int attn_tally_add(struct attn_tally *t, const char *text, size_t len, struct at
     for (size_t at = 0, n; at < len; at += n) {
         n = attn_pretoken_next(ATTN_PRETOKEN_GPT2, text + at, len - at);
         if (!count(t, text + at, n))
-            return attn_fail(err, ATTN_ENOMEM, "no memory to count the pieces of a text");
+            return attn_no_memory(err, NULL, "to count the pieces of a text");
     }
     return ATTN_OK;
 }
@@ -400,7 +400,7 @@ int attn_learn(struct attn_learned *out, const struct attn_tally *tally, size_t 
     if (ok)
         return ATTN_OK;
     attn_learned_free(out);
-    return attn_fail(err, ATTN_ENOMEM, "no memory to learn %zu tokens", tokens);
+    return attn_no_memory(err, NULL, "to learn %zu tokens", tokens);
 }
 
 void attn_learned_free(struct attn_learned *l)

@@ -16,7 +16,7 @@
 
 static int no_memory(const struct attn_model *m, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: out of memory: no room for the list of tensors", attn_shards_path(&m->weights));
+    return attn_no_memory(err, attn_shards_path(&m->weights), "for the list of tensors");
 }
 
 /* ---- finding a tensor ---- */

@@ -49,7 +49,7 @@ static int read_config(struct attn_model *m, struct attn_err *err)
         return rc;
     char *path = attn_source_path(&m->source, "config.json");
     if (!path)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a path");
+        return attn_no_memory(err, NULL, "for a path");
     rc = attn_config_read(&m->config, (const char *)m->config_map.data, m->config_map.len, path, err);
     free(path);
     return rc;
@@ -69,7 +69,7 @@ int attn_model_open(struct attn_model **out, const char *name, struct attn_err *
         return rc;
     struct attn_model *m = calloc(1, sizeof *m);
     if (!m)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a model");
+        return attn_no_memory(err, NULL, "for a model");
     rc = attn_source_find(&m->source, name, err);
     if (!rc)
         rc = read_config(m, err);

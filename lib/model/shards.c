@@ -118,7 +118,7 @@ enum { INDEX_LIMIT = 64 << 20 };
 
 static int no_memory(struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for the list of weight files");
+    return attn_no_memory(err, NULL, "for the list of weight files");
 }
 
 static int open_shard(struct attn_shard *sh, const struct attn_source *s, const char *file, struct attn_err *err)

@@ -49,7 +49,7 @@ const char *const *attn_model_builtin(void)
 
 static int no_memory(struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a path");
+    return attn_no_memory(err, NULL, "for a path");
 }
 
 /* ---- finding ---- */

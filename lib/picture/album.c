@@ -14,7 +14,7 @@ static int make_room(float **out, const struct attn_sheet *s, struct attn_err *e
     bool huge = __builtin_mul_overflow(s->n, s->rows, &n) || __builtin_mul_overflow(n, s->cols, &n) ||
                 __builtin_mul_overflow(n, sizeof **out, &bytes);
     *out = huge ? NULL : calloc(n ? n : 1, sizeof **out);
-    return *out ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory to draw %s: %zu matrices of %zu x %zu numbers; choose layers "
+    return *out ? ATTN_OK : attn_no_memory(err, NULL, "to draw %s: %zu matrices of %zu x %zu numbers; choose layers "
                                       "and heads with --layer and --head", s->title, s->n, s->rows, s->cols);
 }
 
@@ -22,7 +22,7 @@ int attn_album_add(struct attn_album *a, const struct attn_sheet *what, float **
 {
     struct attn_sheet *more = attn_grow(a->sheet, &a->room, a->n + 1, sizeof *more), add = *what;
     if (!more)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to list %zu activations", a->n + 1);
+        return attn_no_memory(err, NULL, "to list %zu activations", a->n + 1);
     a->sheet = more;
     int rc = add.data ? ATTN_OK : make_room(&add.own, &add, err);
     if (rc)
@@ -62,7 +62,7 @@ int attn_album_link(struct attn_album *a, struct attn_err *err)
 {
     struct attn_sheet **order = calloc(a->n + 1, sizeof *order);
     if (!order)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to sort %zu activations", a->n);
+        return attn_no_memory(err, NULL, "to sort %zu activations", a->n);
     for (size_t i = 0; i < a->n; i++)
         order[i] = &a->sheet[i];
     qsort(order, a->n, sizeof *order, by_kind);

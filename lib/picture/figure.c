@@ -314,7 +314,7 @@ int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const st
     *f = (struct attn_figure){.album = a, .width = LEAST_WIDTH, .height = HEADING};
     f->section = calloc(a->n ? a->n : 1, sizeof *f->section);
     if (!f->section)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to arrange %zu activations", a->n);
+        return attn_no_memory(err, NULL, "to arrange %zu activations", a->n);
     for (size_t i = 0; i < a->n; i++) {
         if (!attn_album_opens_kind(a, i))
             continue;
@@ -350,7 +350,7 @@ int attn_figure_draw(const struct attn_figure *f, const struct attn_pen *pen, st
 {
     size_t y = HEADING + MARGIN / 2;
     uint8_t *steps = malloc(f->largest ? f->largest : 1);
-    int rc = steps ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory to draw a matrix of %zu numbers", f->largest);
+    int rc = steps ? ATTN_OK : attn_no_memory(err, NULL, "to draw a matrix of %zu numbers", f->largest);
     draw_heading(f, pen);
     for (size_t i = 0; i < f->n && !rc; i++) {
         rc = draw_section(&f->section[i], MARGIN, y, pen, steps, err);

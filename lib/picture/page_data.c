@@ -357,7 +357,7 @@ static int plan(struct pages *p, struct attn_err *err)
     size_t numbers = 0;
     p->pack = calloc(p->album->n + 1, sizeof *p->pack);
     if (!p->pack)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a page of %zu activations", p->album->n);
+        return attn_no_memory(err, NULL, "for a page of %zu activations", p->album->n);
     for (size_t i = 0; i < p->album->n; i++)
         if (!left_out(&p->album->sheet[i]))
             attn_pack_plan(&p->pack[p->n++], &p->album->sheet[i]);
@@ -375,7 +375,7 @@ static int write_numbers(struct attn_out *o, const struct pages *p, struct attn_
         size_t size = attn_pack_size(&p->pack[i]);
         void *bytes = malloc(size + 1);
         if (!bytes)
-            return attn_fail(err, ATTN_ENOMEM, "no memory to write %s: %zu bytes", p->pack[i].sheet->title, size);
+            return attn_no_memory(err, NULL, "to write %s: %zu bytes", p->pack[i].sheet->title, size);
         attn_pack_fill(bytes, &p->pack[i]);
         attn_out_str(o, i ? ",\"" : "\"");
         attn_out_base64(o, bytes, size);

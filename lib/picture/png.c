@@ -18,7 +18,7 @@ int attn_canvas_new(struct attn_canvas *c, size_t width, size_t height, struct a
     *c = (struct attn_canvas){.width = width, .height = height};
     c->pixel = __builtin_mul_overflow(width, height, &size) ? NULL : malloc(size ? size : 1);
     if (!c->pixel)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a picture of %zu x %zu pixels", width, height);
+        return attn_no_memory(err, NULL, "for a picture of %zu x %zu pixels", width, height);
     memset(c->pixel, ATTN_PAPER, size);
     return ATTN_OK;
 }
@@ -114,7 +114,7 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
     *len = 0;
     *png = malloc(size);
     if (!*png)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a PNG of %zu x %zu pixels", c->width, c->height);
+        return attn_no_memory(err, NULL, "for a PNG of %zu x %zu pixels", c->width, c->height);
     if (png_image_write_to_memory(&image, *png, &size, 0, c->pixel, (png_int_32)c->width, colors)) {
         *len = size;
         return ATTN_OK;

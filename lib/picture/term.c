@@ -119,7 +119,7 @@ static int make_cells(struct cells *c, const struct term *t, const struct attn_s
     uint8_t *row = malloc(sheet->cols + 1);
     if (!c->step || !row) {
         free(row);
-        return attn_fail(err, ATTN_ENOMEM, "no memory to draw %zu x %zu numbers", sheet->rows, sheet->cols);
+        return attn_no_memory(err, NULL, "to draw %zu x %zu numbers", sheet->rows, sheet->cols);
     }
     memset(c->step, ATTN_STEP_BLANK, c->rows * c->cols);
     for (size_t r = 0; r < sheet->rows; r++) {

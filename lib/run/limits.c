@@ -60,7 +60,7 @@ int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *
         l->dir = strdup(dir);
     if (!l || !l->dir) {
         free(l);
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room to measure limits");
+        return attn_no_memory(err, NULL, "to measure limits");
     }
     l->caches = attn_memory_cache();
     l->bytes = buffer_size(l->caches);
@@ -145,7 +145,7 @@ static int open_files(struct file *file, int n, const struct attn_limits *l, str
     int rc = ATTN_OK;
     for (int i = 0; i < n && !rc; i++) {
         if (asprintf(&path, "%s/limit.%d", l->dir, i) < 0)
-            return attn_fail(err, ATTN_ENOMEM, "no memory for a file name");
+            return attn_no_memory(err, NULL, "for a file name");
         rc = attn_target_open(&file[i].target, path, err);
         free(path);
     }
@@ -181,7 +181,7 @@ static int measure_write(double *out, struct attn_limits *l, struct attn_err *er
     if (!block || !w.file) {
         free(block);
         free(w.file);
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %d bytes to write", BLOCK);
+        return attn_no_memory(err, NULL, "for %d bytes to write", BLOCK);
     }
     memset(block, '0', BLOCK);
     for (int i = 0; i < n; i++)
@@ -201,7 +201,7 @@ static int measure_read(double *out, struct attn_limits *l, struct attn_err *err
     if (!l->buffer) {
         void *p = mmap(NULL, l->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p == MAP_FAILED)
-            return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %zu bytes to read", l->bytes);
+            return attn_no_memory(err, NULL, "for %zu bytes to read", l->bytes);
         l->buffer = p;
         attn_team_run(l->team, chunks, MUCH, touch_chunk, l);
     }

@@ -162,7 +162,7 @@ static int new_run(struct attn_run **out, const struct attn_model *m, const stru
 {
     struct attn_observer *all = calloc(1 + o->n_observers, sizeof *all);
     if (!all)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %zu observers", o->n_observers);
+        return attn_no_memory(err, NULL, "for %zu observers", o->n_observers);
     all[0] = (struct attn_observer){.wants = wants, .watch = watch, .self = s};
     for (size_t i = 0; i < o->n_observers; i++)
         all[1 + i] = o->observers[i];
@@ -230,7 +230,7 @@ int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_samp
     }
     if (!s || !s->weight || !s->heap) {
         attn_sampler_free(s);
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room to choose one of %zu tokens", V);
+        return attn_no_memory(err, NULL, "to choose one of %zu tokens", V);
     }
     *out = s;
     return ATTN_OK;

@@ -89,7 +89,7 @@ static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs
     r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
     r->trace.want = calloc(n_obs + 1, attn_trace_size(L));
     if (!r->obs || !r->trace.want)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for %zu observers of %zu layers", n_obs, L);
+        return attn_no_memory(err, NULL, "for %zu observers of %zu layers", n_obs, L);
     if (n_obs)
         memcpy(r->obs, obs, n_obs * sizeof *obs);
     attn_trace_ask(&r->trace, &stage);
@@ -161,7 +161,7 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
         return rc;
     struct attn_run *r = calloc(1, sizeof *r);
     if (!r)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a run");
+        return attn_no_memory(err, NULL, "for a run");
     r->model = m;
     r->plan = *p;
     rc = ask(r, obs, n_obs, err);

@@ -23,7 +23,7 @@ static int copy_heads(struct attn_dumped *what, const size_t *kept, size_t n, st
     what->n_heads = n;
     what->heads = n ? calloc(n, sizeof *what->heads) : NULL;
     if (n && !what->heads)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the list of %zu heads", n);
+        return attn_no_memory(err, NULL, "for the list of %zu heads", n);
     if (n)
         memcpy(what->heads, kept, n * sizeof *kept);
     return ATTN_OK;
@@ -42,7 +42,7 @@ static int begin(struct record *r, const struct attn_probe *p, struct attn_err *
     what.of.n = n;
     what.of.data = calloc(n, sizeof *what.of.data);
     int rc = what.of.data ? copy_heads(&what, kept, n_heads, err)
-                          : attn_fail(err, ATTN_ENOMEM, "no memory to keep %zu numbers of %s: ask for less", n, p->name);
+                          : attn_no_memory(err, NULL, "to keep %zu numbers of %s: ask for less", n, p->name);
     if (rc) {
         free(what.of.data);
         return rc;
@@ -97,7 +97,7 @@ int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const stru
         obs[n++] = *other;
     *out = NULL;
     if (!r.dump)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a dump");
+        return attn_no_memory(err, NULL, "for a dump");
     r.dump->path = "what is kept of the run";
     int rc = keep_tokens(r.dump, &r.dump->tokens, tokens, err);
     if (!rc)

@@ -165,7 +165,7 @@ int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacit
     *out = NULL;
     struct attn_kv *kv = calloc(1, sizeof *kv);
     if (!kv)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a cache");
+        return attn_no_memory(err, NULL, "for a cache");
     kv->capacity = smaller(capacity, n->n_ctx);
     kv->n = n;
     int rc = ATTN_OK;
@@ -221,7 +221,7 @@ static int32_t *ids_of(const struct attn_tokens *tokens, const struct attn_token
     size_t n = tokens->n + (cross ? cross->n : 0);
     int32_t *ids = calloc(n + 1, sizeof *ids);
     if (!ids)
-        attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", n);
+        attn_no_memory(err, NULL, "for %zu tokens", n);
     for (size_t i = 0; ids && i < n; i++)
         ids[i] = i < tokens->n ? tokens->tok[i].id : cross->tok[i - tokens->n].id;
     return ids;

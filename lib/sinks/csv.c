@@ -83,7 +83,7 @@ int attn_cells_make(struct attn_cells *c, const struct attn_tokens *t, struct at
     size_t len;
     *c = (struct attn_cells){ .end = calloc(t->n + 1, sizeof *c->end) };
     if (!c->end)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the text of %zu tokens", t->n);
+        return attn_no_memory(err, NULL, "for the text of %zu tokens", t->n);
     int rc = attn_out_open_memory(&o, err);
     for (size_t i = 0; !rc && i < t->n; i++) {
         size_t start = (size_t)attn_out_bytes(o);
@@ -172,7 +172,7 @@ static int csv_open(void **self, const struct attn_format *f, const struct attn_
 {
     struct csv *c = calloc(1, sizeof *c);
     if (!c)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for CSV files");
+        return attn_no_memory(err, NULL, "for CSV files");
     c->job = job;
     size_t tokens = attn_select_tokens(job->select) ? job->cross ? 2 : 1 : 0;
     struct attn_files_plan plan = { f, "matrix", tokens == 2 ? "tables (two of tokens)" : tokens ? "tables (one of tokens)"

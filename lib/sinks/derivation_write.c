@@ -390,7 +390,7 @@ int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, c
     } formats[] = {
         {"text", write_text}, {"md", write_md}, {"html", write_html}};
     if (d->failed)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the derivation");
+        return attn_no_memory(err, NULL, "for the derivation");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!strcmp(format, formats[i].name))
             return formats[i].write(o, d, style, err);

@@ -91,7 +91,7 @@ int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, co
     *out = NULL;
     struct attn_files *f = calloc(1, sizeof *f);
     if (!f)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a list of files");
+        return attn_no_memory(err, NULL, "for a list of files");
     f->lock = -1;
     f->job = job;
     f->format = plan->format->name;
@@ -100,7 +100,7 @@ int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, co
         f->most_ended = ENDED_MOST;
     f->ended = calloc(f->most_ended, sizeof *f->ended);
     int rc = f->ended ? open_target(f, plan, err)
-                      : attn_fail(err, ATTN_ENOMEM, "no memory for a list of %zu files", f->most_ended);
+                      : attn_no_memory(err, NULL, "for a list of %zu files", f->most_ended);
     if (rc)
         attn_files_close(f);
     else
@@ -137,7 +137,7 @@ int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct 
     struct attn_file *file = add(f, what);
     *out = file;
     if (!file)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to list %zu files", what->file, f->n + 1);
+        return attn_no_memory(err, what->file, "to list %zu files", f->n + 1);
     if (!f->stream)
         return open_in_directory(file, f->job->path, err);
     file->out = f->stream;

@@ -287,7 +287,7 @@ static int json_open(void **self, const struct attn_format *f, const struct attn
 {
     struct attn_doc *d = calloc(1, sizeof *d);
     if (!d)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a JSON document");
+        return attn_no_memory(err, NULL, "for a JSON document");
     d->job = job;
     d->eol = f->flags & ATTN_FORMAT_LINES ? "" : "\n";
     int rc = attn_sink_stream(&d->out, job, err);

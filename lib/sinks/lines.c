@@ -36,7 +36,7 @@ int attn_lines_new(struct attn_lines **out, struct attn_team *team, struct attn_
     }
     attn_lines_free(l);
     *out = NULL;
-    return attn_fail(err, ATTN_ENOMEM, "no memory to list %zu buffers for text", 2 * most);
+    return attn_no_memory(err, NULL, "to list %zu buffers for text", 2 * most);
 }
 
 static void free_chunks(struct chunk *chunk, size_t n)
@@ -65,7 +65,7 @@ static int grow_chunks(struct round *r, size_t bytes, struct attn_err *err)
         p->text = malloc(bytes);
         p->room = p->text ? bytes : 0;
         if (!p->text)
-            return attn_fail(err, ATTN_ENOMEM, "no memory for %zu bytes of text", bytes);
+            return attn_no_memory(err, NULL, "for %zu bytes of text", bytes);
     }
     return 0;
 }

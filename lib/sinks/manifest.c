@@ -122,7 +122,7 @@ static int open_listed(struct attn_map *out, const char *dir, const char *file, 
     char *path;
     *out = (struct attn_map){0};
     if (asprintf(&path, "%s/%s", dir, file) < 0)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
+        return attn_no_memory(err, dir, "for the name of a file");
     int rc = attn_map_open_found(out, path, OLD_MAX, ATTN_LINKS_REFUSED, err);
     free(path);
     return rc;
@@ -138,7 +138,7 @@ static char *path_of(const char *dir, const struct listed *f)
 static int hand_out(const struct listed *f, const char *dir, attn_manifest_fn *with, void *self, struct attn_err *err)
 {
     char *name = strndup(f->name, f->len);
-    int rc = name ? with(self, name, f->bytes, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for the name of a file", dir);
+    int rc = name ? with(self, name, f->bytes, err) : attn_no_memory(err, dir, "for the name of a file");
     free(name);
     return rc;
 }
@@ -195,7 +195,7 @@ static struct attn_file **sorted(struct attn_file *const *files, size_t n)
 
 static int no_memory(const char *dir, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the files that an older run wrote there", dir);
+    return attn_no_memory(err, dir, "for the files that an older run wrote there");
 }
 
 /* Maps one of the two files; the map is empty if it is not there or is none of ours. */
@@ -389,7 +389,7 @@ int attn_rewrite_begin(struct attn_rewrite **out, const char *dir, struct attn_e
         if (asprintf(&r->part, "%s/%s", dir, part) < 0)
             r->part = NULL;
     }
-    int rc = r && r->manifest && r->part ? put_aside(r, err) : attn_fail(err, ATTN_ENOMEM, "%s: no memory for paths", dir);
+    int rc = r && r->manifest && r->part ? put_aside(r, err) : attn_no_memory(err, dir, "for paths");
     if (rc) {
         attn_rewrite_close(r);
         *out = NULL;

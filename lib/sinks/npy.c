@@ -52,7 +52,7 @@ static int npy_open(void **self, const struct attn_format *f, const struct attn_
 {
     struct npy *n = calloc(1, sizeof *n);
     if (!n)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for npy files");
+        return attn_no_memory(err, NULL, "for npy files");
     n->job = job;
     struct attn_files_plan plan = { f, "activation", "activations", attn_select_activations(job->select) };
     int rc = attn_files_open(&n->files, job, &plan, err);
@@ -140,7 +140,7 @@ static int npz_open(void **self, const struct attn_format *f, const struct attn_
                          "for the token table take text, json or csv");
     struct npz *n = calloc(1, sizeof *n);
     if (!n)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for an npz archive");
+        return attn_no_memory(err, NULL, "for an npz archive");
     n->job = job;
     int rc = attn_out_open(&n->out, job->path, err);
     if (!rc)

@@ -109,7 +109,7 @@ static int picture_open(void **self, const struct attn_format *f, const struct a
                          "text, json or csv");
     struct picture *p = calloc(1, sizeof *p);
     if (!p)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a picture");
+        return attn_no_memory(err, NULL, "for a picture");
     p->methods = f->methods;
     attn_collect_start(&p->collect, job, p->methods->next);
     int rc = attn_look_make(&p->look, &job->picture, err);

@@ -120,7 +120,7 @@ static int choose_indices(struct plot *p, struct attn_err *err)
     p->layer = calloc(p->layers + 1, sizeof *p->layer);
     p->head = calloc(p->heads + 1, sizeof *p->head);
     if (!p->layer || !p->head)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to choose layers and heads");
+        return attn_no_memory(err, NULL, "to choose layers and heads");
     struct attn_spec layers = {"--layer", "layer", p->o->layers, p->layers, "dump", p->o->title};
     struct attn_spec heads = {"--head", "head", p->o->heads, p->heads, "dump", p->o->title};
     int rc = attn_spec_parse(p->layer, &layers, err);
@@ -134,7 +134,7 @@ static int take_tokens(struct attn_tokens *out, const struct attn_dump_list *lis
     out->n = list->n;
     out->tok = calloc(list->n + 1, sizeof *out->tok);
     if (!out->tok)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu labels", list->n);
+        return attn_no_memory(err, NULL, "for %zu labels", list->n);
     for (size_t i = 0; i < list->n; i++) {
         const struct attn_dump_token *t = &list->item[i];
         out->tok[i] = (struct attn_token){.id = t->id, .known = t->text, .text = t->text, .text_len = t->len, .raw = t->text, .raw_len = t->len};
@@ -218,7 +218,7 @@ static int add_item(struct plot *p, size_t item, struct attn_err *err)
     p->numbers[item] = list;
     if (!at || !list) {
         free(at);
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the heads of '%s'", what->name);
+        return attn_no_memory(err, NULL, "for the heads of '%s'", what->name);
     }
     if (heads) {
         s.n = list_heads(p, what, shape[0], list, at);
@@ -279,7 +279,7 @@ static int add_history(struct plot *p, size_t item, struct attn_err *err)
                          what->of.n ? "an array of more axes" : "empty");
     struct attn_sheet s = {.n = times(p), .rows = axis(what, 2), .cols = axis(what, 1), .steps = list_steps(p, item)};
     if (!s.steps)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the times of '%s'", what->name);
+        return attn_no_memory(err, NULL, "for the times of '%s'", what->name);
     int rc = ATTN_OK;
     for (size_t h = 0; h < (heads ? heads : 1) && !rc; h++) {
         s.head = heads ? head_number(what, h) : ATTN_NO_HEAD;
@@ -320,7 +320,7 @@ static int add_items(struct plot *p, struct attn_err *err)
     struct position *order = calloc(p->dump->n + 1, sizeof *order);
     int rc = ATTN_OK;
     if (!order)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to sort %zu arrays", p->dump->n);
+        return attn_no_memory(err, NULL, "to sort %zu arrays", p->dump->n);
     for (size_t i = 0; i < p->dump->n; i++)
         order[i] = position_of(p->dump->item[i].name, i);
     qsort(order, p->dump->n, sizeof *order, by_flow);
@@ -336,7 +336,7 @@ static int fill(struct plot *p, struct attn_err *err)
     p->show = calloc(p->dump->n + 1, sizeof *p->show);
     p->numbers = calloc(p->dump->n + 1, sizeof *p->numbers);
     if (!p->show || !p->numbers)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to choose among %zu arrays", p->dump->n);
+        return attn_no_memory(err, NULL, "to choose among %zu arrays", p->dump->n);
     p->album.model = p->o->title;
     int rc = choose_items(p, err);
     if (!rc)

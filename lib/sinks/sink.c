@@ -129,7 +129,7 @@ int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struc
     *out = NULL;
     struct attn_sink *s = calloc(1, sizeof *s);
     if (!s)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for the output");
+        return attn_no_memory(err, NULL, "for the output");
     int rc = open_sink(s, o, err);
     if (rc) {
         attn_sink_close(s);

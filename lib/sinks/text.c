@@ -145,12 +145,12 @@ static int grow_matrix(struct text *t, const struct attn_strip *p, struct attn_e
 {
     size_t need, bytes;
     if (__builtin_mul_overflow(p->T, p->cols, &need) || __builtin_mul_overflow(need, sizeof(float), &bytes))
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to print %zu x %zu numbers", p->of->name, p->T, p->cols);
+        return attn_no_memory(err, p->of->name, "to print %zu x %zu numbers", p->T, p->cols);
     if (need <= t->room)
         return 0;
     float *matrix = realloc(t->matrix, bytes);
     if (!matrix)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to print %zu x %zu numbers", p->of->name, p->T, p->cols);
+        return attn_no_memory(err, p->of->name, "to print %zu x %zu numbers", p->T, p->cols);
     t->matrix = matrix;
     t->room = need;
     return 0;
@@ -226,7 +226,7 @@ static int text_open(void **self, const struct attn_format *f, const struct attn
     (void)f;
     struct text *t = calloc(1, sizeof *t);
     if (!t)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the text output");
+        return attn_no_memory(err, NULL, "for the text output");
     t->job = job;
     t->summary = job->limit && count_numbers(job) > job->limit;
     int rc = attn_out_open(&t->out, job->path, err);

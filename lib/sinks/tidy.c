@@ -72,7 +72,7 @@ static int tidy_open(void **self, const struct attn_format *f, const struct attn
                          "for the token table take text, json or csv");
     struct tidy *t = calloc(1, sizeof *t);
     if (!t)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a table");
+        return attn_no_memory(err, NULL, "for a table");
     t->job = job;
     int rc = attn_sink_stream(&t->out, job, err);
     if (!rc)

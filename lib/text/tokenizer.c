@@ -81,7 +81,7 @@ static int open_file(struct file *f, const struct attn_source *s, const char *na
 {
     *f = (struct file){.path = attn_source_path(s, name)};
     if (!f->path)
-        return attn_fail(err, ATTN_ENOMEM, "out of memory: no room for a path");
+        return attn_no_memory(err, NULL, "for a path");
     return attn_source_open(s, name, limit, &f->map, err);
 }
 

@@ -68,7 +68,7 @@ static int keep_layers(struct attn_select *s, struct attn_err *err)
 {
     bool *keep = calloc(s->stage.L + 1, sizeof *keep);
     if (!keep)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to select among %zu layers", s->stage.L);
+        return attn_no_memory(err, NULL, "to select among %zu layers", s->stage.L);
     int rc = attn_spec_parse(keep, &(struct attn_spec){ "--layer", "layer", s->layers, s->stage.L, "model", s->model }, err);
     for (size_t l = 0; !rc && l < s->stage.L; l++)
         if (!keep[l])
@@ -97,7 +97,7 @@ static int keep_heads(struct attn_select *s, struct attn_err *err)
     s->kv = calloc(H + 1, sizeof *s->kv);
     if (!keep || !s->query || !s->kv) {
         free(keep);
-        return attn_fail(err, ATTN_ENOMEM, "no memory to select among %zu heads", H);
+        return attn_no_memory(err, NULL, "to select among %zu heads", H);
     }
     int rc = attn_spec_parse(keep, &(struct attn_spec){ "--head", "head", s->heads, H, "model", s->model }, err);
     if (!rc)
@@ -275,13 +275,13 @@ int attn_select_make(struct attn_select **out, const struct attn_stage *stage, c
     *out = NULL;
     struct attn_select *s = calloc(1, sizeof *s);
     if (!s)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a selection");
+        return attn_no_memory(err, NULL, "for a selection");
     s->stage = *stage;
     s->model = model;
     s->want = calloc(1 + stage->L, sizeof *s->want);
     bool copied = copy(&s->show, show ? show : default_show) && copy(&s->layers, layers) && copy(&s->heads, heads);
     int rc = s->want && copied ? fill(s, err)
-                               : attn_fail(err, ATTN_ENOMEM, "no memory to select from %zu layers", stage->L);
+                               : attn_no_memory(err, NULL, "to select from %zu layers", stage->L);
     if (rc)
         attn_select_free(s);
     else

@@ -89,7 +89,7 @@ static int draw_curve(const char *dir, const struct attn_curve *c, struct attn_e
     double *memory = calloc(4 * n + 1, sizeof *memory);
     struct attn_out *out = NULL;
     if (!memory)
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to draw the loss", dir);
+        return attn_no_memory(err, dir, "to draw the loss");
     struct lines l = {memory, memory + n, memory + 2 * n, memory + 3 * n, 0};
     fill_lines(&l, c);
     struct attn_chart_curve curve[] = {{"of each step's contexts", l.x, l.y, n, false},
@@ -210,7 +210,7 @@ static int take_curve(const struct attn_st *st, struct attn_curve *curve, const 
             return attn_fail(err, ATTN_EFORMAT, "%s: '%s' has step %g of %g tokens in row %zu, expected step %zu: the file was changed",
                              path, curve_name, p.step, p.tokens, curve->n, curve->n + 1);
         if (!attn_curve_add(curve, &p))
-            return attn_fail(err, ATTN_ENOMEM, "%s: no memory for the curve", path);
+            return attn_no_memory(err, path, "for the curve");
     }
     return ATTN_OK;
 }

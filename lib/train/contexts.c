@@ -86,7 +86,7 @@ int attn_corpus_add(struct attn_corpus *c, const struct attn_tokenizer *t, const
         size_t n = 0;
         rc = attn_encode_ids(&ids, &n, t, document, bytes, &(struct attn_encode_opts){.bos = ATTN_BOS_NO}, err);
         if (!rc && !append(c, ids, n, mark))
-            rc = attn_fail(err, ATTN_ENOMEM, "no memory for the tokens of a text");
+            rc = attn_no_memory(err, NULL, "for the tokens of a text");
         free(ids);
     }
     return rc;
@@ -121,7 +121,7 @@ int attn_contexts_new(struct attn_contexts *c, size_t room, struct attn_err *err
     if (c->ids && c->targets && c->T)
         return ATTN_OK;
     attn_contexts_free(c);
-    return attn_fail(err, ATTN_ENOMEM, "no memory for contexts of %zu tokens together", room);
+    return attn_no_memory(err, NULL, "for contexts of %zu tokens together", room);
 }
 
 void attn_contexts_free(struct attn_contexts *c)
@@ -232,7 +232,7 @@ int attn_deck_new(struct attn_deck *d, const struct attn_corpus *corpus, size_t 
     d->count = count_contexts(d);
     d->context = calloc(d->count + 1, sizeof *d->context);
     if (!d->context)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu contexts", d->count);
+        return attn_no_memory(err, NULL, "for %zu contexts", d->count);
     deal(d, 0);
     return ATTN_OK;
 }

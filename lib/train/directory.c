@@ -18,7 +18,7 @@
 
 static int no_memory(struct attn_err *err)
 {
-    return attn_fail(err, ATTN_ENOMEM, "no memory to start training");
+    return attn_no_memory(err, NULL, "to start training");
 }
 
 /* Fills in names for messages. */
@@ -105,7 +105,7 @@ static int open_file(struct attn_map *map, char **path, const char *dir, const c
     *map = (struct attn_map){0};
     if (asprintf(path, "%s/%s", dir, file) < 0) {
         *path = NULL;
-        attn_fail(err, ATTN_ENOMEM, "%s: no memory for a path", dir);
+        attn_no_memory(err, dir, "for a path");
         return ATTN_ENOMEM;
     }
     return attn_map_open_found(map, *path, FILE_LIMIT, ATTN_LINKS_FOLLOWED, err);   /* training writes through links, too */
@@ -422,7 +422,7 @@ static int check_settings(struct attn_train *t, const struct attn_train_opts *o,
     asked = t->settings;
     asked.text = asked.also = asked.draw = NULL;
     if (t->settings.draw && !(asked.draw = strdup(t->settings.draw)))
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to go on", t->dir);
+        return attn_no_memory(err, t->dir, "to go on");
     rc = prepare(&asked, o, err);
     if (!rc)
         rc = compare_written(t->dir, write_settings_to, &t->settings, &asked, err);

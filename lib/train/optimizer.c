@@ -46,7 +46,7 @@ int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const st
     o->piece = calloc(o->pieces, sizeof *o->piece);
     if (!o->m || !o->v || !o->piece) {
         attn_optimizer_free(o);
-        return attn_fail(err, ATTN_ENOMEM, "no memory to train %zu numbers", p->count);
+        return attn_no_memory(err, NULL, "to train %zu numbers", p->count);
     }
     cut(p, o->piece);
     return ATTN_OK;

@@ -144,7 +144,7 @@ static int write_model(const struct attn_train *t, struct attn_err *err)
     if (!list || !values) {
         free(list);
         free(values);
-        return attn_fail(err, ATTN_ENOMEM, "%s: no memory to write the model", t->dir);
+        return attn_no_memory(err, t->dir, "to write the model");
     }
     int rc = narrow_all(list, p, values, attn_narrow_find(attn_store_name(t->settings.dtype)), err);
     if (!rc)

@@ -25,7 +25,7 @@ static int count_bytes(struct attn_train *t, struct attn_err *err)
         return rc;
     t->bytes = calloc(V, sizeof *t->bytes);
     if (!t->bytes)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the lengths of %zu tokens", V);
+        return attn_no_memory(err, NULL, "for the lengths of %zu tokens", V);
     for (size_t id = 0; id < V; id++)
         if ((int32_t)id != mark && attn_tokenizer_text(t->tokenizer, (int32_t)id, &len))
             t->bytes[id] = (uint32_t)len;
@@ -189,7 +189,7 @@ int attn_train_open(struct attn_train **out, const char *path, const struct attn
         t->dir = strchr(path, '/') ? strdup(path) : NULL;
     if (t && !t->dir && asprintf(&t->dir, "./%s", path) < 0)
         t->dir = NULL;
-    rc = t && t->dir ? open_all(t, o, err) : attn_fail(err, ATTN_ENOMEM, "no memory to train");
+    rc = t && t->dir ? open_all(t, o, err) : attn_no_memory(err, NULL, "to train");
     if (rc)
         attn_train_close(t);
     else

@@ -33,7 +33,7 @@ struct attn_watch {
 
 static int no_memory(const char *what, struct attn_err *err)
 {
-    attn_fail(err, ATTN_ENOMEM, "no memory to watch %s", what);
+    attn_no_memory(err, NULL, "to watch %s", what);
     return ATTN_ENOMEM;
 }
 

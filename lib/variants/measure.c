@@ -134,7 +134,7 @@ static int compare_kind(struct comparison *g, struct attn_variant *v, struct att
     memset(g->tally, 0, sizeof g->tally);
     v->drawn = calloc(T * T, sizeof *v->drawn);
     if (!v->drawn)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a pattern of %zu x %zu", T, T);
+        return attn_no_memory(err, NULL, "for a pattern of %zu x %zu", T, T);
     int rc = observe(g, &v->kind, err);
     v->pattern = change(&g->tally[ATTN_ACT_PATTERN]);
     v->context = change(&g->tally[ATTN_ACT_CONTEXT]);
@@ -246,7 +246,7 @@ static int price(struct attn_variants *s, struct attn_err *err)
 {
     size_t T = s->tokens->n;
     struct picking p = {calloc(T + 1, sizeof *p.list), calloc(T + 1, sizeof *p.swaps)};
-    int rc = p.list && p.swaps ? price_each(s, &p, err) : attn_fail(err, ATTN_ENOMEM, "no memory to list %zu keys", T);
+    int rc = p.list && p.swaps ? price_each(s, &p, err) : attn_no_memory(err, NULL, "to list %zu keys", T);
     free(p.list);
     free(p.swaps);
     return rc;
@@ -273,7 +273,7 @@ static int make_arrays(struct own *own, const struct attn_variants *s, struct at
     own->context = array(n->L, T, n->H * n->dv, &fits);
     own->residual = array(T, n->width, 1, &fits);
     own->logits = array(n->V, 1, 1, &fits);
-    return fits ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory to keep %zu layers of %zu patterns of %zu x %zu for the "
+    return fits ? ATTN_OK : attn_no_memory(err, NULL, "to keep %zu layers of %zu patterns of %zu x %zu for the "
                                       "comparison, at most 1 GB: take a shorter sentence", n->L, n->H, T, T);
 }
 
@@ -296,7 +296,7 @@ int attn_variants_measure(struct attn_variants *s, struct attn_err *err)
     struct comparison g = {.s = s};
     int32_t *ids = calloc(s->tokens->n + 1, sizeof *ids);
     if (!ids)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", s->tokens->n);
+        return attn_no_memory(err, NULL, "for %zu tokens", s->tokens->n);
     for (size_t i = 0; i < s->tokens->n; i++)
         ids[i] = s->tokens->tok[i].id;
     int rc = measure_all(&g, s, ids, err);

@@ -51,7 +51,7 @@ static int choose(struct attn_variants *s, const char *list, struct attn_err *er
     attn_kind_each(each, sizeof each, root < 2 ? 2 : root);     /* sparse kinds see about this many keys */
     s->v = calloc(KINDS_MAX + 1, sizeof *s->v);
     if (!s->v)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to list %d kinds of attention", KINDS_MAX);
+        return attn_no_memory(err, NULL, "to list %d kinds of attention", KINDS_MAX);
     int rc = ATTN_OK;
     for (const char *at = list ? list : each; !rc && *(at += strspn(at, ",; \t\r\n")); at += length(at))
         rc = add(s, at, length(at), err);

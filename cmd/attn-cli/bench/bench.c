@@ -66,7 +66,7 @@ static int choose_one(struct session *s, const char *pattern, struct attn_err *e
 static int choose(struct session *s, struct attn_err *err)
 {
     char *list = strdup(o.stages ? o.stages : "*"), *rest = list;
-    int code = list ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for a list of stages");
+    int code = list ? ATTN_OK : attn_no_memory(err, NULL, "for a list of stages");
     for (char *pattern; !code && (pattern = strsep(&rest, ","));)
         code = choose_one(s, pattern, err);
     free(list);
@@ -234,7 +234,7 @@ static int bench(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--seconds: %s is below 0", o.seconds.given);
     struct session *s = calloc(1, sizeof *s);
     if (!s)
-        return attn_fail(err, ATTN_ENOMEM, "no memory to measure");
+        return attn_no_memory(err, NULL, "to measure");
     count_threads(s);
     bench_catch_signals();
     int code = choose(s, err);

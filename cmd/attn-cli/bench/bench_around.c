@@ -69,7 +69,7 @@ static int note_probe(struct tape *t, const struct attn_probe *p, struct attn_er
         size_t room = 2 * t->probe_room + 64;
         struct attn_probe *more = realloc(t->probe, room * sizeof *more);
         if (!more)
-            return attn_fail(err, ATTN_ENOMEM, "no memory to record %zu bands", room);
+            return attn_no_memory(err, NULL, "to record %zu bands", room);
         t->probe = more;
         t->probe_room = room;
     }
@@ -176,7 +176,7 @@ static int files_start(struct work *w, const struct stage *s, const struct bench
     t->room = numbers(&b->info, T);
     snprintf(t->out, sizeof t->out, "%s/out", b->dir);
     if (!(t->data = malloc(t->room * sizeof *t->data)))
-        return attn_fail(err, ATTN_ENOMEM, "no memory to record the patterns of %zu tokens", T);
+        return attn_no_memory(err, NULL, "to record the patterns of %zu tokens", T);
     if (attn_select_new(&t->select, b->model, NULL, "pattern", NULL, NULL, err))
         return err->code;
     int32_t *ids = bench_ids(&b->info, T, err);
@@ -261,7 +261,7 @@ static int tokenize_start(struct work *w, const struct stage *s, const struct be
     if (!t)
         return err->code;
     if (!(t->text = malloc(TEXT)))
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %d bytes of text", TEXT);
+        return attn_no_memory(err, NULL, "for %d bytes of text", TEXT);
     t->stage = s;
     t->tokenizer = b->tokenizer;
     fill(t);

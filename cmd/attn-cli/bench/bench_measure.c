@@ -41,7 +41,7 @@ void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample 
     if (w->self)
         return w->self;
     w->end = NULL;
-    attn_fail(err, ATTN_ENOMEM, "no memory to measure");
+    attn_no_memory(err, NULL, "to measure");
     return NULL;
 }
 
@@ -123,7 +123,7 @@ int bench_measure(struct result *r, const struct work *stage, const struct work 
 {
     struct series *s = calloc(2, sizeof *s);
     if (!s)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %d samples", MOST);
+        return attn_no_memory(err, NULL, "for %d samples", MOST);
     int code = alternate(s, (const struct work *const[]){stage, limit}, seconds, err);
     r->value = median(s[0].value, s[0].n);
     r->seconds = median(s[0].seconds, s[0].n);

@@ -49,7 +49,7 @@ int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err)
 {
     int32_t *ids = calloc(T, sizeof *ids);
     if (!ids)
-        attn_fail(err, ATTN_ENOMEM, "no memory for %zu tokens", T);
+        attn_no_memory(err, NULL, "for %zu tokens", T);
     for (size_t i = 0; ids && i < T; i++)
         ids[i] = (int32_t)(i * 7919 % n->V);
     return ids;
@@ -201,10 +201,10 @@ static int batch_start(struct work *w, const struct stage *s, const struct bench
     b->seq = calloc(s->n, sizeof *b->seq);
     b->at = calloc(s->n, sizeof *b->at);
     if (!b->seq || !b->at)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for %zu sentences", s->n);
+        return attn_no_memory(err, NULL, "for %zu sentences", s->n);
     lay_out(b, &bench->info);
     if (!(b->kept = malloc(b->numbers * sizeof *b->kept)))
-        return attn_fail(err, ATTN_ENOMEM, "no memory to keep %zu numbers", b->numbers);
+        return attn_no_memory(err, NULL, "to keep %zu numbers", b->numbers);
     if (!(b->ids = bench_ids(&bench->info, b->rows, err)))
         return err->code;
     const struct attn_observer keeper = {.wants = wants_pattern, .watch = keep, .self = b};
@@ -337,7 +337,7 @@ static size_t *lengths(size_t n, struct attn_err *err)
 {
     size_t *all = calloc(n, sizeof *all);
     if (!all)
-        attn_fail(err, ATTN_ENOMEM, "no memory for %zu sentences", n);
+        attn_no_memory(err, NULL, "for %zu sentences", n);
     for (size_t i = 0; all && i < n; i++)
         all[i] = TOKENS;
     return all;

@@ -114,13 +114,13 @@ static int write_object(char **text, size_t *len, const char *head, const struct
 {
     FILE *f = open_memstream(text, len);
     if (!f)
-        return attn_fail(err, ATTN_ENOMEM, "no memory for the configuration");
+        return attn_no_memory(err, NULL, "for the configuration");
     fputs(head, f);
     opts_write_keys(f, rows);
     fputs(tail, f);
     bool bad = ferror(f) != 0;
     bad |= fclose(f) != 0 || !*text;
-    return bad ? attn_fail(err, ATTN_ENOMEM, "no memory for the configuration") : ATTN_OK;
+    return bad ? attn_no_memory(err, NULL, "for the configuration") : ATTN_OK;
 }
 
 int train_config(char **text, size_t *len, size_t tokens, bool bpe, struct attn_err *err)

@@ -72,7 +72,7 @@ static int read_files(struct source *in, const char *corpus, struct attn_err *er
     in->dir = directory(o.path);
     in->vocab = directory(o.vocab);
     if (!in->dir || (o.vocab && !in->vocab))
-        return attn_fail(err, ATTN_ENOMEM, "no memory for a path");
+        return attn_no_memory(err, NULL, "for a path");
     if (file_read(&in->text, &in->text_len, corpus, err) || (o.also && file_read(&in->also, &in->also_len, o.also, err)) ||
         (o.config && file_read(&in->config, &in->config_len, o.config, err)) ||
         (o.settings && file_read(&in->settings, &in->settings_len, o.settings, err)))
@@ -116,7 +116,7 @@ static int find_vocabulary(struct source *in, struct attn_err *err)
     if (attn_bpe_learn(in->dir, &tokens, in->text, in->text_len, size, err))
         return err->code;
     in->vocab = directory(in->dir);
-    return in->vocab ? ATTN_OK : attn_fail(err, ATTN_ENOMEM, "no memory for a path");
+    return in->vocab ? ATTN_OK : attn_no_memory(err, NULL, "for a path");
 }
 
 /* A training that goes on may have fewer tokens than --vocab-size, if its text had no more, but not more. */

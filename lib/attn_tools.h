@@ -76,7 +76,7 @@ struct attn_sink_opts {
     const struct attn_tokens *cross;    /* cross-attention: tokens of sentence 1, whose k and v are shown; else NULL */
     const char *cross_text; size_t cross_len;
     const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
-    const char *command;                /* canonical command line, for the manifest */
+    const char *command;                /* a command line that makes it again, for the manifest */
     struct attn_kind kind;              /* of attention, for titles and documents */
     int threads;                        /* 0: as many as this process may use; the output is the same */
     int precision;                      /* text only: digits after the point */
@@ -174,7 +174,7 @@ struct attn_batch_opts {
     const char *summary;                /* a file that gets a summary besides; NULL: none */
     const struct attn_batch_option *options; size_t n_options;    /* all options that change the output, as they were given:
                                          * a resumed batch must have the same */
-    const char *command;                /* canonical command line, for manifests */
+    const char *command;                /* a command line that makes it again, for manifests */
     struct attn_picture_opts picture;
     struct attn_plan plan;              /* rows, seqs and keys are not read; the number of threads does not change the output */
     bool resume, force;                 /* continue an unfinished output; overwrite it */
@@ -213,10 +213,10 @@ struct attn_dump;
 /* path: a directory of .npy or .csv files or its manifest.json, an .npz archive, one .npy or .csv file, or the JSON
  * document or tidy table of a run. */
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
-/* Runs a sentence as attn_run_tokens does and records `what`.  `beside`, unless NULL, observes the run, too. */
+/* Runs a sentence as attn_run_tokens does and records `what`.  `observer`, unless NULL, observes the run, too. */
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
                   const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
-                  const struct attn_observer *beside, struct attn_err *err);
+                  const struct attn_observer *observer, struct attn_err *err);
 /* What of a directory was not read, or was missing, and why; NULL: nothing.  Lives as long as the dump. */
 const char *attn_dump_warning(const struct attn_dump *d);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
@@ -292,7 +292,7 @@ struct attn_explain_opts {
     bool color;                         /* text only */
     int threads;
     struct attn_kind kind;              /* of attention */
-    const struct attn_observer *beside; /* observes the run, too; NULL: none */
+    const struct attn_observer *observer;   /* observes the run, too; NULL: none */
     const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL: none */
     uint64_t reserved[4];
 };
@@ -316,7 +316,7 @@ struct attn_variants_opts {
     struct attn_picture_opts picture;
     int threads;
     bool bf16;
-    const struct attn_observer *beside; /* observes all runs, too; NULL: none */
+    const struct attn_observer *observer;   /* observes all runs, too; NULL: none */
     uint64_t reserved[4];
 };
 /* Runs one sentence under several kinds of attention on the same weights, and reports how far each is from the model's

@@ -151,7 +151,7 @@ static int derive(struct session *s, struct attn_err *err)
     struct progress progress;
     progress_start(&progress, s->model, !terminal_is(o.path));
     struct attn_observer observer = progress_observer(&progress);
-    e.beside = &observer;
+    e.observer = &observer;
     int code = find_tokens(&e, s->tokens, err);
     if (!code)
         code = attn_explain(s->model, s->tokens, &e, err);

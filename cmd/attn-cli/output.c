@@ -210,14 +210,14 @@ static size_t directory(const char *path)
 static bool file_beside_says(const char *path, const char *file, const char *text)
 {
     enum { LARGEST = 64 << 20 };
-    char *beside = NULL, *all = NULL;
+    char *neighbour = NULL, *all = NULL;
     size_t len = 0;
     struct stat st;
     struct attn_err ignored;
-    bool says = asprintf(&beside, "%.*s%s", (int)directory(path), path, file) >= 0 && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
-                st.st_size <= LARGEST && file_read(&all, &len, beside, &ignored) == ATTN_OK && strstr(all, text);
+    bool says = asprintf(&neighbour, "%.*s%s", (int)directory(path), path, file) >= 0 && stat(neighbour, &st) == 0 && S_ISREG(st.st_mode) &&
+                st.st_size <= LARGEST && file_read(&all, &len, neighbour, &ignored) == ATTN_OK && strstr(all, text);
     free(all);
-    free(beside);
+    free(neighbour);
     return says;
 }
 

@@ -36,7 +36,7 @@ static int compare(struct session *s, struct attn_err *err)
     struct progress progress;
     progress_start(&progress, s->model, !terminal_is(o.path));
     struct attn_observer observer = progress_observer(&progress);
-    opts.beside = &observer;
+    opts.observer = &observer;
     int code = attn_variants(s->model, s->tokens, &opts, err);
     progress_end(&progress);
     return code;

@@ -21,7 +21,7 @@ struct merge {
     const struct attn_merge_opts *o;
     const struct attn_format *format;
     struct attn_shard_files shards;
-    char *path, *beside;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a device */
+    char *path, *sidecar;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a device */
     char *inside;                       /* the summary's name, if it belongs into the directory that is written */
     struct attn_mark mark;              /* bytes and summary_bytes of what was written */
 };
@@ -110,9 +110,9 @@ static int check_beside(const struct merge *m, struct attn_err *err)
 {
     struct attn_sidecar made;
     struct stat st;
-    if (!m->beside || lstat(m->beside, &st))
+    if (!m->sidecar || lstat(m->sidecar, &st))
         return ATTN_OK;
-    int rc = attn_sidecar_read(&made, m->beside, err);
+    int rc = attn_sidecar_read(&made, m->sidecar, err);
     if (!rc)
         attn_sidecar_free(&made);
     return rc;
@@ -141,7 +141,7 @@ static int write_sidecar(const struct merge *m, struct attn_err *err)
     whole.synced = whole.now;
     int rc = m->o->summary ? attn_sidecar_set_summary(&whole, m->o->summary, m->o->path, err) : ATTN_OK;
     if (!rc)
-        rc = attn_sidecar_write(&whole, m->beside, err);
+        rc = attn_sidecar_write(&whole, m->sidecar, err);
     free(whole.summary);
     return rc;
 }
@@ -172,7 +172,7 @@ static int finish_directory(struct merge *m, struct attn_scaffold *s, struct att
     if (!rc)
         rc = write_sidecar(m, err);
     if (!rc && (rc = attn_scaffold_commit(s, err)))
-        unlink(m->beside);              /* nothing is there that it describes */
+        unlink(m->sidecar);              /* nothing is there that it describes */
     return rc;
 }
 
@@ -190,7 +190,7 @@ static int write_directory(struct merge *m, struct attn_err *err)
 /* Removes the sidecar, which describes the output about to be replaced. */
 static int forget(const struct merge *m, struct attn_err *err)
 {
-    return m->beside && unlink(m->beside) && errno != ENOENT ? attn_fail_errno(err, m->beside, "replace") : ATTN_OK;
+    return m->sidecar && unlink(m->sidecar) && errno != ENOENT ? attn_fail_errno(err, m->sidecar, "replace") : ATTN_OK;
 }
 
 static int write_stream(struct merge *m, struct attn_err *err)
@@ -209,7 +209,7 @@ static int write_stream(struct merge *m, struct attn_err *err)
         rc = attn_out_commit(to, err);
     m->mark.bytes = attn_out_bytes(to);
     attn_out_close(to);
-    return !rc && m->beside ? write_sidecar(m, err) : rc;
+    return !rc && m->sidecar ? write_sidecar(m, err) : rc;
 }
 
 /* ---- what is merged already -------------------------------------------------------------- */
@@ -238,7 +238,7 @@ static bool is_merged(const struct merge *m)
 {
     struct attn_sidecar made;
     char *lines_path;
-    if (attn_sidecar_read(&made, m->beside, NULL))
+    if (attn_sidecar_read(&made, m->sidecar, NULL))
         return false;
     bool whole = describes(&made, m) && (!m->o->summary || has_size(m->o->summary, made.now.summary_bytes));
     if (asprintf(&lines_path, "%s/records.ndjson", m->path) < 0)
@@ -293,16 +293,16 @@ static int check_summaries(const struct merge *m, struct attn_err *err)
 /* Sets *is to whether a path is a shard's sidecar or summary. */
 static int belongs_to(bool *is, const struct attn_shard_file *p, const char *path, struct attn_err *err)
 {
-    char *real = attn_target_follow(p->path), *beside = NULL;
+    char *real = attn_target_follow(p->path), *sidecar = NULL;
     if (!real)
         return attn_fail_errno(err, p->path, "find");
-    if (asprintf(&beside, "%s.json", real) < 0)
-        beside = NULL;
+    if (asprintf(&sidecar, "%s.json", real) < 0)
+        sidecar = NULL;
     char *rows = p->side.summary ? summary_path(p) : NULL;
-    bool named = beside && (rows || !p->side.summary);
-    *is = named && (attn_target_same(beside, path) || (rows && attn_target_same(rows, path)));
+    bool named = sidecar && (rows || !p->side.summary);
+    *is = named && (attn_target_same(sidecar, path) || (rows && attn_target_same(rows, path)));
     free(real);
-    free(beside);
+    free(sidecar);
     free(rows);
     return named ? ATTN_OK : attn_no_memory(err, p->path, "for the names of its files");
 }
@@ -328,12 +328,12 @@ static int check_targets(const struct merge *m, struct attn_err *err)
     const char *rows = m->o->summary;
     int rc = check_target(m, m->path, err);
     if (!rc)
-        rc = check_target(m, m->beside, err);
+        rc = check_target(m, m->sidecar, err);
     if (!rc)
         rc = check_target(m, rows, err);
     if (!rc)
         rc = check_beside(m, err);
-    if (!rc && rows && m->path && (attn_target_same(m->path, rows) || attn_target_same(m->beside, rows)))
+    if (!rc && rows && m->path && (attn_target_same(m->path, rows) || attn_target_same(m->sidecar, rows)))
         rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them another name",
                        rows);
     return rc;
@@ -360,8 +360,8 @@ static int find_target(struct merge *m, struct attn_err *err)
     m->path = in_place ? NULL : directory ? attn_target_follow_directory(path) : attn_target_follow(path);
     if (!in_place && !m->path)
         return attn_fail_errno(err, path, "create");
-    if (!in_place && asprintf(&m->beside, "%s.json", m->path) < 0) {
-        m->beside = NULL;
+    if (!in_place && asprintf(&m->sidecar, "%s.json", m->path) < 0) {
+        m->sidecar = NULL;
         return attn_no_memory(err, path, "for its name");
     }
     if (directory && m->o->summary && !attn_target_in_place(m->o->summary))
@@ -387,7 +387,7 @@ int attn_merge(const struct attn_merge_opts *o, struct attn_err *err)
         rc = write_all(&m, err);
     attn_shard_files_close(&m.shards);
     free(m.path);
-    free(m.beside);
+    free(m.sidecar);
     free(m.inside);
     return rc;
 }

@@ -122,8 +122,8 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
 {
     struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = w}};
     size_t n = 1;
-    if (o->beside)
-        obs[n++] = *o->beside;
+    if (o->observer)
+        obs[n++] = *o->observer;
     struct attn_plan how = {.threads = o->threads, .kind = o->kind};
     *w = (struct attn_worked){.model = m, .tokens = tokens, .keys = o->cross ? o->cross : tokens};
     if (check_all(m, tokens->n, o, err))

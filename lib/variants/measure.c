@@ -121,8 +121,8 @@ static int observe(struct comparison *g, const struct attn_kind *kind, struct at
 {
     struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = g}};
     size_t n = 1;
-    if (g->s->o->beside)
-        obs[n++] = *g->s->o->beside;
+    if (g->s->o->observer)
+        obs[n++] = *g->s->o->observer;
     struct attn_plan how = plan_of(g->s, kind);
     return attn_run_tokens(g->s->model, &how, g->s->tokens, NULL, obs, n, err);
 }
@@ -185,8 +185,8 @@ static int time_kind(const struct attn_variants *s, struct attn_variant *v, cons
     struct stopwatch w = {0};
     struct attn_observer obs[2] = {{.wants = clock_wants, .watch = clock_watch, .self = &w}};
     size_t n = 1;
-    if (s->o->beside)
-        obs[n++] = *s->o->beside;
+    if (s->o->observer)
+        obs[n++] = *s->o->observer;
     struct attn_plan plan = plan_of(s, &v->kind);
     struct attn_run *r = NULL;
     int rc = attn_run_new(&r, s->model, &plan, obs, n, err);

@@ -1,4 +1,4 @@
-/* share.h - the part of N things that a share (struct attn_share of attn.h) selects. */
+/* share.h - the part of N things that a share (struct attn_share of attn_tools.h) selects. */
 #ifndef ATTN_BASE_SHARE_H
 #define ATTN_BASE_SHARE_H
 

@@ -1,4 +1,4 @@
-/* launcher.c - which records of an input this process takes: "2/7", or what a cluster's launcher says.
+/* shard.c - which records of an input this process takes: "2/7", or what a cluster's launcher says.
  *
  * A launcher numbers its processes by environment variables.  If several are set, the innermost launcher is right:
  * under mpirun in a Slurm job, Slurm's variables hold the rank of the script that called mpirun.  A task of an array

@@ -1,4 +1,4 @@
-/* evidence_model.c - evidence of by a model was ported: rotary positions and norms that fit the numbers. */
+/* evidence_model.c - evidence on how a model was ported: which rotary positions and which norms fit the numbers. */
 #include "compare/evidence.h"
 
 #include <math.h>

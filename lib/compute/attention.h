@@ -139,6 +139,8 @@ extern const struct attn_method
     attn_sparse, attn_sparse_shown,     /* sparse.c: each row gathers the keys it sees; the same, written out for observers */
     attn_online,                        /* online.c: a block of keys at a time */
     attn_linear, attn_linear_shown;     /* linear.c: sums over keys; the same by way of the pattern */
+/* heads.c: which one computes a kind.  shown, edited: whether observers see or change dots, scores or pattern. */
+const struct attn_method *attn_method_of(const struct attn_kind *k, bool shown, bool edited);
 
 /* How many columns the band of an online softmax needs for Tk keys. */
 size_t attn_online_columns(size_t block, size_t Tk);

@@ -19,12 +19,12 @@ static size_t bands_of(size_t Tq) { return parts_of(Tq, ATTN_BAND); }
 
 /* ---- what is done with a band ---- */
 
-static const struct attn_method *method_of(const struct attn_head *h)
+const struct attn_method *attn_method_of(const struct attn_kind *k, bool shown, bool edited)
 {
-    bool changed = h->edited || h->kind.dropout > 0;
-    switch (h->kind.form) {
+    bool changed = edited || k->dropout > 0;
+    switch (k->form) {
     case ATTN_STRIDED:
-    case ATTN_RANDOM: return h->edited ? &attn_dense : h->shown ? &attn_sparse_shown : &attn_sparse;
+    case ATTN_RANDOM: return edited ? &attn_dense : shown ? &attn_sparse_shown : &attn_sparse;
     case ATTN_BLOCK:  return changed ? &attn_dense : &attn_online;
     case ATTN_LINEAR: return changed ? &attn_linear_shown : &attn_linear;
     default:          return &attn_dense;
@@ -237,7 +237,7 @@ static void gather_found(struct attn_heads *a, int threads)
 void attn_heads_run(struct attn_heads *a, struct attn_team *team)
 {
     prepare(a);
-    struct job j = {.a = a, .method = method_of(&a->head), .by_worker = !a->head.shown, .whole = any_wanted(a, ATTN_WHOLE)};
+    struct job j = {.a = a, .method = attn_method_of(&a->head.kind, a->head.shown, a->head.edited), .by_worker = !a->head.shown, .whole = any_wanted(a, ATTN_WHOLE)};
     memset(a->scratch->worker, 0, (size_t)attn_team_size(team) * sizeof *a->scratch->worker);
     attn_heads_cache(a, team);
     size_t items = steps_of(&j) ? count(&j) : 0;

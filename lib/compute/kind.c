@@ -28,37 +28,15 @@ float attn_kind_scale(const struct attn_kind *k, float own, size_t dh)
     return own;
 }
 
-bool attn_kind_past(const struct attn_kind *k)
-{
-    switch (k->form) {
-    case ATTN_MODEL: case ATTN_FULL: case ATTN_CAUSAL_RENORM: case ATTN_MASKED: return false;
-    case ATTN_LINEAR: case ATTN_BLOCK: return k->causal;
-    case ATTN_CAUSAL: case ATTN_WINDOW: case ATTN_STRIDED: case ATTN_RANDOM: break;
-    }
-    return true;
-}
+/* ---- keys before the window: lists those that query q sees among the first `front` ones ---- */
 
-bool attn_kind_picks(const struct attn_kind *k)
+/* Every s-th, counted back from q. */
+static size_t pick_strides(size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t front, size_t Tk)
 {
-    return k->form == ATTN_STRIDED || k->form == ATTN_RANDOM;
-}
-
-struct attn_range attn_kind_bounds(const struct attn_kind *k, size_t q, size_t Tk)
-{
-    if (!attn_kind_past(k))
-        return (struct attn_range){0, Tk};
-    size_t end = q + 1, lo = k->form == ATTN_WINDOW && end > k->w ? end - k->w : 0;
-    return (struct attn_range){smaller(lo, Tk), smaller(end, Tk)};
-}
-
-/* ---- the list ---- */
-
-/* Lists every s-th key, counted back from q, before `front`. */
-static size_t pick_strides(size_t *list, size_t q, size_t s, size_t front)
-{
+    (void)swaps;
     size_t n = 0;
-    for (size_t k = q % s; k < front; k += s)
-        list[n++] = k;
+    for (size_t key = q % k->s; key < smaller(front, Tk); key += k->s)
+        list[n++] = key;
     return n;
 }
 
@@ -74,11 +52,13 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Picks r of the keys 0 .. n - 1 by the first r steps of a Fisher-Yates shuffle.  Only swapped items are stored, and while
- * they are drawn, list has their positions so that `swaps` can be cleared. */
-static size_t pick_random(size_t *list, size_t *swaps, size_t n, size_t r, uint64_t state)
+/* r of them, by the first r steps of a Fisher-Yates shuffle.  Only swapped items are stored, and while they are drawn, list has
+ * their positions so that `swaps` can be cleared. */
+static size_t pick_random(size_t *list, size_t *swaps, const struct attn_kind *kind, size_t q, size_t n, size_t Tk)
 {
-    r = smaller(r, n);
+    (void)Tk;                           /* all are drawn: which ones does not depend on how many keys there are */
+    uint64_t state = kind->seed + q;
+    size_t r = smaller(kind->r, n);
     for (size_t i = 0; i < r; i++) {
         size_t j = i + (size_t)(attn_splitmix_next(&state) % (n - i)), was = holds(swaps, i);
         swaps[i] = holds(swaps, j) + 1;
@@ -96,11 +76,47 @@ static size_t pick_random(size_t *list, size_t *swaps, size_t n, size_t r, uint6
     return r;
 }
 
+/* ---- which keys a query sees ---- */
+
+/* past: whether it sees none after itself.  pick: lists those it sees before the last w; NULL: it sees all. */
+static const struct rule {
+    enum { NEVER, IF_CAUSAL, ALWAYS } past;
+    size_t (*pick)(size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t front, size_t Tk);
+} rules[] = {
+    [ATTN_MODEL] = {NEVER, NULL},
+    [ATTN_FULL] = {NEVER, NULL},
+    [ATTN_CAUSAL] = {ALWAYS, NULL},
+    [ATTN_CAUSAL_RENORM] = {NEVER, NULL},
+    [ATTN_WINDOW] = {ALWAYS, NULL},
+    [ATTN_STRIDED] = {ALWAYS, pick_strides},
+    [ATTN_RANDOM] = {ALWAYS, pick_random},
+    [ATTN_LINEAR] = {IF_CAUSAL, NULL},
+    [ATTN_BLOCK] = {IF_CAUSAL, NULL},
+    [ATTN_MASKED] = {NEVER, NULL},
+};
+
+bool attn_kind_past(const struct attn_kind *k)
+{
+    return rules[k->form].past == ALWAYS || (rules[k->form].past == IF_CAUSAL && k->causal);
+}
+
+bool attn_kind_picks(const struct attn_kind *k)
+{
+    return rules[k->form].pick != NULL;
+}
+
+struct attn_range attn_kind_bounds(const struct attn_kind *k, size_t q, size_t Tk)
+{
+    if (!attn_kind_past(k))
+        return (struct attn_range){0, Tk};
+    size_t end = q + 1, lo = k->form == ATTN_WINDOW && end > k->w ? end - k->w : 0;
+    return (struct attn_range){smaller(lo, Tk), smaller(end, Tk)};
+}
+
 size_t attn_kind_pick(size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t Tk)
 {
     size_t front = q + 1 > k->w ? q + 1 - k->w : 0;     /* where the window begins */
-    size_t n = k->form == ATTN_STRIDED ? pick_strides(list, q, k->s, smaller(front, Tk))
-                                       : pick_random(list, swaps, front, k->r, k->seed + q);
+    size_t n = rules[k->form].pick(list, swaps, k, q, front, Tk);
     while (n && list[n - 1] >= Tk)
         n--;
     for (size_t j = front; j <= q && j < Tk; j++)

@@ -22,15 +22,10 @@ size_t attn_scratch_ld(const struct attn_scratch *s, size_t keys)
 
 static size_t method_floats(const struct attn_scratch *s)
 {
-    const struct attn_method *method = NULL;
-    switch (s->kind.form) {
-    case ATTN_STRIDED:
-    case ATTN_RANDOM: method = &attn_sparse; break;
-    case ATTN_BLOCK:  method = &attn_online; break;
-    case ATTN_LINEAR: method = &attn_linear; break;
-    default:          break;
-    }
-    return method ? method->scratch(s->keys, s->dh, s->dv) : 0;
+    struct attn_kind kind = s->kind;
+    kind.dropout = 0;                   /* what changes weights takes no more */
+    const struct attn_method *method = attn_method_of(&kind, false, false);
+    return method->scratch ? method->scratch(s->keys, s->dh, s->dv) : 0;
 }
 
 /* How many keys a worker copies at most.  In linear attention it also has phi of cached keys. */

@@ -89,7 +89,7 @@ static void lay_out_work(struct attn_arena *a, struct attn_work *t)
     t->loss = attn_arena_bytes(a, R, sizeof *t->loss);
 }
 
-/* Computes the rotations of all positions in double precision, like compute/ends.c. */
+/* Computes the rotations of all positions in double precision, as compute/block.c does. */
 static void fill_rotation(struct attn_work *t)
 {
     size_t half = t->w->rotary / 2;

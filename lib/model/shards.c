@@ -132,7 +132,7 @@ static int open_shard(struct attn_shard *sh, const struct attn_source *s, const 
 
 static int open_files(struct attn_shards *out, const struct attn_source *s, char *const *file, size_t n, struct attn_err *err)
 {
-    out->shard = calloc(n, sizeof *out->shard);
+    out->shard = calloc(n + 1, sizeof *out->shard);         /* never of size 0 */
     if (!out->shard)
         return no_memory(err);
     int rc = ATTN_OK;

@@ -1,8 +1,10 @@
 /* kind.h - checks a kind of attention and puts it into words, for the files of lib/ itself.
  *
- * A new kind is a value of enum attn_form, a row of attn_kinds[] in kind.c, and its arithmetic in compute/. */
-#ifndef ATTN_KIND_H
-#define ATTN_KIND_H
+ * A new kind is a value of enum attn_form before ATTN_MASKED, a row of attn_kinds[] in kind.c (its words), a row of rules[] in
+ * compute/kind.c (which keys a query sees), a sentence in explain/weights.c and, unless dense attention will do, a method in
+ * compute/heads.c. */
+#ifndef ATTN_RUN_KIND_H
+#define ATTN_RUN_KIND_H
 
 #include "attn.h"
 
@@ -14,6 +16,7 @@ enum { ATTN_KIND_SEEN = 96 };
 void attn_kind_seen(char text[ATTN_KIND_SEEN], const struct attn_kind *k, bool causal);
 /* Lists one of each kind with blanks between them: sparse ones see about so many keys. */
 void attn_kind_each(char *list, size_t size, size_t keys);
+
 /* How attention differs from the model's own. */
 struct attn_sink_kind {
     const char *attention, *scale;      /* as on the command line; NULL: the model's own */

@@ -6,7 +6,8 @@
  * `close` without finish leaves nothing behind.  A sink writes one sentence.  If the reader of a pipe
  * closes it, the run goes on, and what is written is thrown away.
  *
- * A format is a row of attn_formats[] in sink.c and a file with its methods; nothing else names it. */
+ * A format is a row of attn_formats[] in sink.c and a file with its methods.  Who else may name one, and why, is listed in
+ * tests/test_additions.c. */
 #ifndef ATTN_SINKS_SINK_H
 #define ATTN_SINKS_SINK_H
 
@@ -25,7 +26,7 @@ struct attn_sink_record { const struct attn_record *of; const char *key; };
 struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_info *model;
     const char *digest;                 /* of the model; may be NULL for formats that do not show it */
-    const char *cpu;                    /* attn_cpu_target() */
+    const char *cpu;                    /* the instructions that compute */
     const struct attn_select *select;
     const struct attn_tokens *tokens;
     const char *text; size_t text_len;  /* NULL: ids only */

@@ -140,7 +140,7 @@ static int read_any(struct input *in, const char *text, const char *file, const 
     in->len = text ? strlen(text) : 0;
     if (!file)
         return ATTN_OK;
-    if (file_read(&in->owned, &in->len, file, err))
+    if (file_read(&in->owned, &in->len, file, err) || !in->owned)
         return err->code;
     in->text = in->owned;
     if (!common.raw)

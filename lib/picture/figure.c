@@ -167,7 +167,7 @@ static void arrange(struct attn_section *s)
 {
     size_t n = s->sheets * s->matrices;
     bool table = s->sheets > 1 && s->matrices > 1, wide = s->cols > 3 * s->rows;
-    s->across = table ? s->matrices : wide ? 1 : smaller(n, 4);
+    s->across = table ? s->matrices : wide ? 1 : larger(smaller(n, 4), 1);
     while (!table && !wide && s->across * s->across < n)
         s->across++;
     s->down = parts_of(n, s->across);

@@ -97,7 +97,8 @@ static int find_format(const struct attn_format **out, const char *name, struct 
     if (*out && (*out)->methods)
         return ATTN_OK;
     *out = NULL;
-    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", name, attn_format_list(list, RUN | LINES));
+    attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", name, attn_format_list(list, RUN | LINES));
+    return ATTN_EUSAGE;
 }
 
 static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)

@@ -205,8 +205,6 @@ static int finish(struct reader *r, int rc)
     if (!rc && !index_rules(r->m))
         rc = no_memory(r);
     free(r->joined);
-    if (rc)
-        attn_merges_free(r->m);
     return rc;
 }
 
@@ -322,6 +320,8 @@ int attn_merges_take(struct attn_merges *m, const struct attn_vocab *v, struct a
     int rc = e == ATTN_JSON_ARRAY ? take_rules(&r, j, plain) : e == ATTN_JSON_FAILED ? attn_json_error(j, err) :
              attn_fail(err, ATTN_EFORMAT, "%s: \"merges\" is no array", j->name);
     rc = finish(&r, rc);
+    if (rc)
+        attn_merges_free(m);
     free(plain[0].s);
     free(plain[1].s);
     return rc;

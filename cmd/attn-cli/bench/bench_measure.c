@@ -170,7 +170,7 @@ static int library_start(struct work *w, enum held_against to, double scale, con
 {
     struct limit *l = bench_work(w, sizeof *l, limit_once, free, err);
     if (!l)
-        return err->code;
+        return ATTN_ENOMEM;
     *l = (struct limit){b, library_limit[to], scale};
     return ATTN_OK;
 }

@@ -3,7 +3,7 @@
  * Comments do not count.  A file that is not listed here, or one more in a room, needs a reason as good as these. */
 #include "suites.h"
 
-#include "corpus.h"
+#include "golden.h"
 
 #include <fnmatch.h>
 #include <ftw.h>
@@ -69,7 +69,7 @@ static int look(const char *path, const struct stat *st, int type)
     if (type != FTW_F || fnmatch("*.[ch]", path, 0))
         return 0;
     size_t len;
-    char *text = corpus_slurp(path, &len);
+    char *text = golden_text(path, &len);
     blank_comments(text);
     if (strcasestr(text, wanted)) {
         ck_assert_uint_lt(n_found, sizeof found / sizeof *found);

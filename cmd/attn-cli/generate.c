@@ -348,7 +348,7 @@ static const struct option options[] = {
     {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not stop after the model's end-of-text token (eos_token_id)",
      .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "format of the result: text (default) or json; of the activations with -o: csv, "
-     "tidy, npy, npz, term, png, svg, or text and json where the ending of PATH says nothing",
+     "tidy, npy, npz, term, png, svg, html, or text and json where the ending of PATH says nothing",
      .choice = format_choice, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory", .flags = OPT_OUTPUT},
     {.name = NULL},

@@ -16,10 +16,11 @@
  *     attn_model_close(m);
  *
  * attn_tools.h has the rest: output in every format, pictures, many sentences, saved activations, training.
- * Both also define the types that all parts of the library share, so they include none of their headers.  Dimensions have the letters papers use: L layers,
- * T tokens, d width of the residual stream, H query heads, Hkv key/value heads, dh width of a
- * head's queries and keys, dv width of its values, m width of the MLP, V size of the vocabulary.
- * Arrays are row-major float32, last index fastest.
+ * Both also define the types that all parts of the library share, so they include none of their headers.
+ *
+ * Dimensions have the letters papers use: L layers, T tokens, d width of the residual stream, H query heads,
+ * Hkv key/value heads, dh width of a head's queries and keys, dv width of its values, m width of the MLP,
+ * V size of the vocabulary.  Arrays are row-major float32, last index fastest.
  *
  * A function that can fail returns 0 (ATTN_OK) or an error code.  The code is also left in `err`,
  * with a message that names the file, the place, what was found and what was expected.
@@ -329,7 +330,7 @@ void attn_run_free(struct attn_run *r);                             /* NULL is f
 
 /* Runs one sentence, from attn_run_new to attn_run_free.  Unless `cross` is NULL, it looks at the keys and values of that
  * other sentence, which observers see as seq 1.  Of the plan, only threads, bf16 and kind matter. */
-int attn_run_tokens(const struct attn_model *m, const struct attn_plan *how, const struct attn_tokens *tokens,
+int attn_run_tokens(const struct attn_model *m, const struct attn_plan *plan, const struct attn_tokens *tokens,
                     const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
 /* Fails where attn_run_tokens would because of the number of tokens or of an id: for callers who must know before they
  * begin to write. */
@@ -370,7 +371,7 @@ int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size
  * their probability (1: all).  Of equally likely tokens the lower id comes first. */
 struct attn_sampler;
 struct attn_sampling { double temperature, top_p; size_t top_k; uint64_t seed; };
-int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_sampling *how, struct attn_err *err);
+int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_sampling *sampling, struct attn_err *err);
 void attn_sampler_free(struct attn_sampler *s);                     /* NULL is fine */
 /* Chooses one token from logits[V], with the next random number of the seed's sequence.  Logits that are not finite are
  * an error. */

@@ -215,7 +215,7 @@ struct attn_dump;
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
 /* Runs a sentence as attn_run_tokens does and records `what`.  `observer`, unless NULL, observes the run, too. */
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
-                  const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *how,
+                  const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *plan,
                   const struct attn_observer *observer, struct attn_err *err);
 /* What of a directory was not read, or was missing, and why; NULL: nothing.  Lives as long as the dump. */
 const char *attn_dump_warning(const struct attn_dump *d);

@@ -138,6 +138,8 @@ int attn_cpu_count(void)
     return n < 1 ? 1 : n;
 }
 
+int attn_threads_available(void) { return attn_cpu_count(); }
+
 /* ---- vectors --------------------------------------------------------------------------- */
 
 static enum attn_simd widest(void)

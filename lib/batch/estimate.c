@@ -79,7 +79,8 @@ static uint64_t bytes_apart(const struct attn_engine *e, const struct attn_batch
         return 0;
     if (!strcmp(format, "csv"))
         return out->numbers * CSV_NUMBER + good * attn_select_matrices(e->o->select) * FILE_ENTRY;
-    return out->numbers * sizeof(float) + (e->writing.format->flags & ATTN_FORMAT_STACK ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
+    bool stack = e->writing.format->flags & ATTN_FORMAT_STACK;
+    return out->numbers * sizeof(float) + (stack ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
 }
 
 static int finish(const struct attn_engine *e, const struct sample *s, struct attn_batch_estimate *out, struct attn_err *err)

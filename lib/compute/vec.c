@@ -2,6 +2,7 @@
 #define TABLE attn_vec_generic
 #include "compute/vec_body.h"
 
+#include "attn.h"
 #include "base/cpu.h"
 #include "base/size.h"
 
@@ -19,4 +20,13 @@ struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size
         rows = ATTN_ABREAST;
     }
     return (struct attn_ahead){.at = (uintptr_t)at - before, .rows = rows, .bytes = before + bytes, .step = step};
+}
+
+const char *attn_cpu_target(void)
+{
+    switch (attn_cpu_bf16()) {
+    case ATTN_BF16_TILES: return "avx512-amx";
+    case ATTN_BF16_DOTS: return "avx512-bf16";
+    default: return attn_vec_target();
+    }
 }

@@ -247,16 +247,3 @@ int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit whic
     }
     return ATTN_OK;
 }
-
-/* ---- what the machine has ---- */
-
-int attn_threads_available(void) { return attn_cpu_count(); }
-
-const char *attn_cpu_target(void)
-{
-    switch (attn_cpu_bf16()) {
-    case ATTN_BF16_TILES: return "avx512-amx";
-    case ATTN_BF16_DOTS: return "avx512-bf16";
-    default: return attn_vec_target();
-    }
-}

@@ -1,5 +1,5 @@
-/* plan.c - plans a run: checks the plan, asks the observers what they want, and lays out one arena; and what a run would cost,
- * computed without running it. */
+/* plan.c - plans a run: checks the plan, asks the observers what they want, and lays out one arena; what a
+ * model announces under a kind of attention, to select from; and what a run would cost, computed without running it. */
 #include "run/run.h"
 
 #include "base/cpu.h"
@@ -14,6 +14,23 @@
 #include <string.h>
 
 enum { LOGIT_ROWS = 32 };               /* most rows of logits in one band */
+
+/* ---- what can be selected ---- */
+
+int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
+                    const char *layers, const char *heads, struct attn_err *err)
+{
+    static const struct attn_kind own;
+    struct attn_stage stage = attn_model_stage(m, kind ? kind : &own);
+    struct attn_select *otherwise;
+    int rc = attn_select_make(out, &stage, m->source.name, show, layers, heads, err);
+    if (rc != ATTN_EFORMAT || attn_select_make(&otherwise, &m->stage, m->source.name, show, layers, heads, NULL))
+        return rc;
+    attn_select_free(otherwise);
+    return attn_fail(err, rc, "--show: linear attention has neither dots nor scores, only a pattern");
+}
+
+/* ---- the plan ---- */
 
 static int check_plan(const struct attn_model *m, const struct attn_plan *p, struct attn_err *err)
 {

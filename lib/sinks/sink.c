@@ -181,19 +181,6 @@ void attn_sink_close(struct attn_sink *s)
 
 /* ---- what sinks share ------------------------------------------------------------------ */
 
-int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
-                    const char *layers, const char *heads, struct attn_err *err)
-{
-    static const struct attn_kind own;
-    struct attn_stage stage = attn_model_stage(m, kind ? kind : &own);
-    struct attn_select *otherwise;
-    int rc = attn_select_make(out, &stage, m->source.name, show, layers, heads, err);
-    if (rc != ATTN_EFORMAT || attn_select_make(&otherwise, &m->stage, m->source.name, show, layers, heads, NULL))
-        return rc;
-    attn_select_free(otherwise);
-    return attn_fail(err, rc, "--show: linear attention has neither dots nor scores, only a pattern");
-}
-
 int attn_sink_stream(struct attn_out **out, const struct attn_sink_job *job, struct attn_err *err)
 {
     *out = job->to;

@@ -198,8 +198,9 @@ static void zsh(FILE *f)
     fputs(")\n    _describe -t commands command commands\n}\n\n_attn_cli_models()\n{\n"
           "    _alternative 'names:model:(", f);
     words(f, attn_model_builtin(), " ");
-    fputs(")' 'directories:directory:_files -/'\n}\n\n_attn_cli()\n{\n    if (( CURRENT == 2 )); then\n        _attn_cli_commands\n"
-          "        return\n    fi\n    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $command in\n", f);
+    fputs(")' 'directories:directory:_files -/'\n}\n\n_attn_cli()\n{\n    if (( CURRENT == 2 )); then\n"
+          "        _attn_cli_commands\n        return\n    fi\n    local command=$words[2]\n    shift words\n"
+          "    (( CURRENT-- ))\n    case $command in\n", f);
     for (size_t i = 0; commands[i]; i++)
         zsh_command(f, commands[i]);
     fputs("    esac\n}\n\n_attn_cli \"$@\"\n", f);

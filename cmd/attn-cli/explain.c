@@ -180,7 +180,8 @@ static int explain_article(struct attn_err *err)
         {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"cross", crossing.text},
         {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer.given}, {"head", o.head.given},
         {"query", o.query}, {"key", o.key},
-        {attention_options[0].name, option_given(&attention_options[0])}, {attention_options[1].name, option_given(&attention_options[1])},
+        {attention_options[0].name, option_given(&attention_options[0])},
+        {attention_options[1].name, option_given(&attention_options[1])},
         {attention_options[2].name, option_given(&attention_options[2])}};
     struct attn_explain_opts e = options_of();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

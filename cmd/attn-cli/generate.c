@@ -149,7 +149,8 @@ static int check_usage(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "-o -: standard output has the text; give the activations a file or directory");
     if (!o.path && (selects || for_files(o.format)))
         return attn_fail(err, ATTN_EUSAGE, "%s%s is for activations: give them a file or directory with -o",
-                         selects ? "--" : "--format ", selection.show ? "show" : selection.layer ? "layer" : selects ? "head" : o.format);
+                         selects ? "--" : "--format ",
+                         selection.show ? "show" : selection.layer ? "layer" : selects ? "head" : o.format);
     if (o.temperature.x < 0)
         return attn_fail(err, ATTN_EUSAGE, "--temperature: %s is below 0", o.temperature.given);
     if (o.top_p.x < 0 || o.top_p.x > 1)

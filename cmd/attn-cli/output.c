@@ -214,8 +214,9 @@ static bool file_beside_says(const char *path, const char *file, const char *tex
     size_t len = 0;
     struct stat st;
     struct attn_err ignored;
-    bool says = asprintf(&neighbour, "%.*s%s", (int)directory(path), path, file) >= 0 && stat(neighbour, &st) == 0 && S_ISREG(st.st_mode) &&
-                st.st_size <= LARGEST && file_read(&all, &len, neighbour, &ignored) == ATTN_OK && strstr(all, text);
+    bool says = asprintf(&neighbour, "%.*s%s", (int)directory(path), path, file) >= 0 && stat(neighbour, &st) == 0 &&
+                S_ISREG(st.st_mode) && st.st_size <= LARGEST && file_read(&all, &len, neighbour, &ignored) == ATTN_OK &&
+                strstr(all, text);
     free(all);
     free(neighbour);
     return says;
@@ -257,7 +258,8 @@ static bool is_in_dump(const char *path, const char *dump)
 {
     static const char *const endings[] = {".npy", ".csv", ".json", NULL};
     struct stat of, in;
-    char *dir = strndup(path, directory(path)), *from = has_end(dump, "manifest.json") ? strndup(dump, directory(dump)) : strdup(dump);
+    char *dir = strndup(path, directory(path));
+    char *from = has_end(dump, "manifest.json") ? strndup(dump, directory(dump)) : strdup(dump);
     bool is = false;
     if (dir && from && stat(*dir ? dir : ".", &of) == 0 && stat(*from ? from : ".", &in) == 0 && is_same(&of, &in))
         for (const char *const *e = endings; *e; e++)

@@ -128,8 +128,8 @@ static int score_tokens(struct session *s, struct attn_err *err)
     struct progress progress;
     progress_start(&progress, s->model, true);
     struct attn_observer observer = progress_observer(&progress);
-    struct attn_score_opts opts = {.stride = s->stride, .kind = attention_kind(), .threads = (int)common.threads.n, .bf16 = compute_bf16(),
-                                   .observers = &observer, .n_observers = 1};
+    struct attn_score_opts opts = {.stride = s->stride, .kind = attention_kind(), .threads = (int)common.threads.n,
+                                   .bf16 = compute_bf16(), .observers = &observer, .n_observers = 1};
     int code = attn_score(s->logprob, s->model, s->ids, n, &opts, err);
     progress_end(&progress);
     if (code)

@@ -168,8 +168,8 @@ static int asked(void)
 static bool libxsmm_knows(const char *target)
 {
     static const char *const targets[] = {
-        "cpx", "clx", "skx", "skl", "avx512", "avx3", "knm", "knl", "mic", "hsw", "avx2", "snb", "avx", "wsm", "nhm", "sse4", "sse4_2",
-        "sse4.2", "sse4_1", "sse4.1", "sse3", "ssse3", "ssse", "sse", "sse2", "x64", "x86", "generic", "none"};
+        "cpx", "clx", "skx", "skl", "avx512", "avx3", "knm", "knl", "mic", "hsw", "avx2", "snb", "avx", "wsm", "nhm", "sse4",
+        "sse4_2", "sse4.2", "sse4_1", "sse4.1", "sse3", "ssse3", "ssse", "sse", "sse2", "x64", "x86", "generic", "none"};
     size_t i = 0, n = sizeof targets / sizeof *targets;
     while (i < n && strcmp(target, targets[i]))
         i++;
@@ -180,12 +180,12 @@ int attn_cpu_check(struct attn_err *err)
 {
     const char *target = getenv("LIBXSMM_TARGET");
     if (target && !libxsmm_knows(target))
-        return attn_fail(err, ATTN_EUSAGE, "LIBXSMM_TARGET in the environment is '%.40s', which libxsmm does not know, expected cpx, clx, "
-                         "skx, hsw, snb, wsm, x86 or generic: set one of them, or unset it", target);
+        return attn_fail(err, ATTN_EUSAGE, "LIBXSMM_TARGET in the environment is '%.40s', which libxsmm does not know, "
+                         "expected cpx, clx, skx, hsw, snb, wsm, x86 or generic: set one of them, or unset it", target);
     if (asked() >= 0)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "ATTN_SIMD in the environment is '%.40s', expected avx512, avx2 or generic: set one of them, or "
-                     "unset it", getenv("ATTN_SIMD"));
+    return attn_fail(err, ATTN_EUSAGE, "ATTN_SIMD in the environment is '%.40s', expected avx512, avx2 or generic: set one "
+                     "of them, or unset it", getenv("ATTN_SIMD"));
 }
 
 enum attn_simd attn_cpu_simd(void)
@@ -321,7 +321,8 @@ static double left_v2(const char *dir)
 
 static double left_v1(const char *dir)
 {
-    static const struct limit_files v1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", {"total_active_file", "total_inactive_file"}};
+    static const struct limit_files v1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                          {"total_active_file", "total_inactive_file"}};
     return left(dir, &v1);
 }
 

@@ -46,6 +46,6 @@ int attn_folder_hold(int *fd, const char *dir, struct attn_err *err)
     bool locked = errno == EWOULDBLOCK;
     close(*fd);
     *fd = -1;
-    return locked ? attn_fail(err, ATTN_EIO, "%s: another process is writing to it: wait for its end, or choose another directory", dir)
-                  : ATTN_OK;
+    return locked ? attn_fail(err, ATTN_EIO, "%s: another process is writing to it: wait for its end, or choose another "
+                              "directory", dir) : ATTN_OK;
 }

@@ -102,7 +102,8 @@ static int check_kind(const struct stat *st, const char *path, struct attn_err *
         return ATTN_OK;
     if (S_ISDIR(st->st_mode))
         return attn_fail(err, ATTN_EIO, "%s: is a directory, expected a file", path);
-    return attn_fail(err, ATTN_EIO, "%s: found a %s, expected a regular file", path, S_ISLNK(st->st_mode) ? "link" : "pipe or device");
+    return attn_fail(err, ATTN_EIO, "%s: found a %s, expected a regular file", path,
+                     S_ISLNK(st->st_mode) ? "link" : "pipe or device");
 }
 
 static int stat_found(struct stat *st, const char *path, enum attn_links links)

@@ -223,8 +223,8 @@ static int cut(const struct attn_target *t, uint64_t keep, struct attn_err *err)
     if (fstat(t->fd, &st) != 0)
         return attn_fail_errno(err, t->temp, "continue");
     if ((uint64_t)st.st_size < keep)
-        return attn_fail(err, ATTN_EIO, "%s: has %" PRIu64 " bytes, expected at least %" PRIu64 ": somebody cut it short; start anew "
-                         "with --force", t->temp, (uint64_t)st.st_size, keep);
+        return attn_fail(err, ATTN_EIO, "%s: has %" PRIu64 " bytes, expected at least %" PRIu64 ": somebody cut it short; "
+                         "start anew with --force", t->temp, (uint64_t)st.st_size, keep);
     if (!attn_disk_cut(t->fd, keep) || lseek(t->fd, 0, SEEK_END) < 0)
         return attn_fail_errno(err, t->temp, "continue");
     return 0;

@@ -22,8 +22,9 @@ struct batch {
 
 static int changed(const struct batch *b, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s: is not the input that %s was made of: its first %" PRIu64 " records differ or there are "
-                     "others now; start anew with --force", attn_records_path(b->e.in), b->out.path, b->out.journal.side.now.records);
+    return attn_fail(err, ATTN_EFORMAT, "%s: is not the input that %s was made of: its first %" PRIu64 " records differ or "
+                     "there are others now; start anew with --force", attn_records_path(b->e.in), b->out.path,
+                     b->out.journal.side.now.records);
 }
 
 static void drop_first(struct attn_group *g, size_t n)
@@ -145,7 +146,8 @@ static int run_group(struct batch *b, struct attn_err *err)
         return rc;
     rc = attn_output_pause(&b->out, err);
     const struct attn_item *bad = &b->e.group.item[n];
-    return rc ? rc : attn_fail(err, ATTN_EFORMAT, "%s: line %" PRIu64 ": %s", attn_records_path(b->e.in), bad->of.line, bad->failure.msg);
+    return rc ? rc : attn_fail(err, ATTN_EFORMAT, "%s: line %" PRIu64 ": %s", attn_records_path(b->e.in), bad->of.line,
+                               bad->failure.msg);
 }
 
 static int run_all(struct batch *b, struct attn_err *err)

@@ -96,8 +96,8 @@ static int resume(struct attn_journal *j, enum attn_journal_state *state, struct
         rc = take_over(j, j->part_json, err);
         *state = j->side.complete ? ATTN_JOURNAL_ENDING : ATTN_JOURNAL_CONTINUED;
     } else if (attn_part_size(j->path, &bytes)) {
-        rc = attn_fail(err, ATTN_EFORMAT, "%s.part: nothing beside it tells how it was made (%s): start anew with --force", j->path,
-                       j->part_json);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s.part: nothing beside it tells how it was made (%s): start anew with --force",
+                       j->path, j->part_json);
     } else if (there(j->json) && there(j->path)) {
         rc = take_over(j, j->json, err);
         *state = ATTN_JOURNAL_COMPLETE;
@@ -136,8 +136,8 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
     *state = ATTN_JOURNAL_NEW;
     j->fd = -1;
     if (!path)
-        return resuming ? attn_fail(err, ATTN_EUSAGE, "--resume continues a file, but the output goes to standard output or a device: "
-                                    "give a file with -o") : ATTN_OK;
+        return resuming ? attn_fail(err, ATTN_EUSAGE, "--resume continues a file, but the output goes to standard output or "
+                                    "a device: give a file with -o") : ATTN_OK;
     j->path = strdup(path);
     if (asprintf(&j->part_json, "%s.part.json", path) < 0)
         j->part_json = NULL;

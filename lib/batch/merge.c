@@ -155,8 +155,8 @@ static int write_summary(struct merge *m, const char *dir, struct attn_err *err)
     if (!m->inside)
         return join(m, &summary, m->o->summary, &m->mark.summary_bytes, err);
     if (attn_folder_has(dir, m->inside))
-        return attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them another name",
-                         m->o->summary);
+        return attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them "
+                         "another name", m->o->summary);
     if (asprintf(&path, "%s/%s", dir, m->inside) < 0)
         return attn_no_memory(err, m->o->summary, "for its name");
     int rc = join(m, &summary, path, &m->mark.summary_bytes, err);
@@ -227,8 +227,8 @@ static bool describes(const struct attn_sidecar *made, const struct merge *m)
     attn_shard_files_whole(&m->shards, &whole);
     bool named = !m->o->summary || !attn_sidecar_set_summary(&whole, m->o->summary, m->o->path, NULL);
     bool same = named && made->complete && !attn_sidecar_agree(made, &whole, m->path, NULL) && made->total == whole.total &&
-                made->now.records == whole.now.records && made->now.failed == whole.now.failed && made->now.bytes == whole.now.bytes &&
-                !strcmp(made->now.keys, whole.now.keys);
+                made->now.records == whole.now.records && made->now.failed == whole.now.failed &&
+                made->now.bytes == whole.now.bytes && !strcmp(made->now.keys, whole.now.keys);
     free(whole.summary);
     return same;
 }
@@ -277,8 +277,8 @@ static int open_shards(struct merge *m, struct attn_err *err)
     if (rc)
         return rc;
     m->format = attn_batch_format(m->shards.shard[0].side.format);
-    return m->format ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s", m->shards.shard[0].path,
-                                         m->shards.shard[0].side.format);
+    return m->format ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s",
+                                         m->shards.shard[0].path, m->shards.shard[0].side.format);
 }
 
 static int check_summaries(const struct merge *m, struct attn_err *err)
@@ -334,8 +334,8 @@ static int check_targets(const struct merge *m, struct attn_err *err)
     if (!rc)
         rc = check_beside(m, err);
     if (!rc && rows && m->path && (attn_target_same(m->path, rows) || attn_target_same(m->sidecar, rows)))
-        rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them another name",
-                       rows);
+        rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them "
+                       "another name", rows);
     return rc;
 }
 

@@ -58,7 +58,8 @@ static int sweep_one(const struct sweep *s, const char *path, const char *name, 
     bool directory = S_ISDIR(st.st_mode);
     bool known = directory ? !record && is_record(name) : S_ISREG(st.st_mode) && is_file_of_batch(name, s->of->extra);
     if (!known)
-        return attn_fail(err, ATTN_EIO, "%s: is no file of an interrupted merge: move it elsewhere, or give the output another name", path);
+        return attn_fail(err, ATTN_EIO, "%s: is no file of an interrupted merge: move it elsewhere, or give the output "
+                         "another name", path);
     int rc = directory ? sweep(s, path, true, err) : ATTN_OK;
     return !rc && s->removes && remove(path) ? attn_fail_errno(err, path, "remove") : rc;
 }
@@ -132,7 +133,8 @@ static int hold(struct attn_scaffold *s, struct attn_err *err)
             return attn_fail_errno(err, s->path, "read");
         if (there && !S_ISDIR(st.st_mode))
             return attn_fail(err, ATTN_EIO, "%s: is no directory: remove it, or give the output another name", s->path);
-        if (rc || (there && (s->lock < 0 || (fstat(s->lock, &locked) == 0 && locked.st_dev == st.st_dev && locked.st_ino == st.st_ino))))
+        if (rc || (there && (s->lock < 0 || (fstat(s->lock, &locked) == 0 && locked.st_dev == st.st_dev &&
+                                                locked.st_ino == st.st_ino))))
             return rc;
         if (s->lock >= 0)
             close(s->lock);
@@ -261,8 +263,8 @@ static int check_all_taken(DIR *d, const struct record *r, struct attn_err *err)
     int rc = ATTN_OK;
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));)
         if (!attn_folder_has(r->to, e->d_name))
-            rc = attn_fail(err, ATTN_EFORMAT, "%s/%s: is not among the files that batch wrote there: move it elsewhere, or run this "
-                           "shard again", r->from, e->d_name);
+            rc = attn_fail(err, ATTN_EFORMAT, "%s/%s: is not among the files that batch wrote there: move it elsewhere, or "
+                           "run this shard again", r->from, e->d_name);
     return !rc && errno ? attn_fail_errno(err, r->from, "read") : rc;
 }
 

@@ -177,8 +177,8 @@ static int open_rows(struct rows *r, const struct attn_shard_file *p, const char
     if (!rc)
         rc = attn_npy_view(&r->of, &r->data, r->map.data, r->map.len, path, err);
     if (!rc && (!r->of.ndim || r->of.shape[0] != p->side.now.records))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: does not have the %" PRIu64 " rows it had when it was finished: run this shard again", path,
-                       p->side.now.records);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: does not have the %" PRIu64 " rows it had when it was finished: run this "
+                       "shard again", path, p->side.now.records);
     free(path);
     return rc;
 }

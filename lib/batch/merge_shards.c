@@ -28,8 +28,8 @@ static int refuse_unfinished(const char *path, struct attn_err *err)
     free(beside);
     if (!begun)
         return attn_fail(err, ATTN_EFORMAT, "%s: there is no %s.json beside it: is it the output of batch?", path, path);
-    int rc = attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " is not finished, %" PRIu64 " of its records are done: "
-                       "continue it with --resume", path, side.shard.index, side.shard.count, side.now.records);
+    int rc = attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " is not finished, %" PRIu64 " of its records "
+                       "are done: continue it with --resume", path, side.shard.index, side.shard.count, side.now.records);
     attn_sidecar_free(&side);
     return rc;
 }
@@ -40,11 +40,11 @@ static int check_shard(const struct attn_sidecar *s, const char *beside, struct 
     if (!s->complete || s->total == UINT64_MAX)
         return attn_fail(err, ATTN_EFORMAT, "%s: does not describe a finished output", beside);
     if (s->now.records != size)
-        return attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " of %" PRIu64 " records has %" PRIu64 ", it says %" PRIu64,
-                         beside, s->shard.index, s->shard.count, s->total, size, s->now.records);
+        return attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " of %" PRIu64 " records has %" PRIu64 ", it "
+                         "says %" PRIu64, beside, s->shard.index, s->shard.count, s->total, size, s->now.records);
     if (s->now.records > s->now.bytes)  /* each takes a line */
-        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed; run this shard "
-                         "again", beside, s->now.records, s->now.bytes);
+        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed; "
+                         "run this shard again", beside, s->now.records, s->now.bytes);
     return ATTN_OK;
 }
 
@@ -72,8 +72,8 @@ static int differ(const struct attn_shard_file *a, const struct attn_shard_file 
     return attn_fail(err, ATTN_EFORMAT, "the shards were not made the same way: %s %s, %s %s", a->path, of_a, b->path, of_b);
 }
 
-static int numbers_differ(const struct attn_shard_file *a, const struct attn_shard_file *b, const char *what, uint64_t of_a, uint64_t of_b,
-                          struct attn_err *err)
+static int numbers_differ(const struct attn_shard_file *a, const struct attn_shard_file *b, const char *what, uint64_t of_a,
+                          uint64_t of_b, struct attn_err *err)
 {
     struct attn_difference d;
     snprintf(d.a, sizeof d.a, "with %" PRIu64 " %s", of_a, what);
@@ -90,7 +90,8 @@ static int check_alike(const struct attn_shard_file *a, const struct attn_shard_
     if (s->shard.count != t->shard.count)
         return numbers_differ(a, b, "shards in all", s->shard.count, t->shard.count, err);
     if (s->shard.stride != t->shard.stride)
-        return differ(a, b, s->shard.stride ? "with --stride" : "without --stride", t->shard.stride ? "with --stride" : "without --stride", err);
+        return differ(a, b, s->shard.stride ? "with --stride" : "without --stride",
+                      t->shard.stride ? "with --stride" : "without --stride", err);
     if (s->total != t->total)
         return numbers_differ(a, b, "records of the whole input", s->total, t->total, err);
     if (s->tokens && t->tokens && s->tokens != t->tokens)
@@ -111,8 +112,8 @@ static int check_all_there(const struct attn_shard_files *p, struct attn_err *er
     for (size_t i = 0; i < p->n; i++) {
         uint64_t index = p->shard[i].side.shard.index;
         if (i && index == i - 1)
-            return attn_fail(err, ATTN_EFORMAT, "%s and %s are both shard %" PRIu64 "/%" PRIu64, p->shard[i - 1].path, p->shard[i].path,
-                             index, count);
+            return attn_fail(err, ATTN_EFORMAT, "%s and %s are both shard %" PRIu64 "/%" PRIu64, p->shard[i - 1].path,
+                             p->shard[i].path, index, count);
         if (index != i)
             return refuse_missing(p, count, i, err);
     }

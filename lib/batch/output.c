@@ -86,8 +86,8 @@ static int check_apart(const struct attn_output *out, const char *path, const ch
         if (is_input(mine, out->e->o->records))
             rc = attn_fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to: give the output another name", mine);
         if (!rc && other && attn_target_same(mine, other))
-            rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them another name",
-                           mine);
+            rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them "
+                           "another name", mine);
         free(mine);
     }
     return rc;
@@ -144,8 +144,9 @@ static int check_size(const char *path, uint64_t bytes, struct attn_err *err)
     if (stat(path, &st))
         return attn_fail_errno(err, path, "open");
     return (uint64_t)st.st_size == bytes ? ATTN_OK
-                                         : attn_fail(err, ATTN_EFORMAT, "%s: has %" PRIu64 " bytes, and had %" PRIu64 " when it was "
-                                                     "finished: start anew with --force", path, (uint64_t)st.st_size, bytes);
+                                         : attn_fail(err, ATTN_EFORMAT, "%s: has %" PRIu64 " bytes, and had %" PRIu64
+                                                     " when it was finished: start anew with --force", path,
+                                                     (uint64_t)st.st_size, bytes);
 }
 
 /* Checks that a finished output is still there. */

@@ -51,7 +51,8 @@ static int read_variable(uint64_t *out, getter *get, const char *name, const uin
 {
     const char *text = get(name);
     if (!text && !otherwise)
-        return attn_fail(err, ATTN_EUSAGE, "shard auto: %s is not set, but variables that belong to it are: say --shard i/n", name);
+        return attn_fail(err, ATTN_EUSAGE, "shard auto: %s is not set, but variables that belong to it are: say --shard i/n",
+                         name);
     if (!text) {
         *out = *otherwise;
         return ATTN_OK;
@@ -65,8 +66,8 @@ struct array { uint64_t id, min, max, step, count; };
 
 static int refuse_array(const struct array *a, const char *why, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EUSAGE, "shard auto: task %llu of a Slurm array of %llu from %llu to %llu by %llu: %s: say --shard i/n",
-                     (unsigned long long)a->id, (unsigned long long)a->count, (unsigned long long)a->min,
+    return attn_fail(err, ATTN_EUSAGE, "shard auto: task %llu of a Slurm array of %llu from %llu to %llu by %llu: %s: say "
+                     "--shard i/n", (unsigned long long)a->id, (unsigned long long)a->count, (unsigned long long)a->min,
                      (unsigned long long)a->max, (unsigned long long)a->step, why);
 }
 
@@ -81,7 +82,8 @@ static int read_array(struct array *a, getter *get, struct attn_err *err)
     if (!rc)
         rc = read_variable(&a->step, get, ARRAY "STEP", &one, err);
     uint64_t last = 0;
-    bool counts = !rc && a->count && !__builtin_mul_overflow(a->count - 1, a->step, &last) && !__builtin_add_overflow(last, a->min, &last);
+    bool counts = !rc && a->count && !__builtin_mul_overflow(a->count - 1, a->step, &last) &&
+                  !__builtin_add_overflow(last, a->min, &last);
     if (!rc)
         rc = read_variable(&a->max, get, ARRAY "MAX", &last, err);
     if (!rc && (!counts || !a->step || a->max < last || a->max - last >= a->step))
@@ -117,8 +119,8 @@ static int from_launcher(struct attn_share *out, const struct launcher *l, gette
 static int refuse_two(const struct attn_share *s, const struct launcher *l, struct attn_err *err)
 {
     bool many = s->count > 1 && (l != &launchers[OF_SLURM] || s->index > 0);
-    return many ? attn_fail(err, ATTN_EUSAGE, "shard auto: this is a task of a Slurm array, and by %s one process of %llu: say --shard i/n",
-                            l->rank, (unsigned long long)s->count)
+    return many ? attn_fail(err, ATTN_EUSAGE, "shard auto: this is a task of a Slurm array, and by %s one process of %llu: "
+                            "say --shard i/n", l->rank, (unsigned long long)s->count)
                 : ATTN_OK;
 }
 

@@ -181,8 +181,8 @@ static int check_numbers(const struct attn_sidecar *s, const char *path, struct 
         return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " of %" PRIu64 " records failed: it was changed", path,
                          s->now.failed, s->now.records);
     if (s->shard.index >= s->shard.count)
-        return attn_fail(err, ATTN_EFORMAT, "%s: there is no shard %" PRIu64 "/%" PRIu64 ", which it says it describes: it was changed",
-                         path, s->shard.index, s->shard.count);
+        return attn_fail(err, ATTN_EFORMAT, "%s: there is no shard %" PRIu64 "/%" PRIu64 ", which it says it describes: it "
+                         "was changed", path, s->shard.index, s->shard.count);
     return ATTN_OK;
 }
 
@@ -210,7 +210,8 @@ int attn_sidecar_parse(struct attn_sidecar *out, const char *text, size_t len, c
     int rc = read_all(out, text, len, path, err);
     bool whole = !rc && out->version && out->format && out->model && out->input_format && out->shard.count;
     if (!rc && !whole)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: is no file that a batch left beside its output: take another name, or --force to replace it", path);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: is no file that a batch left beside its output: take another name, or "
+                       "--force to replace it", path);
     if (!rc)
         rc = check_numbers(out, path, err);
     if (rc)

@@ -121,8 +121,8 @@ int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, struct at
 {
     int rc = ATTN_OK;
     if (T > s->info->n_ctx)
-        return attn_fail(err, ATTN_EFORMAT, "%s: its sentences are said to have %zu tokens, but the model takes %zu at most: start anew "
-                         "with --force", s->dir, T, s->info->n_ctx);
+        return attn_fail(err, ATTN_EFORMAT, "%s: its sentences are said to have %zu tokens, but the model takes %zu at "
+                         "most: start anew with --force", s->dir, T, s->info->n_ctx);
     s->T = T;
     s->rows = rows;
     for (size_t i = 0; !rc && T && i < s->n; i++)

@@ -57,8 +57,9 @@ static bool extra_bos_row(struct clue *c)
         return false;
     bool more_a = a[0] == b[0] + 1 && !attn_gap(x->of.data + a[1], y->of.data, y->of.n);
     bool more_b = b[0] == a[0] + 1 && !attn_gap(x->of.data, y->of.data + a[1], x->of.n);
-    return (more_a || more_b) && attn_clue_say(c, "%c has one more row in front and is otherwise the same: a beginning-of-sequence "
-                                               "token (BOS) was added on one side only", attn_clue_side(more_a));
+    return (more_a || more_b) && attn_clue_say(c, "%c has one more row in front and is otherwise the same: a "
+                                               "beginning-of-sequence token (BOS) was added on one side only",
+                                               attn_clue_side(more_a));
 }
 
 static bool other_tokens(struct clue *c)
@@ -70,7 +71,8 @@ static bool other_tokens(struct clue *c)
     if (!n || (i == n && a->tokens.n == b->tokens.n))
         return false;
     if (i == n)
-        return attn_clue_say(c, "A has %zu tokens, B %zu: the shorter list is the beginning of the longer", a->tokens.n, b->tokens.n);
+        return attn_clue_say(c, "A has %zu tokens, B %zu: the shorter list is the beginning of the longer", a->tokens.n,
+                             b->tokens.n);
     return attn_clue_say(c, "the sides ran on different tokens: token %zu has id %" PRId32 " in A and %" PRId32 " in B", i,
                          a->tokens.item[i].id, b->tokens.item[i].id);
 }
@@ -100,8 +102,9 @@ static bool flat_heads(struct clue *c)
     for (int side = 0; side < 2; side++) {
         const size_t *flat = c->row->shape[side], *ours = c->row->shape[!side];
         if (c->row->ndim[side] == 2 && c->row->ndim[!side] == 3 && flat[0] == ours[1] && flat[1] == ours[0] * ours[2])
-            return attn_clue_say(c, "%c has heads side by side, [tokens, heads * width], and %c apart: reshape %c to [%zu,%zu,%zu] and swap its "
-                                 "first two axes", attn_clue_side(!side), attn_clue_side(side), attn_clue_side(!side), flat[0], ours[0], ours[2]);
+            return attn_clue_say(c, "%c has heads side by side, [tokens, heads * width], and %c apart: reshape %c to "
+                                 "[%zu,%zu,%zu] and swap its first two axes", attn_clue_side(!side), attn_clue_side(side),
+                                 attn_clue_side(!side), flat[0], ours[0], ours[2]);
     }
     return false;
 }
@@ -127,15 +130,15 @@ static bool not_numbers(struct clue *c)
     char head[32] = "";
     if (c->p.H > 1)
         snprintf(head, sizeof head, "head %zu, ", f.h);
-    return f.n && attn_clue_say(c, "%c has NaN where %c has none, %zu time%s, first at %stoken %zu, column %zu", attn_clue_side(f.of_a),
-                                attn_clue_side(!f.of_a), f.n, f.n == 1 ? "" : "s", head, f.t, f.j);
+    return f.n && attn_clue_say(c, "%c has NaN where %c has none, %zu time%s, first at %stoken %zu, column %zu",
+                                attn_clue_side(f.of_a), attn_clue_side(!f.of_a), f.n, f.n == 1 ? "" : "s", head, f.t, f.j);
 }
 
 static bool stored(struct clue *c)
 {
     struct attn_stored f = attn_seems_stored(&c->p);
-    return f.type && attn_clue_say(c, "%c is %c rounded to %s: it was stored that way (--rtol %g ignores this)", attn_clue_side(f.a_is),
-                                   attn_clue_side(!f.a_is), f.type, f.rtol);
+    return f.type && attn_clue_say(c, "%c is %c rounded to %s: it was stored that way (--rtol %g ignores this)",
+                                   attn_clue_side(f.a_is), attn_clue_side(!f.a_is), f.type, f.rtol);
 }
 
 /* ---- any numbers ----------------------------------------------------------------------- */

@@ -106,7 +106,8 @@ static bool is_rounded(const struct attn_pair *p, const float *x, const float *y
 
 struct attn_stored attn_seems_stored(const struct attn_pair *p)
 {
-    static const struct { const char *name; float (*round)(float); double rtol; } types[] = {{"bf16", to_bf16, 0.01}, {"float16", to_f16, 0.001}};
+    static const struct { const char *name; float (*round)(float); double rtol; } types[] = {
+        {"bf16", to_bf16, 0.01}, {"float16", to_f16, 0.001}};
     for (size_t i = 0; i < 2 * sizeof types / sizeof *types; i++) {
         bool a = i % 2 == 0;
         if (is_rounded(p, a ? p->a : p->b, a ? p->b : p->a, types[i / 2].round))

@@ -57,8 +57,8 @@ struct coming_rows { uintptr_t at; size_t step, bytes, apart /* rows */, line, r
 
 static inline struct coming_rows coming_rows(const void *w, size_t step, size_t bytes)
 {
-    enum { PAGE = 4096, LEAD = 16384 };         /* bytes ahead: with less, lines come too late; with twice as much, they are evicted
-                                                 * before they are read */
+    enum { PAGE = 4096, LEAD = 16384 };         /* bytes ahead: with less, lines come too late; with twice as much,
+                                                 * they are evicted before they are read */
     size_t apart = parts_of(PAGE, step), rows = ATTN_ABREAST * apart, times = (LEAD + rows * bytes / 2) / (rows * bytes);
     struct coming_rows r = {(uintptr_t)w + larger(1, times) * rows * step, step, bytes, apart, 0, 0};
     if (bytes == step) {                        /* no gaps between the rows: treat them as rows of one page each */

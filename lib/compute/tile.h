@@ -16,8 +16,9 @@ static inline v16 from_stored_f32(const void *w) { return load(w); }
  * them is the constant 1.  next: bytes from one step of w to the next; size, from: bytes of a number of w, how to load it.  If
  * `copies`, w is also written to copy [K, 64] as float32.  Callers pass constants for rows, size, from and copies. */
 static inline __attribute__((always_inline))
-void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, size_t size, from_stored *from,
-          bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
+void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, size_t size,
+          from_stored *from, bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead,
+          size_t rate)
 {
     v16 acc[TILE_ROWS][TILE_COLS];
     const float *lower = x + 3 * row;   /* with a pointer for each half of the rows, addresses need fewer registers */

@@ -190,8 +190,8 @@ static void causal(struct life *l)
 static int attend(struct attended *to, const struct attn_worked *w, enum attn_form form, struct attn_err *err)
 {
     struct attn_attention a = {
-        .batch = 1, .H = 1, .Hkv = 1, .Tq = T, .Tk = T, .dh = DH, .dv = DV, .scale = w->model->w.block[0].scale, .kind = {.form = form},
-        .dots = to->dots, .scores = to->scores, .pattern = to->pattern, .threads = 1};
+        .batch = 1, .H = 1, .Hkv = 1, .Tq = T, .Tk = T, .dh = DH, .dv = DV, .scale = w->model->w.block[0].scale,
+        .kind = {.form = form}, .dots = to->dots, .scores = to->scores, .pattern = to->pattern, .threads = 1};
     return attn_attention(to->context, w->seen[ATTN_ACT_Q].x, w->seen[ATTN_ACT_K].x, w->seen[ATTN_ACT_V].x, &a, err);
 }
 

@@ -58,8 +58,10 @@ static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t
         if (s == ATTN_GAP)
             mixture_left_out(e, j, attn_explain_gap_end(e, sees, j), c);
         else if (s == ATTN_SHOWN && attn_worked_sees_key(w, j))
-            attn_derive_term(&e->d, ATTN_TERM_PRODUCT, (struct attn_number){(double)weight[j], attn_explain_digits(e, ATTN_ACT_PATTERN)},
-                             (struct attn_number){(double)attn_worked_row(w, ATTN_ACT_V, j)[c], attn_explain_digits(e, ATTN_ACT_V)});
+            attn_derive_term(&e->d, ATTN_TERM_PRODUCT,
+                             (struct attn_number){(double)weight[j], attn_explain_digits(e, ATTN_ACT_PATTERN)},
+                             (struct attn_number){(double)attn_worked_row(w, ATTN_ACT_V, j)[c],
+                                                  attn_explain_digits(e, ATTN_ACT_V)});
     }
 }
 
@@ -88,8 +90,8 @@ void attn_explain_context(struct attn_explainer *e)
     char name[ATTN_TOKEN_NAME];
     size_t dv = w->model->w.n.dv;
     attn_derive_step(&e->d, "The context vector");
-    attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is computed like a "
-                      "key, with weights of its own%s.", attn_explain_token(name, &query),
+    attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is computed "
+                      "like a key, with weights of its own%s.", attn_explain_token(name, &query),
                       w->model->w.rotary ? ", but it is not rotated" : "");
     attn_derive_formula(&e->d, &attn_formula_mixture);
     value_table(e, sees);

@@ -135,7 +135,8 @@ int attn_explain_write(const struct attn_explainer *e, const struct attn_explain
 
 const struct attn_formula attn_formula_layernorm = {
     "norm1 = (x - mean) / √(variance + ε) · weight + bias",
-    MI("norm1") MO("=") MFRAC(MI("x") MO("−") MI("mean"), MROOT(MI("variance") MO("+") MI("ε"))) MO("·") MI("weight") MO("+") MI("bias")};
+    MI("norm1") MO("=") MFRAC(MI("x") MO("−") MI("mean"), MROOT(MI("variance") MO("+") MI("ε")))
+    MO("·") MI("weight") MO("+") MI("bias")};
 
 const struct attn_formula attn_formula_rmsnorm = {
     "norm1 = x / √(mean(x²) + ε) · weight",

@@ -60,8 +60,9 @@ void attn_explain_features(struct attn_explainer *e)
     char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
     attn_derive_step(&e->d, "The features");
     attn_derive_words(&e->d, "Linear attention has no softmax.  φ makes every number of the query (%s) and the key (%s) positive: "
-                      "x + 1 above 0, exp(x) below.  How well they match is the dot product of the results, without a scale.  (φ and the "
-                      "products are computed here, in double precision.)", attn_explain_token(query_name, &query),
+                      "x + 1 above 0, exp(x) below.  How well they match is the dot product of the results, without a "
+                      "scale.  (φ and the products are computed here, in double precision.)",
+                      attn_explain_token(query_name, &query),
                       attn_explain_token(key_name, &key));
     attn_derive_formula(&e->d, &attn_formula_feature);
     table(e);

@@ -306,9 +306,9 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
 {
     const struct attn_weights *all = &e->w->model->w;
     size_t half = all->rotary / 2, t = p->of.t;
-    attn_derive_words(&e->d, "Rotary positions: number i of the first half of %s and number j = i + %zu of the second form a point "
-                      "in the plane, which is rotated (turned) by an angle: position %zu times the pair's speed, in radians.  (A "
-                      "run does not report u: it is computed here, by the run's own arithmetic.)%s",
+    attn_derive_words(&e->d, "Rotary positions: number i of the first half of %s and number j = i + %zu of the second form "
+                      "a point in the plane, which is rotated (turned) by an angle: position %zu times the pair's speed, in "
+                      "radians.  (A run does not report u: it is computed here, by the run's own arithmetic.)%s",
                       all->rotary < p->n ? "the rotated part" : "a head", half, t, t ? "" : "  At position 0 nothing "
                                                                                           "moves.");
     attn_derive_formula(&e->d, &attn_formula_rotation);

@@ -69,8 +69,8 @@ static void scale_words(struct attn_explainer *e)
     const struct attn_config *c = &e->w->model->config;
     enum attn_scaling scaling = e->w->kind.scaling;
     if (scaling == ATTN_SCALE_SQRT || (scaling == ATTN_SCALE_MODEL && c->scale))
-        attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, each is divided by "
-                          "√d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
+        attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, each is "
+                          "divided by √d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
     else if (scaling == ATTN_SCALE_MODEL)
         attn_derive_words(&e->d, "This model does not divide by √d_head.");
     else
@@ -89,7 +89,8 @@ void attn_explain_scale(struct attn_explainer *e)
         attn_derive_words(&e->d, "The scale is 1: the dot product stays as it is.");
         return;
     }
-    attn_derive_sum(&e->d, (struct attn_number){(double)((float)dot.x * scale), attn_explain_digits(e, ATTN_ACT_SCORES)}, "scaled");
+    attn_derive_sum(&e->d, (struct attn_number){(double)((float)dot.x * scale), attn_explain_digits(e, ATTN_ACT_SCORES)},
+                    "scaled");
     attn_derive_term(&e->d, ATTN_TERM_PRODUCT, dot, attn_explain_number(e, (double)scale));
 }
 
@@ -143,16 +144,16 @@ static void verdict(struct attn_explainer *e)
     if (w->key >= sees.hi)
         attn_derive_words(&e->d, "Key %zu comes after query %zu: %s", w->key, w->query, hidden);
     else if (w->key < sees.lo)
-        attn_derive_words(&e->d, "Key %zu is %zu tokens before query %zu, outside the window: %s", w->key, w->query - w->key, w->query,
-                          hidden);
+        attn_derive_words(&e->d, "Key %zu is %zu tokens before query %zu, outside the window: %s", w->key, w->query - w->key,
+                          w->query, hidden);
     else if (!attn_worked_sees_key(w, w->key))
         attn_derive_words(&e->d, "Key %zu is not among the %zu that query %zu sees: %s", w->key, w->n_picked, w->query, hidden);
     else if (w->picked)
         attn_derive_words(&e->d, "Query %zu sees %zu key%s, including key %zu, whose score stays as it is.", w->query, w->n_picked,
                           w->n_picked == 1 ? "" : "s", w->key);
     else
-        attn_derive_words(&e->d, "Query %zu sees keys %zu to %zu, including key %zu, whose score stays as it is.", w->query, sees.lo,
-                          sees.hi - 1, w->key);
+        attn_derive_words(&e->d, "Query %zu sees keys %zu to %zu, including key %zu, whose score stays as it is.", w->query,
+                          sees.lo, sees.hi - 1, w->key);
 }
 
 void attn_explain_mask(struct attn_explainer *e)
@@ -188,7 +189,8 @@ static double weight_of(const struct softmax *s, size_t j)
 static struct softmax softmax_of(const struct attn_explainer *e)
 {
     bool last = e->w->kind.form != ATTN_CAUSAL_RENORM && e->w->kind.dropout <= 0;
-    struct softmax s = {.score = attn_explain_query_row(e, ATTN_ACT_SCORES), .weight = last ? attn_explain_query_row(e, ATTN_ACT_PATTERN) : NULL,
+    struct softmax s = {.score = attn_explain_query_row(e, ATTN_ACT_SCORES),
+                        .weight = last ? attn_explain_query_row(e, ATTN_ACT_PATTERN) : NULL,
                         .largest = -INFINITY, .T = e->w->keys->n};
     for (size_t j = 0; j < s.T; j++)
         s.largest = fmax(s.largest, (double)s.score[j]);
@@ -361,10 +363,10 @@ void attn_explain_scaling(struct attn_explainer *e)
     double root = (double)(float)(1 / sqrt((double)w->model->w.n.dh)), here = (double)w->scale;
     size_t keys = shape_at(e, here).keys;
     attn_derive_step(&e->d, "What the scale does");
-    attn_derive_words(&e->d, "Here is the softmax of the same dot products with and without the scale.  The larger the scores, the more "
-                      "weight goes to one key, and the less gradient is left for the others.  The entropy -Σ w ln w is 0 if one "
-                      "key has all the weight and ln %zu = %.*f if %zu keys share it equally.", keys, e->precision,
-                      log((double)keys), keys);
+    attn_derive_words(&e->d, "Here is the softmax of the same dot products with and without the scale.  The larger the "
+                      "scores, the more weight goes to one key, and the less gradient is left for the others.  The entropy "
+                      "-Σ w ln w is 0 if one key has all the weight and ln %zu = %.*f if %zu keys share it equally.", keys,
+                      e->precision, log((double)keys), keys);
     attn_derive_headings(&e->d, headings, sizeof headings / sizeof *headings);
     shape_row(e, "of this run", here);
     attn_derive_strong(&e->d, 4);

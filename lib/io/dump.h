@@ -44,15 +44,18 @@ struct attn_dump {
 /* Takes ownership of what `of` and `heads` point to, also on failure. */
 int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what, struct attn_err *err);
 void attn_dump_drop(struct attn_dumped *what);
-int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t id, const char *text, size_t len, struct attn_err *err);
+int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t id, const char *text, size_t len,
+                        struct attn_err *err);
 /* Numbers the names anew after items were moved; fails if one is there twice. */
 int attn_dump_index(struct attn_dump *d, struct attn_err *err);
 const struct attn_dumped *attn_dump_find(const struct attn_dump *d, const char *name);  /* NULL: not there */
 
 /* dump.c: the contents of one file of a directory, named without its ending.  attn_dump_stem is the length of
  * "blocks.0.attn.q.npy" without its ending; 0 if it has another ending. */
-int attn_dump_add_npy(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path, struct attn_err *err);
-int attn_dump_add_csv(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path, struct attn_err *err);
+int attn_dump_add_npy(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path,
+                      struct attn_err *err);
+int attn_dump_add_csv(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path,
+                      struct attn_err *err);
 size_t attn_dump_stem(const char *file, size_t len, const char *ending);
 /* dump_directory.c: reads the arrays of a directory. */
 int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_err *err);

@@ -32,13 +32,14 @@ struct directory {
 
 /* Maps a file of the directory and gives it to `take`. */
 static int open_entry(struct directory *in, const char *file, struct attn_err *err,
-                      int (*take)(struct directory *in, const char *file, const struct attn_map *m, const char *path, struct attn_err *err))
+                      int (*take)(struct directory *in, const char *file, const struct attn_map *m, const char *path,
+                                  struct attn_err *err))
 {
     char *path;
     if (asprintf(&path, "%s/%s", in->path, file) < 0)
         return attn_no_memory(err, in->path, "for the path of %s", file);
     struct attn_map m = {0};
-    int rc = attn_map_open_found(&m, path, ATTN_DUMP_LARGEST, ATTN_LINKS_FOLLOWED, err);     /* git-annex and DVC keep arrays as links */
+    int rc = attn_map_open_found(&m, path, ATTN_DUMP_LARGEST, ATTN_LINKS_FOLLOWED, err);  /* as git-annex and DVC keep arrays */
     if (!rc)
         rc = take(in, file, &m, path, err);
     attn_map_close(&m);
@@ -84,7 +85,8 @@ static bool is_array(const char *file, const char *ending)
 static bool is_listed(const struct directory *in, const char *file)
 {
     const struct attn_dump_listing *l = &in->listing;
-    return !l->native || attn_strings_find(&l->files, file, strlen(file)) != ATTN_STRINGS_NONE || (!l->of_run && !strcmp(file, "steps.npy"));
+    return !l->native || attn_strings_find(&l->files, file, strlen(file)) != ATTN_STRINGS_NONE ||
+           (!l->of_run && !strcmp(file, "steps.npy"));
 }
 
 static int read_files(struct directory *in, const char *ending, struct attn_err *err)
@@ -115,8 +117,8 @@ static int read_listing(struct directory *in, struct attn_err *err)
 {
     int rc = is_there(in, manifest) ? open_entry(in, manifest, err, take_listing) : ATTN_OK;
     if (!rc && !in->listing.native && is_there(in, "manifest.json.part"))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: a run that writes to it has not finished, and its files may be of two runs: run it again, or "
-                       "remove manifest.json.part there to read them all the same", in->path);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: a run that writes to it has not finished, and its files may be of two runs: "
+                       "run it again, or remove manifest.json.part there to read them all the same", in->path);
     return rc;
 }
 
@@ -125,8 +127,8 @@ static int read_listing(struct directory *in, struct attn_err *err)
 static void warn(struct directory *in, const char *what, size_t n, const char *file)
 {
     char *before = in->d->warning, *name = attn_utf8_readable(file, strlen(file));
-    if (!name || asprintf(&in->d->warning, "%s%s%s: %zu file%s %s, such as %s", before ? before : "", before ? "; " : "", in->path, n,
-                          n == 1 ? "" : "s", what, name) < 0)
+    if (!name || asprintf(&in->d->warning, "%s%s%s: %zu file%s %s, such as %s", before ? before : "", before ? "; " : "",
+                          in->path, n, n == 1 ? "" : "s", what, name) < 0)
         in->d->warning = before;
     else
         free(before);
@@ -159,7 +161,8 @@ static int warn_of_missing(struct directory *in, struct attn_err *err)
 static int warn_of_all(struct directory *in, struct attn_err *err)
 {
     if (in->strange)
-        warn(in, in->strange == 1 ? "not in its manifest was not read" : "not in its manifest were not read", in->strange, in->first_strange);
+        warn(in, in->strange == 1 ? "not in its manifest was not read" : "not in its manifest were not read", in->strange,
+             in->first_strange);
     return in->listing.native ? warn_of_missing(in, err) : ATTN_OK;
 }
 
@@ -238,9 +241,10 @@ static int check_found(const struct directory *in, struct attn_err *err)
     if (in->d->n)
         return ATTN_OK;
     if (is_there(in, "records.ndjson"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: holds a batch, a directory a record: name one of them, as %s/000000", in->path, in->path);
-    return attn_fail(err, ATTN_EFORMAT, "%s: no .npy and no .csv file in it%s: expected a dump, as run --format npy -o DIR writes it", in->path,
-                     in->strange ? " that its manifest lists" : "");
+        return attn_fail(err, ATTN_EFORMAT, "%s: holds a batch, a directory a record: name one of them, as %s/000000",
+                         in->path, in->path);
+    return attn_fail(err, ATTN_EFORMAT, "%s: no .npy and no .csv file in it%s: expected a dump, as run --format npy -o DIR "
+                     "writes it", in->path, in->strange ? " that its manifest lists" : "");
 }
 
 int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_err *err)

@@ -41,7 +41,8 @@ static struct attn_fields fields_of(const char *text, size_t len)
 static bool parse_number(double *x, const char *s, size_t len)
 {
     static const struct { const char *name; double x; } names[] = {
-        {"nan", NAN}, {"na", NAN}, {"inf", INFINITY}, {"infinity", INFINITY}, {"+inf", INFINITY}, {"-inf", -INFINITY}, {"-infinity", -INFINITY}};
+        {"nan", NAN}, {"na", NAN}, {"inf", INFINITY}, {"infinity", INFINITY}, {"+inf", INFINITY}, {"-inf", -INFINITY},
+        {"-infinity", -INFINITY}};
     for (; len && (*s == ' ' || *s == '\t'); len--)
         s++;
     while (len && (s[len - 1] == ' ' || s[len - 1] == '\t'))
@@ -308,7 +309,8 @@ static int add_tidy_number(struct tidy *t)
     const struct attn_slice *v = &t->field[VALUE];
     struct attn_array *of = &t->now.of;
     if (!attn_num_parse_f64(v->s, v->len, &x))
-        return attn_fail(t->err, ATTN_EFORMAT, "%s: line %zu: '%.*s' is not a number", t->path, t->line, attn_shown(v->s, v->len), v->s);
+        return attn_fail(t->err, ATTN_EFORMAT, "%s: line %zu: '%.*s' is not a number", t->path, t->line,
+                         attn_shown(v->s, v->len), v->s);
     float *more = attn_grow(of->data, &t->room, of->n + 1, sizeof *more);
     if (!more)
         return no_memory(t);

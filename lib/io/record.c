@@ -138,7 +138,8 @@ static int read_all(struct reader *r)
     return rc;
 }
 
-int attn_record_read_object(struct attn_record *out, struct attn_record_room *room, const char *s, size_t len, struct attn_err *err)
+int attn_record_read_object(struct attn_record *out, struct attn_record_room *room, const char *s, size_t len,
+                            struct attn_err *err)
 {
     struct reader r = {.out = out, .room = room, .err = err};
     attn_json_start(&r.j, s, len, NULL);

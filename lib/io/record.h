@@ -16,7 +16,8 @@ void attn_record_room_free(struct attn_record_room *room);          /* zeroed is
 
 /* Reads {"text": "..."} or {"ids": [...]}, each with an optional "id", a string or a number; other members are
  * ignored.  `out` may have an id even after a failure. */
-int attn_record_read_object(struct attn_record *out, struct attn_record_room *room, const char *s, size_t len, struct attn_err *err);
+int attn_record_read_object(struct attn_record *out, struct attn_record_room *room, const char *s, size_t len,
+                            struct attn_err *err);
 
 /* What the first row of a table says about all rows. */
 struct attn_columns { size_t n, text, id; };                        /* id SIZE_MAX: there is none */

@@ -402,8 +402,8 @@ static int choose_kind(struct attn_records *r, struct attn_err *err)
             return attn_fail(err, ATTN_EUSAGE, "unknown input '%s': expected text, ndjson, csv or tsv", format);
     r->frames.comma = kinds[r->kind].comma;
     if (!is_table(r) && (r->o.column || r->o.headless))
-        return attn_fail(err, ATTN_EUSAGE, "%s is read as %s, which has no columns: --input csv reads a table", r->frames.feed.name,
-                         kinds[r->kind].name);
+        return attn_fail(err, ATTN_EUSAGE, "%s is read as %s, which has no columns: --input csv reads a table",
+                         r->frames.feed.name, kinds[r->kind].name);
     return ATTN_OK;
 }
 

@@ -139,7 +139,8 @@ static int check(const struct attn_config *c, const char *name, struct attn_err 
         rc = attn_fail(err, ATTN_EFORMAT, "%s: \"d_mlp\" is 0, expected its width because \"mlp\" is \"%s\"", name,
                        attn_mlp_name(c->mlp));
     if (!rc && c->end >= c->V && c->end > 0)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected less than \"%s\" %zu", name, KEY(end), c->end, KEY(V), c->V);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected less than \"%s\" %zu", name, KEY(end), c->end, KEY(V),
+                       c->V);
     return rc ? rc : check_tokenizer(c, name, err);
 }
 

@@ -7,7 +7,8 @@ static const struct attn_word tokenizers[] = {{"word", 0}, {"bpe", 1}, {0}};
 
 static const struct attn_word native_types[] = {{"attn-decoder", 0}, {0}};
 static const struct attn_word positions[] = {{"none", ATTN_POS_NONE}, {"learned", ATTN_POS_LEARNED}, {"rope", ATTN_POS_ROPE}, {0}};
-static const struct attn_word norms[] = {{"none", ATTN_NORM_NONE}, {"layernorm", ATTN_NORM_LAYER}, {"rmsnorm", ATTN_NORM_RMS}, {0}};
+static const struct attn_word norms[] = {{"none", ATTN_NORM_NONE}, {"layernorm", ATTN_NORM_LAYER},
+                                         {"rmsnorm", ATTN_NORM_RMS}, {0}};
 static const struct attn_word mlps[] = {{"none", ATTN_MLP_NONE}, {"gelu", ATTN_MLP_GELU}, {"gelu_new", ATTN_MLP_GELU_NEW},
                                         {"swiglu", ATTN_MLP_SWIGLU}, {0}};
 static const struct attn_word masks[] = {{"none", 0}, {"causal", 1}, {0}};

@@ -196,7 +196,8 @@ static const struct attn_key gpt_neox_keys[] = {
 
 const struct attn_family attn_gpt_neox = {
     .name = "gpt_neox", .keys = gpt_neox_keys, .prefix = "gpt_neox.", .block = "layers.",
-    .buffers = (const char *const[]){"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq", "rotary_emb.inv_freq", NULL},
+    .buffers = (const char *const[]){"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq",
+                                     "rotary_emb.inv_freq", NULL},
     .required = (const char *const[]){"hidden_size", "num_hidden_layers", "num_attention_heads", NULL},
     .defaults = &(const struct attn_config){
         .V = 50432, .n_ctx = 2048, .m = 24576, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_LAYER, .mlp = ATTN_MLP_GELU,

@@ -65,8 +65,8 @@ const struct attn_family attn_qwen2 = {
     .name = "qwen2", .keys = qwen2_keys, .prefix = "model.", .block = "layers.", .buffers = llama_buffers,
     .required = llama_required,
     .defaults = &(const struct attn_config){
-        .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_RMS, .mlp = ATTN_MLP_SWIGLU,
-        .norm_eps = 1e-6, .rope_theta = 10000, .rotary_share = 1, .causal = true, .scale = true, .residual = true,
-        .output_projection = true, .unembed = true},
+        .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_RMS,
+        .mlp = ATTN_MLP_SWIGLU, .norm_eps = 1e-6, .rope_theta = 10000, .rotary_share = 1, .causal = true, .scale = true,
+        .residual = true, .output_projection = true, .unembed = true},
     .part = LLAMA_PARTS(ATTN_BIAS_ALWAYS, ATTN_BIAS_MAYBE, ATTN_BIAS_MAYBE)
 };

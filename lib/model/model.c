@@ -131,7 +131,8 @@ void attn_model_info(const struct attn_model *m, struct attn_info *out)
         .residual = c->residual, .output_projection = c->output_projection, .tied = c->tied, .unembed = c->unembed,
         .L = c->L, .d = c->d, .H = c->H, .Hkv = c->Hkv, .dh = c->dh, .dv = c->dv, .m = c->m, .V = c->V,
         .n_ctx = c->n_ctx, .parallel = c->parallel, .rotary = c->rotary,
-        .window = c->local ? c->window : 0, .local = count_local(c), .norm_eps = c->norm_eps, .rope_theta = c->rope_theta, .tensors = m->tensors};
+        .window = c->local ? c->window : 0, .local = count_local(c), .norm_eps = c->norm_eps, .rope_theta = c->rope_theta,
+        .tensors = m->tensors};
     for (size_t i = 0; i < m->tensors; i++) {
         out->parameters += m->tensor[i]->count;
         out->bytes += m->tensor[i]->bytes;

@@ -109,7 +109,8 @@ bool attn_sheet_is_triangle(const struct attn_sheet *s)
 
 void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t brevity)
 {
-    static const char *const words[ATTN_BREVITIES][4] = {{"layer ", ", ", "head ", "step "}, {"L", " ", "H", "s"}, {"", ".", "", ""}};
+    static const char *const words[ATTN_BREVITIES][4] = {
+        {"layer ", ", ", "head ", "step "}, {"L", " ", "H", "s"}, {"", ".", "", ""}};
     const char *const *word = words[brevity];
     size_t head = s->heads ? s->heads[i] : s->steps ? s->head : ATTN_NO_HEAD, n = 0;
     text[0] = '\0';

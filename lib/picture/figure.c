@@ -198,7 +198,8 @@ static void plan_section(struct attn_section *s, const struct attn_album *a, con
     s->left = plan_axis(attn_album_rows(a, first), s->rows, s->cell, LEFT_MAX, false);
     s->top = plan_axis(attn_album_columns(a, first), s->cols, s->cell, TOP_MAX, true);
     s->width = s->left.margin + s->across * (s->cols * s->cell + GAP) - GAP;
-    s->width = larger(s->width, larger(s->left.margin + LEGEND_WIDTH, attn_font_columns(s->title, strlen(s->title)) * TITLE_LETTER));
+    s->width = larger(s->width, larger(s->left.margin + LEGEND_WIDTH,
+                                       attn_font_columns(s->title, strlen(s->title)) * TITLE_LETTER));
     s->height = TITLE + s->top.margin + s->down * (caption_height(s) + s->rows * s->cell + GAP) + legend_height(&s->scale);
 }
 

@@ -65,7 +65,8 @@ static void set_ends(struct attn_scale *s, const struct range *r, bool diverges)
     }
 }
 
-void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const struct attn_sheet *first, const struct attn_look *look)
+void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const struct attn_sheet *first,
+                     const struct attn_look *look)
 {
     struct range r = {INFINITY, -INFINITY, INFINITY};
     *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first, .triangle = true};

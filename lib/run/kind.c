@@ -17,8 +17,9 @@ enum { NUMBERS = 3 };
 struct number { char letter; size_t at; uint64_t least, most; unsigned halves; };
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "numbers of a kind are stored alike");
 #define NUMBER(letter, member, least, most, halves) {letter, offsetof(struct attn_kind, member), least, most, halves}
-static const struct number W = NUMBER('W', w, 1, INT32_MAX, 2), S = NUMBER('S', s, 1, INT32_MAX, 2), R = NUMBER('R', r, 0, INT32_MAX, 1),
-                           B = NUMBER('B', b, 1, INT32_MAX, 2), SEED = NUMBER('N', seed, 0, UINT64_MAX, 0);
+static const struct number W = NUMBER('W', w, 1, INT32_MAX, 2), S = NUMBER('S', s, 1, INT32_MAX, 2),
+                           R = NUMBER('R', r, 0, INT32_MAX, 1), B = NUMBER('B', b, 1, INT32_MAX, 2),
+                           SEED = NUMBER('N', seed, 0, UINT64_MAX, 0);
 
 /* What the library knows of a row besides.  seen: what a query sees, in a table: {W} is a number, {s} the plural of the one before
  * it, {mask} what the model's own mask shows; NULL: the model says it. */
@@ -32,8 +33,8 @@ static const struct attn_kind_row attn_kinds[] = {
         METHOD("itself and all before it: hidden scores are -inf", NULL)},
     [ATTN_CAUSAL_RENORM] = {"causal-renorm", NULL,
         "the same keys, computed the other way: a softmax over all keys, then the later ones become 0 and the row "
-        "is divided by its sum.  -inf is better: where a later key has the largest score, the weights that stay lose digits, or all "
-        "of them (such rows become 0, not NaN); standard error says how much that is on the sentence",
+        "is divided by its sum.  -inf is better: where a later key has the largest score, the weights that stay lose "
+        "digits, or all of them (such rows become 0, not NaN); standard error says how much that is on the sentence",
         METHOD("softmax over all, then masked and divided by the row's sum", NULL)},
     [ATTN_WINDOW] = {"window:W", NULL, "q sees the last W keys, including itself: 0 <= q-k < W",
         METHOD("the last {W}, including itself", &W)},
@@ -107,7 +108,8 @@ static int unknown(const char *text, struct attn_err *err)
 }
 
 /* Reads the numbers after the colon; nothing else may stand there. */
-static int read_numbers(struct attn_kind *k, const struct attn_kind_row *row, const char *text, const char *at, struct attn_err *err)
+static int read_numbers(struct attn_kind *k, const struct attn_kind_row *row, const char *text, const char *at,
+                        struct attn_err *err)
 {
     const struct number *n;
     for (size_t i = 0; (n = number(row, i)); i++) {

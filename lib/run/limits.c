@@ -21,7 +21,7 @@
 enum {
     ITEMS = 16,                         /* items of arithmetic per thread */
     ROUNDS = 50000,                     /* rounds of an item: a fraction of a millisecond */
-    TIMES = 200, ROWS = 24, STEPS = 64, /* products of an item, about as long; with so many rows and steps each fits in L1: 28 KB */
+    TIMES = 200, ROWS = 24, STEPS = 64, /* products of an item, about as long; with so many rows and steps each has 28 KB, in L1 */
     LINE = 64,                          /* bytes of a cache line */
     CHUNK = 4 << 20,                    /* bytes that an item reads */
     BURST = 32,                         /* chunks of a burst */

@@ -16,8 +16,8 @@
 
 static int not_finite(const float *logits, size_t i, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "the logit of token %zu is %s, expected a finite number: the weights overflow or are damaged", i,
-                     isnan(logits[i]) ? "nan" : logits[i] > 0 ? "inf" : "-inf");
+    return attn_fail(err, ATTN_EFORMAT, "the logit of token %zu is %s, expected a finite number: the weights overflow or "
+                     "are damaged", i, isnan(logits[i]) ? "nan" : logits[i] > 0 ? "inf" : "-inf");
 }
 
 /* The likeliest of V > 0 tokens; of equally likely ones, that with the lowest id.  A logit that is not finite is an error. */

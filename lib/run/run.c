@@ -64,8 +64,8 @@ static int set_keys(struct attn_run *r, const struct attn_seq *seq, size_t i, si
     while (j < n && &seq[j] != seq[i].keys)
         j++;
     if (r->plan.kind.form != ATTN_MODEL)
-        return attn_fail(err, ATTN_EUSAGE, "a sentence that looks at another one has no mask, and the other one the model's own attention: "
-                         "that goes with no other kind");
+        return attn_fail(err, ATTN_EUSAGE, "a sentence that looks at another one has no mask, and the other one the model's "
+                         "own attention: that goes with no other kind");
     if (j == n || j == i || seq[j].keys)
         return attn_fail(err, ATTN_EUSAGE, "sentence %zu looks at the keys of one that is no other of the %zu, or that has "
                          "none of its own", i, n);

@@ -161,7 +161,8 @@ static bool same_kind(const struct attn_derivation *d, size_t i)
     return i > 0 && d->passage[i - 1].kind == d->passage[i].kind && d->passage[i].kind == ATTN_PASSAGE_SUM;
 }
 
-static int write_text(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style, struct attn_err *err)
+static int write_text(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
+                      struct attn_err *err)
 {
     size_t width = style->width > WIDEST_LINE ? WIDEST_LINE : (size_t)style->width, steps = 0;
     int rc = ATTN_OK;
@@ -252,7 +253,8 @@ static void md_passage(struct attn_out *o, const struct attn_passage *p, size_t 
     }
 }
 
-static int write_md(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style, struct attn_err *err)
+static int write_md(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
+                    struct attn_err *err)
 {
     (void)style;
     (void)err;
@@ -354,7 +356,8 @@ static void html_sum(struct attn_out *o, const struct attn_passage *p)
     attn_out_str(o, "</p>\n");
 }
 
-static int write_html(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style, struct attn_err *err)
+static int write_html(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
+                      struct attn_err *err)
 {
     (void)style;
     (void)err;
@@ -370,7 +373,8 @@ static int write_html(struct attn_out *o, const struct attn_derivation *d, const
         case ATTN_PASSAGE_STEP:    html_step(o, p, ++steps); break;
         case ATTN_PASSAGE_WORDS:   element(o, "p", p->text); break;
         case ATTN_PASSAGE_COMMAND: element(o, "pre", p->text); break;
-        case ATTN_PASSAGE_FORMULA: attn_out_printf(o, "<div class=\"wide\"><math display=\"block\">%s</math></div>\n", p->formula.mathml); break;
+        case ATTN_PASSAGE_FORMULA: attn_out_printf(o, "<div class=\"wide\"><math display=\"block\">%s</math></div>\n",
+                                                   p->formula.mathml); break;
         case ATTN_PASSAGE_SUM:     html_sum(o, p); break;
         case ATTN_PASSAGE_TABLE:   html_table(o, p); break;
         }

@@ -43,8 +43,8 @@ static int begin(struct attn_collect *c, const struct attn_strip *p, struct attn
     const char *note = c->job->kind.note;
     snprintf(c->title[act], sizeof c->title[act], "%s%s", attn_act_title(act), note ? note : "");
     struct attn_sheet sheet = {
-        .kind = attn_act_tail(act), .title = c->title[act], .axes = attn_act_axes(act), .layer = p->of->layer, .n = p->matrices, .rows = p->T,
-        .cols = p->cols, .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
+        .kind = attn_act_tail(act), .title = c->title[act], .axes = attn_act_axes(act), .layer = p->of->layer,
+        .n = p->matrices, .rows = p->T, .cols = p->cols, .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
         .of_keys = attn_act_kv(act)};
     return attn_album_add(&c->album, &sheet, &c->band[act], err);
 }
@@ -142,7 +142,8 @@ static int picture_finish(void *self, struct attn_err *err)
     return rc ? rc : attn_out_commit(p->out, err);
 }
 
-#define METHODS .open = picture_open, .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, .close = picture_close
+#define METHODS .open = picture_open, .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, \
+                .close = picture_close
 
 const struct attn_sink_methods attn_term_methods = {METHODS, .draw = attn_term_write};
 const struct attn_sink_methods attn_png_methods = {METHODS, .draw = attn_png_write};

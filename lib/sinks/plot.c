@@ -51,8 +51,8 @@ static int fail_absent(const struct plot *p, const char *name, size_t len, struc
     size_t n = 0;
     for (; n < p->dump->n && strlen(list) < sizeof list - 60; n++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%.48s", n ? ", " : "", p->dump->item[n].name);
-    return attn_fail(err, ATTN_EUSAGE, "--show: %s has no '%.*s'; it has %s%s", p->o->title, (int)(len < 80 ? len : 80), name, list,
-                     n < p->dump->n ? "..." : "");
+    return attn_fail(err, ATTN_EUSAGE, "--show: %s has no '%.*s'; it has %s%s", p->o->title, (int)(len < 80 ? len : 80),
+                     name, list, n < p->dump->n ? "..." : "");
 }
 
 static int choose_items(struct plot *p, struct attn_err *err)
@@ -137,7 +137,8 @@ static int take_tokens(struct attn_tokens *out, const struct attn_dump_list *lis
         return attn_no_memory(err, NULL, "for %zu labels", list->n);
     for (size_t i = 0; i < list->n; i++) {
         const struct attn_dump_token *t = &list->item[i];
-        out->tok[i] = (struct attn_token){.id = t->id, .known = t->text, .text = t->text, .text_len = t->len, .raw = t->text, .raw_len = t->len};
+        out->tok[i] = (struct attn_token){.id = t->id, .known = t->text, .text = t->text, .text_len = t->len, .raw = t->text,
+                                          .raw_len = t->len};
     }
     return ATTN_OK;
 }
@@ -275,8 +276,8 @@ static int add_history(struct plot *p, size_t item, struct attn_err *err)
     const struct attn_dumped *what = &p->dump->item[item];
     size_t heads = history_heads(what);
     if (what->of.ndim > 4 || what->of.n == 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one per head, at each time", p->o->title, what->name,
-                         what->of.n ? "an array of more axes" : "empty");
+        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one per head, at each time", p->o->title,
+                         what->name, what->of.n ? "an array of more axes" : "empty");
     struct attn_sheet s = {.n = times(p), .rows = axis(what, 2), .cols = axis(what, 1), .steps = list_steps(p, item)};
     if (!s.steps)
         return attn_no_memory(err, NULL, "for the times of '%s'", what->name);

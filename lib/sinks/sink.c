@@ -120,8 +120,8 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
         .command = o->command, .kind = s->kind.of, .path = o->path, .team = s->team,
-        .precision = o->precision, .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color, .picture = o->picture,
-        .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
+        .precision = o->precision, .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color,
+        .picture = o->picture, .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
     return s->format->methods->open(&s->self, s->format, &s->job, err);
 }
 

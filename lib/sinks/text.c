@@ -259,7 +259,8 @@ static int text_watch(void *self, const struct attn_probe *probe, struct attn_er
     struct attn_strip p;
     int rc = 0;
     if (probe->act == ATTN_ACT_LOGITS && probe->row0 + probe->rows == probe->shape[0]) {
-        attn_logits_top(t->next.best, &t->next.n, ATTN_NEXT_MAX, probe->data + (probe->rows - 1) * probe->ld, probe->cols, &t->next.err);
+        attn_logits_top(t->next.best, &t->next.n, ATTN_NEXT_MAX, probe->data + (probe->rows - 1) * probe->ld, probe->cols,
+                        &t->next.err);
         t->predicts = true;
     }
     for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_strip_next(&p, t->job->select, probe, &at);) {

@@ -25,7 +25,8 @@ bool attn_strip_opens(const struct attn_strip *p);                  /* ... the f
 bool attn_strip_ends(const struct attn_strip *p);                   /* ... the last row */
 const float *attn_strip_row(const struct attn_strip *p, size_t i);  /* of this strip, i < rows */
 size_t attn_strip_together(const struct attn_strip *p);             /* how many rows are contiguous: all, or 1 */
-/* Keeps the numbers of this strip: copies them to their place in `to`, [matrices, T, cols].  The strips of an activation fill it. */
+/* Keeps the numbers of this strip: copies them to their place in `to`, [matrices, T, cols], which the strips of an activation
+ * fill. */
 void attn_strip_keep(float *to, const struct attn_strip *p);
 /* The shape of what is selected of the activation, [T,n] or [selected heads,T,n]; returns how many axes. */
 int attn_strip_shape(size_t shape[3], const struct attn_strip *p);

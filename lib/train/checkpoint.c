@@ -207,8 +207,8 @@ static int take_curve(const struct attn_st *st, struct attn_curve *curve, const 
     for (curve->n = 0; curve->n < t->shape[0];) {
         memcpy(&p, t->data + curve->n * sizeof p, sizeof p);
         if (p.step != (double)curve->n + 1 || !isfinite(p.tokens) || p.tokens < 0)
-            return attn_fail(err, ATTN_EFORMAT, "%s: '%s' has step %g of %g tokens in row %zu, expected step %zu: the file was changed",
-                             path, curve_name, p.step, p.tokens, curve->n, curve->n + 1);
+            return attn_fail(err, ATTN_EFORMAT, "%s: '%s' has step %g of %g tokens in row %zu, expected step %zu: the file "
+                             "was changed", path, curve_name, p.step, p.tokens, curve->n, curve->n + 1);
         if (!attn_curve_add(curve, &p))
             return attn_no_memory(err, path, "for the curve");
     }

@@ -207,8 +207,8 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
     bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0;
     int32_t mark;
     if (bpe != c->tokenizer.bpe)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name, c->tokenizer.bpe ? "bpe" : "word",
-                         dir, bpe ? "merges.txt" : "words");
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name,
+                         c->tokenizer.bpe ? "bpe" : "word", dir, bpe ? "merges.txt" : "words");
     if (tokens > c->V)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);
     int rc = attn_corpus_mark(&mark, t, err);
@@ -224,8 +224,8 @@ static int read_config(struct attn_config *c, const struct attn_train_opts *o, s
     if (rc)
         return rc;
     if (!c->family->native)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", expected \"attn-decoder\": only our own are trained from "
-                         "a text", name, c->family->name);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", expected \"attn-decoder\": only our own are "
+                         "trained from a text", name, c->family->name);
     if (!c->unembed || !c->causal)
         return attn_fail(err, ATTN_EFORMAT, "%s: %s, so there is nothing to predict; expected %s", name,
                          c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false",
@@ -305,7 +305,8 @@ static int make(struct attn_train *t, const struct attn_train_opts *o, struct at
     struct attn_config c = {0};
     bool made;
     if (!o->config || !o->tokenizer)
-        return attn_fail(err, ATTN_EUSAGE, "%s: there is no training to go on with, so that a config and a vocabulary are needed", t->dir);
+        return attn_fail(err, ATTN_EUSAGE, "%s: there is no training to go on with, so that a config and a vocabulary are "
+                         "needed", t->dir);
     t->settings = attn_train_settings_defaults;
     int rc = prepare(&t->settings, o, err);
     if (!rc)

@@ -199,8 +199,8 @@ static int check_weights(const struct attn_train *t, struct attn_err *err)
 {
     struct attn_err why = {0};
     if (attn_params_check(t->params, &why))
-        return attn_fail(err, why.code, "step %zu: after it %s; try a lower --lr, a longer --warmup or a smaller --clip", t->curve.n,
-                         why.msg);
+        return attn_fail(err, why.code, "step %zu: after it %s; try a lower --lr, a longer --warmup or a smaller --clip",
+                         t->curve.n, why.msg);
     return ATTN_OK;
 }
 

@@ -54,8 +54,8 @@ static int read_texts(struct attn_train *t, const struct attn_train_opts *o, str
     if (!rc && o->also)
         rc = attn_corpus_add(&t->also, t->tokenizer, o->also, o->also_len, err);
     if (!rc && t->settings.held_out > 0 && t->held_out.n < 2)
-        rc = attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu tokens to hold out, expected at least 2; take a longer "
-                       "text or --held-out 0", t->settings.held_out, t->held_out.n);
+        rc = attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu tokens to hold out, expected at least 2; take "
+                       "a longer text or --held-out 0", t->settings.held_out, t->held_out.n);
     return rc ? rc : count_bytes(t, err);
 }
 
@@ -110,8 +110,8 @@ static int may_begin(const char *path, struct attn_err *err)
             found = weights[i];
     if (!found || attn_train_exists(path) || attn_folder_has(path, ATTN_TRAIN_SETTINGS_FILE))
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "%s: there is a model already, and no training: choose another directory, or remove %s", path,
-                     found);
+    return attn_fail(err, ATTN_EUSAGE, "%s: there is a model already, and no training: choose another directory, or remove "
+                     "%s", path, found);
 }
 
 static int start(struct attn_train *t, const struct attn_train_opts *o, bool *goes_on, struct attn_err *err)
@@ -122,8 +122,8 @@ static int start(struct attn_train *t, const struct attn_train_opts *o, bool *go
     if (rc)
         return rc;
     if (there && !o->resume)
-        return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: go on with --resume, choose another directory, or remove "
-                         ATTN_CHECKPOINT_FILE, t->dir);
+        return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: go on with --resume, choose another directory, "
+                         "or remove " ATTN_CHECKPOINT_FILE, t->dir);
     rc = there ? ATTN_OK : may_begin(t->dir, err);
     return rc ? rc : attn_train_begin(t, o, there, err);
 }
@@ -133,8 +133,8 @@ static int read_checkpoint(struct attn_train *t, struct attn_err *err)
     struct attn_err why = {0};
     int rc = attn_checkpoint_read(t->dir, &t->optimizer, &t->curve, err);
     if (!rc && t->curve.n > t->settings.steps)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s/" ATTN_CHECKPOINT_FILE ": has %zu steps, but train.json says %zu: one of them was changed",
-                       t->dir, t->curve.n, t->settings.steps);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s/" ATTN_CHECKPOINT_FILE ": has %zu steps, but train.json says %zu: one of them "
+                       "was changed", t->dir, t->curve.n, t->settings.steps);
     if (!rc && attn_params_check(t->params, &why))
         rc = attn_fail(err, why.code, "%s/" ATTN_CHECKPOINT_FILE ": %s: there is nothing to continue from", t->dir, why.msg);
     return rc;

@@ -182,8 +182,8 @@ static int take_time(struct attn_watch *w, const struct attn_dump *d, size_t k, 
     for (size_t i = 0; i < w->n && same; i++)
         same = (data[i] = was_at(d, &w->stack[i], k)) != NULL;
     return same ? add_time(w, step, data, err)
-                : attn_fail(err, ATTN_EFORMAT, "%s: another sentence, or other activations, were watched there: ask for the same, or "
-                            "remove it", w->dir);
+                : attn_fail(err, ATTN_EFORMAT, "%s: another sentence, or other activations, were watched there: ask for the "
+                            "same, or remove it", w->dir);
 }
 
 /* If writing was interrupted the files may differ in age, but all contain what was noted before the checkpoint. */

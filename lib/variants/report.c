@@ -55,8 +55,9 @@ static int add_sheet(struct attn_album *a, const struct attn_variants *s, size_t
 {
     size_t T = s->tokens->n;
     float *own;
-    const struct attn_sheet sheet = {.kind = "attn.pattern", .title = title, .axes = " (rows: queries, columns: keys)", .layer = (int)i,
-                                     .name = s->v[i].name, .n = 1, .rows = T, .cols = T, .keys = true, .data = s->v[i].drawn};
+    const struct attn_sheet sheet = {.kind = "attn.pattern", .title = title, .axes = " (rows: queries, columns: keys)",
+                                     .layer = (int)i, .name = s->v[i].name, .n = 1, .rows = T, .cols = T, .keys = true,
+                                     .data = s->v[i].drawn};
     return attn_album_add(a, &sheet, &own, err);
 }
 
@@ -131,8 +132,8 @@ static void introduce(struct attn_derivation *d, const struct attn_variants *s)
     struct attn_info m;
     struct attn_label text = attn_label_line(s->o->text ? s->o->text : "", s->o->text ? s->o->text_len : 0, 60);
     attn_model_info(s->model, &m);
-    attn_derive_title(d, s->o->text ? "\"%s\" under %zu kind%s of attention" : "%sA sentence under %zu kind%s of attention", text.text,
-                      s->n, s->n == 1 ? "" : "s");
+    attn_derive_title(d, s->o->text ? "\"%s\" under %zu kind%s of attention" : "%sA sentence under %zu kind%s of attention",
+                      text.text, s->n, s->n == 1 ? "" : "s");
     attn_derive_words(d, "Model %s (%s), %zu token%s, %zu layer%s of %zu head%s.  The weights stay the same; each kind replaces "
                       "the attention in every layer.", m.name, m.family, s->tokens->n, s->tokens->n == 1 ? "" : "s", m.L,
                       m.L == 1 ? "" : "s", m.H, m.H == 1 ? "" : "s");
@@ -192,8 +193,8 @@ static void what_changes(struct attn_derivation *d, const struct attn_variants *
     bool next = s->model->stage.has[ATTN_ACT_LOGITS];
     size_t cols = next ? 8 : 7;
     attn_derive_step(d, "What changes");
-    attn_derive_words(d, "Here are the largest and the mean difference from the model's own attention, in the weights, the context "
-                      "vectors and the last layer's residual stream, over all heads and tokens.%s",
+    attn_derive_words(d, "Here are the largest and the mean difference from the model's own attention, in the weights, the "
+                      "context vectors and the last layer's residual stream, over all heads and tokens.%s",
                       next ? "  KL is how far the next token's probabilities are from the model's own, in nats."
                            : "  Without an output layer there is no next token.");
     attn_derive_headings(d, headings, cols);

@@ -97,7 +97,7 @@ static int know_machine(struct session *s, struct attn_err *err)
     int code = ATTN_OK;
     for (size_t i = 0; i < STAGES; i++)
         wanted[stages[i].limit] |= s->chosen[i];
-    wanted[TO_PRODUCTS] = wanted[TO_F32];       /* no stage is compared with it, but it tells how much of f32's limit is in reach */
+    wanted[TO_PRODUCTS] = wanted[TO_F32];       /* compared with no stage, it tells how much of f32's limit is in reach */
     bench_know_machine(&s->machine, &s->bench);
     for (size_t c = 0; c < s->counts && !code; c++) {
         s->bench.threads = s->threads[c];

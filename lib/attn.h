@@ -200,6 +200,8 @@ struct attn_probe {
     size_t head0, heads, row0, rows, cols, ld_head, ld;     /* the band; ld, ld_head: floats from one row, head to the next */
     const float *data;
 };
+/* Copies the band to its place in `to`, the whole activation: the bands of a pass fill it. */
+void attn_probe_copy(float *to, const struct attn_probe *p);
 
 enum {                                  /* what an observer wants of an activation */
     ATTN_WATCH = 1,                     /* to see it */

@@ -41,10 +41,7 @@ static int keep_watch(void *self, const struct attn_probe *p, struct attn_err *e
     ck_assert_uint_eq(cols, p->cols);
     if (a->seen != (p->head0 * rows + p->row0) * cols)
         k->disorder++;
-    for (size_t h = 0; h < p->heads; h++)
-        for (size_t t = 0; t < p->rows; t++)
-            memcpy(a->data + ((p->head0 + h) * rows + p->row0 + t) * cols, p->data + h * p->ld_head + t * p->ld,
-                   cols * sizeof(float));
+    attn_probe_copy(a->data, p);
     a->seen += p->heads * p->rows * p->cols;
     k->bands++;
     return 0;

@@ -9,7 +9,6 @@
 #include "run/kind.h"
 
 #include <stdint.h>
-#include <string.h>
 
 /* An observer that copies bands of dots, scores and pattern into those arrays that the caller wants. */
 struct copier { float *at[3]; size_t next; unsigned want[2 * ATTN_ACTS]; };
@@ -25,11 +24,7 @@ static int copier_watch(void *self, const struct attn_probe *p, struct attn_err 
 {
     (void)err;
     const struct copier *c = self;
-    size_t Tq = p->shape[1], Tk = p->shape[2];
-    float *to = c->at[p->act - ATTN_ACT_DOTS] + p->seq * c->next;
-    for (size_t h = 0; h < p->heads; h++)
-        for (size_t t = 0; t < p->rows; t++)
-            memcpy(to + ((p->head0 + h) * Tq + p->row0 + t) * Tk, p->data + h * p->ld_head + t * p->ld, Tk * sizeof *to);
+    attn_probe_copy(c->at[p->act - ATTN_ACT_DOTS] + p->seq * c->next, p);
     return ATTN_OK;
 }
 

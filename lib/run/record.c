@@ -4,76 +4,53 @@
 #include "base/err.h"
 #include "io/dump.h"
 #include "model/model.h"
-#include "trace/select.h"
-#include "trace/trace.h"
+#include "trace/strip.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct record { struct attn_dump *dump; const struct attn_select *what; bool cross; };
+struct record {
+    struct attn_dump *dump;
+    const struct attn_select *what;
+    bool cross;
+    float *data[ATTN_ACTS];             /* in the dump, of the layer that runs */
+};
 
 static unsigned wants(void *self, int act, int layer)
 {
     return attn_select_wants(((struct record *)self)->what, act, layer) ? ATTN_WATCH : 0;
 }
 
-/* Copies the list of the n selected heads into the dump; n 0: no head axis. */
-static int copy_heads(struct attn_dumped *what, const size_t *kept, size_t n, struct attn_err *err)
+/* Adds an array for the selected heads of an activation to the dump. */
+static int begin(struct record *r, const struct attn_strip *p, struct attn_err *err)
 {
-    what->n_heads = n;
-    what->heads = n ? calloc(n, sizeof *what->heads) : NULL;
-    if (n && !what->heads)
-        return attn_no_memory(err, NULL, "for the list of %zu heads", n);
-    if (n)
-        memcpy(what->heads, kept, n * sizeof *kept);
-    return ATTN_OK;
-}
-
-/* Adds an array for the selected heads of an activation to the dump, all zeros. */
-static int begin(struct record *r, const struct attn_probe *p, struct attn_err *err)
-{
-    size_t n_heads, n = 1;
-    const size_t *kept = attn_select_heads(r->what, p->act, &n_heads);
-    struct attn_dumped what = {.of.ndim = p->ndim};
-    for (int i = 0; i < p->ndim; i++) {
-        what.of.shape[i] = i == 0 && n_heads ? n_heads : p->shape[i];
-        n *= what.of.shape[i];
+    struct attn_dumped what = {.n_heads = p->n_kept};
+    what.of.ndim = attn_strip_shape(what.of.shape, p);
+    what.of.n = p->matrices * p->T * p->cols;
+    what.of.data = r->data[p->of->act] = calloc(what.of.n, sizeof *what.of.data);
+    what.heads = p->n_kept ? calloc(p->n_kept, sizeof *what.heads) : NULL;
+    if (!what.of.data || (p->n_kept && !what.heads)) {
+        attn_dump_drop(&what);
+        return attn_no_memory(err, NULL, "to keep %zu numbers of %s: ask for less", what.of.n, p->of->name);
     }
-    what.of.n = n;
-    what.of.data = calloc(n, sizeof *what.of.data);
-    int rc = what.of.data ? copy_heads(&what, kept, n_heads, err)
-                          : attn_no_memory(err, NULL, "to keep %zu numbers of %s: ask for less", n, p->name);
-    if (rc) {
-        free(what.of.data);
-        return rc;
-    }
-    return attn_dump_add(r->dump, p->name, strlen(p->name), &what, err);
+    if (p->n_kept)
+        memcpy(what.heads, p->kept, p->n_kept * sizeof *what.heads);
+    return attn_dump_add(r->dump, p->of->name, strlen(p->of->name), &what, err);
 }
 
-static void copy(const struct attn_dumped *to, size_t index, size_t head, const struct attn_probe *p)
-{
-    size_t T = p->shape[p->ndim - 2];
-    for (size_t t = 0; t < p->rows; t++)
-        memcpy(to->of.data + (index * T + p->row0 + t) * p->cols, p->data + (head - p->head0) * p->ld_head + t * p->ld,
-               p->cols * sizeof(float));
-}
-
-static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+static int watch(void *self, const struct attn_probe *band, struct attn_err *err)
 {
     struct record *r = self;
-    if (!attn_trace_is_shown(p, r->cross))
+    struct attn_strip p;
+    int rc = ATTN_OK;
+    if (!attn_trace_is_shown(band, r->cross))
         return ATTN_OK;
-    const struct attn_dumped *to = attn_dump_find(r->dump, p->name);
-    int rc = to ? ATTN_OK : begin(r, p, err);
-    if (rc)
-        return rc;
-    to = attn_dump_find(r->dump, p->name);
-    if (!to->n_heads)
-        copy(to, 0, p->head0, p);
-    for (size_t i = 0; i < to->n_heads; i++)
-        if (to->heads[i] >= p->head0 && to->heads[i] < p->head0 + p->heads)
-            copy(to, i, to->heads[i], p);
-    return ATTN_OK;
+    for (size_t at = 0; !rc && attn_strip_next(&p, r->what, band, &at);) {
+        rc = attn_strip_opens(&p) ? begin(r, &p, err) : ATTN_OK;
+        if (!rc)
+            attn_strip_keep(r->data[band->act], &p);
+    }
+    return rc;
 }
 
 static int keep_tokens(struct attn_dump *d, struct attn_dump_list *to, const struct attn_tokens *tokens, struct attn_err *err)
@@ -90,7 +67,7 @@ int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const stru
                   const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *plan,
                   const struct attn_observer *other, struct attn_err *err)
 {
-    struct record r = {calloc(1, sizeof *r.dump), what, cross != NULL};
+    struct record r = {.dump = calloc(1, sizeof *r.dump), .what = what, .cross = cross != NULL};
     struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = &r}};
     size_t n = 1;
     if (other)

@@ -164,6 +164,14 @@ bool attn_act_match(const char *glob, size_t len, int act, int layer)
 
 /* ---- observers ---- */
 
+void attn_probe_copy(float *to, const struct attn_probe *p)
+{
+    size_t T = p->shape[p->ndim - 2];
+    for (size_t h = 0; h < p->heads; h++)
+        for (size_t t = 0; t < p->rows; t++)
+            memcpy(to + ((p->head0 + h) * T + p->row0 + t) * p->cols, p->data + h * p->ld_head + t * p->ld, p->cols * sizeof *to);
+}
+
 size_t attn_trace_size(size_t L)
 {
     return (L + 1) * ATTN_ACTS * sizeof(unsigned);      /* no overflow: there is memory for L blocks, which are larger */

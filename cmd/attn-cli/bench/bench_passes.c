@@ -150,11 +150,8 @@ static int keep(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct batch *b = self;
     size_t T = p->shape[2];
-    float *to = b->kept + b->at[p->seq] + ((size_t)p->layer * b->H + p->head0) * T * T;
     (void)err;
-    for (size_t h = 0; h < p->heads; h++)
-        for (size_t t = 0; t < p->rows; t++)
-            memcpy(to + (h * T + p->row0 + t) * T, p->data + h * p->ld_head + t * p->ld, T * sizeof *to);
+    attn_probe_copy(b->kept + b->at[p->seq] + (size_t)p->layer * b->H * T * T, p);
     return ATTN_OK;
 }
 

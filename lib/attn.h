@@ -188,6 +188,10 @@ enum attn_act {
     ATTN_ACT_NORM_FINAL, ATTN_ACT_LOGITS,
     ATTN_ACTS
 };
+/* How a list of activations selects this one in every layer: "pattern", or, where another has that last name, too,
+ * "blocks.*.attn.out".  Returns buf. */
+enum { ATTN_ACT_TEXT = 48 };
+const char *attn_act_text(char buf[ATTN_ACT_TEXT], int act);
 
 /* A probe shows an observer one band of a named activation of one sentence: heads head0.. and rows row0.. of it.  Element
  * (h, t, j) of the band is data[h * ld_head + t * ld + j]; arrays without a head axis have heads = 1.  A probe and its

@@ -51,6 +51,15 @@ START_TEST(every_published_name)
 }
 END_TEST
 
+START_TEST(every_text_selects_one)
+{
+    char text[ATTN_ACT_TEXT];
+    attn_act_text(text, _i);
+    for (int act = 0; act < ATTN_ACTS; act++)
+        ck_assert_int_eq(attn_act_match(text, strlen(text), act, attn_act_per_layer(act) ? 11 : -1), act == _i);
+}
+END_TEST
+
 START_TEST(every_published_shape)
 {
     size_t shape[3];
@@ -129,6 +138,7 @@ Suite *suite_names(void)
     Suite *s = suite_create("names");
     TCase *t = tcase_create("names");
     tcase_add_loop_test(t, every_published_name, 0, ATTN_ACTS);
+    tcase_add_loop_test(t, every_text_selects_one, 0, ATTN_ACTS);
     tcase_add_loop_test(t, every_published_shape, 0, ATTN_ACTS);
     tcase_add_test(t, width_after_a_bare_block);
     tcase_add_test(t, the_longest_layer_fits);

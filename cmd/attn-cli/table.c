@@ -83,15 +83,17 @@ const struct option word_options[] = {
     {.name = NULL},
 };
 
-static const char *const activations[] = {
-    "tokens", "embed", "pos_embed", "resid_pre", "norm1", "q", "k", "v", "dots", "scores", "pattern", "context",
-    "blocks.*.attn.out",
-    "resid_mid", "norm2", "pre", "linear", "post", "blocks.*.mlp.out", "resid_post", "norm_final", "logits", NULL};
+/* The token table, then every activation. */
+static const char *show_choice(size_t i)
+{
+    static char text[ATTN_ACT_TEXT];
+    return i == 0 ? "tokens" : i <= ATTN_ACTS ? attn_act_text(text, (int)i - 1) : NULL;
+}
 
 const struct option select_options[] = {
     {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, separated by commas: full names "
      "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), tokens, or * for all (default: "
-     "pattern,context; pattern in pictures and for train; all for diff)", .choices = activations, .flags = OPT_COUNTS},
+     "pattern,context; pattern in pictures and for train; all for diff)", .choice = show_choice, .flags = OPT_COUNTS},
     {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)",
      .flags = OPT_COUNTS},
     {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4, of activations that have "

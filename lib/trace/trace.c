@@ -81,6 +81,15 @@ const char *attn_act_short(int act)
     return dot ? dot + 1 : rows[act].tail;
 }
 
+const char *attn_act_text(char buf[ATTN_ACT_TEXT], int act)
+{
+    bool shared = false;
+    for (int other = 0; other < ATTN_ACTS; other++)
+        shared |= other != act && !strcmp(attn_act_short(other), attn_act_short(act));
+    snprintf(buf, ATTN_ACT_TEXT, "%s%s", shared ? "blocks.*." : "", shared ? rows[act].tail : attn_act_short(act));
+    return buf;
+}
+
 bool attn_act_per_layer(int act)
 {
     return rows[act].block;

@@ -278,6 +278,41 @@ const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);         
  * becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
 
+/* ---- asking: tokens and metrics --------------------------------------------------------- */
+
+/* The id of one token: from its text, which must be one token (the error lists the tokens if it is several); or as options take it,
+ * where digits alone are an id, and a text may stand in quotes with the escapes of JSON.  The tokenizer may be NULL where there
+ * is none. */
+int attn_token_of_text(int32_t *id, const char *text, size_t len, const struct attn_model *m, const struct attn_tokenizer *t,
+                       struct attn_err *err);
+int attn_token_parse(int32_t *id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t, struct attn_err *err);
+
+/* A metric is a number measured of a run's logits: terms such as logit(" Mary")-2*prob(5,pos=3), loss, or kl. */
+struct attn_metric;
+int attn_metric_new(struct attn_metric **out, const char *text, struct attn_err *err);
+void attn_metric_free(struct attn_metric *m);                       /* NULL is fine */
+const char *attn_metric_text(const struct attn_metric *m);          /* as it was written */
+bool attn_metric_has_words(const struct attn_metric *m);            /* whether it names tokens by text, which takes a tokenizer */
+bool attn_metric_has_fields(const struct attn_metric *m);           /* whether it names fields of records, as in logit({answer}) */
+bool attn_metric_is_smooth(const struct attn_metric *m);            /* whether it has derivatives: all but rank have */
+bool attn_metric_refers(const struct attn_metric *m);               /* whether it is kl, which needs a reference */
+
+/* Finds the ids of its tokens and the rows of its positions in a text of T tokens.  The ids must outlive its use. */
+struct attn_metric_field { const char *name, *text; size_t len; int64_t id; };      /* text NULL: the id says which token */
+struct attn_metric_of {
+    const struct attn_model *model; const struct attn_tokenizer *tokenizer;
+    const int32_t *ids; size_t T;
+    const struct attn_metric_field *field; size_t n_fields;
+    uint64_t reserved[2];
+};
+int attn_metric_bind(struct attn_metric *m, const struct attn_metric_of *of, struct attn_err *err);
+/* For kl: the reference's logits [V] of the last position, which are copied. */
+int attn_metric_refer(struct attn_metric *m, const float *logits, struct attn_err *err);
+
+/* An observer that measures: it watches the logits of sentence `seq` that the metric reads and adds up its value. */
+struct attn_measure { const struct attn_metric *metric; size_t seq; double value; };
+struct attn_observer attn_measure_observer(struct attn_measure *x);
+
 /* ---- explaining ------------------------------------------------------------------------ */
 
 #define ATTN_KEY_LARGEST SIZE_MAX

@@ -1,0 +1,44 @@
+/* metric.h - what is measured of a run, one number of its logits, and how that number changes with each logit.
+ *
+ *     metric = sum of terms c * f(row, token),   f: logit, log-probability, probability, rank
+ *            | loss                              mean of -log p(token | those before it)
+ *            | kl                                KL(reference || this) at the last position
+ *
+ * A metric is read once (metric.c) and bound to each text: tokens get their ids, positions their rows.  Its value is a sum over
+ * rows of logits (measure.c), so that whoever has one row at a time never needs all of them. */
+#ifndef ATTN_ASK_METRIC_H
+#define ATTN_ASK_METRIC_H
+
+#include "attn_tools.h"
+
+enum attn_metric_form { ATTN_METRIC_TERMS, ATTN_METRIC_LOSS, ATTN_METRIC_KL };
+enum attn_term_of { ATTN_TERM_LOGIT, ATTN_TERM_LOGPROB, ATTN_TERM_PROB, ATTN_TERM_RANK, ATTN_TERMS };
+
+struct attn_metric_term {
+    double factor;
+    enum attn_term_of of;
+    char *token; size_t len;            /* as text, or the name of a field; NULL: the id says all */
+    bool field;
+    int64_t pos;                        /* as written: negative ones count from the end */
+    size_t column;                      /* where its token is written, from 1 */
+    int32_t id; size_t row;             /* once it is bound */
+};
+
+struct attn_metric {
+    char *text;
+    enum attn_metric_form form;
+    struct attn_metric_term *term; size_t n;
+    /* of the text it is bound to */
+    const int32_t *ids; size_t T, V;
+    float *reference;                   /* [V] kl: the last row of the reference's logits */
+};
+
+/* The first row it reads, of a text of T tokens: those before it need no logits. */
+size_t attn_metric_first(const struct attn_metric *m);
+bool attn_metric_reads(const struct attn_metric *m, size_t row);
+/* What one row of logits, which it reads, adds to its value. */
+double attn_metric_part(const struct attn_metric *m, size_t row, const float *logits);
+/* slope[V] = the derivative of the metric with respect to the logits of one row, which it reads. */
+void attn_metric_slope(const struct attn_metric *m, float *slope, size_t row, const float *logits);
+
+#endif

@@ -1,0 +1,238 @@
+/* Metrics: what their texts mean, and their values and derivatives. */
+#include "suites.h"
+
+#include "ask/metric.h"
+#include "golden.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const checkpoints[] = {"gpt2-a", "llama-f", "neo-h", "neox-i", "qwen2-j"};
+enum { CHECKPOINTS = sizeof checkpoints / sizeof *checkpoints };
+
+struct asked { struct attn_model *model; struct attn_tokenizer *tokenizer; char dir[80]; };
+
+static struct asked open_asked(const char *name)
+{
+    struct asked a = {0};
+    struct attn_err err = {0};
+    snprintf(a.dir, sizeof a.dir, "tests/golden/checkpoints/%s", name);
+    ck_assert_msg(!attn_model_open(&a.model, a.dir, &err) && !attn_tokenizer_open(&a.tokenizer, a.dir, &err), "%s", err.msg);
+    return a;
+}
+
+static void close_asked(struct asked *a)
+{
+    attn_tokenizer_close(a->tokenizer);
+    attn_model_close(a->model);
+}
+
+static size_t ids_of(int32_t *ids, const cJSON *list)
+{
+    size_t n = 0;
+    const cJSON *e;
+    cJSON_ArrayForEach(e, list)
+        ids[n++] = (int32_t)e->valuedouble;
+    return n;
+}
+
+/* ---- values ---- */
+
+struct last { float *logits; };
+
+static unsigned last_wants(void *self, int act, int layer)
+{
+    (void)self, (void)layer;
+    return act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : 0;
+}
+
+static int last_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)err;
+    memcpy(((struct last *)self)->logits, p->data + (p->rows - 1) * p->ld, p->cols * sizeof(float));
+    return 0;
+}
+
+/* The metric on `ids`; the reference of kl is the run of `reference`, of n tokens, too. */
+static double measure(const struct asked *a, const char *text, const int32_t *ids, size_t n, const int32_t *reference)
+{
+    struct attn_err err = {0};
+    struct attn_metric *m = NULL;
+    struct attn_info info;
+    attn_model_info(a->model, &info);
+    struct last last = {calloc(info.V, sizeof *last.logits)};
+    struct attn_metric_of of = {.model = a->model, .tokenizer = a->tokenizer, .ids = ids, .T = n};
+    int rc = attn_metric_new(&m, text, &err) || attn_metric_bind(m, &of, &err);
+    ck_assert_msg(!rc, "%s", err.msg);
+    struct attn_measure x = {.metric = m};
+    struct attn_observer obs[] = {attn_measure_observer(&x), {.wants = last_wants, .watch = last_watch, .self = &last}};
+    struct attn_tokens *t = NULL, *r = NULL;
+    struct attn_plan plan = {.threads = 1};
+    rc = attn_tokens_from_ids(&t, ids, n, &err) || attn_tokens_from_ids(&r, reference, n, &err) ||
+         attn_run_tokens(a->model, &plan, r, NULL, &obs[1], 1, &err) || attn_metric_refer(m, last.logits, &err) ||
+         attn_run_tokens(a->model, &plan, t, NULL, obs, 1, &err);
+    ck_assert_msg(!rc, "%s", err.msg);
+    attn_tokens_free(t);
+    attn_tokens_free(r);
+    attn_metric_free(m);
+    free(last.logits);
+    return x.value;
+}
+
+static void expect_close(const char *what, double got, double want, double float32)
+{
+    double limit = fmax(6 * float32, 6e-6 * (1 + fabs(want)));      /* what the reference data calls fair for float32 */
+    ck_assert_msg(fabs(got - want) <= limit, "%s: %.9g, expected %.9g within %g", what, got, want, limit);
+}
+
+START_TEST(golden_values)
+{
+    char path[120];
+    int32_t ids[64], from[64];
+    const cJSON *row;
+    struct asked a = open_asked(checkpoints[_i]);
+    snprintf(path, sizeof path, "tests/golden/ask/%s/metrics.json", checkpoints[_i]);
+    cJSON *doc = golden_read(path);
+    size_t n = ids_of(ids, golden_get(doc, "ids"));
+    ck_assert_uint_eq(ids_of(from, golden_get(doc, "from")), n);
+    cJSON_ArrayForEach(row, golden_get(doc, "rows")) {
+        const char *text = golden_string(row, "metric");
+        double off = golden_number(row, "float32_max_abs_difference");
+        expect_close(text, measure(&a, text, ids, n, ids), golden_number(row, "text"), off);
+        expect_close(text, measure(&a, text, from, n, ids), golden_number(row, "from"), off);
+    }
+    const cJSON *words = golden_get(doc, "with_text");
+    n = ids_of(ids, golden_get(words, "ids"));
+    double as_text = measure(&a, golden_string(words, "metric"), ids, n, ids);
+    expect_close("as text", as_text, golden_number(words, "value"), golden_number(words, "float32_max_abs_difference"));
+    ck_assert_double_eq(as_text, measure(&a, golden_string(words, "same_as"), ids, n, ids));
+    cJSON_Delete(doc);
+    close_asked(&a);
+}
+END_TEST
+
+/* ---- derivatives ---- */
+
+static const char *const smooth[] = {"logit(3)-logit(5)", "logprob(7)", "2*prob(7)-0.5*logprob(7,pos=1)+prob(2)", "loss", "kl", "prob(0,pos=-2)"};
+
+START_TEST(slopes_are_central_differences)
+{
+    enum { T = 3, V = 11 };
+    const double h = 1 / 1024.0;        /* a power of two: z + h and z - h are exact */
+    struct attn_err err = {0};
+    struct attn_metric *m = NULL;
+    struct asked a = open_asked("gpt2-a");
+    int32_t ids[T] = {4, 7, 2};
+    float z[T][V], slope[V], reference[V];
+    struct attn_metric_of of = {.model = a.model, .ids = ids, .T = T};
+    ck_assert_msg(!attn_metric_new(&m, smooth[_i], &err) && !attn_metric_bind(m, &of, &err), "%s", err.msg);
+    m->V = V;
+    for (size_t j = 0; j < V; j++) {
+        reference[j] = (float)((j * 5 % 7) / 2.0);
+        for (size_t t = 0; t < T; t++)
+            z[t][j] = (float)((j * 37 + t * 11) % 16 / 4.0 - 1);
+    }
+    ck_assert(!attn_metric_refer(m, reference, &err));
+    for (size_t t = 0; t < T; t++) {
+        if (!attn_metric_reads(m, t))
+            continue;
+        attn_metric_slope(m, slope, t, z[t]);
+        for (size_t j = 0; j < V; j++) {
+            float here = z[t][j];
+            z[t][j] = here + (float)h;
+            double up = attn_metric_part(m, t, z[t]);
+            z[t][j] = here - (float)h;
+            double down = attn_metric_part(m, t, z[t]);
+            z[t][j] = here;
+            ck_assert_double_eq_tol((up - down) / (2 * h), (double)slope[j], 2e-6);        /* h^2 times third derivatives, below 2 */
+        }
+    }
+    attn_metric_free(m);
+    close_asked(&a);
+}
+END_TEST
+
+/* Where a token is almost certain, the derivative of its log-probability is the small rest, not a rounding error. */
+START_TEST(slope_of_a_certain_token_is_exact)
+{
+    struct attn_err err = {0};
+    struct attn_metric *m = NULL;
+    struct asked a = open_asked("gpt2-a");
+    int32_t id = 1;
+    float z[] = {0, 18, 1}, slope[3];
+    struct attn_metric_of of = {.model = a.model, .ids = &id, .T = 1};
+    ck_assert(!attn_metric_new(&m, "logprob(1)", &err) && !attn_metric_bind(m, &of, &err));
+    m->V = 3;
+    attn_metric_slope(m, slope, 0, z);
+    double rest = (1 + exp(1)) / (1 + exp(1) + exp(18));
+    ck_assert_double_eq_tol((double)slope[1], rest, rest * 1e-6);
+    attn_metric_free(m);
+    close_asked(&a);
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+static const struct { const char *text, *part; } wrong[] = {
+    {"", "column 1: expected loss, kl, or terms"}, {"logit", "column 6: expected ( and a token"},
+    {"logit(", "column 7: expected a token"}, {"logit(3", "column 8: expected ) or ,pos=P"},
+    {"logit(3))", "column 9: expected + or - and another term"}, {"logit(3)+", "column 10: expected logit(TOKEN)"},
+    {"logit(3)+loss", "loss and kl stand alone"}, {"kl-logit(3)", "column 1: expected logit(TOKEN)"},
+    {"log(3)", "column 1: expected logit(TOKEN)"}, {"logit(\"a)", "column 7: expected a closing quote"},
+    {"logit(\"\\q\")", "with the escapes of JSON"}, {"logit(3,4)", "column 9: expected pos=P"},
+    {"logit(3,pos=x)", "column 13: expected a position"}, {"logit(3,pos=-0)", "expected a position"},
+    {"logit(99999999999)", "column 7: expected a token"}, {"2logit(3)", "column 2: expected * after this number"},
+    {"1e999*logit(3)", "column 1: expected"}, {"logit({})", "the name of a record's field"},
+    {"logit(97)", "column 7: token id 97: model gpt2-a has ids 0 to 96 (vocab_size 97)"},
+    {"logit(3,pos=4)", "pos=4, but the text has 4 tokens: 0 to 3, or -1 to -4"},
+    {"logit(3,pos=-5)", "pos=-5, but the text has 4 tokens"}, {"logit({answer})", "the metric names {answer}: there is no such field"},
+    {"logit(\"Every head\")", "column 7: \"Every head\" is 2 tokens: \"Every\" (83), \" head\" (69); expected a text that is one token"},
+};
+
+START_TEST(wrong_texts_are_refused_with_their_place)
+{
+    struct attn_err err = {0};
+    struct attn_metric *m = NULL;
+    struct asked a = open_asked("gpt2-a");
+    int32_t ids[] = {1, 2, 3, 4};
+    struct attn_metric_of of = {.model = a.model, .tokenizer = a.tokenizer, .ids = ids, .T = 4};
+    int rc = attn_metric_new(&m, wrong[_i].text, &err) || attn_metric_bind(m, &of, &err);
+    ck_assert_msg(rc && strstr(err.msg, wrong[_i].part), "'%s': %s", wrong[_i].text, err.msg);
+    attn_metric_free(m);
+    close_asked(&a);
+}
+END_TEST
+
+START_TEST(blanks_fields_and_escapes_are_read)
+{
+    struct attn_err err = {0};
+    struct attn_metric *m = NULL;
+    struct asked a = open_asked("gpt2-a");
+    int32_t ids[] = {1, 2, 3, 4};
+    const struct attn_metric_field field[] = {{.name = "foil", .id = 5}, {.name = "answer", .text = " head", .len = 5}};
+    struct attn_metric_of of = {.model = a.model, .tokenizer = a.tokenizer, .ids = ids, .T = 4, .field = field, .n_fields = 2};
+    const char *text = " - logit( {foil} ) +1.5e-1 * prob(\"\\u0020head\" , pos=-2)+rank({answer}) ";
+    ck_assert_msg(!attn_metric_new(&m, text, &err) && !attn_metric_bind(m, &of, &err), "%s", err.msg);
+    ck_assert_uint_eq(m->n, 3);
+    ck_assert(m->term[0].id == 5 && m->term[0].factor == -1 && m->term[0].row == 3);
+    ck_assert(m->term[1].id == 69 && m->term[1].factor == 0.15 && m->term[1].row == 2);
+    ck_assert(m->term[2].id == 69 && attn_metric_has_fields(m) && attn_metric_has_words(m) && !attn_metric_is_smooth(m));
+    attn_metric_free(m);
+    close_asked(&a);
+}
+END_TEST
+
+Suite *suite_metric(void)
+{
+    Suite *s = suite_create("metric");
+    TCase *c = tcase_create("metric");
+    tcase_add_loop_test(c, golden_values, 0, CHECKPOINTS);
+    tcase_add_loop_test(c, slopes_are_central_differences, 0, sizeof smooth / sizeof *smooth);
+    tcase_add_test(c, slope_of_a_certain_token_is_exact);
+    tcase_add_loop_test(c, wrong_texts_are_refused_with_their_place, 0, sizeof wrong / sizeof *wrong);
+    tcase_add_test(c, blanks_fields_and_escapes_are_read);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -32,9 +32,6 @@ struct attn_variants {
     struct attn_variant *v; size_t n;
 };
 
-/* measure.c: fills in the rest of v. */
-int attn_variants_measure(struct attn_variants *s, struct attn_err *err);
-
 /* report.c: writes the result as text, JSON or a picture. */
 int attn_variants_write(struct attn_out *o, const struct attn_variants *s, struct attn_err *err);
 

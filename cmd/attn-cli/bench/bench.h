@@ -79,14 +79,4 @@ void bench_know_machine(struct machine *m, const struct bench *b);      /* fills
 /* Adds the peaks of b->threads threads. */
 int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], struct attn_err *err);
 
-/* ---- printing (bench_report.c) ---- */
-
-struct left_out { const struct stage *stage; const char *why; };
-
-void bench_table_machine(const struct machine *m);
-void bench_table_row(const struct result *r);
-void bench_note_left_out(const struct left_out *l, size_t n);
-int bench_print_json(const struct machine *m, const struct attn_model *model, const struct result *r, size_t n,
-                     const struct left_out *l, size_t n_left, struct attn_err *err);
-
 #endif

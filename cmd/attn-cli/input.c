@@ -176,24 +176,13 @@ struct attn_encode_opts input_encode_opts(void)
         .bos = !strcmp(bos, "yes") ? ATTN_BOS_YES : !strcmp(bos, "no") ? ATTN_BOS_NO : ATTN_BOS_AUTO};
 }
 
-int input_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
-{
-    struct attn_encode_opts o = input_encode_opts();
-    return attn_encode_with(out, t, in->text, in->len, &o, err);
-}
-
-int input_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
-{
-    struct attn_encode_opts o = input_encode_opts();
-    return attn_encode_ids(ids, n, t, in->text, in->len, &o, err);
-}
-
 int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)
 {
+    struct attn_encode_opts o = input_encode_opts();
     if (!in->text)
         return attn_tokens_from_ids(out, in->ids, in->n, err);
     int code = *tokenizer ? ATTN_OK : attn_tokenizer_open(tokenizer, common.model, err);
-    return code ? code : input_encode(out, *tokenizer, in, err);
+    return code ? code : attn_encode_with(out, *tokenizer, in->text, in->len, &o, err);
 }
 
 int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)

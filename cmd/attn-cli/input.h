@@ -26,10 +26,6 @@ int input_read_other(struct input *in, struct attn_err *err);
 /* Parses a list of ids into ids and n. */
 int input_parse_ids(struct input *in, const char *list, struct attn_err *err);
 struct attn_encode_opts input_encode_opts(void);        /* what --special and --bos say */
-/* The tokens of the text, encoded with --special and --bos. */
-int input_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err);
-/* The same as ids alone, which is faster; malloc'd. */
-int input_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const struct input *in, struct attn_err *err);
 /* The tokens of a text or of ids.  Opens *tokenizer for a text if it is NULL; tokens made from ids have no text. */
 int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err);
 /* The same for the other text, of at least one token; *out NULL: there is no other text. */

@@ -74,11 +74,13 @@ static void print_json(const struct attn_tokens *t, const int32_t *ids, const st
     fputs("]}\n", stdout);
 }
 
+/* Encodes to ids alone, which is faster. */
 static int encode_ids(const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
 {
+    struct attn_encode_opts opts = input_encode_opts();
     int32_t *ids;
     size_t n;
-    if (input_encode_ids(&ids, &n, t, in, err))
+    if (attn_encode_ids(&ids, &n, t, in->text, in->len, &opts, err))
         return err->code;
     print_ids(ids, n, " ");
     putchar('\n');
@@ -88,12 +90,13 @@ static int encode_ids(const struct attn_tokenizer *t, const struct input *in, st
 
 static int encode(const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
 {
+    struct attn_encode_opts opts = input_encode_opts();
     struct attn_tokens *tokens = NULL;
     int32_t *ids = NULL;
     bool json = o.format && !strcmp(o.format, "json");
     if (o.format && !strcmp(o.format, "ids"))
         return encode_ids(t, in, err);
-    int code = input_encode(&tokens, t, in, err);
+    int code = attn_encode_with(&tokens, t, in->text, in->len, &opts, err);
     if (!code && json)
         code = input_ids(&ids, tokens, err);
     if (!code && json)

@@ -7,7 +7,7 @@
 #include "compute/vec.h"
 #include "train/settings.h"
 #include "made.h"
-#include "picture/chart.h"
+#include "picture/png.h"
 #include "scratch.h"
 #include "train/checkpoint.h"
 #include "train/contexts.h"

@@ -1,4 +1,5 @@
-/* png.h - a picture of pixels, one byte each (the colors of figure.h), which becomes a PNG file. */
+/* png.h - a picture of pixels, one byte each (the colors of figure.h), which becomes a PNG file; and what is drawn that way
+ * alone: curves. */
 #ifndef ATTN_PICTURE_PNG_H
 #define ATTN_PICTURE_PNG_H
 
@@ -12,12 +13,22 @@ void attn_canvas_free(struct attn_canvas *c);           /* zeroed is fine */
 /* The colour of a pixel's byte. */
 struct attn_rgb attn_canvas_color(const struct attn_palette *p, uint8_t pixel);
 
-/* Parts outside of the canvas are clipped. */
-void attn_canvas_fill(struct attn_canvas *c, const struct attn_area *a, uint8_t pixel);
-void attn_canvas_write(struct attn_canvas *c, const struct attn_lettering *w);
-
 /* *png gets malloc'd bytes: 8 bits a pixel, with the palette of a canvas. */
 int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *c, const struct attn_palette *palette,
                     struct attn_err *err);
+
+/* ---- curves over a common x axis ----
+ *
+ * Where many points share a column of pixels, their mean is drawn on top of their range. */
+
+struct attn_chart_curve {
+    const char *label;
+    const double *x, *y; size_t n;      /* x ascends; all are finite */
+    bool marked;                        /* marks each point, and uses the accent colour */
+};
+struct attn_chart { const char *title, *x_label; const struct attn_chart_curve *curve; size_t n; };
+
+/* A chart without points is drawn empty. */
+int attn_chart_write(struct attn_out *out, const struct attn_chart *c, struct attn_err *err);
 
 #endif

@@ -73,6 +73,30 @@ static void stack_write(struct attn_out *o, const struct attn_label *l, size_t i
 
 /* ---- one cell -------------------------------------------------------------------------- */
 
+static unsigned nearest_of(const unsigned *levels, unsigned n, unsigned x)
+{
+    unsigned best = 0;
+    for (unsigned i = 1; i < n; i++)
+        if (abs((int)levels[i] - (int)x) < abs((int)levels[best] - (int)x))
+            best = i;
+    return best;
+}
+
+static unsigned apart(struct attn_rgb c, unsigned r, unsigned g, unsigned b)
+{
+    int dr = c.r - (int)r, dg = c.g - (int)g, db = c.b - (int)b;
+    return (unsigned)(dr * dr + dg * dg + db * db);
+}
+
+unsigned attn_term_256(struct attn_rgb c)
+{
+    static const unsigned cube[] = {0, 95, 135, 175, 215, 255};
+    unsigned r = nearest_of(cube, 6, c.r), g = nearest_of(cube, 6, c.g), b = nearest_of(cube, 6, c.b);
+    unsigned mean = (c.r + c.g + c.b) / 3u, grey = mean < 8 ? 0 : mean > 238 ? 23 : (mean - 3) / 10, level = 8 + 10 * grey;
+    bool greyer = apart(c, level, level, level) < apart(c, cube[r], cube[g], cube[b]);
+    return greyer ? 232 + grey : 16 + 36 * r + 6 * g + b;
+}
+
 static void paint(struct term *t, int step)
 {
     if (step == t->painted)

@@ -10,7 +10,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/num.h"
-#include "picture/chart.h"
+#include "picture/png.h"
 
 /* ---- the curve ----------------------------------------------------------------------------- */
 

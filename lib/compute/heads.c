@@ -125,6 +125,48 @@ static void one_item(void *ctx, size_t i, int worker)
     attn_heads_found(a, worker, (size_t)(it.seq - a->seq), it.head, &found);
 }
 
+/* ---- rows that something is wrong with ---- */
+
+static bool before(const struct attn_lost *a, const struct attn_lost *b)
+{
+    if (a->layer != b->layer)
+        return a->layer < b->layer;
+    if (a->seq != b->seq)
+        return a->seq < b->seq;
+    return a->head != b->head ? a->head < b->head : a->row < b->row;
+}
+
+void attn_lost_add(struct attn_lost *to, const struct attn_lost *more)
+{
+    size_t rows = to->rows + more->rows;
+    if (more->rows && (!to->rows || before(more, to)))
+        *to = *more;
+    to->rows = rows;
+}
+
+void attn_heads_found(const struct attn_heads *a, int worker, size_t seq, size_t head, const struct attn_found *found)
+{
+    struct attn_worker *w = &a->scratch->worker[worker];
+    struct attn_lost at = {.seq = seq, .head = head, .layer = a->layer};
+    at.rows = found->empty.rows;
+    at.row = found->empty.first;
+    attn_lost_add(&w->lost, &at);
+    at.rows = found->nonfinite.rows;
+    at.row = found->nonfinite.first;
+    attn_lost_add(&w->nonfinite, &at);
+    if (at.rows && a->overflowed)
+        atomic_store_explicit(&a->overflowed[seq], true, memory_order_relaxed);
+}
+
+static void gather_found(struct attn_heads *a, int threads)
+{
+    a->lost = a->nonfinite = (struct attn_lost){0};
+    for (int i = 0; i < threads; i++) {
+        attn_lost_add(&a->lost, &a->scratch->worker[i].lost);
+        attn_lost_add(&a->nonfinite, &a->scratch->worker[i].nonfinite);
+    }
+}
+
 /* ---- waves: items up to a step that observers want ---- */
 
 static bool wanted(const struct attn_heads *a, int act, unsigned flags)
@@ -223,15 +265,6 @@ static void prepare(struct attn_heads *a)
     h->edited = any_wanted(a, ATTN_EDIT);
     h->scored = h->kind.form != ATTN_LINEAR && (!attn_head_scales(h) || h->shown_dots || h->edited ||
                                                 wanted(a, ATTN_ACT_SCORES, ATTN_WATCH));
-}
-
-static void gather_found(struct attn_heads *a, int threads)
-{
-    a->lost = a->nonfinite = (struct attn_lost){0};
-    for (int i = 0; i < threads; i++) {
-        attn_lost_add(&a->lost, &a->scratch->worker[i].lost);
-        attn_lost_add(&a->nonfinite, &a->scratch->worker[i].nonfinite);
-    }
 }
 
 void attn_heads_run(struct attn_heads *a, struct attn_team *team)

@@ -44,7 +44,7 @@ struct attn_scratch {
     int threads;
     bool watched, whole;                /* observers want bands; want whole activations */
     float *bands; size_t band_floats;   /* all bands, and how many floats that is */
-    float *keys_of_worker; size_t keys_floats;                  /* [threads, keys_floats]: copies of keys and values */
+    float *keys_of_worker; size_t keys_floats, copied;          /* [threads, keys_floats]: copies of `copied` keys and values */
     float *method_x; size_t method_floats;                      /* [threads, method_floats] */
     size_t *list;                       /* [threads, 2, positions] */
     struct attn_worker *worker;         /* [threads] */

@@ -1,5 +1,7 @@
 #include "keep.h"
 
+#include "made.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,12 +85,10 @@ void keep_expect_same(const struct keep *a, const struct keep *b)
 static void run_all(struct keep *k, const char *model, const int32_t *ids, const struct attn_seq *seq, const struct attn_plan *plan)
 {
     struct attn_err err = {0};
-    struct attn_model *m = NULL;
+    struct attn_model *m = made_open(model);
     struct attn_run *r = NULL;
     const struct attn_observer obs = keep_observer(k);
-    int rc = attn_model_open(&m, model, &err);
-    if (!rc)
-        rc = attn_run_new(&r, m, plan, &obs, 1, &err);
+    int rc = attn_run_new(&r, m, plan, &obs, 1, &err);
     if (!rc)
         rc = attn_run_forward(r, ids, seq, plan->seqs, &err);
     ck_assert_msg(rc == 0, "%s", err.msg);

@@ -21,9 +21,8 @@ static struct keep a, b;
 
 static void setup(void)
 {
-    struct attn_err err = {0};
     scratch_make();
-    ck_assert_msg(!attn_model_open(&model, made_model(config, 3, "F32"), &err), "%s", err.msg);
+    model = made_open(made_model(config, 3, "F32"));
     for (int t = 0; t < ALL; t++)
         ids[t] = (t * 17 + t / 5) % 50;
     a = b = (struct keep){.only = -1};

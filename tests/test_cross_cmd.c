@@ -2,13 +2,12 @@
 #include "suites.h"
 #include "attn_tools.h"
 
+#include "made.h"
 #include "scratch.h"
 #include "seed.h"
 #include "shell.h"
 
-#include "base/out.h"
 #include "io/dump.h"
-#include "io/safetensors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,36 +63,20 @@ static void from_vectors(struct example *e)
     }
 }
 
-static struct attn_st_tensor matrix(const char *name, const float *data, size_t rows, size_t cols)
-{
-    return (struct attn_st_tensor){.name = name, .dtype = "F32", .ndim = 2, .shape = {rows, cols}, .count = rows * cols,
-                                   .bytes = rows * cols * sizeof *data, .data = (const unsigned char *)data};
-}
-
-static struct attn_st_tensor vector(const char *name, const float *data, size_t n)
-{
-    return (struct attn_st_tensor){.name = name, .dtype = "F32", .ndim = 1, .shape = {n}, .count = n, .bytes = n * sizeof *data,
-                                   .data = (const unsigned char *)data};
-}
-
 static void write_model(const struct example *e)
 {
     char text[512];
-    struct attn_err err = {0};
-    struct attn_out *out;
     const struct attn_st_tensor t[] = {
-        matrix("embed.weight", e->embed, e->rows, e->d), matrix("blocks.0.attn.q.weight", e->w[0], e->d, e->dh),
-        matrix("blocks.0.attn.k.weight", e->w[1], e->d, e->dh), matrix("blocks.0.attn.v.weight", e->w[2], e->d, e->dv),
-        vector("blocks.0.attn.q.bias", e->bias[0], e->dh), vector("blocks.0.attn.k.bias", e->bias[1], e->dh),
-        vector("blocks.0.attn.v.bias", e->bias[2], e->dv)};
+        made_tensor("embed.weight", e->embed, e->rows, e->d), made_tensor("blocks.0.attn.q.weight", e->w[0], e->d, e->dh),
+        made_tensor("blocks.0.attn.k.weight", e->w[1], e->d, e->dh), made_tensor("blocks.0.attn.v.weight", e->w[2], e->d, e->dv),
+        made_tensor("blocks.0.attn.q.bias", e->bias[0], e->dh, 0), made_tensor("blocks.0.attn.k.bias", e->bias[1], e->dh, 0),
+        made_tensor("blocks.0.attn.v.bias", e->bias[2], e->dv, 0)};
     mkdir(scratch_path("example"), 0700);
     snprintf(text, sizeof text, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"n_ctx\": 32, \"n_layer\": 1, "
              "\"n_head\": 1, \"n_kv_head\": 1, \"d_model\": %zu, \"d_head\": %zu, \"d_value\": %zu, \"unembed\": false}",
              e->rows, e->d, e->dh, e->dv);
     scratch_put(scratch_path("example/config.json"), text, strlen(text));
-    ck_assert(!attn_out_open(&out, scratch_path("example/model.safetensors"), &err) && !attn_st_write(out, t, sizeof t / sizeof *t, &err) &&
-              !attn_out_commit(out, &err));
-    attn_out_close(out);
+    made_write(scratch_path("example/model.safetensors"), t, sizeof t / sizeof *t);
 }
 
 static void open_example(struct example *e, const char *name)

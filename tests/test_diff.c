@@ -2,6 +2,7 @@
 #include "suites.h"
 #include "attn_tools.h"
 
+#include "made.h"
 #include "scratch.h"
 #include "wrong.h"
 
@@ -21,13 +22,11 @@ struct ran { struct attn_model *model; struct attn_dump *dump; };
 
 static struct ran run_ids(const char *path, const int32_t *list, size_t n, const char *show, int threads)
 {
-    struct ran r;
+    struct ran r = {.model = made_open(path)};
     struct attn_err err = {0};
     struct attn_tokens *tokens = NULL;
     struct attn_select *what = NULL;
-    int rc = attn_model_open(&r.model, path, &err);
-    if (!rc)
-        rc = attn_tokens_from_ids(&tokens, list, n, &err);
+    int rc = attn_tokens_from_ids(&tokens, list, n, &err);
     if (!rc)
         rc = attn_select_new(&what, r.model, NULL, show, NULL, NULL, &err);
     if (!rc)

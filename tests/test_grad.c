@@ -22,9 +22,8 @@ struct trainee { struct attn_model *model; struct attn_params *p; };
 
 static struct trainee open_trainee(const char *dir)
 {
-    struct trainee t = {0};
+    struct trainee t = {.model = made_open(dir)};
     struct attn_err err = {0};
-    ck_assert_msg(attn_model_open(&t.model, dir, &err) == ATTN_OK, "%s", err.msg);
     ck_assert_msg(attn_params_new(&t.p, t.model, &err) == ATTN_OK, "%s", err.msg);
     return t;
 }
@@ -86,8 +85,7 @@ START_TEST(golden_gradients)
 {
     struct trainee t = open_trainee("tests/golden/checkpoints/gpt2-a");
     cJSON *doc = golden_read("tests/golden/gradients/gpt2-a/loss.json");
-    struct made_weights want = {0};
-    struct attn_err err = {0};
+    struct made_weights want = made_read("tests/golden/gradients/gpt2-a/gradients.safetensors");
     size_t n, targets;
     float *ids = golden_floats(golden_get(doc, "ids"), &n);
     int32_t id[64];
@@ -97,12 +95,10 @@ START_TEST(golden_gradients)
     struct attn_grad_batch b = {.ids = id, .targets = id + 1, .T = &targets, .seqs = 1};
     double loss = add(&t, &(struct attn_grad_plan){0}, &b);
     ck_assert_double_eq_tol(loss, golden_number(doc, "loss"), 1e-6);
-    const char *path = "tests/golden/gradients/gpt2-a/gradients.safetensors";
-    ck_assert(attn_map_open(&want.map, path, SIZE_MAX, &err) == ATTN_OK && attn_st_open(&want.st, want.map.data, want.map.len, path, &err) == ATTN_OK);
     ck_assert_uint_eq(t.p->n, attn_st_count(want.st));
     for (size_t i = 0; i < t.p->n; i++) {
         const struct attn_param *p = &t.p->param[i];
-        const struct attn_st_tensor *w = made_tensor(&want, p->name);
+        const struct attn_st_tensor *w = made_find(&want, p->name);
         const float *x = (const void *)w->data;
         double most = 0, off = 0;
         ck_assert(w->count == p->count && w->ndim == p->ndim && memcmp(w->shape, p->shape, (size_t)p->ndim * sizeof *p->shape) == 0);
@@ -122,17 +118,15 @@ END_TEST
 
 static void ck_tensors(const struct attn_model *m, const struct attn_gradient *g, const char *path, double off)
 {
-    struct made_weights want = {0};
+    struct made_weights want = made_read(path);
     struct attn_info info;
-    struct attn_err err = {0};
     double sum = 0;
-    ck_assert_msg(!attn_map_open(&want.map, path, SIZE_MAX, &err) && !attn_st_open(&want.st, want.map.data, want.map.len, path, &err), "%s", err.msg);
     attn_model_info(m, &info);
     for (size_t i = 0; i < info.tensors; i++) {
         struct attn_tensor_info t;
         size_t count;
         attn_model_tensor(m, i, &t);
-        const struct attn_st_tensor *w = made_tensor(&want, t.name);
+        const struct attn_st_tensor *w = made_find(&want, t.name);
         const float *got = attn_gradient_of(g, i, &count), *x = (const void *)w->data;
         ck_assert_uint_eq(count, w->count);
         for (size_t k = 0; k < count; k++) {
@@ -148,7 +142,7 @@ static void ck_tensors(const struct attn_model *m, const struct attn_gradient *g
 START_TEST(gradients_of_a_model)
 {
     static const size_t four = 4, none = 1;
-    struct attn_model *m = NULL;
+    struct attn_model *m = made_open("tests/golden/checkpoints/gpt2-a");
     struct attn_gradient *g = NULL;
     struct attn_err err = {0};
     cJSON *doc = golden_read("tests/golden/gradients/gpt2-a/loss.json");
@@ -158,7 +152,7 @@ START_TEST(gradients_of_a_model)
     int32_t id[64];
     for (size_t i = 0; i < n; i++)
         id[i] = (int32_t)ids[i];
-    ck_assert_msg(!attn_model_open(&m, "tests/golden/checkpoints/gpt2-a", &err) && !attn_gradient_new(&g, m, n, 2, &err), "%s", err.msg);
+    ck_assert_msg(!attn_gradient_new(&g, m, n, 2, &err), "%s", err.msg);
     ck_assert_msg(!attn_gradient_run(g, &loss, id, &four, 1, &err), "%s", err.msg);         /* must leave nothing for the next
                                                                                              * run */
     ck_assert_msg(!attn_gradient_run(g, &loss, id, &n, 1, &err), "%s", err.msg);

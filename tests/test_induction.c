@@ -7,6 +7,7 @@
 
 #include "attn.h"
 #include "keep.h"
+#include "made.h"
 #include "scratch.h"
 #include "shell.h"
 
@@ -85,12 +86,11 @@ static void draw_samples(struct sample s[SEEN], const struct kind *k)
 /* The mean loss of each half. */
 static void halves(double loss[2], const struct sample *s)
 {
-    struct attn_model *m = NULL;
+    struct attn_model *m = made_open(scratch_path("m"));
     struct attn_err err = {0};
     double logprob[2 * LONGEST];
     size_t n[2] = {0, 0};
     loss[0] = loss[1] = 0;
-    ck_assert_msg(!attn_model_open(&m, scratch_path("m"), &err), "%s", err.msg);
     for (int k = 0; k < SEEN; k++) {
         ck_assert_msg(!attn_score(logprob, m, s[k].ids, 2 * s[k].half, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), "%s", err.msg);
         for (size_t i = 1; i < 2 * s[k].half; i++) {

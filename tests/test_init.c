@@ -90,13 +90,13 @@ static void check_seed(const struct recipe *r, const cJSON *doc, const struct ma
         check_heads(w, golden_get(all, "heads"), parts[i].part, parts[i].key, true);
     }
     if (projected)
-        check_columns(made_tensor(w, "blocks.0.attn.o.weight"), 0, 0, r->n.d, golden_get(all, "W_O"));
+        check_columns(made_find(w, "blocks.0.attn.o.weight"), 0, 0, r->n.d, golden_get(all, "W_O"));
     if (projected && golden_find(all, "b_O"))
-        check_columns(made_tensor(w, "blocks.0.attn.o.bias"), 0, 0, r->n.d, golden_get(all, "b_O"));
+        check_columns(made_find(w, "blocks.0.attn.o.bias"), 0, 0, r->n.d, golden_get(all, "b_O"));
     if (context)
-        check_columns(made_tensor(w, "embed.weight"), r->other, 0, r->n.d, context);
+        check_columns(made_find(w, "embed.weight"), r->other, 0, r->n.d, context);
     else if (!strstr(r->draw, "embed:zeros") && !strstr(r->draw, "v:identity embed:rand"))
-        check_columns(made_tensor(w, "embed.weight"), r->row, 0, r->n.d, golden_get(doc, "inputs"));
+        check_columns(made_find(w, "embed.weight"), r->row, 0, r->n.d, golden_get(doc, "inputs"));
 }
 
 START_TEST(article_recipes)
@@ -104,11 +104,10 @@ START_TEST(article_recipes)
     const struct recipe *r = &recipes[_i];
     char path[128], text[1024];
     struct attn_init_opts o = made_options(text, &r->n, r->draw);
-    struct made_weights w;
     snprintf(path, sizeof path, "tests/golden/seeds/%s.json", r->seed);
     cJSON *doc = golden_read(path);
     made_init(&o);
-    made_open(&w);
+    struct made_weights w = made_read(made_path("model.safetensors"));
     check_seed(r, doc, &w);
     made_close(&w);
     cJSON_Delete(doc);
@@ -226,11 +225,10 @@ static int init_number(const char *dtype, const char *number, struct attn_err *e
 START_TEST(dtypes)
 {
     struct attn_err err = {0};
-    struct made_weights w;
     unsigned char bits[2];
     ck_assert_msg(init_number(stored[_i].dtype, stored[_i].number, &err) == ATTN_OK, "%s", err.msg);
-    made_open(&w);
-    const struct attn_st_tensor *t = made_tensor(&w, "embed.weight");
+    struct made_weights w = made_read(made_path("model.safetensors"));
+    const struct attn_st_tensor *t = made_find(&w, "embed.weight");
     ck_assert_str_eq(t->dtype, stored[_i].dtype);
     ck_assert_uint_eq(t->bytes, 36);
     memcpy(bits, t->data + 34, 2);
@@ -261,12 +259,11 @@ START_TEST(final_norm_where_it_fits)
     static const struct { size_t dv; bool there; } list[] = {{4, false}, {3, true}};
     char text[MADE_CONFIG];
     struct made_sizes n = made_small;
-    struct made_weights w;
     n.dv = list[_i].dv;
     n.more = ", \"norm\": \"layernorm\"";
     struct attn_init_opts o = made_options(text, &n, NULL);
     made_init(&o);
-    made_open(&w);
+    struct made_weights w = made_read(made_path("model.safetensors"));
     ck_assert_int_eq(attn_st_find(w.st, "norm_final.weight") != NULL, list[_i].there);
     ck_assert_int_eq(attn_st_find(w.st, "norm_final.bias") != NULL, list[_i].there);
     made_close(&w);

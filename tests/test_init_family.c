@@ -29,7 +29,7 @@ enum { MAKES = sizeof makes / sizeof *makes };
 
 static void expect_all(const struct made_weights *w, const char *name, float x)
 {
-    const struct attn_st_tensor *t = made_tensor(w, name);
+    const struct attn_st_tensor *t = made_find(w, name);
     for (size_t i = 0; i < t->count; i++)
         ck_assert(memcmp(t->data + i * sizeof x, &x, sizeof x) == 0);
 }
@@ -37,7 +37,7 @@ static void expect_all(const struct made_weights *w, const char *name, float x)
 /* Mean and deviation of at least 768 numbers, within five standard errors. */
 static void expect_normal(const struct made_weights *w, const char *name)
 {
-    const struct attn_st_tensor *t = made_tensor(w, name);
+    const struct attn_st_tensor *t = made_find(w, name);
     double sum = 0, square = 0, n = (double)t->count;
     for (size_t i = 0; i < t->count; i++) {
         float x;
@@ -52,16 +52,12 @@ static void expect_normal(const struct made_weights *w, const char *name)
 
 START_TEST(as_the_family_has_them)
 {
-    struct attn_err err = {0};
-    struct attn_model *m = NULL;
     struct attn_info info;
-    struct made_weights w;
-    const char *dir = made_model(makes[_i].config, 7, "F32");
-    ck_assert_msg(attn_model_open(&m, dir, &err) == 0, "%s", err.msg);
+    struct attn_model *m = made_open(made_model(makes[_i].config, 7, "F32"));
     ck_assert_ptr_null(attn_model_warning(m));
     attn_model_info(m, &info);
     ck_assert_uint_eq(info.tensors, makes[_i].tensors);
-    made_open(&w);
+    struct made_weights w = made_read(made_path("model.safetensors"));
     ck_assert_uint_eq(attn_st_count(w.st), makes[_i].tensors);
     expect_normal(&w, makes[_i].weight);
     expect_all(&w, makes[_i].bias, 0);
@@ -78,8 +74,7 @@ START_TEST(by_seed_and_type)
     static const char *const types[] = {"F32", "F32", "F32", "BF16"};
     for (int i = 0; i < 4; i++) {
         struct attn_err err = {0};
-        struct attn_model *m = NULL;
-        ck_assert(attn_model_open(&m, made_model(makes[_i].config, i == 1 ? 8 : 7, types[i]), &err) == 0);
+        struct attn_model *m = made_open(made_model(makes[_i].config, i == 1 ? 8 : 7, types[i]));
         ck_assert(attn_model_digest(m, true, digest[i], &err) == 0);
         attn_model_close(m);
     }

@@ -7,6 +7,7 @@
 #include "text/documents.h"
 #include "text/pretoken.h"
 #include "making/learn.h"
+#include "golden.h"
 #include "scratch.h"
 #include "shell.h"
 
@@ -163,17 +164,6 @@ END_TEST
 
 /* ---- the files ------------------------------------------------------------------------------ */
 
-static char *slurp(const char *path, size_t *len)
-{
-    FILE *f = fopen(path, "rb");
-    char *text = malloc(1 << 20);
-    ck_assert_msg(f && text, "%s", path);
-    *len = fread(text, 1, (1 << 20) - 1, f);
-    text[*len] = '\0';
-    fclose(f);
-    return text;
-}
-
 static struct attn_tokenizer *learned(const char *text, size_t len, size_t size)
 {
     struct attn_tokenizer *t = NULL;
@@ -205,7 +195,7 @@ START_TEST(decoding_gives_the_text_back)
 {
     static const char strange[] = "\0\x01 \u20ac\u3042\U0001F600 <|endoftext|> <|im|>\r\n\t\x7f";
     size_t len;
-    char *readme = slurp("cmd/README.md", &len);
+    char *readme = golden_text("cmd/README.md", &len);
     struct attn_tokenizer *t = learned(readme, len, 1000);
     ck_assert_uint_eq(attn_tokenizer_size(t), 1000);
     expect_round_trip(t, readme, len, len / 2);
@@ -235,11 +225,11 @@ END_TEST
 START_TEST(learning_again_gives_the_same_bytes)
 {
     size_t len, n[4];
-    char *readme = slurp("cmd/README.md", &len), *file[4];
+    char *readme = golden_text("cmd/README.md", &len), *file[4];
     for (int i = 0; i < 2; i++) {
         attn_tokenizer_close(learned(readme, len, 2000));
-        file[2 * i] = slurp(scratch_path("vocab.json"), &n[2 * i]);
-        file[2 * i + 1] = slurp(scratch_path("merges.txt"), &n[2 * i + 1]);
+        file[2 * i] = golden_text(scratch_path("vocab.json"), &n[2 * i]);
+        file[2 * i + 1] = golden_text(scratch_path("merges.txt"), &n[2 * i + 1]);
     }
     ck_assert(n[0] == n[2] && n[1] == n[3]);
     ck_assert_mem_eq(file[0], file[2], n[0]);

@@ -5,15 +5,11 @@
 #include "made.h"
 #include "scratch.h"
 
-#include "base/out.h"
-#include "io/safetensors.h"
-
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,8 +21,7 @@ static float numbers[64];
 
 static struct attn_st_tensor tensor(const char *name, size_t rows, size_t cols)
 {
-    return (struct attn_st_tensor){.name = name, .dtype = "F32", .ndim = 2, .shape = {rows, cols}, .count = rows * cols,
-                                   .bytes = rows * cols * 4, .data = (const unsigned char *)numbers};
+    return made_tensor(name, numbers, rows, cols);
 }
 
 enum { EMBED, Q, K, V, SPARE, MOST };
@@ -52,43 +47,19 @@ static void write_file(const char *file, const void *data, size_t len)
 /* Writes config.json and model.safetensors; returns the directory. */
 static const char *write_model(const struct attn_st_tensor *t, size_t n, const char *layers, const char *rest)
 {
-    struct attn_err err = {0};
-    struct attn_out *out = NULL;
     char config[512];
     int len = snprintf(config, sizeof config, START "\"d_value\": 4%s}", layers, rest);
     write_file("config.json", config, (size_t)len);
-    int rc = attn_out_open(&out, made_path("model.safetensors"), &err);
-    if (!rc)
-        rc = attn_st_write(out, t, n, &err);
-    if (!rc)
-        rc = attn_out_commit(out, &err);
-    ck_assert_msg(!rc, "%s", err.msg);
-    attn_out_close(out);
+    made_write(made_path("model.safetensors"), t, n);
     return made_path("");
-}
-
-/* Expects opening to fail with a message that contains all the words ("a|b|c"). */
-static void expect_refusal(const char *dir, const char *words)
-{
-    struct attn_err err = {0};
-    struct attn_model *m = NULL;
-    char list[256], *save = NULL;
-    ck_assert_int_ne(attn_model_open(&m, dir, &err), 0);
-    ck_assert_ptr_null(m);
-    snprintf(list, sizeof list, "%s", words);
-    for (char *w = strtok_r(list, "|", &save); w; w = strtok_r(NULL, "|", &save))
-        ck_assert_msg(strstr(err.msg, w) != NULL, "'%s' lacks '%s'", err.msg, w);
-    ck_assert_ptr_nonnull(strstr(err.msg, dir));
 }
 
 START_TEST(a_good_one_opens)
 {
-    struct attn_err err = {0};
-    struct attn_model *m = NULL;
     struct attn_info info;
     struct attn_tensor_info t;
     const char *dir = write_model(good, 4, LAYERS_1, "");
-    ck_assert_msg(!attn_model_open(&m, dir, &err), "%s", err.msg);
+    struct attn_model *m = made_open(dir);
     attn_model_info(m, &info);
     ck_assert_uint_eq(info.tensors, 4);
     ck_assert_uint_eq(info.parameters, 2 * 3 + 3 * 2 + 3 * 2 + 3 * 4);
@@ -106,42 +77,42 @@ END_TEST
 
 START_TEST(missing_tensor)
 {
-    expect_refusal(write_model(good, 3, LAYERS_1, ""), "model.safetensors|blocks.0.attn.v.weight|missing|[3, 4]");
+    made_refused(write_model(good, 3, LAYERS_1, ""), "model.safetensors|blocks.0.attn.v.weight|missing|[3, 4]");
 }
 END_TEST
 
 /* A config that claims two thousand million layers must not cost memory or time. */
 START_TEST(missing_layers)
 {
-    expect_refusal(write_model(good, 4, "2", ", \"output_projection\": true"), "blocks.0.attn.o.weight|missing|[4, 3]");
+    made_refused(write_model(good, 4, "2", ", \"output_projection\": true"), "blocks.0.attn.o.weight|missing|[4, 3]");
     good[SPARE] = tensor("blocks.0.attn.o.weight", 4, 3);
-    expect_refusal(write_model(good, 5, "2147483647", ", \"output_projection\": true"), "blocks.1.attn.q.weight|missing");
+    made_refused(write_model(good, 5, "2147483647", ", \"output_projection\": true"), "blocks.1.attn.q.weight|missing");
 }
 END_TEST
 
 START_TEST(stranger)
 {
     good[SPARE] = tensor("blocks.1.attn.q.weight", 3, 2);
-    expect_refusal(write_model(good, 5, LAYERS_1, ""), "blocks.1.attn.q.weight|no place");
+    made_refused(write_model(good, 5, LAYERS_1, ""), "blocks.1.attn.q.weight|no place");
 }
 END_TEST
 
 START_TEST(wrong_shapes)
 {
     good[V] = tensor("blocks.0.attn.v.weight", 4, 3);
-    expect_refusal(write_model(good, 4, LAYERS_1, ""), "blocks.0.attn.v.weight|[4, 3]|[3, 4]|transposed");
+    made_refused(write_model(good, 4, LAYERS_1, ""), "blocks.0.attn.v.weight|[4, 3]|[3, 4]|transposed");
     good[V] = tensor("blocks.0.attn.v.weight", 3, 5);
-    expect_refusal(write_model(good, 4, LAYERS_1, ""), "blocks.0.attn.v.weight|[3, 5]|[3, 4]");
+    made_refused(write_model(good, 4, LAYERS_1, ""), "blocks.0.attn.v.weight|[3, 5]|[3, 4]");
     good[V] = tensor("blocks.0.attn.v.weight", 12, 1);
     good[V].ndim = 1;
-    expect_refusal(write_model(good, 4, LAYERS_1, ""), "[12]|[3, 4]");
+    made_refused(write_model(good, 4, LAYERS_1, ""), "[12]|[3, 4]");
 }
 END_TEST
 
 START_TEST(wrong_type)
 {
     good[K].dtype = "I32";
-    expect_refusal(write_model(good, 4, LAYERS_1, ""), "model.safetensors|blocks.0.attn.k.weight|I32|BF16");
+    made_refused(write_model(good, 4, LAYERS_1, ""), "model.safetensors|blocks.0.attn.k.weight|I32|BF16");
 }
 END_TEST
 
@@ -150,17 +121,17 @@ START_TEST(weights_that_are_not_finite)
     static const struct { float x; const char *words; } bad[] = {
         {NAN, "model.safetensors|blocks.0.attn.v.weight|NaN|row 1, column 3"}, {INFINITY, "inf"}, {-INFINITY, "-inf"}};
     numbers[7] = bad[_i].x;             /* only v has as many */
-    expect_refusal(write_model(good, 4, LAYERS_1, ""), bad[_i].words);
+    made_refused(write_model(good, 4, LAYERS_1, ""), bad[_i].words);
 }
 END_TEST
 
 START_TEST(missing_files)
 {
     ck_assert_int_eq(mkdir(made_path(""), 0777), 0);
-    expect_refusal(made_path(""), "config.json|No such file");
+    made_refused(made_path(""), "config.json|No such file");
     write_model(good, 4, LAYERS_1, "");
     ck_assert_int_eq(unlink(made_path("model.safetensors")), 0);
-    expect_refusal(made_path(""), "model.safetensors|No such file");
+    made_refused(made_path(""), "model.safetensors|No such file");
 }
 END_TEST
 
@@ -185,8 +156,6 @@ END_TEST
 START_TEST(files_may_be_links)
 {
     static const char *const files[] = {"config.json", "model.safetensors"};
-    struct attn_err err = {0};
-    struct attn_model *m = NULL;
     const char *dir = write_model(good, 4, LAYERS_1, "");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[300], blob[310];
@@ -194,8 +163,7 @@ START_TEST(files_may_be_links)
         snprintf(blob, sizeof blob, "%s/blob%zu", dir, i);
         ck_assert_int_eq(rename(path, blob) || symlink(strrchr(blob, '/') + 1, path), 0);
     }
-    ck_assert_msg(!attn_model_open(&m, dir, &err), "%s", err.msg);
-    attn_model_close(m);
+    attn_model_close(made_open(dir));
 }
 END_TEST
 
@@ -203,7 +171,6 @@ END_TEST
 START_TEST(misaligned_data_is_read)
 {
     struct attn_err err = {0};
-    struct attn_model *m = NULL;
     static const char header[] =
         "{\"embed.weight\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
         "\"blocks.0.attn.q.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[24,48]},"
@@ -218,7 +185,7 @@ START_TEST(misaligned_data_is_read)
         memcpy(file + 8, header, sizeof header - 1);
         memset(file + 8 + n, 0, 96);
         write_file("model.safetensors", file, 8 + (size_t)n + 96);
-        ck_assert_msg(!attn_model_open(&m, made_path(""), &err), "%s", err.msg);
+        struct attn_model *m = made_open(made_path(""));
         struct attn_run *r = NULL;
         const struct attn_plan plan = {.rows = 2, .seqs = 1};
         const struct attn_seq seq = {.T = 2};
@@ -234,19 +201,18 @@ END_TEST
 START_TEST(names_are_looked_up)
 {
     struct attn_err err = {0};
-    struct attn_model *m = NULL;
     struct attn_info info;
-    ck_assert(!attn_model_open(&m, NULL, &err));
+    struct attn_model *m = made_open(NULL);
     attn_model_info(m, &info);
     ck_assert_str_eq(info.name, attn_model_builtin()[0]);
     ck_assert_ptr_null(info.path);
     attn_model_close(m);
     ck_assert(setenv("ATTN_MODEL_PATH", "/nowhere::models", 1) == 0);
-    ck_assert_msg(!attn_model_open(&m, "stacked", &err), "%s", err.msg);
+    m = made_open("stacked");
     attn_model_info(m, &info);
     ck_assert_str_eq(info.path, "models/stacked");
     attn_model_close(m);
-    ck_assert(!attn_model_open(&m, "models/stacked/", &err));
+    m = made_open("models/stacked/");
     attn_model_info(m, &info);
     ck_assert_str_eq(info.name, "stacked");
     attn_model_close(m);
@@ -259,14 +225,13 @@ END_TEST
 START_TEST(digests_tell_models_apart)
 {
     struct attn_err err = {0};
-    struct attn_model *m = NULL;
     static const char *const places[] = {"one", "another", "third"};
     char seen[3][80], full[80];
     for (int i = 0; i < 3; i++) {
         numbers[0] = (float)(i / 2);    /* the third model has another number */
         const char *here = write_model(good, 4, LAYERS_1, ""), *there = scratch_path(places[i]);
         ck_assert_int_eq(rename(here, there), 0);       /* the digest does not depend on the path */
-        ck_assert(!attn_model_open(&m, there, &err));
+        struct attn_model *m = made_open(there);
         ck_assert(!attn_model_digest(m, false, seen[i], &err));
         ck_assert(!attn_model_digest(m, true, full, &err));
         ck_assert(strncmp(seen[i], "sampled:", 8) == 0 && strlen(seen[i]) == 72);
@@ -314,14 +279,13 @@ START_TEST(what_cannot_be_looked_at_is_not_missing)
 {
     static const char *const files[] = {"tokenizer_config.json", "tokenizer.json", "merges.txt"};
     struct attn_err err = {0};
-    struct attn_model *m = NULL;
     char digest[80];
     const char *dir = write_model(good, 4, LAYERS_1, "");
     write_file("vocab.json", "{\"b\": 1, \"a\": 0}", 16);
     ck_assert_int_eq(symlink(files[_i], made_path(files[_i])), 0);
     if (_i < 2)
         expect_no_tokenizer("Too many levels of symbolic links");
-    ck_assert_int_eq(attn_model_open(&m, dir, &err), 0);
+    struct attn_model *m = made_open(dir);
     ck_assert_int_eq(attn_model_digest(m, false, digest, &err), ATTN_EIO);
     ck_assert_ptr_nonnull(strstr(err.msg, "Too many levels of symbolic links"));
     attn_model_close(m);

@@ -4,6 +4,7 @@
 
 #include "attn.h"
 #include "golden.h"
+#include "made.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,14 +67,13 @@ static int compare(void *self, const struct attn_probe *p, struct attn_err *err)
 static void run(const char *directory, const cJSON *doc, struct watcher *w)
 {
     struct attn_err err = {0};
-    struct attn_model *m = NULL;
+    struct attn_model *m = made_open(directory);
     struct attn_tokenizer *t = NULL;
     struct attn_tokens *tokens = NULL;
     struct attn_run *r = NULL;
     const char *text = golden_string(doc, "text");
     const cJSON *want = golden_get(doc, "ids");
     int32_t ids[64];
-    ck_assert_msg(attn_model_open(&m, directory, &err) == ATTN_OK, "%s", err.msg);
     ck_assert_msg(attn_tokenizer_open(&t, directory, &err) == ATTN_OK, "%s", err.msg);
     ck_assert_msg(attn_encode(&tokens, t, text, strlen(text), &err) == ATTN_OK, "%s", err.msg);
     ck_assert_uint_eq(tokens->n, (size_t)cJSON_GetArraySize(want));

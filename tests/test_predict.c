@@ -3,6 +3,7 @@
 
 #include "attn.h"
 #include "golden.h"
+#include "made.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -234,14 +235,6 @@ static int last_watch(void *self, const struct attn_probe *p, struct attn_err *e
     return ATTN_OK;
 }
 
-static struct attn_model *open_model(const char *path)
-{
-    struct attn_err err = {0};
-    struct attn_model *m;
-    ck_assert_msg(attn_model_open(&m, path, &err) == ATTN_OK, "%s", err.msg);
-    return m;
-}
-
 static size_t vocabulary(const struct attn_model *m)
 {
     struct attn_info info;
@@ -271,7 +264,7 @@ static const size_t strides[] = {1, 5, 16, 31};
 /* Each token must score as in a pass of its own with the context that its window gives it. */
 START_TEST(windows_score_as_single_passes_do)
 {
-    struct attn_model *m = open_model("models/stacked");
+    struct attn_model *m = made_open("models/stacked");
     size_t stride = strides[_i];
     int32_t ids[TEXT];
     double got[TEXT], want;
@@ -300,7 +293,7 @@ START_TEST(scores_that_cannot_be)
     struct attn_err err = {0};
     int32_t ids[STACKED_CTX + 1] = {0};
     double out[STACKED_CTX + 1];
-    struct attn_model *m = open_model("models/stacked"), *none = open_model("life");
+    struct attn_model *m = made_open("models/stacked"), *none = made_open("life");
     ck_assert_int_eq(attn_score(out, m, ids, 1, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), ATTN_OK);
     ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX, &(struct attn_score_opts){.stride = STACKED_CTX}, &err), ATTN_OK);   /* one window */
     double defaults[STACKED_CTX + 1];
@@ -387,7 +380,7 @@ START_TEST(the_cache_changes_no_bit_and_the_choices_are_known)
     size_t n = read_ids(ids, golden_get(expected, "ids")), more = read_ids(want, golden_get(golden_get(expected, "greedy"), "ids"));
     ck_assert_uint_le(n + more, LONGEST);
     snprintf(path, sizeof path, "tests/golden/checkpoints/%s", names[_i]);
-    struct attn_model *m = open_model(path);
+    struct attn_model *m = made_open(path);
     continue_greedily(ids, n, more, m);
     ck_assert_mem_eq(ids + n, want, more * sizeof *ids);
     ck_assert(attn_model_ends(m, (int32_t)vocabulary(m) - 1));      /* the last id in all of them */
@@ -399,7 +392,7 @@ END_TEST
 
 START_TEST(our_own_format_continues_as_well)
 {
-    struct attn_model *m = open_model("models/stacked");
+    struct attn_model *m = made_open("models/stacked");
     int32_t ids[LONGEST] = {16, 3, 12};
     continue_greedily(ids, 3, STACKED_CTX - 3, m);
     ck_assert_int_eq(ids[3], 12);

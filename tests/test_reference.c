@@ -66,7 +66,7 @@ struct weights { struct made_weights file; double **wide; };
 
 static void open_weights(struct weights *w)
 {
-    made_open(&w->file);
+    w->file = made_read(made_path("model.safetensors"));
     w->wide = calloc(attn_st_count(w->file.st), sizeof *w->wide);
     for (size_t i = 0; i < attn_st_count(w->file.st); i++) {
         const struct attn_st_tensor *t = attn_st_at(w->file.st, i);

@@ -33,9 +33,8 @@ static struct keep a, b;
 /* Model i % MODELS, in float32 and bf16 by turns. */
 static void setup_model(int i)
 {
-    struct attn_err err = {0};
     bf16 = i / MODELS % 2;
-    ck_assert_msg(!attn_model_open(&model, made_model(CONFIGS[i % MODELS], 11, "F32"), &err), "%s", err.msg);
+    model = made_open(made_model(CONFIGS[i % MODELS], 11, "F32"));
     for (int t = 0; t < 200; t++)
         ids[t] = (t * 31 + t / 7) % 50;
     a = b = (struct keep){.only = -1};
@@ -444,9 +443,8 @@ static uint64_t memory(const char *show, size_t rows)
 /* Twice the text takes twice the memory; a text that is watched in bands takes a constant more. */
 START_TEST(memory_is_linear_in_the_text)
 {
-    struct attn_err err = {0};
     const uint64_t waves = 8 << 20;
-    ck_assert_msg(!attn_model_open(&model, made_model(LONG, 11, "F32"), &err), "%s", err.msg);
+    model = made_open(made_model(LONG, 11, "F32"));
     uint64_t once = memory("logits", 4096), twice = memory("logits", 8192), four = memory("logits", 16384);
     ck_assert_uint_eq(four - twice, 2 * (twice - once));
     ck_assert_uint_le(memory("dots,scores,pattern", 16384), four + waves);
@@ -466,7 +464,7 @@ START_TEST(memory_is_of_the_plan)
     for (int i = 0; i < 2; i++) {
         struct attn_select *what = NULL;
         snprintf(config, sizeof config, "{" WITHOUT_CTX ", \"n_ctx\": %d}", i ? 2000000000 : 100);
-        ck_assert_msg(!attn_model_open(&model, made_model(config, 11, "F32"), &err), "%s", err.msg);
+        model = made_open(made_model(config, 11, "F32"));
         ck_assert(!attn_select_new(&what, model, &p.kind, "logits", NULL, NULL, &err));
         ck_assert_msg(!attn_cost_of(&cost[i], model, what, &p, &err), "%s", err.msg);
         attn_select_free(what);
@@ -697,8 +695,7 @@ START_TEST(caches_that_do_not_fit_are_refused)
     seq.T = 3;
     ck_assert_int_eq(attn_run_forward(r, ids, &seq, 1, &err), ATTN_EUSAGE);
     ck_assert_uint_eq(attn_kv_length(kv), 10);
-    struct attn_model *other = NULL;
-    ck_assert(!attn_model_open(&other, "life", &err));
+    struct attn_model *other = made_open("life");
     attn_run_free(r);
     ck_assert(!attn_run_new(&r, other, &p, NULL, 0, &err));
     ck_assert_int_eq(attn_run_forward(r, ids, &seq, 1, &err), ATTN_EUSAGE);

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/out.h"
 #include "corpus.h"
-#include "io/safetensors.h"
+#include "made.h"
 #include "scratch.h"
 
 static int read_file(const char *bytes, size_t len, const char *name, struct attn_err *err)
@@ -123,16 +122,6 @@ END_TEST
 /* Data for any tensor of up to 64 bytes, aligned for all types. */
 static const unsigned char numbers[64] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 
-static void write_file(const char *path, const struct attn_st_tensor *t, size_t n)
-{
-    struct attn_out *out = NULL;
-    struct attn_err err = {0};
-    ck_assert_msg(attn_out_open(&out, path, &err) == ATTN_OK, "%s", err.msg);
-    ck_assert_int_eq(attn_st_write(out, t, n, &err), ATTN_OK);
-    ck_assert_msg(attn_out_commit(out, &err) == ATTN_OK, "%s", err.msg);
-    attn_out_close(out);
-}
-
 START_TEST(test_write_and_read)
 {
     static const struct attn_st_tensor tensors[] = {
@@ -145,7 +134,7 @@ START_TEST(test_write_and_read)
     enum { N = sizeof tensors / sizeof *tensors };
     const char *path = scratch_path("x.safetensors");
     char *bytes;
-    write_file(path, tensors, N);
+    made_write(path, tensors, N);
     struct attn_st *st = open_corpus(path, &bytes);
     ck_assert_uint_eq(attn_st_count(st), N);
     ck_assert_uint_eq(attn_st_header(st) % 8, 0);
@@ -168,7 +157,7 @@ START_TEST(test_write_nothing)
 {
     char *bytes;
     const char *path = scratch_path("x.safetensors");
-    write_file(path, NULL, 0);
+    made_write(path, NULL, 0);
     struct attn_st *st = open_corpus(path, &bytes);
     ck_assert_uint_eq(attn_st_count(st), 0);
     ck_assert_uint_eq(attn_st_header(st) % 8, 0);

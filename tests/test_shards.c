@@ -2,10 +2,10 @@
  * and the embedding. */
 #include "suites.h"
 
+#include "golden.h"
 #include "hf.h"
+#include "made.h"
 #include "scratch.h"
-
-#include "attn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,25 +43,16 @@ static void tear_down(void)
     hf_free(&hf);
 }
 
-/* Expects opening to fail with a message that contains all the words ("a|b|c"). */
 static void expect_refusal(char *dir, const char *words)
 {
-    struct attn_err err = {0};
-    struct attn_model *m = NULL;
-    char list[256], *save = NULL;
-    ck_assert_msg(attn_model_open(&m, dir, &err) != 0, "accepted, expected %s", words);
-    snprintf(list, sizeof list, "%s", words);
-    for (char *w = strtok_r(list, "|", &save); w; w = strtok_r(NULL, "|", &save))
-        ck_assert_msg(strstr(err.msg, w) != NULL, "'%s' lacks '%s'", err.msg, w);
+    made_refused(dir, words);
     free(dir);
 }
 
 /* Expects opening to succeed with a warning that contains the words; NULL: without a warning. */
 static void expect_warning(char *dir, const char *words)
 {
-    struct attn_err err = {0};
-    struct attn_model *m = NULL;
-    ck_assert_msg(attn_model_open(&m, dir, &err) == 0, "%s", err.msg);
+    struct attn_model *m = made_open(dir);
     const char *odd = attn_model_warning(m);
     ck_assert_msg(words ? odd && strstr(odd, words) : !odd, "warns '%s'", odd ? odd : "");
     attn_model_close(m);
@@ -162,16 +153,12 @@ END_TEST
 
 START_TEST(tensor_in_another_file)
 {
-    char *dir = hf_write(&hf, GPT2(""), 2, false), *path = hf_path(dir, INDEX), text[4096];
-    FILE *f = fopen(path, "r");
-    size_t len = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[len] = '\0';
+    char *dir = hf_write(&hf, GPT2(""), 2, false), *path = hf_path(dir, INDEX), *text = golden_text(path, NULL);
     memcpy(strstr(text, "wpe.weight"), "wxe.weight", 10);           /* exchanges the files of two tensors */
     memcpy(strstr(text, "wte.weight"), "wpe.weight", 10);
     memcpy(strstr(text, "wxe.weight"), "wte.weight", 10);
     replace_file(dir, INDEX, text);
-    free(path);
+    free(path), free(text);
     expect_refusal(dir, "00001-of-00002.safetensors: tensor 'wpe.weight' is missing|says it is here");
 }
 END_TEST
@@ -275,11 +262,9 @@ END_TEST
 /* A model saved without prefix and head has no output layer; with the prefix, the head counts as missing. */
 START_TEST(base_model)
 {
-    struct attn_err err = {0};
-    struct attn_model *m = NULL;
     struct attn_info info;
     char *dir = hf_write(&hf, GPT2(", \"tie_word_embeddings\": false"), 1, false);
-    ck_assert_msg(attn_model_open(&m, dir, &err) == 0, "%s", err.msg);
+    struct attn_model *m = made_open(dir);
     attn_model_info(m, &info);
     ck_assert(!info.unembed);
     attn_model_close(m);

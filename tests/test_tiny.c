@@ -3,6 +3,7 @@
 #include "draw.h"
 
 #include "attn.h"
+#include "made.h"
 #include "shared.h"
 
 #include <stdio.h>
@@ -17,7 +18,8 @@ static struct attn_tokenizer *tokenizer;
 static void open_tiny(void)
 {
     struct attn_err err = {0};
-    ck_assert_msg(!attn_model_open(&model, "tiny", &err) && !attn_tokenizer_open(&tokenizer, "tiny", &err), "%s", err.msg);
+    model = made_open("tiny");
+    ck_assert_msg(!attn_tokenizer_open(&tokenizer, "tiny", &err), "%s", err.msg);
 }
 
 static void close_tiny(void)

@@ -2,6 +2,7 @@
 #include "suites.h"
 
 #include "attn_tools.h"
+#include "made.h"
 #include "scratch.h"
 #include "shell.h"
 
@@ -196,12 +197,11 @@ static struct attn_train_state step(struct attn_train *t)
 /* Expects that the model that is saved is the one that had this score. */
 static void expect_saved(struct attn_train *t, const double want[IDS])
 {
-    struct attn_model *saved = NULL;
     struct attn_err err = {0};
     double have[IDS];
     ck_assert_msg(!attn_train_save(t, &err), "%s", err.msg);
     ck_assert(attn_train_exists(scratch_path("m")));
-    ck_assert_msg(!attn_model_open(&saved, scratch_path("m"), &err), "%s", err.msg);
+    struct attn_model *saved = made_open(scratch_path("m"));
     score(have, saved);
     ck_assert_mem_eq(have, want, sizeof have);
     attn_model_close(saved);

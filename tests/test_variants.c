@@ -3,13 +3,12 @@
 #include "attn_tools.h"
 
 #include "golden.h"
+#include "made.h"
 #include "scratch.h"
 #include "shell.h"
 
-#include "base/out.h"
 #include "base/utf8.h"
 #include "io/dump.h"
-#include "io/safetensors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -232,26 +231,18 @@ START_TEST(the_page_says_what_matters)
 }
 END_TEST
 
-static struct attn_st_tensor tensor(const char *name, const float *x, size_t rows)
-{
-    return (struct attn_st_tensor){.name = name, .dtype = "F32", .ndim = 2, .shape = {rows, 1}, .count = rows,
-                                   .bytes = rows * sizeof *x, .data = (const unsigned char *)x};
-}
-
 /* A model of the words of `life` with one number per key and the same embedding for all words. */
 static void put_narrow(float embed, float q, float k)
 {
     float table[6], v = 1;
     for (size_t i = 0; i < 6; i++)
         table[i] = embed;
-    const struct attn_st_tensor all[] = {tensor("embed.weight", table, 6), tensor("blocks.0.attn.q.weight", &q, 1),
-                                         tensor("blocks.0.attn.k.weight", &k, 1), tensor("blocks.0.attn.v.weight", &v, 1)};
-    struct attn_out *o;
+    const struct attn_st_tensor all[] = {
+        made_tensor("embed.weight", table, 6, 1), made_tensor("blocks.0.attn.q.weight", &q, 1, 1),
+        made_tensor("blocks.0.attn.k.weight", &k, 1, 1), made_tensor("blocks.0.attn.v.weight", &v, 1, 1)};
     succeed("mkdir -p $D/n && cp models/life/vocab.json $D/n && "
             "sed -E 's/(d_model|d_head|d_value)\": ./\\1\": 1/' models/life/config.json >$D/n/config.json");
-    ck_assert(!attn_out_open(&o, scratch_path("n/model.safetensors"), NULL));
-    ck_assert(!attn_st_write(o, all, 4, NULL) && !attn_out_commit(o, NULL));
-    attn_out_close(o);
+    made_write(scratch_path("n/model.safetensors"), all, 4);
 }
 
 START_TEST(lost_rows_have_the_reason_of_their_kind)

@@ -1,10 +1,8 @@
 #include "wrong.h"
 
 #include "golden.h"
+#include "made.h"
 #include "scratch.h"
-
-#include "base/out.h"
-#include "io/safetensors.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -45,16 +43,11 @@ static void write_weights(const char *path, const char *to, const struct wrong_m
     enum { MOST = 64 };
     struct attn_st_tensor t[MOST];
     unsigned char *copy[MOST] = {NULL};
-    struct attn_err err = {0};
-    struct attn_st *st;
-    struct attn_out *o;
-    size_t len, n, touched = 0;
-    char *bytes = golden_text(path, &len);
-    ck_assert_int_eq(attn_st_open(&st, (unsigned char *)bytes, len, path, &err), 0);
-    n = attn_st_count(st);
+    struct made_weights from = made_read(path);
+    size_t n = attn_st_count(from.st), touched = 0;
     ck_assert_uint_le(n, MOST);
     for (size_t i = 0; i < n; i++) {
-        t[i] = *attn_st_at(st, i);
+        t[i] = *attn_st_at(from.st, i);
         if (!m || strncmp(t[i].name, m->tensor, strlen(m->tensor)) != 0)
             continue;
         copy[i] = malloc(t[i].bytes);
@@ -63,14 +56,10 @@ static void write_weights(const char *path, const char *to, const struct wrong_m
         touched++;
     }
     ck_assert(!m || touched > 0);
-    ck_assert_int_eq(attn_out_open(&o, to, &err), 0);
-    ck_assert_int_eq(attn_st_write(o, t, n, &err), 0);
-    ck_assert_int_eq(attn_out_commit(o, &err), 0);
-    attn_out_close(o);
-    attn_st_close(st);
+    made_write(to, t, n);
+    made_close(&from);
     for (size_t i = 0; i < n; i++)
         free(copy[i]);
-    free(bytes);
 }
 
 const char *wrong_copy(const char *name, const char *from, const char *to, const struct wrong_move *m)

@@ -186,7 +186,9 @@ enum attn_act {
     ATTN_ACT_RESID_MID, ATTN_ACT_NORM2, ATTN_ACT_MLP_PRE, ATTN_ACT_MLP_LINEAR, ATTN_ACT_MLP_POST,
     ATTN_ACT_MLP_OUT, ATTN_ACT_RESID_POST,
     ATTN_ACT_NORM_FINAL, ATTN_ACT_LOGITS,
-    ATTN_ACTS
+    /* Derived from those above, for those who ask for them.  Nothing reads them, so they cannot be edited. */
+    ATTN_ACT_RESULT, ATTN_ACT_NORMS, ATTN_ACT_ROLLOUT, ATTN_ACT_LENS,
+    ATTN_ACTS, ATTN_ACT_DERIVED = ATTN_ACT_RESULT       /* the first of these */
 };
 /* How a list of activations selects this one in every layer: "pattern", or, where another has that last name, too,
  * "blocks.*.attn.out".  Returns buf. */
@@ -211,7 +213,9 @@ enum {                                  /* what an observer wants of an activati
     ATTN_WATCH = 1,                     /* to see it */
     ATTN_EDIT = 2,                      /* to change it before the next step reads it */
     ATTN_WHOLE = 4,                     /* to get all heads and rows of a sentence in one band */
-    ATTN_LAST = 8                       /* of norm_final and logits, only the last row of each sentence: saves the others */
+    ATTN_LAST = 8,                      /* of norm_final and logits, only the last row of each sentence: saves the others */
+    ATTN_DERIVE = 16                    /* of a derived activation: to have it computed.  Without this flag the others mean
+                                         * nothing there, so that who watches everything does not pay for these */
 };
 
 /* An observer watches or edits activations of a run.  `wants` is called once for each activation and layer, when the run
@@ -409,7 +413,8 @@ struct attn_select;
 int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
                     const char *layers, const char *heads, struct attn_err *err);
 void attn_select_free(struct attn_select *s);                       /* NULL is fine */
-/* Whether an activation of a layer (-1: outside the blocks) is selected: for the `wants` of an observer of your own. */
+/* Whether an activation of a layer (-1: outside the blocks) is selected: for the `wants` of an observer of your own, which
+ * then returns ATTN_WATCH | ATTN_DERIVE. */
 bool attn_select_wants(const struct attn_select *s, int act, int layer);
 
 /* What it would cost to run one sentence of p->rows tokens and show `what` of it; nothing is run. */

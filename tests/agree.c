@@ -2,6 +2,7 @@
 #include "draw.h"
 
 #include "keep.h"
+#include "trace/trace.h"
 #include "worse.h"
 
 #include <check.h>
@@ -28,13 +29,16 @@ static void compare_in(struct state *s, size_t seq, const char *name, const doub
 {
     const struct kept *a = keep_find(s->kept, name, seq);
     double scale = 1, worst = 0;
+    int layer;
+    if (!(s->kept->flags & ATTN_DERIVE) && attn_act_derived(attn_act_find(name, &layer)))
+        return;
     ck_assert_msg(a != NULL, "%s was not told\n%s", name, s->a->about);
     ck_assert_uint_eq(a->n, n);
     s->told++;
     for (size_t i = 0; i < n; i++)
         if (isfinite(want[i]) && fabs(want[i]) > scale)
             scale = fabs(want[i]);
-    bool pattern = a->act == ATTN_ACT_PATTERN;
+    bool pattern = a->act == ATTN_ACT_PATTERN || a->act == ATTN_ACT_NORMS || a->act == ATTN_ACT_ROLLOUT;
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(want[i]) || (pattern && want[i] == 0))    /* hidden positions are exactly -inf or 0 */
             ck_assert_msg(a->data[i] == (float)want[i], "%s[%zu] is %g, expected %g\n%s", name, i, (double)a->data[i], want[i],
@@ -76,12 +80,13 @@ static int32_t *pick_ids(const struct agree *a, int T)
     return ids;
 }
 
-static struct keep *new_keep(void)
+static struct keep *new_keep(bool cross)
 {
     struct keep *k = calloc(1, sizeof *k);
     ck_assert_ptr_nonnull(k);
     k->only = -1;
-    k->flags = agree_pick(2) ? ATTN_WATCH : ATTN_WATCH | ATTN_WHOLE;
+    k->cross = cross;
+    k->flags = ATTN_WATCH | (agree_pick(2) ? ATTN_WHOLE : 0) | (agree_pick(2) ? ATTN_DERIVE : 0);
     return k;
 }
 
@@ -101,7 +106,7 @@ static void judge(const struct state *s, int T, int Tk)
 void agree_check(const struct agree *a, int T)
 {
     int32_t *ids = pick_ids(a, T);
-    struct state s = {.a = a, .kept = new_keep()};
+    struct state s = {.a = a, .kept = new_keep(false)};
     keep_run(s.kept, a->dir, ids, (size_t)T, 1 + agree_pick(3));
     ref_run(a->config, ids, T, weight_of, compare, &s);
     judge(&s, T, T);
@@ -111,7 +116,7 @@ void agree_check(const struct agree *a, int T)
 void agree_check_cross(const struct agree *a, int T, int Tk)
 {
     int32_t *ids = pick_ids(a, T + Tk);
-    struct state s = {.a = a, .kept = new_keep()};
+    struct state s = {.a = a, .kept = new_keep(true)};
     keep_run_cross(s.kept, a->dir, ids, (size_t)T, (size_t)Tk, 1 + agree_pick(3));
     ref_run_cross(a->config, ids, T, ids + T, Tk, weight_of, compare, compare_other, &s);
     judge(&s, T, Tk);

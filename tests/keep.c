@@ -11,6 +11,8 @@ static unsigned keep_wants(void *self, int act, int layer)
 {
     const struct keep *k = self;
     (void)layer;
+    if (k->cross && act == ATTN_ACT_ROLLOUT)
+        return 0;
     return k->only >= 0 && k->only != act ? 0 : k->flags ? k->flags : ATTN_WATCH;
 }
 

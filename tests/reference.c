@@ -12,6 +12,7 @@ struct ref {
     int T, layer;
     struct memory *leave;               /* where to leave keys and values */
     const struct memory *cross;         /* where to take them from instead */
+    double *rollout;                    /* [T, T] of the layer before; NULL: there is none */
     ref_weight *weight;
     ref_tell *tell;
     void *ctx;
@@ -38,6 +39,11 @@ static const char *in_block(const struct ref *r, const char *tail)
 static const double *weight(const struct ref *r, const char *tail)
 {
     return r->weight(r->ctx, in_block(r, tail));
+}
+
+static void ignore(void *ctx, const char *name, const double *data, size_t n)
+{
+    (void)ctx, (void)name, (void)data, (void)n;
 }
 
 static void tell(const struct ref *r, const char *tail, const double *data, size_t n)
@@ -161,7 +167,69 @@ static void attend_row(const struct ref *r, int h, int t, const double *q, const
     }
 }
 
-static double *attention(const struct ref *r, const double *x)
+/* ---- what is derived from attention ---- */
+
+/* out[d] += x[dv] times head h's rows of the output projection; without one, the numbers themselves, in the head's columns. */
+static void project_head(const struct ref *r, int h, const double *x, double *out)
+{
+    const struct ref_config *c = r->c;
+    const double *w = c->projection ? weight(r, "attn.o.weight") : NULL;
+    for (int i = 0; i < c->dv; i++)
+        for (int j = 0; j < (w ? c->d : 1); j++)
+            out[w ? j : h * c->dv + i] += x[i] * (w ? w[(h * c->dv + i) * c->d + j] : 1);
+}
+
+static void tell_result(const struct ref *r, const double *context)
+{
+    const struct ref_config *c = r->c;
+    size_t n = (size_t)(c->H * r->T * c->d);
+    double *result = zeros(n);
+    for (int h = 0; h < c->H; h++)
+        for (int t = 0; t < r->T; t++)
+            project_head(r, h, context + (t * c->H + h) * c->dv, result + (h * r->T + t) * c->d);
+    tell(r, "attn.result", result, n);
+    free(result);
+}
+
+static void tell_norms(const struct ref *r, const double *pattern, const double *v)
+{
+    const struct ref_config *c = r->c;
+    int Tk = keys_of(r), width = c->projection ? c->d : c->H * c->dv;
+    double *norms = zeros((size_t)(c->H * r->T * Tk));
+    for (int h = 0; h < c->H; h++)
+        for (int k = 0; k < Tk; k++) {
+            double *added = zeros((size_t)width), squares = 0;
+            project_head(r, h, v + (k * c->Hkv + h / (c->H / c->Hkv)) * c->dv, added);
+            for (int i = 0; i < width; i++)
+                squares += added[i] * added[i];
+            for (int t = 0; t < r->T; t++)
+                norms[(h * r->T + t) * Tk + k] = pattern[(h * r->T + t) * Tk + k] * sqrt(squares);
+            free(added);
+        }
+    tell(r, "attn.norms", norms, (size_t)(c->H * r->T * Tk));
+    free(norms);
+}
+
+static void tell_rollout(struct ref *r, const double *pattern)
+{
+    int T = r->T, H = r->c->H;
+    double *mean = zeros((size_t)(T * T)), *next = zeros((size_t)(T * T));
+    for (int q = 0; q < T; q++)
+        for (int k = 0; k < T; k++) {
+            mean[q * T + k] = q == k ? 0.5 : 0;
+            for (int h = 0; h < H; h++)
+                mean[q * T + k] += 0.5 * pattern[(h * T + q) * T + k] / H;
+        }
+    for (int q = 0; q < T; q++)
+        for (int k = 0; k < T; k++)
+            for (int j = 0; j < T; j++)
+                next[q * T + k] += mean[q * T + j] * (r->rollout ? r->rollout[j * T + k] : j == k);
+    tell(r, "rollout", next, (size_t)(T * T));
+    free(r->rollout), free(mean);
+    r->rollout = next;
+}
+
+static double *attention(struct ref *r, const double *x)
 {
     const struct ref_config *c = r->c;
     size_t square = (size_t)c->H * (size_t)r->T * (size_t)keys_of(r), wide = (size_t)r->T * (size_t)(c->H * c->dv);
@@ -189,7 +257,11 @@ static double *attention(const struct ref *r, const double *x)
     tell(r, "attn.scores", scores, square);
     tell(r, "attn.pattern", pattern, square);
     tell(r, "attn.context", context, wide);
+    tell_norms(r, pattern, v);
+    if (!r->cross && !r->leave)
+        tell_rollout(r, pattern);
     if (c->projection) {
+        tell_result(r, context);
         out = linear(r, "attn.o", context, c->H * c->dv, c->d);
         tell(r, "attn.out", out, (size_t)r->T * (size_t)c->d);
         free(context);
@@ -242,7 +314,9 @@ static double *join(const struct ref *r, double *x, double *branch)
     return branch;
 }
 
-static double *block(const struct ref *r, double *x)
+static void unembed(const struct ref *r, const double *x, bool lens);
+
+static double *block(struct ref *r, double *x)
 {
     const struct ref_config *c = r->c;
     size_t width = (size_t)(c->projection ? c->d : c->H * c->dv);
@@ -258,6 +332,8 @@ static double *block(const struct ref *r, double *x)
         x = join(r, x, mlp(r, x));
     }
     tell(r, "resid_post", x, (size_t)r->T * width);
+    if (c->unembed)
+        unembed(r, x, true);
     return x;
 }
 
@@ -279,21 +355,26 @@ static double *embed(const struct ref *r, const int32_t *ids)
     return x;
 }
 
-static void unembed(const struct ref *r, const double *x)
+/* The logits, or for the lens what they would be if x, which a block gives, were the last. */
+static void unembed(const struct ref *r, const double *x, bool lens)
 {
     const struct ref_config *c = r->c;
-    double *y = norm(r, "norm_final", x), *logits = NULL;
+    struct ref end = *r;
+    end.layer = -1;
+    if (lens)
+        end.tell = ignore;
+    double *y = norm(&end, "norm_final", x), *logits = NULL;
     if (!c->tied) {
-        logits = linear(r, "unembed", y, c->d, c->V);
+        logits = linear(&end, "unembed", y, c->d, c->V);
     } else {
-        const double *table = weight(r, "embed.weight");
+        const double *table = weight(&end, "embed.weight");
         logits = zeros((size_t)r->T * (size_t)c->V);
         for (int t = 0; t < r->T; t++)
             for (int j = 0; j < c->V; j++)
                 for (int k = 0; k < c->d; k++)
                     logits[t * c->V + j] += y[t * c->d + k] * table[j * c->d + k];
     }
-    tell(r, "logits", logits, (size_t)r->T * (size_t)c->V);
+    tell(r, lens ? "lens" : "logits", logits, (size_t)r->T * (size_t)c->V);
     free(y), free(logits);
 }
 
@@ -305,10 +386,11 @@ static void forward(struct ref *r, const int32_t *ids)
         x = block(r, x);
     r->layer = -1;
     if (c->unembed)
-        unembed(r, x);
+        unembed(r, x, false);
     else if (weight(r, "norm_final.weight") && (c->projection || c->H * c->dv == c->d))
         free(norm(r, "norm_final", x));
     free(x);
+    free(r->rollout);
 }
 
 void ref_run(const struct ref_config *c, const int32_t *ids, int T, ref_weight *get, ref_tell *hear, void *ctx)

@@ -102,7 +102,7 @@ static void run(const struct how *how, struct attn_heads_seq *texts, size_t n)
         .kind = how->kind, .threads = how->threads, .watched = how->flags && !(how->little && how->kind.form != ATTN_BLOCK),
         .whole = how->flags & ATTN_WHOLE};
     ck_assert(!attn_team_new(&team, how->threads, NULL));
-    attn_trace_ask(&trace, &stage);
+    attn_trace_ask(&trace, &stage, 0);
     attn_scratch_lay_out(&scratch, &arena);
     ck_assert(!attn_arena_make(&arena, NULL));
     attn_scratch_lay_out(&scratch, &arena);

@@ -33,6 +33,10 @@ static const struct { int act; const char *name; int ndim; size_t shape[3]; } pu
     { ATTN_ACT_RESID_POST, "blocks.11.resid_post",   2, { T, 101 } },
     { ATTN_ACT_NORM_FINAL, "norm_final",             2, { T, 101 } },
     { ATTN_ACT_LOGITS,     "logits",                 2, { T, 307 } },
+    { ATTN_ACT_RESULT,     "blocks.11.attn.result",  3, { 4, T, 101 } },
+    { ATTN_ACT_NORMS,      "blocks.11.attn.norms",   3, { 4, T, T } },
+    { ATTN_ACT_ROLLOUT,    "blocks.11.rollout",      2, { T, T } },
+    { ATTN_ACT_LENS,       "blocks.11.lens",         2, { T, 307 } },
 };
 _Static_assert(sizeof published / sizeof published[0] == ATTN_ACTS, "all of them");
 
@@ -41,7 +45,7 @@ START_TEST(every_published_name)
     char name[ATTN_NAME_MAX];
     int act = published[_i].act;
     bool block = !strncmp(published[_i].name, "blocks.", 7);
-    ck_assert_int_eq(act, _i);          /* the table is complete and in the order of the forward pass */
+    ck_assert_int_eq(act, _i);          /* the table is complete and in order */
     attn_act_name(name, act, block ? 11 : -1);
     ck_assert_str_eq(name, published[_i].name);
     const char *dot = strrchr(name, '.');
@@ -69,7 +73,7 @@ START_TEST(every_published_shape)
         ck_assert_uint_eq(shape[i], published[_i].shape[i]);
     ck_assert_uint_eq(attn_act_heads(&stage, act), ndim == 3 ? shape[0] : 0);
     ck_assert_int_eq(attn_act_kv(act), ndim == 3 && shape[0] == stage.Hkv);
-    ck_assert_int_eq(attn_act_square(act), ndim == 3 && shape[2] == T);
+    ck_assert_int_eq(attn_act_square(act), shape[ndim - 1] == T);
 }
 END_TEST
 

@@ -82,6 +82,7 @@ START_TEST(selects)
 }
 END_TEST
 
+/* ... but what is derived, which only its own name means. */
 START_TEST(a_star_is_all)
 {
     struct attn_stage stage = gpt();
@@ -90,7 +91,8 @@ START_TEST(a_star_is_all)
     ck_assert(attn_select_tokens(s));
     for (int act = 0; act < ATTN_ACTS; act++)
         for (int layer = -1; layer < 3; layer++)
-            ck_assert_int_eq(attn_select_wants(s, act, layer), stage.has[act] && attn_act_per_layer(act) == (layer >= 0));
+            ck_assert_int_eq(attn_select_wants(s, act, layer),
+                             stage.has[act] && !attn_act_derived(act) && attn_act_per_layer(act) == (layer >= 0));
     ck_assert(!attn_select_wants(s, ATTN_ACT_Q, 3) && !attn_select_wants(s, ATTN_ACT_Q, -2));
     ck_assert_uint_eq(attn_select_activations(s), 4 + 3 * 16);
     /* per layer: q, dots, scores, pattern have 4 heads, k and v have 2, ten activations have none */
@@ -196,7 +198,7 @@ START_TEST(only_observers_are_asked)
     memset(flags, 0, sizeof flags);
     for (size_t i = 0; i < (L + 1) * ATTN_ACTS; i++)
         beyond[i] = all;
-    attn_trace_ask(&t, &stage);
+    attn_trace_ask(&t, &stage, 0);
     ck_assert(attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_WATCH) && !attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_EDIT));
     ck_assert(!attn_trace_wants_all(&t, ATTN_ACT_LOGITS, -1) && !attn_trace_wants(&t, ATTN_ACT_PATTERN, 1, ATTN_WATCH));
     for (size_t i = 0; i < (L + 1) * ATTN_ACTS; i++)

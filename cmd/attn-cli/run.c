@@ -18,6 +18,18 @@ struct session {
     struct attn_select *select;
 };
 
+/* Rollout goes back through the layers of one text; this is said before the output begins. */
+static int check_rollout(const struct session *s, struct attn_err *err)
+{
+    struct attn_info info;
+    attn_model_info(s->model, &info);
+    for (size_t layer = 0; layer < info.L && s->cross; layer++)
+        if (attn_select_wants(s->select, ATTN_ACT_ROLLOUT, (int)layer))
+            return attn_fail(err, ATTN_EUSAGE, "--show rollout: follows attention from layer to layer within one text, and with --cross the "
+                             "keys are another's: leave one of them out");
+    return ATTN_OK;
+}
+
 static int open_all(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     struct attn_kind kind = attention_kind();
@@ -31,6 +43,8 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
     if (!code)
         code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : format_default_show(o.format),
                                selection.layer, selection.head, err);
+    if (!code)
+        code = check_rollout(s, err);
     return code;
 }
 
@@ -124,6 +138,10 @@ const struct command run_command = {
         {"pre, linear, post", "[T,m] inside the mlp"},
         {"blocks.*.mlp.out", "[T,d] the output of the mlp"},
         {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
+        {"result", "[H,T,d] each head's part of attn.out.  This and the following are derived: * does not mean them"},
+        {"norms", "[H,T,T] pattern times the norm of what each value adds to attn.out"},
+        {"rollout", "[T,T] 0.5 mean pattern + 0.5 I, multiplied over the layers up to this one"},
+        {"lens", "[T,V] the logits if the model ended with this layer"},
         {"tokens", "the token table"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options,

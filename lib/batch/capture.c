@@ -55,8 +55,8 @@ static void keep_all(struct attn_capture *c)
         if (attn_select_wants(c->select, act, -1))
             keep(c, act, -1);
     for (int layer = 0; layer < (int)c->info->L; layer++)
-        for (int act = ATTN_ACT_RESID_PRE; act < ATTN_ACT_NORM_FINAL; act++)
-            if (attn_select_wants(c->select, act, layer))
+        for (int act = ATTN_ACT_RESID_PRE; act < ATTN_ACTS; act++)
+            if (attn_act_per_layer(act) && attn_select_wants(c->select, act, layer))
                 keep(c, act, layer);
     for (int act = ATTN_ACT_NORM_FINAL; act < ATTN_ACTS; act++)
         if (attn_select_wants(c->select, act, -1))

@@ -31,7 +31,8 @@ static void fill_stage(struct attn_model *m)
     has[ATTN_ACT_MLP_PRE] = has[ATTN_ACT_MLP_POST] = has[ATTN_ACT_MLP_OUT] = mlp;
     has[ATTN_ACT_MLP_LINEAR] = w->mlp == ATTN_SWIGLU;
     has[ATTN_ACT_NORM_FINAL] = w->final.weight.data != NULL;
-    has[ATTN_ACT_LOGITS] = w->unembed.data != NULL;
+    has[ATTN_ACT_LOGITS] = has[ATTN_ACT_LENS] = w->unembed.data != NULL;
+    has[ATTN_ACT_RESULT] = has[ATTN_ACT_OUT];
 }
 
 struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn_kind *kind)

@@ -95,7 +95,7 @@ int attn_attention(float *context, const float *q, const float *k, const float *
     }
     if (rc)
         goto out;
-    attn_trace_ask(&trace, &stage);
+    attn_trace_ask(&trace, &stage, 0);
     for (size_t b = 0; b < a->batch; b++)
         seq[b] = seq_of(a, b, context, q, k, v);
     struct attn_heads h = heads_of(a, seq, &scratch, &trace);

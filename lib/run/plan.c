@@ -95,6 +95,8 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->heads_seq = attn_arena_bytes(a, r->plan.seqs, sizeof *p->heads_seq);
     attn_scratch_lay_out(&p->scratch, a);
     p->logits = attn_arena_f32(a, p->logit_rows, n->V, 1);
+    if (r->derive.pass)
+        attn_derive_lay_out(&r->derive, a, R);
 }
 
 /* Asks the observers.  This comes before the layout, because the size of the scratch depends on what they want. */
@@ -102,14 +104,20 @@ static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs
 {
     size_t L = r->model->w.n.L;
     struct attn_stage stage = attn_model_stage(r->model, &r->plan.kind);
-    r->obs = calloc(n_obs + 1, sizeof *r->obs);
+    r->obs = calloc(n_obs + 1, sizeof *r->obs);         /* one more than there are: it may derive something */
     r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
+    r->pass.trace = &r->trace;
     r->trace.want = calloc(n_obs + 1, attn_trace_size(L));
     if (!r->obs || !r->trace.want)
         return attn_no_memory(err, NULL, "for %zu observers of %zu layers", n_obs, L);
     if (n_obs)
         memcpy(r->obs, obs, n_obs * sizeof *obs);
-    attn_trace_ask(&r->trace, &stage);
+    attn_trace_ask(&r->trace, &stage, 0);
+    if (attn_derive_wanted(&r->trace)) {
+        r->derive.pass = &r->pass;
+        r->obs[r->trace.n_obs++] = attn_derive_observer(&r->derive);
+        attn_trace_ask(&r->trace, &stage, n_obs);
+    }
     return ATTN_OK;
 }
 
@@ -145,7 +153,6 @@ static void size_up(struct attn_run *r)
     const struct attn_dims *n = &r->model->w.n;
     struct attn_pass *p = &r->pass;
     p->w = &r->model->w;
-    p->trace = &r->trace;
     p->seq = NULL;
     p->ldx = larger(n->width, n->d);
     p->scratch = scratch_of(r);
@@ -228,7 +235,7 @@ enum { NPY_HEADER = 128, CSV_NUMBER = 12 };     /* bytes; most numbers in CSV ha
 
 static unsigned selected(void *self, int act, int layer)
 {
-    return attn_select_wants(self, act, layer) ? ATTN_WATCH : 0;
+    return attn_select_wants(self, act, layer) ? ATTN_WATCH | ATTN_DERIVE : 0;
 }
 
 /* Adds one activation, which is one .npy file. */

@@ -18,7 +18,7 @@ struct record {
 
 static unsigned wants(void *self, int act, int layer)
 {
-    return attn_select_wants(((struct record *)self)->what, act, layer) ? ATTN_WATCH : 0;
+    return attn_select_wants(((struct record *)self)->what, act, layer) ? ATTN_WATCH | ATTN_DERIVE : 0;
 }
 
 /* Adds an array for the selected heads of an activation to the dump. */

@@ -90,7 +90,7 @@ static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *
         rc = add_seq(r, ids, &seq[i], i, err);
     for (size_t i = 0; i < n && !rc; i++)
         rc = set_keys(r, seq, i, n, err);
-    return rc;
+    return rc || !r->derive.pass ? rc : attn_derive_check(&r->derive, err);
 }
 
 /* Fails if an observer failed.  The weights of large models were not checked when they were opened: if a block

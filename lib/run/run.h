@@ -2,7 +2,7 @@
 #ifndef ATTN_RUN_H
 #define ATTN_RUN_H
 
-#include "compute/block.h"
+#include "run/derive.h"
 
 struct attn_run {
     const struct attn_model *model;
@@ -12,6 +12,7 @@ struct attn_run {
     struct attn_observer *obs;
     struct attn_pass_seq *seq;
     struct attn_pass pass;
+    struct attn_derive derive;          /* derive.pass NULL: nobody wants what is derived */
     size_t kept;                        /* bytes of the arena before the scratch */
     bool scanned;                       /* the weights were checked: numbers that are not finite do not come from them */
 };

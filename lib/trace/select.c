@@ -141,7 +141,7 @@ static void append(char *list, size_t size, const char *name)
     snprintf(list + n, size - n, "%s%s", n ? ", " : "", name);
 }
 
-enum { LIST_MAX = 320 };               /* all names take 210 */
+enum { LIST_MAX = 320 };               /* all names take 250 */
 
 static int fail_unknown(const struct item *it, struct attn_err *err)
 {
@@ -210,6 +210,8 @@ static void match_item(struct attn_select *s, struct item *it)
 {
     for (int act = 0; act < ATTN_ACTS; act++) {
         bool block = attn_act_per_layer(act);
+        if (it->glob && attn_act_derived(act) && !attn_act_named(it->text, (size_t)it->len, act))
+            continue;
         for (size_t row = block; row <= (block ? s->stage.L : 0); row++) {
             if (!attn_act_match(it->text, (size_t)it->len, act, (int)row - 1))
                 continue;
@@ -346,7 +348,7 @@ size_t attn_select_matrices(const struct attn_select *s)
 bool attn_select_interleaved(const struct attn_select *s, int layer)
 {
     return attn_select_wants(s, ATTN_ACT_DOTS, layer) + attn_select_wants(s, ATTN_ACT_SCORES, layer) +
-           attn_select_wants(s, ATTN_ACT_PATTERN, layer) > 1;
+           attn_select_wants(s, ATTN_ACT_PATTERN, layer) + attn_select_wants(s, ATTN_ACT_NORMS, layer) > 1;
 }
 
 struct attn_asked attn_select_asked(const struct attn_select *s)

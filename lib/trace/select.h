@@ -1,7 +1,7 @@
 /* select.h - which activations, layers and heads to show.
  *
  * The list of activations has names ("blocks.0.attn.pattern"), globs ("blocks.*.attn.*") and short names
- * ("pattern": in every layer), separated by commas; "tokens" is the token table, "*" everything.  Lists of
+ * ("pattern": in every layer), separated by commas; "tokens" is the token table, "*" everything but what is derived.  Lists of
  * layers and heads look like 0,2-4.  Heads are query heads; of k and v, the heads that serve these are shown,
  * each once.  Names and globs may lack leading components: "attn.out", "mlp.*".  A plain name must mean one
  * activation ("out" could be two) that the model has; a glob selects those that the model has, at least one. */
@@ -20,7 +20,7 @@ const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n)
 /* How many activations are selected, and how many matrices these have (one per selected head); without the token table. */
 size_t attn_select_activations(const struct attn_select *s);
 size_t attn_select_matrices(const struct attn_select *s);
-/* Whether several of dots, scores and pattern of a layer are selected.  Their bands alternate, so a sink that
+/* Whether several of dots, scores, pattern and norms of a layer are selected.  Their bands alternate, so a sink that
  * writes one stream must ask for whole activations. */
 bool attn_select_interleaved(const struct attn_select *s, int layer);
 

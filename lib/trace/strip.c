@@ -76,5 +76,5 @@ unsigned attn_strip_wants(const struct attn_select *s, int act, int layer, bool 
     if (!attn_select_wants(s, act, layer))
         return 0;
     bool alternates = attn_act_square(act) && attn_select_interleaved(s, layer);
-    return ATTN_WATCH | (one_stream && alternates ? ATTN_WHOLE : 0);
+    return ATTN_WATCH | ATTN_DERIVE | (one_stream && alternates ? ATTN_WHOLE : 0);
 }

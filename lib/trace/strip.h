@@ -31,7 +31,7 @@ void attn_strip_keep(float *to, const struct attn_strip *p);
 /* The shape of what is selected of the activation, [T,n] or [selected heads,T,n]; returns how many axes. */
 int attn_strip_shape(size_t shape[3], const struct attn_strip *p);
 
-/* A sink's answer to `wants`.  Bands of dots, scores and pattern of a layer alternate; a sink that writes one stream
+/* A sink's answer to `wants`.  Bands of dots, scores, pattern and norms of a layer alternate; a sink that writes one stream
  * must have one after the other, so it asks for whole activations. */
 unsigned attn_strip_wants(const struct attn_select *s, int act, int layer, bool one_stream);
 

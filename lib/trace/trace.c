@@ -31,6 +31,10 @@ static const struct row { const char *tail, *title; bool block; enum axis axis; 
     [ATTN_ACT_RESID_POST] = { "resid_post",   "residual stream after the block",           true,  NO_HEADS,    AFTER_BLOCK },
     [ATTN_ACT_NORM_FINAL] = { "norm_final",   "residual stream after the final norm",      false, NO_HEADS,    WIDTH },
     [ATTN_ACT_LOGITS]     = { "logits",       "logits",                                    false, NO_HEADS,    VOCABULARY },
+    [ATTN_ACT_RESULT]     = { "attn.result",  "part of each head in the output",           true,  QUERY_HEADS, WIDTH },
+    [ATTN_ACT_NORMS]      = { "attn.norms",   "norms of the weighted values",              true,  QUERY_HEADS, KEYS },
+    [ATTN_ACT_ROLLOUT]    = { "rollout",      "attention rollout",                         true,  NO_HEADS,    KEYS },
+    [ATTN_ACT_LENS]       = { "lens",         "logits of the residual stream",             true,  NO_HEADS,    VOCABULARY },
 };
 
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer)
@@ -72,7 +76,7 @@ const char *attn_act_axes(int act)
 {
     if (attn_act_square(act))
         return " (rows: queries, columns: keys)";
-    return act == ATTN_ACT_LOGITS ? " (columns: token ids)" : "";
+    return rows[act].columns == VOCABULARY ? " (columns: token ids)" : "";
 }
 
 const char *attn_act_short(int act)
@@ -108,6 +112,11 @@ size_t attn_act_heads(const struct attn_stage *s, int act)
 bool attn_act_kv(int act)
 {
     return rows[act].axis == KV_HEADS;
+}
+
+bool attn_act_derived(int act)
+{
+    return act >= ATTN_ACT_DERIVED;
 }
 
 bool attn_act_square(int act)
@@ -171,6 +180,13 @@ bool attn_act_match(const char *glob, size_t len, int act, int layer)
            attn_glob(glob, len, attn_act_short(act));
 }
 
+bool attn_act_named(const char *glob, size_t len, int act)
+{
+    const char *name = attn_act_short(act);
+    size_t n = strlen(name);
+    return len >= n && !memcmp(glob + len - n, name, n) && (len == n || glob[len - n - 1] == '.');
+}
+
 /* ---- observers ---- */
 
 void attn_probe_copy(float *to, const struct attn_probe *p)
@@ -192,15 +208,22 @@ static unsigned *flags_of(const struct attn_trace *t, size_t observer, int act, 
     return &t->want[(observer * (t->L + 1) + row) * ATTN_ACTS + (size_t)act];
 }
 
-void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage)
+static unsigned answer(const struct attn_observer *o, int act, int layer)
 {
-    for (size_t i = 0; i < t->n_obs; i++)
+    unsigned flags = o->wants ? o->wants(o->self, act, layer) : 0;
+    if (!attn_act_derived(act))
+        return flags;
+    return flags & ATTN_DERIVE ? flags & (ATTN_WATCH | ATTN_WHOLE) : 0;
+}
+
+void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage, size_t first)
+{
+    for (size_t i = first; i < t->n_obs; i++)
         for (int act = 0; act < ATTN_ACTS; act++) {
-            int first = attn_act_per_layer(act) ? 0 : -1;
+            int from = attn_act_per_layer(act) ? 0 : -1;
             int end = attn_act_per_layer(act) ? (int)t->L : 0;
-            for (int layer = first; layer < end; layer++)
-                *flags_of(t, i, act, layer) = stage->has[act] && t->obs[i].wants
-                                            ? t->obs[i].wants(t->obs[i].self, act, layer) : 0;
+            for (int layer = from; layer < end; layer++)
+                *flags_of(t, i, act, layer) = stage->has[act] ? answer(&t->obs[i], act, layer) : 0;
         }
 }
 
@@ -208,6 +231,14 @@ bool attn_trace_wants(const struct attn_trace *t, int act, int layer, unsigned f
 {
     for (size_t i = 0; i < t->n_obs; i++)
         if (*flags_of(t, i, act, layer) & flags)
+            return true;
+    return false;
+}
+
+bool attn_trace_wants_in(const struct attn_trace *t, int act, int layer, unsigned flags)
+{
+    for (; attn_act_per_layer(act) && layer < (int)t->L; layer++)
+        if (attn_trace_wants(t, act, layer, flags))
             return true;
     return false;
 }

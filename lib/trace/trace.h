@@ -29,7 +29,8 @@ const char *attn_act_axes(int act);     /* " (rows: queries, columns: keys)"; ""
 bool attn_act_per_layer(int act);
 size_t attn_act_heads(const struct attn_stage *s, int act);         /* how many heads it has; 0: no head axis */
 bool attn_act_kv(int act);              /* its heads are key/value heads */
-bool attn_act_square(int act);          /* its columns are keys: dots, scores, pattern */
+bool attn_act_derived(int act);         /* computed for observers alone; wildcards never mean it */
+bool attn_act_square(int act);          /* its columns are keys: dots, scores, pattern, norms, rollout */
 /* The shape of the whole activation for T tokens that look at Tk keys, [T,n] or [H,T,n]; returns how many axes. */
 int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T, size_t Tk);
 
@@ -38,6 +39,8 @@ bool attn_glob(const char *glob, size_t len, const char *name);
 /* Whether the glob matches the whole name of the activation or, for any layer, its last components: "attn.pattern",
  * "pattern". */
 bool attn_act_match(const char *glob, size_t len, int act, int layer);
+/* Whether the last component of the glob is the activation's own short name, as in "blocks.*.rollout". */
+bool attn_act_named(const char *glob, size_t len, int act);
 
 /* ---- observers ---- */
 
@@ -50,11 +53,14 @@ struct attn_trace {
 
 /* Bytes of `want` per observer. */
 size_t attn_trace_size(size_t L);
-/* Asks every observer about everything the model announces; `want` must have enough room for the answers. */
-void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage);
+/* Asks observers, from number `first` on, about everything the model announces; `want` must have enough room for the
+ * answers. */
+void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage, size_t first);
 
 /* Whether an observer asked for the activation with one of `flags`; layer -1 is outside the blocks. */
 bool attn_trace_wants(const struct attn_trace *t, int act, int layer, unsigned flags);
+/* ... in this layer or a later one. */
+bool attn_trace_wants_in(const struct attn_trace *t, int act, int layer, unsigned flags);
 
 /* Whether an observer of the activation needs more than the last row. */
 bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer);

@@ -1,0 +1,338 @@
+/* Derived activations: against recorded results of five families, by the identities that hold for every model, and as names
+ * like any other in every format.  The suites `families` and `reference` compare them with double precision for many more models,
+ * kinds of attention included. */
+#include "suites.h"
+
+#include "attn_tools.h"
+#include "golden.h"
+#include "keep.h"
+#include "shared.h"
+#include "shell.h"
+#include "scratch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"gpt2-a", "llama-f", "neo-h", "neox-i", "qwen2-j"};
+enum { NAMES = sizeof names / sizeof *names, T = 12 };
+static const int32_t ids[T] = {5, 17, 33, 2, 17, 40, 8, 8, 61, 0, 29, 17};
+
+static struct keep *kept(void)
+{
+    struct keep *k = calloc(1, sizeof *k);
+    ck_assert_ptr_nonnull(k);
+    k->only = -1;
+    k->flags = ATTN_WATCH | ATTN_DERIVE;
+    return k;
+}
+
+static void drop(struct keep *k)
+{
+    keep_free(k);
+    free(k);
+}
+
+static const char *model(int i)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "tests/golden/checkpoints/%s", names[i]);
+    return path;
+}
+
+static const struct kept *find(const struct keep *k, int layer, const char *tail)
+{
+    char name[64];
+    snprintf(name, sizeof name, "blocks.%d.%s", layer, tail);
+    const struct kept *a = keep_find(k, name, 0);
+    ck_assert_msg(a != NULL, "%s was not told", name);
+    return a;
+}
+
+/* ---- recorded results ---- */
+
+/* Six times what PyTorch in float32 loses, or 6e-6 of 1 + |x|: what tests/golden/README.md calls fair. */
+static void compare(const struct kept *a, const struct attn_dump_array *want, double float32)
+{
+    ck_assert_uint_eq(a->n, (want->shape[0] * want->shape[1] * (a->ndim == 3 ? want->shape[2] : 1)));
+    for (size_t i = 0; i < a->n; i++) {
+        double x = (double)want->data[i], bound = fmax(6 * float32, 6e-6 * (1 + fabs(x)));
+        ck_assert_msg(fabs((double)a->data[i] - x) <= bound, "%s[%zu] is %.9g, expected %.9g (bound %g)", a->name, i,
+                      (double)a->data[i], x, bound);
+    }
+}
+
+static const char *recorded(int i, const char *file)
+{
+    char leaf[64];
+    snprintf(leaf, sizeof leaf, "golden/ask/%s/%s", names[i], file);
+    return shared_path(leaf);
+}
+
+START_TEST(recorded_results)
+{
+    struct attn_dump *dump = NULL;
+    struct attn_dump_array a;
+    struct attn_err err = {0};
+    struct keep *k = kept();
+    size_t n = 0;
+    if (!recorded(_i, "derived.json"))
+        return;
+    cJSON *file = golden_read(recorded(_i, "derived.json"));
+    const cJSON *run = cJSON_GetArrayItem(golden_get(file, "runs"), 0), *lost = golden_get(run, "float32_max_abs_difference");
+    float *list = golden_floats(golden_get(file, "ids"), &n);
+    int32_t *text = calloc(n, sizeof *text);
+    for (size_t t = 0; t < n; t++)
+        text[t] = (int32_t)list[t];
+    keep_run(k, model(_i), text, n, 2);
+    ck_assert_msg(!attn_dump_open(&dump, recorded(_i, "derived.npz"), &err), "%s", err.msg);
+    int compared = 0;
+    for (size_t i = 0; attn_dump_array(dump, i, &a) >= 0; i++)
+        if (a.name[0] == '0') {
+            const struct kept *got = keep_find(k, a.name + 2, 0);
+            ck_assert_msg(got != NULL, "%s was not told", a.name);
+            compare(got, &a, golden_number(lost, a.name + 2));
+            compared++;
+        }
+    ck_assert_int_eq(compared, cJSON_GetArraySize(golden_get(run, "arrays")));
+    attn_dump_free(dump);
+    free(text);
+    free(list);
+    cJSON_Delete(file);
+    drop(k);
+}
+END_TEST
+
+/* ---- identities ---- */
+
+/* The output bias does not depend on the text: it is what is left where all heads are taken away, at any position. */
+static void heads_make_the_output(const struct kept *part, const struct kept *out)
+{
+    size_t H = part->shape[0], d = part->shape[2];
+    for (size_t i = 0; i < d; i++) {
+        double first = 0, scale = 1;
+        for (size_t t = 0; t < T; t++) {
+            double rest = (double)out->data[t * d + i];
+            for (size_t h = 0; h < H; h++)
+                rest -= (double)part->data[(h * T + t) * d + i];
+            first = t ? first : rest;
+            scale = fmax(scale, fabs((double)out->data[t * d + i]));
+            /* sums of up to 64 products, rounded to 24 bits after each */
+            ck_assert_msg(fabs(rest - first) <= 4e-6 * scale, "%s[%zu, %zu]: %g is left, but %g in row 0", out->name, t, i, rest,
+                          first);
+        }
+    }
+}
+
+START_TEST(heads_add_up_to_the_output)
+{
+    struct keep *k = kept();
+    keep_run(k, model(_i), ids, T, 1);
+    for (int layer = 0; layer < 2; layer++)
+        heads_make_the_output(find(k, layer, "attn.result"), find(k, layer, "attn.out"));
+    drop(k);
+}
+END_TEST
+
+START_TEST(rows_of_a_rollout_sum_to_1)
+{
+    struct keep *k = kept();
+    keep_run(k, model(_i), ids, T, 1);
+    for (int layer = 0; layer < 2; layer++) {
+        const struct kept *r = find(k, layer, "rollout");
+        for (size_t q = 0; q < T; q++) {
+            double sum = 0;
+            for (size_t key = 0; key < T; key++)
+                sum += (double)r->data[q * T + key];
+            ck_assert_double_le(fabs(sum - 1), 2e-6);   /* a pattern's own row is rounded at 12 places */
+        }
+    }
+    drop(k);
+}
+END_TEST
+
+START_TEST(the_last_lens_is_the_logits)
+{
+    char last[64];
+    struct keep *k = kept();
+    keep_run(k, model(_i), ids, T, 2);
+    const struct kept *logits = keep_find(k, "logits", 0), *lens = NULL;
+    for (int layer = 0; snprintf(last, sizeof last, "blocks.%d.lens", layer) && keep_find(k, last, 0); layer++)
+        lens = keep_find(k, last, 0);
+    ck_assert(logits && lens);
+    ck_assert_mem_eq(lens->data, logits->data, logits->n * sizeof(float));
+    drop(k);
+}
+END_TEST
+
+/* Watching what is derived changes no bit of anything else, and neither do threads, bands or bf16 of what is derived. */
+START_TEST(the_same_bits)
+{
+    struct keep *all = kept(), *whole = kept(), *plain = kept();
+    whole->flags |= ATTN_WHOLE;
+    plain->flags = ATTN_WATCH;
+    void (*const run)(struct keep *, const char *, const int32_t *, size_t, int) = _i % 2 ? keep_run_bf16 : keep_run;
+    run(all, model(_i / 2), ids, T, 1);
+    run(whole, model(_i / 2), ids, T, 3);
+    run(plain, model(_i / 2), ids, T, 2);
+    keep_expect_same(all, whole);
+    for (size_t i = 0; i < plain->n; i++) {
+        const struct kept *x = &plain->a[i], *y = keep_find(all, x->name, 0);
+        ck_assert_mem_eq(x->data, y->data, x->n * sizeof(float));
+    }
+    for (size_t i = 0; i < all->n; i++)
+        ck_assert_int_eq(all->a[i].act >= ATTN_ACT_DERIVED, keep_find(plain, all->a[i].name, 0) == NULL);
+    drop(all);
+    drop(whole);
+    drop(plain);
+}
+END_TEST
+
+/* ---- who asks ---- */
+
+static unsigned norms_and_rollout(void *self, int act, int layer)
+{
+    const bool *rollout = self;
+    (void)layer;
+    return act == ATTN_ACT_LENS || act == ATTN_ACT_RESULT || act == (*rollout ? ATTN_ACT_ROLLOUT : ATTN_ACT_NORMS)
+           ? ATTN_WATCH | ATTN_DERIVE : 0;
+}
+
+static int hear(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)self, (void)p, (void)err;
+    return ATTN_OK;
+}
+
+/* With a cache the rows before are gone: result and lens do not need them, norms and rollout do. */
+START_TEST(a_cache_has_no_rows_before)
+{
+    bool rollout = _i;
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    struct attn_run *run = NULL;
+    struct attn_kv *kv = NULL;
+    struct attn_observer obs = {.wants = norms_and_rollout, .watch = hear, .self = &rollout};
+    struct attn_plan plan = {.rows = T, .seqs = 1, .keys = T, .threads = 1};
+    ck_assert(!attn_model_open(&m, model(0), &err) && !attn_kv_new(&kv, m, T, &err) &&
+              !attn_run_new(&run, m, &plan, &obs, 1, &err));
+    struct attn_seq seq = {.T = 4, .kv = kv};
+    ck_assert_int_eq(attn_run_forward(run, ids, &seq, 1, &err), ATTN_OK);
+    ck_assert_int_eq(attn_run_forward(run, ids + 4, &seq, 1, &err), ATTN_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.msg, rollout ? "rollout needs a text in one pass" : "attn.norms needs a text in one pass"));
+    attn_run_free(run);
+    attn_kv_free(kv);
+    attn_model_close(m);
+}
+END_TEST
+
+/* An observer's own error ends the run, also from within what is derived. */
+static int refuse(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)self;
+    err->code = ATTN_EIO;
+    snprintf(err->msg, sizeof err->msg, "no room for %s", p->name);
+    return ATTN_EIO;
+}
+
+START_TEST(errors_come_through)
+{
+    bool rollout = true;
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    struct attn_observer obs = {.wants = norms_and_rollout, .watch = refuse, .self = &rollout};
+    struct attn_tokens *tokens = NULL;
+    ck_assert(!attn_model_open(&m, model(0), &err) && !attn_tokens_from_ids(&tokens, ids, T, &err));
+    ck_assert_int_eq(attn_run_tokens(m, &(struct attn_plan){.threads = 1}, tokens, NULL, &obs, 1, &err), ATTN_EIO);
+    ck_assert_str_eq(err.msg, "no room for blocks.0.rollout");
+    attn_tokens_free(tokens);
+    attn_model_close(m);
+}
+END_TEST
+
+/* ---- names like any other ---- */
+
+#define RUN "\"$A\" run -m tests/golden/checkpoints/llama-f --ids 5,17,33,2,17 "
+#define ALL "--show result,norms,rollout,lens "
+
+START_TEST(wildcards_do_not_mean_them)
+{
+    expect(RUN "--show '*' --format tidy | cut -d, -f1 | sort -u | grep -cE 'result|norms|rollout|lens'", 1, "0");
+    expect_exactly(RUN "--show 'blocks.*.rollout' --format tidy | cut -d, -f1 | uniq",
+                   "name\nblocks.0.rollout\nblocks.1.rollout\n");
+    expect_exactly(RUN "--show '*,lens' --layer 1 --format tidy | cut -d, -f1 | sort -u | grep lens", "blocks.1.lens\n");
+    expect(RUN "--show 'roll*' 2>&1", 2, "nothing matches 'roll*'");
+}
+END_TEST
+
+static const struct { const char *name, *file; } formats[] = {
+    {"csv", "dir"}, {"tidy", "x.csv"}, {"npy", "dir"}, {"npz", "x.npz"}, {"json", "x.json"}};
+
+/* What every format holds is the same. */
+START_TEST(every_format)
+{
+    char line[512];
+    snprintf(line, sizeof line,
+             RUN ALL "--head 1-2 --layer 1 --format %s -o $D/%s && " RUN ALL "--head 1-2 --layer 1 -o $D/want.npz && "
+             "\"$A\" diff --exact $D/%s $D/want.npz", formats[_i].name, formats[_i].file, formats[_i].file);
+    expect(line, 0, "nothing differs: 4 tensors are the same bit for bit");
+}
+END_TEST
+
+START_TEST(pictures)
+{
+    expect(RUN ALL "-o $D/x.npz", 0, "");
+    expect(RUN "--show rollout,norms --format term", 0, "attention rollout");
+    expect(RUN ALL, 0, "layer 1, head 3: norms of the weighted values (rows: queries, columns: keys)");
+    expect(RUN ALL "-o $D/x.html && grep -c 'attention rollout' $D/x.html", 0, "1");
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const names_of[] = {"result", "norms", "rollout", "lens"};
+        char line[256];
+        snprintf(line, sizeof line, "\"$A\" plot $D/x.npz --show %s -o $D/p.png && " RUN "--show %s -o $D/q.png && "
+                 "cmp -n 8 $D/p.png $D/q.png", names_of[i], names_of[i]);
+        expect(line, 0, "");
+    }
+    expect("\"$A\" plot $D/x.npz --show rollout -o $D/x.svg && grep -c 'attention rollout' $D/x.svg", 0, "");
+}
+END_TEST
+
+START_TEST(a_batch)
+{
+    expect("printf '[5,17,33,2,17]\\n[1,2]\\n[3,4,5,6,7,8,9]\\n' | sed 's/.*/{\"ids\":&}/' > $D/s.ndjson && "
+           "\"$A\" batch -m tests/golden/checkpoints/llama-f -f $D/s.ndjson " ALL "--format npy -o $D/out 2>&1", 0, "");
+    expect(RUN ALL "--format npy -o $D/one", 0, "");
+    expect("for f in $D/one/*.npy; do cmp $f $(find $D/out -path '*0*' -name $(basename $f) | head -1) || exit 1; done; ls $D/one/*.npy | wc -l", 0, "8");
+}
+END_TEST
+
+START_TEST(another_text_has_no_rollout)
+{
+    expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show rollout 2>&1", 2, "attn-cli run: --show rollout: follows attention");
+    expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show norms --format tidy", 0, "blocks.0.attn.norms,0,0,2,2,short,first,");
+    expect("\"$A\" run -s \"Life is short\" --show result 2>&1", 1, "model 'life' has no 'result'");
+}
+END_TEST
+
+Suite *suite_derived(void)
+{
+    Suite *s = suite_create("derived");
+    TCase *c = tcase_create("numbers");
+    tcase_add_loop_test(c, recorded_results, 0, NAMES);
+    tcase_add_loop_test(c, heads_add_up_to_the_output, 0, NAMES);
+    tcase_add_loop_test(c, rows_of_a_rollout_sum_to_1, 0, NAMES);
+    tcase_add_loop_test(c, the_last_lens_is_the_logits, 0, NAMES);
+    tcase_add_loop_test(c, the_same_bits, 0, 2 * NAMES);
+    tcase_add_loop_test(c, a_cache_has_no_rows_before, 0, 2);
+    tcase_add_test(c, errors_come_through);
+    suite_add_tcase(s, c);
+    c = tcase_create("names");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_test(c, wildcards_do_not_mean_them);
+    tcase_add_loop_test(c, every_format, 0, sizeof formats / sizeof *formats);
+    tcase_add_test(c, pictures);
+    tcase_add_test(c, a_batch);
+    tcase_add_test(c, another_text_has_no_rollout);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -5,13 +5,10 @@
 #include "base/out.h"
 #include "base/team.h"
 #include "compute/vec.h"
-#include "train/settings.h"
 #include "made.h"
 #include "picture/png.h"
 #include "scratch.h"
-#include "train/checkpoint.h"
-#include "train/contexts.h"
-#include "train/optimizer.h"
+#include "train/trainer.h"
 #include "worse.h"
 
 #include <cjson/cJSON.h>

@@ -1,4 +1,11 @@
-#include "train/checkpoint.h"
+/* checkpoint.c - how far a training has come: the curve, one point for each step, to look at in loss.csv and loss.png;
+ * and checkpoint.safetensors, all that the training needs to continue.
+ *
+ * loss.csv has the members of attn_point as columns, in their order; what was not measured is NaN, and empty in the
+ * file.  The checkpoint holds the parameters under their own names, the optimizer's two moments with the prefixes
+ * "first/" and "second/", all F32, and "curve", F64 [steps, 7], whose number of rows is the number of steps done.  It is
+ * written completely or not at all; after reading it back, training continues as if it had never stopped. */
+#include "train/trainer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,13 @@
-#include "train/contexts.h"
+/* contexts.c - which tokens a step of training reads: from a text to token ids, from these to contexts.
+ *
+ * If the vocabulary has <|endoftext|>, each document of a text ends with it.  The last part of a text is held out: it
+ * begins with the first document that begins there or, in a text with a single document, with a line.
+ *
+ * A context is a document, or a piece of at most n_ctx tokens of a longer one, and begins at position 0; if documents
+ * are joined, all of them count as one.  An epoch reads every context once, in random order; a longer document is cut
+ * at different positions in each epoch.  All of this follows from the seed and the context's number, so that nothing
+ * else needs to be saved.  The last token of a document has nothing to predict and so no target. */
+#include "train/trainer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,12 @@
-#include "train/optimizer.h"
+/* optimizer.c - updates parameters by their gradients: AdamW with a warm-up and a cosine schedule.
+ *
+ *     g' = g * min(1, clip / |g|)                                  |g|: norm over all parameters
+ *     m = beta1 m + (1 - beta1) g',   v = beta2 v + (1 - beta2) g'^2
+ *     x = x (1 - lr decay) - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+ *
+ * with decay only for matrices and t counted from 1.  Each number is updated independently, and |g| is summed piece
+ * by piece in one order: the same bits at any number of threads. */
+#include "train/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-#include "train/settings.h"
+/* settings.c - how a model is trained: the file train.json.
+ *
+ * One JSON object; all of its keys, which are the fields of struct attn_train_settings, are optional.  A key that is
+ * absent leaves its field unchanged, so that a file and then options in the same form can be read into one struct.
+ * `text` and `also` identify the texts that were read. */
+#include "train/trainer.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/strings.h"
-#include "text/words.h"
+#include "text/tokens.h"
 
 static const char life[] = "{\"Life\": 0, \"dessert\": 1, \"eat\": 2, \"first\": 3, \"is\": 4, \"short\": 5}";
 static const char sentence[] = "Life is short, eat dessert first";

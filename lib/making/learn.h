@@ -11,7 +11,7 @@
 #define ATTN_MAKING_LEARN_H
 
 #include "base/strings.h"
-#include "text/merges.h"
+#include "text/bpe.h"
 
 /* The distinct pieces of a text, and how often each occurs, in the order of first occurrence. */
 struct attn_tally { struct attn_strings piece; uint64_t *count; size_t room; };

@@ -1,4 +1,9 @@
-#include "text/added.h"
+/* added.c - tokens that are found in a text before it is cut into pieces, such as <|endoftext|>.
+ *
+ * Their text always becomes that token, whatever the merges say.  Where several match, the longest wins.  Tokens
+ * marked special are found only when the caller asks; otherwise their text is ordinary text, within which no other
+ * added token is looked for. */
+#include "text/byte_level.h"
 
 #include <stdlib.h>
 #include <string.h>

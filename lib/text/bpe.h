@@ -6,7 +6,35 @@
 #ifndef ATTN_TEXT_BPE_H
 #define ATTN_TEXT_BPE_H
 
-#include "text/merges.h"
+#include "attn_tools.h"
+#include "base/json.h"
+#include "text/vocab.h"
+
+/* ---- the rules: which two tokens become one, and in what order (merges.c) ---- */
+
+#define ATTN_MERGES_NONE UINT32_MAX
+
+struct attn_rule { int32_t left, right, id; };                      /* id: the token that the two become */
+struct attn_merges {
+    struct attn_rule *rule; size_t n, room;                         /* in order: a rule's rank is its index */
+    uint32_t *slot; size_t slots;                                   /* 0: free; slots is a power of 2 */
+    uint32_t low;                                                   /* the bits of a slot that hold rank + 1; the others
+                                                                     * hold bits of the pair's hash, which saves most
+                                                                     * vain look-ups */
+    uint64_t seed;
+};
+
+int attn_merges_read(struct attn_merges *m, const struct attn_vocab *v, const char *text, size_t len,
+                     const char *name, struct attn_err *err);
+/* Reads the array that is the reader's next value. */
+int attn_merges_take(struct attn_merges *m, const struct attn_vocab *v, struct attn_json *j, struct attn_err *err);
+void attn_merges_free(struct attn_merges *m);                       /* zeroed is fine */
+
+/* The rule for left and right; its rank is NONE if there is none.  m may be empty. */
+struct attn_merge { uint32_t rank; int32_t id; };
+struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, int32_t right);
+
+/* ---- a piece (bpe.c) ---- */
 
 struct attn_piece_token { int32_t id; uint32_t len; };                     /* a token and its length within the piece */
 

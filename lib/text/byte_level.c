@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/utf8.h"
 #include "text/bytes.h"
-#include "text/nfc.h"
 
 static int no_memory(const char *name, struct attn_err *err)
 {

@@ -3,15 +3,56 @@
  * The steps: added tokens are found in the text; what is between them is normalised if the tokenizer says so; added
  * tokens of the second kind are found in that; what is between them is cut into pieces by one cut after the other;
  * each piece is merged by itself (bpe.h).  Every token knows its bytes of the original text: after normalisation,
- * those of the clusters it lies in (nfc.h).  A space that the tokenizer put in front has no bytes. */
+ * those of the clusters it lies in (nfc.c).  A space that the tokenizer put in front has no bytes. */
 #ifndef ATTN_TEXT_BYTE_LEVEL_H
 #define ATTN_TEXT_BYTE_LEVEL_H
 
-#include "text/added.h"
+#include "base/tree.h"
 #include "text/bpe.h"
 #include "text/bytes.h"
 #include "text/pretoken.h"
 #include "text/tokens.h"
+
+/* ---- tokens found before a text is cut into pieces, such as <|endoftext|> (added.c) ---- */
+
+struct attn_added_token {
+    char *text; size_t len;             /* owned, not empty */
+    int32_t id;
+    bool special, lstrip, rstrip;       /* strip: the token includes white space on that side */
+};
+
+/* A zeroed struct is an empty set.  first: whether a token begins with that byte; ordinary: whether some are not
+ * special. */
+struct attn_added { struct attn_added_token *token; size_t n, room; bool first[256], ordinary; };
+/* Takes ownership of t->text, also on failure; false: no memory. */
+bool attn_added_put(struct attn_added *a, const struct attn_added_token *t);
+/* Call it after the last put and before the first search. */
+void attn_added_sort(struct attn_added *a);
+void attn_added_free(struct attn_added *a);
+
+/* A match in a text.  It is zeroed before the first call for a text; each call continues after the last match. */
+struct attn_added_hit { const struct attn_added_token *token; size_t start, end, next; };
+bool attn_added_find(const struct attn_added *a, const char *s, size_t len, bool special, struct attn_added_hit *hit);
+
+/* ---- normal form C (nfc.c) ---- */
+
+struct attn_nfc {
+    const char *text; size_t len;       /* `own` or, if nothing had to be changed, the original */
+    char *own; size_t room;
+    struct change { size_t at, len, from, from_len; } *change;      /* place in the new text and in the original; ascending */
+    size_t n, change_room;
+    struct letter *letter; size_t letter_room;                      /* of one cluster, decomposed */
+    int32_t *point; size_t point_room;                              /* and composed */
+};
+
+/* s must be valid UTF-8 and outlive *out, whose former content is replaced; false: no memory. */
+bool attn_nfc_make(struct attn_nfc *out, const char *s, size_t len);
+/* Where a piece that begins (ends) at byte `at` of the normalised text begins (ends) in s. */
+size_t attn_nfc_start(const struct attn_nfc *t, size_t at);
+size_t attn_nfc_end(const struct attn_nfc *t, size_t at);
+void attn_nfc_free(struct attn_nfc *t);                             /* zeroed is fine */
+
+/* ---- the tokenizer (byte_level.c) ---- */
 
 enum { ATTN_CUTS_MAX = 8, ATTN_AROUND_MAX = 4 };
 
@@ -33,8 +74,6 @@ struct attn_text_file { const char *text; size_t len; const char *name; };
  * rule makes become special tokens. */
 int attn_byte_level_read(struct attn_byte_level **out, const struct attn_text_file *vocab,
                          const struct attn_text_file *merges, struct attn_err *err);
-/* Reads Hugging Face's tokenizer.json; see tokenizer_json.c. */
-int attn_tokenizer_json_read(struct attn_byte_level **out, const struct attn_text_file *file, struct attn_err *err);
 /* Builds the lookup tables, once vocabulary, merges and added tokens are there. */
 int attn_byte_level_finish(struct attn_byte_level *b, const char *name, struct attn_err *err);
 void attn_byte_level_free(struct attn_byte_level *b);               /* NULL is fine */
@@ -47,5 +86,29 @@ int attn_byte_level_encode(struct attn_encoding *out, const struct attn_byte_lev
 
 /* Takes ownership of b, also on failure. */
 int attn_tokenizer_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const char *name, struct attn_err *err);
+
+/* ---- Hugging Face's tokenizer.json (tokenizer_json.c), and the components around its model (tokenizer_steps.c) ---- */
+
+int attn_tokenizer_json_read(struct attn_byte_level **out, const struct attn_text_file *file, struct attn_err *err);
+
+struct attn_steps {
+    struct attn_byte_level *b;
+    const char *name;                   /* of the file and the component, for messages */
+    struct attn_err *err;
+    bool byte_level;                    /* the ByteLevel step has come */
+};
+
+int attn_steps_normalizer(struct attn_steps *s, const cJSON *v);
+int attn_steps_pre_tokenizer(struct attn_steps *s, const cJSON *v);
+int attn_steps_decoder(struct attn_steps *s, const cJSON *v);
+/* Needs the vocabulary. */
+int attn_steps_post_processor(struct attn_steps *s, const cJSON *v);
+
+/* Reads a flag of such an object; `otherwise` is its value if it is absent. */
+int attn_steps_flag(struct attn_steps *s, const cJSON *v, const char *key, bool otherwise, bool *out);
+/* Refuses keys that are not in the list, which ends with NULL. */
+int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *known);
+/* Fails with "NAME: WHAT is not supported ..." */
+int attn_steps_refuse(struct attn_steps *s, const char *what);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "text/byte_level.h"
 
 /* The bytes that are not spelled by the character with their number lie in three ranges. */
 enum { BLANKS = 0x21, HIGH = 0x7F, HIGH_END = 0xA1, HYPHEN = 0xAD, FIRST = 0x100,
@@ -123,7 +124,7 @@ const char *attn_readings_at(struct attn_readings *r, size_t rank, size_t *len)
     return r->table[rank].s;
 }
 
-struct attn_readings *attn_readings_new(const struct attn_vocab *v, const struct attn_added added[2])
+struct attn_readings *attn_readings_new(const struct attn_vocab *v, const struct attn_added *added)
 {
     size_t n = attn_vocab_size(v), bytes = attn_vocab_bytes(v);
     struct attn_readings *r = calloc(1, sizeof *r);

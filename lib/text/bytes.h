@@ -5,7 +5,6 @@
 #ifndef ATTN_TEXT_BYTES_H
 #define ATTN_TEXT_BYTES_H
 
-#include "text/added.h"
 #include "text/vocab.h"
 
 /* Writes the UTF-8 spelling of a byte and returns its length. */
@@ -20,8 +19,9 @@ size_t attn_bytes_read(char *out, const char *s, size_t len);
  * all, built at the first such call.  Its memory is reserved from the start, though only as address space, so that
  * asking never fails.  Threads may call at the same time. */
 struct attn_readings;
-/* Borrows both arguments; NULL: no memory. */
-struct attn_readings *attn_readings_new(const struct attn_vocab *v, const struct attn_added added[2]);
+struct attn_added;
+/* Borrows the vocabulary and the two sets of added tokens; NULL: no memory. */
+struct attn_readings *attn_readings_new(const struct attn_vocab *v, const struct attn_added *added);
 void attn_readings_free(struct attn_readings *r);                   /* NULL is fine */
 
 /* The most bytes the text of the token of that rank takes; and a function that writes the text and returns its

@@ -1,4 +1,10 @@
-#include "text/merges.h"
+/* merges.c - the rules of byte-pair encoding: which two tokens become one, and in what order.
+ *
+ * merges.txt may begin with a line "#version: ..."; then there is one rule a line: two tokens as the vocabulary
+ * spells them, with one space between.  Lines may end in CR LF, which no token can spell.  Earlier rules are applied
+ * first; of two rules for one pair the later one counts.  tokenizer.json has the same rules as an array of such
+ * strings or of arrays of two strings.  Both tokens and what they make must be in the vocabulary. */
+#include "text/bpe.h"
 #include "attn_tools.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
-#include "text/nfc.h"
+/* nfc.c - text in Unicode's normal form C, with a map from each byte back to the original.
+ *
+ * Text is processed by clusters: a character and the marks (or Hangul vowels and finals) that follow it.  Nothing
+ * composes or changes places beyond a cluster.  A cluster already in NFC, as nearly all are, maps byte by byte.  A
+ * changed one maps as a whole: a piece that begins inside begins at its start, and one that ends inside ends at its
+ * end.  Text already in NFC is not copied. */
+#include "text/byte_level.h"
 
 #include <stdlib.h>
 #include <string.h>

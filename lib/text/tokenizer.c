@@ -9,7 +9,7 @@
 #include "base/tree.h"
 #include "model/source.h"
 #include "text/byte_level.h"
-#include "text/words.h"
+#include "text/tokens.h"
 
 /* ---- what config.json and tokenizer_config.json say ------------------------------------
  *

@@ -1,7 +1,7 @@
 /* tokenizer_json.c - reads Hugging Face's tokenizer.json, as far as it is byte-level BPE.
  *
  * An object: "model" holds "vocab" and "merges", "added_tokens" is found in the text first, and four components say
- * what happens around the model (tokenizer_steps.h).  Vocabulary and merges, which may take many megabytes, are read
+ * what happens around the model (tokenizer_steps.c).  Vocabulary and merges, which may take many megabytes, are read
  * in place; the rest becomes small trees.  "truncation" and "padding" concern batches of training and are ignored.
  * Whatever else would change a token is refused by name, and so is every unknown key. */
 #include "text/byte_level.h"
@@ -12,8 +12,6 @@
 
 #include "base/err.h"
 #include "base/strings.h"
-#include "text/nfc.h"
-#include "text/tokenizer_steps.h"
 
 enum { VALUES_MAX = 1 << 23, NAME_MAX_SHOWN = 400 };
 

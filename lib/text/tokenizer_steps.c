@@ -1,4 +1,13 @@
-#include "text/tokenizer_steps.h"
+/* tokenizer_steps.c - the components of a tokenizer.json around its model.
+ *
+ * Each is null or an object with a "type"; a "Sequence" contains several.
+ *     normalizer      NFC
+ *     pre_tokenizer   Split by one of the patterns of pretoken.h (Isolated, not inverted), Digits, and
+ *                     last ByteLevel, which may put a space in front and cut as GPT-2 does
+ *     decoder         ByteLevel
+ *     post_processor  ByteLevel (about offsets, which are exact here), TemplateProcessing: the tokens
+ *                     around the text, by "single" */
+#include "text/byte_level.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  * the same for all is in tokens.c: packing tokens with their spellings, decoding, the ends of a text that grows.  The
  * stages that a kind is built from are files of their own:
  *
- *     added.h     finds tokens such as <|endoftext|> before anything else
- *     nfc.h       normalises what is between them
+ *     added.c     finds tokens such as <|endoftext|> before anything else
+ *     nfc.c       normalises what is between them
  *     pretoken.h  splits that into pieces, by a table of patterns
- *     bpe.h       the model: the tokens of one piece, by the rules of merges.h
+ *     bpe.h       the model: the tokens of one piece, by the rules of merges.c
  *     bytes.h     decodes: how tokens read
  *
  * tokenizer.c chooses the kind by a model's files; tokenizer_json.c reads the stages from tokenizer.json. */
@@ -15,6 +15,7 @@
 #define ATTN_TEXT_TOKENS_H
 
 #include "base/grow.h"
+#include "model/config.h"
 #include "text/vocab.h"
 
 /* The tokens of a text while it is encoded: ids and, unless ids_only is set, the bytes of the text they stand for. */
@@ -71,5 +72,10 @@ struct attn_tokenizing {
 /* Takes ownership of self, also on failure; `name` is the path of the vocabulary's file. */
 int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing *as, void *self, const struct attn_vocab *vocab,
                        const char *name, struct attn_err *err);
+
+/* The tokenizer by whole words (words.c).  Takes ownership of v, also on failure; copies the rule and the name, which is
+ * the path of the vocabulary's file. */
+int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule,
+                        const char *name, struct attn_err *err);
 
 #endif

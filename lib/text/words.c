@@ -1,4 +1,10 @@
-#include "text/words.h"
+/* words.c - the tokenizer by whole words.
+ *
+ * Characters of `drop` are removed, white space (Unicode's) separates words, letters may be lowercased.  Whatever is
+ * left between two white spaces is a word, if anything, and is looked up.  An unknown word is an error that names it,
+ * its position and the nearest known words, unless the vocabulary has a token for unknown words.  attn_vocab_build
+ * splits a text in the same way, so that a text's words are always in the vocabulary built from it. */
+#include "text/tokens.h"
 #include "attn_tools.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "attn_tools.h"
 #include "fuzz.h"
-#include "text/words.h"
+#include "text/tokens.h"
 
 enum { LOWERCASE = 1, DROP = 2, UNKNOWN = 4 };                      /* bits of the first byte */
 

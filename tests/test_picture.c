@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "picture/figure.h"
 #include "picture/font.h"
-#include "picture/scale.h"
 #include "picture/png.h"
 #include "picture/look.h"
 #include "parsers.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "picture/scale.h"
+#include "picture/figure.h"
 #include "picture/look.h"
 #include "scratch.h"
 #include "shell.h"

@@ -1,6 +1,6 @@
 /* draw.h - the tensors of a new model, and how each of them is drawn.
  *
- * Random numbers come from one stream, so the caller's order of drawing matters: recipe.h lets a user choose it,
+ * Random numbers come from one stream, so the caller's order of drawing matters: a recipe lets a user choose it,
  * attn_draw_default follows torch.  A tensor, or the columns of one head in it, is drawn as torch draws one tensor, row by
  * row, so `uniform` over a part of a larger matrix gives the same numbers as for a separate matrix.  `linear` draws what
  * torch.nn.Linear holds, [out, in], and stores it transposed. */
@@ -47,5 +47,8 @@ int attn_draw_plain(struct attn_draw *d, size_t i, struct attn_err *err);
 /* Draws all tensors as torch constructs the modules in the order of the forward pass: tables randn, norms ones,
  * matrices linear. */
 int attn_draw_default(struct attn_draw *d, struct attn_err *err);
+
+/* Draws what a recipe says, in its order: the small language of recipe.c.  Errors name the step and its column. */
+int attn_recipe_follow(struct attn_draw *d, const char *recipe, struct attn_err *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include "io/safetensors.h"
 #include "text/vocab.h"
 #include "making/narrow.h"
-#include "making/recipe.h"
+#include "making/draw.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/num.h"
 #include "base/size.h"
 #include "picture/font.h"
-#include "picture/scale.h"
 
 _Static_assert((int)ATTN_STEP_NAN < (int)ATTN_PAPER, "steps and shades share a byte");
 

@@ -1,4 +1,12 @@
-#include "picture/scale.h"
+/* scale.c - maps numbers to the steps of a palette, and back.
+ *
+ *     linear   from the smallest number (0 if none is below) to the largest
+ *     log      the logarithm, over at most six decades below the largest number
+ *     row      each row divided by its largest magnitude, so that faint rows show
+ *
+ * One scale serves all sheets of a kind.  A diverging palette has 0 in its middle.  Numbers outside of the scale have
+ * special steps, and are counted. */
+#include "picture/figure.h"
 
 #include <inttypes.h>
 #include <math.h>

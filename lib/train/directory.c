@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "base/sha256.h"
 #include "model/config.h"
-#include "making/recipe.h"
+#include "making/draw.h"
 
 static int no_memory(struct attn_err *err)
 {

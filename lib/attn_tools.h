@@ -313,6 +313,31 @@ int attn_metric_refer(struct attn_metric *m, const float *logits, struct attn_er
 struct attn_measure { const struct attn_metric *metric; size_t seq; double value; };
 struct attn_observer attn_measure_observer(struct attn_measure *x);
 
+/* For kl: makes an unedited run of the tokens the reference, unless the metric needs none. */
+int attn_metric_refer_to(struct attn_metric *m, const struct attn_model *model, const struct attn_tokens *tokens,
+                         const struct attn_plan *plan, struct attn_err *err);
+
+/* ---- asking: gradients with respect to activations --------------------------------------- */
+
+/* The derivatives of a metric with respect to the activations of a run, each as if that activation were replaced and everything
+ * after it computed again: with the activations' own names and shapes, in float32.  Hidden cells of dots, scores and pattern
+ * have 0. */
+struct attn_slopes_opts {
+    const struct attn_metric *metric;   /* bound to the tokens; all but rank have derivatives */
+    const struct attn_select *select;   /* which activations' derivatives to keep */
+    bool times;                         /* keep each derivative times the activation */
+    struct attn_plan plan;              /* threads and kind, which must have a softmax and no dropout */
+    const struct attn_observer *observers; size_t n_observers;      /* of the forward pass */
+    uint64_t reserved[4];
+};
+struct attn_slopes;
+int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const struct attn_tokens *tokens,
+                    const struct attn_slopes_opts *o, struct attn_err *err);
+void attn_slopes_free(struct attn_slopes *s);                       /* NULL is fine */
+double attn_slopes_value(const struct attn_slopes *s);              /* of the metric */
+/* Shows them to an observer, such as a sink's, in the order of the forward pass. */
+int attn_slopes_show(const struct attn_slopes *s, const struct attn_observer *to, struct attn_err *err);
+
 /* ---- explaining ------------------------------------------------------------------------ */
 
 #define ATTN_KEY_LARGEST SIZE_MAX

@@ -2,101 +2,42 @@
 #include "suites.h"
 
 #include "ask/metric.h"
-#include "golden.h"
+#include "asked.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const checkpoints[] = {"gpt2-a", "llama-f", "neo-h", "neox-i", "qwen2-j"};
-enum { CHECKPOINTS = sizeof checkpoints / sizeof *checkpoints };
-
-struct asked { struct attn_model *model; struct attn_tokenizer *tokenizer; char dir[80]; };
-
-static struct asked open_asked(const char *name)
-{
-    struct asked a = {0};
-    struct attn_err err = {0};
-    snprintf(a.dir, sizeof a.dir, "tests/golden/checkpoints/%s", name);
-    ck_assert_msg(!attn_model_open(&a.model, a.dir, &err) && !attn_tokenizer_open(&a.tokenizer, a.dir, &err), "%s", err.msg);
-    return a;
-}
-
-static void close_asked(struct asked *a)
-{
-    attn_tokenizer_close(a->tokenizer);
-    attn_model_close(a->model);
-}
-
-static size_t ids_of(int32_t *ids, const cJSON *list)
-{
-    size_t n = 0;
-    const cJSON *e;
-    cJSON_ArrayForEach(e, list)
-        ids[n++] = (int32_t)e->valuedouble;
-    return n;
-}
-
 /* ---- values ---- */
-
-struct last { float *logits; };
-
-static unsigned last_wants(void *self, int act, int layer)
-{
-    (void)self, (void)layer;
-    return act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : 0;
-}
-
-static int last_watch(void *self, const struct attn_probe *p, struct attn_err *err)
-{
-    (void)err;
-    memcpy(((struct last *)self)->logits, p->data + (p->rows - 1) * p->ld, p->cols * sizeof(float));
-    return 0;
-}
 
 /* The metric on `ids`; the reference of kl is the run of `reference`, of n tokens, too. */
 static double measure(const struct asked *a, const char *text, const int32_t *ids, size_t n, const int32_t *reference)
 {
     struct attn_err err = {0};
-    struct attn_metric *m = NULL;
-    struct attn_info info;
-    attn_model_info(a->model, &info);
-    struct last last = {calloc(info.V, sizeof *last.logits)};
-    struct attn_metric_of of = {.model = a->model, .tokenizer = a->tokenizer, .ids = ids, .T = n};
-    int rc = attn_metric_new(&m, text, &err) || attn_metric_bind(m, &of, &err);
-    ck_assert_msg(!rc, "%s", err.msg);
-    struct attn_measure x = {.metric = m};
-    struct attn_observer obs[] = {attn_measure_observer(&x), {.wants = last_wants, .watch = last_watch, .self = &last}};
-    struct attn_tokens *t = NULL, *r = NULL;
+    struct attn_measure x = {.metric = asked_metric(a, text, ids, n, reference)};
+    struct attn_observer observer = attn_measure_observer(&x);
     struct attn_plan plan = {.threads = 1};
-    rc = attn_tokens_from_ids(&t, ids, n, &err) || attn_tokens_from_ids(&r, reference, n, &err) ||
-         attn_run_tokens(a->model, &plan, r, NULL, &obs[1], 1, &err) || attn_metric_refer(m, last.logits, &err) ||
-         attn_run_tokens(a->model, &plan, t, NULL, obs, 1, &err);
-    ck_assert_msg(!rc, "%s", err.msg);
+    struct attn_tokens *t = asked_tokens(ids, n);
+    ck_assert_msg(!attn_run_tokens(a->model, &plan, t, NULL, &observer, 1, &err), "%s", err.msg);
     attn_tokens_free(t);
-    attn_tokens_free(r);
-    attn_metric_free(m);
-    free(last.logits);
+    attn_metric_free((struct attn_metric *)x.metric);
     return x.value;
 }
 
 static void expect_close(const char *what, double got, double want, double float32)
 {
-    double limit = fmax(6 * float32, 6e-6 * (1 + fabs(want)));      /* what the reference data calls fair for float32 */
+    double limit = asked_limit(float32, 1 + fabs(want));
     ck_assert_msg(fabs(got - want) <= limit, "%s: %.9g, expected %.9g within %g", what, got, want, limit);
 }
 
 START_TEST(golden_values)
 {
-    char path[120];
-    int32_t ids[64], from[64];
+    int32_t ids[ASKED_IDS], from[ASKED_IDS];
     const cJSON *row;
-    struct asked a = open_asked(checkpoints[_i]);
-    snprintf(path, sizeof path, "tests/golden/ask/%s/metrics.json", checkpoints[_i]);
-    cJSON *doc = golden_read(path);
-    size_t n = ids_of(ids, golden_get(doc, "ids"));
-    ck_assert_uint_eq(ids_of(from, golden_get(doc, "from")), n);
+    struct asked a = asked_open(asked_checkpoints[_i]);
+    cJSON *doc = golden_read(asked_path(asked_checkpoints[_i], "metrics.json"));
+    size_t n = asked_ids(ids, golden_get(doc, "ids"));
+    ck_assert_uint_eq(asked_ids(from, golden_get(doc, "from")), n);
     cJSON_ArrayForEach(row, golden_get(doc, "rows")) {
         const char *text = golden_string(row, "metric");
         double off = golden_number(row, "float32_max_abs_difference");
@@ -104,12 +45,12 @@ START_TEST(golden_values)
         expect_close(text, measure(&a, text, from, n, ids), golden_number(row, "from"), off);
     }
     const cJSON *words = golden_get(doc, "with_text");
-    n = ids_of(ids, golden_get(words, "ids"));
+    n = asked_ids(ids, golden_get(words, "ids"));
     double as_text = measure(&a, golden_string(words, "metric"), ids, n, ids);
     expect_close("as text", as_text, golden_number(words, "value"), golden_number(words, "float32_max_abs_difference"));
     ck_assert_double_eq(as_text, measure(&a, golden_string(words, "same_as"), ids, n, ids));
     cJSON_Delete(doc);
-    close_asked(&a);
+    asked_close(&a);
 }
 END_TEST
 
@@ -123,7 +64,7 @@ START_TEST(slopes_are_central_differences)
     const double h = 1 / 1024.0;        /* a power of two: z + h and z - h are exact */
     struct attn_err err = {0};
     struct attn_metric *m = NULL;
-    struct asked a = open_asked("gpt2-a");
+    struct asked a = asked_open("gpt2-a");
     int32_t ids[T] = {4, 7, 2};
     float z[T][V], slope[V], reference[V];
     struct attn_metric_of of = {.model = a.model, .ids = ids, .T = T};
@@ -150,7 +91,7 @@ START_TEST(slopes_are_central_differences)
         }
     }
     attn_metric_free(m);
-    close_asked(&a);
+    asked_close(&a);
 }
 END_TEST
 
@@ -159,7 +100,7 @@ START_TEST(slope_of_a_certain_token_is_exact)
 {
     struct attn_err err = {0};
     struct attn_metric *m = NULL;
-    struct asked a = open_asked("gpt2-a");
+    struct asked a = asked_open("gpt2-a");
     int32_t id = 1;
     float z[] = {0, 18, 1}, slope[3];
     struct attn_metric_of of = {.model = a.model, .ids = &id, .T = 1};
@@ -169,7 +110,7 @@ START_TEST(slope_of_a_certain_token_is_exact)
     double rest = (1 + exp(1)) / (1 + exp(1) + exp(18));
     ck_assert_double_eq_tol((double)slope[1], rest, rest * 1e-6);
     attn_metric_free(m);
-    close_asked(&a);
+    asked_close(&a);
 }
 END_TEST
 
@@ -195,13 +136,13 @@ START_TEST(wrong_texts_are_refused_with_their_place)
 {
     struct attn_err err = {0};
     struct attn_metric *m = NULL;
-    struct asked a = open_asked("gpt2-a");
+    struct asked a = asked_open("gpt2-a");
     int32_t ids[] = {1, 2, 3, 4};
     struct attn_metric_of of = {.model = a.model, .tokenizer = a.tokenizer, .ids = ids, .T = 4};
     int rc = attn_metric_new(&m, wrong[_i].text, &err) || attn_metric_bind(m, &of, &err);
     ck_assert_msg(rc && strstr(err.msg, wrong[_i].part), "'%s': %s", wrong[_i].text, err.msg);
     attn_metric_free(m);
-    close_asked(&a);
+    asked_close(&a);
 }
 END_TEST
 
@@ -209,7 +150,7 @@ START_TEST(blanks_fields_and_escapes_are_read)
 {
     struct attn_err err = {0};
     struct attn_metric *m = NULL;
-    struct asked a = open_asked("gpt2-a");
+    struct asked a = asked_open("gpt2-a");
     int32_t ids[] = {1, 2, 3, 4};
     const struct attn_metric_field field[] = {{.name = "foil", .id = 5}, {.name = "answer", .text = " head", .len = 5}};
     struct attn_metric_of of = {.model = a.model, .tokenizer = a.tokenizer, .ids = ids, .T = 4, .field = field, .n_fields = 2};
@@ -220,7 +161,7 @@ START_TEST(blanks_fields_and_escapes_are_read)
     ck_assert(m->term[1].id == 69 && m->term[1].factor == 0.15 && m->term[1].row == 2);
     ck_assert(m->term[2].id == 69 && attn_metric_has_fields(m) && attn_metric_has_words(m) && !attn_metric_is_smooth(m));
     attn_metric_free(m);
-    close_asked(&a);
+    asked_close(&a);
 }
 END_TEST
 
@@ -228,7 +169,7 @@ Suite *suite_metric(void)
 {
     Suite *s = suite_create("metric");
     TCase *c = tcase_create("metric");
-    tcase_add_loop_test(c, golden_values, 0, CHECKPOINTS);
+    tcase_add_loop_test(c, golden_values, 0, ASKED_CHECKPOINTS);
     tcase_add_loop_test(c, slopes_are_central_differences, 0, sizeof smooth / sizeof *smooth);
     tcase_add_test(c, slope_of_a_certain_token_is_exact);
     tcase_add_loop_test(c, wrong_texts_are_refused_with_their_place, 0, sizeof wrong / sizeof *wrong);

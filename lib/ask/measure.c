@@ -174,3 +174,23 @@ struct attn_observer attn_measure_observer(struct attn_measure *x)
     x->value = 0;
     return (struct attn_observer){.wants = wants, .watch = watch, .self = x};
 }
+
+/* ---- the reference of kl ---- */
+
+static unsigned refer_wants(void *self, int act, int layer)
+{
+    (void)self, (void)layer;
+    return act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : 0;
+}
+
+static int refer_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    return p->row0 + p->rows == p->shape[0] ? attn_metric_refer(self, p->data + (p->rows - 1) * p->ld, err) : ATTN_OK;
+}
+
+int attn_metric_refer_to(struct attn_metric *m, const struct attn_model *model, const struct attn_tokens *tokens,
+                         const struct attn_plan *plan, struct attn_err *err)
+{
+    struct attn_observer observer = {.wants = refer_wants, .watch = refer_watch, .self = m};
+    return attn_metric_refers(m) ? attn_run_tokens(model, plan, tokens, NULL, &observer, 1, err) : ATTN_OK;
+}

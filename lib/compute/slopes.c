@@ -55,7 +55,7 @@ void attn_slopes_norm(struct attn_team *t, const struct attn_rows *dx, const str
     size_t n = x->cols;
     struct job j = {.to = dx, .dy = dy, .x = x, .norm = s};
     each_chunk(t, x, 30, norm_chunk, &j);
-    for (size_t i = 0; i < chunks(x->n); i++) {
+    for (size_t i = 0; s->dw && i < chunks(x->n); i++) {
         attn_vec_add(s->dw, s->scratch + i * 2 * n, n);
         if (s->db)
             attn_vec_add(s->db, s->scratch + (i * 2 + 1) * n, n);

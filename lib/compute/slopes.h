@@ -7,7 +7,8 @@
 
 /* How many floats of scratch attn_slopes_norm needs for n rows. */
 size_t attn_slopes_scratch(size_t n, size_t cols);
-/* Adds the gradients with respect to x, weights and bias of a norm (stored in float32) to dx, dw and db; db NULL: no bias. */
+/* Adds the gradients with respect to x, weights and bias of a norm (stored in float32) to dx, dw and db; db NULL: no bias;
+ * dw NULL: to dx alone. */
 struct attn_slopes_norm { const struct attn_norm *norm; float eps, *dw, *db, *scratch; };
 void attn_slopes_norm(struct attn_team *t, const struct attn_rows *dx, const struct attn_rows *dy,
                       const struct attn_rows *x, const struct attn_slopes_norm *s);

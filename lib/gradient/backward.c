@@ -1,4 +1,7 @@
-/* backward.c - from the loss back to the embedding: the output layer, then the chain rule through the blocks. */
+/* backward.c - from the loss back to the embedding: the output layer, then the chain rule through the blocks.
+ *
+ * On its way it tells those who want to know (struct attn_taps) the gradient with respect to each activation, by the names that
+ * compute/block.c announces them with, in the opposite order. */
 #include "gradient/work.h"
 
 #include <string.h>
@@ -14,6 +17,21 @@ static void clear(const struct attn_rows *x)
     memset(x->data, 0, x->n * x->ld * sizeof *x->data);
 }
 
+/* Tells the gradient with respect to an activation; `heads` 0: it has no head axis. */
+static void tell(struct attn_work *t, int act, int layer, const struct attn_rows *r, size_t heads)
+{
+    if (!attn_work_taps(t, act, layer))
+        return;
+    for (size_t i = 0; i < t->seqs; i++) {
+        const struct attn_work_seq *s = &t->seq[i];
+        size_t width = heads ? r->cols / heads : r->cols;
+        struct attn_probe p = {
+            .act = act, .layer = layer, .seq = i, .ndim = heads ? 3 : 2, .shape = {heads ? heads : s->T, heads ? s->T : width, width},
+            .heads = heads ? heads : 1, .rows = s->T, .cols = width, .ld = r->ld, .ld_head = width};
+        t->taps->pass(t->taps->self, &p, r->data + s->row * r->ld);
+    }
+}
+
 /* The number of slices of a matrix: contiguous outputs are one slice; if heads are interleaved, each is a slice. */
 static size_t slices(const struct attn_mat *w)
 {
@@ -26,11 +44,11 @@ static struct attn_mat slice(const struct attn_mat *w, size_t i)
     if (!w->group)
         return p;
     size_t at = attn_mat_index(w, i * w->group);
-    p.data = (const float *)w->data + at * w->ld;
+    p.data = (const char *)w->data + at * w->ld * attn_dtype_size(w->type);
     p.out = w->group;
     p.group = 0;
     if (w->bias.data)
-        p.bias.data = (const float *)w->bias.data + at;
+        p.bias.data = (const char *)w->bias.data + at * attn_dtype_size(w->bias.type);
     return p;
 }
 
@@ -46,7 +64,7 @@ static void by_input(struct attn_work *t, const struct attn_rows *dx, const stru
 {
     for (size_t i = 0; i < slices(w); i++) {
         struct attn_mat p = slice(w, i);
-        struct attn_mat transposed = {.data = p.data, .in = p.out, .out = p.in, .ld = p.ld, .out_in = !p.out_in};
+        struct attn_mat transposed = {.data = p.data, .type = p.type, .in = p.out, .out = p.in, .ld = p.ld, .out_in = !p.out_in};
         struct attn_rows d = columns(dy, &p, i);
         attn_gemm(t->team, dx->data, dx->ld, d.data, d.ld, d.n, &transposed, more || i ? ATTN_ADD : ATTN_STORE, NULL);
     }
@@ -67,13 +85,16 @@ static void by_weights(struct attn_work *t, const struct attn_mat *g, const stru
     }
 }
 
-/* The gradients by x and by the weights of a norm, from t->dy; both are added to what is there. */
+/* The gradients by x and by the weights of a norm, from t->dy; both are added to what is there.  g NULL: by x alone. */
 static void by_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x, const struct attn_norm *norm,
                     const struct attn_norm *g)
 {
     struct attn_rows dy = attn_work_rows(t, t->dy, x->cols);
-    struct attn_slopes_norm s = {.norm = norm, .eps = t->w->eps, .dw = (float *)g->weight.data,
-                                 .db = (float *)g->bias.data, .scratch = t->sums};
+    struct attn_norm wide = {.weight = {t->norm_w, ATTN_F32}, .rms = norm->rms};
+    struct attn_slopes_norm s = {.norm = g ? norm : &wide, .eps = t->w->eps, .dw = g ? (float *)g->weight.data : NULL,
+                                 .db = g ? (float *)g->bias.data : NULL, .scratch = t->sums};
+    if (!g)
+        attn_vec_widen(t->norm_w, norm->weight.data, norm->weight.type, 0, x->cols);
     attn_slopes_norm(t->team, dx, &dy, x, &s);
 }
 
@@ -134,21 +155,38 @@ double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, 
     return sum * each;
 }
 
+void attn_work_from_logits(struct attn_work *t, size_t rows)
+{
+    size_t d = t->w->n.d, V = t->w->n.V;
+    const struct attn_norm *norm = &t->w->final;
+    struct attn_rows x = attn_work_rows(t, t->layer[t->w->n.L].x, d), dx = attn_work_rows(t, t->dx, d);
+    struct attn_rows dy = attn_work_rows(t, norm->weight.data ? t->dy : t->dx, d), logits = {t->logits, V, rows, V};
+    struct attn_rows last = {dy.data + (t->rows - rows) * d, d, rows, d};
+    clear(&dy);
+    by_input(t, &last, &logits, &t->w->unembed, false);
+    if (!norm->weight.data)
+        return;
+    tell(t, ATTN_ACT_NORM_FINAL, -1, &dy, 0);
+    clear(&dx);
+    by_norm(t, &dx, &x, norm, NULL);
+}
+
 /* ---- blocks ---- */
 
 /* The gradient by a branch's output, computed from `behind`, that by the residual stream after it.  Without a
- * residual stream only the branch reads its input, so dx is cleared. */
+ * residual stream only the branch reads its input, so dx is cleared.  apart: the gradient will be changed, that behind it not. */
 static struct attn_rows enter(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *behind,
-                              const struct attn_drop *drop)
+                              const struct attn_drop *drop, bool apart)
 {
     struct attn_rows dout = attn_work_rows(t, t->branch, dx->cols);
+    apart |= !t->w->residual;
     if (drop->below)
         attn_rows_drop(t->team, &dout, behind, drop, t->first);
-    else if (!t->w->residual)
+    else if (apart)
         attn_rows_copy(&dout, behind);
     if (!t->w->residual)
         clear(dx);
-    return drop->below || !t->w->residual ? dout : *behind;
+    return drop->below || apart ? dout : *behind;
 }
 
 /* Where the gradient by a branch's input goes: a branch reads x through a norm, or directly. */
@@ -164,61 +202,96 @@ static void leave(struct attn_work *t, const struct attn_rows *dx, const struct 
         by_norm(t, dx, x, norm, g);
 }
 
+/* The gradients by the weights of queries, keys and values, from those by what they give. */
+static void by_heads(struct attn_work *t, size_t layer, const struct attn_rows *x, const struct attn_rows *dq,
+                     const struct attn_rows *dk, const struct attn_rows *dv)
+{
+    const struct attn_block *b = &t->w->block[layer], *g = &t->g->block[layer];
+    struct attn_rows y = attn_work_normed(t, x, &b->norm1);
+    by_weights(t, &g->q, &y, dq);
+    by_weights(t, &g->k, &y, dk);
+    by_weights(t, &g->v, &y, dv);
+}
+
 static void attention(struct attn_work *t, size_t layer, const struct attn_rows *dx, const struct attn_rows *behind)
 {
     const struct attn_dims *n = &t->w->n;
-    const struct attn_block *b = &t->w->block[layer], *g = &t->g->block[layer];
+    const struct attn_block *b = &t->w->block[layer], *g = t->g ? &t->g->block[layer] : NULL;
+    const int at = (int)layer, first = b->o.data ? ATTN_ACT_OUT : ATTN_ACT_CONTEXT;
+    const bool apart = (attn_work_taps(t, first, at) & ATTN_EDIT) != 0;
     const struct attn_kept *kept = &t->layer[layer];
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_ATTENTION, layer, t->drop_branch);
     struct attn_rows context = attn_work_rows(t, kept->context, n->H * n->dv);
     struct attn_rows dcontext = attn_work_rows(t, t->dcontext, n->H * n->dv);
-    struct attn_rows dout = enter(t, dx, behind, &drop), x = attn_work_rows(t, kept->x, n->d);
+    struct attn_rows dout = enter(t, dx, behind, &drop, apart), x = attn_work_rows(t, kept->x, n->d);
     struct attn_rows dq = attn_work_rows(t, t->dq, n->H * n->dh), dk = attn_work_rows(t, t->dk, n->Hkv * n->dh);
     struct attn_rows dv = attn_work_rows(t, t->dv, n->Hkv * n->dv);
     if (b->o.data) {
-        by_weights(t, &g->o, &context, &dout);
+        tell(t, ATTN_ACT_OUT, at, &dout, 0);
+        if (g)
+            by_weights(t, &g->o, &context, &dout);
         by_input(t, &dcontext, &dout, &b->o, false);
     }
+    tell(t, ATTN_ACT_CONTEXT, at, b->o.data ? &dcontext : &dout, 0);
     attn_work_attend_back(t, layer, b->o.data ? dcontext.data : dout.data);
+    tell(t, ATTN_ACT_Q, at, &dq, n->H);
+    tell(t, ATTN_ACT_K, at, &dk, n->Hkv);
+    tell(t, ATTN_ACT_V, at, &dv, n->Hkv);
     if (t->w->rotary) {
         attn_rows_rotate(t->team, &dq, n->dh, t->w->rotary, t->cos, t->minus_sin);
         attn_rows_rotate(t->team, &dk, n->dh, t->w->rotary, t->cos, t->minus_sin);
     }
-    struct attn_rows y = attn_work_normed(t, &x, &b->norm1), dy = target(t, dx, &b->norm1);
-    by_weights(t, &g->q, &y, &dq);
-    by_weights(t, &g->k, &y, &dk);
-    by_weights(t, &g->v, &y, &dv);
+    struct attn_rows dy = target(t, dx, &b->norm1);
+    if (g)
+        by_heads(t, layer, &x, &dq, &dk, &dv);
     by_input(t, &dy, &dq, &b->q, dy.data == dx->data);
     by_input(t, &dy, &dk, &b->k, true);
     by_input(t, &dy, &dv, &b->v, true);
-    leave(t, dx, &x, &b->norm1, &g->norm1);
+    if (b->norm1.weight.data)
+        tell(t, ATTN_ACT_NORM1, at, &dy, 0);
+    leave(t, dx, &x, &b->norm1, g ? &g->norm1 : NULL);
 }
 
 static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, const struct attn_rows *behind)
 {
-    const struct attn_block *b = &t->w->block[layer], *g = &t->g->block[layer];
+    const struct attn_block *b = &t->w->block[layer], *g = t->g ? &t->g->block[layer] : NULL;
     const struct attn_kept *kept = &t->layer[layer];
+    const int at = (int)layer;
+    const bool gated = t->w->mlp == ATTN_SWIGLU, apart = (attn_work_taps(t, ATTN_ACT_MLP_OUT, at) & ATTN_EDIT) != 0;
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch);
-    struct attn_rows dout = enter(t, dx, behind, &drop), mid = attn_work_rows(t, kept->mid, t->w->n.d);
+    struct attn_rows dout = enter(t, dx, behind, &drop, apart), mid = attn_work_rows(t, kept->mid, t->w->n.d);
     struct attn_rows pre = attn_work_rows(t, kept->pre, t->w->n.m), linear = attn_work_rows(t, kept->linear, t->w->n.m);
     struct attn_rows dpre = attn_work_rows(t, t->dpre, t->w->n.m);
+    tell(t, ATTN_ACT_MLP_OUT, at, &dout, 0);
     by_input(t, &dpre, &dout, &b->out, false);
+    tell(t, ATTN_ACT_MLP_POST, at, &dpre, 0);
     attn_slopes_activate(t->team, &dpre, &pre, &linear, t->w->mlp);
-    by_weights(t, &g->out, &pre, &dout);           /* by now pre holds what the product read */
-    struct attn_rows y = attn_work_normed(t, &mid, &b->norm2), dy = target(t, dx, &b->norm2);
-    bool gated = t->w->mlp == ATTN_SWIGLU, more = dy.data == dx->data;
-    if (gated) {
-        by_weights(t, &g->gate, &y, &dpre);
-        by_input(t, &dy, &dpre, &b->gate, more);
+    tell(t, ATTN_ACT_MLP_PRE, at, &dpre, 0);
+    if (gated)
+        tell(t, ATTN_ACT_MLP_LINEAR, at, &linear, 0);
+    struct attn_rows dy = target(t, dx, &b->norm2);
+    bool more = dy.data == dx->data;
+    if (g) {
+        struct attn_rows y = attn_work_normed(t, &mid, &b->norm2);
+        by_weights(t, &g->out, &pre, &dout);       /* by now pre holds what the product read */
+        if (gated)
+            by_weights(t, &g->gate, &y, &dpre);
+        by_weights(t, &g->in, &y, gated ? &linear : &dpre);
     }
-    by_weights(t, &g->in, &y, gated ? &linear : &dpre);
+    if (gated)
+        by_input(t, &dy, &dpre, &b->gate, more);
     by_input(t, &dy, gated ? &linear : &dpre, &b->in, more || gated);
-    leave(t, dx, &mid, &b->norm2, &g->norm2);
+    if (b->norm2.weight.data)
+        tell(t, ATTN_ACT_NORM2, at, &dy, 0);
+    leave(t, dx, &mid, &b->norm2, g ? &g->norm2 : NULL);
+    if (!t->w->parallel)
+        tell(t, ATTN_ACT_RESID_MID, at, dx, 0);
 }
 
 static void block(struct attn_work *t, size_t layer)
 {
     struct attn_rows dx = attn_work_rows(t, t->dx, t->w->n.d), behind = dx;
+    tell(t, ATTN_ACT_RESID_POST, (int)layer, &dx, 0);
     if (t->w->parallel) {               /* both branches start from the same gradient */
         behind.data = t->saved;
         attn_rows_copy(&behind, &dx);
@@ -226,6 +299,7 @@ static void block(struct attn_work *t, size_t layer)
     if (t->w->mlp != ATTN_NO_MLP)
         mlp(t, layer, &dx, &behind);
     attention(t, layer, &dx, &behind);
+    tell(t, ATTN_ACT_RESID_PRE, (int)layer, &dx, 0);
 }
 
 /* ---- the embedding ---- */
@@ -257,9 +331,23 @@ static void embed(struct attn_work *t, const int32_t *ids)
     attn_team_run(t->team, parts_of(d, s.cols), 4.0 * (double)(t->rows * d), scatter, &s);
 }
 
+/* Token and position embeddings are added, so both have the gradient by their sum. */
+static void tell_embedding(struct attn_work *t)
+{
+    struct attn_rows dx = attn_work_rows(t, t->dx, t->w->n.d), copy = attn_work_rows(t, t->branch, t->w->n.d);
+    if (t->w->pos.data) {
+        attn_rows_copy(&copy, &dx);
+        tell(t, ATTN_ACT_POS_EMBED, -1, &copy, 0);
+    }
+    tell(t, ATTN_ACT_EMBED, -1, &dx, 0);
+}
+
 void attn_work_backward(struct attn_work *t, const int32_t *ids)
 {
     for (size_t layer = t->w->n.L; layer-- > 0;)
         block(t, layer);
-    embed(t, ids);
+    if (ids)
+        embed(t, ids);
+    else
+        tell_embedding(t);
 }

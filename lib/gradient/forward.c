@@ -40,9 +40,9 @@ struct attn_drop attn_work_drop(const struct attn_work *t, enum attn_dropped wha
 
 /* ---- the embedding ---- */
 
-static void set_rotation(struct attn_work *t, const struct attn_work_seq *s, size_t half)
+void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s)
 {
-    size_t n = s->T * half, at = s->row * half;
+    size_t half = t->w->rotary / 2, n = s->T * half, at = s->row * half;
     memcpy(t->cos + at, t->rotation, n * sizeof *t->cos);
     memcpy(t->sin + at, t->rotation + t->longest * half, n * sizeof *t->sin);
     for (size_t i = 0; i < n; i++)
@@ -59,7 +59,7 @@ static void embed(struct attn_work *t, const int32_t *ids)
         for (size_t i = 0; t->w->pos.data && i < t->seq[s].T; i++)
             attn_vec_add(x.data + (t->seq[s].row + i) * d, table_row(&t->w->pos, i), d);
         if (t->w->rotary)
-            set_rotation(t, &t->seq[s], t->w->rotary / 2);
+            attn_work_set_rotation(t, &t->seq[s]);
     }
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_EMBED, 0, t->drop_embed);
     if (drop.below)

@@ -41,70 +41,10 @@ struct attn_grad {
 
 /* ---- memory ---- */
 
-static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struct attn_work *t)
-{
-    const struct attn_weights *w = t->w;
-    const struct attn_dims *n = &w->n;
-    k->x = attn_arena_f32(a, t->R, n->d, 1);
-    k->q = attn_arena_f32(a, t->R, n->H, n->dh);
-    k->k = attn_arena_f32(a, t->R, n->Hkv, n->dh);
-    k->v = attn_arena_f32(a, t->R, n->Hkv, n->dv);
-    k->context = attn_arena_f32(a, t->R, n->H, n->dv);
-    k->mid = w->parallel ? k->x : attn_arena_f32(a, t->R, w->mlp ? n->d : 0, 1);
-    k->pre = attn_arena_f32(a, t->R, w->mlp ? n->m : 0, 1);
-    k->linear = attn_arena_f32(a, t->R, w->mlp == ATTN_SWIGLU ? n->m : 0, 1);
-}
-
-static void lay_out_work(struct attn_arena *a, struct attn_work *t)
-{
-    const struct attn_weights *w = t->w;
-    const struct attn_dims *n = &w->n;
-    size_t R = t->R, half = w->rotary / 2, m = w->mlp ? n->m : 0;
-    struct attn_kept counted = {0};
-    t->layer = attn_arena_bytes(a, n->L + 1, sizeof *t->layer);
-    for (size_t i = 0; i < n->L; i++)
-        lay_out_layer(a, t->layer ? &t->layer[i] : &counted, t);
-    (t->layer ? &t->layer[n->L] : &counted)->x = attn_arena_f32(a, R, n->d, 1);
-    t->seq = attn_arena_bytes(a, R, sizeof *t->seq);
-    t->y = attn_arena_f32(a, R, n->d, 1);
-    t->post = attn_arena_f32(a, R, m, 1);
-    t->branch = attn_arena_f32(a, R, n->d, 1);
-    t->dx = attn_arena_f32(a, R, n->d, 1);
-    t->saved = attn_arena_f32(a, R, w->parallel ? n->d : 0, 1);
-    t->dy = attn_arena_f32(a, R, n->d, 1);
-    t->dq = attn_arena_f32(a, R, n->H, n->dh);
-    t->dk = attn_arena_f32(a, R, n->Hkv, n->dh);
-    t->dv = attn_arena_f32(a, R, n->Hkv, n->dv);
-    t->dcontext = attn_arena_f32(a, R, n->H, n->dv);
-    t->dpre = attn_arena_f32(a, R, m, 1);
-    t->cos = attn_arena_f32(a, R, half, 1);
-    t->sin = attn_arena_f32(a, R, half, 1);
-    t->minus_sin = attn_arena_f32(a, R, half, 1);
-    t->rotation = attn_arena_f32(a, 2, t->longest, half);
-    t->norm_w = attn_arena_f32(a, n->d, 1, 1);
-    t->norm_b = attn_arena_f32(a, n->d, 1, 1);
-    t->sums = attn_arena_f32(a, attn_slopes_scratch(R, n->d), 1, 1);
-    t->scratch = attn_arena_f32(a, (size_t)t->threads, attn_work_scratch(t), 1);
-    t->logits = attn_arena_f32(a, t->band, n->V, 1);
-    t->loss = attn_arena_bytes(a, R, sizeof *t->loss);
-}
-
-/* Computes the rotations of all positions in double precision, as compute/block.c does. */
-static void fill_rotation(struct attn_work *t)
-{
-    size_t half = t->w->rotary / 2;
-    for (size_t i = 0; i < t->longest; i++)
-        for (size_t j = 0; j < half; j++) {
-            double angle = (double)i * t->w->speed[j];
-            t->rotation[i * half + j] = (float)cos(angle);
-            t->rotation[(t->longest + i) * half + j] = (float)sin(angle);
-        }
-}
-
 static void lay_out(struct attn_grad *g)
 {
     for (int i = 0; i < g->works; i++)
-        lay_out_work(&g->arena, &g->work[i]);
+        attn_work_lay_out(&g->arena, &g->work[i]);
     for (size_t i = 1; i < g->lanes; i++) {
         g->lane[i].grad = attn_arena_f32(&g->arena, g->p->count, 1, 1);
         g->lane[i].g.block = attn_arena_bytes(&g->arena, g->p->w.n.L, sizeof *g->lane[i].g.block);
@@ -120,7 +60,7 @@ static int make_memory(struct attn_grad *g, struct attn_err *err)
     attn_arena_large_pages(&g->arena);
     lay_out(g);
     for (int i = 0; i < g->works; i++)
-        fill_rotation(&g->work[i]);
+        attn_work_rotate(&g->work[i]);
     g->lane[0].grad = g->p->grad;
     g->lane[0].g = g->p->g;
     for (size_t i = 1; i < g->lanes; i++)

@@ -75,15 +75,15 @@ static struct item item_of(const struct job *j, size_t i, int worker)
 
 static struct attn_head head_of(const struct job *j, const struct item *it, size_t head)
 {
-    const struct attn_kind own = {0};
+    const struct attn_kind *asked = &j->t->kind;
     const struct attn_weights *w = j->t->w;
     const struct attn_dims *n = &w->n;
     const struct attn_kept *kept = &j->t->layer[j->layer];
     struct attn_head h = {
         .keys = {.k = it->scratch.k.k, .v = it->scratch.v.v, .dh = n->dh, .dv = n->dv, .ldv = it->scratch.v.ldv},
         .context = kept->context + it->row * n->H * n->dv + head * n->dv, .ldc = n->H * n->dv,
-        .Tq = it->T, .Tk = it->T, .dh = n->dh, .dv = n->dv, .scale = w->block[j->layer].scale,
-        .kind = attn_kind_in(&own, w->causal, w->block[j->layer].window)};
+        .Tq = it->T, .Tk = it->T, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(asked, w->block[j->layer].scale, n->dh),
+        .kind = attn_kind_in(asked, w->causal, w->block[j->layer].window)};
     h.scored = !attn_head_scales(&h);
     return h;
 }
@@ -150,12 +150,19 @@ static void clear_unseen(const struct attn_head *h, const struct attn_band *b, s
     }
 }
 
-static void slope(const struct attn_head *h, const struct attn_band *p, const struct attn_band *dp)
+static void slope(const struct attn_head *h, const struct attn_band *p, const struct attn_band *dp, float scale)
 {
     for (size_t i = 0; i < p->rows; i++) {
         struct attn_range seen = attn_head_seen(h, p->row0 + i);
-        attn_vec_softmax_back(dp->m + i * dp->ld + seen.lo, p->m + i * p->ld + seen.lo, h->scale, seen.hi - seen.lo);
+        attn_vec_softmax_back(dp->m + i * dp->ld + seen.lo, p->m + i * p->ld + seen.lo, scale, seen.hi - seen.lo);
     }
+}
+
+/* Takes a band of a head's pattern as it was when the model ran. */
+static void recall(const struct attn_band *b, const float *stored, size_t head, size_t T)
+{
+    for (size_t i = 0; i < b->rows; i++)
+        memcpy(b->m + i * b->ld, stored + ((head * T) + b->row0 + i) * T, T * sizeof *stored);
 }
 
 /* y[n, keys] += x' m over the rows of the band; x may be the band itself or another one. */
@@ -239,20 +246,75 @@ static struct attn_head by_query(const struct job *j, const struct item *it, con
     return d;
 }
 
+/* Clears the columns of a band that its rows do not see: all of them, also between keys that they see. */
+static void clear_hidden(const struct item *it, const struct attn_head *h, const struct attn_band *b)
+{
+    size_t *list = (size_t *)(void *)it->scratch.rows;              /* not in use before dk and dv are complete */
+    clear_unseen(h, b, (struct attn_range){0, up(it->T, PANEL)});
+    for (size_t i = 0; i < b->rows; i++) {
+        size_t q = b->row0 + i, n, at = 0;
+        float *row = b->m + i * b->ld;
+        if (h->kind.form == ATTN_CAUSAL_RENORM)
+            memset(row + q + 1, 0, (it->T - q - 1) * sizeof *row);
+        if (!attn_kind_picks(&h->kind))
+            continue;
+        memset(list + it->T, 0, it->T * sizeof *list);
+        n = attn_kind_pick(list, list + it->T, &h->kind, q, it->T);
+        for (size_t k = 0; k < it->T; k++) {
+            bool seen = at < n && list[at] == k;
+            at += seen;
+            row[k] = seen ? row[k] : 0;
+        }
+    }
+}
+
+static void tell(const struct job *j, const struct item *it, int act, const struct attn_band *b, size_t head)
+{
+    const struct attn_work *t = j->t;
+    size_t H = t->w->n.H, T = it->T;
+    struct attn_probe p = {.act = act, .layer = (int)j->layer, .ndim = 3, .shape = {H, T, T}, .head0 = head, .heads = 1, .row0 = b->row0,
+                           .rows = b->rows, .cols = T, .ld_head = T * b->ld, .ld = b->ld};
+    if (attn_work_taps(t, act, p.layer))
+        t->taps->pass(t->taps->self, &p, b->m);
+}
+
+/* From dpattern to ddots, as slope does, in steps that others can see and change. */
+static void slope_told(const struct job *j, const struct item *it, const struct attn_head *h, const struct attn_band *p,
+                       const struct attn_band *d, size_t head)
+{
+    clear_hidden(it, h, d);
+    tell(j, it, ATTN_ACT_PATTERN, d, head);
+    slope(h, p, d, 1);
+    tell(j, it, ATTN_ACT_SCORES, d, head);
+    for (size_t i = 0; i < d->rows; i++)
+        for (size_t k = 0; k < it->T; k++)
+            d->m[i * d->ld + k] *= h->scale;
+    tell(j, it, ATTN_ACT_DOTS, d, head);
+}
+
 static void band_back(const struct job *j, const struct item *it, size_t head, size_t row0)
 {
     const struct attn_dims *n = &j->t->w->n;
+    const struct attn_kept *kept = &j->t->layer[j->layer];
     struct attn_head h = head_of(j, it, head), dp = by_pattern(j, it, &h), dq = by_query(j, it, &h, head);
     struct attn_band p = queries(j, it, head, row0), d = contexts(j, it, head, &p);
     struct attn_range r = reach_of(&h, &p);
-    pattern(&h, &p);
+    if (kept->softmax)
+        recall(&p, kept->softmax, head, it->T);
+    else
+        pattern(&h, &p);
     attn_band_dots(&dp, &d);
     if (j->drop.below)
         drop_band(j, it, &h, &d, head);
-    slope(&h, &p, &d);
+    if (j->t->taps)
+        slope_told(j, it, &h, &p, &d, head);
+    else
+        slope(&h, &p, &d, h.scale);
     clear_unseen(&h, &d, r);
     attn_band_context(&dq, &d);
     grow(it->scratch.dk, &p, n->dh, &d, r);
+    if (kept->pattern)
+        recall(&p, kept->pattern, head, it->T);
     if (j->drop.below)
         drop_band(j, it, &h, &p, head);
     clear_unseen(&h, &p, r);

@@ -9,6 +9,7 @@
 #include "base/team.h"
 #include "compute/rows.h"
 #include "compute/vec.h"
+#include "trace/trace.h"
 
 struct attn_kept {                      /* for each layer, of R rows */
     float *x;                           /* [R, d] what the block reads */
@@ -16,13 +17,25 @@ struct attn_kept {                      /* for each layer, of R rows */
     float *context;                     /* [R, H*dv] */
     float *mid;                         /* [R, d] what the MLP's norm reads: x if the branches are parallel */
     float *pre, *linear;                /* [R, m] inside the MLP; linear: swiglu only.  Overwritten by the backward pass */
+    /* Of one sentence, where they cannot be computed again from q and k: [H, T, T] the softmax, and what became of it before
+     * contexts were computed.  NULL: they can. */
+    float *softmax, *pattern;
+};
+
+/* Those who want gradients with respect to activations, as the backward pass comes by: it shows them the gradient with respect to
+ * what flowed on, and if they edited the activation they make of it, in place, the gradient with respect to what it was before.
+ * `pass` may be called from several threads at a time, for different heads. */
+struct attn_taps {
+    unsigned (*wants)(void *self, int act, int layer);              /* ATTN_WATCH: to be shown it; ATTN_EDIT: to change it */
+    void (*pass)(void *self, const struct attn_probe *p, float *data);
+    void *self;
 };
 
 /* One sentence among the rows. */
 struct attn_work_seq { size_t row, T; };
 
 struct attn_work {
-    const struct attn_weights *w, *g;   /* views of the values and of their gradients */
+    const struct attn_weights *w, *g;   /* views of the values and of their gradients; g NULL: nobody wants these */
     struct attn_team *team;
     int threads;
     size_t R, longest;                  /* most rows of a group; length of the longest sentence */
@@ -31,6 +44,8 @@ struct attn_work {
     struct attn_work_seq *seq; size_t seqs, first_seq;              /* likewise for sentences */
     float drop_embed, drop_pattern, drop_branch;        /* 0: no dropout */
     uint64_t seed;                      /* of this batch */
+    struct attn_kind kind;              /* of attention; training knows the model's own only */
+    const struct attn_taps *taps;       /* NULL: only gradients with respect to weights matter */
 
     struct attn_kept *layer;            /* [L + 1]; the last one has only x, which the final norm reads */
     float *y;                           /* [R, d] what a branch reads */
@@ -53,7 +68,22 @@ static inline struct attn_rows attn_work_rows(const struct attn_work *t, float *
     return (struct attn_rows){data, cols, t->rows, cols};
 }
 
+static inline unsigned attn_work_taps(const struct attn_work *t, int act, int layer)
+{
+    return t->taps ? t->taps->wants(t->taps->self, act, layer) : 0;
+}
+
+/* ---- work.c ---- */
+
+/* Call this twice, as an arena is laid out (base/arena.h). */
+void attn_work_lay_out(struct attn_arena *a, struct attn_work *t);
+/* Computes the rotations of all positions in double precision, as compute/block.c does. */
+void attn_work_rotate(struct attn_work *t);
+
 /* ---- forward.c ---- */
+
+/* The rotations of a sentence's rows. */
+void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s);
 
 /* From ids to x of the last layer. */
 void attn_work_forward(struct attn_work *t, const int32_t *ids);
@@ -77,7 +107,10 @@ void attn_work_attend_back(struct attn_work *t, size_t layer, const float *dcont
 /* The sum of the rows' losses times `each`; `learn` also computes dx and the output layer's gradients.  Targets below 0
  * are skipped. */
 double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, bool learn);
-/* From dx, the gradient by x of the last layer, to the gradients of all parameters but the output layer's. */
+/* From dx, the gradient by x of the last layer, to the gradients of all parameters but the output layer's; ids NULL: to those of
+ * the embedding's rows alone. */
 void attn_work_backward(struct attn_work *t, const int32_t *ids);
+/* From t->logits, the gradient by the logits of the last `rows` rows of one sentence, to dx. */
+void attn_work_from_logits(struct attn_work *t, size_t rows);
 
 #endif

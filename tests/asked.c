@@ -1,0 +1,73 @@
+#include "asked.h"
+
+#include "shared.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const asked_checkpoints[] = {"gpt2-a", "llama-f", "neo-h", "neox-i", "qwen2-j"};
+
+struct asked asked_open(const char *checkpoint)
+{
+    struct asked a = {0};
+    struct attn_err err = {0};
+    snprintf(a.dir, sizeof a.dir, "tests/golden/checkpoints/%s", checkpoint);
+    ck_assert_msg(!attn_model_open(&a.model, a.dir, &err) && !attn_tokenizer_open(&a.tokenizer, a.dir, &err), "%s", err.msg);
+    return a;
+}
+
+void asked_close(struct asked *a)
+{
+    attn_tokenizer_close(a->tokenizer);
+    attn_model_close(a->model);
+}
+
+const char *asked_path(const char *checkpoint, const char *file)
+{
+    static char path[200];
+    char leaf[160];
+    snprintf(leaf, sizeof leaf, "golden/ask/%s/%s", checkpoint, file);
+    snprintf(path, sizeof path, "tests/%s", leaf);
+    return access(path, R_OK) == 0 ? path : shared_path(leaf);
+}
+
+size_t asked_ids(int32_t ids[ASKED_IDS], const cJSON *list)
+{
+    size_t n = 0;
+    const cJSON *e;
+    cJSON_ArrayForEach(e, list) {
+        ck_assert_uint_lt(n, ASKED_IDS);
+        ids[n++] = (int32_t)e->valuedouble;
+    }
+    return n;
+}
+
+struct attn_tokens *asked_tokens(const int32_t *ids, size_t n)
+{
+    struct attn_tokens *t = NULL;
+    struct attn_err err = {0};
+    ck_assert_msg(!attn_tokens_from_ids(&t, ids, n, &err), "%s", err.msg);
+    return t;
+}
+
+struct attn_metric *asked_metric(const struct asked *a, const char *text, const int32_t *ids, size_t n, const int32_t *reference)
+{
+    struct attn_err err = {0};
+    struct attn_metric *m = NULL;
+    struct attn_plan plan = {.threads = 1};
+    struct attn_tokens *t = asked_tokens(reference, n);
+    struct attn_metric_of of = {.model = a->model, .tokenizer = a->tokenizer, .ids = ids, .T = n};
+    int rc = attn_metric_new(&m, text, &err) || attn_metric_bind(m, &of, &err) || attn_metric_refer_to(m, a->model, t, &plan, &err);
+    ck_assert_msg(!rc, "%s: %s", text, err.msg);
+    attn_tokens_free(t);
+    return m;
+}
+
+double asked_limit(double float32, double size)
+{
+    return fmax(6 * float32, 6e-6 * size);
+}

@@ -1,0 +1,23 @@
+/* asked.h - what tests of questions share: the checkpoints with recorded answers, texts of ids, limits. */
+#ifndef TESTS_ASKED_H
+#define TESTS_ASKED_H
+
+#include "attn_tools.h"
+#include "golden.h"
+
+extern const char *const asked_checkpoints[];
+enum { ASKED_CHECKPOINTS = 5, ASKED_IDS = 64 };
+
+struct asked { struct attn_model *model; struct attn_tokenizer *tokenizer; char dir[80]; };
+struct asked asked_open(const char *checkpoint);        /* fails the test if it cannot be opened */
+void asked_close(struct asked *a);
+/* The path of a recorded answer, in the repository or beside it; NULL: it is not there.  Valid until the next call. */
+const char *asked_path(const char *checkpoint, const char *file);
+size_t asked_ids(int32_t ids[ASKED_IDS], const cJSON *list);
+struct attn_tokens *asked_tokens(const int32_t *ids, size_t n);
+/* A metric bound to the ids, and for kl to a run of `reference`, of n ids, too. */
+struct attn_metric *asked_metric(const struct asked *a, const char *text, const int32_t *ids, size_t n, const int32_t *reference);
+/* How far float32 may be from a number of that size: what the reference data calls fair, six times what was measured there. */
+double asked_limit(double float32, double size);
+
+#endif

@@ -66,6 +66,8 @@ const struct attn_format *attn_format_find(const char *name);           /* NULL:
 /* The format that the ending of a path means, in upper or lower case; NULL: none.  path may be NULL. */
 const struct attn_format *attn_format_of_path(const char *path);
 
+/* What a sink is shown in place of activations: derivatives of a metric with respect to them, or these times the activations. */
+struct attn_sink_gradient { const char *metric; double value; bool times; };
 struct attn_sink_opts {
     const char *format;                 /* one of ATTN_FORMAT_RUN or ATTN_FORMAT_LINES; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
@@ -78,6 +80,7 @@ struct attn_sink_opts {
     const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
     const char *command;                /* a command line that makes it again, for the manifest */
     struct attn_kind kind;              /* of attention, for titles and documents */
+    const struct attn_sink_gradient *gradient;  /* NULL: activations */
     int threads;                        /* 0: as many as this process may use; the output is the same */
     int precision;                      /* text only: digits after the point */
     int width;                          /* text only: columns of the terminal; 0: no limit */

@@ -149,18 +149,23 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
         .cross_len = d->cross_len, .tokenizer = d->tokenizer, .command = command, .kind = attention_kind(),
-        .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
+        .gradient = d->gradient, .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
         .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
         .picture = picture_look(terminal)};
+    if (d->gradient && !o.picture.palette)
+        o.picture.palette = "balance";  /* gradients have signs */
     return attn_sink_open(sink, &o, err);
 }
 
 static int forward(const struct output *d, struct attn_sink *sink, struct attn_err *err)
 {
+    struct attn_observer to = attn_sink_observer(sink);
+    if (d->slopes)
+        return attn_slopes_show(d->slopes, &to, err);
     struct attn_plan plan = {.threads = threads(), .bf16 = compute_bf16(), .kind = attention_kind()};
     struct progress progress;
     progress_start(&progress, d->model, !terminal_is(d->path));
-    struct attn_observer watchers[] = {attn_sink_observer(sink), progress_observer(&progress)};
+    struct attn_observer watchers[] = {to, progress_observer(&progress)};
     int code = attn_run_tokens(d->model, &plan, d->tokens, d->cross, watchers, sizeof watchers / sizeof *watchers, err);
     progress_end(&progress);
     return code;
@@ -179,7 +184,7 @@ int output_write(const struct output *d, struct attn_err *err)
         code = attn_sink_finish(sink, err);
     if (!code && attn_sink_note(sink))
         say_note("%s", attn_sink_note(sink));
-    if (!code)
+    if (!code && !d->slopes)
         code = renorm_report(d->model, d->tokens, threads(), err);
     attn_sink_close(sink);
     free(command);

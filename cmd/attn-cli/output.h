@@ -42,6 +42,8 @@ struct output {
     const char *text; size_t len;       /* text NULL: ids were given */
     const struct attn_tokens *cross;    /* of the other text, which provides the keys; NULL: no cross-attention */
     const char *cross_text; size_t cross_len;   /* cross_text NULL: ids were given */
+    const struct attn_slopes *slopes;   /* gradients, to be written in place of the activations; NULL: the text is run */
+    const struct attn_sink_gradient *gradient;  /* what they are */
 };
 enum { OUTPUT_PRECISION = 4 };          /* digits after the point, as in the articles */
 

@@ -1,13 +1,18 @@
 /* run.c - runs one sentence through a model and prints or writes its activations. */
 #include "attn_tools.h"
+#include "asking.h"
 #include "attention.h"
 #include "input.h"
 #include "output.h"
+#include "say.h"
 
 #include "base/err.h"
 
+#include <stdlib.h>
+
 static struct {
-    const char *format, *path;
+    const char *format, *path, *gradient;
+    bool times;
     struct number precision;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
@@ -16,6 +21,8 @@ struct session {
     struct attn_tokenizer *tokenizer;
     struct attn_tokens *tokens, *cross; /* cross NULL: no other text */
     struct attn_select *select;
+    struct attn_metric *metric;         /* of --gradient; NULL: activations are shown */
+    struct attn_slopes *slopes;
 };
 
 /* Rollout goes back through the layers of one text; this is said before the output begins. */
@@ -48,18 +55,62 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
     return code;
 }
 
+/* ---- gradients --------------------------------------------------------------------------- */
+
+static int check_gradient(struct session *s, struct attn_err *err)
+{
+    if (!o.gradient)
+        return o.times ? attn_fail(err, ATTN_EUSAGE, "--times multiplies gradients by activations: give --gradient METRIC, too")
+                       : ATTN_OK;
+    if (crossing.text || crossing.file || crossing.ids)
+        return attn_fail(err, ATTN_EUSAGE, "--gradient with --cross: there is no backward pass through the keys of another text");
+    return attn_metric_new(&s->metric, o.gradient, err);
+}
+
+static int find_slopes(struct session *s, const int32_t *ids, struct attn_err *err)
+{
+    struct progress progress;
+    struct attn_plan plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()};
+    progress_start(&progress, s->model, true);
+    struct attn_observer watcher = progress_observer(&progress);
+    struct attn_slopes_opts opts = {.metric = s->metric, .select = s->select, .times = o.times, .plan = plan, .observers = &watcher,
+                                    .n_observers = 1};
+    int code = bind_metric(s->metric, s->model, &s->tokenizer, ids, s->tokens->n, err);
+    if (!code)
+        code = attn_metric_refer_to(s->metric, s->model, s->tokens, &plan, err);
+    if (!code)
+        code = attn_slopes_new(&s->slopes, s->model, s->tokens, &opts, err);
+    progress_end(&progress);
+    return code;
+}
+
+static int differentiate(struct session *s, struct attn_err *err)
+{
+    int32_t *ids = NULL;
+    int code = input_ids(&ids, s->tokens, err);
+    if (!code)
+        code = find_slopes(s, ids, err);
+    free(ids);
+    return code;
+}
+
 static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     int code = open_all(s, in, other, err);
+    if (!code && s->metric)
+        code = differentiate(s, err);
+    struct attn_sink_gradient gradient = {.metric = o.gradient, .times = o.times, .value = s->slopes ? attn_slopes_value(s->slopes) : 0};
     struct output output = {
         .command = &run_command, .format = o.format, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
         .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,
-        .cross_text = other->text, .cross_len = other->len};
+        .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL};
     return code ? code : output_write(&output, err);
 }
 
 static void end(struct session *s)
 {
+    attn_slopes_free(s->slopes);
+    attn_metric_free(s->metric);
     attn_select_free(s->select);
     attn_tokens_free(s->tokens);
     attn_tokens_free(s->cross);
@@ -74,6 +125,8 @@ static int run(struct attn_err *err)
     if (!o.format)
         o.format = output_format_of(o.path);      /* set only if given or implied, so that the repro command has no defaults */
     int code = output_check_format(o.format, o.path, err);
+    if (!code)
+        code = check_gradient(&s, err);
     if (!code)
         code = input_read(&in, err);
     if (!code)
@@ -102,6 +155,11 @@ static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)",
      .flags = OPT_OUTPUT},
+    {0, "gradient", OPT_TEXT, &o.gradient, "METRIC", "show, in place of each activation, how a metric changes with it: the "
+     "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos the row, the "
+     "last one by default", .flags = OPT_COUNTS},
+    {0, "times", OPT_FLAG, &o.times, NULL, "with --gradient: each derivative times the activation (gradient x input)",
+     .flags = OPT_COUNTS},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
      .flags = OPT_COUNTS},
     {.name = NULL},
@@ -122,6 +180,7 @@ const struct command run_command = {
         {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
         {"attn-cli run -s \"Life is short\" --cross \"eat dessert first\"", "cross-attention: how one text looks at another"},
         {"attn-cli run -s \"Life is short\" --attention window:2", "the same weights, but each token sees only two"},
+        {"attn-cli run -m tiny -s \"Lily lost her red\" --gradient 'logit(\" ball\")' --show context", "what a prediction depends on"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",

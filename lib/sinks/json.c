@@ -24,6 +24,15 @@ void attn_doc_index(struct attn_out *o, int i)
         attn_out_u64(o, (uint64_t)i);
 }
 
+void attn_doc_number(struct attn_out *o, double x)
+{
+    char buf[ATTN_NUM_MAX];
+    if (isfinite(x))
+        attn_out_write(o, buf, attn_num_f64(buf, x));
+    else
+        attn_out_str(o, "null");
+}
+
 void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n)
 {
     attn_out_char(o, '[');
@@ -157,6 +166,17 @@ static void other_text(struct attn_doc *d)
     attn_doc_tokens(d->out, d->job->cross, d->eol);
 }
 
+static void gradient(struct attn_doc *d)
+{
+    const struct attn_sink_gradient *g = d->job->gradient;
+    member(d->out, "gradient", d->eol);
+    attn_doc_string(d->out, g->metric);
+    member(d->out, "value", d->eol);
+    attn_doc_number(d->out, g->value);
+    member(d->out, "times", d->eol);
+    attn_out_str(d->out, g->times ? "true" : "false");
+}
+
 void attn_doc_begin(struct attn_doc *d)
 {
     write_head(d->out, d->job, d->eol);
@@ -165,6 +185,8 @@ void attn_doc_begin(struct attn_doc *d)
     attn_doc_tokens(d->out, d->job->tokens, d->eol);
     if (d->job->cross)
         other_text(d);
+    if (d->job->gradient)
+        gradient(d);
     member(d->out, "activations", d->eol);
     attn_out_char(d->out, '[');
 }

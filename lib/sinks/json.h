@@ -4,6 +4,7 @@
  *      "attention": "window:4", "scale": "none", "sqrt" or a number, "dropout": 0.1, "seed": 7,
  *      "tokens": [{"id", "text", "raw", "start", "end"}, ...],
  *      "context_text", "context_tokens": the same for the other text in cross-attention,
+ *      "gradient": a metric, "value", "times": true or false; of gradients in place of activations,
  *      "activations": [{"name", "layer", "heads", "shape", "data", "nonfinite"}, ...]}
  *
  * A document of a batch begins with "record" (its number), "line", "id" (its id in the input, or null) and "key" (a
@@ -43,5 +44,6 @@ void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char
 void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n);
 void attn_doc_string(struct attn_out *o, const char *s);            /* NULL: null */
 void attn_doc_index(struct attn_out *o, int i);                     /* -1: null */
+void attn_doc_number(struct attn_out *o, double x);                 /* not finite: null */
 
 #endif

@@ -111,7 +111,7 @@ static int picture_open(void **self, const struct attn_format *f, const struct a
     if (!p)
         return attn_no_memory(err, NULL, "for a picture");
     p->methods = f->methods;
-    attn_collect_start(&p->collect, job, p->methods->next);
+    attn_collect_start(&p->collect, job, p->methods->next && !job->gradient);
     int rc = attn_look_make(&p->look, &job->picture, err);
     p->look.width = job->width;
     if (!rc)

@@ -1,6 +1,7 @@
 #include "sinks/sink.h"
 #include "attn_tools.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -83,6 +84,7 @@ struct attn_sink {
     struct attn_team *team;
     char digest[80];
     struct attn_kind_words kind;
+    char note[ATTN_KIND_NOTE + 160];    /* the kind's, and what is shown in place of activations */
 };
 
 static const char *token_text(void *tokenizer, int32_t id, size_t *len)
@@ -101,6 +103,14 @@ static int find_format(const struct attn_format **out, const char *name, struct 
     return ATTN_EUSAGE;
 }
 
+/* Titles say that gradients are shown, and of what. */
+static void add_note(struct attn_sink *s, const struct attn_sink_gradient *g)
+{
+    snprintf(s->note, sizeof s->note, ", gradient of %.100s%s%s", g->metric, g->times ? " times activation" : "",
+             s->kind.of.note ? s->kind.of.note : "");
+    s->kind.of.note = s->note;
+}
+
 static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
 {
     int rc = find_format(&s->format, o->format ? o->format : "text", err);
@@ -116,10 +126,12 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         return rc;
     attn_model_info(o->model, &s->info);
     attn_kind_say(&s->kind, &o->kind);
+    if (o->gradient)
+        add_note(s, o->gradient);
     s->job = (struct attn_sink_job){
         .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
-        .command = o->command, .kind = s->kind.of, .path = o->path, .team = s->team,
+        .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .path = o->path, .team = s->team,
         .precision = o->precision, .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color,
         .picture = o->picture, .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
     return s->format->methods->open(&s->self, s->format, &s->job, err);

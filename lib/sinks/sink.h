@@ -34,6 +34,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const char *cross_text; size_t cross_len;
     const char *command;
     struct attn_sink_kind kind;
+    const struct attn_sink_gradient *gradient;  /* NULL: activations are shown */
     const char *path;                   /* NULL or "-": standard output */
     bool staged;                        /* path is an empty directory that is renamed when it is complete */
     struct attn_out *to;                /* ndjson and tidy append to this and leave it open; NULL: they write to path */

@@ -240,6 +240,11 @@ static int text_open(void **self, const struct attn_format *f, const struct attn
         attn_out_char(t->out, '\n');
         attn_print_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS, job->color);
     }
+    if (job->gradient) {
+        attn_out_printf(t->out, "\n%s", job->gradient->metric);
+        print_number(t, " = ", job->gradient->value);
+        attn_out_char(t->out, '\n');
+    }
     *self = t;
     return 0;
 }
@@ -248,7 +253,7 @@ static unsigned text_wants(void *self, int act, int layer)
 {
     const struct attn_sink_job *job = ((struct text *)self)->job;
     unsigned wants = attn_strip_wants(job->select, act, layer, true);
-    if (act == ATTN_ACT_LOGITS && job->model->unembed && !wants)
+    if (act == ATTN_ACT_LOGITS && job->model->unembed && !job->gradient && !wants)
         wants = ATTN_WATCH | ATTN_LAST;
     return wants;
 }
@@ -258,7 +263,7 @@ static int text_watch(void *self, const struct attn_probe *probe, struct attn_er
     struct text *t = self;
     struct attn_strip p;
     int rc = 0;
-    if (probe->act == ATTN_ACT_LOGITS && probe->row0 + probe->rows == probe->shape[0]) {
+    if (probe->act == ATTN_ACT_LOGITS && !t->job->gradient && probe->row0 + probe->rows == probe->shape[0]) {
         attn_logits_top(t->next.best, &t->next.n, ATTN_NEXT_MAX, probe->data + (probe->rows - 1) * probe->ld, probe->cols,
                         &t->next.err);
         t->predicts = true;

@@ -1,0 +1,12 @@
+/* asking.h - what the commands that ask a model share: metrics and tokens as they are typed. */
+#ifndef CLI_ASKING_H
+#define CLI_ASKING_H
+
+#include "attn_tools.h"
+#include "table.h"
+
+/* Binds a metric to a text of n tokens.  Opens the tokenizer of -m, if it is NULL, for a metric that names tokens by their text. */
+int bind_metric(struct attn_metric *m, const struct attn_model *model, struct attn_tokenizer **tokenizer, const int32_t *ids, size_t n,
+                struct attn_err *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* attn-cli run --gradient. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#define GPT2 "-m tests/golden/checkpoints/gpt2-a --ids 83,69,74,32,68,95,56,44,42,93,2,72 "
+#define JSON GPT2 "--format json --show embed,logits "
+
+START_TEST(gradients_come_in_every_format)
+{
+    expect("$A run " GPT2 "--gradient 'logit(34)-logit(37)' --show norm_final", 0, "logit(34)-logit(37) = 1.1282\n");
+    expect("$A run " GPT2 "--gradient 'logit(34)-logit(37)' --show pattern --head 0", 0, "attention pattern, gradient of logit(34)-logit(37) (rows");
+    expect("$A run " JSON "--gradient loss", 0, "\"gradient\":\"loss\",\n\"value\":4.80027");
+    expect("$A run " JSON "--gradient loss --times", 0, "\"times\":true,\n\"activations\"");
+    succeed("$A run " GPT2 "--gradient loss -o $D/g.npz && $A run " GPT2 "--gradient loss --format npy -o $D/g && $A diff --exact $D/g.npz $D/g");
+    succeed("$A run " GPT2 "--gradient loss --format tidy -o $D/g.tidy && $A diff --exact $D/g.npz $D/g.tidy");
+    succeed("$A run " GPT2 "--gradient loss --show pattern -o $D/g.png && $A run " GPT2 "--gradient loss -o $D/g.html");
+    expect("$A run " GPT2 "--gradient loss --show pattern -o $D/g.svg && cat $D/g.svg", 0, "gradient of loss");
+    expect_exactly("$A run " GPT2 "--gradient loss --show embed | { ! grep likeliest; }", "");
+    expect("$A run -m tiny -s 'Lily lost her red' --gradient 'prob(\" ball\")' --show embed --layer 0", 0, "prob(\" ball\") = 0.");
+    expect_same("$A run " GPT2 "--gradient loss -t 1", "$A run " GPT2 "--gradient loss -t 3");
+}
+END_TEST
+
+START_TEST(what_has_no_gradient_is_refused)
+{
+    expect("$A run " GPT2 "--gradient 'rank(3)' 2>&1", 2, "a rank moves in steps");
+    expect("$A run " GPT2 "--gradient 'logit(3' 2>&1", 2, "column 8: expected ) or ,pos=P");
+    expect("$A run " GPT2 "--gradient 'logit(3,pos=12)' 2>&1", 1, "pos=12, but the text has 12 tokens");
+    expect("$A run " GPT2 "--times 2>&1", 2, "give --gradient METRIC, too");
+    expect("$A run " GPT2 "--gradient loss --cross-ids 1,2 2>&1", 2, "no backward pass through the keys of another text");
+    expect("$A run " GPT2 "--gradient loss --compute bf16 2>&1", 2, "in float32, not in bf16");
+    expect("$A run " GPT2 "--gradient loss --attention linear 2>&1", 2, "linear attention has no backward pass");
+    expect("$A run " GPT2 "--gradient loss --dropout 0.1 2>&1", 2, "gradients with dropout");
+    expect("$A run -m life -s 'Life is short' --gradient loss 2>&1", 1, "no output layer");
+    ck_assert_int_eq(scratch_count(), 0);
+}
+END_TEST
+
+Suite *suite_gradient_cmd(void)
+{
+    Suite *s = suite_create("gradient_cmd");
+    TCase *c = tcase_create("gradient_cmd");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, gradients_come_in_every_format);
+    tcase_add_test(c, what_has_no_gradient_is_refused);
+    suite_add_tcase(s, c);
+    return s;
+}

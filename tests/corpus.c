@@ -1,5 +1,7 @@
 #include "corpus.h"
 
+#include "scratch.h"
+
 #include <check.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -53,11 +55,9 @@ void corpus_check(const char *folder, const struct corpus_fault *faults,
     DIR *dir = opendir(folder);
     ck_assert_msg(dir != NULL, "%s: cannot be opened", folder);
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-        char path[1024];
         if (e->d_name[0] == '.')
             continue;
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        check_file(path, e->d_name, faults, read);
+        check_file(printed("%s/%s", folder, e->d_name), e->d_name, faults, read);
         *(e->d_name[0] == 'y' ? &good : &bad) += 1;
     }
     closedir(dir);

@@ -7,22 +7,9 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *hf_name(const char *fmt, ...)
-{
-    static char buf[32][128];
-    static unsigned next;
-    char *out = buf[next++ % 32];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(out, sizeof buf[0], fmt, ap);
-    va_end(ap);
-    return out;
-}
 
 /* ---- numbers ---- */
 
@@ -93,15 +80,15 @@ static void remember(struct hf *h, const char *name, double *x)
 static void add_bias(struct hf *h, const char *native, const char *name, size_t n)
 {
     double *x = draw(n, 0.3);
-    add_numbers(h, hf_name("%s.bias", name), 1, n, 1, x, 1, 0);
-    remember(h, hf_name("%s.bias", native), x);
+    add_numbers(h, printed("%s.bias", name), 1, n, 1, x, 1, 0);
+    remember(h, printed("%s.bias", native), x);
 }
 
 void hf_table(struct hf *h, const char *native, const char *name, size_t rows, size_t cols)
 {
     double *x = draw(rows * cols, 1);
-    add_numbers(h, hf_name("%s.weight", name), 2, rows, cols, x, cols, 1);
-    remember(h, hf_name("%s.weight", native), x);
+    add_numbers(h, printed("%s.weight", name), 2, rows, cols, x, cols, 1);
+    remember(h, printed("%s.weight", native), x);
 }
 
 void hf_norm(struct hf *h, const char *native, const char *name, size_t n, bool bias)
@@ -109,8 +96,8 @@ void hf_norm(struct hf *h, const char *native, const char *name, size_t n, bool 
     double *x = calloc(n + 1, sizeof *x);
     for (size_t i = 0; i < n; i++)
         x[i] = 1 + (agree_pick(65) - 32) / 128.0;
-    add_numbers(h, hf_name("%s.weight", name), 1, n, 1, x, 1, 0);
-    remember(h, hf_name("%s.weight", native), x);
+    add_numbers(h, printed("%s.weight", name), 1, n, 1, x, 1, 0);
+    remember(h, printed("%s.weight", native), x);
     if (bias)
         add_bias(h, native, name, n);
 }
@@ -124,10 +111,10 @@ void hf_linear(struct hf *h, const char *native, const char *name, size_t in, si
 {
     double *x = draw(in * out, width_of(in));
     if (out_in)
-        add_numbers(h, hf_name("%s.weight", name), 2, out, in, x, 1, out);
+        add_numbers(h, printed("%s.weight", name), 2, out, in, x, 1, out);
     else
-        add_numbers(h, hf_name("%s.weight", name), 2, in, out, x, out, 1);
-    remember(h, hf_name("%s.weight", native), x);
+        add_numbers(h, printed("%s.weight", name), 2, in, out, x, out, 1);
+    remember(h, printed("%s.weight", native), x);
     if (bias)
         add_bias(h, native, name, out);
 }
@@ -151,7 +138,7 @@ static void remember_thirds(struct hf *h, const char *native, const char *kind, 
         part[p] = calloc(in * heads * dh + 1, sizeof **part);
     split(part, fused, in, heads, dh, by_head);
     for (int p = 0; p < 3; p++)
-        remember(h, hf_name("%s.%c.%s", native, "qkv"[p], kind), part[p]);
+        remember(h, printed("%s.%c.%s", native, "qkv"[p], kind), part[p]);
 }
 
 void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, size_t heads, size_t dh, bool by_head, bool bias)
@@ -159,12 +146,12 @@ void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, si
     size_t out = 3 * heads * dh;
     double *x = draw(in * out, width_of(in)), *b = draw(out, 0.3);
     if (by_head)
-        add_numbers(h, hf_name("%s.weight", name), 2, out, in, x, 1, out);
+        add_numbers(h, printed("%s.weight", name), 2, out, in, x, 1, out);
     else
-        add_numbers(h, hf_name("%s.weight", name), 2, in, out, x, out, 1);
+        add_numbers(h, printed("%s.weight", name), 2, in, out, x, out, 1);
     remember_thirds(h, native, "weight", x, in, heads, dh, by_head);
     if (bias) {
-        add_numbers(h, hf_name("%s.bias", name), 1, out, 1, b, 1, 0);
+        add_numbers(h, printed("%s.bias", name), 1, out, 1, b, 1, 0);
         remember_thirds(h, native, "bias", b, 1, heads, dh, by_head);
     }
     free(x), free(b);
@@ -228,7 +215,7 @@ void hf_put(const char *dir, const char *file, const void *data, size_t len)
 
 static const char *file_name(size_t i, size_t files)
 {
-    return files == 1 ? "model.safetensors" : hf_name("model-%05zu-of-%05zu.safetensors", i + 1, files);
+    return files == 1 ? "model.safetensors" : printed("model-%05zu-of-%05zu.safetensors", i + 1, files);
 }
 
 /* If `odd`, one more space after the header moves all data by a byte, to a misaligned address. */

@@ -37,7 +37,4 @@ char *hf_dir(void);
 char *hf_path(const char *dir, const char *file);       /* to be freed */
 void hf_put(const char *dir, const char *file, const void *data, size_t len);
 
-/* Formats into one of 32 buffers, used in turn. */
-const char *hf_name(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
 #endif

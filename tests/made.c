@@ -23,9 +23,7 @@ struct attn_init_opts made_options(char text[MADE_CONFIG], const struct made_siz
 
 const char *made_path(const char *file)
 {
-    char leaf[64];
-    snprintf(leaf, sizeof leaf, "model%s%s", *file ? "/" : "", file);
-    return scratch_path(leaf);
+    return scratch_path(printed("model%s%s", *file ? "/" : "", file));
 }
 
 void made_init(const struct attn_init_opts *o)

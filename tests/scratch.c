@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <ftw.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,4 +71,16 @@ int scratch_count(void)
     files_seen = 0;
     nftw(scratch_dir, count_one, 8, FTW_PHYS);
     return files_seen;
+}
+
+const char *printed(const char *fmt, ...)
+{
+    static char text[32][4096];
+    static unsigned next;
+    char *out = text[next++ % 32];
+    va_list ap;
+    va_start(ap, fmt);
+    ck_assert_int_lt(vsnprintf(out, sizeof text[0], fmt, ap), (int)sizeof text[0]);
+    va_end(ap);
+    return out;
 }

@@ -1,4 +1,4 @@
-/* scratch.h - a test's own directory, made and removed by its fixture. */
+/* scratch.h - a test's own directory, made and removed by its fixture; paths and lines put together. */
 #ifndef ATTN_TESTS_SCRATCH_H
 #define ATTN_TESTS_SCRATCH_H
 
@@ -15,5 +15,8 @@ const char *scratch_path(const char *leaf);         /* the last four results sta
 void scratch_put(const char *path, const void *data, size_t len);
 void scratch_expect(const char *path, const char *text);
 int scratch_count(void);                            /* number of files, to check that none is left behind */
+
+/* Formats into one of 32 buffers, used in turn: for what is used at once. */
+const char *printed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

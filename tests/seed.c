@@ -1,5 +1,7 @@
 #include "seed.h"
 
+#include "scratch.h"
+
 #include "compute/gemm.h"
 
 #include <check.h>
@@ -118,10 +120,8 @@ void seed_attend(struct seed *e)
 
 void seed_open(struct seed *e, const char *name)
 {
-    char path[128];
     *e = (struct seed){.name = name};
-    snprintf(path, sizeof path, "tests/golden/seeds/%s.json", name);
-    e->doc = golden_read(path);
+    e->doc = golden_read(printed("tests/golden/seeds/%s.json", name));
     read_sizes(e);
     size_t H = e->a.H, dh = e->a.dh, dv = e->a.dv, square = H * e->Tq * e->Tk;
     e->q = seed_zeros(H * e->Tq * dh), e->k = seed_zeros(H * e->Tk * dh), e->v = seed_zeros(H * e->Tk * dv);

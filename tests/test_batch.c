@@ -36,13 +36,10 @@ END_TEST
 START_TEST(records_say_which_they_are)
 {
     const char *all = "ends 3 $A batch -q " MODEL "-f " FOUR " --show pattern";
-    char line[256];
     static const char *const starts[] = {"{\"record\":0,\"line\":1,\"id\":null,\"key\":\"", "{\"record\":1,\"line\":3,\"id\":null,",
                                          "{\"record\":2,\"line\":4,", "{\"record\":3,\"line\":5,"};
-    for (int i = 0; i < 4; i++) {
-        snprintf(line, sizeof line, "%s | sed -n %dp", all, i + 1);
-        expect(line, 0, starts[i]);
-    }
+    for (int i = 0; i < 4; i++)
+        expect(printed("%s | sed -n %dp", all, i + 1), 0, starts[i]);
     expect("printf '{\"id\": 1.50, \"text\": \"the cat\"}\\n{\"id\": \"a\\\\tb\", \"ids\": [3]}\\n' >$D/i.ndjson;"
            "$A batch " MODEL "-f $D/i.ndjson --show tokens | cut -d, -f1-3", 0,
            "{\"record\":0,\"line\":1,\"id\":1.50\n{\"record\":1,\"line\":2,\"id\":\"a\\tb\"\n");
@@ -52,12 +49,9 @@ END_TEST
 START_TEST(equal_texts_have_equal_keys_and_are_two_records)
 {
     const char *keys = "ends 3 $A batch -q " MODEL "-f " FOUR " --show pattern | sed 's/.*\"key\":\"\\([0-9a-f]*\\).*/\\1/'";
-    char line[512];
-    snprintf(line, sizeof line, "%s | sort | uniq -d | wc -l; %s | sed -n '1p;4p' | uniq | wc -c", keys, keys);
-    expect_exactly(line, "1\n65\n");
-    snprintf(line, sizeof line, "(%s; %s) | sort -u | wc -l", keys, "ends 3 $A batch -q " MODEL "-f " FOUR " --show dots | "
-             "sed 's/.*\"key\":\"\\([0-9a-f]*\\).*/\\1/'");
-    expect_exactly(line, "6\n");
+    expect_exactly(printed("%s | sort | uniq -d | wc -l; %s | sed -n '1p;4p' | uniq | wc -c", keys, keys), "1\n65\n");
+    expect_exactly(printed("(%s; %s) | sort -u | wc -l", keys, "ends 3 $A batch -q " MODEL "-f " FOUR " --show dots | "
+                           "sed 's/.*\"key\":\"\\([0-9a-f]*\\).*/\\1/'"), "6\n");
 }
 END_TEST
 
@@ -99,11 +93,8 @@ START_TEST(usage)
         {"-f " FOUR " --format json", "ndjson"},
         {"-f " FOUR " --format tidy --show tokens", "only tokens are selected"},
     };
-    char line[512];
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        snprintf(line, sizeof line, "$A batch %s%s 2>&1 >/dev/null", MODEL, wrong[i].args);
-        expect(line, 2, wrong[i].says);
-    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect(printed("$A batch %s%s 2>&1 >/dev/null", MODEL, wrong[i].args), 2, wrong[i].says);
     expect_exactly("ls $D", "four.txt\n");
 }
 END_TEST
@@ -113,14 +104,12 @@ END_TEST
 START_TEST(directories_hold_what_run_writes)
 {
     static const char *const formats[] = {"csv", "npy"};
-    char line[512];
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const char *f = formats[i];
-        snprintf(line, sizeof line, "ends 3 $A batch -q " MODEL "-f " FOUR " --format %s -o $D/%s; ls -A $D/%s", f, f, f);
-        expect_exactly(line, "000000\n000001\n000003\nrecords.ndjson\n");
-        snprintf(line, sizeof line, "$A run " MODEL "-s 'is the lamp on' --format %s -o $D/%s.run && diff -r -x manifest.json "
-                 "$D/%s.run $D/%s/000001 && ls $D/%s/000001 | grep -c manifest", f, f, f, f, f);
-        expect_exactly(line, "1\n");
+        expect_exactly(printed("ends 3 $A batch -q " MODEL "-f " FOUR " --format %s -o $D/%s; ls -A $D/%s", f, f, f),
+                       "000000\n000001\n000003\nrecords.ndjson\n");
+        expect_exactly(printed("$A run " MODEL "-s 'is the lamp on' --format %s -o $D/%s.run && diff -r -x manifest.json "
+                               "$D/%s.run $D/%s/000001 && ls $D/%s/000001 | grep -c manifest", f, f, f, f, f), "1\n");
     }
     expect("$A run " MODEL "-s 'is the lamp on' -o $D/r.npz; ends 3 $A batch -q " MODEL "-f " FOUR " --format npz -o $D/npz;"
            "cmp $D/r.npz $D/npz/000001/activations.npz && echo same", 0, "same");

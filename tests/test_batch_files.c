@@ -16,12 +16,9 @@ START_TEST(the_input_is_not_written_to)
 {
     static const char *const lines[] = {"-f $D/in -o $D/in", "-f $D/in -o $D/../${D##*/}/in", "-f $D/in -o $D/link", "-f - -o $D/in <$D/in",
                                         "-f $D/in -o $D/x --summary $D/in", "-f $D/in -o $D/x --summary $D/link --force", NULL};
-    char line[256];
     expect_exactly("ln -s in $D/link; cp $D/in $D/kept", "");
-    for (const char *const *l = lines; *l; l++) {
-        snprintf(line, sizeof line, "$A batch %s 2>&1", *l);
-        expect(line, 2, ": is the input, and would be written to");
-    }
+    for (const char *const *l = lines; *l; l++)
+        expect(printed("$A batch %s 2>&1", *l), 2, ": is the input, and would be written to");
     expect("cp $D/in $D/x.json; $A batch -f $D/x.json -o $D/x 2>&1", 2, "/x.json: is the input");
     expect_exactly("rm $D/x.json; cmp $D/in $D/kept; ls $D | tr '\\n' ' '", "in kept link ");
 }
@@ -30,11 +27,9 @@ END_TEST
 START_TEST(the_summary_is_another_file_than_the_output)
 {
     static const char *const names[][2] = {{"x", "x"}, {"x", "./x"}, {"x", "x.part"}, {"x", "x.json"}, {"x", "x.part.json"}, {"x.part", "x"}};
-    char line[256];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(line, sizeof line, "$A batch -f $D/in -o $D/%s --summary $D/%s 2>&1", names[i][0], names[i][1]);
-        expect(line, 2, "would be written to for the output and for the summary");
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect(printed("$A batch -f $D/in -o $D/%s --summary $D/%s 2>&1", names[i][0], names[i][1]),
+               2, "would be written to for the output and for the summary");
     expect("mkdir $D/d; $A batch -f $D/in --format npy -o $D/d --summary $D/d/records.ndjson 2>&1", 2, "for the output and for the summary");
     expect_exactly("rmdir $D/d; ls $D", "in\n");
 }
@@ -113,10 +108,8 @@ START_TEST(what_nobody_typed_is_a_file)
         {"$B -o p; ln -s p.json o.part.json; $B -o o --resume", "o.part.json: found a link, expected a regular file"},
         {"$B -o p; ln -s p o; ln -s p.json o.json; mv p.json q.json; ln -s q.json p.json; $B -o o --resume", "p.json: found a link"},
     };
-    char line[512];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        snprintf(line, sizeof line, "cd $D; B='timeout -k 1 20 '$A' batch -q -f in'; %s 2>&1", rows[i].line);
-        expect(line, 1, rows[i].says);
+        expect(printed("cd $D; B='timeout -k 1 20 '$A' batch -q -f in'; %s 2>&1", rows[i].line), 1, rows[i].says);
         expect_exactly("cd $D; test ! -e one || mv one in; rm -rf o o.* p p.* q.json; cat in; ls", "Life is short\nLife\nin\n");
     }
 }
@@ -132,13 +125,11 @@ START_TEST(numbers_of_a_journal_are_checked)
         {"s/\"index\":0/\"index\":9000000000000000000/", "there is no shard 9000000000000000000/1"},
         {"s/\"count\":1/\"count\":9000000000000000000/", "holds shard 0/9000000000000000000, not 0/1"},
     };
-    char line[512];
     expect("cd $D; printf 'Life is short\nLife\n' >in; B=\"$A batch -q -f in --format stack --show pattern -o o\"; ends 1 $B --fail-fast 2>&1;"
            "grep -o '\"records\":1,\"failed\":0' o.part.json; mkdir kept; cp -r o o.part.json kept", 0, "records");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        snprintf(line, sizeof line, "cd $D; cp kept/o.part.json .; sed -i '%s' o.part.json; timeout -k 1 20 $A batch -q -f in --format stack "
-                 "--show pattern -o o --resume 2>&1", rows[i].what);
-        expect(line, 1, rows[i].says);
+        expect(printed("cd $D; cp kept/o.part.json .; sed -i '%s' o.part.json; timeout -k 1 20 $A batch -q -f in --format stack "
+                       "--show pattern -o o --resume 2>&1", rows[i].what), 1, rows[i].says);
         expect_exactly("cd $D; diff -r o kept/o", "");
     }
     expect_exactly("cd $D; cp kept/o.part.json .; ends 3 $A batch -q -f in --format stack --show pattern -o o --resume 2>&1; ls -A o; rm -r kept o*",
@@ -150,12 +141,11 @@ END_TEST
 START_TEST(links_beside_the_output_are_not_followed)
 {
     static const char *const names[] = {"x.part", "x.part.json"};
-    char line[256];
     for (int i = 0; i < 2; i++) {
-        snprintf(line, sizeof line, "cd $D && echo mine >victim && ln -s victim %s && $A batch -q -f in -o x --force 2>&1", names[i]);
-        expect(line, 1, ": found a link, expected a regular file");
-        snprintf(line, sizeof line, "cd $D && cat victim && readlink %s && rm %s victim && ls", names[i], names[i]);
-        expect_exactly(line, "mine\nvictim\nin\n");
+        expect(printed("cd $D && echo mine >victim && ln -s victim %s && $A batch -q -f in -o x --force 2>&1", names[i]),
+               1, ": found a link, expected a regular file");
+        expect_exactly(printed("cd $D && cat victim && readlink %s && rm %s victim && ls", names[i], names[i]),
+                       "mine\nvictim\nin\n");
     }
 }
 END_TEST
@@ -192,12 +182,10 @@ START_TEST(one_process_writes_at_a_time)
 {
     static const char *const more[] = {"--resume", "--force", ""}, *const say[] = {"another process is writing", "another process is writing",
                                                                                   "x.part"};
-    char line[512];
     expect_exactly("printf 'Life\\nis\\n' >$D/both", "");
-    for (int i = 0; i < 3; i++) {
-        snprintf(line, sizeof line, "%s ends 1 $A batch -f $D/both -o $D/x %s 2>&1 %s", WHILE_ONE_WRITES, more[i], THEN_IT_ENDS);
-        expect(line, 0, say[i]);
-    }
+    for (int i = 0; i < 3; i++)
+        expect(printed("%s ends 1 $A batch -f $D/both -o $D/x %s 2>&1 %s", WHILE_ONE_WRITES, more[i], THEN_IT_ENDS),
+               0, say[i]);
 }
 END_TEST
 
@@ -222,11 +210,8 @@ START_TEST(nothing_goes_on_with_what_is_not_described)
         {"echo '{' >o.json", "--resume", 1, "o.json: line 2, column 1: expected a key"},
         {"echo '{' >o.json", "--force; wc -l <o", 0, "1\n"},
     };
-    char line[512];
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        snprintf(line, sizeof line, "(cd $D && %s); %s%s 2>&1", lines[i].first, batch, lines[i].options);
-        expect(line, lines[i].status, lines[i].says);
-    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect(printed("(cd $D && %s); %s%s 2>&1", lines[i].first, batch, lines[i].options), lines[i].status, lines[i].says);
 }
 END_TEST
 

@@ -31,9 +31,7 @@ static const struct kind { const char *name, *args; } kinds[] = {
 
 static void command(char *line, size_t size, const struct kind *k, const char *out, const char *more)
 {
-    char args[128];
-    snprintf(args, sizeof args, k->args, out);
-    snprintf(line, size, "exec $A batch -q -f $D/%s.txt %s -o $D/%s %s", k->name, args, out, more);
+    snprintf(line, size, "exec $A batch -q -f $D/%s.txt %s -o $D/%s %s", k->name, printed(k->args, out), out, more);
 }
 
 /* Until exec, the child must not have the test runner's signal handlers, which would pass a signal on: signals are blocked. */

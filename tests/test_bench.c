@@ -103,12 +103,9 @@ START_TEST(what_is_counted)
     double block = 16 * 16 + 2 * 16 * 8 + 16 * 16 + 2 * 16 * 32, logits = 16 * 40;
     static const int T[] = {32, 128, 512, 1024};
     for (size_t i = 0; i < sizeof T / sizeof *T; i++) {
-        char name[40];
         double flops = 2.0 * T[i] * 2 * block + 8.0 * 4 * 2 * T[i] * (T[i] + 1) + 2 * logits;
-        snprintf(name, sizeof name, "prefill.f32.T%d", T[i]);
-        ck_amount(stages, name, 1e9, flops);
-        snprintf(name, sizeof name, "prefill.f32.T%d.watched", T[i]);
-        ck_amount(stages, name, 1e9, flops);
+        ck_amount(stages, printed("prefill.f32.T%d", T[i]), 1e9, flops);
+        ck_amount(stages, printed("prefill.f32.T%d.watched", T[i]), 1e9, flops);
     }
     ck_amount(stages, "train.16", 1e9, 3 * 16 * (2.0 * 256 * (2 * block + logits) + 8.0 * 4 * 2 * 256 * 257));
     double weights = 2 * (2 * block + logits), token = 2 * 2 * (4 + 4) * 4;      /* bytes; of 2 heads in 2 layers */

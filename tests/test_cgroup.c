@@ -34,24 +34,16 @@ static void put_groups(const char *groups)
 
 static void put_v2(const char *group, const char *most, const char *used, const char *cached)
 {
-    char file[128];
-    snprintf(file, sizeof file, "sys/fs/cgroup%s/memory.max", group);
-    put(file, most);
-    snprintf(file, sizeof file, "sys/fs/cgroup%s/memory.current", group);
-    put(file, used);
-    snprintf(file, sizeof file, "sys/fs/cgroup%s/memory.stat", group);
-    put(file, cached);
+    put(printed("sys/fs/cgroup%s/memory.max", group), most);
+    put(printed("sys/fs/cgroup%s/memory.current", group), used);
+    put(printed("sys/fs/cgroup%s/memory.stat", group), cached);
 }
 
 static void put_v1(const char *group, const char *most, const char *used, const char *cached)
 {
-    char file[128];
-    snprintf(file, sizeof file, "sys/fs/cgroup/memory%s/memory.limit_in_bytes", group);
-    put(file, most);
-    snprintf(file, sizeof file, "sys/fs/cgroup/memory%s/memory.usage_in_bytes", group);
-    put(file, used);
-    snprintf(file, sizeof file, "sys/fs/cgroup/memory%s/memory.stat", group);
-    put(file, cached);
+    put(printed("sys/fs/cgroup/memory%s/memory.limit_in_bytes", group), most);
+    put(printed("sys/fs/cgroup/memory%s/memory.usage_in_bytes", group), used);
+    put(printed("sys/fs/cgroup/memory%s/memory.stat", group), cached);
 }
 
 #define expect_memory(bytes) ck_assert_uint_eq(attn_memory_available_in(scratch_dir), bytes)

@@ -3,6 +3,7 @@
 
 #include "golden.h"
 #include "keep.h"
+#include "scratch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,11 +19,9 @@ struct array { float *data; size_t n, shape[4]; int ndim; };
 
 static struct array read_array(const char *dir, const char *name)
 {
-    char path[256];
     struct array a = {0};
     size_t len;
-    snprintf(path, sizeof path, "tests/golden/checkpoints/%s/expected/%s.npy", dir, name);
-    char *file = golden_text(path, &len);
+    char *file = golden_text(printed("tests/golden/checkpoints/%s/expected/%s.npy", dir, name), &len);
     ck_assert(len > 10 && memcmp(file, "\x93NUMPY\x01", 7) == 0);
     size_t header = (unsigned char)file[8] | (size_t)(unsigned char)file[9] << 8;
     const char *shape = strstr(file + 10, "'shape': (");
@@ -137,9 +136,7 @@ static void check_one(const struct keep *k, const cJSON *expected, const char *d
 
 static cJSON *read_expected(const char *dir, int32_t **ids, size_t *T)
 {
-    char path[256];
-    snprintf(path, sizeof path, "tests/golden/checkpoints/%s/expected/expected.json", dir);
-    cJSON *expected = golden_read(path);
+    cJSON *expected = golden_read(printed("tests/golden/checkpoints/%s/expected/expected.json", dir));
     const cJSON *list = golden_get(expected, "ids"), *v;
     *ids = calloc((size_t)cJSON_GetArraySize(list), sizeof **ids);
     *T = 0;
@@ -152,12 +149,10 @@ static void check_all(const char *name, const struct way *way)
 {
     int32_t *ids;
     size_t T;
-    char path[256];
     cJSON *expected = read_expected(name, &ids, &T);
     struct keep *k = calloc(1, sizeof *k);
     k->only = -1;
-    snprintf(path, sizeof path, "tests/golden/checkpoints/%s", name);
-    way->run(k, path, ids, T, 2);
+    way->run(k, printed("tests/golden/checkpoints/%s", name), ids, T, 2);
     int done = 0;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         check_one(k, expected, name, &checks[i], way);
@@ -187,12 +182,10 @@ START_TEST(log_probabilities)
 {
     int32_t *ids;
     size_t T;
-    char path[256];
     cJSON *expected = read_expected(names[_i], &ids, &T);
     struct keep *k = calloc(1, sizeof *k);
     k->only = ATTN_ACT_LOGITS;
-    snprintf(path, sizeof path, "tests/golden/checkpoints/%s", names[_i]);
-    keep_run(k, path, ids, T, 1);
+    keep_run(k, printed("tests/golden/checkpoints/%s", names[_i]), ids, T, 1);
     const struct kept *logits = keep_find(k, "logits", 0);
     struct array want = read_array(names[_i], "token_logprobs");
     double total = 0;

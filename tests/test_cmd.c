@@ -128,8 +128,7 @@ START_TEST(wrong_usage_ends_with_2_and_says_why)
     snprintf(line, sizeof line, "\"$A\" %s 2>&1 >/dev/null", wrong[_i].args);
     expect(line, 2, wrong[_i].says);
     expect(line, 2, *wrong[_i].args ? "try 'attn-cli help" : "attn-cli help");
-    snprintf(line, sizeof line, "\"$A\" %s 2>/dev/null", wrong[_i].args);
-    ck_assert_uint_eq(sh(line)->len, 0);
+    ck_assert_uint_eq(sh(printed("\"$A\" %s 2>/dev/null", wrong[_i].args))->len, 0);
 }
 END_TEST
 
@@ -154,7 +153,7 @@ static const char *const names[] = {"run", "tokenize", "generate", "score", "inf
 
 START_TEST(help_of_a_command_starts_with_examples)
 {
-    char line[128], other[128];
+    char line[128];
     snprintf(line, sizeof line, "\"$A\" help %s", names[_i]);
     const struct said *s = succeed(line);
     const char *examples = strstr(s->text, "Examples:\n"), *options = strstr(s->text, "Options:\n");
@@ -162,10 +161,8 @@ START_TEST(help_of_a_command_starts_with_examples)
     for (const char *l = s->text; *l; l += strcspn(l, "\n") + 1)
         ck_assert_msg(strcspn(l, "\n") <= 80 || !strncmp(l, "  attn-cli", 10), "a long line: %.100s", l);
     if (strcmp(names[_i], "help") != 0) {
-        snprintf(other, sizeof other, "\"$A\" %s --help", names[_i]);
-        expect_same(line, other);
-        snprintf(other, sizeof other, "\"$A\" %s -h -q", names[_i]);
-        expect_same(line, other);
+        expect_same(line, printed("\"$A\" %s --help", names[_i]));
+        expect_same(line, printed("\"$A\" %s -h -q", names[_i]));
     }
 }
 END_TEST
@@ -207,11 +204,10 @@ static const struct usage completed[] = {
 
 START_TEST(bash_completes)
 {
-    char line[512], reply[64];
+    char line[512];
     snprintf(line, sizeof line, "bash --norc -c 'source <(\"$A\" help --completion bash); COMP_WORDS=(attn-cli %s); "
              "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _attn_cli; echo ${COMPREPLY[*]}' 2>/dev/null", completed[_i].args);
-    snprintf(reply, sizeof reply, "%s\n", completed[_i].says);
-    expect_exactly(line, reply);
+    expect_exactly(line, printed("%s\n", completed[_i].says));
 }
 END_TEST
 
@@ -242,9 +238,7 @@ END_TEST
 
 START_TEST(full_disk_is_an_error)
 {
-    char line[256];
-    snprintf(line, sizeof line, "\"$A\" %s 2>&1 >/dev/full", writers[_i]);
-    expect(line, 1, "No space left on device");
+    expect(printed("\"$A\" %s 2>&1 >/dev/full", writers[_i]), 1, "No space left on device");
 }
 END_TEST
 
@@ -258,8 +252,7 @@ START_TEST(closed_pipe_ends_quietly)
     close(fds[1]);
     ck_assert_int_eq(dup2(high, 9), 9);
     close(high);
-    snprintf(line, sizeof line, "\"$A\" %s 2>&1 >&9", writers[_i]);
-    expect_exactly(line, *writers[_i] == 'v' ? "1 words\n" : "");
+    expect_exactly(printed("\"$A\" %s 2>&1 >&9", writers[_i]), *writers[_i] == 'v' ? "1 words\n" : "");
     close(9);
     snprintf(line, sizeof line, "\"$A\" %s 2>/dev/null", writers[_i]);
     ck_assert_msg(succeed(line)->len > 0, "%s\nhas nothing to write", line);
@@ -337,9 +330,7 @@ static const struct usage bad_files[] = {
 
 START_TEST(bad_files_end_with_1_and_a_name)
 {
-    char line[256];
-    snprintf(line, sizeof line, "\"$A\" %s 2>&1", bad_files[_i].args);
-    expect(line, 1, bad_files[_i].says);
+    expect(printed("\"$A\" %s 2>&1", bad_files[_i].args), 1, bad_files[_i].says);
 }
 END_TEST
 
@@ -388,15 +379,13 @@ static const struct usage overwriting[] = {
 
 START_TEST(what_is_read_is_not_written_over)
 {
-    char line[512];
     succeed("cd $D && \"$A\" vocab -q -s 'Life is' -o v.json && \"$A\" init -q -o m --vocab v.json --n-layer 1 --n-head 1 --d-model 4 && "
             "echo Life >t && ln -s t link && ln -s m/vocab.json to-model && \"$A\" run -q -s Life -o a.npz && "
             "\"$A\" run -q -s Life --format npy -o d && echo 1 >m/weights-1.safetensors && echo '{\"a\": \"weights-1.safetensors\"}' "
             ">m/model.safetensors.index.json && sha256sum t a.npz d/* m/* >sums");
-    for (size_t i = 0; i < sizeof overwriting / sizeof *overwriting; i++) {
-        snprintf(line, sizeof line, "cd $D && ends 2 \"$A\" %s 2>&1 >/dev/null && sha256sum --quiet -c sums", overwriting[i].args);
-        expect(line, 0, overwriting[i].says);
-    }
+    for (size_t i = 0; i < sizeof overwriting / sizeof *overwriting; i++)
+        expect(printed("cd $D && ends 2 \"$A\" %s 2>&1 >/dev/null && sha256sum --quiet -c sums", overwriting[i].args),
+               0, overwriting[i].says);
     expect("cd $D && rm m/model.safetensors.index.json && \"$A\" run -q -m ./m -s Life -o m/out.npz && \"$A\" run -q -m ./m -s is -o m/out.npz", 0, "");
 }
 END_TEST
@@ -408,10 +397,8 @@ static const struct { const char *name; int status; const char *says; } ends[] =
 /* The shell can open the pipe for writing only when the command has opened it, and so is past its start. */
 START_TEST(signals_end_the_command)
 {
-    char line[256];
-    snprintf(line, sizeof line, "mkfifo $D/p; \"$A\" tokenize -f $D/p 2>&1 & exec 3>$D/p; kill -%s $!; "
-             "ends %d wait $! 2>/dev/null", ends[_i].name, ends[_i].status);
-    expect_exactly(line, ends[_i].says);
+    expect_exactly(printed("mkfifo $D/p; \"$A\" tokenize -f $D/p 2>&1 & exec 3>$D/p; kill -%s $!; "
+                           "ends %d wait $! 2>/dev/null", ends[_i].name, ends[_i].status), ends[_i].says);
 }
 END_TEST
 
@@ -435,13 +422,10 @@ START_TEST(dots_that_overflow_end_with_a_note)
         "run -s " SHORT, "run -s " SHORT " --show dots,pattern --format json", "run -s " SHORT " --attention block:2",
         "run -s " SHORT " --cross " SHORT, "explain -s " SHORT, "variants -s " SHORT " --kinds full,window:2",
         "generate -n 1 -s " SHORT, "score -s " SHORT};
-    char line[256];
     expect("\"$A\" init -q -o $D/m --vocab data/life-vocab.json --n-layer 1 --n-head 1 --d-model 4 --d-head 2 --d-value 4 --unembed true "
            "--draw 'embed:normal(0,1e10) q:normal(0,1e10) k:normal(0,1e10) v:rand' && \"$A\" info -m $D/m --check", 0, "finite");
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        snprintf(line, sizeof line, "ends %d \"$A\" %s -m $D/m 2>&1 >/dev/null", i < 6 ? 0 : 1, lines[i]);
-        expect(line, 0, note);
-    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect(printed("ends %d \"$A\" %s -m $D/m 2>&1 >/dev/null", i < 6 ? 0 : 1, lines[i]), 0, note);
     expect("printf 'Life is short\nLife\n' >$D/in; \"$A\" batch -m $D/m -f $D/in 2>&1 >/dev/null", 0,
            "attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in 2 records");
     expect_exactly("\"$A\" run -q -m $D/m -s Life 2>&1 >/dev/null; \"$A\" run -s Life 2>&1 >/dev/null", "");
@@ -468,9 +452,7 @@ START_TEST(small_address_spaces_are_survived)
     if (SANITIZED)
         return;
     for (int mb = 10; mb <= 64; mb += 3) {
-        char line[256];
-        snprintf(line, sizeof line, "ulimit -v %d; exec \"$A\" run -s " LIFE " 2>&1", mb * 1024);
-        const struct said *s = sh(line);
+        const struct said *s = sh(printed("ulimit -v %d; exec \"$A\" run -s " LIFE " 2>&1", mb * 1024));
         ck_assert_msg(s->status == 0 || s->status == 1 || s->status == 127, "%d MB: %d\n%s", mb, s->status, s->text);
     }
     expect("ulimit -v 65536; exec \"$A\" run -s " LIFE, 0, "0.9468");
@@ -522,14 +504,13 @@ static const char *const in_parallel[] = {
 /* The threads of a command are counted while it waits for the reader of its output, or trains. */
 START_TEST(threads_are_as_many_as_asked_for)
 {
-    char line[1024], n[4];
+    char line[1024];
     const char *args = in_parallel[_i];
     expect("\"$A\" init -q -o $D/p --vocab-size 64 --n-ctx 64 --n-layer 3 --n-head 4 --d-model 8; ids=$(seq -s, 0 63);"
            "for i in $(seq 20); do echo \"{\\\"ids\\\":[$ids]}\"; done >$D/b.ndjson", 0, "");
     snprintf(line, sizeof line, "ids=$(seq -s, 0 63); { bash -c \"echo \\$\\$ >$D/pid; exec '$A' %s\" 2>&1 || test $? = 75; } |"
              "{ head -c 1 >/dev/null; sleep 0.3; ls /proc/$(cat $D/pid)/task | wc -l; cat >/dev/null; }", args);
-    snprintf(n, sizeof n, "%c\n", args[strlen(args) - 1]);
-    expect_exactly(line, n);
+    expect_exactly(line, printed("%c\n", args[strlen(args) - 1]));
 }
 END_TEST
 
@@ -692,15 +673,13 @@ START_TEST(contents_do_not_steer_the_terminal)
         "diff $D/a.json $D/b.json", "diff $D/a $D/b", "diff $D/b $D/a", "plot $D/b", "plot $D/b --show odd", "plot $D/b --format svg",
         "plot $D/b.json --show '*'", "diff -m $D/m --with $D/n -f $D/s", "batch -m models/life-full -f $D/twice --show dots -o $D/t",
     };
-    char line[512];
     succeed("cp -r models/stacked $D/m && sed 's/\"cat\"/\"c" ODD_JSON "\"/' models/stacked/vocab.json >$D/m/vocab.json && printf 'the c" ODD " sat' >$D/s && "
             "cp -r $D/m $D/n && sed -i 's/\"scale\": \"sqrt\"/\"scale\": \"none\"/' $D/n/config.json && (cat $D/s; printf '\\nbad" ODD "\\n') >$D/twice && "
             "\"$A\" run -m $D/m -f $D/s --format json -o $D/a.json && sed 's/0\\.3/0.4/g; s/blocks.0.attn.context/b" ODD_JSON "/' $D/a.json >$D/b.json && "
             "\"$A\" run -m $D/m -f $D/s --format npy -o $D/a && cp -r $D/a $D/b && rm $D/b/manifest.json && "
             "cp $D/a/blocks.0.attn.context.npy \"$D/b/$(printf '" ODD "').npy\" && cp $D/a/blocks.0.attn.context.npy $D/b/blocks.0.attn.pattern.npy");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        snprintf(line, sizeof line, "\"$A\" %s 2>&1", lines[i]);
-        const struct said *said = sh(line);
+        const struct said *said = sh(printed("\"$A\" %s 2>&1", lines[i]));
         ck_assert_msg(said->status <= 3 && said->len > 20, "%s: %d", lines[i], said->status);
         static const char *const odd[] = {"\033", "\007", "\342\200\256", "\302\233", "\177"};
         for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
@@ -716,18 +695,14 @@ START_TEST(progress_of_a_long_run)
         "cd $D && \"$A\" init -q -o p --vocab-size 64 --n-ctx 64 --n-layer 3 --n-head 4 --d-model 8 && rm -f pipe && mkfifo pipe && "
         "{ { sleep 1.3; cat; } <pipe >read & } && \"$A\" run %s -m ./p --format json -o pipe --show scores,pattern "
         "--ids $(seq -s, 0 63) %s; wait $!";
-    char full[sizeof line + 32];
     if (no_terminal())
         return;
-    snprintf(full, sizeof full, line, "", "");
-    ck_assert_ptr_nonnull(strstr(on_terminal(full, 0), "\rlayer 3 of 3\r            \r"));
+    ck_assert_ptr_nonnull(strstr(on_terminal(printed(line, "", ""), 0), "\rlayer 3 of 3\r            \r"));
     ck_assert_ptr_nonnull(strstr(on_terminal("\"$A\" score -m tiny -f README.md --stride 1 -t 1 --format json >/dev/null & sleep 1.5; kill $!", 0), ", layer 4 of 4 "));
     ck_assert_ptr_nonnull(strstr(on_terminal("for i in $(seq 400); do echo the cat sees the moth; done >$D/many.txt; \"$A\" batch -m models/stacked "
                                              "-f $D/many.txt --show '*' | { sleep 1.3; cat; } >/dev/null", 0), "\r400 of 400 records, "));
-    snprintf(full, sizeof full, line, "-q", "");
-    ck_assert_str_eq(on_terminal(full, 0), "");
-    snprintf(full, sizeof full, line, "", "2>said; cat said");
-    ck_assert_str_eq(on_terminal(full, 0), "");
+    ck_assert_str_eq(on_terminal(printed(line, "-q", ""), 0), "");
+    ck_assert_str_eq(on_terminal(printed(line, "", "2>said; cat said"), 0), "");
 }
 END_TEST
 

@@ -16,12 +16,10 @@ static const char *const paths[] = {"$D/x.npz", "$D/x.json", "$D/npy", "$D/csv"}
 
 START_TEST(test_every_format_holds_the_same)
 {
-    char line[512];
     expect("\"$A\" run -m " GPT2 " " IDS " --show '*' -t 3 -o $D/a.npz", 0, "");
-    snprintf(line, sizeof line, "\"$A\" run -m " GPT2 " " IDS " --show '*' -t 1 %s", written[_i]);
-    expect(line, 0, "");
-    snprintf(line, sizeof line, "\"$A\" diff %s $D/a.npz --exact", paths[_i]);
-    expect(line, 0, "nothing differs: 36 tensors are the same bit for bit\n");
+    expect(printed("\"$A\" run -m " GPT2 " " IDS " --show '*' -t 1 %s", written[_i]), 0, "");
+    expect(printed("\"$A\" diff %s $D/a.npz --exact", paths[_i]),
+           0, "nothing differs: 36 tensors are the same bit for bit\n");
 }
 END_TEST
 
@@ -107,8 +105,7 @@ START_TEST(test_rounded_products)
     snprintf(text, sizeof text, "%s --compute bf16", line);
     expect(text, 1, "blocks.0.attn.q differs first");
     expect(text, 1, "\nlikely cause: products of 16-bit numbers differ this much");
-    snprintf(text, sizeof text, "%s --compute bf16 --atol 0.2 --rtol 0.1", line);
-    expect(text, 0, "nothing differs: 36 tensors agree");
+    expect(printed("%s --compute bf16 --atol 0.2 --rtol 0.1", line), 0, "nothing differs: 36 tensors agree");
 }
 END_TEST
 
@@ -152,11 +149,8 @@ START_TEST(test_trouble)
         {"-m models/life --with models/life -s Life --show nonsense", 2, "unknown activation 'nonsense'"},
         {"-m models/life --with models/life -s ''", 1, "the sentence is empty"},
     };
-    char line[256];
-    for (size_t i = 0; i < sizeof trouble / sizeof *trouble; i++) {
-        snprintf(line, sizeof line, "\"$A\" diff %s 2>&1 >/dev/null", trouble[i].args);
-        expect(line, trouble[i].status, trouble[i].says);
-    }
+    for (size_t i = 0; i < sizeof trouble / sizeof *trouble; i++)
+        expect(printed("\"$A\" diff %s 2>&1 >/dev/null", trouble[i].args), trouble[i].status, trouble[i].says);
 }
 END_TEST
 

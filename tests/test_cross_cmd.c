@@ -132,22 +132,18 @@ START_TEST(the_articles_examples)
     struct example e;
     struct attn_dump *d;
     struct attn_err err = {0};
-    char ids[128], other[128], line[512];
+    char ids[128], other[128];
     open_example(&e, examples[_i]);
     list_ids(ids, 0, e.of.Tq);
     list_ids(other, e.of.Tq, e.of.Tk);
-    snprintf(line, sizeof line, "$A run -m $D/example --ids %s --cross-ids %s --show q,k,v,dots,scores,pattern,context "
-             "-o $D/run.npz 2>&1", ids, other);
-    expect(line, 0, "");
+    expect(printed("$A run -m $D/example --ids %s --cross-ids %s --show q,k,v,dots,scores,pattern,context "
+                   "-o $D/run.npz 2>&1", ids, other), 0, "");
     ck_assert_msg(!attn_dump_open(&d, scratch_path("run.npz"), &err), "%s", err.msg);
     const cJSON *expected = golden_get(e.of.doc, "expected"), *head = cJSON_GetArrayItem(golden_get(expected, "heads"), 0);
     static const char *const pairs[][2] = {{"q", "q"}, {"k", "k"}, {"v", "v"}, {"dots", "scores"}, {"scores", "scaled_masked_scores"},
                                            {"pattern", "weights"}, {"context", "context"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "blocks.0.attn.%s", pairs[i][0]);
-        ck_array(d, name, golden_get(head, pairs[i][1]), &e.of);
-    }
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        ck_array(d, printed("blocks.0.attn.%s", pairs[i][0]), golden_get(head, pairs[i][1]), &e.of);
     attn_dump_free(d);
     close_example(&e);
 }
@@ -365,11 +361,8 @@ START_TEST(nonsense_is_refused)
         {"run -s Life --cross is --attention linear", 2, "--cross and --attention do not go together"},
         {"explain -s Life --attention window:2 --cross-ids 1", 2, "--cross and --attention do not go together"},
         {"explain --article life --cross eat", 2, "--article and --cross do not go together"}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char line[256];
-        snprintf(line, sizeof line, "$A %s 2>&1", wrong[i].line);
-        expect(line, wrong[i].status, wrong[i].says);
-    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect(printed("$A %s 2>&1", wrong[i].line), wrong[i].status, wrong[i].says);
 }
 END_TEST
 
@@ -397,13 +390,10 @@ START_TEST(scale_and_dropout_hold_for_both_texts)
                                         "with the model's own mask, dropout 0.5 (seed 3), and"};
     struct attn_err err = {0};
     struct attn_dump *alone[3], *seen[3];
-    char line[512];
     for (int i = 0; i < 3; i++) {
-        snprintf(line, sizeof line, "$A run -m models/stacked -s 'Who is the lamp' --show k,v %s -o $D/alone.npz", options[i]);
-        expect(line, 0, "");
-        snprintf(line, sizeof line, "$A run -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --show k,v %s -o $D/seen.npz",
-                 options[i]);
-        expect(line, 0, "");
+        expect(printed("$A run -m models/stacked -s 'Who is the lamp' --show k,v %s -o $D/alone.npz", options[i]), 0, "");
+        expect(printed("$A run -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --show k,v %s -o $D/seen.npz",
+                       options[i]), 0, "");
         ck_assert_msg(!attn_dump_open(&alone[i], scratch_path("alone.npz"), &err), "%s", err.msg);
         ck_assert_msg(!attn_dump_open(&seen[i], scratch_path("seen.npz"), &err), "%s", err.msg);
         ck_assert_uint_eq(seen[i]->n, alone[i]->n);
@@ -412,9 +402,8 @@ START_TEST(scale_and_dropout_hold_for_both_texts)
             ck_assert_msg(b && b->of.n == a->of.n && !memcmp(a->of.data, b->of.data, a->of.n * sizeof(float)), "%s%s", a->name,
                           options[i]);
         }
-        snprintf(line, sizeof line, "$A explain -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --layer 1 %s | "
-                 "tr '\n' ' '", options[i]);
-        expect(line, 0, words[i]);
+        expect(printed("$A explain -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --layer 1 %s | "
+                       "tr '\n' ' '", options[i]), 0, words[i]);
         const struct attn_dumped *own = attn_dump_find(alone[0], "blocks.1.attn.k"), *k = attn_dump_find(alone[i], "blocks.1.attn.k");
         ck_assert_int_eq(memcmp(own->of.data, k->of.data, own->of.n * sizeof(float)) != 0, i > 0);
     }

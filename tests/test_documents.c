@@ -12,9 +12,7 @@ static const char *const documents[] = {
 
 START_TEST(what_documents_say)
 {
-    char line[128];
-    snprintf(line, sizeof line, "tests/documents.sh %s 2>&1", documents[_i]);
-    expect(line, 0, "commands\n");
+    expect(printed("tests/documents.sh %s 2>&1", documents[_i]), 0, "commands\n");
 }
 END_TEST
 

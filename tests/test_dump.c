@@ -47,10 +47,8 @@ static int read_npz(const char *bytes, size_t len, const char *name, struct attn
 {
     (void)bytes;
     (void)len;
-    char path[256];
     struct attn_dump *d;
-    snprintf(path, sizeof path, "tests/corpus/npz/%s", name);
-    int rc = attn_dump_open(&d, path, err);
+    int rc = attn_dump_open(&d, printed("tests/corpus/npz/%s", name), err);
     attn_dump_free(d);
     return rc;
 }
@@ -139,12 +137,10 @@ END_TEST
 
 static struct attn_array npy(const char *file)
 {
-    char path[256];
     size_t len;
     struct attn_err err = {0};
     struct attn_array a = {0};
-    snprintf(path, sizeof path, "tests/corpus/npy/%s", file);
-    char *bytes = corpus_slurp(path, &len);
+    char *bytes = corpus_slurp(printed("tests/corpus/npy/%s", file), &len);
     ck_assert_msg(attn_npy_read(&a, (unsigned char *)bytes, len, file, &err) == 0, "%s", err.msg);
     free(bytes);
     return a;
@@ -243,9 +239,7 @@ END_TEST
 
 static void put(const char *leaf, const char *text)
 {
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", scratch_dir, leaf);
-    scratch_put(path, text, strlen(text));
+    scratch_put(printed("%s/%s", scratch_dir, leaf), text, strlen(text));
 }
 
 START_TEST(test_heads_of_a_csv_directory)

@@ -109,7 +109,7 @@ static const char *csv_cell(char buf[64], const char *csv, size_t row, size_t co
 
 START_TEST(every_cell_of_life_is_what_run_prints)
 {
-    char a[64], b[64], name[32];
+    char a[64], b[64];
     size_t i = (size_t)_i / 6, j = (size_t)_i % 6;
     char *page = said_by("\"$A\" run -s " LIFE " --show dots,scores,pattern,context");
     char *text = said_by("\"$A\" explain -s " LIFE " --query %zu --key %zu", i, j);
@@ -119,10 +119,8 @@ START_TEST(every_cell_of_life_is_what_run_prints)
     ck_assert_str_eq(row_end(a, text, "\n  blocks.0.attn.dots "), cell_of(b, page, "blocks.0.attn.dots", i, j));
     ck_assert_str_eq(row_end(a, text, "\n  blocks.0.attn.scores "), cell_of(b, page, "blocks.0.attn.scores", i, j));
     ck_assert_str_eq(row_end(a, text, "\n  blocks.0.attn.pattern "), cell_of(b, page, "blocks.0.attn.pattern", i, j));
-    for (size_t c = 0; c < 4; c++) {
-        snprintf(name, sizeof name, "context[%zu]", c);
-        ck_assert_str_eq(result_of(a, text, name), cell_of(b, page, "blocks.0.attn.context", i, c));
-    }
+    for (size_t c = 0; c < 4; c++)
+        ck_assert_str_eq(result_of(a, text, printed("context[%zu]", c)), cell_of(b, page, "blocks.0.attn.context", i, c));
     free(page);
     free(text);
 }
@@ -140,14 +138,14 @@ static const struct { const char *input, *act; size_t query, key; } copied[] = {
 
 START_TEST(the_command_it_names_prints_the_same)
 {
-    char a[64], b[64], label[64];
+    char a[64], b[64];
     char *text = said_by("\"$A\" explain %s", copied[_i].input);
     const char *command = strstr(text, "\n    attn-cli run ");
     ck_assert_msg(command, "%s", text);
     command += strlen("\n    attn-cli ");
     char *page = said_by("\"$A\" %.*s", (int)strcspn(command, "\n"), command);
-    snprintf(label, sizeof label, "\n  %s ", copied[_i].act);
-    ck_assert_str_eq(row_end(a, text, label), cell_of(b, page, copied[_i].act, copied[_i].query, copied[_i].key));
+    ck_assert_str_eq(row_end(a, text, printed("\n  %s ", copied[_i].act)),
+                     cell_of(b, page, copied[_i].act, copied[_i].query, copied[_i].key));
     free(page);
     free(text);
 }
@@ -391,9 +389,7 @@ static const struct { const char *args, *says; } words[] = {
 
 START_TEST(the_words_fit_the_model)
 {
-    char line[256];
-    snprintf(line, sizeof line, "\"$A\" explain %s | tr '\\n' ' '", words[_i].args);
-    expect(line, 0, words[_i].says);
+    expect(printed("\"$A\" explain %s | tr '\\n' ' '", words[_i].args), 0, words[_i].says);
 }
 END_TEST
 
@@ -419,9 +415,7 @@ static const struct { const char *args, *steps; } told[] = {
 
 START_TEST(each_step_has_a_heading)
 {
-    char line[256];
-    snprintf(line, sizeof line, "\"$A\" explain -q %s | grep -E '^[0-9]+\\. '", told[_i].args);
-    expect_exactly(line, told[_i].steps);
+    expect_exactly(printed("\"$A\" explain -q %s | grep -E '^[0-9]+\\. '", told[_i].args), told[_i].steps);
 }
 END_TEST
 
@@ -443,9 +437,7 @@ static const struct { const char *args; int status; const char *says; } wrong[] 
 
 START_TEST(errors_name_the_limits)
 {
-    char line[256];
-    snprintf(line, sizeof line, "\"$A\" explain %s 2>&1 >/dev/null", wrong[_i].args);
-    expect(line, wrong[_i].status, wrong[_i].says);
+    expect(printed("\"$A\" explain %s 2>&1 >/dev/null", wrong[_i].args), wrong[_i].status, wrong[_i].says);
 }
 END_TEST
 
@@ -474,11 +466,10 @@ static size_t count(const char *text, const char *part)
 START_TEST(the_article_reproduces_every_printed_number)
 {
     static const char *const seeds[] = {"00-01-embedding", "00-02-token-2", "00-03-self-attention", "00-05-multi-head-4", "00-06-causal"};
-    char path[128], *text = said_by("\"$A\" explain --article life"), *here = packed(text);
+    char *text = said_by("\"$A\" explain --article life"), *here = packed(text);
     size_t held = 0;
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
-        snprintf(path, sizeof path, "tests/golden/seeds/%s.json", seeds[i]);
-        cJSON *doc = golden_read(path);
+        cJSON *doc = golden_read(printed("tests/golden/seeds/%s.json", seeds[i]));
         const cJSON *one;
         cJSON_ArrayForEach(one, golden_get(doc, "printed")) {
             char *want = packed(golden_string(one, "text"));

@@ -77,12 +77,12 @@ static void set_sizes(struct fam *f, bool even)
 
 static const char *block(const struct fam *f, const char *stem, int layer, const char *tail)
 {
-    return hf_name("%s%s%d.%s", f->prefix, stem, layer, tail);
+    return printed("%s%s%d.%s", f->prefix, stem, layer, tail);
 }
 
 static const char *native(int layer, const char *tail)
 {
-    return hf_name("blocks.%d.%s", layer, tail);
+    return printed("blocks.%d.%s", layer, tail);
 }
 
 /* Either a separate output layer, or the embedding, which some files store a second time as the output layer. */
@@ -91,7 +91,7 @@ static void put_head(struct fam *f, const char *embed, const char *head)
     if (!f->c.tied)
         hf_linear(&f->hf, "unembed", head, (size_t)f->c.d, (size_t)f->c.V, true, false);
     else if (sometimes())
-        hf_copy(&f->hf, hf_name("%s.weight", head), hf_name("%s%s.weight", f->prefix, embed));
+        hf_copy(&f->hf, printed("%s.weight", head), printed("%s%s.weight", f->prefix, embed));
 }
 
 /* ---- gpt2 ---- */
@@ -127,8 +127,8 @@ static void gpt2_tensors(struct fam *f)
     struct hf *h = &f->hf;
     bool masks = sometimes();
     f->prefix = pick(2) ? "transformer." : "";
-    hf_table(h, "embed", hf_name("%swte", f->prefix), (size_t)c->V, d);
-    hf_table(h, "pos_embed", hf_name("%swpe", f->prefix), (size_t)c->n_ctx, d);
+    hf_table(h, "embed", printed("%swte", f->prefix), (size_t)c->V, d);
+    hf_table(h, "pos_embed", printed("%swpe", f->prefix), (size_t)c->n_ctx, d);
     for (int i = 0; i < c->L; i++) {
         hf_norm(h, native(i, "norm1"), block(f, "h.", i, "ln_1"), d, true);
         hf_thirds(h, native(i, "attn"), block(f, "h.", i, "attn.c_attn"), d, (size_t)c->H, (size_t)c->dh, false, true);
@@ -141,7 +141,7 @@ static void gpt2_tensors(struct fam *f)
             hf_buffer(h, block(f, "h.", i, "attn.masked_bias"), "F32", 1, 1);
         }
     }
-    hf_norm(h, "norm_final", hf_name("%sln_f", f->prefix), d, true);
+    hf_norm(h, "norm_final", printed("%sln_f", f->prefix), d, true);
     put_head(f, "wte", "lm_head");
 }
 
@@ -193,12 +193,12 @@ static void gpt_neo_tensors(struct fam *f)
     struct hf *h = &f->hf;
     bool masks = sometimes();
     f->prefix = often() ? "transformer." : "";
-    hf_table(h, "embed", hf_name("%swte", f->prefix), (size_t)c->V, d);
-    hf_table(h, "pos_embed", hf_name("%swpe", f->prefix), (size_t)c->n_ctx, d);
+    hf_table(h, "embed", printed("%swte", f->prefix), (size_t)c->V, d);
+    hf_table(h, "pos_embed", printed("%swpe", f->prefix), (size_t)c->n_ctx, d);
     for (int i = 0; i < c->L; i++) {
         hf_norm(h, native(i, "norm1"), block(f, "h.", i, "ln_1"), d, true);
         for (int p = 0; p < 3; p++)
-            hf_linear(h, native(i, hf_name("attn.%s", parts[p])), block(f, "h.", i, hf_name("attn.attention.%s_proj", parts[p])), d, d,
+            hf_linear(h, native(i, printed("attn.%s", parts[p])), block(f, "h.", i, printed("attn.attention.%s_proj", parts[p])), d, d,
                       true, false);
         hf_linear(h, native(i, "attn.o"), block(f, "h.", i, "attn.attention.out_proj"), d, d, true, true);
         hf_norm(h, native(i, "norm2"), block(f, "h.", i, "ln_2"), d, true);
@@ -207,7 +207,7 @@ static void gpt_neo_tensors(struct fam *f)
         if (masks)
             hf_buffer(h, block(f, "h.", i, "attn.attention.bias"), "BOOL", 2, 2);
     }
-    hf_norm(h, "norm_final", hf_name("%sln_f", f->prefix), d, true);
+    hf_norm(h, "norm_final", printed("%sln_f", f->prefix), d, true);
     put_head(f, "wte", "lm_head");
 }
 
@@ -274,7 +274,7 @@ static void gpt_neox_tensors(struct fam *f)
     struct hf *h = &f->hf;
     bool masks = sometimes();
     f->prefix = often() ? "gpt_neox." : "";
-    hf_table(h, "embed", hf_name("%sembed_in", f->prefix), (size_t)c->V, d);
+    hf_table(h, "embed", printed("%sembed_in", f->prefix), (size_t)c->V, d);
     for (int i = 0; i < c->L; i++) {
         hf_norm(h, native(i, "norm1"), block(f, "layers.", i, "input_layernorm"), d, true);
         hf_thirds(h, native(i, "attn"), block(f, "layers.", i, "attention.query_key_value"), d, (size_t)c->H, (size_t)c->dh, true,
@@ -288,7 +288,7 @@ static void gpt_neox_tensors(struct fam *f)
             hf_buffer(h, block(f, "layers.", i, "attention.rotary_emb.inv_freq"), "F32", 1, 3);
         }
     }
-    hf_norm(h, "norm_final", hf_name("%sfinal_layer_norm", f->prefix), d, true);
+    hf_norm(h, "norm_final", printed("%sfinal_layer_norm", f->prefix), d, true);
     put_head(f, "embed_in", "embed_out");
 }
 
@@ -335,7 +335,7 @@ static void llama_tensors(struct fam *f, bool qkv_bias, bool o_bias, bool mlp_bi
     struct hf *h = &f->hf;
     bool freqs = sometimes();
     f->prefix = often() ? "model." : "";
-    hf_table(h, "embed", hf_name("%sembed_tokens", f->prefix), (size_t)c->V, d);
+    hf_table(h, "embed", printed("%sembed_tokens", f->prefix), (size_t)c->V, d);
     for (int i = 0; i < c->L; i++) {
         hf_norm(h, native(i, "norm1"), block(f, "layers.", i, "input_layernorm"), d, false);
         hf_linear(h, native(i, "attn.q"), block(f, "layers.", i, "self_attn.q_proj"), d, q, true, qkv_bias);
@@ -350,8 +350,8 @@ static void llama_tensors(struct fam *f, bool qkv_bias, bool o_bias, bool mlp_bi
             hf_buffer(h, block(f, "layers.", i, "self_attn.rotary_emb.inv_freq"), "F32", 1, 4);
     }
     if (freqs)
-        hf_buffer(h, hf_name("%srotary_emb.inv_freq", f->prefix), "F32", 1, 4);
-    hf_norm(h, "norm_final", hf_name("%snorm", f->prefix), d, false);
+        hf_buffer(h, printed("%srotary_emb.inv_freq", f->prefix), "F32", 1, 4);
+    hf_norm(h, "norm_final", printed("%snorm", f->prefix), d, false);
     put_head(f, "embed_tokens", "lm_head");
 }
 

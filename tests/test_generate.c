@@ -18,9 +18,7 @@ enum { NAMES = sizeof names / sizeof *names };
 
 static cJSON *read_expected(const char *name)
 {
-    char path[128];
-    snprintf(path, sizeof path, "tests/golden/checkpoints/%s/expected/expected.json", name);
-    return golden_read(path);
+    return golden_read(printed("tests/golden/checkpoints/%s/expected/expected.json", name));
 }
 
 /* What a command prints about a checkpoint and the ids of a prompt. */

@@ -102,10 +102,9 @@ static void check_seed(const struct recipe *r, const cJSON *doc, const struct ma
 START_TEST(article_recipes)
 {
     const struct recipe *r = &recipes[_i];
-    char path[128], text[1024];
+    char text[1024];
     struct attn_init_opts o = made_options(text, &r->n, r->draw);
-    snprintf(path, sizeof path, "tests/golden/seeds/%s.json", r->seed);
-    cJSON *doc = golden_read(path);
+    cJSON *doc = golden_read(printed("tests/golden/seeds/%s.json", r->seed));
     made_init(&o);
     struct made_weights w = made_read(made_path("model.safetensors"));
     check_seed(r, doc, &w);
@@ -144,7 +143,7 @@ static const char *const files[] = {"config.json", "vocab.json", "model.safetens
 /* Runs the command's init into our own directory and compares the result with the shipped model. */
 static void rebuild(const char *command, const char *end)
 {
-    char model[128], path[256], config[128], vocab[128], draw[256], seed[32] = "0";
+    char model[128], config[128], vocab[128], draw[256], seed[32] = "0";
     ck_assert(argument(model, sizeof model, command, end, " -o ") && argument(config, sizeof config, command, end, "--config ") &&
               argument(vocab, sizeof vocab, command, end, "--vocab "));
     struct attn_init_opts o = {.draw = argument(draw, sizeof draw, command, end, "--draw ") ? draw : NULL};
@@ -154,10 +153,8 @@ static void rebuild(const char *command, const char *end)
     o.config = config_json;
     o.vocab = vocab_json;
     made_init(&o);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%s", model, files[i]);
-        check_same_file(made_path(files[i]), path);
-    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        check_same_file(made_path(files[i]), printed("%s/%s", model, files[i]));
     free(config_json);
     free(vocab_json);
 }
@@ -185,12 +182,10 @@ START_TEST(shipped_vocabularies)
         {"small-world", {.drop = ".,?", .lowercase = true, .unknown = "<unk>"}},
     };
     struct attn_err err = {0};
-    char path[64], *json;
+    char *json;
     size_t text_len, want_len, len, words;
-    snprintf(path, sizeof path, "data/%s.txt", list[_i].name);
-    char *text = golden_text(path, &text_len);
-    snprintf(path, sizeof path, "data/%s-vocab.json", list[_i].name);
-    char *want = golden_text(path, &want_len);
+    char *text = golden_text(printed("data/%s.txt", list[_i].name), &text_len);
+    char *want = golden_text(printed("data/%s-vocab.json", list[_i].name), &want_len);
     ck_assert_msg(attn_vocab_build(&json, &len, &words, text, text_len, &list[_i].rule, &err) == ATTN_OK, "%s", err.msg);
     ck_assert_uint_eq(len, want_len);
     ck_assert_mem_eq(json, want, len);

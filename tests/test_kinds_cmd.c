@@ -23,9 +23,7 @@ enum { WRONG = sizeof wrong / sizeof *wrong };
 START_TEST(wrong_options_end_with_2)
 {
     static const char *const commands[] = {"run", "explain", "generate", "score"};
-    char line[256];
-    snprintf(line, sizeof line, "\"$A\" %s " LIFE " %s 2>&1", commands[_i % 4], wrong[_i].options);
-    expect(line, 2, wrong[_i].says);
+    expect(printed("\"$A\" %s " LIFE " %s 2>&1", commands[_i % 4], wrong[_i].options), 2, wrong[_i].says);
 }
 END_TEST
 
@@ -52,16 +50,14 @@ END_TEST
 /* Expects two commands to write the same bits. */
 static void expect_same_numbers(const char *one, const char *other)
 {
-    char line[1024];
-    snprintf(line, sizeof line, "\"$A\" run -q %s -o $D/a.npz && \"$A\" run -q %s -o $D/b.npz && cmp $D/a.npz $D/b.npz && echo same",
-             one, other);
-    expect_exactly(line, "same\n");
+    expect_exactly(printed("\"$A\" run -q %s -o $D/a.npz && \"$A\" run -q %s -o $D/b.npz && cmp $D/a.npz $D/b.npz && echo same",
+                           one, other), "same\n");
 }
 
 START_TEST(kinds_agree_where_they_are_one)
 {
     const char *neo = "-m tests/golden/checkpoints/neo-h --ids 1,2,3,4,5,6,7,8,9,10 ";
-    char one[256], other[256];
+    char one[256];
     expect_same_numbers(STACKED "--show '*'", STACKED "--show '*' --attention model");
     expect_same_numbers(STACKED "--show '*' --attention causal", STACKED "--show '*' --attention window:5");
     expect_same_numbers(STACKED "--show '*'", STACKED "--show '*' --attention causal --scale sqrt");
@@ -70,10 +66,8 @@ START_TEST(kinds_agree_where_they_are_one)
     expect_same_numbers(STACKED "--show logits --attention linear", STACKED "--show logits,pattern --attention linear --show logits");
     expect_same_numbers(STACKED "--show '*' --dropout 0.3 --seed 5 -t 1", STACKED "--show '*' --dropout 0.3 --seed 5 -t 5");
     snprintf(one, sizeof one, "%s --show logits --attention causal", neo);         /* local layers see all keys, too */
-    snprintf(other, sizeof other, "%s --show logits --attention window:10", neo);
-    expect_same_numbers(one, other);
-    snprintf(one, sizeof one, "\"$A\" run -q %s --show logits -o $D/c.npz; ends 1 cmp -s $D/a.npz $D/c.npz", neo);
-    expect_exactly(one, "");
+    expect_same_numbers(one, printed("%s --show logits --attention window:10", neo));
+    expect_exactly(printed("\"$A\" run -q %s --show logits -o $D/c.npz; ends 1 cmp -s $D/a.npz $D/c.npz", neo), "");
 }
 END_TEST
 
@@ -119,13 +113,11 @@ START_TEST(explaining_leads_to_the_pattern)
     static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:2", "strided:1,2", "random:1,2,1", "linear",
                                         "block:2", "causal --scale none", "full --scale -3", "window:3 --dropout 0.5 --seed 1",
                                         "linear --dropout 0.5 --seed 2", "causal-renorm --dropout 0.4", "random:1,1,7 --dropout 0.5"};
-    char line[512];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (int key = 0; key < 6; key++) {
-            snprintf(line, sizeof line, "\"$A\" explain -q " LIFE "--query 4 --key %d --attention %s | awk '/^  weight = /{w = $NF} "
-                     "/attn.pattern/{p = $NF} END{print w != \"\" && w == p ? \"same\" : w \" \" p}'", key, kinds[i]);
-            expect_exactly(line, "same\n");
-        }
+        for (int key = 0; key < 6; key++)
+            expect_exactly(printed("\"$A\" explain -q " LIFE "--query 4 --key %d --attention %s | awk '/^  weight = /{w = $NF} "
+                                   "/attn.pattern/{p = $NF} END{print w != \"\" && w == p ? \"same\" : w \" \" p}'", key, kinds[i]),
+                           "same\n");
 }
 END_TEST
 

@@ -3,6 +3,7 @@
 #include "suites.h"
 
 #include "golden.h"
+#include "scratch.h"
 
 #include "attn.h"
 #include "base/map.h"
@@ -90,11 +91,9 @@ START_TEST(each_model_is_refused)
         const cJSON *file = golden_find(c, "file");
         bool ours = file && (!strcmp(file->valuestring, "config.json") || !strcmp(file->valuestring, "model.safetensors"));
         const char *dir = golden_string(c, "dir");
-        char path[256];
         struct attn_err err = {0};
         struct attn_model *m = NULL;
-        snprintf(path, sizeof path, "tests/golden/malformed/%s", dir);
-        int rc = attn_model_open(&m, path, &err);
+        int rc = attn_model_open(&m, printed("tests/golden/malformed/%s", dir), &err);
         if (ours)
             expect_words(c, dir, rc, &err);
         else

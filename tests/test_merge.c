@@ -18,9 +18,7 @@ static void set_up(void)
 /* Runs a line in $D, with the format in $F and nothing or --stride in $S. */
 static void in_scratch(const char *format, const char *stride, const char *line, int status, const char *part)
 {
-    static char whole[3000];
-    snprintf(whole, sizeof whole, "cd $D && F=%s S=%s && { %s; } 2>&1", format, stride, line);
-    expect(whole, status, part);
+    expect(printed("cd $D && F=%s S=%s && { %s; } 2>&1", format, stride, line), status, part);
 }
 
 /* A shard with a bad sentence ends with status 3. */
@@ -219,8 +217,7 @@ START_TEST(test_a_killed_merge_is_repeated)
     static const char *const calls[] = {"rename", "mkdir", "link", "openat", "write", "flock"};
     char line[2000];
     const char *options = getenv("ASAN_OPTIONS");
-    snprintf(line, sizeof line, "%s:detect_leaks=0", options ? options : "");
-    setenv("ASAN_OPTIONS", line, 1);    /* leaks cannot be looked for where strace looks */
+    setenv("ASAN_OPTIONS", printed("%s:detect_leaks=0", options ? options : ""), 1);    /* leaks cannot be looked for where strace looks */
     if (sh("strace -f -o /dev/null $A --version")->status)
         return;                         /* there is no strace, or it may not look at this binary */
     snprintf(line, sizeof line, "%sprintf 'Life is short\\nbad\\nis\\n' >in.txt; " SHARDS(2, "--format $F -o part.$i --summary rows.$i") "; " NOTE

@@ -5,6 +5,7 @@
 #include "attn.h"
 #include "golden.h"
 #include "made.h"
+#include "scratch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -113,10 +114,8 @@ static void check_seed(const cJSON *told, const char *seed)
         {"blocks.0.attn.q", "q"}, {"blocks.0.attn.k", "k"}, {"blocks.0.attn.v", "v"}, {"blocks.0.attn.dots", "scores"},
         {"blocks.0.attn.scores", "scaled_masked_scores"}, {"blocks.0.attn.pattern", "weights"},
     };
-    char path[128];
     size_t h = 0;
-    snprintf(path, sizeof path, "tests/golden/seeds/%s.json", seed);
-    cJSON *doc = golden_read(path);
+    cJSON *doc = golden_read(printed("tests/golden/seeds/%s.json", seed));
     const cJSON *head, *expected = golden_get(doc, "expected");
     double tolerance = 4 * golden_number(doc, "float32_max_abs_difference");    /* as in test_seeds.c */
     check_head(told, "embed", 0, golden_get(doc, "inputs"), 0);
@@ -131,12 +130,9 @@ static void check_seed(const cJSON *told, const char *seed)
 
 START_TEST(every_activation)
 {
-    char path[128];
-    snprintf(path, sizeof path, "tests/golden/models/%s.json", models[_i].model);
-    cJSON *doc = golden_read(path);
+    cJSON *doc = golden_read(printed("tests/golden/models/%s.json", models[_i].model));
     struct watcher w = {.next = golden_get(doc, "activations")->child, .told = cJSON_CreateObject(), .rtol = 2e-6};
-    snprintf(path, sizeof path, "models/%s", models[_i].model);
-    run(path, doc, &w);
+    run(printed("models/%s", models[_i].model), doc, &w);
     ck_assert_msg(w.next == NULL, "%s was not told", w.next->string);
     if (models[_i].seed)
         check_seed(w.told, models[_i].seed);

@@ -187,10 +187,9 @@ START_TEST(fixed_is_what_printf_writes)
         double x = ldexp((double)(random_u64() >> 11), -(int)(random_u64() % 80));
         if (i % 2)
             x = (double)(random_u64() % 100000) / (double)(1 << random_u64() % 16);    /* ties */
-        char text[ATTN_NUM_FIXED_MAX + 1], expected[64];
+        char text[ATTN_NUM_FIXED_MAX + 1];
         text[attn_num_fixed(text, x, digits)] = '\0';
-        snprintf(expected, sizeof expected, "%.*f", digits, x);
-        ck_assert_str_eq(text, expected);
+        ck_assert_str_eq(text, printed("%.*f", digits, x));
     }
 }
 END_TEST

@@ -372,11 +372,9 @@ END_TEST
 START_TEST(out_to_nobody)
 {
     int ends[2];
-    char path[32];
     ck_assert_int_eq(pipe(ends), 0);
     signal(SIGPIPE, SIG_IGN);
-    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
-    struct attn_out *o = open_out(path);
+    struct attn_out *o = open_out(printed("/dev/fd/%d", ends[1]));
     close(ends[0]);
     attn_out_str(o, "x");
     ck_assert(!attn_out_failed(o));     /* nothing was written yet */

@@ -4,6 +4,7 @@
 #include "attn.h"
 #include "golden.h"
 #include "made.h"
+#include "scratch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -373,14 +374,11 @@ static void continue_greedily(int32_t ids[LONGEST], size_t n, size_t more, const
 
 START_TEST(the_cache_changes_no_bit_and_the_choices_are_known)
 {
-    char path[128];
     int32_t ids[LONGEST], want[LONGEST];
-    snprintf(path, sizeof path, "tests/golden/checkpoints/%s/expected/expected.json", names[_i]);
-    cJSON *expected = golden_read(path);
+    cJSON *expected = golden_read(printed("tests/golden/checkpoints/%s/expected/expected.json", names[_i]));
     size_t n = read_ids(ids, golden_get(expected, "ids")), more = read_ids(want, golden_get(golden_get(expected, "greedy"), "ids"));
     ck_assert_uint_le(n + more, LONGEST);
-    snprintf(path, sizeof path, "tests/golden/checkpoints/%s", names[_i]);
-    struct attn_model *m = made_open(path);
+    struct attn_model *m = made_open(printed("tests/golden/checkpoints/%s", names[_i]));
     continue_greedily(ids, n, more, m);
     ck_assert_mem_eq(ids + n, want, more * sizeof *ids);
     ck_assert(attn_model_ends(m, (int32_t)vocabulary(m) - 1));      /* the last id in all of them */

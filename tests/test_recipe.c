@@ -157,11 +157,10 @@ START_TEST(numbers_from_a_file)
         {"1 2\n3 4\n5 6\n", "line 1: expected 2 numbers, found fewer"},
     };
     static const float want[] = {1, 2.5f, -0.3f, 4, 5, 6};
-    char text[MADE_CONFIG], draw[192];
+    char text[MADE_CONFIG];
     const char *csv = scratch_path("q.csv");
     scratch_put(csv, list[_i].csv, strlen(list[_i].csv));
-    snprintf(draw, sizeof draw, "embed:ones k:ones v:ones q:file(%s)", csv);
-    struct attn_init_opts o = made_options(text, &made_small, draw);
+    struct attn_init_opts o = made_options(text, &made_small, printed("embed:ones k:ones v:ones q:file(%s)", csv));
     struct attn_err err = {0};
     int rc = attn_init(made_path(""), &o, &err);
     ck_assert_msg((rc == ATTN_OK) == !list[_i].expect, "%s", err.msg);

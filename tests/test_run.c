@@ -456,15 +456,13 @@ END_TEST
 START_TEST(memory_is_of_the_plan)
 {
     static const char *const kinds[] = {"causal", "strided:2,2", "random:2,2,1", "linear", "block:2"};
-    char config[1024];
     struct attn_err err = {0};
     struct attn_plan p = {.rows = 3, .seqs = 1, .threads = 2};
     struct attn_cost cost[2];
     ck_assert_msg(!attn_kind_parse(&p.kind, kinds[_i], &err), "%s", err.msg);
     for (int i = 0; i < 2; i++) {
         struct attn_select *what = NULL;
-        snprintf(config, sizeof config, "{" WITHOUT_CTX ", \"n_ctx\": %d}", i ? 2000000000 : 100);
-        model = made_open(made_model(config, 11, "F32"));
+        model = made_open(made_model(printed("{" WITHOUT_CTX ", \"n_ctx\": %d}", i ? 2000000000 : 100), 11, "F32"));
         ck_assert(!attn_select_new(&what, model, &p.kind, "logits", NULL, NULL, &err));
         ck_assert_msg(!attn_cost_of(&cost[i], model, what, &p, &err), "%s", err.msg);
         attn_select_free(what);

@@ -230,8 +230,8 @@ START_TEST(strangers)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct hf more = hf;
         more.t[more.n] = hf.t[0];
-        more.t[more.n++].name = hf_name("%s.weight", names[i]);
-        expect_refusal(hf_write(&more, GPT2(""), 1, false), hf_name("%s.weight|no place", names[i]));
+        more.t[more.n++].name = printed("%s.weight", names[i]);
+        expect_refusal(hf_write(&more, GPT2(""), 1, false), printed("%s.weight|no place", names[i]));
     }
 }
 END_TEST
@@ -271,7 +271,7 @@ START_TEST(base_model)
     free(dir);
     for (size_t i = 0; i < hf.n; i++) {
         char *old = (char *)hf.t[i].name;
-        hf.t[i].name = strdup(hf_name("transformer.%s", old));
+        hf.t[i].name = strdup(printed("transformer.%s", old));
         free(old);
     }
     expect_refusal(hf_write(&hf, GPT2(", \"tie_word_embeddings\": false"), 1, false), "lm_head.weight|missing|[6, 4]");

@@ -1,5 +1,7 @@
 /* Which records a process takes: i/n, or from the environment variables of launchers. */
 #include "suites.h"
+
+#include "scratch.h"
 #include "attn_tools.h"
 
 #include <stdio.h>
@@ -26,17 +28,13 @@ static char *get(const char *name)
 /* Returns "i/n", or the error message. */
 static const char *parse(const char *text, const char *with)
 {
-    static char said[600];
     struct attn_err err;
     struct attn_share s = {.index = 9, .stride = true};
     environment = with;
     int rc = attn_share_parse(&s, text, get, &err);
     ck_assert(s.stride);
     ck_assert(rc == ATTN_OK || (rc == ATTN_EUSAGE && s.index == 9));
-    if (rc)
-        return strcpy(said, err.msg);
-    snprintf(said, sizeof said, "%d/%d", (int)s.index, (int)s.count);
-    return said;
+    return rc ? printed("%s", err.msg) : printed("%d/%d", (int)s.index, (int)s.count);
 }
 
 #define refuses(text, with, part) ck_assert_msg(strstr(parse(text, with), part), "'%s' in '%s'", part, parse(text, with))

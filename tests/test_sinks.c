@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "sinks.h"
 #include "sinks/csv.h"
 #include "sinks/json.h"
@@ -30,15 +31,13 @@ END_TEST
 
 START_TEST(a_row_says_all_of_a_format)
 {
-    char path[32];
     for (const struct attn_format *f = NULL; (f = attn_format_next(f));) {
         ck_assert_ptr_eq(attn_format_find(f->name), f);
         ck_assert(!(f->flags & (ATTN_FORMAT_RUN | ATTN_FORMAT_APART)) || f->methods);
         ck_assert(!(f->flags & ATTN_FORMAT_LINES) || f->methods->failed);
         ck_assert(!(f->flags & ATTN_FORMAT_PICTURE) == !(f->methods && f->methods->draw));
         ck_assert(!(f->flags & ATTN_FORMAT_APART) || f->ending);
-        snprintf(path, sizeof path, "a.b/OUT%s", f->ending ? f->ending : "");
-        ck_assert_ptr_eq(attn_format_of_path(path), f->ending ? f : NULL);
+        ck_assert_ptr_eq(attn_format_of_path(printed("a.b/OUT%s", f->ending ? f->ending : "")), f->ending ? f : NULL);
     }
     ck_assert_str_eq(attn_format_of_path("life.PNG")->name, "png");
     ck_assert_ptr_null(attn_format_of_path(NULL));

@@ -103,14 +103,12 @@ END_TEST
 START_TEST(colours_of_24_bits_are_those_of_the_palette)
 {
     struct page p;
-    char want[64];
     struct attn_look look;
     ck_assert_int_eq(attn_look_make(&look, &(struct attn_picture_opts){.palette = "magma"}, NULL), 0);
     open_page(&p, 2);
     char *text = print(&p, 1 << 24, 80, "magma");
     struct attn_rgb top = attn_palette_color(look.palette, ATTN_STEPS - 1);
-    snprintf(want, sizeof want, "\x1b[48;2;%d;%d;%dm  \x1b[0m··\n", top.r, top.g, top.b);
-    ck_assert_ptr_nonnull(strstr(text, want));
+    ck_assert_ptr_nonnull(strstr(text, printed("\x1b[48;2;%d;%d;%dm  \x1b[0m··\n", top.r, top.g, top.b)));
     free(text);
 }
 END_TEST
@@ -134,15 +132,10 @@ START_TEST(every_dump_gives_the_picture_of_the_run)
     static const char *const dumps[] = {"--format npy -o $D/n", "--format csv -o $D/c", "--format npz -o $D/a.npz", "-o $D/a.json",
                                         "--format tidy -o $D/a.tidy"};
     static const char *const paths[] = {"$D/n", "$D/n/manifest.json", "$D/c", "$D/a.json", "$D/a.tidy", "$D/c/blocks.0.attn.pattern.head0.csv"};
-    char line[256];
-    for (size_t i = 0; i < sizeof dumps / sizeof *dumps; i++) {
-        snprintf(line, sizeof line, LIFE "--show pattern,context,scores %s", dumps[i]);
-        expect_exactly(line, "");
-    }
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        snprintf(line, sizeof line, "\"$A\" plot \"%s\"", paths[i]);
-        expect_same(line, LIFE "--format term");
-    }
+    for (size_t i = 0; i < sizeof dumps / sizeof *dumps; i++)
+        expect_exactly(printed(LIFE "--show pattern,context,scores %s", dumps[i]), "");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        expect_same(printed("\"$A\" plot \"%s\"", paths[i]), LIFE "--format term");
     expect_same("\"$A\" plot $D/n --show scores,context --format svg | grep -c '<path'", LIFE "--show context,scores --format svg | grep -c '<path'");
     expect("\"$A\" plot $D/a.npz", 0, "5  ");   /* an archive has no tokens: rows are numbered */
     expect("\"$A\" plot $D/a.npz -o $D/a.PNG && head -c 4 $D/a.PNG", 0, "\x89PNG");

@@ -81,12 +81,9 @@ END_TEST
 
 START_TEST(every_command_reads_it)
 {
-    char line[512];
     static const char *const types[] = {"F32", "F16", "BF16"};
-    snprintf(line, sizeof line, "--dtype %s --keep best --documents join", types[_i]);
-    expect_exactly(line_of(line, "m"), "");
-    snprintf(line, sizeof line, "\"$A\" info -m $D/m --check 2>&1");
-    expect(line, 0, types[_i]);
+    expect_exactly(line_of(printed("--dtype %s --keep best --documents join", types[_i]), "m"), "");
+    expect("\"$A\" info -m $D/m --check 2>&1", 0, types[_i]);
     expect("\"$A\" run -m $D/m -s 'attention heads' --show pattern 2>&1", 0, "pattern");
     expect("grep eos $D/m/config.json", 0, "\"eos_token_id\": 299");
     expect("\"$A\" score -m $D/m -s 'attention heads' 2>&1", 0, "perplexity");
@@ -105,9 +102,7 @@ static const char *const kinds[] = {
 
 START_TEST(all_kinds_of_models_learn)
 {
-    char line[512];
-    snprintf(line, sizeof line, "%s --lr 0.01", kinds[_i]);
-    expect_exactly(line_of(line, "m"), "");
+    expect_exactly(line_of(printed("%s --lr 0.01", kinds[_i]), "m"), "");
     expect("awk -F, 'NR == 2 {a = $4} END {exit !($4 < a - 0.1)}' $D/m/loss.csv && echo falls", 0, "falls");
 }
 END_TEST
@@ -124,14 +119,11 @@ START_TEST(progress_has_a_line_for_each_measurement)
 {
     static const char shape[] = "s/^\\(step [0-9]* of 12\\)  loss [0-9.]*  held out [0-9.]* ([0-9.]* bits a byte)  "
                                 "[0-9]* tokens\\/s  .* left$/\\1/p";
-    char line[1024];
-    snprintf(line, sizeof line, SMALL "--progress -o $D/m 2>&1 | sed -n '%s'", shape);
-    expect_exactly(line, "step 5 of 12\nstep 10 of 12\nstep 12 of 12\n");
-    snprintf(line, sizeof line, SMALL "--progress -o $D/n 2>&1 | tail -n 1 | sed -n '%s'", shape);
-    expect_exactly(line, "step 12 of 12\n");
-    snprintf(line, sizeof line, SMALL "--held-out 0 --progress -o $D/o 2>&1 | tail -n 1 |"
-             "grep -cx 'step 12 of 12  loss [0-9.]*  [0-9]* tokens/s  0 s left'");
-    expect_exactly(line, "1\n");
+    expect_exactly(printed(SMALL "--progress -o $D/m 2>&1 | sed -n '%s'", shape),
+                   "step 5 of 12\nstep 10 of 12\nstep 12 of 12\n");
+    expect_exactly(printed(SMALL "--progress -o $D/n 2>&1 | tail -n 1 | sed -n '%s'", shape), "step 12 of 12\n");
+    expect_exactly(printed(SMALL "--held-out 0 --progress -o $D/o 2>&1 | tail -n 1 |"
+                           "grep -cx 'step 12 of 12  loss [0-9.]*  [0-9]* tokens/s  0 s left'"), "1\n");
     expect_exactly(line_of("--progress -q", "p"), "");
 }
 END_TEST
@@ -406,12 +398,10 @@ END_TEST
 
 START_TEST(going_on_needs_the_same_training)
 {
-    char line[512];
     expect_exactly(line_of("", "m"), "");
     expect("\"$A\" vocab --bpe --size 280 -f cmd/README.md -o $D/v 2>&1", 0, "280");
     expect("sha256sum $D/m/* >$D/sums", 0, "");
-    snprintf(line, sizeof line, "\"$A\" train %s -o $D/m --resume 2>&1", others[_i].options);
-    expect(line, 1, others[_i].says);
+    expect(printed("\"$A\" train %s -o $D/m --resume 2>&1", others[_i].options), 1, others[_i].says);
     expect(line_of("", "m"), 2, "there is a training already");
     expect("\"$A\" vocab --bpe --size 280 -f cmd/README.md -o $D/m 2>&1", 2, "there is a training already");
     expect("\"$A\" init -o $D/m --vocab-size 280 --n-layer 1 --n-head 1 --d-model 8 2>&1", 2, "there is a training already");
@@ -455,12 +445,10 @@ START_TEST(pipes_in_its_directory_are_refused)
     char line[256];
     expect(line_of("", "m"), 0, "");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(line, sizeof line, "cd $D/m; mv %s kept; mkfifo %s", files[i], files[i]);
-        expect_exactly(line, "");
+        expect_exactly(printed("cd $D/m; mv %s kept; mkfifo %s", files[i], files[i]), "");
         snprintf(line, sizeof line, "/m/%s: found a pipe or device, expected a regular file", files[i]);
         expect("timeout -k 1 20 \"$A\" train -f cmd/README.md -o $D/m --resume 2>&1", 1, line);
-        snprintf(line, sizeof line, "cd $D/m; mv -f kept %s", files[i]);
-        expect_exactly(line, "");
+        expect_exactly(printed("cd $D/m; mv -f kept %s", files[i]), "");
     }
     expect_exactly("mkdir $D/n; mkfifo $D/n/loss.csv", "");
     expect("timeout -k 1 60 " SMALL "-o $D/n 2>&1", 1, "/n/loss.csv: found a pipe or device, expected a regular file");

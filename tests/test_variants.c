@@ -111,9 +111,7 @@ enum { EACH = sizeof each / sizeof *each };
 
 START_TEST(changes_are_those_of_two_runs)
 {
-    char options[256];
-    snprintf(options, sizeof options, MOTH " --layer 2 --head 3 --kinds '%s'", each[_i]);
-    cJSON *doc = variants(options);
+    cJSON *doc = variants(printed(MOTH " --layer 2 --head 3 --kinds '%s'", each[_i]));
     const cJSON *v = variant(doc, each[_i]);
     struct attn_dump *own = run_under("model"), *kind = run_under(each[_i]);
     struct gap pattern = {0}, context = {0}, residual = {0};

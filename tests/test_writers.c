@@ -51,11 +51,9 @@ static void write_with(const char *format, const char *path, int threads)
 
 static struct attn_map result(const char *path, const char *file)
 {
-    char full[2 * SCRATCH_PATH];
     struct attn_map map;
     struct attn_err err = { 0 };
-    snprintf(full, sizeof full, file ? "%s/%s" : "%s", path, file);
-    ck_assert_msg(!attn_map_open(&map, full, SIZE_MAX, &err), "%s", err.msg);
+    ck_assert_msg(!attn_map_open(&map, printed(file ? "%s/%s" : "%s", path, file), SIZE_MAX, &err), "%s", err.msg);
     return map;
 }
 

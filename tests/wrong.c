@@ -12,9 +12,7 @@
 
 const char *wrong_origin(const char *name)
 {
-    static char path[128];
-    snprintf(path, sizeof path, "tests/golden/checkpoints/%s", name);
-    return path;
+    return printed("tests/golden/checkpoints/%s", name);
 }
 
 void wrong_transposed(size_t *i, size_t *j)
@@ -73,8 +71,7 @@ const char *wrong_copy(const char *name, const char *from, const char *to, const
     int n = snprintf(text, sizeof text, "%.*s%s%s", (int)before, config, to ? to : "", at + skip);
     ck_assert_int_eq(mkdir(scratch_path("wrong"), 0777), 0);
     scratch_put(scratch_path("wrong/config.json"), text, (size_t)n);
-    snprintf(path, sizeof path, "%s/model.safetensors", wrong_origin(name));
-    write_weights(path, scratch_path("wrong/model.safetensors"), m);
+    write_weights(printed("%s/model.safetensors", wrong_origin(name)), scratch_path("wrong/model.safetensors"), m);
     free(config);
     return scratch_path("wrong");
 }

@@ -2,7 +2,6 @@
 #include "attn_tools.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/map.h"
-#include "base/sha256.h"
+#include "sinks/json.h"
 
 enum {
     MOVING = 1024,                      /* for the changing part: even with 20 digits in each number it fills only two thirds */
@@ -262,18 +261,10 @@ int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-static void write_text(struct attn_out *o, const char *s)
-{
-    if (s)
-        attn_out_json(o, s, strlen(s));
-    else
-        attn_out_str(o, "null");
-}
-
 static void write_name(struct attn_out *o, const char *name, size_t nth)
 {
     attn_out_str(o, nth ? "," : "");
-    write_text(o, name);
+    attn_doc_string(o, name);
     attn_out_char(o, ':');
 }
 
@@ -281,7 +272,7 @@ static void write_options(struct attn_out *o, const struct attn_sidecar *s)
 {
     for (size_t i = 0; i < s->options; i++) {
         write_name(o, s->option[i].name, i);
-        write_text(o, s->option[i].value);
+        attn_doc_string(o, s->option[i].value);
     }
 }
 
@@ -298,8 +289,8 @@ static void write_value(struct attn_out *o, const struct member *f, const struct
             attn_out_u64(o, *(const uint64_t *)(const void *)at);
         break;
     case FLAG: attn_out_str(o, *(const bool *)at ? "true" : "false"); break;
-    case TEXT: write_text(o, *(char *const *)(const void *)at); break;
-    case HEX: write_text(o, at); break;
+    case TEXT: attn_doc_string(o, *(char *const *)(const void *)at); break;
+    case HEX: attn_doc_string(o, at); break;
     default:
         attn_out_char(o, '{');
         if (f->kind == OBJECT)
@@ -395,103 +386,4 @@ int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const cha
         return ATTN_OK;
     s->summary = NULL;
     return attn_no_memory(err, path, "for its name");
-}
-
-/* ---- keys ------------------------------------------------------------------------------ */
-
-static unsigned digit(char c)
-{
-    return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
-}
-
-void attn_keys_add(char keys[65], const char *more)
-{
-    unsigned carry = 0;
-    for (size_t i = 64; i-- > 0;) {
-        unsigned sum = digit(keys[i]) + digit(more[i]) + carry;
-        keys[i] = "0123456789abcdef"[sum & 15];
-        carry = sum >> 4;
-    }
-}
-
-void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key)
-{
-    struct attn_sha256 sha;
-    char text[96], hex[65];
-    int n = snprintf(text, sizeof text, "%" PRIu64 " %s", number, key);
-    attn_sha256_start(&sha);
-    attn_sha256_add(&sha, text, (size_t)n);
-    attn_sha256_end(&sha, hex);
-    attn_keys_add(m->keys, hex);
-}
-
-/* ---- comparing ------------------------------------------------------------------------- */
-
-static void say(char to[ATTN_DIFFERENCE], const char *what, const char *value)
-{
-    if (value)
-        snprintf(to, ATTN_DIFFERENCE, "with %s%s%s", what, *value ? " " : "", value);
-    else
-        snprintf(to, ATTN_DIFFERENCE, "without %s", what);
-}
-
-static bool differ(const char *what, const char *a, const char *b, struct attn_difference *out)
-{
-    say(out->a, what, a);
-    say(out->b, what, b);
-    return a && b ? strcmp(a, b) != 0 : a != b;
-}
-
-static const char *value_of(const struct attn_sidecar *s, const char *name)
-{
-    for (size_t i = 0; i < s->options; i++)
-        if (!strcmp(s->option[i].name, name))
-            return s->option[i].value;
-    return NULL;
-}
-
-static bool options_differ(const struct attn_sidecar *a, const struct attn_sidecar *b, struct attn_difference *out)
-{
-    const struct attn_sidecar *const sides[] = {a, b};
-    for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < sides[side]->options; i++) {
-            const char *name = sides[side]->option[i].name;
-            char what[64];
-            snprintf(what, sizeof what, "--%s", name);
-            if (differ(what, value_of(a, name), value_of(b, name), out))
-                return true;
-        }
-    return false;
-}
-
-bool attn_sidecar_differ(const struct attn_sidecar *a, const struct attn_sidecar *b, struct attn_difference *out)
-{
-    const struct { const char *what, *a, *b; } texts[] = {
-        {"version", a->version, b->version}, {"--format", a->format, b->format}, {"--input", a->input_format, b->input_format},
-        {"--column", a->column, b->column}, {"the model of digest", a->model, b->model},
-        {"the processor's instructions", a->cpu, b->cpu}, {"--no-header", a->header ? NULL : "", b->header ? NULL : ""}};
-    bool found = options_differ(a, b, out);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && !found; i++)
-        found = differ(texts[i].what, texts[i].a, texts[i].b, out);
-    return found;
-}
-
-static int shards_agree(const struct attn_share *a, const struct attn_share *b, const char *path, struct attn_err *err)
-{
-    if (a->index == b->index && a->count == b->count && a->stride == b->stride)
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: holds shard %" PRIu64 "/%" PRIu64 "%s, not %" PRIu64 "/%" PRIu64 "%s: give the same "
-                     "--shard again, or --force to start anew", path, a->index, a->count, a->stride ? " --stride" : "",
-                     b->index, b->count, b->stride ? " --stride" : "");
-}
-
-int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sidecar *asked, const char *path,
-                       struct attn_err *err)
-{
-    struct attn_difference d;
-    int rc = shards_agree(&made->shard, &asked->shard, path, err);
-    if (!rc && (attn_sidecar_differ(made, asked, &d) || differ("--summary", made->summary, asked->summary, &d)))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: was made %s, not %s: give the same options again, or --force to start anew",
-                       path, d.a, d.b);
-    return rc;
 }

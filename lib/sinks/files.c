@@ -213,7 +213,7 @@ int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err
 
 static void member(struct attn_out *o, const char *key, const char *value)
 {
-    attn_out_json(o, key, strlen(key));
+    attn_doc_string(o, key);
     attn_out_char(o, ':');
     attn_doc_string(o, value);
 }

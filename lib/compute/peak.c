@@ -16,68 +16,32 @@ static void use(float x)
     __asm__ volatile("" : : "x"(x));
 }
 
+/* Defines a function that takes `step` in n independent chains, and returns how many operations that was: `each` multiplies and
+ * adds in a step. */
+#define CHAINED(name, vector, mm, n, start, step, each)      \
+    static double name(size_t rounds)                        \
+    {                                                        \
+        const vector half = mm##_set1_ps(HALF);              \
+        vector x[n], sum = mm##_setzero_ps();                \
+        for (int c = 0; c < n; c++)                          \
+            x[c] = start;                                    \
+        for (size_t i = 0; i < rounds; i++)                  \
+            for (int c = 0; c < n; c++)                      \
+                x[c] = step;                                 \
+        for (int c = 0; c < n; c++)                          \
+            sum = mm##_add_ps(sum, x[c]);                    \
+        use(mm##_cvtss_f32(sum));                            \
+        return 2.0 * (each) * n * (double)rounds;            \
+    }
+#define HALVES _mm512_cvtne2ps_pbh(half, half)
+
 __attribute__((target("avx512f")))
-static double f32_avx512(size_t rounds)
-{
-    const __m512 half = _mm512_set1_ps(HALF);
-    __m512 x[WIDE_CHAINS], sum = _mm512_setzero_ps();
-    for (int c = 0; c < WIDE_CHAINS; c++)
-        x[c] = _mm512_set1_ps((float)c);
-    for (size_t i = 0; i < rounds; i++)
-        for (int c = 0; c < WIDE_CHAINS; c++)
-            x[c] = _mm512_fmadd_ps(x[c], half, half);
-    for (int c = 0; c < WIDE_CHAINS; c++)
-        sum = _mm512_add_ps(sum, x[c]);
-    use(_mm512_cvtss_f32(sum));
-    return 2.0 * 16 * WIDE_CHAINS * (double)rounds;
-}
-
+CHAINED(f32_avx512, __m512, _mm512, WIDE_CHAINS, _mm512_set1_ps((float)c), _mm512_fmadd_ps(x[c], half, half), 16)
 __attribute__((target("avx2,fma")))
-static double f32_avx2(size_t rounds)
-{
-    const __m256 half = _mm256_set1_ps(HALF);
-    __m256 x[CHAINS], sum = _mm256_setzero_ps();
-    for (int c = 0; c < CHAINS; c++)
-        x[c] = _mm256_set1_ps((float)c);
-    for (size_t i = 0; i < rounds; i++)
-        for (int c = 0; c < CHAINS; c++)
-            x[c] = _mm256_fmadd_ps(x[c], half, half);
-    for (int c = 0; c < CHAINS; c++)
-        sum = _mm256_add_ps(sum, x[c]);
-    use(_mm256_cvtss_f32(sum));
-    return 2.0 * 8 * CHAINS * (double)rounds;
-}
-
-static double f32_generic(size_t rounds)
-{
-    const __m128 half = _mm_set1_ps(HALF);
-    __m128 x[CHAINS], sum = _mm_setzero_ps();
-    for (int c = 0; c < CHAINS; c++)
-        x[c] = _mm_set1_ps((float)c);
-    for (size_t i = 0; i < rounds; i++)
-        for (int c = 0; c < CHAINS; c++)
-            x[c] = _mm_add_ps(_mm_mul_ps(x[c], half), half);
-    for (int c = 0; c < CHAINS; c++)
-        sum = _mm_add_ps(sum, x[c]);
-    use(_mm_cvtss_f32(sum));
-    return 2.0 * 4 * CHAINS * (double)rounds;
-}
-
+CHAINED(f32_avx2, __m256, _mm256, CHAINS, _mm256_set1_ps((float)c), _mm256_fmadd_ps(x[c], half, half), 8)
+CHAINED(f32_generic, __m128, _mm, CHAINS, _mm_set1_ps((float)c), _mm_add_ps(_mm_mul_ps(x[c], half), half), 4)
 __attribute__((target("avx512f,avx512bf16")))
-static double bf16_dots(size_t rounds)
-{
-    const __m512bh half = _mm512_cvtne2ps_pbh(_mm512_set1_ps(HALF), _mm512_set1_ps(HALF));
-    __m512 x[WIDE_CHAINS], sum = _mm512_setzero_ps();
-    for (int c = 0; c < WIDE_CHAINS; c++)
-        x[c] = _mm512_setzero_ps();
-    for (size_t i = 0; i < rounds; i++)
-        for (int c = 0; c < WIDE_CHAINS; c++)
-            x[c] = _mm512_dpbf16_ps(x[c], half, half);
-    for (int c = 0; c < WIDE_CHAINS; c++)
-        sum = _mm512_add_ps(sum, x[c]);
-    use(_mm512_cvtss_f32(sum));
-    return 2.0 * 2 * 16 * WIDE_CHAINS * (double)rounds;
-}
+CHAINED(bf16_dots, __m512, _mm512, WIDE_CHAINS, _mm512_setzero_ps(), _mm512_dpbf16_ps(x[c], HALVES, HALVES), 2 * 16)
 
 /* The tiles are loaded first, as in real products: empty ones would be multiplied faster. */
 __attribute__((target("amx-tile,amx-bf16")))

@@ -100,18 +100,6 @@ size_t attn_utf8_width(const char *s, size_t len)
     return columns;
 }
 
-size_t attn_utf8_decompose(uint32_t out[4], uint32_t c)
-{
-    utf8proc_int32_t parts[4];
-    int boundary = 0;
-    utf8proc_ssize_t n = utf8proc_decompose_char((utf8proc_int32_t)c, parts, 4, UTF8PROC_DECOMPOSE, &boundary);
-    bool known = n > 0 && n <= 4;
-    out[0] = c;
-    for (utf8proc_ssize_t i = 0; known && i < n; i++)
-        out[i] = (uint32_t)parts[i];
-    return known ? (size_t)n : 1;
-}
-
 /* Whether c shows nothing, as white space (not in this table) does, or changes the writing direction. */
 static bool invisible(uint32_t c)
 {

@@ -22,8 +22,5 @@ bool attn_utf8_in_markup(uint32_t c);
 /* White space as Unicode defines it (and as regular expressions' \s): U+0009-000D, 0020, 0085,
  * 00A0, 1680, 2000-200A, 2028, 2029, 202F, 205F, 3000. */
 bool attn_utf8_space(uint32_t c);
-/* Writes the decomposition of a code point, at most four code points: a base letter and its accents, or the code
- * point itself. */
-size_t attn_utf8_decompose(uint32_t out[4], uint32_t c);
 
 #endif

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#define UTF8PROC_STATIC                 /* we link its static library */
+#include <utf8proc.h>
+
 #include "base/utf8.h"
 
 enum { X_TOP = 6, LIFT = ATTN_FONT_CAP - X_TOP, PARTS = 4, CURVE = 6 };
@@ -75,11 +78,24 @@ static bool invisible(uint32_t c)
     return c == ' ' || c == 0xA0 || c == 0x3000;
 }
 
+/* Writes the decomposition of a code point: a base letter and its accents, or the code point itself; returns how many. */
+static size_t decompose(uint32_t out[PARTS], uint32_t c)
+{
+    utf8proc_int32_t parts[PARTS];
+    int boundary = 0;
+    utf8proc_ssize_t n = utf8proc_decompose_char((utf8proc_int32_t)c, parts, PARTS, UTF8PROC_DECOMPOSE, &boundary);
+    bool known = n > 0 && n <= PARTS;
+    out[0] = c;
+    for (utf8proc_ssize_t i = 0; known && i < n; i++)
+        out[i] = (uint32_t)parts[i];
+    return known ? (size_t)n : 1;
+}
+
 static struct letter find(uint32_t c)
 {
     uint32_t code[PARTS];
     struct letter l = {.n = 0};
-    size_t n = attn_glyph_find(c) ? 1 : attn_utf8_decompose(code, c);
+    size_t n = attn_glyph_find(c) ? 1 : decompose(code, c);
     for (size_t i = 0; i < n; i++) {
         l.parts[i] = attn_glyph_find(n == 1 ? c : code[i]);
         if (!l.parts[i])

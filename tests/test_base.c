@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/crc32.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
+#include "io/zip.h"
 
 /* ---- sha256 -------------------------------------------------------------------------------- */
 

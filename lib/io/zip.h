@@ -6,8 +6,14 @@
 #ifndef ATTN_IO_ZIP_H
 #define ATTN_IO_ZIP_H
 
-#include "base/crc32.h"
 #include "base/out.h"
+
+/* The checksum of a member: polynomial 0x04C11DB7, bits reversed. */
+struct attn_crc32 { uint32_t table[8][256]; };
+
+void attn_crc32_make(struct attn_crc32 *c);
+/* Continues from `crc`, which is 0 before the first byte. */
+uint32_t attn_crc32_add(const struct attn_crc32 *c, uint32_t crc, const void *data, size_t n);
 
 struct attn_zip;
 /* `limit`: the size from which ZIP64 is used: ATTN_ZIP_LIMIT, except in tests. */

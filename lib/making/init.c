@@ -4,7 +4,6 @@
 #include "base/folder.h"
 #include "io/safetensors.h"
 #include "text/vocab.h"
-#include "making/narrow.h"
 #include "making/draw.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
-#include "making/narrow.h"
+#include "making/draw.h"
 
 /* ---- gradients ----------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 #include "base/arena.h"
 
-#include "base/err.h"
-
 #include <sys/mman.h>
+
+#include "base/err.h"
 
 enum { LINE = 64 };
 

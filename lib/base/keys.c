@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/out.h"
 #include "base/near.h"
+#include "base/out.h"
 #include "base/strings.h"
 
 const char attn_size_from_1[] = "a whole number from 1 to 2147483647";

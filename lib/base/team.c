@@ -1,13 +1,13 @@
 #include "base/team.h"
 
-#include "base/clock.h"
-#include "base/cpu.h"
-#include "base/err.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/err.h"
 
 /* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
  * microseconds); smaller loops stay with the caller. */

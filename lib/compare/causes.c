@@ -2,8 +2,8 @@
  *
  * Each row of the table is one mistake and the activations in which it shows first.  The first row that explains the
  * numbers is the cause. */
-#include "attn_tools.h"
 #include "compare/diff.h"
+#include "attn_tools.h"
 
 #include <inttypes.h>
 #include <math.h>

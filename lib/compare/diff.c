@@ -2,12 +2,12 @@
 #include "compare/diff.h"
 #include "attn_tools.h"
 
-#include "base/err.h"
-#include "trace/trace.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "trace/trace.h"
 
 /* ---- names ----------------------------------------------------------------------------- */
 

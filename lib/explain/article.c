@@ -2,14 +2,14 @@
  *
  * Each number that the article prints is compared, digit by digit, with one computed here, and the text reports the
  * result.  Where the article errs, the step says so. */
-#include "attn_tools.h"
 #include "explain/explain.h"
-
-#include "base/err.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
 
 enum { PRINTED_DIGITS = 4, T = 6, DH = 2, DV = 4, IS = 1, DESSERT = 4 };
 static const char sentence[] = "Life is short, eat dessert first";

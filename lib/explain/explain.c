@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 #include "base/utf8.h"
-#include "sinks/print.h"
 #include "text/label.h"
+#include "sinks/print.h"
 
 enum {
     SHOWN_MOST = 6, TOKENS_MOST = 12,   /* numbers of a vector, and tokens, above which they are abridged */

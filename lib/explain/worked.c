@@ -1,14 +1,14 @@
 /* worked.c - runs the model and keeps the cell of attention that is explained. */
-#include "attn_tools.h"
 #include "explain/explain.h"
-
-#include "base/err.h"
-#include "sinks/print.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "sinks/print.h"
 
 /* ---- recording ------------------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
  * A manifest of attn-cli says which files belong together: others are not read, and a warning tells of them, as of files
  * that are listed and missing.  Without such a manifest all .npy files are read, or, if there are none, all .csv files.
  * A manifest.json.part in place of the manifest is a run's that has not finished: what is there may be of two runs. */
-#include "attn_tools.h"
 #include "io/dump.h"
+#include "attn_tools.h"
 
 #include <dirent.h>
 #include <stdio.h>

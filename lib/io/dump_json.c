@@ -2,8 +2,8 @@
  *
  * Both list tokens in the same way.  A document has "activations" with their numbers; a manifest has "files" that say
  * which heads an array holds. */
-#include "attn_tools.h"
 #include "io/dump.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/num.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "base/strings.h"
 
 struct reader { struct attn_json j; struct attn_dump *d; struct attn_dump_list *tokens; bool manifest; struct attn_err *err; };

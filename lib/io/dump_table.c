@@ -12,12 +12,13 @@
  *
  * in the order it is written: array by array; heads, rows and columns ascending.  Column labels are taken from the
  * first array that has any. */
+#include "attn_tools.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "attn_tools.h"
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/num.h"

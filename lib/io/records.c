@@ -2,6 +2,8 @@
  *
  * text: one a line.  ndjson: one object a line.  csv, tsv: one a row, which may span several lines; the first row
  * names the columns. */
+#include "attn_tools.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attn_tools.h"
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"

@@ -1,14 +1,15 @@
 /* attn_bpe_learn: learns a tokenizer from a text and writes it as a directory with vocab.json and merges.txt. */
 #include "attn_tools.h"
+
+#include <string.h>
+#include <unistd.h>
+
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/utf8.h"
 #include "text/bytes.h"
 #include "text/documents.h"
 #include "making/learn.h"
-
-#include <string.h>
-#include <unistd.h>
 
 /* ---- files --------------------------------------------------------------------------------- */
 

@@ -1,15 +1,15 @@
 #include "making/draw.h"
 
-#include "base/err.h"
-#include "base/grow.h"
-#include "base/map.h"
-#include "base/num.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/map.h"
+#include "base/num.h"
 
 enum { MAX_TENSORS = 1 << 20 };         /* a safetensors header, at most 100 MB, could not name many more */
 

@@ -1,14 +1,15 @@
 /* attn_init: makes a model directory from a config, a recipe and a vocabulary. */
 #include "attn_tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "base/err.h"
 #include "base/folder.h"
 #include "io/safetensors.h"
 #include "text/vocab.h"
 #include "making/draw.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* ---- files --------------------------------------------------------------------------------- */
 

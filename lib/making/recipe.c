@@ -24,14 +24,14 @@
  * step draws is an error; a required bias that no step draws is zero. */
 #include "making/draw.h"
 
-#include "base/err.h"
-#include "base/num.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
 
 /* ---- reading a recipe ---------------------------------------------------------------------- */
 

@@ -5,14 +5,14 @@
  * config that the file does not bear out.  The second walk binds. */
 #include "model/model.h"
 
-#include "base/err.h"
-#include "base/size.h"
-#include "model/layout.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "base/size.h"
+#include "model/layout.h"
 
 static int no_memory(const struct attn_model *m, struct attn_err *err)
 {

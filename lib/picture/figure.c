@@ -7,8 +7,8 @@
 
 #include "base/err.h"
 #include "base/size.h"
-#include "picture/font.h"
 #include "text/label.h"
+#include "picture/font.h"
 
 enum { LETTER = 7, LINE = 16 };               /* pixels: width of a label's letter, line spacing */
 

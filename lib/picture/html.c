@@ -8,8 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/out.h"
 #include "base/embed.h"
+#include "base/out.h"
 #include "base/sha256.h"
 #include "picture/page_data.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/out.h"
 #include "base/err.h"
+#include "base/out.h"
 #include "base/utf8.h"
 
 /* ---- numbers as the page holds them ---------------------------------------------------- */

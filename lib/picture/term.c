@@ -8,8 +8,8 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "base/utf8.h"
-#include "picture/png.h"
 #include "text/label.h"
+#include "picture/png.h"
 
 enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2, CELL = 2, BAR = 32 };       /* columns and rows of the terminal */
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/grow.h"
+#include "base/utf8.h"
 
 bool attn_added_put(struct attn_added *a, const struct attn_added_token *t)
 {

@@ -8,11 +8,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+
 #define UTF8PROC_STATIC                 /* we link its static library */
 #include <utf8proc.h>
 
-#include "base/utf8.h"
 #include "base/grow.h"
+#include "base/utf8.h"
 
 enum {
     FIRST_MARK = 0x300,                 /* no character below composes with the one before it, and all are in NFC */

@@ -1,9 +1,9 @@
 #include "text/tokens.h"
+#include "attn.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "attn.h"
 #include "base/err.h"
 #include "base/utf8.h"
 

@@ -6,9 +6,9 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/num.h"
 #include "base/json.h"
 #include "base/near.h"
+#include "base/num.h"
 
 struct entry { int32_t id; uint32_t word; };                        /* word: its number in `words` */
 

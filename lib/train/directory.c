@@ -1,7 +1,7 @@
 /* directory.c - where a training begins: a new directory gets its settings, a tokenizer, and a model with its first
  * weights; one that is there must be what is asked for. */
-#include "attn_tools.h"
 #include "train/trainer.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <stdio.h>

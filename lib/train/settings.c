@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/out.h"
 #include "base/keys.h"
+#include "base/out.h"
 
 enum { VALUES_MAX = 256 };
 

@@ -1,7 +1,7 @@
 /* steps.c - a step of a training: the gradient over its contexts, the optimizer, and from time to time the loss of what is
  * held out; and what is saved of it. */
-#include "attn_tools.h"
 #include "train/trainer.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <stdlib.h>

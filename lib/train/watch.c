@@ -3,8 +3,8 @@
  * DIR/watch holds a stack for each, NAME.npy [times, heads, T, n] or [times, T, n], steps.npy [times], and a
  * manifest.json with tokens and heads.  They are written with each checkpoint; a training that is continued reads
  * them back and drops what was noted after the step it continues from. */
-#include "attn_tools.h"
 #include "train/trainer.h"
+#include "attn_tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,21 +7,21 @@
  *
  * "data" is the pattern of that layer and head.  Numbers that are not finite are null, and so is "kl" without an
  * output layer. */
-#include "attn_tools.h"
 #include "variants/variants.h"
+#include "attn_tools.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "text/label.h"
+#include "run/kind.h"
 #include "picture/album.h"
 #include "picture/look.h"
-#include "run/kind.h"
 #include "sinks/derivation.h"
 #include "sinks/json.h"
 #include "sinks/sink.h"
-#include "text/label.h"
 
 enum { ABOUT = ATTN_KIND_SEEN };
 

@@ -4,8 +4,124 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/utf8.h"
 #include "text/bytes.h"
+
+/* ---- added tokens ----------------------------------------------------------------------
+ *
+ * Their text always becomes that token, whatever the merges say.  Where several match, the longest wins.  Tokens
+ * marked special are found only when the caller asks; otherwise their text is ordinary text, within which no other
+ * added token is looked for. */
+
+bool attn_added_put(struct attn_added *a, const struct attn_added_token *t)
+{
+    struct attn_added_token *token = attn_grow(a->token, &a->room, a->n + 1, sizeof *token);
+    if (!token) {
+        free(t->text);
+        return false;
+    }
+    a->token = token;
+    token[a->n++] = *t;
+    a->first[(unsigned char)t->text[0]] = true;
+    a->ordinary = a->ordinary || !t->special;
+    return true;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const struct attn_added_token *x = a, *y = b;
+    return strcmp(x->text, y->text);
+}
+
+/* Call it after the last put and before the first search. */
+static void sort_added(struct attn_added *a)
+{
+    if (a->n > 0)
+        qsort(a->token, a->n, sizeof *a->token, by_text);
+}
+
+static void free_added(struct attn_added *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        free(a->token[i].text);
+    free(a->token);
+    *a = (struct attn_added){0};
+}
+
+/* Among the sorted tokens lo..hi, which agree in their first k bytes: the first one whose byte k is at least c. */
+static size_t lower(const struct attn_added *a, size_t lo, size_t hi, size_t k, unsigned c)
+{
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if ((unsigned char)a->token[middle].text[k] < c)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+/* The longest token that s begins with, or NULL.  Narrows the range of tokens that agree with s byte by byte. */
+static const struct attn_added_token *longest(const struct attn_added *a, const char *s, size_t len)
+{
+    const struct attn_added_token *best = NULL;
+    size_t lo = 0, hi = a->n;
+    for (size_t k = 0; k < len && s[k]; k++) {                      /* no token contains a NUL */
+        unsigned c = (unsigned char)s[k];
+        lo = lower(a, lo, hi, k, c);
+        hi = lower(a, lo, hi, k, c + 1);
+        if (lo == hi)
+            break;
+        if (a->token[lo].len == k + 1)
+            best = &a->token[lo];
+    }
+    return best;
+}
+
+static size_t spaces_before(const char *s, size_t at, size_t least)
+{
+    while (at > least) {
+        size_t last = at - 1, step;
+        while (last > least && ((unsigned char)s[last] & 0xC0) == 0x80)
+            last--;
+        if (!attn_utf8_space(attn_utf8_next(s + last, at - last, &step)))
+            break;
+        at = last;
+    }
+    return at;
+}
+
+static size_t spaces_after(const char *s, size_t len, size_t at)
+{
+    size_t step;
+    while (at < len && attn_utf8_space(attn_utf8_next(s + at, len - at, &step)))
+        at += step;
+    return at;
+}
+
+/* A match in a text.  It is zeroed before the first call for a text; each call continues after the last match. */
+struct hit { const struct attn_added_token *token; size_t start, end, next; };
+
+static bool find_added(const struct attn_added *a, const char *s, size_t len, bool special, struct hit *hit)
+{
+    size_t at = hit->next, done = hit->end;
+    bool any = special ? a->n > 0 : a->ordinary;
+    while (any && at < len) {
+        const struct attn_added_token *t = a->first[(unsigned char)s[at]] ? longest(a, s + at, len - at) : NULL;
+        if (t && (special || !t->special)) {
+            *hit = (struct hit){
+                .token = t, .start = t->lstrip ? spaces_before(s, at, done) : at, .next = at + t->len,
+                .end = t->rstrip ? spaces_after(s, len, at + t->len) : at + t->len,
+            };
+            return true;
+        }
+        at += t ? t->len : 1;
+    }
+    return false;
+}
+
+/* ---- the tokenizer ----------------------------------------------------------------------- */
 
 static int no_memory(const char *name, struct attn_err *err)
 {
@@ -18,8 +134,8 @@ void attn_byte_level_free(struct attn_byte_level *b)
         return;
     attn_vocab_free(b->rules.vocab);
     attn_merges_free(&b->rules.merges);
-    attn_added_free(&b->added[0]);
-    attn_added_free(&b->added[1]);
+    free_added(&b->added[0]);
+    free_added(&b->added[1]);
     attn_readings_free(b->readings);
     free(b);
 }
@@ -42,8 +158,8 @@ static void find_bytes(struct attn_bpe_rules *r)
 int attn_byte_level_finish(struct attn_byte_level *b, const char *name, struct attn_err *err)
 {
     find_bytes(&b->rules);
-    attn_added_sort(&b->added[0]);
-    attn_added_sort(&b->added[1]);
+    sort_added(&b->added[0]);
+    sort_added(&b->added[1]);
     b->readings = attn_readings_new(b->rules.vocab, b->added);
     return b->readings ? ATTN_OK : no_memory(name, err);
 }
@@ -227,10 +343,10 @@ static int encode_view(struct encoder *e, const char *s, size_t len, size_t at)
 static int encode_around(struct encoder *e, const struct attn_added *added, const char *s, size_t len,
                          int (*encode)(struct encoder *e, const char *s, size_t len, size_t at))
 {
-    struct attn_added_hit hit = {0};
+    struct hit hit = {0};
     size_t done = 0;
     int rc = ATTN_OK;
-    while (!rc && attn_added_find(added, s, len, e->special, &hit)) {
+    while (!rc && find_added(added, s, len, e->special, &hit)) {
         if (done < hit.start)
             rc = encode(e, s + done, hit.start - done, done);
         if (!rc && !attn_encoding_add(e->out, hit.token->id, start_of(e, hit.start), end_of(e, hit.end)))

@@ -13,7 +13,7 @@
 #include "text/pretoken.h"
 #include "text/tokens.h"
 
-/* ---- tokens found before a text is cut into pieces, such as <|endoftext|> (added.c) ---- */
+/* ---- tokens found before a text is cut into pieces, such as <|endoftext|> ---- */
 
 struct attn_added_token {
     char *text; size_t len;             /* owned, not empty */
@@ -26,13 +26,6 @@ struct attn_added_token {
 struct attn_added { struct attn_added_token *token; size_t n, room; bool first[256], ordinary; };
 /* Takes ownership of t->text, also on failure; false: no memory. */
 bool attn_added_put(struct attn_added *a, const struct attn_added_token *t);
-/* Call it after the last put and before the first search. */
-void attn_added_sort(struct attn_added *a);
-void attn_added_free(struct attn_added *a);
-
-/* A match in a text.  It is zeroed before the first call for a text; each call continues after the last match. */
-struct attn_added_hit { const struct attn_added_token *token; size_t start, end, next; };
-bool attn_added_find(const struct attn_added *a, const char *s, size_t len, bool special, struct attn_added_hit *hit);
 
 /* ---- normal form C (nfc.c) ---- */
 

@@ -1,14 +1,14 @@
 /* tokens.h - the core of every tokenizer: text to ids and back, behind the public functions of attn.h.
  *
  * A kind of tokenizer is a row of functions, struct attn_tokenizing; words.c and byte_level.c have one each.  What is
- * the same for all is in tokens.c: packing tokens with their spellings, decoding, the ends of a text that grows.  The
- * stages that a kind is built from are files of their own:
+ * the same for all is in tokens.c: packing tokens with their spellings, decoding, the ends of a text that grows.
+ * Byte-level BPE takes several steps:
  *
- *     added.c     finds tokens such as <|endoftext|> before anything else
- *     nfc.c       normalises what is between them
- *     pretoken.h  splits that into pieces, by a table of patterns
- *     bpe.h       the model: the tokens of one piece, by the rules of merges.c
- *     bytes.h     decodes: how tokens read
+ *     byte_level.c  finds tokens such as <|endoftext|>, and has what is between them go through the others
+ *     nfc.c         normalises it
+ *     pretoken.h    splits it into pieces, by a table of patterns
+ *     bpe.h         the model: the tokens of one piece, by the rules of merges.c
+ *     bytes.h       decodes: how tokens read
  *
  * tokenizer.c chooses the kind by a model's files; tokenizer_json.c reads the stages from tokenizer.json. */
 #ifndef ATTN_TEXT_TOKENS_H

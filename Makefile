@@ -46,9 +46,9 @@ cflags_pairs_words := -mavx512bf16 $(cflags_vec_avx512)
 cflags_pairs_dots  := $(cflags_pairs_words)
 cflags_pairs_tiles := -mamx-tile -mamx-bf16 $(cflags_pairs_words)
 cflags_rng         := -O3 -fno-math-errno -fno-trapping-math
-cflags_f32         := -O3 -fno-math-errno -fno-trapping-math
-cflags_f32_avx2    := $(cflags_f32) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell
-cflags_f32_avx512  := $(cflags_f32) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -mtune=skylake-avx512 -mprefer-vector-width=512
+cflags_num         := -O3 -fno-math-errno -fno-trapping-math
+cflags_f32_avx2    := $(cflags_num) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell
+cflags_f32_avx512  := $(cflags_num) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -mtune=skylake-avx512 -mprefer-vector-width=512
 cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"'
 room_compute      := -O3
 

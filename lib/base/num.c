@@ -7,32 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double tens[] = {
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-};
+#include "base/cpu.h"
+#include "base/f32_body.h"
 
 /* round_scaled for a product very close to half way between two integers. */
 static __attribute__((noinline, cold)) int64_t round_close(double v, int k)
 {
-    double product = v * tens[k];
+    double product = v * ten(k);
     int64_t n = (int64_t)product;
     double above = product - (double)n - 0.5;
     if (above == 0)                     /* the power of ten is exact, so fma yields the rounding error of the product */
-        above = fma(v, tens[k], -product);
+        above = fma(v, ten(k), -product);
     return n + (above > 0 || (above == 0 && n % 2 == 1));
 }
 
 /* Rounds v * 10^k < 2^52, k = 0..17, to the nearest integer, ties to even, as printf does. */
 static int64_t round_scaled(double v, int k)
 {
-    double product = v * tens[k];
+    double product = v * ten(k);
     double rounded = product + 0x1p52 - 0x1p52;     /* between 2^52 and 2^53 all doubles are integers */
     if (fabs(fabs(product - rounded) - 0.5) < product * 0x1p-51)
         return round_close(v, k);
     return (int64_t)rounded;
 }
 
-size_t attn_num_special(char *buf, double x)
+/* The text of inf, -inf or nan. */
+static size_t special(char *buf, double x)
 {
     return (size_t)(stpcpy(buf, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf") - buf);
 }
@@ -53,7 +53,8 @@ size_t attn_num_u64(char *buf, uint64_t x)
     return put_u64(buf, x, 1);
 }
 
-size_t attn_num_point(char *buf, const char *text)
+/* Copies a text of snprintf with a point in place of the locale's decimal separator. */
+static size_t with_point(char *buf, const char *text)
 {
     size_t n = 0;
     for (; *text; text++) {
@@ -69,15 +70,15 @@ static size_t fixed_by_libc(char *buf, double x, int digits)
 {
     char text[80];
     snprintf(text, sizeof text, fabs(x) < 1e40 ? "%.*f" : "%.*e", digits, x);
-    return attn_num_point(buf, text);
+    return with_point(buf, text);
 }
 
 size_t attn_num_fixed(char *buf, double x, int digits)
 {
     assert(digits >= 0 && digits <= 17);
     if (!isfinite(x))
-        return attn_num_special(buf, x);
-    if (fabs(x) * tens[digits] >= 0x1p52)
+        return special(buf, x);
+    if (fabs(x) * ten(digits) >= 0x1p52)
         return fixed_by_libc(buf, x, digits);
     int64_t n = round_scaled(fabs(x), digits);
     size_t sign = x < 0 && n > 0;       /* for human readers: never -0.0000 */
@@ -93,18 +94,75 @@ size_t attn_num_fixed(char *buf, double x, int digits)
 size_t attn_num_f64(char *buf, double x)
 {
     if (!isfinite(x))
-        return attn_num_special(buf, x);
+        return special(buf, x);
     size_t n = 0;
     for (int digits = 15; digits <= 17; digits++) {
         char text[48];
         double back;
         snprintf(text, sizeof text, "%.*g", digits, x);
-        n = attn_num_point(buf, text);
+        n = with_point(buf, text);
         if (attn_num_parse_f64(buf, n, &back) && back == x)
             break;
     }
     return n;
 }
+
+/* ---- float32 in the digits that read back: f32_body.h, in the build for this processor --------- */
+
+size_t attn_f32_seldom(char *buf, float x)
+{
+    char text[32];
+    if (!isfinite(x))
+        return special(buf, (double)x);
+    snprintf(text, sizeof text, "%.9g", (double)x);
+    return with_point(buf, text);
+}
+
+/* Worth a loop of its own: causal masking leaves long runs of zeros. */
+static size_t count_zeros(const float *x, size_t n)
+{
+    size_t i = 0;
+    while (i < n && bits_of(x[i]) == 0)
+        i++;
+    return i;
+}
+
+static size_t put_zeros(char *buf, size_t n, char before)
+{
+    for (size_t i = 0; i < n; i++) {
+        buf[2 * i] = before;
+        buf[2 * i + 1] = '0';
+    }
+    return 2 * n;
+}
+
+size_t attn_num_f32s(char *buf, const float *x, size_t n, char before)
+{
+    static size_t (*const by_width[])(char *, const float *, size_t, char) = {
+        put_block, attn_f32_block_avx2, attn_f32_block_avx512};
+    enum attn_simd width = attn_cpu_simd();
+    char *at = buf;
+    for (size_t i = 0, m; i < n; i += m) {
+        m = count_zeros(x + i, n - i);
+        if (m > 0) {
+            at += put_zeros(at, m, before);
+        } else {
+            m = n - i < ATTN_F32_BLOCK ? n - i : ATTN_F32_BLOCK;
+            at += by_width[width](at, x + i, m, before);
+        }
+    }
+    return (size_t)(at - buf);
+}
+
+size_t attn_num_f32(char *buf, float x)
+{
+    struct block b;
+    split(&b, &x, 1);
+    spread(&b, 1);
+    return put(buf, &b, 0, x);
+}
+
+/* ---- text to numbers --------------------------------------------------------------------- */
 
 bool attn_num_parse_u64(const char *text, size_t len, uint64_t *out)
 {

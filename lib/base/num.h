@@ -28,11 +28,6 @@ size_t attn_num_fixed(char *buf, double x, int digits);
  * bytes, which leave room for a line end. */
 size_t attn_num_f32s(char *buf, const float *x, size_t n, char before);
 
-/* Shared by these functions: the text of inf, -inf or nan; and a copy of a text of snprintf with a point in place of
- * the locale's decimal separator. */
-size_t attn_num_special(char *buf, double x);
-size_t attn_num_point(char *buf, const char *text);
-
 /* Parses all of text[0..len) or fails: decimal digits only, no sign, no white space. */
 bool attn_num_parse_u64(const char *text, size_t len, uint64_t *out);
 /* Parses a decimal float as in C and JSON, or inf or nan, with or without a sign.  A number too large for a double

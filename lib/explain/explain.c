@@ -225,26 +225,6 @@ static void summarise(struct attn_explainer *e)
             same_number(e, ATTN_ACT_CONTEXT, w->head * dv + c, attn_worked_row(w, ATTN_ACT_CONTEXT, w->query)[c]);
 }
 
-static void weigh(struct attn_explainer *e)
-{
-    const struct attn_kind *k = &e->w->kind;
-    if (k->form == ATTN_LINEAR) {
-        attn_explain_features(e);
-        attn_explain_share(e);
-    } else {
-        attn_explain_dot(e);
-        attn_explain_scale(e);
-        attn_explain_mask(e);
-        attn_explain_softmax(e);
-    }
-    if (k->form == ATTN_CAUSAL_RENORM)
-        attn_explain_renorm(e);
-    if (k->dropout > 0)
-        attn_explain_dropout(e);
-    if (k->form != ATTN_LINEAR)
-        attn_explain_scaling(e);
-}
-
 static int derive(struct attn_explainer *e, struct attn_err *err)
 {
     struct attn_spot query = attn_worked_query(e->w), key = attn_worked_key(e->w);
@@ -257,7 +237,7 @@ static int derive(struct attn_explainer *e, struct attn_err *err)
         return err->code;
     if (attn_explain_vector(e, ATTN_ACT_K, err))
         return err->code;
-    weigh(e);
+    attn_explain_weight(e);
     attn_explain_context(e);
     summarise(e);
     return ATTN_OK;

@@ -125,15 +125,13 @@ int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
 
 /* ---- steps: from q and k to the context vector (weights.c, feature.c, context.c) ---- */
 
+/* All of the steps to the weight that the kind of attention takes; then some of them alone. */
+void attn_explain_weight(struct attn_explainer *e);
 void attn_explain_dot(struct attn_explainer *e);
 void attn_explain_scale(struct attn_explainer *e);
 void attn_explain_mask(struct attn_explainer *e);
 void attn_explain_softmax(struct attn_explainer *e);
-void attn_explain_renorm(struct attn_explainer *e);
-void attn_explain_features(struct attn_explainer *e);   /* linear attention: replaces the dot product ... */
-void attn_explain_share(struct attn_explainer *e);      /* ... and the softmax */
-void attn_explain_dropout(struct attn_explainer *e);
-void attn_explain_scaling(struct attn_explainer *e);
+void attn_explain_linear(struct attn_explainer *e);     /* in place of dot product, scale, mask and softmax */
 void attn_explain_context(struct attn_explainer *e);
 
 #endif

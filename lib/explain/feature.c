@@ -54,7 +54,7 @@ static void table(struct attn_explainer *e)
     attn_derive_strong(&e->d, 1);
 }
 
-void attn_explain_features(struct attn_explainer *e)
+static void features(struct attn_explainer *e)
 {
     struct attn_spot query = attn_worked_query(e->w), key = attn_worked_key(e->w);
     char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
@@ -107,7 +107,7 @@ static void share_table(struct attn_explainer *e, struct attn_reach sees)
     attn_derive_number(&e->d, sum_of(e, sees.lo, sees.hi), e->precision);
 }
 
-void attn_explain_share(struct attn_explainer *e)
+static void share(struct attn_explainer *e)
 {
     const struct attn_worked *w = e->w;
     struct attn_reach sees = attn_worked_sees(w);
@@ -120,4 +120,10 @@ void attn_explain_share(struct attn_explainer *e)
     double weight = sum < (double)FLT_MIN ? 0 : here / sum;     /* 0: the row has lost all its weight */
     attn_derive_sum(&e->d, (struct attn_number){weight, attn_worked_digits(w, ATTN_ACT_PATTERN, e->precision)}, "weight");
     attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, attn_explain_number(e, here), attn_explain_number(e, sum));
+}
+
+void attn_explain_linear(struct attn_explainer *e)
+{
+    features(e);
+    share(e);
 }

@@ -283,7 +283,7 @@ void attn_explain_softmax(struct attn_explainer *e)
 
 /* ---- masking afterwards ---------------------------------------------------------------- */
 
-void attn_explain_renorm(struct attn_explainer *e)
+static void renorm(struct attn_explainer *e)
 {
     const struct attn_worked *w = e->w;
     struct softmax s = softmax_of(e);
@@ -303,7 +303,7 @@ void attn_explain_renorm(struct attn_explainer *e)
 
 /* ---- dropout --------------------------------------------------------------------------- */
 
-void attn_explain_dropout(struct attn_explainer *e)
+static void drop(struct attn_explainer *e)
 {
     const struct attn_kind *k = &e->w->kind;
     double weight = (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[e->w->key], grow = 1 / (1 - k->dropout);
@@ -356,7 +356,7 @@ static void shape_row(struct attn_explainer *e, const char *label, double scale)
     attn_derive_number(&e->d, s.entropy > 0 ? s.entropy : 0, e->precision);
 }
 
-void attn_explain_scaling(struct attn_explainer *e)
+static void show_scaling(struct attn_explainer *e)
 {
     static const char *const headings[] = {"scale", "times", "largest weight", "entropy"};
     const struct attn_worked *w = e->w;
@@ -374,4 +374,25 @@ void attn_explain_scaling(struct attn_explainer *e)
         shape_row(e, "none", 1);
     if (here != root)
         shape_row(e, "sqrt: 1/√d_head", root);
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+void attn_explain_weight(struct attn_explainer *e)
+{
+    const struct attn_kind *k = &e->w->kind;
+    if (k->form == ATTN_LINEAR) {
+        attn_explain_linear(e);
+    } else {
+        attn_explain_dot(e);
+        attn_explain_scale(e);
+        attn_explain_mask(e);
+        attn_explain_softmax(e);
+    }
+    if (k->form == ATTN_CAUSAL_RENORM)
+        renorm(e);
+    if (k->dropout > 0)
+        drop(e);
+    if (k->form != ATTN_LINEAR)
+        show_scaling(e);
 }

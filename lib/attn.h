@@ -297,6 +297,9 @@ struct attn_kv;
 int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacity, struct attn_err *err);
 void attn_kv_free(struct attn_kv *kv);                              /* NULL is fine */
 size_t attn_kv_length(const struct attn_kv *kv);
+/* Makes `to` the same as the first n tokens of `from`, a cache of the same model and capacity, or the same one: later passes
+ * continue from there.  What linear attention caches cannot be cut: n is then all that `from` has. */
+int attn_kv_copy(struct attn_kv *to, const struct attn_kv *from, size_t n, struct attn_err *err);
 
 struct attn_seq {                       /* one sentence of a forward pass */
     size_t T;                           /* its tokens in this pass */
@@ -324,6 +327,11 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
 /* Runs n sentences through the model; ids are their tokens, one sentence after the other.  The calling thread computes
  * alongside the run's own threads and needs a stack of 1 MB. */
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
+                     struct attn_err *err);
+/* The same without what comes before block `layer`: x[i] has what that block reads of sentence i, its resid_pre of [T, width]
+ * numbers.  layer L: what the final norm reads.  With the numbers of a whole run, also of its last rows alone where a cache has
+ * the earlier ones, everything from there on has the bits of that run. */
+int attn_run_restart(struct attn_run *r, size_t layer, const float *const *x, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
 /* Lost rows of attention in the last pass.  All weights of a lost row are 0, and so is its context: causal-renorm rounded
  * the weights of all keys it sees to 0, linear would have divided by too small a sum, or, in any other kind, no key

@@ -225,6 +225,15 @@ static void find_angles(struct attn_pass *p)
             }
 }
 
+void attn_embed_resume(struct attn_pass *p, const float *const *x, size_t width)
+{
+    for (size_t i = 0; i < p->seqs; i++)
+        for (size_t t = 0; t < p->seq[i].T; t++)
+            memcpy(p->x + (p->seq[i].row + t) * p->ldx, x[i] + t * width, width * sizeof *p->x);
+    if (p->w->rotary)
+        find_angles(p);
+}
+
 void attn_embed_run(struct attn_pass *p, const int32_t *ids)
 {
     struct attn_rows x = {p->x, p->ldx, p->rows, p->w->n.d};

@@ -8,6 +8,7 @@
 #include "model/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int take_cache(const struct attn_run *r, const struct attn_pass_seq *s, size_t i, struct attn_err *err)
 {
@@ -52,7 +53,7 @@ static int add_seq(struct attn_run *r, const int32_t *ids, const struct attn_seq
     if (rc)
         return rc;
     r->pass.seqs = i + 1;
-    return attn_model_check_ids(r->model, ids + s->row, s->T, err);
+    return ids ? attn_model_check_ids(r->model, ids + s->row, s->T, err) : ATTN_OK;
 }
 
 /* Cross-attention: lets sentence i look at the keys of another sentence of this pass, if its seq says so. */
@@ -109,11 +110,18 @@ static int look_after(struct attn_run *r, struct attn_err *err)
     return rc;
 }
 
-static int pass(struct attn_run *r, const int32_t *ids, struct attn_err *err)
+/* Where a pass begins: with ids, or with what a later block reads. */
+struct beginning { const int32_t *ids; size_t layer; const float *const *x; };
+
+static int pass(struct attn_run *r, const struct beginning *b, struct attn_err *err)
 {
+    const struct attn_dims *n = &r->model->w.n;
     int rc = ATTN_OK;
-    attn_embed_run(&r->pass, ids);
-    for (size_t layer = 0; layer < r->model->w.n.L && !rc; layer++) {
+    if (b->x)
+        attn_embed_resume(&r->pass, b->x, b->layer == n->L ? n->width : n->d);
+    else
+        attn_embed_run(&r->pass, b->ids);
+    for (size_t layer = b->layer; layer < n->L && !rc; layer++) {
         attn_block_run(&r->pass, (int)layer);
         rc = look_after(r, err);
     }
@@ -126,20 +134,34 @@ static int pass(struct attn_run *r, const int32_t *ids, struct attn_err *err)
     return look_after(r, err);
 }
 
-int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
-                     struct attn_err *err)
+static int run_from(struct attn_run *r, const struct beginning *b, const struct attn_seq *seq, size_t n, struct attn_err *err)
 {
     int rc = attn_team_check(r->pass.team, "this run", err);
     if (rc)
         return rc;
-    rc = start(r, ids, seq, n, err);
+    rc = start(r, b->ids, seq, n, err);
     if (!rc)
-        rc = pass(r, ids, err);
+        rc = pass(r, b, err);
     release_caches(r);
     for (size_t i = 0; i < r->trace.n_obs && r->pass.nonfinite.rows; i++)
         if (r->obs[i].overflow)
             r->obs[i].overflow(r->obs[i].self, &r->pass.nonfinite);
     return rc;
+}
+
+int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
+                     struct attn_err *err)
+{
+    return run_from(r, &(struct beginning){.ids = ids}, seq, n, err);
+}
+
+int attn_run_restart(struct attn_run *r, size_t layer, const float *const *x, const struct attn_seq *seq, size_t n,
+                     struct attn_err *err)
+{
+    if (layer > r->model->w.n.L)
+        return attn_fail(err, ATTN_EUSAGE, "a run cannot begin at layer %zu: model %s has %zu", layer, r->model->source.name,
+                         r->model->w.n.L);
+    return run_from(r, &(struct beginning){.layer = layer, .x = x}, seq, n, err);
 }
 
 struct attn_lost attn_run_lost(const struct attn_run *r)
@@ -189,6 +211,20 @@ void attn_kv_free(struct attn_kv *kv)
         return;
     attn_arena_free(&kv->memory);
     free(kv);
+}
+
+int attn_kv_copy(struct attn_kv *to, const struct attn_kv *from, size_t n, struct attn_err *err)
+{
+    const struct attn_dims *d = from->n;
+    if (to->n != d || to->capacity != from->capacity || n > from->length)
+        return attn_fail(err, ATTN_EUSAGE, "a cache can be copied to one for as many tokens of the same model, up to the %zu it has",
+                         from->length);
+    if (to != from) {
+        memcpy(to->keys, from->keys, d->L * d->Hkv * attn_keys_size(from->capacity, d->dh, d->dv) * sizeof *to->keys);
+        memcpy(to->state, from->state, d->L * d->Hkv * attn_linear_size(d->dh, d->dv) * sizeof *to->state);
+    }
+    to->length = n;
+    return ATTN_OK;
 }
 
 size_t attn_kv_length(const struct attn_kv *kv)

@@ -341,6 +341,41 @@ double attn_slopes_value(const struct attn_slopes *s);              /* of the me
 /* Shows them to an observer, such as a sink's, in the order of the forward pass. */
 int attn_slopes_show(const struct attn_slopes *s, const struct attn_observer *to, struct attn_err *err);
 
+/* ---- asking: patching --------------------------------------------------------------------- */
+
+/* What a metric of a text becomes when a piece of an activation is taken from the run of another text, for each piece of a grid:
+ * by a run of each (exact), or predicted from gradients. */
+enum { ATTN_OVER_LAYER = 1, ATTN_OVER_HEAD = 2, ATTN_OVER_POS = 4 };
+struct attn_patch_cell {
+    int layer, head, pos;               /* -1: no axis of the grid.  A head of k or v is a key/value head */
+    double metric, effect;              /* effect: (metric - metric_text) / (metric_from - metric_text), NaN where both are equal */
+};
+struct attn_patch_result {              /* lives as long as the grid */
+    const char *what;                   /* "attn.context" */
+    unsigned over;                      /* ATTN_OVER_...: its axes */
+    size_t grid[3];                     /* how many layers, heads, positions; 1 where there is no such axis */
+    const struct attn_patch_cell *cell; size_t n;       /* by layer, head, position */
+    double metric_text, metric_from;
+    uint64_t reserved[2];
+};
+struct attn_patch_opts {
+    const struct attn_tokens *tokens, *from;            /* of the text, and of the other one: as many */
+    const char *what;                   /* name of an activation: context, attn.out, resid_pre, embed */
+    const char *over;                   /* layer, or with commas layer,head,pos; pos alone outside of the layers */
+    const char *method;                 /* exact (NULL), gradient, or ig:STEPS: the mean gradient over that many runs on the way
+                                         * from the text's embedding to the other's */
+    const struct attn_metric *metric;   /* bound to the text */
+    struct attn_plan plan;              /* threads, bf16 and kind */
+    const struct attn_observer *observers; size_t n_observers;      /* of the runs of the text: they may edit */
+    int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it.  May be NULL */
+    void *self;                         /* for step */
+    uint64_t reserved[4];
+};
+struct attn_patch;
+int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const struct attn_patch_opts *o, struct attn_err *err);
+void attn_patch_free(struct attn_patch *p);                         /* NULL is fine */
+void attn_patch_get(const struct attn_patch *p, struct attn_patch_result *out);
+
 /* ---- explaining ------------------------------------------------------------------------ */
 
 #define ATTN_KEY_LARGEST SIZE_MAX

@@ -24,15 +24,6 @@ void attn_doc_index(struct attn_out *o, int i)
         attn_out_u64(o, (uint64_t)i);
 }
 
-void attn_doc_number(struct attn_out *o, double x)
-{
-    char buf[ATTN_NUM_MAX];
-    if (isfinite(x))
-        attn_out_write(o, buf, attn_num_f64(buf, x));
-    else
-        attn_out_str(o, "null");
-}
-
 void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n)
 {
     attn_out_char(o, '[');
@@ -172,7 +163,7 @@ static void gradient(struct attn_doc *d)
     member(d->out, "gradient", d->eol);
     attn_doc_string(d->out, g->metric);
     member(d->out, "value", d->eol);
-    attn_doc_number(d->out, g->value);
+    attn_out_f64(d->out, g->value);
     member(d->out, "times", d->eol);
     attn_out_str(d->out, g->times ? "true" : "false");
 }

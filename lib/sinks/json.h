@@ -44,6 +44,5 @@ void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char
 void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n);
 void attn_doc_string(struct attn_out *o, const char *s);            /* NULL: null */
 void attn_doc_index(struct attn_out *o, int i);                     /* -1: null */
-void attn_doc_number(struct attn_out *o, double x);                 /* not finite: null */
 
 #endif

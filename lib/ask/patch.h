@@ -1,0 +1,42 @@
+/* patch.h - a grid of runs of one text, each with one piece of an activation taken from the run of another text.
+ *
+ * A cell is a piece: what is patched of one layer, perhaps of one head, perhaps of one position.  patch.c makes the grid and runs both
+ * texts; patch_exact.c runs each cell, from where it begins; patch_slope.c predicts all cells from gradients. */
+#ifndef ATTN_ASK_PATCH_H
+#define ATTN_ASK_PATCH_H
+
+#include "ask/held.h"
+#include "ask/metric.h"
+
+struct attn_patch {
+    const struct attn_patch_opts *o;    /* while it is made */
+    const struct attn_model *model;
+    struct attn_info info;
+    struct attn_select *select;         /* what is patched */
+    int act;
+    unsigned over;
+    enum { ATTN_PATCH_EXACT, ATTN_PATCH_GRADIENT, ATTN_PATCH_IG } method;
+    size_t steps;                       /* of ig */
+    size_t *layer;                      /* [grid[0]] which layers */
+    size_t grid[3];                     /* layers, heads, positions: 1 where there is no such axis */
+    struct attn_patch_cell *cell; size_t n;
+    size_t T;
+    int32_t *ids, *from_ids;
+    struct attn_metric metric, from_metric;             /* bound to both texts; the latter borrows from the first */
+    double *part;                       /* [T] what each row of the text adds to its metric */
+    struct attn_held text, from;        /* what is patched, in the runs of both */
+    double metric_text, metric_from;
+};
+
+/* The cell of a number: column `col` of row `t` of head `head` of what layer `layer` (-1: outside the blocks) has; NULL: none. */
+struct attn_patch_cell *attn_patch_cell_at(struct attn_patch *p, int layer, size_t head, size_t t, size_t col);
+/* Fills the cells' metrics. */
+int attn_patch_exact(struct attn_patch *p, struct attn_err *err);
+int attn_patch_slope(struct attn_patch *p, struct attn_err *err);
+/* Says how many cells are done of all; fails if the caller wants to stop. */
+int attn_patch_step(const struct attn_patch *p, size_t done, size_t all, struct attn_err *err);
+/* The observers of a run of the text, or of a cell: first ours, then the caller's, which edit, then ours again.  malloc'd. */
+struct attn_observer *attn_patch_observers(const struct attn_patch *p, const struct attn_observer *first, size_t n_first,
+                                           const struct attn_observer *last, size_t n_last, size_t *n, struct attn_err *err);
+
+#endif

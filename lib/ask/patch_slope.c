@@ -1,0 +1,146 @@
+/* patch_slope.c - what would the metric become, as gradients predict it?  To first order a patch changes the metric by
+ *
+ *     sum over the cell of (a_from - a_text) * dm/da
+ *
+ * with the gradient at the text or, for ig, its mean over runs on the straight way from the text's embedding to the other's. */
+#include "ask/patch.h"
+
+#include "base/err.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slope {
+    struct attn_patch *p;
+    double by;                          /* 1 / number of gradients */
+    double along;                       /* ig: how far on the way */
+    struct attn_held text, from;        /* ig: embeddings */
+};
+
+/* ---- sums over cells ---- */
+
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct slope *s = self;
+    return attn_select_wants(s->p->select, act, layer) ? ATTN_WATCH : 0;
+}
+
+/* Numbers that are -inf in both texts do not differ. */
+static int add(void *self, const struct attn_probe *b, struct attn_err *err)
+{
+    (void)err;
+    const struct slope *s = self;
+    const float *text = attn_held_at(&s->p->text, b->act, b->layer), *from = attn_held_at(&s->p->from, b->act, b->layer);
+    size_t rows = b->shape[b->ndim - 2];
+    for (size_t h = 0; h < b->heads; h++)
+        for (size_t t = 0; t < b->rows; t++)
+            for (size_t j = 0; j < b->cols; j++) {
+                size_t at = (h * rows + t) * b->cols + j;
+                struct attn_patch_cell *c = attn_patch_cell_at(s->p, b->layer, h, t, j);
+                double g = (double)b->data[h * b->ld_head + t * b->ld + j];
+                if (c && g != 0 && text[at] != from[at])
+                    c->metric += s->by * g * ((double)from[at] - (double)text[at]);
+            }
+    return ATTN_OK;
+}
+
+/* ---- gradients ---- */
+
+static int differentiate(struct slope *s, const struct attn_observer *more, size_t n_more, double *value, struct attn_err *err)
+{
+    struct attn_patch *p = s->p;
+    struct attn_slopes *slopes = NULL;
+    const struct attn_observer to = {.wants = wants, .watch = add, .self = s};
+    size_t n;
+    struct attn_observer *obs = attn_patch_observers(p, NULL, 0, more, n_more, &n, err);
+    if (!obs)
+        return ATTN_ENOMEM;
+    const struct attn_slopes_opts o = {.metric = &p->metric, .select = p->select, .plan = p->o->plan, .observers = obs, .n_observers = n};
+    int rc = attn_slopes_new(&slopes, p->model, p->o->tokens, &o, err);
+    if (!rc) {
+        *value = attn_slopes_value(slopes);
+        rc = attn_slopes_show(slopes, &to, err);
+    }
+    attn_slopes_free(slopes);
+    free(obs);
+    return rc;
+}
+
+static int at_text(struct slope *s, struct attn_err *err)
+{
+    struct attn_observer held = attn_held_observer(&s->p->text);
+    return differentiate(s, &held, 1, &s->p->metric_text, err);
+}
+
+/* ---- on the way from one embedding to the other ---- */
+
+static unsigned way_wants(void *self, int act, int layer)
+{
+    (void)self, (void)layer;
+    return act == ATTN_ACT_EMBED ? ATTN_EDIT : 0;
+}
+
+static int way_edit(void *self, const struct attn_probe *b, float *data, struct attn_err *err)
+{
+    (void)err;
+    const struct slope *s = self;
+    const float *text = attn_held_at(&s->text, ATTN_ACT_EMBED, -1), *from = attn_held_at(&s->from, ATTN_ACT_EMBED, -1);
+    for (size_t t = 0; t < b->rows; t++)
+        for (size_t j = 0; j < b->cols; j++) {
+            size_t at = (b->row0 + t) * b->cols + j;
+            data[t * b->ld + j] = (float)((double)text[at] + s->along * ((double)from[at] - (double)text[at]));
+        }
+    return ATTN_OK;
+}
+
+static int hold_embeddings(struct slope *s, struct attn_err *err)
+{
+    struct attn_patch *p = s->p;
+    struct attn_select *embed = NULL;
+    int rc = attn_select_new(&embed, p->model, &p->o->plan.kind, "embed", NULL, NULL, err);
+    if (!rc)
+        rc = attn_held_make(&s->text, p->model, &p->o->plan.kind, embed, p->T, err);
+    if (!rc)
+        rc = attn_held_make(&s->from, p->model, &p->o->plan.kind, embed, p->T, err);
+    attn_select_free(embed);
+    struct attn_measure measure = {.metric = &p->metric};
+    struct attn_observer of_text[] = {attn_held_observer(&s->text), attn_held_observer(&p->text), attn_measure_observer(&measure)};
+    struct attn_observer of_from = attn_held_observer(&s->from);
+    size_t n;
+    struct attn_observer *obs = rc ? NULL : attn_patch_observers(p, NULL, 0, of_text, 3, &n, err);
+    if (!rc)
+        rc = obs ? attn_run_tokens(p->model, &p->o->plan, p->o->tokens, NULL, obs, n, err) : ATTN_ENOMEM;
+    if (!rc)
+        rc = attn_run_tokens(p->model, &p->o->plan, p->o->from, NULL, &of_from, 1, err);
+    p->metric_text = measure.value;
+    free(obs);
+    return rc;
+}
+
+static int along_the_way(struct slope *s, struct attn_err *err)
+{
+    struct attn_patch *p = s->p;
+    const struct attn_observer way = {.wants = way_wants, .edit = way_edit, .self = s};
+    double ignored;
+    int rc = hold_embeddings(s, err);
+    for (size_t k = 0; k < p->steps && !rc; k++) {
+        s->along = ((double)k + 0.5) / (double)p->steps;
+        s->by = 1 / (double)p->steps;
+        rc = attn_patch_step(p, k, p->steps, err);
+        if (!rc)
+            rc = differentiate(s, &way, 1, &ignored, err);
+    }
+    attn_held_free(&s->text);
+    attn_held_free(&s->from);
+    return rc;
+}
+
+int attn_patch_slope(struct attn_patch *p, struct attn_err *err)
+{
+    struct slope s = {.p = p, .by = 1};
+    int rc = p->method == ATTN_PATCH_IG ? along_the_way(&s, err) : at_text(&s, err);
+    for (size_t i = 0; i < p->n; i++)
+        p->cell[i].metric += p->metric_text;
+    return rc;
+}

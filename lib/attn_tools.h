@@ -376,6 +376,21 @@ int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const st
 void attn_patch_free(struct attn_patch *p);                         /* NULL is fine */
 void attn_patch_get(const struct attn_patch *p, struct attn_patch_result *out);
 
+struct attn_patch_report_opts {
+    const char *format;                 /* text (NULL), json, csv, tidy, or a picture: term png svg html */
+    const char *path;                   /* NULL or "-": standard output */
+    const struct attn_model *model;
+    const struct attn_tokens *tokens, *from;            /* of both texts */
+    const char *text, *from_text; size_t text_len, from_len;        /* NULL: there are ids only */
+    const char *what, *method, *metric; /* as they were asked for */
+    struct attn_kind kind;
+    int precision, width;               /* text only: digits after the point; columns of the terminal, 0: no limit */
+    bool color;                         /* text only */
+    struct attn_picture_opts picture;
+    uint64_t reserved[4];
+};
+int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_opts *o, struct attn_err *err);
+
 /* ---- explaining ------------------------------------------------------------------------ */
 
 #define ATTN_KEY_LARGEST SIZE_MAX

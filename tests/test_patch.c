@@ -225,7 +225,7 @@ END_TEST
 /* ---- what is refused ---- */
 
 static const struct { const char *what, *over, *method, *metric; size_t from; const char *part; } refused[] = {
-    {"context", "layer", NULL, "loss", 2, "the texts have 3 and 2 tokens, and differ from token 2 on"},
+    {"context", "layer", NULL, "loss", 2, "the texts have 3 and 2 tokens, and differ from token 2 on: '5|9|22', '5|9'"},
     {"context", "layers", NULL, "loss", 3, "--over 'layers': expected layer"}, {"context", "layer,layer", NULL, "loss", 3, "--over 'layer,layer'"},
     {"context", "", NULL, "loss", 3, "--over ''"}, {"context", "head", NULL, "loss", 3, "attn.context is in every layer"},
     {"embed", "layer,pos", NULL, "loss", 3, "embed is outside of the layers: expected --over pos"},

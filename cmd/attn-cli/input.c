@@ -131,8 +131,7 @@ static int check_utf8(const struct input *in, const char *file, struct attn_err 
                      (unsigned)(unsigned char)in->text[at]);
 }
 
-/* At most one of text, file and ids is given. */
-static int read_any(struct input *in, const char *text, const char *file, const char *ids, struct attn_err *err)
+int input_read_any(struct input *in, const char *text, const char *file, const char *ids, struct attn_err *err)
 {
     if (ids)
         return input_parse_ids(in, ids, err);
@@ -153,7 +152,7 @@ int input_read(struct input *in, struct attn_err *err)
     *in = (struct input){0};
     if (!common.sentence && !common.file && !common.ids)
         return attn_fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
-    return read_any(in, common.sentence, common.file, common.ids, err);
+    return input_read_any(in, common.sentence, common.file, common.ids, err);
 }
 
 int input_read_other(struct input *in, struct attn_err *err)
@@ -165,7 +164,7 @@ int input_read_other(struct input *in, struct attn_err *err)
                          "attention, and the sentence looks at all of it");
     if (crossing.file && common.file && !strcmp(crossing.file, "-") && !strcmp(common.file, "-"))
         return attn_fail(err, ATTN_EUSAGE, "--file and --cross-file are both standard input, which can be read once");
-    return read_any(in, crossing.text, crossing.file, crossing.ids, err);
+    return input_read_any(in, crossing.text, crossing.file, crossing.ids, err);
 }
 
 struct attn_encode_opts input_encode_opts(void)

@@ -23,6 +23,8 @@ struct input {
 int input_read(struct input *in, struct attn_err *err);
 /* Reads the other text, which is optional: without it text and ids are NULL. */
 int input_read_other(struct input *in, struct attn_err *err);
+/* Reads what is given of a text, a file and ids, at most one. */
+int input_read_any(struct input *in, const char *text, const char *file, const char *ids, struct attn_err *err);
 /* Parses a list of ids into ids and n. */
 int input_parse_ids(struct input *in, const char *list, struct attn_err *err);
 struct attn_encode_opts input_encode_opts(void);        /* what --special and --bos say */

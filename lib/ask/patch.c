@@ -50,10 +50,13 @@ static int find_method(struct attn_patch *p, const char *text, struct attn_err *
 /* The one activation that the name means, and the layers where it is. */
 static int find_what(struct attn_patch *p, const struct attn_patch_opts *o, struct attn_err *err)
 {
-    int rc = attn_select_new(&p->select, p->model, &o->plan.kind, o->what, NULL, NULL, err);
-    p->layer = rc ? NULL : calloc(p->info.L + 1, sizeof *p->layer);
-    if (rc || !p->layer)
-        return rc ? rc : attn_no_memory(err, NULL, "for %zu layers", p->info.L);
+    struct attn_err why = {0};
+    int rc = attn_select_new(&p->select, p->model, &o->plan.kind, o->what, NULL, NULL, &why);
+    if (rc)                             /* it speaks of --show, which takes the same names */
+        return attn_fail(err, why.code, "--what%s", strchr(why.msg, ':') ? strchr(why.msg, ':') : why.msg);
+    p->layer = calloc(p->info.L + 1, sizeof *p->layer);
+    if (!p->layer)
+        return attn_no_memory(err, NULL, "for %zu layers", p->info.L);
     p->act = -1;
     for (int layer = -1; layer < (int)p->info.L; layer++)
         for (int act = 0; act < ATTN_ACTS; act++) {
@@ -88,7 +91,7 @@ static int check_axes(struct attn_patch *p, struct attn_err *err)
 
 /* ---- the texts ---- */
 
-/* Shows where two texts of different length part: "…| gave| a| drink|", as far as there is room. */
+/* Lists tokens, as in "Tom| gave| a| drink", as far as there is room. */
 static void show_tokens(char *out, size_t size, const struct attn_tokens *t)
 {
     size_t n = 0;
@@ -112,8 +115,8 @@ static int check_lengths(const struct attn_patch_opts *o, struct attn_err *err)
         same++;
     show_tokens(text, sizeof text, o->tokens);
     show_tokens(from, sizeof from, o->from);
-    return attn_fail(err, ATTN_EFORMAT, "the texts have %zu and %zu tokens, and differ from token %zu on: expected as many, so that each "
-                     "has its counterpart\n  %s\n  %s", o->tokens->n, o->from->n, same, text, from);
+    return attn_fail(err, ATTN_EFORMAT, "the texts have %zu and %zu tokens, and differ from token %zu on: '%s', '%s'; expected as many, "
+                     "so that each has its counterpart", o->tokens->n, o->from->n, same, text, from);
 }
 
 static int32_t *ids_of(const struct attn_tokens *t, struct attn_err *err)
@@ -222,8 +225,10 @@ int attn_patch_step(const struct attn_patch *p, size_t done, size_t all, struct 
 static void find_effects(struct attn_patch *p)
 {
     double whole = p->metric_from - p->metric_text;
-    for (size_t i = 0; i < p->n; i++)
-        p->cell[i].effect = whole == 0 ? NAN : (p->cell[i].metric - p->metric_text) / whole;
+    for (size_t i = 0; i < p->n; i++) {
+        double part = p->cell[i].metric - p->metric_text;
+        p->cell[i].effect = whole == 0 ? NAN : part == 0 ? 0 : part / whole;        /* not -0 */
+    }
 }
 
 static int prepare(struct attn_patch *p, const struct attn_patch_opts *o, struct attn_err *err)

@@ -1,0 +1,193 @@
+/* patch.c - which piece of an activation, taken from another text, changes what the model says. */
+#include "attn_tools.h"
+#include "asking.h"
+#include "attention.h"
+#include "input.h"
+#include "output.h"
+#include "say.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct {
+    const char *from, *from_file, *from_ids, *what, *over, *metric, *method, *format, *path;
+    struct number precision;
+} o = {.precision = {.n = 2}};
+
+struct session {
+    struct attn_model *model;
+    struct attn_tokenizer *tokenizer;
+    struct input in, from_in;
+    struct attn_tokens *tokens, *from;
+    struct attn_metric *metric;
+    struct attn_patch *patch;
+    int32_t *ids;
+    double start; int shown;            /* when it began; columns of its line on the terminal */
+};
+
+/* ---- what is asked ----------------------------------------------------------------------- */
+
+static int check(struct attn_err *err)
+{
+    static const struct { const char *const *value, *option; } needed[] = {
+        {&o.what, "--what NAME, what is taken from the other text, as in resid_pre"},
+        {&o.over, "--over AXES, the pieces it is taken in, as in layer,pos"},
+        {&o.metric, "--metric METRIC, what is measured, as in 'logit(\" Mary\")-logit(\" John\")'"}};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!*needed[i].value)
+            return attn_fail(err, ATTN_EUSAGE, "give %s", needed[i].option);
+    if (!o.from && !o.from_file && !o.from_ids)
+        return attn_fail(err, ATTN_EUSAGE, "give the other text with --from TEXT, --from-file PATH or --from-ids IDS");
+    if (!o.format)
+        o.format = output_format_of(o.path);
+    return output_check_format(o.format, o.path, err);
+}
+
+static int open_all(struct session *s, struct attn_err *err)
+{
+    int code = check(err);
+    if (!code)
+        code = attn_metric_new(&s->metric, o.metric, err);
+    if (!code)
+        code = input_read(&s->in, err);
+    if (!code)
+        code = input_read_any(&s->from_in, o.from, o.from_file, o.from_ids, err);
+    if (!code)
+        code = open_model(&s->model, &patch_command, err);
+    if (!code)
+        code = input_tokens(&s->tokens, &s->tokenizer, &s->in, err);
+    if (!code)
+        code = input_tokens(&s->from, &s->tokenizer, &s->from_in, err);
+    if (!code && (!s->tokens->n || !s->from->n))
+        code = attn_fail(err, ATTN_EFORMAT, "the %s text is empty: there is no token to run", s->tokens->n ? "other" : "first");
+    if (!code)
+        code = input_ids(&s->ids, s->tokens, err);
+    return code ? code : bind_metric(s->metric, s->model, &s->tokenizer, s->ids, s->tokens->n, err);
+}
+
+/* ---- the grid ---------------------------------------------------------------------------- */
+
+static int say_step(void *self, size_t done, size_t all, struct attn_err *err)
+{
+    struct session *s = self;
+    (void)err;
+    if (s->start == 0)
+        s->start = attn_clock_now();
+    if (common.quiet || !isatty(STDERR_FILENO) || attn_clock_now() - s->start < 1)
+        return ATTN_OK;
+    erase_line(&s->shown);
+    s->shown = fprintf(stderr, "%zu of %zu", done, all);
+    return ATTN_OK;
+}
+
+static int make(struct session *s, struct attn_err *err)
+{
+    const struct attn_patch_opts opts = {
+        .tokens = s->tokens, .from = s->from, .what = o.what, .over = o.over, .method = o.method, .metric = s->metric,
+        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .step = say_step, .self = s};
+    int code = attn_patch_new(&s->patch, s->model, &opts, err);
+    erase_line(&s->shown);
+    return code;
+}
+
+static int report(const struct session *s, struct attn_err *err)
+{
+    bool terminal = terminal_is(o.path);
+    struct attn_patch_report_opts opts = {
+        .format = o.format, .path = o.path, .model = s->model, .tokens = s->tokens, .from = s->from, .text = s->in.text,
+        .text_len = s->in.len, .from_text = s->from_in.text, .from_len = s->from_in.len, .what = o.what,
+        .method = o.method ? o.method : "exact", .metric = o.metric, .kind = attention_kind(), .precision = (int)o.precision.n,
+        .width = terminal_columns(terminal), .color = terminal_colored(terminal), .picture = picture_look(terminal)};
+    if (!opts.picture.palette)
+        opts.picture.palette = "balance";                   /* effects have signs */
+    return attn_patch_write(s->patch, &opts, err);
+}
+
+static int patch(struct attn_err *err)
+{
+    struct session s = {.model = NULL};
+    int code = open_all(&s, err);
+    if (!code)
+        code = make(&s, err);
+    if (!code)
+        code = report(&s, err);
+    attn_patch_free(s.patch);
+    attn_metric_free(s.metric);
+    attn_tokens_free(s.tokens);
+    attn_tokens_free(s.from);
+    attn_tokenizer_close(s.tokenizer);
+    attn_model_close(s.model);
+    input_free(&s.in);
+    input_free(&s.from_in);
+    free(s.ids);
+    return code;
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+static const char *const methods[] = {"exact", "gradient", "ig:", NULL};
+
+static const char *format_choice(size_t i)
+{
+    static const char *const tables[] = {"text", "json", "csv", "tidy"};
+    return i < 4 ? tables[i] : format_name(i - 4, ATTN_FORMAT_PICTURE);
+}
+
+static void explain_format(char help[OPTION_HELP])
+{
+    char pictures[OPTION_HELP / 2];
+    list_formats(pictures, sizeof pictures, ATTN_FORMAT_PICTURE, false, ", ");
+    snprintf(help, OPTION_HELP, "text, json, csv or tidy (the same table), or a picture of the effects: %s (default: by the ending "
+             "of the -o path, else text)", pictures);
+}
+
+static const struct option options[] = {
+    {0, "from", OPT_TEXT, &o.from, "TEXT", "the other text, of as many tokens, that pieces are taken from",
+     .flags = OPT_OTHER | OPT_COUNTS},
+    {0, "from-file", OPT_FILE, &o.from_file, "PATH", "the same with the text of a file, - is standard input",
+     .flags = OPT_OTHER | OPT_COUNTS},
+    {0, "from-ids", OPT_TEXT, &o.from_ids, "IDS", "the same with token ids", .flags = OPT_OTHER | OPT_COUNTS},
+    {0, "what", OPT_TEXT, &o.what, "NAME", "which activation, as run names them: context, attn.out, resid_pre, mlp.out, v, embed",
+     .flags = OPT_COUNTS},
+    {0, "over", OPT_TEXT, &o.over, "AXES", "the grid: layer, or with commas layer,head, layer,pos, layer,head,pos; pos alone for what "
+     "is outside of the layers.  A head of k or v is a key/value head", .flags = OPT_COUNTS},
+    {0, "metric", OPT_TEXT, &o.metric, "METRIC", "what is measured: loss, kl (from the first text), or terms such as "
+     "logit(\" the\")-2*prob(5,pos=3); also logprob and rank; TOKEN is a text or an id, pos the row, the last one by default",
+     .flags = OPT_COUNTS},
+    {0, "method", OPT_LIST, &o.method, "M", "exact: a run for each piece (the default); gradient: all predicted from one gradient; "
+     "ig:STEPS: from the mean gradient of so many runs between the texts' embeddings", .choices = methods, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
+    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits of effects after the point, in text only (default: 2)", .max = 17,
+     .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct command patch_command = {
+    .name = "patch",
+    .run = patch,
+    .usage = "patch -s TEXT --from TEXT2 --what NAME --over AXES --metric METRIC [-m DIR|NAME] [--method M] [--format F] [-o PATH]",
+    .summary = "which piece of the activations matters: take each from the run of another text",
+    .about = "For each piece of an activation, runs the text with that piece taken from the run of the other text, and measures.  The "
+             "effect is 0 where the metric stays that of the text, and 1 where it becomes that of the other.  A run begins at the "
+             "layer and the position of its piece, so a grid costs a fraction of whole runs, and has their bits.",
+    .examples = (const struct pair[]){
+        {"attn-cli patch -m tiny -s \"Lily lost her red ball\" --from \"Lily lost her big ball\" --what resid_pre --over layer,pos "
+         "--metric 'logprob(\".\")'", "where the difference between two texts is carried"},
+        {"attn-cli patch -m ./gpt2 -s \"When Mary and John went out, John gave it to\" --from \"When Mary and John went out, Mary gave "
+         "it to\" --what context --over layer,head --metric 'logit(\" Mary\")-logit(\" John\")' -o heads.png", "which heads decide"},
+        {"attn-cli patch -m tiny --ids 634,1084,324,722 --from-ids 634,1084,324,500 --what mlp.out --over layer,pos --metric loss --method "
+         "gradient --format csv", "all pieces at once, to first order"},
+        {"attn-cli patch -m tiny --ids 634,1084,324,722 --from-ids 634,1084,324,500 --what embed --over pos --metric 'logprob(15)' "
+         "--method ig:32", "integrated gradients: the effects of all positions add up to 1"},
+        {NULL, NULL}},
+    .refused = (const struct pair[]){
+        {"cross", "the pieces of a text that looks at another have no counterparts; 'run' shows the patterns"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, picture_options,
+                                             attention_options, dropout_seed_options, compute_options, thread_options,
+                                             general_options, NULL},
+};

@@ -1,0 +1,401 @@
+/* report.c - the grid of a patching: for people, both texts side by side and the effects of all cells; for programs as JSON
+ *
+ *     {"version", "model", "text", "tokens", "attention", ..., "edits",
+ *      "from": {"text", "tokens"}, "what", "over": ["layer", ...], "method", "metric", "metric_text", "metric_from",
+ *      "rows": [{"layer", "head", "pos", "metric", "effect"}, ...]}
+ *
+ * or as a table with the columns of these rows, which have the axes of the grid alone; as pictures, of the effects.  Where both texts
+ * have the same metric there are no effects: null, empty, and metrics take their place for people. */
+#include "attn_tools.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "base/size.h"
+#include "picture/album.h"
+#include "picture/look.h"
+#include "run/kind.h"
+#include "sinks/csv.h"
+#include "sinks/json.h"
+#include "sinks/print.h"
+#include "sinks/sink.h"
+#include "text/label.h"
+
+static const char *const axes[] = {"layer", "head", "pos"};
+
+struct report {
+    const struct attn_patch_report_opts *o;
+    struct attn_patch_result r;
+    bool effects;                       /* there are some; else metrics are shown */
+};
+
+static double shown(const struct report *p, const struct attn_patch_cell *c)
+{
+    return p->effects ? c->effect : c->metric;
+}
+
+static int index_on(const struct attn_patch_cell *c, size_t axis)
+{
+    return axis == 0 ? c->layer : axis == 1 ? c->head : c->pos;
+}
+
+/* ---- labels of rows and columns, as tokens are ---- */
+
+struct labels { struct attn_tokens tokens; struct attn_token *tok; char (*text)[16]; };
+
+static void free_labels(struct labels *l)
+{
+    free(l->tok);
+    free(l->text);
+}
+
+/* Labels what lies on an axis: "L0", "H3", a token. */
+static int label(struct labels *l, const struct report *p, size_t axis, size_t step, struct attn_err *err)
+{
+    size_t n = p->r.grid[axis];
+    l->tok = calloc(n + 1, sizeof *l->tok);
+    l->text = calloc(n + 1, sizeof *l->text);
+    if (!l->tok || !l->text)
+        return attn_no_memory(err, NULL, "for %zu labels", n);
+    for (size_t i = 0; i < n; i++) {
+        int at = index_on(&p->r.cell[i * step], axis);
+        if (axis == 2 && at >= 0) {
+            l->tok[i] = p->o->tokens->tok[at];
+            continue;
+        }
+        snprintf(l->text[i], sizeof l->text[i], "%s%d", axis ? "H" : "L", at < 0 ? 0 : at);
+        l->tok[i] = (struct attn_token){.id = at, .known = true, .text = at < 0 ? "all" : l->text[i], .raw = "", .start = 0, .end = 0};
+        l->tok[i].text_len = strlen(l->tok[i].text);
+    }
+    l->tokens = (struct attn_tokens){n, l->tok};
+    return ATTN_OK;
+}
+
+/* A grid of three axes is a matrix, heads x positions, for each layer; any other is one, of its first axis and its last. */
+struct matrices { size_t n, rows, cols, row_axis, col_axis; struct labels row, col; };
+
+static int lay_out(struct matrices *m, const struct report *p, struct attn_err *err)
+{
+    const size_t *g = p->r.grid;
+    bool all = p->r.over == (ATTN_OVER_LAYER | ATTN_OVER_HEAD | ATTN_OVER_POS);
+    m->row_axis = all ? 1 : p->r.over == ATTN_OVER_POS ? 2 : 0;
+    m->col_axis = p->r.over & ATTN_OVER_POS && m->row_axis != 2 ? 2 : m->row_axis == 2 ? 0 : 1;
+    m->n = all ? g[0] : 1;
+    m->rows = g[m->row_axis];
+    m->cols = g[m->col_axis];
+    size_t steps[] = {g[1] * g[2], g[2], 1};
+    int rc = label(&m->row, p, m->row_axis, steps[m->row_axis], err);
+    return rc ? rc : label(&m->col, p, m->col_axis, steps[m->col_axis], err);
+}
+
+static void free_matrices(struct matrices *m)
+{
+    free_labels(&m->row);
+    free_labels(&m->col);
+}
+
+static void fill(float *to, const struct report *p, const struct matrices *m, size_t i)
+{
+    for (size_t k = 0; k < m->rows * m->cols; k++)
+        to[k] = (float)shown(p, &p->r.cell[i * m->rows * m->cols + k]);
+}
+
+/* ---- for people ---- */
+
+enum { TOKEN_MAX = 28, LARGEST = 5 };
+
+static size_t widest(const struct attn_tokens *t, size_t least)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct attn_label l = attn_label_token(&t->tok[i], TOKEN_MAX);
+        least = larger(least, l.columns);
+    }
+    return least;
+}
+
+/* Both texts, token beside token; * marks those that differ. */
+static void print_texts(struct attn_out *o, const struct report *p)
+{
+    const struct attn_tokens *text = p->o->tokens, *from = p->o->from;
+    size_t width = widest(text, strlen("text"));
+    attn_paint(o, p->o->color, ATTN_DIM);
+    attn_out_printf(o, "index    text%*s  from\n", (int)(width - strlen("text")), "");
+    attn_paint(o, p->o->color, ATTN_PLAIN);
+    for (size_t i = 0; i < text->n; i++) {
+        bool differs = text->tok[i].id != from->tok[i].id;
+        struct attn_label a = attn_label_token(&text->tok[i], TOKEN_MAX), b = attn_label_token(&from->tok[i], TOKEN_MAX);
+        attn_out_printf(o, "%5zu  %s", i, differs ? "* " : "  ");
+        attn_paint(o, p->o->color && differs, ATTN_BOLD);
+        attn_label_left(o, &a, width);
+        attn_label_pad(o, 2);
+        attn_label_left(o, &b, b.columns);
+        attn_paint(o, p->o->color && differs, ATTN_PLAIN);
+        attn_out_char(o, '\n');
+    }
+}
+
+static void put(struct attn_out *o, double x, int digits)
+{
+    char buf[ATTN_NUM_FIXED_MAX];
+    attn_out_write(o, buf, attn_num_fixed(buf, x, digits));
+}
+
+static void name_cell(char text[64], const struct attn_patch_cell *c)
+{
+    size_t n = 0;
+    *text = '\0';
+    if (c->layer >= 0)
+        n += (size_t)snprintf(text + n, 64 - n, "L%d", c->layer);
+    if (c->head >= 0)
+        n += (size_t)snprintf(text + n, 64 - n, "H%d", c->head);
+    if (c->pos >= 0)
+        snprintf(text + n, 64 - n, "%spos %d", n ? " " : "", c->pos);
+}
+
+/* The cells that matter most, of those that are not listed before. */
+static void print_largest(struct attn_out *o, const struct report *p)
+{
+    const struct attn_patch_cell *before = NULL;
+    for (size_t k = 0; k < LARGEST; k++) {
+        const struct attn_patch_cell *best = NULL;
+        char name[64];
+        for (const struct attn_patch_cell *c = p->r.cell; c < p->r.cell + p->r.n; c++) {
+            double size = fabs(c->metric - p->r.metric_text), least = best ? fabs(best->metric - p->r.metric_text) : 0;
+            double most = before ? fabs(before->metric - p->r.metric_text) : INFINITY;
+            if (size > least && (size < most || (size == most && c > before)))
+                best = c;
+        }
+        if (!best)
+            break;
+        if (!k)
+            attn_out_printf(o, "\nlargest %s\n", p->effects ? "effects" : "changes");
+        name_cell(name, best);
+        attn_out_printf(o, "  %-14s", name);
+        if (p->effects) {
+            put(o, best->effect, 3);
+            attn_out_str(o, "  metric ");
+        }
+        put(o, best->metric, 4);
+        attn_out_char(o, '\n');
+        before = best;
+    }
+}
+
+static int print_matrices(struct attn_out *o, const struct report *p, struct attn_err *err)
+{
+    struct matrices m = {0};
+    int rc = lay_out(&m, p, err);
+    float *data = rc ? NULL : calloc(m.rows * m.cols + 1, sizeof *data);
+    if (!rc && !data)
+        rc = attn_no_memory(err, NULL, "for %zu x %zu numbers", m.rows, m.cols);
+    for (size_t i = 0; i < m.n && !rc; i++) {
+        fill(data, p, &m, i);
+        attn_out_char(o, '\n');
+        if (m.n > 1)
+            attn_out_printf(o, "layer %d\n", p->r.cell[i * m.rows * m.cols].layer);
+        struct attn_grid grid = {.data = data, .rows = m.rows, .cols = m.cols, .tokens = &m.row.tokens, .keys = &m.col.tokens,
+                                 .precision = p->o->precision, .width = p->o->width, .color = p->o->color};
+        attn_print_grid(o, &grid);
+    }
+    free(data);
+    free_matrices(&m);
+    return rc;
+}
+
+static int write_text(struct attn_out *o, const struct report *p, struct attn_err *err)
+{
+    print_texts(o, p);
+    attn_out_printf(o, "\n%s = ", p->o->metric);
+    put(o, p->r.metric_text, 4);
+    attn_out_str(o, " for the text, ");
+    put(o, p->r.metric_from, 4);
+    attn_out_printf(o, " for the other\n\n%s of %s taken from the other text (%s)\n", p->effects ? "effects" : "metrics", p->r.what,
+                    p->o->method);
+    attn_out_str(o, p->effects ? "0: as without it; 1: as in the other text\n" : "both texts have the same metric, so there are no effects\n");
+    int rc = print_matrices(o, p, err);
+    if (!rc)
+        print_largest(o, p);
+    return rc;
+}
+
+/* ---- for programs ---- */
+
+static void key(struct attn_out *o, const char *name)
+{
+    attn_out_printf(o, ",\n\"%s\":", name);
+}
+
+static void write_string(struct attn_out *o, const char *s, size_t len)
+{
+    if (s)
+        attn_out_json(o, s, len);
+    else
+        attn_out_str(o, "null");
+}
+
+static void write_over(struct attn_out *o, const struct report *p)
+{
+    const char *before = "[";
+    for (size_t i = 0; i < 3; i++)
+        if (p->r.over & 1U << i) {
+            attn_out_printf(o, "%s\"%s\"", before, axes[i]);
+            before = ",";
+        }
+    attn_out_char(o, ']');
+}
+
+static void write_rows(struct attn_out *o, const struct report *p)
+{
+    for (size_t k = 0; k < p->r.n; k++) {
+        const struct attn_patch_cell *c = &p->r.cell[k];
+        attn_out_str(o, k ? ",\n{" : "\n{");
+        for (size_t i = 0; i < 3; i++)
+            if (p->r.over & 1U << i)
+                attn_out_printf(o, "\"%s\":%d,", axes[i], index_on(c, i));
+        attn_out_str(o, "\"metric\":");
+        attn_out_f64(o, c->metric);
+        attn_out_str(o, ",\"effect\":");
+        attn_out_f64(o, c->effect);
+        attn_out_char(o, '}');
+    }
+}
+
+static int write_json(struct attn_out *o, const struct report *p, struct attn_err *err)
+{
+    char digest[80];
+    struct attn_info info;
+    struct attn_kind_words kind;
+    int rc = attn_model_digest(p->o->model, false, digest, err);
+    if (rc)
+        return rc;
+    attn_model_info(p->o->model, &info);
+    attn_kind_say(&kind, &p->o->kind);
+    attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\",\n\"model\":");
+    attn_doc_model(o, &(struct attn_sink_job){.model = &info, .digest = digest});
+    key(o, "text");
+    write_string(o, p->o->text, p->o->text_len);
+    attn_doc_kind(o, &kind.of, "\n");
+    key(o, "tokens");
+    attn_doc_tokens(o, p->o->tokens, "\n");
+    key(o, "from");
+    attn_out_str(o, "{\"text\":");
+    write_string(o, p->o->from_text, p->o->from_len);
+    attn_out_str(o, ",\"tokens\":");
+    attn_doc_tokens(o, p->o->from, "\n");
+    attn_out_char(o, '}');
+    key(o, "what");
+    attn_doc_string(o, p->o->what);
+    key(o, "over");
+    write_over(o, p);
+    key(o, "method");
+    attn_doc_string(o, p->o->method);
+    key(o, "metric");
+    attn_doc_string(o, p->o->metric);
+    key(o, "metric_text");
+    attn_out_f64(o, p->r.metric_text);
+    key(o, "metric_from");
+    attn_out_f64(o, p->r.metric_from);
+    key(o, "rows");
+    attn_out_char(o, '[');
+    write_rows(o, p);
+    attn_out_str(o, "\n]}\n");
+    return ATTN_OK;
+}
+
+static void write_cell(struct attn_out *o, double x)
+{
+    char buf[ATTN_NUM_MAX];
+    if (!isnan(x))
+        attn_out_write(o, buf, attn_num_f64(buf, x));
+}
+
+static int write_table(struct attn_out *o, const struct report *p)
+{
+    for (size_t i = 0; i < 3; i++)
+        if (p->r.over & 1U << i)
+            attn_out_printf(o, "%s,", axes[i]);
+    attn_out_str(o, "metric,effect\n");
+    for (size_t k = 0; k < p->r.n; k++) {
+        const struct attn_patch_cell *c = &p->r.cell[k];
+        for (size_t i = 0; i < 3; i++)
+            if (p->r.over & 1U << i)
+                attn_out_printf(o, "%d,", index_on(c, i));
+        write_cell(o, c->metric);
+        attn_out_char(o, ',');
+        write_cell(o, c->effect);
+        attn_out_char(o, '\n');
+    }
+    return ATTN_OK;
+}
+
+/* ---- pictures ---- */
+
+static int draw(struct attn_out *o, const struct report *p, const struct attn_format *format, struct attn_err *err)
+{
+    char title[160], across[64];
+    struct attn_info info;
+    struct attn_look look;
+    struct matrices m = {0};
+    attn_model_info(p->o->model, &info);
+    static const char *const nouns[] = {"layers", "heads", "positions"};
+    struct attn_album a = {.model = info.name, .text = p->o->text, .text_len = p->o->text_len};
+    int rc = attn_look_make(&look, &p->o->picture, err);
+    if (!rc)
+        rc = lay_out(&m, p, err);
+    look.width = p->o->width;
+    a.queries = &m.row.tokens;
+    a.keys = &m.col.tokens;
+    snprintf(title, sizeof title, "%s of %s from the other text, %.80s", p->effects ? "effect" : "metric", p->r.what, p->o->metric);
+    snprintf(across, sizeof across, " (rows: %s, columns: %s)", nouns[m.row_axis], m.cols > 1 ? nouns[m.col_axis] : "all");
+    for (size_t i = 0; i < m.n && !rc; i++) {
+        float *to = NULL;
+        const struct attn_sheet sheet = {.kind = "effect", .title = title, .axes = across, .n = 1, .rows = m.rows, .cols = m.cols,
+                                         .keys = true, .layer = m.n > 1 ? p->r.cell[i * m.rows * m.cols].layer : -1};
+        rc = attn_album_add(&a, &sheet, &to, err);
+        if (!rc)
+            fill(to, p, &m, i);
+    }
+    if (!rc)
+        rc = attn_album_link(&a, err);
+    if (!rc)
+        rc = format->methods->draw(o, &a, &look, err);
+    attn_album_free(&a);
+    free_matrices(&m);
+    return rc;
+}
+
+/* ---- all of them ---- */
+
+static int write_as(struct attn_out *o, const struct report *p, struct attn_err *err)
+{
+    const char *name = p->o->format ? p->o->format : "text";
+    const struct attn_format *format = attn_format_find(name);
+    if (!strcmp(name, "text"))
+        return write_text(o, p, err);
+    if (!strcmp(name, "json"))
+        return write_json(o, p, err);
+    if (!strcmp(name, "csv") || !strcmp(name, "tidy"))
+        return write_table(o, p);
+    if (format && (format->flags & ATTN_FORMAT_PICTURE))
+        return draw(o, p, format, err);
+    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected text, json, csv, tidy or a picture", name);
+}
+
+int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_opts *o, struct attn_err *err)
+{
+    struct attn_out *out = NULL;
+    struct report report = {.o = o};
+    attn_patch_get(p, &report.r);
+    report.effects = report.r.metric_from != report.r.metric_text;
+    int rc = attn_out_open(&out, o->path, err);
+    if (!rc)
+        rc = write_as(out, &report, err);
+    if (!rc)
+        rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    return rc;
+}

@@ -1,0 +1,83 @@
+/* attn-cli patch. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdio.h>
+
+#define TINY "-m tiny -s 'Lily lost her red ball' --from 'Lily lost her big ball' --metric 'logprob(\".\")' "
+#define GPT2 "-m tests/golden/checkpoints/gpt2-a --ids 83,69,74,32 --from-ids 83,69,75,32 --metric 'logit(3)' "
+
+START_TEST(text_shows_both_texts_the_grid_and_what_matters_most)
+{
+    expect("$A patch " TINY "--what resid_pre --over layer,pos", 0,
+           "    2    ·her   ·her\n"
+           "    3  * ·red   ·big\n"
+           "    4    ·ball  ·ball\n"
+           "\n"
+           "logprob(\".\") = -0.8503 for the text, -1.6943 for the other\n");
+    expect("$A patch " TINY "--what resid_pre --over layer,pos", 0,
+           "     Lily  ·lost   ·her   ·red  ·ball\n"
+           "L0   0.00   0.00   0.00   1.00   0.00\n");
+    expect("$A patch " TINY "--what resid_pre --over layer,pos", 0, "largest effects\n  L0 pos 3      1.000  metric -1.6943\n");
+    expect("$A patch " TINY "--what context --over layer,head,pos --precision 4", 0, "\nlayer 3\n");
+    expect("$A patch " TINY "--what attn.out --over layer", 0, "    all\nL0");
+    expect("$A patch -m tests/golden/checkpoints/gpt2-a --ids 1,2 --from-ids 1,2 --metric loss --what v --over layer", 0,
+           "both texts have the same metric, so there are no effects");
+}
+END_TEST
+
+START_TEST(programs_get_rows)
+{
+    expect("$A patch " GPT2 "--what context --over layer,head --format json", 0,
+           "\"what\":\"context\",\n\"over\":[\"layer\",\"head\"],\n\"method\":\"exact\",\n\"metric\":\"logit(3)\",\n\"metric_text\":");
+    expect("$A patch " GPT2 "--what context --over layer,head --format json", 0, "\"rows\":[\n{\"layer\":0,\"head\":0,\"metric\":");
+    expect("$A patch " GPT2 "--what embed --over pos --format csv", 0, "pos,metric,effect\n0,");
+    expect("$A patch " GPT2 "--what v --over layer,head,pos -o $D/v.csv && head -1 $D/v.csv && wc -l < $D/v.csv", 0,
+           "layer,head,pos,metric,effect\n17\n");
+    expect_same("$A patch " GPT2 "--what v --over layer --format csv", "$A patch " GPT2 "--what v --over layer --format tidy -t 3");
+    expect_same("$A patch " GPT2 "--what v --over layer --format json --method gradient",
+                "$A patch " GPT2 "--what v --over layer --format json --method gradient -t 3");
+    expect("$A patch -m tests/golden/checkpoints/gpt2-a --ids 1,2 --from-ids 1,2 --metric loss --what v --over layer --format csv", 0, ",\n1,");
+    succeed("python3 -c 'import json,sys; json.load(sys.stdin)' < <($A patch " TINY "--what scores --over layer,head,pos --format json) || "
+            "! command -v python3");
+    for (const char *const *f = (const char *const[]){"png", "svg", "html", NULL}; *f; f++) {
+        char line[400];
+        snprintf(line, sizeof line, "$A patch " TINY "--what context --over layer,head,pos --method ig:2 -o $D/p.%s && test -s $D/p.%s", *f, *f);
+        succeed(line);
+    }
+    expect("cat $D/p.svg", 0, "effect of attn.context from the other text");
+    expect("$A patch " TINY "--what context --over layer,head --format term", 0, "(rows: layers, columns: heads)");
+}
+END_TEST
+
+START_TEST(what_cannot_be_patched_is_refused_before_anything_runs)
+{
+    expect("$A patch " TINY "--over layer 2>&1", 2, "give --what NAME");
+    expect("$A patch " TINY "--what context 2>&1", 2, "give --over AXES");
+    expect("$A patch -m tiny -s a --what context --over layer --metric loss 2>&1", 2, "give the other text with --from TEXT");
+    expect("$A patch -m tiny -s 'Lily lost' --from 'Lily lost her' --what context --over layer --metric loss 2>&1", 1,
+           "the texts have 2 and 3 tokens, and differ from token 2 on: 'Lily| lost', 'Lily| lost| her'");
+    expect("$A patch " TINY "--what contxt --over layer 2>&1", 2, "--what: unknown activation 'contxt'; nearest: attn.context");
+    expect("$A patch " TINY "--what resid_pre --over layer,head 2>&1", 2, "resid_pre has no heads");
+    expect("$A patch " TINY "--what context --over layer --method ig 2>&1", 2, "--method 'ig': expected exact, gradient, or ig:STEPS");
+    expect("$A patch " TINY "--what context --over layer --cross hello 2>&1", 2, "have no counterparts");
+    expect("$A patch " TINY "--what context --over layer --format png 2>&1", 0, "PNG");
+    expect("$A patch " TINY "--what context --over layer --format npz 2>&1", 2, "npz");
+    ck_assert_int_eq(scratch_count(), 0);
+}
+END_TEST
+
+Suite *suite_patch_cmd(void)
+{
+    Suite *s = suite_create("patch_cmd");
+    TCase *c = tcase_create("patch_cmd");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, text_shows_both_texts_the_grid_and_what_matters_most);
+    tcase_add_test(c, programs_get_rows);
+    tcase_add_test(c, what_cannot_be_patched_is_refused_before_anything_runs);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -31,6 +31,7 @@ flags_tsan     := -O1 -fsanitize=thread
 flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 flags_coverage := -O0 --coverage
 flags_steps    := -fsanitize-coverage=trace-pc
+flags_reach    := -O1 -fsanitize-coverage=trace-pc
 # For mutations: one object and two links for each, so without debugging information, and with the quicker linker.
 flags_mutate   := -O1 -g0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
     $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld)
@@ -57,6 +58,9 @@ objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 lib_o   := $(call objects,lib/*/*.c)
 cmd_o   := $(call objects,cmd/attn-cli/*.c cmd/attn-cli/*/*.c)
 test_o  := $(call objects,tests/*.c)
+# What a flavour calls at each basic block that runs.
+blocks_steps := $(B)/tests/sizes/steps.o
+blocks_reach := $(B)/tests/mutate/reached.o
 models  := $(wildcard models/*/*)
 printed := $(addprefix $(B)/,attn-cli.1 attn-cli.bash _attn-cli attn-cli.fish)
 link     = $(CC) $(CFLAGS) $(hard) $(hard_link) $(flags) $(LDFLAGS)
@@ -67,13 +71,13 @@ do       = @$(if $(V),set -x,echo "  $(1)");
 
 all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc $(printed)
 
-$(B)/attn-cli: $(cmd_o) $(if $(filter steps,$(flavour)),$(B)/steps.o) $(B)/libattn.a $(B)/objects
+$(B)/attn-cli: $(cmd_o) $(blocks_$(flavour)) $(B)/libattn.a $(B)/objects
 	$(call do,LINK $@) $(link) -pie -Wl,--as-needed -o $@ $(binary) $(libs)
 $(B)/libattn.a: $(lib_o) $(B)/objects
 	$(call do,AR $@) rm -f $@; ar rcs $@ $(binary)
 $(B)/libattn.so: $(lib_o) $(B)/objects
 	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $(binary) $(libs)
-$(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects
+$(B)/attn-tests: $(test_o) $(blocks_$(flavour)) $(B)/libattn.a $(B)/objects
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
 $(B)/lib/compute/%.o: room := $(room_compute)
 $(B)/cmd/%.o: room := -Icmd/attn-cli

@@ -79,9 +79,7 @@ build/attack/differential: $(B)/tests/attack/differential.o $(B)/libattn.a
 test-sizes:
 	@$(MAKE) --no-print-directory flavour=steps build/steps/attn-cli
 	python3 -B tests/sizes/sizes.py build/steps/attn-cli
-build/steps/steps.o: tests/sizes/steps.c
-	@mkdir -p $(@D)
-	$(call do,CC $<) $(CC) $(std) $(warn) -O2 -c -o $@ $<
+$(B)/tests/sizes/steps.o $(B)/tests/mutate/reached.o: flags :=        # which must not call itself
 
 test-cluster: $(B)/attn-cli
 	-@tests/need.sh parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake

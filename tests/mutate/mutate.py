@@ -1,8 +1,8 @@
 """mutate.py COUNT SEED - breaks lib and cmd in COUNT small ways, one at a time, and lists those that no test notices.
 
 README.md beside this file says what is mutated, what counts, and what to do with a survivor.  Everything is kept in
-build/mutation: a copy of the tree for each worker, which suites run which line, and results-SEED.jsonl, from which a
-run that was ended goes on.  `--all` runs every suite against a survivor, `--again` judges the survivors of SEED anew
+build/mutation: a copy of the tree for each worker, which tests run which line, and results-SEED.jsonl, from which a
+run that was ended goes on.  `--all` runs every test against a mutant, `--again` judges the survivors of SEED anew
 with the tests of today."""
 import argparse
 import concurrent.futures
@@ -30,12 +30,10 @@ ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / "build/mutation"
 HERE = Path(__file__).resolve().parent
 CAUGHT, SURVIVED, UNREACHED, EQUIVALENT, STILLBORN = "caught", "survived", "unreached", "equivalent", "stillborn"
-# Whatever gcc warns about is found without a test, but for && beside ||, which a mutant may well mean.
-PLAIN = ("flavour=plain", "flags=-g0 -Werror -Wno-parentheses")
-BINARIES = ("build/mutate/attn-cli", "build/mutate/attn-tests")
 COUNTED = (CAUGHT, SURVIVED, UNREACHED)
 QUIET = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-# A test may take five times its limit, as the sanitizers are slow, and a suite ten times what it takes unmutated.
+FIRST_CHUNK = 1                                                 # seconds
+# A test may take five times its limit, as the sanitizers are slow, and some together ten times what they take unmutated.
 PATIENCE, TIMES_AS_LONG, AT_LEAST = 5, 10, 40
 FILE_MAX, RSS_MAX_MB, CPU_MAX = 1 << 41, 3000, 600             # a test makes a sparse file of a terabyte
 LEAST_FREE = 4 << 30                                            # bytes of disk: a mutant may write without end
@@ -82,12 +80,30 @@ def name_of(m):
     return hashlib.sha256("\0".join((m["file"], m["old"], m["new"], str(m["line"]))).encode()).hexdigest()[:16]
 
 
+class Build:
+    """How mutants are compiled and run.  The plain build catches most, quickly; the sanitizers see what it lets pass."""
+
+    def __init__(self, name, *flags):
+        self.name, self.flags = name, (f"flavour={name}", *flags)
+        self.binaries = f"build/{name}/attn-cli", f"build/{name}/attn-tests"
+        self.unmutated = f"build/{name}-unmutated/attn-cli", f"build/{name}-unmutated/attn-tests"
+
+    def object(self, path):
+        return f"build/{self.name}/{path[:-1]}o"
+
+
+# Whatever gcc warns about is found without a test, but for && beside ||, which a mutant may well mean.
+PLAIN = Build("plain", "flags=-g0 -Werror -Wno-parentheses")
+SANITIZED = Build("mutate")
+
+
 class Tree:
-    """A copy of the tree with a build of its own, in which one file at a time is changed."""
+    """A copy of the tree with builds of its own, in which one file at a time is changed."""
 
     def __init__(self, number, reach):
         self.at, self.reach = HOME / f"tree{number}", reach
         self.tmp = Path(tempfile.mkdtemp(prefix="mut"))
+        self.proved = set()
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True,
                                 text=True).stdout.split("\n")
         names = {name for name in listed if name and (ROOT / name).is_file()}
@@ -97,9 +113,13 @@ class Tree:
             inside = str(old.relative_to(self.at))
             if old.is_file() and not inside.startswith("build/") and inside not in names:
                 old.unlink()
-        if not (self.at / "build/mutate").exists():
-            shutil.copytree(ROOT / "build/mutate", self.at / "build/mutate")
-        self.make(*BINARIES, "flavour=mutate")
+        for build in PLAIN, SANITIZED:
+            if not (self.at / "build" / build.name).exists():
+                shutil.copytree(ROOT / "build" / build.name, self.at / "build" / build.name)
+            self.make(build, *build.binaries)
+            for binary, kept in zip(build.binaries, build.unmutated):
+                (self.at / kept).parent.mkdir(exist_ok=True)
+                shutil.copy2(self.at / binary, self.at / kept)
 
     def update(self, name):
         """Copies a file if it differs.  make goes by times: a new file is as old as what was built of it in the original."""
@@ -110,78 +130,95 @@ class Tree:
         elif there.read_bytes() != here.read_bytes():
             shutil.copy(here, there)
 
-    def make(self, *targets):
-        done = subprocess.run(["make", "-s", *targets], env=QUIET, cwd=self.at, capture_output=True, text=True)
+    def make(self, build, *targets):
+        done = subprocess.run(["make", "-s", *targets, *build.flags], env=QUIET, cwd=self.at, capture_output=True, text=True)
         if done.returncode:
             raise ChildProcessError(done.stdout + done.stderr)
 
     def judge(self, m, every, within):
-        path, o = m["file"], m["file"][:-1] + "o"
-        plain, real = f"build/plain/{o}", f"build/mutate/{o}"
-        self.make(plain, *PLAIN)
-        kept = {name: (self.at / name).read_bytes() for name in (plain, real)}
+        path = m["file"]
+        kept = {o: (self.at / o).read_bytes() for o in (PLAIN.object(path), SANITIZED.object(path))}
         original = (self.at / path).read_text()
         lines = original.split("\n")
         lines[m["line"] - 1] = m["new"]
         try:
             (self.at / path).write_text("\n".join(lines))
-            return self.verdict(m, plain, kept[plain], every, within)
+            return self.verdict(m, kept[PLAIN.object(path)], every, within)
         finally:
             (self.at / path).write_text(original)
             for name, data in kept.items():         # newer than what was made of the mutant
                 (self.at / name).write_bytes(data)
 
-    def verdict(self, m, plain, before, every, within):
-        """gcc's plain object tells whether anything has changed: sanitizers note the column of each operation."""
-        suites = self.reach.suites(m["file"], m["line"])
+    def verdict(self, m, before, every, within):
+        tests = self.reach.all() if every else self.reach.tests(m["file"], m["line"])
         try:
-            self.make(plain, *PLAIN)
-            if (self.at / plain).read_bytes() == before:
+            self.make(PLAIN, PLAIN.object(m["file"]))
+            if (self.at / PLAIN.object(m["file"])).read_bytes() == before:
                 return EQUIVALENT, "the same machine code"
-            if not suites and not every:
-                return UNREACHED, "no suite runs the line"
-            self.make(*BINARIES, "flavour=mutate")
+            if not tests:
+                return UNREACHED, "no test runs the line"
+            ran = 0
+            for build in PLAIN, SANITIZED:
+                self.make(build, *build.binaries)
+                for some, seconds in chunks(tests, self.reach.seconds):
+                    if within and seconds > within:
+                        break
+                    ran = max(ran, tests.index(some[-1]) + 1)
+                    why = self.run(build, some)
+                    if why:
+                        return CAUGHT, why
+            return SURVIVED, f"{ran} of the {len(tests)} tests that run the line"
         except ChildProcessError as e:
             error = re.search(r"(error|Error|undefined).*", str(e))
             return STILLBORN, error[0][:120] if error else str(e)[:120]
-        spent = ran = 0
-        for suite in suites + [s for s in self.reach.all() if every and s not in suites]:
-            spent += self.reach.seconds(suite)
-            if within and spent > within:
-                return SURVIVED, f"{ran} of the {len(suites)} suites that run the line"
-            ran += 1
-            why = self.run(suite)
-            if why:
-                return CAUGHT, f"{suite}: {why}"
-        return SURVIVED, f"{len(suites)} suites run the line"
 
-    def run(self, suite):
-        """Why a suite fails; None if it passes.  It is ended as soon as one of its tests has failed."""
+    def run(self, build, tests):
+        """Why one of the tests fails; None if all pass.  A test that fails without any mutation, too, would catch them all."""
+        why, failed = self.attempt(build.binaries, tests)
+        if why and (build, failed) not in self.proved:
+            also, _ = self.attempt(build.unmutated, [failed] if failed else tests)
+            if also:
+                raise SystemExit(f"{failed or tests} fails without any mutation: {also}")
+            self.proved.add((build, failed))
+        return why
+
+    def attempt(self, binaries, tests):
+        """(why, test) of the first test that fails; test None: it is not known which."""
         tap = self.tmp / "tap"
         tap.unlink(missing_ok=True)
-        env = dict(os.environ, ATTN_CLI=BINARIES[0], CK_TAP_LOG_FILE_NAME=str(tap), TMPDIR=str(self.tmp),
+        env = dict(os.environ, ATTN_CLI=binaries[0], CK_TAP_LOG_FILE_NAME=str(tap), TMPDIR=str(self.tmp),
                    ATTN_SHARED=os.environ.get("ATTN_SHARED", str(ROOT.parent / "shared")), CK_TIMEOUT_MULTIPLIER=str(PATIENCE),
                    ASAN_OPTIONS=f"allocator_may_return_null=1:hard_rss_limit_mb={RSS_MAX_MB}", CK_VERBOSITY="silent")
-        command = [*steady(), BINARIES[1], suite]
-        limit = max(AT_LEAST, TIMES_AS_LONG * self.reach.seconds(suite))
+        command = [*steady(), binaries[1], *tests]
+        limit = max(AT_LEAST, TIMES_AS_LONG * sum(map(self.reach.seconds, tests)))
         with open(self.tmp / "out", "wb") as out:
             child = subprocess.Popen(command, cwd=self.at, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                                      start_new_session=True, preexec_fn=bounds)
             try:
-                return wait(child, tap, self.tmp, time.monotonic() + limit)
+                why = wait(child, tap, self.tmp, time.monotonic() + limit)
             finally:
                 end_group(child)
                 for left in self.tmp.glob("attn-test-*"):
                     shutil.rmtree(left, ignore_errors=True)
-
-    def prove(self, suite):
-        """A suite that fails without any mutation would catch them all."""
-        why = self.run(suite)
-        if why:
-            raise SystemExit(f"{suite} fails without any mutation: {why}")
+        failed = re.match(r"\S*:\w+:(\w+): ", why or "")
+        names = [t for t in tests if failed and t.endswith(":" + failed[1])]
+        return why, names[0] if len(names) == 1 else None
 
     def close(self):
         shutil.rmtree(self.tmp, ignore_errors=True)
+
+
+def chunks(tests, seconds):
+    """(tests to run in one process, seconds of them and all before): few at first, as most mutants are caught at once."""
+    some, most, total, before = [], FIRST_CHUNK, 0, 0
+    for test in tests:
+        some.append(test)
+        total += seconds(test)
+        if total - before >= most:
+            yield some, total
+            some, most, before = [], most * 4, total
+    if some:
+        yield some, total
 
 
 def steady():
@@ -191,7 +228,7 @@ def steady():
 
 
 def bounds():
-    """For the suite and all that it starts: a program in a group of its own outlives the suite, but not its seconds."""
+    """For the tests and all that they start: a program in a group of its own outlives them, but not its seconds."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_MAX, CPU_MAX))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX, FILE_MAX))
@@ -235,7 +272,7 @@ def report(results, seed, count, equivalents):
     judged = sum(counts[kind] for kind in COUNTED)
     print(f"\nseed {seed}: {judged} of {count} mutants judged, {counts[CAUGHT]} caught"
           + (f" ({100 * counts[CAUGHT] / judged:.1f} %)" if judged else ""), end="; ")
-    print(f"{counts[SURVIVED]} survived, {counts[UNREACHED]} on lines that no suite runs; left out: {counts[EQUIVALENT]} that "
+    print(f"{counts[SURVIVED]} survived, {counts[UNREACHED]} on lines that no test runs; left out: {counts[EQUIVALENT]} that "
           f"change nothing, {counts[STILLBORN]} that do not compile")
 
 
@@ -278,14 +315,6 @@ class Run:
         finally:
             self.trees.put(tree)
 
-    def prove(self, suite):
-        tree = self.trees.get()
-        try:
-            tree.prove(suite)
-            self.reach.proved(suite)
-        finally:
-            self.trees.put(tree)
-
     def go(self):
         trees = [Tree(i, self.reach) for i in range(self.o.jobs)]
         for tree in trees:
@@ -293,7 +322,6 @@ class Run:
         results, waiting = [], []
         stream = choose(self.o.seed)
         with concurrent.futures.ThreadPoolExecutor(self.o.jobs) as pool:
-            list(pool.map(self.prove, self.reach.unproved()))
             while sum(r["verdict"] in COUNTED for r in results) < self.o.count:
                 missing = self.o.count - sum(r["verdict"] in COUNTED for r in results)
                 waiting = [m for _, m in zip(range(missing), stream)]
@@ -320,7 +348,9 @@ def main():
     p.add_argument("--again", action="store_true")
     o = p.parse_args()
     HOME.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["make", "-s", f"-j{o.jobs}", "flavour=mutate", *BINARIES], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    for build in PLAIN, SANITIZED:
+        subprocess.run(["make", "-s", f"-j{o.jobs}", *build.flags, *build.binaries], cwd=ROOT, check=True,
+                       stdout=subprocess.DEVNULL)
     sys.exit(Run(o, Reach(ROOT, HOME, o.jobs)).go())
 
 

@@ -1,7 +1,9 @@
-"""reach.py - which suites run which line of lib and cmd, and how long each suite takes.
+"""reach.py - which tests run which line of lib and cmd, and how long each test takes.
 
-Each suite runs once with the coverage flavour, and gcov reads what it left.  The answer is kept in build/mutation/reach under
-a hash of lib, cmd, the suite's own file and what the suites share, so a new test makes only its own suite run again."""
+Each test runs once, alone, with the flavour that notes the basic blocks that run, in the tests and in the program that they
+call.  The answer is kept in build/mutation/reach, a file a suite, under a hash of lib, cmd, the suite's own file and what the
+suites share, so a new test makes only its own suite run again."""
+import bisect
 import hashlib
 import json
 import os
@@ -11,7 +13,7 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-GCOV_AT_ONCE = 64               # files a call of gcov reads
+PROGRAMS = ("build/reach/attn-cli", "build/reach/attn-tests")
 
 
 class Reach:
@@ -27,7 +29,9 @@ class Reach:
             self.measure(stale, jobs)
         self.took, self.run, self.lines = {}, {}, {}
         for suite in names:
-            self.learn(suite, self.kept(suite))
+            for test, found in self.kept(suite).items():
+                self.learn(test, found)
+        self.lines = {path: sorted(lines) for path, lines in self.lines.items()}
 
     def state(self, suite):
         whole = hashlib.sha256()
@@ -36,74 +40,93 @@ class Reach:
                 whole.update(name.encode() + b"\0" + (self.root / name).read_bytes())
         return whole.hexdigest()
 
-    def unproved(self):
-        """Suites of which it is not known that they pass in the build and under the limits in which mutants are judged."""
-        return [s for s in self.all() if not (self.home / f"{s}.proved").exists()
-                or (self.home / f"{s}.proved").read_text() != self.state(s)]
-
-    def proved(self, suite):
-        (self.home / f"{suite}.proved").write_text(self.state(suite))
-
     def kept(self, suite):
         path = self.home / f"{suite}.json"
         found = json.loads(path.read_text()) if path.exists() else {}
-        return found if found.get("state") == self.state(suite) else None
+        return found["tests"] if found.get("state") == self.state(suite) else None
 
-    def learn(self, suite, found):
-        self.took[suite] = found["seconds"]
-        for path, (run, idle) in found["lines"].items():
-            self.lines.setdefault(path, set()).update(run, idle)
-            for line in run:
-                self.run.setdefault((path, line), []).append(suite)
+    def learn(self, test, found):
+        self.took[test] = found["seconds"]
+        for path, lines in found["lines"].items():
+            self.lines.setdefault(path, set()).update(lines)
+            for line in lines:
+                self.run.setdefault((path, line), []).append(test)
 
     def measure(self, suites, jobs):
-        print(f"finding out which lines {len(suites)} suites run", flush=True)
-        subprocess.run(["make", "-s", f"-j{jobs}", "flavour=coverage", "build/coverage/attn-cli", "build/coverage/attn-tests"],
-                       cwd=self.root, check=True, stdout=subprocess.DEVNULL)
-        with ThreadPoolExecutor(jobs) as pool:
-            for suite, seconds, lines in pool.map(self.cover, suites):
-                found = {"state": self.state(suite), "seconds": seconds, "lines": lines}
-                (self.home / f"{suite}.json").write_text(json.dumps(found))
+        print(f"finding out which lines the tests of {len(suites)} suites run", flush=True)
+        subprocess.run(["make", "-s", f"-j{jobs}", "flavour=reach", *PROGRAMS], cwd=self.root, check=True,
+                       stdout=subprocess.DEVNULL)
+        places = self.places = Places(self.root)
+        tests = subprocess.run([PROGRAMS[1], "--list"], cwd=self.root, check=True, capture_output=True, text=True).stdout.split()
+        for suite in suites:
+            with ThreadPoolExecutor(jobs) as pool:
+                ran = pool.map(self.cover, [t for t in tests if t.startswith(suite + ":")])
+                found = {test: {"seconds": seconds, "lines": places.lines(blocks)} for test, seconds, blocks in ran}
+            (self.home / f"{suite}.json").write_text(json.dumps({"state": self.state(suite), "tests": found}))
 
-    def cover(self, suite):
-        at = self.home / suite
+    def cover(self, test):
+        """(test, seconds, {program: places of the blocks that ran})"""
+        at = self.home / test.replace(":", "-")
         shutil.rmtree(at, ignore_errors=True)
-        env = dict(os.environ, ATTN_CLI="build/coverage/attn-cli", GCOV_PREFIX=str(at), CK_TIMEOUT_MULTIPLIER="100",
-                   GCOV_PREFIX_STRIP=str(len(self.root.parts) - 1))
+        at.mkdir()
+        for program, size in self.places.size.items():
+            with open(at / program, "wb") as f:
+                f.truncate(size)
+        env = dict(os.environ, ATTN_CLI=PROGRAMS[0], REACHED=str(at), CK_TIMEOUT_MULTIPLIER="100")
         began = time.monotonic()
-        done = subprocess.run(["build/coverage/attn-tests", suite], cwd=self.root, env=env, stdin=subprocess.DEVNULL,
-                              capture_output=True)
+        done = subprocess.run([PROGRAMS[1], test], cwd=self.root, env=env, stdin=subprocess.DEVNULL, capture_output=True)
         if done.returncode:
-            raise SystemExit(f"{suite} fails without any mutation: {done.stdout.decode(errors='replace')[-2000:]}")
+            raise SystemExit(f"{test} fails without any mutation: {done.stdout.decode(errors='replace')[-2000:]}")
         seconds = time.monotonic() - began
-        lines = self.read(at)
-        shutil.rmtree(at, ignore_errors=True)
-        return suite, seconds, lines
+        blocks = {p.name: [m.start() for m in re.finditer(b"\1", p.read_bytes())] for p in at.iterdir()}
+        shutil.rmtree(at)
+        return test, seconds, blocks
 
-    def read(self, at):
-        """{file: (lines that were run, lines that were not)}, of what a suite left under a directory."""
-        left = [f for top in ("lib", "cmd") for f in (at / "build/coverage" / top).rglob("*.gcda")]
-        for f in left:
-            f.with_suffix(".gcno").symlink_to(self.root / f.relative_to(at).with_suffix(".gcno"))
-        lines = {}
-        for i in range(0, len(left), GCOV_AT_ONCE):
-            said = subprocess.run(["gcov", "--json-format", "--stdout", *map(str, left[i:i + GCOV_AT_ONCE])], cwd=self.root,
-                                  check=True, capture_output=True).stdout
-            for document in said.splitlines():
-                for f in json.loads(document)["files"]:
-                    if f["file"].endswith(".c"):
-                        run, idle = lines.setdefault(f["file"], (set(), set()))
-                        for line in f["lines"]:
-                            (run if line["count"] > 0 else idle).add(line["line_number"])
-        return {path: (sorted(run), sorted(idle - run)) for path, (run, idle) in lines.items()}
-
-    def suites(self, path, line):
-        """The suites that run a line, the quickest first.  A line without code of its own belongs to one before it."""
-        begins = max((n for n in self.lines.get(path, ()) if n <= line), default=0)
-        return sorted(self.run.get((path, begins), []), key=self.seconds)
+    def tests(self, path, line):
+        """The tests that run a line, the quickest first.  A line within a block belongs to the line at which it begins."""
+        lines = self.lines.get(path, [])
+        i = bisect.bisect_right(lines, line)
+        return sorted(self.run.get((path, lines[i - 1] if i else 0), []), key=self.seconds)
 
     def all(self):
         return sorted(self.took, key=self.seconds)
 
-    def seconds(self, suite):
-        return self.took[suite]
+    def seconds(self, test):
+        return self.took[test]
+
+
+class Places:
+    """Turns places of blocks in the programs into lines of the sources."""
+
+    def __init__(self, root):
+        self.root, self.program, self.start, self.size, self.known = root, {}, {}, {}, {}
+        for program in PROGRAMS:
+            name = program.rsplit("/", 1)[1]
+            symbols = subprocess.run(["nm", program], cwd=root, check=True, capture_output=True, text=True).stdout
+            self.program[name], self.known[name] = program, {}
+            self.start[name], end = (int(re.search(rf"^(\w+) \w {symbol}$", symbols, re.M)[1], 16)
+                                     for symbol in ("__executable_start", "etext"))
+            self.size[name] = end - self.start[name]
+
+    def lines(self, blocks):
+        found = {}
+        for name, places in blocks.items():
+            self.look_up(name, [p for p in places if p not in self.known[name]])
+            for place in places:
+                for path, line in self.known[name][place]:
+                    found.setdefault(path, set()).add(line)
+        return {path: sorted(lines) for path, lines in found.items()}
+
+    def look_up(self, name, places):
+        """addr2line prints, for each address, the address itself and then a line for each function inlined there."""
+        asked = "".join(f"{self.start[name] + p - 1:#x}\n" for p in places)      # of the call, not of what follows it
+        said = subprocess.run(["addr2line", "-a", "-i", "-e", self.program[name]], cwd=self.root, check=True, input=asked,
+                              capture_output=True, text=True).stdout.splitlines()
+        current = None
+        for line in said:
+            if line.startswith("0x"):
+                current = self.known[name].setdefault(int(line, 16) - self.start[name] + 1, [])
+                continue
+            m = re.match(rf"(?:{re.escape(str(self.root))}/)?((?:lib|cmd)/.*\.c):(\d+)", line)
+            if m:
+                current.append((m[1], int(m[2])))

@@ -71,13 +71,13 @@ do       = @$(if $(V),set -x,echo "  $(1)");
 
 all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc $(printed)
 
-$(B)/attn-cli: $(cmd_o) $(blocks_$(flavour)) $(B)/libattn.a $(B)/objects
+$(B)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
 	$(call do,LINK $@) $(link) -pie -Wl,--as-needed -o $@ $(binary) $(libs)
-$(B)/libattn.a: $(lib_o) $(B)/objects
+$(B)/libattn.a: $(lib_o) $(blocks_$(flavour)) $(B)/objects
 	$(call do,AR $@) rm -f $@; ar rcs $@ $(binary)
 $(B)/libattn.so: $(lib_o) $(B)/objects
 	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $(binary) $(libs)
-$(B)/attn-tests: $(test_o) $(blocks_$(flavour)) $(B)/libattn.a $(B)/objects
+$(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
 $(B)/lib/compute/%.o: room := $(room_compute)
 $(B)/cmd/%.o: room := -Icmd/attn-cli

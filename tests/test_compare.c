@@ -155,6 +155,17 @@ START_TEST(test_trouble)
 END_TEST
 
 /* The sizes that info predicts are those of the files that run writes. */
+/* No numbers, in a shape whose text is longer than that of any model. */
+START_TEST(test_long_shapes)
+{
+#define LONG "100000000000, 0, 1234567890123456789, 1234567890123456789, 1234567890123456789, 12345678901234567"
+    succeed("npy() { printf '\\x93NUMPY\\x01\\x00\\xb6\\x00%-181s\\n' \"{'descr': '<f4', 'fortran_order': False, 'shape': ($1), }\"; }; "
+            "npy '" LONG "' >$D/x.npy && npy '0, 2' >$D/y.npy");
+    expect("\"$A\" diff $D/x.npy $D/y.npy", 1, "found [" LONG "] in A, expected [0, 2] as in B\n");
+    expect("\"$A\" diff --format json $D/x.npy $D/y.npy", 1, "\"shape_a\": [" LONG "], \"shape_b\": [0, 2]");
+}
+END_TEST
+
 START_TEST(test_cost)
 {
     expect("\"$A\" run -m " GPT2 " " IDS " --show '*' --format npy -o $D/npy", 0, "");
@@ -179,6 +190,7 @@ Suite *suite_compare(void)
     tcase_add_test(c, test_references);
     tcase_add_test(c, test_with_weights);
     tcase_add_test(c, test_trouble);
+    tcase_add_test(c, test_long_shapes);
     tcase_add_test(c, test_cost);
     suite_add_tcase(s, c);
     return s;

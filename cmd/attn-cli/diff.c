@@ -58,12 +58,14 @@ static const char *ulps(char buf[32], uint64_t n)
     return buf;
 }
 
-static const char *shape(char buf[96], const struct attn_diff_row *r, int side)
+enum { SHAPE = 8 * sizeof ", 18446744073709551615" };           /* room for all dimensions, however large */
+
+static const char *shape(char buf[SHAPE], const struct attn_diff_row *r, int side)
 {
-    size_t n = (size_t)snprintf(buf, 96, "[");
-    for (int i = 0; i < r->ndim[side] && n < 80; i++)
-        n += (size_t)snprintf(buf + n, 96 - n, i ? ", %zu" : "%zu", r->shape[side][i]);
-    snprintf(buf + n, 96 - n, "]");
+    size_t n = (size_t)snprintf(buf, SHAPE, "[");
+    for (int i = 0; i < r->ndim[side]; i++)
+        n += (size_t)snprintf(buf + n, SHAPE - n, i ? ", %zu" : "%zu", r->shape[side][i]);
+    snprintf(buf + n, SHAPE - n, "]");
     return buf;
 }
 
@@ -85,7 +87,7 @@ static void print_token(const struct report *r, size_t i)
 
 static void print_position(const struct report *r, const struct attn_diff_row *row)
 {
-    char a[96], b[96];
+    char a[32], b[32];
     if (row->ndim[0] > 2 && row->ndim[1] > 2)           /* else one side's first axis is a batch of one, no head */
         printf("head %zu, ", row->at[0]);
     fputs(is_square(row) ? "query" : "token", stdout);
@@ -103,7 +105,7 @@ static void print_position(const struct report *r, const struct attn_diff_row *r
 
 static void print_row(const struct report *r, const struct attn_diff_row *row, int width, bool first)
 {
-    char a[96], b[96], c[4][32];
+    char a[SHAPE], b[SHAPE], c[4][32];
     printf("%c %-*s  ", first ? '>' : ' ', width, row->name);
     if (row->kind == ATTN_DIFF_SHAPE && !memcmp(row->shape[0], row->shape[1], sizeof row->shape[0]))
         printf("%s of different heads\n", shape(a, row, 0));
@@ -224,7 +226,7 @@ static void json_member(const char *key, double x)
 
 static void json_shape(const char *key, const struct attn_diff_row *row, int side)
 {
-    char buf[96];
+    char buf[SHAPE];
     printf(", \"%s\": %s", key, shape(buf, row, side));
 }
 

@@ -583,6 +583,16 @@ START_TEST(info_describes_the_model)
     expect("\"$A\" info --check", 0, "digest        sampled:");
     expect("\"$A\" info --digest full --format json", 0, "\"digest\": \"sha256:");
     expect("\"$A\" info --format json", 0, "\"vocab_size\": 6");
+    expect("mkdir $D/w && cp models/stacked/[cm]*[ns] $D/w && \"$A\" info -m $D/w", 0, "tokenizer     none (");
+}
+END_TEST
+
+START_TEST(columns_are_as_wide_as_the_widest_token)
+{
+    expect("\"$A\" score -m tiny -s ' something is'", 0,
+           "index      id  token         logprob\n"
+           "    0     582  ·something          -\n"
+           "    1     427  ·is           ");
 }
 END_TEST
 
@@ -762,7 +772,7 @@ Suite *suite_cmd(void)
         {any_machine_and_thread_count_gives_the_same_bytes, 1}, {threads_are_as_many_as_asked_for, ROWS(in_parallel)},
         {output_names_choose_the_format, 1},
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
-        {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1},
+        {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1}, {info_describes_the_model, 1}, {columns_are_as_wide_as_the_widest_token, 1},
         {a_vocabulary_becomes_a_model, 1}, {init_of_a_family, 1}, {colour_only_on_a_terminal, 1},
         {tokens_do_not_steer_the_terminal, 1}, {names_do_not_steer_the_terminal, 1}, {contents_do_not_steer_the_terminal, 1}, {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
         {documents_are_json, ROWS(for_scripts)},

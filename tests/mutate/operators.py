@@ -95,7 +95,7 @@ def sizes(line, code):
 
 def arguments(line, code):
     for m in CALL.finditer(code):
-        if m[2] != m[3] and m[1] not in ("if", "for", "while", "switch", "sizeof"):
+        if m[2] != m[3] and m[1] not in ("if", "for", "while", "switch", "sizeof", "calloc"):
             new = f"{m[1]}({line[m.start(3):m.end(3)]}, {line[m.start(2):m.end(2)]}"
             yield replaced(line, m.start(), m.end(), new, "two arguments are swapped")
 

@@ -83,9 +83,14 @@ class Reach:
         return test, seconds, blocks
 
     def tests(self, path, line):
-        """The tests that run a line, the quickest first.  A line within a block belongs to the line at which it begins."""
-        lines = self.lines.get(path, [])
+        """The tests that run a line, the quickest first.  A line within a block belongs to the line at which it begins; the first
+        lines of a function may have no code of their own, and then belong to the first that has."""
+        lines, text = self.lines.get(path, []), (self.root / path).read_text().split("\n")
+        begin = next((n for n in range(line, 0, -1) if text[n - 1].startswith("{")), 1)
+        end = next((n for n in range(line, len(text) + 1) if text[n - 1].startswith("}")), 0)
         i = bisect.bisect_right(lines, line)
+        if (not i or lines[i - 1] < begin - 1) and i < len(lines) and lines[i] < end:
+            i += 1
         return sorted(self.run.get((path, lines[i - 1] if i else 0), []), key=self.seconds)
 
     def all(self):

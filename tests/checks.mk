@@ -11,6 +11,7 @@
 # make bench         measures how close each stage comes to the machine's limits, in one process
 # make bench-kinds   measures what each kind of attention costs as the text grows
 # make mutate        breaks lib and cmd in N=100 small ways, at random from SEED=1, and lists those that no test notices
+# make transcripts   writes what the commands in tests/transcripts print now into them: read the difference before it is kept
 # make coverage      how much of lib/ the tests run
 # make gallery       draws the pictures of the documents
 
@@ -92,6 +93,9 @@ bench-kinds: $(B)/bench-kinds
 $(B)/bench-kinds: $(B)/tests/bench/kinds.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
 
+transcripts: $(B)/attn-cli
+	@for f in tests/transcripts/*.txt; do A=$< tests/transcripts/transcript.sh $$f >$(B)/transcript && cp $(B)/transcript $$f; done
+
 coverage:
 	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete
 	$(MAKE) flavour=coverage run-tests
@@ -117,4 +121,4 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
 .PHONY: run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster asan tsan fuzz run-fuzz bench \
-    bench-kinds coverage mutate walls lint gallery
+    bench-kinds coverage transcripts mutate walls lint gallery

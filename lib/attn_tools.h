@@ -50,7 +50,8 @@ enum {
     ATTN_FORMAT_PICTURE = 32,           /* matrices are drawn: plot and variants write it, too */
     ATTN_FORMAT_BINARY = 64,            /* not for a terminal */
     ATTN_FORMAT_MANY = 128,             /* a file for each matrix or activation, unless there is only one: in a directory */
-    ATTN_FORMAT_DIGEST = 256            /* names the model's digest */
+    ATTN_FORMAT_DIGEST = 256,           /* names the model's digest */
+    ATTN_FORMAT_COMPARE = 512           /* says what edits did to the next token */
 };
 struct attn_format {
     const char *name;
@@ -81,6 +82,8 @@ struct attn_sink_opts {
     const char *command;                /* a command line that makes it again, for the manifest */
     struct attn_kind kind;              /* of attention, for titles and documents */
     const struct attn_sink_gradient *gradient;  /* NULL: activations */
+    const struct attn_edits *edits;     /* of the run, for documents; NULL: none */
+    const struct attn_compare *compare; /* what they did to the next token, known at the end; NULL: not compared */
     int threads;                        /* 0: as many as this process may use; the output is the same */
     int precision;                      /* text only: digits after the point */
     int width;                          /* text only: columns of the terminal; 0: no limit */
@@ -98,6 +101,65 @@ int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
 /* After finish, what the user should know of the directory written to; NULL: nothing.  Lives as long as the sink. */
 const char *attn_sink_note(const struct attn_sink *s);
 void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
+
+/* ---- edits ------------------------------------------------------------------------------------ */
+
+/* A list of edits: which numbers of which activations to change, and how.  They are applied in the order in which they were added.
+ * "L1H2 = 0" removes a head, "L0.mlp.out[pos=-1] += 2*vector.npy" steers a row; lib/ask/edit.h has the grammar, and the manual
+ * explains it. */
+struct attn_edits;
+/* Each of these adds to *list, which is made if it is NULL; after an error it is as it was.  Messages name the column. */
+int attn_edits_parse(struct attn_edits **list, const char *edit, struct attn_err *err);
+/* The text of a file, an edit a line; lines that begin with # are comments. */
+int attn_edits_read(struct attn_edits **list, const char *text, size_t len, const char *path, struct attn_err *err);
+int attn_edits_ablate(struct attn_edits **list, const char *places, struct attn_err *err);      /* "L0H1,L2.mlp.out": each = 0 */
+int attn_edits_patch(struct attn_edits **list, const char *places, const char *source, struct attn_err *err);   /* each = source */
+/* "FILE.npy:2@0-3", "FILE.npz:2": resid_post of layers 0-3, or of each layer N for which the archive has direction.N, += 2*FILE. */
+int attn_edits_steer(struct attn_edits **list, const char *spec, struct attn_err *err);
+void attn_edits_free(struct attn_edits *list);                      /* NULL is fine, and an empty list, here and below */
+size_t attn_edits_count(const struct attn_edits *list);
+const char *attn_edits_text(const struct attn_edits *list, size_t i);           /* its canonical form; lives as long as the list */
+bool attn_edits_from(const struct attn_edits *list);                /* whether one takes values from the other text, `from` */
+
+/* An editor is the observer that does the edits.  Give attn_editor_observer(e) to a run before those that watch.  What is wrong
+ * with edits for this model is found when it is made; with those for a text, by attn_editor_text. */
+struct attn_editor_opts {
+    const struct attn_edits *edits;     /* must outlive the editor, and so must all that follows */
+    const struct attn_model *model;
+    const char *tokenizer;              /* name of the model whose tokenizer reads texts; it is opened when it is needed */
+    struct attn_encode_opts encode;     /* for text("...") and texts(FILE) */
+    const struct attn_tokens *from;     /* the other text that `from` means; NULL: there is none */
+    const struct attn_tokens *cross;    /* cross-attention: the other text, for the text and for sources; else NULL */
+    struct attn_plan plan;              /* of the runs that are edited, and of unedited ones for sources: threads, bf16, kind */
+    uint64_t reserved[4];
+};
+struct attn_editor;
+int attn_editor_new(struct attn_editor **out, const struct attn_editor_opts *o, struct attn_err *err);
+void attn_editor_free(struct attn_editor *e);                       /* NULL is fine */
+/* Tells the tokens of sentence `seq` of the passes to come; a text that is longer than the model's context is read in windows, as by
+ * attn_score.  grows: it is a prompt, to which attn_editor_more adds the tokens of each further pass that continues its cache. */
+int attn_editor_text(struct attn_editor *e, size_t seq, const int32_t *ids, size_t n, bool grows, struct attn_err *err);
+int attn_editor_more(struct attn_editor *e, size_t seq, const int32_t *ids, size_t n, struct attn_err *err);
+/* The next pass reads the text that has grown once more, from its start. */
+int attn_editor_replay(struct attn_editor *e, size_t seq, struct attn_err *err);
+/* Runs the texts that values are taken from.  Call it once, after the first text and before the first pass. */
+int attn_editor_start(struct attn_editor *e, struct attn_err *err);
+struct attn_observer attn_editor_observer(struct attn_editor *e);
+
+/* What edits did to the next token: `before` goes to an unedited run of the text, `after` to the edited one, as their last
+ * observers. */
+struct attn_compare;
+enum { ATTN_COMPARED = 5 };
+struct attn_compared {
+    double kl;                          /* KL(before || after) of the last position, in nats */
+    struct attn_likely before[ATTN_COMPARED], after[ATTN_COMPARED]; size_t n_before, n_after;   /* likeliest next tokens */
+};
+int attn_compare_new(struct attn_compare **out, const struct attn_model *m, struct attn_err *err);
+void attn_compare_free(struct attn_compare *c);                     /* NULL is fine */
+struct attn_observer attn_compare_before(struct attn_compare *c);
+struct attn_observer attn_compare_after(struct attn_compare *c);
+/* Fails if logits are not finite, as attn_logits_top does. */
+int attn_compare_result(const struct attn_compare *c, struct attn_compared *out, struct attn_err *err);
 
 /* ---- many sentences -------------------------------------------------------------------- */
 

@@ -66,6 +66,18 @@ void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const cha
     attn_out_u64(o, k->seed);
 }
 
+void attn_doc_edits(struct attn_out *o, const struct attn_edits *edits, const char *between)
+{
+    if (!attn_edits_count(edits))
+        return;
+    attn_out_printf(o, ",%s\"edits\":[", between);
+    for (size_t i = 0; i < attn_edits_count(edits); i++) {
+        attn_out_str(o, i ? "," : "");
+        attn_doc_string(o, attn_edits_text(edits, i));
+    }
+    attn_out_char(o, ']');
+}
+
 static void write_token(struct attn_out *o, const struct attn_token *t)
 {
     attn_out_str(o, "{\"id\":");
@@ -176,6 +188,7 @@ void attn_doc_begin(struct attn_doc *d)
     attn_doc_tokens(d->out, d->job->tokens, d->eol);
     if (d->job->cross)
         other_text(d);
+    attn_doc_edits(d->out, d->job->edits, d->eol);
     if (d->job->gradient)
         gradient(d);
     member(d->out, "activations", d->eol);
@@ -278,10 +291,48 @@ static int write_strip(struct attn_doc *d, const struct attn_strip *p, struct at
     return 0;
 }
 
+/* ---- what edits did ---- */
+
+static void write_likely(struct attn_doc *d, const char *key, const struct attn_likely *list, size_t n)
+{
+    attn_out_printf(d->out, "\"%s\":[", key);
+    for (size_t i = 0; i < n; i++) {
+        size_t len;
+        const char *s = d->job->token_text ? d->job->token_text(d->job->token_ctx, list[i].id, &len) : NULL;
+        attn_out_printf(d->out, "%s{\"id\":%d,\"text\":", i ? "," : "", (int)list[i].id);
+        sentence(d->out, s, s ? len : 0);
+        attn_out_str(d->out, ",\"probability\":");
+        attn_out_f64(d->out, list[i].p);
+        attn_out_char(d->out, '}');
+    }
+    attn_out_char(d->out, ']');
+}
+
+/* null: not compared, no output layer, or logits that are not finite. */
+static void write_compare(struct attn_doc *d)
+{
+    struct attn_compared c;
+    member(d->out, "compare", d->eol);
+    if (!d->job->compare || attn_compare_result(d->job->compare, &c, NULL)) {
+        attn_out_str(d->out, "null");
+        return;
+    }
+    attn_out_str(d->out, "{\"kl\":");
+    attn_out_f64(d->out, c.kl);
+    attn_out_char(d->out, ',');
+    write_likely(d, "before", c.before, c.n_before);
+    attn_out_char(d->out, ',');
+    write_likely(d, "after", c.after, c.n_after);
+    attn_out_char(d->out, '}');
+}
+
 void attn_doc_end(struct attn_doc *d)
 {
     attn_out_str(d->out, d->eol);
-    attn_out_str(d->out, "]}");
+    attn_out_char(d->out, ']');
+    if (d->job->edits && !d->job->record)
+        write_compare(d);
+    attn_out_char(d->out, '}');
 }
 
 /* ---- the sink; in ndjson a document is one line ---------------------------------------- */

@@ -5,7 +5,9 @@
  *      "tokens": [{"id", "text", "raw", "start", "end"}, ...],
  *      "context_text", "context_tokens": the same for the other text in cross-attention,
  *      "gradient": a metric, "value", "times": true or false; of gradients in place of activations,
- *      "activations": [{"name", "layer", "heads", "shape", "data", "nonfinite"}, ...]}
+ *      "edits": ["L1H2 = 0", ...] where there are any, in canonical form,
+ *      "activations": [{"name", "layer", "heads", "shape", "data", "nonfinite"}, ...],
+ *      "compare": {"kl", "before": [{"id", "text", "probability"}, ...], "after"} or null, where there are edits}
  *
  * A document of a batch begins with "record" (its number), "line", "id" (its id in the input, or null) and "key" (a
  * digest of text, model, options and version); that of a failed sentence has "error" in place of what follows "text".
@@ -41,6 +43,8 @@ void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job);
 /* Writes "attention", "scale", "dropout" and "seed" where they are not the model's own, each after a comma and `between`. */
 void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between);
 void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol);
+/* Writes "edits": [...] after a comma and `between`; without edits nothing. */
+void attn_doc_edits(struct attn_out *o, const struct attn_edits *edits, const char *between);
 void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n);
 void attn_doc_string(struct attn_out *o, const char *s);            /* NULL: null */
 void attn_doc_index(struct attn_out *o, int i);                     /* -1: null */

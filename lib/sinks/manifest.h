@@ -2,7 +2,7 @@
  *
  *     {"tool": "attn-cli", "version", "command", "model": {"name", "family", "digest"},
  *      "options": {"format", "show", "layer", "head"}, "cpu", "tokens": [...],
- *      "context_tokens": [...] in cross-attention,
+ *      "context_tokens": [...] in cross-attention, "edits": ["L1H2 = 0", ...] where there are any,
  *      "files": [{"file", "name", "layer", "head", "heads", "shape", "sha256", "bytes"}, ...]}
  *
  * with the files in the order of the forward pass, one per line.  `head` is the one head that a file

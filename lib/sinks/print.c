@@ -243,7 +243,7 @@ static void print_likely(struct attn_out *o, const struct attn_sink_job *job, in
     attn_out_char(o, '\n');
 }
 
-void attn_print_next(struct attn_out *o, const struct attn_next *next, const struct attn_sink_job *job)
+void attn_print_next(struct attn_out *o, const char *heading, const struct attn_next *next, const struct attn_sink_job *job)
 {
     size_t id_columns = strlen("id");
     for (size_t i = 0; i < next->n; i++) {
@@ -251,7 +251,7 @@ void attn_print_next(struct attn_out *o, const struct attn_next *next, const str
         widen(&id_columns, &id);
     }
     attn_out_char(o, '\n');
-    title(o, "likeliest next tokens", job->color);
+    title(o, heading, job->color);
     if (!next->n) {
         attn_out_printf(o, "none: %s%s\n", next->err.msg, ATTN_NEXT_ADVICE);
         return;

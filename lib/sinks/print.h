@@ -32,6 +32,6 @@ void attn_print_tokens(struct attn_out *o, const char *heading, const struct att
 enum { ATTN_NEXT_MAX = 5 };
 struct attn_next { size_t n; struct attn_likely best[ATTN_NEXT_MAX]; struct attn_err err; };
 #define ATTN_NEXT_ADVICE " (attn-cli info --check looks for the latter)"
-void attn_print_next(struct attn_out *o, const struct attn_next *next, const struct attn_sink_job *job);
+void attn_print_next(struct attn_out *o, const char *heading, const struct attn_next *next, const struct attn_sink_job *job);
 
 #endif

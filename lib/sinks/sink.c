@@ -18,13 +18,13 @@
 enum {
     RUN = ATTN_FORMAT_RUN, LINES = ATTN_FORMAT_LINES, APART = ATTN_FORMAT_APART, STACK = ATTN_FORMAT_STACK,
     SUMMARY = ATTN_FORMAT_SUMMARY, PICTURE = ATTN_FORMAT_PICTURE, BINARY = ATTN_FORMAT_BINARY, MANY = ATTN_FORMAT_MANY,
-    DIGEST = ATTN_FORMAT_DIGEST
+    DIGEST = ATTN_FORMAT_DIGEST, COMPARE = ATTN_FORMAT_COMPARE
 };
 static const char pattern[] = "pattern";        /* what pictures show; a page has room for more */
 
 static const struct attn_format attn_formats[] = {      /* in the order of lists in help and messages */
-    {"text", NULL, NULL, NULL, RUN, &attn_text_methods},
-    {"json", ".json", NULL, NULL, RUN | DIGEST, &attn_json_methods},
+    {"text", NULL, NULL, NULL, RUN | COMPARE, &attn_text_methods},
+    {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE, &attn_json_methods},
     {"ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST, &attn_ndjson_methods},
     {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST, &attn_csv_methods},
     {"tidy", NULL, "one long table", NULL, RUN | LINES, &attn_tidy_methods},
@@ -131,7 +131,8 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     s->job = (struct attn_sink_job){
         .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
-        .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .path = o->path, .team = s->team,
+        .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .edits = o->edits,
+        .compare = o->compare, .path = o->path, .team = s->team,
         .precision = o->precision, .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color,
         .picture = o->picture, .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
     return s->format->methods->open(&s->self, s->format, &s->job, err);

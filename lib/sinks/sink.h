@@ -35,6 +35,8 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const char *command;
     struct attn_sink_kind kind;
     const struct attn_sink_gradient *gradient;  /* NULL: activations are shown */
+    const struct attn_edits *edits;     /* NULL: none */
+    const struct attn_compare *compare; /* complete when the sink finishes; NULL: none */
     const char *path;                   /* NULL or "-": standard output */
     bool staged;                        /* path is an empty directory that is renamed when it is complete */
     struct attn_out *to;                /* ndjson and tidy append to this and leave it open; NULL: they write to path */

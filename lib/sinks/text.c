@@ -277,11 +277,28 @@ static int text_watch(void *self, const struct attn_probe *probe, struct attn_er
     return rc;
 }
 
+/* The next tokens and, if the run was edited, those without the edits. */
+static void print_next(struct text *t)
+{
+    static const char heading[] = "likeliest next tokens";
+    struct attn_compared c;
+    if (!t->job->compare || attn_compare_result(t->job->compare, &c, NULL)) {
+        attn_print_next(t->out, heading, &t->next, t->job);
+        return;
+    }
+    struct attn_next before = {.n = c.n_before};
+    memcpy(before.best, c.before, sizeof before.best);
+    attn_print_next(t->out, "likeliest next tokens, before the edits", &before, t->job);
+    attn_print_next(t->out, "likeliest next tokens, after the edits", &t->next, t->job);
+    print_number(t, "\nKL(before || after)  ", c.kl);
+    attn_out_str(t->out, " nats\n");
+}
+
 static int text_finish(void *self, struct attn_err *err)
 {
     struct text *t = self;
     if (t->predicts)
-        attn_print_next(t->out, &t->next, t->job);
+        print_next(t);
     if (t->shortened)
         attn_out_str(t->out, t->summary ? "\nThis is a summary. For every number, pipe the output or add -o FILE; for "
                                           "programs,\nuse --format npy -o DIR or another --format.\n"

@@ -77,6 +77,7 @@ static void bash_value(FILE *f, const struct option *o)
         words(f, attn_model_builtin(), " ");
         fputs("' \"$cur\"", f);
         break;
+    case OPT_MANY_FILES:
     case OPT_FILE: fputs("_attn_cli_paths -f '' \"$cur\"", f); break;
     case OPT_DIR: fputs("_attn_cli_paths -d '' \"$cur\"", f); break;
     default: fputc(':', f);             /* free text: nothing to offer */
@@ -152,6 +153,7 @@ static void zsh_value(FILE *f, const struct option *o)
     case OPT_MODEL:
         fputs("_attn_cli_models", f);
         break;
+    case OPT_MANY_FILES:
     case OPT_FILE: fputs("_files", f); break;
     case OPT_DIR: fputs("_files -/", f); break;
     default: fputc(' ', f);
@@ -236,6 +238,7 @@ static void fish_value(FILE *f, const struct option *o)
         words(f, attn_model_builtin(), " ");
         fputs(" (__fish_complete_directories)'", f);
         break;
+    case OPT_MANY_FILES:
     case OPT_FILE: fputs(" -r -F", f); break;
     case OPT_DIR: fputs(" -x -a '(__fish_complete_directories)'", f); break;
     default: fputs(" -x", f);

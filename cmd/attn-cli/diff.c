@@ -1,5 +1,6 @@
 /* diff.c - compares two dumps, or two models on one input: the first tensor that differs, and its likely cause. */
 #include "attn_tools.h"
+#include "edits.h"
 #include "input.h"
 #include "output.h"
 #include "print.h"
@@ -21,6 +22,7 @@ struct report {
     const char *name_a, *name_b;
     bool all;                           /* list tensors that agree, too */
     bool same_ids;                      /* both sides ran the tokens of a, which are listed */
+    const struct attn_edits *edits;     /* of a; NULL: none */
 };
 
 static bool compared(const struct attn_diff_row *r) { return r->kind <= ATTN_DIFF_SHAPE; }
@@ -298,6 +300,7 @@ static void print_json_report(const struct report *r)
     size_t n, found = 0;
     const struct attn_diff_row *row = attn_diff_rows(r->diff, &n);
     json_head(r);
+    json_edits(stdout, r->edits);
     fputs(",\n \"tensors\": [", stdout);
     for (size_t i = 0; i < n; i++) {
         if (!compared(&row[i]))
@@ -319,7 +322,7 @@ static struct {
     bool exact, all;
 } o = {.atol = {NULL, 1e-5}, .rtol = {NULL, 1e-5}};
 
-struct sides { struct attn_model *model_a, *model_b; struct attn_dump *a, *b; };
+struct sides { struct attn_model *model_a, *model_b; struct attn_dump *a, *b; struct edits edits; };    /* edits: of a */
 struct texts { struct input in, other; struct attn_tokenizer *tokenizer; struct attn_tokens *tokens, *cross; };
 
 static int check_usage(struct attn_err *err)
@@ -334,6 +337,8 @@ static int check_usage(struct attn_err *err)
                          "-s TEXT");
     if (!o.with && common.compute)
         return attn_fail(err, ATTN_EUSAGE, "--compute is for two models: -m MODEL --with MODEL -s TEXT");
+    if (!o.with && edits_given())
+        return attn_fail(err, ATTN_EUSAGE, "edits are for two models: -m MODEL --with MODEL -s TEXT");
     if (o.atol.x < 0 || o.rtol.x < 0)
         return attn_fail(err, ATTN_EUSAGE, "a tolerance is not negative");
     if (o.exact && (o.atol.given || o.rtol.given))
@@ -353,7 +358,8 @@ static int open_dumps(struct sides *s, struct attn_err *err)
 }
 
 /* Each model dumps all activations that match the list; attn_diff then compares those that both have. */
-static int run_one(struct attn_dump **out, const struct attn_model *m, const struct texts *t, bool bf16, struct attn_err *err)
+static int run_one(struct attn_dump **out, const struct attn_model *m, const struct texts *t, bool bf16, const struct edits *edits,
+                   struct attn_err *err)
 {
     struct attn_select *what;
     struct attn_plan plan = {.threads = (int)common.threads.n, .bf16 = bf16};
@@ -362,7 +368,8 @@ static int run_one(struct attn_dump **out, const struct attn_model *m, const str
         return code;
     struct progress progress;
     progress_start(&progress, m, true);
-    struct attn_observer observer = progress_observer(&progress);
+    struct edits_and_progress both;
+    struct attn_observer observer = edits_and_progress(&both, edits, &progress);
     code = attn_dump_run(out, m, t->tokens, t->cross, what, &plan, &observer, err);
     progress_end(&progress);
     attn_select_free(what);
@@ -390,10 +397,15 @@ static int run_models(struct sides *s, struct attn_err *err)
         code = attn_model_open(&s->model_b, o.with, err);
     if (!code)
         code = read_texts(&t, err);
+    struct edits none = {0};
     if (!code)
-        code = run_one(&s->a, s->model_a, &t, compute_bf16(), err);
+        code = edits_open(&s->edits, &t.tokenizer, err);
     if (!code)
-        code = run_one(&s->b, s->model_b, &t, false, err);
+        code = edits_bind(&s->edits, s->model_a, t.tokens, t.cross, EDITS_TEXT, err);
+    if (!code)
+        code = run_one(&s->a, s->model_a, &t, compute_bf16(), &s->edits, err);
+    if (!code)
+        code = run_one(&s->b, s->model_b, &t, false, &none, err);
     attn_tokens_free(t.tokens);
     attn_tokens_free(t.cross);
     attn_tokenizer_close(t.tokenizer);
@@ -418,7 +430,8 @@ static int compare(const struct sides *s, struct attn_err *err)
         return err->code;
     struct report r = {.diff = d, .opts = &opts, .a = s->a, .b = s->b, .all = o.all,
                        .name_a = o.with ? model_name(s->model_a) : common.word,
-                       .name_b = o.with ? model_name(s->model_b) : common.second, .same_ids = o.with != NULL};
+                       .name_b = o.with ? model_name(s->model_b) : common.second, .same_ids = o.with != NULL,
+                           .edits = s->edits.list};
     if (o.format && !strcmp(o.format, "json"))
         print_json_report(&r);
     else
@@ -436,6 +449,7 @@ static int diff(struct attn_err *err)
         code = o.with ? run_models(&s, err) : open_dumps(&s, err);
     if (!code)
         code = compare(&s, err);
+    edits_close(&s.edits);
     attn_dump_free(s.a);
     attn_dump_free(s.b);
     attn_model_close(s.model_a);
@@ -477,6 +491,7 @@ const struct command diff_command = {
          "against ours: where does it go wrong?"},
         {"attn-cli diff -m ./gpt2 --with ./converted -s \"Hello there\"", "two models on the same tokens"},
         {"attn-cli diff -m ./gpt2 --with ./gpt2 -s \"Hello there\" --compute bf16 --all", "how far is bf16 from f32?"},
+        {"attn-cli diff -m tiny --with tiny -s \"Lily lost her red ball\" --ablate L0H1", "everything that one head changes"},
         {"attn-cli diff before.npz after.npz --exact", "the same bits?"},
         {"attn-cli diff a.json b.json --format json | jq .cause", "for scripts"},
         {NULL, NULL}},
@@ -487,7 +502,8 @@ const struct command diff_command = {
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options,
-                                             select_options, options, thread_options, general_options, NULL},
+                                             select_options, options, edit_options, from_options, thread_options, general_options,
+                                             NULL},
     .word = "A",
     .second = "B",
     .paths = true,

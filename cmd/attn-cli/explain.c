@@ -1,6 +1,7 @@
 /* explain.c - one attention weight derived step by step. */
 #include "attn_tools.h"
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "output.h"
 #include "print.h"
@@ -123,6 +124,7 @@ struct session {
     struct attn_tokenizer *tokenizer;
     struct attn_tokens *tokens, *cross; /* cross NULL: no other text */
     struct input in, other;
+    struct edits edits;
     char *run;                          /* the same input for run, which shares the options for it; NULL: no memory */
 };
 
@@ -150,9 +152,14 @@ static int derive(struct session *s, struct attn_err *err)
         return attn_no_memory(err, NULL, "for the command line");
     struct progress progress;
     progress_start(&progress, s->model, !terminal_is(o.path));
-    struct attn_observer observer = progress_observer(&progress);
-    e.observer = &observer;
     int code = find_tokens(&e, s->tokens, err);
+    if (!code)
+        code = edits_open(&s->edits, &s->tokenizer, err);
+    if (!code)
+        code = edits_bind(&s->edits, s->model, s->tokens, s->cross, EDITS_TEXT, err);
+    struct edits_and_progress both;
+    struct attn_observer observer = edits_and_progress(&both, &s->edits, &progress);
+    e.observer = &observer;
     if (!code)
         code = attn_explain(s->model, s->tokens, &e, err);
     progress_end(&progress);
@@ -163,6 +170,7 @@ static int explain_cell(struct attn_err *err)
 {
     struct session s = {0};
     int code = derive(&s, err);
+    edits_close(&s.edits);
     attn_tokens_free(s.tokens);
     attn_tokens_free(s.cross);
     attn_tokenizer_close(s.tokenizer);
@@ -247,6 +255,6 @@ const struct command explain_command = {
         {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, options,
-                                             attention_options, dropout_seed_options, thread_options,
+                                             edit_options, from_options, attention_options, dropout_seed_options, thread_options,
                                              general_options, NULL},
 };

@@ -1,6 +1,7 @@
 /* generate.c - continues a prompt token by token. */
 #include "attn_tools.h"
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "output.h"
 #include "print.h"
@@ -23,6 +24,7 @@ struct growth {
     double *logprob;                    /* [room] for each token but the first; NULL: not asked for */
     struct attn_kv *kv;
     struct attn_run *run;
+    struct attn_editor *editor;         /* NULL: nothing is edited */
     size_t V;
 };
 
@@ -64,12 +66,16 @@ static int growth_start(struct growth *g, const struct attn_model *m, const stru
                         bool logprobs, const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err)
 {
     struct attn_info info;
-    struct attn_observer logits = {.wants = wants, .watch = watch, .self = g, .overflow = note_overflow};
+    struct attn_observer observers[2];
+    size_t n = 0;
+    if (g->editor)
+        observers[n++] = attn_editor_observer(g->editor);
+    observers[n++] = (struct attn_observer){.wants = wants, .watch = watch, .self = g, .overflow = note_overflow};
     struct attn_plan plan = {.rows = prompt->n, .seqs = 1, .keys = room, .threads = threads, .bf16 = bf16, .kind = *kind};
     attn_model_info(m, &info);
     g->V = info.V;
     g->room = room;
-    if (new_lists(g, prompt, logprobs, err) || attn_run_new(&g->run, m, &plan, &logits, 1, err) ||
+    if (new_lists(g, prompt, logprobs, err) || attn_run_new(&g->run, m, &plan, observers, n, err) ||
         attn_kv_new(&g->kv, m, room, err))
         return err->code;
     return ATTN_OK;
@@ -81,6 +87,8 @@ static int growth_read(struct growth *g, struct attn_err *err)
     struct attn_seq seq = {.T = g->n - g->seen, .kv = g->kv};
     if (!seq.T)
         return ATTN_OK;
+    if (g->editor && g->seen && attn_editor_more(g->editor, 0, g->ids + g->seen, seq.T, err))
+        return err->code;
     int code = attn_run_forward(g->run, g->ids + g->seen, &seq, 1, err);
     g->seen = g->n;
     return code;
@@ -118,6 +126,7 @@ struct session {
     struct attn_tokens *prompt;
     struct attn_select *select;
     struct attn_sampler *sampler;
+    struct edits edits;
     struct growth growth;
     struct transcript transcript;
     const char *stop;                   /* why it ended; NULL: it goes on */
@@ -195,6 +204,9 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     struct attn_kind kind = attention_kind();
     if (open_model(&s->model, &generate_command, err) || attn_model_continues(s->model, &kind, err) || read_prompt(s, in, err))
         return err->code;
+    if (edits_open(&s->edits, &s->tokenizer, err) || edits_bind(&s->edits, s->model, s->prompt, NULL, EDITS_PROMPT, err))
+        return err->code;
+    s->growth.editor = s->edits.editor;
     attn_model_info(s->model, &s->info);
     s->transcript.tokenizer = s->tokenizer;
     s->transcript.stop = o.stop;
@@ -233,6 +245,9 @@ static int add_token(struct session *s, struct attn_err *err)
 static int go_on(struct session *s, struct attn_err *err)
 {
     int code = ATTN_OK;
+    size_t edits = attn_edits_count(s->edits.list);
+    if (edits)
+        say_note("edited: %s%s", excerpt(attn_edits_text(s->edits.list, 0)).text, edits > 1 ? " and more" : "");
     if (!as_json())
         transcript_show(&s->transcript, false);
     code = growth_read(&s->growth, err);                /* even if no token is asked for */
@@ -267,10 +282,19 @@ static int print_json(const struct session *s, struct attn_err *err)
     }
     size_t len;
     const char *text = transcript_continuation(t, &len);
-    printf("],\n \"n_prompt\": %zu,\n \"text\": ", t->prompt);
+    fputc(']', stdout);
+    json_edits(stdout, s->edits.list);
+    printf(",\n \"n_prompt\": %zu,\n \"text\": ", t->prompt);
     json_string(stdout, text, len);
     printf(",\n \"stop\": \"%s\"}\n", s->stop);
     return ATTN_OK;
+}
+
+/* Tells the editor the tokens that no pass has seen yet: the last one. */
+static int read_rest(const struct session *s, struct attn_err *err)
+{
+    const struct growth *g = &s->growth;
+    return attn_editor_more(g->editor, 0, g->ids + g->seen, g->n - g->seen, err);
 }
 
 /* Runs the whole text once more in one pass, which gives the same bits as the steps did. */
@@ -281,7 +305,9 @@ static int dump(const struct session *s, struct attn_err *err)
     struct output output = {
         .command = &generate_command, .format = dump_format(), .path = o.path, .precision = OUTPUT_PRECISION,
         .model = s->model, .select = s->select, .tokens = &tokens, .tokenizer = s->tokenizer,
-        .text = s->tokenizer ? t->text : NULL, .len = t->len};
+        .text = s->tokenizer ? t->text : NULL, .len = t->len, .edits = &s->edits};
+    if (s->edits.editor && (read_rest(s, err) || attn_editor_replay(s->edits.editor, 0, err)))
+        return err->code;
     return output_write(&output, err);
 }
 
@@ -301,6 +327,7 @@ static void end(struct session *s)
 {
     transcript_free(&s->transcript);
     growth_end(&s->growth);
+    edits_close(&s->edits);
     attn_sampler_free(s->sampler);
     attn_select_free(s->select);
     attn_tokens_free(s->prompt);
@@ -370,6 +397,8 @@ const struct command generate_command = {
         {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the built-in model"},
         {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a text drawn at random"},
         {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json", "up to a full stop, with log-probabilities"},
+        {"attn-cli generate -s \"Once upon a time\" --edit 'L3.resid_post[pos=-1] += noise(0.5,7)'", "with activations changed "
+                                                                                                     "at each step"},
         {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
@@ -378,6 +407,7 @@ const struct command generate_command = {
         {"cross-ids", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
-                                             options, select_options, picture_options, attention_options, compute_options,
+                                             options, edit_options, from_options, select_options, picture_options,
+                                             attention_options, compute_options,
                                              thread_options, general_options, NULL},
 };

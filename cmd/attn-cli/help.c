@@ -1,6 +1,7 @@
 /* help.c - prints the rows of commands and options for readers: as help, and as a man page. */
 
 #include "attention.h"
+#include "edits.h"
 
 #include "base/err.h"
 
@@ -115,6 +116,8 @@ void help_print_command(FILE *f, const struct command *c)
         option_line(f, o);
     if (c->list_title)
         pairs(f, c->list_title, c->list);
+    if (takes(c, edit_options))
+        pairs(f, edit_title, edit_terms);
     if (takes(c, attention_options))
         pairs(f, attention_title, attention_kinds());
 }

@@ -109,6 +109,18 @@ static int store_real(const struct option *o, const char *value, struct attn_err
     return ATTN_OK;
 }
 
+/* Rows that share a list keep the order in which they were typed. */
+static int store_many(const struct option *o, const char *value, struct attn_err *err)
+{
+    struct many *list = o->to;
+    struct given *more = realloc(list->item, (list->n + 1) * sizeof *more);
+    if (!more)
+        return attn_no_memory(err, NULL, "for --%s", o->name);
+    list->item = more;
+    more[list->n++] = (struct given){o, value};
+    return ATTN_OK;
+}
+
 /* Of other options the last one wins, but a second input is a mistake rather than a correction. */
 static int note_input(struct parse *p, const struct option **seen, const struct option *o)
 {
@@ -129,6 +141,8 @@ static int store_value(const struct option *o, const char *value, struct attn_er
     case OPT_CHOICE: return store_choice(o, value, err);
     case OPT_NUMBER: return store_number(o, value, err);
     case OPT_REAL: return store_real(o, value, err);
+    case OPT_MANY:
+    case OPT_MANY_FILES: return store_many(o, value, err);
     default: *(const char **)o->to = value; return ATTN_OK;
     }
 }
@@ -270,16 +284,15 @@ char *repro_command(const struct command *c)
         return NULL;
     fprintf(f, "attn-cli %s", c->name);
     const struct option *o;
-    for (size_t i = 0; (o = option_at(c, i)); i++) {
-        const char *value = o->flags & OPT_COUNTS ? option_given(o) : NULL;
-        if (!value)
-            continue;
-        fprintf(f, " --%s", o->name);
-        if (o->type != OPT_FLAG) {
+    struct given given;
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        for (size_t k = 0; o->flags & OPT_COUNTS && option_each(&given, c, o, k); k++) {
+            fprintf(f, " --%s", given.of->name);
+            if (o->type == OPT_FLAG)
+                continue;
             fputc(' ', f);
-            quote(f, value);
+            quote(f, given.value);
         }
-    }
     bool ok = !ferror(f);
     if (fclose(f) || !ok) {
         free(text);

@@ -2,6 +2,7 @@
 #include "attn_tools.h"
 
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "say.h"
 
@@ -152,6 +153,10 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .gradient = d->gradient, .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
         .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
         .picture = picture_look(terminal)};
+    if (d->edits) {
+        o.edits = d->edits->list;
+        o.compare = d->edits->compare;
+    }
     if (d->gradient && !o.picture.palette)
         o.picture.palette = "balance";  /* gradients have signs */
     return attn_sink_open(sink, &o, err);
@@ -165,8 +170,21 @@ static int forward(const struct output *d, struct attn_sink *sink, struct attn_e
     struct attn_plan plan = {.threads = threads(), .bf16 = compute_bf16(), .kind = attention_kind()};
     struct progress progress;
     progress_start(&progress, d->model, !terminal_is(d->path));
-    struct attn_observer watchers[] = {to, progress_observer(&progress)};
-    int code = attn_run_tokens(d->model, &plan, d->tokens, d->cross, watchers, sizeof watchers / sizeof *watchers, err);
+    struct attn_observer observers[4] = {progress_observer(&progress)};
+    struct attn_compare *compare = d->edits ? d->edits->compare : NULL;
+    size_t n = 1;
+    int code = ATTN_OK;
+    if (compare) {
+        observers[n++] = attn_compare_before(compare);
+        code = attn_run_tokens(d->model, &plan, d->tokens, d->cross, observers, n, err);
+    }
+    n = d->edits ? edits_observe(d->edits, observers) : 0;
+    observers[n++] = to;
+    observers[n++] = progress_observer(&progress);
+    if (compare)
+        observers[n++] = attn_compare_after(compare);
+    if (!code)
+        code = attn_run_tokens(d->model, &plan, d->tokens, d->cross, observers, n, err);
     progress_end(&progress);
     return code;
 }
@@ -278,9 +296,12 @@ static bool is_in_dump(const char *path, const char *dump)
 static bool is_input(const struct command *c, const char *path, const struct stat *st)
 {
     const struct option *o;
+    struct given given;
     for (size_t i = 0; (o = option_at(c, i)); i++)
-        if (o->type == OPT_FILE && !(o->flags & OPT_OUTPUT) && is_file(st, option_given(o)))
-            return true;
+        for (size_t k = 0; option_each(&given, c, o, k); k++)
+            if ((given.of->type == OPT_FILE || given.of->type == OPT_MANY_FILES) && !(given.of->flags & OPT_OUTPUT) &&
+                is_file(st, given.value))
+                return true;
     for (size_t i = 0; c->paths && i < common.n_words; i++)
         if (is_file(st, common.words[i]))
             return true;

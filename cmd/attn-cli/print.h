@@ -2,7 +2,7 @@
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
-#include "attn.h"
+#include "attn_tools.h"
 
 #include <stdio.h>
 
@@ -26,6 +26,10 @@ void json_real(FILE *f, double x);
 int json_model(FILE *f, const struct attn_model *m, struct attn_err *err);
 /* What differs from the model's own attention, each with a comma before it: , "attention": "window:4", "scale": "none", ... */
 void json_kind(FILE *f, struct attn_kind kind);
+/* The edits in canonical form, with a comma before the member: , "edits": ["L1H2 = 0"]; without edits nothing. */
+void json_edits(FILE *f, const struct attn_edits *edits);
+/* What they did to the next token: , "compare": {"kl", "before", "after"} or null. */
+void json_compare(FILE *f, const struct attn_compare *compare, const struct attn_tokenizer *tokenizer);
 /* The first members of a token's object: id, text, raw; the caller closes it. */
 void json_token(FILE *f, const struct attn_token *t);
 

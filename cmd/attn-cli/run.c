@@ -2,6 +2,7 @@
 #include "attn_tools.h"
 #include "asking.h"
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "output.h"
 #include "say.h"
@@ -23,6 +24,7 @@ struct session {
     struct attn_select *select;
     struct attn_metric *metric;         /* of --gradient; NULL: activations are shown */
     struct attn_slopes *slopes;
+    struct edits edits;
 };
 
 /* Rollout goes back through the layers of one text; this is said before the output begins. */
@@ -32,7 +34,8 @@ static int check_rollout(const struct session *s, struct attn_err *err)
     attn_model_info(s->model, &info);
     for (size_t layer = 0; layer < info.L && s->cross; layer++)
         if (attn_select_wants(s->select, ATTN_ACT_ROLLOUT, (int)layer))
-            return attn_fail(err, ATTN_EUSAGE, "--show rollout: follows attention from layer to layer within one text, and with --cross the "
+            return attn_fail(err, ATTN_EUSAGE, "--show rollout: follows attention from layer to layer within one text, and "
+                                               "with --cross the "
                              "keys are another's: leave one of them out");
     return ATTN_OK;
 }
@@ -52,6 +55,12 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
                                selection.layer, selection.head, err);
     if (!code)
         code = check_rollout(s, err);
+    if (!code)
+        code = edits_open(&s->edits, &s->tokenizer, err);
+    if (!code)
+        code = edits_bind(&s->edits, s->model, s->tokens, s->cross, EDITS_TEXT, err);
+    if (!code && !s->metric && (attn_format_find(o.format ? o.format : "text")->flags & ATTN_FORMAT_COMPARE))
+        code = edits_compare(&s->edits, s->model, err);
     return code;
 }
 
@@ -73,7 +82,8 @@ static int find_slopes(struct session *s, const int32_t *ids, struct attn_err *e
     struct attn_plan plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()};
     progress_start(&progress, s->model, true);
     struct attn_observer watcher = progress_observer(&progress);
-    struct attn_slopes_opts opts = {.metric = s->metric, .select = s->select, .times = o.times, .plan = plan, .observers = &watcher,
+    struct attn_slopes_opts opts = {.metric = s->metric, .select = s->select, .times = o.times, .plan = plan,
+                                    .observers = &watcher,
                                     .n_observers = 1};
     int code = bind_metric(s->metric, s->model, &s->tokenizer, ids, s->tokens->n, err);
     if (!code)
@@ -99,11 +109,13 @@ static int show(struct session *s, const struct input *in, const struct input *o
     int code = open_all(s, in, other, err);
     if (!code && s->metric)
         code = differentiate(s, err);
-    struct attn_sink_gradient gradient = {.metric = o.gradient, .times = o.times, .value = s->slopes ? attn_slopes_value(s->slopes) : 0};
+    struct attn_sink_gradient gradient = {.metric = o.gradient, .times = o.times,
+                                          .value = s->slopes ? attn_slopes_value(s->slopes) : 0};
     struct output output = {
         .command = &run_command, .format = o.format, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
         .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,
-        .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL};
+        .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
+        .edits = &s->edits};
     return code ? code : output_write(&output, err);
 }
 
@@ -111,6 +123,7 @@ static void end(struct session *s)
 {
     attn_slopes_free(s->slopes);
     attn_metric_free(s->metric);
+    edits_close(&s->edits);
     attn_select_free(s->select);
     attn_tokens_free(s->tokens);
     attn_tokens_free(s->cross);
@@ -156,7 +169,8 @@ static const struct option options[] = {
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)",
      .flags = OPT_OUTPUT},
     {0, "gradient", OPT_TEXT, &o.gradient, "METRIC", "show, in place of each activation, how a metric changes with it: the "
-     "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos the row, the "
+     "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos the "
+     "row, the "
      "last one by default", .flags = OPT_COUNTS},
     {0, "times", OPT_FLAG, &o.times, NULL, "with --gradient: each derivative times the activation (gradient x input)",
      .flags = OPT_COUNTS},
@@ -180,7 +194,13 @@ const struct command run_command = {
         {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
         {"attn-cli run -s \"Life is short\" --cross \"eat dessert first\"", "cross-attention: how one text looks at another"},
         {"attn-cli run -s \"Life is short\" --attention window:2", "the same weights, but each token sees only two"},
-        {"attn-cli run -m tiny -s \"Lily lost her red\" --gradient 'logit(\" ball\")' --show context", "what a prediction depends on"},
+        {"attn-cli run -m tiny -s \"Lily lost her red\" --gradient 'logit(\" ball\")' --show context",
+         "what a prediction depends on"},
+        {"attn-cli run -s \"Lily lost her red ball\" --show tokens --edit 'L2H0 = 0'", "without head 0 of layer 2: what comes "
+                                                                                       "next, before and after"},
+        {"attn-cli run -s \"Lily lost her red ball\" --patch L1.resid_post[pos=3] --from \"Lily lost her big ball\"",
+         "one activation taken "
+         "from a run of another text"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
@@ -204,6 +224,7 @@ const struct command run_command = {
         {"tokens", "the token table"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options,
-                                             select_options, options, picture_options, attention_options,
+                                             select_options, options, edit_options, from_options, compare_options,
+                                                 picture_options, attention_options,
                                              dropout_seed_options, compute_options, thread_options, general_options, NULL},
 };

@@ -1,5 +1,6 @@
 /* score.c - prints how likely a text is, token by token. */
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "print.h"
 #include "say.h"
@@ -21,6 +22,7 @@ struct session {
     double *logprob;                    /* [n], for all tokens but the first */
     size_t stride;
     double sum;
+    struct edits edits;
 };
 
 static double perplexity(const struct session *s)
@@ -59,6 +61,30 @@ static void print_table(const struct session *s)
     }
 }
 
+static void print_likely(const char *heading, const struct attn_likely *list, size_t n, const struct attn_tokenizer *tokenizer)
+{
+    printf("\n%s\nprobability      id%s\n", heading, tokenizer ? "  token" : "");
+    for (size_t i = 0; i < n; i++) {
+        size_t len = 0;
+        const char *text = tokenizer ? attn_tokenizer_text(tokenizer, list[i].id, &len) : NULL;
+        printf("%11.4f %7d  ", list[i].p, list[i].id);
+        if (text)
+            print_visible(stdout, text, len);
+        putchar('\n');
+    }
+}
+
+/* What the edits did to the token after the text. */
+static void print_compare(const struct session *s)
+{
+    struct attn_compared c;
+    if (!s->edits.compare || attn_compare_result(s->edits.compare, &c, NULL))
+        return;
+    print_likely("likeliest next tokens, before the edits", c.before, c.n_before, s->tokenizer);
+    print_likely("likeliest next tokens, after the edits", c.after, c.n_after, s->tokenizer);
+    printf("\nKL(before || after)  %.4f nats\n", c.kl);
+}
+
 static void print_report(const struct session *s)
 {
     size_t n = s->tokens->n - 1;
@@ -68,6 +94,7 @@ static void print_report(const struct session *s)
         printf("perplexity  %.4f\n", perplexity(s));
     if (has_windows(s))
         printf("windows     of %zu tokens, %zu apart\n", s->info.n_ctx, s->stride);
+    print_compare(s);
 }
 
 static int print_json(const struct session *s, const struct input *in, struct attn_err *err)
@@ -87,11 +114,16 @@ static int print_json(const struct session *s, const struct input *in, struct at
         i ? json_real(stdout, s->logprob[i]) : (void)fputs("null", stdout);
         fputc('}', stdout);
     }
-    fputs("],\n \"logprob\": ", stdout);
+    fputc(']', stdout);
+    json_edits(stdout, s->edits.list);
+    fputs(",\n \"logprob\": ", stdout);
     json_real(stdout, s->sum);
     fputs(",\n \"perplexity\": ", stdout);
     t->n > 1 ? json_real(stdout, perplexity(s)) : (void)fputs("null", stdout);
-    printf(",\n \"n\": %zu,\n \"window\": %zu,\n \"stride\": %zu}\n", t->n - 1, s->info.n_ctx, s->stride);
+    printf(",\n \"n\": %zu,\n \"window\": %zu,\n \"stride\": %zu", t->n - 1, s->info.n_ctx, s->stride);
+    if (s->edits.list)
+        json_compare(stdout, s->edits.compare, s->tokenizer);
+    fputs("}\n", stdout);
     return ATTN_OK;
 }
 
@@ -114,7 +146,12 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     attn_model_info(s->model, &s->info);
     if (choose_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err))
         return err->code;
-    return s->tokens->n ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "the text is empty: there is no token to score");
+    if (!s->tokens->n)
+        return attn_fail(err, ATTN_EFORMAT, "the text is empty: there is no token to score");
+    int code = edits_open(&s->edits, &s->tokenizer, err);
+    if (!code)
+        code = edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_WINDOWS, err);
+    return code ? code : edits_compare(&s->edits, s->model, err);
 }
 
 static int score_tokens(struct session *s, struct attn_err *err)
@@ -127,10 +164,22 @@ static int score_tokens(struct session *s, struct attn_err *err)
         return attn_no_memory(err, NULL, "for %zu tokens", n);
     struct progress progress;
     progress_start(&progress, s->model, true);
-    struct attn_observer observer = progress_observer(&progress);
+    struct attn_observer observers[3] = {progress_observer(&progress)};
     struct attn_score_opts opts = {.stride = s->stride, .kind = attention_kind(), .threads = (int)common.threads.n,
-                                   .bf16 = compute_bf16(), .observers = &observer, .n_observers = 1};
-    int code = attn_score(s->logprob, s->model, s->ids, n, &opts, err);
+                                   .bf16 = compute_bf16(),
+                                   .observers = observers, .n_observers = 1};
+    struct attn_compare *compare = s->edits.compare;
+    int code = ATTN_OK;
+    if (compare) {
+        observers[opts.n_observers++] = attn_compare_before(compare);
+        code = attn_score(s->logprob, s->model, s->ids, n, &opts, err);
+    }
+    opts.n_observers = edits_observe(&s->edits, observers);
+    observers[opts.n_observers++] = progress_observer(&progress);
+    if (compare)
+        observers[opts.n_observers++] = attn_compare_after(compare);
+    if (!code)
+        code = attn_score(s->logprob, s->model, s->ids, n, &opts, err);
     progress_end(&progress);
     if (code)
         return code;
@@ -151,6 +200,7 @@ static int score_text(struct session *s, const struct input *in, struct attn_err
 
 static void end(struct session *s)
 {
+    edits_close(&s->edits);
     free(s->logprob);
     free(s->ids);
     attn_tokens_free(s->tokens);
@@ -191,13 +241,16 @@ const struct command score_command = {
              "more context and takes longer.",
     .examples = (const struct pair[]){
         {"attn-cli score -s \"The little girl was happy.\"", "a table of tokens, and the totals"},
+        {"attn-cli score -s \"The little girl was happy.\" --ablate L0H1", "the same without a head"},
         {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
         {"cross", "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at "
          "another text"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, attention_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
+                                             from_options, compare_options,
+                                             attention_options,
                                              dropout_seed_options, compute_options,
                                              thread_options, general_options, NULL},
 };

@@ -10,6 +10,7 @@ struct common common;
 struct word_rule word_rule;
 struct selection selection;
 struct crossing crossing;
+struct sourcing sourcing;
 
 #define LIST_COMMAND(name) &name##_command,
 const struct command *const commands[] = {COMMANDS(LIST_COMMAND) NULL};
@@ -214,12 +215,38 @@ void list_terms(char *out, size_t size, const struct pair *list, const char *las
     }
 }
 
+static const char *first_of(const struct many *list, const struct option *o)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->item[i].of == o)
+            return list->item[i].value;
+    return NULL;
+}
+
 const char *option_given(const struct option *o)
 {
     switch (o->type) {
     case OPT_FLAG: return *(const bool *)o->to ? "" : NULL;
     case OPT_NUMBER: return ((const struct number *)o->to)->given;
     case OPT_REAL: return ((const struct real *)o->to)->given;
+    case OPT_MANY:
+    case OPT_MANY_FILES: return first_of(o->to, o);
     default: return *(const char *const *)o->to;
     }
+}
+
+bool option_each(struct given *out, const struct command *c, const struct option *o, size_t i)
+{
+    const struct option *first = o;
+    const struct many *list = o->to;
+    if (o->type != OPT_MANY && o->type != OPT_MANY_FILES) {
+        *out = (struct given){o, i ? NULL : option_given(o)};
+        return out->value;
+    }
+    for (size_t k = 0; (first = option_at(c, k)) && first->to != o->to; k++)
+        continue;
+    if (first != o || i >= list->n)
+        return false;
+    *out = list->item[i];
+    return true;
 }

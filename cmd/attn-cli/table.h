@@ -17,11 +17,14 @@ enum option_type {
     OPT_LIST,                           /* const char *: separated by commas; `choices` are suggestions */
     OPT_FILE, OPT_DIR, OPT_MODEL,       /* const char *: completed as paths or models */
     OPT_CHOICE,                         /* const char *: one of `choices` */
+    OPT_MANY, OPT_MANY_FILES,           /* struct many *: given any number of times; rows may share one list */
     OPT_NUMBER,                         /* struct number: a whole number, min..max */
     OPT_REAL                            /* struct real: a finite number */
 };
 struct number { const char *given; uint64_t n; };       /* given: as typed; NULL: not given */
 struct real { const char *given; double x; };
+struct option;
+struct many { struct given { const struct option *of; const char *value; } *item; size_t n; };  /* in the order typed */
 
 enum {
     OPT_INPUT = 1,                      /* an input: at most one such option, once */
@@ -75,8 +78,11 @@ const char *option_choice(const struct option *o, size_t i);           /* NULL a
 const char *option_help(const struct option *o);        /* valid until the next call */
 /* Lists terms and, in brackets, what is said of them, which may be NULL: "a, b (the default) or c", where `last` is " or ". */
 void list_terms(char *out, size_t size, const struct pair *list, const char *last);
-/* The value as typed, "" for a flag; NULL if the option was not given. */
+/* The value as typed, "" for a flag; NULL if the option was not given.  Of many values, the first. */
 const char *option_given(const struct option *o);
+/* The i-th time that the option, or for the first of several rows with one list any of them, was given: the row and the value; false
+ * after the last.  So the options that count are listed in the order of the rows, and those of a list in the order typed. */
+bool option_each(struct given *out, const struct command *c, const struct option *o, size_t i);
 
 /* All commands, in the order of the help.  A new one is a name here and a file that ends with NAME_command. */
 #define COMMANDS(each) each(run) each(batch) each(merge) each(tokenize) each(generate) each(score) each(patch) each(explain) each(variants) \
@@ -95,6 +101,7 @@ extern struct common {
 extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;
 extern struct selection { const char *show, *layer, *head; } selection;
 extern struct crossing { const char *text, *file, *ids; } crossing;     /* the other text, which provides the keys */
+extern struct sourcing { const char *text, *ids; } sourcing;            /* the other text that edits take values from */
 extern const struct option model_options[], text_options[], encode_options[], ids_options[], thread_options[],
     compute_options[], general_options[], word_options[], select_options[], cross_options[];
 extern const char *const compute_choices[];

@@ -241,6 +241,8 @@ struct attn_batch_opts {
                                          * a resumed batch must have the same */
     const char *command;                /* a command line that makes it again, for manifests */
     struct attn_picture_opts picture;
+    const struct attn_edits *edits;     /* of every record; NULL: none.  Records that lack a position or token of one fail */
+    const struct attn_tokens *from;     /* the other text that `from` means in edits; NULL: there is none */
     struct attn_plan plan;              /* rows, seqs and keys are not read; the number of threads does not change the output */
     bool resume, force;                 /* continue an unfinished output; overwrite it */
     bool fail_fast;                     /* the first bad record is an error */

@@ -1,6 +1,7 @@
 /* batch.c - runs many sentences through a model and writes what run writes, one record per sentence. */
 #include "attn_tools.h"
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "output.h"
 #include "process.h"
@@ -195,9 +196,27 @@ struct session {
     struct attn_select *select;
     struct attn_records_opts records;
     struct attn_batch_option *options; size_t n_options;
+    struct edits edits;
+    struct attn_tokenizer *tokenizer;   /* NULL unless edits take values from a text */
+    char *edited;                       /* the edits in canonical form, one a line */
     char *command;
     struct report report;
 };
+
+/* Edits that are typed differently but do the same are the same option. */
+static int list_edits(struct session *s, struct attn_err *err)
+{
+    size_t len;
+    FILE *f = s->edits.list ? open_memstream(&s->edited, &len) : NULL;
+    if (!s->edits.list)
+        return ATTN_OK;
+    for (size_t i = 0; f && i < attn_edits_count(s->edits.list); i++)
+        fprintf(f, "%s%s", i ? "\n" : "", attn_edits_text(s->edits.list, i));
+    if (!f || fclose(f))
+        return attn_no_memory(err, NULL, "for a list of edits");
+    s->options[s->n_options++] = (struct attn_batch_option){"edit", s->edited};
+    return ATTN_OK;
+}
 
 /* Lists the options that change the result, leaving out those that the sidecar has a field of its own for. */
 static int list_options(struct session *s, struct attn_err *err)
@@ -206,15 +225,15 @@ static int list_options(struct session *s, struct attn_err *err)
     size_t n = 0;
     while (option_at(&batch_command, n))
         n++;
-    s->options = calloc(n + 1, sizeof *s->options);
+    s->options = calloc(n + 2, sizeof *s->options);
     if (!s->options)
         return attn_no_memory(err, NULL, "for %zu options", n);
     for (size_t i = 0; (row = option_at(&batch_command, i)); i++) {
         const char *value = row->flags & OPT_COUNTS ? option_given(row) : NULL;
-        if (value && row->to != &common.model && row->to != &o.format)
+        if (value && row->to != &common.model && row->to != &o.format && row->type != OPT_MANY && row->type != OPT_MANY_FILES)
             s->options[s->n_options++] = (struct attn_batch_option){row->name, value};
     }
-    return ATTN_OK;
+    return list_edits(s, err);
 }
 
 static int open_all(struct session *s, struct attn_err *err)
@@ -229,6 +248,8 @@ static int open_all(struct session *s, struct attn_err *err)
         code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : format_default_show(o.format),
                                selection.layer, selection.head, err);
     if (!code)
+        code = edits_open(&s->edits, &s->tokenizer, err);
+    if (!code)
         code = list_options(s, err);
     s->command = code ? NULL : repro_command(&batch_command);
     return code || s->command ? code : attn_no_memory(err, NULL, "for the command line");
@@ -239,7 +260,7 @@ static struct attn_batch_opts opts_of(struct session *s)
     return (struct attn_batch_opts){
         .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
         .format = o.format, .path = o.path, .summary = o.summary, .options = s->options, .n_options = s->n_options,
-        .command = s->command, .picture = picture_look(false),
+        .command = s->command, .picture = picture_look(false), .edits = s->edits.list, .from = s->edits.from,
         .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .resume = o.resume,
         .force = o.force, .fail_fast = o.fail_fast, .progress = report_progress, .failed = report_failed, .self = &s->report};
 }
@@ -279,6 +300,9 @@ static int batch(struct attn_err *err)
         code = o.dry_run ? estimate(&s, err) : run_all(&s, err);
     free(s.command);
     free(s.options);
+    free(s.edited);
+    edits_close(&s.edits);
+    attn_tokenizer_close(s.tokenizer);
     attn_select_free(s.select);
     attn_model_close(s.model);
     return code;
@@ -388,6 +412,6 @@ const struct command batch_command = {
                    "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, encode_options, select_options, output_options,
-                                             run_options, picture_options, attention_options, dropout_seed_options,
-                                             compute_options, thread_options, general_options, NULL},
+                                             run_options, edit_options, from_options, picture_options,
+                                             attention_options, dropout_seed_options, compute_options, thread_options, general_options, NULL},
 };

@@ -109,6 +109,21 @@ bool edits_given(void)
     return given.n > 0;
 }
 
+const char *edits_take_patch(void)
+{
+    size_t at = given.n, found = 0;
+    for (size_t i = 0; i < given.n; i++)
+        if (given.item[i].of == &edit_options[PATCH]) {
+            at = i;
+            found++;
+        }
+    if (found != 1)
+        return NULL;
+    const char *name = given.item[at].value;
+    memmove(&given.item[at], &given.item[at + 1], (--given.n - at) * sizeof *given.item);
+    return name;
+}
+
 int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_err *err)
 {
     int code = ATTN_OK;

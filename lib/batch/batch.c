@@ -127,7 +127,7 @@ static int fit_stack(struct batch *b, struct attn_err *err)
 
 static int run_group(struct batch *b, struct attn_err *err)
 {
-    int rc = attn_group_encode(&b->e.group, &b->e.reading, err);
+    int rc = attn_engine_encode(&b->e, err);
     if (!rc)
         rc = fit_stack(b, err);
     size_t n = good_until(b, b->e.group.n);

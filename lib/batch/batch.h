@@ -126,6 +126,8 @@ void attn_writing_header(const struct attn_writing *w, struct attn_out *stream);
 /* ---- engine.c ---- */
 
 struct attn_engine {
+    struct attn_editor *editor;         /* NULL: nothing is edited */
+    bool edits;                         /* its sources have run */
     const struct attn_batch_opts *o;
     struct attn_info info;              /* of the model */
     char digest[80];
@@ -149,6 +151,8 @@ struct attn_engine {
 int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, struct attn_err *err);
 void attn_engine_close(struct attn_engine *e);          /* zeroed is fine */
 
+/* Tokenizes the group and notes which of its records the edits do not fit. */
+int attn_engine_encode(struct attn_engine *e, struct attn_err *err);
 /* How many of n items the next pass takes, counting failed ones; *live: a single one with too many numbers to keep. */
 size_t attn_engine_take(const struct attn_engine *e, const struct attn_item *item, size_t n, bool *live);
 int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t n, struct attn_err *err);

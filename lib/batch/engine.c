@@ -53,6 +53,14 @@ static int open_input(struct attn_engine *e, struct attn_err *err)
     return rc;
 }
 
+/* What is wrong with edits for any text is found before anything is written. */
+static int open_editor(struct attn_engine *e, struct attn_err *err)
+{
+    struct attn_editor_opts o = {.edits = e->o->edits, .model = e->o->model, .tokenizer = e->o->tokenizer, .encode = e->o->encode,
+                                 .from = e->o->from, .plan = e->o->plan};
+    return attn_edits_count(o.edits) ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;
+}
+
 static const char *token_text(void *reading, int32_t id, size_t *len)
 {
     const struct attn_tokenizer *t = ((struct attn_reading *)reading)->tokenizer;
@@ -69,7 +77,7 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
     e->writing.job = (struct attn_sink_job){
         .kind = e->kind.of, .model = &e->info, .digest = e->digest, .select = o->select,
         .cpu = o->plan.bf16 ? attn_cpu_target() : attn_vec_target(),
-        .command = o->command, .picture = o->picture, .token_text = token_text, .token_ctx = &e->reading};
+        .command = o->command, .picture = o->picture, .edits = e->editor ? o->edits : NULL, .token_text = token_text, .token_ctx = &e->reading};
     e->writing.capture = e->capture;
     e->writing.summary = e->summary;
     double rows = WORK / (2 * (double)e->info.parameters + 1);
@@ -87,12 +95,15 @@ int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, str
     attn_model_info(o->model, &e->info);
     int rc = attn_model_digest(o->model, false, e->digest, err);
     if (!rc)
+        rc = open_editor(e, err);
+    if (!rc)
         rc = open_input(e, err);
     return rc ? rc : open_writing(e, err);
 }
 
 void attn_engine_close(struct attn_engine *e)
 {
+    attn_editor_free(e->editor);
     attn_group_clear(&e->group);
     free(e->group.item);
     attn_run_free(e->run);
@@ -103,6 +114,26 @@ void attn_engine_close(struct attn_engine *e)
     attn_tokenizer_close(e->reading.tokenizer);
     attn_records_close(e->in);
     attn_team_free(e->team);
+}
+
+/* ---- records --------------------------------------------------------------------------- */
+
+int attn_engine_encode(struct attn_engine *e, struct attn_err *err)
+{
+    int rc = attn_group_encode(&e->group, &e->reading, err);
+    for (size_t i = 0; i < e->group.n && e->editor && !rc; i++) {
+        struct attn_item *item = &e->group.item[i];
+        if (!item->tokens)
+            continue;
+        if (attn_editor_text(e->editor, 0, item->ids, item->tokens->n, false, &item->failure)) {
+            attn_tokens_free(item->tokens);
+            item->tokens = NULL;
+        } else if (!e->edits) {
+            rc = attn_editor_start(e->editor, err);
+            e->edits = true;
+        }
+    }
+    return rc;
 }
 
 /* ---- passes ---------------------------------------------------------------------------- */
@@ -146,13 +177,15 @@ static struct attn_plan plan_for(const struct attn_engine *e, size_t rows)
 
 static int plan(struct attn_engine *e, size_t rows, struct attn_err *err)
 {
-    struct attn_observer watchers[2];
+    struct attn_observer watchers[3];
     size_t n = 0;
     if (e->run && rows <= e->plan.rows)
         return ATTN_OK;
     attn_run_free(e->run);
     e->run = NULL;
     e->plan = plan_for(e, rows);
+    if (e->editor)
+        watchers[n++] = attn_editor_observer(e->editor);
     if (kept(e))
         watchers[n++] = attn_capture_observer(kept(e));
     if (e->summary)
@@ -177,6 +210,9 @@ static int collect(struct attn_engine *e, const struct attn_item *item, size_t n
         if (!t)
             continue;
         memcpy(ids + *rows, item[i].ids, t->n * sizeof *ids);
+        int rc = e->editor ? attn_editor_text(e->editor, *seqs, item[i].ids, t->n, false, err) : ATTN_OK;
+        if (rc)
+            return rc;
         seq[(*seqs)++] = (struct attn_seq){.T = t->n};
         *rows += t->n;
     }
@@ -213,7 +249,7 @@ int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const 
                      struct attn_err *err)
 {
     size_t seqs, rows, watchers = 0;
-    struct attn_observer watch[2];
+    struct attn_observer watch[3];
     struct attn_run *run = NULL;
     int rc = collect(e, item, 1, &seqs, &rows, err);
     if (!rc)
@@ -223,6 +259,8 @@ int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const 
     struct attn_plan alone = e->o->plan;
     alone.rows = rows;
     alone.seqs = 1;
+    if (e->editor)
+        watch[watchers++] = attn_editor_observer(e->editor);
     if (watcher->wants)
         watch[watchers++] = *watcher;
     if (e->summary)
@@ -238,8 +276,10 @@ int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn
 {
     struct attn_cost cost = {0};
     struct attn_plan p = plan_for(e, 0);
-    struct attn_observer watcher = kept(e) ? attn_capture_observer(kept(e)) : attn_summary_observer(e->summary);
-    int rc = attn_run_measure(&cost, e->o->model, &p, &watcher, 1, err);
+    struct attn_observer observers[2] = {kept(e) ? attn_capture_observer(kept(e)) : attn_summary_observer(e->summary)};
+    if (e->editor)
+        observers[1] = attn_editor_observer(e->editor);
+    int rc = attn_run_measure(&cost, e->o->model, &p, observers, e->editor ? 2 : 1, err);
     *bytes = cost.memory + attn_capture_bytes(e->capture);
     return rc;
 }

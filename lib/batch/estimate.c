@@ -100,7 +100,7 @@ static int survey(struct attn_engine *e, struct attn_batch_estimate *out, struct
         attn_group_clear(&e->group);
         rc = attn_group_read(&e->group, e->in, &e->reading, &end, &stopped, err);
         if (!rc)
-            rc = attn_group_encode(&e->group, &e->reading, err);
+            rc = attn_engine_encode(e, err);
         if (!rc)
             rc = run_some(e, &s, err);
         count(e, out);

@@ -394,6 +394,8 @@ struct attn_slopes_opts {
     const struct attn_select *select;   /* which activations' derivatives to keep */
     bool times;                         /* keep each derivative times the activation */
     struct attn_plan plan;              /* threads and kind, which must have a softmax and no dropout */
+    struct attn_editor *editor;         /* started, with the tokens as its text 0; NULL: nothing is edited.  Derivatives are then those
+                                         * of the edited run, with respect to what edits made; what these overwrote has 0 */
     const struct attn_observer *observers; size_t n_observers;      /* of the forward pass */
     uint64_t reserved[4];
 };
@@ -430,7 +432,8 @@ struct attn_patch_opts {
                                          * from the text's embedding to the other's */
     const struct attn_metric *metric;   /* bound to the text */
     struct attn_plan plan;              /* threads, bf16 and kind */
-    const struct attn_observer *observers; size_t n_observers;      /* of the runs of the text: they may edit */
+    struct attn_editor *editor;         /* of all runs of the text, not of the other; started, with the tokens as its text 0.  NULL:
+                                         * nothing is edited but what is patched */
     int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it.  May be NULL */
     void *self;                         /* for step */
     uint64_t reserved[4];
@@ -447,6 +450,7 @@ struct attn_patch_report_opts {
     const struct attn_tokens *tokens, *from;            /* of both texts */
     const char *text, *from_text; size_t text_len, from_len;        /* NULL: there are ids only */
     const char *what, *method, *metric; /* as they were asked for */
+    const struct attn_edits *edits;     /* NULL: none */
     struct attn_kind kind;
     int precision, width;               /* text only: digits after the point; columns of the terminal, 0: no limit */
     bool color;                         /* text only */

@@ -71,3 +71,32 @@ double asked_limit(double float32, double size)
 {
     return fmax(6 * float32, 6e-6 * size);
 }
+
+struct asked_editor asked_edit(const struct asked *a, const char *const *edits, size_t n, const struct attn_tokens *text,
+                               const struct attn_tokens *from, const struct attn_plan *plan)
+{
+    struct asked_editor e = {0};
+    struct attn_err err = {0};
+    int32_t ids[ASKED_IDS];
+    int rc = 0;
+    for (size_t i = 0; i < n && !rc; i++) {
+        char edit[300];
+        const char *file = strstr(edits[i], "vector.npy");
+        snprintf(edit, sizeof edit, "%.*s%s%s%s%s", file ? (int)(file - edits[i]) : (int)strlen(edits[i]), edits[i],
+                 file ? "tests/golden/ask/" : "", file ? strrchr(a->dir, '/') + 1 : "", file ? "/" : "", file ? file : "");
+        rc = attn_edits_parse(&e.list, edit, &err);
+    }
+    for (size_t i = 0; i < text->n; i++)
+        ids[i] = text->tok[i].id;
+    struct attn_editor_opts o = {.edits = e.list, .model = a->model, .tokenizer = a->dir, .from = from, .plan = *plan};
+    rc = rc || (n && (attn_editor_new(&e.editor, &o, &err) || attn_editor_text(e.editor, 0, ids, text->n, false, &err) ||
+                      attn_editor_start(e.editor, &err)));
+    ck_assert_msg(!rc, "%s", err.msg);
+    return e;
+}
+
+void asked_edit_end(struct asked_editor *e)
+{
+    attn_editor_free(e->editor);
+    attn_edits_free(e->list);
+}

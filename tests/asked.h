@@ -20,4 +20,10 @@ struct attn_metric *asked_metric(const struct asked *a, const char *text, const 
 /* How far float32 may be from a number of that size: what the reference data calls fair, six times what was measured there. */
 double asked_limit(double float32, double size);
 
+/* An editor of a text, with edits as recorded: vector.npy in them is a file beside the checkpoint's answers. */
+struct asked_editor { struct attn_edits *list; struct attn_editor *editor; };
+struct asked_editor asked_edit(const struct asked *a, const char *const *edits, size_t n, const struct attn_tokens *text,
+                               const struct attn_tokens *from, const struct attn_plan *plan);
+void asked_edit_end(struct asked_editor *e);
+
 #endif

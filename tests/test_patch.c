@@ -110,8 +110,9 @@ static int piece_edit(void *self, const struct attn_probe *b, float *data, struc
     return 0;
 }
 
-static double edited(const struct attn_model *m, const struct attn_plan *plan, const struct attn_metric *metric, const struct attn_tokens *t,
-                     const struct attn_tokens *from, int act, const struct attn_patch_cell *cell)
+static double edited(const struct attn_model *m, const struct attn_plan *plan, const struct attn_metric *metric,
+                     const struct attn_tokens *t, const struct attn_tokens *from, int act, const struct attn_patch_cell *cell,
+                     struct attn_editor *editor)
 {
     struct attn_err err = {0};
     struct attn_info info;
@@ -119,8 +120,13 @@ static double edited(const struct attn_model *m, const struct attn_plan *plan, c
     struct piece piece = {.cell = cell, .act = act, .dv = info.dv, .T = t->n};
     struct attn_measure x = {.metric = metric};
     struct attn_observer keeper = {.wants = piece_wants, .watch = piece_keep, .self = &piece};
-    struct attn_observer obs[] = {{.wants = piece_wants, .edit = piece_edit, .self = &piece}, attn_measure_observer(&x)};
-    ck_assert_msg(!attn_run_tokens(m, plan, from, NULL, &keeper, 1, &err) && !attn_run_tokens(m, plan, t, NULL, obs, 2, &err), "%s", err.msg);
+    struct attn_observer obs[] = {{.wants = piece_wants, .edit = piece_edit, .self = &piece}, attn_measure_observer(&x), {.wants = NULL}};
+    if (editor) {                       /* which comes before the patch */
+        obs[2] = obs[1];
+        obs[1] = obs[0];
+        obs[0] = attn_editor_observer(editor);
+    }
+    ck_assert_msg(!attn_run_tokens(m, plan, from, NULL, &keeper, 1, &err) && !attn_run_tokens(m, plan, t, NULL, obs, 3, &err), "%s", err.msg);
     free(piece.from);
     return x.value;
 }
@@ -146,24 +152,29 @@ START_TEST(exact_cells_are_edited_runs_bit_for_bit)
         ck_assert(!attn_kind_parse(&plan.kind, plans[_i % PLANS].kind, &err));
     struct asked a = asked_open(asked_checkpoints[_i / PLANS]);
     struct attn_tokens *t = asked_tokens(ids, N), *from = asked_tokens(from_ids, N);
+    static const char *const edits[] = {"resid_pre[pos=2] *= 1.5", "L1.mlp.out *= 0.5", "L0.resid_post += 0.25*from", "logits[col=3] *= 2"};
     const char *const metrics[] = {"logit(3)-logit(5)", "logprob(4,pos=3)+prob(9,pos=7)", "loss", "rank(3)", "kl"};
     for (size_t g = 0; g < GRIDS; g++) {
         struct attn_metric *m = asked_metric(&a, metrics[g % 5], ids, N, ids);
         struct attn_patch_result r;
+        struct attn_plan whole = {.threads = 1, .bf16 = plan.bf16, .kind = plan.kind};
         if (plan.kind.form == ATTN_LINEAR && grids[g].act == ATTN_ACT_SCORES)
             continue;
+        size_t n_edits = g % 2 ? sizeof edits / sizeof *edits : 0;
+        struct asked_editor own = asked_edit(&a, edits, n_edits, t, from, &whole), theirs = asked_edit(&a, edits, n_edits, t, from, &whole);
         struct attn_patch *p = patch_of(a.model, t, from, (struct attn_patch_opts){
-            .what = grids[g].what, .over = grids[g].over, .metric = m, .plan = plan});
+            .what = grids[g].what, .over = grids[g].over, .metric = m, .plan = plan, .editor = own.editor});
         attn_patch_get(p, &r);
         ck_assert_uint_gt(r.n, 0);
-        struct attn_plan whole = {.threads = 1, .bf16 = plan.bf16, .kind = plan.kind};
         ck_assert(!attn_metric_refer_to(m, a.model, t, &whole, &err));
         for (size_t i = 0; i < r.n; i++) {
-            double want = edited(a.model, &whole, m, t, from, grids[g].act, &r.cell[i]);
+            double want = edited(a.model, &whole, m, t, from, grids[g].act, &r.cell[i], theirs.editor);
             ck_assert_msg(r.cell[i].metric == want, "%s over %s, %s: L%d H%d pos %d: %.17g, expected %.17g", grids[g].what, grids[g].over,
                           metrics[g % 5], r.cell[i].layer, r.cell[i].head, r.cell[i].pos, r.cell[i].metric, want);
         }
         attn_patch_free(p);
+        asked_edit_end(&own);
+        asked_edit_end(&theirs);
         attn_metric_free(m);
     }
     attn_tokens_free(t);

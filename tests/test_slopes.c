@@ -57,9 +57,20 @@ static void compare(const struct keep *k, const struct attn_dump *archive, int r
     ck_assert_uint_ge(found, 10);
 }
 
+static struct asked_editor asked_edit_row(const struct asked *a, const cJSON *list, const struct attn_tokens *t,
+                                          const struct attn_tokens *from, const struct attn_plan *plan)
+{
+    const char *edits[8];
+    size_t n = 0;
+    const cJSON *e;
+    cJSON_ArrayForEach(e, list)
+        edits[n++] = e->valuestring;
+    return asked_edit(a, edits, n, t, from, plan);
+}
+
 START_TEST(golden_gradients_of_activations)
 {
-    int32_t ids[ASKED_IDS];
+    int32_t ids[ASKED_IDS], from_ids[ASKED_IDS];
     int number = 0;
     struct attn_err err = {0};
     struct attn_dump *archive = NULL;
@@ -71,23 +82,25 @@ START_TEST(golden_gradients_of_activations)
     struct asked a = asked_open(asked_checkpoints[_i]);
     cJSON *doc = golden_read(asked_path(asked_checkpoints[_i], "gradients.json"));
     size_t n = asked_ids(ids, golden_get(doc, "ids"));
-    struct attn_tokens *t = asked_tokens(ids, n);
+    ck_assert_uint_eq(asked_ids(from_ids, golden_get(doc, "from")), n);
+    struct attn_tokens *t = asked_tokens(ids, n), *from = asked_tokens(from_ids, n);
     cJSON_ArrayForEach(row, golden_get(doc, "rows")) {
         struct attn_metric *m = asked_metric(&a, golden_string(row, "metric"), ids, n, ids);
-        if (!cJSON_GetArraySize(golden_get(row, "edits"))) {
-            struct keep k = {.only = -1};
-            struct attn_slopes *s = slopes_of(a.model, m, t, "*", (struct attn_slopes_opts){.plan.threads = 1 + number % 2});
-            double value = golden_number(row, "value"), off = golden_number(row, "float32_max_abs_difference");
-            ck_assert_double_eq_tol(attn_slopes_value(s), value, asked_limit(off, 1 + fabs(value)));
-            keep_slopes(&k, s);
-            compare(&k, archive, number, row);
-            keep_free(&k);
-            attn_slopes_free(s);
-        }
+        struct keep k = {.only = -1};
+        struct attn_plan plan = {.threads = 1 + number % 2};
+        struct asked_editor e = asked_edit_row(&a, golden_get(row, "edits"), t, from, &plan);
+        struct attn_slopes *s = slopes_of(a.model, m, t, "*", (struct attn_slopes_opts){.plan = plan, .editor = e.editor});
+        double value = golden_number(row, "value"), off = golden_number(row, "float32_max_abs_difference");
+        ck_assert_double_eq_tol(attn_slopes_value(s), value, asked_limit(off, 1 + fabs(value)));
+        keep_slopes(&k, s);
+        compare(&k, archive, number++, row);
+        keep_free(&k);
+        attn_slopes_free(s);
+        asked_edit_end(&e);
         attn_metric_free(m);
-        number++;
     }
     attn_tokens_free(t);
+    attn_tokens_free(from);
     cJSON_Delete(doc);
     asked_close(&a);
     attn_dump_free(archive);

@@ -2,6 +2,7 @@
 #include "attn_tools.h"
 #include "asking.h"
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "output.h"
 #include "say.h"
@@ -13,15 +14,16 @@
 #include <unistd.h>
 
 static struct {
-    const char *from, *from_file, *from_ids, *what, *over, *metric, *method, *format, *path;
+    const char *what, *over, *metric, *method, *format, *path;
     struct number precision;
 } o = {.precision = {.n = 2}};
 
 struct session {
     struct attn_model *model;
     struct attn_tokenizer *tokenizer;
-    struct input in, from_in;
-    struct attn_tokens *tokens, *from;
+    struct input in;
+    struct edits edits;                 /* with the other text */
+    struct attn_tokens *tokens;
     struct attn_metric *metric;
     struct attn_patch *patch;
     int32_t *ids;
@@ -39,8 +41,8 @@ static int check(struct attn_err *err)
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!*needed[i].value)
             return attn_fail(err, ATTN_EUSAGE, "give %s", needed[i].option);
-    if (!o.from && !o.from_file && !o.from_ids)
-        return attn_fail(err, ATTN_EUSAGE, "give the other text with --from TEXT, --from-file PATH or --from-ids IDS");
+    if (!sourcing.text && !sourcing.ids)
+        return attn_fail(err, ATTN_EUSAGE, "give the other text with --from TEXT or --from-ids IDS");
     if (!o.format)
         o.format = output_format_of(o.path);
     return output_check_format(o.format, o.path, err);
@@ -54,18 +56,18 @@ static int open_all(struct session *s, struct attn_err *err)
     if (!code)
         code = input_read(&s->in, err);
     if (!code)
-        code = input_read_any(&s->from_in, o.from, o.from_file, o.from_ids, err);
-    if (!code)
         code = open_model(&s->model, &patch_command, err);
     if (!code)
         code = input_tokens(&s->tokens, &s->tokenizer, &s->in, err);
     if (!code)
-        code = input_tokens(&s->from, &s->tokenizer, &s->from_in, err);
-    if (!code && (!s->tokens->n || !s->from->n))
-        code = attn_fail(err, ATTN_EFORMAT, "the %s text is empty: there is no token to run", s->tokens->n ? "other" : "first");
+        code = edits_open(&s->edits, &s->tokenizer, err);
+    if (!code && !s->tokens->n)
+        code = attn_fail(err, ATTN_EFORMAT, "the text is empty: there is no token to run");
     if (!code)
         code = input_ids(&s->ids, s->tokens, err);
-    return code ? code : bind_metric(s->metric, s->model, &s->tokenizer, s->ids, s->tokens->n, err);
+    if (!code)
+        code = bind_metric(s->metric, s->model, &s->tokenizer, s->ids, s->tokens->n, err);
+    return code ? code : edits_bind(&s->edits, s->model, s->tokens, NULL, err);
 }
 
 /* ---- the grid ---------------------------------------------------------------------------- */
@@ -86,7 +88,8 @@ static int say_step(void *self, size_t done, size_t all, struct attn_err *err)
 static int make(struct session *s, struct attn_err *err)
 {
     const struct attn_patch_opts opts = {
-        .tokens = s->tokens, .from = s->from, .what = o.what, .over = o.over, .method = o.method, .metric = s->metric,
+        .tokens = s->tokens, .from = s->edits.from, .what = o.what, .over = o.over, .method = o.method, .metric = s->metric,
+        .editor = s->edits.editor,
         .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .step = say_step, .self = s};
     int code = attn_patch_new(&s->patch, s->model, &opts, err);
     erase_line(&s->shown);
@@ -97,8 +100,8 @@ static int report(const struct session *s, struct attn_err *err)
 {
     bool terminal = terminal_is(o.path);
     struct attn_patch_report_opts opts = {
-        .format = o.format, .path = o.path, .model = s->model, .tokens = s->tokens, .from = s->from, .text = s->in.text,
-        .text_len = s->in.len, .from_text = s->from_in.text, .from_len = s->from_in.len, .what = o.what,
+        .format = o.format, .path = o.path, .model = s->model, .tokens = s->tokens, .from = s->edits.from, .text = s->in.text,
+        .text_len = s->in.len, .from_text = s->edits.input.text, .from_len = s->edits.input.len, .what = o.what, .edits = s->edits.list,
         .method = o.method ? o.method : "exact", .metric = o.metric, .kind = attention_kind(), .precision = (int)o.precision.n,
         .width = terminal_columns(terminal), .color = terminal_colored(terminal), .picture = picture_look(terminal)};
     if (!opts.picture.palette)
@@ -117,11 +120,10 @@ static int patch(struct attn_err *err)
     attn_patch_free(s.patch);
     attn_metric_free(s.metric);
     attn_tokens_free(s.tokens);
-    attn_tokens_free(s.from);
+    edits_close(&s.edits);
     attn_tokenizer_close(s.tokenizer);
     attn_model_close(s.model);
     input_free(&s.in);
-    input_free(&s.from_in);
     free(s.ids);
     return code;
 }
@@ -145,11 +147,9 @@ static void explain_format(char help[OPTION_HELP])
 }
 
 static const struct option options[] = {
-    {0, "from", OPT_TEXT, &o.from, "TEXT", "the other text, of as many tokens, that pieces are taken from",
+    {0, "from", OPT_TEXT, &sourcing.text, "TEXT", "the other text, of as many tokens, that pieces are taken from; also that of edits",
      .flags = OPT_OTHER | OPT_COUNTS},
-    {0, "from-file", OPT_FILE, &o.from_file, "PATH", "the same with the text of a file, - is standard input",
-     .flags = OPT_OTHER | OPT_COUNTS},
-    {0, "from-ids", OPT_TEXT, &o.from_ids, "IDS", "the same with token ids", .flags = OPT_OTHER | OPT_COUNTS},
+    {0, "from-ids", OPT_TEXT, &sourcing.ids, "IDS", "the same as token ids", .flags = OPT_OTHER | OPT_COUNTS},
     {0, "what", OPT_TEXT, &o.what, "NAME", "which activation, as run names them: context, attn.out, resid_pre, mlp.out, v, embed",
      .flags = OPT_COUNTS},
     {0, "over", OPT_TEXT, &o.over, "AXES", "the grid: layer, or with commas layer,head, layer,pos, layer,head,pos; pos alone for what "
@@ -187,7 +187,7 @@ const struct command patch_command = {
     .refused = (const struct pair[]){
         {"cross", "the pieces of a text that looks at another have no counterparts; 'run' shows the patterns"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, picture_options,
-                                             attention_options, dropout_seed_options, compute_options, thread_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
+                                             picture_options, attention_options, dropout_seed_options, compute_options, thread_options,
                                              general_options, NULL},
 };

@@ -83,8 +83,7 @@ static int find_slopes(struct session *s, const int32_t *ids, struct attn_err *e
     progress_start(&progress, s->model, true);
     struct attn_observer watcher = progress_observer(&progress);
     struct attn_slopes_opts opts = {.metric = s->metric, .select = s->select, .times = o.times, .plan = plan,
-                                    .observers = &watcher,
-                                    .n_observers = 1};
+                                    .editor = s->edits.editor, .observers = &watcher, .n_observers = 1};
     int code = bind_metric(s->metric, s->model, &s->tokenizer, ids, s->tokens->n, err);
     if (!code)
         code = attn_metric_refer_to(s->metric, s->model, s->tokens, &plan, err);

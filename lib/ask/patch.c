@@ -183,22 +183,9 @@ struct attn_patch_cell *attn_patch_cell_at(struct attn_patch *p, int layer, size
 
 /* ---- the run of the other text ---- */
 
-struct attn_observer *attn_patch_observers(const struct attn_patch *p, const struct attn_observer *first, size_t n_first,
-                                           const struct attn_observer *last, size_t n_last, size_t *n, struct attn_err *err)
+struct attn_observer attn_patch_editor(const struct attn_patch *p)
 {
-    *n = n_first + p->o->n_observers + n_last;
-    struct attn_observer *all = calloc(*n + 1, sizeof *all);
-    if (!all) {
-        attn_no_memory(err, NULL, "for %zu observers", *n);
-        return NULL;
-    }
-    if (n_first)
-        memcpy(all, first, n_first * sizeof *all);
-    if (p->o->n_observers)
-        memcpy(all + n_first, p->o->observers, p->o->n_observers * sizeof *all);
-    if (n_last)
-        memcpy(all + n_first + p->o->n_observers, last, n_last * sizeof *all);
-    return all;
+    return p->o->editor ? attn_editor_observer(p->o->editor) : (struct attn_observer){.wants = NULL};
 }
 
 /* The metric's reference is the text, without edits, also for the other text. */

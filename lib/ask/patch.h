@@ -35,8 +35,7 @@ int attn_patch_exact(struct attn_patch *p, struct attn_err *err);
 int attn_patch_slope(struct attn_patch *p, struct attn_err *err);
 /* Says how many cells are done of all; fails if the caller wants to stop. */
 int attn_patch_step(const struct attn_patch *p, size_t done, size_t all, struct attn_err *err);
-/* The observers of a run of the text, or of a cell: first ours, then the caller's, which edit, then ours again.  malloc'd. */
-struct attn_observer *attn_patch_observers(const struct attn_patch *p, const struct attn_observer *first, size_t n_first,
-                                           const struct attn_observer *last, size_t n_last, size_t *n, struct attn_err *err);
+/* The observer that edits runs of the text, between ours that come before it and after it; one that does nothing without edits. */
+struct attn_observer attn_patch_editor(const struct attn_patch *p);
 
 #endif

@@ -3,6 +3,7 @@
  * The run of the text is kept: what each block reads and, where no row depends on later ones, all keys and values.  A cell's run begins
  * at its layer and at the first row that the patch changes, so it computes only what can be different; many of them share a
  * pass.  Restarted runs have the bits of whole ones, so a cell has the bits of a whole run that is patched. */
+#include "ask/editor.h"
 #include "ask/patch.h"
 
 #include "base/err.h"
@@ -100,20 +101,15 @@ static int run_text(struct exact *e, struct attn_err *err)
     struct attn_plan plan = p->o->plan;
     struct attn_run *run = NULL;
     struct attn_seq seq = {.T = p->T, .kv = e->kv};
-    struct attn_observer first = {.wants = first_wants, .edit = first_edit, .self = e};
-    struct attn_observer last[] = {{.wants = last_wants, .watch = last_watch, .self = e}, attn_held_observer(&p->text)};
-    size_t n;
-    struct attn_observer *obs = attn_patch_observers(p, &first, 1, last, 2, &n, err);
-    if (!obs)
-        return ATTN_ENOMEM;
+    const struct attn_observer obs[] = {{.wants = first_wants, .edit = first_edit, .self = e}, attn_patch_editor(p),
+                                        {.wants = last_wants, .watch = last_watch, .self = e}, attn_held_observer(&p->text)};
     plan.rows = p->T;
     plan.seqs = 1;
     plan.keys = e->kv ? p->T : 0;
-    int rc = attn_run_new(&run, p->model, &plan, obs, n, err);
+    int rc = attn_run_new(&run, p->model, &plan, obs, sizeof obs / sizeof *obs, err);
     if (!rc)
         rc = attn_run_forward(run, p->ids, &seq, 1, err);
     attn_run_free(run);
-    free(obs);
     p->metric_text = metric_before(p, p->T);
     return rc;
 }
@@ -225,19 +221,23 @@ static int plan_run(struct exact *e, int layer, struct attn_err *err)
 {
     struct attn_patch *p = e->p;
     struct attn_plan plan = p->o->plan;
-    struct attn_observer last[] = {{.wants = cell_wants, .edit = cell_edit, .self = e},
-                                   {.wants = metric_wants, .watch = metric_watch, .self = e}};
-    size_t n;
-    struct attn_observer *obs = attn_patch_observers(p, NULL, 0, last, 2, &n, err);
-    if (!obs)
-        return ATTN_ENOMEM;
+    const struct attn_observer obs[] = {attn_patch_editor(p), {.wants = cell_wants, .edit = cell_edit, .self = e},
+                                        {.wants = metric_wants, .watch = metric_watch, .self = e}};
     plan.rows = e->most;
     plan.seqs = e->seqs;
     plan.keys = e->rows ? p->T : 0;
     attn_run_free(e->run);
     e->planned = layer;
-    int rc = attn_run_new(&e->run, p->model, &plan, obs, n, err);
-    free(obs);
+    return attn_run_new(&e->run, p->model, &plan, obs, sizeof obs / sizeof *obs, err);
+}
+
+/* Tells the editor that sentence i of the pass is the text from row `first` on. */
+static int tell_editor(const struct exact *e, size_t i, size_t first, struct attn_err *err)
+{
+    struct attn_editor *editor = e->p->o->editor;
+    int rc = editor ? attn_editor_text(editor, i, e->p->ids, e->p->T, false, err) : ATTN_OK;
+    if (editor && !rc)
+        editor->text[i].first = first;
     return rc;
 }
 
@@ -252,7 +252,8 @@ static int flush(struct exact *e, size_t layer, struct attn_err *err)
         e->seq[i] = (struct attn_seq){.T = p->T - first, .kv = e->rows ? e->copy[i] : NULL};
         e->begin[i] = beginning(e, i, layer);
         e->entry[i].cell->metric = metric_before(p, first);
-        if (!e->rows)
+        rc = tell_editor(e, i, first, err);
+        if (rc || !e->rows)
             continue;
         rc = attn_kv_copy(e->copy[i], first <= e->clean[i] ? e->copy[i] : e->kv, first, err);
         e->clean[i] = first;

@@ -47,30 +47,26 @@ static int add(void *self, const struct attn_probe *b, struct attn_err *err)
 
 /* ---- gradients ---- */
 
-static int differentiate(struct slope *s, const struct attn_observer *more, size_t n_more, double *value, struct attn_err *err)
+static int differentiate(struct slope *s, const struct attn_observer *more, double *value, struct attn_err *err)
 {
     struct attn_patch *p = s->p;
     struct attn_slopes *slopes = NULL;
     const struct attn_observer to = {.wants = wants, .watch = add, .self = s};
-    size_t n;
-    struct attn_observer *obs = attn_patch_observers(p, NULL, 0, more, n_more, &n, err);
-    if (!obs)
-        return ATTN_ENOMEM;
-    const struct attn_slopes_opts o = {.metric = &p->metric, .select = p->select, .plan = p->o->plan, .observers = obs, .n_observers = n};
+    const struct attn_slopes_opts o = {.metric = &p->metric, .select = p->select, .plan = p->o->plan, .editor = p->o->editor,
+                                       .observers = more, .n_observers = 1};
     int rc = attn_slopes_new(&slopes, p->model, p->o->tokens, &o, err);
     if (!rc) {
         *value = attn_slopes_value(slopes);
         rc = attn_slopes_show(slopes, &to, err);
     }
     attn_slopes_free(slopes);
-    free(obs);
     return rc;
 }
 
 static int at_text(struct slope *s, struct attn_err *err)
 {
     struct attn_observer held = attn_held_observer(&s->p->text);
-    return differentiate(s, &held, 1, &s->p->metric_text, err);
+    return differentiate(s, &held, &s->p->metric_text, err);
 }
 
 /* ---- on the way from one embedding to the other ---- */
@@ -105,16 +101,14 @@ static int hold_embeddings(struct slope *s, struct attn_err *err)
         rc = attn_held_make(&s->from, p->model, &p->o->plan.kind, embed, p->T, err);
     attn_select_free(embed);
     struct attn_measure measure = {.metric = &p->metric};
-    struct attn_observer of_text[] = {attn_held_observer(&s->text), attn_held_observer(&p->text), attn_measure_observer(&measure)};
+    struct attn_observer of_text[] = {attn_patch_editor(p), attn_held_observer(&s->text), attn_held_observer(&p->text),
+                                      attn_measure_observer(&measure)};
     struct attn_observer of_from = attn_held_observer(&s->from);
-    size_t n;
-    struct attn_observer *obs = rc ? NULL : attn_patch_observers(p, NULL, 0, of_text, 3, &n, err);
     if (!rc)
-        rc = obs ? attn_run_tokens(p->model, &p->o->plan, p->o->tokens, NULL, obs, n, err) : ATTN_ENOMEM;
+        rc = attn_run_tokens(p->model, &p->o->plan, p->o->tokens, NULL, of_text, sizeof of_text / sizeof *of_text, err);
     if (!rc)
         rc = attn_run_tokens(p->model, &p->o->plan, p->o->from, NULL, &of_from, 1, err);
     p->metric_text = measure.value;
-    free(obs);
     return rc;
 }
 
@@ -129,7 +123,7 @@ static int along_the_way(struct slope *s, struct attn_err *err)
         s->by = 1 / (double)p->steps;
         rc = attn_patch_step(p, k, p->steps, err);
         if (!rc)
-            rc = differentiate(s, &way, 1, &ignored, err);
+            rc = differentiate(s, &way, &ignored, err);
     }
     attn_held_free(&s->text);
     attn_held_free(&s->from);

@@ -1,5 +1,6 @@
 /* slopes.c - how does a metric change with each activation?  One run, whose logits are differentiated as they come, and one backward
  * pass through what was kept of it. */
+#include "ask/editor.h"
 #include "ask/held.h"
 #include "ask/metric.h"
 
@@ -8,18 +9,21 @@
 #include "gradient/activations.h"
 #include "run/run.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST, KEEPER, METRIC, VALUES, OURS };           /* our observers; those of the caller come after the first */
+enum { FIRST, EDITOR, KEEPER, METRIC, VALUES, OURS };   /* our observers; those of the caller come after the editor */
 
 struct attn_slopes {
     const struct attn_metric *metric;
+    struct attn_editor *editor;         /* NULL: nothing is edited */
     double value;
     size_t rows;                        /* of the logits that the metric reads: the last ones */
     struct attn_held gradient, activation;              /* activation: only for gradients times activations */
     struct attn_back *back;
     struct attn_run *run;
+    atomic_int failed;                  /* a code of the editor on the way back */
 };
 
 /* ---- the logits ---- */
@@ -58,12 +62,18 @@ static void pass(void *self, const struct attn_probe *p, float *data)
     band.data = data;
     if (to)
         attn_probe_copy(to, &band);
+    if (!s->editor || !attn_editor_reaches(s->editor, p->act, p->layer))
+        return;
+    int rc = attn_editor_back(s->editor, &band, data, NULL);
+    if (rc)
+        s->failed = rc;
 }
 
 static unsigned taps_wants(void *self, int act, int layer)
 {
     const struct attn_slopes *s = self;
-    return attn_held_at(&s->gradient, act, layer) ? ATTN_WATCH : 0;
+    bool edited = s->editor && attn_editor_reaches(s->editor, act, layer);
+    return (attn_held_at(&s->gradient, act, layer) ? ATTN_WATCH : 0) | (edited ? ATTN_EDIT : 0);
 }
 
 static void pass_logits(struct attn_slopes *s, size_t T)
@@ -121,8 +131,10 @@ static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, con
     if (!obs)
         return attn_no_memory(err, NULL, "for %zu observers", n);
     obs[FIRST] = attn_back_first(s->back);
+    if (o->editor)
+        obs[EDITOR] = attn_editor_observer(o->editor);
     if (n)
-        memcpy(obs + 1, o->observers, n * sizeof *obs);
+        memcpy(obs + KEEPER, o->observers, n * sizeof *obs);
     obs[KEEPER + n] = attn_back_keeper(s->back);
     obs[METRIC + n] = (struct attn_observer){.wants = logits_wants, .watch = logits_watch, .self = s};
     if (o->times)
@@ -146,7 +158,7 @@ static int forward_and_back(struct attn_slopes *s, const struct attn_tokens *tok
         return rc;
     pass_logits(s, tokens->n);
     attn_back_run(s->back, s->run->pass.team);
-    return ATTN_OK;
+    return s->failed ? attn_fail(err, (enum attn_status)s->failed, "the edits could not be differentiated: is there memory?") : ATTN_OK;
 }
 
 int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const struct attn_tokens *tokens,
@@ -162,6 +174,7 @@ int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const 
     if (!s)
         return attn_no_memory(err, NULL, "for gradients");
     s->metric = o->metric;
+    s->editor = o->editor;
     s->rows = tokens->n - attn_metric_first(o->metric);
     rc = plan(s, m, tokens->n, o, err);
     if (!rc)

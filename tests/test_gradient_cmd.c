@@ -19,6 +19,10 @@ START_TEST(gradients_come_in_every_format)
     expect("$A run " GPT2 "--gradient loss --show pattern -o $D/g.svg && cat $D/g.svg", 0, "gradient of loss");
     expect_exactly("$A run " GPT2 "--gradient loss --show embed | { ! grep likeliest; }", "");
     expect("$A run -m tiny -s 'Lily lost her red' --gradient 'prob(\" ball\")' --show embed --layer 0", 0, "prob(\" ball\") = 0.");
+    expect("$A run " GPT2 "--gradient loss --show result --times --layer 1", 0, "layer 1, head 1: ");
+    expect("$A run " GPT2 "--gradient loss --edit 'L0H1 = 0' --format json", 0, "\"edits\":[\"L0H1 = 0\"],\n\"gradient\":\"loss\"");
+    expect("$A patch " GPT2 "--from-ids 83,69,74,32,68,95,56,44,42,93,2,73 --metric 'prob(3)' --what v --over layer --edit 'L0H1 = 0' "
+           "--format json", 0, "\"edits\":[\"L0H1 = 0\"],\n\"from\":{\"text\":null,");
     expect_same("$A run " GPT2 "--gradient loss -t 1", "$A run " GPT2 "--gradient loss -t 3");
 }
 END_TEST
@@ -34,6 +38,9 @@ START_TEST(what_has_no_gradient_is_refused)
     expect("$A run " GPT2 "--gradient loss --attention linear 2>&1", 2, "linear attention has no backward pass");
     expect("$A run " GPT2 "--gradient loss --dropout 0.1 2>&1", 2, "gradients with dropout");
     expect("$A run -m life -s 'Life is short' --gradient loss 2>&1", 1, "no output layer");
+    expect("$A run " GPT2 "--gradient loss --show lens 2>&1", 2, "lens is only looked at");
+    expect("$A patch " GPT2 "--from-ids 83,69,74,32,68,95,56,44,42,93,2,73 --metric loss --what result --over layer 2>&1", 2,
+           "attn.result is only looked at");
     ck_assert_int_eq(scratch_count(), 0);
 }
 END_TEST

@@ -67,7 +67,7 @@ static int open_all(struct session *s, struct attn_err *err)
         code = input_ids(&s->ids, s->tokens, err);
     if (!code)
         code = bind_metric(s->metric, s->model, &s->tokenizer, s->ids, s->tokens->n, err);
-    return code ? code : edits_bind(&s->edits, s->model, s->tokens, NULL, err);
+    return code ? code : edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_TEXT, err);
 }
 
 /* ---- the grid ---------------------------------------------------------------------------- */

@@ -57,7 +57,7 @@ void attn_held_free(struct attn_held *h)
 
 static unsigned wants(void *self, int act, int layer)
 {
-    return attn_held_at(self, act, layer) ? ATTN_WATCH : 0;
+    return attn_held_at(self, act, layer) ? ATTN_WATCH | (attn_act_derived(act) ? ATTN_DERIVE : 0) : 0;
 }
 
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)

@@ -65,6 +65,9 @@ static int find_what(struct attn_patch *p, const struct attn_patch_opts *o, stru
             if (p->act >= 0 && p->act != act)
                 return attn_fail(err, ATTN_EUSAGE, "--what '%.80s': expected one activation, but this means %s and %s, too", o->what,
                                  attn_act_tail(p->act), attn_act_tail(act));
+            if (attn_act_derived(act))
+                return attn_fail(err, ATTN_EUSAGE, "--what %s is only looked at: nothing is computed from it, so nothing changes with it",
+                                 attn_act_tail(act));
             p->act = act;
             p->layer[p->grid[0]++] = (size_t)(layer < 0 ? 0 : layer);
         }

@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/err.h"
 #include "gradient/activations.h"
+#include "model/model.h"
 #include "run/run.h"
 
 #include <stdatomic.h>
@@ -69,11 +70,29 @@ static void pass(void *self, const struct attn_probe *p, float *data)
         s->failed = rc;
 }
 
+/* Each head's result is added to the output of attention, before that is edited: it has the same gradient. */
+static void pass_results(const struct attn_slopes *s, const struct attn_probe *p, const float *data)
+{
+    float *to = attn_held_at(&s->gradient, ATTN_ACT_RESULT, p->layer);
+    struct attn_probe head = *p;
+    head.data = data;
+    for (size_t h = 0; to && h < s->gradient.info.H; h++)
+        attn_probe_copy(to + h * p->rows * p->cols, &head);
+}
+
+static void tap(void *self, const struct attn_probe *p, float *data)
+{
+    pass(self, p, data);
+    if (p->act == ATTN_ACT_OUT)
+        pass_results(self, p, data);
+}
+
 static unsigned taps_wants(void *self, int act, int layer)
 {
     const struct attn_slopes *s = self;
     bool edited = s->editor && attn_editor_reaches(s->editor, act, layer);
-    return (attn_held_at(&s->gradient, act, layer) ? ATTN_WATCH : 0) | (edited ? ATTN_EDIT : 0);
+    bool shown = attn_held_at(&s->gradient, act, layer) || (act == ATTN_ACT_OUT && attn_held_at(&s->gradient, ATTN_ACT_RESULT, layer));
+    return (shown ? ATTN_WATCH : 0) | (edited ? ATTN_EDIT : 0);
 }
 
 static void pass_logits(struct attn_slopes *s, size_t T)
@@ -108,13 +127,18 @@ static int check(const struct attn_model *m, const struct attn_slopes_opts *o, s
                          o->metric->text);
     if (o->plan.bf16)
         return attn_fail(err, ATTN_EUSAGE, "gradients are computed in float32, not in bf16: leave --compute out");
+    for (int layer = 0; layer < (int)m->w.n.L; layer++)
+        for (int act = ATTN_ACT_DERIVED; act < ATTN_ACTS; act++)
+            if (act != ATTN_ACT_RESULT && attn_select_wants(o->select, act, layer))
+                return attn_fail(err, ATTN_EUSAGE, "%s is only looked at: nothing is computed from it, so it has no gradient; of what "
+                                 "is derived, attn.result has one", attn_act_tail(act));
     return attn_back_check(m, &o->plan.kind, err);
 }
 
 static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, const struct attn_slopes_opts *o, struct attn_err *err)
 {
     struct attn_back_plan back = {.T = T, .rows = s->rows, .kind = o->plan.kind, .threads = o->plan.threads,
-                                  .taps = {.wants = taps_wants, .pass = pass, .self = s}};
+                                  .taps = {.wants = taps_wants, .pass = tap, .self = s}};
     int rc;
     if (back.threads <= 0)
         back.threads = attn_cpu_count();

@@ -347,12 +347,13 @@ const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
 
 /* ---- asking: tokens and metrics --------------------------------------------------------- */
 
-/* The id of one token: from its text, which must be one token (the error lists the tokens if it is several); or as options take it,
- * where digits alone are an id, and a text may stand in quotes with the escapes of JSON.  The tokenizer may be NULL where there
- * is none. */
+/* The id of one token: from its text, which must be one token (the error lists the tokens if it is several); or as options
+ * take it, where digits alone are an id, and a text may stand in quotes with the escapes of JSON.  The tokenizer may be NULL
+ * where there is none. */
 int attn_token_of_text(int32_t *id, const char *text, size_t len, const struct attn_model *m, const struct attn_tokenizer *t,
                        struct attn_err *err);
-int attn_token_parse(int32_t *id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t, struct attn_err *err);
+int attn_token_parse(int32_t *id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t,
+                     struct attn_err *err);
 
 /* A metric is a number measured of a run's logits: terms such as logit(" Mary")-2*prob(5,pos=3), loss, or kl. */
 struct attn_metric;
@@ -394,8 +395,8 @@ struct attn_slopes_opts {
     const struct attn_select *select;   /* which activations' derivatives to keep */
     bool times;                         /* keep each derivative times the activation */
     struct attn_plan plan;              /* threads and kind, which must have a softmax and no dropout */
-    struct attn_editor *editor;         /* started, with the tokens as its text 0; NULL: nothing is edited.  Derivatives are then those
-                                         * of the edited run, with respect to what edits made; what these overwrote has 0 */
+    struct attn_editor *editor;         /* started, with the tokens as its text 0; NULL: nothing is edited.  Derivatives are
+                                         * then those of the edited run, by what the edits made; what these overwrote has 0 */
     const struct attn_observer *observers; size_t n_observers;      /* of the forward pass */
     uint64_t reserved[4];
 };
@@ -414,7 +415,7 @@ int attn_slopes_show(const struct attn_slopes *s, const struct attn_observer *to
 enum { ATTN_OVER_LAYER = 1, ATTN_OVER_HEAD = 2, ATTN_OVER_POS = 4 };
 struct attn_patch_cell {
     int layer, head, pos;               /* -1: no axis of the grid.  A head of k or v is a key/value head */
-    double metric, effect;              /* effect: (metric - metric_text) / (metric_from - metric_text), NaN where both are equal */
+    double metric, effect;              /* effect: (metric - metric_text) / (metric_from - metric_text); NaN: both are equal */
 };
 struct attn_patch_result {              /* lives as long as the grid */
     const char *what;                   /* "attn.context" */
@@ -432,10 +433,10 @@ struct attn_patch_opts {
                                          * from the text's embedding to the other's */
     const struct attn_metric *metric;   /* bound to the text */
     struct attn_plan plan;              /* threads, bf16 and kind */
-    struct attn_editor *editor;         /* of all runs of the text, not of the other; started, with the tokens as its text 0.  NULL:
-                                         * nothing is edited but what is patched */
-    int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it.  May be NULL */
-    void *self;                         /* for step */
+    struct attn_editor *editor;         /* of all runs of the text, not of the other; started, with the tokens as its text 0.
+                                         * NULL: nothing is edited but what is patched */
+    int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it */
+    void *self;                         /* for step, which may be NULL */
     uint64_t reserved[4];
 };
 struct attn_patch;

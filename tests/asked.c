@@ -61,7 +61,8 @@ struct attn_metric *asked_metric(const struct asked *a, const char *text, const 
     struct attn_plan plan = {.threads = 1};
     struct attn_tokens *t = asked_tokens(reference, n);
     struct attn_metric_of of = {.model = a->model, .tokenizer = a->tokenizer, .ids = ids, .T = n};
-    int rc = attn_metric_new(&m, text, &err) || attn_metric_bind(m, &of, &err) || attn_metric_refer_to(m, a->model, t, &plan, &err);
+    int rc = attn_metric_new(&m, text, &err) || attn_metric_bind(m, &of, &err)
+        || attn_metric_refer_to(m, a->model, t, &plan, &err);
     ck_assert_msg(!rc, "%s: %s", text, err.msg);
     attn_tokens_free(t);
     return m;

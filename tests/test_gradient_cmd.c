@@ -10,19 +10,22 @@
 START_TEST(gradients_come_in_every_format)
 {
     expect("$A run " GPT2 "--gradient 'logit(34)-logit(37)' --show norm_final", 0, "logit(34)-logit(37) = 1.1282\n");
-    expect("$A run " GPT2 "--gradient 'logit(34)-logit(37)' --show pattern --head 0", 0, "attention pattern, gradient of logit(34)-logit(37) (rows");
+    expect("$A run " GPT2 "--gradient 'logit(34)-logit(37)' --show pattern --head 0", 0,
+           "attention pattern, gradient of logit(34)-logit(37) (rows");
     expect("$A run " JSON "--gradient loss", 0, "\"gradient\":\"loss\",\n\"value\":4.80027");
     expect("$A run " JSON "--gradient loss --times", 0, "\"times\":true,\n\"activations\"");
-    succeed("$A run " GPT2 "--gradient loss -o $D/g.npz && $A run " GPT2 "--gradient loss --format npy -o $D/g && $A diff --exact $D/g.npz $D/g");
+    succeed("$A run " GPT2 "--gradient loss -o $D/g.npz && $A run " GPT2 "--gradient loss --format npy -o $D/g && $A diff "
+            "--exact $D/g.npz $D/g");
     succeed("$A run " GPT2 "--gradient loss --format tidy -o $D/g.tidy && $A diff --exact $D/g.npz $D/g.tidy");
     succeed("$A run " GPT2 "--gradient loss --show pattern -o $D/g.png && $A run " GPT2 "--gradient loss -o $D/g.html");
     expect("$A run " GPT2 "--gradient loss --show pattern -o $D/g.svg && cat $D/g.svg", 0, "gradient of loss");
     expect_exactly("$A run " GPT2 "--gradient loss --show embed | { ! grep likeliest; }", "");
     expect("$A run -m tiny -s 'Lily lost her red' --gradient 'prob(\" ball\")' --show embed --layer 0", 0, "prob(\" ball\") = 0.");
     expect("$A run " GPT2 "--gradient loss --show result --times --layer 1", 0, "layer 1, head 1: ");
-    expect("$A run " GPT2 "--gradient loss --edit 'L0H1 = 0' --format json", 0, "\"edits\":[\"L0H1 = 0\"],\n\"gradient\":\"loss\"");
-    expect("$A patch " GPT2 "--from-ids 83,69,74,32,68,95,56,44,42,93,2,73 --metric 'prob(3)' --what v --over layer --edit 'L0H1 = 0' "
-           "--format json", 0, "\"edits\":[\"L0H1 = 0\"],\n\"from\":{\"text\":null,");
+    expect("$A run " GPT2 "--gradient loss --edit 'L0H1 = 0' --format json", 0,
+           "\"edits\":[\"L0H1 = 0\"],\n\"gradient\":\"loss\"");
+    expect("$A patch " GPT2 "--from-ids 83,69,74,32,68,95,56,44,42,93,2,73 --metric 'prob(3)' --what v --over layer --edit "
+           "'L0H1 = 0' --format json", 0, "\"edits\":[\"L0H1 = 0\"],\n\"from\":{\"text\":null,");
     expect_same("$A run " GPT2 "--gradient loss -t 1", "$A run " GPT2 "--gradient loss -t 3");
 }
 END_TEST

@@ -56,7 +56,8 @@ END_TEST
 
 /* ---- derivatives ---- */
 
-static const char *const smooth[] = {"logit(3)-logit(5)", "logprob(7)", "2*prob(7)-0.5*logprob(7,pos=1)+prob(2)", "loss", "kl", "prob(0,pos=-2)"};
+static const char *const smooth[] = {"logit(3)-logit(5)", "logprob(7)", "2*prob(7)-0.5*logprob(7,pos=1)+prob(2)", "loss",
+                                     "kl", "prob(0,pos=-2)"};
 
 START_TEST(slopes_are_central_differences)
 {
@@ -87,7 +88,8 @@ START_TEST(slopes_are_central_differences)
             z[t][j] = here - (float)h;
             double down = attn_metric_part(m, t, z[t]);
             z[t][j] = here;
-            ck_assert_double_eq_tol((up - down) / (2 * h), (double)slope[j], 2e-6);        /* h^2 times third derivatives, below 2 */
+            ck_assert_double_eq_tol((up - down) / (2 * h), (double)slope[j], 2e-6);        /* h^2 times third derivatives,
+                below 2 */
         }
     }
     attn_metric_free(m);
@@ -128,8 +130,10 @@ static const struct { const char *text, *part; } wrong[] = {
     {"1e999*logit(3)", "column 1: expected"}, {"logit({})", "the name of a record's field"},
     {"logit(97)", "column 7: token id 97: model gpt2-a has ids 0 to 96 (vocab_size 97)"},
     {"logit(3,pos=4)", "pos=4, but the text has 4 tokens: 0 to 3, or -1 to -4"},
-    {"logit(3,pos=-5)", "pos=-5, but the text has 4 tokens"}, {"logit({answer})", "the metric names {answer}: there is no such field"},
-    {"logit(\"Every head\")", "column 7: \"Every head\" is 2 tokens: \"Every\" (83), \" head\" (69); expected a text that is one token"},
+    {"logit(3,pos=-5)", "pos=-5, but the text has 4 tokens"},
+        {"logit({answer})", "the metric names {answer}: there is no such field"},
+    {"logit(\"Every head\")", "column 7: \"Every head\" is 2 tokens: \"Every\" (83), \" head\" (69); expected a text that is "
+     "one token"},
 };
 
 START_TEST(wrong_texts_are_refused_with_their_place)

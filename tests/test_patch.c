@@ -32,9 +32,10 @@ static void compare(const cJSON *grid, const cJSON *doc, const struct attn_patch
     for (size_t i = 0; i < n; i++) {
         const struct attn_patch_cell *c = &r->cell[i];
         const char *how = golden_string(grid, "method"), *what = golden_string(grid, "what");
-        ck_assert_msg(fabs(c->metric - (double)metric[i]) <= limit, "%s %s: L%d H%d pos %d: %.9g, expected %.9g within %g", what, how,
-                      c->layer, c->head, c->pos, c->metric, (double)metric[i], limit);
-        ck_assert_msg(fabs(c->effect - (double)effect[i]) <= limit_effect * (1 + fabs((double)effect[i])), "%s %s: L%d H%d pos %d: effect %.9g, "
+        ck_assert_msg(fabs(c->metric - (double)metric[i]) <= limit, "%s %s: L%d H%d pos %d: %.9g, expected %.9g within %g",
+                      what, how, c->layer, c->head, c->pos, c->metric, (double)metric[i], limit);
+        ck_assert_msg(fabs(c->effect - (double)effect[i]) <= limit_effect * (1 + fabs((double)effect[i])),
+                      "%s %s: L%d H%d pos %d: effect %.9g, "
                       "expected %.9g", what, how, c->layer, c->head, c->pos, c->effect, (double)effect[i]);
     }
     free(metric);
@@ -58,7 +59,8 @@ START_TEST(golden_grids)
         cJSON_ArrayForEach(axis, golden_get(grid, "over"))
             snprintf(over + strlen(over), sizeof over - strlen(over), "%s%s", *over ? "," : "", axis->valuestring);
         struct attn_patch *p = patch_of(a.model, t, from, (struct attn_patch_opts){
-            .what = golden_string(grid, "what"), .over = over, .method = golden_string(grid, "method"), .metric = m, .plan.threads = 2});
+            .what = golden_string(grid, "what"), .over = over, .method = golden_string(grid, "method"), .metric = m,
+                .plan.threads = 2});
         attn_patch_get(p, &r);
         double text = golden_number(doc, "metric_text"), other = golden_number(doc, "metric_from");
         ck_assert_double_eq_tol(r.metric_text, text, asked_limit(off, 1 + fabs(text)));
@@ -120,25 +122,30 @@ static double edited(const struct attn_model *m, const struct attn_plan *plan, c
     struct piece piece = {.cell = cell, .act = act, .dv = info.dv, .T = t->n};
     struct attn_measure x = {.metric = metric};
     struct attn_observer keeper = {.wants = piece_wants, .watch = piece_keep, .self = &piece};
-    struct attn_observer obs[] = {{.wants = piece_wants, .edit = piece_edit, .self = &piece}, attn_measure_observer(&x), {.wants = NULL}};
+    struct attn_observer obs[] = {{.wants = piece_wants, .edit = piece_edit, .self = &piece}, attn_measure_observer(&x),
+                                  {.wants = NULL}};
     if (editor) {                       /* which comes before the patch */
         obs[2] = obs[1];
         obs[1] = obs[0];
         obs[0] = attn_editor_observer(editor);
     }
-    ck_assert_msg(!attn_run_tokens(m, plan, from, NULL, &keeper, 1, &err) && !attn_run_tokens(m, plan, t, NULL, obs, 3, &err), "%s", err.msg);
+    ck_assert_msg(!attn_run_tokens(m, plan, from, NULL, &keeper, 1, &err) && !attn_run_tokens(m, plan, t, NULL, obs, 3, &err),
+                  "%s", err.msg);
     free(piece.from);
     return x.value;
 }
 
 static const struct { const char *what, *over; int act; } grids[] = {
-    {"context", "layer,head", ATTN_ACT_CONTEXT}, {"resid_pre", "layer,pos", ATTN_ACT_RESID_PRE}, {"resid_post", "layer,pos", ATTN_ACT_RESID_POST},
-    {"resid_post", "layer", ATTN_ACT_RESID_POST}, {"scores", "layer,head", ATTN_ACT_SCORES}, {"pattern", "layer,head,pos", ATTN_ACT_PATTERN},
+    {"context", "layer,head", ATTN_ACT_CONTEXT}, {"resid_pre", "layer,pos", ATTN_ACT_RESID_PRE},
+        {"resid_post", "layer,pos", ATTN_ACT_RESID_POST},
+    {"resid_post", "layer", ATTN_ACT_RESID_POST}, {"scores", "layer,head", ATTN_ACT_SCORES},
+        {"pattern", "layer,head,pos", ATTN_ACT_PATTERN},
     {"v", "layer,head,pos", ATTN_ACT_V}, {"mlp.out", "layer", ATTN_ACT_MLP_OUT}, {"post", "layer,pos", ATTN_ACT_MLP_POST},
     {"embed", "pos", ATTN_ACT_EMBED}, {"norm_final", "pos", ATTN_ACT_NORM_FINAL}, {"logits", "pos", ATTN_ACT_LOGITS},
 };
 static const struct { const char *kind; bool bf16; } plans[] = {
-    {NULL, false}, {NULL, true}, {"window:3", false}, {"full", false}, {"causal-renorm", false}, {"linear", false}, {"random:2,2,7", false},
+    {NULL, false}, {NULL, true}, {"window:3", false}, {"full", false}, {"causal-renorm", false}, {"linear", false},
+        {"random:2,2,7", false},
 };
 enum { GRIDS = sizeof grids / sizeof *grids, PLANS = sizeof plans / sizeof *plans };
 
@@ -152,7 +159,8 @@ START_TEST(exact_cells_are_edited_runs_bit_for_bit)
         ck_assert(!attn_kind_parse(&plan.kind, plans[_i % PLANS].kind, &err));
     struct asked a = asked_open(asked_checkpoints[_i / PLANS]);
     struct attn_tokens *t = asked_tokens(ids, N), *from = asked_tokens(from_ids, N);
-    static const char *const edits[] = {"resid_pre[pos=2] *= 1.5", "L1.mlp.out *= 0.5", "L0.resid_post += 0.25*from", "logits[col=3] *= 2"};
+    static const char *const edits[] = {"resid_pre[pos=2] *= 1.5", "L1.mlp.out *= 0.5", "L0.resid_post += 0.25*from",
+                                        "logits[col=3] *= 2"};
     const char *const metrics[] = {"logit(3)-logit(5)", "logprob(4,pos=3)+prob(9,pos=7)", "loss", "rank(3)", "kl"};
     for (size_t g = 0; g < GRIDS; g++) {
         struct attn_metric *m = asked_metric(&a, metrics[g % 5], ids, N, ids);
@@ -161,7 +169,8 @@ START_TEST(exact_cells_are_edited_runs_bit_for_bit)
         if (plan.kind.form == ATTN_LINEAR && grids[g].act == ATTN_ACT_SCORES)
             continue;
         size_t n_edits = g % 2 ? sizeof edits / sizeof *edits : 0;
-        struct asked_editor own = asked_edit(&a, edits, n_edits, t, from, &whole), theirs = asked_edit(&a, edits, n_edits, t, from, &whole);
+        struct asked_editor own = asked_edit(&a, edits, n_edits, t, from, &whole),
+            theirs = asked_edit(&a, edits, n_edits, t, from, &whole);
         struct attn_patch *p = patch_of(a.model, t, from, (struct attn_patch_opts){
             .what = grids[g].what, .over = grids[g].over, .metric = m, .plan = plan, .editor = own.editor});
         attn_patch_get(p, &r);
@@ -169,7 +178,8 @@ START_TEST(exact_cells_are_edited_runs_bit_for_bit)
         ck_assert(!attn_metric_refer_to(m, a.model, t, &whole, &err));
         for (size_t i = 0; i < r.n; i++) {
             double want = edited(a.model, &whole, m, t, from, grids[g].act, &r.cell[i], theirs.editor);
-            ck_assert_msg(r.cell[i].metric == want, "%s over %s, %s: L%d H%d pos %d: %.17g, expected %.17g", grids[g].what, grids[g].over,
+            ck_assert_msg(r.cell[i].metric == want, "%s over %s, %s: L%d H%d pos %d: %.17g, expected %.17g", grids[g].what,
+                          grids[g].over,
                           metrics[g % 5], r.cell[i].layer, r.cell[i].head, r.cell[i].pos, r.cell[i].metric, want);
         }
         attn_patch_free(p);
@@ -193,7 +203,8 @@ START_TEST(a_text_patched_with_itself_is_itself)
     struct attn_metric *m = asked_metric(&a, "logprob(3)", ids, 6, ids);
     for (size_t g = 0; g < GRIDS; g++) {
         struct attn_patch_result r;
-        struct attn_patch *p = patch_of(a.model, t, t, (struct attn_patch_opts){.what = grids[g].what, .over = grids[g].over, .metric = m});
+        struct attn_patch *p = patch_of(a.model, t, t, (struct attn_patch_opts){.what = grids[g].what, .over = grids[g].over,
+                                                                                .metric = m});
         attn_patch_get(p, &r);
         for (size_t i = 0; i < r.n; i++)
             ck_assert(r.cell[i].metric == r.metric_text && isnan(r.cell[i].effect));
@@ -217,7 +228,8 @@ START_TEST(integrated_gradients_are_complete)
     struct attn_metric *m = asked_metric(&a, "logit(3)-logit(20)", ids, 6, ids);
     for (size_t k = 0; k < 2; k++) {
         struct attn_patch_result r;
-        struct attn_patch *p = patch_of(a.model, t, from, (struct attn_patch_opts){.what = "embed", .over = "pos", .method = methods[k], .metric = m});
+        struct attn_patch *p = patch_of(a.model, t, from, (struct attn_patch_opts){.what = "embed", .over = "pos",
+                                                                                   .method = methods[k], .metric = m});
         double sum = 0;
         attn_patch_get(p, &r);
         for (size_t i = 0; i < r.n; i++)
@@ -237,12 +249,14 @@ END_TEST
 
 static const struct { const char *what, *over, *method, *metric; size_t from; const char *part; } refused[] = {
     {"context", "layer", NULL, "loss", 2, "the texts have 3 and 2 tokens, and differ from token 2 on: '5|9|22', '5|9'"},
-    {"context", "layers", NULL, "loss", 3, "--over 'layers': expected layer"}, {"context", "layer,layer", NULL, "loss", 3, "--over 'layer,layer'"},
+    {"context", "layers", NULL, "loss", 3, "--over 'layers': expected layer"},
+        {"context", "layer,layer", NULL, "loss", 3, "--over 'layer,layer'"},
     {"context", "", NULL, "loss", 3, "--over ''"}, {"context", "head", NULL, "loss", 3, "attn.context is in every layer"},
     {"embed", "layer,pos", NULL, "loss", 3, "embed is outside of the layers: expected --over pos"},
     {"resid_pre", "layer,head", NULL, "loss", 3, "resid_pre has no heads"}, {"out", "layer", NULL, "loss", 3, "out"},
     {"context", "layer", "exactly", "loss", 3, "--method 'exactly'"}, {"context", "layer", "ig:0", "loss", 3, "--method 'ig:0'"},
-    {"*", "layer", NULL, "loss", 3, "expected one activation"}, {"context", "layer", "gradient", "rank(3)", 3, "a rank moves in steps"},
+    {"*", "layer", NULL, "loss", 3, "expected one activation"}, {"context", "layer", "gradient", "rank(3)", 3,
+                                                                 "a rank moves in steps"},
 };
 
 START_TEST(what_makes_no_grid_is_refused)
@@ -253,8 +267,8 @@ START_TEST(what_makes_no_grid_is_refused)
     struct attn_tokens *t = asked_tokens(ids, 3), *from = asked_tokens(ids, refused[_i].from);
     struct attn_metric *m = asked_metric(&a, refused[_i].metric, ids, 3, ids);
     struct attn_patch *p = NULL;
-    struct attn_patch_opts o = {.tokens = t, .from = from, .what = refused[_i].what, .over = refused[_i].over, .method = refused[_i].method,
-                                .metric = m};
+    struct attn_patch_opts o = {.tokens = t, .from = from, .what = refused[_i].what, .over = refused[_i].over,
+                                .method = refused[_i].method, .metric = m};
     ck_assert_msg(attn_patch_new(&p, a.model, &o, &err) && !p && strstr(err.msg, refused[_i].part), "%s", err.msg);
     attn_metric_free(m);
     attn_tokens_free(t);

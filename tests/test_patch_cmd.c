@@ -32,19 +32,23 @@ START_TEST(programs_get_rows)
 {
     expect("$A patch " GPT2 "--what context --over layer,head --format json", 0,
            "\"what\":\"context\",\n\"over\":[\"layer\",\"head\"],\n\"method\":\"exact\",\n\"metric\":\"logit(3)\",\n\"metric_text\":");
-    expect("$A patch " GPT2 "--what context --over layer,head --format json", 0, "\"rows\":[\n{\"layer\":0,\"head\":0,\"metric\":");
+    expect("$A patch " GPT2 "--what context --over layer,head --format json", 0,
+           "\"rows\":[\n{\"layer\":0,\"head\":0,\"metric\":");
     expect("$A patch " GPT2 "--what embed --over pos --format csv", 0, "pos,metric,effect\n0,");
     expect("$A patch " GPT2 "--what v --over layer,head,pos -o $D/v.csv && head -1 $D/v.csv && wc -l < $D/v.csv", 0,
            "layer,head,pos,metric,effect\n17\n");
-    expect_same("$A patch " GPT2 "--what v --over layer --format csv", "$A patch " GPT2 "--what v --over layer --format tidy -t 3");
+    expect_same("$A patch " GPT2 "--what v --over layer --format csv",
+                "$A patch " GPT2 "--what v --over layer --format tidy -t 3");
     expect_same("$A patch " GPT2 "--what v --over layer --format json --method gradient",
                 "$A patch " GPT2 "--what v --over layer --format json --method gradient -t 3");
-    expect("$A patch -m tests/golden/checkpoints/gpt2-a --ids 1,2 --from-ids 1,2 --metric loss --what v --over layer --format csv", 0, ",\n1,");
-    succeed("python3 -c 'import json,sys; json.load(sys.stdin)' < <($A patch " TINY "--what scores --over layer,head,pos --format json) || "
-            "! command -v python3");
+    expect("$A patch -m tests/golden/checkpoints/gpt2-a --ids 1,2 --from-ids 1,2 --metric loss --what v --over layer "
+           "--format csv", 0, ",\n1,");
+    succeed("python3 -c 'import json,sys; json.load(sys.stdin)' < <($A patch " TINY "--what scores --over layer,head,pos "
+            "--format json) || ! command -v python3");
     for (const char *const *f = (const char *const[]){"png", "svg", "html", NULL}; *f; f++) {
         char line[400];
-        snprintf(line, sizeof line, "$A patch " TINY "--what context --over layer,head,pos --method ig:2 -o $D/p.%s && test -s $D/p.%s", *f, *f);
+        snprintf(line, sizeof line, "$A patch " TINY "--what context --over layer,head,pos --method ig:2 -o $D/p.%s && test "
+                 "-s $D/p.%s", *f, *f);
         succeed(line);
     }
     expect("cat $D/p.svg", 0, "effect of attn.context from the other text");
@@ -61,7 +65,8 @@ START_TEST(what_cannot_be_patched_is_refused_before_anything_runs)
            "the texts have 2 and 3 tokens, and differ from token 2 on: 'Lily| lost', 'Lily| lost| her'");
     expect("$A patch " TINY "--what contxt --over layer 2>&1", 2, "--what: unknown activation 'contxt'; nearest: attn.context");
     expect("$A patch " TINY "--what resid_pre --over layer,head 2>&1", 2, "resid_pre has no heads");
-    expect("$A patch " TINY "--what context --over layer --method ig 2>&1", 2, "--method 'ig': expected exact, gradient, or ig:STEPS");
+    expect("$A patch " TINY "--what context --over layer --method ig 2>&1", 2,
+           "--method 'ig': expected exact, gradient, or ig:STEPS");
     expect("$A patch " TINY "--what context --over layer --cross hello 2>&1", 2, "have no counterparts");
     expect("$A patch " TINY "--what context --over layer --format png 2>&1", 0, "PNG");
     expect("$A patch " TINY "--what context --over layer --format npz 2>&1", 2, "npz");

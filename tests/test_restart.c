@@ -11,11 +11,13 @@ enum { TOKENS = 21 };
 static const char *const kinds[] = {NULL, "window:4", "strided:3,2", "random:2,3,9", "block:5", "full", "causal-renorm"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-struct begun { struct asked a; struct attn_plan plan; int32_t ids[TOKENS]; struct keep whole; struct attn_kv *kv, *cut; bool causal; };
+struct begun { struct asked a; struct attn_plan plan; int32_t ids[TOKENS]; struct keep whole; struct attn_kv *kv,
+              *cut; bool causal; };
 
 static struct begun begin(const char *checkpoint, const char *kind, int threads)
 {
-    struct begun b = {.a = asked_open(checkpoint), .plan = {.rows = TOKENS, .seqs = 1, .keys = TOKENS, .threads = threads}, .whole.only = -1};
+    struct begun b = {.a = asked_open(checkpoint), .plan = {.rows = TOKENS, .seqs = 1, .keys = TOKENS, .threads = threads},
+                      .whole.only = -1};
     struct attn_err err = {0};
     struct attn_run *r = NULL;
     if (kind)
@@ -26,7 +28,8 @@ static struct begun begin(const char *checkpoint, const char *kind, int threads)
     struct attn_observer observer = keep_observer(&b.whole);
     ck_assert_msg(!attn_kv_new(&b.kv, b.a.model, TOKENS, &err) && !attn_kv_new(&b.cut, b.a.model, TOKENS, &err) &&
                   !attn_run_new(&r, b.a.model, &b.plan, &observer, 1, &err) &&
-                  !attn_run_forward(r, b.ids, &(struct attn_seq){.T = TOKENS, .kv = b.causal ? b.kv : NULL}, 1, &err), "%s", err.msg);
+                  !attn_run_forward(r, b.ids, &(struct attn_seq){.T = TOKENS, .kv = b.causal ? b.kv : NULL}, 1, &err), "%s",
+                      err.msg);
     attn_run_free(r);
     return b;
 }
@@ -54,7 +57,8 @@ static void expect_rows(const struct kept *whole, const struct kept *part, size_
     ck_assert_uint_eq(part->shape[part->ndim - 1], cols);
     ck_assert_uint_eq(part->shape[part->ndim - 2], T - first);
     for (size_t h = 0; h < heads; h++)
-        ck_assert_msg(!memcmp(part->data + h * (T - first) * cols, whole->data + (h * T + first) * cols, (T - first) * cols * sizeof(float)),
+        ck_assert_msg(!memcmp(part->data + h * (T - first) * cols, whole->data + (h * T + first) * cols,
+                              (T - first) * cols * sizeof(float)),
                       "%s, head %zu differs from row %zu on", whole->name, h, first);
 }
 
@@ -68,7 +72,8 @@ static void restart(const struct begun *b, const struct attn_info *info, size_t 
     struct attn_seq seq = {.T = TOKENS - first, .kv = b->causal ? b->cut : NULL};
     size_t seen = 0;
     ck_assert_msg((!b->causal || !attn_kv_copy(b->cut, b->kv, first, &err)) &&
-                  !attn_run_new(&r, b->a.model, &b->plan, &observer, 1, &err) && !attn_run_restart(r, layer, &x, &seq, 1, &err), "%s", err.msg);
+                  !attn_run_new(&r, b->a.model, &b->plan, &observer, 1, &err)
+                      && !attn_run_restart(r, layer, &x, &seq, 1, &err), "%s", err.msg);
     attn_run_free(r);
     for (size_t i = 0; i < b->whole.n; i++) {
         const struct kept *w = &b->whole.a[i], *p = keep_find(&part, w->name, 0);
@@ -107,7 +112,8 @@ START_TEST(what_cannot_restart_is_refused)
     struct attn_seq seq = {.T = 1};
     ck_assert(!attn_run_new(&r, b.a.model, &b.plan, NULL, 0, &err) && attn_run_restart(r, 3, &x, &seq, 1, &err));
     ck_assert_str_eq(err.msg, "a run cannot begin at layer 3: model gpt2-a has 2");
-    ck_assert(!attn_kv_new(&other, b.a.model, TOKENS - 1, &err) && attn_kv_copy(other, b.kv, 1, &err) && strstr(err.msg, "for as many tokens"));
+    ck_assert(!attn_kv_new(&other, b.a.model, TOKENS - 1, &err) && attn_kv_copy(other, b.kv, 1, &err)
+              && strstr(err.msg, "for as many tokens"));
     ck_assert(attn_kv_copy(b.cut, b.kv, TOKENS + 1, &err) && strstr(err.msg, "up to the 21 it has"));
     attn_kv_free(other);
     attn_run_free(r);

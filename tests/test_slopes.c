@@ -50,8 +50,8 @@ static void compare(const struct keep *k, const struct attn_dump *archive, int r
         double limit = asked_limit(golden_number(info, "float32_max_abs_difference"), golden_number(info, "max_abs"));
         ck_assert_msg(got != NULL, "%s is missing", a.name);
         for (size_t j = 0; j < got->n; j++)
-            ck_assert_msg(fabs((double)got->data[j] - (double)a.data[j]) <= limit, "%s[%zu]: %.9g, expected %.9g within %g", a.name,
-                          j, (double)got->data[j], (double)a.data[j], limit);
+            ck_assert_msg(fabs((double)got->data[j] - (double)a.data[j]) <= limit, "%s[%zu]: %.9g, expected %.9g within %g",
+                          a.name, j, (double)got->data[j], (double)a.data[j], limit);
         found++;
     }
     ck_assert_uint_ge(found, 10);
@@ -112,15 +112,15 @@ END_TEST
 #define NATIVE(more) "{\"model_type\": \"attn-decoder\", \"vocab_size\": 31, \"n_ctx\": 60, \"n_layer\": 2, \"n_head\": 4, " \
     "\"n_kv_head\": 2, \"d_model\": 24, \"d_head\": 10, \"d_value\": 6, \"unembed\": true, " more "}"
 static const char *const configs[] = {
-    NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"layernorm\", \"position\": \"learned\", \"mlp\": \"gelu\", "
-           "\"d_mlp\": 32, \"bias\": true"),
+    NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"layernorm\", \"position\": \"learned\", \"mlp\": "
+           "\"gelu\", \"d_mlp\": 32, \"bias\": true"),
     NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"rmsnorm\", \"position\": \"rope\", \"mlp\": \"swiglu\", "
            "\"d_mlp\": 32, \"tied\": false"),
     NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"none\", \"position\": \"none\", \"mlp\": \"none\", "
            "\"mask\": \"none\""),
     NATIVE("\"residual\": false, \"output_projection\": false, \"norm\": \"none\", \"position\": \"learned\", \"mlp\": \"none\""),
-    NATIVE("\"residual\": false, \"output_projection\": true, \"norm\": \"layernorm\", \"position\": \"learned\", \"mlp\": \"gelu_new\", "
-           "\"d_mlp\": 32"),
+    NATIVE("\"residual\": false, \"output_projection\": true, \"norm\": \"layernorm\", \"position\": \"learned\", \"mlp\": "
+           "\"gelu_new\", \"d_mlp\": 32"),
 };
 static const char *const kinds[] = {NULL, "full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,2,5", "block:4"};
 static const char *const metrics[] = {"logit(3)-2*logprob(5,pos=4)", "loss"};

@@ -5,8 +5,9 @@
 #include "attn_tools.h"
 #include "table.h"
 
-/* Binds a metric to a text of n tokens.  Opens the tokenizer of -m, if it is NULL, for a metric that names tokens by their text. */
-int bind_metric(struct attn_metric *m, const struct attn_model *model, struct attn_tokenizer **tokenizer, const int32_t *ids, size_t n,
-                struct attn_err *err);
+/* Binds a metric to a text of n tokens.  Opens the tokenizer of -m, if it is NULL, for a metric that names tokens by their
+ * text. */
+int bind_metric(struct attn_metric *m, const struct attn_model *model, struct attn_tokenizer **tokenizer, const int32_t *ids,
+                size_t n, struct attn_err *err);
 
 #endif

@@ -101,7 +101,8 @@ static int report(const struct session *s, struct attn_err *err)
     bool terminal = terminal_is(o.path);
     struct attn_patch_report_opts opts = {
         .format = o.format, .path = o.path, .model = s->model, .tokens = s->tokens, .from = s->edits.from, .text = s->in.text,
-        .text_len = s->in.len, .from_text = s->edits.input.text, .from_len = s->edits.input.len, .what = o.what, .edits = s->edits.list,
+        .text_len = s->in.len, .from_text = s->edits.input.text, .from_len = s->edits.input.len, .what = o.what,
+            .edits = s->edits.list,
         .method = o.method ? o.method : "exact", .metric = o.metric, .kind = attention_kind(), .precision = (int)o.precision.n,
         .width = terminal_columns(terminal), .color = terminal_colored(terminal), .picture = picture_look(terminal)};
     if (!opts.picture.palette)
@@ -142,23 +143,24 @@ static void explain_format(char help[OPTION_HELP])
 {
     char pictures[OPTION_HELP / 2];
     list_formats(pictures, sizeof pictures, ATTN_FORMAT_PICTURE, false, ", ");
-    snprintf(help, OPTION_HELP, "text, json, csv or tidy (the same table), or a picture of the effects: %s (default: by the ending "
-             "of the -o path, else text)", pictures);
+    snprintf(help, OPTION_HELP, "text, json, csv or tidy (the same table), or a picture of the effects: %s (default: by the "
+             "ending of the -o path, else text)", pictures);
 }
 
 static const struct option options[] = {
-    {0, "from", OPT_TEXT, &sourcing.text, "TEXT", "the other text, of as many tokens, that pieces are taken from; also that of edits",
-     .flags = OPT_OTHER | OPT_COUNTS},
+    {0, "from", OPT_TEXT, &sourcing.text, "TEXT", "the other text, of as many tokens, that pieces are taken from; also that "
+     "of edits", .flags = OPT_OTHER | OPT_COUNTS},
     {0, "from-ids", OPT_TEXT, &sourcing.ids, "IDS", "the same as token ids", .flags = OPT_OTHER | OPT_COUNTS},
     {0, "what", OPT_TEXT, &o.what, "NAME", "which activation, as run names them: context, attn.out, resid_pre, mlp.out, v, embed",
      .flags = OPT_COUNTS},
-    {0, "over", OPT_TEXT, &o.over, "AXES", "the grid: layer, or with commas layer,head, layer,pos, layer,head,pos; pos alone for what "
-     "is outside of the layers.  A head of k or v is a key/value head", .flags = OPT_COUNTS},
+    {0, "over", OPT_TEXT, &o.over, "AXES", "the grid: layer, or with commas layer,head, layer,pos, layer,head,pos; pos alone "
+     "for what is outside of the layers.  A head of k or v is a key/value head", .flags = OPT_COUNTS},
     {0, "metric", OPT_TEXT, &o.metric, "METRIC", "what is measured: loss, kl (from the first text), or terms such as "
      "logit(\" the\")-2*prob(5,pos=3); also logprob and rank; TOKEN is a text or an id, pos the row, the last one by default",
      .flags = OPT_COUNTS},
-    {0, "method", OPT_LIST, &o.method, "M", "exact: a run for each piece (the default); gradient: all predicted from one gradient; "
-     "ig:STEPS: from the mean gradient of so many runs between the texts' embeddings", .choices = methods, .flags = OPT_COUNTS},
+    {0, "method", OPT_LIST, &o.method, "M", "exact: a run for each piece (the default); gradient: all predicted from one "
+     "gradient; ig:STEPS: from the mean gradient of so many runs between the texts' embeddings", .choices = methods,
+         .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits of effects after the point, in text only (default: 2)", .max = 17,
@@ -169,25 +171,28 @@ static const struct option options[] = {
 const struct command patch_command = {
     .name = "patch",
     .run = patch,
-    .usage = "patch -s TEXT --from TEXT2 --what NAME --over AXES --metric METRIC [-m DIR|NAME] [--method M] [--format F] [-o PATH]",
+    .usage = "patch -s TEXT --from TEXT2 --what NAME --over AXES --metric METRIC [-m DIR|NAME] [--method M] [--format F] "
+             "[-o PATH]",
     .summary = "which piece of the activations matters: take each from the run of another text",
-    .about = "For each piece of an activation, runs the text with that piece taken from the run of the other text, and measures.  The "
-             "effect is 0 where the metric stays that of the text, and 1 where it becomes that of the other.  A run begins at the "
-             "layer and the position of its piece, so a grid costs a fraction of whole runs, and has their bits.",
+    .about = "For each piece of an activation, runs the text with that piece taken from the run of the other text, and "
+             "measures.  The effect is 0 where the metric stays that of the text, and 1 where it becomes that of the other.  A "
+            "run begins at the layer and the position of its piece, so a grid costs a fraction of whole runs, and has their bits.",
     .examples = (const struct pair[]){
-        {"attn-cli patch -m tiny -s \"Lily lost her red ball\" --from \"Lily lost her big ball\" --what resid_pre --over layer,pos "
-         "--metric 'logprob(\".\")'", "where the difference between two texts is carried"},
-        {"attn-cli patch -m ./gpt2 -s \"When Mary and John went out, John gave it to\" --from \"When Mary and John went out, Mary gave "
-         "it to\" --what context --over layer,head --metric 'logit(\" Mary\")-logit(\" John\")' -o heads.png", "which heads decide"},
-        {"attn-cli patch -m tiny --ids 634,1084,324,722 --from-ids 634,1084,324,500 --what mlp.out --over layer,pos --metric loss --method "
-         "gradient --format csv", "all pieces at once, to first order"},
-        {"attn-cli patch -m tiny --ids 634,1084,324,722 --from-ids 634,1084,324,500 --what embed --over pos --metric 'logprob(15)' "
-         "--method ig:32", "integrated gradients: the effects of all positions add up to 1"},
+        {"attn-cli patch -m tiny -s \"Lily lost her red ball\" --from \"Lily lost her big ball\" --what resid_pre --over "
+         "layer,pos --metric 'logprob(\".\")'", "where the difference between two texts is carried"},
+        {"attn-cli patch -m ./gpt2 -s \"When Mary and John went out, John gave it to\" --from \"When Mary and John went out, "
+         "Mary gave it to\" --what context --over layer,head --metric 'logit(\" Mary\")-logit(\" John\")' -o heads.png",
+             "which heads decide"},
+        {"attn-cli patch -m tiny --ids 634,1084,324,722 --from-ids 634,1084,324,500 --what mlp.out --over layer,pos --metric "
+         "loss --method gradient --format csv", "all pieces at once, to first order"},
+        {"attn-cli patch -m tiny --ids 634,1084,324,722 --from-ids 634,1084,324,500 --what embed --over pos --metric "
+         "'logprob(15)' --method ig:32", "integrated gradients: the effects of all positions add up to 1"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
         {"cross", "the pieces of a text that looks at another have no counterparts; 'run' shows the patterns"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
-                                             picture_options, attention_options, dropout_seed_options, compute_options, thread_options,
+                                             picture_options, attention_options, dropout_seed_options, compute_options,
+                                                 thread_options,
                                              general_options, NULL},
 };

@@ -1,10 +1,10 @@
 /* held.c - keeps whole activations of a sentence, and shows them as a run would. */
 #include "ask/held.h"
 
+#include <stdlib.h>
+
 #include "base/err.h"
 #include "model/model.h"
-
-#include <stdlib.h>
 
 static size_t slot(int act, int layer)
 {

@@ -6,15 +6,15 @@
  *     TOKEN  := "text" | id | {field} */
 #include "ask/metric.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/err.h"
 #include "base/json.h"
 #include "base/num.h"
 #include "base/strings.h"
 #include "model/model.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TERMS_MOST = 1024 };
 static const char *const kinds[ATTN_TERMS] = {"logit", "logprob", "prob", "rank"};
@@ -271,8 +271,8 @@ static int only_token(int32_t *id, const struct attn_tokens *t, const char *text
         return ATTN_OK;
     }
     list_tokens(list, sizeof list, t);
-    return attn_fail(err, ATTN_EFORMAT, "\"%.*s\" is %zu tokens: %s; expected a text that is one token, often with its blank before it, "
-                     "as in \" the\"", shown, text, t->n, t->n ? list : "none");
+    return attn_fail(err, ATTN_EFORMAT, "\"%.*s\" is %zu tokens: %s; expected a text that is one token, often with its blank "
+                     "before it, as in \" the\"", shown, text, t->n, t->n ? list : "none");
 }
 
 static int check_id(const struct attn_model *m, int64_t id, struct attn_err *err)
@@ -300,7 +300,8 @@ int attn_token_of_text(int32_t *id, const char *text, size_t len, const struct a
     return rc;
 }
 
-int attn_token_parse(int32_t *id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t, struct attn_err *err)
+int attn_token_parse(int32_t *id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t,
+                     struct attn_err *err)
 {
     struct reader r = {text, text, err};
     struct attn_metric_term term = {0};
@@ -340,18 +341,20 @@ static int bind_field(struct attn_metric_term *t, const struct attn_metric_of *o
     return attn_fail(err, ATTN_EFORMAT, "the metric names {%s}: there is no such field", t->token);
 }
 
-static int bind_term(const struct attn_metric *m, struct attn_metric_term *t, const struct attn_metric_of *of, struct attn_err *err)
+static int bind_term(const struct attn_metric *m, struct attn_metric_term *t, const struct attn_metric_of *of,
+                     struct attn_err *err)
 {
     int64_t T = (int64_t)of->T, row = t->pos < 0 ? T + t->pos : t->pos;
     struct attn_err why = {0};
     int rc;
     if (row < 0 || row >= T)
-        return attn_fail(err, ATTN_EFORMAT, "metric '%s': column %zu: pos=%lld, but the text has %zu tokens: 0 to %zu, or -1 to -%zu",
-                         m->text, t->column, (long long)t->pos, of->T, of->T - 1, of->T);
+        return attn_fail(err, ATTN_EFORMAT, "metric '%s': column %zu: pos=%lld, but the text has %zu tokens: 0 to %zu, or -1 "
+                         "to -%zu", m->text, t->column, (long long)t->pos, of->T, of->T - 1, of->T);
     t->row = (size_t)row;
     if (t->field)
         return bind_field(t, of, err);
-    rc = t->token ? attn_token_of_text(&t->id, t->token, t->len, of->model, of->tokenizer, &why) : check_id(of->model, t->id, &why);
+    rc = t->token ? attn_token_of_text(&t->id, t->token, t->len, of->model, of->tokenizer, &why)
+        : check_id(of->model, t->id, &why);
     return rc ? attn_fail(err, why.code, "metric '%s': column %zu: %s", m->text, t->column, why.msg) : ATTN_OK;
 }
 
@@ -361,8 +364,8 @@ int attn_metric_bind(struct attn_metric *m, const struct attn_metric_of *of, str
         return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false), so no logits to measure",
                          of->model->source.name);
     if (m->form == ATTN_METRIC_LOSS && of->T < 2)
-        return attn_fail(err, ATTN_EFORMAT, "the text has %zu token%s, expected at least 2: a loss is how well tokens predict those "
-                         "after them", of->T, of->T == 1 ? "" : "s");
+        return attn_fail(err, ATTN_EFORMAT, "the text has %zu token%s, expected at least 2: a loss is how well tokens "
+                         "predict those after them", of->T, of->T == 1 ? "" : "s");
     int rc = ATTN_OK;
     for (size_t i = 0; i < m->n && !rc; i++)
         rc = bind_term(m, &m->term[i], of, err);

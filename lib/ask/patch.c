@@ -1,15 +1,15 @@
 /* patch.c - which piece of an activation matters for a metric?  The grid of pieces, and the runs of both texts. */
 #include "ask/patch.h"
 
-#include "base/err.h"
-#include "base/num.h"
-#include "base/strings.h"
-#include "model/model.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "base/strings.h"
+#include "model/model.h"
 
 /* ---- what is asked ---- */
 
@@ -21,8 +21,8 @@ static int find_over(struct attn_patch *p, const char *text, struct attn_err *er
         while (i < 3 && (strlen(axes[i]) != n || strncmp(axes[i], at, n) != 0))
             i++;
         if (i == 3 || (p->over & 1U << i))
-            return attn_fail(err, ATTN_EUSAGE, "--over '%.80s': expected layer, or with commas layer,head, layer,pos or layer,head,pos; "
-                             "pos alone for what is outside of the layers", text);
+            return attn_fail(err, ATTN_EUSAGE, "--over '%.80s': expected layer, or with commas layer,head, layer,pos or "
+                             "layer,head,pos; pos alone for what is outside of the layers", text);
         p->over |= 1U << i;
         at += n;
     }
@@ -39,12 +39,13 @@ static int find_method(struct attn_patch *p, const char *text, struct attn_err *
     else if (!strncmp(text, "ig:", 3) && attn_num_parse_u64(text + 3, strlen(text + 3), &steps) && steps && steps <= 1000000)
         p->method = ATTN_PATCH_IG;
     else
-        return attn_fail(err, ATTN_EUSAGE, "--method '%.80s': expected exact, gradient, or ig:STEPS with 1 to 1000000 steps", text);
+        return attn_fail(err, ATTN_EUSAGE, "--method '%.80s': expected exact, gradient, or ig:STEPS with 1 to 1000000 steps",
+                         text);
     p->steps = (size_t)steps;
     if (p->method == ATTN_PATCH_EXACT || attn_metric_is_smooth(&p->metric))
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "metric '%s': a rank moves in steps, so it has no gradient: take --method exact, or another metric",
-                     p->metric.text);
+    return attn_fail(err, ATTN_EUSAGE, "metric '%s': a rank moves in steps, so it has no gradient: take --method exact, or "
+                     "another metric", p->metric.text);
 }
 
 /* The one activation that the name means, and the layers where it is. */
@@ -63,11 +64,11 @@ static int find_what(struct attn_patch *p, const struct attn_patch_opts *o, stru
             if (attn_act_per_layer(act) != (layer >= 0) || !attn_select_wants(p->select, act, layer))
                 continue;
             if (p->act >= 0 && p->act != act)
-                return attn_fail(err, ATTN_EUSAGE, "--what '%.80s': expected one activation, but this means %s and %s, too", o->what,
-                                 attn_act_tail(p->act), attn_act_tail(act));
+                return attn_fail(err, ATTN_EUSAGE, "--what '%.80s': expected one activation, but this means %s and %s, too",
+                                 o->what, attn_act_tail(p->act), attn_act_tail(act));
             if (attn_act_derived(act))
-                return attn_fail(err, ATTN_EUSAGE, "--what %s is only looked at: nothing is computed from it, so nothing changes with it",
-                                 attn_act_tail(act));
+                return attn_fail(err, ATTN_EUSAGE, "--what %s is only looked at: nothing is computed from it, so nothing "
+                                 "changes with it", attn_act_tail(act));
             p->act = act;
             p->layer[p->grid[0]++] = (size_t)(layer < 0 ? 0 : layer);
         }
@@ -85,8 +86,8 @@ static int check_axes(struct attn_patch *p, struct attn_err *err)
     if (!attn_act_per_layer(p->act) && p->over != ATTN_OVER_POS)
         return attn_fail(err, ATTN_EUSAGE, "--what %s is outside of the layers: expected --over pos", name);
     if (attn_act_per_layer(p->act) && !(p->over & ATTN_OVER_LAYER))
-        return attn_fail(err, ATTN_EUSAGE, "--what %s is in every layer: expected --over layer, layer,head, layer,pos or layer,head,pos",
-                         name);
+        return attn_fail(err, ATTN_EUSAGE, "--what %s is in every layer: expected --over layer, layer,head, layer,pos or "
+                         "layer,head,pos", name);
     if ((p->over & ATTN_OVER_HEAD) && !heads_of(p))
         return attn_fail(err, ATTN_EUSAGE, "--over head: %s has no heads: q, k, v, dots, scores, pattern and context have", name);
     return ATTN_OK;
@@ -118,8 +119,8 @@ static int check_lengths(const struct attn_patch_opts *o, struct attn_err *err)
         same++;
     show_tokens(text, sizeof text, o->tokens);
     show_tokens(from, sizeof from, o->from);
-    return attn_fail(err, ATTN_EFORMAT, "the texts have %zu and %zu tokens, and differ from token %zu on: '%s', '%s'; expected as many, "
-                     "so that each has its counterpart", o->tokens->n, o->from->n, same, text, from);
+    return attn_fail(err, ATTN_EFORMAT, "the texts have %zu and %zu tokens, and differ from token %zu on: '%s', '%s'; "
+                     "expected as many, so that each has its counterpart", o->tokens->n, o->from->n, same, text, from);
 }
 
 static int32_t *ids_of(const struct attn_tokens *t, struct attn_err *err)
@@ -162,7 +163,8 @@ static int make_cells(struct attn_patch *p, struct attn_err *err)
     p->grid[1] = p->over & ATTN_OVER_HEAD ? heads_of(p) : 1;
     p->grid[2] = p->over & ATTN_OVER_POS ? p->T : 1;
     if (__builtin_mul_overflow(p->grid[0] * p->grid[1], p->grid[2], &n) || !(p->cell = calloc(n + 1, sizeof *p->cell)))
-        return attn_no_memory(err, NULL, "for a grid of %zu layers, %zu heads and %zu positions", p->grid[0], p->grid[1], p->grid[2]);
+        return attn_no_memory(err, NULL, "for a grid of %zu layers, %zu heads and %zu positions", p->grid[0], p->grid[1],
+                              p->grid[2]);
     p->n = n;
     for (size_t i = 0; i < n; i++)
         p->cell[i] = (struct attn_patch_cell){

@@ -1,7 +1,7 @@
 /* patch.h - a grid of runs of one text, each with one piece of an activation taken from the run of another text.
  *
- * A cell is a piece: what is patched of one layer, perhaps of one head, perhaps of one position.  patch.c makes the grid and runs both
- * texts; patch_exact.c runs each cell, from where it begins; patch_slope.c predicts all cells from gradients. */
+ * A cell is a piece: what is patched of one layer, perhaps of one head, perhaps of one position.  patch.c makes the grid and
+ * runs both texts; patch_exact.c runs each cell, from where it begins; patch_slope.c predicts all cells from gradients. */
 #ifndef ATTN_ASK_PATCH_H
 #define ATTN_ASK_PATCH_H
 

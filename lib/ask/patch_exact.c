@@ -1,18 +1,18 @@
 /* patch_exact.c - what does the metric become when a cell is patched?  A run for each cell, begun where the cell lies.
  *
- * The run of the text is kept: what each block reads and, where no row depends on later ones, all keys and values.  A cell's run begins
- * at its layer and at the first row that the patch changes, so it computes only what can be different; many of them share a
- * pass.  Restarted runs have the bits of whole ones, so a cell has the bits of a whole run that is patched. */
+ * The run of the text is kept: what each block reads and, where no row depends on later ones, all keys and values.  A cell's
+ * run begins at its layer and at the first row that the patch changes, so it computes only what can be different; many of
+ * them share a pass.  Restarted runs have the bits of whole ones, so a cell has the bits of a whole run that is patched. */
 #include "ask/editor.h"
 #include "ask/patch.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/attention.h"
 #include "model/model.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { ROWS = 512, SEQS = 64 };         /* of a pass: enough for fast products */
 static const size_t CACHES = (size_t)256 << 20;         /* bytes for keys and values of its sentences */
@@ -22,7 +22,7 @@ struct entry { struct attn_patch_cell *cell; size_t first; };       /* first: th
 struct exact {
     struct attn_patch *p;
     bool rows;                          /* runs may begin at any row */
-    bool rounds;                        /* that something is edited changes roundings already: linear attention then has a pattern */
+    bool rounds;                        /* roundings change already by editing something: linear attention then has a pattern */
     float *x;                           /* [L + 1, T, width] what blocks read; the last: what the final norm reads */
     size_t width;
     struct attn_kv *kv, **copy;         /* of the text; of each sentence of a pass */
@@ -157,7 +157,8 @@ static size_t first_change(const struct attn_patch *p, const struct attn_patch_c
 static unsigned cell_wants(void *self, int act, int layer)
 {
     const struct exact *e = self;
-    return act == e->p->act && layer == e->planned && act != ATTN_ACT_RESID_POST ? ATTN_EDIT | (act >= ATTN_ACT_NORM_FINAL ? ATTN_LAST : 0) : 0;
+    return act == e->p->act && layer == e->planned && act != ATTN_ACT_RESID_POST
+        ? ATTN_EDIT | (act >= ATTN_ACT_NORM_FINAL ? ATTN_LAST : 0) : 0;
 }
 
 /* Puts the piece of the other text in place of that of this one. */

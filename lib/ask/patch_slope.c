@@ -5,11 +5,11 @@
  * with the gradient at the text or, for ig, its mean over runs on the straight way from the text's embedding to the other's. */
 #include "ask/patch.h"
 
-#include "base/err.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
 
 struct slope {
     struct attn_patch *p;

@@ -1,18 +1,18 @@
-/* slopes.c - how does a metric change with each activation?  One run, whose logits are differentiated as they come, and one backward
- * pass through what was kept of it. */
+/* slopes.c - how does a metric change with each activation?  One run, whose logits are differentiated as they come, and one
+ * backward pass through what was kept of it. */
 #include "ask/editor.h"
 #include "ask/held.h"
 #include "ask/metric.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/cpu.h"
 #include "base/err.h"
 #include "gradient/activations.h"
 #include "model/model.h"
 #include "run/run.h"
-
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FIRST, EDITOR, KEEPER, METRIC, VALUES, OURS };   /* our observers; those of the caller come after the editor */
 
@@ -91,7 +91,8 @@ static unsigned taps_wants(void *self, int act, int layer)
 {
     const struct attn_slopes *s = self;
     bool edited = s->editor && attn_editor_reaches(s->editor, act, layer);
-    bool shown = attn_held_at(&s->gradient, act, layer) || (act == ATTN_ACT_OUT && attn_held_at(&s->gradient, ATTN_ACT_RESULT, layer));
+    bool shown = attn_held_at(&s->gradient, act, layer) || (act == ATTN_ACT_OUT
+                                                            && attn_held_at(&s->gradient, ATTN_ACT_RESULT, layer));
     return (shown ? ATTN_WATCH : 0) | (edited ? ATTN_EDIT : 0);
 }
 
@@ -123,19 +124,20 @@ static void multiply(const struct attn_slopes *s)
 static int check(const struct attn_model *m, const struct attn_slopes_opts *o, struct attn_err *err)
 {
     if (!attn_metric_is_smooth(o->metric))
-        return attn_fail(err, ATTN_EUSAGE, "metric '%s': a rank moves in steps, so it has no gradient: take logit, logprob or prob",
-                         o->metric->text);
+        return attn_fail(err, ATTN_EUSAGE, "metric '%s': a rank moves in steps, so it has no gradient: take logit, logprob "
+                         "or prob", o->metric->text);
     if (o->plan.bf16)
         return attn_fail(err, ATTN_EUSAGE, "gradients are computed in float32, not in bf16: leave --compute out");
     for (int layer = 0; layer < (int)m->w.n.L; layer++)
         for (int act = ATTN_ACT_DERIVED; act < ATTN_ACTS; act++)
             if (act != ATTN_ACT_RESULT && attn_select_wants(o->select, act, layer))
-                return attn_fail(err, ATTN_EUSAGE, "%s is only looked at: nothing is computed from it, so it has no gradient; of what "
-                                 "is derived, attn.result has one", attn_act_tail(act));
+                return attn_fail(err, ATTN_EUSAGE, "%s is only looked at: nothing is computed from it, so it has no "
+                                 "gradient; of what is derived, attn.result has one", attn_act_tail(act));
     return attn_back_check(m, &o->plan.kind, err);
 }
 
-static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, const struct attn_slopes_opts *o, struct attn_err *err)
+static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, const struct attn_slopes_opts *o,
+                struct attn_err *err)
 {
     struct attn_back_plan back = {.T = T, .rows = s->rows, .kind = o->plan.kind, .threads = o->plan.threads,
                                   .taps = {.wants = taps_wants, .pass = tap, .self = s}};
@@ -182,7 +184,8 @@ static int forward_and_back(struct attn_slopes *s, const struct attn_tokens *tok
         return rc;
     pass_logits(s, tokens->n);
     attn_back_run(s->back, s->run->pass.team);
-    return s->failed ? attn_fail(err, (enum attn_status)s->failed, "the edits could not be differentiated: is there memory?") : ATTN_OK;
+    return s->failed ? attn_fail(err, (enum attn_status)s->failed, "the edits could not be differentiated: is there memory?")
+        : ATTN_OK;
 }
 
 int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const struct attn_tokens *tokens,

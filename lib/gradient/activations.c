@@ -1,13 +1,13 @@
-/* activations.c - what must be kept of a run so that its activations get gradients?  Copies of what the chain rule reads: what norms,
- * attention and nonlinearities were given. */
+/* activations.c - what must be kept of a run so that its activations get gradients?  Copies of what the chain rule reads:
+ * what norms, attention and nonlinearities were given. */
 #include "gradient/activations.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/gemm.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 struct attn_back {
     const struct attn_model *model;

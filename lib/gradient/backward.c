@@ -26,7 +26,8 @@ static void tell(struct attn_work *t, int act, int layer, const struct attn_rows
         const struct attn_work_seq *s = &t->seq[i];
         size_t width = heads ? r->cols / heads : r->cols;
         struct attn_probe p = {
-            .act = act, .layer = layer, .seq = i, .ndim = heads ? 3 : 2, .shape = {heads ? heads : s->T, heads ? s->T : width, width},
+            .act = act, .layer = layer, .seq = i, .ndim = heads ? 3 : 2,
+                .shape = {heads ? heads : s->T, heads ? s->T : width, width},
             .heads = heads ? heads : 1, .rows = s->T, .cols = width, .ld = r->ld, .ld_head = width};
         t->taps->pass(t->taps->self, &p, r->data + s->row * r->ld);
     }

@@ -272,8 +272,8 @@ static void tell(const struct job *j, const struct item *it, int act, const stru
 {
     const struct attn_work *t = j->t;
     size_t H = t->w->n.H, T = it->T;
-    struct attn_probe p = {.act = act, .layer = (int)j->layer, .ndim = 3, .shape = {H, T, T}, .head0 = head, .heads = 1, .row0 = b->row0,
-                           .rows = b->rows, .cols = T, .ld_head = T * b->ld, .ld = b->ld};
+    struct attn_probe p = {.act = act, .layer = (int)j->layer, .ndim = 3, .shape = {H, T, T}, .head0 = head, .heads = 1,
+                           .row0 = b->row0, .rows = b->rows, .cols = T, .ld_head = T * b->ld, .ld = b->ld};
     if (attn_work_taps(t, act, p.layer))
         t->taps->pass(t->taps->self, &p, b->m);
 }

@@ -4,8 +4,8 @@
  *      "from": {"text", "tokens"}, "what", "over": ["layer", ...], "method", "metric", "metric_text", "metric_from",
  *      "rows": [{"layer", "head", "pos", "metric", "effect"}, ...]}
  *
- * or as a table with the columns of these rows, which have the axes of the grid alone; as pictures, of the effects.  Where both texts
- * have the same metric there are no effects: null, empty, and metrics take their place for people. */
+ * or as a table with the columns of these rows, which have the axes of the grid alone; as pictures, of the effects.  Where
+ * both texts have the same metric there are no effects: null, empty, and metrics take their place for people. */
 #include "attn_tools.h"
 
 #include <math.h>
@@ -68,7 +68,8 @@ static int label(struct labels *l, const struct report *p, size_t axis, size_t s
             continue;
         }
         snprintf(l->text[i], sizeof l->text[i], "%s%d", axis ? "H" : "L", at < 0 ? 0 : at);
-        l->tok[i] = (struct attn_token){.id = at, .known = true, .text = at < 0 ? "all" : l->text[i], .raw = "", .start = 0, .end = 0};
+        l->tok[i] = (struct attn_token){.id = at, .known = true, .text = at < 0 ? "all" : l->text[i], .raw = "", .start = 0,
+                                        .end = 0};
         l->tok[i].text_len = strlen(l->tok[i].text);
     }
     l->tokens = (struct attn_tokens){n, l->tok};
@@ -215,9 +216,10 @@ static int write_text(struct attn_out *o, const struct report *p, struct attn_er
     put(o, p->r.metric_text, 4);
     attn_out_str(o, " for the text, ");
     put(o, p->r.metric_from, 4);
-    attn_out_printf(o, " for the other\n\n%s of %s taken from the other text (%s)\n", p->effects ? "effects" : "metrics", p->r.what,
-                    p->o->method);
-    attn_out_str(o, p->effects ? "0: as without it; 1: as in the other text\n" : "both texts have the same metric, so there are no effects\n");
+    attn_out_printf(o, " for the other\n\n%s of %s taken from the other text (%s)\n", p->effects ? "effects" : "metrics",
+                    p->r.what, p->o->method);
+    attn_out_str(o, p->effects ? "0: as without it; 1: as in the other text\n"
+                 : "both texts have the same metric, so there are no effects\n");
     int rc = print_matrices(o, p, err);
     if (!rc)
         print_largest(o, p);
@@ -363,7 +365,8 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
     look.width = p->o->width;
     a.queries = &m.row.tokens;
     a.keys = &m.col.tokens;
-    snprintf(title, sizeof title, "%s of %s from the other text, %.80s", p->effects ? "effect" : "metric", p->r.what, p->o->metric);
+    snprintf(title, sizeof title, "%s of %s from the other text, %.80s", p->effects ? "effect" : "metric", p->r.what,
+             p->o->metric);
     snprintf(across, sizeof across, " (rows: %s, columns: %s)", nouns[m.row_axis], m.cols > 1 ? nouns[m.col_axis] : "all");
     for (size_t i = 0; i < m.n && !rc; i++) {
         float *to = NULL;

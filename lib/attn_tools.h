@@ -161,6 +161,39 @@ struct attn_observer attn_compare_after(struct attn_compare *c);
 /* Fails if logits are not finite, as attn_logits_top does. */
 int attn_compare_result(const struct attn_compare *c, struct attn_compared *out, struct attn_err *err);
 
+/* ---- what heads do --------------------------------------------------------------------- */
+
+/* Numbers that say what a head does are the rows of one table.  All but one are means over the rows of the head's patterns; a row
+ * that offers nothing does not count. */
+enum {
+    ATTN_SCORE_SHARE = 1,               /* a share of the attention: the largest of these says what the head does most */
+    ATTN_SCORE_NO_TEXT = 2              /* computed from the weights of the model */
+};
+struct attn_head_row;
+struct attn_head_score {
+    const char *name, *brief;           /* "induction"; for narrow columns, "induct" */
+    const char *help;
+    unsigned flags;                     /* ATTN_SCORE_... */
+    bool (*of)(double *out, struct attn_head_row *r);       /* for the library */
+};
+/* The row after s, the first for NULL; NULL: there are no more. */
+const struct attn_head_score *attn_head_score_next(const struct attn_head_score *s);
+const struct attn_head_score *attn_head_score_find(const char *name);  /* NULL: there is none of that name */
+size_t attn_head_score_count(void);
+
+/* Texts r r of random tokens, in which induction heads show: r is n distinct ids that neither begin nor end a text.  Where the
+ * tokenizer puts a token in front of a text, these have it, too. */
+struct attn_repeat_opts {
+    const struct attn_tokenizer *tokenizer;     /* NULL: nothing is put in front */
+    enum attn_bos bos;                  /* as in attn_encode_opts */
+    size_t n;                           /* 0: 24, or as many as fit */
+    size_t texts;                       /* 0: 8 */
+    uint64_t seed;
+    uint64_t reserved[2];
+};
+struct attn_repeated { int32_t *ids; size_t texts, T, n; };     /* ids: malloc'd, [texts, T] */
+int attn_repeat(struct attn_repeated *out, const struct attn_model *m, const struct attn_repeat_opts *o, struct attn_err *err);
+
 /* ---- many sentences -------------------------------------------------------------------- */
 
 /* The share of an input's records that one of `count` processes takes; index is 0..count-1.  Of N records these are
@@ -237,6 +270,7 @@ struct attn_batch_opts {
                                          * for each record; stack: a directory with one array for each activation */
     const char *path;                   /* NULL or "-": standard output, for streams only */
     const char *summary;                /* a file that gets a summary besides; NULL: none */
+    const char *summary_form;           /* of that or of format summary: wide (NULL), a line a record; tidy, a line a head */
     const struct attn_batch_option *options; size_t n_options;    /* all options that change the output, as they were given:
                                          * a resumed batch must have the same */
     const char *command;                /* a command line that makes it again, for manifests */
@@ -252,6 +286,28 @@ struct attn_batch_opts {
     uint64_t reserved[4];
 };
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
+
+/* Ranks heads by their scores, pooled over the rows of many texts, and writes a table of them. */
+struct attn_heads_opts {
+    const struct attn_batch_opts *over; /* the texts and how they are run: model, tokenizer, select, records, encode, plan,
+                                         * progress, failed, self; the other members are not read */
+    const int32_t *ids; const size_t *T; size_t texts;  /* texts as ids, one after the other, of T[i] tokens; 0: the records */
+    bool copying;                       /* also the score that needs no text; sorting by it asks for it, too */
+    const char *by;                     /* the score to sort by; NULL: the largest share */
+    size_t top;                         /* report so many heads, the largest ones; 0: all.  Pictures have all */
+    const char *format;                 /* text json csv, or a picture; NULL: text */
+    const char *path;                   /* NULL or "-": standard output */
+    const char *about;                  /* what the texts are, for titles; NULL: nothing */
+    int width;                          /* columns of the terminal; 0: no limit */
+    bool bars;                          /* text only: draws a bar for each head where there is room */
+    struct attn_picture_opts picture;
+    /* Is told what part of the work on `copying` is done, and ends it by returning non-zero; NULL: nobody asks. */
+    int (*step)(void *self, double done, struct attn_err *err);
+    void *step_self;
+    uint64_t reserved[4];
+};
+struct attn_heads_state { uint64_t texts, failed, overflowed; uint64_t reserved[4]; };     /* overflowed: see attn_run_overflow */
+int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, struct attn_err *err);
 
 /* Estimates what a batch would take: reads all of the input, runs the first of it to measure time, and writes nothing. */
 struct attn_batch_estimate {

@@ -5,6 +5,7 @@
 #include "input.h"
 #include "output.h"
 #include "process.h"
+#include "report.h"
 #include "say.h"
 
 #include "base/clock.h"
@@ -18,9 +19,9 @@
 enum { SOME_FAILED = 3 };
 
 static struct {
-    const char *input, *column, *format, *path, *summary, *shard;
+    const char *format, *path, *summary, *summary_form, *shard;
     struct real max_seconds;
-    bool headless, stride, resume, force, fail_fast, keep_going, dry_run, progress;
+    bool stride, resume, force, fail_fast, keep_going, dry_run, progress;
 } o;
 
 /* ---- what the options say ---------------------------------------------------------------- */
@@ -76,95 +77,6 @@ static bool stop(void *self)
 }
 
 /* ---- what the user is told --------------------------------------------------------------- */
-
-enum { FAILURES = 10 };                 /* failures reported one by one; the output lists all of them */
-
-struct report {
-    const char *input;                  /* for messages */
-    bool lines, shows;                  /* print progress as plain lines; print progress at all */
-    double start, last;                 /* seconds; last: when progress was last printed */
-    uint64_t failures;                  /* reported so far */
-    int shown;                          /* columns of the progress line now on the terminal */
-};
-
-static void report_start(struct report *r, const char *input, bool lines)
-{
-    bool shows = lines || (!common.quiet && isatty(STDERR_FILENO));
-    *r = (struct report){.input = input, .lines = lines, .shows = shows, .start = attn_clock_now(), .last = attn_clock_now()};
-}
-
-/* The part of the input that is done, between 0 and 1; 0 also when it is not known. */
-static double done(const struct attn_batch_state *s)
-{
-    if (s->total != UINT64_MAX && s->total)
-        return (double)s->records / (double)s->total;
-    return s->all ? (double)s->read / (double)s->all : 0;
-}
-
-/* "1200 of 5000 records, 612/s, 6 s left" */
-static void put_progress(char *buf, size_t size, const struct report *r, const struct attn_batch_state *s)
-{
-    double spent = attn_clock_now() - r->start, part = done(s), new = (double)(s->records - s->before);
-    int n = s->total != UINT64_MAX ? snprintf(buf, size, "%" PRIu64 " of %" PRIu64 " records", s->records, s->total)
-                                   : snprintf(buf, size, "%" PRIu64 " records", s->records);
-    if (spent > 0)
-        n += snprintf(buf + n, size - (size_t)n, ", %.*f/s", new < 10 * spent, new / spent);
-    if (s->failed)
-        n += snprintf(buf + n, size - (size_t)n, ", %" PRIu64 " failed", s->failed);
-    double before = s->records ? part * (double)s->before / (double)s->records : 0;
-    if (part > before && part < 1) {
-        n += snprintf(buf + n, size - (size_t)n, ", ");
-        n += put_duration(buf + n, size - (size_t)n, spent * (1 - part) / (part - before));
-        snprintf(buf + n, size - (size_t)n, " left");
-    }
-}
-
-/* Callback of attn_batch, as report_failed is; self is the report. */
-static void report_progress(void *self, const struct attn_batch_state *s)
-{
-    struct report *r = self;
-    char line[160];
-    if (!r->shows || attn_clock_now() - r->last < (r->lines ? 1 : 0.2))
-        return;
-    r->last = attn_clock_now();
-    put_progress(line, sizeof line, r, s);
-    if (r->lines) {
-        fprintf(stderr, "%s\n", line);
-        return;
-    }
-    int n = fprintf(stderr, "\r%s", line) - 1;
-    if (n < r->shown)
-        fprintf(stderr, "%*s", r->shown - n, "");
-    r->shown = n;
-}
-
-static void report_failed(void *self, const struct attn_record *record, const char *why)
-{
-    struct report *r = self;
-    if (r->failures++ >= FAILURES || common.quiet)
-        return;
-    erase_line(&r->shown);
-    if (record)
-        say_note("attn-cli batch: %s: line %" PRIu64 ": %s%s", r->input, record->line, why,
-                 r->failures == FAILURES ? " (further ones are in the output)" : "");
-}
-
-static void report_end(struct report *r, const struct attn_batch_state *s)
-{
-    char line[160];
-    erase_line(&r->shown);
-    if (r->shows) {
-        put_progress(line, sizeof line, r, s);
-        fprintf(stderr, "%s\n", line);
-    }
-    if (!s->complete)
-        say_note("attn-cli batch: stopped after %" PRIu64 " records: the same command with --resume continues", s->records);
-    else if (s->failed)
-        say_note("attn-cli batch: %" PRIu64 " of %" PRIu64 " records failed", s->failed, s->records);
-    if (s->overflowed)
-        say_note("attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in %" PRIu64
-                 " record%s: 'run' names the first row of each", s->overflowed, s->overflowed == 1 ? "" : "s");
-}
 
 static void print_bytes(const char *what, uint64_t bytes)
 {
@@ -238,8 +150,8 @@ static int list_options(struct session *s, struct attn_err *err)
 
 static int open_all(struct session *s, struct attn_err *err)
 {
-    s->records = (struct attn_records_opts){.path = common.file, .format = o.input, .column = o.column, .headless = o.headless,
-                                            .stop = stop};
+    s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input, .column = record_form.column,
+                                            .headless = record_form.headless, .stop = stop};
     struct attn_kind kind = attention_kind();
     int code = read_share(&s->records.share, err);
     if (!code)
@@ -259,8 +171,9 @@ static struct attn_batch_opts opts_of(struct session *s)
 {
     return (struct attn_batch_opts){
         .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
-        .format = o.format, .path = o.path, .summary = o.summary, .options = s->options, .n_options = s->n_options,
-        .command = s->command, .picture = picture_look(false), .edits = s->edits.list, .from = s->edits.from,
+        .format = o.format, .path = o.path, .summary = o.summary, .summary_form = o.summary_form, .options = s->options,
+        .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->edits.list,
+        .from = s->edits.from,
         .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .resume = o.resume,
         .force = o.force, .fail_fast = o.fail_fast, .progress = report_progress, .failed = report_failed, .self = &s->report};
 }
@@ -279,7 +192,7 @@ static int run_all(struct session *s, struct attn_err *err)
 {
     struct attn_batch_state state;
     struct attn_batch_opts opts = opts_of(s);
-    report_start(&s->report, strcmp(common.file, "-") ? common.file : "standard input", o.progress);
+    report_start(&s->report, "batch", common.file, o.progress);
     int code = attn_batch(&state, &opts, err);
     if (code)
         return code;
@@ -310,7 +223,7 @@ static int batch(struct attn_err *err)
 
 /* ---- options ----------------------------------------------------------------------------- */
 
-static const char *const inputs[] = {"text", "ndjson", "csv", "tsv", NULL};
+static const char *const forms[] = {"wide", "tidy", NULL};
 
 enum { STREAMS = ATTN_FORMAT_LINES | ATTN_FORMAT_SUMMARY };
 
@@ -342,12 +255,6 @@ static void explain_format(char help[OPTION_HELP])
 static const struct option input_options[] = {
     {'f', "file", OPT_FILE, &common.file, "PATH", "the sentences, - is standard input; blank lines are skipped",
      .flags = OPT_INPUT},
-    {0, "input", OPT_CHOICE, &o.input, "FORMAT", "format of the input: text, one sentence per line; ndjson, one {\"id\": ..., "
-     "\"text\": ...} or {\"ids\": [...]} per line; csv or tsv (default: by the ending of the path, else text)",
-     .choices = inputs, .flags = 0},
-    {0, "column", OPT_TEXT, &o.column, "NAME|N", "csv, tsv: the column with the text, by name or counted from 0 (default: the "
-     "one called text, or the only one)", .flags = 0},
-    {0, "no-header", OPT_FLAG, &o.headless, NULL, "csv, tsv: the first row is a sentence, too", .flags = 0},
     {.name = NULL},
 };
 
@@ -357,8 +264,12 @@ static const struct option output_options[] = {
      "(default: -, standard output)",
      .flags = OPT_OUTPUT},
     {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, next "
-     "token, and for each head the mean entropy (in nats), distance and share of the first token, over all rows; the first row "
-     "sees only itself: entropy 0, share 1", .flags = OPT_OUTPUT},
+     "token, and for each head the mean entropy in nats (row 0 counts, with 0), the mean distance (row 0 counts, with 0) and "
+     "the mean "
+     "share of the first token (row 0 counts, with 1)", .flags = OPT_OUTPUT},
+    {0, "summary-form", OPT_CHOICE, &o.summary_form, "FORM", "wide: a line per record, as above (the default); tidy: a line per "
+     "record, layer and head, with the scores of 'heads', in none of which row 0 counts; `copying`, which no text gives, is "
+     "empty there, and line ends in texts are \\n", .choices = forms, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -393,6 +304,7 @@ const struct command batch_command = {
         {"cat sentences.txt | attn-cli batch -f - --show pattern | jq -c .tokens", "a stream, line by line"},
         {"attn-cli batch -m ./gpt2 -f s.csv --column sentence --format npy -o out", "out/000000/blocks.0.attn.pattern.npy ..."},
         {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv", "figures of every head, for plots"},
+        {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv --summary-form tidy", "one line per sentence, layer and head"},
         {"attn-cli batch -f s.txt --shard 2/7 -o part2.ndjson", "one of seven parts"},
         {"attn-cli batch -m ./gpt2 -f s.txt --format npy -o out --dry-run", "how large, how long"},
         {NULL, NULL}},
@@ -411,7 +323,8 @@ const struct command batch_command = {
         {"errors", "a line that is not UTF-8, longer than 16 MiB, not JSON or nested deeper than 64 levels, or a row with more "
                    "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, input_options, encode_options, select_options, output_options,
-                                             run_options, edit_options, from_options, picture_options,
-                                             attention_options, dropout_seed_options, compute_options, thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, select_options,
+                                             output_options, run_options, edit_options, from_options, picture_options,
+                                             attention_options, dropout_seed_options, compute_options, thread_options,
+                                             general_options, NULL},
 };

@@ -102,6 +102,11 @@ static bool takes(const struct command *c, const struct option *group)
     return false;
 }
 
+static const struct pair *list_of(const struct command *c)
+{
+    return c->rows ? c->rows() : c->list;
+}
+
 void help_print_command(FILE *f, const struct command *c)
 {
     fprintf(f, "attn-cli %s - %s\n\n", c->name, c->summary);
@@ -115,7 +120,7 @@ void help_print_command(FILE *f, const struct command *c)
     for (size_t i = 0; (o = option_at(c, i)); i++)
         option_line(f, o);
     if (c->list_title)
-        pairs(f, c->list_title, c->list);
+        pairs(f, c->list_title, list_of(c));
     if (takes(c, edit_options))
         pairs(f, edit_title, edit_terms);
     if (takes(c, attention_options))
@@ -192,7 +197,7 @@ static void roff_command(FILE *f, const struct command *c)
         roff_option(f, o);
     if (c->list_title) {
         roff_line(f, ".PP\n", c->list_title);
-        roff_pairs(f, c->list);
+        roff_pairs(f, list_of(c));
     }
 }
 

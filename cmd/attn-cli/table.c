@@ -11,6 +11,7 @@ struct word_rule word_rule;
 struct selection selection;
 struct crossing crossing;
 struct sourcing sourcing;
+struct record_form record_form;
 
 #define LIST_COMMAND(name) &name##_command,
 const struct command *const commands[] = {COMMANDS(LIST_COMMAND) NULL};
@@ -38,6 +39,20 @@ const struct option encode_options[] = {
      "are ordinary text)", .flags = OPT_COUNTS},
     {0, "bos", OPT_CHOICE, &common.bos, "WHEN", "put the beginning-of-text token in front: auto, yes or no; auto does what the "
      "tokenizer's own files say (default: auto)", .choices = bos_choices, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+static const char *const record_inputs[] = {"text", "ndjson", "csv", "tsv", NULL};
+
+const struct option record_options[] = {
+    {0, "input", OPT_CHOICE, &record_form.input, "FORMAT", "format of the input: text, one sentence per line; ndjson, one "
+                                                           "{\"id\": ..., "
+     "\"text\": ...} or {\"ids\": [...]} per line; csv or tsv (default: by the ending of the path, else text)",
+     .choices = record_inputs, .flags = 0},
+    {0, "column", OPT_TEXT, &record_form.column, "NAME|N", "csv, tsv: the column with the text, by name or counted from 0 "
+                                                           "(default: the "
+     "one called text, or the only one)", .flags = 0},
+    {0, "no-header", OPT_FLAG, &record_form.headless, NULL, "csv, tsv: the first row is a sentence, too", .flags = 0},
     {.name = NULL},
 };
 

@@ -62,6 +62,7 @@ struct command {
     const struct pair *examples;
     const char *list_title;             /* NULL: no list */
     const struct pair *list;            /* further explanations, at the end of the help */
+    const struct pair *(*rows)(void);   /* the same where they are rows of a table; `list` is NULL */
     const struct option *const *groups; /* NULL after the last */
     const struct pair *refused;         /* options of other commands that make no sense here, and why; NULL: none */
     const char *word;                   /* name of a positional argument; NULL: it takes none */
@@ -102,7 +103,8 @@ extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rul
 extern struct selection { const char *show, *layer, *head; } selection;
 extern struct crossing { const char *text, *file, *ids; } crossing;     /* the other text, which provides the keys */
 extern struct sourcing { const char *text, *ids; } sourcing;            /* the other text that edits take values from */
-extern const struct option model_options[], text_options[], encode_options[], ids_options[], thread_options[],
+extern struct record_form { const char *input, *column; bool headless; } record_form;     /* how a file of records is read */
+extern const struct option model_options[], text_options[], record_options[], encode_options[], ids_options[], thread_options[],
     compute_options[], general_options[], word_options[], select_options[], cross_options[];
 extern const char *const compute_choices[];
 bool compute_bf16(void);                /* whether --compute asks for bf16 */

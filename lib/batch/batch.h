@@ -5,7 +5,7 @@
  *     group.c     reads records together, gives each its key, tokenizes them
  *     engine.c    has what a batch works with, and runs records through the model, many in a pass
  *     capture.c   keeps the selected numbers of a pass
- *     summary.c   computes a line of plottable numbers for each sentence
+ *     summary.c   computes lines of plottable numbers for each sentence
  *     writing.c   formats one record: its line of the stream, its directory, its line of the summary
  *     stack.c     appends each sentence to one array for each activation
  *     output.c    puts what was written where it belongs, in order
@@ -17,6 +17,7 @@
 #define ATTN_BATCH_BATCH_H
 
 #include "attn_tools.h"
+#include "ask/scores.h"
 #include "base/out.h"
 #include "base/sha256.h"
 #include "base/team.h"
@@ -52,6 +53,8 @@ struct attn_reading {
  * *stopped: the user stopped it. */
 int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *reading, bool *end,
                     bool *stopped, struct attn_err *err);
+/* Adds a copy of a record from elsewhere. */
+int attn_group_add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *reading, struct attn_err *err);
 /* Tokenizes each item, or notes why that failed. */
 int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct attn_err *err);
 void attn_group_clear(struct attn_group *g);
@@ -76,15 +79,15 @@ int attn_capture_announce(const struct attn_capture *c, size_t i,
 /* ---- summary.c ---- */
 
 struct attn_summary;
-/* Covers the heads of the patterns that `select` selects.  team: for logits. */
-int attn_summary_new(struct attn_summary **out, const struct attn_model *m, const struct attn_kind *kind,
-                     const struct attn_select *select, struct attn_team *team, struct attn_err *err);
+/* Covers the heads of the patterns that o->select selects, in the form of o->summary_form. */
+int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_team *team, struct attn_err *err);
 void attn_summary_free(struct attn_summary *s);                     /* NULL is fine */
 void attn_summary_header(const struct attn_summary *s, struct attn_out *o);
 /* Prepares for a pass of these n sentences, which the observer then watches. */
 int attn_summary_start(struct attn_summary *s, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err);
 struct attn_observer attn_summary_observer(struct attn_summary *s);
-/* Writes the line of sentence i of the pass or, unless `failed` is NULL, that of a sentence which failed, and why. */
+const struct attn_scores *attn_summary_scores(const struct attn_summary *s);
+/* Writes the lines of sentence i of the pass or, unless `failed` is NULL, that of a sentence which failed, and why. */
 void attn_summary_line(const struct attn_summary *s, size_t i, const char *failed, struct attn_out *o,
                        const struct attn_sink_job *job);
 
@@ -147,7 +150,7 @@ struct attn_engine {
     uint64_t overflowed;                /* sentences whose dots overflowed */
 };
 
-/* Writes nothing. */
+/* Writes nothing.  Without o->records it has no input: records are added to its group. */
 int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, struct attn_err *err);
 void attn_engine_close(struct attn_engine *e);          /* zeroed is fine */
 

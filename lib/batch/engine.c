@@ -41,7 +41,7 @@ static void start_keys(struct attn_engine *e)
 static int open_input(struct attn_engine *e, struct attn_err *err)
 {
     const struct attn_batch_opts *o = e->o;
-    int rc = attn_records_open(&e->in, o->records, err);
+    int rc = o->records ? attn_records_open(&e->in, o->records, err) : ATTN_OK;
     if (!rc)
         rc = attn_team_new(&e->team, o->plan.threads > 0 ? o->plan.threads : attn_threads_available(), err);
     start_keys(e);
@@ -72,7 +72,7 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
     const struct attn_batch_opts *o = e->o;
     int rc = attn_capture_new(&e->capture, &e->info, o->select, err);
     if (!rc && (o->summary || e->writing.format->flags & ATTN_FORMAT_SUMMARY))
-        rc = attn_summary_new(&e->summary, o->model, &o->plan.kind, o->select, e->team, err);
+        rc = attn_summary_new(&e->summary, o, e->team, err);
     attn_kind_say(&e->kind, &o->plan.kind);
     e->writing.job = (struct attn_sink_job){
         .kind = e->kind.of, .model = &e->info, .digest = e->digest, .select = o->select,

@@ -57,7 +57,7 @@ static void make_key(struct attn_item *item, const struct attn_reading *reading)
     attn_sha256_end(&sha, item->key);
 }
 
-static int add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *reading, struct attn_err *err)
+int attn_group_add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *reading, struct attn_err *err)
 {
     struct attn_item *more = attn_grow(g->item, &g->room, g->n + 1, sizeof *more);
     if (!more)
@@ -82,7 +82,7 @@ int attn_group_read(struct attn_group *g, struct attn_records *from, const struc
         rc = attn_records_next(from, &r, &what, err);
         if (rc || what != ATTN_RECORDS_NEXT)
             break;
-        rc = add(g, &r, reading, err);
+        rc = attn_group_add(g, &r, reading, err);
         bytes += r.text_len + r.n * sizeof *r.ids;
     }
     *end = what == ATTN_RECORDS_END;

@@ -1,10 +1,18 @@
-/* summary.c - one line of plottable numbers for each sentence: what its attention does, how likely it is.
+/* summary.c - plottable numbers for each sentence: what its attention does, how likely it is.
+ *
+ * The wide form has one line for each sentence:
  *
  *     record,line,id,tokens,logprob,next_id,next,next_p,L0H0_entropy,L0H0_distance,L0H0_first,...,error
  *
- * There are three columns for each selected head, each a mean over all queries: `entropy` of the weights in nats,
- * `distance` between query and key in tokens, and `first`, the weight of the first token.  `logprob` is the sum over
- * all tokens but the first, `next` the likeliest next token; these are empty if the model does not predict. */
+ * There are three columns for each selected head, each a mean over all queries.  `logprob` is the sum over all tokens but the
+ * first, `next` the likeliest next token; these are empty if the model does not predict.
+ *
+ * The tidy form has one line for each sentence, layer and head, with all scores of heads that a text gives, as means over the
+ * rows from 1 on; a score is empty where no row offers it, and `copying`, which no text gives, always:
+ *
+ *     record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,id,error
+ *
+ * Its texts have \n, \r and \\ for line feeds, carriage returns and backslashes, so that each row is one line. */
 #include "batch/batch.h"
 
 #include <math.h>
@@ -15,91 +23,98 @@
 #include "base/grow.h"
 #include "base/num.h"
 #include "sinks/csv.h"
-#include "trace/strip.h"
 
 /* Evaluating a token takes a core about as long as this many operations for each entry of the vocabulary. */
 static const double COST = 20;
 
-struct means { double entropy, distance, first; };      /* summed over queries, divided when printed */
+static const char *const wide_columns[] = {"entropy", "distance", "first"};
+enum { WIDE = sizeof wide_columns / sizeof *wide_columns };
 
 struct sentence { size_t T, start; double logprob; size_t n_next; struct attn_likely next; };
 
 struct attn_summary {
     struct attn_info info;
     struct attn_select *heads;          /* the patterns of the selected heads */
-    size_t kept;                        /* heads in each layer */
-    size_t *layer, layers;              /* [L]: index among the selected layers, from 1; 0: not selected */
-    bool predicts;
+    struct attn_scores_opts columns;
+    struct attn_scores *scores;
+    bool tidy, predicts;                /* predicts: the likelihood of the sentences is asked for and known */
     struct attn_team *team;
     const int32_t *ids;
     struct sentence *sentence; size_t room;
-    struct means *means; size_t means_room;     /* [n, layers, kept] */
     double *row; size_t row_room;       /* log-probabilities of the rows of a band */
 };
 
 /* ---- collecting -------------------------------------------------------------------------- */
 
-static void choose_layers(struct attn_summary *s)
+static struct attn_scores_opts columns_of(bool tidy)
 {
-    attn_select_heads(s->heads, ATTN_ACT_PATTERN, &s->kept);
-    for (size_t layer = 0; layer < s->info.L; layer++)
-        if (attn_select_wants(s->heads, ATTN_ACT_PATTERN, (int)layer))
-            s->layer[layer] = ++s->layers;
+    struct attn_scores_opts o = {.first = tidy};
+    for (size_t i = 0; i < WIDE && !tidy; i++)
+        o.column[o.n++] = attn_head_score_find(wide_columns[i]);
+    for (const struct attn_head_score *c = NULL; tidy && (c = attn_head_score_next(c));)
+        if (c->of)
+            o.column[o.n++] = c;
+    return o;
 }
 
-int attn_summary_new(struct attn_summary **out, const struct attn_model *m, const struct attn_kind *kind,
-                     const struct attn_select *select, struct attn_team *team, struct attn_err *err)
+static int make(struct attn_summary *s, const struct attn_batch_opts *o, struct attn_err *err)
+{
+    struct attn_asked asked = attn_select_asked(o->select);
+    const struct attn_kind *kind = &o->plan.kind;
+    const char *form = o->summary_form ? o->summary_form : "wide";
+    s->tidy = !strcmp(form, "tidy");
+    if (!s->tidy && strcmp(form, "wide") != 0)
+        return attn_fail(err, ATTN_EUSAGE, "unknown form of a summary '%s': expected wide or tidy", form);
+    attn_model_info(o->model, &s->info);
+    s->predicts = !s->tidy && attn_model_predicts(o->model, kind, NULL) == ATTN_OK;
+    s->columns = columns_of(s->tidy);
+    int rc = attn_select_new(&s->heads, o->model, kind, "pattern", asked.layers, asked.heads, err);
+    return rc ? rc : attn_scores_new(&s->scores, o->model, kind, s->heads, &s->columns, s->team, err);
+}
+
+int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_team *team, struct attn_err *err)
 {
     struct attn_summary *s = *out = calloc(1, sizeof *s);
     if (!s)
         return attn_no_memory(err, NULL, "for a summary");
-    struct attn_asked asked = attn_select_asked(select);
-    attn_model_info(m, &s->info);
     s->team = team;
-    s->predicts = attn_model_predicts(m, kind, NULL) == ATTN_OK;
-    s->layer = calloc(s->info.L, sizeof *s->layer);
-    int rc = s->layer ? attn_select_new(&s->heads, m, kind, "pattern", asked.layers, asked.heads, err)
-                      : attn_no_memory(err, NULL, "for a summary");
+    int rc = make(s, o, err);
     if (rc) {
         attn_summary_free(s);
         *out = NULL;
-        return rc;
     }
-    choose_layers(s);
-    return ATTN_OK;
+    return rc;
 }
 
 void attn_summary_free(struct attn_summary *s)
 {
     if (!s)
         return;
+    attn_scores_free(s->scores);
     attn_select_free(s->heads);
-    free(s->layer);
     free(s->sentence);
-    free(s->means);
     free(s->row);
     free(s);
 }
 
+const struct attn_scores *attn_summary_scores(const struct attn_summary *s)
+{
+    return s->scores;
+}
+
 int attn_summary_start(struct attn_summary *s, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err)
 {
-    size_t start = 0, each = s->layers * s->kept;
+    size_t start = 0;
     struct sentence *sentence = attn_grow(s->sentence, &s->room, n, sizeof *sentence);
-    if (sentence)
-        s->sentence = sentence;
-    struct means *means = attn_grow(s->means, &s->means_room, n * each + 1, sizeof *means);
-    if (means)
-        s->means = means;
-    if (!sentence || !means)
-        return attn_no_memory(err, NULL, "to sum up %zu sentences of %zu heads", n, each);
+    if (!sentence)
+        return attn_no_memory(err, NULL, "to sum up %zu sentences", n);
+    s->sentence = sentence;
     s->ids = ids;
     for (size_t i = 0; i < n; i++) {
         sentence[i] = (struct sentence){.T = seq[i].T, .start = start};
         start += seq[i].T;
     }
-    for (size_t i = 0; i < n * each; i++)
-        means[i] = (struct means){0};
-    return ATTN_OK;
+    return attn_scores_start(s->scores, ids, seq, n, err);
 }
 
 static unsigned wants(void *self, int act, int layer)
@@ -107,25 +122,7 @@ static unsigned wants(void *self, int act, int layer)
     const struct attn_summary *s = self;
     if (act == ATTN_ACT_LOGITS)
         return s->predicts ? ATTN_WATCH : 0;
-    return attn_strip_wants(s->heads, act, layer, false);
-}
-
-static struct means *means_of(const struct attn_summary *s, size_t seq, int layer, size_t nth)
-{
-    return &s->means[(seq * s->layers + s->layer[layer] - 1) * s->kept + nth];
-}
-
-static void add_row(struct means *m, const float *p, size_t cols, size_t query)
-{
-    double entropy = 0, distance = 0;
-    for (size_t k = 0; k < cols; k++)
-        if (p[k] > 0) {
-            entropy -= p[k] * log(p[k]);
-            distance += p[k] * fabs((double)query - (double)k);
-        }
-    m->entropy += entropy;
-    m->distance += distance;
-    m->first += p[0];
+    return attn_scores_wants(s->scores, act, layer);
 }
 
 struct band { const struct attn_summary *s; const struct attn_probe *p; };
@@ -161,13 +158,7 @@ static int watch_logits(struct attn_summary *s, const struct attn_probe *p, stru
 static int watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct attn_summary *s = self;
-    struct attn_strip p;
-    if (probe->act == ATTN_ACT_LOGITS)
-        return watch_logits(s, probe, err);
-    for (size_t at = 0; attn_strip_next(&p, s->heads, probe, &at);)
-        for (size_t i = 0; i < p.rows; i++)
-            add_row(means_of(s, probe->seq, probe->layer, p.nth), attn_strip_row(&p, i), p.cols, p.row0 + i);
-    return ATTN_OK;
+    return probe->act == ATTN_ACT_LOGITS ? watch_logits(s, probe, err) : attn_scores_watch(s->scores, probe, err);
 }
 
 struct attn_observer attn_summary_observer(struct attn_summary *s)
@@ -175,17 +166,16 @@ struct attn_observer attn_summary_observer(struct attn_summary *s)
     return (struct attn_observer){.wants = wants, .watch = watch, .self = s};
 }
 
-/* ---- the table ------------------------------------------------------------------------- */
+/* ---- one line for each sentence --------------------------------------------------------- */
 
-void attn_summary_header(const struct attn_summary *s, struct attn_out *o)
+static void wide_header(const struct attn_summary *s, struct attn_out *o)
 {
-    size_t n;
-    const size_t *heads = attn_select_heads(s->heads, ATTN_ACT_PATTERN, &n);
     attn_out_str(o, "record,line,id,tokens,logprob,next_id,next,next_p,");
-    for (size_t layer = 0; layer < s->info.L; layer++)
-        for (size_t i = 0; i < n && s->layer[layer]; i++)
-            attn_out_printf(o, "L%zuH%zu_entropy,L%zuH%zu_distance,L%zuH%zu_first,", layer, heads[i], layer, heads[i],
-                            layer, heads[i]);
+    for (size_t i = 0; i < attn_scores_heads(s->scores); i++) {
+        struct attn_head_place at = attn_scores_place(s->scores, i);
+        for (size_t c = 0; c < s->columns.n; c++)
+            attn_out_printf(o, "L%zuH%zu_%s,", at.layer, at.head, s->columns.column[c]->name);
+    }
     attn_out_str(o, "error\n");
 }
 
@@ -193,13 +183,18 @@ static void number(struct attn_out *o, double x)
 {
     char buf[ATTN_NUM_MAX];
     attn_out_write(o, buf, attn_num_f64(buf, x));
+}
+
+static void cell(struct attn_out *o, double x)
+{
+    number(o, x);
     attn_out_char(o, ',');
 }
 
 static void write_predictions(struct attn_out *o, const struct sentence *of, const struct attn_sink_job *job)
 {
     size_t len = 0;
-    number(o, of->logprob);
+    cell(o, of->logprob);
     if (!of->n_next) {                  /* logits that are not finite: no token is the likeliest */
         attn_out_str(o, ",,,");
         return;
@@ -211,7 +206,7 @@ static void write_predictions(struct attn_out *o, const struct sentence *of, con
     if (text)
         attn_cell_text(o, text, len);
     attn_out_char(o, ',');
-    number(o, of->next.p);
+    cell(o, of->next.p);
 }
 
 static void write_sentence(const struct attn_summary *s, size_t i, struct attn_out *o, const struct attn_sink_job *job)
@@ -223,25 +218,112 @@ static void write_sentence(const struct attn_summary *s, size_t i, struct attn_o
         write_predictions(o, of, job);
     else
         attn_out_str(o, ",,,,");
-    const struct means *m = s->means + i * s->layers * s->kept;
-    for (size_t j = 0; j < s->layers * s->kept; j++) {
-        number(o, m[j].entropy / (double)of->T);
-        number(o, m[j].distance / (double)of->T);
-        number(o, m[j].first / (double)of->T);
-    }
+    const struct attn_score_sum *sum = attn_scores_sums(s->scores, i, 0);
+    for (size_t j = 0; j < attn_scores_heads(s->scores) * s->columns.n; j++)
+        cell(o, attn_score_mean(&sum[j]));
     attn_out_char(o, '\n');
 }
 
-void attn_summary_line(const struct attn_summary *s, size_t i, const char *failed, struct attn_out *o,
-                       const struct attn_sink_job *job)
+static void wide_line(const struct attn_summary *s, size_t i, const char *failed, struct attn_out *o,
+                      const struct attn_sink_job *job)
 {
+    enum { BEFORE = 5 };                /* columns between those of the record and those of heads */
     attn_cell_record(o, job->record->of);
     if (!failed) {
         write_sentence(s, i, o, job);
         return;
     }
-    for (size_t k = 0; k < 5 + 3 * s->layers * s->kept; k++)
+    for (size_t k = 0; k < BEFORE + s->columns.n * attn_scores_heads(s->scores); k++)
         attn_out_char(o, ',');
     attn_cell_text(o, failed, strlen(failed));
     attn_out_char(o, '\n');
+}
+
+/* ---- one line for each head of a sentence ------------------------------------------------ */
+
+static void tidy_header(struct attn_out *o)
+{
+    attn_out_str(o, "record,layer,head");
+    for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));)
+        attn_out_printf(o, ",%s", c->name);
+    attn_out_str(o, ",id,error\n");
+}
+
+/* Escapes what would end a line.  Without memory the text is left out, and the output fails when it is taken. */
+static void line_cell(struct attn_out *o, const char *s, size_t len)
+{
+    struct attn_out *escaped;
+    char *text = NULL;
+    size_t n = 0;
+    if (attn_out_open_memory(&escaped, NULL))
+        return;
+    for (size_t i = 0; i < len; i++) {
+        const char *as = s[i] == '\n' ? "\\n" : s[i] == '\r' ? "\\r" : s[i] == '\\' ? "\\\\" : NULL;
+        if (as)
+            attn_out_str(escaped, as);
+        else
+            attn_out_char(escaped, s[i]);
+    }
+    if (!attn_out_take(escaped, &text, &n, NULL))
+        attn_cell_text(o, text, n);
+    free(text);
+    attn_out_close(escaped);
+}
+
+static void write_end(struct attn_out *o, const struct attn_record *r, const char *failed)
+{
+    attn_out_char(o, ',');
+    if (r->id)
+        line_cell(o, r->id, r->id_len);
+    attn_out_char(o, ',');
+    if (failed)
+        line_cell(o, failed, strlen(failed));
+    attn_out_char(o, '\n');
+}
+
+static void write_head(const struct attn_summary *s, size_t sentence, size_t head, struct attn_out *o)
+{
+    struct attn_head_place at = attn_scores_place(s->scores, head);
+    const struct attn_score_sum *sum = attn_scores_sums(s->scores, sentence, head);
+    attn_out_printf(o, ",%zu,%zu", at.layer, at.head);
+    for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));) {
+        attn_out_char(o, ',');
+        if (!c->of)
+            continue;
+        if (sum->n)
+            number(o, attn_score_mean(sum));
+        sum++;
+    }
+}
+
+static void tidy_lines(const struct attn_summary *s, size_t i, const char *failed, struct attn_out *o, const struct attn_record *r)
+{
+    for (size_t head = 0; head < (failed ? 1 : attn_scores_heads(s->scores)); head++) {
+        attn_out_u64(o, r->number);
+        if (!failed)
+            write_head(s, i, head, o);
+        else
+            for (size_t k = 0; k < 2 + attn_head_score_count(); k++)
+                attn_out_char(o, ',');
+        write_end(o, r, failed);
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+void attn_summary_header(const struct attn_summary *s, struct attn_out *o)
+{
+    if (s->tidy)
+        tidy_header(o);
+    else
+        wide_header(s, o);
+}
+
+void attn_summary_line(const struct attn_summary *s, size_t i, const char *failed, struct attn_out *o,
+                       const struct attn_sink_job *job)
+{
+    if (s->tidy)
+        tidy_lines(s, i, failed, o, job->record->of);
+    else
+        wide_line(s, i, failed, o, job);
 }

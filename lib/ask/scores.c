@@ -1,0 +1,130 @@
+/* scores.c - the table of head scores: what each number is, for one row of a pattern.
+ *
+ * Sums go over the keys in their order, in double precision. */
+#include "ask/scores.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what a row offers; false: nothing ---- */
+
+static bool previous(double *out, struct attn_head_row *r)
+{
+    *out = r->q ? (double)r->weight[r->q - 1] : 0;
+    return r->q > 0;
+}
+
+static bool self(double *out, struct attn_head_row *r)
+{
+    *out = (double)r->weight[r->q];
+    return true;
+}
+
+static bool first(double *out, struct attn_head_row *r)
+{
+    *out = (double)r->weight[0];
+    return true;
+}
+
+/* The earlier places of the query's token are a chain, the last one first. */
+static bool duplicate(double *out, struct attn_head_row *r)
+{
+    *out = 0;
+    for (size_t k = r->same[r->q]; k; k = r->same[k - 1])
+        *out += (double)r->weight[k - 1];
+    return r->same[r->q] > 0;
+}
+
+/* The token after one at k = q - 1 is the query's own and does not count. */
+static bool induction(double *out, struct attn_head_row *r)
+{
+    bool any = false;
+    *out = 0;
+    for (size_t k = r->same[r->q]; k; k = r->same[k - 1])
+        if (k < r->q) {
+            *out += (double)r->weight[k];
+            any = true;
+        }
+    return any;
+}
+
+/* Both go through all weights: together they take hardly longer than the logarithms alone. */
+static const struct attn_head_row *measured(struct attn_head_row *r)
+{
+    double entropy = 0, distance = 0;
+    for (size_t k = r->lo; k < r->hi && !r->measured; k++)
+        if (r->weight[k] > 0) {
+            double w = (double)r->weight[k];
+            entropy -= w * log(w);
+            distance += w * (k < r->q ? (double)(r->q - k) : (double)(k - r->q));
+        }
+    if (!r->measured) {
+        r->entropy = entropy;
+        r->distance = distance;
+        r->measured = true;
+    }
+    return r;
+}
+
+static bool entropy(double *out, struct attn_head_row *r)
+{
+    *out = measured(r)->entropy;
+    return true;
+}
+
+static bool spread(double *out, struct attn_head_row *r)
+{
+    *out = r->seen < 2 ? 0 : measured(r)->entropy / log((double)r->seen);
+    return r->seen >= 2;
+}
+
+static bool distance(double *out, struct attn_head_row *r)
+{
+    *out = measured(r)->distance;
+    return true;
+}
+
+/* ---- the table ---- */
+
+static const struct attn_head_score table[] = {
+    {"previous", "prev", "the weight of the token before the query: A[q,q-1]", ATTN_SCORE_SHARE, previous},
+    {"self", "self", "the weight of the query's own token: A[q,q]", ATTN_SCORE_SHARE, self},
+    {"first", "first", "the weight of the first token: A[q,0]", ATTN_SCORE_SHARE, first},
+    {"duplicate", "dupl", "the weights of earlier tokens that are the same as the query's, summed; of rows that have such",
+     ATTN_SCORE_SHARE, duplicate},
+    {"induction", "induct", "the weights of the tokens that came after these, summed, without the query's own; of rows that "
+                            "have such",
+     ATTN_SCORE_SHARE, induction},
+    {"entropy", "entropy", "-sum A ln A, in nats", 0, entropy},
+    {"spread", "spread", "entropy / ln(number of keys seen), 0 to 1; of rows that see two or more", 0, spread},
+    {"distance", "dist", "sum of A[q,k] abs(q-k): how many tokens away the head looks", 0, distance},
+    {"copying", "copy", "of weights alone, from -1 to 1: how much a token that is looked at raises its own logit.  The sum of the "
+     "eigenvalues of W_O diag(g) W_U W_E diag(g1) W_V divided by the sum of their absolute values (g, g1: gains of norm_final and "
+     "norm1; W_O, W_V: the head's; W_U: the output layer; W_E: the embedding); no biases", ATTN_SCORE_NO_TEXT, NULL},
+};
+enum { ROWS = sizeof table / sizeof *table };
+_Static_assert(sizeof table / sizeof *table <= ATTN_HEAD_SCORES, "there is room for all scores");
+
+const struct attn_head_score *attn_head_score_next(const struct attn_head_score *s)
+{
+    s = s ? s + 1 : table;
+    return s < table + ROWS ? s : NULL;
+}
+
+const struct attn_head_score *attn_head_score_find(const char *name)
+{
+    const struct attn_head_score *s = NULL;
+    while ((s = attn_head_score_next(s)) && strcmp(s->name, name) != 0)
+        ;
+    return s;
+}
+
+size_t attn_head_score_count(void)
+{
+    return ROWS;
+}
+
+size_t attn_head_score_index(const struct attn_head_score *s)
+{
+    return (size_t)(s - table);
+}

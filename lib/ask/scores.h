@@ -1,0 +1,61 @@
+/* scores.h - what does a head do?  Numbers that say so, each a mean over the rows of its patterns.
+ *
+ * The numbers are the rows of one table, struct attn_head_score of attn_tools.h: the command heads and the summary of a batch take
+ * their columns from it.  A row of a pattern offers a number or, where the question makes no sense, none: then it does not count.
+ *
+ *     scores.c    the table: what each number is
+ *     sums.c      an observer that adds them up over the rows of each text of a pass
+ *     copying.c   the number that needs no text: what a head's weights alone would do with what it looks at */
+#ifndef ATTN_ASK_SCORES_H
+#define ATTN_ASK_SCORES_H
+
+#include "attn_tools.h"
+#include "base/team.h"
+
+enum { ATTN_HEAD_SCORES = 12 };         /* at least the rows of the table */
+size_t attn_head_score_index(const struct attn_head_score *s);      /* which row of the table it is */
+
+struct attn_head_row {                  /* a row of a pattern: the weights that a query gives to the keys */
+    const float *weight;
+    size_t lo, hi;                      /* those of keys outside of lo <= k < hi are 0 */
+    size_t q;
+    size_t seen;                        /* how many of the keys the query may look at */
+    const size_t *same;                 /* [q + 1]: 1 + the place of the last earlier token that is the same; 0: there is none */
+    double entropy, distance; bool measured;    /* computed together when one is asked for */
+};
+
+/* ---- sums.c ---- */
+
+struct attn_scores_opts {
+    const struct attn_head_score *column[ATTN_HEAD_SCORES]; size_t n;       /* of those that a row offers */
+    size_t first;                       /* the first row of each text that counts */
+};
+struct attn_score_sum { double sum; size_t n; };        /* over n rows */
+static inline double attn_score_mean(const struct attn_score_sum *s) { return s->sum / (double)s->n; }     /* NaN: no rows */
+
+/* The columns that `o` names, of the patterns of `heads`, which must outlive it. */
+struct attn_scores;
+int attn_scores_new(struct attn_scores **out, const struct attn_model *m, const struct attn_kind *kind,
+                    const struct attn_select *heads,
+                   const struct attn_scores_opts *o, struct attn_team *team, struct attn_err *err);
+void attn_scores_free(struct attn_scores *t);             /* NULL is fine */
+size_t attn_scores_heads(const struct attn_scores *t);    /* how many heads all layers have that are selected */
+/* Head i of these, by layer, then head. */
+struct attn_head_place { size_t layer, head; };
+struct attn_head_place attn_scores_place(const struct attn_scores *t, size_t i);
+/* Prepares for a pass of n texts, whose ids must stay until it is done; the scores then watch it. */
+int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err);
+unsigned attn_scores_wants(const struct attn_scores *t, int act, int layer);
+int attn_scores_watch(struct attn_scores *t, const struct attn_probe *p, struct attn_err *err);
+/* The sums of head i in text `text` of the pass, [o->n]. */
+const struct attn_score_sum *attn_scores_sums(const struct attn_scores *t, size_t text, size_t i);
+
+/* ---- copying.c ---- */
+
+/* Computes out[L * H], the score of each head.  Fails without an output layer.  step, unless NULL, is told from time to time what
+ * part of the work is done, 0 to 1, and ends it by returning non-zero. */
+struct attn_copying_watch { int (*step)(void *self, double done, struct attn_err *err); void *self; };
+int attn_copying(double *out, const struct attn_model *m, struct attn_team *team, const struct attn_copying_watch *watch,
+                 struct attn_err *err);
+
+#endif

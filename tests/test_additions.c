@@ -24,7 +24,7 @@ static const struct place kind[] = {
 static const struct place format[] = {
     {"lib/sinks/*", 3, "its row, its methods and their file"},
     {"lib/io/*", 3, "reading it again, which few formats need"},
-    {"lib/batch/*", 2, "how large a stream gets, and how it is merged"},
+    {"lib/batch/*", 3, "how large a stream gets, how it is merged, and a form of the summary that is called like it"},
     {"cmd/attn-cli/batch.c", 1, "what a path with .csv at its end means there"},
     {"cmd/attn-cli/generate.c", 1, "help, where text and json mean two things"},
     {"cmd/attn-cli/merge.c", 1, "help: examples of what is joined"},

@@ -179,7 +179,7 @@ const struct pair tool_statuses[] = {
     {"0", "done; also when nobody reads the output any more (a closed pipe)"},
     {"1", "bad input, model or environment, or a failed write; diff: they differ"},
     {"2", "wrong usage"},
-    {"3", "batch: done, but some records failed"},
+    {"3", "batch, heads: done, but some records failed"},
     {"75", "batch, train: ended early at a record or checkpoint, by SIGINT, SIGTERM or --max-seconds; --resume continues"},
     {"130, 143", "ended by SIGINT, SIGTERM; batch, train: by a second one"},
     {NULL, NULL},

@@ -79,6 +79,7 @@ int attn_capture_announce(const struct attn_capture *c, size_t i,
 /* ---- summary.c ---- */
 
 struct attn_summary;
+extern const char attn_summary_of_heads[];              /* the form that has all scores of heads, and nothing else */
 /* Covers the heads of the patterns that o->select selects, in the form of o->summary_form. */
 int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_team *team, struct attn_err *err);
 void attn_summary_free(struct attn_summary *s);                     /* NULL is fine */

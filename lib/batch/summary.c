@@ -27,6 +27,7 @@
 /* Evaluating a token takes a core about as long as this many operations for each entry of the vocabulary. */
 static const double COST = 20;
 
+const char attn_summary_of_heads[] = "tidy";
 static const char *const wide_columns[] = {"entropy", "distance", "first"};
 enum { WIDE = sizeof wide_columns / sizeof *wide_columns };
 
@@ -62,9 +63,10 @@ static int make(struct attn_summary *s, const struct attn_batch_opts *o, struct 
     struct attn_asked asked = attn_select_asked(o->select);
     const struct attn_kind *kind = &o->plan.kind;
     const char *form = o->summary_form ? o->summary_form : "wide";
-    s->tidy = !strcmp(form, "tidy");
+    s->tidy = !strcmp(form, attn_summary_of_heads);
     if (!s->tidy && strcmp(form, "wide") != 0)
-        return attn_fail(err, ATTN_EUSAGE, "unknown form of a summary '%s': expected wide or tidy", form);
+        return attn_fail(err, ATTN_EUSAGE, "unknown form of a summary '%s': expected wide or %s", form,
+                         attn_summary_of_heads);
     attn_model_info(o->model, &s->info);
     s->predicts = !s->tidy && attn_model_predicts(o->model, kind, NULL) == ATTN_OK;
     s->columns = columns_of(s->tidy);

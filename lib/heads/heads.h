@@ -1,0 +1,39 @@
+/* heads.h - which head does what: the scores of all heads, pooled over the rows of many texts, and the table of them.
+ *
+ *     pool.c      runs the texts as a batch does, adds up the scores, and chooses the heads that are reported
+ *     report.c    writes the table: text, json, csv, pictures */
+#ifndef ATTN_HEADS_HEADS_H
+#define ATTN_HEADS_HEADS_H
+
+#include "ask/scores.h"
+#include "base/out.h"
+
+struct attn_heads_row {
+    struct attn_head_place at;
+    double score[ATTN_HEAD_SCORES];     /* by row of the table of scores; NaN: no row offers it */
+    double by;                          /* what rows are sorted by; NaN: nothing */
+    bool kept;                          /* it is one of those reported */
+};
+
+struct attn_ranking {
+    const struct attn_heads_opts *o;
+    struct attn_info info;              /* of the model */
+    char digest[80];
+    struct attn_heads_row *row; size_t n;       /* by layer, then head */
+    size_t kept;
+    const struct attn_head_score *by;   /* NULL: by the largest share */
+    bool copying;
+    /* The texts, one after the other: their ids are kept for json alone. */
+    int32_t *ids; size_t ids_n, ids_room;
+    size_t *T, T_room, texts;
+    uint64_t tokens;
+};
+
+/* The score of a share that is the largest of a row; NULL: it has none. */
+const struct attn_head_score *attn_heads_word(const struct attn_heads_row *r, double *score);
+/* Lists all rows, those with the largest `by` first, in a malloc'd array. */
+int attn_heads_sort(const struct attn_heads_row ***out, const struct attn_ranking *h, struct attn_err *err);
+
+int attn_heads_write(struct attn_out *out, const struct attn_ranking *h, struct attn_err *err);
+
+#endif

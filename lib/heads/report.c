@@ -1,0 +1,280 @@
+/* report.c - the table of heads: for people, one line a head, the best first; for programs, by layer and head, as JSON
+ *
+ *     {"version", "model", "attention", ..., "texts": [[id, ...], ...],
+ *      "rows": [{"layer", "head", "previous", ...}, ...]}
+ *
+ * or CSV with the columns of these rows; as pictures, layers by heads, one for each score.  A score that no row offers is null,
+ * empty, NaN. */
+#include "heads/heads.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/size.h"
+#include "picture/album.h"
+#include "picture/look.h"
+#include "run/kind.h"
+#include "sinks/json.h"
+#include "sinks/sink.h"
+
+/* ---- for people -------------------------------------------------------------------------- */
+
+enum { CELL = 32, BAR_MOST = 24, BAR_LEAST = 4 };
+
+struct layout { size_t head, word, column[ATTN_HEAD_SCORES], gap, bar; };       /* gap: between columns */
+
+static void put_number(char text[CELL], double x)
+{
+    if (isnan(x))
+        snprintf(text, CELL, "-");
+    else
+        text[attn_num_fixed(text, x, 2)] = '\0';
+}
+
+static void put_head(char text[CELL], const struct attn_heads_row *r)
+{
+    snprintf(text, CELL, "L%zuH%zu", r->at.layer, r->at.head);
+}
+
+static void put_word(char text[CELL], const struct attn_heads_row *r)
+{
+    double score = NAN;
+    char number[CELL];
+    const struct attn_head_score *s = attn_heads_word(r, &score);
+    put_number(number, score);
+    snprintf(text, CELL, s ? "%.16s %.14s" : "-", s ? s->name : "", number);
+}
+
+static bool is_shown(const struct attn_ranking *h, const struct attn_head_score *s)
+{
+    return s->of || h->copying;
+}
+
+static void measure_row(struct layout *l, const struct attn_heads_row *r)
+{
+    char text[CELL];
+    put_head(text, r);
+    l->head = larger(l->head, strlen(text));
+    put_word(text, r);
+    l->word = larger(l->word, strlen(text));
+    for (size_t c = 0; c < attn_head_score_count(); c++) {
+        put_number(text, r->score[c]);
+        l->column[c] = larger(l->column[c], strlen(text));
+    }
+}
+
+static struct layout measure(const struct attn_ranking *h)
+{
+    struct layout l = {.head = strlen("head"), .word = strlen("does most")};
+    const struct attn_head_score *s = NULL;
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+        l.column[c] = strlen(s->brief);
+    for (size_t i = 0; i < h->n; i++)
+        if (h->row[i].kept)
+            measure_row(&l, &h->row[i]);
+    size_t used = l.head + 2 + l.word + 1, columns = 0, width = h->o->width > 0 ? (size_t)h->o->width : SIZE_MAX;
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+        if (is_shown(h, s)) {
+            used += l.column[c];
+            columns++;
+        }
+    size_t bar = h->o->bars ? BAR_LEAST : 0;
+    l.gap = used + 2 * columns + bar <= width ? 2 : 1;
+    used += l.gap * columns;
+    l.bar = h->o->bars && used + BAR_LEAST <= width ? smaller(width - used, BAR_MOST) : 0;
+    return l;
+}
+
+/* A bar of eighths of a column for a part, 0 to 1. */
+static void draw_bar(struct attn_out *o, size_t width, double part)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    size_t n = part > 0 ? (size_t)(part * (double)width * 8 + 0.5) : 0;
+    n = smaller(n, width * 8);
+    attn_out_char(o, ' ');
+    for (size_t i = 0; i < n / 8; i++)
+        attn_out_str(o, "█");
+    attn_out_str(o, eighths[n % 8]);
+    attn_out_printf(o, "%*s", (int)(width - n / 8 - (n % 8 > 0)), "");
+}
+
+/* What a full bar stands for: 1, or the largest number there is. */
+static double largest(const struct attn_ranking *h)
+{
+    double most = 1;
+    for (size_t i = 0; i < h->n; i++)
+        if (h->row[i].by > most)
+            most = h->row[i].by;
+    return most;
+}
+
+static void write_headings(struct attn_out *o, const struct attn_ranking *h, const struct layout *l)
+{
+    const struct attn_head_score *s = NULL;
+    attn_out_printf(o, "%-*s  %-*s", (int)l->head, "head", (int)l->word, "does most");
+    if (l->bar)
+        attn_out_printf(o, " %*s", (int)l->bar, "");
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+        if (is_shown(h, s))
+            attn_out_printf(o, "%*s", (int)(l->gap + l->column[c]), s->brief);
+    attn_out_char(o, '\n');
+}
+
+static void write_row(struct attn_out *o, const struct attn_ranking *h, const struct layout *l, const struct attn_heads_row *r,
+                      double full)
+{
+    char text[CELL];
+    const struct attn_head_score *s = NULL;
+    put_head(text, r);
+    attn_out_printf(o, "%-*s", (int)l->head, text);
+    put_word(text, r);
+    attn_out_printf(o, "  %-*s", (int)l->word, text);
+    if (l->bar)
+        draw_bar(o, l->bar, r->by / full);
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+        if (is_shown(h, s)) {
+            put_number(text, r->score[c]);
+            attn_out_printf(o, "%*s", (int)(l->gap + l->column[c]), text);
+        }
+    attn_out_char(o, '\n');
+}
+
+static int write_text(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
+{
+    const struct attn_heads_row **sorted;
+    struct layout l = measure(h);
+    int rc = attn_heads_sort(&sorted, h, err);
+    if (rc)
+        return rc;
+    attn_out_printf(o, "Model %s, %zu text%s, %" PRIu64 " tokens", h->info.name, h->texts, h->texts == 1 ? "" : "s", h->tokens);
+    if (h->o->about)
+        attn_out_printf(o, ": %s", h->o->about);
+    attn_out_printf(o, "\n%s%zu of %zu heads, sorted by %s; means over rows from 1 on\n\n", h->kept < h->n ? "The first "
+                    : "", h->kept, h->n,
+                    h->by ? h->by->name : "what they do most");
+    write_headings(o, h, &l);
+    for (size_t i = 0; i < h->kept; i++)
+        write_row(o, h, &l, sorted[i], largest(h));
+    free(sorted);
+    return ATTN_OK;
+}
+
+/* ---- for programs ------------------------------------------------------------------------ */
+
+static void write_texts(struct attn_out *o, const struct attn_ranking *h)
+{
+    const int32_t *ids = h->ids;
+    for (size_t i = 0; i < h->texts; i++) {
+        attn_out_str(o, i ? ",\n[" : "\n[");
+        for (size_t k = 0; k < h->T[i]; k++)
+            attn_out_printf(o, "%s%" PRId32, k ? "," : "", *ids++);
+        attn_out_char(o, ']');
+    }
+}
+
+static void write_object(struct attn_out *o, const struct attn_heads_row *r)
+{
+    const struct attn_head_score *s = NULL;
+    attn_out_printf(o, "{\"layer\":%zu,\"head\":%zu", r->at.layer, r->at.head);
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++) {
+        attn_out_printf(o, ",\"%s\":", s->name);
+        attn_out_f64(o, r->score[c]);
+    }
+    attn_out_char(o, '}');
+}
+
+static void write_json(struct attn_out *o, const struct attn_ranking *h)
+{
+    struct attn_kind_words kind;
+    bool any = false;
+    attn_kind_say(&kind, &h->o->over->plan.kind);
+    attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\",\n\"model\":");
+    attn_doc_model(o, &(struct attn_sink_job){.model = &h->info, .digest = h->digest});
+    attn_doc_kind(o, &kind.of, "\n");
+    attn_out_str(o, ",\n\"texts\":[");
+    write_texts(o, h);
+    attn_out_str(o, "\n],\n\"rows\":[");
+    for (size_t i = 0; i < h->n; i++)
+        if (h->row[i].kept) {
+            attn_out_str(o, any ? ",\n" : "\n");
+            write_object(o, &h->row[i]);
+            any = true;
+        }
+    attn_out_str(o, "\n]}\n");
+}
+
+static void write_csv(struct attn_out *o, const struct attn_ranking *h)
+{
+    attn_out_str(o, "layer,head");
+    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
+        attn_out_printf(o, ",%s", s->name);
+    attn_out_char(o, '\n');
+    for (size_t i = 0; i < h->n; i++) {
+        const struct attn_heads_row *r = &h->row[i];
+        if (!r->kept)
+            continue;
+        attn_out_printf(o, "%zu,%zu", r->at.layer, r->at.head);
+        for (size_t c = 0; c < attn_head_score_count(); c++) {
+            char buf[ATTN_NUM_MAX];
+            attn_out_char(o, ',');
+            if (!isnan(r->score[c]))
+                attn_out_write(o, buf, attn_num_f64(buf, r->score[c]));
+        }
+        attn_out_char(o, '\n');
+    }
+}
+
+/* ---- pictures ---------------------------------------------------------------------------- */
+
+/* The heads of a selection may be few: the picture has the layers and heads that were selected. */
+static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const struct attn_head_score *s, size_t heads,
+                     struct attn_err *err)
+{
+    float *to = NULL;
+    bool share = s->flags & ATTN_SCORE_SHARE;
+    size_t c = attn_head_score_index(s);
+    const struct attn_sheet sheet = {.kind = share ? "share" : s->name, .title = share ? "share of the attention" : s->name,
+                                     .axes = " (rows: layers, columns: heads)", .layer = share ? (int)c : -1, .name = share
+                                         ? s->name : NULL, .n = 1,
+                                     .rows = h->n / heads, .cols = heads};
+    int rc = attn_album_add(a, &sheet, &to, err);
+    for (size_t i = 0; i < h->n && !rc; i++)
+        to[i] = (float)h->row[i].score[c];
+    return rc;
+}
+
+static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
+{
+    struct attn_look look;
+    struct attn_album a = {.model = h->info.name, .text = h->o->about, .text_len = h->o->about ? strlen(h->o->about) : 0};
+    size_t heads = 1;
+    while (heads < h->n && h->row[heads].at.layer == h->row[0].at.layer)
+        heads++;
+    int rc = attn_look_make(&look, &h->o->picture, err);
+    look.width = h->o->width;
+    for (const struct attn_head_score *s = NULL; !rc && (s = attn_head_score_next(s));)
+        if (is_shown(h, s))
+            rc = add_sheet(&a, h, s, heads, err);
+    if (!rc)
+        rc = attn_album_link(&a, err);
+    if (!rc)
+        rc = attn_format_find(h->o->format)->methods->draw(o, &a, &look, err);
+    attn_album_free(&a);
+    return rc;
+}
+
+int attn_heads_write(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
+{
+    const char *format = h->o->format ? h->o->format : "text";
+    if (!strcmp(format, "text"))
+        return write_text(o, h, err);
+    if (!strcmp(format, "json"))
+        return write_json(o, h), ATTN_OK;
+    if (!strcmp(format, "csv"))
+        return write_csv(o, h), ATTN_OK;
+    return draw(o, h, err);
+}

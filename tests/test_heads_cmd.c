@@ -1,0 +1,125 @@
+/* The command heads, and the tidy form of a batch's summary, which has the same scores. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <string.h>
+
+#define LINES "printf 'the cat sat on the mat\\nOne day, Tom saw Tom.\\nA\\n'"
+
+START_TEST(a_table_is_sorted_and_narrow)
+{
+    expect("$A heads -m tiny --top 2", 0, "The first 2 of 16 heads, sorted by what they do most; means over rows from 1 on\n\n"
+           "head  does most      prev  self  first  dupl  induct  entropy  spread  dist\nL2H0  previous 0.");
+    expect_exactly("$A heads -m tiny --copying | awk 'length($0) > 80' | wc -l", "0\n");
+    expect_exactly("$A heads -m tiny --by distance | tail -n +5 | awk '{print $NF}' >$D/x; sort -grs $D/x | cmp - $D/x && wc "
+                   "-l <$D/x", "16\n");
+    expect("$A heads -m tiny -s 'the cat' --layer 1 --head 2,3", 0, "2 of 2 heads");
+    expect("$A heads -m tiny --ids 5", 0, "L0H0  -             -     -");
+    if (!no_terminal())
+        ck_assert_ptr_nonnull(strstr(on_terminal("COLUMNS=120 $A heads -m tiny --head 0 --layer 2 --by self 2>&1", 0), "L2H0"));
+}
+END_TEST
+
+START_TEST(tables_for_programs_are_the_same)
+{
+    expect_exactly("$A heads -m tiny --copying --format csv | head -1",
+                   "layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying\n");
+    expect_same("$A heads -m tiny --copying --format csv | tail -n +2",
+                "$A heads -m tiny --copying --format json | jq -r '.rows[] | map(.) | @csv'");
+    expect_exactly("$A heads -m tiny --top 3 --by self -o $D/x.json; jq -c '[.rows | length, .[0].layer <= .[1].layer], "
+                   "(.texts | length)' $D/x.json",
+                   "[3,true]\n8\n");
+    expect_exactly("$A heads -m tiny -s 'the cat' --attention window:1 --format json | jq -c '.attention, .rows[0].self, "
+                   ".rows[0].spread, .rows[0].copying'",
+                   "\"window:1\"\n1\nnull\nnull\n");
+    expect_exactly("for f in png svg html; do $A heads -m tiny --copying -o $D/x.$f; done; head -c 4 $D/x.png | tail -c 3; "
+                   "grep -c induction $D/x.svg",
+                   "PNG1\n");
+    expect("$A heads -m tiny --format term", 0, "induction");
+}
+END_TEST
+
+/* A file of texts is what the texts are: pooled rows. */
+START_TEST(texts_of_a_file_are_pooled)
+{
+    expect_same("$A heads -m tiny -s 'the cat sat' --format csv", "echo 'the cat sat' | $A heads -m tiny -f - --format csv");
+    expect_exactly("printf '{\"ids\":[5,6]}\\n{\"ids\":[7]}\\n{\"ids\":[8,9,8]}\\n' | $A heads -m tiny -f - --input ndjson "
+                   "--format json | jq -c .texts",
+                   "[[5,6],[7],[8,9,8]]\n");
+    expect("printf 'the cat\\n' >$D/in; printf '\\377\\n' >>$D/in; $A heads -m tiny -f $D/in 2>&1", 3, "1 of 2 records "
+                                                                                                       "failed, and do not count");
+    expect("printf '\\377\\n' | $A heads -m tiny -f - 2>&1", 1, "has no text that can be run");
+    expect_same(LINES " | $A heads -m tiny -f - --format csv -t 1", LINES " | $A heads -m tiny -f - --format csv -t 3");
+    expect_same(LINES " | $A heads -m tiny -f - --format csv --compute bf16 -t 1", LINES " | $A heads -m tiny -f - --format "
+                                                                                         "csv --compute bf16 -t 2");
+}
+END_TEST
+
+START_TEST(mistakes_are_explained)
+{
+    expect("$A heads -m tiny --by entropi 2>&1", 2, "the nearest is 'entropy'");
+    expect("$A heads -m tiny --cross x 2>&1", 2, "compare a text with itself");
+    expect("$A heads -m tiny --repeat 129 2>&1", 2, "more than the 256 that model tiny takes (n_ctx): at most 128");
+    expect("$A heads -m tiny --repeat 5 -s x 2>&1", 2, "--repeat");
+    expect("$A heads -m tiny -s x --samples 2 2>&1", 2, "goes with --repeat");
+    expect("$A heads -m tiny -s x --column text 2>&1", 2, "give it with -f PATH");
+    expect("$A heads -m life --copying 2>&1", 2, "life has no output layer");
+    expect("$A heads -m tiny -s '' 2>&1", 1, "the sentence is empty");
+    expect("$A heads -m tiny --ids 5000 2>&1", 1, "5000");
+    expect("$A heads -m tiny -o $D/x.npy 2>&1", 2, "npy");
+}
+END_TEST
+
+/* ---- the summary of a batch ---- */
+
+START_TEST(a_tidy_summary_has_the_scores_of_each_record)
+{
+    expect_exactly(LINES " | $A batch -m tiny -f - --summary $D/s --summary-form tidy; head -1 $D/s; wc -l <$D/s",
+                   "record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,id,error\n49\n");
+    expect_same("grep ^1, $D/s | cut -d, -f 2-12", "$A heads -m tiny -s 'One day, Tom saw Tom.' --format csv | tail -n +2");
+    expect_exactly("grep ^2,3,1, $D/s", "2,3,1,,,,,,,,,,,\n");
+    expect_same("cat $D/s", LINES " | $A batch -m tiny -f - --format summary --summary-form tidy");
+}
+END_TEST
+
+START_TEST(a_tidy_summary_has_a_row_on_each_line)
+{
+    expect_exactly("printf '{\"id\":\"a\\\\nb\\\\\\\\c,\\\\r\",\"text\":\"the cat\"}\\n{\"id\":1}\\n' | ends 3 $A batch -q "
+                   "-m tiny -f - --input ndjson "
+                   "--format summary --summary-form tidy --layer 1 --head 1 | cut -d, -f 1-3,12- ",
+                   "record,layer,head,copying,id,error\n0,1,1,,\"a\\nb\\\\c,\\r\",\n"
+                   "1,,,,1,\"has neither \"\"text\"\" nor \"\"ids\"\"\"\n");
+}
+END_TEST
+
+START_TEST(a_tidy_summary_is_sharded_and_resumed)
+{
+    expect_exactly("cd $D; for i in 1 2 3 4 5 6 7; do echo 'the cat'; echo; printf '\\377\\n'; done >in; X='-q -m tiny -f in "
+                   "--summary-form tidy'; "
+                   "ends 3 $A batch $X --summary one -o one.ndjson; ends 3 $A batch $X --summary alone; cmp one alone; "
+                   "for i in 0 1 2; do ends 3 $A batch $X --stride --shard $i/3 --summary s.$i -o p.$i; done; "
+                   "$A merge p.0 p.1 p.2 --summary all -o all.ndjson; cmp one all && cmp one.ndjson all.ndjson && echo same",
+                       "same\n");
+    expect("cd $D; $A batch -m tiny -f in --summary-form wide --summary one -o one.ndjson --resume 2>&1", 1, "summary-form");
+    expect("$A batch -m tiny -f $D/in --summary-form long 2>&1", 2, "unknown value 'long'");
+}
+END_TEST
+
+Suite *suite_heads_cmd(void)
+{
+    Suite *s = suite_create("heads_cmd");
+    TCase *c = tcase_create("heads_cmd");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, a_table_is_sorted_and_narrow);
+    tcase_add_test(c, tables_for_programs_are_the_same);
+    tcase_add_test(c, texts_of_a_file_are_pooled);
+    tcase_add_test(c, mistakes_are_explained);
+    tcase_add_test(c, a_tidy_summary_has_the_scores_of_each_record);
+    tcase_add_test(c, a_tidy_summary_has_a_row_on_each_line);
+    tcase_add_test(c, a_tidy_summary_is_sharded_and_resumed);
+    suite_add_tcase(s, c);
+    return s;
+}

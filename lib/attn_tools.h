@@ -541,6 +541,29 @@ int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, c
  * the run.  Layer, head, query and key of the options are not read: the article has its own. */
 int attn_explain_article(const char *article, const struct attn_explain_opts *o, struct attn_err *err);
 
+/* ---- reading the residual stream -------------------------------------------------------- */
+
+struct attn_lens_opts {
+    const struct attn_tokenizer *tokenizer;     /* to spell tokens; may be NULL */
+    const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
+    const int32_t *target;              /* a token to follow; NULL: none */
+    size_t top;                         /* how many of the likeliest tokens; 0: 1 in text and pictures, else 5 */
+    bool all;                           /* also between attention and MLP */
+    const char *format;                 /* text json csv tidy, or a picture: png svg html; NULL: text */
+    const char *path;                   /* NULL or "-": standard output */
+    int width;                          /* columns of the terminal, text only; 0: no limit */
+    bool color;                         /* text only */
+    struct attn_picture_opts picture;
+    int threads;
+    bool bf16;                          /* as in attn_plan */
+    struct attn_kind kind;              /* of attention; zero: the model's own */
+    const struct attn_observer *observers; size_t n_observers;      /* of the run, before the lens: those that edit, too */
+    uint64_t reserved[4];
+};
+/* Writes what the model would predict at each position if it ended at each point of the residual stream: the final norm and the
+ * output layer applied to the embedding and to what each layer leaves. */
+int attn_lens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_lens_opts *o, struct attn_err *err);
+
 /* ---- comparing kinds of attention ------------------------------------------------------ */
 
 struct attn_variants_opts {

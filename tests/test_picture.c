@@ -259,7 +259,7 @@ START_TEST(no_label_touches_another_or_is_cut_off)
         add_sheet(&p, "context vectors", (int)l, 1, 40, false, scores);
     }
     ck_assert_msg(!attn_figure_plan(&r->f, &p.album, &look, &err), "%s", err.msg);
-    struct attn_pen pen = {r, no_fill, record_words, record_cells};
+    struct attn_pen pen = {r, no_fill, record_words, record_cells, NULL};
     ck_assert_msg(!attn_figure_draw(&r->f, &pen, &err), "%s", err.msg);
     ck_assert_uint_gt(r->texts, 4);
     attn_figure_free(&r->f);
@@ -401,7 +401,7 @@ START_TEST(cells_of_the_file_map_back_to_numbers)
     unsigned char *rgb = decode(png, len, &width, &height);
     attn_scale_make(&s, &p.album, p.album.sheet, &look);
     ck_assert_int_eq(attn_figure_plan(&f, &p.album, &look, NULL), 0);
-    ck_assert_int_eq(attn_figure_draw(&f, &(struct attn_pen){at, skip_fill, skip_words, find_cells}, NULL), 0);
+    ck_assert_int_eq(attn_figure_draw(&f, &(struct attn_pen){at, skip_fill, skip_words, find_cells, NULL}, NULL), 0);
     ck_assert_uint_eq(at->n, 4);
     double step = (s.high - s.low) / (ATTN_STEPS - 1);
     for (size_t k = 0; k < 4 * 49; k++) {

@@ -86,8 +86,8 @@ const char *option_given(const struct option *o);
 bool option_each(struct given *out, const struct command *c, const struct option *o, size_t i);
 
 /* All commands, in the order of the help.  A new one is a name here and a file that ends with NAME_command. */
-#define COMMANDS(each) each(run) each(batch) each(merge) each(tokenize) each(generate) each(score) each(heads) each(patch) \
-    each(explain) each(variants) \
+#define COMMANDS(each) each(run) each(batch) each(merge) each(tokenize) each(generate) each(score) each(heads) each(lens) \
+    each(patch) each(explain) each(variants) \
     each(diff) each(plot) each(info) each(vocab) each(init) each(train) each(bench) each(help)
 #define DECLARE_COMMAND(name) extern const struct command name##_command;
 COMMANDS(DECLARE_COMMAND)

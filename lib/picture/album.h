@@ -6,7 +6,7 @@
 #ifndef ATTN_PICTURE_ALBUM_H
 #define ATTN_PICTURE_ALBUM_H
 
-#include "attn.h"
+#include "text/label.h"
 
 #define ATTN_NO_HEAD SIZE_MAX
 
@@ -22,6 +22,7 @@ struct attn_sheet {
     bool keys;                          /* columns are the album's keys; else they are numbered */
     bool of_keys;                       /* rows are the album's keys; else its queries */
     const float *data;                  /* [n, rows, cols] */
+    const struct attn_label *words;     /* [n, rows, cols]: to write in the cells, of figures only; NULL: nothing is written */
     float *own;                         /* the same if the album owns it */
     size_t opens, next;                 /* first sheet of its kind; the one after this: set by attn_album_link */
 };

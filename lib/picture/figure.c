@@ -21,7 +21,8 @@ struct attn_section {
     struct attn_scale scale;
     size_t sheets, matrices;            /* how many; most matrices of a sheet */
     size_t rows, cols;                  /* of the largest matrix */
-    size_t cell, across, down;          /* pixels of a number; panels */
+    const struct attn_palette *palette;
+    size_t cell, wide, across, down;    /* pixels of a number: its height, its width; panels */
     struct axis left, top;
     size_t width, height;               /* of the whole section */
 };
@@ -94,6 +95,7 @@ enum {
     BELOW_CENTER = 4,                                   /* from a label's middle down to its base line */
     LEAST_PITCH = 13,                                   /* labels closer than this would touch */
     LEGEND_WIDTH = 300,
+    WORD_LINE = 20,                                     /* of a cell with a word */
     FRAME = ATTN_PAPER + 4
 };
 enum { LEFT_MAX = 18, TOP_MAX = 12 };                   /* widest labels, in columns */
@@ -181,6 +183,15 @@ static size_t choose_cell(const struct attn_section *s, const struct attn_look *
     return look->cell ? look->cell : larger(smaller(cell, most), 1);
 }
 
+static void make_room_for_words(struct attn_section *s, const struct attn_look *look)
+{
+    s->cell = look->cell ? look->cell : WORD_LINE;
+    s->wide = s->cell;
+    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
+        for (size_t i = 0; i < sheet->n * sheet->rows * sheet->cols; i++)
+            s->wide = larger(s->wide, letters(&sheet->words[i]) * LETTER + APART);
+}
+
 static size_t caption_height(const struct attn_section *s)
 {
     return s->across * s->down > 1 ? CAPTION : 0;
@@ -194,10 +205,13 @@ static void plan_section(struct attn_section *s, const struct attn_album *a, con
     arrange(s);
     name_section(s);
     attn_scale_make(&s->scale, a, first, look);
-    s->cell = choose_cell(s, look);
+    s->palette = look->palette;
+    s->cell = s->wide = choose_cell(s, look);
+    if (first->words)
+        make_room_for_words(s, look);
     s->left = plan_axis(attn_album_rows(a, first), s->rows, s->cell, LEFT_MAX, false);
-    s->top = plan_axis(attn_album_columns(a, first), s->cols, s->cell, TOP_MAX, true);
-    s->width = s->left.margin + s->across * (s->cols * s->cell + GAP) - GAP;
+    s->top = plan_axis(attn_album_columns(a, first), s->cols, s->wide, TOP_MAX, true);
+    s->width = s->left.margin + s->across * (s->cols * s->wide + GAP) - GAP;
     s->width = larger(s->width, larger(s->left.margin + LEGEND_WIDTH,
                                        attn_font_columns(s->title, strlen(s->title)) * TITLE_LETTER));
     s->height = TITLE + s->top.margin + s->down * (caption_height(s) + s->rows * s->cell + GAP) + legend_height(&s->scale);
@@ -222,7 +236,7 @@ static void draw_top(const struct attn_section *s, size_t cols, size_t x, size_t
 {
     for (size_t j = 0; j < cols; j += s->top.step) {
         struct attn_label l = label_of(attn_album_columns(s->album, s->first), j, &s->top, TOP_MAX);
-        size_t middle = x + j * s->cell + s->cell / 2;
+        size_t middle = x + j * s->wide + s->wide / 2;
         struct attn_lettering up = {l.text, middle + BELOW_CENTER, y - APART, LETTER, ATTN_BEGINS, true};
         struct attn_lettering flat = {l.text, middle, y - APART, LETTER, ATTN_MIDDLE, false};
         struct attn_area tick = {middle, y - 1 - TICK, 1, TICK};
@@ -237,7 +251,7 @@ static void draw_caption(const struct attn_section *s, const struct attn_sheet *
                          const struct attn_pen *pen)
 {
     char text[64];
-    size_t k = 0, columns = (s->cols * s->cell + GAP - 2) / LETTER;
+    size_t k = 0, columns = (s->cols * s->wide + GAP - 2) / LETTER;
     do
         attn_sheet_call(text, sheet, i, k);
     while (strlen(text) > columns && ++k < ATTN_BREVITIES);
@@ -254,13 +268,38 @@ static void draw_frame(size_t x, size_t y, size_t width, size_t height, const st
         pen->fill(pen->self, &sides[i], FRAME);
 }
 
+/* Whether ink can be read on this colour. */
+static bool is_bright(const struct attn_palette *palette, uint8_t step)
+{
+    struct attn_rgb c = step < ATTN_STEPS ? attn_palette_color(palette, step)
+                        : step == ATTN_STEP_NAN ? attn_palette_nan(palette) : attn_palette_blank(palette);
+    return 299 * c.r + 587 * c.g + 114 * c.b > 128000;          /* how bright it looks, of 255000 */
+}
+
+/* The cells of matrix i, each with its word. */
+static void draw_words(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
+                       const struct attn_pen *pen, const uint8_t *steps)
+{
+    for (size_t cell = 0; cell < sheet->rows * sheet->cols; cell++) {
+        struct attn_area a = {x + cell % sheet->cols * s->wide, y + cell / sheet->cols * s->cell, s->wide, s->cell};
+        struct attn_lettering w = {sheet->words[i * sheet->rows * sheet->cols + cell].text, a.x + a.width / 2,
+                                   a.y + a.height / 2 + BELOW_CENTER, LETTER, ATTN_MIDDLE, false};
+        pen->fill(pen->self, &a, steps[cell]);
+        pen->write_over(pen->self, &w, is_bright(s->palette, steps[cell]) ? ATTN_INK : ATTN_PAPER);
+    }
+}
+
 /* Draws matrix i of a sheet as a panel at x, y. */
 static int draw_panel(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
                       const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
 {
     for (size_t r = 0; r < sheet->rows; r++)
         attn_scale_row(&s->scale, steps + r * sheet->cols, sheet, i * sheet->rows + r);
-    draw_frame(x, y, sheet->cols * s->cell, sheet->rows * s->cell, pen);
+    draw_frame(x, y, sheet->cols * s->wide, sheet->rows * s->cell, pen);
+    if (sheet->words) {
+        draw_words(s, sheet, i, x, y, pen, steps);
+        return ATTN_OK;
+    }
     return pen->cells(pen->self, x, y, s->cell, steps, sheet->rows, sheet->cols, err);
 }
 
@@ -268,7 +307,7 @@ static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet,
                    const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
 {
     size_t column = nth % s->across, row = nth / s->across, caption = caption_height(s);
-    size_t px = x + s->left.margin + column * (s->cols * s->cell + GAP);
+    size_t px = x + s->left.margin + column * (s->cols * s->wide + GAP);
     size_t py = y + TITLE + s->top.margin + caption + row * (caption + s->rows * s->cell + GAP);
     if (caption)
         draw_caption(s, sheet, i, px, py - (row ? 0 : s->top.margin) - APART, pen);

@@ -9,7 +9,7 @@
  *                [colour bar]
  *
  * Layers are rows and heads are columns; the heads of a single layer, or layers without heads, wrap to further rows.
- * If a number takes fewer pixels than a line of text, only every 2nd, 5th, 10th... row or column is labelled, with
+ * A cell in which a word is to be written is as wide as the widest word of its kind.  If a number takes fewer pixels than a line of text, only every 2nd, 5th, 10th... row or column is labelled, with
  * its number. */
 #ifndef ATTN_PICTURE_FIGURE_H
 #define ATTN_PICTURE_FIGURE_H
@@ -78,6 +78,8 @@ struct attn_pen {
     /* Draws a matrix, each number as a square of `cell` pixels.  Returns 0 or the code left in err. */
     int (*cells)(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
                  struct attn_err *err);
+    /* Writes on the colours of cells, in ink or in paper; for albums with words. */
+    void (*write_over)(void *self, const struct attn_lettering *w, uint8_t color);
 };
 
 /* ---- the page ---- */

@@ -52,7 +52,7 @@ static void fill(void *self, const struct attn_area *a, uint8_t pixel)
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-struct writing { struct attn_canvas *c; double x, y, unit, radius; bool up; };
+struct writing { struct attn_canvas *c; double x, y, unit, radius; bool up; const uint8_t *color; };   /* color NULL: on paper */
 
 static double distance(double px, double py, double x0, double y0, double x1, double y1)
 {
@@ -73,6 +73,13 @@ static void shade(struct attn_canvas *c, long x, long y, double cover)
         *pixel = dark;
 }
 
+/* On a colour there are no shades: a pixel is of the letter if most of it is. */
+static void cover_pixel(struct attn_canvas *c, long x, long y, double cover, uint8_t color)
+{
+    if (cover >= 0.5 && x >= 0 && y >= 0 && (size_t)x < c->width && (size_t)y < c->height)
+        c->pixel[(size_t)y * c->width + (size_t)x] = color;
+}
+
 static void write_stroke(void *ctx, const struct attn_stroke *s)
 {
     const struct writing *w = ctx;
@@ -81,16 +88,29 @@ static void write_stroke(void *ctx, const struct attn_stroke *s)
     double reach = w->radius + 0.5;
     for (long y = lround(floor(fmin(y0, y1) - reach)); y <= lround(ceil(fmax(y0, y1) + reach)); y++)
         for (long x = lround(floor(fmin(x0, x1) - reach)); x <= lround(ceil(fmax(x0, x1) + reach)); x++)
-            shade(w->c, x, y, reach - distance((double)x, (double)y, x0, y0, x1, y1));
+            if (w->color)
+                cover_pixel(w->c, x, y, reach - distance((double)x, (double)y, x0, y0, x1, y1), *w->color);
+            else
+                shade(w->c, x, y, reach - distance((double)x, (double)y, x0, y0, x1, y1));
 }
 
-static void put_words(void *self, const struct attn_lettering *w)
+static void put_text(struct attn_canvas *c, const struct attn_lettering *w, const uint8_t *color)
 {
     size_t len = strlen(w->s);
     double unit = (double)w->column / ATTN_FONT_COLUMN, length = (double)(attn_font_columns(w->s, len) * w->column);
     double back = w->anchor == ATTN_BEGINS ? 0 : w->anchor == ATTN_ENDS ? length : floor(length / 2);
-    struct writing to = {self, (double)w->x - (w->up ? 0 : back), (double)w->y + (w->up ? back : 0), unit, 0.55 * unit, w->up};
+    struct writing to = {c, (double)w->x - (w->up ? 0 : back), (double)w->y + (w->up ? back : 0), unit, 0.55 * unit, w->up, color};
     attn_font_draw(w->s, len, write_stroke, &to);
+}
+
+static void put_words(void *self, const struct attn_lettering *w)
+{
+    put_text(self, w, NULL);
+}
+
+static void put_words_over(void *self, const struct attn_lettering *w, uint8_t color)
+{
+    put_text(self, w, &color);
 }
 
 /* ---- a file ---------------------------------------------------------------------------- */
@@ -141,7 +161,7 @@ static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *ste
 
 static int draw(struct attn_canvas *c, const struct attn_figure *f, struct attn_err *err)
 {
-    struct attn_pen pen = {c, fill, put_words, cells};
+    struct attn_pen pen = {c, fill, put_words, cells, put_words_over};
     int rc = attn_canvas_new(c, f->width, f->height, err);
     return rc ? rc : attn_figure_draw(f, &pen, err);
 }

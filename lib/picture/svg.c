@@ -26,18 +26,29 @@ static void fill(void *self, const struct attn_area *a, uint8_t color)
     attn_out_str(s->out, "/>\n");
 }
 
-/* Letters of a monospaced font are 0.6 of its size wide. */
-static void put_words(void *self, const struct attn_lettering *w)
+/* Letters of a monospaced font are 0.6 of its size wide.  color NULL: ink. */
+static void put_text(const struct svg *s, const struct attn_lettering *w, const uint8_t *color)
 {
     static const char *const anchors[] = {[ATTN_BEGINS] = "start", [ATTN_MIDDLE] = "middle", [ATTN_ENDS] = "end"};
-    const struct svg *s = self;
     attn_out_printf(s->out, "<text x=\"%zu\" y=\"%zu\" font-size=\"%zu.%zu\" text-anchor=\"%s\"", w->x, w->y, w->column * 5 / 3,
                     w->column * 50 / 3 % 10, anchors[w->anchor]);
     if (w->up)
         attn_out_printf(s->out, " transform=\"rotate(-90 %zu %zu)\"", w->x, w->y);
+    if (color)
+        put_color(s, *color);
     attn_out_char(s->out, '>');
     attn_out_markup(s->out, w->s, strlen(w->s));
     attn_out_str(s->out, "</text>\n");
+}
+
+static void put_words(void *self, const struct attn_lettering *w)
+{
+    put_text(self, w, NULL);
+}
+
+static void put_words_over(void *self, const struct attn_lettering *w, uint8_t color)
+{
+    put_text(self, w, color == ATTN_INK ? NULL : &color);
 }
 
 /* ---- numbers --------------------------------------------------------------------------- */
@@ -100,7 +111,7 @@ static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *ste
 int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
     struct svg s = {o, look->palette};
-    struct attn_pen pen = {&s, fill, put_words, cells};
+    struct attn_pen pen = {&s, fill, put_words, cells, put_words_over};
     struct attn_figure f;
     int rc = attn_figure_plan(&f, a, look, err);
     if (!rc) {

@@ -1,0 +1,112 @@
+/* lens.c - what the model would predict if it ended at each point of the residual stream. */
+#include "attn_tools.h"
+#include "attention.h"
+#include "input.h"
+#include "output.h"
+#include "say.h"
+
+#include "base/err.h"
+
+#include <string.h>
+
+static struct {
+    const char *target, *points, *format, *path;
+    struct number top;
+} o;
+
+struct session {
+    struct attn_model *model;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens;
+    struct input in;
+    int32_t target;
+};
+
+static int open_all(struct session *s, struct attn_err *err)
+{
+    struct attn_err ignored;
+    if (output_check_format(o.format, o.path, err) || input_read(&s->in, err) ||
+        open_model(&s->model, &lens_command, err) || input_tokens(&s->tokens, &s->tokenizer, &s->in, err))
+        return err->code;
+    if (!s->tokens->n)
+        return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+    if (!s->tokenizer && attn_tokenizer_open(&s->tokenizer, common.model, &ignored))
+        s->tokenizer = NULL;            /* ids need none; without it, tokens are shown by their ids */
+    return o.target ? attn_token_parse(&s->target, o.target, s->model, s->tokenizer, err) : ATTN_OK;
+}
+
+static int look(struct session *s, struct attn_err *err)
+{
+    bool terminal = terminal_is(o.path);
+    struct progress progress;
+    int code = open_all(s, err);
+    if (code)
+        return code;
+    progress_start(&progress, s->model, !terminal);
+    struct attn_observer observer = progress_observer(&progress);
+    const struct attn_lens_opts opts = {
+        .tokenizer = s->tokenizer, .text = s->in.text, .text_len = s->in.len, .target = o.target ? &s->target : NULL,
+        .top = (size_t)o.top.n, .all = o.points && !strcmp(o.points, "all"), .format = o.format, .path = o.path,
+        .width = terminal_columns(terminal), .color = terminal_colored(terminal), .picture = picture_look(terminal),
+        .threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind(), .observers = &observer,
+        .n_observers = 1};
+    code = attn_lens(s->model, s->tokens, &opts, err);
+    progress_end(&progress);
+    return code;
+}
+
+static int lens(struct attn_err *err)
+{
+    struct session s = {.model = NULL};
+    if (!o.format)
+        o.format = output_format_of(o.path);
+    int code = look(&s, err);
+    attn_tokens_free(s.tokens);
+    attn_tokenizer_close(s.tokenizer);
+    attn_model_close(s.model);
+    input_free(&s.in);
+    return code;
+}
+
+static const char *const points[] = {"resid_post", "all", NULL};
+static const char *const formats[] = {"text", "json", "csv", "tidy", "png", "svg", "html", NULL};
+
+static const struct option options[] = {
+    {0, "target", OPT_TEXT, &o.target, "TOKEN", "a token to follow: its logit, log-probability and rank at each point; a text that is "
+     "one token, with its space, as in \" Mary\", or an id", .flags = OPT_COUNTS},
+    {0, "top", OPT_NUMBER, &o.top, "K", "how many of the likeliest tokens (default: 1 in text and pictures, 5 in other formats)",
+     .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS},
+    {0, "points", OPT_CHOICE, &o.points, "WHERE", "resid_post: the embedding and after each layer (the default); all: also "
+     "between attention and mlp", .choices = points, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "text, json, csv or tidy (the same table), or a picture: png, svg, html; default: "
+     "by the ending of the -o path, else text", .choices = formats, .flags = OPT_COUNTS},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
+    {.name = NULL},
+};
+
+#define REFUSED "a lens looks at one text by itself; 'run --show lens' takes another"
+
+const struct command lens_command = {
+    .name = "lens",
+    .run = lens,
+    .usage = "lens -s TEXT [-m DIR|NAME] [--target TOKEN] [--top K] [--points resid_post|all] [--format F] [-o PATH]",
+    .summary = "what the model would predict at each layer",
+    .about = "Applies the final norm and the output layer to the residual stream at each point: the embedding (resid_pre of "
+             "layer 0) and what each layer leaves (resid_post), at every position.  Shows the likeliest next tokens there with "
+             "their probabilities, the entropy of that prediction, its divergence KL(final || lens) from the final one, in "
+             "nats, and the logit, log-probability and rank (1 is the likeliest) of a target.  Each row of the stream is "
+             "normalised by its own statistics.  In pictures the likeliest token stands in each cell, coloured by its "
+             "probability.",
+    .examples = (const struct pair[]){
+        {"attn-cli lens -s \"Lily lost her red\"", "how the prediction forms, by the built-in model"},
+        {"attn-cli lens -s \"Lily lost her red\" --target \" ball\" --points all", "where one token rises"},
+        {"attn-cli lens -m ./gpt2 -f note.txt --format csv --top 3 -o lens.csv", "a table for R or pandas"},
+        {"attn-cli lens -s \"Lily lost her red\" -o lens.svg", "as a picture; .html to look around in"},
+        {NULL, NULL}},
+    .refused = (const struct pair[]){
+        {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, picture_options,
+                                             attention_options, dropout_seed_options, compute_options, thread_options,
+                                             general_options, NULL},
+};

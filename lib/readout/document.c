@@ -1,0 +1,89 @@
+/* document.c - what the tables of lens and attribution have in common. */
+#include "readout/readout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "run/kind.h"
+#include "sinks/csv.h"
+#include "sinks/json.h"
+
+int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err)
+{
+    char digest[80];
+    struct attn_info info;
+    struct attn_kind_words kind;
+    int rc = attn_model_digest(r->model, false, digest, err);
+    if (rc)
+        return rc;
+    attn_model_info(r->model, &info);
+    attn_kind_say(&kind, &r->kind);
+    attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\",\n\"model\":");
+    attn_doc_model(o, &(struct attn_sink_job){.model = &info, .digest = digest});
+    attn_out_str(o, ",\n\"text\":");
+    if (r->text)
+        attn_out_json(o, r->text, r->text_len);
+    else
+        attn_out_str(o, "null");
+    attn_doc_kind(o, &kind.of, "\n");
+    attn_out_str(o, ",\n\"tokens\":");
+    attn_doc_tokens(o, r->tokens, "\n");
+    return ATTN_OK;
+}
+
+struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id)
+{
+    struct attn_token t = {.id = id};
+    t.text = r->tokenizer ? attn_tokenizer_text(r->tokenizer, id, &t.text_len) : NULL;
+    t.known = t.text != NULL;
+    return t;
+}
+
+void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_t id)
+{
+    struct attn_token t = attn_readout_spelled(r, id);
+    attn_out_printf(o, "\"id\":%d,\"text\":", (int)id);
+    if (t.known)
+        attn_out_json(o, t.text, t.text_len);
+    else
+        attn_out_str(o, "null");
+}
+
+void attn_readout_cell(struct attn_out *o, const struct attn_readout *r, int32_t id)
+{
+    struct attn_token t = attn_readout_spelled(r, id);
+    if (t.known)
+        attn_cell_text(o, t.text, t.text_len);
+}
+
+void attn_readout_member(struct attn_out *o, const char *name, double x)
+{
+    attn_out_printf(o, ",\"%s\":", name);
+    attn_out_f64(o, x);
+}
+
+void attn_readout_real(struct attn_out *o, double x)
+{
+    char buf[ATTN_NUM_MAX];
+    if (!isnan(x))
+        attn_out_write(o, buf, attn_num_f64(buf, x));
+}
+
+bool attn_readout_is_table(const char *format)
+{
+    return !strcmp(format, "csv") || !strcmp(format, "tidy");
+}
+
+int attn_readout_check_format(const char *format, const char *const *formats, struct attn_err *err)
+{
+    char list[96] = "";
+    for (size_t i = 0; formats[i]; i++) {
+        if (!strcmp(format, formats[i]))
+            return ATTN_OK;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", formats[i]);
+    }
+    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, list);
+}

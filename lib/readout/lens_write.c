@@ -1,0 +1,410 @@
+/* lens_write.c - the table of a lens, points by positions.  For people, the likeliest token in each cell, then how far the
+ * final prediction is; for programs, all numbers, a line a cell; as a picture, cells coloured by the probability of the token
+ * that is written in them. */
+#include "readout/readout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/size.h"
+#include "picture/album.h"
+#include "picture/look.h"
+#include "sinks/csv.h"
+#include "sinks/print.h"
+#include "sinks/sink.h"
+#include "text/label.h"
+
+static struct attn_readout readout_of(const struct attn_lens *s)
+{
+    return (struct attn_readout){s->model, s->tokens, s->o->text, s->o->text_len, s->o->kind, s->o->tokenizer};
+}
+
+/* Cell number i is of point i / T, position i % T. */
+static size_t cells_of(const struct attn_lens *s) { return s->n * s->tokens->n; }
+static const struct attn_likely *likeliest(const struct attn_lens *s, size_t i) { return s->best + i * s->top; }
+
+/* ---- points as labels of rows, "L0.resid_mid", as edits call them ---------------------- */
+
+struct points { struct attn_tokens tokens; char (*name)[ATTN_NAME_MAX]; };
+
+static int name_points(struct points *p, const struct attn_lens *s, struct attn_err *err)
+{
+    *p = (struct points){{s->n, calloc(s->n + 1, sizeof *p->tokens.tok)}, calloc(s->n + 1, sizeof *p->name)};
+    for (size_t i = 0; i < s->n && p->tokens.tok && p->name; i++) {
+        snprintf(p->name[i], sizeof p->name[i], "L%d.%s", s->point[i].layer, attn_act_short(s->point[i].act));
+        p->tokens.tok[i] = (struct attn_token){.known = true, .text = p->name[i], .text_len = strlen(p->name[i])};
+    }
+    return p->tokens.tok && p->name ? ATTN_OK : attn_no_memory(err, NULL, "to name %zu points", s->n);
+}
+
+static void free_points(struct points *p)
+{
+    free(p->tokens.tok);
+    free(p->name);
+}
+
+/* ---- for people: the likeliest tokens -------------------------------------------------- */
+
+enum { WIDEST = 12, GAP = 2, PERCENT = 4 };     /* columns: of a token, between cells, of " 100" */
+
+static struct attn_label spell(const struct attn_lens *s, int32_t id)
+{
+    struct attn_readout r = readout_of(s);
+    struct attn_token t = attn_readout_spelled(&r, id);
+    return attn_label_token(&t, WIDEST);
+}
+
+struct layout { size_t left, token, block; };   /* columns: of labels, of tokens; positions side by side */
+
+static struct layout lay_out(const struct attn_lens *s, const struct points *p)
+{
+    struct layout l = {0};
+    for (size_t i = 0; i < s->n; i++)
+        l.left = larger(l.left, strlen(p->name[i]));
+    for (size_t t = 0; t < s->tokens->n; t++) {
+        struct attn_label head = attn_label_token(&s->tokens->tok[t], WIDEST);
+        l.token = larger(l.token, head.columns > PERCENT ? head.columns - PERCENT : 1);
+    }
+    for (size_t i = 0; i < cells_of(s); i++)
+        for (size_t k = 0; k < s->cell[i].n_top; k++) {
+            struct attn_label token = spell(s, likeliest(s, i)[k].id);
+            l.token = larger(l.token, token.columns);
+        }
+    size_t width = s->o->width > 0 ? (size_t)s->o->width : SIZE_MAX;
+    l.block = width > l.left ? (width - l.left) / (l.token + PERCENT + GAP) : 0;
+    l.block = larger(l.block, 1);
+    return l;
+}
+
+static void print_head(struct attn_out *o, const struct attn_lens *s, const struct layout *l, size_t from, size_t to)
+{
+    attn_paint(o, s->o->color, ATTN_DIM);
+    attn_label_pad(o, l->left);
+    for (size_t t = from; t < to; t++) {
+        struct attn_label token = attn_label_token(&s->tokens->tok[t], WIDEST);
+        attn_label_pad(o, GAP);
+        if (t + 1 < to)
+            attn_label_left(o, &token, l->token + PERCENT);
+        else
+            attn_out_str(o, token.text);
+    }
+    attn_paint(o, s->o->color, ATTN_PLAIN);
+    attn_out_char(o, '\n');
+}
+
+static void print_likely(struct attn_out *o, const struct attn_lens *s, const struct layout *l, size_t cell, size_t k)
+{
+    struct attn_label token = {.text = "-", .columns = 1};
+    attn_label_pad(o, GAP);
+    if (k < s->cell[cell].n_top)
+        token = spell(s, likeliest(s, cell)[k].id);
+    attn_label_left(o, &token, l->token);
+    if (k < s->cell[cell].n_top)
+        attn_out_printf(o, "%*.0f", PERCENT, 100 * likeliest(s, cell)[k].p);
+    else
+        attn_label_pad(o, PERCENT);
+}
+
+static void print_block(struct attn_out *o, const struct attn_lens *s, const struct points *p, const struct layout *l,
+                        size_t from, size_t to)
+{
+    if (from > 0)
+        attn_out_char(o, '\n');
+    print_head(o, s, l, from, to);
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->top; k++) {
+            struct attn_label label = attn_label_line(k ? "" : p->name[i], k ? 0 : strlen(p->name[i]), l->left);
+            attn_paint(o, s->o->color, ATTN_DIM);
+            attn_label_left(o, &label, l->left);
+            attn_paint(o, s->o->color, ATTN_PLAIN);
+            for (size_t t = from; t < to; t++)
+                print_likely(o, s, l, i * s->tokens->n + t, k);
+            attn_out_char(o, '\n');
+        }
+}
+
+static void title(struct attn_out *o, const struct attn_lens *s, const char *text)
+{
+    attn_paint(o, s->o->color, ATTN_BOLD);
+    attn_out_str(o, text);
+    attn_paint(o, s->o->color, ATTN_PLAIN);
+    attn_out_char(o, '\n');
+}
+
+static void print_likeliest(struct attn_out *o, const struct attn_lens *s, const struct points *p)
+{
+    struct layout l = lay_out(s, p);
+    title(o, s, s->top == 1 ? "likeliest next token at each point of the residual stream, with its percentage"
+                            : "likeliest next tokens at each point of the residual stream, with percentages");
+    for (size_t from = 0; from < s->tokens->n; from += l.block)
+        print_block(o, s, p, &l, from, smaller(from + l.block, s->tokens->n));
+}
+
+/* ---- for people: numbers --------------------------------------------------------------- */
+
+static double rank_of(const struct attn_lens_cell *c) { return c->rank ? (double)c->rank : NAN; }
+static double percent_of(const struct attn_lens_cell *c) { return 100 * exp(c->logprob); }
+static double kl_of(const struct attn_lens_cell *c) { return c->kl; }
+static double entropy_of(const struct attn_lens_cell *c) { return c->entropy; }
+
+static void print_numbers(struct attn_out *o, const struct attn_lens *s, const struct points *p, const char *what,
+                          double (*of)(const struct attn_lens_cell *), int digits, float *numbers)
+{
+    struct attn_grid grid = {.data = numbers, .rows = s->n, .cols = s->tokens->n, .tokens = &p->tokens, .keys = s->tokens,
+                             .precision = digits, .width = s->o->width, .color = s->o->color};
+    for (size_t i = 0; i < cells_of(s); i++)
+        numbers[i] = (float)of(&s->cell[i]);
+    attn_out_char(o, '\n');
+    title(o, s, what);
+    attn_print_grid(o, &grid);
+}
+
+static int write_text(struct attn_out *o, const struct attn_lens *s, struct attn_err *err)
+{
+    char what[320];
+    struct points p;
+    float *numbers = calloc(cells_of(s) + 1, sizeof *numbers);
+    int rc = name_points(&p, s, err);
+    if (!rc && !numbers)
+        rc = attn_no_memory(err, NULL, "for %zu numbers", cells_of(s));
+    if (!rc) {
+        print_likeliest(o, s, &p);
+        if (s->o->target) {
+            struct attn_label target = spell(s, *s->o->target);
+            snprintf(what, sizeof what, "rank of %s (id %d)", target.text, (int)*s->o->target);
+            print_numbers(o, s, &p, what, rank_of, 0, numbers);
+            snprintf(what, sizeof what, "probability of %s in %%", target.text);
+            print_numbers(o, s, &p, what, percent_of, 2, numbers);
+        }
+        print_numbers(o, s, &p, "KL divergence of this prediction from the final one, in nats", kl_of, 3, numbers);
+        print_numbers(o, s, &p, "entropy of this prediction, in nats", entropy_of, 3, numbers);
+    }
+    free_points(&p);
+    free(numbers);
+    return rc;
+}
+
+/* ---- for programs ---------------------------------------------------------------------- */
+
+static void json_row(struct attn_out *o, const struct attn_lens *s, const struct attn_readout *r, size_t i)
+{
+    const struct attn_lens_cell *c = &s->cell[i];
+    const struct attn_lens_point *p = &s->point[i / s->tokens->n];
+    attn_out_printf(o, "%s\n{\"point\":\"%s\",\"layer\":%d,\"pos\":%zu,\"top\":[", i ? "," : "", p->name, p->layer,
+                    i % s->tokens->n);
+    for (size_t k = 0; k < c->n_top; k++) {
+        attn_out_str(o, k ? ",{" : "{");
+        attn_readout_token(o, r, likeliest(s, i)[k].id);
+        attn_readout_member(o, "probability", likeliest(s, i)[k].p);
+        attn_out_char(o, '}');
+    }
+    attn_out_char(o, ']');
+    attn_readout_member(o, "logit", c->logit);
+    attn_readout_member(o, "logprob", c->logprob);
+    attn_readout_member(o, "rank", rank_of(c));
+    attn_readout_member(o, "kl", c->kl);
+    attn_readout_member(o, "entropy", c->entropy);
+    attn_out_char(o, '}');
+}
+
+static int write_json(struct attn_out *o, const struct attn_lens *s, struct attn_err *err)
+{
+    struct attn_readout r = readout_of(s);
+    int rc = attn_readout_begin(o, &r, err);
+    if (rc)
+        return rc;
+    attn_out_str(o, ",\n\"target\":");
+    if (s->o->target) {
+        attn_out_char(o, '{');
+        attn_readout_token(o, &r, *s->o->target);
+        attn_out_char(o, '}');
+    } else {
+        attn_out_str(o, "null");
+    }
+    attn_out_str(o, ",\n\"rows\":[");
+    for (size_t i = 0; i < cells_of(s); i++)
+        json_row(o, s, &r, i);
+    attn_out_str(o, "\n]}\n");
+    return ATTN_OK;
+}
+
+static void table_row(struct attn_out *o, const struct attn_lens *s, const struct attn_readout *r, size_t i)
+{
+    const struct attn_lens_cell *c = &s->cell[i];
+    const struct attn_lens_point *p = &s->point[i / s->tokens->n];
+    attn_out_printf(o, "%s,%d,%zu", p->name, p->layer, i % s->tokens->n);
+    for (size_t k = 0; k < s->top; k++) {
+        if (k >= c->n_top) {
+            attn_out_str(o, ",,,");
+            continue;
+        }
+        attn_out_printf(o, ",%d,", (int)likeliest(s, i)[k].id);
+        attn_readout_cell(o, r, likeliest(s, i)[k].id);
+        attn_out_char(o, ',');
+        attn_readout_real(o, likeliest(s, i)[k].p);
+    }
+    const double numbers[] = {c->logit, c->logprob, rank_of(c), c->kl, c->entropy};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        attn_out_char(o, ',');
+        attn_readout_real(o, numbers[k]);
+    }
+    attn_out_char(o, '\n');
+}
+
+static int write_table(struct attn_out *o, const struct attn_lens *s, struct attn_err *err)
+{
+    (void)err;
+    struct attn_readout r = readout_of(s);
+    attn_out_str(o, "point,layer,pos");
+    for (size_t k = 1; k <= s->top; k++)
+        attn_out_printf(o, ",top%zu_id,top%zu_text,top%zu_p", k, k, k);
+    attn_out_str(o, ",logit,logprob,rank,kl,entropy\n");
+    for (size_t i = 0; i < cells_of(s); i++)
+        table_row(o, s, &r, i);
+    return ATTN_OK;
+}
+
+/* ---- pictures -------------------------------------------------------------------------- */
+
+static float probability(const struct attn_lens *s, size_t i)
+{
+    return s->cell[i].n_top ? (float)likeliest(s, i)[0].p : NAN;
+}
+
+/* Spells the likeliest token of each cell, and gets its probability. */
+static int spell_cells(struct attn_label **words, float **numbers, const struct attn_lens *s, struct attn_err *err)
+{
+    size_t n = cells_of(s);
+    *words = calloc(n + 1, sizeof **words);
+    *numbers = calloc(n + 1, sizeof **numbers);
+    for (size_t i = 0; i < n && *words && *numbers; i++) {
+        (*numbers)[i] = probability(s, i);
+        if (s->cell[i].n_top)
+            (*words)[i] = spell(s, likeliest(s, i)[0].id);
+    }
+    return *words && *numbers ? ATTN_OK : attn_no_memory(err, NULL, "to spell %zu tokens", n);
+}
+
+static int draw(struct attn_out *o, const struct attn_lens *s, const struct attn_format *f, const struct points *p,
+                struct attn_err *err)
+{
+    float *own = NULL, *numbers = NULL;
+    struct attn_label *words = NULL;
+    struct attn_look look;
+    struct attn_album album = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
+                               .queries = &p->tokens, .keys = s->tokens};
+    int rc = attn_look_make(&look, &s->o->picture, err);
+    if (!rc)
+        rc = spell_cells(&words, &numbers, s, err);
+    struct attn_sheet sheet = {.kind = "lens", .title = "likeliest next token, coloured by its probability",
+                               .axes = " (rows: points of the residual stream)", .layer = -1, .n = 1, .rows = s->n,
+                               .cols = s->tokens->n, .keys = true, .data = numbers, .words = words};
+    if (!rc)
+        rc = attn_album_add(&album, &sheet, &own, err);
+    if (!rc)
+        rc = attn_album_link(&album, err);
+    if (!rc)
+        rc = f->methods->draw(o, &album, &look, err);
+    attn_album_free(&album);
+    free(words);
+    free(numbers);
+    return rc;
+}
+
+static const char html_head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
+static const char html_style[] =
+    "<style>\nbody { margin: 1.5rem; font: .9rem/1.4 system-ui, sans-serif; color: #1a1a1a; background: #fff; }\n"
+    "h1 { font-size: 1.15rem; overflow-wrap: anywhere; }\n.wide { overflow: auto; max-height: 90vh; }\n"
+    "table { border-collapse: separate; border-spacing: 1px; font-family: ui-monospace, monospace; }\n"
+    "th, td { padding: .15rem .4rem; white-space: pre; text-align: left; font-weight: normal; }\n"
+    "th { color: #5a5a5a; background: #fff; position: sticky; top: 0; }\nth[scope=row] { left: 0; }\n"
+    "small { opacity: .75; }\n</style>\n</head>\n<body>\n";
+
+/* What a pointer over the cell shows: all that is known of it. */
+static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
+{
+    const struct attn_lens_cell *c = &s->cell[i];
+    attn_out_str(o, " title=\"");
+    for (size_t k = 0; k < c->n_top; k++) {
+        struct attn_label token = spell(s, likeliest(s, i)[k].id);
+        attn_out_markup(o, token.text, strlen(token.text));
+        attn_out_printf(o, " %.4f&#10;", likeliest(s, i)[k].p);
+    }
+    if (s->o->target)
+        attn_out_printf(o, "target: rank %llu, log-probability %.3f&#10;", (unsigned long long)c->rank, c->logprob);
+    attn_out_printf(o, "KL %.4f, entropy %.4f\"", c->kl, c->entropy);
+}
+
+static void html_cell(struct attn_out *o, const struct attn_lens *s, const struct attn_look *look, size_t i)
+{
+    bool any = s->cell[i].n_top;
+    double p = any ? likeliest(s, i)[0].p : 0;
+    unsigned step = (unsigned)lround(p * (ATTN_STEPS - 1));
+    struct attn_rgb c = any ? attn_palette_color(look->palette, step) : attn_palette_nan(look->palette);
+    bool dark = 299 * c.r + 587 * c.g + 114 * c.b < 128000;     /* how bright it looks, of 255000 */
+    attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, dark ? "#fff" : "#000");
+    html_hint(o, s, i);
+    attn_out_char(o, '>');
+    if (any) {
+        struct attn_label token = spell(s, likeliest(s, i)[0].id);
+        attn_out_markup(o, token.text, strlen(token.text));
+        attn_out_printf(o, " <small>%.2f</small>", p);
+    }
+    attn_out_str(o, "</td>");
+}
+
+static int write_html(struct attn_out *o, const struct attn_lens *s, const struct points *p, struct attn_err *err)
+{
+    struct attn_look look;
+    struct attn_label text = attn_label_line(s->o->text ? s->o->text : "", s->o->text ? s->o->text_len : 0, 100);
+    int rc = attn_look_make(&look, &s->o->picture, err);
+    if (rc)
+        return rc;
+    attn_out_str(o, html_head);
+    for (int heading = 0; heading < 2; heading++) {
+        attn_out_str(o, heading ? html_style : "");
+        attn_out_str(o, heading ? "<h1>" : "<title>");
+        attn_out_markup(o, s->model->source.name, strlen(s->model->source.name));
+        attn_out_str(o, s->o->text ? ": " : "");
+        attn_out_markup(o, text.text, strlen(text.text));
+        attn_out_str(o, heading ? "</h1>\n" : "</title>\n");
+    }
+    attn_out_str(o, "<p>The likeliest next token at each point of the residual stream, coloured by its probability.</p>\n"
+                 "<div class=\"wide\"><table>\n<tr><th></th>");
+    for (size_t t = 0; t < s->tokens->n; t++) {
+        struct attn_label token = attn_label_token(&s->tokens->tok[t], WIDEST);
+        attn_out_str(o, "<th scope=\"col\">");
+        attn_out_markup(o, token.text, strlen(token.text));
+        attn_out_str(o, "</th>");
+    }
+    for (size_t i = 0; i < cells_of(s); i++) {
+        if (i % s->tokens->n == 0)
+            attn_out_printf(o, "</tr>\n<tr><th scope=\"row\">%s</th>", p->name[i / s->tokens->n]);
+        html_cell(o, s, &look, i);
+    }
+    attn_out_str(o, "</tr>\n</table></div>\n</body>\n</html>\n");
+    return ATTN_OK;
+}
+
+int attn_lens_write(struct attn_out *o, const struct attn_lens *s, struct attn_err *err)
+{
+    const char *format = s->o->format ? s->o->format : "text";
+    if (!strcmp(format, "text"))
+        return write_text(o, s, err);
+    if (!strcmp(format, "json"))
+        return write_json(o, s, err);
+    if (attn_readout_is_table(format))
+        return write_table(o, s, err);
+    struct points p;
+    int rc = name_points(&p, s, err);
+    if (!rc)
+        rc = !strcmp(format, "html") ? write_html(o, s, &p, err) : draw(o, s, attn_format_find(format), &p, err);
+    free_points(&p);
+    return rc;
+}

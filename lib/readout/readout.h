@@ -1,0 +1,84 @@
+/* readout.h - what the residual stream says of the next token: at each point (lens), and which part says how much of it
+ * (attribution).
+ *
+ *     lens.c              applies the final norm and the output layer to the stream at every point
+ *     lens_write.c        the table of it: text, json, csv, pictures
+ *     attribute.c         takes a logit apart: every part of the stream times the frozen norm, times the token's direction
+ *     attribute_write.c   the table of it
+ *     document.c          what both tables have in common */
+#ifndef ATTN_READOUT_READOUT_H
+#define ATTN_READOUT_READOUT_H
+
+#include "attn_tools.h"
+#include "base/out.h"
+#include "base/team.h"
+#include "model/model.h"
+
+/* ---- lens ---- */
+
+struct attn_lens_cell {                 /* of one point and position; where there is no number, NaN, or 0 for rank */
+    size_t n_top;
+    double logit, logprob;              /* of the target */
+    uint64_t rank;
+    double kl, entropy;                 /* KL(final prediction || this one) */
+};
+
+struct attn_lens_point {
+    int act, layer;
+    char name[ATTN_NAME_MAX];
+    float *x;                           /* [T, d] the residual stream there, as it flowed on */
+};
+
+struct attn_lens {
+    const struct attn_model *model;
+    const struct attn_tokens *tokens;
+    const struct attn_lens_opts *o;
+    size_t top;
+    struct attn_lens_point *point; size_t n;
+    struct attn_lens_cell *cell;        /* [n, T] */
+    struct attn_likely *best;           /* [n, T, top] */
+};
+int attn_lens_write(struct attn_out *o, const struct attn_lens *s, struct attn_err *err);
+
+/* ---- attribution ---- */
+
+struct attn_part {
+    char name[ATTN_NAME_MAX];           /* "L0H1" */
+    int layer, head;                    /* -1: none */
+    double value;
+};
+
+struct attn_attribution {
+    const struct attn_model *model;
+    const struct attn_tokens *tokens;
+    const struct attn_attribute_opts *o;
+    size_t pos;
+    struct attn_part *part; size_t n;
+    struct attn_part *neuron; size_t neurons;   /* the largest in size; head: which neuron */
+    double sum, logit;
+};
+int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a, struct attn_err *err);
+
+/* ---- both ---- */
+
+/* Writes `{"version": ..., "tokens": [...]`, the beginning of a JSON document. */
+struct attn_readout {
+    const struct attn_model *model;
+    const struct attn_tokens *tokens;
+    const char *text; size_t text_len;
+    struct attn_kind kind;
+    const struct attn_tokenizer *tokenizer;
+};
+int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err);
+/* `"id":5,"text":" is"`, the members of a token's object; its text as a field of CSV; as a token, to make a label of. */
+void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_t id);
+void attn_readout_cell(struct attn_out *o, const struct attn_readout *r, int32_t id);
+struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id);
+void attn_readout_member(struct attn_out *o, const char *name, double x);     /* `,"name":x`; null if x is not finite */
+void attn_readout_real(struct attn_out *o, double x);   /* a field of CSV: nothing if x is NaN */
+
+bool attn_readout_is_table(const char *format);         /* csv or tidy, which are one */
+/* Fails unless `format` is one of those listed, which end with NULL. */
+int attn_readout_check_format(const char *format, const char *const *formats, struct attn_err *err);
+
+#endif

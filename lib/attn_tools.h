@@ -564,6 +564,28 @@ struct attn_lens_opts {
  * output layer applied to the embedding and to what each layer leaves. */
 int attn_lens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_lens_opts *o, struct attn_err *err);
 
+struct attn_attribute_opts {
+    const struct attn_tokenizer *tokenizer;     /* to spell tokens; may be NULL */
+    const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
+    int32_t target;                     /* the token whose logit is taken apart */
+    const int32_t *foil;                /* a token whose logit is subtracted; NULL: none */
+    int64_t pos;                        /* the position whose prediction it is; negative ones count from the end */
+    size_t neurons;                     /* how many of the neurons largest in size are listed besides */
+    size_t top;                         /* text only: how many of the largest parts; 0: all, in the order of the forward pass */
+    const char *format;                 /* text json csv tidy; NULL: text */
+    const char *path;                   /* NULL or "-": standard output */
+    int width;                          /* columns of the terminal, text only; 0: no limit */
+    bool color, bars;                   /* text only */
+    int threads;
+    struct attn_kind kind;              /* of attention; zero: the model's own */
+    const struct attn_observer *observers; size_t n_observers;      /* of the run, first: those that edit, too */
+    uint64_t reserved[4];
+};
+/* Writes what each part of the residual stream adds to a logit when the scale of the final norm is frozen: embeddings, heads,
+ * biases, MLPs.  Fails for a model without residual connections. */
+int attn_attribute(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_attribute_opts *o,
+                   struct attn_err *err);
+
 /* ---- comparing kinds of attention ------------------------------------------------------ */
 
 struct attn_variants_opts {

@@ -2,7 +2,7 @@
 #include "draw.h"
 
 #include "keep.h"
-#include "trace/trace.h"
+#include "readout/readout.h"
 #include "worse.h"
 
 #include <check.h>
@@ -103,6 +103,29 @@ static void judge(const struct state *s, int T, int Tk)
     free(s->kept);
 }
 
+/* The parts of a logit add up to it.  Each of them, and each number of the stream, is rounded to 24 bits a few times. */
+static void check_attribution(const struct agree *a, const int32_t *ids, int T)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    struct attn_tokens *tokens = NULL;
+    int32_t foil = agree_pick(a->config->V);
+    struct attn_attribute_opts o = {.target = agree_pick(a->config->V), .foil = agree_pick(2) ? &foil : NULL, .threads = 1,
+                                    .pos = agree_pick(2) ? -1 : agree_pick(T), .neurons = (size_t)agree_pick(3)};
+    ck_assert_msg(!attn_model_open(&m, a->dir, &err) && !attn_tokens_from_ids(&tokens, ids, (size_t)T, &err), "%s", err.msg);
+    struct attn_attribution found = {.model = m, .tokens = tokens, .o = &o};
+    int rc = attn_attribution_find(&found, &err);
+    double size = 1;
+    for (size_t i = 0; i < found.n; i++)
+        size += fabs(found.part[i].value);
+    ck_assert_int_eq(rc != 0, !a->config->residual || !a->config->unembed);
+    ck_assert_msg(fabs(found.sum - found.logit) <= 4e-6 * size, "the parts add up to %.9g, the logit is %.9g\n%s", found.sum,
+                  found.logit, a->about);
+    attn_attribution_free(&found);
+    attn_tokens_free(tokens);
+    attn_model_close(m);
+}
+
 void agree_check(const struct agree *a, int T)
 {
     int32_t *ids = pick_ids(a, T);
@@ -110,6 +133,7 @@ void agree_check(const struct agree *a, int T)
     keep_run(s.kept, a->dir, ids, (size_t)T, 1 + agree_pick(3));
     ref_run(a->config, ids, T, weight_of, compare, &s);
     judge(&s, T, T);
+    check_attribution(a, ids, T);
     free(ids);
 }
 

@@ -42,7 +42,7 @@ int attn_lens_write(struct attn_out *o, const struct attn_lens *s, struct attn_e
 
 /* ---- attribution ---- */
 
-struct attn_part {
+struct attn_portion {
     char name[ATTN_NAME_MAX];           /* "L0H1" */
     int layer, head;                    /* -1: none */
     double value;
@@ -52,11 +52,16 @@ struct attn_attribution {
     const struct attn_model *model;
     const struct attn_tokens *tokens;
     const struct attn_attribute_opts *o;
+
     size_t pos;
-    struct attn_part *part; size_t n;
-    struct attn_part *neuron; size_t neurons;   /* the largest in size; head: which neuron */
+    struct attn_portion *part; size_t n;
+    struct attn_portion *neuron; size_t neurons;   /* the largest in size; head: which neuron */
     double sum, logit;
 };
+/* Runs the text and fills in what follows `o`, which attn_attribution_free frees. */
+int attn_attribution_find(struct attn_attribution *a, struct attn_err *err);
+void attn_attribution_free(struct attn_attribution *a);         /* not the struct itself */
+int attn_portion_by_size(const void *a, const void *b);    /* for qsort: the largest in size first */
 int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a, struct attn_err *err);
 
 /* ---- both ---- */

@@ -1,0 +1,142 @@
+/* attribute.c - takes a logit apart into what embeddings, heads and MLPs add to it. */
+#include "attn_tools.h"
+#include "attention.h"
+#include "input.h"
+#include "output.h"
+#include "say.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct {
+    const char *target, *foil, *pos, *format, *path;
+    struct number neurons, top;
+} o;
+
+struct session {
+    struct attn_model *model;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens;
+    struct input in;
+    int32_t target, foil;
+    int64_t pos;
+};
+
+/* A position from the start, or with a minus from the end. */
+static int read_pos(int64_t *pos, struct attn_err *err)
+{
+    char *end = NULL;
+    errno = 0;
+    long long n = o.pos ? strtoll(o.pos, &end, 10) : -1;
+    *pos = n;
+    if (o.pos && (!*o.pos || *end || errno || (*o.pos != '-' && (*o.pos < '0' || *o.pos > '9'))))
+        return attn_fail(err, ATTN_EUSAGE, "--pos: '%s' is not a position, such as 3 or, from the end, -1", excerpt(o.pos).text);
+    return ATTN_OK;
+}
+
+static int check_usage(struct session *s, struct attn_err *err)
+{
+    if (!o.target)
+        return attn_fail(err, ATTN_EUSAGE, "--target is missing: which token's logit is to be taken apart?");
+    if (compute_bf16())
+        return attn_fail(err, ATTN_EUSAGE, "--compute bf16 does not go with attribution: rounded products do not add up to the "
+                         "logit");
+    if (read_pos(&s->pos, err))
+        return err->code;
+    return output_check_format(o.format, o.path, err);
+}
+
+static int open_all(struct session *s, struct attn_err *err)
+{
+    struct attn_err ignored;
+    if (check_usage(s, err) || input_read(&s->in, err) || open_model(&s->model, &attribute_command, err) ||
+        input_tokens(&s->tokens, &s->tokenizer, &s->in, err))
+        return err->code;
+    if (!s->tokens->n)
+        return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+    if (!s->tokenizer && attn_tokenizer_open(&s->tokenizer, common.model, &ignored))
+        s->tokenizer = NULL;            /* ids need none; without it, tokens are shown by their ids */
+    if (attn_token_parse(&s->target, o.target, s->model, s->tokenizer, err) ||
+        (o.foil && attn_token_parse(&s->foil, o.foil, s->model, s->tokenizer, err)))
+        return err->code;
+    return ATTN_OK;
+}
+
+static int take_apart(struct session *s, struct attn_err *err)
+{
+    bool terminal = terminal_is(o.path);
+    struct progress progress;
+    int code = open_all(s, err);
+    if (code)
+        return code;
+    progress_start(&progress, s->model, !terminal);
+    struct attn_observer observer = progress_observer(&progress);
+    const struct attn_attribute_opts opts = {
+        .tokenizer = s->tokenizer, .text = s->in.text, .text_len = s->in.len, .target = s->target,
+        .foil = o.foil ? &s->foil : NULL, .pos = s->pos, .neurons = (size_t)o.neurons.n, .top = (size_t)o.top.n,
+        .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
+        .bars = terminal, .threads = (int)common.threads.n, .kind = attention_kind(), .observers = &observer, .n_observers = 1};
+    code = attn_attribute(s->model, s->tokens, &opts, err);
+    progress_end(&progress);
+    return code;
+}
+
+static int attribute(struct attn_err *err)
+{
+    struct session s = {.model = NULL};
+    if (!o.format)
+        o.format = output_format_of(o.path);
+    int code = take_apart(&s, err);
+    attn_tokens_free(s.tokens);
+    attn_tokenizer_close(s.tokenizer);
+    attn_model_close(s.model);
+    input_free(&s.in);
+    return code;
+}
+
+static const char *const formats[] = {"text", "json", "csv", "tidy", NULL};
+
+static const struct option options[] = {
+    {0, "target", OPT_TEXT, &o.target, "TOKEN", "the token whose logit is taken apart: a text that is one token, with its space, "
+     "as in \" Mary\", or an id", .flags = OPT_COUNTS},
+    {0, "foil", OPT_TEXT, &o.foil, "TOKEN", "a token whose logit is subtracted", .flags = OPT_COUNTS},
+    {0, "pos", OPT_TEXT, &o.pos, "P", "the position whose prediction it is, from the start or, below 0, from the end "
+     "(default: -1, the last)", .flags = OPT_COUNTS},
+    {0, "neurons", OPT_NUMBER, &o.neurons, "K", "also list the K neurons of all MLPs that are largest in size (default: 0); they "
+     "are parts of the MLPs and not in the sum", .max = INT32_MAX, .flags = OPT_COUNTS},
+    {0, "top", OPT_NUMBER, &o.top, "K", "text: only the K parts largest in size, and the sum of the others (default: 0, all in "
+     "the order of the forward pass)", .max = INT32_MAX, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "text, json, csv or tidy (the same table); default: by the ending of the -o path, "
+     "else text", .choices = formats, .flags = OPT_COUNTS},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
+    {.name = NULL},
+};
+
+#define REFUSED "what is taken apart is the stream of one text by itself"
+
+const struct command attribute_command = {
+    .name = "attribute",
+    .run = attribute,
+    .usage = "attribute -s TEXT --target TOKEN [-m DIR|NAME] [--foil TOKEN] [--pos P] [--neurons K] [--format F] [-o PATH]",
+    .summary = "which heads and layers a logit comes from",
+    .about = "The residual stream at a position is the sum of what was added to it: embeddings, each head, each bias of attention, "
+             "each MLP.  With the scale of the final norm frozen at what it is for that row, a logit is a sum, too, of one share "
+             "for each of these parts and a constant: direct logit attribution.  Heads are L0H0 and so on; where values have "
+             "biases, these are part of the heads.  bias is that of the final norm and of the output layer.  With --foil the "
+             "difference of two logits is taken apart, which says what favours one token over the other.  The remainder is what "
+             "rounding, or an edit of the stream itself, leaves between the sum and the logit.",
+    .examples = (const struct pair[]){
+        {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\"", "by the built-in model"},
+        {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --foil \" dress\" --top 8", "why this rather than that"},
+        {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --neurons 5", "and which neurons"},
+        {"attn-cli attribute -m ./gpt2 -f note.txt --target \" Mary\" --pos 12 --format csv -o parts.csv", "a table"},
+        {NULL, NULL}},
+    .refused = (const struct pair[]){
+        {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
+                                             attention_options, dropout_seed_options, compute_options, thread_options,
+                                             general_options, NULL},
+};

@@ -1,0 +1,383 @@
+/* attribute.c - which part of the residual stream says how much of a logit?
+ *
+ * The stream before the final norm is a sum: embeddings, each head's part of attention's output, its bias, each MLP's output.
+ * With the norm's scale frozen at what it is for the whole row, the logit is linear in that sum:
+ *
+ *     logit = sum over parts c of  centre(c) / scale * gain . u  +  norm bias . u  +  output bias,
+ *
+ * where u is the token's column of the output layer, or the difference of two.  Centring (of a LayerNorm), scale and gain go into
+ * one direction, so that a part's share is a single product with it; for a head or a neuron, the direction is first taken back
+ * through its rows of the projection.  Weights and activations are float32 or less, sums are in double. */
+#include "readout/readout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/size.h"
+#include "compute/vec.h"
+
+/* What is needed of one row of the run. */
+struct row {
+    const struct attn_attribution *a;
+    size_t L;
+    bool neurons;
+    float *embed, *pos_embed;           /* [d]; not announced: all 0 */
+    float *context, *mlp, *post;        /* [L, H * dv], [L, d], [L, m] */
+    float *last;                        /* [d] the stream before the final norm */
+    float target, foil;                 /* logits */
+};
+
+/* ---- the run --------------------------------------------------------------------------- */
+
+/* Where a row of an activation goes; NULL: nowhere. */
+static float *place(const struct row *r, int act, int layer)
+{
+    const struct attn_dims *n = &r->a->model->w.n;
+    switch (act) {
+    case ATTN_ACT_EMBED:      return r->embed;
+    case ATTN_ACT_POS_EMBED:  return r->pos_embed;
+    case ATTN_ACT_CONTEXT:    return r->context + (size_t)layer * n->H * n->dv;
+    case ATTN_ACT_MLP_OUT:    return r->mlp + (size_t)layer * n->d;
+    case ATTN_ACT_MLP_POST:   return r->neurons ? r->post + (size_t)layer * n->m : NULL;
+    case ATTN_ACT_RESID_POST: return (size_t)layer + 1 == r->L ? r->last : NULL;
+    default:                  return NULL;
+    }
+}
+
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct row *r = self;
+    bool last = r->a->pos + 1 == r->a->tokens->n;
+    return act == ATTN_ACT_LOGITS ? ATTN_WATCH | (last ? ATTN_LAST : 0) : place(r, act, layer) ? ATTN_WATCH : 0;
+}
+
+static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)err;
+    struct row *r = self;
+    const struct attn_attribute_opts *o = r->a->o;
+    if (r->a->pos < p->row0 || r->a->pos >= p->row0 + p->rows)
+        return ATTN_OK;
+    const float *from = p->data + (r->a->pos - p->row0) * p->ld;
+    if (p->act == ATTN_ACT_LOGITS) {
+        r->target = from[o->target];
+        r->foil = o->foil ? from[*o->foil] : 0;
+    } else {
+        memcpy(place(r, p->act, p->layer), from, p->cols * sizeof *from);
+    }
+    return ATTN_OK;
+}
+
+static int run(struct row *r, struct attn_err *err)
+{
+    const struct attn_attribute_opts *o = r->a->o;
+    struct attn_plan plan = {.threads = o->threads, .kind = o->kind};
+    struct attn_observer *all = calloc(o->n_observers + 1, sizeof *all);
+    if (!all)
+        return attn_no_memory(err, NULL, "for %zu observers", o->n_observers);
+    if (o->n_observers)
+        memcpy(all, o->observers, o->n_observers * sizeof *all);
+    all[o->n_observers] = (struct attn_observer){.wants = wants, .watch = watch, .self = r};
+    int rc = attn_run_tokens(r->a->model, &plan, r->a->tokens, NULL, all, o->n_observers + 1, err);
+    free(all);
+    return rc;
+}
+
+static int make_row(struct row *r, struct attn_err *err)
+{
+    const struct attn_weights *w = &r->a->model->w;
+    const struct attn_dims *n = &w->n;
+    r->L = n->L;
+    r->neurons = r->a->o->neurons && w->mlp != ATTN_NO_MLP;
+    r->embed = calloc(n->d, sizeof *r->embed);
+    r->pos_embed = calloc(n->d, sizeof *r->pos_embed);
+    r->last = calloc(n->d, sizeof *r->last);
+    r->context = calloc(n->L + 1, n->H * n->dv * sizeof *r->context);
+    r->mlp = calloc(n->L + 1, n->d * sizeof *r->mlp);
+    r->post = calloc(n->L + 1, larger(n->m, 1) * sizeof *r->post);
+    return r->embed && r->pos_embed && r->last && r->context && r->mlp && r->post ? ATTN_OK
+           : attn_no_memory(err, NULL, "for a row of %zu layers", n->L);
+}
+
+static void free_row(struct row *r)
+{
+    free(r->embed);
+    free(r->pos_embed);
+    free(r->last);
+    free(r->context);
+    free(r->mlp);
+    free(r->post);
+}
+
+/* ---- the direction --------------------------------------------------------------------- */
+
+/* Numbers of a matrix and how to read them. */
+struct sight {
+    const struct attn_weights *w;
+    double *u, *direction;              /* [d] the token's column; that times gain over scale, centred */
+    double *back;                       /* [largest input of a projection] the direction before it */
+    float *line;                        /* a stored row of any matrix */
+};
+
+static double number(const struct attn_vec *v, size_t i)
+{
+    float x;
+    attn_vec_widen(&x, v->data, v->type, i, 1);
+    return (double)x;
+}
+
+/* u += sign * column j. */
+static void add_column(const struct sight *s, const struct attn_mat *w, size_t j, double sign)
+{
+    size_t row = attn_mat_index(w, j);
+    if (w->out_in)
+        attn_vec_widen(s->line, w->data, w->type, row * w->ld, w->in);
+    for (size_t i = 0; i < w->in; i++) {
+        if (!w->out_in)
+            attn_vec_widen(s->line + i, w->data, w->type, i * w->ld + row, 1);
+        s->u[i] += sign * (double)s->line[i];
+    }
+}
+
+static double mean(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum / (double)n;
+}
+
+/* What the final norm divides this row by. */
+static double scale_of(const struct attn_weights *w, const float *x)
+{
+    double middle = 0, squares = 0;
+    size_t d = w->n.d;
+    if (!w->final.weight.data)
+        return 1;
+    for (size_t i = 0; i < d && !w->final.rms; i++)
+        middle += (double)x[i] / (double)d;
+    for (size_t i = 0; i < d; i++)
+        squares += ((double)x[i] - middle) * ((double)x[i] - middle);
+    return sqrt(squares / (double)d + (double)w->eps);
+}
+
+static void find_direction(const struct sight *s, const struct row *r)
+{
+    const struct attn_attribute_opts *o = r->a->o;
+    size_t d = s->w->n.d;
+    double scale = scale_of(s->w, r->last), middle;
+    add_column(s, &s->w->unembed, (size_t)o->target, 1);
+    if (o->foil)
+        add_column(s, &s->w->unembed, (size_t)*o->foil, -1);
+    for (size_t i = 0; i < d; i++)
+        s->direction[i] = s->u[i] * (s->w->final.weight.data ? number(&s->w->final.weight, i) : 1) / scale;
+    middle = s->w->final.weight.data && !s->w->final.rms ? mean(s->direction, d) : 0;
+    for (size_t i = 0; i < d; i++)
+        s->direction[i] -= middle;      /* a product with it centres the other factor */
+}
+
+/* back[in] = w direction; without w, the direction itself. */
+static void take_back(const struct sight *s, const struct attn_mat *w)
+{
+    if (!w->data) {
+        memcpy(s->back, s->direction, s->w->n.d * sizeof *s->back);
+        return;
+    }
+    memset(s->back, 0, w->in * sizeof *s->back);
+    for (size_t row = 0; row < (w->out_in ? w->out : w->in); row++) {
+        size_t at = w->out_in ? attn_mat_index(w, row) : row, n = w->out_in ? w->in : w->out;
+        attn_vec_widen(s->line, w->data, w->type, at * w->ld, n);
+        for (size_t i = 0; i < n; i++)
+            s->back[w->out_in ? i : row] += (double)s->line[i] * s->direction[w->out_in ? row : i];
+    }
+}
+
+static double product(const float *x, const double *y, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * y[i];
+    return sum;
+}
+
+static double product_of(const struct attn_vec *v, const double *y, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += number(v, i) * y[i];
+    return sum;
+}
+
+/* ---- the parts ------------------------------------------------------------------------- */
+
+static void add(struct attn_attribution *a, const char *name, int layer, int head, double value)
+{
+    struct attn_portion *p = &a->part[a->n++];
+    *p = (struct attn_portion){.layer = layer, .head = head, .value = value};
+    snprintf(p->name, sizeof p->name, "%s", name);
+    a->sum += value;
+}
+
+static void add_layer(struct attn_attribution *a, const struct sight *s, const struct row *r, size_t layer)
+{
+    const struct attn_block *b = &s->w->block[layer];
+    const struct attn_dims *n = &s->w->n;
+    char name[ATTN_NAME_MAX];
+    take_back(s, &b->o);
+    for (size_t h = 0; h < n->H; h++) {
+        snprintf(name, sizeof name, "L%zuH%zu", layer, h);
+        add(a, name, (int)layer, (int)h, product(r->context + (layer * n->H + h) * n->dv, s->back + h * n->dv, n->dv));
+    }
+    if (b->o.bias.data) {
+        snprintf(name, sizeof name, "L%zu.attn.bias", layer);
+        add(a, name, (int)layer, -1, product_of(&b->o.bias, s->direction, n->d));
+    }
+    if (s->w->mlp == ATTN_NO_MLP)
+        return;
+    snprintf(name, sizeof name, "L%zu.mlp", layer);
+    add(a, name, (int)layer, -1, product(r->mlp + layer * n->d, s->direction, n->d));
+}
+
+static void add_parts(struct attn_attribution *a, const struct sight *s, const struct row *r)
+{
+    const struct attn_weights *w = s->w;
+    add(a, "embed", -1, -1, product(r->embed, s->direction, w->n.d));
+    if (w->pos.data)
+        add(a, "pos_embed", -1, -1, product(r->pos_embed, s->direction, w->n.d));
+    for (size_t layer = 0; layer < w->n.L; layer++)
+        add_layer(a, s, r, layer);
+    if (!w->final.bias.data && !w->unembed.bias.data)
+        return;
+    double bias = w->final.bias.data ? product_of(&w->final.bias, s->u, w->n.d) : 0;
+    if (w->unembed.bias.data)
+        bias += number(&w->unembed.bias, (size_t)a->o->target) -
+                (a->o->foil ? number(&w->unembed.bias, (size_t)*a->o->foil) : 0);
+    add(a, "bias", -1, -1, bias);
+}
+
+/* ---- neurons --------------------------------------------------------------------------- */
+
+int attn_portion_by_size(const void *a, const void *b)
+{
+    const struct attn_portion *x = a, *y = b;
+    if (fabs(x->value) != fabs(y->value))
+        return fabs(x->value) > fabs(y->value) ? -1 : 1;
+    return x->layer != y->layer ? x->layer - y->layer : x->head - y->head;
+}
+
+static int find_neurons(struct attn_attribution *a, const struct sight *s, const struct row *r, struct attn_err *err)
+{
+    size_t L = s->w->n.L, m = s->w->n.m;
+    if (!r->neurons)
+        return ATTN_OK;
+    a->neuron = calloc(L + 1, m * sizeof *a->neuron);
+    if (!a->neuron)
+        return attn_no_memory(err, NULL, "for %zu neurons", L * m);
+    for (size_t layer = 0; layer < L; layer++) {
+        take_back(s, &s->w->block[layer].out);
+        for (size_t i = 0; i < m; i++)
+            a->neuron[layer * m + i] = (struct attn_portion){
+                .layer = (int)layer, .head = (int)i, .value = (double)r->post[layer * m + i] * s->back[i]};
+    }
+    qsort(a->neuron, L * m, sizeof *a->neuron, attn_portion_by_size);
+    a->neurons = smaller(L * m, a->o->neurons);
+    for (size_t i = 0; i < a->neurons; i++)
+        snprintf(a->neuron[i].name, sizeof a->neuron[i].name, "L%dN%d", a->neuron[i].layer, a->neuron[i].head);
+    return ATTN_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+static int attribute(struct attn_attribution *a, const struct row *r, struct attn_err *err)
+{
+    const struct attn_weights *w = &a->model->w;
+    const struct attn_dims *n = &w->n;
+    size_t context = n->H * n->dv, most = larger(larger(n->d, n->m), larger(context, n->V));
+    struct sight s = {w, calloc(n->d, sizeof *s.u), calloc(n->d, sizeof *s.direction), calloc(most, sizeof *s.back),
+                      calloc(most, sizeof *s.line)};
+    a->part = calloc(3 + n->L * (n->H + 2), sizeof *a->part);
+    int rc = s.u && s.direction && s.back && s.line && a->part ? ATTN_OK : attn_no_memory(err, NULL, "for %zu layers", n->L);
+    if (!rc) {
+        find_direction(&s, r);
+        add_parts(a, &s, r);
+        rc = find_neurons(a, &s, r, err);
+    }
+    free(s.u);
+    free(s.direction);
+    free(s.back);
+    free(s.line);
+    return rc;
+}
+
+static int check(const struct attn_attribution *a, struct attn_err *err)
+{
+    const struct attn_weights *w = &a->model->w;
+    const char *name = a->model->source.name;
+    if (!w->unembed.data)
+        return attn_fail(err, ATTN_EFORMAT, "model '%s' has no output layer: there is no logit to take apart", name);
+    if (!w->residual)
+        return attn_fail(err, ATTN_EFORMAT, "model '%s' has no residual connections: what a layer computes is not added to what "
+                         "was there, so a logit is not a sum of its parts", name);
+    if (a->o->kind.form == ATTN_LINEAR || a->o->kind.dropout > 0)
+        return attn_fail(err, ATTN_EUSAGE, "%s does not go with attribution, as it has no gradients: take another kind of attention",
+                         a->o->kind.dropout > 0 ? "dropout" : "linear attention");
+    if (a->o->pos < -(int64_t)a->tokens->n || a->o->pos >= (int64_t)a->tokens->n)
+        return attn_fail(err, ATTN_EUSAGE, "position %lld: the text has %zu tokens, 0 to %zu, or -1 to -%zu from the end",
+                         (long long)a->o->pos, a->tokens->n, a->tokens->n - 1, a->tokens->n);
+    return ATTN_OK;
+}
+
+int attn_attribution_find(struct attn_attribution *a, struct attn_err *err)
+{
+    struct row r = {.a = a};
+    int rc = attn_run_check_tokens(a->model, a->tokens, NULL, err);
+    if (!rc)
+        rc = check(a, err);
+    if (rc)
+        return rc;
+    a->pos = a->o->pos < 0 ? a->tokens->n - (size_t)-a->o->pos : (size_t)a->o->pos;
+    rc = make_row(&r, err);
+    if (!rc)
+        rc = run(&r, err);
+    if (!rc)
+        rc = attribute(a, &r, err);
+    a->logit = (double)r.target - (double)r.foil;
+    free_row(&r);
+    return rc;
+}
+
+void attn_attribution_free(struct attn_attribution *a)
+{
+    free(a->part);
+    free(a->neuron);
+}
+
+static int carry_out(struct attn_attribution *a, struct attn_err *err)
+{
+    static const char *const formats[] = {"text", "json", "csv", "tidy", NULL};
+    struct attn_out *out;
+    int rc = attn_readout_check_format(a->o->format ? a->o->format : "text", formats, err);
+    if (!rc)
+        rc = attn_attribution_find(a, err);
+    if (!rc)
+        rc = attn_out_open(&out, a->o->path, err);
+    if (rc)
+        return rc;
+    rc = attn_attribution_write(out, a, err);
+    if (!rc)
+        rc = attn_out_commit(out, err);
+    attn_out_close(out);
+    return rc;
+}
+
+int attn_attribute(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_attribute_opts *o,
+                   struct attn_err *err)
+{
+    struct attn_attribution a = {.model = m, .tokens = tokens, .o = o};
+    int rc = carry_out(&a, err);
+    attn_attribution_free(&a);
+    return rc;
+}

@@ -1,0 +1,169 @@
+/* The command attribute: its numbers against recorded results of five families, its formats, what it refuses.  That parts add up
+ * to the logit is checked for random models of every family in agree.c. */
+#include "suites.h"
+
+#include "golden.h"
+#include "scratch.h"
+#include "shared.h"
+#include "shell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"gpt2-a", "llama-f", "neo-h", "neox-i", "qwen2-j"};
+enum { NAMES = sizeof names / sizeof *names };
+
+#define LILY "-m tiny -s 'Lily lost her red' --target ' ball'"
+
+static cJSON *document(const char *options)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "\"$A\" attribute --format json %s", options);
+    cJSON *doc = cJSON_Parse(succeed(line)->text);
+    ck_assert_msg(doc != NULL, "%s\ngave no JSON", line);
+    return doc;
+}
+
+/* ---- recorded results ---- */
+
+/* Six times what PyTorch in float32 loses, or 6e-6 of 1 + |x|: what the README of the recorded results calls fair. */
+static void near(double got, double want, double float32, const char *what)
+{
+    double bound = fmax(6 * float32, 6e-6 * (1 + fabs(want)));
+    ck_assert_msg(fabs(got - want) <= bound, "%s: %.9g, expected %.9g (bound %g)", what, got, want, bound);
+}
+
+static void compare_parts(const cJSON *got, const cJSON *want, double lost)
+{
+    ck_assert_int_eq(cJSON_GetArraySize(got), cJSON_GetArraySize(want));
+    const cJSON *a = got->child;
+    for (const cJSON *b = want->child; b; a = a->next, b = b->next) {
+        ck_assert_str_eq(golden_string(a, "name"), golden_string(b, "name"));
+        near(golden_number(a, "value"), golden_number(b, "value"), lost, golden_string(b, "name"));
+    }
+}
+
+static void compare_case(const char *model, const char *ids, const cJSON *want)
+{
+    char options[512];
+    double lost = golden_number(want, "float32_max_abs_difference");
+    int n = snprintf(options, sizeof options, "-m tests/golden/checkpoints/%s --ids %s --neurons 3 --pos %d --target %d", model,
+                     ids, (int)golden_number(want, "pos"), (int)golden_number(want, "target"));
+    if (golden_find(want, "foil"))
+        snprintf(options + n, sizeof options - (size_t)n, " --foil %d", (int)golden_number(want, "foil"));
+    cJSON *got = document(options);
+    ck_assert_double_eq(golden_number(got, "pos"), golden_number(want, "pos"));
+    compare_parts(golden_get(got, "rows"), golden_get(want, "rows"), lost);
+    near(golden_number(got, "sum"), golden_number(want, "sum"), lost, "sum");
+    near(golden_number(got, "logit"), golden_number(want, "logit"), lost, "logit");
+    near(golden_number(got, "remainder"), 0, lost, "remainder");
+    if (golden_number(want, "neuron_margin") >= 1e-4)           /* closer ones may change places in float32 */
+        compare_parts(golden_get(got, "neurons"), golden_get(want, "neurons"), lost);
+    cJSON_Delete(got);
+}
+
+START_TEST(recorded_results)
+{
+    char leaf[64], ids[256];
+    const cJSON *v;
+    int n = 0;
+    snprintf(leaf, sizeof leaf, "golden/ask/%s/attribute.json", names[_i]);
+    if (!shared_path(leaf))
+        return;
+    cJSON *want = golden_read(shared_path(leaf));
+    cJSON_ArrayForEach(v, golden_get(want, "ids"))
+        n += snprintf(ids + n, sizeof ids - (size_t)n, "%s%d", n ? "," : "", (int)v->valuedouble);
+    cJSON_ArrayForEach(v, golden_get(want, "cases"))
+        compare_case(names[_i], ids, v);
+    ck_assert_int_eq(cJSON_GetArraySize(golden_get(want, "cases")), 4);
+    cJSON_Delete(want);
+}
+END_TEST
+
+/* ---- what must hold for any model ---- */
+
+/* With every neuron listed, those of a layer and the MLP's output bias, which has its share too, make the MLP. */
+START_TEST(neurons_make_the_mlp)
+{
+    cJSON *doc = document("-m tests/golden/checkpoints/llama-f --ids 1,2,3,4,5 --target 7 --neurons 100000");
+    const cJSON *v;
+    double sums[2] = {0}, mlp[2] = {0}, size = 1;
+    cJSON_ArrayForEach(v, golden_get(doc, "neurons")) {
+        sums[(int)golden_number(v, "layer")] += golden_number(v, "value");
+        size += fabs(golden_number(v, "value"));
+    }
+    ck_assert_int_eq(cJSON_GetArraySize(golden_get(doc, "neurons")), 2 * 88);
+    cJSON_ArrayForEach(v, golden_get(doc, "rows"))
+        if (strstr(golden_string(v, "name"), ".mlp"))
+            mlp[(int)golden_number(v, "layer")] = golden_number(v, "value");
+    for (int layer = 0; layer < 2; layer++)
+        ck_assert_double_le(fabs(sums[layer] - mlp[layer]), 4e-6 * size);      /* the MLP's output is rounded at 24 bits */
+    cJSON_Delete(doc);
+}
+END_TEST
+
+/* A foil takes its share away. */
+START_TEST(a_foil_is_subtracted)
+{
+    cJSON *both = document(LILY " --foil ' dress'"), *one = document(LILY);
+    cJSON *other = document("-m tiny -s 'Lily lost her red' --target ' dress'");
+    const cJSON *a = golden_get(one, "rows")->child, *b = golden_get(other, "rows")->child, *v;
+    cJSON_ArrayForEach(v, golden_get(both, "rows")) {
+        double x = golden_number(a, "value"), y = golden_number(b, "value");
+        ck_assert_double_le(fabs(golden_number(v, "value") - (x - y)), 1e-12 * (1 + fabs(x) + fabs(y)));       /* all in double */
+        a = a->next;
+        b = b->next;
+    }
+    ck_assert_str_eq(golden_string(golden_get(both, "foil"), "text"), " dress");
+    ck_assert_ptr_null(golden_find(one, "foil"));
+    cJSON_Delete(both);
+    cJSON_Delete(one);
+    cJSON_Delete(other);
+}
+END_TEST
+
+START_TEST(formats)
+{
+    expect_same("\"$A\" attribute " LILY " --format csv -t 1", "\"$A\" attribute " LILY " --format tidy -t 3");
+    expect_exactly("\"$A\" attribute " LILY " --format csv --neurons 2 | cut -d, -f1-3 | sed -n '1,3p;7p;23,24p' | tr '\\n' ' '",
+                   "name,layer,head embed,, L0H0,0,0 L0.mlp,0, L1N103,1, L0N51,0, ");
+    expect("\"$A\" attribute " LILY " -o $D/x.json && grep -c '\"neurons\":\\[\\],' $D/x.json", 0, "1");
+    expect("\"$A\" attribute " LILY " --pos 0", 0, "logit of ·ball after Lily (position 0)\n");
+    expect("\"$A\" attribute " LILY " --top 5", 0, "\nothers ");
+    expect("\"$A\" attribute " LILY " --pos -4", 0, "(position 0)\n");
+    expect("\"$A\" attribute " LILY " --attention window:2", 0, "\nremainder  ");
+}
+END_TEST
+
+START_TEST(what_is_refused)
+{
+    expect("\"$A\" attribute -m tiny -s Lily 2>&1", 2, "--target is missing");
+    expect("\"$A\" attribute " LILY " --pos 4 2>&1", 2, "position 4: the text has 4 tokens, 0 to 3, or -1 to -4 from the end");
+    expect("\"$A\" attribute " LILY " --pos -5 2>&1", 2, "position -5: the text has 4 tokens");
+    expect("\"$A\" attribute " LILY " --pos 1x 2>&1", 2, "--pos: '1x' is not a position");
+    expect("\"$A\" attribute " LILY " --compute bf16 2>&1", 2, "--compute bf16 does not go with attribution");
+    expect("\"$A\" attribute " LILY " --attention linear 2>&1", 2, "linear attention does not go with attribution");
+    expect("\"$A\" attribute " LILY " --dropout 0.1 2>&1", 2, "dropout does not go with attribution");
+    expect("\"$A\" attribute " LILY " --foil ' rarely seen' 2>&1", 1, "attn-cli attribute: ");
+    expect("\"$A\" attribute " LILY " --cross Tom 2>&1", 2, "the stream of one text by itself");
+    expect("\"$A\" attribute -m life -s 'Life is' --target 1 2>&1", 1, "model 'life' has no output layer");
+    expect("\"$A\" init -q -o $D/m --vocab data/life-vocab.json --n-layer 1 --n-head 1 --d-model 4 --unembed true --residual false && "
+           "\"$A\" attribute -m $D/m -s 'Life is' --target 1 2>&1", 1, "has no residual connections");
+}
+END_TEST
+
+Suite *suite_attribute(void)
+{
+    Suite *s = suite_create("attribute");
+    TCase *c = tcase_create("attribute");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_loop_test(c, recorded_results, 0, NAMES);
+    tcase_add_test(c, neurons_make_the_mlp);
+    tcase_add_test(c, a_foil_is_subtracted);
+    tcase_add_test(c, formats);
+    tcase_add_test(c, what_is_refused);
+    suite_add_tcase(s, c);
+    return s;
+}

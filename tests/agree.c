@@ -2,7 +2,7 @@
 #include "draw.h"
 
 #include "keep.h"
-#include "readout/readout.h"
+#include "answers/answers.h"
 #include "worse.h"
 
 #include <check.h>

@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-ROOMS = "base trace compute io model text run gradient ask picture sinks making train explain variants readout compare batch patch heads".split()
+ROOMS = "base trace compute io model text run gradient ask picture sinks making train explain variants compare batch answers".split()
 # What only the named files may contain.
 ONLY = [
     (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/kernel\.c", "libxsmm stays behind compute/kernel.c"),

@@ -202,7 +202,7 @@ static int directions(struct attn_ranges *out, const struct steer *s, struct att
             layer <= INT32_MAX && !attn_ranges_add(out, (size_t)layer, (size_t)layer + 1))
             rc = attn_no_memory(err, NULL, "for directions");
     }
-    attn_ranges_settle(out);
+    attn_ranges_join(out);
     if (!rc && !out->n)
         rc = attn_fail(err, ATTN_EFORMAT, "--steer: %s has no array direction.N, which would act on layer N: name one in an edit, "
                        "as in L3.resid_post += %s:NAME", path, path);
@@ -226,7 +226,7 @@ static int asked_layers(struct attn_ranges *out, const struct steer *s, const st
         if (!all && (x->form == ATTN_INDEX_ALL || !attn_ranges_add(out, x->lo, x->hi + 1)))
             rc = attn_no_memory(err, NULL, "for layers");
     }
-    attn_ranges_settle(out);
+    attn_ranges_join(out);
     attn_edits_free(one);
     free(place);
     return rc;

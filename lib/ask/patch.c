@@ -200,7 +200,7 @@ static int run_from(struct attn_patch *p, const struct attn_patch_opts *o, struc
     p->from_metric = p->metric;
     p->from_metric.ids = p->from_ids;
     struct attn_measure measure = {.metric = &p->from_metric};
-    struct attn_observer obs[] = {attn_held_observer(&p->from), attn_measure_observer(&measure)};
+    struct attn_observer obs[] = {attn_whole_observer(&p->from), attn_measure_observer(&measure)};
     if (!rc)
         rc = attn_run_tokens(p->model, &o->plan, o->from, NULL, obs, 2, err);
     p->metric_from = measure.value;
@@ -233,9 +233,9 @@ static int prepare(struct attn_patch *p, const struct attn_patch_opts *o, struct
     if (!rc)
         rc = find_what(p, o, err);
     if (!rc)
-        rc = attn_held_make(&p->text, p->model, &o->plan.kind, p->select, p->T, err);
+        rc = attn_whole_make(&p->text, p->model, &o->plan.kind, p->select, p->T, err);
     if (!rc)
-        rc = attn_held_make(&p->from, p->model, &o->plan.kind, p->select, p->T, err);
+        rc = attn_whole_make(&p->from, p->model, &o->plan.kind, p->select, p->T, err);
     if (!rc)
         rc = check_axes(p, err);
     return rc ? rc : make_cells(p, err);
@@ -260,8 +260,8 @@ int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const st
         return rc;
     }
     find_effects(p);
-    attn_held_free(&p->text);
-    attn_held_free(&p->from);
+    attn_whole_free(&p->text);
+    attn_whole_free(&p->from);
     p->o = NULL;
     *out = p;
     return ATTN_OK;
@@ -271,8 +271,8 @@ void attn_patch_free(struct attn_patch *p)
 {
     if (!p)
         return;
-    attn_held_free(&p->text);
-    attn_held_free(&p->from);
+    attn_whole_free(&p->text);
+    attn_whole_free(&p->from);
     attn_select_free(p->select);
     free(p->metric.reference);
     free(p->cell);

@@ -5,7 +5,7 @@
 #ifndef ATTN_ASK_PATCH_H
 #define ATTN_ASK_PATCH_H
 
-#include "ask/held.h"
+#include "ask/whole.h"
 #include "ask/metric.h"
 
 struct attn_patch {
@@ -24,7 +24,7 @@ struct attn_patch {
     int32_t *ids, *from_ids;
     struct attn_metric metric, from_metric;             /* bound to both texts; the latter borrows from the first */
     double *part;                       /* [T] what each row of the text adds to its metric */
-    struct attn_held text, from;        /* what is patched, in the runs of both */
+    struct attn_whole text, from;        /* what is patched, in the runs of both */
     double metric_text, metric_from;
 };
 

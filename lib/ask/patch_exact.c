@@ -17,7 +17,7 @@
 enum { ROWS = 512, SEQS = 64 };         /* of a pass: enough for fast products */
 static const size_t CACHES = (size_t)256 << 20;         /* bytes for keys and values of its sentences */
 
-struct entry { struct attn_patch_cell *cell; size_t first; };       /* first: the first row that changes */
+struct entry { size_t cell, first; };   /* by index; the first row that changes */
 
 struct exact {
     struct attn_patch *p;
@@ -36,6 +36,11 @@ struct exact {
     size_t n;
     size_t done;
 };
+
+static struct attn_patch_cell *cell_of(const struct exact *e, const struct entry *t)
+{
+    return &e->p->cell[t->cell];
+}
 
 static float *reads(const struct exact *e, size_t layer)
 {
@@ -102,7 +107,7 @@ static int run_text(struct exact *e, struct attn_err *err)
     struct attn_run *run = NULL;
     struct attn_seq seq = {.T = p->T, .kv = e->kv};
     const struct attn_observer obs[] = {{.wants = first_wants, .edit = first_edit, .self = e}, attn_patch_editor(p),
-                                        {.wants = last_wants, .watch = last_watch, .self = e}, attn_held_observer(&p->text)};
+                                        {.wants = last_wants, .watch = last_watch, .self = e}, attn_whole_observer(&p->text)};
     plan.rows = p->T;
     plan.seqs = 1;
     plan.keys = e->kv ? p->T : 0;
@@ -143,7 +148,7 @@ static size_t first_change(const struct attn_patch *p, const struct attn_patch_c
     size_t shape[3], T = p->T, first = T;
     int ndim = attn_act_shape(shape, &p->info, p->act, T, T);
     size_t heads = ndim == 3 ? shape[0] : 1, cols = shape[ndim - 1];
-    const float *a = attn_held_at(&p->text, p->act, c->layer), *b = attn_held_at(&p->from, p->act, c->layer);
+    const float *a = attn_whole_at(&p->text, p->act, c->layer), *b = attn_whole_at(&p->from, p->act, c->layer);
     struct attn_range r = columns(p, c, cols);
     for (size_t h = 0; h < heads; h++)
         for (size_t t = c->pos < 0 ? 0 : (size_t)c->pos; has_head(p, c, h) && t < (c->pos < 0 ? first : (size_t)c->pos + 1); t++) {
@@ -166,11 +171,11 @@ static int cell_edit(void *self, const struct attn_probe *b, float *data, struct
 {
     (void)err;
     const struct exact *e = self;
-    const struct attn_patch_cell *c = e->entry[b->seq].cell;
+    const struct attn_patch_cell *c = cell_of(e, &e->entry[b->seq]);
     size_t first = e->entry[b->seq].first + b->row0;
     if (b->layer != c->layer)
         return ATTN_OK;
-    const float *from = attn_held_at(&e->p->from, b->act, b->layer);
+    const float *from = attn_whole_at(&e->p->from, b->act, b->layer);
     struct attn_range r = columns(e->p, c, b->cols);
     for (size_t h = 0; h < b->heads; h++)
         for (size_t i = 0; i < b->rows; i++)
@@ -193,7 +198,7 @@ static int metric_watch(void *self, const struct attn_probe *b, struct attn_err 
     for (size_t i = 0; i < b->rows; i++) {
         size_t t = to->first + b->row0 + i;
         if (attn_metric_reads(&e->p->metric, t))
-            to->cell->metric += attn_metric_part(&e->p->metric, t, b->data + i * b->ld);
+            cell_of(e, to)->metric += attn_metric_part(&e->p->metric, t, b->data + i * b->ld);
     }
     return ATTN_OK;
 }
@@ -210,9 +215,10 @@ static const float *beginning(const struct exact *e, size_t i, size_t layer)
     float *to = e->patched + i * p->T * e->width;
     if (p->act != ATTN_ACT_RESID_POST)
         return x;
-    from = attn_held_at(&p->from, p->act, t->cell->layer) + t->first * width;
+    const struct attn_patch_cell *cell = cell_of(e, t);
+    from = attn_whole_at(&p->from, p->act, cell->layer) + t->first * width;
     for (size_t row = 0; row < p->T - t->first; row++) {
-        bool patched = t->cell->pos < 0 || (size_t)t->cell->pos == t->first + row;
+        bool patched = cell->pos < 0 || (size_t)cell->pos == t->first + row;
         memcpy(to + row * width, (patched ? from : x) + row * width, width * sizeof *to);
     }
     return to;
@@ -247,12 +253,13 @@ static int flush(struct exact *e, size_t layer, struct attn_err *err)
     struct attn_patch *p = e->p;
     int32_t *ids = NULL;
     size_t rows = 0;
-    int rc = e->run && e->planned == e->entry[0].cell->layer ? ATTN_OK : plan_run(e, e->entry[0].cell->layer, err);
+    int patched = cell_of(e, &e->entry[0])->layer;
+    int rc = e->run && e->planned == patched ? ATTN_OK : plan_run(e, patched, err);
     for (size_t i = 0; i < e->n && !rc; i++) {
         size_t first = e->entry[i].first;
         e->seq[i] = (struct attn_seq){.T = p->T - first, .kv = e->rows ? e->copy[i] : NULL};
         e->begin[i] = beginning(e, i, layer);
-        e->entry[i].cell->metric = metric_before(p, first);
+        cell_of(e, &e->entry[i])->metric = metric_before(p, first);
         rc = tell_editor(e, i, first, err);
         if (rc || !e->rows)
             continue;
@@ -280,14 +287,15 @@ static int run_cells(struct exact *e, struct attn_err *err)
     size_t rows = 0, layer = 0;
     int rc = attn_patch_step(p, 0, p->n, err);
     for (size_t i = p->n; i-- > 0 && !rc;) {            /* from the last row on, so that copies of the cache stay clean */
-        struct entry t = {&p->cell[i], first_change(p, &p->cell[i])};
+        struct attn_patch_cell *cell = &p->cell[i];
+        struct entry t = {i, first_change(p, cell)};
         if (t.first == p->T && !e->rounds) {            /* the same numbers in both texts */
-            t.cell->metric = p->metric_text;
+            cell->metric = p->metric_text;
             e->done++;
             continue;
         }
         t.first = e->rows ? smaller(t.first, p->T - 1) : 0;
-        size_t start = start_of(p, t.cell), more = p->T - t.first;
+        size_t start = start_of(p, cell), more = p->T - t.first;
         if (e->n && (start != layer || e->n == e->seqs || rows + more > e->most))
             rc = flush(e, layer, err);
         rows = e->n ? rows + more : more;

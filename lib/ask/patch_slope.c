@@ -15,7 +15,7 @@ struct slope {
     struct attn_patch *p;
     double by;                          /* 1 / number of gradients */
     double along;                       /* ig: how far on the way */
-    struct attn_held text, from;        /* ig: embeddings */
+    struct attn_whole text, from;        /* ig: embeddings */
 };
 
 /* ---- sums over cells ---- */
@@ -31,7 +31,7 @@ static int add(void *self, const struct attn_probe *b, struct attn_err *err)
 {
     (void)err;
     const struct slope *s = self;
-    const float *text = attn_held_at(&s->p->text, b->act, b->layer), *from = attn_held_at(&s->p->from, b->act, b->layer);
+    const float *text = attn_whole_at(&s->p->text, b->act, b->layer), *from = attn_whole_at(&s->p->from, b->act, b->layer);
     size_t rows = b->shape[b->ndim - 2];
     for (size_t h = 0; h < b->heads; h++)
         for (size_t t = 0; t < b->rows; t++)
@@ -65,8 +65,8 @@ static int differentiate(struct slope *s, const struct attn_observer *more, doub
 
 static int at_text(struct slope *s, struct attn_err *err)
 {
-    struct attn_observer held = attn_held_observer(&s->p->text);
-    return differentiate(s, &held, &s->p->metric_text, err);
+    struct attn_observer keep = attn_whole_observer(&s->p->text);
+    return differentiate(s, &keep, &s->p->metric_text, err);
 }
 
 /* ---- on the way from one embedding to the other ---- */
@@ -81,7 +81,7 @@ static int way_edit(void *self, const struct attn_probe *b, float *data, struct 
 {
     (void)err;
     const struct slope *s = self;
-    const float *text = attn_held_at(&s->text, ATTN_ACT_EMBED, -1), *from = attn_held_at(&s->from, ATTN_ACT_EMBED, -1);
+    const float *text = attn_whole_at(&s->text, ATTN_ACT_EMBED, -1), *from = attn_whole_at(&s->from, ATTN_ACT_EMBED, -1);
     for (size_t t = 0; t < b->rows; t++)
         for (size_t j = 0; j < b->cols; j++) {
             size_t at = (b->row0 + t) * b->cols + j;
@@ -96,14 +96,14 @@ static int hold_embeddings(struct slope *s, struct attn_err *err)
     struct attn_select *embed = NULL;
     int rc = attn_select_new(&embed, p->model, &p->o->plan.kind, "embed", NULL, NULL, err);
     if (!rc)
-        rc = attn_held_make(&s->text, p->model, &p->o->plan.kind, embed, p->T, err);
+        rc = attn_whole_make(&s->text, p->model, &p->o->plan.kind, embed, p->T, err);
     if (!rc)
-        rc = attn_held_make(&s->from, p->model, &p->o->plan.kind, embed, p->T, err);
+        rc = attn_whole_make(&s->from, p->model, &p->o->plan.kind, embed, p->T, err);
     attn_select_free(embed);
     struct attn_measure measure = {.metric = &p->metric};
-    struct attn_observer of_text[] = {attn_patch_editor(p), attn_held_observer(&s->text), attn_held_observer(&p->text),
+    struct attn_observer of_text[] = {attn_patch_editor(p), attn_whole_observer(&s->text), attn_whole_observer(&p->text),
                                       attn_measure_observer(&measure)};
-    struct attn_observer of_from = attn_held_observer(&s->from);
+    struct attn_observer of_from = attn_whole_observer(&s->from);
     if (!rc)
         rc = attn_run_tokens(p->model, &p->o->plan, p->o->tokens, NULL, of_text, sizeof of_text / sizeof *of_text, err);
     if (!rc)
@@ -125,8 +125,8 @@ static int along_the_way(struct slope *s, struct attn_err *err)
         if (!rc)
             rc = differentiate(s, &way, &ignored, err);
     }
-    attn_held_free(&s->text);
-    attn_held_free(&s->from);
+    attn_whole_free(&s->text);
+    attn_whole_free(&s->from);
     return rc;
 }
 

@@ -41,7 +41,7 @@ static int indices(struct attn_ranges *out, const struct attn_edit *e, struct at
                                   plural(n));
         ok = x->form == ATTN_INDEX_RANGE ? attn_ranges_add(out, x->lo, x->hi + 1) : attn_ranges_add(out, 0, n);
     }
-    attn_ranges_settle(out);
+    attn_ranges_join(out);
     return ok ? ATTN_OK : no_memory(err);
 }
 
@@ -121,7 +121,7 @@ static bool layers_of(struct attn_ranges *out, struct name *n, int act)
             n->match[act] = true;
             ok = !n->at->stage.has[act] || attn_ranges_add(out, row, row + 1);
         }
-    attn_ranges_settle(out);
+    attn_ranges_join(out);
     return ok;
 }
 
@@ -146,7 +146,7 @@ static int share(struct attn_ranges *heads, const struct attn_edit_reach *r, con
         }
         ok = attn_ranges_add(&kv, x.lo / group, x.hi / group);
     }
-    attn_ranges_settle(&kv);
+    attn_ranges_join(&kv);
     attn_ranges_free(heads);
     *heads = kv;
     return ok ? ATTN_OK : no_memory(err);
@@ -167,7 +167,7 @@ static int columns_of_heads(struct attn_edit_reach *r, const struct attn_ranges 
                 ok = within ? attn_ranges_add(&cols, lo + lo_own, lo + hi_own)
                             : attn_ranges_add(&cols, larger(lo, lo_own), smaller(lo + dv, hi_own));
             }
-    attn_ranges_settle(&cols);
+    attn_ranges_join(&cols);
     attn_ranges_free(&own);
     r->cols = cols;
     if (ok && !cols.n)

@@ -21,7 +21,7 @@ static int by_start(const void *a, const void *b)
     return (x->lo > y->lo) - (x->lo < y->lo);
 }
 
-void attn_ranges_settle(struct attn_ranges *s)
+void attn_ranges_join(struct attn_ranges *s)
 {
     size_t n = 0;
     if (s->n)

@@ -79,7 +79,7 @@ static int select_rows(struct attn_ranges *out, struct attn_editor *e, const str
         }
     }
     int rc = tokens && ok ? add_tokens(out, e, edit, list, ids, n, err) : ATTN_OK;
-    attn_ranges_settle(out);
+    attn_ranges_join(out);
     return rc ? rc : ok ? ATTN_OK : attn_no_memory(err, NULL, "for the rows of an edit");
 }
 

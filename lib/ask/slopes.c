@@ -1,7 +1,7 @@
 /* slopes.c - how does a metric change with each activation?  One run, whose logits are differentiated as they come, and one
  * backward pass through what was kept of it. */
 #include "ask/editor.h"
-#include "ask/held.h"
+#include "ask/whole.h"
 #include "ask/metric.h"
 
 #include <stdatomic.h>
@@ -21,7 +21,7 @@ struct attn_slopes {
     struct attn_editor *editor;         /* NULL: nothing is edited */
     double value;
     size_t rows;                        /* of the logits that the metric reads: the last ones */
-    struct attn_held gradient, activation;              /* activation: only for gradients times activations */
+    struct attn_whole gradient, activation;              /* activation: only for gradients times activations */
     struct attn_back *back;
     struct attn_run *run;
     atomic_int failed;                  /* a code of the editor on the way back */
@@ -59,7 +59,7 @@ static void pass(void *self, const struct attn_probe *p, float *data)
 {
     struct attn_slopes *s = self;
     struct attn_probe band = *p;
-    float *to = attn_held_at(&s->gradient, p->act, p->layer);
+    float *to = attn_whole_at(&s->gradient, p->act, p->layer);
     band.data = data;
     if (to)
         attn_probe_copy(to, &band);
@@ -73,7 +73,7 @@ static void pass(void *self, const struct attn_probe *p, float *data)
 /* Each head's result is added to the output of attention, before that is edited: it has the same gradient. */
 static void pass_results(const struct attn_slopes *s, const struct attn_probe *p, const float *data)
 {
-    float *to = attn_held_at(&s->gradient, ATTN_ACT_RESULT, p->layer);
+    float *to = attn_whole_at(&s->gradient, ATTN_ACT_RESULT, p->layer);
     struct attn_probe head = *p;
     head.data = data;
     for (size_t h = 0; to && h < s->gradient.info.H; h++)
@@ -91,8 +91,8 @@ static unsigned taps_wants(void *self, int act, int layer)
 {
     const struct attn_slopes *s = self;
     bool edited = s->editor && attn_editor_reaches(s->editor, act, layer);
-    bool shown = attn_held_at(&s->gradient, act, layer) || (act == ATTN_ACT_OUT
-                                                            && attn_held_at(&s->gradient, ATTN_ACT_RESULT, layer));
+    bool shown = attn_whole_at(&s->gradient, act, layer) || (act == ATTN_ACT_OUT
+                                                            && attn_whole_at(&s->gradient, ATTN_ACT_RESULT, layer));
     return (shown ? ATTN_WATCH : 0) | (edited ? ATTN_EDIT : 0);
 }
 
@@ -112,9 +112,9 @@ static void multiply(const struct attn_slopes *s)
 {
     for (int layer = -1; layer < (int)s->gradient.info.L; layer++)
         for (int act = 0; act < ATTN_ACTS; act++) {
-            float *g = attn_held_at(&s->gradient, act, layer);
-            const float *x = g ? attn_held_at(&s->activation, act, layer) : NULL;
-            for (size_t i = 0, n = x ? attn_held_count(&s->gradient, act) : 0; i < n; i++)
+            float *g = attn_whole_at(&s->gradient, act, layer);
+            const float *x = g ? attn_whole_at(&s->activation, act, layer) : NULL;
+            for (size_t i = 0, n = x ? attn_whole_count(&s->gradient, act) : 0; i < n; i++)
                 g[i] = g[i] == 0 ? 0 : g[i] * x[i];
         }
 }
@@ -144,9 +144,9 @@ static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, con
     int rc;
     if (back.threads <= 0)
         back.threads = attn_cpu_count();
-    rc = attn_held_make(&s->gradient, m, &o->plan.kind, o->select, T, err);
+    rc = attn_whole_make(&s->gradient, m, &o->plan.kind, o->select, T, err);
     if (!rc && o->times)
-        rc = attn_held_make(&s->activation, m, &o->plan.kind, o->select, T, err);
+        rc = attn_whole_make(&s->activation, m, &o->plan.kind, o->select, T, err);
     if (!rc)
         rc = attn_back_new(&s->back, m, &back, err);
     if (rc)
@@ -164,7 +164,7 @@ static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, con
     obs[KEEPER + n] = attn_back_keeper(s->back);
     obs[METRIC + n] = (struct attn_observer){.wants = logits_wants, .watch = logits_watch, .self = s};
     if (o->times)
-        obs[VALUES + n] = attn_held_observer(&s->activation);
+        obs[VALUES + n] = attn_whole_observer(&s->activation);
     rc = attn_run_new(&s->run, m, &run, obs, OURS + n, err);
     free(obs);
     return rc;
@@ -210,7 +210,7 @@ int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const 
         multiply(s);
     attn_back_free(s->back);            /* what is left are the gradients */
     attn_run_free(s->run);
-    attn_held_free(&s->activation);
+    attn_whole_free(&s->activation);
     s->back = NULL;
     s->run = NULL;
     if (rc)
@@ -224,7 +224,7 @@ void attn_slopes_free(struct attn_slopes *s)
 {
     if (!s)
         return;
-    attn_held_free(&s->gradient);
+    attn_whole_free(&s->gradient);
     free(s);
 }
 
@@ -235,5 +235,5 @@ double attn_slopes_value(const struct attn_slopes *s)
 
 int attn_slopes_show(const struct attn_slopes *s, const struct attn_observer *to, struct attn_err *err)
 {
-    return attn_held_show(&s->gradient, to, err);
+    return attn_whole_show(&s->gradient, to, err);
 }

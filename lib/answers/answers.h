@@ -1,4 +1,4 @@
-/* readout.h - what the residual stream says of the next token: at each point (lens), and which part says how much of it
+/* answers.h - what the residual stream says of the next token: at each point (lens), and which part says how much of it
  * (attribution).
  *
  *     lens.c              applies the final norm and the output layer to the stream at every point
@@ -6,8 +6,8 @@
  *     attribute.c         takes a logit apart: every part of the stream times the frozen norm, times the token's direction
  *     attribute_write.c   the table of it
  *     document.c          what both tables have in common */
-#ifndef ATTN_READOUT_READOUT_H
-#define ATTN_READOUT_READOUT_H
+#ifndef ATTN_ANSWERS_ANSWERS_H
+#define ATTN_ANSWERS_ANSWERS_H
 
 #include "attn_tools.h"
 #include "base/out.h"

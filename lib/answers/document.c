@@ -1,5 +1,5 @@
 /* document.c - what the tables of lens and attribution have in common. */
-#include "readout/readout.h"
+#include "answers/answers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* attribute_write.c - the table of an attribution: its parts in the order of the forward pass, their sum beside the logit, and the
  * largest neurons. */
-#include "readout/readout.h"
+#include "answers/answers.h"
 
 #include <math.h>
 #include <stdio.h>

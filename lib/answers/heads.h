@@ -1,9 +1,9 @@
 /* heads.h - which head does what: the scores of all heads, pooled over the rows of many texts, and the table of them.
  *
- *     pool.c      runs the texts as a batch does, adds up the scores, and chooses the heads that are reported
- *     report.c    writes the table: text, json, csv, pictures */
-#ifndef ATTN_HEADS_HEADS_H
-#define ATTN_HEADS_HEADS_H
+ *     heads.c          runs the texts as a batch does, adds up the scores, and chooses the heads that are reported
+ *     heads_write.c    writes the table: text, json, csv, pictures */
+#ifndef ATTN_ANSWERS_HEADS_H
+#define ATTN_ANSWERS_HEADS_H
 
 #include "ask/scores.h"
 #include "base/out.h"

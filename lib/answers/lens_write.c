@@ -1,7 +1,7 @@
 /* lens_write.c - the table of a lens, points by positions.  For people, the likeliest token in each cell, then how far the
  * final prediction is; for programs, all numbers, a line a cell; as a picture, cells coloured by the probability of the token
  * that is written in them. */
-#include "readout/readout.h"
+#include "answers/answers.h"
 
 #include <math.h>
 #include <stdio.h>

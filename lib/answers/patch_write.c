@@ -1,4 +1,4 @@
-/* report.c - the grid of a patching: for people, both texts side by side and the effects of all cells; for programs as JSON
+/* patch_write.c - the grid of a patching: for people, both texts side by side and the effects of all cells; for programs as JSON
  *
  *     {"version", "model", "text", "tokens", "attention", ..., "edits",
  *      "from": {"text", "tokens"}, "what", "over": ["layer", ...], "method", "metric", "metric_text", "metric_from",
@@ -373,7 +373,7 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
         const struct attn_sheet sheet = {.kind = "effect", .title = title, .axes = across, .n = 1, .rows = m.rows, .cols = m.cols,
                                          .keys = true, .layer = m.n > 1 ? p->r.cell[i * m.rows * m.cols].layer : -1};
         rc = attn_album_add(&a, &sheet, &to, err);
-        if (!rc)
+        if (to)
             fill(to, p, &m, i);
     }
     if (!rc)

@@ -8,7 +8,7 @@
  * where u is the token's column of the output layer, or the difference of two.  Centring (of a LayerNorm), scale and gain go into
  * one direction, so that a part's share is a single product with it; for a head or a neuron, the direction is first taken back
  * through its rows of the projection.  Weights and activations are float32 or less, sums are in double. */
-#include "readout/readout.h"
+#include "answers/answers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* report.c - the table of heads: for people, one line a head, the best first; for programs, by layer and head, as JSON
+/* heads_write.c - the table of heads: for people, one line a head, the best first; for programs, by layer and head, as JSON
  *
  *     {"version", "model", "attention", ..., "texts": [[id, ...], ...],
  *      "rows": [{"layer", "head", "previous", ...}, ...]}
  *
  * or CSV with the columns of these rows; as pictures, layers by heads, one for each score.  A score that no row offers is null,
  * empty, NaN. */
-#include "heads/heads.h"
+#include "answers/heads.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -242,7 +242,7 @@ static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const s
                                          ? s->name : NULL, .n = 1,
                                      .rows = h->n / heads, .cols = heads};
     int rc = attn_album_add(a, &sheet, &to, err);
-    for (size_t i = 0; i < h->n && !rc; i++)
+    for (size_t i = 0; i < h->n && to; i++)
         to[i] = (float)h->row[i].score[c];
     return rc;
 }

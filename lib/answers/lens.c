@@ -4,7 +4,7 @@
  * One run: the stream is copied at each point as it flows by, and each band of the final logits is compared, as it is
  * announced, with those of the same rows at all points.  So memory grows with points and tokens, but never with tokens times
  * vocabulary. */
-#include "readout/readout.h"
+#include "answers/answers.h"
 
 #include <math.h>
 #include <stdlib.h>

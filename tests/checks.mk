@@ -95,6 +95,8 @@ $(B)/bench-kinds: $(B)/tests/bench/kinds.o $(B)/libattn.a
 
 transcripts: $(B)/attn-cli
 	@for f in tests/transcripts/*.txt; do A=$< tests/transcripts/transcript.sh $$f >$(B)/transcript && cp $(B)/transcript $$f; done
+	@for f in loss loss-alone heads scores; do D=$$(mktemp -d); A=$< D=$$D tests/transcripts/draw.sh $$f.png tests/transcripts/$$f.png; \
+	    rm -r $$D; done
 
 coverage:
 	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete

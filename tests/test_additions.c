@@ -28,11 +28,10 @@ static const struct place format[] = {
     {"cmd/attn-cli/batch.c", 1, "what a path with .csv at its end means there"},
     {"cmd/attn-cli/generate.c", 1, "help, where text and json mean two things"},
     {"cmd/attn-cli/merge.c", 1, "help: examples of what is joined"},
-    {"lib/answers/[al]*", 3, "which formats the tables of lens and attribution have"},
+    {"lib/answers/*", 5, "which formats a table has, and what is a long table already"},
     {"cmd/attn-cli/lens.c", 1, "its choice of formats"},
     {"cmd/attn-cli/attribute.c", 1, "its choice of formats"},
     {"cmd/attn-cli/plot.c", 1, "help: which files are read"},
-    {"lib/answers/patch_write.c", 1, "its rows are a long table already: csv and tidy are the same"},
     {"cmd/attn-cli/patch.c", 1, "likewise"},
     {NULL, 0, NULL},
 };

@@ -289,8 +289,8 @@ int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, st
 
 /* Ranks heads by their scores, pooled over the rows of many texts, and writes a table of them. */
 struct attn_heads_opts {
-    const struct attn_batch_opts *over; /* the texts and how they are run: model, tokenizer, select, records, encode, plan,
-                                         * progress, failed, self; the other members are not read */
+    const struct attn_batch_opts *over; /* the texts and how they are run: model, tokenizer, select, records, encode, edits, from,
+                                         * plan, progress, failed, self; the other members are not read */
     const int32_t *ids; const size_t *T; size_t texts;  /* texts as ids, one after the other, of T[i] tokens; 0: the records */
     bool copying;                       /* also the score that needs no text; sorting by it asks for it, too */
     const char *by;                     /* the score to sort by; NULL: the largest share */
@@ -558,6 +558,7 @@ struct attn_lens_opts {
     bool bf16;                          /* as in attn_plan */
     struct attn_kind kind;              /* of attention; zero: the model's own */
     const struct attn_observer *observers; size_t n_observers;      /* of the run, before the lens: those that edit, too */
+    const struct attn_edits *edits;     /* what these edit, for documents; NULL: nothing */
     uint64_t reserved[4];
 };
 /* Writes what the model would predict at each position if it ended at each point of the residual stream: the final norm and the
@@ -579,6 +580,7 @@ struct attn_attribute_opts {
     int threads;
     struct attn_kind kind;              /* of attention; zero: the model's own */
     const struct attn_observer *observers; size_t n_observers;      /* of the run, first: those that edit, too */
+    const struct attn_edits *edits;     /* what these edit, for documents; NULL: nothing */
     uint64_t reserved[4];
 };
 /* Writes what each part of the residual stream adds to a logit when the scale of the final norm is frozen: embeddings, heads,

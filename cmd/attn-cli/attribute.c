@@ -1,6 +1,7 @@
 /* attribute.c - takes a logit apart into what embeddings, heads and MLPs add to it. */
 #include "attn_tools.h"
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "output.h"
 #include "say.h"
@@ -20,6 +21,7 @@ struct session {
     struct attn_tokenizer *tokenizer;
     struct attn_tokens *tokens;
     struct input in;
+    struct edits edits;
     int32_t target, foil;
     int64_t pos;
 };
@@ -59,9 +61,10 @@ static int open_all(struct session *s, struct attn_err *err)
     if (!s->tokenizer && attn_tokenizer_open(&s->tokenizer, common.model, &ignored))
         s->tokenizer = NULL;            /* ids need none; without it, tokens are shown by their ids */
     if (attn_token_parse(&s->target, o.target, s->model, s->tokenizer, err) ||
-        (o.foil && attn_token_parse(&s->foil, o.foil, s->model, s->tokenizer, err)))
+        (o.foil && attn_token_parse(&s->foil, o.foil, s->model, s->tokenizer, err)) ||
+        edits_open(&s->edits, &s->tokenizer, err))
         return err->code;
-    return ATTN_OK;
+    return edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_TEXT, err);
 }
 
 static int take_apart(struct session *s, struct attn_err *err)
@@ -72,12 +75,15 @@ static int take_apart(struct session *s, struct attn_err *err)
     if (code)
         return code;
     progress_start(&progress, s->model, !terminal);
-    struct attn_observer observer = progress_observer(&progress);
+    struct attn_observer observers[2];
+    size_t n = edits_observe(&s->edits, observers);
+    observers[n++] = progress_observer(&progress);
     const struct attn_attribute_opts opts = {
         .tokenizer = s->tokenizer, .text = s->in.text, .text_len = s->in.len, .target = s->target,
         .foil = o.foil ? &s->foil : NULL, .pos = s->pos, .neurons = (size_t)o.neurons.n, .top = (size_t)o.top.n,
         .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
-        .bars = terminal, .threads = (int)common.threads.n, .kind = attention_kind(), .observers = &observer, .n_observers = 1};
+        .bars = terminal, .threads = (int)common.threads.n, .kind = attention_kind(), .observers = observers, .n_observers = n,
+        .edits = s->edits.list};
     code = attn_attribute(s->model, s->tokens, &opts, err);
     progress_end(&progress);
     return code;
@@ -90,6 +96,7 @@ static int attribute(struct attn_err *err)
         o.format = output_format_of(o.path);
     int code = take_apart(&s, err);
     attn_tokens_free(s.tokens);
+    edits_close(&s.edits);
     attn_tokenizer_close(s.tokenizer);
     attn_model_close(s.model);
     input_free(&s.in);
@@ -126,17 +133,19 @@ const struct command attribute_command = {
              "for each of these parts and a constant: direct logit attribution.  Heads are L0H0 and so on; where values have "
              "biases, these are part of the heads.  bias is that of the final norm and of the output layer.  With --foil the "
              "difference of two logits is taken apart, which says what favours one token over the other.  The remainder is what "
-             "rounding, or an edit of the stream itself, leaves between the sum and the logit.",
+             "rounding, or an edit of the stream itself, leaves between the sum and the logit.  With edits all numbers are those of "
+             "the edited run.",
     .examples = (const struct pair[]){
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\"", "by the built-in model"},
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --foil \" dress\" --top 8", "why this rather than that"},
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --neurons 5", "and which neurons"},
+        {"attn-cli attribute -m tiny -s \"Lily lost her red\" --target \" ball\" --ablate L2H0", "in a run without one head"},
         {"attn-cli attribute -m ./gpt2 -f note.txt --target \" Mary\" --pos 12 --format csv -o parts.csv", "a table"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
-                                             attention_options, dropout_seed_options, compute_options, thread_options,
+                                             edit_options, from_options, attention_options, dropout_seed_options, compute_options, thread_options,
                                              general_options, NULL},
 };

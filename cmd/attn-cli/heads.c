@@ -1,6 +1,7 @@
 /* heads.c - ranks the heads of a model by what they do. */
 #include "attn_tools.h"
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "output.h"
 #include "report.h"
@@ -29,6 +30,7 @@ struct session {
     struct attn_records_opts records;
     struct attn_repeated repeated;
     int32_t *ids; size_t *T, texts;     /* NULL: the texts are records */
+    struct edits edits;
     char about[160];                    /* what the texts are; "": nothing to say */
     struct report report;
     double since; int shown;            /* when `copying` began; columns of its line on the terminal */
@@ -131,6 +133,7 @@ static int rank(struct session *s, struct attn_err *err)
     struct attn_heads_state state;
     const struct attn_batch_opts over = {
         .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
+        .edits = s->edits.list, .from = s->edits.from,
         .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .progress = report_progress,
         .failed = s->texts ? NULL : report_failed, .self = &s->report};
     const struct attn_heads_opts opts = {
@@ -157,7 +160,8 @@ static int open_all(struct session *s, struct attn_err *err)
 {
     struct attn_kind kind = attention_kind();
     if (check(err) || open_model(&s->model, &heads_command, err) ||
-        attn_select_new(&s->select, s->model, &kind, "pattern", selection.layer, selection.head, err))
+        attn_select_new(&s->select, s->model, &kind, "pattern", selection.layer, selection.head, err) ||
+        edits_open(&s->edits, &s->tokenizer, err))
         return err->code;
     return repeats() ? draw_texts(s, err) : common.file ? open_records(s) : read_text(s, err);
 }
@@ -170,6 +174,7 @@ static int heads(struct attn_err *err)
         code = rank(&s, err);
     free(s.ids);
     free(s.T);
+    edits_close(&s.edits);
     attn_select_free(s.select);
     attn_tokenizer_close(s.tokenizer);
     attn_model_close(s.model);
@@ -257,12 +262,14 @@ const struct command heads_command = {
              "row does "
              "the score is - (null in JSON, empty in CSV).  Rows of several texts are pooled.  Without a text, random ids "
              "are repeated: "
-             "there `induction` is the share of what came after the same token the first time.",
+             "there `induction` is the share of what came after the same token the first time.  With edits the scores are those of "
+             "the edited runs, but for `copying`, which looks at weights alone.",
     .examples = (const struct pair[]){
         {"attn-cli heads --repeat 24", "which heads look back to the same token, and to what came after it"},
         {"attn-cli heads -s \"Tom went home, and Tom slept\" --by previous --top 5", "in one sentence"},
         {"attn-cli heads -m ./gpt2 -f sentences.txt --copying -o heads.csv", "over many, with what their weights would copy"},
         {"attn-cli heads -m ./gpt2 --repeat 50 -o heads.png", "layers by heads, one picture a score"},
+        {"attn-cli heads -m tiny --repeat 24 --ablate L0H1", "what the others do without one of them"},
         {"attn-cli heads --repeat 24 --format json | jq '.rows | max_by(.induction)'", "the induction head"},
         {NULL, NULL}},
     .list_title = "Scores (A: the pattern; row 0, which in a causal model sees only itself, does not count)",
@@ -271,6 +278,6 @@ const struct command heads_command = {
         {"cross", "previous, self, duplicate and induction compare a text with itself; 'run' shows the patterns"},
         {"show", "the patterns alone have scores; 'run' and 'batch' show activations"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_rows, record_options, encode_options, options, picture_options,
-                                             attention_options, compute_options, thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_rows, record_options, encode_options, options, edit_options,
+                                             from_options, picture_options, attention_options, compute_options, thread_options, general_options, NULL},
 };

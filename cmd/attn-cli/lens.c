@@ -1,6 +1,7 @@
 /* lens.c - what the model would predict if it ended at each point of the residual stream. */
 #include "attn_tools.h"
 #include "attention.h"
+#include "edits.h"
 #include "input.h"
 #include "output.h"
 #include "say.h"
@@ -19,6 +20,7 @@ struct session {
     struct attn_tokenizer *tokenizer;
     struct attn_tokens *tokens;
     struct input in;
+    struct edits edits;
     int32_t target;
 };
 
@@ -32,7 +34,10 @@ static int open_all(struct session *s, struct attn_err *err)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (!s->tokenizer && attn_tokenizer_open(&s->tokenizer, common.model, &ignored))
         s->tokenizer = NULL;            /* ids need none; without it, tokens are shown by their ids */
-    return o.target ? attn_token_parse(&s->target, o.target, s->model, s->tokenizer, err) : ATTN_OK;
+    int code = o.target ? attn_token_parse(&s->target, o.target, s->model, s->tokenizer, err) : ATTN_OK;
+    if (!code)
+        code = edits_open(&s->edits, &s->tokenizer, err);
+    return code ? code : edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_TEXT, err);
 }
 
 static int look(struct session *s, struct attn_err *err)
@@ -43,13 +48,15 @@ static int look(struct session *s, struct attn_err *err)
     if (code)
         return code;
     progress_start(&progress, s->model, !terminal);
-    struct attn_observer observer = progress_observer(&progress);
+    struct attn_observer observers[2];
+    size_t n = edits_observe(&s->edits, observers);
+    observers[n++] = progress_observer(&progress);
     const struct attn_lens_opts opts = {
         .tokenizer = s->tokenizer, .text = s->in.text, .text_len = s->in.len, .target = o.target ? &s->target : NULL,
         .top = (size_t)o.top.n, .all = o.points && !strcmp(o.points, "all"), .format = o.format, .path = o.path,
         .width = terminal_columns(terminal), .color = terminal_colored(terminal), .picture = picture_look(terminal),
-        .threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind(), .observers = &observer,
-        .n_observers = 1};
+        .threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind(), .observers = observers,
+        .n_observers = n, .edits = s->edits.list};
     code = attn_lens(s->model, s->tokens, &opts, err);
     progress_end(&progress);
     return code;
@@ -62,6 +69,7 @@ static int lens(struct attn_err *err)
         o.format = output_format_of(o.path);
     int code = look(&s, err);
     attn_tokens_free(s.tokens);
+    edits_close(&s.edits);
     attn_tokenizer_close(s.tokenizer);
     attn_model_close(s.model);
     input_free(&s.in);
@@ -100,13 +108,14 @@ const struct command lens_command = {
     .examples = (const struct pair[]){
         {"attn-cli lens -s \"Lily lost her red\"", "how the prediction forms, by the built-in model"},
         {"attn-cli lens -s \"Lily lost her red\" --target \" ball\" --points all", "where one token rises"},
+        {"attn-cli lens -m tiny -s \"Lily lost her red\" --ablate L2.mlp.out", "without the MLP of layer 2"},
         {"attn-cli lens -m ./gpt2 -f note.txt --format csv --top 3 -o lens.csv", "a table for R or pandas"},
         {"attn-cli lens -s \"Lily lost her red\" -o lens.svg", "as a picture; .html to look around in"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, picture_options,
-                                             attention_options, dropout_seed_options, compute_options, thread_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
+                                             from_options, picture_options, attention_options, dropout_seed_options, compute_options, thread_options,
                                              general_options, NULL},
 };

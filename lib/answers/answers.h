@@ -66,15 +66,18 @@ int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a,
 
 /* ---- both ---- */
 
-/* Writes `{"version": ..., "tokens": [...]`, the beginning of a JSON document. */
+/* Writes `{"version": ..., "tokens": [...]`, and "edits" if there are any: the beginning of a JSON document. */
 struct attn_readout {
     const struct attn_model *model;
     const struct attn_tokens *tokens;
     const char *text; size_t text_len;
     struct attn_kind kind;
     const struct attn_tokenizer *tokenizer;
+    const struct attn_edits *edits;     /* NULL: none */
 };
 int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err);
+/* For people: a line for each edit, in canonical form. */
+void attn_readout_edits(struct attn_out *o, const struct attn_edits *edits);
 /* `"id":5,"text":" is"`, the members of a token's object; its text as a field of CSV; as a token, to make a label of. */
 void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_t id);
 void attn_readout_cell(struct attn_out *o, const struct attn_readout *r, int32_t id);

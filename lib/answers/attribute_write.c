@@ -16,7 +16,7 @@
 
 static struct attn_readout readout_of(const struct attn_attribution *a)
 {
-    return (struct attn_readout){a->model, a->tokens, a->o->text, a->o->text_len, a->o->kind, a->o->tokenizer};
+    return (struct attn_readout){a->model, a->tokens, a->o->text, a->o->text_len, a->o->kind, a->o->tokenizer, a->o->edits};
 }
 
 /* ---- for people ------------------------------------------------------------------------ */
@@ -75,6 +75,7 @@ static void print_title(struct attn_out *o, const struct attn_attribution *a)
     attn_out_printf(o, " after %s (position %zu)", at.text, a->pos);
     attn_paint(o, a->o->color, ATTN_PLAIN);
     attn_out_char(o, '\n');
+    attn_readout_edits(o, a->o->edits);
 }
 
 /* The parts, or the largest of them with what the others add up to. */

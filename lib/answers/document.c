@@ -31,7 +31,14 @@ int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct 
     attn_doc_kind(o, &kind.of, "\n");
     attn_out_str(o, ",\n\"tokens\":");
     attn_doc_tokens(o, r->tokens, "\n");
+    attn_doc_edits(o, r->edits, "\n");
     return ATTN_OK;
+}
+
+void attn_readout_edits(struct attn_out *o, const struct attn_edits *edits)
+{
+    for (size_t i = 0; i < attn_edits_count(edits); i++)
+        attn_out_printf(o, "edit: %s\n", attn_edits_text(edits, i));
 }
 
 struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id)

@@ -88,11 +88,22 @@ static int add_pass(struct pool *p, const struct attn_item *item, size_t n, stru
     return rc;
 }
 
+/* Texts that are given as ids: one that cannot be run is an error. */
+static int check_texts(const struct pool *p, struct attn_err *err)
+{
+    for (size_t i = 0; i < p->e.group.n && p->h->o->texts; i++)
+        if (p->e.group.item[i].failure.code)
+            return attn_fail_as(err, &p->e.group.item[i].failure);
+    return ATTN_OK;
+}
+
 static int add_group(struct pool *p, struct attn_err *err)
 {
     struct attn_group *g = &p->e.group;
     bool live;
-    int rc = attn_group_encode(g, &p->e.reading, err);
+    int rc = attn_engine_encode(&p->e, err);
+    if (!rc)
+        rc = check_texts(p, err);
     for (size_t at = 0, n; at < g->n && !rc; at += n) {
         n = attn_engine_take(&p->e, &g->item[at], g->n - at, &live);
         rc = add_pass(p, &g->item[at], n, err);
@@ -115,7 +126,6 @@ static int add_records(struct pool *p, struct attn_err *err)
     return rc;
 }
 
-/* Texts that are given as ids: one that cannot be run is an error. */
 static int add_texts(struct pool *p, struct attn_err *err)
 {
     const struct attn_heads_opts *o = p->h->o;
@@ -125,12 +135,7 @@ static int add_texts(struct pool *p, struct attn_err *err)
         const struct attn_record r = {.number = i, .ids = ids, .n = o->T[i]};
         rc = attn_group_add(&p->e.group, &r, &p->e.reading, err);
     }
-    if (!rc)
-        rc = add_group(p, err);
-    for (size_t i = 0; i < p->e.group.n && !rc; i++)
-        if (p->e.group.item[i].failure.code)
-            rc = attn_fail_as(err, &p->e.group.item[i].failure);
-    return rc;
+    return rc ? rc : add_group(p, err);
 }
 
 /* ---- the rows ---------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* heads_write.c - the table of heads: for people, one line a head, the best first; for programs, by layer and head, as JSON
  *
- *     {"version", "model", "attention", ..., "texts": [[id, ...], ...],
+ *     {"version", "model", "attention", ..., "texts": [[id, ...], ...], "edits": ["L1H2 = 0", ...] where there are any,
  *      "rows": [{"layer", "head", "previous", ...}, ...]}
  *
  * or CSV with the columns of these rows; as pictures, layers by heads, one for each score.  A score that no row offers is null,
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/answers.h"
 #include "base/num.h"
 #include "base/size.h"
 #include "picture/album.h"
@@ -156,6 +157,8 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
     attn_out_printf(o, "\n%s%zu of %zu heads, sorted by %s; means over rows from 1 on\n\n", h->kept < h->n ? "The first "
                     : "", h->kept, h->n,
                     h->by ? h->by->name : "what they do most");
+    attn_readout_edits(o, h->o->over->edits);
+    attn_out_str(o, attn_edits_count(h->o->over->edits) ? "\n" : "");
     write_headings(o, h, &l);
     for (size_t i = 0; i < h->kept; i++)
         write_row(o, h, &l, sorted[i], largest(h));
@@ -197,7 +200,9 @@ static void write_json(struct attn_out *o, const struct attn_ranking *h)
     attn_doc_kind(o, &kind.of, "\n");
     attn_out_str(o, ",\n\"texts\":[");
     write_texts(o, h);
-    attn_out_str(o, "\n],\n\"rows\":[");
+    attn_out_str(o, "\n]");
+    attn_doc_edits(o, h->o->over->edits, "\n");
+    attn_out_str(o, ",\n\"rows\":[");
     for (size_t i = 0; i < h->n; i++)
         if (h->row[i].kept) {
             attn_out_str(o, any ? ",\n" : "\n");

@@ -19,7 +19,7 @@
 
 static struct attn_readout readout_of(const struct attn_lens *s)
 {
-    return (struct attn_readout){s->model, s->tokens, s->o->text, s->o->text_len, s->o->kind, s->o->tokenizer};
+    return (struct attn_readout){s->model, s->tokens, s->o->text, s->o->text_len, s->o->kind, s->o->tokenizer, s->o->edits};
 }
 
 /* Cell number i is of point i / T, position i % T. */
@@ -136,6 +136,8 @@ static void title(struct attn_out *o, const struct attn_lens *s, const char *tex
 
 static void print_likeliest(struct attn_out *o, const struct attn_lens *s, const struct points *p)
 {
+    attn_readout_edits(o, s->o->edits);
+    attn_out_str(o, attn_edits_count(s->o->edits) ? "\n" : "");
     struct layout l = lay_out(s, p);
     title(o, s, s->top == 1 ? "likeliest next token at each point of the residual stream, with its percentage"
                             : "likeliest next tokens at each point of the residual stream, with percentages");

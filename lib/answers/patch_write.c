@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/answers.h"
 #include "base/err.h"
 #include "base/num.h"
 #include "base/size.h"
@@ -210,8 +211,8 @@ static int print_matrices(struct attn_out *o, const struct report *p, struct att
 static int write_text(struct attn_out *o, const struct report *p, struct attn_err *err)
 {
     print_texts(o, p);
-    for (size_t i = 0; i < attn_edits_count(p->o->edits); i++)
-        attn_out_printf(o, "%sedit: %s\n", i ? "" : "\n", attn_edits_text(p->o->edits, i));
+    attn_out_str(o, attn_edits_count(p->o->edits) ? "\n" : "");
+    attn_readout_edits(o, p->o->edits);
     attn_out_printf(o, "\n%s = ", p->o->metric);
     put(o, p->r.metric_text, 4);
     attn_out_str(o, " for the text, ");
@@ -268,16 +269,6 @@ static void write_rows(struct attn_out *o, const struct report *p)
     }
 }
 
-static void write_edits(struct attn_out *o, const struct attn_edits *edits)
-{
-    key(o, "edits");
-    for (size_t i = 0; i < attn_edits_count(edits); i++) {
-        attn_out_char(o, i ? ',' : '[');
-        attn_doc_string(o, attn_edits_text(edits, i));
-    }
-    attn_out_char(o, ']');
-}
-
 static int write_json(struct attn_out *o, const struct report *p, struct attn_err *err)
 {
     char digest[80];
@@ -295,8 +286,7 @@ static int write_json(struct attn_out *o, const struct report *p, struct attn_er
     attn_doc_kind(o, &kind.of, "\n");
     key(o, "tokens");
     attn_doc_tokens(o, p->o->tokens, "\n");
-    if (attn_edits_count(p->o->edits))
-        write_edits(o, p->o->edits);
+    attn_doc_edits(o, p->o->edits, "\n");
     key(o, "from");
     attn_out_str(o, "{\"text\":");
     write_string(o, p->o->from_text, p->o->from_len);

@@ -16,5 +16,5 @@ for left_out in clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
     checks=$checks,-$left_out
 done
 clang-tidy --quiet --warnings-as-errors='*' --checks="$checks" --extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang \
-    --extra-arg=max-nodes="$nodes" "$file" -- "$@"
-gcc "$@" -O1 -fanalyzer -Wno-analyzer-malloc-leak -Werror -c -o /dev/null "$file"
+    --extra-arg=max-nodes="$nodes" "$file" -- "$@" -DATTN_ANALYZED
+gcc "$@" -DATTN_ANALYZED -O1 -fanalyzer -Wno-analyzer-malloc-leak -Werror -c -o /dev/null "$file"

@@ -11,7 +11,7 @@
 
 static void put_number(FILE *f, double x)
 {
-    char text[ATTN_NUM_MAX];
+    char text[ATTN_NUM_MAX] = "";
     fwrite(text, 1, attn_num_f64(text, x), f);
 }
 

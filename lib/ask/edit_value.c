@@ -17,7 +17,9 @@ static bool number_at(const struct attn_reader *r, size_t *len, double *out)
     size_t n = 0;
     while (r->at + n < r->len && r->text[r->at + n] && strchr(more, r->text[r->at + n]))
         n++;
-    char next = r->at + n < r->len ? r->text[r->at + n] : '\0';
+    char next = '\0';
+    if (r->at + n < r->len)
+        next = r->text[r->at + n];
     *len = n;
     return n && strchr(" \t,)*", next) && attn_num_parse_f64(r->text + r->at, n, out);
 }

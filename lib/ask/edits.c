@@ -171,7 +171,7 @@ static int read_steer(struct steer *s, const char *text, struct attn_err *err)
 /* Adds "L<layers>.resid_post += SCALE*FILE". */
 static int steer_at(const struct steer *s, const char *layers, const char *member, struct attn_err *err)
 {
-    char *text = NULL, number[ATTN_NUM_MAX];
+    char *text = NULL, number[ATTN_NUM_MAX] = "";
     size_t len;
     FILE *f = open_memstream(&text, &len);
     if (!f)

@@ -81,7 +81,7 @@ static void draw_text(int32_t *ids, const struct attn_repeated *out, struct draw
     list_usable(g);
     for (size_t i = 0; g->before && i < g->before->n; i++)
         *ids++ = g->before->tok[i].id;
-    for (size_t i = 0; i < out->n; i++) {
+    for (size_t i = 0; i < out->n && i < g->n; i++) {
         size_t j = i + (size_t)(attn_splitmix_next(state) % (g->n - i));
         int32_t id = g->usable[j];
         g->usable[j] = g->usable[i];

@@ -129,10 +129,12 @@ static struct source *source_of(const struct attn_sources *s, const struct attn_
 static int find_source(struct source **out, struct attn_sources *s, const struct attn_edit *e, struct attn_err *err)
 {
     struct source *more = attn_grow(s->item, &s->room, s->n + 1, sizeof *more);
-    size_t i = more ? attn_strings_add(&s->names, name_of(e), strlen(name_of(e))) : ATTN_STRINGS_NONE;
-    if (i == ATTN_STRINGS_NONE)
+    if (!more)
         return attn_no_memory(err, NULL, "for the sources of edits");
     s->item = more;
+    size_t i = attn_strings_add(&s->names, name_of(e), strlen(name_of(e)));
+    if (i == ATTN_STRINGS_NONE)
+        return attn_no_memory(err, NULL, "for the sources of edits");
     *out = &more[i];
     if (i < s->n)
         return ATTN_OK;
@@ -293,15 +295,20 @@ static int run_records(struct attn_sources *all, struct source *s, struct attn_e
     return rc ? rc : n ? ATTN_OK : attn_edit_fail(s->edit, err, "%s has no records", attn_edit_at(s->edit, origin(s)->text));
 }
 
+static double *sum_rows(const struct attn_given *g)
+{
+    double *sum = calloc(g->heads * g->cols + 1, sizeof *sum);
+    for (size_t i = 0; sum && i < g->heads * g->rows; i++)
+        add_row(&sum[i / g->rows * g->cols], g->data + i * g->cols, g->cols);
+    return sum;
+}
+
 /* Sets the mean over rows: of the sum of many texts, or of the data there is. */
 static int find_mean(const struct source *s, struct kept *k, const struct attn_given *g, struct attn_err *err)
 {
     size_t heads = g->heads, cols = g->cols;
-    double *sum = k->sum ? k->sum : calloc(heads * cols + 1, sizeof *sum);
+    double *sum = k->sum ? k->sum : sum_rows(g);
     k->mean = calloc(heads * cols + 1, sizeof *k->mean);
-    for (size_t h = 0; !k->sum && sum && h < heads; h++)
-        for (size_t t = 0; t < g->rows; t++)
-            add_row(sum + h * cols, g->data + (h * g->rows + t) * cols, cols);
     for (size_t i = 0; sum && k->mean && i < heads * cols; i++)
         k->mean[i] = (float)(sum[i] / (double)g->rows);
     bool ok = sum && k->mean;

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef attn_fail
+#undef attn_no_memory
+#undef attn_fail_errno
+
 const char *attn_version(void) { return ATTN_VERSION; }
 
 /* Length of a sequence at s that could steer a terminal (a C0 control, DEL, or a C1 control in UTF-8); 0 if there is

@@ -22,4 +22,11 @@ int attn_no_memory(struct attn_err *err, const char *name, const char *what, ...
 /* ATTN_EIO (ATTN_ENOMEM for ENOMEM): "PATH: cannot WHAT: strerror(errno)". */
 int attn_fail_errno(struct attn_err *err, const char *path, const char *what);
 
+/* Analyzers read one file at a time; this lets them see that none of these returns ATTN_OK. */
+#ifdef ATTN_ANALYZED
+#define attn_fail(err, code, ...) (attn_fail(err, code, __VA_ARGS__), (int)(code))
+#define attn_no_memory(...) (attn_no_memory(__VA_ARGS__), (int)ATTN_ENOMEM)
+#define attn_fail_errno(...) (attn_fail_errno(__VA_ARGS__), (int)ATTN_EIO)
+#endif
+
 #endif

@@ -149,19 +149,26 @@ static int step_edit(void *self, const struct attn_probe *p, float *data, struct
     return 0;
 }
 
-static double stepped(const struct attn_model *m, const struct attn_plan *plan, const struct attn_metric *metric,
-                      const struct attn_tokens *t, struct step s)
+/* What is differentiated: a metric of a text, with edits or without. */
+struct question { const struct attn_model *m; struct attn_plan plan; const struct attn_metric *metric; const struct attn_tokens *t;
+                  struct attn_editor *editor; };
+
+static double stepped(const struct question *of, struct step s)
 {
     struct attn_err err = {0};
-    struct attn_measure x = {.metric = metric};
-    struct attn_observer obs[] = {{.wants = step_wants, .edit = step_edit, .self = &s}, attn_measure_observer(&x)};
-    ck_assert_msg(!attn_run_tokens(m, plan, t, NULL, obs, 2, &err), "%s", err.msg);
+    struct attn_measure x = {.metric = of->metric};
+    struct attn_observer obs[3] = {{.wants = step_wants, .edit = step_edit, .self = &s}, attn_measure_observer(&x)};
+    size_t n = 2;
+    if (of->editor) {                   /* the step is taken from where the edits have led */
+        obs[n++] = obs[0];
+        obs[0] = attn_editor_observer(of->editor);
+    }
+    ck_assert_msg(!attn_run_tokens(of->m, &of->plan, of->t, NULL, obs, n, &err), "%s", err.msg);
     return x.value;
 }
 
 /* Along its own direction the metric rises by the size of the gradient. */
-static void expect_rise(const struct attn_model *m, const struct attn_plan *plan, const struct attn_metric *metric,
-                        const struct attn_tokens *t, const struct kept *g)
+static void expect_rise(const struct question *of, const struct kept *g)
 {
     const float h = 2e-2F;
     double size = 0, slope;
@@ -174,7 +181,7 @@ static void expect_rise(const struct attn_model *m, const struct attn_plan *plan
         along[i] = (float)((double)g->data[i] / size);
     double v[4];
     for (int i = 0; i < 4; i++)         /* fourth order: the error is that of the runs, about 1e-6 / h */
-        v[i] = stepped(m, plan, metric, t, (struct step){along, g->name, h * (float)(i < 2 ? i + 1 : 1 - i)});
+        v[i] = stepped(of, (struct step){along, g->name, h * (float)(i < 2 ? i + 1 : 1 - i)});
     slope = (8 * (v[0] - v[2]) - (v[1] - v[3])) / (12 * (double)h);
     ck_assert_msg(fabs(slope - size) < 1e-3 * (1 + size), "%s: slope %.9g, gradient %.9g", g->name, slope, size);
     free(along);
@@ -200,7 +207,7 @@ START_TEST(gradients_are_differences)
         struct attn_slopes *s = slopes_of(m, metric, t, "*", (struct attn_slopes_opts){.plan = plan});
         keep_slopes(&k, s);
         for (size_t j = 0; j < k.n; j++)
-            expect_rise(m, &plan, metric, t, &k.a[j]);
+            expect_rise(&(struct question){m, plan, metric, t, NULL}, &k.a[j]);
         ck_assert_uint_gt(k.n, 10);
         keep_free(&k);
         attn_slopes_free(s);
@@ -208,6 +215,41 @@ START_TEST(gradients_are_differences)
     }
     attn_tokens_free(t);
     attn_model_close(m);
+}
+END_TEST
+
+/* What an edit lets through, and what it mixes: a component is taken out of all columns, hidden dots among them. */
+static const char *const through[] = {
+    "dots -= proj(from)", "L1.dots[head=0,2] -= proj(from)", "scores -= proj(from)", "pattern -= proj(from)", "context -= proj(from)",
+    "L0H1 -= proj(from)", "q[pos=2-8,col=1-3] -= proj(from)", "pattern = uniform", "scores[key=0,3] = -inf", "dots *= 0.5",
+    "L0.resid_post[pos=3] = from", "v *= 0.5",
+};
+
+START_TEST(gradients_pass_through_edits)
+{
+    int32_t ids[TOKENS], other[TOKENS];
+    struct asked a = asked_open("llama-f");
+    for (size_t i = 0; i < TOKENS; i++) {
+        ids[i] = (int32_t)(i * 17 % 101);
+        other[i] = (int32_t)(i * 29 % 101 + i % 3);
+    }
+    struct attn_tokens *t = asked_tokens(ids, TOKENS), *from = asked_tokens(other, TOKENS);
+    struct attn_metric *metric = asked_metric(&a, metrics[0], ids, TOKENS, ids);
+    struct question of = {.m = a.model, .plan.threads = 2, .metric = metric, .t = t};
+    struct asked_editor e = asked_edit(&a, &through[_i], 1, t, from, &of.plan);
+    struct keep k = {.only = -1};
+    of.editor = e.editor;
+    struct attn_slopes *s = slopes_of(a.model, metric, t, "*", (struct attn_slopes_opts){.plan = of.plan, .editor = e.editor});
+    keep_slopes(&k, s);
+    for (size_t j = 0; j < k.n; j++)
+        expect_rise(&of, &k.a[j]);
+    keep_free(&k);
+    attn_slopes_free(s);
+    asked_edit_end(&e);
+    attn_metric_free(metric);
+    attn_tokens_free(t);
+    attn_tokens_free(from);
+    asked_close(&a);
 }
 END_TEST
 
@@ -277,6 +319,7 @@ Suite *suite_slopes(void)
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_loop_test(c, golden_gradients_of_activations, 0, ASKED_CHECKPOINTS);
     tcase_add_loop_test(c, gradients_are_differences, 0, CONFIGS * KINDS);
+    tcase_add_loop_test(c, gradients_pass_through_edits, 0, sizeof through / sizeof *through);
     tcase_add_loop_test(c, threads_change_no_bit_and_times_multiplies, 0, ASKED_CHECKPOINTS);
     tcase_add_loop_test(c, what_has_no_gradient_is_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, c);

@@ -292,13 +292,19 @@ static void slope_told(const struct job *j, const struct item *it, const struct 
     tell(j, it, ATTN_ACT_DOTS, d, head);
 }
 
+/* An edit of dots may have read hidden ones, as that which subtracts a component does: then these, too, are in dq and dk. */
+static bool reads_hidden(const struct job *j)
+{
+    return (attn_work_taps(j->t, ATTN_ACT_DOTS, (int)j->layer) & ATTN_EDIT) != 0;
+}
+
 static void band_back(const struct job *j, const struct item *it, size_t head, size_t row0)
 {
     const struct attn_dims *n = &j->t->w->n;
     const struct attn_kept *kept = &j->t->layer[j->layer];
     struct attn_head h = head_of(j, it, head), dp = by_pattern(j, it, &h), dq = by_query(j, it, &h, head);
     struct attn_band p = queries(j, it, head, row0), d = contexts(j, it, head, &p);
-    struct attn_range r = reach_of(&h, &p);
+    struct attn_range r = reach_of(&h, &p), dots = r;
     if (kept->softmax)
         recall(&p, kept->softmax, head, it->T);
     else
@@ -310,9 +316,13 @@ static void band_back(const struct job *j, const struct item *it, size_t head, s
         slope_told(j, it, &h, &p, &d, head);
     else
         slope(&h, &p, &d, h.scale);
-    clear_unseen(&h, &d, r);
+    dq.edited = reads_hidden(j);
+    if (dq.edited)
+        dots = (struct attn_range){0, up(it->T, PANEL)};
+    else
+        clear_unseen(&h, &d, dots);
     attn_band_context(&dq, &d);
-    grow(it->scratch.dk, &p, n->dh, &d, r);
+    grow(it->scratch.dk, &p, n->dh, &d, dots);
     if (kept->pattern)
         recall(&p, kept->pattern, head, it->T);
     if (j->drop.below)

@@ -2,7 +2,7 @@
 #
 # make asan tsan     the tests under sanitizers;      make fuzz: each target for FUZZ_SECONDS, or FUZZ_RUNS inputs if they take less
 # make walls         checks which room may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
-# make test-train    trains a model to repeat a text and finds the heads that do it: a minute
+# make test-train    makes the built-in model induction again, and finds the heads that repeat a text: half a minute
 # make test-browser  tests the page of --format html in chromium, if it is installed
 # make test-attack   fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
 # make test-sizes    whether twice as many things take each reader about twice as many steps
@@ -62,7 +62,7 @@ test-browser: $(B)/attn-cli
 
 # Takes a minute or two; see tests/test_induction.c.
 test-train: $(B)/attn-cli $(B)/attn-tests
-	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests induction
+	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests repeats
 
 test-kill: $(B)/attn-cli $(B)/attn-tests
 	ATTN_KILLS=200 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests batch_kill

@@ -20,6 +20,9 @@ ATTN_EMBED(attn_tiny_weights, "models/tiny/model.safetensors");
 ATTN_EMBED(attn_life_config, "models/life/config.json");
 ATTN_EMBED(attn_life_vocab, "models/life/vocab.json");
 ATTN_EMBED(attn_life_weights, "models/life/model.safetensors");
+ATTN_EMBED(attn_induction_config, "models/induction/config.json");
+ATTN_EMBED(attn_induction_vocab, "models/induction/vocab.json");
+ATTN_EMBED(attn_induction_weights, "models/induction/model.safetensors");
 
 struct attn_builtin {
     const char *name;
@@ -34,12 +37,15 @@ static const struct attn_builtin builtins[] = {
     {"life",
      {{"config.json", attn_life_config, attn_life_config_end}, {"vocab.json", attn_life_vocab, attn_life_vocab_end},
       {"model.safetensors", attn_life_weights, attn_life_weights_end}}},
+    {"induction",
+     {{"config.json", attn_induction_config, attn_induction_config_end}, {"vocab.json", attn_induction_vocab, attn_induction_vocab_end},
+      {"model.safetensors", attn_induction_weights, attn_induction_weights_end}}},
     {0}
 };
 
 const char *const *attn_model_builtin(void)
 {
-    static const char *const names[] = { "tiny", "life", NULL };
+    static const char *const names[] = { "tiny", "life", "induction", NULL };
     return names;
 }
 
@@ -102,9 +108,9 @@ static int not_found(const char *name, struct attn_err *err)
 {
     const char *env = getenv("ATTN_MODEL_PATH");
     return attn_fail(err, ATTN_EIO,
-        "no model '%s': it is not built in (%s and %s are), nor a directory in ATTN_MODEL_PATH (%s), %s or here; "
-        "a path needs a slash, as in ./%s", name, builtins[0].name, builtins[1].name, env && *env ? env : "not set",
-        ATTN_MODELS_DIR, name);
+        "no model '%s': it is not built in (%s, %s and %s are), nor a directory in ATTN_MODEL_PATH (%s), %s or here; "
+        "a path needs a slash, as in ./%s", name, builtins[0].name, builtins[1].name, builtins[2].name,
+        env && *env ? env : "not set", ATTN_MODELS_DIR, name);
 }
 
 static char *last_component(const char *path)

@@ -51,7 +51,8 @@ enum {
     ATTN_FORMAT_BINARY = 64,            /* not for a terminal */
     ATTN_FORMAT_MANY = 128,             /* a file for each matrix or activation, unless there is only one: in a directory */
     ATTN_FORMAT_DIGEST = 256,           /* names the model's digest */
-    ATTN_FORMAT_COMPARE = 512           /* says what edits did to the next token */
+    ATTN_FORMAT_COMPARE = 512,          /* says what edits did to the next token */
+    ATTN_FORMAT_ABLATED = 1024          /* says what comes next without each head, if that is known */
 };
 struct attn_format {
     const char *name;
@@ -84,6 +85,7 @@ struct attn_sink_opts {
     const struct attn_sink_gradient *gradient;  /* NULL: activations */
     const struct attn_edits *edits;     /* of the run, for documents; NULL: none */
     const struct attn_compare *compare; /* what they did to the next token, known at the end; NULL: not compared */
+    const struct attn_ablated *ablated; size_t n_ablated;   /* what comes next without each head; NULL: not asked for */
     int threads;                        /* 0: as many as this process may use; the output is the same */
     int precision;                      /* text only: digits after the point */
     int width;                          /* text only: columns of the terminal; 0: no limit */
@@ -160,6 +162,26 @@ struct attn_observer attn_compare_before(struct attn_compare *c);
 struct attn_observer attn_compare_after(struct attn_compare *c);
 /* Fails if logits are not finite, as attn_logits_top does. */
 int attn_compare_result(const struct attn_compare *c, struct attn_compared *out, struct attn_err *err);
+
+/* What comes next without each head: for each, a run in which its context is 0, as after the edit "L1H2 = 0". */
+struct attn_select;
+struct attn_ablated {
+    size_t layer, head;
+    double kl;                          /* KL(with all heads || without this one) of the last position, in nats; NaN: a logit is not finite */
+    struct attn_likely after[ATTN_COMPARED]; size_t n;      /* the likeliest next tokens */
+};
+struct attn_ablate_opts {
+    const struct attn_tokens *tokens;
+    const struct attn_select *heads;    /* those whose pattern, scores, dots or norms it selects */
+    struct attn_editor *editor;         /* of all runs; started, with the tokens as its text 0.  NULL: nothing else is edited */
+    struct attn_plan plan;              /* threads, bf16 and kind */
+    int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it */
+    void *self;                         /* for step, which may be NULL */
+    uint64_t reserved[4];
+};
+/* *out is malloc'd, by layer, then head. */
+int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_model *m, const struct attn_ablate_opts *o,
+                      struct attn_err *err);
 
 /* ---- what heads do --------------------------------------------------------------------- */
 

@@ -46,7 +46,7 @@ START_TEST(bands_in_turns_make_whole_sheets)
         ck_assert(sheet[1].keys && !sheet[2].keys && !sheet[2].heads);
         ck_assert_int_eq(sheet[2].layer, layer);
     }
-    ck_assert_uint_eq(c.album.n_next, 0);
+    ck_assert_uint_eq(c.album.next.n, 0);
     attn_collect_end(&c);
     sinks_teardown(&s);
 }
@@ -58,9 +58,9 @@ START_TEST(what_comes_next_is_there_when_asked)
     struct sinks_setup s;
     collect(&c, &s, "pattern", "0", true);
     ck_assert_uint_eq(c.album.n, 2);
-    ck_assert_uint_eq(c.album.n_next, ATTN_ALBUM_NEXT);
-    ck_assert_int_eq(c.album.next[0].id, 5);    /* the made-up logits increase with the id */
-    ck_assert_ptr_null(c.album.next[0].text);
+    ck_assert_uint_eq(c.album.next.n, ATTN_ALBUM_NEXT);
+    ck_assert_int_eq(c.album.next.of[0].id, 5);    /* the made-up logits increase with the id */
+    ck_assert_ptr_null(c.album.next.of[0].text);
     attn_collect_end(&c);
     sinks_teardown(&s);
 }

@@ -169,7 +169,7 @@ static char *small_page(const char *text, const struct attn_tokens *tokens)
     struct attn_album a = {.model = text, .text = text, .text_len = text ? strlen(text) : 0, .queries = tokens, .keys = tokens,
                            .sheet = &s, .n = 1};
     if (text) {
-        a.next[a.n_next++] = (struct attn_album_next){text, strlen(text), 1, 0.5};
+        a.next = (struct attn_album_next){.of = {{text, strlen(text), 1, 0.5}}, .n = 1};
         s.kind = s.title = text;
     }
     return page_of(&a);

@@ -46,6 +46,7 @@ struct output {
     const char *cross_text; size_t cross_len;   /* cross_text NULL: ids were given */
     const struct attn_slopes *slopes;   /* gradients, to be written in place of the activations; NULL: the text is run */
     const struct attn_sink_gradient *gradient;  /* what they are */
+    const struct attn_ablated *ablated; size_t n_ablated;       /* what comes next without each head; NULL: not asked for */
     const struct edits *edits;          /* bound to the text; NULL: no command line can have any */
 };
 enum { OUTPUT_PRECISION = 4 };          /* digits after the point, as in the articles */

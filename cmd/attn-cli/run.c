@@ -7,13 +7,15 @@
 #include "output.h"
 #include "say.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct {
     const char *format, *path, *gradient;
-    bool times;
+    bool times, ablations;
     struct number precision;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
@@ -24,7 +26,9 @@ struct session {
     struct attn_select *select;
     struct attn_metric *metric;         /* of --gradient; NULL: activations are shown */
     struct attn_slopes *slopes;
+    struct attn_ablated *ablated; size_t n_ablated;     /* of --ablations */
     struct edits edits;
+    double start; int shown;            /* when the heads were begun; columns of their line on the terminal */
 };
 
 /* Rollout goes back through the layers of one text; this is said before the output begins. */
@@ -103,9 +107,57 @@ static int differentiate(struct session *s, struct attn_err *err)
     return code;
 }
 
+/* ---- what comes next without each head ----------------------------------------------------- */
+
+static int check_ablations(struct attn_err *err)
+{
+    char names[64];
+    const struct attn_format *f = attn_format_find(o.format ? o.format : "text");
+    if (!o.ablations)
+        return ATTN_OK;
+    list_formats(names, sizeof names, ATTN_FORMAT_ABLATED, false, " or ");
+    if (!(f->flags & ATTN_FORMAT_ABLATED))
+        return attn_fail(err, ATTN_EUSAGE, "--ablations: only --format %s shows what comes next without each head, not %s; for one "
+                         "head, --ablate L1H2 works in every format", names, f->name);
+    if (crossing.text || crossing.file || crossing.ids)
+        return attn_fail(err, ATTN_EUSAGE, "--ablations with --cross: a run without a head begins at its layer, where nothing is "
+                                           "kept of the other text: leave one of them out");
+    if (o.gradient)
+        return attn_fail(err, ATTN_EUSAGE, "--ablations with --gradient: a page of gradients shows no next tokens: leave one of "
+                                           "them out");
+    return ATTN_OK;
+}
+
+static int say_step(void *self, size_t done, size_t all, struct attn_err *err)
+{
+    struct session *s = self;
+    (void)err;
+    if (common.quiet || !isatty(STDERR_FILENO) || attn_clock_now() - s->start < 1)
+        return ATTN_OK;
+    erase_line(&s->shown);
+    s->shown = fprintf(stderr, "without head %zu of %zu", done, all);
+    return ATTN_OK;
+}
+
+static int ablate(struct session *s, struct attn_err *err)
+{
+    const struct attn_ablate_opts opts = {
+        .tokens = s->tokens, .heads = s->select, .editor = s->edits.editor,
+        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .step = say_step, .self = s};
+    s->start = attn_clock_now();
+    int code = attn_ablate_heads(&s->ablated, &s->n_ablated, s->model, &opts, err);
+    erase_line(&s->shown);
+    if (!code && !s->n_ablated)
+        code = attn_fail(err, ATTN_EUSAGE, "--ablations: --show selects no matrix of a head, such as pattern, where the page could "
+                                           "show what comes next without it");
+    return code;
+}
+
 static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     int code = open_all(s, in, other, err);
+    if (!code && o.ablations)
+        code = ablate(s, err);
     if (!code && s->metric)
         code = differentiate(s, err);
     struct attn_sink_gradient gradient = {.metric = o.gradient, .times = o.times,
@@ -114,12 +166,14 @@ static int show(struct session *s, const struct input *in, const struct input *o
         .command = &run_command, .format = o.format, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
         .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,
         .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
+        .ablated = s->ablated, .n_ablated = s->n_ablated,
         .edits = &s->edits};
     return code ? code : output_write(&output, err);
 }
 
 static void end(struct session *s)
 {
+    free(s->ablated);
     attn_slopes_free(s->slopes);
     attn_metric_free(s->metric);
     edits_close(&s->edits);
@@ -137,6 +191,8 @@ static int run(struct attn_err *err)
     if (!o.format)
         o.format = output_format_of(o.path);      /* set only if given or implied, so that the repro command has no defaults */
     int code = output_check_format(o.format, o.path, err);
+    if (!code)
+        code = check_ablations(err);
     if (!code)
         code = check_gradient(&s, err);
     if (!code)
@@ -175,6 +231,8 @@ static const struct option options[] = {
      .flags = OPT_COUNTS},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
      .flags = OPT_COUNTS},
+    {0, "ablations", OPT_FLAG, &o.ablations, NULL, "with --format html: a button at each head shows what comes next without it, and "
+     "the overview how much that matters; computes one more run from each head's layer on", .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -191,6 +249,8 @@ const struct command run_command = {
         {"attn-cli run -s \"Life is short\" --show dots,scores,pattern --precision 6", "from dot products to weights"},
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --layer 0-2 --head 5 -o heads.npz", "some heads, for NumPy"},
         {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
+        {"attn-cli run -m tiny -s \"Lily lost her red ball\" --ablations --show pattern,lens -o ball.html",
+         "a page: every head, what comes next without it, what each layer would predict"},
         {"attn-cli run -s \"Life is short\" --cross \"eat dessert first\"", "cross-attention: how one text looks at another"},
         {"attn-cli run -s \"Life is short\" --attention window:2", "the same weights, but each token sees only two"},
         {"attn-cli run -m tiny -s \"Lily lost her red\" --gradient 'logit(\" ball\")' --show context",
@@ -219,7 +279,7 @@ const struct command run_command = {
         {"result", "[H,T,d] each head's part of attn.out.  This and the following are derived: * does not mean them"},
         {"norms", "[H,T,T] pattern times the norm of what each value adds to attn.out"},
         {"rollout", "[T,T] 0.5 mean pattern + 0.5 I, multiplied over the layers up to this one"},
-        {"lens", "[T,V] the logits if the model ended with this layer"},
+        {"lens", "[T,V] the logits if the model ended with this layer; in a page, a table of the likeliest tokens"},
         {"tokens", "the token table"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options,

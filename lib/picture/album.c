@@ -37,6 +37,10 @@ void attn_album_free(struct attn_album *a)
 {
     for (size_t i = 0; i < a->n; i++)
         free(a->sheet[i].own);
+    for (size_t i = 0; i < a->n_lens; i++)
+        free(a->lens[i].at);
+    free(a->lens);
+    free(a->without);
     free(a->sheet);
 }
 

@@ -6,6 +6,7 @@
 #ifndef ATTN_PICTURE_ALBUM_H
 #define ATTN_PICTURE_ALBUM_H
 
+#include "attn_tools.h"
 #include "text/label.h"
 
 #define ATTN_NO_HEAD SIZE_MAX
@@ -27,8 +28,11 @@ struct attn_sheet {
     size_t opens, next;                 /* first sheet of its kind; the one after this: set by attn_album_link */
 };
 
+/* The likeliest tokens after a position, the likeliest first; n 0: a logit is not finite.  text NULL: only the id is known. */
 enum { ATTN_ALBUM_NEXT = 5 };
-struct attn_album_next { const char *text; size_t len; int32_t id; double p; };         /* text NULL: only the id is known */
+struct attn_album_next { struct { const char *text; size_t len; int32_t id; double p; } of[ATTN_ALBUM_NEXT]; size_t n; };
+struct attn_album_without { size_t layer, head; double kl; struct attn_album_next next; };     /* what comes next without a head */
+struct attn_album_lens { int layer; struct attn_album_next *at; };      /* [queries] what comes next if the model ended there */
 
 struct attn_album {
     const char *model;                  /* its name; NULL: unknown */
@@ -37,9 +41,12 @@ struct attn_album {
     const char *keys_text; size_t keys_len;     /* the text attended to, if it is another; NULL: unknown */
     const struct attn_tokens *queries, *keys;   /* of rows and columns; NULL: unknown.  start = end = 0: position unknown */
     struct attn_sheet *sheet; size_t n, room;
-    struct attn_album_next next[ATTN_ALBUM_NEXT];
-    size_t n_next;                      /* likeliest first; 0 if not requested or without an output layer */
+    const struct attn_edits *edits;     /* of the run; NULL: none, or unknown */
+    struct attn_album_next next;        /* n 0 also if not requested or without an output layer */
     char no_next[192];                  /* why there is none although one was requested; "": there are, or nobody asked */
+    struct attn_album_without *without; size_t n_without;       /* owned, as what follows */
+    struct attn_album_lens *lens; size_t n_lens, lens_room;     /* by layer */
+    char no_lens[192];                  /* why there is none although it was requested, likewise */
 };
 
 /* Adds a copy of `what`.  If its data is NULL the album allocates the numbers, all zero, and *own points to them

@@ -150,25 +150,79 @@ static void put_tokens(struct attn_out *o, const char *key, const struct attn_to
     attn_out_str(o, t->n ? "]" : "[]");
 }
 
-static void put_next(struct attn_out *o, const struct attn_album *a)
+static void put_likeliest(struct attn_out *o, const struct attn_album_next *next)
 {
-    put_key(o, "next");
     attn_out_char(o, '[');
-    for (size_t i = 0; i < a->n_next; i++) {
-        const struct attn_album_next *next = &a->next[i];
+    for (size_t i = 0; i < next->n; i++) {
         attn_out_str(o, i ? ",{\"id\":" : "{\"id\":");
-        attn_out_u64(o, (uint64_t)next->id);
+        attn_out_u64(o, (uint64_t)next->of[i].id);
         put_key(o, "text");
-        put_string(o, next->text, next->len);
+        put_string(o, next->of[i].text, next->of[i].len);
         put_key(o, "p");
-        attn_out_f32(o, (float)next->p);
+        attn_out_f32(o, (float)next->of[i].p);
         attn_out_char(o, '}');
     }
     attn_out_char(o, ']');
-    if (!*a->no_next)
+}
+
+static void put_why_not(struct attn_out *o, const char *key, const char *why)
+{
+    if (!*why)
         return;
-    put_key(o, "noNext");
-    put_name(o, a->no_next);
+    put_key(o, key);
+    put_name(o, why);
+}
+
+static void put_next(struct attn_out *o, const struct attn_album *a)
+{
+    put_key(o, "next");
+    put_likeliest(o, &a->next);
+    put_why_not(o, "noNext", a->no_next);
+}
+
+/* ---- what was asked for besides -------------------------------------------------------- */
+
+static void put_edits(struct attn_out *o, const struct attn_edits *edits)
+{
+    size_t n = attn_edits_count(edits);
+    if (n)
+        put_key(o, "edits");
+    for (size_t i = 0; i < n; i++) {
+        attn_out_char(o, i ? ',' : '[');
+        put_name(o, attn_edits_text(edits, i));
+    }
+    attn_out_str(o, n ? "]" : "");
+}
+
+static void put_without(struct attn_out *o, const struct attn_album *a)
+{
+    if (a->n_without)
+        put_key(o, "without");
+    for (size_t i = 0; i < a->n_without; i++) {
+        const struct attn_album_without *w = &a->without[i];
+        attn_out_printf(o, "%c{\"layer\":%zu,\"head\":%zu,\"kl\":", i ? ',' : '[', w->layer, w->head);
+        attn_out_f64(o, w->kl);
+        put_key(o, "next");
+        put_likeliest(o, &w->next);
+        attn_out_char(o, '}');
+    }
+    attn_out_str(o, a->n_without ? "]" : "");
+}
+
+static void put_lens(struct attn_out *o, const struct attn_album *a)
+{
+    if (a->n_lens)
+        put_key(o, "lens");
+    for (size_t i = 0; i < a->n_lens; i++) {
+        attn_out_printf(o, "%c{\"layer\":%d,\"at\":", i ? ',' : '[', a->lens[i].layer);
+        for (size_t t = 0; t < a->queries->n; t++) {
+            attn_out_char(o, t ? ',' : '[');
+            put_likeliest(o, &a->lens[i].at[t]);
+        }
+        attn_out_str(o, "]}");
+    }
+    attn_out_str(o, a->n_lens ? "]" : "");
+    put_why_not(o, "noLens", a->no_lens);
 }
 
 /* ---- colours --------------------------------------------------------------------------- */
@@ -291,6 +345,9 @@ static void put_page(struct attn_out *o, const struct pages *p)
     put_key(o, "keysText");
     put_string(o, a->keys_text, a->keys_len);
     put_next(o, a);
+    put_edits(o, a->edits);
+    put_without(o, a);
+    put_lens(o, a);
     put_look(o, p->look);
     put_left_out(o, a);
     put_palettes(o);

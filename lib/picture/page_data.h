@@ -2,10 +2,12 @@
  *
  *     {"version", "model", "text", "heads", "kvHeads", "queries": [token, ...], "keys", "keysText",
  *      "next": [token and "p", ...], "noNext": why there are none, if that is odd,
+ *      "edits": ["L1H2 = 0", ...], "without": [{"layer", "head", "kl", "next"}, ...],
+ *      "lens": [{"layer", "at": [[token and "p", ...] after each query]}, ...], "noLens": likewise,
  *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *
- * A token is {"id", "text", "start", "end"}; "keys" is null if they are the queries.  A sheet is {"kind", "title",
+ * Edits, what comes next without each head, and the lens are there only if there are any.  A token is {"id", "text", "start", "end"}; "keys" is null if they are the queries.  A sheet is {"kind", "title",
  * "layer", "name", "heads", "rows", "cols", "keys", "ofKeys", "beyond", "type"}, where "name" replaces the layer.  Its
  * numbers are the string at the same position in "data":
  *

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/out.h"
 #include "picture/look.h"
 #include "trace/strip.h"
@@ -15,13 +16,30 @@
 
 _Static_assert((int)ATTN_NEXT_MAX == (int)ATTN_ALBUM_NEXT, "an album has room for what the text lists");
 
+/* A table of more cells is no longer looked at, and makes a page large. */
+enum { LENS_CELLS = 16384 };
+
+/* Whether the lens is to be a table of its likeliest tokens, and is small enough. */
+static bool takes_lens(const struct attn_sink_job *job, char *why, size_t size)
+{
+    size_t layers = 0, T = job->tokens->n;
+    for (size_t layer = 0; layer < job->model->L; layer++)
+        layers += attn_select_wants(job->select, ATTN_ACT_LENS, (int)layer);
+    bool fits = layers * T <= LENS_CELLS;
+    if (!fits)
+        snprintf(why, size, "%zu layers at %zu positions are more than the %d cells that a page has room for: choose layers "
+                 "with --layer, or take the command lens", layers, T, LENS_CELLS);
+    return layers && fits;
+}
+
 void attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job, bool next)
 {
     *c = (struct attn_collect){
         .job = job, .next = next,
         .album = {.model = job->model->name, .H = job->model->H, .Hkv = job->model->Hkv, .text = job->text,
                   .text_len = job->text_len, .keys_text = job->cross_text, .keys_len = job->cross_len,
-                  .queries = job->tokens, .keys = attn_sink_keys(job)}};
+                  .queries = job->tokens, .keys = attn_sink_keys(job), .edits = job->edits}};
+    c->lens = next && takes_lens(job, c->album.no_lens, sizeof c->album.no_lens);
 }
 
 void attn_collect_end(struct attn_collect *c)
@@ -31,7 +49,7 @@ void attn_collect_end(struct attn_collect *c)
 
 unsigned attn_collect_wants(const struct attn_collect *c, int act, int layer)
 {
-    unsigned wants = attn_strip_wants(c->job->select, act, layer, false);
+    unsigned wants = act == ATTN_ACT_LENS && c->next && !c->lens ? 0 : attn_strip_wants(c->job->select, act, layer, false);
     if (act == ATTN_ACT_LOGITS && c->next && c->job->model->unembed && !wants)
         wants = ATTN_WATCH | ATTN_LAST;
     return wants;
@@ -58,18 +76,67 @@ static int add_strip(struct attn_collect *c, const struct attn_strip *p, struct 
     return ATTN_OK;
 }
 
+/* ---- what comes next ---- */
+
+static struct attn_album_next spell(const struct attn_collect *c, const struct attn_likely *best, size_t n)
+{
+    struct attn_album_next next = {.n = n};
+    for (size_t i = 0; i < n; i++) {
+        next.of[i].id = best[i].id;
+        next.of[i].p = best[i].p;
+        if (c->job->token_text)
+            next.of[i].text = c->job->token_text(c->job->token_ctx, best[i].id, &next.of[i].len);
+    }
+    return next;
+}
+
+static struct attn_album_next likeliest(const struct attn_collect *c, const struct attn_probe *p, size_t row, struct attn_err *err)
+{
+    struct attn_likely best[ATTN_NEXT_MAX];
+    size_t n = 0;
+    attn_logits_top(best, &n, ATTN_NEXT_MAX, p->data + row * p->ld, p->cols, err);
+    return spell(c, best, n);
+}
+
 static void add_next(struct attn_collect *c, const struct attn_probe *p)
 {
-    struct attn_next next = {0};
-    attn_logits_top(next.best, &next.n, ATTN_NEXT_MAX, p->data + (p->rows - 1) * p->ld, p->cols, &next.err);
-    c->album.n_next = next.n;
-    if (!next.n)
-        snprintf(c->album.no_next, sizeof c->album.no_next, "%.140s%s", next.err.msg, ATTN_NEXT_ADVICE);
-    for (size_t i = 0; i < next.n; i++) {
-        size_t len = 0;
-        const char *text = c->job->token_text ? c->job->token_text(c->job->token_ctx, next.best[i].id, &len) : NULL;
-        c->album.next[i] = (struct attn_album_next){text, len, next.best[i].id, next.best[i].p};
+    struct attn_err why = {0};
+    c->album.next = likeliest(c, p, p->rows - 1, &why);
+    if (!c->album.next.n)
+        snprintf(c->album.no_next, sizeof c->album.no_next, "%.140s%s", why.msg, ATTN_NEXT_ADVICE);
+}
+
+/* A band of rows of a layer: the likeliest tokens of each are kept, the logits are not. */
+static int add_lens(struct attn_collect *c, const struct attn_probe *p, struct attn_err *err)
+{
+    struct attn_album *a = &c->album;
+    if (!p->row0) {
+        struct attn_album_lens *more = attn_grow(a->lens, &a->lens_room, a->n_lens + 1, sizeof *more);
+        struct attn_album_next *at = calloc(p->shape[0], sizeof *at);
+        if (more)
+            a->lens = more;
+        if (!more || !at) {
+            free(at);
+            return attn_no_memory(err, NULL, "for the likeliest tokens at %zu positions", p->shape[0]);
+        }
+        a->lens[a->n_lens++] = (struct attn_album_lens){p->layer, at};
     }
+    for (size_t t = 0; t < p->rows; t++)
+        a->lens[a->n_lens - 1].at[p->row0 + t] = likeliest(c, p, t, NULL);
+    return ATTN_OK;
+}
+
+static int add_without(struct attn_collect *c, struct attn_err *err)
+{
+    struct attn_album *a = &c->album;
+    a->without = c->job->n_ablated ? calloc(c->job->n_ablated, sizeof *a->without) : NULL;
+    if (c->job->n_ablated && !a->without)
+        return attn_no_memory(err, NULL, "for %zu heads", c->job->n_ablated);
+    for (; a->n_without < c->job->n_ablated; a->n_without++) {
+        const struct attn_ablated *from = &c->job->ablated[a->n_without];
+        a->without[a->n_without] = (struct attn_album_without){from->layer, from->head, from->kl, spell(c, from->after, from->n)};
+    }
+    return ATTN_OK;
 }
 
 int attn_collect_watch(struct attn_collect *c, const struct attn_probe *probe, struct attn_err *err)
@@ -78,6 +145,8 @@ int attn_collect_watch(struct attn_collect *c, const struct attn_probe *probe, s
     int rc = ATTN_OK;
     if (c->next && probe->act == ATTN_ACT_LOGITS && probe->row0 + probe->rows == probe->shape[0])
         add_next(c, probe);
+    if (c->next && probe->act == ATTN_ACT_LENS)
+        return add_lens(c, probe, err);
     for (size_t at = 0; !rc && attn_strip_next(&p, c->job->select, probe, &at);)
         rc = add_strip(c, &p, err);
     return rc;
@@ -136,7 +205,9 @@ static int picture_watch(void *self, const struct attn_probe *probe, struct attn
 static int picture_finish(void *self, struct attn_err *err)
 {
     struct picture *p = self;
-    int rc = attn_album_link(&p->collect.album, err);
+    int rc = p->methods->next ? add_without(&p->collect, err) : ATTN_OK;
+    if (!rc)
+        rc = attn_album_link(&p->collect.album, err);
     if (!rc)
         rc = p->methods->draw(p->out, &p->collect.album, &p->look, err);
     return rc ? rc : attn_out_commit(p->out, err);

@@ -11,7 +11,8 @@ enum { ATTN_COLLECT_TITLE = ATTN_KIND_NOTE + 48 };
 
 struct attn_collect {
     const struct attn_sink_job *job;
-    bool next;                          /* collect the likeliest next tokens, too, if the model has an output layer */
+    bool next;                          /* collect the likeliest next tokens, too, if the model has an output layer, */
+    bool lens;                          /* and those of the lens in place of its logits */
     struct attn_album album;
     char title[ATTN_ACTS][ATTN_COLLECT_TITLE];
     float *band[ATTN_ACTS];             /* where numbers of the current layer go */

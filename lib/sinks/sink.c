@@ -18,7 +18,7 @@
 enum {
     RUN = ATTN_FORMAT_RUN, LINES = ATTN_FORMAT_LINES, APART = ATTN_FORMAT_APART, STACK = ATTN_FORMAT_STACK,
     SUMMARY = ATTN_FORMAT_SUMMARY, PICTURE = ATTN_FORMAT_PICTURE, BINARY = ATTN_FORMAT_BINARY, MANY = ATTN_FORMAT_MANY,
-    DIGEST = ATTN_FORMAT_DIGEST, COMPARE = ATTN_FORMAT_COMPARE
+    DIGEST = ATTN_FORMAT_DIGEST, COMPARE = ATTN_FORMAT_COMPARE, ABLATED = ATTN_FORMAT_ABLATED
 };
 static const char pattern[] = "pattern";        /* what pictures show; a page has room for more */
 
@@ -33,7 +33,7 @@ static const struct attn_format attn_formats[] = {      /* in the order of lists
     {"term", NULL, "heat maps on the terminal", pattern, RUN | PICTURE, &attn_term_methods},
     {"png", ".png", NULL, pattern, RUN | APART | PICTURE | BINARY, &attn_png_methods},
     {"svg", ".svg", NULL, pattern, RUN | APART | PICTURE, &attn_svg_methods},
-    {"html", ".html", "a page to explore", NULL, RUN | PICTURE, &attn_html_methods},
+    {"html", ".html", "a page to explore", NULL, RUN | PICTURE | ABLATED, &attn_html_methods},
     {"summary", NULL, "one line of figures per sentence", NULL, SUMMARY, NULL},
     {"stack", NULL, "one .npy array per name, for sentences of one length", NULL, STACK, NULL},
 };
@@ -132,7 +132,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
         .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .edits = o->edits,
-        .compare = o->compare, .path = o->path, .team = s->team,
+        .compare = o->compare, .ablated = o->ablated, .n_ablated = o->n_ablated, .path = o->path, .team = s->team,
         .precision = o->precision, .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color,
         .picture = o->picture, .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
     return s->format->methods->open(&s->self, s->format, &s->job, err);

@@ -37,6 +37,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_sink_gradient *gradient;  /* NULL: activations are shown */
     const struct attn_edits *edits;     /* NULL: none */
     const struct attn_compare *compare; /* complete when the sink finishes; NULL: none */
+    const struct attn_ablated *ablated; size_t n_ablated;   /* what comes next without each head; NULL: not asked for */
     const char *path;                   /* NULL or "-": standard output */
     bool staged;                        /* path is an empty directory that is renamed when it is complete */
     struct attn_out *to;                /* ndjson and tidy append to this and leave it open; NULL: they write to path */
@@ -61,9 +62,9 @@ struct attn_sink_methods {
     /* ATTN_FORMAT_LINES only: what comes before all sentences of a batch; writes a sentence that failed. */
     const char *header;
     void (*failed)(struct attn_out *o, const struct attn_sink_job *job, const char *why);
-    /* ATTN_FORMAT_PICTURE only: draws an album; shows the likeliest next tokens, too. */
+    /* ATTN_FORMAT_PICTURE only: draws an album. */
     int (*draw)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
-    bool next;
+    bool next;                          /* shows the likeliest next tokens, too, those without each head, and those of the lens */
 };
 
 extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn_ndjson_methods, attn_csv_methods,

@@ -1,0 +1,224 @@
+/* What comes next without each head: the same bits as whole runs that are edited, and pages that hold it. */
+#include "suites.h"
+
+#include "asked.h"
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a head is a whole run, edited ------------------------------------------------------ */
+
+enum { N = 9, EDITS = 4 };
+static const int32_t ids[N] = {5, 9, 22, 31, 2, 7, 7, 40, 11}, from_ids[N] = {5, 9, 23, 31, 2, 8, 17, 40, 12};
+static const char *const edits[EDITS] = {"resid_pre[pos=2] *= 1.5", "L1H0 *= 3", "L0.resid_post += 0.25*from", "logits[col=3] *= 2"};
+static const struct { const char *kind; bool bf16; double dropout; } plans[] = {
+    {NULL, false, 0}, {NULL, true, 0}, {"window:3", false, 0.2}, {"full", false, 0}, {"linear", false, 0}, {"block:2", true, 0},
+};
+enum { PLANS = sizeof plans / sizeof *plans };
+
+static struct attn_compared whole_run(const struct asked *a, const struct attn_plan *plan, const struct attn_tokens *t,
+                                      const struct attn_tokens *from, size_t n_edits, const char *without)
+{
+    struct attn_err err = {0};
+    struct attn_compare *c = NULL;
+    struct attn_compared result;
+    const char *list[EDITS + 1];
+    for (size_t i = 0; i < n_edits; i++)
+        list[i] = edits[i];
+    list[n_edits] = without;
+    struct asked_editor before = asked_edit(a, list, n_edits, t, from, plan), after = asked_edit(a, list, n_edits + 1, t, from, plan);
+    ck_assert(!attn_compare_new(&c, a->model, &err));
+    const struct attn_observer none = {.wants = NULL};
+    const struct attn_observer one[] = {before.editor ? attn_editor_observer(before.editor) : none, attn_compare_before(c)},
+                               two[] = {attn_editor_observer(after.editor), attn_compare_after(c)};
+    ck_assert_msg(!attn_run_tokens(a->model, plan, t, NULL, one, 2, &err) && !attn_run_tokens(a->model, plan, t, NULL, two, 2, &err) &&
+                  !attn_compare_result(c, &result, &err), "%s", err.msg);
+    asked_edit_end(&before);
+    asked_edit_end(&after);
+    attn_compare_free(c);
+    return result;
+}
+
+START_TEST(a_head_has_the_bits_of_an_edited_run)
+{
+    struct attn_err err = {0};
+    struct asked a = asked_open(asked_checkpoints[_i / PLANS]);
+    struct attn_tokens *t = asked_tokens(ids, N), *from = asked_tokens(from_ids, N);
+    struct attn_plan plan = {.threads = 1 + _i % 2, .bf16 = plans[_i % PLANS].bf16,
+                             .kind = {.dropout = plans[_i % PLANS].dropout, .dropout_seed = 3}}, whole = plan;
+    struct attn_select *heads = NULL;
+    struct attn_info info;
+    attn_model_info(a.model, &info);
+    if (plans[_i % PLANS].kind)
+        ck_assert(!attn_kind_parse(&plan.kind, plans[_i % PLANS].kind, &err));
+    whole.kind = plan.kind;
+    whole.threads = 1;
+    ck_assert(!attn_select_new(&heads, a.model, &plan.kind, "pattern", NULL, NULL, &err));
+    for (size_t n_edits = 0; n_edits <= EDITS; n_edits += EDITS) {
+        struct asked_editor own = asked_edit(&a, edits, n_edits, t, from, &whole);
+        struct attn_ablate_opts o = {.tokens = t, .heads = heads, .editor = own.editor, .plan = plan};
+        struct attn_ablated *got = NULL;
+        size_t n = 0;
+        ck_assert_msg(!attn_ablate_heads(&got, &n, a.model, &o, &err), "%s", err.msg);
+        ck_assert_uint_eq(n, info.L * info.H);
+        for (size_t i = 0; i < n; i++) {
+            char without[64];
+            snprintf(without, sizeof without, "L%zuH%zu = 0", i / info.H, i % info.H);
+            struct attn_compared want = whole_run(&a, &whole, t, from, n_edits, without);
+            ck_assert(got[i].layer == i / info.H && got[i].head == i % info.H && got[i].n == want.n_after);
+            ck_assert_msg(got[i].kl == want.kl, "%s: %.17g, expected %.17g", without, got[i].kl, want.kl);
+            for (size_t k = 0; k < want.n_after; k++)
+                ck_assert(got[i].after[k].id == want.after[k].id && got[i].after[k].p == want.after[k].p);
+        }
+        free(got);
+        asked_edit_end(&own);
+    }
+    attn_select_free(heads);
+    attn_tokens_free(t);
+    attn_tokens_free(from);
+    asked_close(&a);
+}
+END_TEST
+
+/* ---- pages -------------------------------------------------------------------------------- */
+
+/* The data of the page that a line writes to $D/p.html. */
+static cJSON *page_of(const char *options)
+{
+    char line[512];
+    size_t len;
+    snprintf(line, sizeof line, "\"$A\" run -q %s -o $D/p.html", options);
+    succeed(line);
+    char *page = golden_text(scratch_path("p.html"), &len);
+    const char *at = strstr(page, "id=\"data\">");
+    ck_assert_ptr_nonnull(at);
+    cJSON *data = cJSON_Parse(at + strlen("id=\"data\">"));
+    ck_assert_ptr_nonnull(data);
+    free(page);
+    return data;
+}
+
+/* A text so long that the heads of a layer take several passes. */
+#define MANY "\"$A\" init -o $D/m --family gpt2 --n-layer 2 --n-head 12 --d-model 96 --n-ctx 128 --vocab-size 40 --seed 1 && "
+#define LONG "-m $D/m --ids \"$(seq -s, 1 39),$(seq -s, 1 39),$(seq -s, 1 30)\" "
+
+START_TEST(passes_of_some_heads_each)
+{
+    succeed(MANY "true");
+    cJSON *page = page_of(LONG "--ablations --show pattern --layer 1 --head 2,4-11");
+    const cJSON *without = cJSON_GetObjectItem(page, "without"), *head;
+    ck_assert_int_eq(cJSON_GetArraySize(without), 9);
+    cJSON_ArrayForEach(head, without) {
+        char line[512];
+        int number = (int)golden_number(head, "head");
+        snprintf(line, sizeof line, "\"$A\" run " LONG "--show tokens --format json --ablate L1H%d", number);
+        cJSON *run = cJSON_Parse(succeed(line)->text);
+        const cJSON *compare = cJSON_GetObjectItem(run, "compare");
+        ck_assert_double_eq(golden_number(head, "layer"), 1);
+        ck_assert_double_eq(golden_number(head, "kl"), golden_number(compare, "kl"));
+        for (int k = 0; k < 5; k++) {
+            const cJSON *got = cJSON_GetArrayItem(cJSON_GetObjectItem(head, "next"), k),
+                        *want = cJSON_GetArrayItem(cJSON_GetObjectItem(compare, "after"), k);
+            ck_assert_double_eq(golden_number(got, "id"), golden_number(want, "id"));
+            ck_assert_float_eq((float)golden_number(got, "p"), (float)golden_number(want, "probability"));
+        }
+        cJSON_Delete(run);
+    }
+    cJSON_Delete(page);
+}
+END_TEST
+
+START_TEST(nothing_is_there_that_was_not_asked_for)
+{
+    cJSON *page = page_of("-m tiny -s 'Lily lost her' --show pattern");
+    static const char *const keys[] = {"without", "lens", "noLens", "edits", "noNext"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        ck_assert_ptr_null(cJSON_GetObjectItem(page, keys[i]));
+    cJSON_Delete(page);
+    page = page_of("-m tiny -s 'Lily lost her' --show pattern --ablations --edit 'L0H1  =  0'");
+    ck_assert_str_eq(cJSON_GetArrayItem(cJSON_GetObjectItem(page, "edits"), 0)->valuestring, "L0H1 = 0");
+    ck_assert_double_eq(golden_number(cJSON_GetArrayItem(cJSON_GetObjectItem(page, "without"), 1), "kl"), 0);
+    cJSON_Delete(page);
+}
+END_TEST
+
+START_TEST(the_lens_of_a_page_is_that_of_the_command)
+{
+    cJSON *page = page_of("-m tiny -s 'Lily lost her red ball' --show pattern,lens"), *got, *at;
+    cJSON *command = cJSON_Parse(succeed("\"$A\" lens -m tiny -s 'Lily lost her red ball' --format json")->text);
+    const cJSON *row = cJSON_GetObjectItem(command, "rows")->child;
+    const cJSON *sheets = cJSON_GetObjectItem(page, "sheets"), *sheet;
+    while (strcmp(golden_string(row, "point"), "blocks.0.resid_post") != 0)         /* a page has no row of the embedding */
+        row = row->next;
+    cJSON_ArrayForEach(got, cJSON_GetObjectItem(page, "lens"))
+        cJSON_ArrayForEach(at, cJSON_GetObjectItem(got, "at")) {
+            ck_assert_double_eq(golden_number(got, "layer"), golden_number(row, "layer"));
+            for (int k = 0; k < 5; k++) {
+                const cJSON *have = cJSON_GetArrayItem(at, k), *want = cJSON_GetArrayItem(cJSON_GetObjectItem(row, "top"), k);
+                ck_assert_double_eq(golden_number(have, "id"), golden_number(want, "id"));
+                ck_assert_str_eq(golden_string(have, "text"), golden_string(want, "text"));
+                ck_assert_float_eq((float)golden_number(have, "p"), (float)golden_number(want, "probability"));
+            }
+            row = row->next;
+        }
+    ck_assert_ptr_null(row);
+    cJSON_ArrayForEach(sheet, sheets)
+        ck_assert_str_eq(golden_string(sheet, "kind"), "attn.pattern");
+    cJSON_Delete(command);
+    cJSON_Delete(page);
+}
+END_TEST
+
+START_TEST(a_lens_too_large_for_a_page_is_named)
+{
+    succeed("\"$A\" init -o $D/deep --family gpt2 --n-layer 40 --n-head 1 --d-model 4 --n-ctx 512 --vocab-size 20 --seed 1");
+    cJSON *page = page_of("-m $D/deep --ids \"$(printf '7,%.0s' $(seq 409))7\" --show lens,embed");
+    ck_assert_str_eq(golden_string(page, "noLens"), "40 layers at 410 positions are more than the 16384 cells that a page has room for: "
+                                                    "choose layers with --layer, or take the command lens");
+    ck_assert_ptr_null(cJSON_GetObjectItem(page, "lens"));
+    cJSON_Delete(page);
+    page = page_of("-m $D/deep --ids \"$(printf '7,%.0s' $(seq 409))7\" --show lens,embed --layer 1-39");
+    ck_assert_int_eq(cJSON_GetArraySize(cJSON_GetObjectItem(page, "lens")), 39);
+    cJSON_Delete(page);
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+static const struct { const char *line, *part; int status; } refused[] = {
+    {"-m tiny -s x --ablations", "--ablations: only --format html shows what comes next without each head, not text", 2},
+    {"-m tiny -s x --ablations --format json", "not json", 2},
+    {"-m tiny -s x --ablations -o $D/x.svg", "not svg", 2},
+    {"-m tiny -s x --cross y --ablations --format html", "--ablations with --cross", 2},
+    {"-m tiny -s x --gradient loss --ablations --format html", "--ablations with --gradient", 2},
+    {"-m life -s Life --ablations --format html", "model life has no output layer", 1},
+    {"-m tiny -s x --show embed --ablations --format html", "--show selects no matrix of a head", 2},
+    {"-m life -s Life --show lens --format html", "model 'life' has no 'lens'", 1},
+};
+
+START_TEST(what_a_page_cannot_say_is_refused)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\"$A\" run %s 2>&1", refused[_i].line);
+    expect(line, refused[_i].status, refused[_i].part);
+}
+END_TEST
+
+Suite *suite_ablate(void)
+{
+    Suite *s = suite_create("ablate");
+    TCase *c = tcase_create("ablate");
+    tcase_set_timeout(c, 60);
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_loop_test(c, a_head_has_the_bits_of_an_edited_run, 0, ASKED_CHECKPOINTS * PLANS);
+    tcase_add_test(c, passes_of_some_heads_each);
+    tcase_add_test(c, nothing_is_there_that_was_not_asked_for);
+    tcase_add_test(c, the_lens_of_a_page_is_that_of_the_command);
+    tcase_add_test(c, a_lens_too_large_for_a_page_is_named);
+    tcase_add_loop_test(c, what_a_page_cannot_say_is_refused, 0, sizeof refused / sizeof *refused);
+    suite_add_tcase(s, c);
+    return s;
+}

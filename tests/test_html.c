@@ -219,6 +219,73 @@ START_TEST(hostile_text_stays_text)
 }
 END_TEST
 
+/* A page that has all there can be: what comes next without a head, the lens, edits; all of its text is `text`. */
+static char *full_page(const char *text)
+{
+    struct attn_sheet s = sheet_of(small, 1, 2, 2);
+    struct attn_token t = {.known = true, .text = text, .raw = text, .text_len = strlen(text), .raw_len = strlen(text), .end = 9};
+    const struct attn_tokens tokens = {.n = 2, .tok = (struct attn_token[]){t, t}};
+    const struct attn_album_next next = {.of = {{text, strlen(text), 1, 0.5}, {NULL, 0, 2, 0.25}}, .n = 2}, none = {.n = 0};
+    struct attn_album_without without[] = {{0, 0, 0.125, next}, {0, 1, NAN, none}};
+    struct attn_album_next at[] = {next, none};
+    struct attn_edits *edits = NULL;
+    ck_assert_int_eq(attn_edits_parse(&edits, "L0H0 *= 2", NULL), 0);
+    char *page = page_of(&(struct attn_album){
+        .model = text, .text = text, .text_len = strlen(text), .queries = &tokens, .keys = &tokens, .sheet = &s, .n = 1,
+        .next = next, .edits = edits, .without = without, .n_without = 2, .lens = &(struct attn_album_lens){3, at}, .n_lens = 1});
+    attn_edits_free(edits);
+    return page;
+}
+
+START_TEST(what_was_asked_for_besides)
+{
+    char *page = full_page("a");
+    size_t len;
+    const char *json = data_of(page, &len);
+    ck_assert_int_eq(attn_json_check(json, len, "the page", 1 << 20, NULL), 0);
+    ck_assert_ptr_nonnull(strstr(json, "\"edits\":[\"L0H0 *= 2\"]"));
+    ck_assert_ptr_nonnull(strstr(json, "\"without\":[{\"layer\":0,\"head\":0,\"kl\":0.125,\"next\":[{\"id\":1,\"text\":\"a\",\"p\":0.5},"
+                                       "{\"id\":2,\"text\":null,\"p\":0.25}]},{\"layer\":0,\"head\":1,\"kl\":null,\"next\":[]}]"));
+    ck_assert_ptr_nonnull(strstr(json, "\"lens\":[{\"layer\":3,\"at\":[[{\"id\":1,\"text\":\"a\",\"p\":0.5},"
+                                       "{\"id\":2,\"text\":null,\"p\":0.25}],[]]}]"));
+    free(page);
+}
+END_TEST
+
+/* The scripts and styles of what few pages have are in no other page, and neither is a word of their data. */
+START_TEST(what_was_not_asked_for_takes_no_bytes)
+{
+    static const char *const words[] = {"without-line", "page.without", "page.lens", "\"tablist\"", "\"lens\":", "\"without\":",
+                                        "\"edits\":"};
+    char *page = small_page(NULL, NULL), *full = full_page("a");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        ck_assert_msg(!strstr(page, words[i]), "%s is there", words[i]);
+        ck_assert_msg(strstr(full, words[i]) != NULL, "%s is nowhere", words[i]);
+    }
+    ck_assert_uint_eq(times(full, "<script>"), times(page, "<script>") + 2);
+    ck_assert_uint_eq(times(full, "<style>"), times(page, "<style>") + 2);
+    free(page);
+    free(full);
+}
+END_TEST
+
+START_TEST(hostile_text_stays_text_everywhere)
+{
+    char *page = full_page(HOSTILE "\x1b[31m]]>{{data}}\x01"), *plain = full_page("a");
+    size_t len;
+    const char *json = data_of(page, &len);
+    ck_assert_int_eq(attn_json_check(json, len, "the page", 1 << 20, NULL), 0);
+    ck_assert_ptr_null(memchr(json, '<', len));
+    ck_assert_ptr_null(memmem(json, len, "\xE2\x80", 2));
+    ck_assert_ptr_null(memchr(json, '\x1b', len));
+    ck_assert_ptr_null(memchr(json, '\x01', len));
+    ck_assert_ptr_null(strstr(page, "<img"));
+    ck_assert_uint_eq(times(page, "<script"), times(plain, "<script"));
+    free(page);
+    free(plain);
+}
+END_TEST
+
 START_TEST(without_tokens_or_text)
 {
     char *page = small_page(NULL, NULL);
@@ -275,22 +342,23 @@ static char *digest_of(const char *start, const char *end)
     return taken(o);
 }
 
-/* A browser runs a script only if the policy has its digest: those of all our scripts must be there, and no others. */
+/* A browser takes a script or a style only if the policy has its digest: those of all of ours must be there, and no others. */
 START_TEST(the_policy_knows_each_script)
 {
-    char *page = small_page(NULL, NULL), *at = page;
+    static const char *const tags[][2] = {{"<script>", "</script>"}, {"<style>", "</style>"}};
+    char *page = _i ? full_page("a") : small_page(NULL, NULL);
     const char *policy_end = strstr(page, "\">\n<meta name=\"viewport\"");
     size_t n = 0;
-    while ((at = strstr(at, "<script>"))) {
-        at += strlen("<script>");
-        char *digest = digest_of(at, strstr(at, "</script>"));
-        const char *found = strstr(page, digest);
-        ck_assert_msg(found && found < policy_end, "the policy lacks script %zu", n);
-        free(digest);
-        n++;
-    }
-    ck_assert_uint_ge(n, 5);
-    ck_assert_uint_eq(times(page, "'sha256-"), n + 1);  /* plus one for the style */
+    for (size_t i = 0; i < 2; i++)
+        for (const char *at = page; (at = strstr(at, tags[i][0])); n++) {
+            at += strlen(tags[i][0]);
+            char *digest = digest_of(at, strstr(at, tags[i][1]));
+            const char *found = strstr(page, digest);
+            ck_assert_msg(found && found < policy_end, "the policy lacks number %zu", n);
+            free(digest);
+        }
+    ck_assert_uint_ge(n, 6);
+    ck_assert_uint_eq(times(page, "'sha256-"), n);
     ck_assert_ptr_null(strstr(page, "unsafe"));
     free(page);
 }
@@ -336,10 +404,13 @@ Suite *suite_html(void)
     tcase_add_test(t, sixteen_bits_keep_their_word);
     tcase_add_test(t, sixteen_bits_of_one_value);
     tcase_add_test(t, hostile_text_stays_text);
+    tcase_add_test(t, what_was_asked_for_besides);
+    tcase_add_test(t, what_was_not_asked_for_takes_no_bytes);
+    tcase_add_test(t, hostile_text_stays_text_everywhere);
     tcase_add_test(t, without_tokens_or_text);
     tcase_add_test(t, palettes_are_whole);
     tcase_add_test(t, a_page_without_data_is_small);
-    tcase_add_test(t, the_policy_knows_each_script);
+    tcase_add_loop_test(t, the_policy_knows_each_script, 0, 2);
     tcase_add_test(t, more_than_a_megabyte_is_narrow);
     tcase_add_test(t, what_is_too_wide_is_left_out);
     suite_add_tcase(s, t);

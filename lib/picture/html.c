@@ -1,7 +1,7 @@
 /* html.c - an album as a single page without external files.
  *
- * The page (picture/page/) is the same for every album: a template, a style and scripts, with the numbers as JSON
- * (page_data.h) in a block that is not a script.  Its content security policy admits only what has the digest of our
+ * The page (picture/page/) is the same for every album, but for parts that few albums need: a template, styles and scripts,
+ * with the numbers as JSON (page_data.h) in a block that is not a script.  Its content security policy admits only what has the digest of our
  * own style and scripts, and lets nothing be fetched.  In addition all text from outside is escaped. */
 #include "picture/look.h"
 
@@ -15,6 +15,8 @@
 
 ATTN_EMBED(attn_page_html, "lib/picture/page/page.html");
 ATTN_EMBED(attn_page_css, "lib/picture/page/page.css");
+ATTN_EMBED(attn_page_without_css, "lib/picture/page/without.css");
+ATTN_EMBED(attn_page_lens_css, "lib/picture/page/lens.css");
 ATTN_EMBED(attn_page_data_js, "lib/picture/page/data.js");
 ATTN_EMBED(attn_page_words_js, "lib/picture/page/words.js");
 ATTN_EMBED(attn_page_colour_js, "lib/picture/page/colour.js");
@@ -23,18 +25,27 @@ ATTN_EMBED(attn_page_lines_js, "lib/picture/page/lines.js");
 ATTN_EMBED(attn_page_overview_js, "lib/picture/page/overview.js");
 ATTN_EMBED(attn_page_choice_js, "lib/picture/page/choice.js");
 ATTN_EMBED(attn_page_views_js, "lib/picture/page/views.js");
+ATTN_EMBED(attn_page_ranking_js, "lib/picture/page/ranking.js");
+ATTN_EMBED(attn_page_without_js, "lib/picture/page/without.js");
+ATTN_EMBED(attn_page_lens_js, "lib/picture/page/lens.js");
 ATTN_EMBED(attn_page_page_js, "lib/picture/page/page.js");
 
-struct part { const unsigned char *start, *end; };
-#define PART(symbol) { symbol, symbol##_end }
+static bool without(const struct attn_album *a) { return a->n_without > 0; }
+static bool lens(const struct attn_album *a) { return a->n_lens > 0 || *a->no_lens; }
 
-static const struct part style = PART(attn_page_css);
-static const struct part scripts[] = {  /* in this order: each uses those before it */
-    PART(attn_page_data_js), PART(attn_page_words_js), PART(attn_page_colour_js), PART(attn_page_heat_js),
-    PART(attn_page_lines_js), PART(attn_page_overview_js), PART(attn_page_choice_js), PART(attn_page_views_js),
-    PART(attn_page_page_js),
+struct part { const unsigned char *start, *end; bool (*needed)(const struct attn_album *); };       /* NULL: always */
+#define PART(symbol, needed) { symbol, symbol##_end, needed }
+
+static const struct part styles[] = {
+    PART(attn_page_css, NULL), PART(attn_page_without_css, without), PART(attn_page_lens_css, lens),
 };
-enum { SCRIPTS = sizeof scripts / sizeof scripts[0] };
+static const struct part scripts[] = {  /* in this order: each uses those before it */
+    PART(attn_page_data_js, NULL), PART(attn_page_words_js, NULL), PART(attn_page_colour_js, NULL), PART(attn_page_heat_js, NULL),
+    PART(attn_page_lines_js, NULL), PART(attn_page_overview_js, NULL), PART(attn_page_choice_js, NULL),
+    PART(attn_page_views_js, NULL), PART(attn_page_ranking_js, NULL), PART(attn_page_without_js, without),
+    PART(attn_page_lens_js, lens), PART(attn_page_page_js, NULL),
+};
+enum { STYLES = sizeof styles / sizeof styles[0], SCRIPTS = sizeof scripts / sizeof scripts[0] };
 
 struct page {
     struct attn_out *out;
@@ -61,26 +72,32 @@ static int write_title(const struct page *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-static void write_part(struct attn_out *o, const struct part *p)
+static bool needs(const struct page *p, const struct part *part)
 {
-    attn_out_write(o, p->start, (size_t)(p->end - p->start));
+    return !part->needed || part->needed(p->album);
+}
+
+static void write_parts(const struct page *p, const struct part *part, size_t n, const char *open, const char *close)
+{
+    for (size_t i = 0; i < n; i++)
+        if (needs(p, &part[i])) {
+            attn_out_str(p->out, open);
+            attn_out_write(p->out, part[i].start, (size_t)(part[i].end - part[i].start));
+            attn_out_str(p->out, close);
+        }
 }
 
 static int write_style(const struct page *p, struct attn_err *err)
 {
     (void)err;
-    write_part(p->out, &style);
+    write_parts(p, styles, STYLES, "<style>", "</style>\n");
     return ATTN_OK;
 }
 
 static int write_scripts(const struct page *p, struct attn_err *err)
 {
     (void)err;
-    for (size_t i = 0; i < SCRIPTS; i++) {
-        attn_out_str(p->out, "<script>");
-        write_part(p->out, &scripts[i]);
-        attn_out_str(p->out, "</script>\n");
-    }
+    write_parts(p, scripts, SCRIPTS, "<script>", "</script>\n");
     return ATTN_OK;
 }
 
@@ -104,14 +121,20 @@ static void write_digest(struct attn_out *o, const struct part *p)
     attn_out_char(o, '\'');
 }
 
+static void write_digests(const struct page *p, const struct part *part, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (needs(p, &part[i]))
+            write_digest(p->out, &part[i]);
+}
+
 static int write_policy(const struct page *p, struct attn_err *err)
 {
     (void)err;
     attn_out_str(p->out, "default-src 'none'; base-uri 'none'; form-action 'none'; style-src");
-    write_digest(p->out, &style);
+    write_digests(p, styles, STYLES);
     attn_out_str(p->out, "; script-src");
-    for (size_t i = 0; i < SCRIPTS; i++)
-        write_digest(p->out, &scripts[i]);
+    write_digests(p, scripts, SCRIPTS);
     return ATTN_OK;
 }
 

@@ -127,8 +127,7 @@ static void put_size(struct attn_out *o, const char *key, size_t x)
 
 static void put_token(struct attn_out *o, const struct attn_token *t)
 {
-    attn_out_str(o, "{\"id\":");
-    attn_out_u64(o, (uint64_t)t->id);
+    attn_out_printf(o, "{\"id\":%d", (int)t->id);
     put_key(o, "text");
     put_string(o, t->known ? t->text : NULL, t->text_len);
     put_size(o, "start", t->start);

@@ -10,6 +10,7 @@ import tempfile
 CLI = os.path.abspath(os.environ["ATTN_CLI"])
 LIFE = "Life is short, eat dessert first"
 LAMP = "Who turned off the lamp?"
+LILY = "Lily lost her red ball in the park. Tom saw the red ball"
 # Texts that a page must never take for markup.  Tokens contain no white space, and this markup needs none.
 EVIL = ["<img/src=x/onerror=window.hit=1>", "</script><script>window.hit=1</script>", "<!--<script>", "\"'&amp;",
         "\u202eabc", "]]>{{data}}"]

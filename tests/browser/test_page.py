@@ -1,11 +1,13 @@
 """Tests the page of --format html in a real browser: its numbers, its controls, and that it makes no requests."""
+import csv
+import io
 import json
 import random
 import re
 import unittest
 
 from driver import Browser
-from fixtures import EVIL, LAMP, LIFE, PROSE, Fixtures, f32
+from fixtures import EVIL, LAMP, LIFE, LILY, PROSE, Fixtures, f32
 
 CELL = """const [r, c] = arguments; heat.host.scrollIntoView({ block: "center" });
 const box = heat.plane.getBoundingClientRect();
@@ -119,6 +121,135 @@ class Page(unittest.TestCase):
             found = re.search(rf"^ *([0-9.]+) +\d+ +{re.escape(token)}$", likely, re.M)
             self.assertIsNotNone(found, token)
             self.assertAlmostEqual(float(found.group(1)), float(share[:-2]) / 100, delta=1e-4)
+
+    def test_without_a_head(self):
+        self.open("ablated", "-s", LILY, "-m", "tiny", "--ablations", "--show", "pattern", at="#layer=2&head=0")
+        next_of = "[...$(arguments[0]).children].map((e) => [e.firstChild.textContent, e.lastChild.textContent])"
+        with_all = browser.run("return " + next_of, "next-list")
+        self.assertTrue(browser.value("$('next-both').hidden && $('without-says').textContent === ''"))
+        browser.click("#without")
+        for head in range(2):               # goes on as one moves from head to head
+            compare = json.loads(fixtures.cli("run", "-s", LILY, "-m", "tiny", "--show", "tokens", "--format", "json",
+                                              "--ablate", f"L2H{head}"))["compare"]
+            after = [[t["text"].replace(" ", "·"), f"{100 * t['probability']:.2f} %"] for t in compare["after"]]
+            self.assertEqual(browser.run("return " + next_of, "next-without-list"), after)
+            self.assertEqual(browser.run("return " + next_of, "next-before-list"), with_all)
+            self.assertEqual(browser.value("[$('without').ariaPressed, $('next-list').hidden]"), ["true", True])
+            for place in ["without-says", "next-after"]:
+                kl = re.search(r"KL(?:\(with \|\| without\):)? ([0-9.e-]+) nats", browser.value(f"$('{place}').textContent"))
+                self.assertAlmostEqual(float(kl.group(1)) / compare["kl"], 1, delta=0.005)      # three digits are shown
+            browser.click("#head-up")
+        browser.click("#without")
+        self.assertEqual(browser.run("return " + next_of, "next-list"), with_all)
+        self.assertEqual(browser.value("[$('next-list').hidden, $('next-both').hidden]"), [False, True])
+
+    def test_how_much_heads_matter_at_a_glance(self):
+        self.open("ablated", "-s", LILY, "-m", "tiny", "--ablations", "--show", "pattern", "--head", "1-3")
+        kls = {(w["layer"], w["head"]): w["kl"] for w in browser.value("page.without")}
+        bars = browser.value("[...overview.buttons].map(([k, b]) => [k, b.lastChild.style.getPropertyValue('--share'), b.ariaLabel])")
+        self.assertEqual(len(bars), 12)
+        for place, share, label in bars:
+            kl = kls[tuple(int(x) for x in place.split(","))]
+            self.assertAlmostEqual(float(share[:-1]), 100 * kl / max(kls.values()), delta=1e-3)
+            self.assertIn(": KL ", label)
+        browser.click("#ranking thead th:last-child button")
+        self.assertEqual(browser.value("ranking.sorted.map((r) => [r.layer, r.head])"),
+                         [list(k) for k, _ in sorted(kls.items(), key=lambda item: -item[1])])
+
+    def test_the_ranking_has_the_numbers_of_the_command(self):
+        fixtures.wide()
+        for args in [["-m", "tiny", "-s", LILY], ["-m", fixtures.path("wide"), "-s", PROSE],
+                     ["-m", "tiny", "-s", LILY, "--attention", "window:3", "--layer", "1-2"]]:
+            self.open("ranked", *args, "--show", "pattern")
+            table = csv.DictReader(io.StringIO(fixtures.cli("heads", *args, "--format", "csv").decode()))
+            want = {(int(row["layer"]), int(row["head"])): row for row in table}
+            error = browser.value("page.sheets[0].error")
+            got = browser.value("ranking.ranks.map((r) => [r.layer, r.head, r.shares, r.most < 0 ? null : SHARES[r.most][0]])")
+            names = browser.value("SHARES.map((s) => s[0])")
+            self.assertEqual(len(got), len(want))
+            for layer, head, shares, most in got:
+                row = want[layer, head]
+                for name, share in zip(names, shares):
+                    # a sum over earlier tokens has the errors of all of them; 1e-12: other orders of double additions
+                    self.assertAlmostEqual(share, float(row[name]), delta=len(PROSE) * error + 1e-12) if row[name] else \
+                        self.assertIsNone(share)
+                if not error:
+                    self.assertEqual(most, max((n for n in names if row[n]), key=lambda n: float(row[n])))
+
+    def test_the_ranking_sorts_and_leads_to_heads(self):
+        self.open("ranked", "-m", "tiny", "-s", LILY, "--show", "pattern,scores")
+        order = "ranking.sorted.map((r) => [r.layer, r.head])"
+        sorts = "[...$('ranking-body').querySelectorAll('th[scope=col]')].map((e) => e.ariaSort)"
+        shown = browser.value("[...$('ranking-body').querySelectorAll('tbody a')].map((e) => e.textContent)")
+        self.assertEqual(shown, [f"L{layer}H{head}" for layer, head in browser.value(order)])
+        largest = browser.value("ranking.sorted.map((r) => r.shares[r.most])")
+        self.assertEqual(largest, sorted(largest, reverse=True))
+        browser.click("#ranking thead th:nth-child(3) button")
+        previous = browser.value("ranking.sorted.map((r) => r.shares[0])")
+        self.assertEqual(previous, sorted(previous, reverse=True))
+        self.assertEqual(browser.value(sorts)[:4], ["none", "none", "descending", "none"])
+        self.assertEqual(browser.value("document.activeElement.textContent"), "prev")
+        browser.press("Enter")
+        self.assertEqual(browser.value("ranking.sorted.map((r) => r.shares[0])"), sorted(previous))
+        self.assertEqual(browser.value(sorts)[2], "ascending")
+        browser.click("#ranking thead th:first-child button")
+        self.assertEqual(browser.value(order), sorted(browser.value(order)))
+        browser.click("#ranking tbody tr:nth-child(7) a")
+        self.assertEqual(self.head()[:2], [1, 2])
+        self.assertEqual(browser.value("[...document.querySelectorAll('#ranking [aria-current]')].map((e) => e.textContent)"), ["L1H2"])
+        browser.run("location.hash = '#layer=3&head=1'")
+        self.assertTrue(browser.until("state.layer === 3 && state.head === 1"))
+
+    def test_what_is_no_attention_has_no_ranking(self):
+        dump = fixtures.path("ranked.npz")
+        fixtures.cli("run", "-m", "tiny", "-s", LILY, "-o", dump)
+        pages = [["run", "-m", "tiny", "-s", LILY, "--gradient", "loss", "--show", "pattern"],      # derivatives
+                 ["run", "-m", "tiny", "-s", LILY, "--show", "scores"], ["run", "-s", LIFE],        # no pattern; one head
+                 ["run", "-m", "tiny", "-s", "Lily lost", "--cross", "her ball"], ["plot", dump]]   # another text; no tokens
+        for i, args in enumerate(pages):
+            self.page = fixtures.path(f"unranked{i}.html")
+            fixtures.cli(*args, "-o", self.page)
+            browser.open(self.page)
+            self.assertTrue(browser.value("$('ranking').hidden"), args)
+
+    def test_the_lens_is_a_tab(self):
+        self.open("lens", "-m", "tiny", "-s", LILY, "--show", "pattern,lens")
+        lens = json.loads(fixtures.cli("lens", "-m", "tiny", "-s", LILY, "--format", "json"))
+        rows = [r for r in lens["rows"] if r["point"].endswith("resid_post")]
+        self.assertEqual(browser.value("[$('attention').hidden, $('lens').hidden]"), [False, True])
+        browser.click("#tab-lens")
+        self.assertEqual(browser.value("[$('attention').hidden, $('lens').hidden, location.hash]"),
+                         [True, False, "#layer=0&head=0&tab=lens"])
+        cells = browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.textContent)")
+        self.assertEqual(cells, [r["top"][0]["text"].replace(" ", "·") for r in rows])
+        n = len(lens["tokens"])
+        follows = [r["pos"] + 1 < n and r["top"][0]["id"] == lens["tokens"][r["pos"] + 1]["id"] for r in rows]
+        self.assertEqual(browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.matches('.right'))"), follows)
+        browser.point(f"#lens-body tbody tr:nth-child(2) td:nth-child({3 + 1})")        # after the heading of the row
+        self.assertTrue(browser.value("$('lens-value').textContent").startswith("After “·her” (2), layer 1: "))
+        listed = browser.value("[...$('lens-list').children].map((e) => e.lastChild.textContent)")
+        self.assertEqual(listed, [f"{100 * t['probability']:.2f} %" for t in rows[n + 2]["top"]])
+        browser.click("#lens-body tbody tr:nth-child(2) td:nth-child(4)")
+        browser.press("Down", "Right", "Right")
+        self.assertTrue(browser.value("$('lens-value').textContent").startswith(f"After “{browser.value('tokenLabel(page.queries[4])')}” (4), layer 2: "))
+        self.assertEqual(browser.value("$('lens-body').querySelectorAll('td[tabindex=\"0\"]').length"), 1)
+        self.assertEqual(browser.value("$('lens-body').querySelector('td[tabindex=\"0\"]') === document.activeElement"), True)
+        browser.press("Down", shift=True)                           # moves no head that is out of sight
+        self.assertEqual(browser.value("state.layer"), 0)
+        browser.run("$('tab-lens').focus()")
+        browser.press("Left")
+        self.assertEqual(browser.value("[document.activeElement.id, $('lens').hidden]"), ["tab-attention", True])
+        self.open("lens", "-m", "tiny", "-s", LILY, "--show", "pattern,lens", at="#layer=1&tab=lens")
+        self.assertEqual(browser.value("[state.layer, $('lens').hidden]"), [1, False])
+        self.open("lens", "-m", "tiny", "-s", LILY, "--show", "lens")               # there is nothing else
+        self.assertEqual(browser.value("[$('attention').hidden, $('lens').hidden]"), [True, False])
+
+    def test_a_page_says_how_its_run_was_edited(self):
+        self.open("edited", "-m", "tiny", "-s", LILY, "--edit", "L0H1=0", "--edit", 'L1.resid_post += 2*mean(text("<b>, and lost her"))')
+        self.assertEqual(browser.value("$('edits').textContent"),
+                         'Edited: L0H1 = 0 · L1.resid_post += 2*mean(text("<b>, and lost her"))')
+        self.open("life", "-s", LIFE)
+        self.assertTrue(browser.value("$('edits').hidden"))
 
     def test_words_are_sums_over_keys_and_means_over_queries(self):
         args = ["-m", fixtures.path("wide"), "-s", PROSE]
@@ -234,10 +365,16 @@ class Page(unittest.TestCase):
         browser.resize(390, 844)
         for name, args in {"life": ["-s", LIFE], "stacked": ["-m", "models/stacked", "-s", LAMP, "--show", "*"],
                            "wide": ["-m", fixtures.wide(), "-s", PROSE],
+                           "asked": ["-m", "tiny", "-s", LILY, "--show", "pattern,lens", "--ablations"],
                            "evil": ["-m", fixtures.evil(), "-s", " ".join(EVIL)]}.items():
             with self.subTest(name):
                 self.open(name, *args)
                 self.assertEqual(browser.value("document.documentElement.scrollWidth"), 390)
+                if name == "asked":
+                    browser.run("$('without').click()")
+                    self.assertEqual(browser.value("document.documentElement.scrollWidth"), 390)
+                    browser.run("$('tab-lens').click()")
+                    self.assertEqual(browser.value("document.documentElement.scrollWidth"), 390)
                 browser.run("if (!$('merge').disabled) $('merge').click(); $('table').open = true;")
                 self.assertEqual(browser.value("document.documentElement.scrollWidth"), 390)
 
@@ -254,7 +391,8 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value("document.documentElement.dataset.theme"), "light")      # whatever the system's theme is
 
     def test_everything_has_a_name(self):
-        for args in [["-s", LIFE], ["-m", "models/stacked", "-s", LAMP]]:
+        for args in [["-s", LIFE], ["-m", "models/stacked", "-s", LAMP],
+                     ["-m", "tiny", "-s", LILY, "--show", "pattern,lens", "--ablations"]]:
             self.open("named", *args)
             self.assertEqual(browser.run(NAMELESS), [])
 
@@ -267,8 +405,14 @@ class Page(unittest.TestCase):
     # ---- what it must not do
 
     def test_markup_in_tokens_is_text(self):
-        self.open("evil", "-m", fixtures.evil(), "-s", " ".join(EVIL))
-        browser.run("$('table').open = true")
+        self.open("evil", "-m", fixtures.evil(), "-s", " ".join(EVIL), "--show", "pattern,lens", "--ablations",
+                  "--edit", f"L0H1[pos={json.dumps(EVIL[0])}] = 0")
+        browser.run("$('table').open = true; $('without').click()")
+        self.assertIn(EVIL[0], browser.value("$('edits').textContent"))
+        shown = browser.value("[...$('next-without-list').children].map((e) => e.firstChild.textContent)")
+        self.assertTrue(set(shown) < {word.replace("\u202e", "\\u{202E}") for word in EVIL}, shown)
+        cells = browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.textContent)")
+        self.assertTrue(set(cells) <= {word.replace("\u202e", "\\u{202E}") for word in EVIL}, cells)
         self.assertEqual(browser.value("document.querySelectorAll('img').length"), 0)
         self.assertIsNone(browser.value("window.hit ?? null"))
         self.assertEqual(browser.value("$('sentence').textContent"), " ".join(EVIL))

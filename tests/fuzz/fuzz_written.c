@@ -45,8 +45,11 @@ static char *picture(int (*write)(struct attn_out *o, const struct attn_album *a
     /* Names of models and of arrays in a dump are made readable where they are read. */
     char *name = attn_utf8_readable(t->s[1], t->len[1]), *title = attn_utf8_readable(t->s[3], t->len[3]);
     struct attn_sheet s = {.kind = title, .title = title, .axes = "", .n = 1, .rows = 2, .cols = 2, .keys = true, .name = name, .data = numbers};
+    struct attn_album_next next = {.of = {{t->s[3], t->len[3], 7, 0.5}}, .n = 1}, at[] = {next, {.n = 0}};
+    struct attn_album_without without = {0, 1, 0.5, next};
+    struct attn_album_lens lens = {0, at};
     struct attn_album a = {.model = name, .text = t->s[2], .text_len = t->len[2], .queries = &tokens, .keys = &tokens, .sheet = &s, .n = 1,
-                           .next = {{t->s[3], t->len[3], 7, 0.5}}, .n_next = 1};
+                           .next = next, .without = &without, .n_without = 1, .lens = &lens, .n_lens = 1};
     struct attn_look look;
     struct attn_out *o = begin();
     must(name && title && attn_album_link(&a, NULL) == ATTN_OK);

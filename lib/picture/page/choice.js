@@ -8,7 +8,9 @@ const unique = (list) => [...new Set(list)];
 const shortKind = (kind) => kind.replace(/^attn\.(?!out)/, "");
 
 const state = { kind: null, layer: null, head: null, scale: "linear", palette: "viridis", hideFirst: false, merge: false,
-                query: -1, vectorKind: null, slice: true, theme: "auto" };
+                query: -1, vectorKind: null, slice: true, theme: "auto", tab: "attention" };
+/* What parts that few pages have draw: each hears of changes, or nothing if all is to be drawn. */
+const extras = [];
 
 const sheetsOf = (kind) => page.sheets.filter((s) => s.kind === kind);
 const layersOf = (kind) => sheetsOf(kind).map((s) => s.layer);

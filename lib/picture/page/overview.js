@@ -81,6 +81,7 @@ class Overview {
         b.append(document.createElement("canvas"));
         b.addEventListener("click", () => this.onPick(cell.layer, cell.head));
         paintThumb(b.firstChild, shadeOf(cell));
+        this.decorate?.(b, cell);
         this.buttons.set(cell.layer + "," + cell.head, b);
         return b;
     }

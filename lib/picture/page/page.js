@@ -54,13 +54,15 @@ function change(changes) {
     if (state.kind) {
         if (OF_ALL_HEADS.some((key) => key in changes))
             drawOverview();
-        if (Object.keys(changes).some((key) => key !== "query" && key !== "vectorKind" && key !== "slice"))
+        if (Object.keys(changes).some((key) => !["query", "vectorKind", "slice", "without", "tab"].includes(key)))
             drawHead();
+        drawRanking();
         heat.keep(state.query);
         lines.keep(state.query);
     }
     if (Object.keys(changes).some((key) => key !== "query"))
         drawVectors();
+    extras.forEach((draw) => draw(changes));
     rememberPlace();
 }
 
@@ -78,7 +80,8 @@ function moveHead(layers, heads) {
 
 /* The address names the head, so that a link leads to it. */
 function rememberPlace() {
-    const place = ["layer", "head"].filter((k) => state[k] !== null).map((k) => `${k}=${state[k]}`).join("&");
+    const keys = ["layer", "head"].filter((k) => state[k] !== null).concat(state.tab === "lens" ? "tab" : []);
+    const place = keys.map((k) => `${k}=${state[k]}`).join("&");
     try {
         history.replaceState(null, "", place ? "#" + place : "");
     } catch {
@@ -88,7 +91,9 @@ function rememberPlace() {
 
 function placeInAddress() {
     const found = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-    return Object.fromEntries(["layer", "head"].filter((k) => /^\d+$/.test(found[k])).map((k) => [k, Number(found[k])]));
+    const place = Object.fromEntries(["layer", "head"].filter((k) => /^\d+$/.test(found[k])).map((k) => [k, Number(found[k])]));
+    const lens = $("lens") && (found.tab === "lens" || !page.sheets.length);
+    return { ...place, tab: lens ? "lens" : "attention" };
 }
 
 function listen() {
@@ -116,11 +121,12 @@ function listen() {
     dark.addEventListener("change", () => change({ theme: state.theme }));
     window.addEventListener("beforeprint", () => { applyTheme(true); redraw(); });
     window.addEventListener("afterprint", () => { applyTheme(); redraw(); });
+    window.addEventListener("hashchange", () => change(placeInAddress()));
     document.addEventListener("keydown", shiftArrow);
 }
 
 function shiftArrow(e) {
-    if (!e.shiftKey || !ARROWS[e.key] || !state.kind)
+    if (!e.shiftKey || !ARROWS[e.key] || !state.kind || state.tab !== "attention")
         return;
     e.preventDefault();
     moveHead(...ARROWS[e.key]);
@@ -132,6 +138,7 @@ function redraw() {
         drawHead();
     }
     drawVectors();
+    extras.forEach((draw) => draw());
 }
 
 /* ---- the beginning ---- */
@@ -142,6 +149,8 @@ function drawHeading() {
     $("about").textContent = [page.model, page.queries && page.queries.length + " tokens",
                                 page.keys && `looking at ${page.keys.length} tokens${page.keysText === null ? "" : ` of “${page.keysText}”`}`, matrices + " matrices"]
         .filter(Boolean).join(" · ");
+    $("edits").hidden = !page.edits;
+    $("edits").textContent = `Edited: ${(page.edits ?? []).join(" · ")}`;
     const says = [error ? `Numbers are stored in 16 bits: each is within ${roundedUp(error)} of the one computed; the ` +
         "value under the pointer is shown with the error of its matrix." : "Numbers are stored as computed, in 32 bits.",
         `Drawn by attn-cli ${page.version}. This file is complete: it requests nothing from any network.`];
@@ -157,6 +166,7 @@ function start() {
     const kinds = vectorKinds(), prefer = (list, kind) => list.includes(kind) ? kind : list[0] ?? null;
     for (const id of ["overview", "head", "lines", "controls"])
         $(id).hidden = !matrixKinds.length;
+    document.querySelector("main").classList.toggle("single", !matrixKinds.length);
     listen();
     drawHeading();
     drawNext();

@@ -173,14 +173,20 @@ function drawNext() {
     $("next").hidden = !page.next.length && !page.noNext;
     $("next-after").textContent = page.noNext ? `None: ${page.noNext}.`
         : last ? `After “${tokenLabel(last)}” the model expects` : "The model expects";
-    $("next-list").replaceChildren(...page.next.map((t) => {
-        const [item, token, share] = ["li", "span", "b"].map((tag) => document.createElement(tag));
-        token.textContent = token.title = tokenLabel(t);
-        share.textContent = (100 * t.p).toFixed(2) + " %";
-        item.style.setProperty("--share", 100 * t.p + "%");
-        item.append(token, share);
-        return item;
-    }));
+    $("next-list").replaceChildren(...page.next.map(likelyItem));
+}
+
+function shareText(p) {
+    return (100 * p).toFixed(2) + " %";
+}
+
+function likelyItem(t) {
+    const [item, token, share] = ["li", "span", "b"].map((tag) => document.createElement(tag));
+    token.textContent = token.title = tokenLabel(t);
+    share.textContent = shareText(t.p);
+    item.style.setProperty("--share", 100 * t.p + "%");
+    item.append(token, share);
+    return item;
 }
 
 function tableRow(cells, tag) {

@@ -1,0 +1,130 @@
+"use strict";
+/* What each layer would predict, in a tab of its own: layers by positions, the likeliest next token in each cell.
+ *
+ * page.lens: { layer, at } of each layer, at[t] the likeliest tokens after position t.  One cell at a time can be tabbed to, the
+ * arrow keys move between them. */
+
+class Lens {
+    constructor(host) {
+        this.host = host;
+        this.cursor = [page.lens.length - 1, 0];
+        host.addEventListener("keydown", (e) => this.key(e));
+        for (const event of ["pointerover", "focusin"])
+            host.addEventListener(event, (e) => this.look(e.target.closest("td")));
+        host.addEventListener("click", (e) => e.target.closest("td")?.focus());
+    }
+
+    draw() {
+        const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
+        const ramp = rampOf(page.palettes[state.palette], false);
+        const heading = (text, scope) => Object.assign(document.createElement("th"), { textContent: text, scope });
+        table.setAttribute("role", "grid");
+        table.setAttribute("aria-labelledby", "lens-title");
+        head.append(heading("layer", "col"), ...page.queries.map((t) => heading(tokenLabel(t), "col")));
+        page.lens.forEach(({ layer, at }, r) => {
+            const row = body.insertRow();
+            row.append(heading(layer, "row"), ...at.map((likely, c) => this.cell(likely, ramp, r, c)));
+        });
+        this.body = body;
+        this.host.replaceChildren(table);
+        this.show();
+    }
+
+    cell(likely, ramp, r, c) {
+        const cell = document.createElement("td"), [best] = likely, text = document.createElement("span");
+        cell.tabIndex = -1;
+        cell.append(text);
+        text.textContent = best ? tokenLabel(best) : "–";
+        if (!best)
+            return cell;
+        const pixel = ramp[Math.round(best.p * (ramp.length - 1))];
+        cell.style.background = `rgb(${pixel & 255} ${pixel >> 8 & 255} ${pixel >> 16 & 255})`;
+        cell.className = isDark(pixel) ? "on-dark" : "on-light";
+        cell.classList.toggle("right", best.id === page.queries[c + 1]?.id);
+        return cell;
+    }
+
+    at(r, c) {
+        return this.body.rows[r].cells[c + 1];
+    }
+
+    look(cell) {
+        if (!cell)
+            return;
+        this.at(...this.cursor).tabIndex = -1;
+        this.cursor = [cell.parentNode.rowIndex - 1, cell.cellIndex - 1];
+        this.show();
+    }
+
+    /* The cell's likeliest tokens. */
+    show() {
+        const [r, c] = this.cursor, { layer, at } = page.lens[r];
+        this.at(r, c).tabIndex = 0;
+        $("lens-value").textContent = `After “${tokenLabel(page.queries[c])}” (${c}), layer ${layer}: ` +
+            (at[c].length ? `${tokenLabel(at[c][0])} ${shareText(at[c][0].p)}` : "nothing, as a logit is not finite");
+        $("lens-list").replaceChildren(...at[c].map(likelyItem));
+    }
+
+    key(e) {
+        const step = ARROWS[e.key], [r, c] = this.cursor, within = (x, n) => Math.max(0, Math.min(n - 1, x));
+        if (!step || e.shiftKey || e.ctrlKey || e.altKey || e.metaKey)
+            return;
+        e.preventDefault();
+        this.at(within(r + step[0], page.lens.length), within(c + step[1], page.queries.length)).focus();
+    }
+}
+
+/* ---- the tabs ---- */
+
+const tabs = document.createElement("div"), lensPanel = document.createElement("section");
+tabs.className = "tabs";
+tabs.setAttribute("role", "tablist");
+tabs.setAttribute("aria-label", "What the page shows");
+lensPanel.id = "lens";
+lensPanel.innerHTML = `
+    <h2 id="lens-title">What each layer would predict</h2>
+    <p class="hint">The likeliest next token if the model ended with a layer: its residual stream through the final norm and the
+      output layer. Underlined: the token that does follow. Point at a cell, or move with the arrow keys.</p>
+    <p class="readout"><output id="lens-value"></output></p>
+    <ol class="next" id="lens-list"></ol>
+    <div class="scroll lens" id="lens-body"></div>
+    <div class="legend" id="lens-legend"></div>`;
+const panels = { attention: $("attention"), lens: lensPanel };
+for (const [name, panel] of Object.entries(panels)) {
+    const tab = document.createElement("button");
+    Object.assign(tab, { type: "button", id: "tab-" + name, textContent: name === "lens" ? "Lens" : "Attention" });
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-controls", panel.id);
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", tab.id);
+    tab.addEventListener("click", () => change({ tab: name }));
+    tabs.append(tab);
+}
+tabs.addEventListener("keydown", (e) => {
+    if (e.shiftKey || !["ArrowLeft", "ArrowRight"].includes(e.key))
+        return;
+    change({ tab: state.tab === "lens" ? "attention" : "lens" });
+    $("tab-" + state.tab).focus();
+});
+$("attention").before(tabs);
+$("attention").after(lensPanel);
+
+const lens = page.lens ? new Lens($("lens-body")) : null;
+if (!lens)
+    lensPanel.querySelector(".hint").textContent = `Left out: ${page.noLens}.`;
+
+function drawLens(changes) {
+    for (const [name, panel] of Object.entries(panels)) {
+        panel.hidden = name !== state.tab;
+        $("tab-" + name).setAttribute("aria-selected", name === state.tab);
+        $("tab-" + name).tabIndex = name === state.tab ? 0 : -1;
+    }
+    if (!lens || !(changes === undefined || "theme" in changes || "palette" in changes))
+        return;
+    lens.draw();
+    const bar = document.createElement("canvas"), ramp = rampOf(page.palettes[state.palette], false);
+    paintCells(bar, 1, ramp.length, (_, i) => ramp[i]);
+    $("lens-legend").replaceChildren("0", bar, "1 · probability of the token in the cell");
+}
+
+extras.push(drawLens);

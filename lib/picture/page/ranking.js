@@ -1,0 +1,148 @@
+"use strict";
+/* What heads do: how much of its attention each gives to which keys, as the command heads counts it, in a table that sorts.
+ *
+ * A number is a mean over the rows from the second on; rows that offer nothing do not count. */
+
+/* earlier[q]: the places before q of q's own token, the last one first. */
+function earlierPlaces(tokens) {
+    const places = new Map();
+    return tokens.map(({ id }, q) => {
+        const before = places.get(id) ?? [];
+        places.set(id, [q, ...before]);
+        return before;
+    });
+}
+
+const sumOf = (numbers) => numbers.length ? numbers.reduce((a, b) => a + b) : null;
+/* What a row offers; null: nothing. */
+const SHARES = [
+    ["previous", "prev", "the token before the query", (row, q) => row[q - 1]],
+    ["self", "self", "the query’s own token", (row, q) => row[q]],
+    ["first", "first", "the first token", (row) => row[0]],
+    ["duplicate", "dupl", "earlier tokens that are the same as the query’s", (row, q, earlier) => sumOf(earlier.map((k) => row[k]))],
+    ["induction", "induct", "the tokens that came after these",
+     (row, q, earlier) => sumOf(earlier.filter((k) => k + 1 < q).map((k) => row[k + 1]))],
+];
+
+function sharesOf(m, earlier) {
+    const sums = SHARES.map(() => 0), counts = SHARES.map(() => 0);
+    for (let q = 1; q < m.rows; q++) {
+        const row = m.data.subarray(q * m.cols, (q + 1) * m.cols);
+        SHARES.forEach(([, , , offer], i) => {
+            const x = offer(row, q, earlier[q]);
+            counts[i] += x !== null;
+            sums[i] += x ?? 0;
+        });
+    }
+    return sums.map((sum, i) => sum / counts[i]);
+}
+
+/* Heads of one text that looks at itself.  Weights are never negative: numbers that are, are something else, such as gradients. */
+function rankHeads() {
+    const heads = headsIn("attn.pattern"), n = page.queries?.length, ranks = [];
+    if (heads.length < 2 || page.keys || !(page.queries ?? []).every((t) => t.id >= 0) ||
+        heads.some(({ sheet }) => sheet.rows !== n || sheet.cols !== n))
+        return [];
+    const earlier = earlierPlaces(page.queries);
+    for (const { layer, head, sheet } of heads) {
+        const m = sheet.matrix(sheet.heads ? sheet.heads.indexOf(head) : 0), shares = sharesOf(m, earlier);
+        if (m.data.some((x) => x < 0))
+            return [];
+        let most = -1;
+        shares.forEach((x, i) => { if (x > (shares[most] ?? -1)) most = i; });
+        ranks.push({ layer, head, shares, most });
+    }
+    return ranks;
+}
+
+const shortName = (layer, head) => nameOfLayer(layer) ?? `L${layer}H${head}`;
+const fixed = (x, digits) => Number.isFinite(x) ? x.toFixed(digits).replace("-", "−") : "–";
+
+/* Columns: what stands above, what it means, what rows are sorted by, and whether that is a share that a bar shows. */
+const columns = [
+    { name: "head", title: "layer and head" },
+    { name: "does most", title: "the largest of the shares", by: (r) => r.shares[r.most] ?? NaN,
+      text: (r) => r.most < 0 ? "–" : SHARES[r.most][0], more: (r) => fixed(r.shares[r.most], 2) },
+    ...SHARES.map(([name, brief, title], i) => ({ name: brief, title: `${name}: ${title}`, bar: true,
+                                                  by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) })),
+];
+
+class Ranking {
+    constructor(host, ranks, onPick) {
+        Object.assign(this, { host, ranks, onPick, by: columns[1], down: true });
+        this.sort();
+    }
+
+    /* Those without a number last; heads in their order where numbers are the same. */
+    sort() {
+        const { by } = this.by, sign = this.down ? -1 : 1;
+        const order = (a, b) => by ? Number.isNaN(by(a)) - Number.isNaN(by(b)) || sign * (by(a) - by(b)) || 0 : 0;
+        this.sorted = [...this.ranks].sort(order);
+        if (!by && this.down)
+            this.sorted.reverse();
+        const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
+        head.append(...columns.map((c) => this.heading(c)));
+        body.append(...this.sorted.map((r) => this.row(r)));
+        this.host.replaceChildren(table);
+        this.mark();
+    }
+
+    heading(column) {
+        const cell = document.createElement("th"), button = document.createElement("button");
+        button.type = "button";
+        button.textContent = column.name;
+        button.title = column.title;
+        cell.scope = "col";
+        cell.setAttribute("aria-sort", column !== this.by ? "none" : this.down ? "descending" : "ascending");
+        cell.append(button);
+        button.addEventListener("click", () => {
+            this.down = column === this.by ? !this.down : Boolean(column.by);
+            this.by = column;
+            this.sort();
+            this.host.querySelectorAll("th button")[columns.indexOf(column)].focus();
+        });
+        return cell;
+    }
+
+    row(r) {
+        const row = document.createElement("tr"), name = document.createElement("th"), link = document.createElement("a");
+        name.scope = "row";
+        link.href = `#layer=${r.layer}&head=${r.head}`;
+        link.textContent = shortName(r.layer, r.head);
+        link.addEventListener("click", (e) => {
+            e.preventDefault();
+            this.onPick(r.layer, r.head);
+        });
+        name.append(link);
+        row.append(name, ...columns.slice(1).map((c) => {
+            const cell = document.createElement("td");
+            cell.textContent = c.text(r);
+            if (c.more)                 /* which a narrow screen does without */
+                cell.append(Object.assign(document.createElement("span"), { textContent: " " + c.more(r) }));
+            if (c.bar)
+                cell.style.setProperty("--share", 100 * (c.by(r) || 0) + "%");
+            return cell;
+        }));
+        return row;
+    }
+
+    mark() {
+        this.sorted.forEach((r, i) => {
+            const here = r.layer === state.layer && r.head === state.head, row = this.host.querySelector("tbody").rows[i];
+            row.classList.toggle("here", here);
+            row.querySelector("a").toggleAttribute("aria-current", here);
+        });
+    }
+}
+
+let ranking = null;
+
+function drawRanking() {
+    if (ranking)
+        ranking.mark();
+    else if (ranking === null) {
+        const ranks = rankHeads();
+        $("ranking").hidden = !ranks.length;
+        ranking = ranks.length > 0 && new Ranking($("ranking-body"), ranks, (layer, head) => change({ layer, head }));
+    }
+}

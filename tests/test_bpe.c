@@ -8,7 +8,7 @@
 
 #include "attn_tools.h"
 #include "base/utf8.h"
-#include "text/byte_level.h"
+#include "text/subword.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -117,11 +117,11 @@ static const char small[] = "{\"a\": 0, \"b\": 1, \"c\": 2, \"ab\": 3, \"abc\": 
 
 static int read_merges(const char *bytes, size_t len, const char *name, struct attn_err *err)
 {
-    struct attn_byte_level *b = NULL;
+    struct attn_subword *b = NULL;
     struct attn_text_file vocab = {small, sizeof small - 1, "vocab.json"}, merges = {bytes, len, name};
-    int rc = attn_byte_level_read(&b, &vocab, &merges, err);
+    int rc = attn_subword_read(&b, &vocab, &merges, err);
     ck_assert((b != NULL) == (rc == ATTN_OK));
-    attn_byte_level_free(b);
+    attn_subword_free(b);
     return rc;
 }
 
@@ -155,18 +155,18 @@ END_TEST
 /* Expects these ids under these merges. */
 static void expect_small(const char *merges, const char *text, const int32_t *ids, size_t n)
 {
-    struct attn_byte_level *b = NULL;
+    struct attn_subword *b = NULL;
     struct attn_err err = {0};
     struct attn_encoding spans = {0};
     struct attn_text_file v = {small, sizeof small - 1, "vocab.json"}, m = {merges, strlen(merges), "merges.txt"};
-    ck_assert_msg(attn_byte_level_read(&b, &v, &m, &err) == ATTN_OK, "%s", err.msg);
-    ck_assert_msg(attn_byte_level_encode(&spans, b, text, strlen(text), &(struct attn_encode_opts){0}, &err) == ATTN_OK,
+    ck_assert_msg(attn_subword_read(&b, &v, &m, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_subword_encode(&spans, b, text, strlen(text), &(struct attn_encode_opts){0}, &err) == ATTN_OK,
                   "%s", err.msg);
     ck_assert_uint_eq(spans.n, n);
     for (size_t i = 0; i < n; i++)
         ck_assert_int_eq(spans.id[i], ids[i]);
     attn_encoding_free(&spans);
-    attn_byte_level_free(b);
+    attn_subword_free(b);
 }
 
 START_TEST(test_order_of_rules)
@@ -231,13 +231,13 @@ END_TEST
 /* ---- against a plain loop -------------------------------------------------------------- */
 
 /* A vocabulary of one-byte tokens and of pairs and triples of them, with merge rules in random order. */
-static struct attn_byte_level *make_random(unsigned seed)
+static struct attn_subword *make_random(unsigned seed)
 {
     static const char vocab[] = "{\"a\":0,\"b\":1,\"aa\":2,\"ab\":3,\"ba\":4,\"bb\":5,\"aaa\":6,\"aab\":7,\"aba\":8,\"abab\":9,\"bba\":10,\"bbb\":11,\"aaaa\":12}";
     static const char *const rules[] = {"a a", "a b", "b a", "b b", "aa a", "a ab", "ab a", "ab ab", "b ba", "bb b", "aa aa", "bb a"};
     char merges[128] = "";
     bool used[12] = {false};
-    struct attn_byte_level *b = NULL;
+    struct attn_subword *b = NULL;
     struct attn_err err = {0};
     for (int i = 0; i < 12; i++) {
         size_t k = draw_below(&seed, 12);
@@ -247,7 +247,7 @@ static struct attn_byte_level *make_random(unsigned seed)
         strcat(strcat(merges, rules[k]), "\n");
     }
     struct attn_text_file v = {vocab, sizeof vocab - 1, "vocab.json"}, m = {merges, strlen(merges), "merges.txt"};
-    ck_assert_msg(attn_byte_level_read(&b, &v, &m, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_subword_read(&b, &v, &m, &err) == ATTN_OK, "%s", err.msg);
     return b;
 }
 
@@ -274,7 +274,7 @@ static size_t merge_plainly(int32_t *id, size_t n, const struct attn_merges *m)
 
 START_TEST(test_heap_is_the_plain_loop)
 {
-    struct attn_byte_level *b = make_random((unsigned)_i + 1);
+    struct attn_subword *b = make_random((unsigned)_i + 1);
     struct attn_bpe bpe = {.rules = &b->rules};
     unsigned seed = (unsigned)_i;
     for (int round = 0; round < 200; round++) {
@@ -292,7 +292,7 @@ START_TEST(test_heap_is_the_plain_loop)
             ck_assert_int_eq(part[i].id, id[i]);
     }
     attn_bpe_free(&bpe);
-    attn_byte_level_free(b);
+    attn_subword_free(b);
 }
 END_TEST
 
@@ -300,18 +300,18 @@ END_TEST
 START_TEST(test_million_letters)
 {
     enum { N = 1000000 };
-    struct attn_byte_level *b = make_random(7);
+    struct attn_subword *b = make_random(7);
     struct attn_err err = {0};
     struct attn_encoding spans = {0};
     char *text = malloc(N);
     for (size_t i = 0; i < N; i++)
         text[i] = "ab"[i * i % 7 % 2];
-    ck_assert_int_eq(attn_byte_level_encode(&spans, b, text, N, &(struct attn_encode_opts){0}, &err), ATTN_OK);
+    ck_assert_int_eq(attn_subword_encode(&spans, b, text, N, &(struct attn_encode_opts){0}, &err), ATTN_OK);
     ck_assert_uint_gt(spans.n, 0);
     ck_assert_uint_eq(spans.range[spans.n - 1].end, N);
     attn_encoding_free(&spans);
     free(text);
-    attn_byte_level_free(b);
+    attn_subword_free(b);
 }
 END_TEST
 

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "text/bytes.h"
 #include "text/pretoken.h"
-#include "text/byte_level.h"
+#include "text/subword.h"
 
 #include <stdio.h>
 #include <stdlib.h>

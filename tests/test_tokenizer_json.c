@@ -4,7 +4,7 @@
 #include "corpus.h"
 #include "scratch.h"
 
-#include "text/byte_level.h"
+#include "text/subword.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 
 static int read_file(const char *bytes, size_t len, const char *name, struct attn_err *err)
 {
-    struct attn_byte_level *b = NULL;
+    struct attn_subword *b = NULL;
     struct attn_text_file file = {bytes, len, name};
     int rc = attn_tokenizer_json_read(&b, &file, err);
     ck_assert((b != NULL) == (rc == ATTN_OK));
-    attn_byte_level_free(b);
+    attn_subword_free(b);
     return rc;
 }
 
@@ -157,14 +157,14 @@ static const struct {
 
 START_TEST(test_component)
 {
-    struct attn_byte_level *b = NULL;
+    struct attn_subword *b = NULL;
     struct attn_encoding spans = {0}, ids = {.ids_only = true};
     struct attn_err err = {0};
     struct attn_text_file file = {rows[_i].json, strlen(rows[_i].json), "tokenizer.json"};
     size_t n = 0;
     ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == ATTN_OK, "%s", err.msg);
-    ck_assert_msg(attn_byte_level_encode(&spans, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK, "%s", err.msg);
-    ck_assert_msg(attn_byte_level_encode(&ids, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_subword_encode(&spans, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_subword_encode(&ids, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK, "%s", err.msg);
     for (; rows[_i].tokens[n].id >= 0; n++) {
         const struct expected *e = &rows[_i].tokens[n];
         ck_assert(n < spans.n && n < ids.n && spans.id[n] == ids.id[n]);
@@ -175,7 +175,7 @@ START_TEST(test_component)
     ck_assert(spans.n == n && ids.n == n);
     attn_encoding_free(&spans);
     attn_encoding_free(&ids);
-    attn_byte_level_free(b);
+    attn_subword_free(b);
 }
 END_TEST
 

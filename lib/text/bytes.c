@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "text/byte_level.h"
+#include "text/subword.h"
 
 /* The bytes that are not spelled by the character with their number lie in three ranges. */
 enum { BLANKS = 0x21, HIGH = 0x7F, HIGH_END = 0xA1, HYPHEN = 0xAD, FIRST = 0x100,

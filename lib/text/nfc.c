@@ -4,7 +4,7 @@
  * composes or changes places beyond a cluster.  A cluster already in NFC, as nearly all are, maps byte by byte.  A
  * changed one maps as a whole: a piece that begins inside begins at its start, and one that ends inside ends at its
  * end.  Text already in NFC is not copied. */
-#include "text/byte_level.h"
+#include "text/subword.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/tree.h"
 #include "model/source.h"
-#include "text/byte_level.h"
+#include "text/subword.h"
 #include "text/tokens.h"
 
 /* ---- what config.json and tokenizer_config.json say ------------------------------------
@@ -124,40 +124,40 @@ static int open_words(struct attn_tokenizer **out, const struct attn_source *s, 
 
 /* ---- byte-level BPE -------------------------------------------------------------------- */
 
-static int32_t id_of(const struct attn_byte_level *b, const char *token)
+static int32_t id_of(const struct attn_subword *b, const char *token)
 {
     return token ? attn_vocab_id(b->rules.vocab, token, strlen(token)) : -1;
 }
 
 /* Takes ownership of b.  usual: the BOS token of such files if no other is named; NULL: there is none. */
-static int finish_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const struct hints *h,
+static int finish_bytes(struct attn_tokenizer **out, struct attn_subword *b, const struct hints *h,
                         const char *usual, const char *path, struct attn_err *err)
 {
-    attn_byte_level_set_bos(b, id_of(b, h->bos_token));
-    attn_byte_level_set_bos(b, h->bos_id);
-    attn_byte_level_set_bos(b, id_of(b, usual));
+    attn_subword_set_bos(b, id_of(b, h->bos_token));
+    attn_subword_set_bos(b, h->bos_id);
+    attn_subword_set_bos(b, id_of(b, usual));
     bool add = h->add_bos && !b->templated;
     if (add && b->bos < 0) {
-        attn_byte_level_free(b);
+        attn_subword_free(b);
         return attn_fail(err, ATTN_EFORMAT, "%s: it has no token '%s', which tokenizer_config.json puts before each text "
                          "(\"add_bos_token\")", path, h->bos_token ? h->bos_token : "");
     }
     if (add)
         b->before = (struct attn_around){.id = {b->bos}, .n = 1};
-    return attn_tokenizer_bytes(out, b, path, err);
+    return attn_tokenizer_subword(out, b, path, err);
 }
 
 static int open_merges(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
                        struct attn_err *err)
 {
     struct file vocab, merges = {0};
-    struct attn_byte_level *b = NULL;
+    struct attn_subword *b = NULL;
     int rc = open_file(&vocab, s, "vocab.json", VOCAB_LIMIT, err);
     if (!rc)
         rc = open_file(&merges, s, "merges.txt", VOCAB_LIMIT, err);
     if (!rc) {
         struct attn_text_file v = text_of(&vocab), m = text_of(&merges);
-        rc = attn_byte_level_read(&b, &v, &m, err);
+        rc = attn_subword_read(&b, &v, &m, err);
     }
     if (!rc)
         rc = finish_bytes(out, b, h, "<|endoftext|>", vocab.path, err);
@@ -170,7 +170,7 @@ static int open_json(struct attn_tokenizer **out, const struct attn_source *s, c
                      struct attn_err *err)
 {
     struct file f;
-    struct attn_byte_level *b = NULL;
+    struct attn_subword *b = NULL;
     int rc = open_file(&f, s, "tokenizer.json", VOCAB_LIMIT, err);
     if (!rc) {
         struct attn_text_file text = text_of(&f);

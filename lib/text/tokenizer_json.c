@@ -4,7 +4,7 @@
  * what happens around the model (tokenizer_steps.c).  Vocabulary and merges, which may take many megabytes, are read
  * in place; the rest becomes small trees.  "truncation" and "padding" concern batches of training and are ignored.
  * Whatever else would change a token is refused by name, and so is every unknown key. */
-#include "text/byte_level.h"
+#include "text/subword.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const char *const model_parts[MODEL_PARTS] = {
 
 struct reader {
     const struct attn_text_file *file;
-    struct attn_byte_level *b;
+    struct attn_subword *b;
     struct attn_err *err;
 };
 
@@ -287,7 +287,7 @@ static int read_parts(const struct reader *r)
     return take_part(r, v, POST_PROCESSOR, attn_steps_post_processor);
 }
 
-int attn_tokenizer_json_read(struct attn_byte_level **out, const struct attn_text_file *file, struct attn_err *err)
+int attn_tokenizer_json_read(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err)
 {
     struct reader r = {.file = file, .b = calloc(1, sizeof *r.b), .err = err};
     if (!r.b)
@@ -295,9 +295,9 @@ int attn_tokenizer_json_read(struct attn_byte_level **out, const struct attn_tex
     r.b->bos = -1;
     int rc = read_parts(&r);
     if (!rc)
-        rc = attn_byte_level_finish(r.b, file->name, err);
+        rc = attn_subword_finish(r.b, file->name, err);
     if (rc)
-        attn_byte_level_free(r.b);
+        attn_subword_free(r.b);
     else
         *out = r.b;
     return rc;

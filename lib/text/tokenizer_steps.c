@@ -7,7 +7,7 @@
  *     decoder         ByteLevel
  *     post_processor  ByteLevel (about offsets, which are exact here), TemplateProcessing: the tokens
  *                     around the text, by "single" */
-#include "text/byte_level.h"
+#include "text/subword.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +128,7 @@ static int take_nfc(struct attn_steps *s, const cJSON *v)
 
 static int add_cut(struct attn_steps *s, enum attn_pretoken cut)
 {
-    struct attn_byte_level *b = s->b;
+    struct attn_subword *b = s->b;
     if (b->cuts == ATTN_CUTS_MAX)
         return attn_steps_refuse(s, "a Sequence of so many steps");
     b->cut[b->cuts++] = cut;
@@ -165,7 +165,7 @@ static int take_digits(struct attn_steps *s, const cJSON *v)
 
 static int take_byte_level(struct attn_steps *s, const cJSON *v)
 {
-    struct attn_byte_level *b = s->b;
+    struct attn_subword *b = s->b;
     bool regex = true;
     int rc = attn_steps_keys(s, v, byte_level_keys);
     if (!rc)
@@ -208,7 +208,7 @@ static int take_special(struct attn_steps *s, const cJSON *v, const char *name, 
 static int take_template(struct attn_steps *s, const cJSON *v)
 {
     static const char *const keys[] = {"type", "single", "pair", "special_tokens", NULL};
-    struct attn_byte_level *b = s->b;
+    struct attn_subword *b = s->b;
     const cJSON *item;
     size_t texts = 0;
     int rc = attn_steps_keys(s, v, keys);

@@ -1,10 +1,10 @@
 /* tokens.h - the core of every tokenizer: text to ids and back, behind the public functions of attn.h.
  *
- * A kind of tokenizer is a row of functions, struct attn_tokenizing; words.c and byte_level.c have one each.  What is
+ * A kind of tokenizer is a row of functions, struct attn_tokenizing; words.c and subword.c have one each.  What is
  * the same for all is in tokens.c: packing tokens with their spellings, decoding, the ends of a text that grows.
  * Byte-level BPE takes several steps:
  *
- *     byte_level.c  finds tokens such as <|endoftext|>, and has what is between them go through the others
+ *     subword.c  finds tokens such as <|endoftext|>, and has what is between them go through the others
  *     nfc.c         normalises it
  *     pretoken.h    splits it into pieces, by a table of patterns
  *     bpe.h         the model: the tokens of one piece, by the rules of merges.c

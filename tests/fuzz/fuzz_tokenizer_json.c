@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "text/byte_level.h"
+#include "text/subword.h"
 
 /* If the vocabulary can spell a text, its tokens lie within the text and are in order. */
 static void encode(const struct attn_tokenizer *t, const char *text, bool special)
@@ -26,7 +26,7 @@ static void encode(const struct attn_tokenizer *t, const char *text, bool specia
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const texts[] = {"abc  ab cab", "a1\n new one <|end|>abc", "ae\u0301 \u1100\u1161\u11a8b", ""};
-    struct attn_byte_level *b = NULL;
+    struct attn_subword *b = NULL;
     struct attn_tokenizer *t = NULL;
     struct attn_err err = {0};
     struct attn_text_file file = {(const char *)data, size, "tokenizer.json"};
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(b == NULL && err.msg[0]);
         return 0;
     }
-    must(attn_tokenizer_bytes(&t, b, "tokenizer.json", &err) == ATTN_OK);
+    must(attn_tokenizer_subword(&t, b, "tokenizer.json", &err) == ATTN_OK);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         encode(t, texts[i], false);
         encode(t, texts[i], true);

@@ -1,11 +1,11 @@
-/* byte_level.h - a byte-level BPE tokenizer: text to ids.
+/* subword.h - a byte-level BPE tokenizer: text to ids.
  *
  * The steps: added tokens are found in the text; what is between them is normalised if the tokenizer says so; added
  * tokens of the second kind are found in that; what is between them is cut into pieces by one cut after the other;
  * each piece is merged by itself (bpe.h).  Every token knows its bytes of the original text: after normalisation,
  * those of the clusters it lies in (nfc.c).  A space that the tokenizer put in front has no bytes. */
-#ifndef ATTN_TEXT_BYTE_LEVEL_H
-#define ATTN_TEXT_BYTE_LEVEL_H
+#ifndef ATTN_TEXT_SUBWORD_H
+#define ATTN_TEXT_SUBWORD_H
 
 #include "base/tree.h"
 #include "text/bpe.h"
@@ -45,13 +45,13 @@ size_t attn_nfc_start(const struct attn_nfc *t, size_t at);
 size_t attn_nfc_end(const struct attn_nfc *t, size_t at);
 void attn_nfc_free(struct attn_nfc *t);                             /* zeroed is fine */
 
-/* ---- the tokenizer (byte_level.c) ---- */
+/* ---- the tokenizer (subword.c) ---- */
 
 enum { ATTN_CUTS_MAX = 8, ATTN_AROUND_MAX = 4 };
 
 struct attn_around { int32_t id[ATTN_AROUND_MAX]; size_t n; };      /* tokens put before or after a text */
 
-struct attn_byte_level {
+struct attn_subword {
     struct attn_bpe_rules rules;
     bool nfc, prefix;                   /* prefix: put a space before text that does not begin with one */
     enum attn_pretoken cut[ATTN_CUTS_MAX]; size_t cuts, prefix_cut;      /* prefix_cut: number of cuts before the prefix */
@@ -65,27 +65,27 @@ struct attn_byte_level {
 struct attn_text_file { const char *text; size_t len; const char *name; };
 /* Reads vocab.json and merges.txt and uses GPT-2's cut without normalisation.  Entries such as <|endoftext|> that no
  * rule makes become special tokens. */
-int attn_byte_level_read(struct attn_byte_level **out, const struct attn_text_file *vocab,
+int attn_subword_read(struct attn_subword **out, const struct attn_text_file *vocab,
                          const struct attn_text_file *merges, struct attn_err *err);
 /* Builds the lookup tables, once vocabulary, merges and added tokens are there. */
-int attn_byte_level_finish(struct attn_byte_level *b, const char *name, struct attn_err *err);
-void attn_byte_level_free(struct attn_byte_level *b);               /* NULL is fine */
+int attn_subword_finish(struct attn_subword *b, const char *name, struct attn_err *err);
+void attn_subword_free(struct attn_subword *b);               /* NULL is fine */
 
 /* Sets the BOS token unless a file already has; unknown ids are ignored. */
-void attn_byte_level_set_bos(struct attn_byte_level *b, int32_t id);
+void attn_subword_set_bos(struct attn_subword *b, int32_t id);
 
-int attn_byte_level_encode(struct attn_encoding *out, const struct attn_byte_level *b, const char *text, size_t len,
+int attn_subword_encode(struct attn_encoding *out, const struct attn_subword *b, const char *text, size_t len,
                            const struct attn_encode_opts *o, struct attn_err *err);
 
 /* Takes ownership of b, also on failure. */
-int attn_tokenizer_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const char *name, struct attn_err *err);
+int attn_tokenizer_subword(struct attn_tokenizer **out, struct attn_subword *b, const char *name, struct attn_err *err);
 
 /* ---- Hugging Face's tokenizer.json (tokenizer_json.c), and the components around its model (tokenizer_steps.c) ---- */
 
-int attn_tokenizer_json_read(struct attn_byte_level **out, const struct attn_text_file *file, struct attn_err *err);
+int attn_tokenizer_json_read(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err);
 
 struct attn_steps {
-    struct attn_byte_level *b;
+    struct attn_subword *b;
     const char *name;                   /* of the file and the component, for messages */
     struct attn_err *err;
     bool byte_level;                    /* the ByteLevel step has come */

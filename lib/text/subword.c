@@ -1,4 +1,4 @@
-#include "text/byte_level.h"
+#include "text/subword.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,7 @@ static int no_memory(const char *name, struct attn_err *err)
     return attn_no_memory(err, name, "for a tokenizer");
 }
 
-void attn_byte_level_free(struct attn_byte_level *b)
+void attn_subword_free(struct attn_subword *b)
 {
     if (!b)
         return;
@@ -140,7 +140,7 @@ void attn_byte_level_free(struct attn_byte_level *b)
     free(b);
 }
 
-void attn_byte_level_set_bos(struct attn_byte_level *b, int32_t id)
+void attn_subword_set_bos(struct attn_subword *b, int32_t id)
 {
     if (b->bos < 0 && attn_vocab_rank(b->rules.vocab, id) != SIZE_MAX)
         b->bos = id;
@@ -155,7 +155,7 @@ static void find_bytes(struct attn_bpe_rules *r)
     }
 }
 
-int attn_byte_level_finish(struct attn_byte_level *b, const char *name, struct attn_err *err)
+int attn_subword_finish(struct attn_subword *b, const char *name, struct attn_err *err)
 {
     find_bytes(&b->rules);
     sort_added(&b->added[0]);
@@ -175,7 +175,7 @@ static bool *find_made(const struct attn_bpe_rules *r)
     return made;
 }
 
-static int find_special(struct attn_byte_level *b, const char *name, struct attn_err *err)
+static int find_special(struct attn_subword *b, const char *name, struct attn_err *err)
 {
     bool *made = find_made(&b->rules), ok = made != NULL;
     for (size_t i = 0; ok && i < attn_vocab_size(b->rules.vocab); i++) {
@@ -191,10 +191,10 @@ static int find_special(struct attn_byte_level *b, const char *name, struct attn
     return ok ? ATTN_OK : no_memory(name, err);
 }
 
-int attn_byte_level_read(struct attn_byte_level **out, const struct attn_text_file *vocab,
+int attn_subword_read(struct attn_subword **out, const struct attn_text_file *vocab,
                          const struct attn_text_file *merges, struct attn_err *err)
 {
-    struct attn_byte_level *b = calloc(1, sizeof *b);
+    struct attn_subword *b = calloc(1, sizeof *b);
     if (!b)
         return no_memory(vocab->name, err);
     b->cut[b->cuts++] = ATTN_PRETOKEN_GPT2;
@@ -205,9 +205,9 @@ int attn_byte_level_read(struct attn_byte_level **out, const struct attn_text_fi
     if (!rc)
         rc = find_special(b, vocab->name, err);
     if (!rc)
-        rc = attn_byte_level_finish(b, vocab->name, err);
+        rc = attn_subword_finish(b, vocab->name, err);
     if (rc)
-        attn_byte_level_free(b);
+        attn_subword_free(b);
     else
         *out = b;
     return rc;
@@ -218,7 +218,7 @@ int attn_byte_level_read(struct attn_byte_level **out, const struct attn_text_fi
 /* The state of an encoding.  Pieces lie in the view, the view in the section between two added tokens (which
  * is normalised if `mapped` is set), and the section in the text. */
 struct encoder {
-    const struct attn_byte_level *b;
+    const struct attn_subword *b;
     struct attn_encoding *out;
     struct attn_bpe bpe;
     struct attn_nfc nfc;                /* the normalised section */
@@ -318,7 +318,7 @@ static int cut_prefixed(struct encoder *e, size_t k, const char *s, size_t len)
 /* Applies the cuts from number k on.  Each cut sees a piece of the one before as if it were the whole text. */
 static int cut(struct encoder *e, size_t k, const char *s, size_t len)
 {
-    const struct attn_byte_level *b = e->b;
+    const struct attn_subword *b = e->b;
     int rc = ATTN_OK;
     if (b->prefix && k == b->prefix_cut && s[0] != ' ')
         return cut_prefixed(e, k, s, len);
@@ -382,7 +382,7 @@ static int add_around(struct attn_encoding *out, const struct attn_around *a, si
     return ATTN_OK;
 }
 
-static int add_before(struct attn_encoding *out, const struct attn_byte_level *b, enum attn_bos bos, struct attn_err *err)
+static int add_before(struct attn_encoding *out, const struct attn_subword *b, enum attn_bos bos, struct attn_err *err)
 {
     struct attn_around only = {.id = {b->bos}, .n = 1};
     if (bos != ATTN_BOS_YES || b->before.n > 0)
@@ -392,7 +392,7 @@ static int add_before(struct attn_encoding *out, const struct attn_byte_level *b
     return add_around(out, &only, 0, err);
 }
 
-int attn_byte_level_encode(struct attn_encoding *out, const struct attn_byte_level *b, const char *text, size_t len,
+int attn_subword_encode(struct attn_encoding *out, const struct attn_subword *b, const char *text, size_t len,
                            const struct attn_encode_opts *o, struct attn_err *err)
 {
     struct encoder e = {.b = b, .out = out, .bpe = {.rules = &b->rules}, .special = o->special, .err = err};
@@ -417,30 +417,30 @@ int attn_byte_level_encode(struct attn_encoding *out, const struct attn_byte_lev
 static int encode(struct attn_encoding *out, const void *self, const char *text, size_t len, const struct attn_encode_opts *o,
                   struct attn_err *err)
 {
-    return attn_byte_level_encode(out, self, text, len, o, err);
+    return attn_subword_encode(out, self, text, len, o, err);
 }
 
 static size_t text_room(const void *self, size_t rank)
 {
-    return attn_readings_room(((const struct attn_byte_level *)self)->readings, rank);
+    return attn_readings_room(((const struct attn_subword *)self)->readings, rank);
 }
 
 static size_t spell(const void *self, size_t rank, char *out)
 {
-    return attn_readings_spell(((const struct attn_byte_level *)self)->readings, rank, out);
+    return attn_readings_spell(((const struct attn_subword *)self)->readings, rank, out);
 }
 
 static const char *text_of(const void *self, size_t rank, size_t *len)
 {
-    return attn_readings_at(((const struct attn_byte_level *)self)->readings, rank, len);
+    return attn_readings_at(((const struct attn_subword *)self)->readings, rank, len);
 }
 
-static void free_bytes(void *self) { attn_byte_level_free(self); }
+static void free_bytes(void *self) { attn_subword_free(self); }
 
 static const struct attn_tokenizing by_bytes = {
     .kind = "bpe", .encode = encode, .room = text_room, .spell = spell, .text = text_of, .close = free_bytes};
 
-int attn_tokenizer_bytes(struct attn_tokenizer **out, struct attn_byte_level *b, const char *name, struct attn_err *err)
+int attn_tokenizer_subword(struct attn_tokenizer **out, struct attn_subword *b, const char *name, struct attn_err *err)
 {
     return attn_tokenizer_new(out, &by_bytes, b, b->rules.vocab, name, err);
 }

@@ -119,7 +119,7 @@ static int read_merges(const char *bytes, size_t len, const char *name, struct a
 {
     struct attn_subword *b = NULL;
     struct attn_text_file vocab = {small, sizeof small - 1, "vocab.json"}, merges = {bytes, len, name};
-    int rc = attn_subword_read(&b, &vocab, &merges, err);
+    int rc = attn_subword_read(&b, &(struct attn_merges_files){.vocab = vocab, .merges = merges}, err);
     ck_assert((b != NULL) == (rc == ATTN_OK));
     attn_subword_free(b);
     return rc;
@@ -159,7 +159,7 @@ static void expect_small(const char *merges, const char *text, const int32_t *id
     struct attn_err err = {0};
     struct attn_encoding spans = {0};
     struct attn_text_file v = {small, sizeof small - 1, "vocab.json"}, m = {merges, strlen(merges), "merges.txt"};
-    ck_assert_msg(attn_subword_read(&b, &v, &m, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_subword_read(&b, &(struct attn_merges_files){.vocab = v, .merges = m}, &err) == ATTN_OK, "%s", err.msg);
     ck_assert_msg(attn_subword_encode(&spans, b, text, strlen(text), &(struct attn_encode_opts){0}, &err) == ATTN_OK,
                   "%s", err.msg);
     ck_assert_uint_eq(spans.n, n);
@@ -247,7 +247,7 @@ static struct attn_subword *make_random(unsigned seed)
         strcat(strcat(merges, rules[k]), "\n");
     }
     struct attn_text_file v = {vocab, sizeof vocab - 1, "vocab.json"}, m = {merges, strlen(merges), "merges.txt"};
-    ck_assert_msg(attn_subword_read(&b, &v, &m, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_subword_read(&b, &(struct attn_merges_files){.vocab = v, .merges = m}, &err) == ATTN_OK, "%s", err.msg);
     return b;
 }
 

@@ -229,6 +229,64 @@ START_TEST(test_who_decides)
 }
 END_TEST
 
+/* ---- vocab.json and merges.txt --------------------------------------------------------- */
+
+static const char small[] = "{\"a\": 0, \"b\": 1, \"1\": 2, \"\u0120\": 3, \"11\": 4, \"e\": 5, \"\u00c3\": 6, \"\u00a9\": 7, \"\u00c3\u00a9\": 8, "
+    "\"\u0120a\": 9, \"<\": 10, \">\": 11, \"\u00cc\": 12, \"\u0123\": 13, \"<b>\": 14}";
+
+/* Files beside them, a text, and its ids or part of an error. */
+static const struct { const char *config, *added, *text; bool special; const char *ids; } beside[] = {
+    {NULL, NULL, "11", false, "4"},
+    {"{}", NULL, "11", false, "4"},
+    {"{\"tokenizer_class\": \"GPT2Tokenizer\"}", NULL, "11e\u0301", false, "4 5 12 13"},
+    {"{\"tokenizer_class\": \"CodeGenTokenizerFast\"}", NULL, "11", false, "4"},
+    {"{\"tokenizer_class\": \"Qwen2Tokenizer\"}", NULL, "11e\u0301", false, "2 2 8"},          /* each digit alone; NFC */
+    {"{\"tokenizer_class\": \"Qwen2TokenizerFast\"}", NULL, "11", false, "2 2"},
+    {"{\"tokenizer_class\": \"RobertaTokenizer\"}", NULL, "11", false, "\"tokenizer_class\" is \"RobertaTokenizer\""},
+    {"{\"tokenizer_class\": \"GPT2TokenizerSlow\"}", NULL, "11", false, "\"tokenizer_class\" is \"GPT2TokenizerSlow\""},
+    {"{\"add_prefix_space\": true}", NULL, "a a", false, "9 9"},
+    {"{\"add_prefix_space\": 1}", NULL, "a", false, "\"add_prefix_space\" is 1, expected true or false"},
+    {NULL, "{\"ab\": 20}", "aab", false, "0 20"},
+    {NULL, "{\"ab\": 2}", "aab", false, "'1' and 'ab' have the same id 2"},
+    {NULL, "{\"ab\": -1}", "aab", false, "added_tokens.json: one has no id from 0"},
+    {NULL, "{\"<b>\": 14}", "a<b>", false, "0 14"},
+    {NULL, NULL, "a<b>", false, "0 10 1 11"},
+    {NULL, NULL, "a<b>", true, "0 14"},
+    {"{\"eos_token\": \"<b>\"}", "{\"<b>\": 14}", "a<b>", false, "0 10 1 11"},
+    {"{\"eos_token\": {\"content\": \"<b>\"}}", "{\"<b>\": 14}", "a<b>", true, "0 14"},
+    {"{\"additional_special_tokens\": [\"<b>\"]}", "{\"<b>\": 14}", "a<b>", false, "0 10 1 11"},
+    {"{\"added_tokens_decoder\": {\"14\": {\"content\": \"<b>\", \"special\": false}}}", "{\"<b>\": 14}", "a<b>", false, "0 14"},
+    {"{\"added_tokens_decoder\": {\"30\": {\"content\": \"ab\", \"lstrip\": true}}}", NULL, "b  ab", false, "1 30"},
+    {"{\"added_tokens_decoder\": {\"x\": {\"content\": \"ab\"}}}", NULL, "a", false, "added_tokens_decoder: one has no id"},
+    {"{\"added_tokens_decoder\": []}", NULL, "a", false, "added_tokens_decoder: it is no object"},
+};
+
+START_TEST(test_beside)
+{
+    struct attn_tokenizer *t = NULL;
+    struct attn_err err = {0};
+    int32_t *ids = NULL;
+    size_t n = 0;
+    char line[256] = "";
+    put("vocab.json", small);
+    put("merges.txt", "1 1\n\u00c3 \u00a9\n\u0120 a\n");
+    if (beside[_i].config)
+        put("tokenizer_config.json", beside[_i].config);
+    if (beside[_i].added)
+        put("added_tokens.json", beside[_i].added);
+    struct attn_encode_opts o = {.special = beside[_i].special};
+    if (attn_tokenizer_open(&t, scratch_dir, &err) || attn_encode_ids(&ids, &n, t, beside[_i].text, strlen(beside[_i].text), &o, &err)) {
+        ck_assert_msg(strstr(err.msg, beside[_i].ids) != NULL, "%s", err.msg);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%s%d", i ? " " : "", (int)ids[i]);
+    ck_assert_str_eq(line, beside[_i].ids);
+    free(ids);
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 Suite *suite_tokenizer_json(void)
 {
     Suite *s = suite_create("tokenizer_json");
@@ -237,6 +295,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_test(t, test_corpus);
     tcase_add_loop_test(t, test_component, 0, (int)(sizeof rows / sizeof *rows));
     tcase_add_test(t, test_who_decides);
+    tcase_add_loop_test(t, test_beside, 0, (int)(sizeof beside / sizeof *beside));
     suite_add_tcase(s, t);
     return s;
 }

@@ -249,7 +249,7 @@ static bool file_beside_says(const char *path, const char *file, const char *tex
 static bool is_named_as_of_model(const char *path)
 {
     static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
-                                        "model.safetensors", "model.safetensors.index.json", "train.json",
+                                        "added_tokens.json", "tokenizer.model", "tokenizer.bin", "model.safetensors", "model.safetensors.index.json", "train.json",
                                         "checkpoint.safetensors", NULL};
     const char *name = path + directory(path);
     if (!file_beside_says(path, "config.json", "\"model_type\""))

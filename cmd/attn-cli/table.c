@@ -169,8 +169,8 @@ const struct pair tool_files[] = {
     {"DIR/config.json", "sizes and kind of a model"},
     {"DIR/vocab.json", "its vocabulary: an object from token to id"},
     {"DIR/merges.txt", "beside it: the rules of byte-level BPE, as GPT-2 has them"},
-    {"DIR/tokenizer.json", "or all of a byte-level BPE tokenizer, as Hugging Face writes it"},
-    {"DIR/tokenizer_config.json", "which token begins a text, and whether it is added"},
+    {"DIR/tokenizer.json", "or all of a tokenizer, as Hugging Face writes it"},
+    {"DIR/tokenizer_config.json", "which token begins a text, and whether it is added; by which pattern merges.txt cuts a text"},
     {"DIR/model.safetensors", "its weights"},
     {NULL, NULL},
 };

@@ -279,7 +279,7 @@ static void add_samples(struct attn_sha256 *h, const struct attn_shard *s)
 int attn_model_digest(const struct attn_model *m, bool full, char out[80], struct attn_err *err)
 {
     static const char *const files[] = {"vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
-                                        "model.safetensors.index.json"};
+                                        "added_tokens.json", "tokenizer.model", "tokenizer.bin", "model.safetensors.index.json"};
     struct attn_sha256 h;
     char hex[65];
     attn_sha256_start(&h);

@@ -164,55 +164,6 @@ int attn_subword_finish(struct attn_subword *b, const char *name, struct attn_er
     return b->readings ? ATTN_OK : no_memory(name, err);
 }
 
-/* ---- vocab.json and merges.txt --------------------------------------------------------- */
-
-/* Whether each token, by rank, is made by some rule; NULL: no memory. */
-static bool *find_made(const struct attn_bpe_rules *r)
-{
-    bool *made = calloc(attn_vocab_size(r->vocab), sizeof *made);
-    for (size_t i = 0; made && i < r->merges.n; i++)
-        made[attn_vocab_rank(r->vocab, r->merges.rule[i].id)] = true;
-    return made;
-}
-
-static int find_special(struct attn_subword *b, const char *name, struct attn_err *err)
-{
-    bool *made = find_made(&b->rules), ok = made != NULL;
-    for (size_t i = 0; ok && i < attn_vocab_size(b->rules.vocab); i++) {
-        size_t len;
-        const char *word = attn_vocab_at(b->rules.vocab, i, &len);
-        if (made[i] || len < 3 || word[0] != '<' || word[len - 1] != '>')
-            continue;
-        struct attn_added_token t = {.text = strdup(word), .len = len, .id = attn_vocab_id_at(b->rules.vocab, i),
-                                     .special = true};
-        ok = t.text && attn_added_put(&b->added[0], &t);
-    }
-    free(made);
-    return ok ? ATTN_OK : no_memory(name, err);
-}
-
-int attn_subword_read(struct attn_subword **out, const struct attn_text_file *vocab,
-                         const struct attn_text_file *merges, struct attn_err *err)
-{
-    struct attn_subword *b = calloc(1, sizeof *b);
-    if (!b)
-        return no_memory(vocab->name, err);
-    b->cut[b->cuts++] = ATTN_PRETOKEN_GPT2;
-    b->bos = -1;
-    int rc = attn_vocab_read(&b->rules.vocab, vocab->text, vocab->len, vocab->name, err);
-    if (!rc)
-        rc = attn_merges_read(&b->rules.merges, b->rules.vocab, merges->text, merges->len, merges->name, err);
-    if (!rc)
-        rc = find_special(b, vocab->name, err);
-    if (!rc)
-        rc = attn_subword_finish(b, vocab->name, err);
-    if (rc)
-        attn_subword_free(b);
-    else
-        *out = b;
-    return rc;
-}
-
 /* ---- encoding -------------------------------------------------------------------------- */
 
 /* The state of an encoding.  Pieces lie in the view, the view in the section between two added tokens (which

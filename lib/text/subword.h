@@ -63,10 +63,10 @@ struct attn_subword {
 };
 
 struct attn_text_file { const char *text; size_t len; const char *name; };
-/* Reads vocab.json and merges.txt and uses GPT-2's cut without normalisation.  Entries such as <|endoftext|> that no
- * rule makes become special tokens. */
-int attn_subword_read(struct attn_subword **out, const struct attn_text_file *vocab,
-                         const struct attn_text_file *merges, struct attn_err *err);
+/* Reads vocab.json and merges.txt (tokenizer_merges.c).  The text of those that are absent, `added` (added_tokens.json) or
+ * `config` (tokenizer_config.json), is NULL. */
+struct attn_merges_files { struct attn_text_file vocab, merges, added, config; };
+int attn_subword_read(struct attn_subword **out, const struct attn_merges_files *files, struct attn_err *err);
 /* Builds the lookup tables, once vocabulary, merges and added tokens are there. */
 int attn_subword_finish(struct attn_subword *b, const char *name, struct attn_err *err);
 void attn_subword_free(struct attn_subword *b);               /* NULL is fine */
@@ -96,6 +96,12 @@ int attn_steps_pre_tokenizer(struct attn_steps *s, const cJSON *v);
 int attn_steps_decoder(struct attn_steps *s, const cJSON *v);
 /* Needs the vocabulary. */
 int attn_steps_post_processor(struct attn_steps *s, const cJSON *v);
+
+/* Tokens to be found in the text (tokenizer_added.c): an array of them; an object of them by id; names with their ids in a
+ * file, which are special where the object of tokenizer_config.json (or NULL) says so.  They need the vocabulary. */
+int attn_steps_added(struct attn_steps *s, const cJSON *v);
+int attn_steps_added_by_id(struct attn_steps *s, const cJSON *v);
+int attn_steps_added_names(struct attn_steps *s, const struct attn_text_file *file, const cJSON *config);
 
 /* Reads a flag of such an object; `otherwise` is its value if it is absent. */
 int attn_steps_flag(struct attn_steps *s, const cJSON *v, const char *key, bool otherwise, bool *out);

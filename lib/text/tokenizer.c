@@ -147,22 +147,34 @@ static int finish_bytes(struct attn_tokenizer **out, struct attn_subword *b, con
     return attn_tokenizer_subword(out, b, path, err);
 }
 
+static int open_if_there(struct file *f, const struct attn_source *s, const char *name, struct attn_err *err)
+{
+    *f = (struct file){0};
+    return attn_source_has(s, name) ? open_file(f, s, name, HINTS_LIMIT, err) : ATTN_OK;
+}
+
 static int open_merges(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
                        struct attn_err *err)
 {
-    struct file vocab, merges = {0};
+    struct file vocab, merges = {0}, added = {0}, config = {0};
     struct attn_subword *b = NULL;
     int rc = open_file(&vocab, s, "vocab.json", VOCAB_LIMIT, err);
     if (!rc)
         rc = open_file(&merges, s, "merges.txt", VOCAB_LIMIT, err);
+    if (!rc)
+        rc = open_if_there(&added, s, "added_tokens.json", err);
+    if (!rc)
+        rc = open_if_there(&config, s, "tokenizer_config.json", err);
     if (!rc) {
-        struct attn_text_file v = text_of(&vocab), m = text_of(&merges);
-        rc = attn_subword_read(&b, &v, &m, err);
+        struct attn_merges_files files = {text_of(&vocab), text_of(&merges), text_of(&added), text_of(&config)};
+        rc = attn_subword_read(&b, &files, err);
     }
     if (!rc)
         rc = finish_bytes(out, b, h, "<|endoftext|>", vocab.path, err);
     close_file(&vocab);
     close_file(&merges);
+    close_file(&added);
+    close_file(&config);
     return rc;
 }
 

@@ -171,80 +171,6 @@ static int take_model(const struct reader *r, struct attn_json *j)
     return attn_merges_take(&rules->merges, rules->vocab, &before, r->err);
 }
 
-/* ---- added tokens ---------------------------------------------------------------------- */
-
-/* The content of a token that is found after normalisation is normalised too. */
-static bool copy_content(struct attn_added_token *t, const char *s, bool nfc)
-{
-    struct attn_nfc form = {0};
-    bool ok = !nfc || attn_nfc_make(&form, s, strlen(s));
-    if (ok)
-        t->text = nfc ? strndup(form.text, form.len) : strdup(s);
-    t->len = ok && t->text ? strlen(t->text) : 0;
-    attn_nfc_free(&form);
-    return t->text != NULL;
-}
-
-static int take_added(struct attn_steps *s, const cJSON *v, const char **content, int32_t *id)
-{
-    static const char *const keys[] = {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special", NULL};
-    struct attn_added_token t = {0};
-    bool word, normalized;
-    double x;
-    const cJSON *number = attn_tree_member(v, "id"), *text = attn_tree_member(v, "content");
-    int rc = attn_steps_keys(s, v, keys);
-    if (rc)
-        return rc;
-    if (!number || !attn_tree_whole(number, 0, ATTN_VOCAB_ID_MAX, &x) || !text || !cJSON_IsString(text) ||
-        !*text->valuestring)
-        return attn_fail(s->err, ATTN_EFORMAT, "%s: one has no id from 0 to %d or no content", s->name,
-                         (int)ATTN_VOCAB_ID_MAX);
-    t.id = *id = (int32_t)x;
-    *content = text->valuestring;
-    if ((rc = attn_steps_flag(s, v, "special", false, &t.special)) ||
-        (rc = attn_steps_flag(s, v, "lstrip", false, &t.lstrip)) ||
-        (rc = attn_steps_flag(s, v, "rstrip", false, &t.rstrip)) ||
-        (rc = attn_steps_flag(s, v, "normalized", !t.special, &normalized)) ||
-        (rc = attn_steps_flag(s, v, "single_word", false, &word)))
-        return rc;
-    if (word)
-        return attn_steps_refuse(s, "\"single_word\"");
-    if (!copy_content(&t, *content, normalized && s->b->nfc) || !attn_added_put(&s->b->added[normalized], &t))
-        return attn_no_memory(s->err, s->name, "for them");
-    return ATTN_OK;
-}
-
-/* Reads the tokens of the array, and collects what the vocabulary has to add. */
-static int take_list(struct attn_steps *s, const cJSON *v, const char **content, int32_t *id)
-{
-    const cJSON *item;
-    size_t i = 0;
-    cJSON_ArrayForEach(item, v) {
-        int rc = take_added(s, item, &content[i], &id[i]);
-        if (rc)
-            return rc;
-        i++;
-    }
-    return attn_vocab_add(s->b->rules.vocab, content, id, i, s->name, s->err);
-}
-
-static int take_all_added(struct attn_steps *s, const cJSON *v)
-{
-    if (!cJSON_IsArray(v))
-        return attn_fail(s->err, ATTN_EFORMAT, "%s: it is no array", s->name);
-    size_t n = (size_t)cJSON_GetArraySize(v) + 1;
-    const char **content = calloc(n, sizeof *content);
-    int32_t *id = calloc(n, sizeof *id);
-    int rc = ATTN_ENOMEM;
-    if (content && id)
-        rc = take_list(s, v, content, id);
-    else
-        attn_fail(s->err, rc, "%s: no memory for them", s->name);
-    free(content);
-    free(id);
-    return rc;
-}
-
 /* ---- all of it ------------------------------------------------------------------------- */
 
 static int take_part(const struct reader *r, const struct value *v, int i,
@@ -282,7 +208,7 @@ static int read_parts(const struct reader *r)
     if (rc || (rc = take_part(r, v, NORMALIZER, attn_steps_normalizer)) ||
         (rc = take_part(r, v, PRE_TOKENIZER, attn_steps_pre_tokenizer)) ||
         (rc = take_part(r, v, DECODER, attn_steps_decoder)) ||
-        (v[ADDED].end > 0 && (rc = take_part(r, v, ADDED, take_all_added))))
+        (v[ADDED].end > 0 && (rc = take_part(r, v, ADDED, attn_steps_added))))
         return rc;
     return take_part(r, v, POST_PROCESSOR, attn_steps_post_processor);
 }

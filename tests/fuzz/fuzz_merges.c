@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct attn_err err = {0};
     struct attn_text_file v = {vocab, sizeof vocab - 1, "vocab.json"}, m = {(const char *)data, size, "merges.txt"};
     size_t at = 0;
-    if (attn_subword_read(&b, &v, &m, &err) != ATTN_OK) {
+    if (attn_subword_read(&b, &(struct attn_merges_files){.vocab = v, .merges = m}, &err) != ATTN_OK) {
         must(b == NULL && err.msg[0]);
         return 0;
     }

@@ -1,0 +1,145 @@
+/* tokenizer_merges.c - reads vocab.json and merges.txt, and the files beside them that say how the text is cut.
+ *
+ * The two do not say by which pattern a text is cut into pieces.  That depends on "tokenizer_class" in
+ * tokenizer_config.json, whose classes are rows of a table here; without it the pattern is GPT-2's.  Added tokens are
+ * those of "added_tokens_decoder" there, of added_tokens.json, and entries such as <|endoftext|> that no rule makes. */
+#include "text/subword.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/strings.h"
+
+enum { VALUES_MAX = 1 << 20, NAME_MAX_SHOWN = 400 };
+
+struct reader {
+    struct attn_subword *b;
+    const struct attn_merges_files *files;
+    cJSON *config;                      /* of tokenizer_config.json; NULL if it is absent */
+    struct attn_err *err;
+};
+
+/* ---- the class ------------------------------------------------------------------------- */
+
+static const struct class { const char *name; enum attn_pretoken cut; bool nfc; } classes[] = {
+    {"GPT2Tokenizer", ATTN_PRETOKEN_GPT2, false},
+    {"CodeGenTokenizer", ATTN_PRETOKEN_GPT2, false},
+    {"Qwen2Tokenizer", ATTN_PRETOKEN_QWEN2, true},
+};
+
+/* The names of the classes of the faster implementation end in Fast. */
+static bool is_class(const char *name, const char *class)
+{
+    size_t n = strlen(class);
+    return strncmp(name, class, n) == 0 && (!name[n] || strcmp(name + n, "Fast") == 0);
+}
+
+static const struct class *find_class(const char *name)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (is_class(name, classes[i].name))
+            return &classes[i];
+    return NULL;
+}
+
+static int take_class(struct reader *r)
+{
+    const cJSON *name = attn_tree_member(r->config, "tokenizer_class");
+    const struct class *c = &classes[0];
+    if (name && cJSON_IsString(name) && !(c = find_class(name->valuestring)))
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: \"tokenizer_class\" is \"%.*s\", of which vocab.json and merges.txt do not say "
+                         "how it cuts a text, expected a tokenizer.json, or GPT2Tokenizer, CodeGenTokenizer or Qwen2Tokenizer; "
+                         "token ids can be given with --ids", r->files->config.name,
+                         attn_shown(name->valuestring, strlen(name->valuestring)), name->valuestring);
+    r->b->nfc = c->nfc;
+    r->b->cut[r->b->cuts++] = c->cut;
+    return ATTN_OK;
+}
+
+static int take_config(struct reader *r)
+{
+    const struct attn_text_file *f = &r->files->config;
+    struct attn_steps s = {.b = r->b, .name = f->name, .err = r->err};
+    int rc = f->text ? attn_tree_read(&r->config, f->text, f->len, f->name, VALUES_MAX, r->err) : ATTN_OK;
+    if (!rc)
+        rc = take_class(r);
+    return rc ? rc : attn_steps_flag(&s, r->config, "add_prefix_space", false, &r->b->prefix);
+}
+
+/* ---- added tokens ---------------------------------------------------------------------- */
+
+static int take_added(struct reader *r)
+{
+    char name[NAME_MAX_SHOWN];
+    const cJSON *v = attn_tree_member(r->config, "added_tokens_decoder");
+    struct attn_steps s = {.b = r->b, .name = name, .err = r->err};
+    snprintf(name, sizeof name, "%.*s: added_tokens_decoder", NAME_MAX_SHOWN - 32, v ? r->files->config.name : "");
+    int rc = v ? attn_steps_added_by_id(&s, v) : ATTN_OK;
+    s.name = r->files->added.name;
+    return rc || !r->files->added.text ? rc : attn_steps_added_names(&s, &r->files->added, r->config);
+}
+
+/* Whether each token, by rank, is made by some rule or is an added one; NULL: no memory. */
+static bool *find_made(const struct attn_subword *b)
+{
+    const struct attn_vocab *v = b->rules.vocab;
+    bool *made = calloc(attn_vocab_size(v), sizeof *made);
+    for (size_t i = 0; made && i < b->rules.merges.n; i++)
+        made[attn_vocab_rank(v, b->rules.merges.rule[i].id)] = true;
+    for (size_t k = 0; made && k < 2; k++)
+        for (size_t i = 0; i < b->added[k].n; i++)
+            made[attn_vocab_rank(v, b->added[k].token[i].id)] = true;
+    return made;
+}
+
+static int find_special(struct reader *r)
+{
+    struct attn_subword *b = r->b;
+    bool *made = find_made(b), ok = made != NULL;
+    for (size_t i = 0; ok && i < attn_vocab_size(b->rules.vocab); i++) {
+        size_t len;
+        const char *word = attn_vocab_at(b->rules.vocab, i, &len);
+        if (made[i] || len < 3 || word[0] != '<' || word[len - 1] != '>')
+            continue;
+        struct attn_added_token t = {.text = strdup(word), .len = len, .id = attn_vocab_id_at(b->rules.vocab, i),
+                                     .special = true};
+        ok = t.text && attn_added_put(&b->added[0], &t);
+    }
+    free(made);
+    return ok ? ATTN_OK : attn_no_memory(r->err, r->files->vocab.name, "for a tokenizer");
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+static int read_all(struct reader *r)
+{
+    const struct attn_text_file *v = &r->files->vocab, *m = &r->files->merges;
+    struct attn_bpe_rules *rules = &r->b->rules;
+    int rc = take_config(r);
+    if (!rc)
+        rc = attn_vocab_read(&rules->vocab, v->text, v->len, v->name, r->err);
+    if (!rc)
+        rc = attn_merges_read(&rules->merges, rules->vocab, m->text, m->len, m->name, r->err);
+    if (!rc)
+        rc = take_added(r);
+    if (!rc)
+        rc = find_special(r);
+    return rc ? rc : attn_subword_finish(r->b, v->name, r->err);
+}
+
+int attn_subword_read(struct attn_subword **out, const struct attn_merges_files *files, struct attn_err *err)
+{
+    struct reader r = {.b = calloc(1, sizeof *r.b), .files = files, .err = err};
+    if (!r.b)
+        return attn_no_memory(err, files->vocab.name, "for a tokenizer");
+    r.b->bos = -1;
+    int rc = read_all(&r);
+    cJSON_Delete(r.config);
+    if (rc)
+        attn_subword_free(r.b);
+    else
+        *out = r.b;
+    return rc;
+}

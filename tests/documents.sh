@@ -27,6 +27,7 @@ prepare()
     head -n 1 sentences.txt >note.txt
     printf 'The cat\nThe dog\n' >s.txt
     printf 'n,text\n1,The cat\n2,The dog\n' >s.csv
+    attn-cli run -q -s " sad" --show resid_post --layer 2 --format npy -o mood && cp mood/*.npy mood.npy
     cp sentences.txt text.txt
     cp sentences.txt paragraph.txt
     attn-cli init -o ./gpt2 --family gpt2 --n-layer 6 --n-head 2 --d-model 16 --vocab-size 4096 --n-ctx 256 2>/dev/null

@@ -265,7 +265,7 @@ const struct command heads_command = {
              "there `induction` is the share of what came after the same token the first time.  With edits the scores are those of "
              "the edited runs, but for `copying`, which looks at weights alone.",
     .examples = (const struct pair[]){
-        {"attn-cli heads --repeat 24", "which heads look back to the same token, and to what came after it"},
+        {"attn-cli heads -m induction --repeat 24", "which heads look back to the same token, and to what came after it"},
         {"attn-cli heads -s \"Tom went home, and Tom slept\" --by previous --top 5", "in one sentence"},
         {"attn-cli heads -m ./gpt2 -f sentences.txt --copying -o heads.csv", "over many, with what their weights would copy"},
         {"attn-cli heads -m ./gpt2 --repeat 50 -o heads.png", "layers by heads, one picture a score"},

@@ -145,7 +145,7 @@ static const struct { const char *what, *over; int act; } grids[] = {
 };
 static const struct { const char *kind; bool bf16; } plans[] = {
     {NULL, false}, {NULL, true}, {"window:3", false}, {"full", false}, {"causal-renorm", false}, {"linear", false},
-        {"random:2,2,7", false},
+        {"random:2,2,7", false}, {"block:4", false},
 };
 enum { GRIDS = sizeof grids / sizeof *grids, PLANS = sizeof plans / sizeof *plans };
 

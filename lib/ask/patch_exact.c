@@ -22,7 +22,7 @@ struct entry { size_t cell, first; };   /* by index; the first row that changes 
 struct exact {
     struct attn_patch *p;
     bool rows;                          /* runs may begin at any row */
-    bool rounds;                        /* roundings change already by editing something: linear attention then has a pattern */
+    bool rounds;                        /* rows are rounded in another way once they are edited, all of them */
     float *x;                           /* [L + 1, T, width] what blocks read; the last: what the final norm reads */
     size_t width;
     struct attn_kv *kv, **copy;         /* of the text; of each sentence of a pass */
@@ -330,12 +330,19 @@ static int plan_cells(struct exact *e, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* Linear attention and that by blocks have no pattern unless it is edited, and then get their contexts from it. */
+static bool changes_the_way(enum attn_form form, int act)
+{
+    return (form == ATTN_LINEAR && act == ATTN_ACT_PATTERN) ||
+           (form == ATTN_BLOCK && (act == ATTN_ACT_DOTS || act == ATTN_ACT_SCORES || act == ATTN_ACT_PATTERN));
+}
+
 static int prepare(struct exact *e, struct attn_err *err)
 {
     struct attn_patch *p = e->p;
     const struct attn_kind *kind = &p->o->plan.kind;
-    e->rows = kind->form != ATTN_LINEAR && !attn_model_continues(p->model, kind, NULL);      /* what linear caches cannot be cut */
-    e->rounds = kind->form == ATTN_LINEAR && p->act == ATTN_ACT_PATTERN;
+    e->rounds = changes_the_way(kind->form, p->act);
+    e->rows = !e->rounds && kind->form != ATTN_LINEAR && !attn_model_continues(p->model, kind, NULL);    /* linear caches cannot be cut */
     e->width = larger(p->model->w.n.width, p->model->w.n.d);
     e->x = calloc((p->info.L + 1) * p->T, e->width * sizeof *e->x);
     if (!e->x)

@@ -23,12 +23,19 @@ static double *draw(size_t n, double width)
     return x;
 }
 
+/* ck_assert writes a line to the parent process, which is too slow for each number. */
+static void expect_exact(bool exact)
+{
+    if (!exact)
+        ck_abort_msg("a weight is not what its type can store");
+}
+
 static uint16_t to_f16(uint32_t bits)
 {
     int exponent = (int)(bits >> 23 & 0xff) - 127;
     if ((bits & 0x7fffffff) == 0)
         return (uint16_t)(bits >> 16);
-    ck_assert(exponent >= -14 && exponent <= 15 && (bits & 0x1fff) == 0);
+    expect_exact(exponent >= -14 && exponent <= 15 && (bits & 0x1fff) == 0);
     return (uint16_t)((bits >> 16 & 0x8000) | (uint32_t)(exponent + 15) << 10 | (bits >> 13 & 0x3ff));
 }
 
@@ -42,7 +49,7 @@ static void store(unsigned char *at, double x, const char *dtype)
         return;
     }
     uint16_t half = strcmp(dtype, "F16") == 0 ? to_f16(bits) : (uint16_t)(bits >> 16);
-    ck_assert(strcmp(dtype, "F16") == 0 || (bits & 0xffff) == 0);
+    expect_exact(strcmp(dtype, "F16") == 0 || (bits & 0xffff) == 0);
     memcpy(at, &half, 2);
 }
 

@@ -411,7 +411,10 @@ class Page(unittest.TestCase):
         self.assertIn(EVIL[0], browser.value("$('edits').textContent"))
         shown = browser.value("[...$('next-without-list').children].map((e) => e.firstChild.textContent)")
         self.assertTrue(set(shown) < {word.replace("\u202e", "\\u{202E}") for word in EVIL}, shown)
+        browser.run("$('tab-lens').click()")
         cells = browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.textContent)")
+        browser.run("$('tab-attention').click()")
+        self.assertEqual(len(cells), len(EVIL))
         self.assertTrue(set(cells) <= {word.replace("\u202e", "\\u{202E}") for word in EVIL}, cells)
         self.assertEqual(browser.value("document.querySelectorAll('img').length"), 0)
         self.assertIsNone(browser.value("window.hit ?? null"))
@@ -452,6 +455,19 @@ class Page(unittest.TestCase):
         self.assertTrue(self.hover(1, 0).endswith(": −∞"))
         self.assertEqual(browser.value("[heat.shade.pixel(0, 1) === heat.shade.none, heat.shade.pixel(1, 0)]"), [True, 0])
         self.assertIn("1 not a number", browser.value("$('legend').textContent"))
+
+    def test_predictions_that_are_no_numbers(self):
+        model = fixtures.path("nan")
+        fixtures.cli("init", "-o", model, "--vocab", "data/life-vocab.json", "--n-layer", "1", "--n-head", "2", "--d-model", "4",
+                     "--d-head", "2", "--d-value", "2", "--unembed", "true", "--draw",
+                     "embed:normal(0,1e10) q:normal(0,1e10) k:normal(0,1e10) v:rand")
+        self.open("nan", "-m", model, "-s", "Life is short", "--ablations", "--show", "pattern,lens")
+        browser.click("#without")
+        self.assertIn("KL unknown, as a logit is not finite", browser.value("$('without-says').textContent"))
+        row = "[...$('ranking-body').querySelector('tbody tr').cells].map((e) => e.textContent)"
+        self.assertEqual(browser.value(row), ["L0H0"] + ["–"] * 7)
+        browser.click("#tab-lens")
+        self.assertTrue(browser.value("$('lens-value').textContent").endswith("nothing, as a logit is not finite"))
 
     def test_matrices_alone_and_vectors_alone(self):
         self.open("context", "-s", LIFE, "--show", "context,embed")

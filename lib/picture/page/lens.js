@@ -113,14 +113,18 @@ const lens = page.lens ? new Lens($("lens-body")) : null;
 if (!lens)
     lensPanel.querySelector(".hint").textContent = `Left out: ${page.noLens}.`;
 
+let stale = true;                       /* the table is not that of the colours; it is drawn when it is looked at */
+
 function drawLens(changes) {
     for (const [name, panel] of Object.entries(panels)) {
         panel.hidden = name !== state.tab;
         $("tab-" + name).setAttribute("aria-selected", name === state.tab);
         $("tab-" + name).tabIndex = name === state.tab ? 0 : -1;
     }
-    if (!lens || !(changes === undefined || "theme" in changes || "palette" in changes))
+    stale ||= changes === undefined || "theme" in changes || "palette" in changes;
+    if (!lens || !stale || state.tab !== "lens")
         return;
+    stale = false;
     lens.draw();
     const bar = document.createElement("canvas"), ramp = rampOf(page.palettes[state.palette], false);
     paintCells(bar, 1, ramp.length, (_, i) => ramp[i]);

@@ -117,7 +117,7 @@ class Ranking {
         row.append(name, ...columns.slice(1).map((c) => {
             const cell = document.createElement("td");
             cell.textContent = c.text(r);
-            if (c.more)                 /* which a narrow screen does without */
+            if (c.more && r.most >= 0)  /* which a narrow screen does without */
                 cell.append(Object.assign(document.createElement("span"), { textContent: " " + c.more(r) }));
             if (c.bar)
                 cell.style.setProperty("--share", 100 * (c.by(r) || 0) + "%");

@@ -236,8 +236,13 @@ struct attn_records_opts {
     struct attn_share share;
     bool (*stop)(void *self);           /* asked several times a second while waiting for input; NULL: never stop */
     void *self;                         /* for stop */
-    uint64_t reserved[4];
+    const char *const *fields; size_t n_fields;     /* ndjson, csv, tsv: names of other members or columns to read; they must
+                                         * outlive the reader */
+    size_t n_columns;                   /* csv, tsv: the first of them, which the table must have */
+    uint64_t reserved[1];
 };
+/* What a record has under one of these names: a text, or ids, of which a number is one; neither: it does not have it. */
+struct attn_record_field { const char *name, *text; size_t len; const int32_t *ids; size_t n; };
 struct attn_record {
     uint64_t number, line;              /* number: its place in the whole input, from 0; line: where it begins, from 1 */
     const char *id; size_t id_len;      /* its id in the input, not necessarily unique; NULL: it has none */
@@ -245,6 +250,7 @@ struct attn_record {
     const char *text; size_t text_len;  /* UTF-8, which may contain NULs; NULL: there are ids or an error instead */
     const int32_t *ids; size_t n;
     const char *error;                  /* what is wrong with the record, without file and line; NULL: nothing */
+    const struct attn_record_field *field; size_t n_fields;     /* in the order in which they were asked for */
 };
 enum attn_records_event { ATTN_RECORDS_NEXT, ATTN_RECORDS_END, ATTN_RECORDS_STOPPED };
 

@@ -30,6 +30,13 @@ static void note(FILE *to, const struct attn_record *r)
         fprintf(to, "'%.*s'", (int)r->text_len, r->text);
     for (size_t i = 0; i < r->n; i++)
         fprintf(to, "%c%d%s", i ? ',' : '[', r->ids[i], i + 1 == r->n ? "]" : "");
+    for (const struct attn_record_field *f = r->field; f < r->field + r->n_fields; f++) {
+        fprintf(to, " %s=", f->name);
+        if (f->text)
+            fprintf(to, "'%.*s'", (int)f->len, f->text);
+        for (size_t i = 0; i < f->n; i++)
+            fprintf(to, "%c%d%s", i ? ',' : '[', f->ids[i], i + 1 == f->n ? "]" : "");
+    }
     fputs(";\n", to);
 }
 
@@ -73,6 +80,35 @@ static const char *read_text(const char *name, const char *text)
     struct attn_records_opts o = in(name, text);
     return read_with(&o);
 }
+
+/* ---- other fields ---------------------------------------------------------------------- */
+
+static const char *read_fields(const char *name, const char *text)
+{
+    static const char *const fields[] = {"from", "answer"};
+    struct attn_records_opts o = in(name, text);
+    o.fields = fields;
+    o.n_fields = 2;
+    o.n_columns = 1;
+    return read_with(&o);
+}
+
+START_TEST(test_fields)
+{
+    ck_assert_str_eq(read_fields("a.ndjson", "{\"from\": \"a\\tb\", \"text\": \"c\\nd\", \"answer\": 7}\n{\"ids\": [1], \"answer\": [2, 3], \"x\": 0}\n"),
+                     "0 1 - 'c\nd' from='a\tb' answer=[7];\n1 2 - [1] from= answer=[2,3];\n");
+    ck_assert_str_eq(read_fields("a.ndjson", "{\"text\": \"\", \"from\": null, \"answer\": []}\n"), "0 1 - '' from= answer=;\n");
+    ck_assert_str_eq(read_fields("a.ndjson", "{\"text\": \"a\", \"from\": \"b\", \"from\": 1}\n{\"text\": \"a\", \"answer\": -1}\n"
+                                 "{\"text\": \"a\", \"from\": {}}\n{\"text\": \"a\", \"from\": [1, \"b\"]}"),
+                     "0 1 - !column 36: \"from\" for the second time;\n1 2 - !column 25: expected a token id, a whole number in 0..2147483647;\n"
+                     "2 3 - !column 23: expected a string, a token id or a list of token ids;\n3 4 - !column 27: expected a token id, a whole number in 0..2147483647;\n");
+    ck_assert_str_eq(read_fields("a.csv", "answer,text,from\n5,\"a\"\"b\",\"c,d\"\n,e,\n"), "0 2 - 'a\"b' from='c,d' answer='5';\n1 3 - 'e' from='' answer='';\n");
+    ck_assert_str_eq(read_fields("a.tsv", "text\tfrom\na\tb\n"), "0 2 - 'a' from='b' answer=;\n");
+    ck_assert_ptr_nonnull(strstr(read_fields("a.csv", "text,answer\n"), "line 1: no column is called 'from'"));
+    ck_assert_ptr_nonnull(strstr(read_fields("a.csv", "text,from,from\n"), "line 1: several columns are called 'from': expected one"));
+    ck_assert_ptr_nonnull(strstr(read_fields("a", "Life\n"), "is read as text, a sentence a line, but each record needs \"from\", too"));
+}
+END_TEST
 
 /* ---- formats --------------------------------------------------------------------------- */
 
@@ -460,6 +496,7 @@ Suite *suite_records(void)
     tcase_add_checked_fixture(t, scratch_make, scratch_remove);
     tcase_add_test(t, test_lines);
     tcase_add_test(t, test_objects);
+    tcase_add_test(t, test_fields);
     tcase_add_test(t, test_nul);
     tcase_add_test(t, test_tables);
     tcase_add_test(t, test_columns);

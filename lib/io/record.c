@@ -21,7 +21,35 @@ void attn_record_room_free(struct attn_record_room *room)
     free(room->text);
     free(room->id);
     free(room->ids);
+    for (size_t i = 0; i < room->n_fields && room->of_field; i++) {
+        free(room->of_field[i].text);
+        free(room->of_field[i].ids);
+    }
+    free(room->field);
+    free(room->of_field);
     *room = (struct attn_record_room){0};
+}
+
+int attn_record_room_make(struct attn_record_room *room, const struct attn_records_opts *o, struct attn_err *err)
+{
+    size_t n = room->n_fields = o->n_fields;
+    room->n_columns = o->n_columns;
+    room->field = calloc(n + 1, sizeof *room->field);
+    room->of_field = calloc(n + 1, sizeof *room->of_field);
+    if (!room->field || !room->of_field)
+        return attn_no_memory(err, NULL, "for %zu fields of records", n);
+    for (size_t i = 0; i < n; i++)
+        room->field[i].name = o->fields[i];
+    return ATTN_OK;
+}
+
+/* Forgets what the record before had. */
+static void start_fields(struct attn_record *out, struct attn_record_room *room)
+{
+    for (size_t i = 0; i < room->n_fields; i++)
+        room->field[i] = (struct attn_record_field){.name = room->field[i].name};
+    out->field = room->field;
+    out->n_fields = room->n_fields;
 }
 
 /* Reports a fault of the key or value just read. */
@@ -82,35 +110,66 @@ static int read_text(struct reader *r)
     return read_string(r, &r->room->text, &r->room->text_room, &r->out->text, &r->out->text_len);
 }
 
-static int add_id(struct reader *r)
+/* Where ids are read to, and the buffer they are kept in. */
+struct id_list { const int32_t **ids; size_t *n; int32_t **room; size_t *size; };
+
+static int add_id(struct reader *r, const struct id_list *to)
 {
-    int32_t *more = attn_grow(r->room->ids, &r->room->ids_room, r->out->n + 1, sizeof *more);
+    int32_t *more = attn_grow(*to->room, to->size, *to->n + 1, sizeof *more);
     if (!more)
         return no_memory(r);
-    r->out->ids = r->room->ids = more;
+    *to->ids = *to->room = more;
     if (!r->j.is_whole || r->j.whole > INT32_MAX)
         return refuse(r, "expected a token id, a whole number in 0..2147483647");
-    more[r->out->n++] = (int32_t)r->j.whole;
+    more[(*to->n)++] = (int32_t)r->j.whole;
     return ATTN_OK;
+}
+
+/* The rest of a list that has begun. */
+static int add_ids(struct reader *r, const struct id_list *to)
+{
+    static const int32_t none;
+    enum attn_json_event e;
+    int rc = ATTN_OK;
+    *to->ids = &none;
+    while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_NUMBER)
+        rc = add_id(r, to);
+    return rc || e == ATTN_JSON_ARRAY_END ? rc : refuse(r, "expected a token id, a whole number in 0..2147483647");
 }
 
 static int read_ids(struct reader *r)
 {
-    static const int32_t none;
+    const struct id_list to = {&r->out->ids, &r->out->n, &r->room->ids, &r->room->ids_room};
     enum attn_json_event e = attn_json_next(&r->j);
-    int rc = ATTN_OK;
     if (r->out->ids)
         return refuse(r, "\"ids\" for the second time");
-    if (e != ATTN_JSON_ARRAY)
-        return refuse(r, "expected a list of token ids for \"ids\"");
-    r->out->ids = &none;
-    while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_NUMBER)
-        rc = add_id(r);
-    return rc || e == ATTN_JSON_ARRAY_END ? rc : refuse(r, "expected a token id, a whole number in 0..2147483647");
+    return e == ATTN_JSON_ARRAY ? add_ids(r, &to) : refuse(r, "expected a list of token ids for \"ids\"");
+}
+
+static int read_field(struct reader *r, size_t i)
+{
+    struct attn_record_field *f = &r->room->field[i];
+    struct attn_field_room *room = &r->room->of_field[i];
+    const struct id_list to = {&f->ids, &f->n, &room->ids, &room->ids_room};
+    char what[80];
+    enum attn_json_event e = attn_json_next(&r->j);
+    snprintf(what, sizeof what, "\"%.*s\" for the second time", attn_shown(f->name, strlen(f->name)), f->name);
+    if (f->text || f->ids)
+        return refuse(r, what);
+    if (e == ATTN_JSON_STRING)
+        return read_string(r, &room->text, &room->text_room, &f->text, &f->len);
+    if (e == ATTN_JSON_NUMBER)
+        return add_id(r, &to);
+    if (e == ATTN_JSON_ARRAY)
+        return add_ids(r, &to);
+    return e == ATTN_JSON_NULL ? ATTN_OK : refuse(r, "expected a string, a token id or a list of token ids");
 }
 
 static int read_member(struct reader *r)
 {
+    for (size_t i = 0; i < r->room->n_fields; i++)
+        if (attn_json_is(&r->j, r->room->field[i].name))
+            return read_field(r, i);
     if (attn_json_is(&r->j, "text"))
         return read_text(r);
     if (attn_json_is(&r->j, "id"))
@@ -142,6 +201,7 @@ int attn_record_read_object(struct attn_record *out, struct attn_record_room *ro
                             struct attn_err *err)
 {
     struct reader r = {.out = out, .room = room, .err = err};
+    start_fields(out, room);
     attn_json_start(&r.j, s, len, NULL);
     return read_all(&r);
 }
@@ -209,11 +269,27 @@ static int find_index(size_t *at, const char *column, size_t columns, const char
     return ATTN_OK;
 }
 
-int attn_columns_read(struct attn_columns *out, const char *column, bool headless, const char *s, size_t len, char comma,
-                      struct attn_err *err)
+static int find_fields(struct attn_record_room *room, bool headless, const char *s, size_t len, char comma, struct attn_err *err)
+{
+    for (size_t i = 0; i < room->n_fields; i++) {
+        const char *name = room->field[i].name;
+        size_t found = headless ? 0 : find_column(s, len, comma, name, &room->of_field[i].column);
+        if (!found)
+            room->of_field[i].column = SIZE_MAX;
+        if (found > 1 || (!found && i < room->n_columns))
+            return attn_fail(err, ATTN_EUSAGE, headless ? "without a header no column is called '%s'"
+                             : found ? "several columns are called '%s': expected one" : "no column is called '%s'", name);
+    }
+    return ATTN_OK;
+}
+
+int attn_columns_read(struct attn_columns *out, struct attn_record_room *room, const char *column, bool headless, const char *s,
+                      size_t len, char comma, struct attn_err *err)
 {
     *out = (struct attn_columns){.id = SIZE_MAX};
     int rc = count_columns(&out->n, s, len, comma, err);
+    if (!rc)
+        rc = find_fields(room, headless, s, len, comma, err);
     size_t found = rc || headless ? 0 : find_column(s, len, comma, column ? column : "text", &out->text);
     if (!rc && found > 1)
         return attn_fail(err, ATTN_EUSAGE, "%zu columns are called '%s': say which by its index, --column I", found,
@@ -247,9 +323,16 @@ int attn_record_read_row(struct attn_record *out, struct attn_record_room *room,
     struct attn_fields f = {s, s + len, comma};
     size_t i = 0, n;
     int rc = ATTN_OK;
+    start_fields(out, room);
     for (bool last = false; !rc && !last; i++) {
         if (!attn_fields_next(&f, &s, &n, &last))
             return refuse_quote(err);
+        for (size_t k = 0; k < room->n_fields && !rc; k++)
+            if (i == room->of_field[k].column)
+                rc = take_field(&room->field[k].text, &room->field[k].len, &room->of_field[k].text,
+                                &room->of_field[k].text_room, s, n, err);
+        if (rc)
+            break;
         if (i == of->text)
             rc = take_field(&out->text, &out->text_len, &room->text, &room->text_room, s, n, err);
         else if (i == of->id)

@@ -272,7 +272,7 @@ static int read_columns(struct attn_records *r, struct attn_err *err)
     struct attn_err cause = {0};
     const char *s = bytes_of(&r->frames, &len);
     int rc = r->frames.now.too_long ? attn_fail(&cause, ATTN_EFORMAT, "the first row is longer than %d MiB", LONGEST_MB)
-                                    : attn_columns_read(&r->columns, r->o.column, r->o.headless, s, len, r->frames.comma, &cause);
+                                    : attn_columns_read(&r->columns, &r->room, r->o.column, r->o.headless, s, len, r->frames.comma, &cause);
     if (rc) {
         r->columns.n = 0;
         return fail_at(r, &cause, err);
@@ -359,7 +359,7 @@ static int read_record(struct attn_records *r, struct attn_record *out, struct a
         out->error = r->fault.msg;
         out->text = NULL;
         out->ids = NULL;
-        out->text_len = out->n = 0;
+        out->text_len = out->n = out->n_fields = 0;
     }
     return ATTN_OK;
 }
@@ -405,6 +405,9 @@ static int choose_kind(struct attn_records *r, struct attn_err *err)
     if (!is_table(r) && (r->o.column || r->o.headless))
         return attn_fail(err, ATTN_EUSAGE, "%s is read as %s, which has no columns: --input csv reads a table",
                          r->frames.feed.name, kinds[r->kind].name);
+    if (r->kind == TEXT && r->o.n_fields)
+        return attn_fail(err, ATTN_EUSAGE, "%s is read as text, a sentence a line, but each record needs \"%s\", too: give "
+                         "ndjson, csv or tsv, by the ending of the path or with --input", r->frames.feed.name, r->o.fields[0]);
     return ATTN_OK;
 }
 
@@ -450,6 +453,8 @@ int attn_records_open(struct attn_records **out, const struct attn_records_opts 
     int rc = open_feed(&r->frames.feed, o->path, err);
     if (!rc)
         rc = choose_kind(r, err);
+    if (!rc)
+        rc = attn_record_room_make(&r->room, o, err);
     if (!rc)
         rc = choose_range(r, err);
     if (rc) {

@@ -37,13 +37,14 @@ static uint64_t read_share(const struct attn_records_opts *o, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const formats[] = {"text", "ndjson", "csv", "tsv"};
+    static const char *const formats[] = {"text", "ndjson", "csv", "tsv"}, *const fields[] = {"from", "answer"};
     char path[32];
     int fd = memfd_create("records", 0);
     must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     for (size_t i = 0; i < 4; i++) {
-        struct attn_records_opts o = {.path = path, .format = formats[i], .column = i < 2 ? NULL : "0", .headless = size % 2 && i > 1};
+        struct attn_records_opts o = {.path = path, .format = formats[i], .column = i < 2 ? NULL : "0", .headless = size % 2 && i > 1, .fields = fields,
+                                      .n_fields = i ? 2 : 0};
         uint64_t whole = read_share(&o, size), parts[2] = {0};
         for (uint64_t k = 0; k < 6; k++) {
             o.share = (struct attn_share){k / 2, 3, k % 2};

@@ -1,11 +1,6 @@
 /* patch_write.c - the grid of a patching: for people, both texts side by side and the effects of all cells; for programs as JSON
- *
- *     {"version", "model", "text", "tokens", "attention", ..., "edits",
- *      "from": {"text", "tokens"}, "what", "over": ["layer", ...], "method", "metric", "metric_text", "metric_from",
- *      "rows": [{"layer", "head", "pos", "metric", "effect"}, ...]}
- *
- * or as a table with the columns of these rows, which have the axes of the grid alone; as pictures, of the effects.  Where
- * both texts have the same metric there are no effects: null, empty, and metrics take their place for people. */
+ * or as a table (sinks/grid.h); as pictures, of the effects.  Where both texts have the same metric there are no effects: null,
+ * empty, and metrics take their place for people. */
 #include "attn_tools.h"
 
 #include <math.h>
@@ -20,13 +15,10 @@
 #include "picture/album.h"
 #include "picture/look.h"
 #include "run/kind.h"
-#include "sinks/csv.h"
-#include "sinks/json.h"
+#include "sinks/grid.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
 #include "text/label.h"
-
-static const char *const axes[] = {"layer", "head", "pos"};
 
 struct report {
     const struct attn_patch_report_opts *o;
@@ -229,46 +221,6 @@ static int write_text(struct attn_out *o, const struct report *p, struct attn_er
 
 /* ---- for programs ---- */
 
-static void key(struct attn_out *o, const char *name)
-{
-    attn_out_printf(o, ",\n\"%s\":", name);
-}
-
-static void write_string(struct attn_out *o, const char *s, size_t len)
-{
-    if (s)
-        attn_out_json(o, s, len);
-    else
-        attn_out_str(o, "null");
-}
-
-static void write_over(struct attn_out *o, const struct report *p)
-{
-    const char *before = "[";
-    for (size_t i = 0; i < 3; i++)
-        if (p->r.over & 1U << i) {
-            attn_out_printf(o, "%s\"%s\"", before, axes[i]);
-            before = ",";
-        }
-    attn_out_char(o, ']');
-}
-
-static void write_rows(struct attn_out *o, const struct report *p)
-{
-    for (size_t k = 0; k < p->r.n; k++) {
-        const struct attn_patch_cell *c = &p->r.cell[k];
-        attn_out_str(o, k ? ",\n{" : "\n{");
-        for (size_t i = 0; i < 3; i++)
-            if (p->r.over & 1U << i)
-                attn_out_printf(o, "\"%s\":%d,", axes[i], index_on(c, i));
-        attn_out_str(o, "\"metric\":");
-        attn_out_f64(o, c->metric);
-        attn_out_str(o, ",\"effect\":");
-        attn_out_f64(o, c->effect);
-        attn_out_char(o, '}');
-    }
-}
-
 static int write_json(struct attn_out *o, const struct report *p, struct attn_err *err)
 {
     char digest[80];
@@ -279,60 +231,20 @@ static int write_json(struct attn_out *o, const struct report *p, struct attn_er
         return rc;
     attn_model_info(p->o->model, &info);
     attn_kind_say(&kind, &p->o->kind);
-    attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\",\n\"model\":");
-    attn_doc_model(o, &(struct attn_sink_job){.model = &info, .digest = digest});
-    key(o, "text");
-    write_string(o, p->o->text, p->o->text_len);
-    attn_doc_kind(o, &kind.of, "\n");
-    key(o, "tokens");
-    attn_doc_tokens(o, p->o->tokens, "\n");
-    attn_doc_edits(o, p->o->edits, "\n");
-    key(o, "from");
-    attn_out_str(o, "{\"text\":");
-    write_string(o, p->o->from_text, p->o->from_len);
-    attn_out_str(o, ",\"tokens\":");
-    attn_doc_tokens(o, p->o->from, "\n");
-    attn_out_char(o, '}');
-    key(o, "what");
-    attn_doc_string(o, p->o->what);
-    key(o, "over");
-    write_over(o, p);
-    key(o, "method");
-    attn_doc_string(o, p->o->method);
-    key(o, "metric");
-    attn_doc_string(o, p->o->metric);
-    key(o, "metric_text");
-    attn_out_f64(o, p->r.metric_text);
-    key(o, "metric_from");
-    attn_out_f64(o, p->r.metric_from);
-    key(o, "rows");
-    attn_out_char(o, '[');
-    write_rows(o, p);
-    attn_out_str(o, "\n]}\n");
+    const struct attn_sink_job job = {.model = &info, .digest = digest, .text = p->o->text, .text_len = p->o->text_len,
+                                      .tokens = p->o->tokens, .kind = kind.of, .edits = p->o->edits};
+    attn_grid_json(o, &job, &(struct attn_grid_doc){
+        .from = p->o->from, .from_text = p->o->from_text, .from_len = p->o->from_len, .what = p->o->what,
+        .method = p->o->method, .metric = p->o->metric, .result = &p->r}, "\n");
     return ATTN_OK;
-}
-
-static void write_cell(struct attn_out *o, double x)
-{
-    char buf[ATTN_NUM_MAX];
-    if (!isnan(x))
-        attn_out_write(o, buf, attn_num_f64(buf, x));
 }
 
 static int write_table(struct attn_out *o, const struct report *p)
 {
-    for (size_t i = 0; i < 3; i++)
-        if (p->r.over & 1U << i)
-            attn_out_printf(o, "%s,", axes[i]);
-    attn_out_str(o, "metric,effect\n");
+    attn_grid_columns(o, p->r.over);
+    attn_out_char(o, '\n');
     for (size_t k = 0; k < p->r.n; k++) {
-        const struct attn_patch_cell *c = &p->r.cell[k];
-        for (size_t i = 0; i < 3; i++)
-            if (p->r.over & 1U << i)
-                attn_out_printf(o, "%d,", index_on(c, i));
-        write_cell(o, c->metric);
-        attn_out_char(o, ',');
-        write_cell(o, c->effect);
+        attn_grid_row(o, p->r.over, &p->r.cell[k]);
         attn_out_char(o, '\n');
     }
     return ATTN_OK;

@@ -148,8 +148,7 @@ static void sentence(struct attn_out *o, const char *text, size_t len)
         attn_out_str(o, "null");
 }
 
-/* Everything from the opening brace to "text". */
-static void write_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol)
+void attn_doc_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol)
 {
     attn_out_char(o, '{');
     if (job->record)
@@ -182,7 +181,7 @@ static void gradient(struct attn_doc *d)
 
 void attn_doc_begin(struct attn_doc *d)
 {
-    write_head(d->out, d->job, d->eol);
+    attn_doc_head(d->out, d->job, d->eol);
     attn_doc_kind(d->out, &d->job->kind, d->eol);
     member(d->out, "tokens", d->eol);
     attn_doc_tokens(d->out, d->job->tokens, d->eol);
@@ -197,7 +196,7 @@ void attn_doc_begin(struct attn_doc *d)
 
 void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why)
 {
-    write_head(o, job, "");
+    attn_doc_head(o, job, "");
     member(o, "error", "");
     attn_doc_string(o, why);
     attn_out_str(o, "}\n");

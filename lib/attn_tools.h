@@ -288,6 +288,11 @@ struct attn_batch_state {
     uint64_t reserved[4];
 };
 struct attn_batch_option { const char *name, *value; };
+/* In place of activations: the grid of patches of each record, as attn_patch_new makes it.  Records have a second text, "from" (or
+ * "from_ids"), of as many tokens, and the fields that the metric names, a text that is one token or its id; in csv and tsv digits
+ * alone are an id.  The formats are ndjson, tidy, and summary: the means of each cell over all records, which a shard's has not yet,
+ * but one line for each cell of each record, so that attn_merge finds the same bits as one process. */
+struct attn_batch_grid { const char *what, *over, *metric, *method; };         /* as in attn_patch_opts */
 struct attn_batch_opts {
     const struct attn_model *model;
     const char *tokenizer;              /* name of the model whose tokenizer is used; it is opened for the first text */
@@ -304,14 +309,15 @@ struct attn_batch_opts {
     const char *command;                /* a command line that makes it again, for manifests */
     struct attn_picture_opts picture;
     const struct attn_edits *edits;     /* of every record; NULL: none.  Records that lack a position or token of one fail */
-    const struct attn_tokens *from;     /* the other text that `from` means in edits; NULL: there is none */
+    const struct attn_tokens *from;     /* the other text that `from` means in edits; NULL: there is none, or that of each grid */
+    const struct attn_batch_grid *grid; /* NULL: activations are written */
     struct attn_plan plan;              /* rows, seqs and keys are not read; the number of threads does not change the output */
     bool resume, force;                 /* continue an unfinished output; overwrite it */
     bool fail_fast;                     /* the first bad record is an error */
     void (*progress)(void *self, const struct attn_batch_state *state);     /* called after each pass; may be NULL */
     void (*failed)(void *self, const struct attn_record *r, const char *why);   /* called for bad records in order; may be NULL */
     void *self;                         /* for progress and failed */
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 };
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
 
@@ -484,6 +490,8 @@ struct attn_slopes_opts {
     const struct attn_observer *observers; size_t n_observers;      /* of the forward pass */
     uint64_t reserved[4];
 };
+/* Whether gradients can be computed as asked, for any text; observers and editor are not read. */
+int attn_slopes_check(const struct attn_model *m, const struct attn_slopes_opts *o, struct attn_err *err);
 struct attn_slopes;
 int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const struct attn_tokens *tokens,
                     const struct attn_slopes_opts *o, struct attn_err *err);

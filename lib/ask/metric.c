@@ -329,44 +329,64 @@ int attn_token_parse(int32_t *id, const char *text, const struct attn_model *m, 
 
 static int bind_field(struct attn_metric_term *t, const struct attn_metric_of *of, struct attn_err *err)
 {
+    struct attn_err why = {0};
     for (size_t i = 0; i < of->n_fields; i++) {
         const struct attn_metric_field *f = &of->field[i];
         if (strlen(f->name) != t->len || memcmp(f->name, t->token, t->len) != 0)
             continue;
-        if (f->text)
-            return attn_token_of_text(&t->id, f->text, f->len, of->model, of->tokenizer, err);
         t->id = (int32_t)(f->id >= 0 && f->id < INT32_MAX ? f->id : INT32_MAX);
-        return check_id(of->model, f->id, err);
+        int rc = f->text ? attn_token_of_text(&t->id, f->text, f->len, of->model, of->tokenizer, &why)
+                         : check_id(of->model, f->id, &why);
+        return rc ? attn_fail(err, why.code, "{%s}: %s", t->token, why.msg) : ATTN_OK;
     }
     return attn_fail(err, ATTN_EFORMAT, "the metric names {%s}: there is no such field", t->token);
+}
+
+static int check_predicts(const struct attn_model *m, struct attn_err *err)
+{
+    return m->config.unembed ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false), so no "
+                                                   "logits to measure", m->source.name);
+}
+
+/* A token that is the same for every text. */
+static int bind_token(const struct attn_metric *m, struct attn_metric_term *t, const struct attn_metric_of *of,
+                      struct attn_err *err)
+{
+    struct attn_err why = {0};
+    int rc = t->token ? attn_token_of_text(&t->id, t->token, t->len, of->model, of->tokenizer, &why)
+        : check_id(of->model, t->id, &why);
+    return rc ? attn_fail(err, why.code, "metric '%s': column %zu: %s", m->text, t->column, why.msg) : ATTN_OK;
 }
 
 static int bind_term(const struct attn_metric *m, struct attn_metric_term *t, const struct attn_metric_of *of,
                      struct attn_err *err)
 {
     int64_t T = (int64_t)of->T, row = t->pos < 0 ? T + t->pos : t->pos;
-    struct attn_err why = {0};
-    int rc;
     if (row < 0 || row >= T)
         return attn_fail(err, ATTN_EFORMAT, "metric '%s': column %zu: pos=%lld, but the text has %zu tokens: 0 to %zu, or -1 "
                          "to -%zu", m->text, t->column, (long long)t->pos, of->T, of->T - 1, of->T);
     t->row = (size_t)row;
-    if (t->field)
-        return bind_field(t, of, err);
-    rc = t->token ? attn_token_of_text(&t->id, t->token, t->len, of->model, of->tokenizer, &why)
-        : check_id(of->model, t->id, &why);
-    return rc ? attn_fail(err, why.code, "metric '%s': column %zu: %s", m->text, t->column, why.msg) : ATTN_OK;
+    return t->field ? bind_field(t, of, err) : bind_token(m, t, of, err);
+}
+
+int attn_metric_check(const struct attn_metric *m, const struct attn_model *model, const struct attn_tokenizer *t,
+                      struct attn_err *err)
+{
+    const struct attn_metric_of of = {.model = model, .tokenizer = t};
+    int rc = check_predicts(model, err);
+    for (size_t i = 0; i < m->n && !rc; i++)
+        rc = m->term[i].field ? ATTN_OK : bind_token(m, &m->term[i], &of, err);
+    return rc;
 }
 
 int attn_metric_bind(struct attn_metric *m, const struct attn_metric_of *of, struct attn_err *err)
 {
-    if (!of->model->config.unembed)
-        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false), so no logits to measure",
-                         of->model->source.name);
+    int rc = check_predicts(of->model, err);
+    if (rc)
+        return rc;
     if (m->form == ATTN_METRIC_LOSS && of->T < 2)
         return attn_fail(err, ATTN_EFORMAT, "the text has %zu token%s, expected at least 2: a loss is how well tokens "
                          "predict those after them", of->T, of->T == 1 ? "" : "s");
-    int rc = ATTN_OK;
     for (size_t i = 0; i < m->n && !rc; i++)
         rc = bind_term(m, &m->term[i], of, err);
     m->ids = of->ids;

@@ -33,6 +33,9 @@ struct attn_metric {
     float *reference;                   /* [V] kl: the last row of the reference's logits */
 };
 
+/* What is wrong with it for any text: no logits, words that are not one token.  The tokenizer may be NULL if it names no words. */
+int attn_metric_check(const struct attn_metric *m, const struct attn_model *model, const struct attn_tokenizer *t,
+                      struct attn_err *err);
 /* The first row it reads, of a text of T tokens: those before it need no logits. */
 size_t attn_metric_first(const struct attn_metric *m);
 bool attn_metric_reads(const struct attn_metric *m, size_t row);

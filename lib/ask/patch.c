@@ -77,7 +77,8 @@ static int find_what(struct attn_patch *p, const struct attn_patch_opts *o, stru
 
 static size_t heads_of(const struct attn_patch *p)
 {
-    return p->act == ATTN_ACT_CONTEXT ? p->info.H : attn_act_heads(&p->text.stage, p->act);
+    const struct attn_stage stage = attn_model_stage(p->model, &p->o->plan.kind);
+    return p->act == ATTN_ACT_CONTEXT ? p->info.H : attn_act_heads(&stage, p->act);
 }
 
 static int check_axes(struct attn_patch *p, struct attn_err *err)
@@ -91,6 +92,17 @@ static int check_axes(struct attn_patch *p, struct attn_err *err)
     if ((p->over & ATTN_OVER_HEAD) && !heads_of(p))
         return attn_fail(err, ATTN_EUSAGE, "--over head: %s has no heads: q, k, v, dots, scores, pattern and context have", name);
     return ATTN_OK;
+}
+
+/* Everything about the question that no text changes. */
+static int understand(struct attn_patch *p, const struct attn_patch_opts *o, struct attn_err *err)
+{
+    int rc = find_over(p, o->over, err);
+    if (!rc)
+        rc = find_method(p, o->method, err);
+    if (!rc)
+        rc = find_what(p, o, err);
+    return rc ? rc : check_axes(p, err);
 }
 
 /* ---- the texts ---- */
@@ -109,18 +121,18 @@ static void show_tokens(char *out, size_t size, const struct attn_tokens *t)
     }
 }
 
-static int check_lengths(const struct attn_patch_opts *o, struct attn_err *err)
+int attn_patch_check_texts(const struct attn_tokens *a, const struct attn_tokens *b, struct attn_err *err)
 {
     char text[160], from[160];
     size_t same = 0;
-    if (o->tokens->n == o->from->n)
+    if (a->n == b->n)
         return ATTN_OK;
-    while (same < o->tokens->n && same < o->from->n && o->tokens->tok[same].id == o->from->tok[same].id)
+    while (same < a->n && same < b->n && a->tok[same].id == b->tok[same].id)
         same++;
-    show_tokens(text, sizeof text, o->tokens);
-    show_tokens(from, sizeof from, o->from);
+    show_tokens(text, sizeof text, a);
+    show_tokens(from, sizeof from, b);
     return attn_fail(err, ATTN_EFORMAT, "the texts have %zu and %zu tokens, and differ from token %zu on: '%s', '%s'; "
-                     "expected as many, so that each has its counterpart", o->tokens->n, o->from->n, same, text, from);
+                     "expected as many, so that each has its counterpart", a->n, b->n, same, text, from);
 }
 
 static int32_t *ids_of(const struct attn_tokens *t, struct attn_err *err)
@@ -139,7 +151,7 @@ static int take_texts(struct attn_patch *p, const struct attn_patch_opts *o, str
     if (!rc)
         rc = attn_run_check_tokens(p->model, o->from, NULL, err);
     if (!rc)
-        rc = check_lengths(o, err);
+        rc = attn_patch_check_texts(o->tokens, o->from, err);
     if (rc)
         return rc;
     p->T = o->tokens->n;
@@ -148,20 +160,23 @@ static int take_texts(struct attn_patch *p, const struct attn_patch_opts *o, str
     p->part = calloc(p->T + 1, sizeof *p->part);
     if (!p->ids || !p->from_ids || !p->part)
         return attn_no_memory(err, NULL, "for %zu tokens", p->T);
-    p->metric = *o->metric;
     p->metric.ids = p->ids;
-    p->metric.reference = NULL;
     return ATTN_OK;
 }
 
 /* ---- the grid ---- */
 
+static void find_grid(struct attn_patch *p, size_t T)
+{
+    p->grid[0] = p->over & ATTN_OVER_LAYER ? p->grid[0] : 1;
+    p->grid[1] = p->over & ATTN_OVER_HEAD ? heads_of(p) : 1;
+    p->grid[2] = p->over & ATTN_OVER_POS ? T : 1;
+}
+
 static int make_cells(struct attn_patch *p, struct attn_err *err)
 {
     size_t n;
-    p->grid[0] = p->over & ATTN_OVER_LAYER ? p->grid[0] : 1;
-    p->grid[1] = p->over & ATTN_OVER_HEAD ? heads_of(p) : 1;
-    p->grid[2] = p->over & ATTN_OVER_POS ? p->T : 1;
+    find_grid(p, p->T);
     if (__builtin_mul_overflow(p->grid[0] * p->grid[1], p->grid[2], &n) || !(p->cell = calloc(n + 1, sizeof *p->cell)))
         return attn_no_memory(err, NULL, "for a grid of %zu layers, %zu heads and %zu positions", p->grid[0], p->grid[1],
                               p->grid[2]);
@@ -225,31 +240,54 @@ static void find_effects(struct attn_patch *p)
 
 static int prepare(struct attn_patch *p, const struct attn_patch_opts *o, struct attn_err *err)
 {
-    int rc = take_texts(p, o, err);
+    int rc = understand(p, o, err);
     if (!rc)
-        rc = find_over(p, o->over, err);
-    if (!rc)
-        rc = find_method(p, o->method, err);
-    if (!rc)
-        rc = find_what(p, o, err);
+        rc = take_texts(p, o, err);
     if (!rc)
         rc = attn_whole_make(&p->text, p->model, &o->plan.kind, p->select, p->T, err);
     if (!rc)
         rc = attn_whole_make(&p->from, p->model, &o->plan.kind, p->select, p->T, err);
-    if (!rc)
-        rc = check_axes(p, err);
     return rc ? rc : make_cells(p, err);
+}
+
+static struct attn_patch *start(const struct attn_model *m, const struct attn_patch_opts *o, struct attn_err *err)
+{
+    struct attn_patch *p = calloc(1, sizeof *p);
+    if (!p) {
+        attn_no_memory(err, NULL, "for a grid of patches");
+        return NULL;
+    }
+    p->o = o;
+    p->model = m;
+    p->metric = *o->metric;
+    p->metric.reference = NULL;
+    attn_model_info(m, &p->info);
+    return p;
+}
+
+int attn_patch_check(const struct attn_model *m, const struct attn_patch_opts *o, struct attn_patch_result *grid,
+                     struct attn_err *err)
+{
+    struct attn_patch *p = start(m, o, err);
+    if (!p)
+        return ATTN_ENOMEM;
+    int rc = understand(p, o, err);
+    const struct attn_slopes_opts slopes = {.metric = &p->metric, .select = p->select, .plan = o->plan};
+    if (!rc && p->method != ATTN_PATCH_EXACT)
+        rc = attn_slopes_check(m, &slopes, err);
+    find_grid(p, 1);
+    *grid = (struct attn_patch_result){.over = p->over};
+    memcpy(grid->grid, p->grid, sizeof grid->grid);
+    attn_patch_free(p);
+    return rc;
 }
 
 int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const struct attn_patch_opts *o, struct attn_err *err)
 {
     *out = NULL;
-    struct attn_patch *p = calloc(1, sizeof *p);
+    struct attn_patch *p = start(m, o, err);
     if (!p)
-        return attn_no_memory(err, NULL, "for a grid of patches");
-    p->o = o;
-    p->model = m;
-    attn_model_info(m, &p->info);
+        return ATTN_ENOMEM;
     int rc = prepare(p, o, err);
     if (!rc)
         rc = run_from(p, o, err);

@@ -28,6 +28,13 @@ struct attn_patch {
     double metric_text, metric_from;
 };
 
+/* What is wrong with a grid for any text, except the metric: the texts and the editor are not read.  Sets the axes and sizes of a
+ * grid of one position. */
+int attn_patch_check(const struct attn_model *m, const struct attn_patch_opts *o, struct attn_patch_result *grid,
+                     struct attn_err *err);
+/* Whether both texts have as many tokens. */
+int attn_patch_check_texts(const struct attn_tokens *a, const struct attn_tokens *b, struct attn_err *err);
+
 /* The cell of a number: column `col` of row `t` of head `head` of what layer `layer` (-1: outside the blocks) has; NULL: none. */
 struct attn_patch_cell *attn_patch_cell_at(struct attn_patch *p, int layer, size_t head, size_t t, size_t col);
 /* Fills the cells' metrics. */

@@ -121,7 +121,7 @@ static void multiply(const struct attn_slopes *s)
 
 /* ---- one run ---- */
 
-static int check(const struct attn_model *m, const struct attn_slopes_opts *o, struct attn_err *err)
+int attn_slopes_check(const struct attn_model *m, const struct attn_slopes_opts *o, struct attn_err *err)
 {
     if (!attn_metric_is_smooth(o->metric))
         return attn_fail(err, ATTN_EUSAGE, "metric '%s': a rank moves in steps, so it has no gradient: take logit, logprob "
@@ -192,7 +192,7 @@ int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const 
                     const struct attn_slopes_opts *o, struct attn_err *err)
 {
     *out = NULL;
-    int rc = check(m, o, err);
+    int rc = attn_slopes_check(m, o, err);
     if (!rc)
         rc = attn_run_check_tokens(m, tokens, NULL, err);
     if (rc)

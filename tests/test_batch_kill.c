@@ -25,6 +25,7 @@ enum { KILLS = 24, STOPPED = 75, LONGEST_US = 40000, DISK_FULL = 0 };
 static const struct kind { const char *name, *args; } kinds[] = {
     {"ndjson", "--show pattern --summary $D/%s.csv"}, {"npy", "--format npy --show pattern"},
     {"stack", "--format stack --show pattern,context"}, {"tidy", "--format tidy --show context"},
+    {"grid", "--format tidy -m tiny --input ndjson --patch v --over layer,pos --metric 'logit({answer})' --summary $D/%s.csv"},
 };
 
 /* ---- one run, disturbed ---------------------------------------------------------------- */
@@ -123,7 +124,8 @@ START_TEST(nothing_is_lost_and_nothing_twice)
     expect("for i in 1 2 3 4 5 6; do echo Life is short; echo eat dessert first; echo dessert is short; done >$D/six;"
            "for i in $(seq 60); do cat $D/six; done >$D/stack.txt;"
            "for i in $(seq 60); do cat $D/six; echo Life is short eat dessert first; echo; done >$D/ndjson.txt;"
-           "cp $D/ndjson.txt $D/tidy.txt; head -40 $D/ndjson.txt >$D/npy.txt", 0, "");
+           "cp $D/ndjson.txt $D/tidy.txt; head -40 $D/ndjson.txt >$D/npy.txt;"
+           "for i in $(seq 30); do echo '{\"ids\": [634,1084,324,'$i'], \"from\": [634,1084,'$i',500], \"answer\": '$i'}'; done >$D/grid.txt", 0, "");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         kill_often(&kinds[i], (kills ? atoi(kills) : KILLS) / 4);
 }

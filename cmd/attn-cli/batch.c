@@ -20,6 +20,8 @@ enum { SOME_FAILED = 3 };
 
 static struct {
     const char *format, *path, *summary, *summary_form, *shard;
+    const char *over, *metric, *method;
+    struct attn_batch_grid grid;
     struct real max_seconds;
     bool stride, resume, force, fail_fast, keep_going, dry_run, progress;
 } o;
@@ -47,6 +49,37 @@ static int choose_format(struct attn_err *err)
     return ATTN_OK;
 }
 
+static bool is_grid(void)
+{
+    return o.over || o.metric || o.method;
+}
+
+/* With --over and --metric there is a grid for each record, in place of activations. */
+static int check_grid(struct attn_err *err)
+{
+    const struct { const char *given, *option, *instead; } refused[] = {
+        {sourcing.text, "from", "each record has its own, the field \"from\""},
+        {sourcing.ids, "from-ids", "each record has its own, the field \"from_ids\""},
+        {selection.show, "show", "--patch says which activation"}, {selection.layer, "layer", "a grid has all layers"},
+        {selection.head, "head", "a grid has all heads"}, {o.summary_form, "summary-form", "a grid's summary has one form"}};
+    if (!is_grid())
+        return ATTN_OK;
+    int code = edits_take_patch(&o.grid.what, err);
+    if (code)
+        return code;
+    if (!o.over || !o.metric)
+        return attn_fail(err, ATTN_EUSAGE, "a grid for each record takes --patch NAME, --over AXES and --metric METRIC: --%s is missing",
+                         o.over ? "metric" : "over");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (refused[i].given)
+            return attn_fail(err, ATTN_EUSAGE, "--%s does not go with a grid for each record (--over, --metric): %s", refused[i].option,
+                             refused[i].instead);
+    o.grid.over = o.over;
+    o.grid.metric = o.metric;
+    o.grid.method = o.method;
+    return ATTN_OK;
+}
+
 static int check(struct attn_err *err)
 {
     if (!common.file)
@@ -59,7 +92,8 @@ static int check(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--max-seconds is %s, expected more than 0", o.max_seconds.given);
     if (o.stride && !o.shard)
         return attn_fail(err, ATTN_EUSAGE, "--stride is how shards are chosen: give --shard, too");
-    return choose_format(err);
+    int code = check_grid(err);
+    return code ? code : choose_format(err);
 }
 
 static int read_share(struct attn_share *share, struct attn_err *err)
@@ -130,6 +164,15 @@ static int list_edits(struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* Those in canonical form say more. */
+static bool is_edit(const struct option *row)
+{
+    const struct option *e = edit_options;
+    while (e->name && e != row)
+        e++;
+    return e->name != NULL;
+}
+
 /* Lists the options that change the result, leaving out those that the sidecar has a field of its own for. */
 static int list_options(struct session *s, struct attn_err *err)
 {
@@ -137,14 +180,16 @@ static int list_options(struct session *s, struct attn_err *err)
     size_t n = 0;
     while (option_at(&batch_command, n))
         n++;
-    s->options = calloc(n + 2, sizeof *s->options);
+    s->options = calloc(n + 3, sizeof *s->options);
     if (!s->options)
         return attn_no_memory(err, NULL, "for %zu options", n);
     for (size_t i = 0; (row = option_at(&batch_command, i)); i++) {
         const char *value = row->flags & OPT_COUNTS ? option_given(row) : NULL;
-        if (value && row->to != &common.model && row->to != &o.format && row->type != OPT_MANY && row->type != OPT_MANY_FILES)
+        if (value && row->to != &common.model && row->to != &o.format && !is_edit(row))
             s->options[s->n_options++] = (struct attn_batch_option){row->name, value};
     }
+    if (is_grid())
+        s->options[s->n_options++] = (struct attn_batch_option){"patch", o.grid.what};
     return list_edits(s, err);
 }
 
@@ -173,7 +218,7 @@ static struct attn_batch_opts opts_of(struct session *s)
         .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
         .format = o.format, .path = o.path, .summary = o.summary, .summary_form = o.summary_form, .options = s->options,
         .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->edits.list,
-        .from = s->edits.from,
+        .from = s->edits.from, .grid = is_grid() ? &o.grid : NULL,
         .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .resume = o.resume,
         .force = o.force, .fail_fast = o.fail_fast, .progress = report_progress, .failed = report_failed, .self = &s->report};
 }
@@ -223,7 +268,7 @@ static int batch(struct attn_err *err)
 
 /* ---- options ----------------------------------------------------------------------------- */
 
-static const char *const forms[] = {"wide", "tidy", NULL};
+static const char *const forms[] = {"wide", "tidy", NULL}, *const methods[] = {"exact", "gradient", "ig:", NULL};
 
 enum { STREAMS = ATTN_FORMAT_LINES | ATTN_FORMAT_SUMMARY };
 
@@ -266,10 +311,20 @@ static const struct option output_options[] = {
     {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, next "
      "token, and for each head the mean entropy in nats (row 0 counts, with 0), the mean distance (row 0 counts, with 0) and "
      "the mean "
-     "share of the first token (row 0 counts, with 1)", .flags = OPT_OUTPUT},
+     "share of the first token (row 0 counts, with 1); of grids: the mean metric and effect of each cell", .flags = OPT_OUTPUT},
     {0, "summary-form", OPT_CHOICE, &o.summary_form, "FORM", "wide: a line per record, as above (the default); tidy: a line per "
      "record, layer and head, with the scores of 'heads', in none of which row 0 counts; `copying`, which no text gives, is "
      "empty there, and line ends in texts are \\n", .choices = forms, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+static const struct option grid_options[] = {
+    {0, "over", OPT_TEXT, &o.over, "AXES", "with --patch NAME and --metric: make for each record the grid of 'patch' in place of "
+     "activations, with NAME taken from the run of the record's field \"from\" in pieces: layer, or with commas layer,head, "
+     "layer,pos, layer,head,pos; pos alone for what is outside of the layers.  Here --patch is no edit", .flags = OPT_COUNTS},
+    {0, "metric", OPT_TEXT, &o.metric, "METRIC", "what a grid measures, as in 'patch'; a token may be a field of the record, as in "
+     "logit({answer})-logit({foil})", .flags = OPT_COUNTS},
+    {0, "method", OPT_LIST, &o.method, "M", "how: exact (the default), gradient or ig:STEPS", .choices = methods, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -306,6 +361,8 @@ const struct command batch_command = {
         {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv", "figures of every head, for plots"},
         {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv --summary-form tidy", "one line per sentence, layer and head"},
         {"attn-cli batch -f s.txt --shard 2/7 -o part2.ndjson", "one of seven parts"},
+        {"attn-cli batch -m ./gpt2 -f pairs.ndjson --patch context --over layer,head --metric 'logit({answer})-logit({foil})' "
+         "-o grids.ndjson --summary mean.csv", "which heads matter, in each of many pairs of texts and on average"},
         {"attn-cli batch -m ./gpt2 -f s.txt --format npy -o out --dry-run", "how large, how long"},
         {NULL, NULL}},
     .list_title = "How records are read",
@@ -316,6 +373,9 @@ const struct command batch_command = {
         {"csv, tsv", "RFC 4180: one row per record, with as many fields as the first row, which names the columns; a text that "
                      "contains a comma, a tab or a line end stands in double quotes.  The column called id, if there is one, is "
                      "the id"},
+        {"pairs", "a grid (--over) takes records with two texts: {\"text\": \"...\", \"from\": \"...\", \"answer\": \" Mary\", \"foil\": "
+                  "5}, or \"ids\" and \"from_ids\", and the fields that the metric names, a text that is one token or its id; or "
+                  "the columns text, from and so on, where digits alone are an id"},
         {"lines", "end in \\n or \\r\\n; lines of only white space are no records, but count as lines.  A byte order mark at the "
                   "very start is dropped.  Nothing else ends a line, neither \\r alone nor NUL, which is an error for words and "
                   "a byte for BPE"},
@@ -324,7 +384,7 @@ const struct command batch_command = {
                    "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, select_options,
-                                             output_options, run_options, edit_options, from_options, picture_options,
+                                             output_options, run_options, grid_options, edit_options, from_options, picture_options,
                                              attention_options, dropout_seed_options, compute_options, thread_options,
                                              general_options, NULL},
 };

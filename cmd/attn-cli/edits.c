@@ -109,7 +109,7 @@ bool edits_given(void)
     return given.n > 0;
 }
 
-const char *edits_take_patch(void)
+int edits_take_patch(const char **name, struct attn_err *err)
 {
     size_t at = given.n, found = 0;
     for (size_t i = 0; i < given.n; i++)
@@ -117,11 +117,15 @@ const char *edits_take_patch(void)
             at = i;
             found++;
         }
+    if (patch_from)
+        return attn_fail(err, ATTN_EUSAGE, "--patch-from makes --patch an edit, and --over, --metric or --method make it a grid: give "
+                         "one or the other, and in a grid such an edit as --edit 'PLACE = SOURCE'");
     if (found != 1)
-        return NULL;
-    const char *name = given.item[at].value;
+        return attn_fail(err, ATTN_EUSAGE, "%s: say with one --patch NAME what a grid takes from the other text of each record, as "
+                         "in --patch resid_pre", found ? "there are several --patch" : "there is no --patch");
+    *name = given.item[at].value;
     memmove(&given.item[at], &given.item[at + 1], (--given.n - at) * sizeof *given.item);
-    return name;
+    return ATTN_OK;
 }
 
 int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_err *err)

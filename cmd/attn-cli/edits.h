@@ -27,8 +27,8 @@ struct edits {
 };
 
 bool edits_given(void);                 /* whether an option asks for edits */
-/* The value of the one --patch, which then is no edit, for commands where it says something else; NULL: it is not there, or not alone. */
-const char *edits_take_patch(void);
+/* For a command where, with other options, --patch names what a grid takes from another text: its value, and it is no edit then. */
+int edits_take_patch(const char **name, struct attn_err *err);
 /* Reads the options, and the other text if an edit takes values from it.  Opens *tokenizer for a text if it is NULL. */
 int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_err *err);
 /* Makes the editor of a model, with the kind of attention and the precision that the options say. */

@@ -136,6 +136,10 @@ static int run_group(struct batch *b, struct attn_err *err)
         bool live;
         step = attn_engine_take(&b->e, item, n - at, &live);
         rc = live ? run_live(b, item, err) : attn_engine_run(&b->e, item, step, err);
+        if (b->e.stopped) {
+            b->stopped = true;
+            return rc;
+        }
         if (!rc)
             rc = attn_output_put(&b->out, item, step, live, err);
         if (!rc)

@@ -6,6 +6,8 @@
  *     engine.c    has what a batch works with, and runs records through the model, many in a pass
  *     capture.c   keeps the selected numbers of a pass
  *     summary.c   computes lines of plottable numbers for each sentence
+ *     grids.c     makes a grid of patches for each record instead; grids.h says how they are written
+ *     means.c     the mean of each cell of these grids over all records
  *     writing.c   formats one record: its line of the stream, its directory, its line of the summary
  *     stack.c     appends each sentence to one array for each activation
  *     output.c    puts what was written where it belongs, in order
@@ -21,6 +23,7 @@
 #include "base/out.h"
 #include "base/sha256.h"
 #include "base/team.h"
+#include "batch/grids.h"
 #include "batch/sidecar.h"
 #include "run/kind.h"
 #include "sinks/sink.h"
@@ -33,6 +36,7 @@ struct attn_item {
     char key[65];
     struct attn_tokens *tokens;         /* NULL: it failed */
     int32_t *ids;                       /* of the tokens */
+    struct attn_tokens *from;           /* of the other text of a grid */
     struct attn_err failure;            /* code ATTN_OK: it has not failed, or not yet */
 };
 
@@ -42,6 +46,7 @@ struct attn_group { struct attn_item *item; size_t n, room; };
 struct attn_reading {
     const struct attn_model *model;
     const char *name;                   /* of the model, whose tokenizer is opened for the first text */
+    bool table;                         /* records are rows of a table */
     struct attn_tokenizer *tokenizer;
     struct attn_encode_opts encode;
     struct attn_sha256 context;         /* what is hashed before the text for every key */
@@ -107,6 +112,8 @@ struct attn_writing {                   /* what all records have in common */
     const char *dir;                    /* where the directories of records are made */
     const struct attn_capture *capture;
     const struct attn_summary *summary; /* NULL: not requested */
+    const struct attn_grids *grids;     /* NULL: activations are written */
+    bool rows;                          /* a summary is written besides */
 };
 
 /* The name of the single file that a format writes to a record's directory; NULL: it writes a manifest, or no directory. */
@@ -124,8 +131,9 @@ struct attn_engine;
  * directory or, if the format has neither, to `watcher`. */
 int attn_writing_live(struct attn_engine *e, const struct attn_item *item, struct attn_out *to,
                       const struct attn_observer *watcher, struct attn_err *err);
-/* Writes what a stream begins with. */
+/* Writes what a stream begins with, and what a summary begins with. */
 void attn_writing_header(const struct attn_writing *w, struct attn_out *stream);
+void attn_writing_summary_header(const struct attn_writing *w, struct attn_out *rows);
 
 /* ---- engine.c ---- */
 
@@ -142,6 +150,8 @@ struct attn_engine {
     struct attn_group group;            /* records that are read but not done yet */
     struct attn_capture *capture;       /* keeps nothing if only the summary is written */
     struct attn_summary *summary;       /* NULL: not requested */
+    struct attn_grids *grids;           /* NULL: records run through the model once, and activations are written */
+    bool stopped;                       /* the user ended a pass in the middle: its record is not done */
     struct attn_writing writing;
     size_t rows;                        /* of a pass, unless a sentence is longer */
     struct attn_plan plan;
@@ -155,7 +165,7 @@ struct attn_engine {
 int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, struct attn_err *err);
 void attn_engine_close(struct attn_engine *e);          /* zeroed is fine */
 
-/* Tokenizes the group and notes which of its records the edits do not fit. */
+/* Tokenizes the group and notes which of its records do not fit the edits, or make no grid. */
 int attn_engine_encode(struct attn_engine *e, struct attn_err *err);
 /* How many of n items the next pass takes, counting failed ones; *live: a single one with too many numbers to keep. */
 size_t attn_engine_take(const struct attn_engine *e, const struct attn_item *item, size_t n, bool *live);
@@ -163,6 +173,7 @@ int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t 
 /* Announces the run to `watcher`, unless its wants is NULL. */
 int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const struct attn_observer *watcher,
                      struct attn_err *err);
+uint64_t attn_engine_numbers(const struct attn_engine *e, const struct attn_item *item);    /* how many are written of an item */
 /* The memory that a separate plan takes, and what was kept, in bytes. */
 int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn_err *err);
 

@@ -41,15 +41,15 @@ static void start_keys(struct attn_engine *e)
 static int open_input(struct attn_engine *e, struct attn_err *err)
 {
     const struct attn_batch_opts *o = e->o;
-    int rc = o->records ? attn_records_open(&e->in, o->records, err) : ATTN_OK;
+    struct attn_records_opts records = o->records ? *o->records : (struct attn_records_opts){0};
+    if (e->grids)
+        attn_grids_ask(e->grids, &records);
+    int rc = o->records ? attn_records_open(&e->in, &records, err) : ATTN_OK;
     if (!rc)
         rc = attn_team_new(&e->team, o->plan.threads > 0 ? o->plan.threads : attn_threads_available(), err);
     start_keys(e);
-    e->reading.model = o->model;
-    e->reading.name = o->tokenizer;
-    e->reading.encode = o->encode;
-    e->reading.n_ctx = e->info.n_ctx;
     e->reading.team = e->team;
+    e->reading.table = !rc && e->in && (!strcmp(attn_records_format(e->in), "csv") || !strcmp(attn_records_format(e->in), "tsv"));
     return rc;
 }
 
@@ -58,7 +58,22 @@ static int open_editor(struct attn_engine *e, struct attn_err *err)
 {
     struct attn_editor_opts o = {.edits = e->o->edits, .model = e->o->model, .tokenizer = e->o->tokenizer, .encode = e->o->encode,
                                  .from = e->o->from, .plan = e->o->plan};
-    return attn_edits_count(o.edits) ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;
+    bool for_each = e->o->grid && attn_edits_from(o.edits);         /* each record has another text to take values from */
+    return attn_edits_count(o.edits) && !for_each ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;
+}
+
+static int open_grids(struct attn_engine *e, struct attn_err *err)
+{
+    const struct attn_batch_opts *o = e->o;
+    const struct attn_format *f = e->writing.format;
+    e->reading.model = o->model;
+    e->reading.name = o->tokenizer;
+    e->reading.encode = o->encode;
+    e->reading.n_ctx = e->info.n_ctx;
+    if (o->grid && !(f->flags & (ATTN_FORMAT_LINES | ATTN_FORMAT_SUMMARY)))
+        return attn_fail(err, ATTN_EUSAGE, "%s holds activations: a grid for each record is written as ndjson, as a table or as a "
+                         "summary", f->name);
+    return o->grid ? attn_grids_new(&e->grids, o, &e->reading, err) : ATTN_OK;
 }
 
 static const char *token_text(void *reading, int32_t id, size_t *len)
@@ -71,15 +86,17 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
 {
     const struct attn_batch_opts *o = e->o;
     int rc = attn_capture_new(&e->capture, &e->info, o->select, err);
-    if (!rc && (o->summary || e->writing.format->flags & ATTN_FORMAT_SUMMARY))
+    if (!rc && !e->grids && (o->summary || e->writing.format->flags & ATTN_FORMAT_SUMMARY))
         rc = attn_summary_new(&e->summary, o, e->team, err);
     attn_kind_say(&e->kind, &o->plan.kind);
     e->writing.job = (struct attn_sink_job){
         .kind = e->kind.of, .model = &e->info, .digest = e->digest, .select = o->select,
         .cpu = o->plan.bf16 ? attn_cpu_target() : attn_vec_target(),
-        .command = o->command, .picture = o->picture, .edits = e->editor ? o->edits : NULL, .token_text = token_text, .token_ctx = &e->reading};
+        .command = o->command, .picture = o->picture, .edits = attn_edits_count(o->edits) ? o->edits : NULL, .token_text = token_text, .token_ctx = &e->reading};
     e->writing.capture = e->capture;
     e->writing.summary = e->summary;
+    e->writing.grids = e->grids;
+    e->writing.rows = o->summary != NULL;
     double rows = WORK / (2 * (double)e->info.parameters + 1);
     e->rows = rows < ROWS_LEAST ? ROWS_LEAST : rows < ROWS ? (size_t)rows : ROWS;
     return rc;
@@ -97,6 +114,8 @@ int attn_engine_open(struct attn_engine *e, const struct attn_batch_opts *o, str
     if (!rc)
         rc = open_editor(e, err);
     if (!rc)
+        rc = open_grids(e, err);
+    if (!rc)
         rc = open_input(e, err);
     return rc ? rc : open_writing(e, err);
 }
@@ -110,6 +129,7 @@ void attn_engine_close(struct attn_engine *e)
     free(e->ids);
     free(e->seq);
     attn_summary_free(e->summary);
+    attn_grids_free(e->grids);
     attn_capture_free(e->capture);
     attn_tokenizer_close(e->reading.tokenizer);
     attn_records_close(e->in);
@@ -118,21 +138,28 @@ void attn_engine_close(struct attn_engine *e)
 
 /* ---- records --------------------------------------------------------------------------- */
 
+/* Notes what keeps a record from being run. */
+static int fit(struct attn_engine *e, struct attn_item *item, struct attn_err *err)
+{
+    int rc = e->grids ? attn_grids_fit(e->grids, item, err) : ATTN_OK;
+    if (!rc && e->editor && !item->failure.code)
+        attn_editor_text(e->editor, 0, item->ids, item->tokens->n, false, &item->failure);
+    if (!rc && item->failure.code) {
+        attn_tokens_free(item->tokens);
+        item->tokens = NULL;
+    } else if (!rc && e->editor && !e->edits) {
+        rc = attn_editor_start(e->editor, err);
+        e->edits = true;
+    }
+    return rc;
+}
+
 int attn_engine_encode(struct attn_engine *e, struct attn_err *err)
 {
     int rc = attn_group_encode(&e->group, &e->reading, err);
-    for (size_t i = 0; i < e->group.n && e->editor && !rc; i++) {
-        struct attn_item *item = &e->group.item[i];
-        if (!item->tokens)
-            continue;
-        if (attn_editor_text(e->editor, 0, item->ids, item->tokens->n, false, &item->failure)) {
-            attn_tokens_free(item->tokens);
-            item->tokens = NULL;
-        } else if (!e->edits) {
-            rc = attn_editor_start(e->editor, err);
-            e->edits = true;
-        }
-    }
+    for (size_t i = 0; i < e->group.n && !rc; i++)
+        if (e->group.item[i].tokens)
+            rc = fit(e, &e->group.item[i], err);
     return rc;
 }
 
@@ -153,8 +180,8 @@ size_t attn_engine_take(const struct attn_engine *e, const struct attn_item *ite
 {
     size_t rows = 0, i = 0;
     uint64_t numbers = 0;
-    *live = numbers_of(e, item) > NUMBERS / 2;
-    if (*live)
+    *live = !e->grids && numbers_of(e, item) > NUMBERS / 2;
+    if (*live || e->grids)              /* a grid is many runs */
         return 1;
     for (; i < n && i < SEQS; i++) {
         uint64_t more = numbers_of(e, &item[i]);
@@ -236,6 +263,8 @@ static int forward(struct attn_engine *e, struct attn_run *run, size_t seqs, str
 int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t n, struct attn_err *err)
 {
     size_t seqs, rows;
+    if (e->grids)
+        return item->tokens ? attn_grids_run(e->grids, item, e->editor, &e->stopped, err) : ATTN_OK;
     int rc = collect(e, item, n, &seqs, &rows, err);
     if (rc || !seqs)
         return rc;
@@ -272,11 +301,18 @@ int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const 
     return rc;
 }
 
+uint64_t attn_engine_numbers(const struct attn_engine *e, const struct attn_item *item)
+{
+    if (!item->tokens)
+        return 0;
+    return e->grids ? attn_grids_cells(e->grids, item->tokens->n) : attn_capture_numbers(e->capture, item->tokens->n);
+}
+
 int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn_err *err)
 {
     struct attn_cost cost = {0};
     struct attn_plan p = plan_for(e, 0);
-    struct attn_observer observers[2] = {kept(e) ? attn_capture_observer(kept(e)) : attn_summary_observer(e->summary)};
+    struct attn_observer observers[2] = {kept(e) || !e->summary ? attn_capture_observer(e->capture) : attn_summary_observer(e->summary)};
     if (e->editor)
         observers[1] = attn_editor_observer(e->editor);
     int rc = attn_run_measure(&cost, e->o->model, &p, observers, e->editor ? 2 : 1, err);

@@ -66,7 +66,7 @@ static void count(const struct attn_engine *e, struct attn_batch_estimate *out)
         out->records++;
         out->failed += item->failure.code != ATTN_OK;
         out->tokens += item->tokens ? item->tokens->n : 0;
-        out->numbers += item->tokens ? attn_capture_numbers(e->capture, item->tokens->n) : 0;
+        out->numbers += attn_engine_numbers(e, item);
     }
 }
 

@@ -17,30 +17,53 @@ static const double COST = 400;
 
 static size_t add_bytes(size_t a, size_t b) { return a + b < a ? SIZE_MAX : a + b; }
 
-/* Copies everything the record points to into one block, ids first for their alignment. */
+/* The size of everything that a record points to. */
+static size_t size_of(const struct attn_record *r)
+{
+    size_t all = add_bytes(r->ids ? r->n * sizeof *r->ids : 0, r->error ? strlen(r->error) + 1 : 0);
+    all = add_bytes(add_bytes(all, r->text_len), add_bytes(r->id_len, r->n_fields * sizeof *r->field));
+    for (size_t i = 0; i < r->n_fields; i++)
+        all = add_bytes(add_bytes(all, r->field[i].n * sizeof *r->field[i].ids), r->field[i].len);
+    return all;
+}
+
+/* Copies len bytes to *at, which moves behind them; NULL stays NULL. */
+static const void *put(char **at, const void *from, size_t len)
+{
+    const void *to = from ? memcpy(*at, from, len) : NULL;
+    *at += from ? len : 0;
+    return to;
+}
+
+/* Copies everything the record points to into one block, in the order of alignment. */
 static int copy(struct attn_item *item, const struct attn_record *r, struct attn_err *err)
 {
-    size_t ids = r->ids ? r->n * sizeof *r->ids : 0, error = r->error ? strlen(r->error) + 1 : 0;
-    size_t all = add_bytes(add_bytes(ids, r->text_len), add_bytes(r->id_len, error));
+    size_t all = size_of(r);
     char *at = item->copy = malloc(add_bytes(all, 1));
     if (!at)
         return attn_no_memory(err, NULL, "for a record of %zu bytes", all);
     item->of = *r;
-    if (r->ids) {
-        item->of.ids = memcpy(at, r->ids, ids);
-        at += ids;
-    }
-    if (r->text) {
-        item->of.text = memcpy(at, r->text, r->text_len);
-        at += r->text_len;
-    }
-    if (r->id) {
-        item->of.id = memcpy(at, r->id, r->id_len);
-        at += r->id_len;
-    }
-    if (r->error)
-        item->of.error = memcpy(at, r->error, error);
+    struct attn_record_field *field = (void *)at;
+    item->of.field = put(&at, r->field, r->n_fields * sizeof *field);
+    item->of.ids = put(&at, r->ids, r->n * sizeof *r->ids);
+    for (size_t i = 0; i < r->n_fields; i++)
+        field[i].ids = put(&at, r->field[i].ids, r->field[i].n * sizeof *r->ids);
+    for (size_t i = 0; i < r->n_fields; i++)
+        field[i].text = put(&at, r->field[i].text, r->field[i].len);
+    item->of.text = put(&at, r->text, r->text_len);
+    item->of.id = put(&at, r->id, r->id_len);
+    item->of.error = put(&at, r->error, r->error ? strlen(r->error) + 1 : 0);
     return ATTN_OK;
+}
+
+/* Each field with its name and size, so that no two records with different fields are hashed alike. */
+static void hash_field(struct attn_sha256 *sha, const struct attn_record_field *f)
+{
+    const uint64_t sizes[] = {f->text != NULL, f->len, f->ids != NULL, f->n};
+    attn_sha256_add(sha, f->name, strlen(f->name) + 1);
+    attn_sha256_add(sha, sizes, sizeof sizes);
+    attn_sha256_add(sha, f->text ? f->text : "", f->len);
+    attn_sha256_add(sha, f->ids ? (const void *)f->ids : "", f->n * sizeof *f->ids);
 }
 
 static void make_key(struct attn_item *item, const struct attn_reading *reading)
@@ -54,6 +77,8 @@ static void make_key(struct attn_item *item, const struct attn_reading *reading)
         attn_sha256_add(&sha, r->text, r->text_len);
     else
         attn_sha256_add(&sha, r->ids, r->n * sizeof *r->ids);
+    for (size_t i = 0; i < r->n_fields; i++)
+        hash_field(&sha, &r->field[i]);
     attn_sha256_end(&sha, item->key);
 }
 
@@ -83,7 +108,7 @@ int attn_group_read(struct attn_group *g, struct attn_records *from, const struc
         if (rc || what != ATTN_RECORDS_NEXT)
             break;
         rc = attn_group_add(g, &r, reading, err);
-        bytes += r.text_len + r.n * sizeof *r.ids;
+        bytes += size_of(&r);
     }
     *end = what == ATTN_RECORDS_END;
     *stopped = what == ATTN_RECORDS_STOPPED;
@@ -152,6 +177,7 @@ void attn_group_clear(struct attn_group *g)
         free(g->item[i].copy);
         free(g->item[i].ids);
         attn_tokens_free(g->item[i].tokens);
+        attn_tokens_free(g->item[i].from);
     }
     g->n = 0;
 }

@@ -20,6 +20,7 @@
 struct merge {
     const struct attn_merge_opts *o;
     const struct attn_format *format;
+    bool grids;                         /* they are of grids, whose summary is made of the joined rows */
     struct attn_shard_files shards;
     char *path, *sidecar;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a device */
     char *inside;                       /* the summary's name, if it belongs into the directory that is written */
@@ -105,6 +106,31 @@ static int join(const struct merge *m, const struct stream *s, const char *path,
     return rc;
 }
 
+/* Joins the rows of grids in PATH.part, and writes their means. */
+static int join_means(const struct merge *m, const struct stream *s, const char *path, uint64_t *bytes, struct attn_err *err)
+{
+    struct attn_out *to;
+    uint64_t left;
+    if (attn_part_size(path, &left))
+        return attn_fail(err, ATTN_EUSAGE, "%s.part: is there, left by a batch or a merge that was not finished: remove it", path);
+    int rc = attn_out_open_growing(&to, path, 0, err);
+    if (rc)
+        return rc;
+    rc = join_into(to, m, s, err);
+    if (!rc)
+        rc = attn_out_flush(to, false, err);
+    attn_out_close(to);
+    return rc ? rc : attn_means_write(path, bytes, err);
+}
+
+static int join_summary(const struct merge *m, const char *path, uint64_t *bytes, struct attn_err *err)
+{
+    if (!m->grids)
+        return join(m, &summary, path, bytes, err);
+    return attn_target_in_place(path) ? attn_fail(err, ATTN_EUSAGE, "the means over all records go to a file, and %s is none", path)
+                                      : join_means(m, &summary, path, bytes, err);
+}
+
 /* Refuses to overwrite a file of that name that is not a sidecar. */
 static int check_beside(const struct merge *m, struct attn_err *err)
 {
@@ -153,13 +179,13 @@ static int write_summary(struct merge *m, const char *dir, struct attn_err *err)
     if (!m->o->summary)
         return ATTN_OK;
     if (!m->inside)
-        return join(m, &summary, m->o->summary, &m->mark.summary_bytes, err);
+        return join_summary(m, m->o->summary, &m->mark.summary_bytes, err);
     if (attn_folder_has(dir, m->inside))
         return attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them "
                          "another name", m->o->summary);
     if (asprintf(&path, "%s/%s", dir, m->inside) < 0)
         return attn_no_memory(err, m->o->summary, "for its name");
-    int rc = join(m, &summary, path, &m->mark.summary_bytes, err);
+    int rc = join_summary(m, path, &m->mark.summary_bytes, err);
     free(path);
     return rc;
 }
@@ -191,6 +217,17 @@ static int write_directory(struct merge *m, struct attn_err *err)
 static int forget(const struct merge *m, struct attn_err *err)
 {
     return m->sidecar && unlink(m->sidecar) && errno != ENOENT ? attn_fail_errno(err, m->sidecar, "replace") : ATTN_OK;
+}
+
+/* A summary of grids that is the only output. */
+static int write_means(struct merge *m, struct attn_err *err)
+{
+    if (!m->path)
+        return attn_fail(err, ATTN_EUSAGE, "the means over all records go to a file: name it with -o");
+    int rc = forget(m, err);
+    if (!rc)
+        rc = join_means(m, &table, m->path, &m->mark.bytes, err);
+    return rc ? rc : write_sidecar(m, err);
 }
 
 static int write_stream(struct merge *m, struct attn_err *err)
@@ -276,6 +313,7 @@ static int open_shards(struct merge *m, struct attn_err *err)
     free(path);
     if (rc)
         return rc;
+    m->grids = attn_sidecar_has_option(&m->shards.shard[0].side, "over");
     m->format = attn_batch_format(m->shards.shard[0].side.format);
     return m->format ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: is of a format that is not known here, %s",
                                          m->shards.shard[0].path, m->shards.shard[0].side.format);
@@ -375,7 +413,7 @@ static int write_all(struct merge *m, struct attn_err *err)
     if (!rc)
         rc = find_target(m, err);
     if (rc || !attn_batch_in_directory(m->format))
-        return rc ? rc : write_stream(m, err);
+        return rc ? rc : m->grids && m->format->flags & ATTN_FORMAT_SUMMARY ? write_means(m, err) : write_stream(m, err);
     return is_merged(m) ? ATTN_OK : write_directory(m, err);
 }
 

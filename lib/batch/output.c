@@ -44,6 +44,9 @@ static int check_names(const struct attn_output *out, bool directory, struct att
         return attn_fail(err, ATTN_EUSAGE, "cannot write to a file without a name");
     if (directory && attn_target_in_place(o->path))
         return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->writing.format->name);
+    if (out->e->grids && out->e->writing.format->flags & ATTN_FORMAT_SUMMARY && attn_target_in_place(o->path))
+        return attn_fail(err, ATTN_EUSAGE, "the means over all records are known at the end, so they go to a file: name one with "
+                         "--summary");
     if (o->summary && attn_target_in_place(o->summary))
         return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
     if (!directory && o->path && o->path[strlen(o->path) - 1] == '/')
@@ -198,7 +201,7 @@ static int open_streams(struct attn_output *out, struct attn_err *err)
     if (!rc && out->summary_path)
         rc = attn_out_open_growing(&out->rows, out->summary_path, m->summary_bytes, err);
     if (!rc && out->rows && m->summary_bytes == 0)
-        attn_summary_header(out->e->summary, out->rows);
+        attn_writing_summary_header(&out->e->writing, out->rows);
     return rc;
 }
 
@@ -295,7 +298,7 @@ static int write_all(struct job *j, size_t n, struct attn_err *err)
         const struct attn_tokens *tokens = j->item[i].tokens;
         j->written[i].captured = captured;
         captured += j->item[i].failure.code == ATTN_OK;
-        cost += RECORD_COST + (tokens ? NUMBER_COST * (double)attn_capture_numbers(j->out->e->capture, tokens->n) : 0);
+        cost += RECORD_COST + (tokens ? NUMBER_COST * (double)attn_engine_numbers(j->out->e, &j->item[i]) : 0);
     }
     attn_team_run(j->out->e->team, n, cost, write_one, j);
     for (size_t i = 0; i < n; i++)
@@ -325,13 +328,31 @@ int attn_output_pause(struct attn_output *out, struct attn_err *err)
     return note(out, true, err);
 }
 
+/* The summary of grids becomes their means, unless it is one of several shards. */
+static bool has_means(const struct attn_output *out)
+{
+    return out->e->grids && out->journal.side.shard.count < 2;
+}
+
+static bool stream_is_summary(const struct attn_output *out)
+{
+    return out->e->writing.format->flags & ATTN_FORMAT_SUMMARY;
+}
+
+static int end_summary(const struct attn_output *out, const char *path, uint64_t *bytes, struct attn_err *err)
+{
+    return has_means(out) ? attn_means_write(path, bytes, err) : attn_part_rename(path, true, err);
+}
+
 int attn_output_end(struct attn_output *out, struct attn_err *err)
 {
+    struct attn_sidecar *s = &out->journal.side;
     int rc = out->stack ? attn_stack_rename(out->stack, err) : ATTN_OK;
     if (!rc && out->summary_path)
-        rc = attn_part_rename(out->summary_path, true, err);
+        rc = end_summary(out, out->summary_path, &s->now.summary_bytes, err);
     if (!rc && out->stream_path)
-        rc = attn_part_rename(out->stream_path, true, err);
+        rc = stream_is_summary(out) ? end_summary(out, out->stream_path, &s->now.bytes, err) : attn_part_rename(out->stream_path, true, err);
+    s->synced = s->now;
     return rc ? rc : attn_journal_finish(&out->journal, err);
 }
 
@@ -345,9 +366,9 @@ int attn_output_finish(struct attn_output *out, uint64_t total, struct attn_err 
     s->complete = true;
     if (!rc)
         rc = note(out, true, err);
-    if (!rc && out->rows)
+    if (!rc && out->rows && !has_means(out))
         rc = attn_out_commit(out->rows, err);
-    if (!rc)
+    if (!rc && !(has_means(out) && stream_is_summary(out)))
         rc = attn_out_commit(out->stream, err);
     return rc ? rc : attn_output_end(out, err);
 }

@@ -244,6 +244,14 @@ void attn_sidecar_free(struct attn_sidecar *s)
     *s = (struct attn_sidecar){0};
 }
 
+bool attn_sidecar_has_option(const struct attn_sidecar *s, const char *name)
+{
+    for (size_t i = 0; i < s->options; i++)
+        if (!strcmp(s->option[i].name, name))
+            return true;
+    return false;
+}
+
 int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char *value, struct attn_err *err)
 {
     struct attn_setting *more = attn_grow(s->option, &s->room, s->options + 1, sizeof *more);

@@ -51,6 +51,7 @@ int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct at
 int attn_sidecar_begin(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err);
 int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, struct attn_err *err);
 
+bool attn_sidecar_has_option(const struct attn_sidecar *s, const char *name);
 /* Adds SHA-256("NUMBER KEY") to keys, which starts as 64 zeros. */
 void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key);
 void attn_keys_add(char keys[65], const char *more);

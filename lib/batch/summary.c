@@ -251,38 +251,6 @@ static void tidy_header(struct attn_out *o)
     attn_out_str(o, ",id,error\n");
 }
 
-/* Escapes what would end a line.  Without memory the text is left out, and the output fails when it is taken. */
-static void line_cell(struct attn_out *o, const char *s, size_t len)
-{
-    struct attn_out *escaped;
-    char *text = NULL;
-    size_t n = 0;
-    if (attn_out_open_memory(&escaped, NULL))
-        return;
-    for (size_t i = 0; i < len; i++) {
-        const char *as = s[i] == '\n' ? "\\n" : s[i] == '\r' ? "\\r" : s[i] == '\\' ? "\\\\" : NULL;
-        if (as)
-            attn_out_str(escaped, as);
-        else
-            attn_out_char(escaped, s[i]);
-    }
-    if (!attn_out_take(escaped, &text, &n, NULL))
-        attn_cell_text(o, text, n);
-    free(text);
-    attn_out_close(escaped);
-}
-
-static void write_end(struct attn_out *o, const struct attn_record *r, const char *failed)
-{
-    attn_out_char(o, ',');
-    if (r->id)
-        line_cell(o, r->id, r->id_len);
-    attn_out_char(o, ',');
-    if (failed)
-        line_cell(o, failed, strlen(failed));
-    attn_out_char(o, '\n');
-}
-
 static void write_head(const struct attn_summary *s, size_t sentence, size_t head, struct attn_out *o)
 {
     struct attn_head_place at = attn_scores_place(s->scores, head);
@@ -307,7 +275,7 @@ static void tidy_lines(const struct attn_summary *s, size_t i, const char *faile
         else
             for (size_t k = 0; k < 2 + attn_head_score_count(); k++)
                 attn_out_char(o, ',');
-        write_end(o, r, failed);
+        attn_cell_end(o, r, failed);
     }
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "sinks/json.h"
 #include "sinks/manifest.h"
 
 /* ---- formats --------------------------------------------------------------------------- */
@@ -297,11 +298,31 @@ static const char *failure_of(const struct attn_item *item)
     return item->failure.code ? item->failure.msg : NULL;
 }
 
+/* Whether grids are written as rows: to a table, which has a header, or for a summary. */
+static bool in_rows(const struct attn_writing *w)
+{
+    const struct attn_sink_methods *methods = stream_of(w->format)->methods;
+    return w->grids && (!methods || methods->header);
+}
+
+static void write_grid(const struct attn_writing *w, const struct attn_item *item, const char *failed,
+                       const struct attn_sink_job *job)
+{
+    if (in_rows(w))
+        attn_grids_rows(w->grids, item, failed, job->to);
+    else if (failed)
+        attn_doc_failed(job->to, job, failed);
+    else
+        attn_grids_document(w->grids, item, job);
+}
+
 static int write_line(const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
                       const struct attn_sink_job *job, struct attn_err *err)
 {
     bool inside = !attn_batch_in_directory(w->format);
     const char *failed = failure_of(item);
+    if (w->grids)
+        return write_grid(w, item, failed, job), ATTN_OK;
     if (w->format->flags & ATTN_FORMAT_SUMMARY)
         return attn_summary_line(w->summary, i, failed, job->to, job), ATTN_OK;
     if (failed)
@@ -322,8 +343,11 @@ int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing 
     rc = write_line(w, item, i, live, &job, err);
     if (!rc)
         rc = attn_out_take(job.to, &out->line, &out->line_len, err);
-    if (!rc && w->summary && !(w->format->flags & ATTN_FORMAT_SUMMARY)) {
-        attn_summary_line(w->summary, i, failure_of(item), job.to, &job);
+    if (!rc && w->rows) {
+        if (w->grids)
+            attn_grids_rows(w->grids, item, failure_of(item), job.to);
+        else
+            attn_summary_line(w->summary, i, failure_of(item), job.to, &job);
         rc = attn_out_take(job.to, &out->row, &out->row_len, err);
     }
     attn_out_close(job.to);
@@ -339,8 +363,18 @@ void attn_writing_lines_free(struct attn_record_lines *l)
 void attn_writing_header(const struct attn_writing *w, struct attn_out *stream)
 {
     const struct attn_sink_methods *methods = stream_of(w->format)->methods;
-    if (!methods)
+    if (in_rows(w))
+        attn_grids_header(w->grids, stream);
+    else if (!methods)
         attn_summary_header(w->summary, stream);
     else if (methods->header)
         attn_out_str(stream, methods->header);
+}
+
+void attn_writing_summary_header(const struct attn_writing *w, struct attn_out *rows)
+{
+    if (w->grids)
+        attn_grids_header(w->grids, rows);
+    else
+        attn_summary_header(w->summary, rows);
 }

@@ -68,6 +68,38 @@ void attn_cell_record(struct attn_out *o, const struct attn_record *r)
     attn_out_char(o, ',');
 }
 
+/* Escapes what would end a line.  Without memory the text is left out, and the output fails when it is taken. */
+static void line_cell(struct attn_out *o, const char *s, size_t len)
+{
+    struct attn_out *escaped;
+    char *text = NULL;
+    size_t n = 0;
+    if (attn_out_open_memory(&escaped, NULL))
+        return;
+    for (size_t i = 0; i < len; i++) {
+        const char *as = s[i] == '\n' ? "\\n" : s[i] == '\r' ? "\\r" : s[i] == '\\' ? "\\\\" : NULL;
+        if (as)
+            attn_out_str(escaped, as);
+        else
+            attn_out_char(escaped, s[i]);
+    }
+    if (!attn_out_take(escaped, &text, &n, NULL))
+        attn_cell_text(o, text, n);
+    free(text);
+    attn_out_close(escaped);
+}
+
+void attn_cell_end(struct attn_out *o, const struct attn_record *r, const char *failed)
+{
+    attn_out_char(o, ',');
+    if (r->id)
+        line_cell(o, r->id, r->id_len);
+    attn_out_char(o, ',');
+    if (failed)
+        line_cell(o, failed, strlen(failed));
+    attn_out_char(o, '\n');
+}
+
 /* Its text, or its id if it has none. */
 static void put_token(struct attn_out *o, const struct attn_token *t)
 {

@@ -17,6 +17,9 @@
 void attn_cell_text(struct attn_out *o, const char *s, size_t len);
 void attn_cell_record(struct attn_out *o, const struct attn_record *r);         /* "12,13,name,": number, line, id */
 
+/* What ends a row of a table whose rows are lines: ",id,error" and the line end; line ends in texts become \n. */
+void attn_cell_end(struct attn_out *o, const struct attn_record *r, const char *failed);
+
 /* The fields of all tokens, quoted once for those who write them often: that of token i is text[end[i - 1]..end[i]),
  * of the first text[0..end[0]). */
 struct attn_cells { char *text; size_t *end, longest; };

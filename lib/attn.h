@@ -361,12 +361,11 @@ const char *attn_cpu_target(void);      /* the instructions that compute: "avx51
 
 /* ---- predicting ------------------------------------------------------------------------ */
 
-/* The natural logarithm of the probability of token `id`: the softmax over logits[V], in double precision.  Logits that
- * are not finite are an error. */
+/* The natural logarithm of the probability of token `id`: the softmax over logits[V], in double precision.  A logit of
+ * -inf rules a token out; NaN or inf, or -inf for all tokens, are an error, here and below. */
 int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err);
 
-/* The likeliest next tokens: out[*n], at most k of them, likeliest first, of equally likely ones the lower id first.  A logit of
- * -inf rules a token out; NaN or inf, or -inf for all tokens, are an error. */
+/* The likeliest next tokens: out[*n], at most k of them, likeliest first, of equally likely ones the lower id first. */
 struct attn_likely { int32_t id; double p; };                       /* p: its probability, the softmax in double precision */
 int attn_logits_top(struct attn_likely *out, size_t *n, size_t k, const float *logits, size_t V, struct attn_err *err);
 
@@ -391,8 +390,7 @@ struct attn_sampler;
 struct attn_sampling { double temperature, top_p; size_t top_k; uint64_t seed; };
 int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_sampling *sampling, struct attn_err *err);
 void attn_sampler_free(struct attn_sampler *s);                     /* NULL is fine */
-/* Chooses one token from logits[V], with the next random number of the seed's sequence.  Logits that are not finite are
- * an error. */
+/* Chooses one token from logits[V], with the next random number of the seed's sequence. */
 int attn_sampler_next(struct attn_sampler *s, int32_t *id, const float *logits, struct attn_err *err);
 
 /* ---- attention over plain arrays ------------------------------------------------------- */

@@ -148,6 +148,19 @@ int attn_editor_replay(struct attn_editor *e, size_t seq, struct attn_err *err);
 int attn_editor_start(struct attn_editor *e, struct attn_err *err);
 struct attn_observer attn_editor_observer(struct attn_editor *e);
 
+/* What an edit changes of one activation; lists are as in "0,2-4".  heads: those that the activation has, which are key/value heads
+ * where `kv` says so; of context the query heads whose columns are changed; NULL: none.  Hidden cells do not count. */
+struct attn_touch {
+    size_t edit;                        /* number of the edit in its list */
+    const char *name, *heads, *rows, *cols;
+    bool keys, kv;                      /* the columns are keys; the heads are key/value heads that serve several */
+    uint64_t numbers;
+    uint64_t reserved[2];
+};
+struct attn_touch_watch { int (*tell)(void *self, const struct attn_touch *t, struct attn_err *err); void *self; };
+/* Tells what the edits change of a text that the editor was told, in their order.  Sources need not have run. */
+int attn_editor_touches(struct attn_editor *e, size_t seq, const struct attn_touch_watch *watch, struct attn_err *err);
+
 /* What edits did to the next token: `before` goes to an unedited run of the text, `after` to the edited one, as their last
  * observers. */
 struct attn_compare;
@@ -567,6 +580,7 @@ struct attn_explain_opts {
     int threads;
     struct attn_kind kind;              /* of attention */
     const struct attn_observer *observer;   /* observes the run, too; NULL: none */
+    const struct attn_edits *edits;     /* what it edits, which is said; NULL: nothing */
     const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL: none */
     uint64_t reserved[4];
 };

@@ -69,6 +69,101 @@ START_TEST(attribution_is_of_the_edited_run)
 }
 END_TEST
 
+/* ---- what is said before, and in place of, a run ---- */
+
+START_TEST(a_dry_run_lists_what_edits_touch)
+{
+    expect_exactly("$A run " RED " --dry-run --edit 'L0-1H1[pos=-1] = 0' --edit 'pattern[key=0,head=2,pos=1-2] = nowhere.npy' 2>&1 || "
+                   "$A run " RED " --dry-run --edit 'L0-1H1[pos=-1] = 0' --edit 'L3.pattern[head=2,pos=1-2] = from' " FROM_BIG,
+                   "attn-cli run: nowhere.npy: cannot open: No such file or directory\n"
+                   "L0-1H1[pos=-1] = 0\n"
+                   "  activation              heads   rows         columns             numbers\n"
+                   "  blocks.0.attn.context   1       4            32-63                    32\n"
+                   "  blocks.1.attn.context   1       4            32-63                    32\n\n"
+                   "L3.pattern[head=2,pos=1-2] = from\n"
+                   "  activation              heads   rows         keys                numbers\n"
+                   "  blocks.3.attn.pattern   2       1-2          0-4                       5\n");
+    expect_exactly("$A run -m tests/golden/checkpoints/llama-f --ids 1,2,3 --dry-run --edit 'L1.v[head=2-3,col=0,5] = 0' | tail -1",
+                   "  blocks.1.attn.v         kv 1    0-2          0,5                       6\n");
+    expect_exactly("$A run -m tests/golden/checkpoints/neo-h --ids 1,2,3,4,5,6,7 --dry-run --edit 'scores = 0' | awk 'NR > 2 {print $NF}'",
+                   "112\n100\n112\n100\n");        /* 4 heads, 28 cells; a window of 5 hides three of them in odd layers */
+    expect_exactly("$A run " RED " --dry-run", "no edits: nothing is changed\n");
+    expect("$A run " RED " --dry-run --edit 'L0H4 = 0' 2>&1", 1, "head 4 is not there");
+}
+END_TEST
+
+START_TEST(the_nearest_name_is_offered)
+{
+    static const char *const pairs[][2] = {
+        {"L0.mlp.oot", "nearest is 'mlp.out'"}, {"patern", "nearest is 'attn.pattern'"}, {"blocks.1.attn.skores", "nearest is 'attn.scores'"},
+        {"v[pos=\"red\"]", "nearest is \" red\""}, {"v[pos=\" bal\"]", "nearest is \" ball\""}, {"v[pos=\"zebra\"]", "attn-cli tokenize"},
+        {"1.2.pattern", "column 4"}, {"1.2-3", "L1H2-3"}, {"L1H2[col=32]", "a head of attn.context has 32 columns"},
+        {"zebra", "names: embed"}, {"L0.lens", "derived from other activations"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        expect(printed("$A run " RED " --edit '%s = 0' 2>&1", pairs[i][0]), i == 6 || i == 7 ? 2 : 1, pairs[i][1]);
+}
+END_TEST
+
+/* ---- texts that grow ---- */
+
+/* Steps with a cache give each token the probability that one pass over the whole text gives it. */
+START_TEST(a_cache_changes_nothing_about_edits)
+{
+    static const char *const models[] = {"tiny", "tests/golden/checkpoints/gpt2-a", "tests/golden/checkpoints/llama-f",
+                                         "tests/golden/checkpoints/neo-h", "tests/golden/checkpoints/neox-i", "tests/golden/checkpoints/qwen2-j"};
+    static const char *const kinds[] = {"model", "window:3", "strided:2,3", "random:2,1,5", "block:2"};
+    static const char *const edits[][2] = {             /* of four tokens of a prompt; of the ten that there are in the end */
+        {"L0H1 = 0"}, {"L0.v[pos=-1] = 0", "L0.v[pos=3-9] = 0"}, {"L0.k[pos=2] = 0"}, {"L0.pattern = uniform"}, {"scores[key=5] = -inf"},
+        {"L0.resid_post[pos=new] *= 0.5", "L0.resid_post[pos=4-9] *= 0.5"}, {"L0.mlp.out[pos=prompt] = 0", "L0.mlp.out[pos=0-3] = 0"},
+        {"v += noise(0.3,5)"}, {"L1.pattern[pos=7] = 0"}, {"L0.mlp.out = mean(ids(1,2,3))"}, {"q -= proj(ids(1))"},
+        {"L0.resid_post = ids(1,2,3,4)", "L0.resid_post[pos=0-3] = ids(1,2,3,4,1,1,1,1,1,1)"}};
+    const char *model = models[_i];
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+            succeed(printed("$A generate -q -m %s --ids 5,6,7,8 -n 6 --ignore-eos --attention %s --edit '%s' --format json >$D/g", model,
+                            kinds[k], edits[i][0]));
+            expect_same("jq -c '[.tokens[].logprob]' $D/g",
+                        printed("$A score -m %s --ids $(jq -r '[.tokens[].id] | join(\",\")' $D/g) --attention %s --edit '%s' --no-compare "
+                                "--format json | jq -c '[.tokens[].logprob]'", model, kinds[k], edits[i][edits[i][1] != NULL]));
+        }
+}
+END_TEST
+
+/* The file has what the steps had: the last row of the prompt is that of the source, which has more rows, and new ones are their own. */
+START_TEST(a_grown_text_is_written_as_it_was_edited)
+{
+    expect_same("$A generate -q -m tiny --ids 5,6,7,8 -n 3 --show resid_post --layer 0 -o $D/g.json --edit 'L0.resid_post[pos=-1] = ids(1,2,3,4,5,6)' "
+                ">$D/text && jq -c '.activations[0].data[3]' $D/g.json",
+                "$A run -m tiny --ids 1,2,3,4,5,6 --show resid_post --layer 0 --format json | jq -c '.activations[0].data[5]'");
+    expect_same("$A generate -q -m tiny --ids 5,6,7,8 -n 3 --show scores -o $D/h.json --edit 'scores[pos=-1,key=0-2] = -inf' >$D/text; "
+                "jq -c '[.tokens[].id, .activations[].data]' $D/h.json",
+                "$A run -m tiny --ids $(jq -r '[.tokens[].id] | join(\",\")' $D/h.json) --show scores --edit 'scores[pos=3-6,key=0-2] = -inf' "
+                "--format json | jq -c '[.tokens[].id, .activations[].data]'");
+    expect_exactly("ends 1 $A generate -m tiny --ids 5,6 -n 3 --show scores -o $D/x.json --edit 'scores[key=-1] = 0' 2>&1; test ! -e $D/x.json",
+                   "attn-cli generate: edit 'scores[key=-1] = 0': in a pass over the whole text the last key is not what it was when each "
+                   "row was computed: count keys from the start\n");
+}
+END_TEST
+
+/* A token whose logit is -inf never comes. */
+START_TEST(an_edit_can_rule_a_token_out)
+{
+    expect("$A generate -q -m tiny --ids 5,6,7,8 -n 9 --edit 'logits[col=198] = -inf' --format json | jq -e '[.tokens[4:][].id] | index(198) | not'",
+           0, "true");
+    expect("$A score -m tiny --ids 5,198 --edit 'logits[col=198] = -inf' --no-compare", 0, "logprob     -inf\nperplexity  inf\n");
+    expect("$A generate -m tiny --ids 5 --edit 'logits = -inf' 2>&1", 1, "or an edit made it so");
+}
+END_TEST
+
+START_TEST(notes_say_that_a_run_is_edited)
+{
+    expect("$A generate -m tiny --ids 5 -n 1 --ablate L0H0,L1H0 2>&1 >$D/text", 0, "edited: L0H0 = 0 and more\n");
+    expect_exactly("$A generate -q -m tiny --ids 5 -n 1 --ablate L0H0 2>&1 >$D/text | wc -c", "0\n");
+    expect("$A diff -m tiny --with tiny --ids 5,6 --ablate L0H0", 1, "\nA       tiny\nedited  L0H0 = 0\nB       tiny\n");
+    expect("$A explain -m tiny --ids 5,6 --edit 'L0.pattern = uniform'", 0, "\n    L0.pattern = uniform\n");
+}
+END_TEST
+
 Suite *suite_edits_cmd(void)
 {
     Suite *s = suite_create("edits_cmd");
@@ -79,6 +174,12 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, heads_score_edited_patterns);
     tcase_add_test(c, lens_looks_at_the_edited_stream);
     tcase_add_test(c, attribution_is_of_the_edited_run);
+    tcase_add_test(c, a_dry_run_lists_what_edits_touch);
+    tcase_add_test(c, the_nearest_name_is_offered);
+    tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
+    tcase_add_test(c, a_grown_text_is_written_as_it_was_edited);
+    tcase_add_test(c, an_edit_can_rule_a_token_out);
+    tcase_add_test(c, notes_say_that_a_run_is_edited);
     suite_add_tcase(s, c);
     return s;
 }

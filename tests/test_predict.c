@@ -135,8 +135,8 @@ END_TEST
 START_TEST(wild_logits_are_errors)
 {
     const float wild[] = {NAN, INFINITY, -INFINITY};
-    const char *const names[] = {"token 2 is nan", "token 2 is inf", "token 2 is -inf"};
-    const float logits[] = {1, 2, wild[_i], 3};
+    const char *const names[] = {"token 2 is nan", "token 2 is inf", "token 0 is -inf"};
+    const float all = wild[_i] < 0 ? wild[_i] : 1, logits[] = {all, all, wild[_i], all};     /* -inf is one if all are */
     for (int temperature = 0; temperature < 2; temperature++) {
         struct attn_err err = {0};
         struct attn_sampler *s;
@@ -149,6 +149,29 @@ START_TEST(wild_logits_are_errors)
         attn_sampler_free(s);
         ck_assert_int_eq(attn_logprob(&p, logits, 4, 0, &err), ATTN_EFORMAT);
     }
+}
+END_TEST
+
+START_TEST(a_logit_of_minus_inf_rules_its_token_out)
+{
+    const float logits[] = {1, 3, -INFINITY, 2};
+    double p, sum = 0;
+    for (int temperature = 0; temperature < 3; temperature++) {
+        struct attn_sampler *s;
+        struct attn_sampling how = {.temperature = temperature, .top_p = 1};
+        int32_t id;
+        ck_assert_int_eq(attn_sampler_new(&s, 4, &how, NULL), ATTN_OK);
+        for (int i = 0; i < 1000; i++) {
+            ck_assert_int_eq(attn_sampler_next(s, &id, logits, NULL), ATTN_OK);
+            ck_assert_int_ne(id, 2);
+        }
+        attn_sampler_free(s);
+    }
+    for (int32_t id = 0; id < 4; id++) {
+        ck_assert_int_eq(attn_logprob(&p, logits, 4, id, NULL), ATTN_OK);
+        sum += exp(p);
+    }
+    ck_assert_double_eq_tol(sum, 1, 1e-15 * 4);             /* rounding of four terms */
 }
 END_TEST
 
@@ -405,7 +428,7 @@ Suite *suite_predict(void)
     const struct { const TTest *test; int rows; } tests[] = {
         {greedy_takes_the_likeliest_and_of_equals_the_first, 5}, {draws_follow_the_softmax, 3},
         {temperature_sharpens_and_flattens, 1}, {top_k_and_top_p_keep_the_likeliest, ROWS(cuts)}, {cuts_agree_with_sorting, 1},
-        {a_seed_is_a_sequence, 1}, {wild_logits_are_errors, 3}, {impossible_sampling_is_refused, 6},
+        {a_seed_is_a_sequence, 1}, {wild_logits_are_errors, 3}, {a_logit_of_minus_inf_rules_its_token_out, 1}, {impossible_sampling_is_refused, 6},
         {logarithms_of_the_softmax, 1}, {characters_are_shown_whole, 1},
         {nothing_is_shown_that_may_be_the_stop_text, ROWS(pieces)}, {windows_score_as_single_passes_do, ROWS(strides)},
         {scores_that_cannot_be, 1}, {the_cache_changes_no_bit_and_the_choices_are_known, NAMES},

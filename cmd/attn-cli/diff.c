@@ -207,6 +207,8 @@ static void print_text_report(const struct report *r)
     const char *cause = attn_diff_cause(r->diff, NULL);
     print_verdict(r, &c);
     print_name('A', r->name_a);
+    for (size_t i = 0; i < attn_edits_count(r->edits); i++)
+        printf("edited  %s\n", attn_edits_text(r->edits, i));
     print_name('B', r->name_b);
     if (r->same_ids)
         print_ids(r->a);

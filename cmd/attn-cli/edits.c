@@ -4,6 +4,8 @@
 
 #include "base/err.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,7 +166,7 @@ int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_to
     code = input_ids(&ids, tokens, err);
     if (!code)
         code = attn_editor_text(e->editor, 0, ids, tokens->n, how == EDITS_PROMPT, err);
-    if (!code)
+    if (!code && how != EDITS_UNRUN)
         code = attn_editor_start(e->editor, err);
     free(ids);
     return code;
@@ -182,6 +184,35 @@ int edits_compare(struct edits *e, const struct attn_model *m, struct attn_err *
     struct attn_info info;
     attn_model_info(m, &info);
     return e->list && info.unembed && !no_compare ? attn_compare_new(&e->compare, m, err) : ATTN_OK;
+}
+
+/* ---- what they would change -------------------------------------------------------------- */
+
+struct listing { const struct edits *edits; size_t next; };      /* next: the edit whose title comes next */
+
+#define LINE "  %-23s %-7s %-12s %-16s "
+
+static int print_touch(void *self, const struct attn_touch *t, struct attn_err *err)
+{
+    struct listing *l = self;
+    (void)err;
+    if (t->edit >= l->next) {
+        printf("%s%s\n" LINE "%10s\n", l->next ? "\n" : "", attn_edits_text(l->edits->list, t->edit), "activation", "heads", "rows",
+               t->keys ? "keys" : "columns", "numbers");
+        l->next = t->edit + 1;
+    }
+    char heads[80];
+    snprintf(heads, sizeof heads, "%s%s", t->kv ? "kv " : "", t->heads ? excerpt(t->heads).text : "-");
+    printf(LINE "%10" PRIu64 "\n", t->name, heads, excerpt(t->rows).text, excerpt(t->cols).text, t->numbers);
+    return ATTN_OK;
+}
+
+int edits_print(const struct edits *e, struct attn_err *err)
+{
+    struct listing l = {.edits = e};
+    if (!e->editor)
+        puts("no edits: nothing is changed");
+    return e->editor ? attn_editor_touches(e->editor, 0, &(struct attn_touch_watch){print_touch, &l}, err) : ATTN_OK;
 }
 
 static unsigned both_want(void *self, int act, int layer)

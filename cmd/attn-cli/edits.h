@@ -34,13 +34,18 @@ int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_e
 /* Makes the editor of a model, with the kind of attention and the precision that the options say. */
 int edits_make(struct edits *e, const struct attn_model *m, const struct attn_tokens *cross, struct attn_err *err);
 /* The same, and tells it the one text there is, and runs the sources.  Without edits both do nothing. */
-enum edits_text { EDITS_TEXT, EDITS_PROMPT, EDITS_WINDOWS };        /* run as a whole, continued, or perhaps longer than n_ctx */
+enum edits_text {
+    EDITS_TEXT, EDITS_PROMPT, EDITS_WINDOWS,            /* run as a whole, continued, or perhaps longer than n_ctx */
+    EDITS_UNRUN                         /* not run at all: no sources are needed */
+};
 int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
                enum edits_text how, struct attn_err *err);
 /* Puts the editor's observer first of `list`, if there is one; returns how many. */
 size_t edits_observe(const struct edits *e, struct attn_observer *list);
 /* Makes the comparison with an unedited run unless there are no edits, --no-compare is given or the model predicts nothing. */
 int edits_compare(struct edits *e, const struct attn_model *m, struct attn_err *err);
+/* Prints what the edits would change, as bound with EDITS_UNRUN: --dry-run. */
+int edits_print(const struct edits *e, struct attn_err *err);
 /* One observer that edits and shows progress, for runs that take a single one besides their own. */
 struct edits_and_progress { struct attn_observer edit, progress; };
 struct attn_observer edits_and_progress(struct edits_and_progress *both, const struct edits *e, struct progress *p);

@@ -160,6 +160,7 @@ static int derive(struct session *s, struct attn_err *err)
     struct edits_and_progress both;
     struct attn_observer observer = edits_and_progress(&both, &s->edits, &progress);
     e.observer = &observer;
+    e.edits = s->edits.list;
     if (!code)
         code = attn_explain(s->model, s->tokens, &e, err);
     progress_end(&progress);

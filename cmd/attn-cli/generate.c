@@ -206,6 +206,8 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
         return err->code;
     if (edits_open(&s->edits, &s->tokenizer, err) || edits_bind(&s->edits, s->model, s->prompt, NULL, EDITS_PROMPT, err))
         return err->code;
+    if (o.path && s->edits.editor && attn_editor_replay(s->edits.editor, 0, err))
+        return err->code;               /* what dump() will need */
     s->growth.editor = s->edits.editor;
     attn_model_info(s->model, &s->info);
     s->transcript.tokenizer = s->tokenizer;

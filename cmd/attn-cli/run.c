@@ -15,7 +15,7 @@
 
 static struct {
     const char *format, *path, *gradient;
-    bool times, ablations;
+    bool times, ablations, dry_run;
     struct number precision;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
@@ -62,7 +62,7 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
     if (!code)
         code = edits_open(&s->edits, &s->tokenizer, err);
     if (!code)
-        code = edits_bind(&s->edits, s->model, s->tokens, s->cross, EDITS_TEXT, err);
+        code = edits_bind(&s->edits, s->model, s->tokens, s->cross, o.dry_run ? EDITS_UNRUN : EDITS_TEXT, err);
     if (!code && !s->metric && (attn_format_find(o.format ? o.format : "text")->flags & ATTN_FORMAT_COMPARE))
         code = edits_compare(&s->edits, s->model, err);
     return code;
@@ -156,6 +156,8 @@ static int ablate(struct session *s, struct attn_err *err)
 static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     int code = open_all(s, in, other, err);
+    if (!code && o.dry_run)
+        return edits_print(&s->edits, err);
     if (!code && o.ablations)
         code = ablate(s, err);
     if (!code && s->metric)
@@ -229,6 +231,8 @@ static const struct option options[] = {
      "last one by default", .flags = OPT_COUNTS},
     {0, "times", OPT_FLAG, &o.times, NULL, "with --gradient: each derivative times the activation (gradient x input)",
      .flags = OPT_COUNTS},
+    {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "run nothing: list what each edit would change (activation, heads, rows, columns "
+     "or keys, how many numbers)", .flags = OPT_COUNTS},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
      .flags = OPT_COUNTS},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "with --format html: a button at each head shows what comes next without it, and "

@@ -118,6 +118,8 @@ static int read_pair(struct attn_reader *r, struct attn_place *p)
         rc = attn_reader_expected(r, r->at, "a place, as in 1.2 or L1H2: head 2 of layer 1");
     if (!rc)
         rc = attn_reader_whole(r, &head.lo);
+    if (!rc && (peek(r) == '.' || (peek(r) == '-' && after(r) != '=')))
+        rc = attn_reader_expected(r, r->at, "the end of 1.2; with a part or a list it is L1H2.pattern or L1H2-3");
     layer.hi = layer.lo;
     head.hi = head.lo;
     p->layers = (struct attn_indices){r->e->indices, 1};

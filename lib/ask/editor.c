@@ -58,10 +58,8 @@ static void add_cells(struct attn_edited_row *row, struct attn_range *to, const 
         to[row->cells++] = (struct attn_range){larger(from->r[i].lo, within.lo), smaller(from->r[i].hi, within.hi)};
 }
 
-/* Only cells that the query sees change in scores and pattern: the others stay -inf and 0. */
-static int find_cells(struct attn_editor *e, struct attn_edited_row *row, const struct attn_edit_reach *r,
-                      const struct attn_ranges *cols,
-                      size_t width, struct attn_err *err)
+int attn_editor_cells(struct attn_editor *e, struct attn_edited_row *row, const struct attn_edit_reach *r,
+                      const struct attn_ranges *cols, size_t width, struct attn_err *err)
 {
     const struct attn_weights *w = &e->o.model->w;
     bool masked = (r->act == ATTN_ACT_SCORES || r->act == ATTN_ACT_PATTERN) && !e->o.cross;
@@ -133,7 +131,7 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
                     row.given = given ? given_row(&g, text, c, square, h, t) : NULL;
                     if (given && !row.given)
                         continue;
-                    rc = find_cells(e, &row, r, square ? &c->keys : &r->cols, p->cols, err);
+                    rc = attn_editor_cells(e, &row, r, square ? &c->keys : &r->cols, p->cols, err);
                     if (rc)
                         return rc;
                     b->apply(&row);

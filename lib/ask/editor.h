@@ -6,6 +6,7 @@
  *     attn_editor_new        place.c, source.c
  *     attn_editor_text       rows.c
  *     attn_editor_start      source.c runs the texts that values come from
+ *     attn_editor_touches    touch.c lists what they change
  *     attn_editor_observer   editor.c finds the rows and cells of each band, apply.c changes them */
 #ifndef ATTN_ASK_EDITOR_H
 #define ATTN_ASK_EDITOR_H
@@ -60,6 +61,10 @@ struct attn_edited_row {
     const float *given;                 /* the row of the source; NULL: none */
 };
 void attn_edit_apply(const struct attn_edited_row *r);
+/* editor.c: finds the cells of a row that an edit changes, of `cols`; `width` is how many columns there are.  Only those that the
+ * query sees change in scores and pattern: the others stay -inf and 0. */
+int attn_editor_cells(struct attn_editor *e, struct attn_edited_row *row, const struct attn_edit_reach *r,
+                      const struct attn_ranges *cols, size_t width, struct attn_err *err);
 /* The same for slopes: x is the derivative by what the edit made, and becomes that by what it was before. */
 void attn_edit_back(const struct attn_edited_row *r);
 

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/near.h"
 #include "base/size.h"
 #include "base/strings.h"
 
@@ -83,6 +84,27 @@ static bool beyond(const struct name *n, size_t *layer)
     return digits && n->text[7 + digits] == '.' && *layer >= n->at->info.L;
 }
 
+/* The name that was probably meant, with or without its "attn." or "mlp."; NULL: none is near. */
+static const char *nearest(const struct name *n)
+{
+    const char *typed = n->text, *best = NULL;
+    unsigned distance = ATTN_FAR;
+    struct attn_near near;
+    if (!n->glob && !strncmp(typed, "blocks.", 7)) {
+        typed += 7 + strspn(typed + 7, "0123456789");
+        typed += *typed == '.';
+    }
+    attn_near_start(&near, typed, strlen(typed));
+    for (int act = 0; act < ATTN_ACT_DERIVED && !n->glob; act++)
+        for (int tail = 0; tail <= 1; tail++) {
+            const char *known = tail ? attn_act_tail(act) : attn_act_short(act);
+            unsigned d = attn_near(&near, known, strlen(known), distance);
+            best = d < distance ? attn_act_tail(act) : best;
+            distance = d < distance ? d : distance;
+        }
+    return best;
+}
+
 static int fail_unknown(const struct name *n, struct attn_err *err)
 {
     char list[LIST];
@@ -92,11 +114,13 @@ static int fail_unknown(const struct name *n, struct attn_err *err)
         return attn_edit_fail(n->edit, err, "layer %zu is not there: model %s has %zu layer%s, counted from 0", layer,
                               n->at->info.name,
                               n->at->info.L, plural(n->at->info.L));
-    const char *last = strrchr(n->text, '.');
+    const char *last = strrchr(n->text, '.'), *near = nearest(n);
     for (int act = ATTN_ACT_DERIVED; act < ATTN_ACTS; act++)
         if (!strcmp(last ? last + 1 : n->text, attn_act_short(act)))
             return attn_edit_fail(n->edit, err, "'%s' is derived from other activations, and cannot be edited: edit those",
                                   n->text);
+    if (near)
+        return attn_edit_fail(n->edit, err, "no activation is called '%s'; the nearest is '%s'", n->text, near);
     return attn_edit_fail(n->edit, err, n->glob ? "nothing matches '%s'; names: %s" : "no activation is called '%s'; names: %s",
                           n->text, list);
 }
@@ -219,9 +243,9 @@ static int find_columns(struct attn_edit_reach *r, const struct attn_venue *v, s
         return ATTN_OK;
     if (p->neurons.n && p->by[ATTN_BY_COL].n)
         return attn_edit_fail(r->edit, err, "the neurons are given twice, by N and by col=");
-    size_t width = r->act == ATTN_ACT_CONTEXT && p->heads.n ? v->info.dv : shape[n - 1];
-    return indices(&r->cols, r->edit, p->neurons.n ? p->neurons : p->by[ATTN_BY_COL], width, p->neurons.n ? "neuron" : "column",
-                   tail, err);
+    bool head = r->act == ATTN_ACT_CONTEXT && p->heads.n;
+    return indices(&r->cols, r->edit, p->neurons.n ? p->neurons : p->by[ATTN_BY_COL], head ? v->info.dv : shape[n - 1],
+                   p->neurons.n ? "neuron" : "column", head ? "a head of attn.context" : tail, err);
 }
 
 /* ---- both ---- */

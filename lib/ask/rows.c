@@ -2,8 +2,10 @@
 #include "ask/editor.h"
 
 #include "base/err.h"
+#include "base/near.h"
 #include "base/size.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,12 +116,21 @@ static size_t rows_to_give(const struct attn_editor *e, const struct attn_edited
     return t->grows ? t->prompt : attn_editor_rows(e, t, act);
 }
 
+/* Whether one row is selected; of a text that grows, one of the prompt, as sources of several rows act on that alone. */
+static bool is_one(const struct attn_ranges *rows, const struct attn_edited *t)
+{
+    size_t end = t->grows ? t->prompt : SIZE_MAX, n = 0;
+    for (size_t i = 0; i < rows->n && rows->r[i].lo < end; i++)
+        n += smaller(rows->r[i].hi, end) - rows->r[i].lo;
+    return n == 1;
+}
+
 static int choose_source_row(struct attn_chosen *c, struct attn_editor *e, const struct attn_edit_reach *r, const struct attn_edited *t,
                              struct attn_err *err)
 {
     size_t S = attn_sources_get(e->sources, r->edit, r->act, (int)r->layers.r[0].lo - 1).rows;
     bool apart = S != 1 && S != rows_to_give(e, t, r->act) && !t->windows;
-    return apart && attn_ranges_count(&c->rows) == 1 ? one_row(&c->source_row, e, r, S, err) : ATTN_OK;
+    return apart && is_one(&c->rows, t) ? one_row(&c->source_row, e, r, S, err) : ATTN_OK;
 }
 
 int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, size_t reach, size_t seq, size_t T, size_t Tk,
@@ -157,9 +168,28 @@ int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, si
 struct rows_of { struct attn_editor *e; const struct attn_edit *edit; const struct attn_edited *text; const int32_t *ids; size_t n;
                  const char *noun; };
 
+/* The token of the text that was probably meant: the same word with or without a blank before it, or one that is spelled alike. */
+static bool nearest(struct attn_slice *out, const struct rows_of *r, const char *want)
+{
+    enum { MOST = 1000 };               /* tokens that are looked at */
+    struct attn_near near;
+    unsigned best = ATTN_FAR;
+    attn_near_start(&near, want, strlen(want));
+    for (size_t t = 0; t < r->n && t < MOST; t++) {
+        size_t len;
+        const char *s = attn_sources_token(r->e->sources, r->ids[t], &len);
+        unsigned d = s && attn_utf8_valid(s, len) == len ? attn_near(&near, s, len, best) : ATTN_FAR;
+        if (d < best)
+            *out = (struct attn_slice){s, len};
+        best = d < best ? d : best;
+    }
+    return best != ATTN_FAR;
+}
+
 static int check_token(const struct rows_of *r, const struct attn_edit_index *x, struct attn_err *err)
 {
     const char *want = attn_edit_at(r->edit, x->token), *s;
+    struct attn_slice near;
     size_t len;
     int rc = attn_sources_tokenizer(r->e->sources, err);
     if (rc)
@@ -170,9 +200,9 @@ static int check_token(const struct rows_of *r, const struct attn_edit_index *x,
     for (size_t id = 0; r->text->grows && id < r->e->venue.info.V; id++)    /* it may come yet */
         if ((s = attn_sources_token(r->e->sources, (int32_t)id, &len)) && len == x->token.len && !memcmp(s, want, len))
             return ATTN_OK;
-    return attn_edit_fail(r->edit, err, "no token of the text is \"%s\": the blank before a word often belongs to its token, "
-                                        "as in "
-                          "\" cat\"; attn-cli tokenize shows them", want);
+    if (nearest(&near, r, want))
+        return attn_edit_fail(r->edit, err, "no token of the text is \"%s\"; the nearest is \"%.*s\"", want, (int)near.len, near.s);
+    return attn_edit_fail(r->edit, err, "no token of the text is \"%s\"; attn-cli tokenize shows them", want);
 }
 
 static int check_index(const struct rows_of *r, const struct attn_edit_index *x, struct attn_err *err)
@@ -221,12 +251,15 @@ static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, con
 {
     struct attn_source_text from = attn_sources_text(e->sources, r->edit);
     char ours[120], theirs[120];
+    list_tokens(theirs, sizeof theirs, e, from.ids, from.n);
+    if (!t->windows && is_one(&e->chosen[r - e->reaches.item].rows, t))
+        return attn_edit_fail(r->edit, err, "%s has %zu rows%s%s%s, and not one for this pos=, which is counted in each text by itself: "
+                              "as -1, for one, from the end", r->edit->origin, S, from.n ? " (" : "", theirs, from.n ? ")" : "");
     if (t->windows || !from.n)
         return attn_edit_fail(r->edit, err, "%s has %zu rows, but the text has %zu tokens: select one row, as in [pos=-1], or "
                                             "take "
                               "mean(...)", r->edit->origin, S, T);
     list_tokens(ours, sizeof ours, e, t->ids, t->n);
-    list_tokens(theirs, sizeof theirs, e, from.ids, from.n);
     return attn_edit_fail(r->edit, err, "the source has %zu tokens, the text %zu (%s, and %s): rows correspond only if there are "
                           "equally many; select one, as in [pos=-1], or take mean(...)", S, T, theirs, ours);
 }

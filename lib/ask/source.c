@@ -162,6 +162,8 @@ static int no_array(const struct source *s, const struct attn_edit_reach *r, int
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", s->dump->item[i].name);
     if (n >= sizeof list)
         strcpy(list + sizeof list - 4, "...");
+    if (!n)
+        return attn_edit_fail(r->edit, err, "%s has no arrays", attn_edit_at(r->edit, r->edit->value.of.text));
     return attn_edit_fail(r->edit, err, "%s has no array '%s'; it has %s", attn_edit_at(r->edit, r->edit->value.of.text),
                           r->edit->value.of.member.at ? attn_edit_at(r->edit, r->edit->value.of.member) : name, list);
 }

@@ -187,6 +187,12 @@ static void introduce(struct attn_explainer *e)
     attn_derive_words(&e->d, "Activations are the numbers of a run, rounded as attn-cli run prints them; sums and products are "
                       "computed before rounding, so the rounded terms of a sum may not add up to its last digit.%s",
                       e->all ? "" : "  Long vectors are shortened: … stands for what is left out.");
+    if (!attn_edits_count(e->edits))
+        return;
+    attn_derive_words(&e->d, "The run is edited as follows.  A number that an edit reaches is shown as it flowed on: it need not be "
+                      "what the terms beside it give.");
+    for (size_t i = 0; i < attn_edits_count(e->edits); i++)
+        attn_derive_command(&e->d, "%s", attn_edits_text(e->edits, i));
 }
 
 static void same_number(struct attn_explainer *e, int act, size_t col, float x)
@@ -258,7 +264,7 @@ int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, c
                  struct attn_err *err)
 {
     struct attn_worked w;
-    struct attn_explainer e = {.w = &w, .precision = o->precision, .all = o->all, .asked = o->kind};
+    struct attn_explainer e = {.w = &w, .precision = o->precision, .all = o->all, .asked = o->kind, .edits = o->edits};
     struct attn_err local = {0};
     err = err ? err : &local;
     int rc = attn_explain_check(o, err);

@@ -66,6 +66,7 @@ struct attn_explainer {
     const struct attn_worked *w;
     int precision;
     const char *run;                    /* the command line for the same input; NULL: unknown */
+    const struct attn_edits *edits;     /* of the run; NULL: none */
     struct attn_kind asked;             /* to describe what differs from the model's own */
     bool all;                           /* nothing is abridged */
 };

@@ -17,20 +17,20 @@
 static int not_finite(const float *logits, size_t i, struct attn_err *err)
 {
     return attn_fail(err, ATTN_EFORMAT, "the logit of token %zu is %s, expected a finite number: the weights overflow or "
-                     "are damaged", i, isnan(logits[i]) ? "nan" : logits[i] > 0 ? "inf" : "-inf");
+                     "are damaged, or an edit made it so", i, isnan(logits[i]) ? "nan" : logits[i] > 0 ? "inf" : "-inf");
 }
 
-/* The likeliest of V > 0 tokens; of equally likely ones, that with the lowest id.  A logit that is not finite is an error. */
+/* The likeliest of V > 0 tokens; of equally likely ones, that with the lowest id.  -inf rules a token out, but not all of them. */
 static int find_best(int32_t *best, const float *logits, size_t V, struct attn_err *err)
 {
     *best = 0;
     for (size_t i = 0; i < V; i++) {
-        if (!isfinite(logits[i]))
+        if (!(logits[i] < INFINITY))
             return not_finite(logits, i, err);
         if (logits[i] > logits[*best])
             *best = (int32_t)i;
     }
-    return ATTN_OK;
+    return logits[*best] > -INFINITY ? ATTN_OK : not_finite(logits, 0, err);
 }
 
 int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err)
@@ -59,19 +59,6 @@ static int likeliest_first(const void *a, const void *b)
     return is_likelier(a, b) ? -1 : is_likelier(b, a);
 }
 
-/* Whether a logit forbids to rank them, and which. */
-static bool cannot_rank(size_t *bad, const float *logits, size_t V)
-{
-    size_t ruled_out = 0;
-    for (*bad = 0; *bad < V; ++*bad) {
-        if (isnan(logits[*bad]) || logits[*bad] == INFINITY)
-            return true;
-        ruled_out += logits[*bad] == -INFINITY;
-    }
-    *bad = 0;
-    return ruled_out == V;
-}
-
 /* A heap whose top is the least likely one: puts its element i where it belongs, going down. */
 static void sink_likelier(struct attn_likely *heap, size_t n, size_t i)
 {
@@ -88,10 +75,11 @@ static void sink_likelier(struct attn_likely *heap, size_t n, size_t i)
 
 int attn_logits_top(struct attn_likely *out, size_t *n, size_t k, const float *logits, size_t V, struct attn_err *err)
 {
-    size_t bad;
+    int32_t best;
     *n = 0;
-    if (cannot_rank(&bad, logits, V))
-        return not_finite(logits, bad, err);
+    int rc = find_best(&best, logits, V, err);
+    if (rc)
+        return rc;
     k = smaller(k, V);
     for (size_t i = 0; i < V && k > 0; i++) {
         struct attn_likely one = {(int32_t)i, logits[i]};
@@ -105,7 +93,7 @@ int attn_logits_top(struct attn_likely *out, size_t *n, size_t k, const float *l
         }
     }
     qsort(out, *n, sizeof *out, likeliest_first);
-    double top = *n ? out[0].p : 0, sum = 0;
+    double top = logits[best], sum = 0;
     for (size_t i = 0; i < V; i++)
         sum += exp(logits[i] - top);
     for (size_t i = 0; i < *n; i++)

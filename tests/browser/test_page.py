@@ -196,7 +196,7 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value(order), sorted(browser.value(order)))
         browser.click("#ranking tbody tr:nth-child(7) a")
         self.assertEqual(self.head()[:2], [1, 2])
-        self.assertEqual(browser.value("[...document.querySelectorAll('#ranking [aria-current]')].map((e) => e.textContent)"), ["L1H2"])
+        self.assertEqual(browser.value("[...document.querySelectorAll('#ranking [aria-current=true]')].map((e) => e.textContent)"), ["L1H2"])
         browser.run("location.hash = '#layer=3&head=1'")
         self.assertTrue(browser.until("state.layer === 3 && state.head === 1"))
 
@@ -380,7 +380,7 @@ class Page(unittest.TestCase):
 
     def test_light_and_dark_can_be_read(self):
         pairs = [["ink", "paper"], ["ink", "panel"], ["ink", "field"], ["ink", "bar"], ["soft", "paper"], ["soft", "panel"],
-                 ["on-accent", "accent"]]
+                 ["on-accent", "accent"], ["accent", "panel"], ["accent", "field"]]
         self.open("life", "-s", LIFE)
         for theme in ["light", "dark"]:
             browser.theme(theme)

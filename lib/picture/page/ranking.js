@@ -130,7 +130,7 @@ class Ranking {
         this.sorted.forEach((r, i) => {
             const here = r.layer === state.layer && r.head === state.head, row = this.host.querySelector("tbody").rows[i];
             row.classList.toggle("here", here);
-            row.querySelector("a").toggleAttribute("aria-current", here);
+            row.querySelector("a").setAttribute("aria-current", here);
         });
     }
 }

@@ -96,6 +96,19 @@ struct asked_editor asked_edit(const struct asked *a, const char *const *edits, 
     return e;
 }
 
+struct asked_editor asked_edit_list(const struct asked *a, const cJSON *list, const struct attn_tokens *text,
+                                    const struct attn_tokens *from, const struct attn_plan *plan)
+{
+    const char *edits[8];
+    size_t n = 0;
+    const cJSON *e;
+    cJSON_ArrayForEach(e, list) {
+        ck_assert_uint_lt(n, sizeof edits / sizeof *edits);
+        edits[n++] = e->valuestring;
+    }
+    return asked_edit(a, edits, n, text, from, plan);
+}
+
 void asked_edit_end(struct asked_editor *e)
 {
     attn_editor_free(e->editor);

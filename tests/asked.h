@@ -24,6 +24,9 @@ double asked_limit(double float32, double size);
 struct asked_editor { struct attn_edits *list; struct attn_editor *editor; };
 struct asked_editor asked_edit(const struct asked *a, const char *const *edits, size_t n, const struct attn_tokens *text,
                                const struct attn_tokens *from, const struct attn_plan *plan);
+/* The same, with a list of strings; NULL: nothing is edited. */
+struct asked_editor asked_edit_list(const struct asked *a, const cJSON *list, const struct attn_tokens *text,
+                                    const struct attn_tokens *from, const struct attn_plan *plan);
 void asked_edit_end(struct asked_editor *e);
 
 #endif

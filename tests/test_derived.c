@@ -3,10 +3,8 @@
  * kinds of attention included. */
 #include "suites.h"
 
-#include "attn_tools.h"
-#include "golden.h"
+#include "asked.h"
 #include "keep.h"
-#include "shared.h"
 #include "shell.h"
 #include "scratch.h"
 
@@ -63,44 +61,58 @@ static void compare(const struct kept *a, const struct attn_dump_array *want, do
     }
 }
 
-static const char *recorded(int i, const char *file)
+/* Compares what a run derived with its members of the archive, RUN/NAME. */
+static void compare_run(const struct keep *k, const struct attn_dump *dump, const cJSON *run, int number)
 {
-    char leaf[64];
-    snprintf(leaf, sizeof leaf, "golden/ask/%s/%s", names[i], file);
-    return shared_path(leaf);
+    const cJSON *lost = golden_get(run, "float32_max_abs_difference");
+    struct attn_dump_array a;
+    int compared = 0;
+    for (size_t i = 0; attn_dump_array(dump, i, &a) >= 0; i++) {
+        if (strtol(a.name, NULL, 10) != number)
+            continue;
+        const char *name = strchr(a.name, '/') + 1;
+        const struct kept *got = keep_find(k, name, 0);
+        ck_assert_msg(got != NULL, "%s was not told", a.name);
+        compare(got, &a, golden_number(lost, name));
+        compared++;
+    }
+    ck_assert_int_eq(compared, cJSON_GetArraySize(golden_get(run, "arrays")));
 }
 
 START_TEST(recorded_results)
 {
+    int32_t text[ASKED_IDS], from[ASKED_IDS];
     struct attn_dump *dump = NULL;
-    struct attn_dump_array a;
     struct attn_err err = {0};
-    struct keep *k = kept();
-    size_t n = 0;
-    if (!recorded(_i, "derived.json"))
+    const char *path = asked_path(names[_i], "derived.npz");
+    const cJSON *run;
+    int number = 0;
+    if (!path)
         return;
-    cJSON *file = golden_read(recorded(_i, "derived.json"));
-    const cJSON *run = cJSON_GetArrayItem(golden_get(file, "runs"), 0), *lost = golden_get(run, "float32_max_abs_difference");
-    float *list = golden_floats(golden_get(file, "ids"), &n);
-    int32_t *text = calloc(n, sizeof *text);
-    for (size_t t = 0; t < n; t++)
-        text[t] = (int32_t)list[t];
-    keep_run(k, model(_i), text, n, 2);
-    ck_assert_msg(!attn_dump_open(&dump, recorded(_i, "derived.npz"), &err), "%s", err.msg);
-    int compared = 0;
-    for (size_t i = 0; attn_dump_array(dump, i, &a) >= 0; i++)
-        if (a.name[0] == '0') {
-            const struct kept *got = keep_find(k, a.name + 2, 0);
-            ck_assert_msg(got != NULL, "%s was not told", a.name);
-            compare(got, &a, golden_number(lost, a.name + 2));
-            compared++;
-        }
-    ck_assert_int_eq(compared, cJSON_GetArraySize(golden_get(run, "arrays")));
-    attn_dump_free(dump);
-    free(text);
-    free(list);
+    ck_assert_msg(!attn_dump_open(&dump, path, &err), "%s", err.msg);
+    struct asked m = asked_open(names[_i]);
+    cJSON *file = golden_read(asked_path(names[_i], "derived.json"));
+    size_t n = asked_ids(text, golden_get(file, "ids"));
+    ck_assert_uint_eq(asked_ids(from, golden_get(file, "from")), n);
+    struct attn_tokens *t = asked_tokens(text, n), *other = asked_tokens(from, n);
+    cJSON_ArrayForEach(run, golden_get(file, "runs")) {
+        struct keep *k = kept();
+        struct attn_plan plan = {.threads = 1 + number};
+        struct asked_editor e = asked_edit_list(&m, golden_get(run, "edits"), t, other, &plan);
+        struct attn_observer obs[2] = {keep_observer(k), keep_observer(k)};
+        if (e.editor)
+            obs[0] = attn_editor_observer(e.editor);
+        ck_assert_msg(!attn_run_tokens(m.model, &plan, t, NULL, obs, e.editor ? 2 : 1, &err), "%s", err.msg);
+        compare_run(k, dump, run, number++);
+        asked_edit_end(&e);
+        drop(k);
+    }
+    ck_assert_int_gt(number, 1);
+    attn_tokens_free(t);
+    attn_tokens_free(other);
     cJSON_Delete(file);
-    drop(k);
+    attn_dump_free(dump);
+    asked_close(&m);
 }
 END_TEST
 

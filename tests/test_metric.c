@@ -10,15 +10,20 @@
 
 /* ---- values ---- */
 
-/* The metric on `ids`; the reference of kl is the run of `reference`, of n tokens, too. */
-static double measure(const struct asked *a, const char *text, const int32_t *ids, size_t n, const int32_t *reference)
+/* The metric on `ids`, edited unless `edits` is NULL; the reference of kl is the run of `reference`, of n tokens, too. */
+static double measure(const struct asked *a, const char *text, const int32_t *ids, size_t n, const int32_t *reference,
+                      const cJSON *edits)
 {
     struct attn_err err = {0};
     struct attn_measure x = {.metric = asked_metric(a, text, ids, n, reference)};
-    struct attn_observer observer = attn_measure_observer(&x);
     struct attn_plan plan = {.threads = 1};
     struct attn_tokens *t = asked_tokens(ids, n);
-    ck_assert_msg(!attn_run_tokens(a->model, &plan, t, NULL, &observer, 1, &err), "%s", err.msg);
+    struct asked_editor e = asked_edit_list(a, edits, t, NULL, &plan);
+    struct attn_observer obs[] = {attn_measure_observer(&x), {.wants = NULL}};
+    if (e.editor)
+        obs[1] = attn_editor_observer(e.editor);
+    ck_assert_msg(!attn_run_tokens(a->model, &plan, t, NULL, obs, e.editor ? 2 : 1, &err), "%s", err.msg);
+    asked_edit_end(&e);
     attn_tokens_free(t);
     attn_metric_free((struct attn_metric *)x.metric);
     return x.value;
@@ -41,14 +46,15 @@ START_TEST(golden_values)
     cJSON_ArrayForEach(row, golden_get(doc, "rows")) {
         const char *text = golden_string(row, "metric");
         double off = golden_number(row, "float32_max_abs_difference");
-        expect_close(text, measure(&a, text, ids, n, ids), golden_number(row, "text"), off);
-        expect_close(text, measure(&a, text, from, n, ids), golden_number(row, "from"), off);
+        expect_close(text, measure(&a, text, ids, n, ids, NULL), golden_number(row, "text"), off);
+        expect_close(text, measure(&a, text, from, n, ids, NULL), golden_number(row, "from"), off);
+        expect_close(text, measure(&a, text, ids, n, ids, golden_get(doc, "edits")), golden_number(row, "edited"), off);
     }
     const cJSON *words = golden_get(doc, "with_text");
     n = asked_ids(ids, golden_get(words, "ids"));
-    double as_text = measure(&a, golden_string(words, "metric"), ids, n, ids);
+    double as_text = measure(&a, golden_string(words, "metric"), ids, n, ids, NULL);
     expect_close("as text", as_text, golden_number(words, "value"), golden_number(words, "float32_max_abs_difference"));
-    ck_assert_double_eq(as_text, measure(&a, golden_string(words, "same_as"), ids, n, ids));
+    ck_assert_double_eq(as_text, measure(&a, golden_string(words, "same_as"), ids, n, ids, NULL));
     cJSON_Delete(doc);
     asked_close(&a);
 }

@@ -57,17 +57,6 @@ static void compare(const struct keep *k, const struct attn_dump *archive, int r
     ck_assert_uint_ge(found, 10);
 }
 
-static struct asked_editor asked_edit_row(const struct asked *a, const cJSON *list, const struct attn_tokens *t,
-                                          const struct attn_tokens *from, const struct attn_plan *plan)
-{
-    const char *edits[8];
-    size_t n = 0;
-    const cJSON *e;
-    cJSON_ArrayForEach(e, list)
-        edits[n++] = e->valuestring;
-    return asked_edit(a, edits, n, t, from, plan);
-}
-
 START_TEST(golden_gradients_of_activations)
 {
     int32_t ids[ASKED_IDS], from_ids[ASKED_IDS];
@@ -88,7 +77,7 @@ START_TEST(golden_gradients_of_activations)
         struct attn_metric *m = asked_metric(&a, golden_string(row, "metric"), ids, n, ids);
         struct keep k = {.only = -1};
         struct attn_plan plan = {.threads = 1 + number % 2};
-        struct asked_editor e = asked_edit_row(&a, golden_get(row, "edits"), t, from, &plan);
+        struct asked_editor e = asked_edit_list(&a, golden_get(row, "edits"), t, from, &plan);
         struct attn_slopes *s = slopes_of(a.model, m, t, "*,result", (struct attn_slopes_opts){.plan = plan, .editor = e.editor});
         double value = golden_number(row, "value"), off = golden_number(row, "float32_max_abs_difference");
         ck_assert_double_eq_tol(attn_slopes_value(s), value, asked_limit(off, 1 + fabs(value)));

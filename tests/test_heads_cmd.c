@@ -57,6 +57,14 @@ START_TEST(texts_of_a_file_are_pooled)
 }
 END_TEST
 
+/* Edited weights count as they are, also where they are no shares: here -1 for 1, 2 and 3 tokens back. */
+START_TEST(weights_may_be_negative)
+{
+    expect_exactly("$A heads -m tiny --ids 5,6,7,8 --edit 'pattern = -1' --layer 0 --head 0 --format json | jq -c '.rows[0] | "
+                   "[.previous, (.distance * 3 | round), .entropy]'", "[-1,-10,0]\n");
+}
+END_TEST
+
 START_TEST(mistakes_are_explained)
 {
     expect("$A heads -m tiny --by entropi 2>&1", 2, "the nearest is 'entropy'");
@@ -116,6 +124,7 @@ Suite *suite_heads_cmd(void)
     tcase_add_test(c, a_table_is_sorted_and_narrow);
     tcase_add_test(c, tables_for_programs_are_the_same);
     tcase_add_test(c, texts_of_a_file_are_pooled);
+    tcase_add_test(c, weights_may_be_negative);
     tcase_add_test(c, mistakes_are_explained);
     tcase_add_test(c, a_tidy_summary_has_the_scores_of_each_record);
     tcase_add_test(c, a_tidy_summary_has_a_row_on_each_line);

@@ -48,16 +48,16 @@ static bool induction(double *out, struct attn_head_row *r)
     return any;
 }
 
-/* Both go through all weights: together they take hardly longer than the logarithms alone. */
+/* Both go through all weights: together they take hardly longer than the logarithms alone.  0 ln 0 is 0, and weights that an edit
+ * has made negative have no part in the entropy. */
 static const struct attn_head_row *measured(struct attn_head_row *r)
 {
     double entropy = 0, distance = 0;
-    for (size_t k = r->lo; k < r->hi && !r->measured; k++)
-        if (r->weight[k] > 0) {
-            double w = (double)r->weight[k];
-            entropy -= w * log(w);
-            distance += w * (k < r->q ? (double)(r->q - k) : (double)(k - r->q));
-        }
+    for (size_t k = r->lo; k < r->hi && !r->measured; k++) {
+        double w = (double)r->weight[k];
+        entropy -= w > 0 ? w * log(w) : 0;
+        distance += w * (k < r->q ? (double)(r->q - k) : (double)(k - r->q));
+    }
     if (!r->measured) {
         r->entropy = entropy;
         r->distance = distance;

@@ -2,9 +2,8 @@
  * to the logit is checked for random models of every family in agree.c. */
 #include "suites.h"
 
-#include "golden.h"
+#include "asked.h"
 #include "scratch.h"
-#include "shared.h"
 #include "shell.h"
 
 #include <math.h>
@@ -66,13 +65,10 @@ static void compare_case(const char *model, const char *ids, const cJSON *want)
 
 START_TEST(recorded_results)
 {
-    char leaf[64], ids[256];
+    char ids[256];
     const cJSON *v;
     int n = 0;
-    snprintf(leaf, sizeof leaf, "golden/ask/%s/attribute.json", names[_i]);
-    if (!shared_path(leaf))
-        return;
-    cJSON *want = golden_read(shared_path(leaf));
+    cJSON *want = golden_read(asked_path(names[_i], "attribute.json"));
     cJSON_ArrayForEach(v, golden_get(want, "ids"))
         n += snprintf(ids + n, sizeof ids - (size_t)n, "%s%d", n ? "," : "", (int)v->valuedouble);
     cJSON_ArrayForEach(v, golden_get(want, "cases"))

@@ -1,11 +1,9 @@
 /* The command lens: its numbers against recorded results of five families, its formats against each other. */
 #include "suites.h"
 
-#include "attn_tools.h"
+#include "asked.h"
 #include "base/utf8.h"
-#include "golden.h"
 #include "scratch.h"
-#include "shared.h"
 #include "shell.h"
 
 #include <math.h>
@@ -63,11 +61,8 @@ static void compare_row(const cJSON *got, const cJSON *want, const cJSON *lost)
 
 START_TEST(recorded_results)
 {
-    char leaf[64], options[512];
-    snprintf(leaf, sizeof leaf, "golden/ask/%s/lens.json", names[_i]);
-    if (!shared_path(leaf))
-        return;
-    cJSON *want = golden_read(shared_path(leaf));
+    char options[512];
+    cJSON *want = golden_read(asked_path(names[_i], "lens.json"));
     int n = snprintf(options, sizeof options, "-m tests/golden/checkpoints/%s --points all --target %d --ids ", names[_i],
                      (int)golden_number(want, "target"));
     const cJSON *id;

@@ -64,7 +64,8 @@ START_TEST(an_error_points_at_its_column)
         {"v[col=-1] = 0", 7, "0,2-4"}, {"v[pos=\"a] = 0", 14, "text in double quotes"}, {"v = text(\"a\"", 13, ")"},
         {"v = texts(a.txt)", 5, "inside mean"}, {"v = mean(texts(a.txt)", 22, ")"}, {"v = noise(1)", 12, "a comma and a seed"},
         {"v = ids(1,x)", 11, "a whole number"}, {"v = ids(2147483648)", 9, "2147483647"}, {"v = a.npy:x", 5, "expected a value"},
-        {"1.2,3 = 0", 4, "=, +="}, {"\xC3\xA9 = 0", 1, "expected a place"}};
+        {"1.2,3 = 0", 4, "=, +="}, {"L0.*= 0", 4, "with a blank"},
+        {"blocks.0.*= 0", 10, "with a blank"}, {"*= 0", 1, "with a blank"}, {"\xC3\xA9 = 0", 1, "expected a place"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct attn_edits *list = NULL;
         struct attn_err err = {0};
@@ -88,7 +89,7 @@ static void expect_list(const struct attn_edits *list, const char *const *want)
 
 START_TEST(shorter_ways_become_edits)
 {
-    static const char file[] = "# a comment\n\n L0H1=0\r\n\tL1.mlp.out *= 2 \n# the end";
+    static const char file[] = "\xEF\xBB\xBF# a comment\n\n L0H1=0\r\n\tL1.mlp.out *= 2 \n# the end";
     struct attn_edits *list = NULL;
     struct attn_err err = {0};
     ck_assert_int_eq(attn_edits_ablate(&list, "L0H0,2,L1.mlp.out, 1.2 ,0.0,L0N3,5[pos=1,2],pattern[key=0]", &err), 0);

@@ -92,6 +92,23 @@ START_TEST(a_dry_run_lists_what_edits_touch)
 }
 END_TEST
 
+/* Both tables of tokens where rows correspond; the source's where one row is selected that it does not have. */
+START_TEST(rows_that_do_not_correspond_are_shown)
+{
+    expect("$A run " RED " --edit 'L0.resid_post = from' --from 'Lily lost' 2>&1", 1,
+           "the source has 2 tokens, the text 5 (Lily| lost, and Lily| lost| her| red| ball)");
+    expect("$A run " RED " --edit 'L0.resid_post[pos=3] = from' --from 'Lily lost' 2>&1", 1, "from has 2 rows (Lily| lost), and not one");
+    expect("$A run " RED " --edit 'L0.resid_post[pos=\" red\"] = from' --from 'Lily lost' 2>&1", 1, "and not one for this pos=");
+    expect_same("$A run " RED " --edit 'L0.resid_post[pos=\" red\"] = from' --from 'her red' --show resid_post --layer 0 --format json | "
+                "jq -c '.activations[0].data[3]'",
+                "$A run -m tiny -s 'her red' --show resid_post --layer 0 --format json | jq -c '.activations[0].data[-1]'");
+    expect_same("$A run " RED " --edit 'L0.resid_post[pos=-1] = from' --from 'her red' --show resid_post --layer 0 --format json | "
+                "jq -c '.activations[0].data[4]'",
+                "$A run -m tiny -s 'her red' --show resid_post --layer 0 --format json | jq -c '.activations[0].data[-1]'");
+    expect("$A run -m tiny --ids 5 --edit 'L0.resid_post = from' --from 'Lily lost' 2>&1", 1, "rows correspond only if");
+}
+END_TEST
+
 START_TEST(the_nearest_name_is_offered)
 {
     static const char *const pairs[][2] = {
@@ -175,6 +192,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, lens_looks_at_the_edited_stream);
     tcase_add_test(c, attribution_is_of_the_edited_run);
     tcase_add_test(c, a_dry_run_lists_what_edits_touch);
+    tcase_add_test(c, rows_that_do_not_correspond_are_shown);
     tcase_add_test(c, the_nearest_name_is_offered);
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
     tcase_add_test(c, a_grown_text_is_written_as_it_was_edited);

@@ -103,6 +103,8 @@ static int read_name(struct attn_reader *r, struct attn_edit_part *out)
     size_t start = r->at;
     while (in_name(r))
         r->at++;
+    if (peek(r) == '*' && (r->at == start || r->text[r->at - 1] == '.'))
+        return attn_reader_expected(r, r->at, "a name: with a blank, * = 0, the * is all names");
     if (r->at == start)
         return attn_reader_expected(r, start, "a place, as in L1H2, L0.mlp.out, pattern or blocks.*.attn.out");
     return attn_reader_keep(r, out, r->text + start, r->at - start);

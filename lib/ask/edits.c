@@ -96,8 +96,13 @@ int attn_edits_parse(struct attn_edits **list, const char *text, struct attn_err
 
 int attn_edits_read(struct attn_edits **list, const char *text, size_t len, const char *path, struct attn_err *err)
 {
+    static const char mark[] = "\xEF\xBB\xBF";             /* some editors begin a file so */
     int rc = make(list, err);
-    size_t before = rc ? 0 : (*list)->n, line = 1;
+    size_t before = rc ? 0 : (*list)->n, line = 1, skip = strlen(mark);
+    if (len >= skip && !memcmp(text, mark, skip)) {
+        text += skip;
+        len -= skip;
+    }
     for (const char *at = text, *end; !rc && at < text + len; at = end + 1, line++) {
         end = memchr(at, '\n', (size_t)(text + len - at));
         end = end ? end : text + len;

@@ -252,10 +252,13 @@ static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, con
     struct attn_source_text from = attn_sources_text(e->sources, r->edit);
     char ours[120], theirs[120];
     list_tokens(theirs, sizeof theirs, e, from.ids, from.n);
-    if (!t->windows && is_one(&e->chosen[r - e->reaches.item].rows, t))
+    if (!t->windows && r->edit->place.by[ATTN_BY_POS].n && is_one(&e->chosen[r - e->reaches.item].rows, t))
         return attn_edit_fail(r->edit, err, "%s has %zu rows%s%s%s, and not one for this pos=, which is counted in each text by itself: "
                               "as -1, for one, from the end", r->edit->origin, S, from.n ? " (" : "", theirs, from.n ? ")" : "");
-    if (t->windows || !from.n)
+    if (t->windows)
+        return attn_edit_fail(r->edit, err, "%s has %zu rows, but a text that is longer than the model's context is read in windows, "
+                              "where rows have no position of their own: take one row, or mean(...)", r->edit->origin, S);
+    if (!from.n)
         return attn_edit_fail(r->edit, err, "%s has %zu rows, but the text has %zu tokens: select one row, as in [pos=-1], or "
                                             "take "
                               "mean(...)", r->edit->origin, S, T);

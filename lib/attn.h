@@ -126,12 +126,13 @@ struct attn_tokens { size_t n; struct attn_token *tok; };           /* all in on
 void attn_tokens_free(struct attn_tokens *t);                       /* NULL is fine */
 
 /* Opens the tokenizer of a model, named as attn_model_open takes it.  Weights are not needed: the directory must have
- * tokenizer.json or vocab.json and merges.txt (byte-level BPE), or vocab.json alone (words); config.json,
- * tokenizer_config.json and added_tokens.json are read if they are there. */
+ * tokenizer.json, or vocab.json and merges.txt (byte-level BPE), or tokenizer.model (sentencepiece), or tokenizer.bin
+ * (llama2.c), the first of them that is there, or vocab.json alone (words); config.json, tokenizer_config.json and
+ * added_tokens.json are read if they are there. */
 struct attn_tokenizer;
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err);
 void attn_tokenizer_close(struct attn_tokenizer *t);                /* NULL is fine */
-const char *attn_tokenizer_kind(const struct attn_tokenizer *t);    /* "word", "bpe" */
+const char *attn_tokenizer_kind(const struct attn_tokenizer *t);    /* "word", "bpe", "unigram" */
 size_t attn_tokenizer_size(const struct attn_tokenizer *t);         /* entries of the vocabulary */
 /* The text a token stands for, perhaps only part of a UTF-8 character; NULL: no such id.  Lives as long as the tokenizer. */
 const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len);
@@ -147,7 +148,7 @@ struct attn_encode_opts {
     uint64_t reserved[2];
 };
 /* Splits a text into tokens, which own all they point to.  An empty text gives no tokens, except an added BOS.
- * Where the tokenizer normalises the text (NFC), start..end of a token cover the whole characters it comes from. */
+ * Where the tokenizer changes the text before it (NFC), start..end of a token cover all that it comes from. */
 int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                      const struct attn_encode_opts *o, struct attn_err *err);
 /* The same with all options zero. */
@@ -156,8 +157,9 @@ int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const 
 /* The same for long texts, several times as fast: it gives the ids alone, malloc'd, or NULL when there are none. */
 int attn_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const char *text, size_t len,
                     const struct attn_encode_opts *o, struct attn_err *err);
-/* Turns ids back into text, malloc'd and NUL-terminated.  Words are separated by one space, the texts of
- * BPE tokens by nothing. */
+/* Turns ids back into text, malloc'd and NUL-terminated.  Words are separated by one space; for other tokenizers their files
+ * say how it is done: the texts of the tokens follow one another, perhaps without a space that was put in front, and bytes
+ * that make no UTF-8 become U+FFFD. */
 int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const int32_t *ids, size_t n,
                 struct attn_err *err);
 /* Tokens that have an id and no text. */

@@ -83,56 +83,79 @@ START_TEST(test_classes)
 }
 END_TEST
 
-/* Pieces are separated by |. */
-static const struct { enum attn_pretoken cut; const char *pieces; } cuts[] = {
-    {ATTN_PRETOKEN_GPT2, "Hello| world|!"},
-    {ATTN_PRETOKEN_GPT2, "a| |\n|b"},
-    {ATTN_PRETOKEN_GPT2, "a|\n| b"},
-    {ATTN_PRETOKEN_GPT2, "a|  | b"},
-    {ATTN_PRETOKEN_GPT2, "a|   "},
-    {ATTN_PRETOKEN_GPT2, " "},
-    {ATTN_PRETOKEN_GPT2, "it|'s| we|'ll| they|'ve| I|'m| you|'re| he|'d| don|'t"},
-    {ATTN_PRETOKEN_GPT2, "IT|'|S"},
-    {ATTN_PRETOKEN_GPT2, "'s|a|'"},
-    {ATTN_PRETOKEN_GPT2, " '|s"},
-    {ATTN_PRETOKEN_GPT2, "12345|abc|?!"},
-    {ATTN_PRETOKEN_GPT2, "x|\u00b2\u00bd\u2167"},
-    {ATTN_PRETOKEN_GPT2, "e|\u0301|a"},
-    {ATTN_PRETOKEN_GPT2, "\u00a0|a"},
-    {ATTN_PRETOKEN_GPT2, "\u3000|\u3000|a"},
-    {ATTN_PRETOKEN_GPT2, "\u180e"},
-    {ATTN_PRETOKEN_GPT2, "a|\x1c|b"},
-    {ATTN_PRETOKEN_GPT2, "\U00011f02"},
-    {ATTN_PRETOKEN_GPT2, "a|\U00011f02|b"},
-    {ATTN_PRETOKEN_LLAMA3, "Hello| world|!"},
-    {ATTN_PRETOKEN_LLAMA3, "IT|'S| we|'Ll| it|'\u017f|a"},
-    {ATTN_PRETOKEN_LLAMA3, "'s|a|'t"},
-    {ATTN_PRETOKEN_LLAMA3, "123|456|7"},
-    {ATTN_PRETOKEN_LLAMA3, "a| |123"},
-    {ATTN_PRETOKEN_LLAMA3, "(a|.b| c|\tdef"},
-    {ATTN_PRETOKEN_LLAMA3, "a| .|b"},
-    {ATTN_PRETOKEN_LLAMA3, "a|!!\n\n| b"},
-    {ATTN_PRETOKEN_LLAMA3, "a| !\r\n|b"},
-    {ATTN_PRETOKEN_LLAMA3, "a| \n\n|  | b"},
-    {ATTN_PRETOKEN_LLAMA3, "a|\n| b"},
-    {ATTN_PRETOKEN_LLAMA3, "a|\n|b"},
-    {ATTN_PRETOKEN_LLAMA3, "a| \t\r\n"},
-    {ATTN_PRETOKEN_LLAMA3, "a|  | b"},
-    {ATTN_PRETOKEN_LLAMA3, "a|\u00a0b"},
-    {ATTN_PRETOKEN_LLAMA3, "\u0301a|\u0301|1"},
-    {ATTN_PRETOKEN_QWEN2, "a|1|2|3| b"},
-    {ATTN_PRETOKEN_QWEN2, "IT|'S| |1|'RE"},
-    {ATTN_PRETOKEN_QWEN2, "a|?\n|1"},
-    {ATTN_PRETOKEN_DIGITS, "abc |1|2|\u00bd|?"},
-    {ATTN_PRETOKEN_DIGITS, "7"},
-    {ATTN_PRETOKEN_DIGIT_RUNS, "abc |12\u00bd|? "},
+/* Pieces are separated by |; what is removed is between two of them in angle brackets. */
+static const struct { enum attn_pretoken cut; const char *pieces; enum attn_behavior behavior; bool invert; const char *of; } cuts[] = {
+    {ATTN_PRETOKEN_GPT2, "Hello| world|!", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "a| |\n|b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "a|\n| b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "a|  | b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "a|   ", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, " ", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "it|'s| we|'ll| they|'ve| I|'m| you|'re| he|'d| don|'t", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "IT|'|S", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "'s|a|'", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, " '|s", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "12345|abc|?!", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "x|\u00b2\u00bd\u2167", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "e|\u0301|a", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "\u00a0|a", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "\u3000|\u3000|a", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "\u180e", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "a|\x1c|b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "\U00011f02", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_GPT2, "a|\U00011f02|b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "Hello| world|!", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "IT|'S| we|'Ll| it|'\u017f|a", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "'s|a|'t", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "123|456|7", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a| |123", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "(a|.b| c|\tdef", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a| .|b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a|!!\n\n| b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a| !\r\n|b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a| \n\n|  | b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a|\n| b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a|\n|b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a| \t\r\n", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a|  | b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "a|\u00a0b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LLAMA3, "\u0301a|\u0301|1", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_QWEN2, "a|1|2|3| b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_QWEN2, "IT|'S| |1|'RE", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_QWEN2, "a|?\n|1", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_NUMBERS, "abc |1|2|\u00bd|?", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_NUMBERS, "7", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_NUMBERS, "abc |12\u00bd|? ", ATTN_CONTIGUOUS, false, NULL},
+    {ATTN_PRETOKEN_QWEN35, "e\u0301te\u0301| \u0301a\u0301|1|2|'S|a\u0301|!?\n", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_O200K, "ABCdef|Ghi|JKL| camel|Case|ABC\u65e5|DEF|123|4", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_O200K, "\u0301|!!//\n|IT's| don't| Don'T|'s", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_O200K, "(ab|(AB\u0301\u0301c| \n|  | x", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_TEKKEN, "Hello|World|'s|1|2", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_DEEPSEEK, ".abc|,| def| ...\n|ab| \u0301c|  | x|\u200b1", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_BLOOM, "Hello|,| world|!! (|a| b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LAST_SPACES, "a  b|  ", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_LAST_SPACES, "a|  |\nb", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_SPELLED_NUMBERS, "a|1|2|b", ATTN_ISOLATED, false, NULL},
+    {ATTN_PRETOKEN_PUNCTUATION, "a|.,!|b|$|c\u2e43|\u3002", ATTN_CONTIGUOUS, false, NULL},
+    {ATTN_PRETOKEN_SPACES, "<  >|a|<\u3000\n>|b|< >", ATTN_REMOVED, false, NULL},
+    {ATTN_PRETOKEN_WORDS, "caf\u00e9_1|< >|?!|\u200dx", ATTN_REMOVED, true, NULL},
+    {ATTN_PRETOKEN_LITERAL, "-|the|-|final|-|-|countdown|-", ATTN_ISOLATED, false, "-"},
+    {ATTN_PRETOKEN_LITERAL, "<->|the|<->|final|<-->|countdown|<->", ATTN_REMOVED, false, "-"},
+    {ATTN_PRETOKEN_LITERAL, "-|the-|final-|-|countdown-", ATTN_WITH_PREVIOUS, false, "-"},
+    {ATTN_PRETOKEN_LITERAL, "-the|-final|-|-countdown|-", ATTN_WITH_NEXT, false, "-"},
+    {ATTN_PRETOKEN_LITERAL, "-|the|-|final|--|countdown|-", ATTN_CONTIGUOUS, false, "-"},
+    {ATTN_PRETOKEN_CLASS, "ab|123|4|c|5", ATTN_ISOLATED, false, "\\p{N}{1,3}"},
+    {ATTN_PRETOKEN_CLASS, "12|345|6", ATTN_ISOLATED, false, "[3-5][3-5][3-5]"},
+    {ATTN_PRETOKEN_CLASS, "ab| ,c| def|!", ATTN_ISOLATED, false, "\\s?[a-bd-z]+"},
+    {ATTN_PRETOKEN_CLASS, "a|\u4e00\u9fa5|b", ATTN_ISOLATED, false, "[\u4e00-\u9fa5\u3040-\u309f]+"},
+    {ATTN_PRETOKEN_CLASS, "ab|\n|\r|c", ATTN_ISOLATED, false, "[\\r\\n]"},
 };
 
 static size_t strip(char *out, const char *pieces)
 {
     size_t n = 0;
     for (; *pieces; pieces++)
-        if (*pieces != '|')
+        if (!strchr("|<>", *pieces))
             out[n++] = *pieces;
     return n;
 }
@@ -140,13 +163,39 @@ static size_t strip(char *out, const char *pieces)
 START_TEST(test_cuts)
 {
     char text[128], got[256] = "";
-    size_t len = strip(text, cuts[_i].pieces), n = 0, piece;
-    for (size_t at = 0; at < len; at += piece) {
-        piece = attn_pretoken_next(cuts[_i].cut, text + at, len - at);
-        ck_assert(piece > 0 && piece <= len - at);
-        n += (size_t)snprintf(got + n, sizeof got - n, "%s%.*s", at ? "|" : "", (int)piece, text + at);
+    const char *piece, *end = text;
+    size_t len = strip(text, cuts[_i].pieces), n = 0, size;
+    struct attn_split cut = {.pattern = cuts[_i].cut, .behavior = cuts[_i].behavior, .invert = cuts[_i].invert};
+    if (cut.pattern == ATTN_PRETOKEN_LITERAL) {
+        cut.literal = strdup(cuts[_i].of);
+        cut.literal_len = strlen(cuts[_i].of);
     }
+    if (cut.pattern == ATTN_PRETOKEN_CLASS)
+        ck_assert_ptr_nonnull(cut.class = attn_charclass_read(cuts[_i].of));
+    struct attn_cutter cutter = {.cut = &cut, .s = text, .len = len};
+    while (attn_cutter_next(&cutter, &piece, &size)) {
+        ck_assert(size > 0 && piece >= end && piece + size <= text + len);
+        if (piece > end)
+            n += (size_t)snprintf(got + n, sizeof got - n, "%s<%.*s>", n ? "|" : "", (int)(piece - end), end);
+        n += (size_t)snprintf(got + n, sizeof got - n, "%s%.*s", n ? "|" : "", (int)size, piece);
+        end = piece + size;
+    }
+    if (end < text + len)
+        snprintf(got + n, sizeof got - n, "|<%.*s>", (int)(text + len - end), end);
     ck_assert_str_eq(got, cuts[_i].pieces);
+    attn_split_free(&cut);
+}
+END_TEST
+
+/* Classes within classes, and what else is not known, are no class patterns. */
+START_TEST(test_no_class)
+{
+    static const char *const patterns[] = {"", "a", "[", "[]", "[a", "[^", "[a[b]]+", "[a&&b]", "[b-a]", "[a-\\s]", "\\d+", "\\p{Han}",
+        "[a]*", "[a]{2}", "[a]+b", "[a]?", "[a]?[b]?[c]", "[a]+[b]+", "[a][b]+", "[a]{1,}", "[a]{1,10}", "(a)", "[\\x]", "\\S+"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        struct attn_charclass *c = attn_charclass_read(patterns[i]);
+        ck_assert_msg(c == NULL, "'%s' was read", patterns[i]);
+    }
 }
 END_TEST
 
@@ -199,17 +248,19 @@ static const struct { const char *text, *form, *start, *end; } forms[] = {
     {"\u4e00\u4e8c", "\u4e00\u4e8c", "012345", "123456"},
 };
 
+static const struct attn_normal nfc = {.kind = ATTN_NORMAL_NFC};
+
 START_TEST(test_nfc)
 {
-    struct attn_nfc t = {0};
-    ck_assert(attn_nfc_make(&t, forms[_i].text, strlen(forms[_i].text)));
+    struct attn_mapped t = {0};
+    ck_assert(attn_normal_apply(&t, &nfc, forms[_i].text, strlen(forms[_i].text), false));
     ck_assert_uint_eq(t.len, strlen(forms[_i].form));
     ck_assert_mem_eq(t.text, forms[_i].form, t.len);
     for (size_t i = 0; i < t.len; i++) {
-        ck_assert_uint_eq(attn_nfc_start(&t, i), (size_t)(forms[_i].start[i] - '0'));
-        ck_assert_uint_eq(attn_nfc_end(&t, i + 1), (size_t)(forms[_i].end[i] - '0'));
+        ck_assert_uint_eq(attn_mapped_start(&t, i), (size_t)(forms[_i].start[i] - '0'));
+        ck_assert_uint_eq(attn_mapped_end(&t, i + 1), (size_t)(forms[_i].end[i] - '0'));
     }
-    attn_nfc_free(&t);
+    attn_mapped_free(&t);
 }
 END_TEST
 
@@ -218,15 +269,15 @@ START_TEST(test_many_marks)
 {
     enum { N = 200000 };
     char *text = malloc(1 + 4 * N), *s = text;
-    struct attn_nfc t = {0};
+    struct attn_mapped t = {0};
     *s++ = 'q';
     for (int i = 0; i < N; i++)
         s += attn_utf8_put(s, i % 2 ? 0x323 : 0x307);
-    ck_assert(attn_nfc_make(&t, text, (size_t)(s - text)));
+    ck_assert(attn_normal_apply(&t, &nfc, text, (size_t)(s - text), false));
     ck_assert_uint_eq(t.len, (size_t)(s - text));
     ck_assert_mem_eq(t.text + 1, "\u0323\u0323", 4);
     ck_assert_mem_eq(t.text + t.len - 4, "\u0307\u0307", 4);
-    attn_nfc_free(&t);
+    attn_mapped_free(&t);
     free(text);
 }
 END_TEST
@@ -238,6 +289,7 @@ Suite *suite_pretoken(void)
     tcase_add_test(t, test_bytes);
     tcase_add_test(t, test_classes);
     tcase_add_loop_test(t, test_cuts, 0, (int)(sizeof cuts / sizeof *cuts));
+    tcase_add_test(t, test_no_class);
     tcase_add_test(t, test_letters_end);
     tcase_add_test(t, test_patterns);
     tcase_add_loop_test(t, test_nfc, 0, (int)(sizeof forms / sizeof *forms));

@@ -170,6 +170,7 @@ const struct pair tool_files[] = {
     {"DIR/vocab.json", "its vocabulary: an object from token to id"},
     {"DIR/merges.txt", "beside it: the rules of byte-level BPE, as GPT-2 has them"},
     {"DIR/tokenizer.json", "or all of a tokenizer, as Hugging Face writes it"},
+    {"DIR/tokenizer.model", "or as sentencepiece writes it; DIR/tokenizer.bin, as llama2.c does"},
     {"DIR/tokenizer_config.json", "which token begins a text, and whether it is added; by which pattern merges.txt cuts a text"},
     {"DIR/model.safetensors", "its weights"},
     {NULL, NULL},

@@ -3,45 +3,12 @@
 #include <endian.h>
 #include <string.h>
 
-#define UTF8PROC_STATIC                 /* we link its static library */
-#include <utf8proc.h>
-
-enum { FIRST_NEW = 0x1123F };
-
-/* Letters and numbers added by Unicode 15, in ascending order. */
-static const struct { uint32_t first, last; } newer[] = {
-    {FIRST_NEW, 0x11240}, {0x11F02, 0x11F02}, {0x11F04, 0x11F10}, {0x11F12, 0x11F33}, {0x11F50, 0x11F59},
-    {0x1342F, 0x1342F}, {0x13441, 0x13446}, {0x1B132, 0x1B132}, {0x1B155, 0x1B155}, {0x1D2C0, 0x1D2D3},
-    {0x1DF25, 0x1DF2A}, {0x1E030, 0x1E06D}, {0x1E4D0, 0x1E4EB}, {0x1E4F0, 0x1E4F9}, {0x2B739, 0x2B739},
-    {0x31350, 0x323AF},
+/* A row of the table: how the length of the first match of s is found, of at most so many numbers; and the pattern. */
+struct row {
+    size_t (*match)(const char *s, size_t len, const struct row *row);
+    size_t most;
+    const char *pattern, *other;        /* other: a second way to write it */
 };
-
-static bool is_newer(uint32_t c)
-{
-    size_t i = 0;
-    while (i < sizeof newer / sizeof *newer && newer[i].last < c)
-        i++;
-    return i < sizeof newer / sizeof *newer && newer[i].first <= c;
-}
-
-enum attn_class attn_class_of(uint32_t c)
-{
-    enum attn_class class = ATTN_CLASS_OTHER;
-    if (attn_utf8_space(c))
-        return ATTN_CLASS_SPACE;
-    switch (utf8proc_category((utf8proc_int32_t)c)) {
-    case UTF8PROC_CATEGORY_LU: case UTF8PROC_CATEGORY_LL: case UTF8PROC_CATEGORY_LT: case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-        class = ATTN_CLASS_LETTER;
-        break;
-    case UTF8PROC_CATEGORY_ND: case UTF8PROC_CATEGORY_NL: case UTF8PROC_CATEGORY_NO:
-        class = ATTN_CLASS_NUMBER;
-        break;
-    default:
-        break;
-    }
-    return class != ATTN_CLASS_OTHER && c >= FIRST_NEW && is_newer(c) ? ATTN_CLASS_OTHER : class;
-}
 
 /* Sets the top bit of each of eight bytes that is not an ASCII letter. */
 static uint64_t not_letters(uint64_t bytes)
@@ -119,9 +86,9 @@ static size_t spaces(const char *s, size_t len)
 }
 
 /* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ */
-static size_t gpt2(const char *s, size_t len, size_t most_numbers)
+static size_t gpt2(const char *s, size_t len, const struct row *row)
 {
-    (void)most_numbers;
+    (void)row;
     size_t n = contraction(s, len, false), lead = s[0] == ' ' && len > 1, step;
     if (n > 0)
         return n;
@@ -169,55 +136,270 @@ static size_t blank_lines(const char *s, size_t len)
     return end > 0 ? end : spaces(s, len);
 }
 
-/* (?i:'s|'t|'re|'ve|'m|'ll|'d), then letters, \p{N}{1,most_numbers}, others, blank_lines. */
-static size_t modern(const char *s, size_t len, size_t most_numbers)
+/* (?i:'s|'t|'re|'ve|'m|'ll|'d), then letters, \p{N}{1,most}, others, blank_lines. */
+static size_t modern(const char *s, size_t len, const struct row *row)
 {
     size_t n = contraction(s, len, true);
     if (n == 0)
         n = letters(s, len);
     if (n == 0)
-        n = numbers(s, len, most_numbers);
+        n = numbers(s, len, row->most);
     if (n == 0)
         n = others(s, len);
     return n > 0 ? n : blank_lines(s, len);
 }
 
-static size_t digits(const char *s, size_t len, size_t most)
+/* ---- words that end where their case changes, and words with marks ---------------------- */
+
+enum {
+    HEAD = ATTN_IS_UPPER | ATTN_IS_CASELESS | ATTN_IS_MARK, TAIL = ATTN_IS_LOWER | ATTN_IS_CASELESS | ATTN_IS_MARK,
+    MARKED = ATTN_IS_LETTER | ATTN_IS_MARK
+};
+
+static unsigned kind_at(const char *s, size_t len, size_t *step)
 {
-    size_t n = numbers(s, len, most), step;
-    if (n > 0)
-        return n;
-    while (n < len && attn_class_at(s + n, len - n, &step) != ATTN_CLASS_NUMBER)
-        n += step;
-    return n;
+    return attn_kind_of_char(attn_utf8_next(s, len, step));
 }
 
-#define CONTRACTIONS "'s|'t|'re|'ve|'m|'ll|'d"
-#define LETTERS "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+"
-#define OTHERS " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+/* Where the run of characters of these kinds that begins at byte `at` ends. */
+static size_t run_of(const char *s, size_t len, size_t at, unsigned kinds)
+{
+    size_t step;
+    while (at < len && (kind_at(s + at, len - at, &step) & kinds))
+        at += step;
+    return at;
+}
 
-/* How each cut finds the length of the first piece, of at most so many numbers, and the pattern it stands for. */
-static const struct {
-    size_t (*next)(const char *s, size_t len, size_t most);
-    size_t most;
-    const char *pattern;
-} cuts[ATTN_PRETOKENS] = {
-    [ATTN_PRETOKEN_GPT2] = {gpt2, 0, CONTRACTIONS "| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"},
-    [ATTN_PRETOKEN_LLAMA3] = {modern, 3, "(?i:" CONTRACTIONS ")|" LETTERS "|\\p{N}{1,3}|" OTHERS},
-    [ATTN_PRETOKEN_QWEN2] = {modern, 1, "(?i:" CONTRACTIONS ")|" LETTERS "|\\p{N}|" OTHERS},
-    [ATTN_PRETOKEN_DIGITS] = {digits, 1, NULL},
-    [ATTN_PRETOKEN_DIGIT_RUNS] = {digits, SIZE_MAX, NULL},
+/* [HEAD]*[TAIL]+ from byte `at` on: where it ends, or 0.  Without a tail behind the heads, the last of them that can be
+ * both is the tail. */
+static size_t head_and_tail(const char *s, size_t len, size_t at)
+{
+    size_t heads = run_of(s, len, at, HEAD), end = run_of(s, len, heads, TAIL), last = 0, step;
+    if (end > heads)
+        return end;
+    for (; at < heads; at += step)
+        if (kind_at(s + at, len - at, &step) & TAIL)
+            last = at + step;
+    return last;
+}
+
+/* [HEAD]+[TAIL]* */
+static size_t heads_alone(const char *s, size_t len, size_t at)
+{
+    size_t heads = run_of(s, len, at, HEAD);
+    return heads > at ? run_of(s, len, heads, TAIL) : 0;
+}
+
+static size_t marked(const char *s, size_t len, size_t at)
+{
+    size_t end = run_of(s, len, at, MARKED);
+    return end > at ? end : 0;
+}
+
+/* One character that is not of the kinds `never`, if it is there, then a word; without that character if there is no word
+ * behind it.  Its length, or 0. */
+static size_t led(const char *s, size_t len, unsigned never, size_t (*word)(const char *s, size_t len, size_t at))
+{
+    size_t step, n = 0;
+    if (!(kind_at(s, len, &step) & never))
+        n = word(s, len, step);
+    return n > 0 ? n : word(s, len, 0);
+}
+
+enum { NO_LEAD = ATTN_IS_NEWLINE | ATTN_IS_LETTER | ATTN_IS_NUMBER, NO_LEAD_EITHER = ATTN_IS_NEWLINE | ATTN_IS_LETTER |
+       ATTN_IS_PUNCTUATION | ATTN_IS_SYMBOL };
+
+/* ` ?[not of these kinds]+[\r\n]*`, where a slash may stand among the line ends; its length, or 0. */
+static size_t rest(const char *s, size_t len, unsigned kinds, bool slash)
+{
+    size_t lead = s[0] == ' ', at = lead, step;
+    while (at < len && !(kind_at(s + at, len - at, &step) & kinds))
+        at += step;
+    if (at == lead)
+        return 0;
+    while (at < len && (newline(s[at]) || (slash && s[at] == '/')))
+        at++;
+    return at;
+}
+
+static size_t by_case(const char *s, size_t len, const struct row *row)
+{
+    size_t n = led(s, len, NO_LEAD, head_and_tail);
+    if (n == 0)
+        n = led(s, len, NO_LEAD, heads_alone);
+    if (n > 0)
+        return n + (row->most > 1 && n < len ? contraction(s + n, len - n, true) : 0);
+    n = numbers(s, len, row->most);
+    if (n == 0)
+        n = rest(s, len, ATTN_IS_SPACE | ATTN_IS_LETTER | ATTN_IS_NUMBER, true);
+    return n > 0 ? n : blank_lines(s, len);
+}
+
+static size_t qwen35(const char *s, size_t len, const struct row *row)
+{
+    size_t n = contraction(s, len, true);
+    if (n == 0)
+        n = led(s, len, NO_LEAD, marked);
+    if (n == 0)
+        n = numbers(s, len, row->most);
+    if (n == 0)
+        n = rest(s, len, ATTN_IS_SPACE | MARKED | ATTN_IS_NUMBER, false);
+    return n > 0 ? n : blank_lines(s, len);
+}
+
+/* ---- patterns that leave gaps ---------------------------------------------------------- */
+
+static bool is_ascii_letter(char c)
+{
+    return (unsigned char)((c | 0x20) - 'a') < 26;
+}
+
+/* [ASCII punctuation][A-Za-z]+ */
+static size_t punctuated(const char *s, size_t len)
+{
+    size_t n = 1;
+    if ((unsigned char)s[0] >= 0x80 || !attn_is_punctuation((unsigned char)s[0]))
+        return 0;
+    while (n < len && is_ascii_letter(s[n]))
+        n++;
+    return n > 1 ? n : 0;
+}
+
+static size_t deepseek(const char *s, size_t len, const struct row *row)
+{
+    size_t n = punctuated(s, len), lead = s[0] == ' ', step;
+    (void)row;
+    if (n == 0)
+        n = led(s, len, NO_LEAD_EITHER, marked);
+    if (n == 0 && (n = run_of(s, len, lead, ATTN_IS_PUNCTUATION | ATTN_IS_SYMBOL)) > lead)
+        while (n < len && newline(s[n]))
+            n++;
+    else if (n == lead)
+        n = 0;
+    if (n > 0)
+        return n;
+    return attn_class_at(s, len, &step) == ATTN_CLASS_SPACE ? blank_lines(s, len) : 0;
+}
+
+static bool ends_bloom(uint32_t c)
+{
+    static const uint32_t ends[] = {'(', ')', '|', '.', ',', '!', '?', 0x2026, 0x3002, 0xFF0C, 0x3001, 0x964, 0x6D4, 0x60C};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (c == ends[i])
+            return true;
+    return attn_utf8_space(c);
+}
+
+static size_t bloom(const char *s, size_t len, const struct row *row)
+{
+    size_t lead = s[0] == ' ', at = lead, step;
+    (void)row;
+    while (at < len && !ends_bloom(attn_utf8_next(s + at, len - at, &step)))
+        at += step;
+    return at > lead ? at : 0;
+}
+
+/* \s+$, where $ is the end of the text or of a line. */
+static size_t last_spaces(const char *s, size_t len, const struct row *row)
+{
+    size_t end = run(s, len, 0, ATTN_CLASS_SPACE);
+    (void)row;
+    if (end == len)
+        return end;
+    while (end > 0 && s[end] != '\n')
+        end--;
+    return end;
+}
+
+static size_t number(const char *s, size_t len, const struct row *row)
+{
+    return numbers(s, len, row->most);
+}
+
+/* Bytes spelled by a character that is a number are the digits and six of Latin-1. */
+static size_t spelled_number(const char *s, size_t len, const struct row *row)
+{
+    unsigned char c = (unsigned char)s[0];
+    (void)len;
+    (void)row;
+    return (c >= '0' && c <= '9') || c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE);
+}
+
+static size_t punctuation(const char *s, size_t len, const struct row *row)
+{
+    size_t step;
+    (void)row;
+    return attn_is_punctuation(attn_utf8_next(s, len, &step)) ? step : 0;
+}
+
+static size_t space(const char *s, size_t len, const struct row *row)
+{
+    size_t step;
+    (void)row;
+    return attn_utf8_space(attn_utf8_next(s, len, &step)) ? step : 0;
+}
+
+/* \w+|[^\w\s]+ */
+static size_t word(const char *s, size_t len, const struct row *row)
+{
+    size_t at, step;
+    uint32_t c = attn_utf8_next(s, len, &at);
+    bool is_word = attn_is_word(c);
+    (void)row;
+    if (!is_word && attn_utf8_space(c))
+        return 0;
+    for (; at < len; at += step) {
+        c = attn_utf8_next(s + at, len - at, &step);
+        if (attn_is_word(c) != is_word || (!is_word && attn_utf8_space(c)))
+            break;
+    }
+    return at;
+}
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+#define CONTRACTIONS "'s|'t|'re|'ve|'m|'ll|'d"
+#define LEAD "[^\\r\\n\\p{L}\\p{N}]?"
+#define BLANKS "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define OTHERS " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" BLANKS
+#define WITH_SLASH " ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" BLANKS
+#define HEADS "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
+#define TAILS "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+#define LATER "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|"
+#define LATER_OTHERS " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"
+
+static const struct row rows[ATTN_PRETOKENS] = {
+    [ATTN_PRETOKEN_GPT2] = {gpt2, 0, CONTRACTIONS "| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+                            "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"},
+    [ATTN_PRETOKEN_LLAMA3] = {modern, 3, "(?i:" CONTRACTIONS ")|" LEAD "\\p{L}+|\\p{N}{1,3}|" OTHERS,
+                              LATER "\\p{N}{1,3}|" LATER_OTHERS},
+    [ATTN_PRETOKEN_QWEN2] = {modern, 1, "(?i:" CONTRACTIONS ")|" LEAD "\\p{L}+|\\p{N}|" OTHERS, NULL},
+    [ATTN_PRETOKEN_QWEN35] = {qwen35, 1, "(?i:" CONTRACTIONS ")|" LEAD "[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+"
+                              "[\\r\\n]*" BLANKS, NULL},
+    [ATTN_PRETOKEN_O200K] = {by_case, 3, LEAD HEADS "*" TAILS "+(?i:" CONTRACTIONS ")?|" LEAD HEADS "+" TAILS "*(?i:" CONTRACTIONS
+                             ")?|\\p{N}{1,3}|" WITH_SLASH, NULL},
+    [ATTN_PRETOKEN_TEKKEN] = {by_case, 1, LEAD HEADS "*" TAILS "+|" LEAD HEADS "+" TAILS "*|\\p{N}|" WITH_SLASH, NULL},
+    [ATTN_PRETOKEN_DEEPSEEK] = {deepseek, 0, "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?"
+                                "[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+", NULL},
+    [ATTN_PRETOKEN_BLOOM] = {bloom, 0, " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+", NULL},
+    [ATTN_PRETOKEN_LAST_SPACES] = {last_spaces, 0, "\\s+$", NULL},
+    [ATTN_PRETOKEN_NUMBERS] = {number, 1, NULL, NULL},
+    [ATTN_PRETOKEN_SPELLED_NUMBERS] = {spelled_number, 0, NULL, NULL},
+    [ATTN_PRETOKEN_PUNCTUATION] = {punctuation, 0, NULL, NULL},
+    [ATTN_PRETOKEN_SPACES] = {space, 0, NULL, NULL},
+    [ATTN_PRETOKEN_WORDS] = {word, 0, NULL, NULL},
 };
 
 size_t attn_pretoken_next(enum attn_pretoken cut, const char *s, size_t len)
 {
-    return cuts[cut].next(s, len, cuts[cut].most);
+    return rows[cut].match(s, len, &rows[cut]);
 }
 
 enum attn_pretoken attn_pretoken_of(const char *pattern)
 {
     enum attn_pretoken cut = 0;
-    while (cut < ATTN_PRETOKENS && !(cuts[cut].pattern && strcmp(pattern, cuts[cut].pattern) == 0))
-        cut++;
+    for (; cut < ATTN_PRETOKENS; cut++)
+        if ((rows[cut].pattern && strcmp(pattern, rows[cut].pattern) == 0) || (rows[cut].other && strcmp(pattern, rows[cut].other) == 0))
+            break;
     return cut;
 }

@@ -1,7 +1,8 @@
 /* tokenizer.c - opens a model's tokenizer from its files; weights are not needed.
  *
  * A config.json of our own format with a section "tokenizer" says which kind it is.  Otherwise the files that are there
- * decide: tokenizer.json, or vocab.json with merges.txt, or, for models of our own, vocab.json alone, with words. */
+ * decide: tokenizer.json, or vocab.json with merges.txt, or tokenizer.model, or tokenizer.bin, or, for models of our own,
+ * vocab.json alone, with words. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +15,19 @@
 /* ---- what config.json and tokenizer_config.json say ------------------------------------
  *
  * From config.json: "model_type", whether there is a section "tokenizer", and "bos_token_id".  From
- * tokenizer_config.json: "add_bos_token", and "bos_token", a string or an object with "content".  Other keys are left
+ * tokenizer_config.json: "tokenizer_class", "add_bos_token", "add_eos_token", and "bos_token" and "eos_token", a string or
+ * an object with "content".  Other keys are left
  * to other readers, and a value of an unexpected type counts as absent. */
 
 enum { VALUES_MAX = 1 << 20 };
 #define NO_HINTS {.bos_id = -1}
 
+enum said { UNSAID, NO, YES };
+
 struct hints {
-    char *model_type, *bos_token;       /* owned; NULL if absent */
-    bool section, add_bos;              /* section: "tokenizer" is present */
+    char *model_type, *bos_token, *eos_token, *class;               /* owned; NULL if absent */
+    bool section;                       /* "tokenizer" is present */
+    enum said add_bos, add_eos;
     int32_t bos_id;                     /* -1 if absent */
 };
 
@@ -50,15 +55,30 @@ static int read_config(struct hints *h, const char *text, size_t len, const char
     return rc;
 }
 
+static enum said said(const cJSON *root, const char *key)
+{
+    const cJSON *v = attn_tree_member(root, key);
+    return v && cJSON_IsBool(v) ? cJSON_IsTrue(v) ? YES : NO : UNSAID;
+}
+
+static const cJSON *content_of(const cJSON *token)
+{
+    return token && cJSON_IsObject(token) ? attn_tree_member(token, "content") : token;
+}
+
 static int read_tokenizer(struct hints *h, const char *text, size_t len, const char *name, struct attn_err *err)
 {
     cJSON *root = NULL;
     int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
     if (rc)
         return rc;
-    const cJSON *add = attn_tree_member(root, "add_bos_token"), *bos = attn_tree_member(root, "bos_token");
-    h->add_bos = add && cJSON_IsTrue(add);
-    rc = keep(&h->bos_token, bos && cJSON_IsObject(bos) ? attn_tree_member(bos, "content") : bos, name, err);
+    h->add_bos = said(root, "add_bos_token");
+    h->add_eos = said(root, "add_eos_token");
+    rc = keep(&h->class, attn_tree_member(root, "tokenizer_class"), name, err);
+    if (!rc)
+        rc = keep(&h->bos_token, content_of(attn_tree_member(root, "bos_token")), name, err);
+    if (!rc)
+        rc = keep(&h->eos_token, content_of(attn_tree_member(root, "eos_token")), name, err);
     cJSON_Delete(root);
     return rc;
 }
@@ -67,6 +87,8 @@ static void free_hints(struct hints *h)
 {
     free(h->model_type);
     free(h->bos_token);
+    free(h->eos_token);
+    free(h->class);
     *h = (struct hints)NO_HINTS;
 }
 
@@ -122,28 +144,64 @@ static int open_words(struct attn_tokenizer **out, const struct attn_source *s, 
     return rc;
 }
 
-/* ---- byte-level BPE -------------------------------------------------------------------- */
+/* ---- pieces of words ------------------------------------------------------------------- */
 
 static int32_t id_of(const struct attn_subword *b, const char *token)
 {
     return token ? attn_vocab_id(b->rules.vocab, token, strlen(token)) : -1;
 }
 
+/* Classes whose implementation puts tokens around a text by its own options, whatever else the files say. */
+static const struct class { const char *name; bool bos; } classes[] = {
+    {"LlamaTokenizer", true}, {"CodeLlamaTokenizer", true}, {"GemmaTokenizer", true}, {"T5Tokenizer", false}};
+
+static const struct class *class_of(const struct hints *h)
+{
+    for (size_t i = 0; h->class && i < sizeof classes / sizeof *classes; i++) {
+        size_t n = strlen(classes[i].name);
+        if (strncmp(h->class, classes[i].name, n) == 0 && (!h->class[n] || strcmp(h->class + n, "Fast") == 0))
+            return &classes[i];
+    }
+    return NULL;
+}
+
+static int put_around(struct attn_around *a, bool wanted, int32_t id, const char *token, const char *option, const char *path,
+                      struct attn_err *err)
+{
+    *a = (struct attn_around){.id = {id}, .n = wanted};
+    if (!wanted || id >= 0)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s: it has no token '%s', which tokenizer_config.json puts around each text (\"%s\")", path,
+                     token ? token : "", option);
+}
+
+/* What the options say of BOS and EOS.  A template in the file counts more, except for those classes. */
+static int take_options(struct attn_subword *b, const struct hints *h, const char *path, struct attn_err *err)
+{
+    const struct class *c = class_of(h);
+    bool model = b->type != NULL, decides = !b->templated || (c && (h->add_bos != UNSAID || h->add_eos != UNSAID));
+    bool bos = h->add_bos == YES || (h->add_bos == UNSAID && c && c->bos && (model || b->templated));
+    bool eos = h->add_eos == YES || (h->add_eos == UNSAID && c && !c->bos && model);
+    if (!decides)
+        return ATTN_OK;
+    int rc = put_around(&b->before, bos, b->bos, h->bos_token, "add_bos_token", path, err);
+    return rc ? rc : put_around(&b->after, eos, b->eos, h->eos_token, "add_eos_token", path, err);
+}
+
 /* Takes ownership of b.  usual: the BOS token of such files if no other is named; NULL: there is none. */
-static int finish_bytes(struct attn_tokenizer **out, struct attn_subword *b, const struct hints *h,
+static int finish_subword(struct attn_tokenizer **out, struct attn_subword *b, const struct hints *h,
                         const char *usual, const char *path, struct attn_err *err)
 {
     attn_subword_set_bos(b, id_of(b, h->bos_token));
     attn_subword_set_bos(b, h->bos_id);
     attn_subword_set_bos(b, id_of(b, usual));
-    bool add = h->add_bos && !b->templated;
-    if (add && b->bos < 0) {
+    if (b->eos < 0)
+        b->eos = id_of(b, h->eos_token);
+    int rc = take_options(b, h, path, err);
+    if (rc) {
         attn_subword_free(b);
-        return attn_fail(err, ATTN_EFORMAT, "%s: it has no token '%s', which tokenizer_config.json puts before each text "
-                         "(\"add_bos_token\")", path, h->bos_token ? h->bos_token : "");
+        return rc;
     }
-    if (add)
-        b->before = (struct attn_around){.id = {b->bos}, .n = 1};
     return attn_tokenizer_subword(out, b, path, err);
 }
 
@@ -170,7 +228,7 @@ static int open_merges(struct attn_tokenizer **out, const struct attn_source *s,
         rc = attn_subword_read(&b, &files, err);
     }
     if (!rc)
-        rc = finish_bytes(out, b, h, "<|endoftext|>", vocab.path, err);
+        rc = finish_subword(out, b, h, "<|endoftext|>", vocab.path, err);
     close_file(&vocab);
     close_file(&merges);
     close_file(&added);
@@ -178,20 +236,37 @@ static int open_merges(struct attn_tokenizer **out, const struct attn_source *s,
     return rc;
 }
 
-static int open_json(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
-                     struct attn_err *err)
+/* A file that holds all of a tokenizer. */
+static int open_whole(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, const char *name,
+                      int (*read)(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err),
+                      struct attn_err *err)
 {
     struct file f;
     struct attn_subword *b = NULL;
-    int rc = open_file(&f, s, "tokenizer.json", VOCAB_LIMIT, err);
+    int rc = open_file(&f, s, name, VOCAB_LIMIT, err);
     if (!rc) {
         struct attn_text_file text = text_of(&f);
-        rc = attn_tokenizer_json_read(&b, &text, err);
+        rc = read(&b, &text, err);
     }
     if (!rc)
-        rc = finish_bytes(out, b, h, NULL, f.path, err);
+        rc = finish_subword(out, b, h, NULL, f.path, err);
     close_file(&f);
     return rc;
+}
+
+static int open_json(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err)
+{
+    return open_whole(out, s, h, "tokenizer.json", attn_tokenizer_json_read, err);
+}
+
+static int open_sentencepiece(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err)
+{
+    return open_whole(out, s, h, "tokenizer.model", attn_sentencepiece_read, err);
+}
+
+static int open_llama2c(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err)
+{
+    return open_whole(out, s, h, "tokenizer.bin", attn_llama2c_read, err);
 }
 
 /* ---- which ----------------------------------------------------------------------------- */
@@ -227,7 +302,8 @@ static int choose(struct attn_tokenizer **out, const struct attn_source *s, cons
     static const struct {
         const char *file;
         int (*open)(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err);
-    } by_file[] = {{"tokenizer.json", open_json}, {"merges.txt", open_merges}};
+    } by_file[] = {{"tokenizer.json", open_json}, {"merges.txt", open_merges}, {"tokenizer.model", open_sentencepiece},
+                 {"tokenizer.bin", open_llama2c}};
     bool native = !h->model_type || strcmp(h->model_type, "attn-decoder") == 0;
     if (native && h->section)
         return follow_config(out, s, h, err);
@@ -236,8 +312,8 @@ static int choose(struct attn_tokenizer **out, const struct attn_source *s, cons
             return by_file[i].open(out, s, h, err);
     if (native)
         return open_words(out, s, &(struct attn_word_rule){0}, err);
-    return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor merges.txt, expected one of them for a model "
-                     "of type \"%s\"; token ids can be given with --ids", s->name, h->model_type);
+    return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor merges.txt, tokenizer.model or tokenizer.bin, expected one "
+                     "of them for a model of type \"%s\"; token ids can be given with --ids", s->name, h->model_type);
 }
 
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err)

@@ -14,15 +14,35 @@
 enum { VALUES_MAX = 1 << 20 };
 
 /* The content of a token that is found after normalisation is normalised too. */
-static bool copy_content(struct attn_added_token *t, const char *s, bool nfc)
+static bool copy_content(const struct attn_subword *b, struct attn_added_token *t, const char *s, bool normalized)
 {
-    struct attn_nfc form = {0};
-    bool ok = !nfc || attn_nfc_make(&form, s, strlen(s));
-    if (ok)
-        t->text = nfc ? strndup(form.text, form.len) : strdup(s);
-    t->len = ok && t->text ? strlen(t->text) : 0;
-    attn_nfc_free(&form);
-    return t->text != NULL;
+    struct attn_mapped m = {.unmapped = true};
+    bool ok = (t->text = strdup(s)) != NULL;
+    for (size_t i = 0; ok && normalized && i < b->normals; i++) {
+        ok = attn_normal_apply(&m, &b->normal[i], t->text, strlen(t->text), false);
+        char *changed = ok ? strndup(m.text, m.len) : NULL;
+        free(t->text);
+        t->text = changed;
+        ok = changed != NULL;
+    }
+    attn_mapped_free(&m);
+    t->len = ok ? strlen(t->text) : 0;
+    return ok;
+}
+
+/* What normalises to nothing is never found. */
+static int put(struct attn_steps *s, struct attn_added_token *t, const char *content, bool normalized)
+{
+    if (strlen(content) > ATTN_ADDED_LONGEST)
+        return attn_fail(s->err, ATTN_EFORMAT, "%s: token %d has %zu bytes, expected at most %d", s->name, (int)t->id,
+                         strlen(content), ATTN_ADDED_LONGEST);
+    if (!copy_content(s->b, t, content, normalized))
+        return attn_no_memory(s->err, s->name, "for them");
+    if (t->len == 0 || t->len > 4 * ATTN_ADDED_LONGEST) {
+        free(t->text);
+        return ATTN_OK;
+    }
+    return attn_added_put(&s->b->added[normalized], t) ? ATTN_OK : attn_no_memory(s->err, s->name, "for them");
 }
 
 /* Reads the id of a token: in a list it is a member, in an object the key. */
@@ -48,7 +68,7 @@ static int take_added(struct attn_steps *s, const cJSON *v, const char **content
     static const char *const keys[] = {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special",
                                        "__type", NULL};
     struct attn_added_token t = {0};
-    bool word, normalized;
+    bool normalized;
     const cJSON *text = attn_tree_member(v, "content");
     int rc = attn_steps_keys(s, v, keys);
     if (rc)
@@ -62,13 +82,9 @@ static int take_added(struct attn_steps *s, const cJSON *v, const char **content
         (rc = attn_steps_flag(s, v, "lstrip", false, &t.lstrip)) ||
         (rc = attn_steps_flag(s, v, "rstrip", false, &t.rstrip)) ||
         (rc = attn_steps_flag(s, v, "normalized", !t.special, &normalized)) ||
-        (rc = attn_steps_flag(s, v, "single_word", false, &word)))
+        (rc = attn_steps_flag(s, v, "single_word", false, &t.word)))
         return rc;
-    if (word)
-        return attn_steps_refuse(s, "\"single_word\"");
-    if (!copy_content(&t, *content, normalized && s->b->nfc) || !attn_added_put(&s->b->added[normalized], &t))
-        return attn_no_memory(s->err, s->name, "for them");
-    return ATTN_OK;
+    return put(s, &t, *content, normalized);
 }
 
 /* ---- all of them ----------------------------------------------------------------------- */
@@ -130,11 +146,7 @@ static int take_named(struct attn_steps *s, const cJSON *v, bool special)
     if (is_there(s->b, t.id))
         return ATTN_OK;
     int rc = attn_vocab_add(s->b->rules.vocab, (const char *[]){v->string}, &t.id, 1, s->name, s->err);
-    if (rc)
-        return rc;
-    if (!copy_content(&t, v->string, !special && s->b->nfc) || !attn_added_put(&s->b->added[!special], &t))
-        return attn_no_memory(s->err, s->name, "for them");
-    return ATTN_OK;
+    return rc ? rc : put(s, &t, v->string, !special);
 }
 
 /* Whether tokenizer_config.json has the text as "bos_token" and the like, or in "additional_special_tokens". */

@@ -44,7 +44,7 @@ static const struct class *find_class(const char *name)
     return NULL;
 }
 
-static int take_class(struct reader *r)
+static int take_class(struct reader *r, enum attn_pretoken *cut)
 {
     const cJSON *name = attn_tree_member(r->config, "tokenizer_class");
     const struct class *c = &classes[0];
@@ -53,8 +53,9 @@ static int take_class(struct reader *r)
                          "how it cuts a text, expected a tokenizer.json, or GPT2Tokenizer, CodeGenTokenizer or Qwen2Tokenizer; "
                          "token ids can be given with --ids", r->files->config.name,
                          attn_shown(name->valuestring, strlen(name->valuestring)), name->valuestring);
-    r->b->nfc = c->nfc;
-    r->b->cut[r->b->cuts++] = c->cut;
+    if (c->nfc)
+        attn_subword_normal(r->b, ATTN_NORMAL_NFC);
+    *cut = c->cut;
     return ATTN_OK;
 }
 
@@ -62,10 +63,17 @@ static int take_config(struct reader *r)
 {
     const struct attn_text_file *f = &r->files->config;
     struct attn_steps s = {.b = r->b, .name = f->name, .err = r->err};
+    enum attn_pretoken cut = ATTN_PRETOKEN_GPT2;
+    bool space = false;
     int rc = f->text ? attn_tree_read(&r->config, f->text, f->len, f->name, VALUES_MAX, r->err) : ATTN_OK;
-    if (!rc)
-        rc = take_class(r);
-    return rc ? rc : attn_steps_flag(&s, r->config, "add_prefix_space", false, &r->b->prefix);
+    if (rc || (rc = take_class(r, &cut)) || (rc = attn_steps_flag(&s, r->config, "add_prefix_space", false, &space)))
+        return rc;
+    if (space)
+        *attn_subword_pre(r->b) = (struct attn_pre_step){.change = {.kind = ATTN_NORMAL_SPACE_FIRST}};
+    *attn_subword_pre(r->b) = (struct attn_pre_step){.cuts = true, .cut = {.pattern = cut}};
+    attn_subword_decode(r->b, ATTN_DECODE_BYTE_LEVEL);
+    r->b->byte_level = true;
+    return ATTN_OK;
 }
 
 /* ---- added tokens ---------------------------------------------------------------------- */
@@ -131,10 +139,9 @@ static int read_all(struct reader *r)
 
 int attn_subword_read(struct attn_subword **out, const struct attn_merges_files *files, struct attn_err *err)
 {
-    struct reader r = {.b = calloc(1, sizeof *r.b), .files = files, .err = err};
+    struct reader r = {.b = attn_subword_new(), .files = files, .err = err};
     if (!r.b)
         return attn_no_memory(err, files->vocab.name, "for a tokenizer");
-    r.b->bos = -1;
     int rc = read_all(&r);
     cJSON_Delete(r.config);
     if (rc)

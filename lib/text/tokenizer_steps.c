@@ -1,12 +1,8 @@
-/* tokenizer_steps.c - the components of a tokenizer.json around its model.
+/* tokenizer_steps.c - the components of a tokenizer.json around its model: what they have in common, and the last of them.
  *
- * Each is null or an object with a "type"; a "Sequence" contains several.
- *     normalizer      NFC
- *     pre_tokenizer   Split by one of the patterns of pretoken.h (Isolated, not inverted), Digits, and
- *                     last ByteLevel, which may put a space in front and cut as GPT-2 does
- *     decoder         ByteLevel
- *     post_processor  ByteLevel (about offsets, which are exact here), TemplateProcessing: the tokens
- *                     around the text, by "single" */
+ * Each is null or an object with a "type"; a "Sequence" contains several.  A post_processor says which tokens are put
+ * around a text: TemplateProcessing (by "single"), RobertaProcessing and BertProcessing; ByteLevel is about offsets,
+ * which are exact here. */
 #include "text/subword.h"
 
 #include <stdio.h>
@@ -51,7 +47,7 @@ int attn_steps_flag(struct attn_steps *s, const cJSON *v, const char *key, bool 
                      attn_tree_show(m, found));
 }
 
-static const char *text_of(const cJSON *v, const char *key)
+const char *attn_steps_text(const cJSON *v, const char *key)
 {
     const cJSON *m = attn_tree_member(v, key);
     return m && cJSON_IsString(m) ? m->valuestring : "";
@@ -59,7 +55,7 @@ static const char *text_of(const cJSON *v, const char *key)
 
 static bool has_type(const cJSON *v, const char *type)
 {
-    return strcmp(text_of(v, "type"), type) == 0;
+    return strcmp(attn_steps_text(v, "type"), type) == 0;
 }
 
 static int refuse_type(struct attn_steps *s, const cJSON *v)
@@ -69,16 +65,30 @@ static int refuse_type(struct attn_steps *s, const cJSON *v)
     return attn_steps_refuse(s, attn_tree_show(type ? type : v, what));
 }
 
-/* A component: the steps it may have, and where a Sequence of them is. */
-struct component {
-    const char *list;                   /* NULL: there are no Sequences */
-    bool optional;                      /* null is no step */
-    struct { const char *type; int (*take)(struct attn_steps *s, const cJSON *v); } step[4];
-};
+int attn_steps_copy(struct attn_steps *s, char **out, size_t *len, const char *text)
+{
+    *out = strdup(text);
+    if (len)
+        *len = strlen(text);
+    return *out ? ATTN_OK : attn_no_memory(s->err, s->name, "for a string");
+}
 
-static int take(struct attn_steps *s, const struct component *c, const cJSON *v);
+int attn_steps_string(struct attn_steps *s, const cJSON *v, const char *key, const char **out)
+{
+    char found[ATTN_TREE_SHOWN];
+    const cJSON *m = attn_tree_member(v, key);
+    *out = m && cJSON_IsString(m) ? m->valuestring : NULL;
+    if (*out)
+        return ATTN_OK;
+    return attn_fail(s->err, ATTN_EFORMAT, "%s: \"%s\" is %s, expected a string", s->name, key, m ? attn_tree_show(m, found) : "not there");
+}
 
-static int take_each(struct attn_steps *s, const struct component *c, const cJSON *v)
+int attn_steps_too_many(struct attn_steps *s)
+{
+    return attn_steps_refuse(s, "a Sequence of so many steps");
+}
+
+static int take_each(struct attn_steps *s, const struct attn_component *c, const cJSON *v)
 {
     const char *const keys[] = {"type", c->list, NULL};
     const cJSON *items = attn_tree_member(v, c->list), *item;
@@ -88,93 +98,21 @@ static int take_each(struct attn_steps *s, const struct component *c, const cJSO
     cJSON_ArrayForEach(item, items) {
         if (rc)
             break;
-        rc = take(s, c, item);
+        rc = attn_steps_take(s, c, item);
     }
     return rc;
 }
 
-static int take(struct attn_steps *s, const struct component *c, const cJSON *v)
+int attn_steps_take(struct attn_steps *s, const struct attn_component *c, const cJSON *v)
 {
-    if (c->optional && cJSON_IsNull(v))
+    if (cJSON_IsNull(v))
         return ATTN_OK;
-    if (c->list && has_type(v, "Sequence"))
+    if (has_type(v, "Sequence"))
         return take_each(s, c, v);
-    if (s->byte_level && !cJSON_IsNull(v))
-        return attn_steps_refuse(s, "a step after \"ByteLevel\"");
-    for (size_t i = 0; c->step[i].type; i++)
-        if (has_type(v, c->step[i].type))
-            return c->step[i].take(s, v);
+    for (size_t i = 0; i < c->rows; i++)
+        if (has_type(v, c->row[i].type))
+            return c->row[i].take(s, v);
     return refuse_type(s, v);
-}
-
-static const char *const byte_level_keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
-
-/* ByteLevel of a decoder or post_processor, which changes nothing. */
-static int take_known(struct attn_steps *s, const cJSON *v)
-{
-    return attn_steps_keys(s, v, byte_level_keys);
-}
-
-/* ---- normalizer ------------------------------------------------------------------------ */
-
-static int take_nfc(struct attn_steps *s, const cJSON *v)
-{
-    static const char *const keys[] = {"type", NULL};
-    s->b->nfc = true;
-    return attn_steps_keys(s, v, keys);
-}
-
-/* ---- pre_tokenizer --------------------------------------------------------------------- */
-
-static int add_cut(struct attn_steps *s, enum attn_pretoken cut)
-{
-    struct attn_subword *b = s->b;
-    if (b->cuts == ATTN_CUTS_MAX)
-        return attn_steps_refuse(s, "a Sequence of so many steps");
-    b->cut[b->cuts++] = cut;
-    return ATTN_OK;
-}
-
-static int take_split(struct attn_steps *s, const cJSON *v)
-{
-    static const char *const keys[] = {"type", "pattern", "behavior", "invert", NULL};
-    const char *pattern = text_of(attn_tree_member(v, "pattern"), "Regex");
-    bool invert;
-    int rc = attn_steps_keys(s, v, keys);
-    if (!rc)
-        rc = attn_steps_flag(s, v, "invert", false, &invert);
-    if (rc)
-        return rc;
-    if (invert || strcmp(text_of(v, "behavior"), "Isolated") != 0)
-        return attn_steps_refuse(s, "\"Split\" that is not \"Isolated\", or inverted,");
-    enum attn_pretoken cut = attn_pretoken_of(pattern);
-    if (cut == ATTN_PRETOKENS)
-        return attn_steps_refuse(s, "\"Split\" by a pattern that is not GPT-2's, Llama 3's or Qwen 2's");
-    return add_cut(s, cut);
-}
-
-static int take_digits(struct attn_steps *s, const cJSON *v)
-{
-    static const char *const keys[] = {"type", "individual_digits", NULL};
-    bool alone = false;
-    int rc = attn_steps_keys(s, v, keys);
-    if (!rc)
-        rc = attn_steps_flag(s, v, "individual_digits", false, &alone);
-    return rc ? rc : add_cut(s, alone ? ATTN_PRETOKEN_DIGITS : ATTN_PRETOKEN_DIGIT_RUNS);
-}
-
-static int take_byte_level(struct attn_steps *s, const cJSON *v)
-{
-    struct attn_subword *b = s->b;
-    bool regex = true;
-    int rc = attn_steps_keys(s, v, byte_level_keys);
-    if (!rc)
-        rc = attn_steps_flag(s, v, "use_regex", true, &regex);
-    if (!rc)
-        rc = attn_steps_flag(s, v, "add_prefix_space", true, &b->prefix);
-    s->byte_level = true;
-    b->prefix_cut = b->cuts;
-    return rc || !regex ? rc : add_cut(s, ATTN_PRETOKEN_GPT2);
 }
 
 /* ---- post_processor -------------------------------------------------------------------- */
@@ -217,8 +155,8 @@ static int take_template(struct attn_steps *s, const cJSON *v)
     cJSON_ArrayForEach(item, attn_tree_member(v, "single")) {
         const cJSON *special = attn_tree_member(item, "SpecialToken");
         if (!rc && special)
-            rc = take_special(s, v, text_of(special, "id"), texts > 0 ? &b->after : &b->before);
-        else if (!rc && strcmp(text_of(attn_tree_member(item, "Sequence"), "id"), "A") == 0)
+            rc = take_special(s, v, attn_steps_text(special, "id"), texts > 0 ? &b->after : &b->before);
+        else if (!rc && strcmp(attn_steps_text(attn_tree_member(item, "Sequence"), "id"), "A") == 0)
             texts++;
         else if (!rc)
             rc = attn_steps_refuse(s, "such an item in \"single\"");
@@ -231,31 +169,39 @@ static int take_template(struct attn_steps *s, const cJSON *v)
     return rc;
 }
 
-/* ---- the components -------------------------------------------------------------------- */
-
-int attn_steps_normalizer(struct attn_steps *s, const cJSON *v)
+/* "cls" and "sep" are each a text and an id. */
+static int take_pair(struct attn_steps *s, const cJSON *v, const char *key, struct attn_around *a)
 {
-    static const struct component normalizer = {"normalizers", true, {{"NFC", take_nfc}}};
-    return take(s, &normalizer, v);
+    const cJSON *pair = attn_tree_member(v, key);
+    if (!cJSON_IsArray(pair) || cJSON_GetArraySize(pair) != 2)
+        return attn_fail(s->err, ATTN_EFORMAT, "%s: \"%s\" is no array of a text and an id", s->name, key);
+    return add_around(s, a, cJSON_GetArrayItem(pair, 1));
 }
 
-int attn_steps_pre_tokenizer(struct attn_steps *s, const cJSON *v)
+static int take_cls_and_sep(struct attn_steps *s, const cJSON *v)
 {
-    static const struct component pre_tokenizer = {
-        "pretokenizers", false, {{"Split", take_split}, {"Digits", take_digits}, {"ByteLevel", take_byte_level}}};
-    int rc = take(s, &pre_tokenizer, v);
-    return rc || s->byte_level ? rc : attn_steps_refuse(s, "a tokenizer without \"ByteLevel\"");
+    static const char *const keys[] = {"type", "cls", "sep", "trim_offsets", "add_prefix_space", NULL};
+    struct attn_subword *b = s->b;
+    int rc = attn_steps_keys(s, v, keys);
+    if (!rc && b->templated)
+        return attn_steps_refuse(s, "more than one template");
+    if (rc || (rc = take_pair(s, v, "cls", &b->before)) || (rc = take_pair(s, v, "sep", &b->after)))
+        return rc;
+    b->templated = true;
+    b->bos = b->before.id[0];
+    return ATTN_OK;
 }
 
-int attn_steps_decoder(struct attn_steps *s, const cJSON *v)
+static int take_offsets(struct attn_steps *s, const cJSON *v)
 {
-    static const struct component decoder = {NULL, true, {{"ByteLevel", take_known}}};
-    return take(s, &decoder, v);
+    static const char *const keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
+    return attn_steps_keys(s, v, keys);
 }
 
 int attn_steps_post_processor(struct attn_steps *s, const cJSON *v)
 {
-    static const struct component post_processor = {
-        "processors", true, {{"TemplateProcessing", take_template}, {"ByteLevel", take_known}}};
-    return take(s, &post_processor, v);
+    static const struct attn_component_row rows[] = {
+        {"TemplateProcessing", take_template}, {"RobertaProcessing", take_cls_and_sep}, {"BertProcessing", take_cls_and_sep},
+        {"ByteLevel", take_offsets}};
+    return attn_steps_take(s, &(struct attn_component){"processors", rows, sizeof rows / sizeof *rows}, v);
 }

@@ -228,6 +228,8 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
     int rc = measure_text(t, ids, n, &bytes, err);
     if (rc)
         return rc;
+    if (t->as->decode)
+        return t->as->decode(out, len, t->self, ids, n, err);
     char *text = malloc(bytes + 1), *s = text;
     if (!text)
         return no_memory(err);

@@ -1,16 +1,17 @@
 /* tokens.h - the core of every tokenizer: text to ids and back, behind the public functions of attn.h.
  *
- * A kind of tokenizer is a row of functions, struct attn_tokenizing; words.c and subword.c have one each.  What is
- * the same for all is in tokens.c: packing tokens with their spellings, decoding, the ends of a text that grows.
- * Byte-level BPE takes several steps:
+ * A kind of tokenizer is a row of functions, struct attn_tokenizing; words.c and subword.c have them.  What is the same
+ * for all is in tokens.c: packing tokens with their spellings, decoding, the ends of a text that grows.  A tokenizer by
+ * pieces of words is described by tables, which its files fill (subword.h), and takes several steps:
  *
- *     subword.c  finds tokens such as <|endoftext|>, and has what is between them go through the others
- *     nfc.c         normalises it
- *     pretoken.h    splits it into pieces, by a table of patterns
- *     bpe.h         the model: the tokens of one piece, by the rules of merges.c
- *     bytes.h       decodes: how tokens read
+ *     encode.c      leads a text through the steps; added.c finds tokens such as <|endoftext|>
+ *     normal.c      changes it; forms.c, squeeze.c and charsmap.c are large changes, mapped.c knows what came from where
+ *     cut.c         cuts it into pieces: by a scanner of pretoken.c or a class of characters, charclass.c and letters.c
+ *     bpe.c         the model: the tokens of one piece, by the rules of merges.c; or unigram.c, by a trie and scores
+ *     decode.c      goes back: the text of ids; readings.c, that of one token
  *
- * tokenizer.c chooses the kind by a model's files; tokenizer_json.c reads the stages from tokenizer.json. */
+ * tokenizer.c chooses by a model's files; tokenizer_json.c, tokenizer_merges.c, sentencepiece.c and llama2c.c read them.
+ */
 #ifndef ATTN_TEXT_TOKENS_H
 #define ATTN_TEXT_TOKENS_H
 
@@ -63,6 +64,8 @@ struct attn_tokenizing {
     bool spaced;                        /* a space stands between the texts of two tokens */
     int (*encode)(struct attn_encoding *out, const void *self, const char *text, size_t len, const struct attn_encode_opts *o,
                   struct attn_err *err);
+    /* The text of ids, all of which have tokens; NULL: the texts of the tokens one after the other. */
+    int (*decode)(char **out, size_t *len, const void *self, const int32_t *ids, size_t n, struct attn_err *err);
     size_t (*room)(const void *self, size_t rank);                          /* most bytes of a token's text */
     size_t (*spell)(const void *self, size_t rank, char *out);              /* writes it, returns its length */
     const char *(*text)(const void *self, size_t rank, size_t *len);        /* NUL-terminated; lives as long as self */

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/near.h"
 #include "base/num.h"
+#include "base/utf8.h"
 
 struct entry { int32_t id; uint32_t word; };                        /* word: its number in `words` */
 
@@ -154,6 +155,44 @@ int attn_vocab_read(struct attn_vocab **out, const char *text, size_t len, const
         *out = v;
     return rc;
 }
+
+/* ---- from a list ----------------------------------------------------------------------- */
+
+struct attn_vocab *attn_vocab_new(void)
+{
+    return calloc(1, sizeof(struct attn_vocab));
+}
+
+int attn_vocab_append(struct attn_vocab *v, const char *word, size_t len, const char *name, struct attn_err *err)
+{
+    size_t n = v->words.n;
+    if (n >= ATTN_VOCAB_MAX)
+        return attn_fail(err, ATTN_EFORMAT, "%s: more than %d tokens, expected a smaller vocabulary", name, ATTN_VOCAB_MAX);
+    if (memchr(word, '\0', len) || attn_utf8_valid(word, len) < len)
+        return attn_fail(err, ATTN_EFORMAT, "%s: token %zu has a NUL or is not UTF-8", name, n);
+    int32_t *id = attn_grow(v->id, &v->id_room, n + 1, sizeof *id);
+    if (!id)
+        return no_memory(name, err);
+    v->id = id;
+    id[n] = (int32_t)n;
+    return attn_strings_append(&v->words, word, len) ? ATTN_OK : no_memory(name, err);
+}
+
+int attn_vocab_index(struct attn_vocab *v, const char *name, struct attn_err *err)
+{
+    size_t twice, len;
+    if (v->words.n == 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: there are no tokens, expected at least one", name);
+    if (!attn_strings_index(&v->words, &twice))
+        return no_memory(name, err);
+    v->own = v->words.n;
+    if (twice == ATTN_STRINGS_NONE)
+        return ATTN_OK;
+    const char *word = attn_strings_at(&v->words, twice, &len);
+    return attn_fail(err, ATTN_EFORMAT, "%s: token %zu, '%.*s', is there twice", name, twice, attn_shown(word, len), word);
+}
+
+/* ---- more of them ---------------------------------------------------------------------- */
 
 static int add_entry(struct attn_vocab *v, const char *word, int32_t id, const char *name, struct attn_err *err)
 {

@@ -18,6 +18,10 @@ int attn_vocab_read(struct attn_vocab **out, const char *text, size_t len, const
 /* The same for the object that is the reader's next value, anywhere in a document. */
 struct attn_json;
 int attn_vocab_take(struct attn_vocab **out, struct attn_json *j, struct attn_err *err);
+/* From a list: words one by one, whose ids count from 0, then an index of them; a word that is there twice is an error. */
+struct attn_vocab *attn_vocab_new(void);                            /* NULL: no memory */
+int attn_vocab_append(struct attn_vocab *v, const char *word, size_t len, const char *name, struct attn_err *err);
+int attn_vocab_index(struct attn_vocab *v, const char *name, struct attn_err *err);
 /* Adds entries; one that already exists must have the same id. */
 int attn_vocab_add(struct attn_vocab *v, const char *const *word, const int32_t *id, size_t n, const char *name,
                    struct attn_err *err);

@@ -1,0 +1,92 @@
+/* tokenizer_normal.c - the normalizer of a tokenizer.json: a row for each type, and its options. */
+#include "text/subword.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+static const char *const type_alone[] = {"type", NULL};
+
+static int add(struct attn_steps *s, enum attn_normal_kind kind, struct attn_normal **out)
+{
+    *out = attn_subword_normal(s->b, kind);
+    return *out ? ATTN_OK : attn_steps_too_many(s);
+}
+
+static int add_plain(struct attn_steps *s, const cJSON *v, enum attn_normal_kind kind)
+{
+    struct attn_normal *n;
+    int rc = attn_steps_keys(s, v, type_alone);
+    return rc ? rc : add(s, kind, &n);
+}
+
+static int take_nfc(struct attn_steps *s, const cJSON *v) { return add_plain(s, v, ATTN_NORMAL_NFC); }
+static int take_nfd(struct attn_steps *s, const cJSON *v) { return add_plain(s, v, ATTN_NORMAL_NFD); }
+static int take_nfkc(struct attn_steps *s, const cJSON *v) { return add_plain(s, v, ATTN_NORMAL_NFKC); }
+static int take_nfkd(struct attn_steps *s, const cJSON *v) { return add_plain(s, v, ATTN_NORMAL_NFKD); }
+static int take_accents(struct attn_steps *s, const cJSON *v) { return add_plain(s, v, ATTN_NORMAL_STRIP_ACCENTS); }
+static int take_lowercase(struct attn_steps *s, const cJSON *v) { return add_plain(s, v, ATTN_NORMAL_LOWERCASE); }
+static int take_nmt(struct attn_steps *s, const cJSON *v) { return add_plain(s, v, ATTN_NORMAL_NMT); }
+
+static int take_prepend(struct attn_steps *s, const cJSON *v)
+{
+    static const char *const keys[] = {"type", "prepend", NULL};
+    struct attn_normal *n;
+    const char *text;
+    int rc = attn_steps_keys(s, v, keys);
+    if (rc || (rc = attn_steps_string(s, v, "prepend", &text)) || (rc = add(s, ATTN_NORMAL_PREPEND, &n)))
+        return rc;
+    return attn_steps_copy(s, &n->with, &n->with_len, text);
+}
+
+static int take_replace(struct attn_steps *s, const cJSON *v)
+{
+    static const char *const keys[] = {"type", "pattern", "content", NULL};
+    const cJSON *pattern = attn_tree_member(v, "pattern");
+    const char *find = attn_steps_text(pattern, "String"), *with;
+    bool spaces = strcmp(attn_steps_text(pattern, "Regex"), " {2,}") == 0;
+    struct attn_normal *n;
+    int rc = attn_steps_keys(s, v, keys);
+    if (rc || (rc = attn_steps_string(s, v, "content", &with)))
+        return rc;
+    if (!*find && !spaces)
+        return attn_steps_refuse(s, "\"Replace\" by a pattern that is neither a string nor \" {2,}\"");
+    if ((rc = add(s, spaces ? ATTN_NORMAL_SPACES : ATTN_NORMAL_REPLACE, &n)) ||
+        (rc = attn_steps_copy(s, &n->find, &n->find_len, find)))
+        return rc;
+    return attn_steps_copy(s, &n->with, &n->with_len, with);
+}
+
+static int take_strip(struct attn_steps *s, const cJSON *v)
+{
+    static const char *const keys[] = {"type", "strip_left", "strip_right", NULL};
+    struct attn_normal *n;
+    int rc = attn_steps_keys(s, v, keys);
+    if (rc || (rc = add(s, ATTN_NORMAL_STRIP, &n)) || (rc = attn_steps_flag(s, v, "strip_left", true, &n->left)))
+        return rc;
+    return attn_steps_flag(s, v, "strip_right", true, &n->right);
+}
+
+/* Without a table it changes nothing. */
+static int take_precompiled(struct attn_steps *s, const cJSON *v)
+{
+    static const char *const keys[] = {"type", "precompiled_charsmap", NULL};
+    const cJSON *map = attn_tree_member(v, "precompiled_charsmap");
+    struct attn_normal *n;
+    const char *text;
+    int rc = attn_steps_keys(s, v, keys);
+    if (rc || (map && (cJSON_IsNull(map) || (cJSON_IsString(map) && !*map->valuestring))))
+        return rc;
+    if ((rc = attn_steps_string(s, v, "precompiled_charsmap", &text)) || (rc = add(s, ATTN_NORMAL_PRECOMPILED, &n)))
+        return rc;
+    return attn_charsmap_read_base64(&n->map, text, s->name, s->err);
+}
+
+int attn_steps_normalizer(struct attn_steps *s, const cJSON *v)
+{
+    static const struct attn_component_row rows[] = {
+        {"NFC", take_nfc}, {"NFD", take_nfd}, {"NFKC", take_nfkc}, {"NFKD", take_nfkd}, {"Prepend", take_prepend},
+        {"Replace", take_replace}, {"Strip", take_strip}, {"StripAccents", take_accents}, {"Lowercase", take_lowercase},
+        {"Nmt", take_nmt}, {"Precompiled", take_precompiled}};
+    return attn_steps_take(s, &(struct attn_component){"normalizers", rows, sizeof rows / sizeof *rows}, v);
+}

@@ -1,0 +1,169 @@
+/* trie.c - strings are sorted by their first eight bytes as numbers, then the trie is laid out level by level: the
+ * strings below a node are neighbours in that order. */
+#include "text/trie.h"
+
+#include <stdlib.h>
+
+#include "base/grow.h"
+
+struct key { uint64_t head; uint32_t at; };                         /* head: the first eight bytes; at: which string */
+struct below { uint32_t lo, hi; uint32_t depth; };                  /* the strings below a node, which agree in `depth` bytes */
+
+struct maker {
+    struct attn_trie *t;
+    const struct attn_slice *s;
+    const int32_t *value;
+    struct key *key, *other; size_t n;
+    struct below *below; size_t below_room;                         /* [t->n] */
+};
+
+static uint64_t head_of(const struct attn_slice *s)
+{
+    uint64_t head = 0;
+    size_t n = s->len < 8 ? s->len : 8;
+    for (size_t i = 0; i < n; i++)
+        head |= (uint64_t)(unsigned char)s->s[i] << (56 - 8 * i);
+    return head;
+}
+
+/* Sorts by one byte of the heads, keeping the order of those that agree. */
+static void sort_byte(struct maker *m, unsigned shift)
+{
+    size_t count[257] = {0};
+    for (size_t i = 0; i < m->n; i++)
+        count[(m->key[i].head >> shift & 0xFF) + 1]++;
+    for (size_t i = 1; i < 257; i++)
+        count[i] += count[i - 1];
+    for (size_t i = 0; i < m->n; i++)
+        m->other[count[m->key[i].head >> shift & 0xFF]++] = m->key[i];
+    struct key *sorted = m->other;
+    m->other = m->key;
+    m->key = sorted;
+}
+
+static int compare_strings(const struct maker *m, const struct key *a, const struct key *b)
+{
+    const struct attn_slice *x = &m->s[a->at], *y = &m->s[b->at];
+    size_t len = x->len < y->len ? x->len : y->len;
+    int c = memcmp(x->s, y->s, len);
+    return c ? c : x->len != y->len ? (x->len > y->len) - (x->len < y->len) : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Merges two sorted neighbours, or sorts a range whose heads agree. */
+static void sort_range(struct maker *m, size_t lo, size_t hi)
+{
+    size_t middle = lo + (hi - lo) / 2;
+    if (hi - lo < 2)
+        return;
+    sort_range(m, lo, middle);
+    sort_range(m, middle, hi);
+    memcpy(m->other + lo, m->key + lo, (hi - lo) * sizeof *m->key);
+    for (size_t i = lo, a = lo, b = middle; i < hi; i++) {
+        bool left = b == hi || (a < middle && compare_strings(m, &m->other[a], &m->other[b]) <= 0);
+        m->key[i] = m->other[left ? a++ : b++];
+    }
+}
+
+static void sort(struct maker *m)
+{
+    for (unsigned shift = 0; shift < 64; shift += 8)
+        sort_byte(m, shift);
+    for (size_t lo = 0, hi; lo < m->n; lo = hi) {
+        for (hi = lo + 1; hi < m->n && m->key[hi].head == m->key[lo].head; hi++)
+            ;
+        sort_range(m, lo, hi);
+    }
+}
+
+static bool add_node(struct maker *m, unsigned char byte, uint32_t lo, uint32_t hi, uint32_t depth)
+{
+    struct attn_trie *t = m->t;
+    if (t->n >= UINT32_MAX)
+        return false;
+    struct attn_trie_node *node = attn_grow(t->node, &t->room, t->n + 1, sizeof *node);
+    if (node)
+        t->node = node;
+    unsigned char *bytes = attn_grow(t->byte, &t->byte_room, t->n + 1, 1);
+    if (bytes)
+        t->byte = bytes;
+    struct below *below = attn_grow(m->below, &m->below_room, t->n + 1, sizeof *below);
+    if (below)
+        m->below = below;
+    if (!node || !bytes || !below)
+        return false;
+    node[t->n] = (struct attn_trie_node){.value = -1};
+    bytes[t->n] = byte;
+    below[t->n++] = (struct below){lo, hi, depth};
+    return true;
+}
+
+static const struct attn_slice *string_at(const struct maker *m, uint32_t i)
+{
+    return &m->s[m->key[i].at];
+}
+
+/* Gives a node its value, and a child for each byte with which its strings go on. */
+static bool add_children(struct maker *m, size_t k)
+{
+    struct below b = m->below[k];
+    struct attn_trie_node *node = &m->t->node[k];
+    node->child = (uint32_t)m->t->n;
+    for (; b.lo < b.hi && string_at(m, b.lo)->len == b.depth; b.lo++)
+        node->value = m->value[m->key[b.lo].at];
+    for (uint32_t lo = b.lo, hi; lo < b.hi; lo = hi) {
+        unsigned char byte = (unsigned char)string_at(m, lo)->s[b.depth];
+        for (hi = lo + 1; hi < b.hi && (unsigned char)string_at(m, hi)->s[b.depth] == byte; hi++)
+            ;
+        if (!add_node(m, byte, lo, hi, b.depth + 1))
+            return false;
+        m->t->node[k].children++;
+        if (k == 0)
+            m->t->first[byte] = (uint32_t)m->t->n - 1;
+    }
+    return true;
+}
+
+static bool lay_out(struct maker *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        m->key[i] = (struct key){head_of(&m->s[i]), (uint32_t)i};
+    sort(m);
+    bool ok = add_node(m, 0, 0, (uint32_t)m->n, 0);
+    for (size_t k = 0; ok && k < m->t->n; k++)
+        ok = add_children(m, k);
+    return ok;
+}
+
+bool attn_trie_make(struct attn_trie *t, const struct attn_slice *s, const int32_t *value, size_t n)
+{
+    struct maker m = {.t = t, .s = s, .value = value, .n = n};
+    *t = (struct attn_trie){0};
+    m.key = n < UINT32_MAX ? malloc((n + 1) * sizeof *m.key) : NULL;
+    m.other = m.key ? malloc((n + 1) * sizeof *m.other) : NULL;
+    bool ok = m.other && lay_out(&m);
+    free(m.key);
+    free(m.other);
+    free(m.below);
+    if (!ok)
+        attn_trie_free(t);
+    return ok;
+}
+
+void attn_trie_free(struct attn_trie *t)
+{
+    free(t->node);
+    free(t->byte);
+    *t = (struct attn_trie){0};
+}
+
+int32_t attn_trie_longest(const struct attn_trie *t, const char *s, size_t len, size_t *found)
+{
+    int32_t value = -1;
+    uint32_t node = 0;
+    for (size_t k = 0; k < len && (node = attn_trie_step(t, node, (unsigned char)s[k])) != 0; k++)
+        if (t->node[node].value >= 0) {
+            value = t->node[node].value;
+            *found = k + 1;
+        }
+    return value;
+}

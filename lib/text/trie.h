@@ -1,0 +1,44 @@
+/* trie.h - which of many strings a text begins with.
+ *
+ * The children of a node lie side by side, in the order of their bytes.  Node 0 is the root. */
+#ifndef ATTN_TEXT_TRIE_H
+#define ATTN_TEXT_TRIE_H
+
+#include "base/strings.h"
+
+struct attn_trie_node { uint32_t child; int32_t value; uint16_t children; };    /* value: -1 if no string ends here */
+struct attn_trie {
+    struct attn_trie_node *node; unsigned char *byte;               /* [n]: the byte that leads to each node */
+    size_t n, room, byte_room;
+    uint32_t first[256];                /* the root's children by byte; 0: there is none */
+};
+
+/* Zeroed holds nothing.  Strings must not be empty; of equal ones the last counts.  false: no memory, or more than 4
+ * billion nodes. */
+bool attn_trie_make(struct attn_trie *t, const struct attn_slice *s, const int32_t *value, size_t n);
+void attn_trie_free(struct attn_trie *t);
+
+/* The child of a node; 0 if it has none for that byte. */
+static inline uint32_t attn_trie_step(const struct attn_trie *t, uint32_t node, unsigned char c)
+{
+    if (node == 0)
+        return t->first[c];
+    const struct attn_trie_node *n = &t->node[node];
+    size_t lo = n->child, hi = lo + n->children;
+    while (hi - lo > 8) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (t->byte[middle] <= c)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    for (; lo < hi; lo++)
+        if (t->byte[lo] == c)
+            return (uint32_t)lo;
+    return 0;
+}
+
+/* The value of the longest string that s begins with, and its length; -1 if there is none. */
+int32_t attn_trie_longest(const struct attn_trie *t, const char *s, size_t len, size_t *found);
+
+#endif

@@ -99,6 +99,24 @@ static int encode_piece(struct encoder *e, const struct view *v)
     return rc;
 }
 
+/* The usual last step of all: a pattern that matches everything, each match a piece. */
+static bool is_plain_cut(const struct attn_subword *b, size_t k)
+{
+    const struct attn_split *c = &b->pre[k].cut;
+    return k + 1 == b->pres && c->pattern < ATTN_PRETOKEN_DEEPSEEK && c->behavior == ATTN_ISOLATED && b->byte_level;
+}
+
+static int cut_plainly(struct encoder *e, size_t k, const struct view *v)
+{
+    enum attn_pretoken pattern = e->b->pre[k].cut.pattern;
+    int rc = ATTN_OK;
+    for (size_t at = 0, n; at < v->len && !rc; at += n) {
+        n = attn_pretoken_next(pattern, v->s + at, v->len - at);
+        rc = encode_part(e, v, v->s + at, n);
+    }
+    return rc;
+}
+
 /* Applies the steps from number k on.  Each sees a piece of the one before as if it were the whole text. */
 static int pre_tokenize(struct encoder *e, size_t k, const struct view *v)
 {
@@ -118,6 +136,8 @@ static int pre_tokenize(struct encoder *e, size_t k, const struct view *v)
         const struct view changed = {.s = m->text, .len = m->len, .map = m, .outer = v};
         return pre_tokenize(e, k + 1, &changed);
     }
+    if (is_plain_cut(e->b, k))
+        return cut_plainly(e, k, v);
     struct attn_cutter cutter = {.cut = &step->cut, .s = v->s, .len = v->len};
     while (!rc && attn_cutter_next(&cutter, &piece, &len)) {
         const struct view inner = part_of(v, (size_t)(piece - v->s), len);

@@ -22,13 +22,12 @@ enum { UNIGRAM = 1, BPE = 2, PIECE_LONGEST = 4096 };
 
 /* ---- fields ---------------------------------------------------------------------------- */
 
-struct proto { const unsigned char *at, *end; const char *name; struct attn_err *err; size_t size; };
+struct proto { const unsigned char *at, *end, *file; const char *name; struct attn_err *err; };
 struct field { unsigned number, wire; uint64_t whole; const char *bytes; size_t len; };
 
 static int malformed(const struct proto *p, const char *why)
 {
-    return attn_fail(p->err, ATTN_EFORMAT, "%s: %zu bytes before its end: %s, expected a sentencepiece model", p->name,
-                     (size_t)(p->end - p->at), why);
+    return attn_fail(p->err, ATTN_EFORMAT, "%s: byte %zu: %s, expected a sentencepiece model", p->name, (size_t)(p->at - p->file), why);
 }
 
 static int read_varint(struct proto *p, uint64_t *out)
@@ -75,6 +74,17 @@ static int next_field(struct proto *p, struct field *f, bool *more)
     return rc ? rc : read_value(p, f);
 }
 
+/* Begins to read what is in a field. */
+static int enter(const struct proto *outer, const struct field *f, struct proto *in)
+{
+    *in = *outer;
+    if (f->wire != 2)
+        return malformed(outer, "a number, expected a message");
+    in->at = (const unsigned char *)f->bytes;
+    in->end = in->at + f->len;
+    return ATTN_OK;
+}
+
 /* ---- messages -------------------------------------------------------------------------- */
 
 struct model {
@@ -89,11 +99,10 @@ struct model {
 static int each_field(const struct proto *outer, const struct field *message, struct model *m,
                       int (*take)(struct proto *p, const struct field *f, struct model *m))
 {
-    struct proto p = {(const unsigned char *)message->bytes, (const unsigned char *)message->bytes + message->len, outer->name,
-                      outer->err, message->len};
+    struct proto p;
     struct field f;
     bool more = true;
-    int rc = message->wire == 2 ? ATTN_OK : malformed(outer, "a message that is none");
+    int rc = enter(outer, message, &p);
     while (!rc && (rc = next_field(&p, &f, &more)) == ATTN_OK && more)
         rc = take(&p, &f, m);
     return rc;
@@ -103,11 +112,10 @@ struct piece { struct field text; float score; uint64_t type; };
 
 static int read_piece(const struct proto *outer, const struct field *message, struct piece *out)
 {
-    struct proto p = {(const unsigned char *)message->bytes, (const unsigned char *)message->bytes + message->len, outer->name,
-                      outer->err, message->len};
+    struct proto p;
     struct field f;
     bool more = true;
-    int rc = message->wire == 2 ? ATTN_OK : malformed(outer, "a message that is none");
+    int rc = enter(outer, message, &p);
     *out = (struct piece){.type = ATTN_PIECE_NORMAL};
     while (!rc && (rc = next_field(&p, &f, &more)) == ATTN_OK && more) {
         if (f.number == 1 && f.wire == 2) {
@@ -334,7 +342,8 @@ static int make_model(const struct proto *p, struct model *m)
 
 int attn_sentencepiece_read(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err)
 {
-    struct proto p = {(const unsigned char *)file->text, (const unsigned char *)file->text + file->len, file->name, err, file->len};
+    const unsigned char *bytes = (const unsigned char *)file->text;
+    struct proto p = {bytes, bytes + file->len, bytes, file->name, err};
     struct model m = {.b = attn_subword_new(), .model_type = UNIGRAM, .dummy = true, .squeeze = true, .escape = true, .bos = 1, .eos = 2};
     struct field f;
     bool more = true;

@@ -6,7 +6,9 @@
 
 #include "base/grow.h"
 
-struct key { uint64_t head; uint32_t at; };                         /* head: the first eight bytes; at: which string */
+enum { WIDE = 16, TABLES = 1024 };      /* children that make a node wide; most tables */
+
+struct key { uint64_t head; uint32_t at, len; };                    /* head: the first eight bytes; at: which string */
 struct below { uint32_t lo, hi; uint32_t depth; };                  /* the strings below a node, which agree in `depth` bytes */
 
 struct maker {
@@ -97,9 +99,27 @@ static bool add_node(struct maker *m, unsigned char byte, uint32_t lo, uint32_t 
     return true;
 }
 
-static const struct attn_slice *string_at(const struct maker *m, uint32_t i)
+/* Most bytes are in the head, so that the strings, which lie anywhere, need not be read. */
+static unsigned char byte_at(const struct maker *m, uint32_t i, uint32_t depth)
 {
-    return &m->s[m->key[i].at];
+    const struct key *k = &m->key[i];
+    return (unsigned char)(depth < 8 ? k->head >> (56 - 8 * depth) & 0xFF : (unsigned char)m->s[k->at].s[depth]);
+}
+
+/* Nodes with many children have a table of them. */
+static bool add_table(struct attn_trie *t, size_t k)
+{
+    if (t->tables == TABLES)
+        return true;
+    uint32_t (*table)[256] = attn_grow(t->table, &t->table_room, t->tables + 1, sizeof *table);
+    if (!table)
+        return false;
+    t->table = table;
+    memset(table[t->tables], 0, sizeof *table);
+    for (uint32_t i = t->node[k].child; i < t->node[k].child + t->node[k].children; i++)
+        table[t->tables][t->byte[i]] = i;
+    t->node[k].table = (uint16_t)++t->tables;
+    return true;
 }
 
 /* Gives a node its value, and a child for each byte with which its strings go on. */
@@ -108,29 +128,30 @@ static bool add_children(struct maker *m, size_t k)
     struct below b = m->below[k];
     struct attn_trie_node *node = &m->t->node[k];
     node->child = (uint32_t)m->t->n;
-    for (; b.lo < b.hi && string_at(m, b.lo)->len == b.depth; b.lo++)
+    for (; b.lo < b.hi && m->key[b.lo].len == b.depth; b.lo++)
         node->value = m->value[m->key[b.lo].at];
     for (uint32_t lo = b.lo, hi; lo < b.hi; lo = hi) {
-        unsigned char byte = (unsigned char)string_at(m, lo)->s[b.depth];
-        for (hi = lo + 1; hi < b.hi && (unsigned char)string_at(m, hi)->s[b.depth] == byte; hi++)
+        unsigned char byte = byte_at(m, lo, b.depth);
+        for (hi = lo + 1; hi < b.hi && byte_at(m, hi, b.depth) == byte; hi++)
             ;
         if (!add_node(m, byte, lo, hi, b.depth + 1))
             return false;
         m->t->node[k].children++;
-        if (k == 0)
-            m->t->first[byte] = (uint32_t)m->t->n - 1;
     }
-    return true;
+    return k == 0 || m->t->node[k].children <= WIDE || add_table(m->t, k);
 }
 
 static bool lay_out(struct maker *m)
 {
     for (size_t i = 0; i < m->n; i++)
-        m->key[i] = (struct key){head_of(&m->s[i]), (uint32_t)i};
+        m->key[i] = (struct key){head_of(&m->s[i]), (uint32_t)i, (uint32_t)m->s[i].len};
     sort(m);
+    struct attn_trie *t = m->t;
     bool ok = add_node(m, 0, 0, (uint32_t)m->n, 0);
-    for (size_t k = 0; ok && k < m->t->n; k++)
+    for (size_t k = 0; ok && k < t->n; k++)
         ok = add_children(m, k);
+    for (uint32_t i = 0; ok && i < t->node[0].children; i++)
+        t->first[t->byte[t->node[0].child + i]] = t->node[0].child + i;
     return ok;
 }
 
@@ -153,6 +174,7 @@ void attn_trie_free(struct attn_trie *t)
 {
     free(t->node);
     free(t->byte);
+    free(t->table);
     *t = (struct attn_trie){0};
 }
 

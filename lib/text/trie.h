@@ -6,11 +6,13 @@
 
 #include "base/strings.h"
 
-struct attn_trie_node { uint32_t child; int32_t value; uint16_t children; };    /* value: -1 if no string ends here */
+/* value: -1 if no string ends here; table: 1 + which one it has, 0: none. */
+struct attn_trie_node { uint32_t child; int32_t value; uint16_t children, table; };
 struct attn_trie {
     struct attn_trie_node *node; unsigned char *byte;               /* [n]: the byte that leads to each node */
     size_t n, room, byte_room;
     uint32_t first[256];                /* the root's children by byte; 0: there is none */
+    uint32_t (*table)[256]; size_t tables, table_room;              /* the same for nodes with many children */
 };
 
 /* Zeroed holds nothing.  Strings must not be empty; of equal ones the last counts.  false: no memory, or more than 4
@@ -25,6 +27,8 @@ static inline uint32_t attn_trie_step(const struct attn_trie *t, uint32_t node, 
         return t->first[c];
     const struct attn_trie_node *n = &t->node[node];
     size_t lo = n->child, hi = lo + n->children;
+    if (n->table)
+        return t->table[n->table - 1][c];
     while (hi - lo > 8) {
         size_t middle = lo + (hi - lo) / 2;
         if (t->byte[middle] <= c)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/utf8.h"
 
 enum { UNKNOWN_PENALTY = 10 };
 
@@ -79,15 +78,21 @@ static void offer(struct search *q, size_t start, size_t end, int32_t id, double
         *best = (struct attn_best){q->u->single ? (double)(float)sum : sum, id, (uint32_t)(end - start)};
 }
 
-/* Offers all pieces that match at byte `at`, shortest first, or the character there as an unknown one. */
-static bool offer_from(struct search *q, size_t at)
+/* The length of a character of valid UTF-8 by its first byte. */
+static size_t char_len(char first)
+{
+    unsigned char c = (unsigned char)first;
+    return c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+}
+
+/* Offers all pieces that match at byte `at`, shortest first, or the character there, of `step` bytes, as an unknown one. */
+static bool offer_from(struct search *q, size_t at, size_t step)
 {
     const struct attn_unigram *u = q->u;
     const struct attn_trie *t = &u->trie;
     double sum = at == q->from ? q->sum : q->l->best[at - q->from].sum;
-    size_t step, k = at;
+    size_t k = at;
     bool alone = false;
-    attn_utf8_next(q->s + at, q->len - at, &step);
     for (uint32_t node = 0; k < q->len && (node = attn_trie_step(t, node, (unsigned char)q->s[k])) != 0; k++) {
         int32_t id = t->node[node].value;
         if (id < 0)
@@ -191,9 +196,9 @@ int attn_unigram_encode(struct attn_lattice *l, const struct attn_unigram *u, co
             q.from = at;
             q.sum = sum;
         }
-        if (!offer_from(&q, at))
+        step = char_len(s[at]);
+        if (!offer_from(&q, at, step))
             return ATTN_ENOMEM;
-        attn_utf8_next(s + at, len - at, &step);
         if (u->unknown < 0 && l->best[at + step - q.from].len == step && l->best[at + step - q.from].id < 0) {
             *n = at;
             return ATTN_EFORMAT;

@@ -1,14 +1,19 @@
-/* trie.c - strings are sorted by their first eight bytes as numbers, then the trie is laid out level by level: the
+/* trie.c - strings are sorted by their first sixteen bytes as numbers, then the trie is laid out level by level: the
  * strings below a node are neighbours in that order. */
 #include "text/trie.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
 
-enum { WIDE = 16, TABLES = 1024 };      /* children that make a node wide; most tables */
+enum {
+    HEAD = 16, AHEAD = 12,              /* AHEAD: values are prefetched before they are used */
+    WIDE = 16, TABLES = 1024            /* children that make a node wide; most tables */
+};
 
-struct key { uint64_t head; uint32_t at, len; };                    /* head: the first eight bytes; at: which string */
+/* head: the first sixteen bytes, eight and eight; at: which string. */
+struct key { uint64_t head[2]; uint32_t at, len; };
 struct below { uint32_t lo, hi; uint32_t depth; };                  /* the strings below a node, which agree in `depth` bytes */
 
 struct maker {
@@ -19,12 +24,15 @@ struct maker {
     struct below *below; size_t below_room;                         /* [t->n] */
 };
 
-static uint64_t head_of(const struct attn_slice *s)
+static uint64_t head_of(const struct attn_slice *s, size_t from)
 {
     uint64_t head = 0;
-    size_t n = s->len < 8 ? s->len : 8;
-    for (size_t i = 0; i < n; i++)
-        head |= (uint64_t)(unsigned char)s->s[i] << (56 - 8 * i);
+    if (s->len >= from + 8) {
+        memcpy(&head, s->s + from, 8);
+        return be64toh(head);
+    }
+    for (size_t i = from; i < s->len; i++)
+        head |= (uint64_t)(unsigned char)s->s[i] << (56 - 8 * (i - from));
     return head;
 }
 
@@ -33,11 +41,11 @@ static void sort_byte(struct maker *m, unsigned shift)
 {
     size_t count[257] = {0};
     for (size_t i = 0; i < m->n; i++)
-        count[(m->key[i].head >> shift & 0xFF) + 1]++;
+        count[(m->key[i].head[0] >> shift & 0xFF) + 1]++;
     for (size_t i = 1; i < 257; i++)
         count[i] += count[i - 1];
     for (size_t i = 0; i < m->n; i++)
-        m->other[count[m->key[i].head >> shift & 0xFF]++] = m->key[i];
+        m->other[count[m->key[i].head[0] >> shift & 0xFF]++] = m->key[i];
     struct key *sorted = m->other;
     m->other = m->key;
     m->key = sorted;
@@ -45,6 +53,8 @@ static void sort_byte(struct maker *m, unsigned shift)
 
 static int compare_strings(const struct maker *m, const struct key *a, const struct key *b)
 {
+    if (a->head[1] != b->head[1])
+        return a->head[1] < b->head[1] ? -1 : 1;
     const struct attn_slice *x = &m->s[a->at], *y = &m->s[b->at];
     size_t len = x->len < y->len ? x->len : y->len;
     int c = memcmp(x->s, y->s, len);
@@ -71,7 +81,7 @@ static void sort(struct maker *m)
     for (unsigned shift = 0; shift < 64; shift += 8)
         sort_byte(m, shift);
     for (size_t lo = 0, hi; lo < m->n; lo = hi) {
-        for (hi = lo + 1; hi < m->n && m->key[hi].head == m->key[lo].head; hi++)
+        for (hi = lo + 1; hi < m->n && m->key[hi].head[0] == m->key[lo].head[0]; hi++)
             ;
         sort_range(m, lo, hi);
     }
@@ -103,7 +113,8 @@ static bool add_node(struct maker *m, unsigned char byte, uint32_t lo, uint32_t 
 static unsigned char byte_at(const struct maker *m, uint32_t i, uint32_t depth)
 {
     const struct key *k = &m->key[i];
-    return (unsigned char)(depth < 8 ? k->head >> (56 - 8 * depth) & 0xFF : (unsigned char)m->s[k->at].s[depth]);
+    return (unsigned char)(depth < HEAD ? k->head[depth / 8] >> (56 - 8 * (depth % 8)) & 0xFF :
+                           (unsigned char)m->s[k->at].s[depth]);
 }
 
 /* Nodes with many children have a table of them. */
@@ -128,6 +139,8 @@ static bool add_children(struct maker *m, size_t k)
     struct below b = m->below[k];
     struct attn_trie_node *node = &m->t->node[k];
     node->child = (uint32_t)m->t->n;
+    if (b.lo + AHEAD < m->n)
+        __builtin_prefetch(&m->value[m->key[b.lo + AHEAD].at]);
     for (; b.lo < b.hi && m->key[b.lo].len == b.depth; b.lo++)
         node->value = m->value[m->key[b.lo].at];
     for (uint32_t lo = b.lo, hi; lo < b.hi; lo = hi) {
@@ -144,7 +157,7 @@ static bool add_children(struct maker *m, size_t k)
 static bool lay_out(struct maker *m)
 {
     for (size_t i = 0; i < m->n; i++)
-        m->key[i] = (struct key){head_of(&m->s[i]), (uint32_t)i, (uint32_t)m->s[i].len};
+        m->key[i] = (struct key){{head_of(&m->s[i], 0), head_of(&m->s[i], 8)}, (uint32_t)i, (uint32_t)m->s[i].len};
     sort(m);
     struct attn_trie *t = m->t;
     bool ok = add_node(m, 0, 0, (uint32_t)m->n, 0);

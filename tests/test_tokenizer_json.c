@@ -25,6 +25,7 @@ START_TEST(test_corpus)
     static const struct corpus_fault faults[] = {
         {"n_added_empty.json", "added_tokens: one has no id from 0 to 2147483646 or no content"},
         {"n_added_flag.json", "added_tokens: \"special\" is 1, expected true or false"},
+        {"n_added_grows.json", "added_tokens: a token that is so long when it is normalised is not supported"},
         {"n_added_huge_id.json", "added_tokens: one has no id from 0 to 2147483646 or no content"},
         {"n_added_id.json", "added_tokens: '<|end|>' has the ids 6 and 5, expected one"},
         {"n_added_in_array.json", "added_tokens: one of them is an array, expected an object"},
@@ -52,6 +53,7 @@ START_TEST(test_corpus)
         {"n_decoder.json", "decoder: \"WordPiece\" is not supported"},
         {"n_decoder_ctc.json", "decoder: \"CTC\" is not supported"},
         {"n_decoder_replace.json", "decoder: \"Replace\" by a pattern that is no string is not supported"},
+        {"n_decoder_replace_long.json", "decoder: \"Replace\" by more than four times as many bytes is not supported"},
         {"n_decoder_strip.json", "decoder: \"Strip\" without a whole number as \"start\" and \"stop\" is not supported"},
         {"n_decoders_many.json", "decoder: a Sequence of so many steps is not supported"},
         {"n_deep.json", "nested deeper than 64 levels (found '[')"},
@@ -94,6 +96,7 @@ START_TEST(test_corpus)
         {"n_post_pair.json", "post_processor: \"cls\" is no array of a text and an id"},
         {"n_post_pair_id.json", "post_processor: a template has an id that is no token's"},
         {"n_post_processor.json", "post_processor: \"cls\" is no array of a text and an id"},
+        {"n_prepend_long.json", "normalizer: a string of more than 64 bytes is not supported"},
         {"n_replace_number.json", "normalizer: \"content\" is 3, expected a string"},
         {"n_replace_regex.json", "normalizer: \"Replace\" by a pattern that is neither a string nor \" {2,}\" is not supported"},
         {"n_scripts.json", "pre_tokenizer: \"UnicodeScripts\" is not supported"},
@@ -206,6 +209,26 @@ START_TEST(test_component)
     }
     ck_assert(spans.n == n && ids.n == n);
     attn_encoding_free(&spans);
+    attn_encoding_free(&ids);
+    attn_subword_free(b);
+}
+END_TEST
+
+/* Each step makes every x sixty: the text would need more memory than there is. */
+START_TEST(test_growing)
+{
+    struct attn_subword *b = NULL;
+    struct attn_encoding ids = {.ids_only = true};
+    struct attn_err err = {0};
+    char json[2048] = "{\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [", sixty[61] = "";
+    memset(sixty, 'x', 60);
+    for (int i = 0; i < 8; i++)
+        sprintf(json + strlen(json), "%s{\"type\": \"Replace\", \"pattern\": {\"String\": \"x\"}, \"content\": \"%s\"}", i ? ", " : "", sixty);
+    strcat(json, "]}, " MODEL "}}");
+    struct attn_text_file file = {json, strlen(json), "tokenizer.json"};
+    ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_int_eq(attn_subword_encode(&ids, b, "xxxxxxxx", 8, &(struct attn_encode_opts){0}, &err), ATTN_EFORMAT);
+    ck_assert_ptr_nonnull(strstr(err.msg, "the tokenizer makes more than 64 times as many bytes of the text"));
     attn_encoding_free(&ids);
     attn_subword_free(b);
 }
@@ -326,6 +349,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_checked_fixture(t, scratch_make, scratch_remove);
     tcase_add_test(t, test_corpus);
     tcase_add_loop_test(t, test_component, 0, (int)(sizeof rows / sizeof *rows));
+    tcase_add_test(t, test_growing);
     tcase_add_test(t, test_who_decides);
     tcase_add_loop_test(t, test_beside, 0, (int)(sizeof beside / sizeof *beside));
     suite_add_tcase(s, t);

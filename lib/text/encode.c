@@ -11,8 +11,11 @@
  * the outer one, or of what `map` maps back to. */
 struct view { const char *s; size_t len; struct attn_mapped *map; const struct view *outer; size_t at; };
 
+enum { TIMES = 64, LEAST = 4096 };      /* how long a text may become */
+
 struct encoder {
     const struct attn_subword *b;
+    size_t most;                        /* bytes that any step may make of the text */
     struct attn_encoding *out;
     struct attn_bpe bpe;
     struct attn_lattice lattice;
@@ -44,6 +47,15 @@ static size_t end_of(const struct view *v, size_t at)
 static struct view part_of(const struct view *v, size_t at, size_t len)
 {
     return (struct view){.s = v->s + at, .len = len, .outer = v, .at = at};
+}
+
+/* Checks what a step has made: files could have steps that make a short text an endless one. */
+static int check_length(const struct encoder *e, const struct attn_mapped *m)
+{
+    if (m->len <= e->most)
+        return ATTN_OK;
+    return attn_fail(e->err, ATTN_EFORMAT, "the tokenizer makes more than %d times as many bytes of the text, expected a normal "
+                     "form of it", TIMES);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------- */
@@ -134,7 +146,8 @@ static int pre_tokenize(struct encoder *e, size_t k, const struct view *v)
         if (!attn_normal_apply(m, &step->change, v->s, v->len, first))
             return no_memory(e->err);
         const struct view changed = {.s = m->text, .len = m->len, .map = m, .outer = v};
-        return pre_tokenize(e, k + 1, &changed);
+        rc = check_length(e, m);
+        return rc ? rc : pre_tokenize(e, k + 1, &changed);
     }
     if (is_plain_cut(e->b, k))
         return cut_plainly(e, k, v);
@@ -182,7 +195,8 @@ static int normalize(struct encoder *e, size_t k, const struct view *v)
     if (!attn_normal_apply(m, &b->normal[k], v->s, v->len, false))
         return no_memory(e->err);
     const struct view changed = {.s = m->text, .len = m->len, .map = m, .outer = v};
-    return normalize(e, k + 1, &changed);
+    int rc = check_length(e, m);
+    return rc ? rc : normalize(e, k + 1, &changed);
 }
 
 static int encode_section(struct encoder *e, const struct view *v)
@@ -236,6 +250,8 @@ int attn_subword_encode(struct attn_encoding *out, const struct attn_subword *b,
     struct encoder e = {.b = b, .out = out, .bpe = {.rules = &b->rules}, .special = o->special, .err = err};
     const struct view whole = {.s = text, .len = len};
     size_t valid = attn_utf8_valid(text, len);
+    if (__builtin_mul_overflow(len, TIMES, &e.most) || __builtin_add_overflow(e.most, LEAST, &e.most))
+        e.most = SIZE_MAX;
     bool around = o->bos == ATTN_BOS_YES || (o->bos == ATTN_BOS_AUTO && len > 0);
     if (valid < len)
         return attn_fail(err, ATTN_EFORMAT, "the text is not UTF-8 at byte %zu: found 0x%02X", valid,

@@ -20,7 +20,10 @@
 
 /* ---- the tokenizer (subword.c, encode.c) ---- */
 
-enum { ATTN_STEPS_MAX = 8, ATTN_AROUND_MAX = 4 };
+enum {
+    ATTN_STEPS_MAX = 8, ATTN_AROUND_MAX = 4,
+    ATTN_STRING_LONGEST = 64            /* bytes that a step looks for or puts in; those in use have a few */
+};
 
 struct attn_around { int32_t id[ATTN_AROUND_MAX]; size_t n; };      /* tokens put before or after a text */
 
@@ -109,7 +112,7 @@ int attn_steps_flag(struct attn_steps *s, const cJSON *v, const char *key, bool 
 /* The text of a member; "" if it is no string.  A string that must be there. */
 const char *attn_steps_text(const cJSON *v, const char *key);
 int attn_steps_string(struct attn_steps *s, const cJSON *v, const char *key, const char **out);
-/* Copies a text; len may be NULL. */
+/* Copies a text, which must not be long; len may be NULL. */
 int attn_steps_copy(struct attn_steps *s, char **out, size_t *len, const char *text);
 /* Refuses keys that are not in the list, which ends with NULL. */
 int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *known);

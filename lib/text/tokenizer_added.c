@@ -11,14 +11,14 @@
 #include "base/err.h"
 #include "base/num.h"
 
-enum { VALUES_MAX = 1 << 20 };
+enum { VALUES_MAX = 1 << 20, LONG = 4 * ATTN_ADDED_LONGEST };   /* LONG: bytes when normalised */
 
 /* The content of a token that is found after normalisation is normalised too. */
 static bool copy_content(const struct attn_subword *b, struct attn_added_token *t, const char *s, bool normalized)
 {
     struct attn_mapped m = {.unmapped = true};
     bool ok = (t->text = strdup(s)) != NULL;
-    for (size_t i = 0; ok && normalized && i < b->normals; i++) {
+    for (size_t i = 0; ok && normalized && i < b->normals && strlen(t->text) <= LONG; i++) {
         ok = attn_normal_apply(&m, &b->normal[i], t->text, strlen(t->text), false);
         char *changed = ok ? strndup(m.text, m.len) : NULL;
         free(t->text);
@@ -38,7 +38,11 @@ static int put(struct attn_steps *s, struct attn_added_token *t, const char *con
                          strlen(content), ATTN_ADDED_LONGEST);
     if (!copy_content(s->b, t, content, normalized))
         return attn_no_memory(s->err, s->name, "for them");
-    if (t->len == 0 || t->len > 4 * ATTN_ADDED_LONGEST) {
+    if (t->len > LONG) {
+        free(t->text);
+        return attn_steps_refuse(s, "a token that is so long when it is normalised");
+    }
+    if (t->len == 0) {
         free(t->text);
         return ATTN_OK;
     }

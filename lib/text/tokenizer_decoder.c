@@ -44,6 +44,8 @@ static int take_replace(struct attn_steps *s, const cJSON *v)
         return rc;
     if (!*find)
         return attn_steps_refuse(s, "\"Replace\" by a pattern that is no string");
+    if (strlen(with) > 4 * strlen(find))
+        return attn_steps_refuse(s, "\"Replace\" by more than four times as many bytes");
     if ((rc = add(s, ATTN_DECODE_REPLACE, &step)) || (rc = attn_steps_copy(s, &step->find, NULL, find)))
         return rc;
     return attn_steps_copy(s, &step->with, NULL, with);

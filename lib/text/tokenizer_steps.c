@@ -65,8 +65,11 @@ static int refuse_type(struct attn_steps *s, const cJSON *v)
     return attn_steps_refuse(s, attn_tree_show(type ? type : v, what));
 }
 
+/* Longer strings are in no file, but would let a small text become an endless one. */
 int attn_steps_copy(struct attn_steps *s, char **out, size_t *len, const char *text)
 {
+    if (strlen(text) > ATTN_STRING_LONGEST)
+        return attn_steps_refuse(s, "a string of more than 64 bytes");
     *out = strdup(text);
     if (len)
         *len = strlen(text);

@@ -9,7 +9,8 @@
 
 enum {
     HEAD = 16, AHEAD = 12,              /* AHEAD: values are prefetched before they are used */
-    WIDE = 16, TABLES = 1024            /* children that make a node wide; most tables */
+    WIDE = 16, TABLES = 1024,           /* children that make a node wide; most tables */
+    MOST = 16 << 20                     /* bytes of strings: each may take a node; vocabularies of 256,000 have 3 million */
 };
 
 /* head: the first sixteen bytes, eight and eight; at: which string. */
@@ -156,6 +157,11 @@ static bool add_children(struct maker *m, size_t k)
 
 static bool lay_out(struct maker *m)
 {
+    size_t bytes = 0;
+    for (size_t i = 0; i < m->n; i++)
+        bytes += m->s[i].len;
+    if (bytes > MOST)
+        return false;
     for (size_t i = 0; i < m->n; i++)
         m->key[i] = (struct key){{head_of(&m->s[i], 0), head_of(&m->s[i], 8)}, (uint32_t)i, (uint32_t)m->s[i].len};
     sort(m);

@@ -15,8 +15,8 @@ struct attn_trie {
     uint32_t (*table)[256]; size_t tables, table_room;              /* the same for nodes with many children */
 };
 
-/* Zeroed holds nothing.  Strings must not be empty; of equal ones the last counts.  false: no memory, or more than 4
- * billion nodes. */
+/* Zeroed holds nothing.  Strings must not be empty; of equal ones the last counts.  false: no memory, or more
+ * than 16 million bytes of strings. */
 bool attn_trie_make(struct attn_trie *t, const struct attn_slice *s, const int32_t *value, size_t n);
 void attn_trie_free(struct attn_trie *t);
 

@@ -69,6 +69,7 @@ START_TEST(mistakes_are_explained)
 {
     expect("$A heads -m tiny --by entropi 2>&1", 2, "the nearest is 'entropy'");
     expect("$A heads -m tiny --cross x 2>&1", 2, "compare a text with itself");
+    expect("for c in heads lens patch; do $A $c --hide-first 2>&1; done", 2, "unknown option '--hide-first'");
     expect("$A heads -m tiny --repeat 129 2>&1", 2, "more than the 256 that model tiny takes (n_ctx): at most 128");
     expect("$A heads -m tiny --repeat 5 -s x 2>&1", 2, "--repeat");
     expect("$A heads -m tiny -s x --samples 2 2>&1", 2, "goes with --repeat");

@@ -384,7 +384,7 @@ const struct command batch_command = {
                    "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, select_options,
-                                             output_options, run_options, grid_options, edit_options, from_options, picture_options,
+                                             output_options, run_options, grid_options, edit_options, from_options, picture_options, key_picture_options,
                                              attention_options, dropout_seed_options, compute_options, thread_options,
                                              general_options, NULL},
 };

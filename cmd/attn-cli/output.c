@@ -107,13 +107,16 @@ static const char *const palettes[] = {"viridis", "magma", "cividis", "gray", "b
 const struct option picture_options[] = {
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE", "pictures: colours show numbers as they are (linear, the default), their "
      "logarithms (log), or each row divided by its largest number (row)", .choices = scales, .flags = OPT_COUNTS},
-    {0, "hide-first", OPT_FLAG, &look.hide_first, NULL, "pictures: leave out the first key, where attention often gathers; "
-     "nothing is renormalised", .flags = OPT_COUNTS},
     {0, "palette", OPT_CHOICE, &look.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark "
      "to light; balance, blue below 0 and orange above", .choices = palettes, .flags = OPT_COUNTS},
     {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: as fits)",
-     .min = 1,
-     .max = 64, .flags = OPT_COUNTS},
+     .min = 1, .max = 64, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct option key_picture_options[] = {
+    {0, "hide-first", OPT_FLAG, &look.hide_first, NULL, "pictures: leave out the first key, where attention often gathers; "
+     "nothing is renormalised", .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

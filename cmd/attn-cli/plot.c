@@ -63,7 +63,7 @@ const struct command plot_command = {
         {"attn-cli plot ./tiny/watch --head 0-3 -o history.png", "how heads formed while a model was trained"},
         {"attn-cli plot attention.npy", "a matrix of your own"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){options, picture_options, general_options, NULL},
+    .groups = (const struct option *const[]){options, picture_options, key_picture_options, general_options, NULL},
     .word = "PATH",
     .paths = true,
 };

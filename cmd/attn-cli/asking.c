@@ -1,5 +1,29 @@
 #include "asking.h"
 
+#include "say.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+/* Most tokens that begin a word begin with a blank: without it, `ball` is a token that hardly ever comes next. */
+static void note_twin(int32_t id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t)
+{
+    struct attn_err ignored;
+    char spaced[64];
+    int32_t twin;
+    if (isalpha((unsigned char)*text) && snprintf(spaced, sizeof spaced, " %s", text) < (int)sizeof spaced &&
+        !attn_token_parse(&twin, spaced, m, t, &ignored) && twin != id)
+        say_note("\"%s\" is another token than \"%s\", which begins a word within a text", text, spaced);
+}
+
+int read_token(int32_t *id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t, struct attn_err *err)
+{
+    int code = attn_token_parse(id, text, m, t, err);
+    if (!code)
+        note_twin(*id, text, m, t);
+    return code;
+}
+
 int bind_metric(struct attn_metric *m, const struct attn_model *model, struct attn_tokenizer **tokenizer, const int32_t *ids,
                 size_t n, struct attn_err *err)
 {

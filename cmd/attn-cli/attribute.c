@@ -1,5 +1,6 @@
 /* attribute.c - takes a logit apart into what embeddings, heads and MLPs add to it. */
 #include "attn_tools.h"
+#include "asking.h"
 #include "attention.h"
 #include "edits.h"
 #include "input.h"
@@ -60,8 +61,8 @@ static int open_all(struct session *s, struct attn_err *err)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (!s->tokenizer && attn_tokenizer_open(&s->tokenizer, common.model, &ignored))
         s->tokenizer = NULL;            /* ids need none; without it, tokens are shown by their ids */
-    if (attn_token_parse(&s->target, o.target, s->model, s->tokenizer, err) ||
-        (o.foil && attn_token_parse(&s->foil, o.foil, s->model, s->tokenizer, err)) ||
+    if (read_token(&s->target, o.target, s->model, s->tokenizer, err) ||
+        (o.foil && read_token(&s->foil, o.foil, s->model, s->tokenizer, err)) ||
         edits_open(&s->edits, &s->tokenizer, err))
         return err->code;
     return edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_TEXT, err);

@@ -1,5 +1,6 @@
 /* lens.c - what the model would predict if it ended at each point of the residual stream. */
 #include "attn_tools.h"
+#include "asking.h"
 #include "attention.h"
 #include "edits.h"
 #include "input.h"
@@ -34,7 +35,7 @@ static int open_all(struct session *s, struct attn_err *err)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (!s->tokenizer && attn_tokenizer_open(&s->tokenizer, common.model, &ignored))
         s->tokenizer = NULL;            /* ids need none; without it, tokens are shown by their ids */
-    int code = o.target ? attn_token_parse(&s->target, o.target, s->model, s->tokenizer, err) : ATTN_OK;
+    int code = o.target ? read_token(&s->target, o.target, s->model, s->tokenizer, err) : ATTN_OK;
     if (!code)
         code = edits_open(&s->edits, &s->tokenizer, err);
     return code ? code : edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_TEXT, err);

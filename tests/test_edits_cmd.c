@@ -38,6 +38,8 @@ START_TEST(heads_score_edited_patterns)
     expect("printf 'the cat\\nOne day, Tom\\n' | $A heads -m tiny -f - --ablate 'L0H0[pos=3]' 2>&1 >$D/x", 3,
            "1 of 2 records failed");
     expect("$A heads -m tiny --repeat 5 --ablate 'L0H0[pos=10]' 2>&1", 1, "the text has 10 tokens");
+    expect("$A heads -m tiny --repeat 5 --ablate H0 2>&1", 1, "'H0' is a head without its layer: in layer 0 it is L0H0");
+    expect("$A heads -m tiny --repeat 5 --from x 2>&1", 2, "--from gives a text to take values from");
     expect("$A heads -m tiny --repeat 5 --ablate L4H0 2>&1", 1, "layer 4 is not there: tiny has 4 layers");
     expect("$A heads -m tiny --repeat 5 --ablate L0H0 --edit 'L0H1 = from' 2>&1", 1, "--from TEXT");
 }

@@ -141,6 +141,9 @@ int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_e
     }
     if (!code && patch_from && !option_given(&edit_options[PATCH]))
         code = attn_fail(err, ATTN_EUSAGE, "--patch-from says where values come from: say what they replace with --patch PLACES");
+    if (!code && !given.n && !e->needs_from && (sourcing.text || sourcing.ids))
+        code = attn_fail(err, ATTN_EUSAGE, "--from gives a text to take values from: say what they replace, as with --patch "
+                         "L1.resid_post or --edit 'L1H2 = from'");
     return code || !(sourcing.text || sourcing.ids) ? code : read_from(e, tokenizer, err);
 }
 

@@ -22,6 +22,7 @@ struct edits {
     struct attn_edits *list;            /* NULL: nothing is changed */
     struct input input;                 /* the other text, with its tokens */
     struct attn_tokens *from;
+    bool needs_from;                    /* set by a command that takes values from it without any edits */
     struct attn_editor *editor;
     struct attn_compare *compare;       /* NULL: what they do to the next token is not asked for */
 };

@@ -112,7 +112,7 @@ static int report(const struct session *s, struct attn_err *err)
 
 static int patch(struct attn_err *err)
 {
-    struct session s = {.model = NULL};
+    struct session s = {.edits = {.needs_from = true}};
     int code = open_all(&s, err);
     if (!code)
         code = make(&s, err);

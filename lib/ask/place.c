@@ -119,6 +119,8 @@ static int fail_unknown(const struct name *n, struct attn_err *err)
         if (!strcmp(last ? last + 1 : n->text, attn_act_short(act)))
             return attn_edit_fail(n->edit, err, "'%s' is derived from other activations, and cannot be edited: edit those",
                                   n->text);
+    if (n->text[0] == 'H' && n->text[1] >= '0' && n->text[1] <= '9')
+        return attn_edit_fail(n->edit, err, "'%s' is a head without its layer: in layer 0 it is L0%s", n->text, n->text);
     if (near)
         return attn_edit_fail(n->edit, err, "no activation is called '%s'; the nearest is '%s'", n->text, near);
     return attn_edit_fail(n->edit, err, n->glob ? "nothing matches '%s'; names: %s" : "no activation is called '%s'; names: %s",

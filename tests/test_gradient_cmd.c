@@ -32,6 +32,8 @@ END_TEST
 
 START_TEST(what_has_no_gradient_is_refused)
 {
+    expect("$A run -m tiny -s 'Lily lost' --gradient kl --show embed 2>&1 >/dev/null", 0, "without edits kl is 0");
+    expect_exactly("$A run -m tiny -s 'Lily lost' --gradient kl --show embed --ablate L0H0 2>&1 >/dev/null", "");
     expect("$A run " GPT2 "--gradient 'rank(3)' 2>&1", 2, "a rank moves in steps");
     expect("$A run " GPT2 "--gradient 'logit(3' 2>&1", 2, "column 8: expected ) or ,pos=P");
     expect("$A run " GPT2 "--gradient 'logit(3,pos=12)' 2>&1", 1, "pos=12, but the text has 12 tokens");

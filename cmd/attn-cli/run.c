@@ -91,6 +91,8 @@ static int find_slopes(struct session *s, const int32_t *ids, struct attn_err *e
     int code = bind_metric(s->metric, s->model, &s->tokenizer, ids, s->tokens->n, err);
     if (!code)
         code = attn_metric_refer_to(s->metric, s->model, s->tokens, &plan, err);
+    if (!code && attn_metric_refers(s->metric) && !s->edits.list)
+        say_note("attn-cli run: without edits kl is 0, and so are its derivatives: it measures how far edits move the prediction");
     if (!code)
         code = attn_slopes_new(&s->slopes, s->model, s->tokens, &opts, err);
     progress_end(&progress);

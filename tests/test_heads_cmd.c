@@ -16,6 +16,7 @@ START_TEST(a_table_is_sorted_and_narrow)
     expect_exactly("$A heads -m tiny --by distance | tail -n +5 | awk '{print $NF}' >$D/x; sort -grs $D/x | cmp - $D/x && wc "
                    "-l <$D/x", "16\n");
     expect("$A heads -m tiny -s 'the cat' --layer 1 --head 2,3", 0, "2 of 2 heads");
+    expect("$A heads -m tiny --ids 5", 0, "1 text, 1 token\n");
     expect("$A heads -m tiny --ids 5", 0, "L0H0  -             -     -");
     if (!no_terminal())
         ck_assert_ptr_nonnull(strstr(on_terminal("COLUMNS=120 $A heads -m tiny --head 0 --layer 2 --by self 2>&1", 0), "L2H0"));
@@ -38,6 +39,9 @@ START_TEST(tables_for_programs_are_the_same)
                    "grep -c induction $D/x.svg",
                    "PNG1\n");
     expect("$A heads -m tiny --format term", 0, "induction");
+    expect_exactly("$A heads -m tiny -s 'the cat sat' --format term | sed -n 2p; $A heads -m tiny --ids 5 --format term | "
+                   "grep -c 'duplicate induction'",
+                   "   previous  self      first   \n1\n");
 }
 END_TEST
 

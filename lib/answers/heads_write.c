@@ -151,7 +151,8 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
     int rc = attn_heads_sort(&sorted, h, err);
     if (rc)
         return rc;
-    attn_out_printf(o, "Model %s, %zu text%s, %" PRIu64 " tokens", h->info.name, h->texts, h->texts == 1 ? "" : "s", h->tokens);
+    attn_out_printf(o, "Model %s, %zu text%s, %" PRIu64 " token%s", h->info.name, h->texts, h->texts == 1 ? "" : "s", h->tokens,
+                    h->tokens == 1 ? "" : "s");
     if (h->o->about)
         attn_out_printf(o, ": %s", h->o->about);
     attn_out_printf(o, "\n%s%zu of %zu heads, sorted by %s; means over rows from 1 on\n\n", h->kept < h->n ? "The first "
@@ -235,6 +236,20 @@ static void write_csv(struct attn_out *o, const struct attn_ranking *h)
 
 /* ---- pictures ---------------------------------------------------------------------------- */
 
+/* A score that no row offers, as `induction` in a text that repeats nothing, has no picture, unless that is so of all. */
+static bool is_drawn(const struct attn_ranking *h, const struct attn_head_score *s)
+{
+    bool any = false;
+    for (size_t c = 0; c < attn_head_score_count(); c++)
+        for (size_t i = 0; i < h->n; i++)
+            if (!isnan(h->row[i].score[c])) {
+                if (c == attn_head_score_index(s))
+                    return true;
+                any = true;
+            }
+    return is_shown(h, s) && !any;
+}
+
 /* The heads of a selection may be few: the picture has the layers and heads that were selected. */
 static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const struct attn_head_score *s, size_t heads,
                      struct attn_err *err)
@@ -262,7 +277,7 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
     int rc = attn_look_make(&look, &h->o->picture, err);
     look.width = h->o->width;
     for (const struct attn_head_score *s = NULL; !rc && (s = attn_head_score_next(s));)
-        if (is_shown(h, s))
+        if (is_drawn(h, s))
             rc = add_sheet(&a, h, s, heads, err);
     if (!rc)
         rc = attn_album_link(&a, err);

@@ -83,7 +83,6 @@ void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_
 void attn_readout_cell(struct attn_out *o, const struct attn_readout *r, int32_t id);
 struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id);
 void attn_readout_member(struct attn_out *o, const char *name, double x);     /* `,"name":x`; null if x is not finite */
-void attn_readout_real(struct attn_out *o, double x);   /* a field of CSV: nothing if x is NaN */
 
 bool attn_readout_is_table(const char *format);         /* csv or tidy, which are one */
 /* Fails unless `format` is one of those listed, which end with NULL. */

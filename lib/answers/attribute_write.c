@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/size.h"
+#include "sinks/csv.h"
 #include "sinks/json.h"
 #include "sinks/print.h"
 #include "text/label.h"
@@ -193,7 +194,7 @@ static void table_rows(struct attn_out *o, const struct attn_portion *p, size_t 
         if (heads && p[i].head >= 0)
             attn_out_u64(o, (uint64_t)p[i].head);
         attn_out_char(o, ',');
-        attn_readout_real(o, p[i].value);
+        attn_cell_f64(o, p[i].value);
         attn_out_char(o, '\n');
     }
 }

@@ -1,12 +1,10 @@
 /* document.c - what the tables of lens and attribution have in common. */
 #include "answers/answers.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/num.h"
 #include "run/kind.h"
 #include "sinks/csv.h"
 #include "sinks/json.h"
@@ -70,13 +68,6 @@ void attn_readout_member(struct attn_out *o, const char *name, double x)
 {
     attn_out_printf(o, ",\"%s\":", name);
     attn_out_f64(o, x);
-}
-
-void attn_readout_real(struct attn_out *o, double x)
-{
-    char buf[ATTN_NUM_MAX];
-    if (!isnan(x))
-        attn_out_write(o, buf, attn_num_f64(buf, x));
 }
 
 bool attn_readout_is_table(const char *format)

@@ -19,6 +19,7 @@
 #include "picture/album.h"
 #include "picture/look.h"
 #include "run/kind.h"
+#include "sinks/csv.h"
 #include "sinks/json.h"
 #include "sinks/sink.h"
 
@@ -225,10 +226,8 @@ static void write_csv(struct attn_out *o, const struct attn_ranking *h)
             continue;
         attn_out_printf(o, "%zu,%zu", r->at.layer, r->at.head);
         for (size_t c = 0; c < attn_head_score_count(); c++) {
-            char buf[ATTN_NUM_MAX];
             attn_out_char(o, ',');
-            if (!isnan(r->score[c]))
-                attn_out_write(o, buf, attn_num_f64(buf, r->score[c]));
+            attn_cell_f64(o, r->score[c]);
         }
         attn_out_char(o, '\n');
     }

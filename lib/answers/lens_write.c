@@ -246,12 +246,12 @@ static void table_row(struct attn_out *o, const struct attn_lens *s, const struc
         attn_out_printf(o, ",%d,", (int)likeliest(s, i)[k].id);
         attn_readout_cell(o, r, likeliest(s, i)[k].id);
         attn_out_char(o, ',');
-        attn_readout_real(o, likeliest(s, i)[k].p);
+        attn_cell_f64(o, likeliest(s, i)[k].p);
     }
     const double numbers[] = {c->logit, c->logprob, rank_of(c), c->kl, c->entropy};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         attn_out_char(o, ',');
-        attn_readout_real(o, numbers[k]);
+        attn_cell_f64(o, numbers[k]);
     }
     attn_out_char(o, '\n');
 }

@@ -31,11 +31,6 @@ static double shown(const struct report *p, const struct attn_patch_cell *c)
     return p->effects ? c->effect : c->metric;
 }
 
-static int index_on(const struct attn_patch_cell *c, size_t axis)
-{
-    return axis == 0 ? c->layer : axis == 1 ? c->head : c->pos;
-}
-
 /* ---- labels of rows and columns, as tokens are ---- */
 
 struct labels { struct attn_tokens tokens; struct attn_token *tok; char (*text)[16]; };
@@ -55,7 +50,7 @@ static int label(struct labels *l, const struct report *p, size_t axis, size_t s
     if (!l->tok || !l->text)
         return attn_no_memory(err, NULL, "for %zu labels", n);
     for (size_t i = 0; i < n; i++) {
-        int at = index_on(&p->r.cell[i * step], axis);
+        int at = attn_grid_index(&p->r.cell[i * step], axis);
         if (axis == 2 && at >= 0) {
             l->tok[i] = p->o->tokens->tok[at];
             continue;
@@ -297,7 +292,7 @@ static int write_as(struct attn_out *o, const struct report *p, struct attn_err 
         return write_text(o, p, err);
     if (!strcmp(name, "json"))
         return write_json(o, p, err);
-    if (!strcmp(name, "csv") || !strcmp(name, "tidy"))
+    if (attn_readout_is_table(name))
         return write_table(o, p);
     if (format && (format->flags & ATTN_FORMAT_PICTURE))
         return draw(o, p, format, err);

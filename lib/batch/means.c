@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "batch/batch.h"
 #include "io/fields.h"
+#include "sinks/csv.h"
 #include "sinks/grid.h"
 
 enum { AXES = 3, FIELDS_MOST = 1 + AXES + 4 };          /* record, axes, metric, effect, id, error */
@@ -153,7 +154,7 @@ static void write_mean(struct attn_out *o, double sum, uint64_t n)
 {
     attn_out_char(o, ',');
     if (n)
-        attn_grid_number(o, sum / (double)n);
+        attn_cell_f64(o, sum / (double)n);
 }
 
 static void write_means(struct means *m, struct attn_out *o)

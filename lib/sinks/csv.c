@@ -1,6 +1,7 @@
 #include "sinks/csv.h"
 #include "attn_tools.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,13 @@ void attn_cell_text(struct attn_out *o, const char *s, size_t len)
     }
     if (quotes)
         attn_out_char(o, '"');
+}
+
+void attn_cell_f64(struct attn_out *o, double x)
+{
+    char buf[ATTN_NUM_MAX];
+    if (!isnan(x))
+        attn_out_write(o, buf, attn_num_f64(buf, x));
 }
 
 void attn_cell_record(struct attn_out *o, const struct attn_record *r)

@@ -15,6 +15,7 @@
 #include "base/out.h"
 
 void attn_cell_text(struct attn_out *o, const char *s, size_t len);
+void attn_cell_f64(struct attn_out *o, double x);       /* nothing if x is NaN */
 void attn_cell_record(struct attn_out *o, const struct attn_record *r);         /* "12,13,name,": number, line, id */
 
 /* What ends a row of a table whose rows are lines: ",id,error" and the line end; line ends in texts become \n. */

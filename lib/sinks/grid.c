@@ -1,13 +1,11 @@
 #include "sinks/grid.h"
 
-#include <math.h>
-
-#include "base/num.h"
+#include "sinks/csv.h"
 #include "sinks/json.h"
 
 const char *const attn_grid_axes[3] = {"layer", "head", "pos"};
 
-static int index_on(const struct attn_patch_cell *c, size_t axis)
+int attn_grid_index(const struct attn_patch_cell *c, size_t axis)
 {
     return axis == 0 ? c->layer : axis == 1 ? c->head : c->pos;
 }
@@ -48,7 +46,7 @@ static void write_cell(struct attn_out *o, unsigned over, const struct attn_patc
     attn_out_char(o, '{');
     for (size_t i = 0; i < 3; i++)
         if (over & 1U << i)
-            attn_out_printf(o, "\"%s\":%d,", attn_grid_axes[i], index_on(c, i));
+            attn_out_printf(o, "\"%s\":%d,", attn_grid_axes[i], attn_grid_index(c, i));
     attn_out_str(o, "\"metric\":");
     attn_out_f64(o, c->metric);
     attn_out_str(o, ",\"effect\":");
@@ -89,13 +87,6 @@ void attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const s
 
 /* ---- tables ---- */
 
-void attn_grid_number(struct attn_out *o, double x)
-{
-    char buf[ATTN_NUM_MAX];
-    if (!isnan(x))
-        attn_out_write(o, buf, attn_num_f64(buf, x));
-}
-
 void attn_grid_columns(struct attn_out *o, unsigned over)
 {
     for (size_t i = 0; i < 3; i++)
@@ -108,8 +99,8 @@ void attn_grid_row(struct attn_out *o, unsigned over, const struct attn_patch_ce
 {
     for (size_t i = 0; i < 3; i++)
         if (over & 1U << i)
-            attn_out_printf(o, "%d,", index_on(c, i));
-    attn_grid_number(o, c->metric);
+            attn_out_printf(o, "%d,", attn_grid_index(c, i));
+    attn_cell_f64(o, c->metric);
     attn_out_char(o, ',');
-    attn_grid_number(o, c->effect);
+    attn_cell_f64(o, c->effect);
 }

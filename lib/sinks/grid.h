@@ -24,8 +24,8 @@ struct attn_grid_doc {
 void attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const struct attn_grid_doc *d, const char *eol);
 
 extern const char *const attn_grid_axes[3];             /* "layer"..., in the order of the bits of attn_patch_result.over */
+int attn_grid_index(const struct attn_patch_cell *c, size_t axis);  /* on that axis; -1: the grid does not go along it */
 void attn_grid_columns(struct attn_out *o, unsigned over);          /* "layer,head,metric,effect" */
 void attn_grid_row(struct attn_out *o, unsigned over, const struct attn_patch_cell *c);         /* "0,1,-2.5,0.25" */
-void attn_grid_number(struct attn_out *o, double x);    /* NaN: nothing */
 
 #endif

@@ -67,6 +67,11 @@ struct attn_kind attention_kind(void)
     return kind;
 }
 
+struct attn_plan plan_asked(void)
+{
+    return (struct attn_plan){.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()};
+}
+
 enum { KINDS_MOST = 32 };
 
 const struct pair *attention_forms(bool notes)

@@ -18,6 +18,8 @@ const struct pair *attention_forms(bool notes);
 
 /* The kind of attention that the options describe; all zero is the model's own. */
 struct attn_kind attention_kind(void);
+/* A plan with that kind, and with the threads and the precision of their options. */
+struct attn_plan plan_asked(void);
 
 /* Reports what causal-renorm costs on a text: how far its weights are from those of causal, and which rows it loses.  Prints
  * notes if --attention is causal-renorm and --quiet is not given; runs the text once more for each note. */

@@ -219,7 +219,7 @@ static struct attn_batch_opts opts_of(struct session *s)
         .format = o.format, .path = o.path, .summary = o.summary, .summary_form = o.summary_form, .options = s->options,
         .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->edits.list,
         .from = s->edits.from, .grid = is_grid() ? &o.grid : NULL,
-        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .resume = o.resume,
+        .plan = plan_asked(), .resume = o.resume,
         .force = o.force, .fail_fast = o.fail_fast, .progress = report_progress, .failed = report_failed, .self = &s->report};
 }
 

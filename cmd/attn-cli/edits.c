@@ -153,7 +153,7 @@ int edits_make(struct edits *e, const struct attn_model *m, const struct attn_to
 {
     struct attn_editor_opts o = {
         .edits = e->list, .model = m, .tokenizer = common.model, .encode = input_encode_opts(), .from = e->from, .cross = cross,
-        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}};
+        .plan = plan_asked()};
     return e->list ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;
 }
 

@@ -7,13 +7,11 @@
 #include "report.h"
 #include "say.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { SOME_FAILED = 3 };
 
@@ -33,7 +31,7 @@ struct session {
     struct edits edits;
     char about[160];                    /* what the texts are; "": nothing to say */
     struct report report;
-    double since; int shown;            /* when `copying` began; columns of its line on the terminal */
+    struct steps steps;                 /* of `copying` */
 };
 
 /* ---- the texts --------------------------------------------------------------------------- */
@@ -115,15 +113,12 @@ static int open_records(struct session *s)
 
 /* ---- ranking ----------------------------------------------------------------------------- */
 
-/* Tells how far the product of embedding and output layer is, once it takes longer than a second. */
+/* Tells how far the product of embedding and output layer is. */
 static int say_step(void *self, double done, struct attn_err *err)
 {
     struct session *s = self;
     (void)err;
-    if (s->since == 0)
-        s->since = attn_clock_now();
-    if (!common.quiet && isatty(STDERR_FILENO) && attn_clock_now() - s->since > 1)
-        s->shown = fprintf(stderr, "\rcopying: %.0f %%", 100 * done) - 1;
+    steps_say(&s->steps, "copying: %.0f %%", 100 * done);
     return ATTN_OK;
 }
 
@@ -134,7 +129,7 @@ static int rank(struct session *s, struct attn_err *err)
     const struct attn_batch_opts over = {
         .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
         .edits = s->edits.list, .from = s->edits.from,
-        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .progress = report_progress,
+        .plan = plan_asked(), .progress = report_progress,
         .failed = s->texts ? NULL : report_failed, .self = &s->report};
     const struct attn_heads_opts opts = {
         .over = &over, .ids = s->ids, .T = s->T, .texts = s->texts, .copying = o.copying, .by = o.by, .top = (size_t)o.top.n,
@@ -145,7 +140,7 @@ static int rank(struct session *s, struct attn_err *err)
     s->report.patient = true;
     int code = attn_heads(&state, &opts, err);
     erase_line(&s->report.shown);
-    erase_line(&s->shown);
+    erase_line(&s->steps.shown);
     if (code)
         return code;
     report_overflow(&s->report, state.overflowed);

@@ -7,11 +7,9 @@
 #include "output.h"
 #include "say.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 static struct {
     const char *what, *over, *metric, *method, *format, *path;
@@ -27,7 +25,7 @@ struct session {
     struct attn_metric *metric;
     struct attn_patch *patch;
     int32_t *ids;
-    double start; int shown;            /* when it began; columns of its line on the terminal */
+    struct steps steps;
 };
 
 /* ---- what is asked ----------------------------------------------------------------------- */
@@ -76,12 +74,7 @@ static int say_step(void *self, size_t done, size_t all, struct attn_err *err)
 {
     struct session *s = self;
     (void)err;
-    if (s->start == 0)
-        s->start = attn_clock_now();
-    if (common.quiet || !isatty(STDERR_FILENO) || attn_clock_now() - s->start < 1)
-        return ATTN_OK;
-    erase_line(&s->shown);
-    s->shown = fprintf(stderr, "%zu of %zu", done, all);
+    steps_say(&s->steps, "%zu of %zu", done, all);
     return ATTN_OK;
 }
 
@@ -90,9 +83,9 @@ static int make(struct session *s, struct attn_err *err)
     const struct attn_patch_opts opts = {
         .tokens = s->tokens, .from = s->edits.from, .what = o.what, .over = o.over, .method = o.method, .metric = s->metric,
         .editor = s->edits.editor,
-        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .step = say_step, .self = s};
+        .plan = plan_asked(), .step = say_step, .self = s};
     int code = attn_patch_new(&s->patch, s->model, &opts, err);
-    erase_line(&s->shown);
+    erase_line(&s->steps.shown);
     return code;
 }
 

@@ -7,11 +7,9 @@
 #include "output.h"
 #include "say.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 static struct {
     const char *format, *path, *gradient;
@@ -28,7 +26,7 @@ struct session {
     struct attn_slopes *slopes;
     struct attn_ablated *ablated; size_t n_ablated;     /* of --ablations */
     struct edits edits;
-    double start; int shown;            /* when the heads were begun; columns of their line on the terminal */
+    struct steps steps;                 /* the heads of --ablations */
 };
 
 /* Rollout goes back through the layers of one text; this is said before the output begins. */
@@ -83,7 +81,7 @@ static int check_gradient(struct session *s, struct attn_err *err)
 static int find_slopes(struct session *s, const int32_t *ids, struct attn_err *err)
 {
     struct progress progress;
-    struct attn_plan plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()};
+    struct attn_plan plan = plan_asked();
     progress_start(&progress, s->model, true);
     struct attn_observer watcher = progress_observer(&progress);
     struct attn_slopes_opts opts = {.metric = s->metric, .select = s->select, .times = o.times, .plan = plan,
@@ -134,10 +132,7 @@ static int say_step(void *self, size_t done, size_t all, struct attn_err *err)
 {
     struct session *s = self;
     (void)err;
-    if (common.quiet || !isatty(STDERR_FILENO) || attn_clock_now() - s->start < 1)
-        return ATTN_OK;
-    erase_line(&s->shown);
-    s->shown = fprintf(stderr, "without head %zu of %zu", done, all);
+    steps_say(&s->steps, "without head %zu of %zu", done, all);
     return ATTN_OK;
 }
 
@@ -145,10 +140,9 @@ static int ablate(struct session *s, struct attn_err *err)
 {
     const struct attn_ablate_opts opts = {
         .tokens = s->tokens, .heads = s->select, .editor = s->edits.editor,
-        .plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()}, .step = say_step, .self = s};
-    s->start = attn_clock_now();
+        .plan = plan_asked(), .step = say_step, .self = s};
     int code = attn_ablate_heads(&s->ablated, &s->n_ablated, s->model, &opts, err);
-    erase_line(&s->shown);
+    erase_line(&s->steps.shown);
     if (!code && !s->n_ablated)
         code = attn_fail(err, ATTN_EUSAGE, "--ablations: --show selects no matrix of a head, such as pattern, where the page could "
                                            "show what comes next without it");

@@ -150,6 +150,19 @@ void progress_end(struct progress *p)
     erase_line(&p->shown);
 }
 
+void steps_say(struct steps *s, const char *fmt, ...)
+{
+    va_list ap;
+    if (s->start == 0)
+        s->start = attn_clock_now();
+    if (common.quiet || !isatty(STDERR_FILENO) || attn_clock_now() - s->start < 1)
+        return;
+    erase_line(&s->shown);
+    va_start(ap, fmt);
+    s->shown = vfprintf(stderr, fmt, ap);
+    va_end(ap);
+}
+
 int put_duration(char *buf, size_t size, double seconds)
 {
     unsigned long s = seconds < 1e9 ? (unsigned long)(seconds + 0.5) : 1000000000;

@@ -32,6 +32,10 @@ void progress_start(struct progress *p, const struct attn_model *m, bool wanted)
 struct attn_observer progress_observer(struct progress *p);
 void progress_end(struct progress *p);
 
+/* The same for a run of many steps, whose line says what it says: a zeroed struct, and erase_line(&steps.shown) at the end. */
+struct steps { double start; int shown; };
+void steps_say(struct steps *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Collects what the runs of a command report of dots that overflow float32, for attn_observer.overflow; self is not used.
  * main.c calls say_overflow at the end, which prints a note if there were any. */
 void note_overflow(void *self, const struct attn_lost *rows);

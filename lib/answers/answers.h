@@ -5,7 +5,7 @@
  *     lens_write.c        the table of it: text, json, csv, pictures
  *     attribute.c         takes a logit apart: every part of the stream times the frozen norm, times the token's direction
  *     attribute_write.c   the table of it
- *     document.c          what both tables have in common */
+ *     document.c          what the tables have in common */
 #ifndef ATTN_ANSWERS_ANSWERS_H
 #define ATTN_ANSWERS_ANSWERS_H
 
@@ -13,6 +13,8 @@
 #include "base/out.h"
 #include "base/team.h"
 #include "model/model.h"
+#include "run/kind.h"
+#include "sinks/sink.h"
 
 /* ---- lens ---- */
 
@@ -64,9 +66,9 @@ void attn_attribution_free(struct attn_attribution *a);         /* not the struc
 int attn_portion_by_size(const void *a, const void *b);    /* for qsort: the largest in size first */
 int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a, struct attn_err *err);
 
-/* ---- both ---- */
+/* ---- what they have in common ---- */
 
-/* Writes `{"version": ..., "tokens": [...]`, and "edits" if there are any: the beginning of a JSON document. */
+/* What a document is about. */
 struct attn_readout {
     const struct attn_model *model;
     const struct attn_tokens *tokens;
@@ -75,6 +77,10 @@ struct attn_readout {
     const struct attn_tokenizer *tokenizer;
     const struct attn_edits *edits;     /* NULL: none */
 };
+/* The same as a sink is told it; it stays where it is, for it points into itself. */
+struct attn_readout_job { struct attn_sink_job job; struct attn_info info; struct attn_kind_words kind; char digest[80]; };
+int attn_readout_job(struct attn_readout_job *j, const struct attn_readout *r, struct attn_err *err);
+/* Writes `{"version": ..., "tokens": [...]`, and "edits" if there are any: the beginning of a JSON document. */
 int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err);
 /* For people: a line for each edit, in canonical form. */
 void attn_readout_edits(struct attn_out *o, const struct attn_edits *edits);

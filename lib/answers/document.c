@@ -1,36 +1,29 @@
-/* document.c - what the tables of lens and attribution have in common. */
+/* document.c - what the tables of lens, attribution and patching have in common. */
 #include "answers/answers.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "run/kind.h"
 #include "sinks/csv.h"
 #include "sinks/json.h"
 
 int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err)
 {
-    char digest[80];
-    struct attn_info info;
-    struct attn_kind_words kind;
-    int rc = attn_model_digest(r->model, false, digest, err);
-    if (rc)
-        return rc;
-    attn_model_info(r->model, &info);
-    attn_kind_say(&kind, &r->kind);
-    attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\",\n\"model\":");
-    attn_doc_model(o, &(struct attn_sink_job){.model = &info, .digest = digest});
-    attn_out_str(o, ",\n\"text\":");
-    if (r->text)
-        attn_out_json(o, r->text, r->text_len);
-    else
-        attn_out_str(o, "null");
-    attn_doc_kind(o, &kind.of, "\n");
-    attn_out_str(o, ",\n\"tokens\":");
-    attn_doc_tokens(o, r->tokens, "\n");
-    attn_doc_edits(o, r->edits, "\n");
-    return ATTN_OK;
+    struct attn_readout_job j;
+    int rc = attn_readout_job(&j, r, err);
+    if (!rc)
+        attn_doc_opening(o, &j.job, "\n");
+    return rc;
+}
+
+int attn_readout_job(struct attn_readout_job *j, const struct attn_readout *r, struct attn_err *err)
+{
+    attn_model_info(r->model, &j->info);
+    attn_kind_say(&j->kind, &r->kind);
+    j->job = (struct attn_sink_job){.model = &j->info, .digest = j->digest, .text = r->text, .text_len = r->text_len,
+                                    .tokens = r->tokens, .kind = j->kind.of, .edits = r->edits};
+    return attn_model_digest(r->model, false, j->digest, err);
 }
 
 void attn_readout_edits(struct attn_out *o, const struct attn_edits *edits)

@@ -14,7 +14,6 @@
 #include "base/size.h"
 #include "picture/album.h"
 #include "picture/look.h"
-#include "run/kind.h"
 #include "sinks/grid.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
@@ -218,17 +217,13 @@ static int write_text(struct attn_out *o, const struct report *p, struct attn_er
 
 static int write_json(struct attn_out *o, const struct report *p, struct attn_err *err)
 {
-    char digest[80];
-    struct attn_info info;
-    struct attn_kind_words kind;
-    int rc = attn_model_digest(p->o->model, false, digest, err);
+    const struct attn_readout r = {.model = p->o->model, .tokens = p->o->tokens, .text = p->o->text, .text_len = p->o->text_len,
+                                   .kind = p->o->kind, .edits = p->o->edits};
+    struct attn_readout_job j;
+    int rc = attn_readout_job(&j, &r, err);
     if (rc)
         return rc;
-    attn_model_info(p->o->model, &info);
-    attn_kind_say(&kind, &p->o->kind);
-    const struct attn_sink_job job = {.model = &info, .digest = digest, .text = p->o->text, .text_len = p->o->text_len,
-                                      .tokens = p->o->tokens, .kind = kind.of, .edits = p->o->edits};
-    attn_grid_json(o, &job, &(struct attn_grid_doc){
+    attn_grid_json(o, &j.job, &(struct attn_grid_doc){
         .from = p->o->from, .from_text = p->o->from_text, .from_len = p->o->from_len, .what = p->o->what,
         .method = p->o->method, .metric = p->o->metric, .result = &p->r}, "\n");
     return ATTN_OK;

@@ -78,7 +78,6 @@ int attn_edit_read(struct attn_edit *e, const char *text, size_t len, const char
  * what messages call both. */
 int attn_edit_read_places(struct attn_edits *to, const char *places, const char *places_where, const char *value,
                           const char *value_where, struct attn_err *err);
-void attn_edit_drop(struct attn_edit *e);
 /* Room for one more edit, zeroed, at the end of the list; it counts when to->n is increased. */
 struct attn_edit *attn_edits_next(struct attn_edits *to, struct attn_err *err);
 /* edit_text.c: sets text and origin. */

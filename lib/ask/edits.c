@@ -14,7 +14,7 @@
 
 /* ---- the list ---- */
 
-void attn_edit_drop(struct attn_edit *e)
+static void drop(struct attn_edit *e)
 {
     free(e->index);
     free(e->id);
@@ -26,7 +26,7 @@ void attn_edit_drop(struct attn_edit *e)
 void attn_edits_free(struct attn_edits *list)
 {
     for (size_t i = 0; list && i < list->n; i++)
-        attn_edit_drop(&list->edit[i]);
+        drop(&list->edit[i]);
     if (list)
         free(list->edit);
     free(list);
@@ -73,7 +73,7 @@ static int make(struct attn_edits **list, struct attn_err *err)
 static int keep(struct attn_edits *list, size_t before, int rc)
 {
     while (rc && list && list->n > before)
-        attn_edit_drop(&list->edit[--list->n]);
+        drop(&list->edit[--list->n]);
     return rc;
 }
 

@@ -59,11 +59,7 @@ void attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const s
     const struct attn_patch_result *r = d->result;
     const struct { const char *name, *text; } words[] = {{"method", d->method}, {"metric", d->metric}};
     const struct { const char *name; double x; } numbers[] = {{"metric_text", r->metric_text}, {"metric_from", r->metric_from}};
-    attn_doc_head(o, job, eol);
-    attn_doc_kind(o, &job->kind, eol);
-    key(o, "tokens", eol);
-    attn_doc_tokens(o, job->tokens, eol);
-    attn_doc_edits(o, job->edits, eol);
+    attn_doc_opening(o, job, eol);
     write_from(o, d, eol);
     key(o, "what", eol);
     attn_doc_string(o, d->what);

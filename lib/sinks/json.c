@@ -160,6 +160,15 @@ void attn_doc_head(struct attn_out *o, const struct attn_sink_job *job, const ch
     sentence(o, job->text, job->text_len);
 }
 
+void attn_doc_opening(struct attn_out *o, const struct attn_sink_job *job, const char *eol)
+{
+    attn_doc_head(o, job, eol);
+    attn_doc_kind(o, &job->kind, eol);
+    member(o, "tokens", eol);
+    attn_doc_tokens(o, job->tokens, eol);
+    attn_doc_edits(o, job->edits, eol);
+}
+
 static void other_text(struct attn_doc *d)
 {
     member(d->out, "context_text", d->eol);

@@ -46,6 +46,8 @@ void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const cha
 void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol);
 /* Writes "edits": [...] after a comma and `between`; without edits nothing. */
 void attn_doc_edits(struct attn_out *o, const struct attn_edits *edits, const char *between);
+/* From the opening brace to "edits": what documents of one text begin with. */
+void attn_doc_opening(struct attn_out *o, const struct attn_sink_job *job, const char *eol);
 void attn_doc_sizes(struct attn_out *o, const size_t *list, size_t n);
 void attn_doc_string(struct attn_out *o, const char *s);            /* NULL: null */
 void attn_doc_index(struct attn_out *o, int i);                     /* -1: null */

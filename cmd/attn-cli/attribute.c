@@ -146,7 +146,7 @@ const struct command attribute_command = {
     .refused = (const struct pair[]){
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
-                                             edit_options, from_options, attention_options, dropout_seed_options, compute_options, thread_options,
-                                             general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
+                                             from_options, attention_options, dropout_seed_options, compute_options,
+                                             thread_options, general_options, NULL},
 };

@@ -308,10 +308,10 @@ static const struct option output_options[] = {
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, called PATH.part until it is complete, or to this directory "
      "(default: -, standard output)",
      .flags = OPT_OUTPUT},
-    {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, next "
-     "token, and for each head the mean entropy in nats (row 0 counts, with 0), the mean distance (row 0 counts, with 0) and "
-     "the mean "
-     "share of the first token (row 0 counts, with 1); of grids: the mean metric and effect of each cell", .flags = OPT_OUTPUT},
+    {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, "
+     "next token, and for each head the mean entropy in nats (row 0 counts, with 0), the mean distance (row 0 counts, with "
+     "0) and the mean share of the first token (row 0 counts, with 1); of grids: the mean metric and effect of each cell",
+     .flags = OPT_OUTPUT},
     {0, "summary-form", OPT_CHOICE, &o.summary_form, "FORM", "wide: a line per record, as above (the default); tidy: a line per "
      "record, layer and head, with the scores of 'heads', in none of which row 0 counts; `copying`, which no text gives, is "
      "empty there, and line ends in texts are \\n", .choices = forms, .flags = OPT_COUNTS},
@@ -384,7 +384,7 @@ const struct command batch_command = {
                    "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, select_options,
-                                             output_options, run_options, grid_options, edit_options, from_options, picture_options, key_picture_options,
-                                             attention_options, dropout_seed_options, compute_options, thread_options,
-                                             general_options, NULL},
+                                             output_options, run_options, grid_options, edit_options, from_options,
+                                             picture_options, key_picture_options, attention_options, dropout_seed_options,
+                                             compute_options, thread_options, general_options, NULL},
 };

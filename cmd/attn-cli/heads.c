@@ -134,8 +134,7 @@ static int rank(struct session *s, struct attn_err *err)
     const struct attn_heads_opts opts = {
         .over = &over, .ids = s->ids, .T = s->T, .texts = s->texts, .copying = o.copying, .by = o.by, .top = (size_t)o.top.n,
         .format = o.format, .path = o.path, .about = *s->about ? s->about : NULL, .width = terminal_columns(terminal),
-            .bars = terminal,
-        .picture = picture_look(terminal), .step = say_step, .step_self = s};
+        .bars = terminal, .picture = picture_look(terminal), .step = say_step, .step_self = s};
     report_start(&s->report, "heads", common.file ? common.file : "", false);
     s->report.patient = true;
     int code = attn_heads(&state, &opts, err);
@@ -209,20 +208,18 @@ static void explain_format(char help[OPTION_HELP])
     char pictures[OPTION_HELP / 2];
     list_formats(pictures, sizeof pictures, ATTN_FORMAT_PICTURE, false, ", ");
     snprintf(help, OPTION_HELP, "text, the best first; json or csv, by layer and head; or a picture, layers by heads for "
-                                "each score: %s "
-             "(default: by the ending of the -o path, else text)", pictures);
+                                "each score: %s (default: by the ending of the -o path, else text)", pictures);
 }
 
 static const struct option text_rows[] = {
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself", .flags = OPT_INPUT | OPT_COUNTS},
     {'f', "file", OPT_FILE, &common.file, "PATH", "many texts, as batch reads them, - is standard input: the rows of all of "
-                                                  "them count "
-     "alike", .flags = OPT_INPUT | OPT_COUNTS},
+     "them count alike", .flags = OPT_INPUT | OPT_COUNTS},
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "token ids in place of a text, as in 5,1,2; they need no tokenizer",
      .flags = OPT_INPUT | OPT_COUNTS},
     {0, "repeat", OPT_NUMBER, &o.repeat, "N", "N random ids, twice, which is what there is without a text: all that repeats "
-                                              "is told by "
-     "looking back (default: 24, or as many as fit)", .min = 1, .max = INT32_MAX, .flags = OPT_INPUT | OPT_COUNTS},
+     "is told by looking back (default: 24, or as many as fit)",
+     .min = 1, .max = INT32_MAX, .flags = OPT_INPUT | OPT_COUNTS},
     {0, "samples", OPT_NUMBER, &o.samples, "S", "how many such texts (default: 8)", .min = 1, .max = 1 << 20, .flags = OPT_COUNTS},
     {0, "seed", OPT_NUMBER, &dropout_seed, "K", "seed of the random ids, and of --dropout (default: 0)", .max = UINT64_MAX,
      .flags = OPT_COUNTS},
@@ -230,9 +227,9 @@ static const struct option text_rows[] = {
 };
 
 static const struct option options[] = {
-    {0, "by", OPT_CHOICE, &o.by, "SCORE", "sort the heads by this score, the largest first (default: by the largest of those "
-                                          "that are "
-     "shares of the attention: previous, self, first, duplicate, induction)", .choice = score_choice, .flags = OPT_COUNTS},
+    {0, "by", OPT_CHOICE, &o.by, "SCORE", "sort the heads by this score, the largest first (default: by the largest of "
+     "those that are shares of the attention: previous, self, first, duplicate, induction)",
+     .choice = score_choice, .flags = OPT_COUNTS},
     {0, "top", OPT_NUMBER, &o.top, "K", "only the first K of them; pictures have all (default: all)", .min = 1, .max = INT32_MAX,
      .flags = OPT_COUNTS},
     {0, "copying", OPT_FLAG, &o.copying, NULL, "compute the score `copying`, too, which takes V d^2 operations once",
@@ -251,14 +248,12 @@ const struct command heads_command = {
     .run = heads,
     .usage = "heads [-s TEXT | -f FILE | --ids IDS | --repeat N] [-m DIR|NAME] [--by SCORE] [--top K] [--format F] [-o PATH]",
     .summary = "which head does what: all heads, ranked by scores of their attention",
-    .about = "Computes scores of every head from its attention patterns and prints a table.  A score is the mean of a number "
-             "that each "
-             "row, the query q with its weights for the keys k, offers; a row that offers none does not count, and where no "
-             "row does "
-             "the score is - (null in JSON, empty in CSV).  Rows of several texts are pooled.  Without a text, random ids "
-             "are repeated: "
-             "there `induction` is the share of what came after the same token the first time.  With edits the scores are those of "
-             "the edited runs, but for `copying`, which looks at weights alone.",
+    .about = "Computes scores of every head from its attention patterns and prints a table.  A score is the mean of a "
+             "number that each row, the query q with its weights for the keys k, offers; a row that offers none does not "
+             "count, and where no row does the score is - (null in JSON, empty in CSV).  Rows of several texts are pooled.  "
+             "Without a text, random ids are repeated: there `induction` is the share of what came after the same token the "
+             "first time.  With edits the scores are those of the edited runs, but for `copying`, which looks at weights "
+             "alone.",
     .examples = (const struct pair[]){
         {"attn-cli heads -m induction --repeat 24", "which heads look back to the same token, and to what came after it"},
         {"attn-cli heads -s \"Tom went home, and Tom slept\" --by previous --top 5", "in one sentence"},
@@ -274,5 +269,6 @@ const struct command heads_command = {
         {"show", "the patterns alone have scores; 'run' and 'batch' show activations"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_rows, record_options, encode_options, options, edit_options,
-                                             from_options, picture_options, attention_options, compute_options, thread_options, general_options, NULL},
+                                             from_options, picture_options, attention_options, compute_options,
+                                             thread_options, general_options, NULL},
 };

@@ -117,6 +117,6 @@ const struct command lens_command = {
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
-                                             from_options, picture_options, attention_options, dropout_seed_options, compute_options, thread_options,
-                                             general_options, NULL},
+                                             from_options, picture_options, attention_options, dropout_seed_options,
+                                             compute_options, thread_options, general_options, NULL},
 };

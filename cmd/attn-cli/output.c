@@ -153,8 +153,8 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
         .cross_len = d->cross_len, .tokenizer = d->tokenizer, .command = command, .kind = attention_kind(),
-        .gradient = d->gradient, .ablated = d->ablated, .n_ablated = d->n_ablated, .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
-        .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
+        .gradient = d->gradient, .ablated = d->ablated, .n_ablated = d->n_ablated, .threads = threads(),
+        .precision = d->precision, .width = terminal_columns(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
         .picture = picture_look(terminal)};
     if (d->edits) {
         o.edits = d->edits->list;
@@ -252,8 +252,8 @@ static bool file_beside_says(const char *path, const char *file, const char *tex
 static bool is_named_as_of_model(const char *path)
 {
     static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
-                                        "added_tokens.json", "tokenizer.model", "tokenizer.bin", "model.safetensors", "model.safetensors.index.json", "train.json",
-                                        "checkpoint.safetensors", NULL};
+                                        "added_tokens.json", "tokenizer.model", "tokenizer.bin", "model.safetensors",
+                                        "model.safetensors.index.json", "train.json", "checkpoint.safetensors", NULL};
     const char *name = path + directory(path);
     if (!file_beside_says(path, "config.json", "\"model_type\""))
         return false;

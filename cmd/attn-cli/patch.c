@@ -95,9 +95,9 @@ static int report(const struct session *s, struct attn_err *err)
     struct attn_patch_report_opts opts = {
         .format = o.format, .path = o.path, .model = s->model, .tokens = s->tokens, .from = s->edits.from, .text = s->in.text,
         .text_len = s->in.len, .from_text = s->edits.input.text, .from_len = s->edits.input.len, .what = o.what,
-            .edits = s->edits.list,
-        .method = o.method ? o.method : "exact", .metric = o.metric, .kind = attention_kind(), .precision = (int)o.precision.n,
-        .width = terminal_columns(terminal), .color = terminal_colored(terminal), .picture = picture_look(terminal)};
+        .edits = s->edits.list, .method = o.method ? o.method : "exact", .metric = o.metric, .kind = attention_kind(),
+        .precision = (int)o.precision.n, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
+        .picture = picture_look(terminal)};
     if (!opts.picture.palette)
         opts.picture.palette = "balance";                   /* effects have signs */
     return attn_patch_write(s->patch, &opts, err);
@@ -186,6 +186,5 @@ const struct command patch_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
                                              picture_options, attention_options, dropout_seed_options, compute_options,
-                                                 thread_options,
-                                             general_options, NULL},
+                                             thread_options, general_options, NULL},
 };

@@ -37,8 +37,7 @@ static int check_rollout(const struct session *s, struct attn_err *err)
     for (size_t layer = 0; layer < info.L && s->cross; layer++)
         if (attn_select_wants(s->select, ATTN_ACT_ROLLOUT, (int)layer))
             return attn_fail(err, ATTN_EUSAGE, "--show rollout: follows attention from layer to layer within one text, and "
-                                               "with --cross the "
-                             "keys are another's: leave one of them out");
+                                               "with --cross the keys are another's: leave one of them out");
     return ATTN_OK;
 }
 
@@ -222,9 +221,8 @@ static const struct option options[] = {
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)",
      .flags = OPT_OUTPUT},
     {0, "gradient", OPT_TEXT, &o.gradient, "METRIC", "show, in place of each activation, how a metric changes with it: the "
-     "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos the "
-     "row, the "
-     "last one by default", .flags = OPT_COUNTS},
+     "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos "
+     "the row, the last one by default", .flags = OPT_COUNTS},
     {0, "times", OPT_FLAG, &o.times, NULL, "with --gradient: each derivative times the activation (gradient x input)",
      .flags = OPT_COUNTS},
     {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "run nothing: list what each edit would change (activation, heads, rows, columns "
@@ -258,8 +256,7 @@ const struct command run_command = {
         {"attn-cli run -s \"Lily lost her red ball\" --show tokens --edit 'L2H0 = 0'", "without head 0 of layer 2: what comes "
                                                                                        "next, before and after"},
         {"attn-cli run -s \"Lily lost her red ball\" --patch L1.resid_post[pos=3] --from \"Lily lost her big ball\"",
-         "one activation taken "
-         "from a run of another text"},
+         "one activation taken from a run of another text"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
@@ -284,6 +281,6 @@ const struct command run_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options,
                                              select_options, options, edit_options, from_options, compare_options,
-                                                 picture_options, key_picture_options, attention_options,
-                                             dropout_seed_options, compute_options, thread_options, general_options, NULL},
+                                             picture_options, key_picture_options, attention_options, dropout_seed_options,
+                                             compute_options, thread_options, general_options, NULL},
 };

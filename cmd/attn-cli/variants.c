@@ -112,6 +112,6 @@ const struct command variants_command = {
                                                                                                          "interest"},
         {"attn-cli variants -s \"Life is short, eat dessert first\" -o kinds.png", "the picture alone; .html to look around in"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, picture_options, key_picture_options,
-                                             compute_options, thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, picture_options,
+                                             key_picture_options, compute_options, thread_options, general_options, NULL},
 };

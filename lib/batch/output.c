@@ -351,7 +351,8 @@ int attn_output_end(struct attn_output *out, struct attn_err *err)
     if (!rc && out->summary_path)
         rc = end_summary(out, out->summary_path, &s->now.summary_bytes, err);
     if (!rc && out->stream_path)
-        rc = stream_is_summary(out) ? end_summary(out, out->stream_path, &s->now.bytes, err) : attn_part_rename(out->stream_path, true, err);
+        rc = stream_is_summary(out) ? end_summary(out, out->stream_path, &s->now.bytes, err)
+                                    : attn_part_rename(out->stream_path, true, err);
     s->synced = s->now;
     return rc ? rc : attn_journal_finish(&out->journal, err);
 }

@@ -264,7 +264,7 @@ void attn_grids_document(const struct attn_grids *g, const struct attn_item *ite
     const struct attn_batch_grid *grid = g->o->grid;
     const struct attn_record_field *from = other_text(item);
     attn_grid_json(job->to, job, &(struct attn_grid_doc){
-        .from = item->from, .from_text = from->text, .from_len = from->len, .what = grid->what,
+        .from = item->from, .from_text = from ? from->text : NULL, .from_len = from ? from->len : 0, .what = grid->what,
         .method = grid->method ? grid->method : "exact", .metric = grid->metric, .result = &g->result}, "");
 }
 

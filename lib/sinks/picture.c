@@ -112,14 +112,13 @@ static int add_lens(struct attn_collect *c, const struct attn_probe *p, struct a
     struct attn_album *a = &c->album;
     if (!p->row0) {
         struct attn_album_lens *more = attn_grow(a->lens, &a->lens_room, a->n_lens + 1, sizeof *more);
-        struct attn_album_next *at = calloc(p->shape[0], sizeof *at);
-        if (more)
-            a->lens = more;
-        if (!more || !at) {
-            free(at);
+        if (!more)
+            return attn_no_memory(err, NULL, "for the lens of %zu layers", a->n_lens + 1);
+        a->lens = more;
+        more[a->n_lens] = (struct attn_album_lens){.layer = p->layer, .at = calloc(p->shape[0], sizeof *more->at)};
+        if (!more[a->n_lens].at)
             return attn_no_memory(err, NULL, "for the likeliest tokens at %zu positions", p->shape[0]);
-        }
-        a->lens[a->n_lens++] = (struct attn_album_lens){p->layer, at};
+        a->n_lens++;
     }
     for (size_t t = 0; t < p->rows; t++)
         a->lens[a->n_lens - 1].at[p->row0 + t] = likeliest(c, p, t, NULL);

@@ -363,8 +363,9 @@ static void qwen2_config(struct fam *f)
     llama_sizes(f);
     if (pick(2))
         put(&f->text, "\"use_sliding_window\": false, \"sliding_window\": 4, \"max_window_layers\": 1");
+    static const char full[] = "\"full_attention\", \"full_attention\", \"full_attention\"";
     if (sometimes())
-        put(&f->text, "\"layer_types\": [\"full_attention\"]");
+        put(&f->text, "\"layer_types\": [%.*s]", 18 * f->c.L - 2, full);
 }
 
 static void qwen2_tensors(struct fam *f)

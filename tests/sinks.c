@@ -21,7 +21,8 @@ float sinks_value(int act, int layer, size_t h, size_t t, size_t j)
         return -INFINITY;
     if (act == ATTN_ACT_PATTERN)
         return 1.0f / (float)(t + 1);
-    return (float)(act + 1) * 0.1f + (float)(layer + 1) * 10 + (float)h - (float)t * 0.01f + (float)j * 0.003f;
+    int number = act + 1 - (act > ATTN_ACT_ADDED) - (act > ATTN_ACT_MLP_ADDED);         /* as those that every model has are counted */
+    return (float)number * 0.1f + (float)(layer + 1) * 10 + (float)h - (float)t * 0.01f + (float)j * 0.003f;
 }
 
 static struct attn_tokens *make_tokens(size_t n, bool known)

@@ -1,9 +1,11 @@
-/* Checkpoints of five families: every recorded activation, compared with double precision. */
+/* Checkpoints of every family: every recorded activation, compared with double precision.  Those of five families are in
+ * tests/golden; those of the others are kept beside the repository, with what each of them shows. */
 #include "suites.h"
 
 #include "golden.h"
 #include "keep.h"
 #include "scratch.h"
+#include "shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +15,37 @@
 static const char *const names[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "gpt2-d", "llama-f", "neo-h", "neox-i", "qwen2-j"};
 enum { NAMES = sizeof names / sizeof *names };
 
+/* Each shows what FAMILIES.md calls traps: leaving one out changes the logits by far more than the bound. */
+static const char *const further[] = {
+    "mistral-a",                        /* a window in every layer */
+    "qwen3-a",                          /* head size that is not width / heads; norms of queries and keys, before rotation */
+    "qwen2-window-a",                   /* a window from layer 1 on */
+    "gemma-a",                          /* norms with 1 + w; the embedding times the root of its width; a gate of tanh GELU */
+    "gemma2-a",                         /* post_attention_layernorm is after attention; scale from a key; both soft caps */
+    "gemma3-a",                         /* two thetas; scaling in full layers only; a soft cap that is not applied */
+    "phi3-a", "phi3-longrope-a",        /* fused matrices; 6 of 8 numbers turned, beyond the original context */
+    "phi-a",                            /* parallel with one norm; half of a head; a bias of the output layer */
+    "olmo2-a",                          /* norms after branches; one mean square for all heads */
+    "gptj-a",                           /* neighbouring pairs */
+    "opt-a", "opt-post-a",              /* positions from row 2; norms after the addition, projections, no final norm */
+    "smollm3-a",                        /* 0 means no rotation */
+    "granite-a",                        /* four multipliers, one of them a divisor */
+    "bloom-a",                          /* head by head; ALiBi by the key's own position */
+    "falcon-a", "falcon-new-a", "falcon-alibi-a",       /* one key/value head; groups, two norms; bf16 slopes before the scale */
+    "stablelm-a",                       /* a quarter of a head, LayerNorm with a gate */
+    "starcoder2-a",                     /* c_fc stored [out, in] */
+    "llama-linear-a", "llama-llama3-a", "llama-yarn-a", "llama-dynamic-a"};
+enum { FURTHER = sizeof further / sizeof *further };
+
+/* Where a checkpoint is; NULL: it is not there. */
+static const char *place(const char *name)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (!strcmp(names[i], name))
+            return printed("tests/golden/checkpoints/%s", name);
+    return shared_path(printed("golden/checkpoints2/%s", name));
+}
+
 /* ---- reading .npy ---- */
 
 struct array { float *data; size_t n, shape[4]; int ndim; };
@@ -21,7 +54,7 @@ static struct array read_array(const char *dir, const char *name)
 {
     struct array a = {0};
     size_t len;
-    char *file = golden_text(printed("tests/golden/checkpoints/%s/expected/%s.npy", dir, name), &len);
+    char *file = golden_text(printed("%s/expected/%s.npy", place(dir), name), &len);
     ck_assert(len > 10 && memcmp(file, "\x93NUMPY\x01", 7) == 0);
     size_t header = (unsigned char)file[8] | (size_t)(unsigned char)file[9] << 8;
     const char *shape = strstr(file + 10, "'shape': (");
@@ -89,7 +122,8 @@ static void compare_bf16(const struct kept *k, const float *want, size_t n, size
     (void)bound;
     double error = error_of(k, want, n, H);
     ck_assert_msg(error <= BF16_ERROR, "%s is off by %g of its variance", k->name, error);
-    if (k->act != ATTN_ACT_RESID_PRE)
+    bool exact = !strncmp(k->name, "blocks.0.", 9) && k->act < ATTN_ACT_MLP_OUT;        /* if what it reads is stored in bf16 */
+    if (!exact)
         /* float32 would leave less than 1e-11: its roundings are 2^16 times smaller */
         ck_assert_msg(error >= 1e-7, "%s is off by %g of its variance only: is it bf16?", k->name, error);
 }
@@ -100,12 +134,21 @@ static const struct check checks[] = {
     {"embeddings", "blocks.0.resid_pre", false, false}, {"attn_q", "attn.q", true, false}, {"attn_k", "attn.k", true, false},
     {"attn_v", "attn.v", true, false}, {"attn_scores", "attn.scores", true, false}, {"attn_pattern", "attn.pattern", true, false},
     {"attn_z", "attn.context", true, true}, {"attn_out", "attn.out", true, false}, {"mlp_out", "mlp.out", true, false},
-    {"resid_post", "resid_post", true, false}, {"final_norm", "norm_final", false, false}, {"logits", "logits", false, false}};
+    {"norm1", "norm1", true, false}, {"norm2", "norm2", true, false}, {"attn_added", "attn.added", true, false},
+    {"mlp_added", "mlp.added", true, false}, {"resid_post", "resid_post", true, false}, {"final_norm", "norm_final", false, false}, {"logits", "logits", false, false}};
 
 /* Four times the error of an ordinary float32 computation, which the file states for each activation. */
 static double bound_of(const cJSON *expected, const char *file)
 {
     return 4 * golden_number(golden_get(expected, "float32_max_abs_difference"), file);
+}
+
+static size_t layers_of(const struct keep *k)
+{
+    size_t n = 0;
+    while (keep_find(k, printed("blocks.%zu.resid_post", n), 0))
+        n++;
+    return n;
 }
 
 /* How to run a model, and how to compare the result. */
@@ -128,6 +171,8 @@ static void check_one(const struct keep *k, const cJSON *expected, const char *d
         else
             snprintf(name, sizeof name, "%s", c->act);
         const struct kept *a = keep_find(k, name, 0);
+        if (!a && !strcmp(c->act, "norm_final"))
+            a = keep_find(k, printed("blocks.%zu.resid_post", layers_of(k) - 1), 0);      /* no final norm: the last stream */
         ck_assert_msg(a != NULL, "%s was not told", name);
         way->compare(a, want.data + layer * each, each, c->heads ? want.shape[1] : 1, bound_of(expected, c->file));
     }
@@ -136,7 +181,7 @@ static void check_one(const struct keep *k, const cJSON *expected, const char *d
 
 static cJSON *read_expected(const char *dir, int32_t **ids, size_t *T)
 {
-    cJSON *expected = golden_read(printed("tests/golden/checkpoints/%s/expected/expected.json", dir));
+    cJSON *expected = golden_read(printed("%s/expected/expected.json", place(dir)));
     const cJSON *list = golden_get(expected, "ids"), *v;
     *ids = calloc((size_t)cJSON_GetArraySize(list), sizeof **ids);
     *T = 0;
@@ -152,7 +197,7 @@ static void check_all(const char *name, const struct way *way)
     cJSON *expected = read_expected(name, &ids, &T);
     struct keep *k = calloc(1, sizeof *k);
     k->only = -1;
-    way->run(k, printed("tests/golden/checkpoints/%s", name), ids, T, 2);
+    way->run(k, printed("%s", place(name)), ids, T, 2);
     int done = 0;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         check_one(k, expected, name, &checks[i], way);
@@ -178,16 +223,16 @@ START_TEST(every_activation_in_bf16)
 END_TEST
 
 /* Computes log p(token t + 1) from the logits, and from these the perplexity. */
-START_TEST(log_probabilities)
+static void check_log_probabilities(const char *name)
 {
     int32_t *ids;
     size_t T;
-    cJSON *expected = read_expected(names[_i], &ids, &T);
+    cJSON *expected = read_expected(name, &ids, &T);
     struct keep *k = calloc(1, sizeof *k);
     k->only = ATTN_ACT_LOGITS;
-    keep_run(k, printed("tests/golden/checkpoints/%s", names[_i]), ids, T, 1);
+    keep_run(k, printed("%s", place(name)), ids, T, 1);
     const struct kept *logits = keep_find(k, "logits", 0);
-    struct array want = read_array(names[_i], "token_logprobs");
+    struct array want = read_array(name, "token_logprobs");
     double total = 0;
     for (size_t t = 0; t + 1 < T; t++) {
         const float *row = logits->data + t * logits->shape[1];
@@ -205,6 +250,34 @@ START_TEST(log_probabilities)
     free(ids);
     cJSON_Delete(expected);
 }
+
+START_TEST(log_probabilities)
+{
+    check_log_probabilities(names[_i]);
+}
+END_TEST
+
+/* ---- the families beside the repository ---- */
+
+START_TEST(further_activations)
+{
+    if (place(further[_i]))
+        check_all(further[_i], &in_f32);
+}
+END_TEST
+
+START_TEST(further_activations_in_bf16)
+{
+    if (place(further[_i]))
+        check_all(further[_i], &in_bf16);
+}
+END_TEST
+
+START_TEST(further_log_probabilities)
+{
+    if (place(further[_i]))
+        check_log_probabilities(further[_i]);
+}
 END_TEST
 
 Suite *suite_checkpoints(void)
@@ -215,6 +288,9 @@ Suite *suite_checkpoints(void)
     tcase_add_loop_test(c, every_activation, 0, NAMES);
     tcase_add_loop_test(c, every_activation_in_bf16, 0, NAMES);
     tcase_add_loop_test(c, log_probabilities, 0, NAMES);
+    tcase_add_loop_test(c, further_activations, 0, FURTHER);
+    tcase_add_loop_test(c, further_activations_in_bf16, 0, FURTHER);
+    tcase_add_loop_test(c, further_log_probabilities, 0, FURTHER);
     suite_add_tcase(s, c);
     return s;
 }

@@ -13,7 +13,7 @@ static struct attn_stage gpt(void)
 {
     struct attn_stage s = { .L = 3, .H = 4, .Hkv = 2 };
     for (int act = 0; act < ATTN_ACTS; act++)
-        s.has[act] = act != ATTN_ACT_MLP_LINEAR;
+        s.has[act] = act != ATTN_ACT_MLP_LINEAR && act != ATTN_ACT_ADDED && act != ATTN_ACT_MLP_ADDED;
     return s;
 }
 

@@ -171,7 +171,7 @@ START_TEST(sizes)
         {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 2147483647}",
          "tensor 'h.1.ln_1.weight' is missing"},
         {GPT2(", \"tie_word_embeddings\": false, \"n_inner\": null, \"n_ctx\": 3, \"architectures\": []"), NULL},
-        {"{\"model_type\": \"mistral\", \"vocab_size\": 6}", "\"model_type\" is \"mistral\", expected|\"qwen2\""},
+        {"{\"model_type\": \"bert\", \"vocab_size\": 6}", "\"model_type\" is \"bert\", expected|\"qwen2\""},
         {"{\"model_type\": \"llama\", \"vocab_size\": 6, \"hidden_size\": 4, \"num_hidden_layers\": 1, \"num_attention_heads\": 2}",
          "model.embed_tokens.weight|missing|[6, 4]"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -321,6 +321,12 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
     if (!w->residual)
         return attn_fail(err, ATTN_EFORMAT, "model '%s' has no residual connections: what a layer computes is not added to what "
                          "was there, so a logit is not a sum of its parts", name);
+    if (w->n.L && (attn_adds_apart(w) || attn_has(&w->block[0].sum1) || w->normed_stream))
+        return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) normalises or scales what branches give, which attribution does not take "
+                         "apart", name, attn_model_family(a->model));
+    if (w->logit_scale != 0 || w->logit_cap != 0 || w->project_out.data)
+        return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) changes its logits after the output layer, which attribution does not "
+                         "take apart", name, attn_model_family(a->model));
     if (a->o->kind.form == ATTN_LINEAR || a->o->kind.dropout > 0)
         return attn_fail(err, ATTN_EUSAGE, "%s does not go with attribution, as it has no gradients: take another kind of attention",
                          a->o->kind.dropout > 0 ? "dropout" : "linear attention");

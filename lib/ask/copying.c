@@ -189,6 +189,9 @@ int attn_copying(double *out, const struct attn_model *m, struct attn_team *team
     if (!m->w.unembed.data)
         return attn_fail(err, ATTN_EUSAGE, "copying: model %s has no output layer, so that no head raises a logit",
                          m->source.name);
+    if (m->w.project_in.data || attn_has(&m->w.embed_norm) || (n->L && (attn_has(&m->w.block[0].post1) || attn_has(&m->w.block[0].sum1))))
+        return attn_fail(err, ATTN_EUSAGE, "copying: model %s (%s) has norms or projections between the matrices, which this score "
+                         "leaves out", m->source.name, attn_model_family(m));
     struct job j = {.w = &m->w, .d = n->d, .wide = up(n->d, TILE), .to = out};
     j.each = (j.wide + 2 * n->d) * n->dv + 2 * n->dv * (n->dv + 1);
     j.middle = calloc(n->d * j.wide, sizeof *j.middle);

@@ -26,7 +26,7 @@ const char *attn_key_at(const struct attn_key *keys, size_t at)
 {
     const char *name = "";
     for (const struct attn_key *k = keys; k->name; k++)
-        if (k->at == at && k->type >= ATTN_KEY_SIZE && k->type <= ATTN_KEY_REAL)
+        if (k->at == at && k->type >= ATTN_KEY_SIZE && k->type <= ATTN_KEY_ABOVE)
             name = k->name;             /* the last row is the spelling we write */
     return name;
 }
@@ -69,6 +69,31 @@ static int read_real(const struct attn_key_reader *r, const struct attn_key *k, 
     if (!cJSON_IsNumber(v) || !isfinite(v->valuedouble) || v->valuedouble < 0)
         return unexpected(r, k, v, "a finite number that is not negative");
     *(double *)field = v->valuedouble;
+    return ATTN_OK;
+}
+
+static int read_above(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, double *field)
+{
+    if (!cJSON_IsNull(v) && (!cJSON_IsNumber(v) || !isfinite(v->valuedouble) || v->valuedouble <= 0))
+        return unexpected(r, k, v, "a finite number above 0, or null");
+    *field = cJSON_IsNull(v) ? 0 : v->valuedouble;
+    return ATTN_OK;
+}
+
+static int read_reals(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, struct attn_reals *field)
+{
+    const cJSON *item;
+    if (!cJSON_IsArray(v))
+        return unexpected(r, k, v, "a list of numbers");
+    free(field->x);                     /* a key may come twice, in two spellings */
+    *field = (struct attn_reals){.x = calloc((size_t)cJSON_GetArraySize(v) + 1, sizeof *field->x)};
+    if (!field->x)
+        return attn_no_memory(r->err, r->name, "for \"%s\"", k->name);
+    cJSON_ArrayForEach(item, v) {
+        if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble) || item->valuedouble <= 0)
+            return unexpected(r, k, item, "a list of finite numbers above 0");
+        field->x[field->n++] = item->valuedouble;
+    }
     return ATTN_OK;
 }
 
@@ -155,11 +180,13 @@ int attn_key_read(const struct attn_key_reader *r, const struct attn_key *k, con
     char *field = (char *)r->to + k->at;
     unsigned value = 0;
     int rc;
-    if (r->none && cJSON_IsNull(v) && k->type != ATTN_KEY_MAYBE)
+    if (r->none && cJSON_IsNull(v) && k->type != ATTN_KEY_MAYBE && k->type != ATTN_KEY_ABOVE)
         return read_none(r, k, v);
     switch (k->type) {
     case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: return read_size(r, k, v, field);
     case ATTN_KEY_REAL: return read_real(r, k, v, field);
+    case ATTN_KEY_ABOVE: return read_above(r, k, v, (double *)(void *)field);
+    case ATTN_KEY_REALS: return read_reals(r, k, v, (struct attn_reals *)(void *)field);
     case ATTN_KEY_TEXT: case ATTN_KEY_NAME: return read_text(r, k, v, (char **)field);
     case ATTN_KEY_SECTION: return read_section(r, k, v);
     case ATTN_KEY_OFF: return read_off(r, k, v);
@@ -237,7 +264,7 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
     switch (k->type) {
     case ATTN_KEY_FIXED: put_text(out, k->words[0].word); break;
     case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: attn_out_u64(out, *(const size_t *)(const void *)field); break;
-    case ATTN_KEY_REAL: attn_out_f64(out, *(const double *)(const void *)field); break;
+    case ATTN_KEY_REAL: case ATTN_KEY_ABOVE: attn_out_f64(out, *(const double *)(const void *)field); break;
     case ATTN_KEY_CHOICE:
         memcpy(&value, field, sizeof value);
         put_text(out, attn_word_of(k->words, value));
@@ -252,7 +279,7 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
             attn_out_str(out, "null");
         break;
     case ATTN_KEY_SECTION: attn_keys_write(out, k->keys, from, indent + 2); break;
-    case ATTN_KEY_OFF: case ATTN_KEY_ONE: case ATTN_KEY_ALL: attn_out_str(out, "null"); break;
+    case ATTN_KEY_OFF: case ATTN_KEY_ONE: case ATTN_KEY_ALL: case ATTN_KEY_REALS: attn_out_str(out, "null"); break;
     }
 }
 

@@ -13,6 +13,8 @@ enum attn_key_type {
     ATTN_KEY_SIZE, ATTN_KEY_COUNT,      /* size_t from 1, from 0 */
     ATTN_KEY_MAYBE,                     /* size_t from 1; null is 0, which is not written */
     ATTN_KEY_REAL,                      /* double, not negative */
+    ATTN_KEY_ABOVE,                     /* double above 0; null is 0 */
+    ATTN_KEY_REALS,                     /* struct attn_reals: a list of numbers above 0, or null */
     ATTN_KEY_CHOICE,                    /* an enum, given by one of the words */
     ATTN_KEY_EITHER,                    /* a bool, given by one of the words */
     ATTN_KEY_FLAG,                      /* bool */
@@ -22,6 +24,8 @@ enum attn_key_type {
     ATTN_KEY_ONE,                       /* a factor we do not apply: must be 1, null or absent */
     ATTN_KEY_ALL                        /* a list of nothing but the first word, or null */
 };
+
+struct attn_reals { double *x; size_t n; };                         /* x: malloc'd */
 
 struct attn_word { const char *word; unsigned value; };             /* a list ends with NULL */
 

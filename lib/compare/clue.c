@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "compute/position.h"
 #include "compute/vec.h"
 #include "model/model.h"
 
@@ -148,13 +149,13 @@ static void add_bias(double *y, const struct attn_mat *w, float *line)
     }
 }
 
-static void rotate(double *y, const struct attn_weights *w, size_t heads, size_t t)
+static void rotate(double *y, const struct attn_weights *w, const struct attn_turn *turn, const struct attn_pair *p, size_t t)
 {
     size_t half = w->rotary / 2;
-    for (size_t h = 0; h < heads; h++)
+    for (size_t h = 0; h < p->H; h++)
         for (size_t i = 0; i < half; i++) {
-            double c = cos((double)t * w->speed[i]), s = sin((double)t * w->speed[i]);
-            double *u = y + h * w->n.dh + i, *v = u + half, first = *u;
+            double angle = (double)t * attn_turn_speed(w, turn, i, p->T), c = turn->grow * cos(angle), s = turn->grow * sin(angle);
+            double *u = y + h * w->n.dh + (w->neighbours ? 2 * i : i), *v = u + (w->neighbours ? 1 : half), first = *u;
             *u = first * c - *v * s;
             *v = first * s + *v * c;
         }
@@ -175,7 +176,8 @@ static double distance(const struct attn_pair *p, const float *side, size_t t, c
 /* The largest gap of A and of B to the recomputed product, over the first rows. */
 static bool gaps(const struct clue *c, const struct attn_pair *x, const struct attn_mat *w, bool transposed, double gap[2])
 {
-    bool rotary = c->model->w.rotary && (c->act == ATTN_ACT_Q || c->act == ATTN_ACT_K);
+    const struct attn_weights *all = &c->model->w;
+    int turn = all->rotary && (c->act == ATTN_ACT_Q || c->act == ATTN_ACT_K) ? all->block[c->layer].turn : -1;
     size_t widest = w->in > w->out ? w->in : w->out;
     double *y = calloc(w->out + 1, sizeof *y);
     float *line = malloc((widest + 1) * sizeof *line);
@@ -185,8 +187,8 @@ static bool gaps(const struct clue *c, const struct attn_pair *x, const struct a
             y[j] = 0;
         multiply(y, x->a + t * x->ld, w, transposed, line);
         add_bias(y, w, line);
-        if (rotary)
-            rotate(y, &c->model->w, c->p.H, t);
+        if (turn >= 0)
+            rotate(y, all, &all->turn[turn], &c->p, t);
         gap[0] = fmax(gap[0], distance(&c->p, c->p.a, t, y));
         gap[1] = fmax(gap[1], distance(&c->p, c->p.b, t, y));
     }
@@ -198,7 +200,10 @@ static bool gaps(const struct clue *c, const struct attn_pair *x, const struct a
 
 static bool fits(const struct clue *c, const struct attn_pair *x, const struct attn_mat *w)
 {
-    return w && w->data && x->n == w->in && x->T == c->p.T && c->p.H * c->p.n == w->out;
+    const struct attn_weights *all = &c->model->w;
+    bool normed = (c->act == ATTN_ACT_Q || c->act == ATTN_ACT_K) && attn_has(&all->block[c->layer].q_norm);
+    bool bent = c->act == ATTN_ACT_LOGITS && (all->logit_scale != 0 || all->logit_cap != 0 || all->project_out.data);
+    return w && w->data && !normed && !bent && x->n == w->in && x->T == c->p.T && c->p.H * c->p.n == w->out;
 }
 
 bool attn_clue_transposed(struct clue *c)

@@ -1,7 +1,7 @@
 /* attention.h - what one head does with a band of queries.
  *
  *     dots    = q k'                      [rows, keys]
- *     scores  = dots * scale, -inf where hidden
+ *     scores  = dots * scale, -inf where hidden; some models add a number for each key, or bound scores softly
  *     pattern = softmax(scores)           each row sums to 1, exactly 0 where hidden
  *     context = pattern v                 [rows, dv]
  *
@@ -60,6 +60,8 @@ struct attn_head {                      /* one head of one sentence */
     size_t Tq, Tk, dh, dv;
     size_t pos;                         /* position of the first query */
     float scale;
+    const float *bias;                  /* [Tk] added to the scores of each key; NULL: nothing */
+    float cap;                          /* then scores become cap * tanh(score / cap); 0: they do not */
     struct attn_kind kind;
     struct attn_head_drop drop;
     const uint8_t *mask;                /* ATTN_MASKED: [Tq, Tk] */
@@ -91,6 +93,9 @@ struct attn_found { struct attn_row_count empty, nonfinite; };
 size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
 /* Whether the softmax can do the scaling, so that the scores step is needed only if an observer wants scores. */
 bool attn_head_scales(const struct attn_head *h);
+
+/* Turns n dots with the keys in `list`, or from `first` on if that is NULL, into scores in place. */
+void attn_head_score(const struct attn_head *h, float *dots, const size_t *list, size_t first, size_t n);
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b);
 /* The nonfinite rows, if the scores step is done: without it, the softmax finds them while it looks for the largest score. */

@@ -2,9 +2,8 @@
 
 #include "base/size.h"
 #include "compute/gemm.h"
-#include "compute/rows.h"
+#include "compute/position.h"
 
-#include <math.h>
 #include <string.h>
 
 /* The verbs of the forward pass; they are explained below. */
@@ -12,8 +11,12 @@ static struct attn_rows rows(const struct attn_pass *p, float *data, size_t cols
 static void announce(struct attn_pass *p, int act, int layer, const struct attn_rows *r, size_t heads);
 static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm, int act, int layer);
 static void attend(struct attn_pass *p, int layer);
+static void norm_heads(struct attn_pass *p, struct attn_rows *y, const struct attn_norm *norm);
+static void rotate(struct attn_pass *p, struct attn_rows *y, int layer);
 static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                  enum attn_tail tail, int act, int layer);
+static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer);
+static enum attn_tail activation(enum attn_mlp_form form);
 static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail);
 
 void attn_block_run(struct attn_pass *p, int layer)
@@ -21,7 +24,6 @@ void attn_block_run(struct attn_pass *p, int layer)
     const struct attn_weights *w = p->w;
     const struct attn_block *b = &w->block[layer];
     const struct attn_dims *n = &w->n;
-    const enum attn_tail join = w->residual ? ATTN_ADD : ATTN_STORE;            /* x = x + branch, or x = branch */
 
     /* All have R rows, those of all sentences. */
     struct attn_rows x = {p->x, p->ldx, p->rows, n->d};                         /* [R, d] */
@@ -37,10 +39,10 @@ void attn_block_run(struct attn_pass *p, int layer)
     struct attn_rows y = normed(p, &x, &b->norm1, ATTN_ACT_NORM1, layer);       /* [R, d] -> [R, d] */
     const struct attn_product qkv[] = {{q.data, q.ld, &b->q}, {k.data, k.ld, &b->k}, {v.data, v.ld, &b->v}};
     attn_gemm_each(p->team, qkv, sizeof qkv / sizeof *qkv, y.data, y.ld, p->rows, ATTN_STORE, p->rounded);
-    if (w->rotary) {
-        attn_rows_rotate(p->team, &q, n->dh, w->rotary, p->cos, p->sin);
-        attn_rows_rotate(p->team, &k, n->dh, w->rotary, p->cos, p->sin);
-    }
+    norm_heads(p, &q, &b->q_norm);
+    norm_heads(p, &k, &b->k_norm);
+    rotate(p, &q, layer);
+    rotate(p, &k, layer);
     announce(p, ATTN_ACT_Q, layer, &q, n->H);
     announce(p, ATTN_ACT_K, layer, &k, n->Hkv);
     announce(p, ATTN_ACT_V, layer, &v, n->Hkv);
@@ -49,23 +51,24 @@ void attn_block_run(struct attn_pass *p, int layer)
     if (w->parallel)                                                            /* [R, H * dv] -> [R, d] */
         step(p, &aside, &context, &b->o, ATTN_STORE, ATTN_ACT_OUT, layer);
     else
-        step(p, &x, &context, &b->o, join, ATTN_ACT_OUT, layer);
+        join(p, &x, &context, &b->o, ATTN_ACT_OUT, layer);
 
     /* The MLP, of the x that attention changed or, with parallel branches, of the same x. */
     if (w->mlp) {
         if (!w->parallel)
             announce(p, ATTN_ACT_RESID_MID, layer, &x, 0);
-        y = normed(p, &x, &b->norm2, ATTN_ACT_NORM2, layer);                    /* [R, d] -> [R, d] */
-        if (w->mlp == ATTN_SWIGLU) {                                            /* silu(y gate) * (y in): [R, d] -> [R, m] */
+        if (!w->one_norm)
+            y = normed(p, &x, &b->norm2, ATTN_ACT_NORM2, layer);                /* [R, d] -> [R, d] */
+        if (attn_mlp_gated(w->mlp)) {                                           /* silu(y gate) * (y in): [R, d] -> [R, m] */
             step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
-            step(p, &hidden, &y, &b->in, ATTN_THEN_SILU, ATTN_ACT_MLP_LINEAR, layer);
+            step(p, &hidden, &y, &b->in, activation(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
         } else {                                                                /* gelu(y in): [R, d] -> [R, m] */
-            step(p, &hidden, &y, &b->in, w->mlp == ATTN_GELU ? ATTN_THEN_GELU : ATTN_THEN_GELU_NEW, ATTN_ACT_MLP_PRE, layer);
+            step(p, &hidden, &y, &b->in, activation(w->mlp), ATTN_ACT_MLP_PRE, layer);
         }
         announce(p, ATTN_ACT_MLP_POST, layer, &hidden, 0);
         if (w->parallel)
-            finish(p, &x, &aside, join);
-        step(p, &x, &hidden, &b->out, join, ATTN_ACT_MLP_OUT, layer);           /* [R, m] -> [R, d] */
+            finish(p, &x, &aside, ATTN_ADD);
+        join(p, &x, &hidden, &b->out, ATTN_ACT_MLP_OUT, layer);                 /* [R, m] -> [R, d] */
     }
     announce(p, ATTN_ACT_RESID_POST, layer, &x, 0);
 }
@@ -105,15 +108,47 @@ static void announce(struct attn_pass *p, int act, int layer, const struct attn_
     }
 }
 
+static void normalise(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_norm *norm)
+{
+    attn_rows_norm(p->team, y, x, norm, p->w->eps, p->norm_w, p->norm_b);
+}
+
 /* The input of a branch: x normalised, or x itself where there is no norm. */
 static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm, int act, int layer)
 {
-    if (!norm->weight.data)
+    if (!attn_has(norm))
         return *x;
     struct attn_rows y = rows(p, p->y, x->cols);
-    attn_rows_norm(p->team, &y, x, norm, p->w->eps, p->norm_w, p->norm_b);
+    normalise(p, &y, x, norm);
     announce(p, act, layer, &y, 0);
+    if (p->w->normed_stream)
+        attn_rows_copy(x, &y);
     return y;
+}
+
+static void norm_heads(struct attn_pass *p, struct attn_rows *y, const struct attn_norm *norm)
+{
+    if (attn_has(norm))
+        normalise(p, y, y, norm);
+}
+
+/* Turns queries or keys by the angles of their positions. */
+static void rotate(struct attn_pass *p, struct attn_rows *y, int layer)
+{
+    int turn = p->w->block[layer].turn;
+    if (!p->w->rotary || turn < 0)
+        return;
+    size_t first = (size_t)turn * p->R * (p->w->rotary / 2);
+    attn_rows_rotate(p->team, y, p->w, p->cos + first, p->sin + first);
+}
+
+static enum attn_tail activation(enum attn_mlp_form form)
+{
+    static const enum attn_tail tails[] = {
+        [ATTN_NO_MLP] = ATTN_STORE, [ATTN_GELU] = ATTN_THEN_GELU, [ATTN_GELU_NEW] = ATTN_THEN_GELU_NEW,
+        [ATTN_RELU] = ATTN_THEN_RELU, [ATTN_SWIGLU] = ATTN_THEN_SILU, [ATTN_GEGLU] = ATTN_THEN_GEGLU,
+        [ATTN_GEGLU_NEW] = ATTN_THEN_GEGLU_NEW};
+    return tails[form];
 }
 
 static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
@@ -125,7 +160,7 @@ static void multiply(struct attn_pass *p, const struct attn_rows *y, const struc
 /* Where the product goes that an observer wants to see before the tail changes y. */
 static struct attn_rows product_of(const struct attn_pass *p, const struct attn_rows *y, enum attn_tail tail)
 {
-    return tail == ATTN_ADD ? rows(p, p->out, p->w->n.d) : tail == ATTN_THEN_SILU ? rows(p, p->linear, p->w->n.m) : *y;
+    return tail == ATTN_ADD ? rows(p, p->out, p->w->n.d) : tail >= ATTN_THEN_SILU ? rows(p, p->linear, p->w->n.m) : *y;
 }
 
 /* Does the tail's work on a product that is not, or not any more, part of a multiplication. */
@@ -135,8 +170,11 @@ static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_r
     case ATTN_STORE:         attn_rows_copy(y, product); break;
     case ATTN_ADD:           attn_rows_add(p->team, y, product); break;
     case ATTN_THEN_GELU:
-    case ATTN_THEN_GELU_NEW: attn_rows_activate(p->team, y, product, NULL, p->w->mlp); break;
-    case ATTN_THEN_SILU:     attn_rows_activate(p->team, y, y, product, p->w->mlp); break;
+    case ATTN_THEN_GELU_NEW:
+    case ATTN_THEN_RELU:     attn_rows_activate(p->team, y, product, NULL, p->w->mlp); break;
+    case ATTN_THEN_SILU:
+    case ATTN_THEN_GEGLU:
+    case ATTN_THEN_GEGLU_NEW: attn_rows_activate(p->team, y, y, product, p->w->mlp); break;
     }
 }
 
@@ -157,6 +195,36 @@ static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_row
         announce(p, act, layer, &product, 0);
         finish(p, y, &product, tail);
     }
+}
+
+/* What a branch gives becomes what it adds, where that is not the same: normalised, or scaled. */
+static struct attn_rows added(struct attn_pass *p, const struct attn_rows *y, const struct attn_mat *w, int act, int layer)
+{
+    const struct attn_block *b = &p->w->block[layer];
+    const struct attn_norm *post = act == ATTN_ACT_OUT ? &b->post1 : &b->post2;
+    struct attn_rows out = rows(p, p->out, p->w->n.d);
+    step(p, &out, y, w, ATTN_STORE, act, layer);
+    if (attn_has(post))
+        normalise(p, &out, &out, post);
+    if (p->w->branch_scale != 0)
+        attn_rows_scale(p->team, &out, p->w->branch_scale);
+    announce(p, act == ATTN_ACT_OUT ? ATTN_ACT_ADDED : ATTN_ACT_MLP_ADDED, layer, &out, 0);
+    return out;
+}
+
+/* x = x + branch or, without residual connections, x = branch; the branch ends with the product y w. */
+static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer)
+{
+    const struct attn_block *b = &p->w->block[layer];
+    const struct attn_norm *sum = act == ATTN_ACT_OUT ? &b->sum1 : &b->sum2;
+    if (attn_adds_apart(p->w)) {
+        struct attn_rows branch = added(p, y, w, act, layer);
+        finish(p, x, &branch, ATTN_ADD);
+    } else {
+        step(p, x, y, w, p->w->residual ? ATTN_ADD : ATTN_STORE, act, layer);
+    }
+    if (attn_has(sum))
+        normalise(p, x, x, sum);
 }
 
 /* A sentence as attention sees it. */
@@ -184,10 +252,11 @@ static void attend(struct attn_pass *p, int layer)
     for (size_t i = 0; i < p->seqs; i++)
         p->heads_seq[i] = seq_of(p, &p->seq[i], layer);
     struct attn_heads a = {
-        .head = {.ldc = n->H * n->dv, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(asked, b->scale, n->dh),
+        .head = {.ldc = n->H * n->dv, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(asked, b->scale, n->dh), .cap = p->w->cap,
                  .kind = attn_kind_in(asked, p->w->causal, b->window)},
         .H = n->H, .Hkv = n->Hkv, .next_q = n->dh, .next_k = n->dh, .next_v = n->dv, .next_context = n->dv,
         .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .seq = p->heads_seq, .seqs = p->seqs,
+        .bias = p->bias, .next_bias = p->bias_ld,
         .scratch = &p->scratch, .trace = p->trace, .layer = layer, .overflowed = p->overflowed};
     attn_heads_run(&a, p->team);
     attn_lost_add(&p->lost, &a.lost);
@@ -201,6 +270,22 @@ static void look_up(float *out, const struct attn_mat *table, size_t row)
     attn_vec_widen(out, table->data, table->type, row * table->ld, table->out);
 }
 
+/* What each token gives to the stream: its row of the table, perhaps projected, scaled or normalised. */
+static void embed(struct attn_pass *p, const struct attn_rows *x, const int32_t *ids)
+{
+    const struct attn_weights *w = p->w;
+    struct attn_rows row = w->project_in.data ? rows(p, p->narrow, w->embed.out) : *x;
+    for (size_t t = 0; t < p->rows; t++)
+        look_up(row.data + t * row.ld, &w->embed, (size_t)ids[t]);
+    if (w->project_in.data)
+        multiply(p, x, &row, &w->project_in, ATTN_STORE);
+    if (w->embed_scale != 0)
+        attn_rows_scale(p->team, x, w->embed_scale);
+    if (attn_has(&w->embed_norm))
+        normalise(p, x, x, &w->embed_norm);
+    announce(p, ATTN_ACT_EMBED, -1, x, 0);
+}
+
 static void add_positions(struct attn_pass *p)
 {
     struct attn_rows y = rows(p, p->y, p->w->n.d);
@@ -212,17 +297,15 @@ static void add_positions(struct attn_pass *p)
         attn_vec_add(p->x + t * p->ldx, y.data + t * y.ld, y.cols);
 }
 
-/* Cosines and sines of all positions.  The angles are computed in double; Hugging Face's are float32 and differ by about 1e-6. */
+/* Cosines and sines of the positions of all rows. */
 static void find_angles(struct attn_pass *p)
 {
     size_t half = p->w->rotary / 2;
-    for (size_t s = 0; s < p->seqs; s++)
-        for (size_t t = 0; t < p->seq[s].T; t++)
-            for (size_t i = 0; i < half; i++) {
-                double angle = (double)(p->seq[s].pos + t) * p->w->speed[i];
-                p->cos[(p->seq[s].row + t) * half + i] = (float)cos(angle);
-                p->sin[(p->seq[s].row + t) * half + i] = (float)sin(angle);
-            }
+    for (size_t i = 0; i < p->w->turns; i++)
+        for (const struct attn_pass_seq *s = p->seq; s < p->seq + p->seqs; s++) {
+            size_t at = (i * p->R + s->row) * half;
+            attn_turn_angles(p->cos + at, p->sin + at, p->w, &p->w->turn[i], s->pos, s->T, s->pos + s->T);
+        }
 }
 
 void attn_embed_resume(struct attn_pass *p, const float *const *x, size_t width)
@@ -237,9 +320,7 @@ void attn_embed_resume(struct attn_pass *p, const float *const *x, size_t width)
 void attn_embed_run(struct attn_pass *p, const int32_t *ids)
 {
     struct attn_rows x = {p->x, p->ldx, p->rows, p->w->n.d};
-    for (size_t t = 0; t < p->rows; t++)
-        look_up(x.data + t * x.ld, &p->w->embed, (size_t)ids[t]);
-    announce(p, ATTN_ACT_EMBED, -1, &x, 0);
+    embed(p, &x, ids);
     if (p->w->pos.data)
         add_positions(p);
     if (p->w->rotary)
@@ -290,10 +371,25 @@ static void keep_last(struct attn_pass *p, struct output *o)
 static void norm_output(struct attn_pass *p, struct output *o)
 {
     struct attn_rows y = {p->y, p->w->n.d, o->x.n, o->x.cols};
-    attn_rows_norm(p->team, &y, &o->x, &p->w->final, p->w->eps, p->norm_w, p->norm_b);
+    normalise(p, &y, &o->x, &p->w->final);
     o->x = y;
     if (wanted(p, ATTN_ACT_NORM_FINAL, -1))
         announce_output(p, o, ATTN_ACT_NORM_FINAL, &y, 0);
+}
+
+void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x, float *narrow,
+                       float *rounded)
+{
+    struct attn_rows reads = *x, y = {logits, w->n.V, x->n, w->n.V};
+    if (w->project_out.data) {
+        reads = (struct attn_rows){narrow, w->project_out.out, x->n, w->project_out.out};
+        attn_gemm(t, reads.data, reads.ld, x->data, x->ld, x->n, &w->project_out, ATTN_STORE, rounded);
+    }
+    attn_gemm(t, y.data, y.ld, reads.data, reads.ld, x->n, &w->unembed, ATTN_STORE, rounded);
+    if (w->logit_scale != 0)
+        attn_rows_scale(t, &y, w->logit_scale);
+    if (w->logit_cap != 0)
+        attn_rows_cap(t, &y, w->logit_cap);
 }
 
 /* Computes logits in bands of as many rows as the buffer holds; each band reads the whole weight. */
@@ -302,8 +398,8 @@ static void unembed(struct attn_pass *p, const struct output *o)
     size_t V = p->w->n.V;
     for (size_t row = 0, n; row < o->x.n; row += n) {
         n = smaller(o->x.n - row, p->logit_rows);
-        struct attn_rows band = {p->logits, V, n, V};
-        attn_gemm(p->team, p->logits, V, o->x.data + row * o->x.ld, o->x.ld, n, &p->w->unembed, ATTN_STORE, p->rounded);
+        struct attn_rows band = {p->logits, V, n, V}, x = {o->x.data + row * o->x.ld, o->x.ld, n, o->x.cols};
+        attn_unembed_rows(p->team, p->w, p->logits, &x, p->narrow, p->rounded);
         announce_output(p, o, ATTN_ACT_LOGITS, &band, row);
     }
 }
@@ -317,7 +413,7 @@ void attn_unembed_run(struct attn_pass *p)
     bool all = attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
     if (!all && !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1))
         keep_last(p, &o);
-    if (p->w->final.weight.data)
+    if (attn_has(&p->w->final))
         norm_output(p, &o);
     if (!all && !o.last)
         keep_last(p, &o);

@@ -6,7 +6,8 @@
  *     x = x + mlp(norm2(x))
  *
  * A model without residual connections has no "x +", one without norms or MLP leaves these out.  If
- * the branches are parallel, x = x + attn(norm1(x)) + mlp(norm2(x)).
+ * the branches are parallel, x = x + attn(norm1(x)) + mlp(norm2(x)).  Some models normalise or scale what
+ * a branch gives before it is added, or normalise the sum: weights.h lists all that a model may do.
  *
  * The rows of all sentences are stacked and share every product; only attention looks at one
  * sentence at a time.  run.c owns the memory and lays it out; nothing here allocates. */
@@ -16,6 +17,7 @@
 #include "base/arena.h"
 #include "base/team.h"
 #include "compute/heads.h"
+#include "compute/rows.h"
 #include "compute/weights.h"
 #include "trace/trace.h"
 
@@ -37,18 +39,20 @@ struct attn_pass {
     struct attn_team *team;
     struct attn_trace *trace;
     const struct attn_pass_seq *seq; size_t seqs;
-    size_t rows;                        /* of all sentences of this pass; at most R, the rows of the plan */
+    size_t rows, R;                     /* of all sentences of this pass; the most there can be, the rows of the plan */
 
     size_t ldx;                         /* of x: the larger of d and the width after a block */
     float *x;                           /* [R, ldx] the residual stream */
     float *y;                           /* [R, d] the normalised input of a branch */
     float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv] */
     float *context;                     /* [R, H*dv] */
-    float *out;                         /* [R, d] the output of a branch that an observer wants */
+    float *out;                         /* [R, d] the output of a branch that an observer wants, or that is not added as it is */
     float *aside;                       /* [R, d] parallel branches: the output of attention while the MLP still reads x */
     float *pre, *linear;                /* [R, m] hidden layer of the MLP; linear: swiglu only */
-    float *cos, *sin;                   /* [R, rotary/2] of the angles of the rows' positions */
-    float *norm_w, *norm_b;             /* [d] a norm's weights in float32 */
+    float *cos, *sin;                   /* [turns, R, rotary/2] of the angles of the rows' positions */
+    float *bias; size_t bias_ld;        /* [H, bias_ld] what ALiBi adds to the scores of each key; NULL: nothing */
+    float *narrow;                      /* [R, in of project_in] what project_in reads, or unembed after project_out */
+    float *norm_w, *norm_b;             /* [the widest norm] a norm's weights in float32 */
     float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
     struct attn_heads_seq *heads_seq;   /* [seqs] the sentences as attention sees them */
     struct attn_scratch scratch;
@@ -64,5 +68,8 @@ void attn_embed_resume(struct attn_pass *p, const float *const *x, size_t width)
 void attn_block_run(struct attn_pass *p, int layer);
 /* Computes norm_final and logits if an observer wants them: of all rows, or of the last one of each sentence. */
 void attn_unembed_run(struct attn_pass *p);
+/* Logits [x->n, V] of rows that are normalised already; narrow: scratch for as many rows, as wide as project_in's input. */
+void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x, float *narrow,
+                       float *rounded);
 
 #endif

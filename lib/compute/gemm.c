@@ -287,7 +287,10 @@ static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
     case ATTN_ADD: attn_vec_add(y, s, n); break;
     case ATTN_THEN_GELU: attn_vec_gelu(y, s, n); break;
     case ATTN_THEN_GELU_NEW: attn_vec_gelu_new(y, s, n); break;
+    case ATTN_THEN_RELU: attn_vec_relu(y, s, n); break;
     case ATTN_THEN_SILU: attn_vec_silu_mul(y, y, s, n); break;
+    case ATTN_THEN_GEGLU: attn_vec_gelu_mul(y, y, s, n); break;
+    case ATTN_THEN_GEGLU_NEW: attn_vec_gelu_new_mul(y, y, s, n); break;
     }
 }
 

@@ -26,8 +26,9 @@
 enum attn_tail {
     ATTN_STORE,                         /* y = s */
     ATTN_ADD,                           /* y = y + s */
-    ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, /* y = gelu(s) */
-    ATTN_THEN_SILU                      /* y = silu(y) * s */
+    ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, ATTN_THEN_RELU, /* y = gelu(s) or relu(s) */
+    ATTN_THEN_SILU,                     /* y = silu(y) * s */
+    ATTN_THEN_GEGLU, ATTN_THEN_GEGLU_NEW                /* y = gelu(y) * s */
 };
 /* Computes y[n, out] from x[n, in]; ld in floats.  rounded: scratch for [n + MORE, in + MORE] floats, to compute in bf16;
  * NULL: computes in float32. */

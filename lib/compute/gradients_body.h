@@ -50,6 +50,50 @@ static void vec_silu_mul_back(float *dy, float *g, float *x, size_t n)
     }
 }
 
+/* The gates of gelu: as above, times the other factor. */
+static void vec_gelu_mul_back(float *dy, float *g, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 bell, at = get(g + i, n - i, 0), by = get(x + i, n - i, 0), d = get(dy + i, n - i, 0), phi = phi16(at, &bell);
+        v16 slope = fma16(mul(at, all(0.39894228f)), bell, phi), gelu = mul(at, phi);
+        put(dy + i, mul(mul(d, by), slope), n - i);
+        put(x + i, mul(d, gelu), n - i);
+        put(g + i, mul(gelu, by), n - i);
+    }
+}
+
+static void vec_gelu_new_mul_back(float *dy, float *g, float *x, size_t n)
+{
+    const v16 two = all(1.59576912f);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 at = get(g + i, n - i, 0), by = get(x + i, n - i, 0), d = get(dy + i, n - i, 0), rest;
+        v16 cube = mul(mul(at, at), all(0.044715f)), s = sigmoid16(mul(two, mul(at, add(cube, all(1.0f)))), &rest);
+        v16 du = mul(two, fma16(cube, all(3.0f), all(1.0f))), gelu = mul(at, s);
+        put(dy + i, mul(mul(d, by), fma16(mul(gelu, rest), du, s)), n - i);
+        put(x + i, mul(d, gelu), n - i);
+        put(g + i, mul(gelu, by), n - i);
+    }
+}
+
+static void vec_relu_back(float *dy, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 at = get(x + i, n - i, 0);
+        put(dy + i, above(at, all(0), get(dy + i, n - i, 0)), n - i);
+        put(x + i, max(all(0), at), n - i);
+    }
+}
+
+/* tanh' = 1 - tanh^2 */
+static void vec_cap_back(float *dy, const float *y, float cap, size_t n)
+{
+    const v16 c = all(cap);
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 t = quot(get(y + i, n - i, 0), c);
+        put(dy + i, mul(get(dy + i, n - i, 0), sub(all(1.0f), mul(t, t))), n - i);
+    }
+}
+
 /* Smaller probabilities count as 0: they change no weight, and arithmetic on denormal numbers is about ten times as slow. */
 #define FAINT 1e-25f
 

@@ -107,6 +107,7 @@ static struct attn_head head_of(const struct attn_heads *a, const struct item *i
     h.Tq = it->seq->Tq;
     h.Tk = it->seq->Tk;
     h.pos = it->seq->pos;
+    h.bias = a->bias ? a->bias + it->head * a->next_bias : NULL;
     h.kind.form = it->seq->all ? ATTN_FULL : h.kind.form;
     h.drop = attn_drop_of(&h.kind, a->layer, it->head);
     h.scratch = attn_scratch_method(a->scratch, worker);
@@ -263,6 +264,7 @@ static void prepare(struct attn_heads *a)
     h->shown = any_wanted(a, ATTN_WATCH | ATTN_EDIT);
     h->shown_dots = wanted(a, ATTN_ACT_DOTS, ATTN_WATCH | ATTN_EDIT);
     h->edited = any_wanted(a, ATTN_EDIT);
+    h->bias = a->bias;                  /* of the first head: whether there is one */
     h->scored = h->kind.form != ATTN_LINEAR && (!attn_head_scales(h) || h->shown_dots || h->edited ||
                                                 wanted(a, ATTN_ACT_SCORES, ATTN_WATCH));
 }

@@ -61,6 +61,7 @@ struct attn_heads {
     struct attn_head head;              /* what all heads have in common: sizes, strides, masking */
     size_t H, Hkv, next_q, next_k, next_v, next_context;        /* next_: floats from one head to the next */
     size_t ldq, ldk, ldv;
+    const float *bias; size_t next_bias;                /* [H] numbers for each key, see attn_head; NULL: none */
     struct attn_heads_seq *seq; size_t seqs;
     const struct attn_scratch *scratch;
     struct attn_trace *trace;           /* NULL: no observers */

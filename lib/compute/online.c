@@ -71,8 +71,8 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
     memset(x + n, 0, (block.hi - block.lo - n) * sizeof *x);
     if (n == 0)
         return;
-    if (scale <= 0) {
-        attn_vec_scale(x, x, scale, n);
+    if (!attn_head_scales(h)) {
+        attn_head_score(h, x, NULL, block.lo, n);
         scale = 1;
     }
     bool finite;

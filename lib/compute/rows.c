@@ -9,9 +9,10 @@ enum { CHUNK = 16 };                    /* rows of an item */
 struct job {
     const struct attn_rows *y, *x, *pre;
     const float *w, *b;                 /* the weights of a norm, or cosines and sines */
-    float eps;
-    bool rms;
+    float eps;                          /* of a norm; or a factor, or a cap */
+    const struct attn_norm *norm;
     enum attn_mlp_form kind;
+    bool neighbours;
     size_t dh, rotary;
     const struct attn_drop *drop;
     size_t first;
@@ -36,19 +37,24 @@ static void each_row(struct attn_team *t, struct job *j, double work)
 static void norm_row(const struct job *j, float *y, const float *x, size_t i)
 {
     (void)i;
-    if (j->rms)
-        attn_vec_rmsnorm(y, x, j->w, j->eps, j->y->cols);
-    else
-        attn_vec_layernorm(y, x, j->w, j->b, j->eps, j->y->cols);
+    size_t span = j->norm->span ? j->norm->span : j->y->cols;
+    for (size_t at = 0; at < j->y->cols; at += span) {
+        size_t own = j->norm->own ? at : 0;
+        if (j->norm->rms)
+            attn_vec_rmsnorm(y + at, x + at, j->w + own, j->eps, span);
+        else
+            attn_vec_layernorm(y + at, x + at, j->w + own, j->b ? j->b + own : NULL, j->eps, span);
+    }
 }
 
 void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
                     const struct attn_norm *norm, float eps, float *w, float *b)
 {
-    struct job j = {.y = y, .x = x, .eps = eps, .rms = norm->rms, .w = w, .row = norm_row};
-    attn_vec_widen(w, norm->weight.data, norm->weight.type, 0, y->cols);
+    struct job j = {.y = y, .x = x, .eps = eps, .norm = norm, .w = w, .row = norm_row};
+    size_t n = norm->span && !norm->own ? norm->span : y->cols;
+    attn_vec_widen(w, norm->weight.data, norm->weight.type, 0, n);
     if (norm->bias.data) {
-        attn_vec_widen(b, norm->bias.data, norm->bias.type, 0, y->cols);
+        attn_vec_widen(b, norm->bias.data, norm->bias.type, 0, n);
         j.b = b;
     }
     each_row(t, &j, 16);
@@ -75,12 +81,15 @@ void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x)
 static void activate_row(const struct job *j, float *y, const float *x, size_t i)
 {
     const float *pre = j->pre->data + i * j->pre->ld;
-    if (j->kind == ATTN_GELU)
-        attn_vec_gelu(y, pre, j->y->cols);
-    else if (j->kind == ATTN_GELU_NEW)
-        attn_vec_gelu_new(y, pre, j->y->cols);
-    else
-        attn_vec_silu_mul(y, pre, x, j->y->cols);
+    switch (j->kind) {
+    case ATTN_GELU:      attn_vec_gelu(y, pre, j->y->cols); break;
+    case ATTN_GELU_NEW:  attn_vec_gelu_new(y, pre, j->y->cols); break;
+    case ATTN_RELU:      attn_vec_relu(y, pre, j->y->cols); break;
+    case ATTN_SWIGLU:    attn_vec_silu_mul(y, pre, x, j->y->cols); break;
+    case ATTN_GEGLU:     attn_vec_gelu_mul(y, pre, x, j->y->cols); break;
+    case ATTN_GEGLU_NEW: attn_vec_gelu_new_mul(y, pre, x, j->y->cols); break;
+    case ATTN_NO_MLP:    break;
+    }
 }
 
 void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre, const struct attn_rows *x,
@@ -93,14 +102,44 @@ void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const st
 static void rotate_row(const struct job *j, float *y, const float *x, size_t i)
 {
     (void)x;
+    const float *cos = j->w + i * (j->rotary / 2), *sin = j->b + i * (j->rotary / 2);
     for (size_t h = 0; h < j->y->cols; h += j->dh)
-        attn_vec_rotate(y + h, j->w + i * (j->rotary / 2), j->b + i * (j->rotary / 2), j->rotary);
+        if (j->neighbours)
+            attn_vec_rotate_neighbours(y + h, cos, sin, j->rotary);
+        else
+            attn_vec_rotate(y + h, cos, sin, j->rotary);
 }
 
-void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh, size_t r, const float *cos, const float *sin)
+void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, const struct attn_weights *w, const float *cos,
+                      const float *sin)
 {
-    struct job j = {.y = y, .w = cos, .b = sin, .dh = dh, .rotary = r, .row = rotate_row};
+    struct job j = {.y = y, .w = cos, .b = sin, .dh = w->n.dh, .rotary = w->rotary, .neighbours = w->neighbours,
+                    .row = rotate_row};
     each_row(t, &j, 6);
+}
+
+static void scale_row(const struct job *j, float *y, const float *x, size_t i)
+{
+    (void)x, (void)i;
+    attn_vec_scale(y, y, j->eps, j->y->cols);
+}
+
+void attn_rows_scale(struct attn_team *t, const struct attn_rows *y, float by)
+{
+    struct job j = {.y = y, .eps = by, .row = scale_row};
+    each_row(t, &j, 1);
+}
+
+static void cap_row(const struct job *j, float *y, const float *x, size_t i)
+{
+    (void)x, (void)i;
+    attn_vec_cap(y, j->eps, j->y->cols);
+}
+
+void attn_rows_cap(struct attn_team *t, const struct attn_rows *y, float cap)
+{
+    struct job j = {.y = y, .eps = cap, .row = cap_row};
+    each_row(t, &j, 30);
 }
 
 static void drop_row(const struct job *j, float *y, const float *x, size_t i)

@@ -9,17 +9,21 @@
 /* A block of n rows of `cols` numbers. */
 struct attn_rows { float *data; size_t ld, n, cols; };
 
-/* y = norm(x); w and b are scratch for `cols` floats each, which hold the norm's weights in float32. */
+/* y = norm(x), and y may be x; w and b are scratch for `cols` floats each, which hold the norm's weights in float32. */
 void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
                     const struct attn_norm *norm, float eps, float *w, float *b);
 /* y += x */
 void attn_rows_add(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x);
 void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x);
-/* y = gelu(pre), or silu(pre) * x for SwiGLU; y may be pre */
+/* y = gelu(pre), or silu(pre) * x for SwiGLU, and so on; y may be pre */
 void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre, const struct attn_rows *x,
                         enum attn_mlp_form kind);
-/* Rotates the first r numbers of every head of y (cols = heads * dh) by the angles of its row: cos, sin [n, r/2]. */
-void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, size_t dh, size_t r, const float *cos, const float *sin);
+/* Rotates the first `rotary` numbers of every head of y (cols = heads * dh) by the angles of its row: cos, sin [n, rotary/2]. */
+void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, const struct attn_weights *w, const float *cos,
+                      const float *sin);
+/* y *= by; y = cap * tanh(y / cap) */
+void attn_rows_scale(struct attn_team *t, const struct attn_rows *y, float by);
+void attn_rows_cap(struct attn_team *t, const struct attn_rows *y, float cap);
 /* Dropout: y = x with some numbers dropped.  The same call on a gradient drops the same ones.  first: the number of row 0 for
  * attn_vec_drop. */
 void attn_rows_drop(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_drop *d,

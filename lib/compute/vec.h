@@ -58,12 +58,21 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     DO(gelu, (float *y, const float *x, size_t n), (y, x, n)) \
     /* y[n] = x / (1 + exp(-2 u)), u = sqrt(2/pi) (x + 0.044715 x^3): the tanh form of GELU, with which GPT-2 was trained */ \
     DO(gelu_new, (float *y, const float *x, size_t n), (y, x, n)) \
+    /* y[n] = x above 0, else 0 */ \
+    DO(relu, (float *y, const float *x, size_t n), (y, x, n)) \
     /* y[n] = g / (1 + exp(-g)) * x */ \
     DO(silu_mul, (float *y, const float *g, const float *x, size_t n), (y, g, x, n)) \
+    /* y[n] = gelu(g) * x, in either form */ \
+    DO(gelu_mul, (float *y, const float *g, const float *x, size_t n), (y, g, x, n)) \
+    DO(gelu_new_mul, (float *y, const float *g, const float *x, size_t n), (y, g, x, n)) \
+    /* x[n] = cap * tanh(x / cap) */ \
+    DO(cap, (float *x, float cap, size_t n), (x, cap, n)) \
     /* y[n] = x[n] rounded to bf16, to nearest even; NaN stays NaN */ \
     DO(round, (float *y, const float *x, size_t n), (y, x, n)) \
     /* Rotates the pairs (i, i + r/2) of x[r] by the angles whose cosines and sines are c, s [r/2]. */ \
     DO(rotate, (float *x, const float *c, const float *s, size_t r), (x, c, s, r)) \
+    /* The same for the pairs (2i, 2i + 1). */ \
+    DO(rotate_neighbours, (float *x, const float *c, const float *s, size_t r), (x, c, s, r)) \
     /* Whether no number of x[n] is inf or NaN. */ \
     GET(bool, finite, (const float *x, size_t n), (x, n)) \
     /* sum over x[n]^2 */ \
@@ -84,6 +93,11 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     DO(gelu_new_back, (float *dy, float *x, size_t n), (dy, x, n)) \
     /* dy becomes the gradient with respect to g, x that with respect to x, and g the output of silu_mul. */ \
     DO(silu_mul_back, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
+    DO(gelu_mul_back, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
+    DO(gelu_new_mul_back, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
+    DO(relu_back, (float *dy, float *x, size_t n), (dy, x, n)) \
+    /* dy becomes the gradient with respect to the input of cap; y[n] is its output. */ \
+    DO(cap_back, (float *dy, const float *y, float cap, size_t n), (dy, y, cap, n)) \
     /* dp becomes the gradient with respect to the dots, before they were scaled by s; p[n] is the output of the softmax. */ \
     DO(softmax_back, (float *dp, const float *p, float s, size_t n), (dp, p, s, n)) \
     /* Adds the gradients of a norm with respect to x, weight and bias to dx, dw and db [n]; db may be NULL. */ \

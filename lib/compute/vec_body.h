@@ -235,6 +235,58 @@ static void vec_silu_mul(float *y, const float *g, const float *x, size_t n)
         put(y + i, silu_mul16(get(g + i, n - i, 0), get(x + i, n - i, 0)), n - i);
 }
 
+static void vec_relu(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, max(all(0), get(x + i, n - i, 0)), n - i);
+}
+
+static void vec_gelu_mul(float *y, const float *g, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 bell, at = get(g + i, n - i, 0);
+        put(y + i, mul(mul(at, phi16(at, &bell)), get(x + i, n - i, 0)), n - i);
+    }
+}
+
+static void vec_gelu_new_mul(float *y, const float *g, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, mul(gelu_new16(get(g + i, n - i, 0)), get(x + i, n - i, 0)), n - i);
+}
+
+/* tanh(u) = u + u z Q(z), z = u^2, for small u: Q interpolates at Chebyshev's points (6e-10 relative).  Otherwise it is
+ * 1 - 2 / (e^(2 |u|) + 1) with the sign of u. */
+static inline v16 tanh16(v16 u)
+{
+    const v16 minus = mul(u, all(-1.0f)), size = max(minus, u);
+    v16 z = mul(u, u), q = all(0.002292744816f);
+    q = fma16(q, z, all(-0.008343945516f));
+    q = fma16(q, z, all(0.02176891865f));
+    q = fma16(q, z, all(-0.05395925958f));
+    q = fma16(q, z, all(0.1333330356f));
+    q = fma16(q, z, all(-0.3333333317f));
+    v16 large = sub(all(1.0f), quot(all(2.0f), add(exp16(add(size, size)), all(1.0f))));
+    large = where_neg(u, mul(large, all(-1.0f)), large);
+    return where_neg(sub(size, all(0.625f)), fma16(mul(u, z), q, u), large);
+}
+
+static void vec_cap(float *x, float cap, size_t n)
+{
+    const v16 c = all(cap);
+    for (size_t i = 0; i < n; i += LANES)
+        put(x + i, mul(tanh16(quot(get(x + i, n - i, 0), c)), c), n - i);
+}
+
+static void vec_rotate_neighbours(float *x, const float *c, const float *s, size_t r)
+{
+    for (size_t i = 0; i < r / 2; i++) {
+        float a = x[2 * i], b = x[2 * i + 1];
+        x[2 * i] = a * c[i] - b * s[i];
+        x[2 * i + 1] = b * c[i] + a * s[i];
+    }
+}
+
 static void vec_rotate(float *x, const float *c, const float *s, size_t r)
 {
     size_t half = r / 2;

@@ -43,19 +43,39 @@ struct attn_dims {
     size_t width;                       /* of the residual stream after a block: d, or H * dv without projection */
 };
 
-enum attn_mlp_form { ATTN_NO_MLP, ATTN_GELU, ATTN_GELU_NEW, ATTN_SWIGLU };
+/* The gated ones multiply the activation of one product, `gate`, with another, `in`. */
+enum attn_mlp_form { ATTN_NO_MLP, ATTN_GELU, ATTN_GELU_NEW, ATTN_RELU, ATTN_SWIGLU, ATTN_GEGLU, ATTN_GEGLU_NEW };
+static inline bool attn_mlp_gated(enum attn_mlp_form f) { return f >= ATTN_SWIGLU; }
 
 struct attn_norm {                      /* weight absent: no norm */
     struct attn_vec weight, bias;
     bool rms;                           /* x / rms(x) * weight; else (x - mean) / sd * weight + bias */
+    size_t span;                        /* so many numbers of a row are normalised at a time, as those of a head; 0: all */
+    bool own;                           /* each span has weights of its own, one after the other; else all share one's */
+};
+static inline bool attn_has(const struct attn_norm *n) { return n->weight.data != NULL; }
+
+/* Rotary positions: pair i turns by speed[i] radians from each position to the next, and grows by a factor.  The speeds may
+ * depend on the length of the text, all of it. */
+struct attn_turn {
+    const double *speed;                /* [rotary/2] */
+    double grow;
+    size_t up_to;                       /* speeds are those of texts up to so many tokens; 0: of all */
+    const double *beyond;               /* speeds of longer texts; NULL: theta grows with n, the number of tokens, so that they are
+                                         * (theta * (factor n / up_to - factor + 1)^(r / (r-2)))^(-2i / r), r = rotary */
+    double theta, factor;
 };
 
 struct attn_block {
-    struct attn_norm norm1, norm2;
+    struct attn_norm norm1, norm2;      /* of what a branch reads */
+    struct attn_norm post1, post2;      /* of what a branch gives, before it is added */
+    struct attn_norm sum1, sum2;        /* of the stream after the addition */
     struct attn_mat q, k, v, o;         /* o absent: the context is the output */
-    struct attn_mat gate, in, out;      /* gate: swiglu only */
+    struct attn_norm q_norm, k_norm;    /* of queries and keys, before they are rotated */
+    struct attn_mat gate, in, out;      /* gate: see attn_mlp_gated */
     float scale;
     size_t window;                      /* a query sees only so many keys, its own the last; 0: no limit */
+    int turn;                           /* which of the model's; below 0: this block does not rotate */
 };
 
 struct attn_weights {
@@ -63,13 +83,30 @@ struct attn_weights {
     float eps;
     bool residual, causal;
     bool parallel;                      /* attention and MLP (there is one) read the same x, and both outputs are added to it */
+    bool one_norm;                      /* parallel branches: the MLP reads what attention reads */
+    bool normed_stream;                 /* what a branch reads, x after a norm, takes the place of x */
     size_t rotary;                      /* rotary positions rotate the first so many numbers of a head; 0: none */
-    const double *speed;                /* [rotary/2] radians per position */
+    bool neighbours;                    /* pairs are (2i, 2i + 1); else (i, i + rotary/2) */
+    struct attn_turn turn[2];           /* one, or two for different blocks */
+    size_t turns;
+    const float *alibi;                 /* [H] scores grow by this times the position of the key; NULL: they do not */
+    bool alibi_early;                   /* ... rounded to bf16, and before the dots are scaled */
+    float cap, logit_cap;               /* scores, and logits, become cap * tanh(x / cap); 0: they do not */
+    float embed_scale, branch_scale, logit_scale;   /* of embeddings, what branches give, logits; 0: not scaled */
     enum attn_mlp_form mlp;
     struct attn_mat embed, pos;         /* rows are looked up; pos absent: no learned positions */
+    struct attn_mat project_in;         /* from rows of embed to d; absent: they are d wide */
+    struct attn_norm embed_norm;        /* of what enters the first block */
     struct attn_block *block;           /* [L] */
     struct attn_norm final;
+    struct attn_mat project_out;        /* from d to what unembed reads; absent: that is d wide */
     struct attn_mat unembed;            /* absent: no logits */
 };
+
+/* Whether what a branch adds to the stream differs from its output. */
+static inline bool attn_adds_apart(const struct attn_weights *w)
+{
+    return w->branch_scale != 0 || (w->n.L && attn_has(&w->block[0].post1));
+}
 
 #endif

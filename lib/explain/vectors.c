@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "compute/gemm.h"
+#include "compute/position.h"
 #include "compute/vec.h"
 
 /* ---- tokens ---------------------------------------------------------------------------- */
@@ -202,6 +203,14 @@ struct product {                        /* one head's row of x w + bias */
     float *cos, *sin;                   /* [rotary/2], of the token's position */
 };
 
+/* The rotation of the layer; NULL: it has none. */
+static const struct attn_turn *turn_of(const struct attn_explainer *e)
+{
+    const struct attn_weights *w = &e->w->model->w;
+    int turn = w->block[e->w->layer].turn;
+    return w->rotary && turn >= 0 ? &w->turn[turn] : NULL;
+}
+
 static void free_product(struct product *p)
 {
     free(p->y);
@@ -223,10 +232,8 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
     if (!p->y || !p->column || !p->cos || !p->sin)
         return attn_no_memory(err, NULL, "for %zu numbers", p->w->out + p->w->in);
     attn_gemm(NULL, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE, NULL);
-    for (size_t i = 0; i < half; i++) {
-        p->cos[i] = (float)cos((double)p->of.t * all->speed[i]);
-        p->sin[i] = (float)sin((double)p->of.t * all->speed[i]);
-    }
+    if (turn_of(e))
+        attn_turn_angles(p->cos, p->sin, all, turn_of(e), p->of.t, 1, p->of.of->n);
     return ATTN_OK;
 }
 
@@ -293,7 +300,7 @@ static void rotation_row(struct attn_explainer *e, const struct product *p, int 
     size_t j = i + all->rotary / 2;
     int digits = attn_explain_digits(e, act);
     attn_derive_cell(&e->d, "%zu, %zu", i, j);
-    attn_derive_number(&e->d, (double)p->of.t * all->speed[i], e->precision);
+    attn_derive_number(&e->d, (double)p->of.t * attn_turn_speed(all, turn_of(e), i, p->of.of->n), e->precision);
     attn_derive_number(&e->d, (double)p->cos[i], e->precision);
     attn_derive_number(&e->d, (double)p->sin[i], e->precision);
     attn_derive_number(&e->d, (double)old[i], digits);

@@ -21,6 +21,9 @@ int attn_back_check(const struct attn_model *m, const struct attn_kind *kind, st
     if (!m->config.unembed)
         return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false), so nothing to differentiate",
                          m->source.name);
+    if (attn_work_lacks(&m->w))
+        return attn_fail(err, ATTN_EFORMAT, "model %s (%s) has %s, which have no backward pass here: no gradients", m->source.name,
+                         attn_model_family(m), attn_work_lacks(&m->w));
     if (kind->form == ATTN_LINEAR)
         return attn_fail(err, ATTN_EUSAGE, "linear attention has no backward pass here: gradients need a kind with a softmax");
     if (kind->dropout > 0)

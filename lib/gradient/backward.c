@@ -238,10 +238,8 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     tell(t, ATTN_ACT_Q, at, &dq, n->H);
     tell(t, ATTN_ACT_K, at, &dk, n->Hkv);
     tell(t, ATTN_ACT_V, at, &dv, n->Hkv);
-    if (t->w->rotary) {
-        attn_rows_rotate(t->team, &dq, n->dh, t->w->rotary, t->cos, t->minus_sin);
-        attn_rows_rotate(t->team, &dk, n->dh, t->w->rotary, t->cos, t->minus_sin);
-    }
+    attn_work_turn(t, layer, &dq, t->minus_sin);
+    attn_work_turn(t, layer, &dk, t->minus_sin);
     struct attn_rows dy = target(t, dx, &b->norm1);
     if (g)
         by_heads(t, layer, &x, &dq, &dk, &dv);
@@ -258,7 +256,7 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
     const struct attn_block *b = &t->w->block[layer], *g = t->g ? &t->g->block[layer] : NULL;
     const struct attn_kept *kept = &t->layer[layer];
     const int at = (int)layer;
-    const bool gated = t->w->mlp == ATTN_SWIGLU, apart = (attn_work_taps(t, ATTN_ACT_MLP_OUT, at) & ATTN_EDIT) != 0;
+    const bool gated = attn_mlp_gated(t->w->mlp), apart = (attn_work_taps(t, ATTN_ACT_MLP_OUT, at) & ATTN_EDIT) != 0;
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch);
     struct attn_rows dout = enter(t, dx, behind, &drop, apart), mid = attn_work_rows(t, kept->mid, t->w->n.d);
     struct attn_rows pre = attn_work_rows(t, kept->pre, t->w->n.m), linear = attn_work_rows(t, kept->linear, t->w->n.m);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/splitmix.h"
 #include "compute/gemm.h"
+#include "compute/position.h"
 #include "trace/trace.h"
 
 static void multiply(struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
@@ -42,11 +43,29 @@ struct attn_drop attn_work_drop(const struct attn_work *t, enum attn_dropped wha
 
 void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s)
 {
-    size_t half = t->w->rotary / 2, n = s->T * half, at = s->row * half;
-    memcpy(t->cos + at, t->rotation, n * sizeof *t->cos);
-    memcpy(t->sin + at, t->rotation + t->longest * half, n * sizeof *t->sin);
-    for (size_t i = 0; i < n; i++)
-        t->minus_sin[at + i] = -t->sin[at + i];
+    const size_t half = t->w->rotary / 2, n = s->T * half;
+    for (size_t k = 0; k < t->w->turns; k++) {
+        const struct attn_turn *turn = &t->w->turn[k];
+        const float *ready = t->rotation + 2 * k * t->longest * half;
+        size_t at = (k * t->R + s->row) * half;
+        if (turn->up_to && s->T > turn->up_to) {
+            attn_turn_angles(t->cos + at, t->sin + at, t->w, turn, 0, s->T, s->T);
+        } else {
+            memcpy(t->cos + at, ready, n * sizeof *t->cos);
+            memcpy(t->sin + at, ready + t->longest * half, n * sizeof *t->sin);
+        }
+        for (size_t i = 0; i < n; i++)
+            t->minus_sin[at + i] = -t->sin[at + i];
+    }
+}
+
+void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y, const float *sines)
+{
+    int turn = t->w->block[layer].turn;
+    if (!t->w->rotary || turn < 0)
+        return;
+    size_t first = (size_t)turn * t->R * (t->w->rotary / 2);
+    attn_rows_rotate(t->team, y, t->w, t->cos + first, sines + first);
 }
 
 static void embed(struct attn_work *t, const int32_t *ids)
@@ -98,10 +117,8 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     multiply(t, &q, &y, &b->q, ATTN_STORE);
     multiply(t, &k, &y, &b->k, ATTN_STORE);
     multiply(t, &v, &y, &b->v, ATTN_STORE);
-    if (t->w->rotary) {
-        attn_rows_rotate(t->team, &q, n->dh, t->w->rotary, t->cos, t->sin);
-        attn_rows_rotate(t->team, &k, n->dh, t->w->rotary, t->cos, t->sin);
-    }
+    attn_work_turn(t, layer, &q, t->sin);
+    attn_work_turn(t, layer, &k, t->sin);
     attn_work_attend(t, layer);
 }
 
@@ -112,7 +129,7 @@ static struct attn_rows mlp(struct attn_work *t, size_t layer, const struct attn
     struct attn_rows y = attn_work_normed(t, x, &b->norm2), pre = attn_work_rows(t, t->layer[layer].pre, t->w->n.m);
     struct attn_rows post = attn_work_rows(t, t->post, t->w->n.m);
     struct attn_rows linear = attn_work_rows(t, t->layer[layer].linear, t->w->n.m);
-    bool gated = t->w->mlp == ATTN_SWIGLU;
+    bool gated = attn_mlp_gated(t->w->mlp);
     multiply(t, &pre, &y, gated ? &b->gate : &b->in, ATTN_STORE);
     if (gated)
         multiply(t, &linear, &y, &b->in, ATTN_STORE);
@@ -187,7 +204,7 @@ static int look_in_layer(const struct attn_work *t, size_t layer, struct attn_er
         {k->x, n->d, ATTN_ACT_RESID_PRE}, {k->q, n->H * n->dh, ATTN_ACT_Q}, {k->k, n->Hkv * n->dh, ATTN_ACT_K},
         {k->v, n->Hkv * n->dv, ATTN_ACT_V}, {k->context, n->H * n->dv, ATTN_ACT_CONTEXT},
         {mlp ? k->mid : NULL, n->d, ATTN_ACT_RESID_MID}, {mlp ? k->pre : NULL, n->m, ATTN_ACT_MLP_PRE},
-        {t->w->mlp == ATTN_SWIGLU ? k->linear : NULL, n->m, ATTN_ACT_MLP_LINEAR}};
+        {attn_mlp_gated(t->w->mlp) ? k->linear : NULL, n->m, ATTN_ACT_MLP_LINEAR}};
     int rc = ATTN_OK;
     for (size_t i = 0; i < sizeof kept / sizeof *kept && !rc; i++)
         rc = look(t, kept[i].data, kept[i].cols, kept[i].act, (int)layer, err);

@@ -1,9 +1,26 @@
 /* work.c - how much memory does a backward pass take, and where does each part of it lie? */
 #include "gradient/work.h"
 
-#include <math.h>
-
+#include "compute/position.h"
 #include "compute/slopes.h"
+
+const char *attn_work_lacks(const struct attn_weights *w)
+{
+    const struct attn_block *b = w->block;
+    if (w->n.L && (attn_has(&b->q_norm) || attn_has(&b->post1) || attn_has(&b->sum1)))
+        return attn_has(&b->q_norm) ? "norms of queries and keys" : "norms after branches";
+    if (w->cap != 0 || w->logit_cap != 0)
+        return "soft caps";
+    if (w->embed_scale != 0 || w->branch_scale != 0 || w->logit_scale != 0)
+        return "multipliers";
+    if (w->one_norm || w->normed_stream)
+        return "a norm that both branches read";
+    if (w->project_in.data || attn_has(&w->embed_norm))
+        return "an embedding that is projected or normalised";
+    if (w->alibi || w->mlp == ATTN_RELU || w->mlp > ATTN_SWIGLU)
+        return w->alibi ? "ALiBi" : "this activation function";
+    return NULL;
+}
 
 static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struct attn_work *t)
 {
@@ -16,7 +33,7 @@ static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struc
     k->context = attn_arena_f32(a, t->R, n->H, n->dv);
     k->mid = w->parallel ? k->x : attn_arena_f32(a, t->R, w->mlp ? n->d : 0, 1);
     k->pre = attn_arena_f32(a, t->R, w->mlp ? n->m : 0, 1);
-    k->linear = attn_arena_f32(a, t->R, w->mlp == ATTN_SWIGLU ? n->m : 0, 1);
+    k->linear = attn_arena_f32(a, t->R, attn_mlp_gated(w->mlp) ? n->m : 0, 1);
 }
 
 void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
@@ -41,10 +58,10 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     t->dv = attn_arena_f32(a, R, n->Hkv, n->dv);
     t->dcontext = attn_arena_f32(a, R, n->H, n->dv);
     t->dpre = attn_arena_f32(a, R, m, 1);
-    t->cos = attn_arena_f32(a, R, half, 1);
-    t->sin = attn_arena_f32(a, R, half, 1);
-    t->minus_sin = attn_arena_f32(a, R, half, 1);
-    t->rotation = attn_arena_f32(a, 2, t->longest, half);
+    t->cos = attn_arena_f32(a, w->turns, R, half);
+    t->sin = attn_arena_f32(a, w->turns, R, half);
+    t->minus_sin = attn_arena_f32(a, w->turns, R, half);
+    t->rotation = attn_arena_f32(a, 2 * w->turns, t->longest, half);
     t->norm_w = attn_arena_f32(a, n->d, 1, 1);
     t->norm_b = attn_arena_f32(a, n->d, 1, 1);
     t->sums = attn_arena_f32(a, attn_slopes_scratch(R, n->d), 1, 1);
@@ -55,11 +72,9 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
 
 void attn_work_rotate(struct attn_work *t)
 {
-    size_t half = t->w->rotary / 2;
-    for (size_t i = 0; i < t->longest; i++)
-        for (size_t j = 0; j < half; j++) {
-            double angle = (double)i * t->w->speed[j];
-            t->rotation[i * half + j] = (float)cos(angle);
-            t->rotation[(t->longest + i) * half + j] = (float)sin(angle);
-        }
+    size_t n = t->longest * (t->w->rotary / 2);
+    for (size_t i = 0; i < t->w->turns; i++) {
+        float *to = t->rotation + 2 * i * n;
+        attn_turn_angles(to, to + n, t->w, &t->w->turn[i], 0, t->longest, 0);
+    }
 }

@@ -54,8 +54,8 @@ struct attn_work {
     float *dx;                          /* [R, d] gradient by the residual stream at the current point of the backward pass */
     float *saved;                       /* [R, d] that gradient before a block whose two branches both read it */
     float *dy, *dq, *dk, *dv, *dcontext, *dpre;
-    float *cos, *sin, *minus_sin;       /* [R, rotary/2] for the rows' positions */
-    float *rotation;                    /* [2, longest, rotary/2] cos and sin of each position */
+    float *cos, *sin, *minus_sin;       /* [turns, R, rotary/2] for the rows' positions */
+    float *rotation;                    /* [turns, 2, longest, rotary/2] cos and sin of each position */
     float *norm_w, *norm_b;             /* [d] scratch of attn_rows_norm */
     float *sums;                        /* scratch of attn_slopes_norm */
     float *scratch;                     /* [threads, attn_work_scratch] of attention */
@@ -75,6 +75,9 @@ static inline unsigned attn_work_taps(const struct attn_work *t, int act, int la
 
 /* ---- work.c ---- */
 
+/* What of the model has no backward pass here, as words for an error; NULL: nothing. */
+const char *attn_work_lacks(const struct attn_weights *w);
+
 /* Call this twice, as an arena is laid out (base/arena.h). */
 void attn_work_lay_out(struct attn_arena *a, struct attn_work *t);
 /* Computes the rotations of all positions in double precision, as compute/block.c does. */
@@ -85,6 +88,8 @@ void attn_work_rotate(struct attn_work *t);
 /* The rotations of a sentence's rows. */
 void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s);
 
+/* Turns queries or keys of a layer, with t->sin, or turns their gradients back, with t->minus_sin. */
+void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y, const float *sines);
 /* From ids to x of the last layer. */
 void attn_work_forward(struct attn_work *t, const int32_t *ids);
 /* What a branch reads: x itself if there is no norm, else t->y. */

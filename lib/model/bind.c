@@ -12,7 +12,9 @@
 
 #include "base/err.h"
 #include "base/size.h"
+#include "compute/vec.h"
 #include "model/layout.h"
+#include "model/turns.h"
 
 static int no_memory(const struct attn_model *m, struct attn_err *err)
 {
@@ -126,6 +128,8 @@ static struct attn_mat *mat_of(struct attn_weights *w, const struct attn_slot *s
     struct attn_block *b = &w->block[s->layer];
     switch (s->part) {
     case ATTN_PART_EMBED:       return &w->embed;
+    case ATTN_PART_PROJECT_IN:  return &w->project_in;
+    case ATTN_PART_PROJECT_OUT: return &w->project_out;
     case ATTN_PART_POS_EMBED:   return &w->pos;
     case ATTN_PART_Q:           return &b->q;
     case ATTN_PART_K:           return &b->k;
@@ -142,14 +146,84 @@ static struct attn_mat *mat_of(struct attn_weights *w, const struct attn_slot *s
 static struct attn_norm *norm_of(struct attn_weights *w, const struct attn_slot *s)
 {
     struct attn_block *b = &w->block[s->layer];
-    return s->part == ATTN_PART_NORM1 ? &b->norm1 : s->part == ATTN_PART_NORM2 ? &b->norm2 : &w->final;
+    switch (s->part) {
+    case ATTN_PART_EMBED_NORM:  return &w->embed_norm;
+    case ATTN_PART_NORM1:       return &b->norm1;
+    case ATTN_PART_Q_NORM:      return &b->q_norm;
+    case ATTN_PART_K_NORM:      return &b->k_norm;
+    case ATTN_PART_POST1:       return &b->post1;
+    case ATTN_PART_SUM1:        return &b->sum1;
+    case ATTN_PART_NORM2:       return &b->norm2;
+    case ATTN_PART_POST2:       return &b->post2;
+    case ATTN_PART_SUM2:        return &b->sum2;
+    default:                    return &w->final;
+    }
 }
 
-/* The address of the slot's first output in the data of a tensor, a matrix or a bias. */
+/* The address of the slot's first output in the data of a tensor, a matrix or a bias; of a table, that of its first row. */
 static const void *from_first(const void *data, const struct attn_slot *s, enum attn_dtype type)
 {
-    size_t each = s->out_in && !s->is_bias ? s->in : 1;
+    size_t each = s->is_bias ? 1 : s->out_in ? s->in : s->part == ATTN_PART_POS_EMBED ? s->out : 1;
     return (const unsigned char *)data + s->first * each * attn_dtype_size(type);
+}
+
+/* ---- norms whose weights are not used as they are stored ---- */
+
+/* Room for the weights of the next such norm, n numbers; NULL: no memory. */
+static float *new_weights(struct attn_model *m, size_t n)
+{
+    float *x = malloc((n + 1) * sizeof *x);
+    void **more = x ? realloc(m->made, (m->n_made + 1) * sizeof *more) : NULL;
+    if (!more) {
+        free(x);
+        return NULL;
+    }
+    m->made = more;
+    m->made[m->n_made++] = x;
+    return x;
+}
+
+/* Weights of all heads, which have a tensor each, one after the other. */
+static int gather_piece(struct attn_model *m, const struct attn_slot *s, const struct attn_vec *piece, struct attn_err *err)
+{
+    struct attn_norm *norm = norm_of(&m->w, s);
+    if (s->piece == 0)
+        *norm = (struct attn_norm){.weight = {new_weights(m, s->pieces * s->out), ATTN_F32}, .own = true};
+    if (!norm->weight.data)
+        return no_memory(m, err);
+    attn_vec_widen((float *)norm->weight.data + s->piece * s->out, piece->data, piece->type, 0, s->out);
+    return ATTN_OK;
+}
+
+/* Weights stored as what they are more than 1. */
+static int add_one(struct attn_model *m, struct attn_vec *v, size_t n, struct attn_err *err)
+{
+    float *x = new_weights(m, n);
+    if (!x)
+        return no_memory(m, err);
+    attn_vec_widen(x, v->data, v->type, 0, n);
+    for (size_t i = 0; i < n; i++)
+        x[i] += 1;
+    *v = (struct attn_vec){x, ATTN_F32};
+    return ATTN_OK;
+}
+
+static int bind_norm(struct attn_model *m, const struct attn_slot *s, struct attn_vec v, struct attn_err *err)
+{
+    struct attn_norm *norm = norm_of(&m->w, s);
+    bool heads = s->part == ATTN_PART_Q_NORM || s->part == ATTN_PART_K_NORM;
+    int rc = ATTN_OK;
+    if (s->is_bias)
+        norm->bias = v;
+    else if (s->pieces)
+        rc = gather_piece(m, s, &v, err);
+    else if (m->config.norm_from_one)
+        rc = add_one(m, &v, s->out, err);
+    if (!s->is_bias && !s->pieces)
+        *norm = (struct attn_norm){.weight = v};
+    norm->rms = m->config.norm == ATTN_NORM_RMS;
+    norm->span = heads && m->config.family->qk_norm != ATTN_QK_WHOLE ? m->config.dh : 0;
+    return rc;
 }
 
 static int bind_one(struct attn_model *m, const struct attn_slot *s, const struct attn_st_tensor *t,
@@ -167,10 +241,8 @@ static int bind_one(struct attn_model *m, const struct attn_slot *s, const struc
                                  .out_in = s->out_in, .group = s->group, .step = s->step};
     else if (mat)
         mat->bias = v;
-    else if (s->is_bias)
-        norm_of(&m->w, s)->bias = v;
     else
-        *norm_of(&m->w, s) = (struct attn_norm){.weight = v, .rms = m->config.norm == ATTN_NORM_RMS};
+        return bind_norm(m, s, v, err);
     return ATTN_OK;
 }
 
@@ -263,10 +335,20 @@ static enum attn_mlp_form mlp_form(enum attn_mlp_kind kind)
     switch (kind) {
     case ATTN_MLP_GELU:     return ATTN_GELU;
     case ATTN_MLP_GELU_NEW: return ATTN_GELU_NEW;
+    case ATTN_MLP_RELU:     return ATTN_RELU;
     case ATTN_MLP_SWIGLU:   return ATTN_SWIGLU;
+    case ATTN_MLP_GEGLU:    return ATTN_GEGLU;
+    case ATTN_MLP_GEGLU_NEW: return ATTN_GEGLU_NEW;
     case ATTN_MLP_NONE:     break;
     }
     return ATTN_NO_MLP;
+}
+
+static double scale_of(const struct attn_config *c)
+{
+    if (c->attention_scale > 0)
+        return c->attention_scale;
+    return c->query_scalar > 0 ? 1 / sqrt(c->query_scalar) : c->scale ? 1 / sqrt((double)c->dh) : 1;
 }
 
 static void fill_arch(struct attn_weights *w, const struct attn_config *c)
@@ -275,42 +357,24 @@ static void fill_arch(struct attn_weights *w, const struct attn_config *c)
         .L = c->L, .d = c->d, .H = c->H, .Hkv = c->Hkv, .dh = c->dh, .dv = c->dv, .m = c->m, .V = c->V,
         .n_ctx = c->n_ctx, .width = attn_layout_width(c)};
     w->eps = (float)c->norm_eps;
-    w->rotary = c->rotary;
     w->residual = c->residual;
     w->parallel = c->parallel;
+    w->one_norm = c->parallel && c->one_norm;
+    w->normed_stream = c->normed_stream;
     w->causal = c->causal;
+    w->alibi_early = c->alibi_early;
+    w->cap = (float)c->cap;
+    w->logit_cap = (float)c->logit_cap;
+    w->embed_scale = (float)c->embed_scale;
+    w->branch_scale = (float)c->branch_scale;
+    w->logit_scale = c->logits_divided > 0 ? (float)(1 / c->logits_divided) : 0;
     w->mlp = mlp_form(c->mlp);
     for (size_t i = 0; i < c->L; i++) {
-        double scale = c->scale ? 1 / sqrt((double)c->dh) : 1;
+        double scale = scale_of(c);
         w->block[i].scale = (float)(c->scale_by_layer ? scale / (double)(i + 1) : scale);
         w->block[i].window = c->local && c->local[i] ? c->window : 0;
+        w->block[i].turn = c->still && c->still[i] ? -1 : c->rope_apart && w->block[i].window ? 1 : 0;
     }
-}
-
-/* The scaled speed of rotary positions.  llama3: slow rotations are slowed by the factor, fast ones are left alone, and
- * those in between blend both. */
-static double slow_down(const struct attn_rope_scaling *s, double speed)
-{
-    if (s->kind == ATTN_ROPE_DEFAULT)
-        return speed;
-    if (s->kind == ATTN_ROPE_LINEAR)
-        return speed / s->factor;
-    double turns = s->original * speed / (2 * acos(-1));
-    double fast = (turns - s->low) / (s->high - s->low);
-    if (fast <= 0)
-        return speed / s->factor;
-    return fast >= 1 ? speed : (1 - fast) * speed / s->factor + fast * speed;
-}
-
-/* Pair i rotates by theta^(-2i/rotary) radians per position. */
-static bool fill_speeds(struct attn_model *m)
-{
-    size_t half = m->config.rotary / 2;
-    m->speed = calloc(half + 1, sizeof *m->speed);
-    for (size_t i = 0; m->speed && i < half; i++)
-        m->speed[i] = slow_down(&m->config.rope, pow(m->config.rope_theta, -2.0 * (double)i / (double)m->config.rotary));
-    m->w.speed = m->speed;
-    return m->speed != NULL;
 }
 
 /* If they are tied, the output layer is the transposed embedding. */
@@ -334,6 +398,39 @@ static void drop_final(struct attn_weights *w)
         w->final = (struct attn_norm){0};
 }
 
+static bool fill_slopes(struct attn_model *m)
+{
+    if (m->config.position != ATTN_POS_ALIBI)
+        return true;
+    float *slope = new_weights(m, m->config.H);
+    if (slope)
+        attn_alibi_slopes(slope, m->config.H);
+    m->w.alibi = slope;
+    return slope != NULL;
+}
+
+/* Norms that have no weights multiply with 1. */
+static int fill_plain_norms(struct attn_model *m, struct attn_err *err)
+{
+    struct attn_weights *w = &m->w;
+    float *ones = m->config.plain_norms ? new_weights(m, w->n.d) : NULL;
+    const struct attn_norm plain = {.weight = {ones, ATTN_F32}, .rms = m->config.norm == ATTN_NORM_RMS};
+    if (!m->config.plain_norms)
+        return ATTN_OK;
+    if (!ones)
+        return no_memory(m, err);
+    for (size_t i = 0; i < w->n.d; i++)
+        ones[i] = 1;
+    for (size_t i = 0; i < w->n.L; i++) {
+        struct attn_slot first = {.part = m->config.family->part[ATTN_PART_SUM1].path ? ATTN_PART_SUM1 : ATTN_PART_NORM1, .layer = i};
+        struct attn_slot second = {.part = first.part == ATTN_PART_SUM1 ? ATTN_PART_SUM2 : ATTN_PART_NORM2, .layer = i};
+        *norm_of(w, &first) = *norm_of(w, &second) = plain;
+    }
+    if (!m->config.no_final)
+        w->final = plain;
+    return ATTN_OK;
+}
+
 int attn_model_bind(struct attn_model *m, struct attn_err *err)
 {
     int rc = check_all(m, err);
@@ -343,7 +440,7 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     m->w.block = calloc(m->config.L, sizeof *m->w.block);
     m->tensor = calloc(m->weights.tensors + 1, sizeof *m->tensor);
     m->copy = calloc(m->weights.tensors + 1, sizeof *m->copy);
-    if (!used || !m->w.block || !m->tensor || !m->copy || !fill_speeds(m)) {
+    if (!used || !m->w.block || !m->tensor || !m->copy || !attn_turns_fill(&m->w, m->speed, &m->config) || !fill_slopes(m)) {
         free(used);
         return no_memory(m, err);
     }
@@ -354,6 +451,9 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     if (rc)
         return rc;
     fill_arch(&m->w, &m->config);
+    rc = fill_plain_norms(m, err);
+    if (rc)
+        return rc;
     tie(&m->w, &m->config);
     drop_final(&m->w);
     return ATTN_OK;

@@ -19,8 +19,22 @@
 /* Truncates, as Hugging Face's int() does. */
 static void derive_rotary(struct attn_config *c)
 {
-    if (c->position == ATTN_POS_ROPE)
+    if (c->position != ATTN_POS_ROPE)
+        c->rotary = 0;
+    else if (c->rotary == 0)
         c->rotary = (size_t)((double)c->dh * c->rotary_share);
+}
+
+/* How long texts may be: scaled rotation is there to take longer ones than the model was trained with. */
+static void derive_context(struct attn_config *c)
+{
+    double n = (double)c->n_ctx, original = c->rope.original > 0 ? c->rope.original : n;
+    c->trained_ctx = c->n_ctx;
+    if (c->rope.kind == ATTN_ROPE_DYNAMIC)
+        n *= c->rope.factor;
+    if (c->rope.kind == ATTN_ROPE_YARN)
+        n = fmax(n, original * c->rope.factor);
+    c->n_ctx = (size_t)fmin(n, INT32_MAX);
 }
 
 /* Fills in the sizes that are 0 because their keys are absent. */
@@ -39,7 +53,16 @@ static int derive(struct attn_config *c, const char *name, struct attn_err *err)
         c->m = 4 * c->d;
     if (c->rotary_share > 1)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %g, expected at most 1", name, KEY(rotary_share), c->rotary_share);
+    if (c->embed_by_root)
+        c->embed_scale = sqrt((double)c->d);
+    if (c->d_embed == c->d)
+        c->d_embed = 0;
+    if (c->alibi)
+        c->position = ATTN_POS_ALIBI;
+    if (!c->rope_apart)
+        c->local_theta = c->rope_theta;
     derive_rotary(c);
+    derive_context(c);
     return ATTN_OK;
 }
 
@@ -66,19 +89,43 @@ static int check_heads(const struct attn_config *c, const char *name, struct att
     return ATTN_OK;
 }
 
-static int check_scaling(const struct attn_config *c, const char *name, struct attn_err *err)
+/* Longrope's lists have a number for each pair. */
+static int check_longrope(const struct attn_config *c, const struct attn_rope_scaling *s, const char *name, struct attn_err *err)
 {
-    const struct attn_rope_scaling *s = &c->rope;
+    if (s->few.n == c->rotary / 2 && s->many.n == c->rotary / 2)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s: \"short_factor\" and \"long_factor\" have %zu and %zu numbers, expected %zu, one for "
+                     "each pair of a head that is turned", name, s->few.n, s->many.n, c->rotary / 2);
+}
+
+static int check_scaling(const struct attn_config *c, const struct attn_rope_scaling *s, const char *name, struct attn_err *err)
+{
     if (s->kind == ATTN_ROPE_DEFAULT && s->factor != 0 && s->factor != 1)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has a factor %g but no \"rope_type\" that uses it, expected "
-                         "\"linear\" or \"llama3\"", name, s->factor);
+                         "\"linear\", \"llama3\", \"yarn\" or \"dynamic\"", name, s->factor);
+    if (s->kind == ATTN_ROPE_LONGROPE)
+        return check_longrope(c, s, name, err);
     if (s->kind != ATTN_ROPE_DEFAULT && !(s->factor >= 1))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling.factor\" is %g, expected at least 1", name, s->factor);
+    if (s->kind == ATTN_ROPE_DYNAMIC && c->rotary <= 2)
+        return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head are turned, expected more than 2 with \"rope_type\": "
+                         "\"dynamic\"", name, c->rotary);
+    if (s->kind == ATTN_ROPE_YARN && !(c->rope_theta > 1))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_theta\" is %g, expected more than 1 with \"rope_type\": \"yarn\"", name,
+                         c->rope_theta);
     if (s->kind == ATTN_ROPE_LLAMA3 && !(s->low > 0 && s->high > s->low && s->original >= 1))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has low_freq_factor %g, high_freq_factor %g, "
                          "original_max_position_embeddings %g, expected 0 < low < high and at least 1", name, s->low,
                          s->high, s->original);
     return ATTN_OK;
+}
+
+static int check_rotary(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    if (c->rotary <= c->dh)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head of %zu are turned by position, expected at most %zu", name,
+                     c->rotary, c->dh, c->dh);
 }
 
 static int check_rope(const struct attn_config *c, const char *name, struct attn_err *err)
@@ -91,7 +138,12 @@ static int check_rope(const struct attn_config *c, const char *name, struct attn
                          "number: see \"%s\"", name, c->rotary, c->dh, *KEY(rotary_share) ? KEY(rotary_share) : KEY(dh));
     if (!(c->rope_theta > 0))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it", name, KEY(rope_theta));
-    return check_scaling(c, name, err);
+    if (c->rope_apart && !(c->local_theta > 0))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_local_base_freq\" is 0, expected a number above it", name);
+    int rc = c->position == ATTN_POS_ROPE ? check_rotary(c, name, err) : ATTN_OK;
+    if (!rc)
+        rc = check_scaling(c, &c->rope, name, err);
+    return rc ? rc : check_scaling(c, &c->local_rope, name, err);
 }
 
 /* The reason why the context must be as wide as the residual stream; NULL if it need not be. */
@@ -148,7 +200,7 @@ static int check(const struct attn_config *c, const char *name, struct attn_err 
 
 static int unknown_family(const struct attn_key_reader *r, const cJSON *v)
 {
-    char expected[160] = "";
+    char expected[320] = "";
     for (size_t i = 0; attn_families[i]; i++) {
         size_t n = strlen(expected);
         const char *lead = i == 0 ? "" : attn_families[i + 1] ? ", " : " or ";
@@ -208,6 +260,8 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
         rc = require_keys(r, c);
     if (!rc)
         rc = family->more ? family->more(r, c, root) : ATTN_OK;
+    if (!rc)
+        rc = attn_family_layers(r, c, root);
     if (!rc && r->lax)
         read_eos(c, attn_tree_member(root, "eos_token_id"));
     else if (!rc && c->end > 0)
@@ -256,6 +310,11 @@ int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t
 void attn_config_free(struct attn_config *c)
 {
     free(c->local);
+    free(c->still);
+    free(c->rope.few.x);
+    free(c->rope.many.x);
+    free(c->local_rope.few.x);
+    free(c->local_rope.many.x);
     free(c->tokenizer.drop);
     free(c->tokenizer.unknown);
     *c = (struct attn_config){0};

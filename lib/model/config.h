@@ -8,11 +8,14 @@
 #define ATTN_MODEL_CONFIG_H
 
 #include "attn.h"
+#include "base/keys.h"
 
-enum attn_position { ATTN_POS_NONE, ATTN_POS_LEARNED, ATTN_POS_ROPE };
+enum attn_position { ATTN_POS_NONE, ATTN_POS_LEARNED, ATTN_POS_ROPE, ATTN_POS_ALIBI };
 enum attn_norm_kind { ATTN_NORM_NONE, ATTN_NORM_LAYER, ATTN_NORM_RMS };
-enum attn_mlp_kind { ATTN_MLP_NONE, ATTN_MLP_GELU, ATTN_MLP_GELU_NEW, ATTN_MLP_SWIGLU };
-enum attn_rope_kind { ATTN_ROPE_DEFAULT, ATTN_ROPE_LINEAR, ATTN_ROPE_LLAMA3 };
+enum attn_mlp_kind { ATTN_MLP_NONE, ATTN_MLP_GELU, ATTN_MLP_GELU_NEW, ATTN_MLP_RELU, ATTN_MLP_SWIGLU, ATTN_MLP_GEGLU,
+                     ATTN_MLP_GEGLU_NEW };
+enum attn_rope_kind { ATTN_ROPE_DEFAULT, ATTN_ROPE_LINEAR, ATTN_ROPE_LLAMA3, ATTN_ROPE_YARN, ATTN_ROPE_DYNAMIC,
+                      ATTN_ROPE_LONGROPE };
 
 struct attn_family;
 
@@ -27,13 +30,38 @@ struct attn_config {
     bool parallel;                      /* attention and MLP both read the block's input */
     bool scale_by_layer;                /* also divides the scale of layer n by n + 1 */
     bool attention_bias, mlp_bias;      /* whether q, k, v and o, or the MLP, have biases, if the family leaves it open */
+    bool one_norm;                      /* parallel branches read the same norm */
+    bool normed_stream;                 /* what a norm gives takes the place of the stream */
+    bool norm_from_one;                 /* RMS norms multiply with 1 + weight */
+    bool plain_norms;                   /* norms have neither weight nor bias */
+    bool qk_norm;                       /* queries and keys are normalised, as the family says */
+    bool no_final;                      /* there is no final norm */
+    size_t d_embed;                     /* width of the embedding, if it is projected to d; 0: it is not */
+    double query_scalar;                /* scores are divided by its root; 0: `scale` says by what */
+    double attention_scale;             /* dots are multiplied by it; 0: see query_scalar */
+    double cap, logit_cap;              /* soft caps of scores and logits; 0: none */
+    double embed_scale, branch_scale, logits_divided;       /* 0: not scaled */
+    bool embed_by_root;                 /* the embedding is multiplied by the root of d */
+    bool alibi, alibi_early;            /* scores grow with the position of the key; before dots are scaled, in bf16 */
+    bool neighbours;                    /* RoPE pairs (2i, 2i + 1) */
     double rotary_share;                /* share of a head's numbers that RoPE rotates, 0 to 1 */
-    size_t rotary;                      /* how many numbers of a head RoPE rotates, derived from rotary_share */
+    size_t rotary;                      /* how many numbers of a head RoPE rotates, derived from rotary_share if it is 0 */
     struct attn_rope_scaling {
         enum attn_rope_kind kind;
         double factor, low, high, original;     /* llama3: bounds in rotations over the original context */
-    } rope;
+        double beta_fast, beta_slow, grow, mscale, mscale_all;          /* yarn; grow: also longrope; 0: not given */
+        bool rounded, finetuned;        /* yarn: whether its bounds are whole numbers; a key without a meaning */
+        struct attn_reals few, many;    /* longrope: what speeds are divided by in texts up to `original` tokens, and longer */
+    } rope, local_rope;                 /* local_rope: of layers with a window, if the family tells them apart */
+    double local_theta;
+    bool rope_apart;                    /* it does */
+    bool rope_section;                  /* the file has "rope_parameters", as newer ones do */
+    size_t original_ctx;                /* longrope: the context before it was extended; 0: not given */
+    size_t trained_ctx;                 /* the context that the file states; n_ctx may be more, as rotation is scaled */
+    unsigned char *still;               /* [L], whether each layer does without rotation, or NULL: none; owned */
     size_t window;                      /* number of keys a query sees in the layers of local[] */
+    size_t window_from;                 /* the first layer with a window, or how often one has none: see family.h */
+    bool windows;                       /* whether the window counts, if the family leaves it open */
     unsigned char *local;               /* [L], whether each layer has the window, or NULL: none; owned */
     int32_t eos[8]; size_t n_eos;       /* tokens that end a text */
     size_t end;                         /* the end token of our own format; 0: none */

@@ -7,10 +7,13 @@ static const struct attn_word tokenizers[] = {{"word", 0}, {"bpe", 1}, {0}};
 
 static const struct attn_word native_types[] = {{"attn-decoder", 0}, {0}};
 static const struct attn_word positions[] = {{"none", ATTN_POS_NONE}, {"learned", ATTN_POS_LEARNED}, {"rope", ATTN_POS_ROPE}, {0}};
+static const struct attn_word more_positions[] = {{"alibi", ATTN_POS_ALIBI}, {0}};
 static const struct attn_word norms[] = {{"none", ATTN_NORM_NONE}, {"layernorm", ATTN_NORM_LAYER},
                                          {"rmsnorm", ATTN_NORM_RMS}, {0}};
 static const struct attn_word mlps[] = {{"none", ATTN_MLP_NONE}, {"gelu", ATTN_MLP_GELU}, {"gelu_new", ATTN_MLP_GELU_NEW},
                                         {"swiglu", ATTN_MLP_SWIGLU}, {0}};
+static const struct attn_word more_mlps[] = {{"relu", ATTN_MLP_RELU}, {"geglu", ATTN_MLP_GEGLU}, {"geglu_new", ATTN_MLP_GEGLU_NEW},
+                                             {0}};
 static const struct attn_word masks[] = {{"none", 0}, {"causal", 1}, {0}};
 static const struct attn_word scales[] = {{"none", 0}, {"sqrt", 1}, {0}};
 
@@ -69,16 +72,36 @@ static const struct attn_family native = {
 /* ---- all families ---------------------------------------------------------------------- */
 
 /* A new one is a file of its own, which defines attn_NAME, and its name here. */
-#define FAMILIES(each) each(gpt2) each(gpt_neo) each(gpt_neox) each(llama) each(qwen2)
+#define FAMILIES(each) \
+    each(gpt2) each(gpt_neo) each(gpt_neox) each(llama) each(mistral) each(qwen2) each(qwen3) each(gemma) each(gemma2) \
+    each(gemma3_text) each(phi) each(phi3) each(olmo2) each(smollm3) each(granite) each(stablelm) each(starcoder2) each(gptj) \
+    each(opt) each(bloom) each(falcon)
 #define DECLARE(name) extern const struct attn_family attn_##name;
 #define ADDRESS(name) &attn_##name,
 FAMILIES(DECLARE)
 const struct attn_family *const attn_families[] = {&native, FAMILIES(ADDRESS) NULL};
 
-/* Scalings of rotary positions, in Hugging Face's files. */
+/* Scalings of rotary positions, and activation functions, in Hugging Face's files. */
 const struct attn_word attn_rope_kinds[] = {
-    {"default", ATTN_ROPE_DEFAULT}, {"linear", ATTN_ROPE_LINEAR}, {"llama3", ATTN_ROPE_LLAMA3}, {0}};
+    {"default", ATTN_ROPE_DEFAULT}, {"linear", ATTN_ROPE_LINEAR}, {"llama3", ATTN_ROPE_LLAMA3}, {"yarn", ATTN_ROPE_YARN},
+    {"dynamic", ATTN_ROPE_DYNAMIC}, {"longrope", ATTN_ROPE_LONGROPE}, {0}};
+const struct attn_word attn_plain_mlps[] = {
+    {"gelu_new", ATTN_MLP_GELU_NEW}, {"gelu", ATTN_MLP_GELU}, {"gelu_pytorch_tanh", ATTN_MLP_GELU_NEW},
+    {"gelu_fast", ATTN_MLP_GELU_NEW}, {"gelu_python", ATTN_MLP_GELU}, {"relu", ATTN_MLP_RELU}, {0}};
+const struct attn_word attn_gated_mlps[] = {
+    {"silu", ATTN_MLP_SWIGLU}, {"swish", ATTN_MLP_SWIGLU}, {"gelu_pytorch_tanh", ATTN_MLP_GEGLU_NEW}, {"gelu", ATTN_MLP_GEGLU},
+    {"gelu_new", ATTN_MLP_GEGLU_NEW}, {"gelu_fast", ATTN_MLP_GEGLU_NEW}, {"gelu_python", ATTN_MLP_GEGLU}, {0}};
 
-const char *attn_position_name(enum attn_position p) { return attn_word_of(positions, p); }
+const char *attn_position_name(enum attn_position p)
+{
+    return attn_word_of(p == ATTN_POS_ALIBI ? more_positions : positions, p);
+}
+
 const char *attn_norm_name(enum attn_norm_kind n) { return attn_word_of(norms, n); }
-const char *attn_mlp_name(enum attn_mlp_kind m) { return attn_word_of(mlps, m); }
+
+/* Our own format has not all of them. */
+const char *attn_mlp_name(enum attn_mlp_kind m)
+{
+    bool more = m == ATTN_MLP_RELU || m == ATTN_MLP_GEGLU || m == ATTN_MLP_GEGLU_NEW;
+    return attn_word_of(more ? more_mlps : mlps, m);
+}

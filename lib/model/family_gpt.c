@@ -1,14 +1,10 @@
-/* family_gpt.c - GPT-2, GPT-Neo and GPT-NeoX. */
+/* family_gpt.c - GPT-2, GPT-Neo, GPT-NeoX and GPT-J. */
 #include "model/family_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-
-static const struct attn_word gelus[] = {
-    {"gelu_new", ATTN_MLP_GELU_NEW}, {"gelu", ATTN_MLP_GELU}, {"gelu_pytorch_tanh", ATTN_MLP_GELU_NEW},
-    {"gelu_fast", ATTN_MLP_GELU_NEW}, {"gelu_python", ATTN_MLP_GELU}, {0}};
 
 /* ---- GPT-2 ----------------------------------------------------------------------------- */
 
@@ -20,7 +16,7 @@ static const struct attn_key gpt2_keys[] = {
     {"n_layer", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
     {"n_head", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
     {"n_inner", ATTN_KEY_MAYBE, FIELD(m), NULL, NULL},
-    {"activation_function", ATTN_KEY_CHOICE, FIELD(mlp), gelus, NULL},
+    {"activation_function", ATTN_KEY_CHOICE, FIELD(mlp), attn_plain_mlps, NULL},
     {"layer_norm_epsilon", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
     {"scale_attn_weights", ATTN_KEY_FLAG, FIELD(scale), NULL, NULL},
     {"scale_attn_by_inverse_layer_idx", ATTN_KEY_FLAG, FIELD(scale_by_layer), NULL, NULL},
@@ -39,9 +35,9 @@ const struct attn_family attn_gpt2 = {
     .part = {
         [ATTN_PART_EMBED] = {.path = "wte"}, [ATTN_PART_POS_EMBED] = {.path = "wpe"},
         [ATTN_PART_NORM1] = {.path = "ln_1"},
-        [ATTN_PART_Q] = {"attn.c_attn", ATTN_IN_OUT, ATTN_THIRD, ATTN_BIAS_ALWAYS},
-        [ATTN_PART_K] = {"attn.c_attn", ATTN_IN_OUT, ATTN_THIRD, ATTN_BIAS_ALWAYS},
-        [ATTN_PART_V] = {"attn.c_attn", ATTN_IN_OUT, ATTN_THIRD, ATTN_BIAS_ALWAYS},
+        [ATTN_PART_Q] = {"attn.c_attn", ATTN_IN_OUT, ATTN_BESIDE, ATTN_BIAS_ALWAYS},
+        [ATTN_PART_K] = {"attn.c_attn", ATTN_IN_OUT, ATTN_BESIDE, ATTN_BIAS_ALWAYS},
+        [ATTN_PART_V] = {"attn.c_attn", ATTN_IN_OUT, ATTN_BESIDE, ATTN_BIAS_ALWAYS},
         [ATTN_PART_O] = {"attn.c_proj", ATTN_IN_OUT, ATTN_ALONE, ATTN_BIAS_ALWAYS},
         [ATTN_PART_NORM2] = {.path = "ln_2"},
         [ATTN_PART_MLP_IN] = {"mlp.c_fc", ATTN_IN_OUT, ATTN_ALONE, ATTN_BIAS_ALWAYS},
@@ -62,7 +58,7 @@ static const struct attn_key gpt_neo_keys[] = {
     {"num_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
     {"intermediate_size", ATTN_KEY_MAYBE, FIELD(m), NULL, NULL},
     {"window_size", ATTN_KEY_SIZE, FIELD(window), NULL, NULL},
-    {"activation_function", ATTN_KEY_CHOICE, FIELD(mlp), gelus, NULL},
+    {"activation_function", ATTN_KEY_CHOICE, FIELD(mlp), attn_plain_mlps, NULL},
     {"layer_norm_epsilon", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
     {0}
 };
@@ -171,9 +167,6 @@ const struct attn_family attn_gpt_neo = {
 
 /* ---- GPT-NeoX -------------------------------------------------------------------------- */
 
-static const struct attn_key part_rope_keys[] = {
-    ROPE_KEYS, {"partial_rotary_factor", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL}, {0}};
-
 static const struct attn_key gpt_neox_keys[] = {
     COMMON_KEYS,
     {"max_position_embeddings", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},
@@ -181,13 +174,14 @@ static const struct attn_key gpt_neox_keys[] = {
     {"num_hidden_layers", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
     {"num_attention_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
     {"intermediate_size", ATTN_KEY_SIZE, FIELD(m), NULL, NULL},
-    {"hidden_act", ATTN_KEY_CHOICE, FIELD(mlp), gelus, NULL},
+    {"hidden_act", ATTN_KEY_CHOICE, FIELD(mlp), attn_plain_mlps, NULL},
     {"partial_rotary_factor", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL},
     {"rotary_pct", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL},
     {"rope_theta", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL},
     {"rotary_emb_base", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL},
-    {"rope_scaling", ATTN_KEY_SECTION, 0, NULL, part_rope_keys},
-    {"rope_parameters", ATTN_KEY_SECTION, 0, NULL, part_rope_keys},
+    {"rope_scaling", ATTN_KEY_SECTION, 0, NULL, attn_part_rope},
+    {"rope_parameters", ATTN_KEY_SECTION, 0, NULL, attn_part_rope},
+    {"original_max_position_embeddings", ATTN_KEY_MAYBE, FIELD(original_ctx), NULL, NULL},
     {"layer_norm_eps", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
     {"use_parallel_residual", ATTN_KEY_FLAG, FIELD(parallel), NULL, NULL},
     {"attention_bias", ATTN_KEY_FLAG, FIELD(attention_bias), NULL, NULL},
@@ -201,16 +195,57 @@ const struct attn_family attn_gpt_neox = {
     .required = (const char *const[]){"hidden_size", "num_hidden_layers", "num_attention_heads", NULL},
     .defaults = &(const struct attn_config){
         .V = 50432, .n_ctx = 2048, .m = 24576, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_LAYER, .mlp = ATTN_MLP_GELU,
-        .norm_eps = 1e-5, .rope_theta = 10000, .rotary_share = 0.25, .causal = true, .scale = true, .residual = true,
+        .norm_eps = 1e-5, .rope_theta = 10000, .rotary_share = 0.25, ROPE_DEFAULTS, .causal = true, .scale = true, .residual = true,
         .parallel = true, .output_projection = true, .unembed = true, .attention_bias = true},
     .part = {
         [ATTN_PART_EMBED] = {.path = "embed_in"}, [ATTN_PART_NORM1] = {.path = "input_layernorm"},
-        [ATTN_PART_Q] = {"attention.query_key_value", ATTN_OUT_IN, ATTN_HEAD_THIRD, ATTN_BIAS_ASKED},
-        [ATTN_PART_K] = {"attention.query_key_value", ATTN_OUT_IN, ATTN_HEAD_THIRD, ATTN_BIAS_ASKED},
-        [ATTN_PART_V] = {"attention.query_key_value", ATTN_OUT_IN, ATTN_HEAD_THIRD, ATTN_BIAS_ASKED},
+        [ATTN_PART_Q] = {"attention.query_key_value", ATTN_OUT_IN, ATTN_GROUPED, ATTN_BIAS_ASKED},
+        [ATTN_PART_K] = {"attention.query_key_value", ATTN_OUT_IN, ATTN_GROUPED, ATTN_BIAS_ASKED},
+        [ATTN_PART_V] = {"attention.query_key_value", ATTN_OUT_IN, ATTN_GROUPED, ATTN_BIAS_ASKED},
         [ATTN_PART_O] = {"attention.dense", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ASKED},
         [ATTN_PART_NORM2] = {.path = "post_attention_layernorm"},
         [ATTN_PART_MLP_IN] = {"mlp.dense_h_to_4h", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS},
         [ATTN_PART_MLP_OUT] = {"mlp.dense_4h_to_h", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS},
         [ATTN_PART_NORM_FINAL] = {.path = "final_layer_norm"}, [ATTN_PART_UNEMBED] = {.path = "embed_out", .storage = ATTN_OUT_IN}}
+};
+
+/* ---- GPT-J -----------------------------------------------------------------------------
+ *
+ * Neighbouring numbers of a head are a pair.  "scale_attn_weights" and "rotary" change nothing. */
+
+static const struct attn_key gptj_keys[] = {
+    COMMON_KEYS,
+    {"n_ctx", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},
+    {"n_positions", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},
+    {"max_position_embeddings", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},
+    {"n_embd", ATTN_KEY_SIZE, FIELD(d), NULL, NULL},
+    {"hidden_size", ATTN_KEY_SIZE, FIELD(d), NULL, NULL},
+    {"n_layer", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
+    {"num_hidden_layers", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
+    {"n_head", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
+    {"num_attention_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
+    {"n_inner", ATTN_KEY_MAYBE, FIELD(m), NULL, NULL},
+    {"rotary_dim", ATTN_KEY_SIZE, FIELD(rotary), NULL, NULL},
+    PLAIN_KEY("activation_function"),
+    {"layer_norm_epsilon", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
+    {0}
+};
+
+const struct attn_family attn_gptj = {
+    .name = "gptj", .keys = gptj_keys, .prefix = "transformer.", .block = "h.",
+    .buffers = (const char *const[]){"attn.bias", "attn.masked_bias", "attn.embed_positions", NULL},
+    .required = (const char *const[]){"n_embd", "n_layer", "n_head", NULL},
+    .defaults = &(const struct attn_config){
+        ROTARY_DEFAULTS(10000, 1), LAYER_NORM_DEFAULTS, .V = 50400, .n_ctx = 2048, .rotary = 64, .neighbours = true,
+        .mlp = ATTN_MLP_GELU_NEW, .parallel = true, .one_norm = true},
+    .part = {
+        [ATTN_PART_EMBED] = {.path = "wte"}, [ATTN_PART_NORM1] = {.path = "ln_1"},
+        [ATTN_PART_Q] = {.path = "attn.q_proj", .storage = ATTN_OUT_IN},
+        [ATTN_PART_K] = {.path = "attn.k_proj", .storage = ATTN_OUT_IN},
+        [ATTN_PART_V] = {.path = "attn.v_proj", .storage = ATTN_OUT_IN},
+        [ATTN_PART_O] = {.path = "attn.out_proj", .storage = ATTN_OUT_IN},
+        [ATTN_PART_MLP_IN] = {"mlp.fc_in", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS},
+        [ATTN_PART_MLP_OUT] = {"mlp.fc_out", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS},
+        [ATTN_PART_NORM_FINAL] = {.path = "ln_f"},
+        [ATTN_PART_UNEMBED] = {"lm_head", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS}}
 };

@@ -1,72 +1,115 @@
-/* family_llama.c - Llama, and Qwen 2, which differs from it in biases and windows. */
+/* family_llama.c - Llama and those that differ from it in little: Mistral, Qwen 2 and 3, SmolLM 3, Granite, OLMo 2. */
 #include "model/family_keys.h"
 
-static const struct attn_word gated_mlps[] = {{"silu", ATTN_MLP_SWIGLU}, {"swish", ATTN_MLP_SWIGLU}, {0}};
+const struct attn_key attn_whole_rope[] = {ROPE_KEYS, ONE_KEY("partial_rotary_factor"), {0}};
+const struct attn_key attn_part_rope[] = {
+    ROPE_KEYS, {"partial_rotary_factor", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL}, {0}};
+const char *const attn_rope_buffers[] = {"self_attn.rotary_emb.inv_freq", "rotary_emb.inv_freq", NULL};
+const char *const attn_size_names[] = {"hidden_size", "num_hidden_layers", "num_attention_heads", NULL};
+
 static const struct attn_word full_attention[] = {{"full_attention", 0}, {0}};
-static const struct attn_key whole_rope_keys[] = {ROPE_KEYS, ONE_KEY("partial_rotary_factor"), {0}};
 
-#define LLAMA_KEYS \
-    COMMON_KEYS, \
-    {"max_position_embeddings", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL}, \
-    {"hidden_size", ATTN_KEY_SIZE, FIELD(d), NULL, NULL}, \
-    {"num_hidden_layers", ATTN_KEY_SIZE, FIELD(L), NULL, NULL}, \
-    {"num_attention_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL}, \
-    {"num_key_value_heads", ATTN_KEY_MAYBE, FIELD(Hkv), NULL, NULL}, \
-    {"head_dim", ATTN_KEY_MAYBE, FIELD(dh), NULL, NULL}, \
-    {"intermediate_size", ATTN_KEY_SIZE, FIELD(m), NULL, NULL}, \
-    {"hidden_act", ATTN_KEY_CHOICE, FIELD(mlp), gated_mlps, NULL}, \
-    {"rms_norm_eps", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL}, \
-    {"rope_theta", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL}, \
-    {"rope_scaling", ATTN_KEY_SECTION, 0, NULL, whole_rope_keys}, \
-    {"rope_parameters", ATTN_KEY_SECTION, 0, NULL, whole_rope_keys}, \
-    ONE_KEY("partial_rotary_factor"), \
-    {"layer_types", ATTN_KEY_ALL, 0, full_attention, NULL}
+#define BLOCK_KEYS GROUPED_SIZE_KEYS, HEAD_KEY, RMS_KEY, GATED_KEY("hidden_act"), WHOLE_ROPE_KEYS
+#define BIAS_KEY FLAG_KEY("attention_bias", attention_bias)
 
-#define LLAMA_PARTS(qkv_bias, o_bias, mlp_bias) { \
-        [ATTN_PART_EMBED] = {.path = "embed_tokens"}, [ATTN_PART_NORM1] = {.path = "input_layernorm"}, \
-        [ATTN_PART_Q] = {"self_attn.q_proj", ATTN_OUT_IN, ATTN_ALONE, qkv_bias}, \
-        [ATTN_PART_K] = {"self_attn.k_proj", ATTN_OUT_IN, ATTN_ALONE, qkv_bias}, \
-        [ATTN_PART_V] = {"self_attn.v_proj", ATTN_OUT_IN, ATTN_ALONE, qkv_bias}, \
-        [ATTN_PART_O] = {"self_attn.o_proj", ATTN_OUT_IN, ATTN_ALONE, o_bias}, \
-        [ATTN_PART_NORM2] = {.path = "post_attention_layernorm"}, \
-        [ATTN_PART_MLP_GATE] = {"mlp.gate_proj", ATTN_OUT_IN, ATTN_ALONE, mlp_bias}, \
-        [ATTN_PART_MLP_IN] = {"mlp.up_proj", ATTN_OUT_IN, ATTN_ALONE, mlp_bias}, \
-        [ATTN_PART_MLP_OUT] = {"mlp.down_proj", ATTN_OUT_IN, ATTN_ALONE, mlp_bias}, \
-        [ATTN_PART_NORM_FINAL] = {.path = "norm"}, [ATTN_PART_UNEMBED] = {.path = "lm_head", .storage = ATTN_OUT_IN}}
-
-static const char *const llama_buffers[] = {"self_attn.rotary_emb.inv_freq", "rotary_emb.inv_freq", NULL};
-static const char *const llama_required[] = {"hidden_size", "num_hidden_layers", "num_attention_heads", NULL};
+/* ---- Llama ----------------------------------------------------------------------------- */
 
 static const struct attn_key llama_keys[] = {
-    LLAMA_KEYS,
-    {"attention_bias", ATTN_KEY_FLAG, FIELD(attention_bias), NULL, NULL},
-    {"mlp_bias", ATTN_KEY_FLAG, FIELD(mlp_bias), NULL, NULL},
-    OFF_KEY("sliding_window"),
-    {0}
+    COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, FLAG_KEY("mlp_bias", mlp_bias), {"layer_types", ATTN_KEY_ALL, 0, full_attention, NULL},
+    OFF_KEY("sliding_window"), {0}
 };
 
 const struct attn_family attn_llama = {
-    .name = "llama", .keys = llama_keys, .prefix = "model.", .block = "layers.", .buffers = llama_buffers,
-    .required = llama_required,
-    .defaults = &(const struct attn_config){
-        .V = 32000, .n_ctx = 2048, .m = 11008, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_RMS, .mlp = ATTN_MLP_SWIGLU,
-        .norm_eps = 1e-6, .rope_theta = 10000, .rotary_share = 1, .causal = true, .scale = true, .residual = true,
-        .output_projection = true, .unembed = true},
-    .part = LLAMA_PARTS(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED, ATTN_BIAS_ASKED)
+    .name = "llama", .keys = llama_keys, LLAMA_NAMES,
+    .defaults = &(const struct attn_config){LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 2048, .m = 11008},
+    .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_ASKED), LLAMA_NORMS, LLAMA_ENDS}
 };
 
-static const struct attn_key qwen2_keys[] = {
-    LLAMA_KEYS,
-    OFF_KEY("use_sliding_window"),      /* sliding_window next to it is only the width */
+/* ---- Mistral: a window in every layer, also if the file does not mention one ----------- */
+
+static const struct attn_key mistral_keys[] = {COMMON_KEYS, BLOCK_KEYS, WINDOW_KEY, {0}};
+
+const struct attn_family attn_mistral = {
+    .name = "mistral", .keys = mistral_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_ALL,
+    .defaults = &(const struct attn_config){
+        LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 131072, .m = 14336, .Hkv = 8, .windows = true, .window = 4096},
+    .part = {LLAMA_ATTENTION(ATTN_BIAS_MAYBE, ATTN_BIAS_MAYBE), LLAMA_MLP(ATTN_BIAS_MAYBE), LLAMA_NORMS, LLAMA_ENDS}
+};
+
+/* ---- Qwen 2 and 3: windows from some layer on, if the file asks for them --------------- */
+
+#define LATE_WINDOW_KEYS \
+    WINDOW_KEY, FLAG_KEY("use_sliding_window", windows), {"max_window_layers", ATTN_KEY_COUNT, FIELD(window_from), NULL, NULL}
+
+/* Unless it is in use, the window has no size. */
+static int drop_window(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
+{
+    (void)r, (void)root;
+    c->window = c->windows ? c->window : 0;
+    return ATTN_OK;
+}
+
+static const struct attn_key qwen2_keys[] = {COMMON_KEYS, BLOCK_KEYS, LATE_WINDOW_KEYS, {0}};
+
+const struct attn_family attn_qwen2 = {
+    .name = "qwen2", .more = drop_window, .keys = qwen2_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_FROM, .layer_types = true,
+    .defaults = &(const struct attn_config){
+        LLAMA_DEFAULTS(10000, 1e-6), .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .window = 4096, .window_from = 28},
+    .part = {LLAMA_ATTENTION(ATTN_BIAS_ALWAYS, ATTN_BIAS_MAYBE), LLAMA_MLP(ATTN_BIAS_MAYBE), LLAMA_NORMS, LLAMA_ENDS}
+};
+
+static const struct attn_key qwen3_keys[] = {COMMON_KEYS, BLOCK_KEYS, LATE_WINDOW_KEYS, BIAS_KEY, {0}};
+
+const struct attn_family attn_qwen3 = {
+    .name = "qwen3", .more = drop_window, .keys = qwen3_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_FROM, .layer_types = true,
+    .defaults = &(const struct attn_config){
+        LLAMA_DEFAULTS(10000, 1e-6), .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .dh = 128, .qk_norm = true, .window = 4096,
+        .window_from = 28},
+    .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_MAYBE), LLAMA_NORMS, LLAMA_ENDS,
+             [ATTN_PART_Q_NORM] = {.path = "self_attn.q_norm"}, [ATTN_PART_K_NORM] = {.path = "self_attn.k_norm"}}
+};
+
+/* ---- SmolLM 3: some layers do without rotation ----------------------------------------- */
+
+static const struct attn_key smollm3_keys[] = {
+    COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, FLAG_KEY("mlp_bias", mlp_bias), WINDOW_KEY, FLAG_KEY("use_sliding_window", windows), {0}
+};
+
+const struct attn_family attn_smollm3 = {
+    .name = "smollm3", .more = attn_family_still, .keys = smollm3_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_STILL,
+    .layer_types = true,
+    .defaults = &(const struct attn_config){
+        LLAMA_DEFAULTS(2000000, 1e-6), .V = 128256, .n_ctx = 32768, .m = 11008, .Hkv = 4, .tied = true},
+    .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_ASKED), LLAMA_NORMS, LLAMA_ENDS}
+};
+
+/* ---- Granite: four multipliers --------------------------------------------------------- */
+
+static const struct attn_key granite_keys[] = {
+    SHARED_KEYS, NO_CAP_KEYS, OFF_KEY("alibi"), BLOCK_KEYS, BIAS_KEY, FLAG_KEY("mlp_bias", mlp_bias),
+    {"attention_multiplier", ATTN_KEY_ABOVE, FIELD(attention_scale), NULL, NULL},
+    {"embedding_multiplier", ATTN_KEY_ABOVE, FIELD(embed_scale), NULL, NULL},
+    {"residual_multiplier", ATTN_KEY_ABOVE, FIELD(branch_scale), NULL, NULL},
+    {"logits_scaling", ATTN_KEY_ABOVE, FIELD(logits_divided), NULL, NULL},
     {0}
 };
 
-const struct attn_family attn_qwen2 = {
-    .name = "qwen2", .keys = qwen2_keys, .prefix = "model.", .block = "layers.", .buffers = llama_buffers,
-    .required = llama_required,
+const struct attn_family attn_granite = {
+    .name = "granite", .keys = granite_keys, LLAMA_NAMES,
+    .defaults = &(const struct attn_config){LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 2048, .m = 11008, .attention_scale = 1},
+    .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_ASKED), LLAMA_NORMS, LLAMA_ENDS}
+};
+
+/* ---- OLMo 2: norms after the branches, and of all queries and keys at once ------------- */
+
+static const struct attn_key olmo2_keys[] = {COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, {0}};
+
+const struct attn_family attn_olmo2 = {
+    .name = "olmo2", .keys = olmo2_keys, LLAMA_NAMES, .qk_norm = ATTN_QK_WHOLE,
     .defaults = &(const struct attn_config){
-        .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_RMS,
-        .mlp = ATTN_MLP_SWIGLU, .norm_eps = 1e-6, .rope_theta = 10000, .rotary_share = 1, .causal = true, .scale = true,
-        .residual = true, .output_projection = true, .unembed = true},
-    .part = LLAMA_PARTS(ATTN_BIAS_ALWAYS, ATTN_BIAS_MAYBE, ATTN_BIAS_MAYBE)
+        LLAMA_DEFAULTS(10000, 1e-5), .V = 50304, .n_ctx = 2048, .m = 11008, .qk_norm = true},
+    .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_MAYBE), LLAMA_ENDS,
+             [ATTN_PART_Q_NORM] = {.path = "self_attn.q_norm"}, [ATTN_PART_K_NORM] = {.path = "self_attn.k_norm"},
+             [ATTN_PART_POST1] = {.path = "post_attention_layernorm"},
+             [ATTN_PART_POST2] = {.path = "post_feedforward_layernorm"}}
 };

@@ -3,14 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct { const char *name; bool in_block; } parts[ATTN_PARTS] = {
-    [ATTN_PART_EMBED] = {"embed", false},           [ATTN_PART_POS_EMBED] = {"pos_embed", false},
-    [ATTN_PART_NORM1] = {"norm1", true},            [ATTN_PART_Q] = {"q", true},
-    [ATTN_PART_K] = {"k", true},                    [ATTN_PART_V] = {"v", true},
-    [ATTN_PART_O] = {"o", true},                    [ATTN_PART_NORM2] = {"norm2", true},
-    [ATTN_PART_MLP_GATE] = {"mlp.gate", true},      [ATTN_PART_MLP_IN] = {"mlp.in", true},
-    [ATTN_PART_MLP_OUT] = {"mlp.out", true},
-    [ATTN_PART_NORM_FINAL] = {"norm_final", false}, [ATTN_PART_UNEMBED] = {"unembed", false},
+static const struct { const char *name; bool in_block, norm, table; } parts[ATTN_PARTS] = {
+    [ATTN_PART_EMBED] = {.name = "embed", .table = true},
+    [ATTN_PART_PROJECT_IN] = {.name = "project_in"},
+    [ATTN_PART_EMBED_NORM] = {.name = "norm_embed", .norm = true},
+    [ATTN_PART_POS_EMBED] = {.name = "pos_embed", .table = true},
+    [ATTN_PART_NORM1] = {.name = "norm1", .in_block = true, .norm = true},
+    [ATTN_PART_Q] = {.name = "q", .in_block = true},
+    [ATTN_PART_K] = {.name = "k", .in_block = true},
+    [ATTN_PART_V] = {.name = "v", .in_block = true},
+    [ATTN_PART_Q_NORM] = {.name = "q_norm", .in_block = true, .norm = true},
+    [ATTN_PART_K_NORM] = {.name = "k_norm", .in_block = true, .norm = true},
+    [ATTN_PART_O] = {.name = "o", .in_block = true},
+    [ATTN_PART_POST1] = {.name = "post1", .in_block = true, .norm = true},
+    [ATTN_PART_SUM1] = {.name = "sum1", .in_block = true, .norm = true},
+    [ATTN_PART_NORM2] = {.name = "norm2", .in_block = true, .norm = true},
+    [ATTN_PART_MLP_GATE] = {.name = "mlp.gate", .in_block = true},
+    [ATTN_PART_MLP_IN] = {.name = "mlp.in", .in_block = true},
+    [ATTN_PART_MLP_OUT] = {.name = "mlp.out", .in_block = true},
+    [ATTN_PART_POST2] = {.name = "post2", .in_block = true, .norm = true},
+    [ATTN_PART_SUM2] = {.name = "sum2", .in_block = true, .norm = true},
+    [ATTN_PART_NORM_FINAL] = {.name = "norm_final", .norm = true},
+    [ATTN_PART_PROJECT_OUT] = {.name = "project_out"},
+    [ATTN_PART_UNEMBED] = {.name = "unembed"},
 };
 
 const char *attn_part_name(enum attn_part p)
@@ -28,31 +43,33 @@ size_t attn_layout_width(const struct attn_config *c)
     return c->L == 0 || c->output_projection || c->mlp != ATTN_MLP_NONE ? c->d : c->H * c->dv;
 }
 
-static bool is_norm(enum attn_part p)
-{
-    return p == ATTN_PART_NORM1 || p == ATTN_PART_NORM2 || p == ATTN_PART_NORM_FINAL;
-}
-
-static bool is_table(enum attn_part p)
-{
-    return p == ATTN_PART_EMBED || p == ATTN_PART_POS_EMBED;
-}
+static bool is_norm(enum attn_part p) { return parts[p].norm; }
+static bool is_table(enum attn_part p) { return parts[p].table; }
 
 /* Whether the forward pass uses the part at all. */
 static bool has_part(const struct attn_config *c, enum attn_part p)
 {
+    if (!c->family->part[p].path || (is_norm(p) && c->plain_norms))
+        return false;
     switch (p) {
+    case ATTN_PART_PROJECT_IN:
+    case ATTN_PART_PROJECT_OUT:
+        return c->d_embed != 0;
+    case ATTN_PART_Q_NORM:
+    case ATTN_PART_K_NORM:
+        return c->qk_norm;
     case ATTN_PART_POS_EMBED:
         return c->position == ATTN_POS_LEARNED;
     case ATTN_PART_O:
         return c->output_projection;
     case ATTN_PART_NORM1:
-    case ATTN_PART_NORM_FINAL:
         return c->norm != ATTN_NORM_NONE;
+    case ATTN_PART_NORM_FINAL:
+        return c->norm != ATTN_NORM_NONE && !c->no_final;
     case ATTN_PART_NORM2:
-        return c->norm != ATTN_NORM_NONE && c->mlp != ATTN_MLP_NONE;
+        return c->norm != ATTN_NORM_NONE && c->mlp != ATTN_MLP_NONE && !(c->parallel && c->one_norm);
     case ATTN_PART_MLP_GATE:
-        return c->mlp == ATTN_MLP_SWIGLU;
+        return c->mlp >= ATTN_MLP_SWIGLU;
     case ATTN_PART_MLP_IN:
     case ATTN_PART_MLP_OUT:
         return c->mlp != ATTN_MLP_NONE;
@@ -66,6 +83,8 @@ static bool has_part(const struct attn_config *c, enum attn_part p)
 static bool has_tensor(const struct attn_config *c, enum attn_part p, bool bias)
 {
     if (!has_part(c, p))
+        return false;
+    if (bias && (p == ATTN_PART_PROJECT_IN || p == ATTN_PART_PROJECT_OUT || c->family->part[p].bias == ATTN_BIAS_NEVER))
         return false;
     if (bias)
         return is_norm(p) ? c->norm == ATTN_NORM_LAYER : !is_table(p);
@@ -81,6 +100,7 @@ static bool is_required(const struct attn_config *c, enum attn_part p, bool bias
     switch (c->family->part[p].bias) {
     case ATTN_BIAS_ALWAYS: return true;
     case ATTN_BIAS_ASKED:  return p < ATTN_PART_NORM2 ? c->attention_bias : c->mlp_bias;
+    case ATTN_BIAS_NEVER:
     case ATTN_BIAS_MAYBE:  break;
     }
     return c->bias && p != ATTN_PART_UNEMBED;
@@ -90,36 +110,56 @@ static bool is_required(const struct attn_config *c, enum attn_part p, bool bias
 static void weight_shape(const struct attn_config *c, enum attn_part p, size_t *rows, size_t *cols)
 {
     size_t d = c->d, q = c->H * c->dh, k = c->Hkv * c->dh, v = c->Hkv * c->dv, context = c->H * c->dv;
+    size_t narrow = c->d_embed ? c->d_embed : d;
+    bool whole = c->family->qk_norm == ATTN_QK_WHOLE;
     const size_t shape[ATTN_PARTS][2] = {
-        [ATTN_PART_EMBED] = {c->V, d}, [ATTN_PART_POS_EMBED] = {c->n_ctx, d},
+        [ATTN_PART_EMBED] = {c->V, narrow}, [ATTN_PART_POS_EMBED] = {c->n_ctx, d}, [ATTN_PART_EMBED_NORM] = {0, d},
+        [ATTN_PART_PROJECT_IN] = {narrow, d}, [ATTN_PART_PROJECT_OUT] = {d, narrow},
         [ATTN_PART_NORM1] = {0, d}, [ATTN_PART_NORM2] = {0, d}, [ATTN_PART_NORM_FINAL] = {0, d},
+        [ATTN_PART_POST1] = {0, d}, [ATTN_PART_POST2] = {0, d}, [ATTN_PART_SUM1] = {0, d}, [ATTN_PART_SUM2] = {0, d},
+        [ATTN_PART_Q_NORM] = {0, whole ? q : c->dh}, [ATTN_PART_K_NORM] = {0, whole ? k : c->dh},
         [ATTN_PART_Q] = {d, q}, [ATTN_PART_K] = {d, k}, [ATTN_PART_V] = {d, v}, [ATTN_PART_O] = {context, d},
         [ATTN_PART_MLP_GATE] = {d, c->m}, [ATTN_PART_MLP_IN] = {d, c->m}, [ATTN_PART_MLP_OUT] = {c->m, d},
-        [ATTN_PART_UNEMBED] = {d, c->V},
+        [ATTN_PART_UNEMBED] = {narrow, c->V},
     };
     *rows = shape[p][0];
     *cols = shape[p][1];
 }
 
-/* Which third of a shared tensor a part is. */
-static size_t third(enum attn_part p)
+/* Parts that share a tensor: how many outputs it has, how many there are before those of this part, and how many it takes. */
+struct sharing { size_t all, first, mine; };
+
+/* Of q, k and v with so many heads of each. */
+static struct sharing share_heads(const struct attn_config *c, enum attn_part p, size_t queries, size_t keys)
 {
-    return p == ATTN_PART_K ? 1 : p == ATTN_PART_V ? 2 : 0;
+    size_t q = queries * c->dh, k = keys * c->dh, v = keys * c->dv;
+    return (struct sharing){q + k + v, p == ATTN_PART_Q ? 0 : p == ATTN_PART_K ? q : q + k,
+                            p == ATTN_PART_Q ? q : p == ATTN_PART_K ? k : v};
+}
+
+static struct sharing share(const struct attn_config *c, const struct attn_slot *s, const struct attn_tensor_storage *at)
+{
+    if (at->share == ATTN_ALONE)
+        return (struct sharing){s->out, 0, s->out};
+    if (s->part == ATTN_PART_MLP_GATE || s->part == ATTN_PART_MLP_IN)
+        return (struct sharing){2 * s->out, s->part == ATTN_PART_MLP_IN ? s->out : 0, s->out};
+    return at->share == ATTN_GROUPED ? share_heads(c, s->part, c->H / c->Hkv, 1) : share_heads(c, s->part, c->H, c->Hkv);
 }
 
 static void fill_shape(struct attn_slot *s, const struct attn_config *c, const struct attn_tensor_storage *at)
 {
-    size_t n = at->share == ATTN_ALONE ? 1 : 3, all = s->out * n;
+    struct sharing of = share(c, s, at);
+    size_t all = at->share == ATTN_GROUPED ? of.all * c->Hkv : of.all;
     s->out_in = at->storage == ATTN_OUT_IN && !is_table(s->part);
-    if (at->share == ATTN_THIRD)
-        s->first = third(s->part) * s->out;
-    if (at->share == ATTN_HEAD_THIRD) {
-        s->first = third(s->part) * c->dh;
-        s->group = c->dh;
-        s->step = 3 * c->dh;
+    s->first = of.first;
+    if (at->share == ATTN_GROUPED) {
+        s->group = of.mine;
+        s->step = of.all;
     }
+    if (s->part == ATTN_PART_POS_EMBED)
+        s->first = c->family->pos_offset;
     s->ndim = s->is_bias || is_norm(s->part) ? 1 : 2;
-    s->shape[0] = s->ndim == 1 || s->out_in ? all : s->in;
+    s->shape[0] = s->ndim == 1 || s->out_in ? all : is_table(s->part) ? s->in + s->first : s->in;
     s->shape[1] = s->ndim == 1 ? 0 : s->out_in ? s->in : all;
 }
 
@@ -129,28 +169,43 @@ static void fill_name(struct attn_slot *s, const struct attn_family *f)
     const char *kind = s->is_bias ? "bias" : "weight", *path = f->part[s->part].path;
     const char *prefix = s->part == ATTN_PART_UNEMBED ? "" : f->prefix;
     s->prefix = strlen(prefix);
-    if (parts[s->part].in_block)
+    if (s->pieces)
+        snprintf(s->name, sizeof s->name, "%s%s%zu.%s.%zu.%s", prefix, f->block, s->layer, path, s->piece, kind);
+    else if (parts[s->part].in_block)
         snprintf(s->name, sizeof s->name, "%s%s%zu.%s.%s", prefix, f->block, s->layer, path, kind);
     else
         snprintf(s->name, sizeof s->name, "%s%s.%s", prefix, path, kind);
+}
+
+/* How many tensors a part has that is divided; 0: it is not. */
+static size_t pieces_of(const struct attn_config *c, int part)
+{
+    if (c->family->qk_norm != ATTN_QK_OWN)
+        return 0;
+    return part == ATTN_PART_Q_NORM ? c->H : part == ATTN_PART_K_NORM ? c->Hkv : 0;
 }
 
 static void fill(struct attn_slot *out, const struct attn_layout *at)
 {
     enum attn_part p = (enum attn_part)at->part;
     *out = (struct attn_slot){
-        .part = p, .is_bias = at->bias, .required = is_required(at->config, p, at->bias), .layer = at->layer};
+        .part = p, .is_bias = at->bias, .required = is_required(at->config, p, at->bias), .layer = at->layer,
+        .piece = at->piece, .pieces = pieces_of(at->config, at->part)};
     weight_shape(at->config, p, &out->in, &out->out);
     fill_shape(out, at->config, &at->config->family->part[p]);
     fill_name(out, at->config->family);
 }
 
-/* Goes on to the next possible tensor: weight, bias, next part, next layer. */
+/* Goes on to the next possible tensor: weight, bias, next piece, next part, next layer. */
 static void step(struct attn_layout *at)
 {
     at->bias = !at->bias;
     if (at->bias)
         return;
+    at->piece++;
+    if (at->piece < pieces_of(at->config, at->part) && has_part(at->config, (enum attn_part)at->part))
+        return;
+    at->piece = 0;
     at->part++;
     if (at->part < ATTN_PARTS && !parts[at->part].in_block && parts[at->part - 1].in_block) {
         at->layer++;

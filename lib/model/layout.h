@@ -17,20 +17,23 @@
 
 enum { ATTN_SLOT_NAME_MAX = 96 };       /* enough for the longest prefix, block, number and path */
 
-/* One part of the model and its tensor, of which it may be a third.  A weight comes right before its bias. */
+/* One part of the model and its tensor, which other parts may share, or one of its tensors.  A weight comes right before its
+ * bias. */
 struct attn_slot {
     enum attn_part part;
     bool is_bias, required;
     size_t layer;                       /* 0 outside of blocks: see attn_part_in_block */
+    size_t piece, pieces;               /* which of the part's tensors, one after the other; pieces 0: it has one */
     size_t in, out;                     /* of the part: matrices in x out, tables rows x d; norms and biases only out */
     bool out_in;                        /* stored [out, in] */
-    size_t first, group, step;          /* where output j is: first + j / group * step + j % group; group 0: first + j */
+    size_t first, group, step;          /* where output j is: first + j / group * step + j % group; group 0: first + j.  Of a
+                                         * table: which row is row 0 of the part */
     int ndim; size_t shape[2];          /* of the tensor as stored */
     size_t prefix;                      /* length of the name's prefix that a file may omit */
     char name[ATTN_SLOT_NAME_MAX];      /* "blocks.0.attn.q.weight" */
 };
 
-struct attn_layout { const struct attn_config *config; size_t layer; int part; bool bias; };   /* position of the walk */
+struct attn_layout { const struct attn_config *config; size_t layer, piece; int part; bool bias; };   /* position of the walk */
 
 struct attn_layout attn_layout_start(const struct attn_config *c);
 bool attn_layout_next(struct attn_layout *walk, struct attn_slot *out);     /* false: no more */

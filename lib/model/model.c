@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/err.h"
+#include "base/num.h"
 #include "base/sha256.h"
 #include "compute/kind.h"
 #include "compute/vec.h"
@@ -24,12 +25,14 @@ static void fill_stage(struct attn_model *m)
     for (int act = 0; act < ATTN_ACTS; act++)
         has[act] = true;
     has[ATTN_ACT_POS_EMBED] = w->pos.data != NULL;
-    has[ATTN_ACT_NORM1] = m->config.norm != ATTN_NORM_NONE;
+    has[ATTN_ACT_NORM1] = w->n.L ? attn_has(&w->block[0].norm1) : m->config.norm != ATTN_NORM_NONE;
     has[ATTN_ACT_OUT] = m->config.output_projection;
-    has[ATTN_ACT_NORM2] = mlp && m->config.norm != ATTN_NORM_NONE;
+    has[ATTN_ACT_NORM2] = mlp && (w->n.L ? attn_has(&w->block[0].norm2) : m->config.norm != ATTN_NORM_NONE);
+    has[ATTN_ACT_ADDED] = attn_adds_apart(w);
+    has[ATTN_ACT_MLP_ADDED] = mlp && attn_adds_apart(w);
     has[ATTN_ACT_RESID_MID] = mlp && !w->parallel;
     has[ATTN_ACT_MLP_PRE] = has[ATTN_ACT_MLP_POST] = has[ATTN_ACT_MLP_OUT] = mlp;
-    has[ATTN_ACT_MLP_LINEAR] = w->mlp == ATTN_SWIGLU;
+    has[ATTN_ACT_MLP_LINEAR] = attn_mlp_gated(w->mlp);
     has[ATTN_ACT_NORM_FINAL] = w->final.weight.data != NULL;
     has[ATTN_ACT_LOGITS] = has[ATTN_ACT_LENS] = w->unembed.data != NULL;
     has[ATTN_ACT_RESULT] = has[ATTN_ACT_OUT];
@@ -41,6 +44,16 @@ struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn
     if (kind->form == ATTN_LINEAR)
         stage.has[ATTN_ACT_DOTS] = stage.has[ATTN_ACT_SCORES] = false;
     return stage;
+}
+
+static void say_scale(struct attn_model *m)
+{
+    const struct attn_config *c = &m->config;
+    bool own = c->attention_scale > 0 || c->query_scalar > 0;
+    if (own)
+        m->scale[attn_num_f64(m->scale, c->attention_scale > 0 ? c->attention_scale : 1 / sqrt(c->query_scalar))] = '\0';
+    else
+        snprintf(m->scale, sizeof m->scale, "%s", c->scale ? "sqrt" : "none");
 }
 
 static int read_config(struct attn_model *m, struct attn_err *err)
@@ -85,6 +98,7 @@ int attn_model_open(struct attn_model **out, const char *name, struct attn_err *
         return rc;
     }
     fill_stage(m);
+    say_scale(m);
     *out = m;
     return ATTN_OK;
 }
@@ -98,7 +112,11 @@ void attn_model_close(struct attn_model *m)
     free(m->copy);
     free(m->tensor);
     free(m->w.block);
-    free(m->speed);
+    free(m->speed[0]);
+    free(m->speed[1]);
+    for (size_t i = 0; i < m->n_made; i++)
+        free(m->made[i]);
+    free(m->made);
     free(m->warning);
     attn_shards_close(&m->weights);
     attn_config_free(&m->config);
@@ -108,6 +126,11 @@ void attn_model_close(struct attn_model *m)
 }
 
 /* ---- describing ---- */
+
+const char *attn_model_family(const struct attn_model *m)
+{
+    return m->config.family->name;
+}
 
 const char *attn_model_warning(const struct attn_model *m)
 {
@@ -128,7 +151,7 @@ void attn_model_info(const struct attn_model *m, struct attn_info *out)
     *out = (struct attn_info){
         .name = m->source.name, .path = m->source.dir, .family = c->family->name,
         .position = attn_position_name(c->position), .norm = attn_norm_name(c->norm), .mlp = attn_mlp_name(c->mlp),
-        .mask = c->causal ? "causal" : "none", .scale = c->scale ? "sqrt" : "none",
+        .mask = c->causal ? "causal" : "none", .scale = m->scale,
         .residual = c->residual, .output_projection = c->output_projection, .tied = c->tied, .unembed = c->unembed,
         .L = c->L, .d = c->d, .H = c->H, .Hkv = c->Hkv, .dh = c->dh, .dv = c->dv, .m = c->m, .V = c->V,
         .n_ctx = c->n_ctx, .parallel = c->parallel, .rotary = c->rotary,

@@ -14,12 +14,14 @@ struct attn_model {
     struct attn_shards weights;
     const struct attn_st_tensor **tensor;   /* [tensors] in the order of the forward pass */
     size_t tensors;
-    double *speed;                      /* [rotary/2] radians per position */
+    double *speed[2];                   /* of the rotations, see struct attn_turn */
+    void **made; size_t n_made;         /* weights that are not used as they are stored */
     char *warning;                      /* see attn_model_warning */
     bool bare;                          /* tensor names lack the family's prefix */
     void **copy;                        /* [tensors of all files] copies of tensors that are not aligned for their type */
     struct attn_weights w;
     struct attn_stage stage;            /* which activations it announces with its own kind of attention */
+    char scale[32];                     /* what dots are multiplied by: "sqrt", "none" or a number */
     bool checked;                       /* every weight is known to be finite */
 };
 
@@ -28,6 +30,8 @@ struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn
 
 /* Whether the model is so small that every weight is checked when it is opened. */
 static inline bool attn_model_is_small(const struct attn_model *m) { return m->weights.bytes <= (size_t)16 << 20; }
+
+const char *attn_model_family(const struct attn_model *m);          /* its name */
 
 /* In bind.c.  Checks names, types and shapes of all tensors, then fills m->w and m->tensor. */
 int attn_model_bind(struct attn_model *m, struct attn_err *err);

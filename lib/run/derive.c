@@ -225,11 +225,11 @@ static void look_through(struct attn_derive *d, const struct attn_probe *post)
         band.rows = smaller(post->rows - band.row0, whole ? post->rows : LENS_ROWS);
         struct attn_rows x = {p->x + (first + band.row0) * p->ldx, p->ldx, band.rows, width};
         struct attn_rows y = {p->y, width, band.rows, width};
-        if (p->w->final.weight.data)
+        if (attn_has(&p->w->final))
             attn_rows_norm(p->team, &y, &x, &p->w->final, p->w->eps, p->norm_w, p->norm_b);
         else
             y = x;
-        attn_gemm(p->team, d->logits, V, y.data, y.ld, band.rows, &p->w->unembed, ATTN_STORE, p->rounded);
+        attn_unembed_rows(p->team, p->w, d->logits, &y, p->narrow, p->rounded);
         attn_trace_announce(p->trace, &band, d->logits);
     }
 }

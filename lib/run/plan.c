@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/gemm.h"
+#include "compute/position.h"
 #include "model/model.h"
 #include "run/kind.h"
 #include "trace/select.h"
@@ -65,7 +66,13 @@ static size_t widest(const struct attn_run *r)
 {
     const struct attn_weights *w = &r->model->w;
     size_t context = w->n.H * w->n.dv, m = w->mlp ? w->n.m : 0, branch = larger(context, m);
-    return larger(r->pass.ldx, branch);
+    return larger(larger(r->pass.ldx, branch), w->project_in.data ? w->project_in.in : 0);
+}
+
+/* The width of the widest norm. */
+static size_t normed(const struct attn_weights *w)
+{
+    return w->n.L && attn_has(&w->block[0].q_norm) ? larger(w->n.d, w->n.H * w->n.dh) : w->n.d;
 }
 
 static void lay_out(struct attn_arena *a, struct attn_run *r)
@@ -85,11 +92,13 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->out = attn_arena_f32(a, R, n->d, 1);
     p->aside = attn_arena_f32(a, R, w->parallel ? n->d : 0, 1);
     p->pre = attn_arena_f32(a, R, w->mlp ? n->m : 0, 1);
-    p->linear = attn_arena_f32(a, R, w->mlp == ATTN_SWIGLU ? n->m : 0, 1);
-    p->cos = attn_arena_f32(a, R, w->rotary / 2, 1);
-    p->sin = attn_arena_f32(a, R, w->rotary / 2, 1);
-    p->norm_w = attn_arena_f32(a, n->d, 1, 1);
-    p->norm_b = attn_arena_f32(a, n->d, 1, 1);
+    p->linear = attn_arena_f32(a, R, attn_mlp_gated(w->mlp) ? n->m : 0, 1);
+    p->cos = attn_arena_f32(a, w->turns, R, w->rotary / 2);
+    p->sin = attn_arena_f32(a, w->turns, R, w->rotary / 2);
+    p->bias = w->alibi ? attn_arena_f32(a, n->H, p->bias_ld, 1) : NULL;
+    p->narrow = attn_arena_f32(a, R, w->project_in.data ? w->project_in.in : 0, 1);
+    p->norm_w = attn_arena_f32(a, normed(w), 1, 1);
+    p->norm_b = attn_arena_f32(a, normed(w), 1, 1);
     p->rounded = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, widest(r) + ATTN_GEMM_MORE, 1) : NULL;
     r->kept = a->used;
     p->heads_seq = attn_arena_bytes(a, r->plan.seqs, sizeof *p->heads_seq);
@@ -156,9 +165,18 @@ static void size_up(struct attn_run *r)
     p->seq = NULL;
     p->ldx = larger(n->width, n->d);
     p->scratch = scratch_of(r);
+    p->R = r->plan.rows;
+    p->bias_ld = p->scratch.keys;
     if (attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT))
         p->logit_rows = smaller(attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? r->plan.rows : r->plan.seqs, LOGIT_ROWS);
     lay_out(&r->arena, r);
+}
+
+static void fill_bias(const struct attn_run *r)
+{
+    const struct attn_weights *w = &r->model->w;
+    float scale = w->n.L ? attn_kind_scale(&r->plan.kind, w->block[0].scale, w->n.dh) : 1;
+    attn_alibi_fill(r->pass.bias, r->pass.bias_ld, w, scale, r->pass.bias_ld);
 }
 
 static int make(struct attn_run *r, struct attn_err *err)
@@ -172,6 +190,8 @@ static int make(struct attn_run *r, struct attn_err *err)
         return rc;
     attn_arena_large_pages(&r->arena);
     lay_out(&r->arena, r);
+    if (r->pass.bias)
+        fill_bias(r);
     attn_kernel_prepare(work(r));
     return ATTN_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/size.h"
-#include "compute/rows.h"
+#include "compute/position.h"
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -20,6 +20,9 @@ static int take_cache(const struct attn_run *r, const struct attn_pass_seq *s, s
     if (s->pos + s->T > most)
         return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows to %zu tokens, but its cache and plan have room for %zu", i,
                          s->pos + s->T, most);
+    if (!attn_turns_last(&r->model->w, s->pos, s->pos + s->T))
+        return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows from %zu to %zu tokens, and its cached keys were turned by the "
+                         "angles of shorter texts: run all of it with an empty cache", i, s->pos, s->pos + s->T);
     if (s->kv->taken)
         return attn_fail(err, ATTN_EUSAGE, "the cache of sentence %zu is that of another one of the same call, too", i);
     s->kv->taken = true;

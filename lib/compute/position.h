@@ -1,0 +1,18 @@
+/* position.h - what positions do to a model without learned ones: they turn queries and keys, or add to scores. */
+#ifndef ATTN_COMPUTE_POSITION_H
+#define ATTN_COMPUTE_POSITION_H
+
+#include "compute/weights.h"
+
+/* Radians from each position to the next of pair i, in a text of so many tokens. */
+double attn_turn_speed(const struct attn_weights *w, const struct attn_turn *turn, size_t i, size_t tokens);
+/* Cosines and sines [n, rotary/2] of positions from `pos` on, times the factor they grow by. */
+void attn_turn_angles(float *cosines, float *sines, const struct attn_weights *w, const struct attn_turn *turn, size_t pos,
+                      size_t n, size_t tokens);
+/* Whether keys of the first `have` tokens, turned when these were all of the text, are those of a text of `tokens`, too. */
+bool attn_turns_last(const struct attn_weights *w, size_t have, size_t tokens);
+
+/* What ALiBi adds to the scores of `keys` keys, for every head: to[H, ld].  scale: what dots are multiplied by. */
+void attn_alibi_fill(float *to, size_t ld, const struct attn_weights *w, float scale, size_t keys);
+
+#endif

@@ -1,0 +1,13 @@
+/* turns.h - what a configuration says about positions, as the arithmetic reads it. */
+#ifndef ATTN_MODEL_TURNS_H
+#define ATTN_MODEL_TURNS_H
+
+#include "compute/weights.h"
+#include "model/config.h"
+
+/* Fills in w's rotations; speeds[2] get their memory, to be freed.  False: no memory. */
+bool attn_turns_fill(struct attn_weights *w, double *speeds[2], const struct attn_config *c);
+/* By what the scores of each of H heads grow from one key to the next. */
+void attn_alibi_slopes(float *slope, size_t H);
+
+#endif

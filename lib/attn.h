@@ -107,6 +107,9 @@ int attn_model_predicts(const struct attn_model *m, const struct attn_kind *kind
 /* Fails also unless a text can be continued from cached keys and values: tokens that are appended must not change
  * any earlier row, not even by a rounding. */
 int attn_model_continues(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err);
+/* Whether keys that were cached when a text had `have` tokens still fit when it has n.  Where the angles of rotary positions depend
+ * on the length of the text ("dynamic", "longrope") they may not: empty the cache, by attn_kv_copy of 0 tokens, and run all. */
+bool attn_model_keeps(const struct attn_model *m, size_t have, size_t n);
 /* Whether `id` marks the end of a text (eos_token_id). */
 bool attn_model_ends(const struct attn_model *m, int32_t id);
 

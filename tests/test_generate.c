@@ -3,6 +3,7 @@
 
 #include "golden.h"
 #include "scratch.h"
+#include "shared.h"
 #include "shell.h"
 
 #include <math.h>
@@ -16,16 +17,32 @@
 static const char *const names[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "gpt2-d", "llama-f", "neo-h", "neox-i", "qwen2-j"};
 enum { NAMES = sizeof names / sizeof *names };
 
+/* One of each further family, and of each scaling of rotation: see the suite `checkpoints`. */
+static const char *const further[] = {
+    "mistral-a", "qwen3-a", "qwen2-window-a", "gemma-a", "gemma2-a", "gemma3-a", "phi3-a", "phi3-longrope-a", "phi-a", "olmo2-a",
+    "gptj-a", "opt-a", "opt-post-a", "smollm3-a", "granite-a", "bloom-a", "falcon-a", "falcon-new-a", "falcon-alibi-a",
+    "stablelm-a", "starcoder2-a", "llama-linear-a", "llama-llama3-a", "llama-yarn-a", "llama-dynamic-a"};
+enum { FURTHER = sizeof further / sizeof *further };
+
+/* The directory of a checkpoint; NULL: it is not there. */
+static const char *place(const char *name)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (!strcmp(names[i], name))
+            return printed("tests/golden/checkpoints/%s", name);
+    return shared_path(printed("golden/checkpoints2/%s", name));
+}
+
 static cJSON *read_expected(const char *name)
 {
-    return golden_read(printed("tests/golden/checkpoints/%s/expected/expected.json", name));
+    return golden_read(printed("%s/expected/expected.json", place(name)));
 }
 
 /* What a command prints about a checkpoint and the ids of a prompt. */
 static cJSON *answer(const char *command, const char *name, const cJSON *ids, const char *more)
 {
-    char line[1024], *list = cJSON_PrintUnformatted(ids);
-    snprintf(line, sizeof line, "\"$A\" %s -q -m tests/golden/checkpoints/%s --ids '%.*s' --format json %s", command, name,
+    char line[2048], *list = cJSON_PrintUnformatted(ids);
+    snprintf(line, sizeof line, "\"$A\" %s -q -m '%s' --ids '%.*s' --format json %s", command, place(name),
              (int)strlen(list) - 2, list + 1, more);
     free(list);
     const struct said *s = sh(line);
@@ -34,10 +51,10 @@ static cJSON *answer(const char *command, const char *name, const cJSON *ids, co
     return j;
 }
 
-START_TEST(checkpoints_go_on_as_recorded)
+static void goes_on(const char *name)
 {
-    cJSON *expected = read_expected(names[_i]), *want;
-    cJSON *j = answer("generate", names[_i], golden_get(expected, "ids"), "-n 12 --ignore-eos");
+    cJSON *expected = read_expected(name), *want;
+    cJSON *j = answer("generate", name, golden_get(expected, "ids"), "-n 12 --ignore-eos");
     size_t n = (size_t)golden_number(j, "n_prompt");
     ck_assert_int_eq(n, cJSON_GetArraySize(golden_get(expected, "ids")));
     const cJSON *tokens = golden_get(j, "tokens");
@@ -48,18 +65,69 @@ START_TEST(checkpoints_go_on_as_recorded)
     cJSON_Delete(j);
     cJSON_Delete(expected);
 }
+
+START_TEST(checkpoints_go_on_as_recorded)
+{
+    goes_on(names[_i]);
+}
+END_TEST
+
+START_TEST(further_checkpoints_go_on_as_recorded)
+{
+    if (place(further[_i]))
+        goes_on(further[_i]);
+}
+END_TEST
+
+/* Where angles depend on the length of the text, cached keys are those of a shorter one: a text that grows beyond the length at
+ * which they change goes on as if each token began anew. */
+START_TEST(rotation_follows_the_length)
+{
+    static const struct { const char *name; int prompt, most; } cases[] = {{"phi3-longrope-a", 12, 8}, {"llama-dynamic-a", 60, 8}};
+    const char *name = cases[_i].name;
+    cJSON *ids = cJSON_CreateArray();
+    if (!place(name))
+        return;
+    for (int i = 0; i < cases[_i].prompt; i++)
+        cJSON_AddItemToArray(ids, cJSON_CreateNumber(7 * i % 61));
+    cJSON *all = answer("generate", name, ids, printed("-n %d --ignore-eos", cases[_i].most));
+    const cJSON *tokens = golden_get(all, "tokens");
+    ck_assert_int_eq(cJSON_GetArraySize(tokens), cases[_i].prompt + cases[_i].most);
+    for (int i = cases[_i].prompt; i < cases[_i].prompt + cases[_i].most; i++) {
+        cJSON *one = answer("generate", name, ids, "-n 1 --ignore-eos");
+        const cJSON *next = cJSON_GetArrayItem(golden_get(one, "tokens"), i), *said = cJSON_GetArrayItem(tokens, i);
+        ck_assert(golden_number(next, "id") == golden_number(said, "id"));
+        ck_assert(golden_number(next, "logprob") == golden_number(said, "logprob"));
+        cJSON_AddItemToArray(ids, cJSON_CreateNumber(golden_number(said, "id")));
+        cJSON_Delete(one);
+    }
+    cJSON_Delete(all);
+    cJSON_Delete(ids);
+}
 END_TEST
 
 /* 1e-5 allows for logits in float32, where the recorded ones are in double precision. */
-START_TEST(checkpoints_score_as_recorded)
+static void scores(const char *name)
 {
-    cJSON *expected = read_expected(names[_i]);
-    cJSON *j = answer("score", names[_i], golden_get(expected, "ids"), "");
+    cJSON *expected = read_expected(name);
+    cJSON *j = answer("score", name, golden_get(expected, "ids"), "");
     ck_assert_double_le(fabs(golden_number(j, "logprob") / golden_number(expected, "sum_logprob") - 1), 1e-5);
     ck_assert_double_le(fabs(golden_number(j, "perplexity") / golden_number(expected, "perplexity") - 1), 1e-5);
     ck_assert_int_eq((int)golden_number(j, "n"), cJSON_GetArraySize(golden_get(expected, "ids")) - 1);
     cJSON_Delete(j);
     cJSON_Delete(expected);
+}
+
+START_TEST(checkpoints_score_as_recorded)
+{
+    scores(names[_i]);
+}
+END_TEST
+
+START_TEST(further_checkpoints_score_as_recorded)
+{
+    if (place(further[_i]))
+        scores(further[_i]);
 }
 END_TEST
 
@@ -230,6 +298,8 @@ Suite *suite_generate(void)
 {
     const struct { const TTest *test; int rows; } tests[] = {
         {checkpoints_go_on_as_recorded, NAMES}, {checkpoints_score_as_recorded, NAMES}, {generate_and_score_tell_the_same, NAMES},
+        {further_checkpoints_go_on_as_recorded, FURTHER}, {further_checkpoints_score_as_recorded, FURTHER},
+        {rotation_follows_the_length, 2},
         {text_is_the_prompt_and_what_follows, 1}, {ids_need_no_tokenizer, 1}, {it_ends_at_the_context, 1},
         {it_ends_at_the_end_of_text, 1}, {it_ends_at_the_stop_text, 1}, {draws_do_not_depend_on_threads, 1},
         {activations_are_those_of_run, 1}, {models_that_look_ahead_are_refused, 1}, {score_prints_a_table_or_a_document, 1},

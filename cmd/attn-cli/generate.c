@@ -19,7 +19,8 @@
  * the whole prompt in one pass.  Keys and values are cached, so that each later token costs one row. */
 struct growth {
     int32_t *ids; size_t n, room;       /* room: how many there may be in the end, at least as many as in the prompt */
-    size_t seen;                        /* ids that went through the model */
+    const struct attn_model *model;
+    size_t seen, scored;                /* ids that went through the model; those that have a log-probability */
     float *logits;                      /* [V] for the token after those */
     double *logprob;                    /* [room] for each token but the first; NULL: not asked for */
     struct attn_kv *kv;
@@ -44,7 +45,7 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
         const float *row = p->data + i * p->ld;
         if (next == g->n)
             memcpy(g->logits, row, g->V * sizeof *row);
-        else if (attn_logprob(&g->logprob[next], row, g->V, g->ids[next], err))
+        else if (next >= g->scored && attn_logprob(&g->logprob[next], row, g->V, g->ids[next], err))
             return err->code;
     }
     return ATTN_OK;
@@ -71,26 +72,38 @@ static int growth_start(struct growth *g, const struct attn_model *m, const stru
     if (g->editor)
         observers[n++] = attn_editor_observer(g->editor);
     observers[n++] = (struct attn_observer){.wants = wants, .watch = watch, .self = g, .overflow = note_overflow};
-    struct attn_plan plan = {.rows = prompt->n, .seqs = 1, .keys = room, .threads = threads, .bf16 = bf16, .kind = *kind};
+    struct attn_plan plan = {.rows = attn_model_keeps(m, 1, room) ? prompt->n : room, .seqs = 1, .keys = room, .threads = threads, .bf16 = bf16, .kind = *kind};
     attn_model_info(m, &info);
     g->V = info.V;
     g->room = room;
+    g->model = m;
     if (new_lists(g, prompt, logprobs, err) || attn_run_new(&g->run, m, &plan, observers, n, err) ||
         attn_kv_new(&g->kv, m, room, err))
         return err->code;
     return ATTN_OK;
 }
 
+/* The keys of the tokens seen so far do not fit any more, as their angles depend on the length of the text. */
+static int start_again(struct growth *g, struct attn_err *err)
+{
+    if ((g->editor && attn_editor_replay(g->editor, 0, err)) || attn_kv_copy(g->kv, g->kv, 0, err))
+        return err->code;
+    g->seen = 0;
+    return ATTN_OK;
+}
+
 /* Runs the ids not seen yet, if any; then g->logits predict token g->n. */
 static int growth_read(struct growth *g, struct attn_err *err)
 {
-    struct attn_seq seq = {.T = g->n - g->seen, .kv = g->kv};
-    if (!seq.T)
+    if (g->n == g->seen)
         return ATTN_OK;
-    if (g->editor && g->seen && attn_editor_more(g->editor, 0, g->ids + g->seen, seq.T, err))
+    if (g->editor && g->seen && attn_editor_more(g->editor, 0, g->ids + g->seen, g->n - g->seen, err))
         return err->code;
+    if (!attn_model_keeps(g->model, g->seen, g->n) && start_again(g, err))
+        return err->code;
+    struct attn_seq seq = {.T = g->n - g->seen, .kv = g->kv};
     int code = attn_run_forward(g->run, g->ids + g->seen, &seq, 1, err);
-    g->seen = g->n;
+    g->seen = g->scored = g->n;
     return code;
 }
 
@@ -100,6 +113,7 @@ static int growth_add(struct growth *g, int32_t id, struct attn_err *err)
     if (g->logprob && attn_logprob(&g->logprob[g->n], g->logits, g->V, id, err))
         return err->code;
     g->ids[g->n++] = id;
+    g->scored = g->n;
     return ATTN_OK;
 }
 

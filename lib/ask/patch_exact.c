@@ -342,7 +342,8 @@ static int prepare(struct exact *e, struct attn_err *err)
     struct attn_patch *p = e->p;
     const struct attn_kind *kind = &p->o->plan.kind;
     e->rounds = changes_the_way(kind->form, p->act);
-    e->rows = !e->rounds && kind->form != ATTN_LINEAR && !attn_model_continues(p->model, kind, NULL);    /* linear caches cannot be cut */
+    e->rows = !e->rounds && kind->form != ATTN_LINEAR && attn_model_keeps(p->model, 1, p->T) &&     /* linear caches cannot be cut */
+              !attn_model_continues(p->model, kind, NULL);
     e->width = larger(p->model->w.n.width, p->model->w.n.d);
     e->x = calloc((p->info.L + 1) * p->T, e->width * sizeof *e->x);
     if (!e->x)

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "base/sha256.h"
 #include "compute/kind.h"
+#include "compute/position.h"
 #include "compute/vec.h"
 #include "model/family.h"
 
@@ -195,6 +196,11 @@ int attn_model_continues(const struct attn_model *m, const struct attn_kind *kin
         return rc;
     return attn_fail(err, ATTN_EUSAGE, "attention causal-renorm takes its softmax over all tokens before it hides those after: "
                      "each new token would change the roundings of the rows before it; causal does not");
+}
+
+bool attn_model_keeps(const struct attn_model *m, size_t have, size_t n)
+{
+    return attn_turns_last(&m->w, have, n);
 }
 
 bool attn_model_ends(const struct attn_model *m, int32_t id)

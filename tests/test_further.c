@@ -6,6 +6,8 @@
 #include "scratch.h"
 #include "shared.h"
 
+#include "answers/answers.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +196,33 @@ START_TEST(patterns_sum_to_one_and_the_last_lens_is_the_end)
 }
 END_TEST
 
+/* The parts of a logit add up to it, also where branches are normalised or scaled before they are added.  A dozen float32
+ * roundings of numbers about as large as the logit: 2e-6. */
+START_TEST(the_parts_of_a_logit_add_up)
+{
+    struct attn_model *m = open_named(names[_i]);
+    struct attn_err err = {0};
+    struct attn_tokens *tokens = NULL;
+    if (!m)
+        return;
+    ck_assert(!attn_tokens_from_ids(&tokens, ids_of(), T, &err));
+    for (int32_t foil = 3; foil < 9; foil += 5) {
+        struct attn_attribute_opts o = {.target = 5, .foil = foil == 3 ? NULL : &foil, .pos = 11, .neurons = 3};
+        struct attn_attribution a = {.model = m, .tokens = tokens, .o = &o, .pos = 11};
+        int rc = attn_attribution_find(&a, &err);
+        if (!strcmp(names[_i], "opt-post-a")) {
+            ck_assert_msg(rc && strstr(err.msg, "normalises its residual stream after each addition"), "%s", err.msg);
+            continue;
+        }
+        ck_assert_msg(!rc, "%s", err.msg);
+        ck_assert_msg(fabs(a.sum - a.logit) <= 2e-6 * (1 + fabs(a.logit)), "%.9g and %.9g", a.sum, a.logit);
+        attn_attribution_free(&a);
+    }
+    attn_tokens_free(tokens);
+    attn_model_close(m);
+}
+END_TEST
+
 Suite *suite_further(void)
 {
     Suite *s = suite_create("further");
@@ -204,6 +233,7 @@ Suite *suite_further(void)
     tcase_add_loop_test(c, company_changes_no_bit, 0, NAMES);
     tcase_add_loop_test(c, a_cache_changes_no_bit, 0, NAMES);
     tcase_add_loop_test(c, patterns_sum_to_one_and_the_last_lens_is_the_end, 0, NAMES);
+    tcase_add_loop_test(c, the_parts_of_a_logit_add_up, 0, NAMES);
     suite_add_tcase(s, c);
     return s;
 }

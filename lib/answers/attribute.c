@@ -7,7 +7,9 @@
  *
  * where u is the token's column of the output layer, or the difference of two.  Centring (of a LayerNorm), scale and gain go into
  * one direction, so that a part's share is a single product with it; for a head or a neuron, the direction is first taken back
- * through its rows of the projection.  Weights and activations are float32 or less, sums are in double. */
+ * through its rows of the projection.  A norm of what a branch gives is frozen in the same way, and multipliers belong to what
+ * they multiply.  A soft cap of logits comes after all that: the logit is the one before it.  Weights and activations are float32
+ * or less, sums are in double. */
 #include "answers/answers.h"
 
 #include <math.h>
@@ -25,7 +27,7 @@ struct row {
     size_t L;
     bool neurons;
     float *embed, *pos_embed;           /* [d]; not announced: all 0 */
-    float *context, *mlp, *post;        /* [L, H * dv], [L, d], [L, m] */
+    float *context, *out, *mlp, *post;  /* [L, H * dv], [L, d], [L, d], [L, m]; out: attention's, where it is normalised */
     float *last;                        /* [d] the stream before the final norm */
     float target, foil;                 /* logits */
 };
@@ -40,6 +42,7 @@ static float *place(const struct row *r, int act, int layer)
     case ATTN_ACT_EMBED:      return r->embed;
     case ATTN_ACT_POS_EMBED:  return r->pos_embed;
     case ATTN_ACT_CONTEXT:    return r->context + (size_t)layer * n->H * n->dv;
+    case ATTN_ACT_OUT:        return r->out ? r->out + (size_t)layer * n->d : NULL;
     case ATTN_ACT_MLP_OUT:    return r->mlp + (size_t)layer * n->d;
     case ATTN_ACT_MLP_POST:   return r->neurons ? r->post + (size_t)layer * n->m : NULL;
     case ATTN_ACT_RESID_POST: return (size_t)layer + 1 == r->L ? r->last : NULL;
@@ -97,8 +100,9 @@ static int make_row(struct row *r, struct attn_err *err)
     r->last = calloc(n->d, sizeof *r->last);
     r->context = calloc(n->L + 1, n->H * n->dv * sizeof *r->context);
     r->mlp = calloc(n->L + 1, n->d * sizeof *r->mlp);
+    r->out = attn_adds_apart(w) ? calloc(n->L + 1, n->d * sizeof *r->out) : NULL;
     r->post = calloc(n->L + 1, larger(n->m, 1) * sizeof *r->post);
-    return r->embed && r->pos_embed && r->last && r->context && r->mlp && r->post ? ATTN_OK
+    return r->embed && r->pos_embed && r->last && r->context && r->mlp && r->post && (r->out || !attn_adds_apart(w)) ? ATTN_OK
            : attn_no_memory(err, NULL, "for a row of %zu layers", n->L);
 }
 
@@ -109,6 +113,7 @@ static void free_row(struct row *r)
     free(r->last);
     free(r->context);
     free(r->mlp);
+    free(r->out);
     free(r->post);
 }
 
@@ -118,6 +123,8 @@ static void free_row(struct row *r)
 struct sight {
     const struct attn_weights *w;
     double *u, *direction;              /* [d] the token's column; that times gain over scale, centred */
+    double *branch;                     /* [d] the direction before the norm and the multiplier of what a branch gives */
+    double *narrow;                     /* [in of the output layer] the token's column there, if it is projected to */
     double *back;                       /* [largest input of a projection] the direction before it */
     float *line;                        /* a stored row of any matrix */
 };
@@ -130,7 +137,7 @@ static double number(const struct attn_vec *v, size_t i)
 }
 
 /* u += sign * column j. */
-static void add_column(const struct sight *s, const struct attn_mat *w, size_t j, double sign)
+static void add_column(const struct sight *s, double *u, const struct attn_mat *w, size_t j, double sign)
 {
     size_t row = attn_mat_index(w, j);
     if (w->out_in)
@@ -138,7 +145,7 @@ static void add_column(const struct sight *s, const struct attn_mat *w, size_t j
     for (size_t i = 0; i < w->in; i++) {
         if (!w->out_in)
             attn_vec_widen(s->line + i, w->data, w->type, i * w->ld + row, 1);
-        s->u[i] += sign * (double)s->line[i];
+        u[i] += sign * (double)s->line[i];
     }
 }
 
@@ -150,49 +157,75 @@ static double mean(const double *x, size_t n)
     return sum / (double)n;
 }
 
-/* What the final norm divides this row by. */
-static double scale_of(const struct attn_weights *w, const float *x)
+/* What a norm divides this row by. */
+static double scale_of(const struct attn_weights *w, const struct attn_norm *norm, const float *x)
 {
     double middle = 0, squares = 0;
     size_t d = w->n.d;
-    if (!w->final.weight.data)
+    if (!attn_has(norm))
         return 1;
-    for (size_t i = 0; i < d && !w->final.rms; i++)
+    for (size_t i = 0; i < d && !norm->rms; i++)
         middle += (double)x[i] / (double)d;
     for (size_t i = 0; i < d; i++)
         squares += ((double)x[i] - middle) * ((double)x[i] - middle);
     return sqrt(squares / (double)d + (double)w->eps);
 }
 
-static void find_direction(const struct sight *s, const struct row *r)
+/* to: the direction before a norm of row x, whose scale is frozen, that gives `from` behind it. */
+static void before_norm(double *to, const double *from, const struct attn_weights *w, const struct attn_norm *norm, const float *x)
 {
-    const struct attn_attribute_opts *o = r->a->o;
-    size_t d = s->w->n.d;
-    double scale = scale_of(s->w, r->last), middle;
-    add_column(s, &s->w->unembed, (size_t)o->target, 1);
-    if (o->foil)
-        add_column(s, &s->w->unembed, (size_t)*o->foil, -1);
+    size_t d = w->n.d;
+    double scale = scale_of(w, norm, x), middle;
     for (size_t i = 0; i < d; i++)
-        s->direction[i] = s->u[i] * (s->w->final.weight.data ? number(&s->w->final.weight, i) : 1) / scale;
-    middle = s->w->final.weight.data && !s->w->final.rms ? mean(s->direction, d) : 0;
+        to[i] = from[i] * (attn_has(norm) ? number(&norm->weight, i) : 1) / scale;
+    middle = attn_has(norm) && !norm->rms ? mean(to, d) : 0;
     for (size_t i = 0; i < d; i++)
-        s->direction[i] -= middle;      /* a product with it centres the other factor */
+        to[i] -= middle;                /* a product with it centres the other factor */
 }
 
-/* back[in] = w direction; without w, the direction itself. */
-static void take_back(const struct sight *s, const struct attn_mat *w)
+/* back[in] += w from. */
+static void through(const struct sight *s, double *back, const struct attn_mat *w, const double *from)
 {
-    if (!w->data) {
-        memcpy(s->back, s->direction, s->w->n.d * sizeof *s->back);
-        return;
-    }
-    memset(s->back, 0, w->in * sizeof *s->back);
     for (size_t row = 0; row < (w->out_in ? w->out : w->in); row++) {
         size_t at = w->out_in ? attn_mat_index(w, row) : row, n = w->out_in ? w->in : w->out;
         attn_vec_widen(s->line, w->data, w->type, at * w->ld, n);
         for (size_t i = 0; i < n; i++)
-            s->back[w->out_in ? i : row] += (double)s->line[i] * s->direction[w->out_in ? row : i];
+            back[w->out_in ? i : row] += (double)s->line[i] * from[w->out_in ? row : i];
     }
+}
+
+static void find_direction(const struct sight *s, const struct row *r)
+{
+    const struct attn_attribute_opts *o = r->a->o;
+    const struct attn_weights *w = s->w;
+    double *u = w->project_out.data ? s->narrow : s->u;
+    add_column(s, u, &w->unembed, (size_t)o->target, 1);
+    if (o->foil)
+        add_column(s, u, &w->unembed, (size_t)*o->foil, -1);
+    if (w->project_out.data)
+        through(s, s->u, &w->project_out, u);
+    for (size_t i = 0; i < w->n.d && w->logit_scale != 0; i++)
+        s->u[i] *= (double)w->logit_scale;
+    before_norm(s->direction, s->u, w, &w->final, r->last);
+}
+
+/* The direction before what is done with the output x of a branch, until it is added. */
+static void enter_branch(const struct sight *s, const struct attn_norm *post, const float *x)
+{
+    before_norm(s->branch, s->direction, s->w, post, x);
+    for (size_t i = 0; i < s->w->n.d && s->w->branch_scale != 0; i++)
+        s->branch[i] *= (double)s->w->branch_scale;
+}
+
+/* back[in] = w times the branch's direction; without w, that itself. */
+static void take_back(const struct sight *s, const struct attn_mat *w)
+{
+    if (!w->data) {
+        memcpy(s->back, s->branch, s->w->n.d * sizeof *s->back);
+        return;
+    }
+    memset(s->back, 0, w->in * sizeof *s->back);
+    through(s, s->back, w, s->branch);
 }
 
 static double product(const float *x, const double *y, size_t n)
@@ -226,6 +259,7 @@ static void add_layer(struct attn_attribution *a, const struct sight *s, const s
     const struct attn_block *b = &s->w->block[layer];
     const struct attn_dims *n = &s->w->n;
     char name[ATTN_NAME_MAX];
+    enter_branch(s, &b->post1, r->out ? r->out + layer * n->d : NULL);
     take_back(s, &b->o);
     for (size_t h = 0; h < n->H; h++) {
         snprintf(name, sizeof name, "L%zuH%zu", layer, h);
@@ -233,12 +267,24 @@ static void add_layer(struct attn_attribution *a, const struct sight *s, const s
     }
     if (b->o.bias.data) {
         snprintf(name, sizeof name, "L%zu.attn.bias", layer);
-        add(a, name, (int)layer, -1, product_of(&b->o.bias, s->direction, n->d));
+        add(a, name, (int)layer, -1, product_of(&b->o.bias, s->branch, n->d));
     }
     if (s->w->mlp == ATTN_NO_MLP)
         return;
     snprintf(name, sizeof name, "L%zu.mlp", layer);
-    add(a, name, (int)layer, -1, product(r->mlp + layer * n->d, s->direction, n->d));
+    enter_branch(s, &b->post2, r->mlp + layer * n->d);
+    add(a, name, (int)layer, -1, product(r->mlp + layer * n->d, s->branch, n->d));
+}
+
+/* What does not come from the stream: the final norm's bias and that of the output layer. */
+static double bias_of(const struct attn_attribution *a, const struct sight *s)
+{
+    const struct attn_weights *w = s->w;
+    double bias = w->final.bias.data ? product_of(&w->final.bias, s->u, w->n.d) : 0;
+    double own = w->unembed.bias.data ? number(&w->unembed.bias, (size_t)a->o->target) : 0;
+    if (w->unembed.bias.data && a->o->foil)
+        own -= number(&w->unembed.bias, (size_t)*a->o->foil);
+    return bias + (w->logit_scale != 0 ? (double)w->logit_scale : 1) * own;
 }
 
 static void add_parts(struct attn_attribution *a, const struct sight *s, const struct row *r)
@@ -249,13 +295,9 @@ static void add_parts(struct attn_attribution *a, const struct sight *s, const s
         add(a, "pos_embed", -1, -1, product(r->pos_embed, s->direction, w->n.d));
     for (size_t layer = 0; layer < w->n.L; layer++)
         add_layer(a, s, r, layer);
-    if (!w->final.bias.data && !w->unembed.bias.data)
-        return;
-    double bias = w->final.bias.data ? product_of(&w->final.bias, s->u, w->n.d) : 0;
-    if (w->unembed.bias.data)
-        bias += number(&w->unembed.bias, (size_t)a->o->target) -
-                (a->o->foil ? number(&w->unembed.bias, (size_t)*a->o->foil) : 0);
-    add(a, "bias", -1, -1, bias);
+    if (w->final.bias.data || w->unembed.bias.data)
+        add(a, "bias", -1, -1, bias_of(a, s));
+    a->logit = w->logit_cap != 0 ? product(r->last, s->direction, w->n.d) + bias_of(a, s) : (double)r->target - (double)r->foil;
 }
 
 /* ---- neurons --------------------------------------------------------------------------- */
@@ -277,6 +319,7 @@ static int find_neurons(struct attn_attribution *a, const struct sight *s, const
     if (!a->neuron)
         return attn_no_memory(err, NULL, "for %zu neurons", L * m);
     for (size_t layer = 0; layer < L; layer++) {
+        enter_branch(s, &s->w->block[layer].post2, r->mlp + layer * s->w->n.d);
         take_back(s, &s->w->block[layer].out);
         for (size_t i = 0; i < m; i++)
             a->neuron[layer * m + i] = (struct attn_portion){
@@ -296,10 +339,11 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     const struct attn_weights *w = &a->model->w;
     const struct attn_dims *n = &w->n;
     size_t context = n->H * n->dv, most = larger(larger(n->d, n->m), larger(context, n->V));
-    struct sight s = {w, calloc(n->d, sizeof *s.u), calloc(n->d, sizeof *s.direction), calloc(most, sizeof *s.back),
-                      calloc(most, sizeof *s.line)};
+    most = larger(most, w->unembed.in);
+    struct sight s = {w, calloc(n->d, sizeof *s.u), calloc(n->d, sizeof *s.direction), calloc(n->d, sizeof *s.branch),
+                      calloc(w->unembed.in, sizeof *s.narrow), calloc(most, sizeof *s.back), calloc(most, sizeof *s.line)};
     a->part = calloc(3 + n->L * (n->H + 2), sizeof *a->part);
-    int rc = s.u && s.direction && s.back && s.line && a->part ? ATTN_OK : attn_no_memory(err, NULL, "for %zu layers", n->L);
+    int rc = s.u && s.direction && s.branch && s.narrow && s.back && s.line && a->part ? ATTN_OK : attn_no_memory(err, NULL, "for %zu layers", n->L);
     if (!rc) {
         find_direction(&s, r);
         add_parts(a, &s, r);
@@ -307,6 +351,8 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     }
     free(s.u);
     free(s.direction);
+    free(s.branch);
+    free(s.narrow);
     free(s.back);
     free(s.line);
     return rc;
@@ -321,12 +367,9 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
     if (!w->residual)
         return attn_fail(err, ATTN_EFORMAT, "model '%s' has no residual connections: what a layer computes is not added to what "
                          "was there, so a logit is not a sum of its parts", name);
-    if (w->n.L && (attn_adds_apart(w) || attn_has(&w->block[0].sum1) || w->normed_stream))
-        return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) normalises or scales what branches give, which attribution does not take "
-                         "apart", name, attn_model_family(a->model));
-    if (w->logit_scale != 0 || w->logit_cap != 0 || w->project_out.data)
-        return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) changes its logits after the output layer, which attribution does not "
-                         "take apart", name, attn_model_family(a->model));
+    if (w->n.L && (attn_has(&w->block[0].sum1) || w->normed_stream))
+        return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) normalises its residual stream after each addition, so a logit is not a "
+                         "sum of what its parts add", name, attn_model_family(a->model));
     if (a->o->kind.form == ATTN_LINEAR || a->o->kind.dropout > 0)
         return attn_fail(err, ATTN_EUSAGE, "%s does not go with attribution, as it has no gradients: take another kind of attention",
                          a->o->kind.dropout > 0 ? "dropout" : "linear attention");
@@ -350,7 +393,6 @@ int attn_attribution_find(struct attn_attribution *a, struct attn_err *err)
         rc = run(&r, err);
     if (!rc)
         rc = attribute(a, &r, err);
-    a->logit = (double)r.target - (double)r.foil;
     free_row(&r);
     return rc;
 }

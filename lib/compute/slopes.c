@@ -68,12 +68,15 @@ static void activate_chunk(void *ctx, size_t item, int worker)
     const struct job *j = ctx;
     for (size_t i = item * CHUNK; i < end_of(j->dy, item); i++) {
         float *dy = row(j->dy, i), *x = row(j->x, i);
-        if (j->kind == ATTN_GELU)
-            attn_vec_gelu_back(dy, x, j->dy->cols);
-        else if (j->kind == ATTN_GELU_NEW)
-            attn_vec_gelu_new_back(dy, x, j->dy->cols);
-        else
-            attn_vec_silu_mul_back(dy, x, row(j->to, i), j->dy->cols);
+        switch (j->kind) {
+        case ATTN_GELU:      attn_vec_gelu_back(dy, x, j->dy->cols); break;
+        case ATTN_GELU_NEW:  attn_vec_gelu_new_back(dy, x, j->dy->cols); break;
+        case ATTN_RELU:      attn_vec_relu_back(dy, x, j->dy->cols); break;
+        case ATTN_SWIGLU:    attn_vec_silu_mul_back(dy, x, row(j->to, i), j->dy->cols); break;
+        case ATTN_GEGLU:     attn_vec_gelu_mul_back(dy, x, row(j->to, i), j->dy->cols); break;
+        case ATTN_GEGLU_NEW: attn_vec_gelu_new_mul_back(dy, x, row(j->to, i), j->dy->cols); break;
+        case ATTN_NO_MLP:    break;
+        }
     }
 }
 

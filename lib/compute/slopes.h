@@ -12,7 +12,7 @@ size_t attn_slopes_scratch(size_t n, size_t cols);
 struct attn_slopes_norm { const struct attn_norm *norm; float eps, *dw, *db, *scratch; };
 void attn_slopes_norm(struct attn_team *t, const struct attn_rows *dx, const struct attn_rows *dy,
                       const struct attn_rows *x, const struct attn_slopes_norm *s);
-/* dy becomes the gradient with respect to x, and x the result of attn_rows_activate; with SwiGLU, `linear` becomes the
+/* dy becomes the gradient with respect to x, and x the result of attn_rows_activate; with a gate, `linear` becomes the
  * gradient with respect to itself. */
 void attn_slopes_activate(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,
                           const struct attn_rows *linear, enum attn_mlp_form kind);

@@ -8,6 +8,8 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/gemm.h"
+#include "compute/kind.h"
+#include "compute/position.h"
 
 struct attn_back {
     const struct attn_model *model;
@@ -21,9 +23,6 @@ int attn_back_check(const struct attn_model *m, const struct attn_kind *kind, st
     if (!m->config.unembed)
         return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false), so nothing to differentiate",
                          m->source.name);
-    if (attn_work_lacks(&m->w))
-        return attn_fail(err, ATTN_EFORMAT, "model %s (%s) has %s, which have no backward pass here: no gradients", m->source.name,
-                         attn_model_family(m), attn_work_lacks(&m->w));
     if (kind->form == ATTN_LINEAR)
         return attn_fail(err, ATTN_EUSAGE, "linear attention has no backward pass here: gradients need a kind with a softmax");
     if (kind->dropout > 0)
@@ -63,6 +62,10 @@ int attn_back_new(struct attn_back **out, const struct attn_model *m, const stru
     int rc = attn_back_check(m, &p->kind, err);
     if (rc)
         return rc;
+    for (size_t i = 0; i < m->w.n.L && m->w.cap != 0; i++)
+        if (p->taps.wants(p->taps.self, ATTN_ACT_DOTS, (int)i) & ATTN_EDIT)
+            return attn_fail(err, ATTN_EUSAGE, "model %s bounds its scores by a soft cap, whose slope is not known where dots are "
+                             "edited: edit scores instead, or leave the gradient out", m->source.name);
     struct attn_back *b = calloc(1, sizeof *b);
     if (!b)
         return attn_no_memory(err, NULL, "for gradients");
@@ -79,6 +82,8 @@ int attn_back_new(struct attn_back **out, const struct attn_model *m, const stru
     lay_out(b);
     b->work.taps = &b->taps;
     attn_work_rotate(&b->work);
+    if (b->work.bias)
+        attn_alibi_fill(b->work.bias, p->T, &m->w, m->w.n.L ? attn_kind_scale(&p->kind, m->w.block[0].scale, m->w.n.dh) : 1, p->T);
     *out = b;
     return ATTN_OK;
 }
@@ -99,7 +104,7 @@ static float *place(const struct attn_back *b, int act, int layer)
     const struct attn_work *t = &b->work;
     const size_t L = t->w->n.L;
     if (layer < 0)
-        return NULL;
+        return act == ATTN_ACT_NORM_FINAL && t->w->logit_cap != 0 ? t->final : NULL;
     struct attn_kept *k = &t->layer[layer];
     switch (act) {
     case ATTN_ACT_RESID_PRE:  return k->x;
@@ -107,6 +112,9 @@ static float *place(const struct attn_back *b, int act, int layer)
     case ATTN_ACT_K:          return k->k;
     case ATTN_ACT_V:          return k->v;
     case ATTN_ACT_PATTERN:    return k->pattern ? k->pattern : k->softmax;
+    case ATTN_ACT_NORM1:      return k->read;
+    case ATTN_ACT_OUT:        return k->out;
+    case ATTN_ACT_MLP_OUT:    return k->mlp_out;
     case ATTN_ACT_RESID_MID:  return t->w->parallel ? NULL : k->mid;
     case ATTN_ACT_MLP_PRE:    return k->pre;
     case ATTN_ACT_MLP_LINEAR: return k->linear;

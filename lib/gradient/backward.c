@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "compute/block.h"
 #include "compute/gemm.h"
 #include "compute/slopes.h"
 
@@ -86,17 +87,49 @@ static void by_weights(struct attn_work *t, const struct attn_mat *g, const stru
     }
 }
 
-/* The gradients by x and by the weights of a norm, from t->dy; both are added to what is there.  g NULL: by x alone. */
-static void by_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x, const struct attn_norm *norm,
-                    const struct attn_norm *g)
+/* The gradients by x and by the weights of a norm, from dy; both are added to what is there.  g NULL: by x alone. */
+static void by_norm_of(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_rows *x,
+                       const struct attn_norm *norm, const struct attn_norm *g)
 {
-    struct attn_rows dy = attn_work_rows(t, t->dy, x->cols);
     struct attn_norm wide = {.weight = {t->norm_w, ATTN_F32}, .rms = norm->rms};
     struct attn_slopes_norm s = {.norm = g ? norm : &wide, .eps = t->w->eps, .dw = g ? (float *)g->weight.data : NULL,
                                  .db = g ? (float *)g->bias.data : NULL, .scratch = t->sums};
     if (!g)
         attn_vec_widen(t->norm_w, norm->weight.data, norm->weight.type, 0, x->cols);
-    attn_slopes_norm(t->team, dx, &dy, x, &s);
+    attn_slopes_norm(t->team, dx, dy, x, &s);
+}
+
+/* The same from t->dy. */
+static void by_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x, const struct attn_norm *norm,
+                    const struct attn_norm *g)
+{
+    struct attn_rows dy = attn_work_rows(t, t->dy, x->cols);
+    by_norm_of(t, dx, &dy, x, norm, g);
+}
+
+/* Becomes the gradient by x, of which dy is that by norm(x). */
+static void through_norm(struct attn_work *t, const struct attn_rows *dy, const struct attn_rows *x, const struct attn_norm *norm)
+{
+    struct attn_rows behind = attn_work_rows(t, t->dy, dy->cols);
+    attn_rows_copy(&behind, dy);
+    clear(dy);
+    by_norm_of(t, dy, &behind, x, norm, NULL);
+}
+
+/* Norms of heads: span after span, from dy to dx, which becomes the gradient. */
+static void by_head_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_rows *x,
+                         const struct attn_norm *norm)
+{
+    size_t span = norm->span ? norm->span : x->cols;
+    clear(dx);
+    for (size_t at = 0; at < x->cols; at += span) {
+        struct attn_norm one = *norm;
+        struct attn_rows to = {dx->data + at, dx->ld, dx->n, span}, from = {dy->data + at, dy->ld, dy->n, span};
+        struct attn_rows of = {x->data + at, x->ld, x->n, span};
+        if (norm->own)
+            one.weight.data = (const char *)norm->weight.data + at * attn_dtype_size(norm->weight.type);
+        by_norm_of(t, &to, &from, &of, &one, NULL);
+    }
 }
 
 /* ---- the output layer and the loss ---- */
@@ -156,6 +189,31 @@ double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, 
     return sum * each;
 }
 
+/* From the gradient by the logits to that by the product of the output layer: back through their cap and their multiplier. */
+static void unbend(struct attn_work *t, const struct attn_rows *logits, const struct attn_rows *x)
+{
+    const struct attn_weights *w = t->w;
+    size_t first = t->rows - logits->n;
+    if (w->logit_cap != 0) {
+        const struct attn_rows reads = {(attn_has(&w->final) ? t->final : x->data) + first * x->cols, x->cols, logits->n, x->cols};
+        attn_unembed_rows(t->team, w, t->capped, &reads, t->narrow, NULL);
+        for (size_t i = 0; i < logits->n; i++)
+            attn_vec_cap_back(logits->data + i * logits->ld, t->capped + i * logits->cols, w->logit_cap, logits->cols);
+    }
+    if (w->logit_scale != 0)
+        attn_rows_scale(t->team, logits, w->logit_scale);
+}
+
+/* The gradient by what the output layer reads. */
+static void by_unembed(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *logits)
+{
+    const struct attn_weights *w = t->w;
+    struct attn_rows narrow = {t->narrow, w->unembed.in, dx->n, w->unembed.in};
+    by_input(t, w->project_out.data ? &narrow : dx, logits, &w->unembed, false);
+    if (w->project_out.data)
+        by_input(t, dx, &narrow, &w->project_out, false);
+}
+
 void attn_work_from_logits(struct attn_work *t, size_t rows)
 {
     size_t d = t->w->n.d, V = t->w->n.V;
@@ -164,7 +222,8 @@ void attn_work_from_logits(struct attn_work *t, size_t rows)
     struct attn_rows dy = attn_work_rows(t, norm->weight.data ? t->dy : t->dx, d), logits = {t->logits, V, rows, V};
     struct attn_rows last = {dy.data + (t->rows - rows) * d, d, rows, d};
     clear(&dy);
-    by_input(t, &last, &logits, &t->w->unembed, false);
+    unbend(t, &logits, &x);
+    by_unembed(t, &last, &logits);
     if (!norm->weight.data)
         return;
     tell(t, ATTN_ACT_NORM_FINAL, -1, &dy, 0);
@@ -199,8 +258,52 @@ static struct attn_rows target(struct attn_work *t, const struct attn_rows *dx, 
 static void leave(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x, const struct attn_norm *norm,
                   const struct attn_norm *g)
 {
+    struct attn_rows dy = attn_work_rows(t, t->dy, dx->cols);
+    if (t->w->normed_stream && attn_has(norm)) {        /* the stream goes on from the norm */
+        attn_rows_add(t->team, &dy, dx);
+        clear(dx);
+    }
     if (norm->weight.data)
         by_norm(t, dx, x, norm, g);
+}
+
+/* From the gradient by what a branch adds to that by its output. */
+static void before_adding(struct attn_work *t, const struct attn_rows *dout, const struct attn_norm *post, float *out, int act, int layer)
+{
+    struct attn_rows x = attn_work_rows(t, out, dout->cols);
+    if (!attn_adds_apart(t->w))
+        return;
+    tell(t, act == ATTN_ACT_OUT ? ATTN_ACT_ADDED : ATTN_ACT_MLP_ADDED, layer, dout, 0);
+    if (t->w->branch_scale != 0)
+        attn_rows_scale(t->team, dout, t->w->branch_scale);
+    if (attn_has(post))
+        through_norm(t, dout, &x, post);
+}
+
+/* Back through the norm of a sum, where there is one: dx becomes the gradient by the sum of x and what the branch gave. */
+static void before_sum(struct attn_work *t, const struct attn_rows *dx, const struct attn_norm *sum, const float *x, const float *out)
+{
+    struct attn_rows all = attn_work_rows(t, t->branch, dx->cols);
+    if (!attn_has(sum))
+        return;
+    memcpy(all.data, x, all.n * all.cols * sizeof *x);
+    for (size_t i = 0; i < all.n; i++)
+        attn_vec_add(all.data + i * all.cols, out + i * all.cols, all.cols);
+    through_norm(t, dx, &all, sum);
+}
+
+/* Back through the norm of queries or keys: returns the gradient by what the product gave. */
+static struct attn_rows before_head_norm(struct attn_work *t, size_t layer, const struct attn_rows *dy, const struct attn_mat *w,
+                                         const struct attn_norm *norm)
+{
+    const struct attn_kept *kept = &t->layer[layer];
+    struct attn_rows reads = attn_work_rows(t, kept->read ? kept->read : kept->x, t->w->n.d);
+    struct attn_rows raw = attn_work_rows(t, t->raw, dy->cols), draw = attn_work_rows(t, t->draw, dy->cols);
+    if (!attn_has(norm))
+        return *dy;
+    attn_gemm(t->team, raw.data, raw.ld, reads.data, reads.ld, reads.n, w, ATTN_STORE, NULL);
+    by_head_norm(t, &draw, dy, &raw, norm);
+    return draw;
 }
 
 /* The gradients by the weights of queries, keys and values, from those by what they give. */
@@ -219,7 +322,7 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     const struct attn_dims *n = &t->w->n;
     const struct attn_block *b = &t->w->block[layer], *g = t->g ? &t->g->block[layer] : NULL;
     const int at = (int)layer, first = b->o.data ? ATTN_ACT_OUT : ATTN_ACT_CONTEXT;
-    const bool apart = (attn_work_taps(t, first, at) & ATTN_EDIT) != 0;
+    const bool apart = (attn_work_taps(t, first, at) & ATTN_EDIT) != 0 || attn_adds_apart(t->w);
     const struct attn_kept *kept = &t->layer[layer];
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_ATTENTION, layer, t->drop_branch);
     struct attn_rows context = attn_work_rows(t, kept->context, n->H * n->dv);
@@ -227,6 +330,7 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     struct attn_rows dout = enter(t, dx, behind, &drop, apart), x = attn_work_rows(t, kept->x, n->d);
     struct attn_rows dq = attn_work_rows(t, t->dq, n->H * n->dh), dk = attn_work_rows(t, t->dk, n->Hkv * n->dh);
     struct attn_rows dv = attn_work_rows(t, t->dv, n->Hkv * n->dv);
+    before_adding(t, &dout, &b->post1, kept->out, ATTN_ACT_OUT, at);
     if (b->o.data) {
         tell(t, ATTN_ACT_OUT, at, &dout, 0);
         if (g)
@@ -243,8 +347,10 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     struct attn_rows dy = target(t, dx, &b->norm1);
     if (g)
         by_heads(t, layer, &x, &dq, &dk, &dv);
-    by_input(t, &dy, &dq, &b->q, dy.data == dx->data);
-    by_input(t, &dy, &dk, &b->k, true);
+    struct attn_rows by = before_head_norm(t, layer, &dq, &b->q, &b->q_norm);
+    by_input(t, &dy, &by, &b->q, dy.data == dx->data || t->w->one_norm);        /* one norm: the MLP's gradient is there already */
+    by = before_head_norm(t, layer, &dk, &b->k, &b->k_norm);
+    by_input(t, &dy, &by, &b->k, true);
     by_input(t, &dy, &dv, &b->v, true);
     if (b->norm1.weight.data)
         tell(t, ATTN_ACT_NORM1, at, &dy, 0);
@@ -256,11 +362,12 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
     const struct attn_block *b = &t->w->block[layer], *g = t->g ? &t->g->block[layer] : NULL;
     const struct attn_kept *kept = &t->layer[layer];
     const int at = (int)layer;
-    const bool gated = attn_mlp_gated(t->w->mlp), apart = (attn_work_taps(t, ATTN_ACT_MLP_OUT, at) & ATTN_EDIT) != 0;
+    const bool gated = attn_mlp_gated(t->w->mlp), apart = (attn_work_taps(t, ATTN_ACT_MLP_OUT, at) & ATTN_EDIT) != 0 || attn_adds_apart(t->w);
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch);
     struct attn_rows dout = enter(t, dx, behind, &drop, apart), mid = attn_work_rows(t, kept->mid, t->w->n.d);
     struct attn_rows pre = attn_work_rows(t, kept->pre, t->w->n.m), linear = attn_work_rows(t, kept->linear, t->w->n.m);
     struct attn_rows dpre = attn_work_rows(t, t->dpre, t->w->n.m);
+    before_adding(t, &dout, &b->post2, kept->mlp_out, ATTN_ACT_MLP_OUT, at);
     tell(t, ATTN_ACT_MLP_OUT, at, &dout, 0);
     by_input(t, &dpre, &dout, &b->out, false);
     tell(t, ATTN_ACT_MLP_POST, at, &dpre, 0);
@@ -268,7 +375,7 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
     tell(t, ATTN_ACT_MLP_PRE, at, &dpre, 0);
     if (gated)
         tell(t, ATTN_ACT_MLP_LINEAR, at, &linear, 0);
-    struct attn_rows dy = target(t, dx, &b->norm2);
+    struct attn_rows dy = target(t, dx, t->w->one_norm ? &b->norm1 : &b->norm2);
     bool more = dy.data == dx->data;
     if (g) {
         struct attn_rows y = attn_work_normed(t, &mid, &b->norm2);
@@ -280,6 +387,8 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
     if (gated)
         by_input(t, &dy, &dpre, &b->gate, more);
     by_input(t, &dy, gated ? &linear : &dpre, &b->in, more || gated);
+    if (t->w->one_norm)
+        return;                         /* attention adds to t->dy and leaves through the norm */
     if (b->norm2.weight.data)
         tell(t, ATTN_ACT_NORM2, at, &dy, 0);
     leave(t, dx, &mid, &b->norm2, g ? &g->norm2 : NULL);
@@ -295,8 +404,13 @@ static void block(struct attn_work *t, size_t layer)
         behind.data = t->saved;
         attn_rows_copy(&behind, &dx);
     }
-    if (t->w->mlp != ATTN_NO_MLP)
+    const struct attn_block *b = &t->w->block[layer];
+    const struct attn_kept *kept = &t->layer[layer];
+    if (t->w->mlp != ATTN_NO_MLP) {
+        before_sum(t, &dx, &b->sum2, kept->mid, kept->mlp_out);
         mlp(t, layer, &dx, &behind);
+    }
+    before_sum(t, &dx, &b->sum1, kept->x, kept->out);
     attention(t, layer, &dx, &behind);
     tell(t, ATTN_ACT_RESID_PRE, (int)layer, &dx, 0);
 }

@@ -76,7 +76,7 @@ static int check_plan(const struct attn_grad_plan *plan, const struct attn_model
         return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens, so "
                          "there is no loss", m->source.name);
     if (attn_work_lacks(&m->w))
-        return attn_fail(err, ATTN_EFORMAT, "model %s (%s) has %s, which have no backward pass here: it cannot be trained",
+        return attn_fail(err, ATTN_EFORMAT, "model %s (%s) has %s, which training does not know",
                          m->source.name, attn_model_family(m), attn_work_lacks(&m->w));
     if (plan->longest > m->w.n.n_ctx)
         return attn_fail(err, ATTN_EFORMAT, "a sentence of %zu tokens is planned, but model %s takes at most %zu (n_ctx)",

@@ -23,7 +23,7 @@ struct job { struct attn_work *t; size_t layer; const float *dcontext; struct at
 /* The scratch memory of a thread. */
 struct scratch {
     struct attn_keys k, v;              /* each transposed, and in rows */
-    float *m, *dm;                      /* [ATTN_BAND, ld] */
+    float *m, *dm, *scores;             /* [ATTN_BAND, ld]; scores: with a soft cap */
     float *dk, *dv;                     /* [dh, ld], [dv, ld] */
     float *rows;                        /* [longest, 64] */
     size_t ld;
@@ -39,7 +39,7 @@ size_t attn_work_scratch(const struct attn_work *t)
     const struct attn_dims *n = &t->w->n;
     size_t k = attn_keys_size(t->longest, n->dh, n->dh), v = attn_keys_size(t->longest, n->dv, n->dv), bands, all;
     if (k == SIZE_MAX || v == SIZE_MAX ||
-        __builtin_mul_overflow(n->dh + n->dv + 2 * (size_t)ATTN_BAND, ld_of(t->longest), &bands) ||
+        __builtin_mul_overflow(n->dh + n->dv + 3 * (size_t)ATTN_BAND, ld_of(t->longest), &bands) ||
         __builtin_add_overflow(k, v, &all) || __builtin_add_overflow(all, bands, &all) ||
         __builtin_add_overflow(all, (t->longest + 1) * PANEL, &all))
         return SIZE_MAX;
@@ -57,7 +57,8 @@ static struct scratch scratch_of(const struct attn_work *t, int worker)
     at += attn_keys_size(t->longest, n->dv, n->dv);
     d.m = at;
     d.dm = d.m + ATTN_BAND * d.ld;
-    d.dk = d.dm + ATTN_BAND * d.ld;
+    d.scores = d.dm + ATTN_BAND * d.ld;
+    d.dk = d.scores + ATTN_BAND * d.ld;
     d.dv = d.dk + n->dh * d.ld;
     d.rows = d.dv + n->dv * d.ld;
     return d;
@@ -83,7 +84,8 @@ static struct attn_head head_of(const struct job *j, const struct item *it, size
         .keys = {.k = it->scratch.k.k, .v = it->scratch.v.v, .dh = n->dh, .dv = n->dv, .ldv = it->scratch.v.ldv},
         .context = kept->context + it->row * n->H * n->dv + head * n->dv, .ldc = n->H * n->dv,
         .Tq = it->T, .Tk = it->T, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(asked, w->block[j->layer].scale, n->dh),
-        .kind = attn_kind_in(asked, w->causal, w->block[j->layer].window)};
+        .kind = attn_kind_in(asked, w->causal, w->block[j->layer].window), .cap = w->cap,
+        .bias = j->t->bias ? j->t->bias + head * j->t->longest : NULL};
     h.scored = !attn_head_scales(&h);
     return h;
 }
@@ -268,6 +270,24 @@ static void clear_hidden(const struct item *it, const struct attn_head *h, const
     }
 }
 
+/* From the gradient by the scores to that before their soft cap. */
+static void uncap(const struct item *it, const struct attn_head *h, const struct attn_band *p, const struct attn_band *d)
+{
+    struct attn_band scores = *p;
+    struct attn_head own = *h;
+    size_t *list = (size_t *)(void *)it->scratch.rows;              /* not in use before dk and dv are complete */
+    scores.m = it->scratch.scores;
+    own.scratch = (struct attn_method_scratch){.list = list, .swaps = list + it->T};
+    memset(list, 0, 2 * it->T * sizeof *list);
+    attn_band_dots(&own, &scores);
+    attn_band_scores(&own, &scores);
+    for (size_t i = 0; i < d->rows; i++) {
+        struct attn_range seen = attn_head_seen(h, d->row0 + i);
+        attn_vec_cap_back(d->m + i * d->ld + seen.lo, scores.m + i * scores.ld + seen.lo, h->cap, seen.hi - seen.lo);
+    }
+    clear_hidden(it, h, d);             /* -inf has no slope */
+}
+
 static void tell(const struct job *j, const struct item *it, int act, const struct attn_band *b, size_t head)
 {
     const struct attn_work *t = j->t;
@@ -286,6 +306,8 @@ static void slope_told(const struct job *j, const struct item *it, const struct 
     tell(j, it, ATTN_ACT_PATTERN, d, head);
     slope(h, p, d, 1);
     tell(j, it, ATTN_ACT_SCORES, d, head);
+    if (h->cap > 0)
+        uncap(it, h, p, d);
     for (size_t i = 0; i < d->rows; i++)
         for (size_t k = 0; k < it->T; k++)
             d->m[i * d->ld + k] *= h->scale;
@@ -312,7 +334,7 @@ static void band_back(const struct job *j, const struct item *it, size_t head, s
     attn_band_dots(&dp, &d);
     if (j->drop.below)
         drop_band(j, it, &h, &d, head);
-    if (j->t->taps)
+    if (j->t->taps || h.cap > 0)
         slope_told(j, it, &h, &p, &d, head);
     else
         slope(&h, &p, &d, h.scale);

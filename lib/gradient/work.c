@@ -1,6 +1,7 @@
 /* work.c - how much memory does a backward pass take, and where does each part of it lie? */
 #include "gradient/work.h"
 
+#include "base/size.h"
 #include "compute/position.h"
 #include "compute/slopes.h"
 
@@ -17,9 +18,7 @@ const char *attn_work_lacks(const struct attn_weights *w)
         return "a norm that both branches read";
     if (w->project_in.data || attn_has(&w->embed_norm))
         return "an embedding that is projected or normalised";
-    if (w->alibi || w->mlp == ATTN_RELU || w->mlp > ATTN_SWIGLU)
-        return w->alibi ? "ALiBi" : "this activation function";
-    return NULL;
+    return w->alibi ? "ALiBi" : NULL;
 }
 
 static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struct attn_work *t)
@@ -33,6 +32,10 @@ static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struc
     k->context = attn_arena_f32(a, t->R, n->H, n->dv);
     k->mid = w->parallel ? k->x : attn_arena_f32(a, t->R, w->mlp ? n->d : 0, 1);
     k->pre = attn_arena_f32(a, t->R, w->mlp ? n->m : 0, 1);
+    bool heads = n->L && attn_has(&w->block[0].q_norm), after = n->L && (attn_has(&w->block[0].post1) || attn_has(&w->block[0].sum1));
+    k->read = heads && attn_has(&w->block[0].norm1) ? attn_arena_f32(a, t->R, n->d, 1) : NULL;
+    k->out = after ? attn_arena_f32(a, t->R, n->d, 1) : NULL;
+    k->mlp_out = after ? attn_arena_f32(a, t->R, n->d, 1) : NULL;
     k->linear = attn_arena_f32(a, t->R, attn_mlp_gated(w->mlp) ? n->m : 0, 1);
 }
 
@@ -62,9 +65,17 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     t->sin = attn_arena_f32(a, w->turns, R, half);
     t->minus_sin = attn_arena_f32(a, w->turns, R, half);
     t->rotation = attn_arena_f32(a, 2 * w->turns, t->longest, half);
-    t->norm_w = attn_arena_f32(a, n->d, 1, 1);
-    t->norm_b = attn_arena_f32(a, n->d, 1, 1);
-    t->sums = attn_arena_f32(a, attn_slopes_scratch(R, n->d), 1, 1);
+    bool heads = n->L && attn_has(&w->block[0].q_norm);
+    size_t widest = heads ? larger(n->d, n->H * n->dh) : n->d;
+    t->bias = w->alibi ? attn_arena_f32(a, n->H, t->longest, 1) : NULL;
+    t->raw = attn_arena_f32(a, heads ? R : 0, n->H, n->dh);
+    t->draw = attn_arena_f32(a, heads ? R : 0, n->H, n->dh);
+    t->narrow = attn_arena_f32(a, w->project_out.data ? R : 0, w->unembed.in, 1);
+    t->final = attn_arena_f32(a, w->logit_cap != 0 ? R : 0, n->d, 1);
+    t->capped = attn_arena_f32(a, w->logit_cap != 0 ? t->band : 0, n->V, 1);
+    t->norm_w = attn_arena_f32(a, widest, 1, 1);
+    t->norm_b = attn_arena_f32(a, widest, 1, 1);
+    t->sums = attn_arena_f32(a, attn_slopes_scratch(R, widest), 1, 1);
     t->scratch = attn_arena_f32(a, (size_t)t->threads, attn_work_scratch(t), 1);
     t->logits = attn_arena_f32(a, t->band, n->V, 1);
     t->loss = attn_arena_bytes(a, R, sizeof *t->loss);

@@ -16,7 +16,9 @@ struct attn_kept {                      /* for each layer, of R rows */
     float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv]; q and k are rotated */
     float *context;                     /* [R, H*dv] */
     float *mid;                         /* [R, d] what the MLP's norm reads: x if the branches are parallel */
-    float *pre, *linear;                /* [R, m] inside the MLP; linear: swiglu only.  Overwritten by the backward pass */
+    float *pre, *linear;                /* [R, m] inside the MLP; linear: if it is gated.  Overwritten by the backward pass */
+    float *read;                        /* [R, d] what attention reads, where q and k are normalised; NULL: x */
+    float *out, *mlp_out;               /* [R, d] the outputs of the branches, where they or the sums after them are normalised */
     /* Of one sentence, where they cannot be computed again from q and k: [H, T, T] the softmax, and what became of it before
      * contexts were computed.  NULL: they can. */
     float *softmax, *pattern;
@@ -56,7 +58,11 @@ struct attn_work {
     float *dy, *dq, *dk, *dv, *dcontext, *dpre;
     float *cos, *sin, *minus_sin;       /* [turns, R, rotary/2] for the rows' positions */
     float *rotation;                    /* [turns, 2, longest, rotary/2] cos and sin of each position */
-    float *norm_w, *norm_b;             /* [d] scratch of attn_rows_norm */
+    float *bias;                        /* [H, longest] of ALiBi; NULL: none */
+    float *raw, *draw;                  /* [R, H*dh] queries or keys before their norm; the gradient by them */
+    float *narrow;                      /* [R, in of unembed] its gradient before project_out's */
+    float *final, *capped;              /* [R, d] what the output layer reads, [band, V] the logits: with a soft cap of them */
+    float *norm_w, *norm_b;             /* [the widest norm] scratch of attn_rows_norm */
     float *sums;                        /* scratch of attn_slopes_norm */
     float *scratch;                     /* [threads, attn_work_scratch] of attention */
     float *logits; size_t band;         /* [band, V] */
@@ -75,7 +81,7 @@ static inline unsigned attn_work_taps(const struct attn_work *t, int act, int la
 
 /* ---- work.c ---- */
 
-/* What of the model has no backward pass here, as words for an error; NULL: nothing. */
+/* What of the model cannot be trained, as words for an error; NULL: nothing. */
 const char *attn_work_lacks(const struct attn_weights *w);
 
 /* Call this twice, as an arena is laid out (base/arena.h). */

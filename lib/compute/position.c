@@ -45,14 +45,16 @@ static float short_float(float x)
     return x;
 }
 
+float attn_alibi_at(const struct attn_weights *w, float scale, size_t head, size_t key)
+{
+    float slope = w->alibi[head], at = (float)key;
+    return w->alibi_early ? short_float(short_float(slope) * short_float(at)) * scale     /* as the models were trained, in bf16 */
+                          : slope * at;
+}
+
 void attn_alibi_fill(float *to, size_t ld, const struct attn_weights *w, float scale, size_t keys)
 {
     for (size_t h = 0; h < w->n.H; h++)
-        for (size_t k = 0; k < keys; k++) {
-            float *x = &to[h * ld + k], slope = w->alibi[h];
-            if (w->alibi_early)         /* as the models were trained, in bf16 */
-                *x = short_float(short_float(slope) * short_float((float)k)) * scale;
-            else
-                *x = slope * (float)k;
-        }
+        for (size_t k = 0; k < keys; k++)
+            to[h * ld + k] = attn_alibi_at(w, scale, h, k);
 }

@@ -12,7 +12,9 @@ void attn_turn_angles(float *cosines, float *sines, const struct attn_weights *w
 /* Whether keys of the first `have` tokens, turned when these were all of the text, are those of a text of `tokens`, too. */
 bool attn_turns_last(const struct attn_weights *w, size_t have, size_t tokens);
 
-/* What ALiBi adds to the scores of `keys` keys, for every head: to[H, ld].  scale: what dots are multiplied by. */
+/* What ALiBi adds to the score of a key; and to those of `keys` keys, for every head: to[H, ld].  scale: what dots are multiplied
+ * by. */
+float attn_alibi_at(const struct attn_weights *w, float scale, size_t head, size_t key);
 void attn_alibi_fill(float *to, size_t ld, const struct attn_weights *w, float scale, size_t keys);
 
 #endif

@@ -2,11 +2,15 @@
 #include "explain/explain.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 #include "compute/gemm.h"
 #include "compute/position.h"
+#include "compute/rows.h"
 #include "compute/vec.h"
 
 /* ---- tokens ---------------------------------------------------------------------------- */
@@ -64,15 +68,31 @@ static void vector_row(struct attn_explainer *e, int act, const struct attn_spot
     attn_explain_row(e, attn_spot_row(s, act), s->seen[act].cols, attn_spot_digits(s, act, e->precision));
 }
 
+/* The rotation of the layer; NULL: it has none. */
+static const struct attn_turn *turn_of(const struct attn_explainer *e)
+{
+    const struct attn_weights *w = &e->w->model->w;
+    int turn = w->block[e->w->layer].turn;
+    return w->rotary && turn >= 0 ? &w->turn[turn] : NULL;
+}
+
 static void embedding(struct attn_explainer *e, const struct attn_spot *s)
 {
     const struct attn_worked *w = e->w;
-    bool learned = s->seen[ATTN_ACT_POS_EMBED].x, rotary = w->model->w.rotary;
-    attn_derive_words(&e->d, "Its embedding is row %d of the embedding table (embed).  %s", (int)s->of->tok[s->t].id,
+    const struct attn_weights *all = &w->model->w;
+    bool learned = s->seen[ATTN_ACT_POS_EMBED].x;
+    char scaled[48] = "";
+    if (all->embed_scale != 0)
+        snprintf(scaled, sizeof scaled, ", multiplied by %.6g", (double)all->embed_scale);
+    attn_derive_words(&e->d, "Its embedding is row %d of the embedding table%s%s%s (embed).  %s", (int)s->of->tok[s->t].id,
+                      all->project_in.data ? ", projected to the width of the model" : "", scaled,
+                      attn_has(&all->embed_norm) ? ", normalised" : "",
                       learned ? "The embedding of its position is added (pos_embed); the sum is the layer's input "
                                 "(resid_pre)."
-                      : rotary ? "Its position comes in later, when queries and keys are rotated."
-                               : "The model has no position embeddings: nothing is added.");
+                      : all->alibi ? "Its position comes in later, when scores grow with that of the key."
+                      : turn_of(e) ? "Its position comes in later, when queries and keys are rotated."
+                      : all->rotary ? "Its position comes in in other layers: this one does not rotate queries and keys."
+                                    : "The model has no position embeddings: nothing is added.");
     vector_table(e, w->model->w.n.d);
     vector_row(e, ATTN_ACT_EMBED, s, "embed");
     if (learned) {
@@ -84,7 +104,10 @@ static void embedding(struct attn_explainer *e, const struct attn_spot *s)
 static void stream(struct attn_explainer *e, const struct attn_spot *s)
 {
     const struct attn_worked *w = e->w;
-    attn_derive_words(&e->d, w->model->w.residual
+    attn_derive_words(&e->d, attn_has(&w->model->w.block[0].sum1)
+                      ? "The residual stream here is what the layer before has left of it (resid_pre): each sum of the stream and "
+                        "what a branch adds is normalised."
+                      : w->model->w.residual
                       ? "The residual stream here is the token's embedding plus what the earlier layers have added (resid_pre)."
                       : "This is the output of the layer before (resid_pre); the model has no residual stream.");
     vector_table(e, w->model->w.n.d);
@@ -200,41 +223,63 @@ struct product {                        /* one head's row of x w + bias */
     const float *x;                     /* [in] what the product reads */
     size_t first, n;                    /* outputs of the head */
     float *y, *column;                  /* [out] by the run's own arithmetic; [in] weights of one output */
+    float *turned;                      /* [out] what is rotated: y, or y after its norm */
+    const struct attn_norm *norm;       /* of queries or keys; NULL: none */
     float *cos, *sin;                   /* [rotary/2], of the token's position */
 };
-
-/* The rotation of the layer; NULL: it has none. */
-static const struct attn_turn *turn_of(const struct attn_explainer *e)
-{
-    const struct attn_weights *w = &e->w->model->w;
-    int turn = w->block[e->w->layer].turn;
-    return w->rotary && turn >= 0 ? &w->turn[turn] : NULL;
-}
 
 static void free_product(struct product *p)
 {
     free(p->y);
+    free(p->turned);
     free(p->column);
     free(p->cos);
     free(p->sin);
+}
+
+/* The norm of the queries or keys of the layer; NULL: there is none. */
+static const struct attn_norm *norm_of(const struct attn_explainer *e, int act)
+{
+    const struct attn_block *b = &e->w->model->w.block[e->w->layer];
+    const struct attn_norm *norm = act == ATTN_ACT_Q ? &b->q_norm : &b->k_norm;
+    return attn_has(norm) ? norm : NULL;
+}
+
+/* Normalises the products of all heads by the run's own arithmetic. */
+static int norm_product(struct product *p, float eps, struct attn_err *err)
+{
+    size_t n = p->w->out;
+    struct attn_rows from = {p->y, n, 1, n}, to = {p->turned, n, 1, n};
+    float *scratch = calloc(2 * n + 1, sizeof *scratch);
+    if (!scratch)
+        return attn_no_memory(err, NULL, "for %zu numbers", n);
+    attn_rows_norm(NULL, &to, &from, p->norm, eps, scratch, scratch + n);
+    free(scratch);
+    return ATTN_OK;
 }
 
 static int make_product(struct product *p, const struct attn_explainer *e, int act, struct attn_err *err)
 {
     const struct attn_weights *all = &e->w->model->w;
     size_t half = all->rotary / 2;
+    int rc;
     *p = (struct product){.w = w_of(e, act), .of = spot_of(e, act), .n = all->n.dh, .first = head_of(e, act) * all->n.dh};
     p->x = attn_spot_row(&p->of, read_act(&p->of));
     p->y = calloc(p->w->out, sizeof *p->y);
-    p->column = calloc(p->w->in, sizeof *p->column);
+    p->turned = calloc(p->w->out, sizeof *p->turned);
+    p->column = calloc(larger(p->w->in, p->w->out), sizeof *p->column);
     p->cos = calloc(half + 1, sizeof *p->cos);
     p->sin = calloc(half + 1, sizeof *p->sin);
-    if (!p->y || !p->column || !p->cos || !p->sin)
+    if (!p->y || !p->turned || !p->column || !p->cos || !p->sin)
         return attn_no_memory(err, NULL, "for %zu numbers", p->w->out + p->w->in);
     attn_gemm(NULL, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE, NULL);
+    p->norm = norm_of(e, act);
+    rc = p->norm ? norm_product(p, all->eps, err) : ATTN_OK;
+    if (!p->norm)
+        memcpy(p->turned, p->y, p->w->out * sizeof *p->y);
     if (turn_of(e))
         attn_turn_angles(p->cos, p->sin, all, turn_of(e), p->of.t, 1, p->of.of->n);
-    return ATTN_OK;
+    return rc;
 }
 
 /* Reads the weights of output j. */
@@ -296,13 +341,14 @@ static const char *const rotation_headings[ROTATION_COLUMNS] = {"i, j", "angle",
 static void rotation_row(struct attn_explainer *e, const struct product *p, int act, size_t i)
 {
     const struct attn_weights *all = &e->w->model->w;
-    const float *old = p->y + p->first, *new = attn_spot_row(&p->of, act);
-    size_t j = i + all->rotary / 2;
+    const float *old = p->turned + p->first, *new = attn_spot_row(&p->of, act);
+    size_t j = all->neighbours ? 2 * i + 1 : i + all->rotary / 2, pair = i;
     int digits = attn_explain_digits(e, act);
+    i = all->neighbours ? 2 * i : i;
     attn_derive_cell(&e->d, "%zu, %zu", i, j);
-    attn_derive_number(&e->d, (double)p->of.t * attn_turn_speed(all, turn_of(e), i, p->of.of->n), e->precision);
-    attn_derive_number(&e->d, (double)p->cos[i], e->precision);
-    attn_derive_number(&e->d, (double)p->sin[i], e->precision);
+    attn_derive_number(&e->d, (double)p->of.t * attn_turn_speed(all, turn_of(e), pair, p->of.of->n), e->precision);
+    attn_derive_number(&e->d, (double)p->cos[pair], e->precision);
+    attn_derive_number(&e->d, (double)p->sin[pair], e->precision);
     attn_derive_number(&e->d, (double)old[i], digits);
     attn_derive_number(&e->d, (double)old[j], digits);
     attn_derive_number(&e->d, (double)new[i], digits);
@@ -313,11 +359,19 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
 {
     const struct attn_weights *all = &e->w->model->w;
     size_t half = all->rotary / 2, t = p->of.t;
-    attn_derive_words(&e->d, "Rotary positions: number i of the first half of %s and number j = i + %zu of the second form "
+    char pairs[128];
+    const char *part = all->rotary < p->n ? "the rotated part" : "a head";
+    if (all->neighbours)
+        snprintf(pairs, sizeof pairs, "numbers i and j = i + 1 of %s, i even,", part);
+    else
+        snprintf(pairs, sizeof pairs, "number i of the first half of %s and number j = i + %zu of the second", part, half);
+    attn_derive_words(&e->d, "Rotary positions: %s form "
                       "a point in the plane, which is rotated (turned) by an angle: position %zu times the pair's speed, in "
-                      "radians.  (A run does not report u: it is computed here, by the run's own arithmetic.)%s",
-                      all->rotary < p->n ? "the rotated part" : "a head", half, t, t ? "" : "  At position 0 nothing "
-                                                                                          "moves.");
+                      "radians.  (A run does not report u: it is computed here, by the run's own arithmetic.)%s", pairs, t,
+                      t ? "" : "  At position 0 nothing moves.");
+    if (turn_of(e)->grow != 1)
+        attn_derive_words(&e->d, "Cosines and sines are multiplied by %.7g here, as part of how this model takes longer texts.",
+                          turn_of(e)->grow);
     attn_derive_formula(&e->d, &attn_formula_rotation);
     attn_derive_headings(&e->d, rotation_headings, ROTATION_COLUMNS);
     for (size_t i = 0; i < half; i++) {
@@ -331,6 +385,36 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
         attn_derive_words(&e->d, "The numbers from %zu on are not rotated.", all->rotary);
 }
 
+/* The norm of a head's query or key. */
+static void head_norm(struct attn_explainer *e, const struct product *p)
+{
+    const struct attn_norm *norm = p->norm;
+    size_t from = norm->span ? p->first : 0, n = norm->span ? norm->span : p->w->out, own = norm->own || !norm->span ? p->first : 0;
+    struct moments m = moments_of(p->y + from, n);
+    double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps), centre = norm->rms ? 0 : m.mean;
+    attn_derive_words(&e->d, "%s are normalised, %s: u is divided by the root of %s + ε, which is %.*f, and multiplied by weights.  "
+                      "(This is computed here, as a run does not report it.)", norm->rms ? "They" : "They, less their mean,",
+                      norm->span ? "each head by itself" : "all heads at once", norm->rms ? "the mean of u²" : "its variance",
+                      e->precision, spread);
+    vector_table(e, p->n);
+    attn_derive_cell(&e->d, "u");
+    attn_explain_row(e, p->y + p->first, p->n, e->precision);
+    for (size_t i = 0; i < p->n; i++)
+        p->column[i] = (float)(((double)p->y[p->first + i] - centre) / spread);
+    attn_derive_cell(&e->d, norm->rms ? "u / root" : "(u - mean) / root");
+    attn_explain_row(e, p->column, p->n, e->precision);
+    attn_vec_widen(p->column, norm->weight.data, norm->weight.type, own, p->n);
+    attn_derive_cell(&e->d, "· weight");
+    attn_explain_row(e, p->column, p->n, e->precision);
+    if (norm->bias.data) {
+        attn_vec_widen(p->column, norm->bias.data, norm->bias.type, own, p->n);
+        attn_derive_cell(&e->d, "+ bias");
+        attn_explain_row(e, p->column, p->n, e->precision);
+    }
+    attn_derive_cell(&e->d, "= u, normalised");
+    attn_explain_row(e, p->turned + p->first, p->n, e->precision);
+}
+
 static void whose_head(struct attn_explainer *e, int act)
 {
     const struct attn_worked *w = e->w;
@@ -341,8 +425,10 @@ static void whose_head(struct attn_explainer *e, int act)
                       "%zu to %zu belong to head %zu.", key ? "key" : "query",
                       w_of(e, act)->bias.data ? ", plus a bias" : "", head * n->dh,
                       head * n->dh + n->dh - 1, head);
-    if (e->w->model->w.rotary)
-        attn_derive_words(&e->d, "These sums are called u; they are rotated afterwards.");
+    bool turns = turn_of(e), norm = norm_of(e, act);
+    if (turns || norm)
+        attn_derive_words(&e->d, "These sums are called u; they are %s afterwards.", norm && turns ? "normalised, then rotated,"
+                          : norm ? "normalised" : "rotated");
     if (key && each > 1)
         attn_derive_words(&e->d, "The model has %zu query heads but only %zu key/value head%s: query heads %zu to %zu "
                           "share kv head %zu.", n->H,
@@ -351,16 +437,17 @@ static void whose_head(struct attn_explainer *e, int act)
 
 int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
 {
-    const struct attn_worked *w = e->w;
     const char *name = act == ATTN_ACT_Q ? "q" : "k";
     char token[ATTN_TOKEN_NAME];
-    bool rotary = w->model->w.rotary;
+    bool rotary = turn_of(e);
     struct product p;
     int rc = make_product(&p, e, act, err);
     if (!rc) {
         attn_derive_step(&e->d, "The %s of %s", act == ATTN_ACT_Q ? "query" : "key", attn_explain_token(token, &p.of));
         whose_head(e, act);
-        product_sums(e, &p, rotary ? "u" : name, attn_explain_digits(e, act));
+        product_sums(e, &p, rotary || p.norm ? "u" : name, attn_explain_digits(e, act));
+        if (p.norm)
+            head_norm(e, &p);
         if (rotary)
             rotation(e, &p, act);
         vector_table(e, p.n);

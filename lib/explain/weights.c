@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "compute/position.h"
+
 static struct attn_number of_key(const struct attn_explainer *e, int act)
 {
     return (struct attn_number){(double)attn_explain_query_row(e, act)[e->w->key], attn_explain_digits(e, act)};
@@ -68,7 +70,11 @@ static void scale_words(struct attn_explainer *e)
 {
     const struct attn_config *c = &e->w->model->config;
     enum attn_scaling scaling = e->w->kind.scaling;
-    if (scaling == ATTN_SCALE_SQRT || (scaling == ATTN_SCALE_MODEL && c->scale))
+    bool own = c->attention_scale > 0 || c->query_scalar > 0;
+    if (scaling == ATTN_SCALE_MODEL && own)
+        attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, this model multiplies "
+                          "each by a scale of its own.");
+    else if (scaling == ATTN_SCALE_SQRT || (scaling == ATTN_SCALE_MODEL && c->scale))
         attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, each is "
                           "divided by √d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
     else if (scaling == ATTN_SCALE_MODEL)
@@ -79,19 +85,50 @@ static void scale_words(struct attn_explainer *e)
         attn_derive_words(&e->d, "The scale is also divided by %zu, the number of the layer counted from 1.", e->w->layer + 1);
 }
 
+/* What the position of the key adds to the score. */
+static void add_position(struct attn_explainer *e, struct attn_number *score)
+{
+    const struct attn_weights *w = &e->w->model->w;
+    double slope = (double)w->alibi[e->w->head], added = (double)attn_alibi_at(w, e->w->scale, e->w->head, e->w->key);
+    struct attn_number before = *score, at = {(double)e->w->key, 0};
+    attn_derive_words(&e->d, "Positions come in here (ALiBi): the score of a key grows with its position, in this head by %g each.  "
+                      "The softmax does not see what all scores have in common, so this favours keys that are near.%s", slope,
+                      w->alibi_early ? "  This model adds it before the scale, rounded to bfloat16." : "");
+    score->x += added;
+    attn_derive_sum(&e->d, *score, "with position");
+    attn_derive_term(&e->d, ATTN_TERM_ALONE, before, (struct attn_number){0});
+    if (w->alibi_early)
+        attn_derive_term(&e->d, ATTN_TERM_ALONE, attn_explain_number(e, added), (struct attn_number){0});
+    else
+        attn_derive_term(&e->d, ATTN_TERM_PRODUCT, attn_explain_number(e, slope), at);
+}
+
+static void bound(struct attn_explainer *e, struct attn_number score)
+{
+    double cap = (double)e->w->model->w.cap, share = tanh(score.x / cap);
+    attn_derive_words(&e->d, "This model keeps scores between -%g and %g by a soft cap: x becomes %g·tanh(x / %g), which changes "
+                      "small scores little.", cap, cap, cap, cap);
+    attn_derive_sum(&e->d, (struct attn_number){cap * share, score.digits}, "capped");
+    attn_derive_term(&e->d, ATTN_TERM_PRODUCT, attn_explain_number(e, cap), attn_explain_number(e, share));
+}
+
 void attn_explain_scale(struct attn_explainer *e)
 {
     float scale = e->w->scale;
     struct attn_number dot = of_key(e, ATTN_ACT_DOTS);
     attn_derive_step(&e->d, "The scale");
     scale_words(e);
+    struct attn_number scaled = {(double)((float)dot.x * scale), attn_explain_digits(e, ATTN_ACT_SCORES)};
     if (scale == 1) {
         attn_derive_words(&e->d, "The scale is 1: the dot product stays as it is.");
-        return;
+    } else {
+        attn_derive_sum(&e->d, scaled, "scaled");
+        attn_derive_term(&e->d, ATTN_TERM_PRODUCT, dot, attn_explain_number(e, (double)scale));
     }
-    attn_derive_sum(&e->d, (struct attn_number){(double)((float)dot.x * scale), attn_explain_digits(e, ATTN_ACT_SCORES)},
-                    "scaled");
-    attn_derive_term(&e->d, ATTN_TERM_PRODUCT, dot, attn_explain_number(e, (double)scale));
+    if (e->w->model->w.alibi)
+        add_position(e, &scaled);
+    if (e->w->model->w.cap > 0)
+        bound(e, scaled);
 }
 
 /* Writes "itself and the 2 before it". */
@@ -393,6 +430,6 @@ void attn_explain_weight(struct attn_explainer *e)
         renorm(e);
     if (k->dropout > 0)
         drop(e);
-    if (k->form != ATTN_LINEAR)
+    if (k->form != ATTN_LINEAR && !e->w->model->w.alibi && e->w->model->w.cap == 0)
         show_scaling(e);
 }

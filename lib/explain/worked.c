@@ -117,20 +117,6 @@ static size_t heaviest(const struct attn_worked *w)
     return best;
 }
 
-/* What of the layer's attention is not derived here; NULL: nothing. */
-static const char *lacks(const struct attn_model *m, size_t layer)
-{
-    const struct attn_weights *w = &m->w;
-    if (attn_has(&w->block[layer].q_norm))
-        return "norms of queries and keys";
-    if (w->cap != 0 || w->alibi)
-        return w->alibi ? "ALiBi" : "a soft cap of scores";
-    for (size_t i = 0; i < w->turns; i++)
-        if (w->neighbours || w->turn[i].grow != 1)
-            return w->neighbours ? "pairs of neighbours" : "rotation that scales";
-    return NULL;
-}
-
 int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const struct attn_tokens *tokens,
                     const struct attn_explain_opts *o, struct attn_err *err)
 {
@@ -142,9 +128,6 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
     *w = (struct attn_worked){.model = m, .tokens = tokens, .keys = o->cross ? o->cross : tokens};
     if (check_all(m, tokens->n, o, err))
         return err->code;
-    if (lacks(m, o->layer))
-        return attn_fail(err, ATTN_EFORMAT, "model %s (%s) has %s, which explain does not derive", m->source.name,
-                         attn_model_family(m), lacks(m, o->layer));
     w->layer = o->layer;
     w->head = o->head;
     w->kv = o->head / (m->w.n.H / m->w.n.Hkv);

@@ -6,6 +6,7 @@
 #include "golden.h"
 #include "made.h"
 #include "scratch.h"
+#include "shared.h"
 #include "shell.h"
 #include "worse.h"
 
@@ -423,6 +424,79 @@ START_TEST(the_command_writes_gradients)
 }
 END_TEST
 
+/* ---- further families, from beside the repository ---- */
+
+static const char *const further[] = {
+    "mistral-a", "qwen2-window-a", "phi3-a", "phi3-longrope-a", "opt-a", "smollm3-a", "falcon-new-a", "stablelm-a", "starcoder2-a",
+    "llama-yarn-a"};
+
+/* Along its own gradient, each tensor changes the loss by the gradient's size: to the runs' own error over the step. */
+static void expect_slopes(struct trainee *t, const struct attn_grad_plan *plan, const struct attn_grad_batch *b)
+{
+    const float h = 2e-3F;
+    add(t, plan, b);
+    for (size_t i = 0; i < t->p->n; i++) {
+        const struct attn_param *q = &t->p->param[i];
+        float *x = t->p->value + q->at;
+        const float *g = t->p->grad + q->at;
+        double size = 0, loss[2];
+        for (size_t j = 0; j < q->count; j++)
+            size += (double)g[j] * (double)g[j];
+        size = sqrt(size);
+        float *was = malloc(q->count * sizeof *was), *slope = malloc(q->count * sizeof *slope);
+        memcpy(was, x, q->count * sizeof *was);
+        memcpy(slope, g, q->count * sizeof *slope);
+        for (int side = 0; side < 2; side++) {
+            for (size_t j = 0; j < q->count && size > 0; j++)
+                x[j] = was[j] + (side ? -h : h) * (float)((double)slope[j] / size);
+            loss[side] = add(t, plan, b);
+        }
+        memcpy(x, was, q->count * sizeof *was);
+        double rise = (loss[0] - loss[1]) / (2 * (double)h);
+        ck_assert_msg(fabs(rise - size) < 2e-3 * (1 + size), "%s: slope %g, gradient %g", q->name, rise, size);
+        memset(t->p->grad, 0, t->p->count * sizeof *t->p->grad);
+        free(was);
+        free(slope);
+        if (i + 1 < t->p->n)
+            add(t, plan, b);
+    }
+}
+
+START_TEST(further_families_have_gradients)
+{
+    const char *path = shared_path(printed("golden/checkpoints2/%s", further[_i]));
+    if (!path)
+        return;
+    struct trainee t = open_trainee(path);
+    struct texts x = some_texts(64, 20, 2);
+    const struct attn_grad_batch b = batch_of(&x);
+    expect_slopes(&t, &(struct attn_grad_plan){.longest = 20}, &b);
+    free_texts(&x);
+    close_trainee(&t);
+}
+END_TEST
+
+/* What would need more than the tensors' own gradients is refused. */
+static const char *const untrained[][2] = {
+    {"qwen3-a", "norms of queries and keys"}, {"gemma-a", "multipliers"}, {"gemma2-a", "norms after branches"},
+    {"olmo2-a", "norms of queries and keys"}, {"granite-a", "multipliers"}, {"phi-a", "a norm that both branches read"},
+    {"gptj-a", "a norm that both branches read"}, {"bloom-a", "normalised"}, {"opt-post-a", "norms after branches"},
+    {"falcon-alibi-a", "ALiBi"}};
+
+START_TEST(other_families_are_not_trained)
+{
+    const char *path = shared_path(printed("golden/checkpoints2/%s", untrained[_i][0]));
+    if (!path)
+        return;
+    struct trainee t = open_trainee(path);
+    struct attn_grad *g = NULL;
+    struct attn_err err = {0};
+    ck_assert_int_eq(attn_grad_new(&g, t.p, &(struct attn_grad_plan){.longest = 9}, &err), ATTN_EFORMAT);
+    ck_assert_msg(strstr(err.msg, untrained[_i][1]) && strstr(err.msg, "training does not know"), "%s", err.msg);
+    close_trainee(&t);
+}
+END_TEST
+
 Suite *suite_grad(void)
 {
     Suite *s = suite_create("grad");
@@ -435,6 +509,8 @@ Suite *suite_grad(void)
     tcase_add_loop_test(c, the_loss_is_the_score, 0, 2);
     tcase_add_loop_test(c, dropped_numbers_have_gradients, 0, 4);
     tcase_add_test(c, wild_numbers_are_named);
+    tcase_add_loop_test(c, further_families_have_gradients, 0, (int)(sizeof further / sizeof *further));
+    tcase_add_loop_test(c, other_families_are_not_trained, 0, (int)(sizeof untrained / sizeof *untrained));
     tcase_add_loop_test(c, wild_numbers_have_a_place, 0, 2);
     tcase_add_loop_test(c, batches_are_checked, 0, 5);
     tcase_add_loop_test(c, plans_are_checked, 0, 5);

@@ -78,6 +78,9 @@ static int check_plan(const struct attn_grad_plan *plan, const struct attn_model
     if (attn_work_lacks(&m->w))
         return attn_fail(err, ATTN_EFORMAT, "model %s (%s) has %s, which training does not know",
                          m->source.name, attn_model_family(m), attn_work_lacks(&m->w));
+    if (m->n_made)
+        return attn_fail(err, ATTN_EFORMAT, "model %s (%s) has norms whose weights are not stored as they are used, which training "
+                         "does not know", m->source.name, attn_model_family(m));
     if (plan->longest > m->w.n.n_ctx)
         return attn_fail(err, ATTN_EFORMAT, "a sentence of %zu tokens is planned, but model %s takes at most %zu (n_ctx)",
                          plan->longest, m->source.name, m->w.n.n_ctx);

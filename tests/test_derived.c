@@ -50,12 +50,11 @@ static const struct kept *find(const struct keep *k, int layer, const char *tail
 
 /* ---- recorded results ---- */
 
-/* Six times what PyTorch in float32 loses, or 6e-6 of 1 + |x|: what tests/golden/README.md calls fair. */
 static void compare(const struct kept *a, const struct attn_dump_array *want, double float32)
 {
     ck_assert_uint_eq(a->n, (want->shape[0] * want->shape[1] * (a->ndim == 3 ? want->shape[2] : 1)));
     for (size_t i = 0; i < a->n; i++) {
-        double x = (double)want->data[i], bound = fmax(6 * float32, 6e-6 * (1 + fabs(x)));
+        double x = (double)want->data[i], bound = asked_limit(float32, 1 + fabs(x));
         ck_assert_msg(fabs((double)a->data[i] - x) <= bound, "%s[%zu] is %.9g, expected %.9g (bound %g)", a->name, i,
                       (double)a->data[i], x, bound);
     }

@@ -27,10 +27,9 @@ static cJSON *document(const char *options)
 
 /* ---- recorded results ---- */
 
-/* Six times what PyTorch in float32 loses, or 6e-6 of 1 + |x|: what the README of the recorded results calls fair. */
 static void near(double got, double want, double float32, const char *what, const cJSON *row)
 {
-    double bound = fmax(6 * float32, 6e-6 * (1 + fabs(want)));
+    double bound = asked_limit(float32, 1 + fabs(want));
     ck_assert_msg(fabs(got - want) <= bound, "%s at %s, position %g: %.9g, expected %.9g (bound %g)", what,
                   golden_string(row, "point"), golden_number(row, "pos"), got, want, bound);
 }

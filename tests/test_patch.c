@@ -217,7 +217,8 @@ START_TEST(a_text_patched_with_itself_is_itself)
 }
 END_TEST
 
-/* The more steps, the nearer is the sum over all of the embedding to the whole difference. */
+/* The sum over all of the embedding is the whole difference but for an error that shrinks with the square of the steps: 16 times as
+ * many leave a 256th.  Half of that will do, and 2e-5 is what float32 leaves of two logits and their gradients. */
 START_TEST(integrated_gradients_are_complete)
 {
     const int32_t ids[] = {5, 9, 22, 31, 2, 7}, from_ids[] = {5, 8, 22, 30, 2, 7};
@@ -237,7 +238,7 @@ START_TEST(integrated_gradients_are_complete)
         left[k] = fabs(sum - (r.metric_from - r.metric_text));
         attn_patch_free(p);
     }
-    ck_assert_msg(left[1] < 2e-2 && (left[1] < left[0] || left[0] < 1e-3), "%g after 4 steps, %g after 64", left[0], left[1]);
+    ck_assert_msg(left[1] < left[0] / 128 + 2e-5, "%g after 4 steps, %g after 64", left[0], left[1]);
     attn_metric_free(m);
     attn_tokens_free(t);
     attn_tokens_free(from);

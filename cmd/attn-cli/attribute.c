@@ -2,8 +2,6 @@
 #include "attn_tools.h"
 #include "asking.h"
 #include "attention.h"
-#include "edits.h"
-#include "input.h"
 #include "output.h"
 #include "say.h"
 
@@ -18,11 +16,7 @@ static struct {
 } o;
 
 struct session {
-    struct attn_model *model;
-    struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens;
-    struct input in;
-    struct edits edits;
+    struct asked of;
     int32_t target, foil;
     int64_t pos;
 };
@@ -53,54 +47,39 @@ static int check_usage(struct session *s, struct attn_err *err)
 
 static int open_all(struct session *s, struct attn_err *err)
 {
-    struct attn_err ignored;
-    if (check_usage(s, err) || input_read(&s->in, err) || open_model(&s->model, &attribute_command, err) ||
-        input_tokens(&s->tokens, &s->tokenizer, &s->in, err))
+    if (check_usage(s, err) || asked_open(&s->of, &attribute_command, err) ||
+        read_token(&s->target, o.target, s->of.model, s->of.tokenizer, err) ||
+        (o.foil && read_token(&s->foil, o.foil, s->of.model, s->of.tokenizer, err)))
         return err->code;
-    if (!s->tokens->n)
-        return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
-    if (!s->tokenizer && attn_tokenizer_open(&s->tokenizer, common.model, &ignored))
-        s->tokenizer = NULL;            /* ids need none; without it, tokens are shown by their ids */
-    if (read_token(&s->target, o.target, s->model, s->tokenizer, err) ||
-        (o.foil && read_token(&s->foil, o.foil, s->model, s->tokenizer, err)) ||
-        edits_open(&s->edits, &s->tokenizer, err))
-        return err->code;
-    return edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_TEXT, err);
+    return asked_edit(&s->of, err);
 }
 
 static int take_apart(struct session *s, struct attn_err *err)
 {
     bool terminal = terminal_is(o.path);
-    struct progress progress;
     int code = open_all(s, err);
     if (code)
         return code;
-    progress_start(&progress, s->model, !terminal);
     struct attn_observer observers[2];
-    size_t n = edits_observe(&s->edits, observers);
-    observers[n++] = progress_observer(&progress);
+    size_t n = asked_observe(&s->of, observers, !terminal);
     const struct attn_attribute_opts opts = {
-        .tokenizer = s->tokenizer, .text = s->in.text, .text_len = s->in.len, .target = s->target,
+        .tokenizer = s->of.tokenizer, .text = s->of.in.text, .text_len = s->of.in.len, .target = s->target,
         .foil = o.foil ? &s->foil : NULL, .pos = s->pos, .neurons = (size_t)o.neurons.n, .top = (size_t)o.top.n,
         .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
         .bars = terminal, .threads = (int)common.threads.n, .kind = attention_kind(), .observers = observers, .n_observers = n,
-        .edits = s->edits.list};
-    code = attn_attribute(s->model, s->tokens, &opts, err);
-    progress_end(&progress);
+        .edits = s->of.edits.list};
+    code = attn_attribute(s->of.model, s->of.tokens, &opts, err);
+    progress_end(&s->of.progress);
     return code;
 }
 
 static int attribute(struct attn_err *err)
 {
-    struct session s = {.model = NULL};
+    struct session s = {.target = 0};
     if (!o.format)
         o.format = output_format_of(o.path);
     int code = take_apart(&s, err);
-    attn_tokens_free(s.tokens);
-    edits_close(&s.edits);
-    attn_tokenizer_close(s.tokenizer);
-    attn_model_close(s.model);
-    input_free(&s.in);
+    asked_close(&s.of);
     return code;
 }
 

@@ -2,8 +2,6 @@
 #include "attn_tools.h"
 #include "asking.h"
 #include "attention.h"
-#include "edits.h"
-#include "input.h"
 #include "output.h"
 #include "say.h"
 
@@ -17,63 +15,44 @@ static struct {
 } o;
 
 struct session {
-    struct attn_model *model;
-    struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens;
-    struct input in;
-    struct edits edits;
+    struct asked of;
     int32_t target;
 };
 
 static int open_all(struct session *s, struct attn_err *err)
 {
-    struct attn_err ignored;
-    if (output_check_format(o.format, o.path, err) || input_read(&s->in, err) ||
-        open_model(&s->model, &lens_command, err) || input_tokens(&s->tokens, &s->tokenizer, &s->in, err))
+    if (output_check_format(o.format, o.path, err) || asked_open(&s->of, &lens_command, err) ||
+        (o.target && read_token(&s->target, o.target, s->of.model, s->of.tokenizer, err)))
         return err->code;
-    if (!s->tokens->n)
-        return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
-    if (!s->tokenizer && attn_tokenizer_open(&s->tokenizer, common.model, &ignored))
-        s->tokenizer = NULL;            /* ids need none; without it, tokens are shown by their ids */
-    int code = o.target ? read_token(&s->target, o.target, s->model, s->tokenizer, err) : ATTN_OK;
-    if (!code)
-        code = edits_open(&s->edits, &s->tokenizer, err);
-    return code ? code : edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_TEXT, err);
+    return asked_edit(&s->of, err);
 }
 
 static int look(struct session *s, struct attn_err *err)
 {
     bool terminal = terminal_is(o.path);
-    struct progress progress;
     int code = open_all(s, err);
     if (code)
         return code;
-    progress_start(&progress, s->model, !terminal);
     struct attn_observer observers[2];
-    size_t n = edits_observe(&s->edits, observers);
-    observers[n++] = progress_observer(&progress);
+    size_t n = asked_observe(&s->of, observers, !terminal);
     const struct attn_lens_opts opts = {
-        .tokenizer = s->tokenizer, .text = s->in.text, .text_len = s->in.len, .target = o.target ? &s->target : NULL,
+        .tokenizer = s->of.tokenizer, .text = s->of.in.text, .text_len = s->of.in.len, .target = o.target ? &s->target : NULL,
         .top = (size_t)o.top.n, .all = o.points && !strcmp(o.points, "all"), .format = o.format, .path = o.path,
         .width = terminal_columns(terminal), .color = terminal_colored(terminal), .picture = picture_look(terminal),
         .threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind(), .observers = observers,
-        .n_observers = n, .edits = s->edits.list};
-    code = attn_lens(s->model, s->tokens, &opts, err);
-    progress_end(&progress);
+        .n_observers = n, .edits = s->of.edits.list};
+    code = attn_lens(s->of.model, s->of.tokens, &opts, err);
+    progress_end(&s->of.progress);
     return code;
 }
 
 static int lens(struct attn_err *err)
 {
-    struct session s = {.model = NULL};
+    struct session s = {.target = 0};
     if (!o.format)
         o.format = output_format_of(o.path);
     int code = look(&s, err);
-    attn_tokens_free(s.tokens);
-    edits_close(&s.edits);
-    attn_tokenizer_close(s.tokenizer);
-    attn_model_close(s.model);
-    input_free(&s.in);
+    asked_close(&s.of);
     return code;
 }
 

@@ -2,8 +2,6 @@
 #include "attn_tools.h"
 #include "asking.h"
 #include "attention.h"
-#include "edits.h"
-#include "input.h"
 #include "output.h"
 #include "say.h"
 
@@ -17,11 +15,7 @@ static struct {
 } o = {.precision = {.n = 2}};
 
 struct session {
-    struct attn_model *model;
-    struct attn_tokenizer *tokenizer;
-    struct input in;
-    struct edits edits;                 /* with the other text */
-    struct attn_tokens *tokens;
+    struct asked of;                    /* its edits have the other text */
     struct attn_metric *metric;
     struct attn_patch *patch;
     int32_t *ids;
@@ -52,20 +46,14 @@ static int open_all(struct session *s, struct attn_err *err)
     if (!code)
         code = attn_metric_new(&s->metric, o.metric, err);
     if (!code)
-        code = input_read(&s->in, err);
+        code = asked_open(&s->of, &patch_command, err);
     if (!code)
-        code = open_model(&s->model, &patch_command, err);
+        code = edits_open(&s->of.edits, &s->of.tokenizer, err);
     if (!code)
-        code = input_tokens(&s->tokens, &s->tokenizer, &s->in, err);
+        code = input_ids(&s->ids, s->of.tokens, err);
     if (!code)
-        code = edits_open(&s->edits, &s->tokenizer, err);
-    if (!code && !s->tokens->n)
-        code = attn_fail(err, ATTN_EFORMAT, "the text is empty: there is no token to run");
-    if (!code)
-        code = input_ids(&s->ids, s->tokens, err);
-    if (!code)
-        code = bind_metric(s->metric, s->model, &s->tokenizer, s->ids, s->tokens->n, err);
-    return code ? code : edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_TEXT, err);
+        code = bind_metric(s->metric, s->of.model, &s->of.tokenizer, s->ids, s->of.tokens->n, err);
+    return code ? code : edits_bind(&s->of.edits, s->of.model, s->of.tokens, NULL, EDITS_TEXT, err);
 }
 
 /* ---- the grid ---------------------------------------------------------------------------- */
@@ -81,10 +69,10 @@ static int say_step(void *self, size_t done, size_t all, struct attn_err *err)
 static int make(struct session *s, struct attn_err *err)
 {
     const struct attn_patch_opts opts = {
-        .tokens = s->tokens, .from = s->edits.from, .what = o.what, .over = o.over, .method = o.method, .metric = s->metric,
-        .editor = s->edits.editor,
+        .tokens = s->of.tokens, .from = s->of.edits.from, .what = o.what, .over = o.over, .method = o.method, .metric = s->metric,
+        .editor = s->of.edits.editor,
         .plan = plan_asked(), .step = say_step, .self = s};
-    int code = attn_patch_new(&s->patch, s->model, &opts, err);
+    int code = attn_patch_new(&s->patch, s->of.model, &opts, err);
     erase_line(&s->steps.shown);
     return code;
 }
@@ -93,11 +81,11 @@ static int report(const struct session *s, struct attn_err *err)
 {
     bool terminal = terminal_is(o.path);
     struct attn_patch_report_opts opts = {
-        .format = o.format, .path = o.path, .model = s->model, .tokens = s->tokens, .from = s->edits.from, .text = s->in.text,
-        .text_len = s->in.len, .from_text = s->edits.input.text, .from_len = s->edits.input.len, .what = o.what,
-        .edits = s->edits.list, .method = o.method ? o.method : "exact", .metric = o.metric, .kind = attention_kind(),
-        .precision = (int)o.precision.n, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
-        .picture = picture_look(terminal)};
+        .format = o.format, .path = o.path, .model = s->of.model, .tokens = s->of.tokens, .from = s->of.edits.from,
+        .text = s->of.in.text, .text_len = s->of.in.len, .from_text = s->of.edits.input.text, .from_len = s->of.edits.input.len,
+        .what = o.what, .edits = s->of.edits.list, .method = o.method ? o.method : "exact", .metric = o.metric,
+        .kind = attention_kind(), .precision = (int)o.precision.n, .width = terminal_columns(terminal),
+        .color = terminal_colored(terminal), .picture = picture_look(terminal)};
     if (!opts.picture.palette)
         opts.picture.palette = "balance";                   /* effects have signs */
     return attn_patch_write(s->patch, &opts, err);
@@ -105,7 +93,7 @@ static int report(const struct session *s, struct attn_err *err)
 
 static int patch(struct attn_err *err)
 {
-    struct session s = {.edits = {.needs_from = true}};
+    struct session s = {.of.edits.needs_from = true};
     int code = open_all(&s, err);
     if (!code)
         code = make(&s, err);
@@ -113,11 +101,7 @@ static int patch(struct attn_err *err)
         code = report(&s, err);
     attn_patch_free(s.patch);
     attn_metric_free(s.metric);
-    attn_tokens_free(s.tokens);
-    edits_close(&s.edits);
-    attn_tokenizer_close(s.tokenizer);
-    attn_model_close(s.model);
-    input_free(&s.in);
+    asked_close(&s.of);
     free(s.ids);
     return code;
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/out.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -152,14 +153,20 @@ struct session {
 /* Edits that are typed differently but do the same are the same option. */
 static int list_edits(struct session *s, struct attn_err *err)
 {
+    struct attn_out *to = NULL;
     size_t len;
-    FILE *f = s->edits.list ? open_memstream(&s->edited, &len) : NULL;
     if (!s->edits.list)
         return ATTN_OK;
-    for (size_t i = 0; f && i < attn_edits_count(s->edits.list); i++)
-        fprintf(f, "%s%s", i ? "\n" : "", attn_edits_text(s->edits.list, i));
-    if (!f || fclose(f))
-        return attn_no_memory(err, NULL, "for a list of edits");
+    int code = attn_out_open_memory(&to, err);
+    for (size_t i = 0; !code && i < attn_edits_count(s->edits.list); i++) {
+        attn_out_str(to, i ? "\n" : "");
+        attn_out_str(to, attn_edits_text(s->edits.list, i));
+    }
+    if (!code)
+        code = attn_out_take(to, &s->edited, &len, err);
+    attn_out_close(to);
+    if (code)
+        return code;
     s->options[s->n_options++] = (struct attn_batch_option){"edit", s->edited};
     return ATTN_OK;
 }

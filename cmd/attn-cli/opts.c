@@ -8,6 +8,7 @@
 #include "say.h"
 
 #include "base/err.h"
+#include "base/out.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -257,20 +258,20 @@ int opts_parse(const struct command *c, char **argv, struct attn_err *err)
 
 /* ---- the command again ------------------------------------------------------------------- */
 
-static void quote(FILE *f, const char *s)
+static void quote(struct attn_out *o, const char *s)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";
     if (*s && !s[strspn(s, plain)]) {
-        fputs(s, f);
+        attn_out_str(o, s);
         return;
     }
-    fputc('\'', f);
+    attn_out_char(o, '\'');
     for (; *s; s++)
         if (*s == '\'')
-            fputs("'\\''", f);
+            attn_out_str(o, "'\\''");
         else
-            fputc(*s, f);
-    fputc('\'', f);
+            attn_out_char(o, *s);
+    attn_out_char(o, '\'');
 }
 
 /* It is written into manifests, so it must not depend on how the options were typed: it has long names, in the order of the
@@ -278,26 +279,23 @@ static void quote(FILE *f, const char *s)
 char *repro_command(const struct command *c)
 {
     char *text = NULL;
+    struct attn_out *to;
     size_t len;
-    FILE *f = open_memstream(&text, &len);
-    if (!f)
+    if (attn_out_open_memory(&to, NULL))
         return NULL;
-    fprintf(f, "attn-cli %s", c->name);
+    attn_out_printf(to, "attn-cli %s", c->name);
     const struct option *o;
     struct given given;
     for (size_t i = 0; (o = option_at(c, i)); i++)
         for (size_t k = 0; o->flags & OPT_COUNTS && option_each(&given, c, o, k); k++) {
-            fprintf(f, " --%s", given.of->name);
+            attn_out_printf(to, " --%s", given.of->name);
             if (o->type == OPT_FLAG)
                 continue;
-            fputc(' ', f);
-            quote(f, given.value);
+            attn_out_char(to, ' ');
+            quote(to, given.value);
         }
-    bool ok = !ferror(f);
-    if (fclose(f) || !ok) {
-        free(text);
-        return NULL;
-    }
+    attn_out_take(to, &text, &len, NULL);
+    attn_out_close(to);
     return text;
 }
 

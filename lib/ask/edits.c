@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/num.h"
+#include "base/out.h"
 #include "base/strings.h"
 #include "io/dump.h"
 
@@ -176,18 +177,25 @@ static int read_steer(struct steer *s, const char *text, struct attn_err *err)
 /* Adds "L<layers>.resid_post += SCALE*FILE". */
 static int steer_at(const struct steer *s, const char *layers, const char *member, struct attn_err *err)
 {
-    char *text = NULL, number[ATTN_NUM_MAX] = "";
+    char *text = NULL;
+    struct attn_out *o;
     size_t len;
-    FILE *f = open_memstream(&text, &len);
-    if (!f)
-        return attn_no_memory(err, NULL, "for an edit");
-    fprintf(f, "L%s.resid_post += ", layers);
-    fwrite(number, 1, attn_num_f64(number, s->scale), f);
-    fputs("*\"", f);
-    for (size_t i = 0; i < s->path; i++)
-        fprintf(f, s->text[i] == '"' || s->text[i] == '\\' ? "\\%c" : "%c", s->text[i]);
-    fprintf(f, "\"%s%s", member ? ":" : "", member ? member : "");
-    int rc = fclose(f) ? attn_no_memory(err, NULL, "for an edit") : add(s->to, text, len, "--steer", err);
+    int rc = attn_out_open_memory(&o, err);
+    if (rc)
+        return rc;
+    attn_out_printf(o, "L%s.resid_post += ", layers);
+    attn_out_f64(o, s->scale);
+    attn_out_str(o, "*\"");
+    for (size_t i = 0; i < s->path; i++) {
+        if (s->text[i] == '"' || s->text[i] == '\\')
+            attn_out_char(o, '\\');
+        attn_out_char(o, s->text[i]);
+    }
+    attn_out_printf(o, "\"%s%s", member ? ":" : "", member ? member : "");
+    rc = attn_out_take(o, &text, &len, err);
+    if (!rc)
+        rc = add(s->to, text, len, "--steer", err);
+    attn_out_close(o);
     free(text);
     return rc;
 }

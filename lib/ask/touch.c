@@ -2,9 +2,9 @@
 #include "ask/editor.h"
 
 #include "base/err.h"
+#include "base/out.h"
 #include "base/size.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct touch { struct attn_editor *e; size_t seq; const struct attn_edit_reach *r; const struct attn_chosen *rows; int layer; };
@@ -13,14 +13,18 @@ struct touch { struct attn_editor *e; size_t seq; const struct attn_edit_reach *
 static char *spell(const struct attn_ranges *s)
 {
     char *text = NULL;
+    struct attn_out *o;
     size_t len;
-    FILE *f = open_memstream(&text, &len);
-    for (size_t i = 0; f && i < s->n; i++) {
-        fprintf(f, "%s%zu", i ? "," : "", s->r[i].lo);
+    if (attn_out_open_memory(&o, NULL))
+        return NULL;
+    for (size_t i = 0; i < s->n; i++) {
+        attn_out_printf(o, "%s%zu", i ? "," : "", s->r[i].lo);
         if (s->r[i].hi > s->r[i].lo + 1)
-            fprintf(f, "-%zu", s->r[i].hi - 1);
+            attn_out_printf(o, "-%zu", s->r[i].hi - 1);
     }
-    return f && !fclose(f) ? text : NULL;
+    attn_out_take(o, &text, &len, NULL);
+    attn_out_close(o);
+    return text;
 }
 
 /* Query heads whose columns of the contexts are edited. */

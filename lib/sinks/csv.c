@@ -14,13 +14,13 @@
 
 /* ---- fields ---------------------------------------------------------------------------- */
 
-/* Whether a reader could take part of the text for the end of the field, or drop it. */
-static bool needs_quotes(const char *s, size_t len)
+/* Whether a reader could take part of the text for the end of the field, or drop it; `ends` are the characters that end one. */
+static bool needs_quotes(const char *s, size_t len, const char *ends)
 {
     if (len && (s[0] == ' ' || s[len - 1] == ' '))
         return true;
     for (size_t i = 0; i < len; i++)
-        if (s[i] == ',' || s[i] == '"' || s[i] == '\r' || s[i] == '\n')
+        if (s[i] && strchr(ends, s[i]))
             return true;
     return false;
 }
@@ -39,21 +39,27 @@ static void put_quoted(struct attn_out *o, const char *s, size_t len)
     attn_out_write(o, start, (size_t)(end - start));
 }
 
-void attn_cell_text(struct attn_out *o, const char *s, size_t len)
+/* Writes any bytes; those that are not UTF-8 become U+FFFD. */
+static void put_valid(struct attn_out *o, const char *s, size_t len)
 {
-    bool quotes = needs_quotes(s, len);
-    if (quotes)
-        attn_out_char(o, '"');
     for (;;) {
         size_t good = attn_utf8_valid(s, len), broken;
         put_quoted(o, s, good);
         if (good == len)
-            break;
+            return;
         attn_utf8_next(s + good, len - good, &broken);
         attn_out_str(o, "\uFFFD");
         s += good + broken;
         len -= good + broken;
     }
+}
+
+void attn_cell_text(struct attn_out *o, const char *s, size_t len)
+{
+    bool quotes = needs_quotes(s, len, ",\"\r\n");
+    if (quotes)
+        attn_out_char(o, '"');
+    put_valid(o, s, len);
     if (quotes)
         attn_out_char(o, '"');
 }
@@ -76,25 +82,23 @@ void attn_cell_record(struct attn_out *o, const struct attn_record *r)
     attn_out_char(o, ',');
 }
 
-/* Escapes what would end a line.  Without memory the text is left out, and the output fails when it is taken. */
+/* Escapes what would end a line. */
 static void line_cell(struct attn_out *o, const char *s, size_t len)
 {
-    struct attn_out *escaped;
-    char *text = NULL;
-    size_t n = 0;
-    if (attn_out_open_memory(&escaped, NULL))
-        return;
-    for (size_t i = 0; i < len; i++) {
-        const char *as = s[i] == '\n' ? "\\n" : s[i] == '\r' ? "\\r" : s[i] == '\\' ? "\\\\" : NULL;
-        if (as)
-            attn_out_str(escaped, as);
-        else
-            attn_out_char(escaped, s[i]);
+    bool quotes = needs_quotes(s, len, ",\"");
+    if (quotes)
+        attn_out_char(o, '"');
+    for (const char *end = s + len; s < end;) {
+        const char *stop = s;
+        while (stop < end && *stop != '\n' && *stop != '\r' && *stop != '\\')
+            stop++;
+        put_valid(o, s, (size_t)(stop - s));
+        if (stop < end)
+            attn_out_str(o, *stop == '\n' ? "\\n" : *stop == '\r' ? "\\r" : "\\\\");
+        s = stop + (stop < end);
     }
-    if (!attn_out_take(escaped, &text, &n, NULL))
-        attn_cell_text(o, text, n);
-    free(text);
-    attn_out_close(escaped);
+    if (quotes)
+        attn_out_char(o, '"');
 }
 
 void attn_cell_end(struct attn_out *o, const struct attn_record *r, const char *failed)

@@ -275,8 +275,9 @@ int attn_patch_check(const struct attn_model *m, const struct attn_patch_opts *o
     const struct attn_slopes_opts slopes = {.metric = &p->metric, .select = p->select, .plan = o->plan};
     if (!rc && p->method != ATTN_PATCH_EXACT)
         rc = attn_slopes_check(m, &slopes, err);
-    find_grid(p, 1);
     *grid = (struct attn_patch_result){.over = p->over};
+    if (!rc)
+        find_grid(p, 1);
     memcpy(grid->grid, p->grid, sizeof grid->grid);
     attn_patch_free(p);
     return rc;

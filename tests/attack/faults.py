@@ -104,7 +104,48 @@ def other_scenarios():
     yield Scenario('vocab-bpe', 'vocab --bpe --size 262 -f text.txt -o v', TEXT)
 
 
-SCENARIOS = {s.name: s for f in (run_scenarios, batch_scenarios, other_scenarios) for s in f()}
+def asking_scenarios():
+    of, another = "-m stacked -t 1 -s 'The cat sees'", "--from 'The moth sees'"
+    sources = "--edit 'L0H0 = from' --edit 'L1.mlp.out -= mean(texts(in.txt))' --edit 'L2.resid_post += 2*a.npz' --patch 'L1H2[pos=\"cat\"]'"
+    texts = 'printf "%s\\n" "The cat sees" "the moth" >in.txt; $A run -m stacked -s "The cat sees" --show resid_post -o a.npz; '
+    yield Scenario('edited-run', f'run {of} {another} {sources}', texts)
+    yield Scenario('edited-json', f"run {of} --edits e.txt --steer x/blocks.1.resid_post.npy:0.5@1 --format json -o out.json",
+                   'printf "# all\\nL*H0 = 0\\n\\npattern[key=-1] = uniform\\n1.2 += noise(0.1,7)\\n" >e.txt; '
+                   '$A run -m stacked -s The --show resid_post --layer 1 --format npy -o x')
+    yield Scenario('edited-dry', f"run {of} --edit 'L*H0-2.pattern[pos=1] = 0' --dry-run")
+    yield Scenario('edited-generate', "generate -m stacked -t 1 -s 'The cat' -n 2 --edit 'L1H0[pos=new] = 0'")
+    yield Scenario('edited-score', "score -m stacked -t 1 -s 'The cat sees the moth' --ablate 1.2 --format json")
+    yield Scenario('edited-batch', "batch -q -m stacked -t 1 -f in.txt -o out --ablate L0H1 --summary s.csv --summary-form tidy", texts,
+                   again='batch -q -m stacked -t 1 -f in.txt -o out --ablate L0H1 --summary s.csv --summary-form tidy --resume',
+                   growing=r'^(out|s\.csv)\.part(\.json)?$')
+    yield Scenario('edited-page', "run -m stacked -t 1 -s 'The cat' --format html --ablations -o out.html")
+    yield Scenario('slopes', f"run {of} --gradient 'logit(\"cat\")-prob(5)' --edit 'L0H1 *= 2' --times --show '*' -o out.npz")
+    yield Scenario('slopes-loss', f"run {of} --gradient loss --format json")
+    yield Scenario('derived', f"run {of} --show result,norms,rollout,lens --format csv -o out", growing=r'^out/manifest\.json\.part$')
+    yield Scenario('heads', "heads -m stacked -t 1 --repeat 3 --samples 2 --copying --format csv -o out.csv")
+    yield Scenario('heads-texts', "heads -m stacked -t 1 -f in.txt --by entropy --top 3", texts)
+    yield Scenario('heads-drawn', "heads -m stacked -t 1 -f in.txt -o out.png", texts)
+    yield Scenario('looks', f"lens {of} --target cat --points all --top 2")
+    for f in 'json svg html'.split():
+        yield Scenario('looks-' + f, f"lens {of} --format {f} -o out.{f}")
+    yield Scenario('shares', f"attribute {of} --target cat --foil moth --neurons 3")
+    yield Scenario('shares-csv', f"attribute {of} --target 5 --ablate L0H1 --format tidy -o out.csv")
+    grid = f"patch {of} {another} --metric 'logit(\"cat\")'"
+    yield Scenario('grid', f"{grid} --what v --over layer,head,pos --edit 'L0.mlp.out *= 0.5'")
+    yield Scenario('grid-gradient', f"{grid} --what context --over layer,pos --method gradient --format json")
+    yield Scenario('grid-ig', f"{grid} --what embed --over pos --method ig:3 --format csv -o out.csv")
+    yield Scenario('grid-html', f"{grid} --what mlp.out --over layer,pos -o out.html")
+    records = ('echo \'{"text":"The cat sees","from":"The moth sees","answer":"cat"}\' >in.ndjson; echo \'{"text":"the","from":"cat sees",'
+               '"answer":3}\' >>in.ndjson; echo \'{"ids":[1,2,3],"from_ids":[1,2,4],"answer":3}\' >>in.ndjson; ')
+    grids = "batch -q -m stacked -t 1 -f %s --patch resid_pre --over layer,pos --metric 'logit({answer})' -o out --summary s.csv"
+    for f in 'ndjson tidy'.split():
+        again = grids % 'in.ndjson' + ' --format ' + f
+        yield Scenario('grids-' + f, again, records, again=again + ' --resume', growing=r'^(out|s\.csv)\.part(\.json)?$')
+    yield Scenario('grids-merge', 'merge part.0 part.1 -o all --summary all.csv', records + 'for i in 0 1; do $A ' + grids.replace(
+        '-o out --summary s.csv', '-o part.$i --summary s$i.csv --shard $i/2') % 'in.ndjson' + ' || test $? = 3; done')
+
+
+SCENARIOS = {s.name: s for f in (run_scenarios, batch_scenarios, other_scenarios, asking_scenarios) for s in f()}
 
 
 # ---- one run of a command -----------------------------------------------------------------

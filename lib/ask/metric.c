@@ -134,8 +134,11 @@ static int take_term(struct reader *r, struct attn_metric_term *t, double sign)
     static const char expected[] = "logit(TOKEN), logprob(TOKEN), prob(TOKEN) or rank(TOKEN), perhaps a number and * before it";
     double factor = 1;
     size_t kind = 0;
-    if (take_number(r, &factor) && !take(r, '*'))
+    bool number = take_number(r, &factor);
+    if (number && !take(r, '*'))
         return refuse(r, "* after this number");
+    if (!number && *r->at && strchr(".0123456789", *r->at))
+        return refuse(r, "a factor up to 1e300");
     skip_blanks(r);
     size_t n = strspn(r->at, "abcdefghijklmnopqrstuvwxyz");
     while (kind < ATTN_TERMS && (strlen(kinds[kind]) != n || strncmp(r->at, kinds[kind], n) != 0))

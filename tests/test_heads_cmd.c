@@ -17,6 +17,9 @@ START_TEST(a_table_is_sorted_and_narrow)
                    "-l <$D/x", "16\n");
     expect("$A heads -m tiny -s 'the cat' --layer 1 --head 2,3", 0, "2 of 2 heads");
     expect("$A heads -m tiny --ids 5", 0, "1 text, 1 token\n");
+    expect("$A heads -m tiny --ids 5,6 --layer 1 --head 2 --edit 'pattern = -1e30' --edit 'pattern[key=0] = 3e38'", 0,
+           "L1H2  previous 3.00e+38 3.00e+38 -1.00e+30 3.00e+38    -      - -2.66e+40 -3.83e+40 3.00e+38\n");
+    expect("$A heads -m tiny --repeat 2 --samples 1 --from 'the cat' --edit 'L1H1 = 0'", 0, "2 random ids, twice");
     expect("$A heads -m tiny --ids 5", 0, "L0H0  -             -     -");
     if (!no_terminal())
         ck_assert_ptr_nonnull(strstr(on_terminal("COLUMNS=120 $A heads -m tiny --head 0 --layer 2 --by self 2>&1", 0), "L2H0"));

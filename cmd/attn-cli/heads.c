@@ -56,7 +56,7 @@ static int check(struct attn_err *err)
 /* A model without a tokenizer puts nothing in front of texts. */
 static int open_tokenizer(struct session *s, enum attn_bos bos, struct attn_err *err)
 {
-    int code = bos == ATTN_BOS_NO ? ATTN_OK : attn_tokenizer_open(&s->tokenizer, common.model, err);
+    int code = s->tokenizer || bos == ATTN_BOS_NO ? ATTN_OK : attn_tokenizer_open(&s->tokenizer, common.model, err);
     if (code != ATTN_EIO || bos == ATTN_BOS_YES)
         return code;
     *err = (struct attn_err){0};

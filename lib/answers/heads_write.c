@@ -25,14 +25,17 @@
 
 /* ---- for people -------------------------------------------------------------------------- */
 
-enum { CELL = 32, BAR_MOST = 24, BAR_LEAST = 4 };
+enum { CELL = ATTN_NUM_FIXED_MAX + 1, BAR_MOST = 24, BAR_LEAST = 4 };
 
 struct layout { size_t head, word, column[ATTN_HEAD_SCORES], gap, bar; };       /* gap: between columns */
 
+/* Edited patterns may hold any numbers. */
 static void put_number(char text[CELL], double x)
 {
     if (isnan(x))
         snprintf(text, CELL, "-");
+    else if (fabs(x) >= 1e7 && !isinf(x))
+        snprintf(text, CELL, "%.2e", x);
     else
         text[attn_num_fixed(text, x, 2)] = '\0';
 }
@@ -162,8 +165,9 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
     attn_readout_edits(o, h->o->over->edits);
     attn_out_str(o, attn_edits_count(h->o->over->edits) ? "\n" : "");
     write_headings(o, h, &l);
+    const double full = largest(h);
     for (size_t i = 0; i < h->kept; i++)
-        write_row(o, h, &l, sorted[i], largest(h));
+        write_row(o, h, &l, sorted[i], full);
     free(sorted);
     return ATTN_OK;
 }

@@ -128,6 +128,24 @@ START_TEST(an_end_is_finished)
 }
 END_TEST
 
+START_TEST(an_end_that_fails_loses_nothing)
+{
+    /* The rows cannot be read, though they are there: a link to itself. */
+    expect_exactly(DIR "b=\"$A batch -q -m tiny -f pairs.ndjson --patch v --over layer --metric logit({answer})\"; ends 3 $b --format tidy -o rows;"
+                   "ends 3 $b -o o --summary s.csv; cp s.csv good; cp o.json whole; mv o.json o.part.json; ln -s s.csv.part s.csv.part;"
+                   "ends 1 $b -o o --summary s.csv --resume 2>why; grep -o 's.csv.part: found a link' why; ln -sfT /dev/null s.csv.part;"
+                   "ends 1 $b -o o --summary s.csv --resume 2>/dev/null; test -L s.csv.part; mv -T rows s.csv.part;"
+                   "ends 3 $b -o o --summary s.csv --resume; cmp s.csv good; cmp o.json whole",
+                   "s.csv.part: found a link\n");
+    expect_exactly(DIR "b=\"$A batch -q -m tiny -f pairs.ndjson --patch v --over layer --metric logit({answer})\"; rm o* s.csv;"
+                   "for i in 0 1; do $b --shard $i/2 -o part.$i --summary rows.$i || test $? = 3; done; cp rows.0 kept; sed -i '2s/,./,x/' rows.0;"
+                   "ends 1 $A merge part.0 part.1 -o all --summary all.csv 2>why; sed 's/line [0-9]*/line N/' why; ls -A | grep -c all || :;"
+                   "cp kept rows.0; $A merge part.0 part.1 -o all --summary all.csv; cmp all.csv good",
+                   "attn-cli merge: the rows of all shards, for all.csv: line N: is no row of a grid, expected whole numbers as layer, head and "
+                   "pos\n0\n");
+}
+END_TEST
+
 START_TEST(threads_change_nothing)
 {
     expect_same("ends 3 " BATCH GRID " -t 1", "ends 3 " BATCH GRID " -t 4");
@@ -147,7 +165,7 @@ static const struct { const char *args; const char *says; } refused[] = {
     {"--patch v --over layer --metric loss --format npy -o $D/o", "npy holds activations: a grid"},
     {"--patch v --over layer --metric loss --format summary", "they go to a file: name one with --summary"},
     {"--patch v --over layers --metric loss", "--over 'layers': expected layer"},
-    {"--patch vv --over layer --metric loss", "--what"}, {"--patch resid_pre --over layer,head --metric loss", "resid_pre has no heads"},
+    {"--patch norms --over layer,head --metric loss", "norms is only looked at"}, {"--patch vv --over layer --metric loss", "--what"}, {"--patch resid_pre --over layer,head --metric loss", "resid_pre has no heads"},
     {"--patch v --over layer --metric 'rank(3)' --method gradient", "a rank moves in steps"},
     {"--patch v --over layer --metric loss --method gradient --compute bf16", "gradients are computed in float32"},
     {"--patch v --over layer --metric 'logit({text})'", "{text} is a text of the record, or its label"},
@@ -183,6 +201,7 @@ Suite *suite_grids(void)
     tcase_add_test(t, a_summary_has_the_means);
     tcase_add_loop_test(t, shards_become_one, 0, sizeof cuts / sizeof *cuts);
     tcase_add_test(t, an_end_is_finished);
+    tcase_add_test(t, an_end_that_fails_loses_nothing);
     tcase_add_test(t, threads_change_nothing);
     tcase_add_loop_test(t, what_makes_no_grid_is_refused_at_once, 0, sizeof refused / sizeof *refused);
     tcase_add_test(t, a_patch_from_somewhere_is_an_edit);

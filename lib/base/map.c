@@ -71,6 +71,13 @@ static int take(struct attn_map *out, int fd, const struct stat *st, const char 
     return read_all(out, fd, name, limit, err);
 }
 
+int attn_map_file(struct attn_map *out, int fd, const char *name, struct attn_err *err)
+{
+    struct stat st;
+    *out = (struct attn_map){0};
+    return fstat(fd, &st) ? attn_fail_errno(err, name, "read") : take(out, fd, &st, name, SIZE_MAX, err);
+}
+
 int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct attn_err *err)
 {
     bool in = strcmp(path, "-") == 0;

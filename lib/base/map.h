@@ -16,6 +16,9 @@ struct attn_map { const unsigned char *data; size_t len; bool mapped, owned; str
  * standard input. */
 int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct attn_err *err);
 
+/* A file that we have written; it is at its end. */
+int attn_map_file(struct attn_map *out, int fd, const char *name, struct attn_err *err);
+
 /* Paths that no user typed, because a directory or a file names them.  Anything may be there: opening a pipe waits for
  * somebody at its other end, reading a device may never end, and a link may lead to a file of somebody else. */
 enum attn_links { ATTN_LINKS_REFUSED, ATTN_LINKS_FOLLOWED };

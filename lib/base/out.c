@@ -67,6 +67,11 @@ int attn_out_open_ours(struct attn_out **out, const char *path, struct attn_err 
     return open_with(out, path, err, attn_target_open_ours);
 }
 
+int attn_out_open_scratch(struct attn_out **out, const char *path, struct attn_err *err)
+{
+    return open_with(out, path, err, attn_target_open_scratch);
+}
+
 int attn_out_open_growing(struct attn_out **out, const char *path, uint64_t keep, struct attn_err *err)
 {
     struct attn_out *o = *out = new_out(err);
@@ -177,6 +182,13 @@ int attn_out_commit(struct attn_out *o, struct attn_err *err)
     if (!attn_out_failed(o))
         attn_target_commit(&o->to, &o->err);
     return attn_fail_as(err, &o->err);
+}
+
+int attn_out_map(struct attn_out *o, struct attn_map *map, struct attn_err *err)
+{
+    flush(o);
+    int rc = attn_fail_as(err, &o->err);
+    return rc ? rc : attn_map_file(map, o->to.fd, o->to.name, err);
 }
 
 int attn_write_file(const char *path, const char *data, size_t len, struct attn_err *err)

@@ -7,11 +7,13 @@
 #define ATTN_BASE_OUT_H
 
 #include "attn.h"
+#include "base/map.h"
 
 struct attn_out;
 
 int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err);   /* NULL or "-": standard output */
 int attn_out_open_ours(struct attn_out **out, const char *path, struct attn_err *err);      /* see attn_target_open_ours */
+int attn_out_open_scratch(struct attn_out **out, const char *path, struct attn_err *err);   /* see attn_target_open_scratch */
 /* A file that grows beside its target as PATH.part, continued after its first `keep` bytes; closing it does not
  * remove it. */
 int attn_out_open_growing(struct attn_out **out, const char *path, uint64_t keep, struct attn_err *err);
@@ -24,6 +26,8 @@ int attn_out_commit(struct attn_out *o, struct attn_err *err);
 int attn_out_take(struct attn_out *o, char **text, size_t *len, struct attn_err *err);
 /* Passes what was written so far to the system; with `disk`, waits until a file's data is on the disk. */
 int attn_out_flush(struct attn_out *o, bool disk, struct attn_err *err);
+/* Maps what a scratch file has so far. */
+int attn_out_map(struct attn_out *o, struct attn_map *map, struct attn_err *err);
 /* Overwrites flushed data at byte `at` of a file. */
 void attn_out_patch(struct attn_out *o, const void *data, size_t len, uint64_t at);
 bool attn_out_broken(const struct attn_out *o);         /* the reader has closed the pipe */

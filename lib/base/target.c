@@ -217,6 +217,26 @@ int attn_target_open_ours(struct attn_target *t, const char *path, struct attn_e
     return rc;
 }
 
+int attn_target_open_scratch(struct attn_target *t, const char *path, struct attn_err *err)
+{
+    int rc = attn_target_open(t, path, err);
+    if (rc)
+        return rc;
+    if (!t->temp)
+        rc = attn_fail(err, ATTN_EUSAGE, "%s: is no file, and its directory cannot hold what is needed to make it", t->name);
+    else if (unlink(t->temp))
+        rc = attn_fail_errno(err, t->temp, "remove");
+    if (rc) {
+        attn_target_close(t);
+        return rc;
+    }
+    attn_trail_drop(t->trail);
+    free(t->temp);
+    t->trail = NULL;
+    t->temp = NULL;
+    return ATTN_OK;
+}
+
 static int cut(const struct attn_target *t, uint64_t keep, struct attn_err *err)
 {
     struct stat st;

@@ -40,6 +40,9 @@ struct attn_item {
     struct attn_err failure;            /* code ATTN_OK: it has not failed, or not yet */
 };
 
+/* Fails if what failed is no fault of the record: no memory, or a file that cannot be read. */
+int attn_item_blame(const struct attn_item *item, struct attn_err *err);
+
 struct attn_group { struct attn_item *item; size_t n, room; };
 
 /* What is needed to tokenize records. */

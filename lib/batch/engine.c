@@ -144,7 +144,7 @@ static int fit(struct attn_engine *e, struct attn_item *item, struct attn_err *e
 {
     int rc = e->grids ? attn_grids_fit(e->grids, item, err) : ATTN_OK;
     if (!rc && e->editor && !item->failure.code)
-        attn_editor_text(e->editor, 0, item->ids, item->tokens->n, false, &item->failure);
+        rc = attn_editor_text(e->editor, 0, item->ids, item->tokens->n, false, &item->failure) ? attn_item_blame(item, err) : ATTN_OK;
     if (!rc && item->failure.code) {
         attn_tokens_free(item->tokens);
         item->tokens = NULL;

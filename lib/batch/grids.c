@@ -86,9 +86,11 @@ static int understand(struct attn_grids *g, struct attn_err *err)
         return rc;
     const struct attn_patch_opts opts = question(g);
     rc = attn_patch_check(g->o->model, &opts, &g->result, err);
+    if (rc)
+        return rc;
     g->over = g->result.over;
     g->cells = g->result.grid[0] * g->result.grid[1];
-    if (!rc && attn_metric_has_words(g->metric))
+    if (attn_metric_has_words(g->metric))
         rc = need_tokenizer(g, err);
     return rc ? rc : attn_metric_check(g->metric, g->o->model, g->reading->tokenizer, err);
 }
@@ -225,8 +227,7 @@ int attn_grids_fit(struct attn_grids *g, struct attn_item *item, struct attn_err
     int rc = words ? need_tokenizer(g, err) : ATTN_OK;
     if (rc)
         return rc;
-    rc = check(g, item, &item->failure);
-    return rc == ATTN_ENOMEM || rc == ATTN_EIO ? attn_fail_as(err, &item->failure) : ATTN_OK;
+    return check(g, item, &item->failure) ? attn_item_blame(item, err) : ATTN_OK;
 }
 
 int attn_grids_run(struct attn_grids *g, const struct attn_item *item, struct attn_editor *editor, bool *stopped,

@@ -45,5 +45,7 @@ void attn_grids_rows(const struct attn_grids *g, const struct attn_item *item, c
 /* Makes the summary at `path` of the rows in PATH.part, which it removes; *bytes: its size.  If it was made before, PATH.part being
  * gone, finds its size only. */
 int attn_means_write(const char *path, uint64_t *bytes, struct attn_err *err);
+/* Makes it of rows that messages call `name`. */
+int attn_means_make(const struct attn_map *rows, const char *name, const char *path, uint64_t *bytes, struct attn_err *err);
 
 #endif

@@ -152,6 +152,12 @@ static void encode_one(void *ctx, size_t i, int worker)
     }
 }
 
+int attn_item_blame(const struct attn_item *item, struct attn_err *err)
+{
+    bool machine = item->failure.code == ATTN_ENOMEM || item->failure.code == ATTN_EIO;
+    return machine ? attn_fail_as(err, &item->failure) : ATTN_OK;
+}
+
 int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct attn_err *err)
 {
     struct job job = {g, reading};
@@ -165,10 +171,9 @@ int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct
     if (rc)
         return rc;
     attn_team_run(reading->team, g->n, COST * bytes, encode_one, &job);
-    for (size_t i = 0; i < g->n; i++)
-        if (g->item[i].failure.code == ATTN_ENOMEM || g->item[i].failure.code == ATTN_EIO)
-            return attn_fail_as(err, &g->item[i].failure);              /* not a fault of the record */
-    return ATTN_OK;
+    for (size_t i = 0; i < g->n && !rc; i++)
+        rc = attn_item_blame(&g->item[i], err);
+    return rc;
 }
 
 void attn_group_clear(struct attn_group *g)

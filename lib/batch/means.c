@@ -4,6 +4,7 @@
  * bits.  Memory grows with the cells, not with the records. */
 #include "batch/grids.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <search.h>
 #include <stdio.h>
@@ -177,22 +178,21 @@ static void write_means(struct means *m, struct attn_out *o)
     }
 }
 
-static int make(const char *rows, const char *path, struct attn_err *err)
+int attn_means_make(const struct attn_map *rows, const char *name, const char *path, uint64_t *bytes, struct attn_err *err)
 {
-    struct means m = {.path = rows};
-    struct attn_map map = {0};
+    struct means m = {.path = name};
     struct attn_out *o = NULL;
-    int rc = attn_map_open_found(&map, rows, SIZE_MAX, ATTN_LINKS_REFUSED, err);
-    if (!rc)
-        rc = read_rows(&m, &map, err);
+    int rc = read_rows(&m, rows, err);
+    *bytes = 0;
     if (!rc)
         rc = attn_out_open(&o, path, err);
     if (!rc) {
         write_means(&m, o);
         rc = attn_out_commit(o, err);
     }
+    if (!rc)
+        *bytes = attn_out_bytes(o);
     attn_out_close(o);
-    attn_map_close(&map);
     for (size_t i = 0; i < m.n; i++) {
         tdelete(m.cell[i], &m.tree, by_place);
         free(m.cell[i]);
@@ -201,19 +201,30 @@ static int make(const char *rows, const char *path, struct attn_err *err)
     return rc;
 }
 
+/* They were made already, by a batch that ended before it could say so. */
+static int find(const char *path, uint64_t *bytes, struct attn_err *err)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return attn_fail_errno(err, path, "open");
+    *bytes = (uint64_t)st.st_size;
+    return ATTN_OK;
+}
+
 int attn_means_write(const char *path, uint64_t *bytes, struct attn_err *err)
 {
     char *rows;
-    struct stat st;
-    uint64_t size;
+    struct attn_map map = {0};
+    *bytes = 0;
     if (asprintf(&rows, "%s.part", path) < 0)
         return attn_no_memory(err, path, "for its name");
-    int rc = attn_part_size(path, &size) ? make(rows, path, err) : ATTN_OK;
-    if (!rc && unlink(rows) && access(rows, F_OK) == 0)
+    bool made = access(rows, F_OK) && errno == ENOENT;
+    int rc = made ? find(path, bytes, err) : attn_map_open_found(&map, rows, SIZE_MAX, ATTN_LINKS_REFUSED, err);
+    if (!rc && !made)
+        rc = attn_means_make(&map, rows, path, bytes, err);
+    attn_map_close(&map);
+    if (!rc && !made && unlink(rows))
         rc = attn_fail_errno(err, rows, "remove");
-    if (!rc && stat(path, &st))
-        rc = attn_fail_errno(err, path, "open");
-    *bytes = rc ? 0 : (uint64_t)st.st_size;
     free(rows);
     return rc;
 }

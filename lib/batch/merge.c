@@ -106,21 +106,33 @@ static int join(const struct merge *m, const struct stream *s, const char *path,
     return rc;
 }
 
-/* Joins the rows of grids in PATH.part, and writes their means. */
+static int means_of(struct attn_out *rows, const char *path, uint64_t *bytes, struct attn_err *err)
+{
+    struct attn_map map;
+    char *name = NULL;
+    if (asprintf(&name, "the rows of all shards, for %s", path) < 0)
+        return attn_no_memory(err, path, "for its name");
+    int rc = attn_out_map(rows, &map, err);
+    if (!rc) {
+        rc = attn_means_make(&map, name, path, bytes, err);
+        attn_map_close(&map);
+    }
+    free(name);
+    return rc;
+}
+
+/* Joins the rows of grids in a file without a name, and writes their means. */
 static int join_means(const struct merge *m, const struct stream *s, const char *path, uint64_t *bytes, struct attn_err *err)
 {
-    struct attn_out *to;
-    uint64_t left;
-    if (attn_part_size(path, &left))
-        return attn_fail(err, ATTN_EUSAGE, "%s.part: is there, left by a batch or a merge that was not finished: remove it", path);
-    int rc = attn_out_open_growing(&to, path, 0, err);
+    struct attn_out *rows;
+    int rc = attn_out_open_scratch(&rows, path, err);
     if (rc)
         return rc;
-    rc = join_into(to, m, s, err);
+    rc = join_into(rows, m, s, err);
     if (!rc)
-        rc = attn_out_flush(to, false, err);
-    attn_out_close(to);
-    return rc ? rc : attn_means_write(path, bytes, err);
+        rc = means_of(rows, path, bytes, err);
+    attn_out_close(rows);
+    return rc;
 }
 
 static int join_summary(const struct merge *m, const char *path, uint64_t *bytes, struct attn_err *err)

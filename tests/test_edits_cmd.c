@@ -120,6 +120,8 @@ START_TEST(the_nearest_name_is_offered)
         {"zebra", "names: embed"}, {"L0.lens", "derived from other activations"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         expect(printed("$A run " RED " --edit '%s = 0' 2>&1", pairs[i][0]), i == 6 || i == 7 ? 2 : 1, pairs[i][1]);
+    expect("$A run " RED " --edit \"$(printf '*z%.0s' {1..300}) = 0\" 2>&1", 1, "': nothing matches '*z*z");
+    expect("$A run " RED " --edit \"$(printf '*z%.0s' {1..300}) = 0\" 2>&1", 1, "*z'; names: embed");
 }
 END_TEST
 

@@ -115,16 +115,18 @@ static int fail_unknown(const struct name *n, struct attn_err *err)
                               n->at->info.name,
                               n->at->info.L, plural(n->at->info.L));
     const char *last = strrchr(n->text, '.'), *near = nearest(n);
+    const int shown = attn_shown(n->text, n->len);
     for (int act = ATTN_ACT_DERIVED; act < ATTN_ACTS; act++)
         if (!strcmp(last ? last + 1 : n->text, attn_act_short(act)))
-            return attn_edit_fail(n->edit, err, "'%s' is derived from other activations, and cannot be edited: edit those",
-                                  n->text);
+            return attn_edit_fail(n->edit, err, "'%.*s' is derived from other activations, and cannot be edited: edit those",
+                                  shown, n->text);
     if (n->text[0] == 'H' && n->text[1] >= '0' && n->text[1] <= '9')
-        return attn_edit_fail(n->edit, err, "'%s' is a head without its layer: in layer 0 it is L0%s", n->text, n->text);
+        return attn_edit_fail(n->edit, err, "'%.*s' is a head without its layer: in layer 0 it is L0%.*s", shown, n->text, shown,
+                              n->text);
     if (near)
-        return attn_edit_fail(n->edit, err, "no activation is called '%s'; the nearest is '%s'", n->text, near);
-    return attn_edit_fail(n->edit, err, n->glob ? "nothing matches '%s'; names: %s" : "no activation is called '%s'; names: %s",
-                          n->text, list);
+        return attn_edit_fail(n->edit, err, "no activation is called '%.*s'; the nearest is '%s'", shown, n->text, near);
+    return attn_edit_fail(n->edit, err, n->glob ? "nothing matches '%.*s'; names: %s" : "no activation is called '%.*s'; names: %s",
+                          shown, n->text, list);
 }
 
 static int fail_absent(const struct name *n, struct attn_err *err)
@@ -134,8 +136,8 @@ static int fail_absent(const struct name *n, struct attn_err *err)
     list_acts(list, sizeof list, n->at->stage.has);
     if (n->at->linear && matrix)
         return attn_edit_fail(n->edit, err, "linear attention has neither dots nor scores, only a pattern");
-    return attn_edit_fail(n->edit, err, "model %s has no '%s', as it lacks the part that makes it; it has %s", n->at->info.name,
-                          n->text, list);
+    return attn_edit_fail(n->edit, err, "model %s has no '%.*s', as it lacks the part that makes it; it has %s", n->at->info.name,
+                          attn_shown(n->text, n->len), n->text, list);
 }
 
 /* Finds the layers in which the name means activation `act`. */
@@ -289,7 +291,7 @@ static int check_name(const struct name *n, size_t found, struct attn_err *err)
         could += n->match[act];
     list_acts(list, sizeof list, n->match);
     if (could > 1 && !n->glob)
-        return attn_edit_fail(n->edit, err, "'%s' is ambiguous: it could be any of %s", n->text, list);
+        return attn_edit_fail(n->edit, err, "'%.*s' is ambiguous: it could be any of %s", attn_shown(n->text, n->len), n->text, list);
     return could == 0 ? fail_unknown(n, err) : found == 0 ? fail_absent(n, err) : ATTN_OK;
 }
 

@@ -129,6 +129,7 @@ START_TEST(formats)
     expect("\"$A\" attribute " LILY " --top 5", 0, "\nothers ");
     expect("\"$A\" attribute " LILY " --pos -4", 0, "(position 0)\n");
     expect("\"$A\" attribute " LILY " --attention window:2", 0, "\nremainder  ");
+    expect("\"$A\" attribute " LILY " --edit 'logits = -inf'", 0, "remainder  none: the logit or the sum is NaN or infinite\n");
 }
 END_TEST
 

@@ -191,6 +191,19 @@ START_TEST(pictures)
 }
 END_TEST
 
+/* Past the largest float32 there is no prediction, so no number tells of it, nor of how far others are from it. */
+START_TEST(what_is_no_number_is_said)
+{
+    static const char line[] = "$A lens -m models/stacked -s 'the cat' --target 3 --edit 'L1.resid_post[pos=1] = 3e38' "
+                               "--edit 'L2.resid_post[pos=1] *= 1e10' ";
+    expect_exactly(printed("%s --format csv --top 1 | tail -1", line), "blocks.2.resid_post,2,1,,,,,,,,\n");
+    expect_exactly(printed("%s --format csv --top 1 | cut -d, -f3,10 | grep -c '^1,$'", line), "4\n");
+    expect_exactly(printed("%s --format html | grep -o 'title=\"no prediction[^\"]*' | uniq -c | sed 's/^ *//'", line),
+                   "1 title=\"no prediction: a logit is NaN or infinite\n");
+    expect(printed("%s | tail -1", line), 0, "nan");
+}
+END_TEST
+
 START_TEST(what_is_refused)
 {
     expect("\"$A\" lens -s 'Life is' -m life 2>&1", 1, "model 'life' has no output layer");
@@ -214,6 +227,7 @@ Suite *suite_lens(void)
     tcase_add_test(c, csv_has_the_numbers_of_json);
     tcase_add_test(c, text_fits_80_columns);
     tcase_add_test(c, pictures);
+    tcase_add_test(c, what_is_no_number_is_said);
     tcase_add_test(c, what_is_refused);
     suite_add_tcase(s, c);
     return s;

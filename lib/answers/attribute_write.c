@@ -123,7 +123,10 @@ static int write_text(struct attn_out *o, const struct attn_attribution *a, stru
     attn_out_char(o, '\n');
     attn_out_str(o, "remainder");
     attn_label_pad(o, l.name - strlen("remainder"));
-    attn_out_printf(o, "  %.1e\n", a->logit - a->sum);
+    if (isfinite(a->logit - a->sum))
+        attn_out_printf(o, "  %.1e\n", a->logit - a->sum);
+    else
+        attn_out_str(o, "  none: the logit or the sum is NaN or infinite\n");
     if (!a->neurons)
         return ATTN_OK;
     attn_out_char(o, '\n');

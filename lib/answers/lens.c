@@ -42,10 +42,10 @@ static double log_sum(const float *x, size_t n)
     return max + log(sum);
 }
 
-/* Of a softmax: -sum p log p. */
+/* Of a softmax: -sum p log p; NaN where there is none. */
 static double entropy_of(const float *x, double log_sum_x, size_t n)
 {
-    double entropy = 0;
+    double entropy = isnan(log_sum_x) ? NAN : 0;
     for (size_t i = 0; i < n; i++) {
         double log_p = (double)x[i] - log_sum_x, p = exp(log_p);
         entropy -= p > 0 ? p * log_p : 0;
@@ -53,10 +53,10 @@ static double entropy_of(const float *x, double log_sum_x, size_t n)
     return entropy;
 }
 
-/* KL(softmax of p || softmax of q); rounding may leave less than 0. */
+/* KL(softmax of p || softmax of q), NaN if one is none; rounding may leave less than 0. */
 static double divergence(const float *p, double log_sum_p, const float *q, double log_sum_q, size_t n)
 {
-    double kl = 0;
+    double kl = isnan(log_sum_p) || isnan(log_sum_q) ? NAN : 0;
     for (size_t i = 0; i < n; i++) {
         double log_p = (double)p[i] - log_sum_p, weight = exp(log_p);
         kl += weight > 0 ? weight * (log_p - ((double)q[i] - log_sum_q)) : 0;

@@ -338,9 +338,12 @@ static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
         attn_out_markup(o, token.text, strlen(token.text));
         attn_out_printf(o, " %.4f&#10;", likeliest(s, i)[k].p);
     }
-    if (s->o->target)
+    if (s->o->target && c->rank)
         attn_out_printf(o, "target: rank %llu, log-probability %.3f&#10;", (unsigned long long)c->rank, c->logprob);
-    attn_out_printf(o, "KL %.4f, entropy %.4f\"", c->kl, c->entropy);
+    if (c->n_top)
+        attn_out_printf(o, "KL %.4f, entropy %.4f\"", c->kl, c->entropy);
+    else
+        attn_out_str(o, "no prediction: a logit is NaN or infinite\"");
 }
 
 static void html_cell(struct attn_out *o, const struct attn_lens *s, const struct attn_look *look, size_t i)

@@ -43,9 +43,9 @@ static int logits_watch(void *self, const struct attn_probe *p, struct attn_err 
     size_t V = p->cols, first = p->shape[0] - s->rows;
     for (size_t i = 0; i < p->rows; i++) {
         size_t row = p->row0 + i;
-        float *slope = attn_back_logits(s->back) + (row - first) * V;
         if (row < first)
             continue;
+        float *slope = attn_back_logits(s->back) + (row - first) * V;
         memset(slope, 0, V * sizeof *slope);
         if (!attn_metric_reads(s->metric, row))
             continue;

@@ -116,7 +116,8 @@ int attn_edits_read(struct attn_edits **list, const char *text, size_t len, cons
             continue;
         char where[512];
         snprintf(where, sizeof where, "%.480s:%zu:", path, line);
-        rc = add(*list, at, (size_t)(stop - at), where, err);
+        rc = memchr(at, '\0', (size_t)(stop - at)) ? attn_fail(err, ATTN_EFORMAT, "%s there is a NUL: expected text", where)
+             : add(*list, at, (size_t)(stop - at), where, err);
     }
     return keep(*list, before, rc);
 }

@@ -5,4 +5,6 @@
 corpus=$1/corpus/$2
 rm -rf "$corpus" && mkdir -p "$corpus" && cp tests/corpus/"$2"/* "$corpus" || exit
 echo "  FUZZ $2"
-"$1/fuzz_$2" -seed=1 -runs="$4" -max_total_time="$3" -artifact_prefix="$1/" "$corpus" >"$corpus.log" 2>&1 || { tail -n 50 "$corpus.log"; exit 1; }
+words=tests/fuzz/$2.dict
+test -e "$words" && words=-dict=$words || words=
+"$1/fuzz_$2" $words -seed=1 -runs="$4" -max_total_time="$3" -artifact_prefix="$1/" "$corpus" >"$corpus.log" 2>&1 || { tail -n 50 "$corpus.log"; exit 1; }

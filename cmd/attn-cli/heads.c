@@ -253,7 +253,8 @@ const struct command heads_command = {
              "count, and where no row does the score is - (null in JSON, empty in CSV).  Rows of several texts are pooled.  "
              "Without a text, random ids are repeated: there `induction` is the share of what came after the same token the "
              "first time.  With edits the scores are those of the edited runs, but for `copying`, which looks at weights "
-             "alone.",
+             "alone.  Of more texts than one machine can take, 'batch --summary', in its long form, writes the scores of "
+             "each, in shards that 'merge' joins.",
     .examples = (const struct pair[]){
         {"attn-cli heads -m induction --repeat 24", "which heads look back to the same token, and to what came after it"},
         {"attn-cli heads -s \"Tom went home, and Tom slept\" --by previous --top 5", "in one sentence"},

@@ -91,7 +91,7 @@ END_TEST
 /* What becomes of one file: another name, or another content. */
 static const struct { const char *file, *name, *text, *words; } spoiled[] = {
     {INDEX, "index.json", NULL, "model.safetensors|No such file"},
-    {INDEX, "pytorch_model.bin", NULL, "no model.safetensors|pytorch_model.bin is not read|safe_serialization"},
+    {INDEX, "pytorch_model.bin", NULL, "pytorch_model.bin: is no file that torch.save wrote"},
     {SECOND, "elsewhere.safetensors", NULL, "model-00002-of-00002.safetensors|No such file"},
     {SECOND, NULL, "12345678{}", "model-00002-of-00002.safetensors|header"},
     {INDEX, NULL, "{\"weight_map\": {\"wte.weight\": \"model-00001-of-00002.safetensors\"}}",

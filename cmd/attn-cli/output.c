@@ -253,14 +253,16 @@ static bool is_named_as_of_model(const char *path)
 {
     static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
                                         "added_tokens.json", "tokenizer.model", "tokenizer.bin", "model.safetensors",
-                                        "model.safetensors.index.json", "train.json", "checkpoint.safetensors", NULL};
+                                        "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json",
+                                        "train.json", "checkpoint.safetensors", NULL};
     const char *name = path + directory(path);
     if (!file_beside_says(path, "config.json", "\"model_type\""))
         return false;
     for (const char *const *k = known; *k; k++)
         if (!strcmp(name, *k))
             return true;
-    return has_end(name, ".safetensors") && file_beside_says(path, "model.safetensors.index.json", name);
+    return (has_end(name, ".safetensors") && file_beside_says(path, "model.safetensors.index.json", name)) ||
+           (has_end(name, ".bin") && file_beside_says(path, "pytorch_model.bin.index.json", name));
 }
 
 /* Models may be symbolic links, so the link's target is checked as well. */

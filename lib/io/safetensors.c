@@ -12,38 +12,21 @@
 #include "base/strings.h"
 
 enum { PREFIX = 8, HEADER_MAX = 100000000 };                        /* the limit is part of the format */
-enum { SHAPE_SHOWN = ATTN_ST_DIMS * 22 + 3 };                       /* "[", 20 digits and ", " each, "]" */
 
-struct attn_st {
-    const char *name;                   /* for messages about the file, while it is opened */
+struct reader {
+    struct attn_st *st;                 /* names in the order of the header; tensors sorted by offset once all are read */
+    const char *name;                   /* for messages about the file */
     char *header_name;                  /* for messages about its JSON */
-    const unsigned char *data;
-    size_t header, data_len;            /* header: all bytes before data */
+    const unsigned char *data; size_t data_len;
     bool has_meta;
-    struct attn_strings names;          /* in the order of the header */
-    struct attn_st_tensor *tensor; size_t room;                     /* [names.n], sorted by offset once all are read */
-    uint32_t *index;                    /* [names.n] index of each name's tensor */
 };
-
-static const struct dtype { const char *name; size_t bytes; } dtypes[] = {
-    {"BOOL", 1}, {"U8", 1}, {"I8", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},
-    {"BF16", 2}, {"I32", 4}, {"U32", 4}, {"F32", 4}, {"I64", 8}, {"U64", 8}, {"F64", 8}, {NULL, 0}
-};
-
-size_t attn_st_element(const char *dtype)
-{
-    const struct dtype *d = dtypes;
-    while (d->name && strcmp(d->name, dtype) != 0)
-        d++;
-    return d->bytes;
-}
 
 /* ---- one tensor's entry ---------------------------------------------------------------- */
 
 struct entry {
     struct attn_json *j;
     size_t value;                       /* where the value of the last field starts */
-    const struct dtype *dtype;          /* NULL: not seen yet */
+    const struct attn_st_dtype *dtype;          /* NULL: not seen yet */
     int ndim; size_t shape[ATTN_ST_DIMS];                           /* ndim -1: not seen yet */
     size_t offsets[2];
     int n_offsets;                      /* -1: not seen yet */
@@ -69,7 +52,7 @@ static bool read_dtype(struct entry *e)
 {
     if (attn_json_next(e->j) != ATTN_JSON_STRING)
         return false;
-    const struct dtype *d = dtypes;
+    const struct attn_st_dtype *d = attn_st_dtypes;
     while (d->name && !attn_json_is(e->j, d->name))
         d++;
     e->dtype = d->name ? d : NULL;
@@ -118,103 +101,79 @@ static const char *read_fields(struct entry *e)
     return expected;
 }
 
-/* Counts the elements of a shape.  False if their number, or the product of the dimensions other than 0, overflows. */
-static bool count_elements(const struct entry *e, size_t *count)
-{
-    size_t product = e->dtype->bytes;
-    bool empty = false;
-    for (int i = 0; i < e->ndim; i++) {
-        empty |= e->shape[i] == 0;
-        if (__builtin_mul_overflow(product, e->shape[i] ? e->shape[i] : 1, &product))
-            return false;
-    }
-    *count = empty ? 0 : product / e->dtype->bytes;
-    return true;
-}
-
-static const char *show_shape(const struct entry *e, char buf[SHAPE_SHOWN])
-{
-    char *s = buf;
-    *s++ = '[';
-    for (int i = 0; i < e->ndim; i++)
-        s += sprintf(s, i == 0 ? "%zu" : ", %zu", e->shape[i]);
-    strcpy(s, "]");
-    return buf;
-}
-
 /* Checks that shape, type and byte range agree with each other and with the file. */
-static int place_tensor(struct attn_st *st, const struct entry *e, struct attn_st_tensor *t, struct attn_err *err)
+static int place_tensor(struct reader *r, const struct entry *e, struct attn_st_tensor *t, struct attn_err *err)
 {
-    char shape[SHAPE_SHOWN];
+    char shape[ATTN_ST_SHAPE];
     size_t begin = e->offsets[0], end = e->offsets[1];
     int shown = attn_shown(t->name, strlen(t->name));
-    if (!count_elements(e, &t->count))
+    if (!attn_st_elements(e->shape, e->ndim, e->dtype->bytes, &t->count))
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' of shape %s has more bytes than 64 bits can count",
-                         st->name, shown, t->name, show_shape(e, shape));
+                         r->name, shown, t->name, attn_st_shape(shape, e->shape, e->ndim));
     if (begin > end)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' starts at byte %zu of the data, after its end at %zu",
-                         st->name, shown, t->name, begin, end);
-    if (end > st->data_len)
+                         r->name, shown, t->name, begin, end);
+    if (end > r->data_len)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' ends at byte %zu of the data, the file after %zu: "
-                         "cut short?", st->name, shown, t->name, end, st->data_len);
+                         "cut short?", r->name, shown, t->name, end, r->data_len);
     t->bytes = t->count * e->dtype->bytes;
     if (end - begin != t->bytes)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' has %zu bytes (%zu to %zu), expected %zu for %s %s",
-                         st->name, shown, t->name, end - begin, begin, end, t->bytes, e->dtype->name,
-                         show_shape(e, shape));
+                         r->name, shown, t->name, end - begin, begin, end, t->bytes, e->dtype->name,
+                         attn_st_shape(shape, e->shape, e->ndim));
     t->dtype = e->dtype->name;
     t->ndim = e->ndim;
     memcpy(t->shape, e->shape, sizeof t->shape);
-    t->data = st->data + begin;
+    t->data = r->data + begin;
     return ATTN_OK;
 }
 
 /* ---- the header ------------------------------------------------------------------------ */
 
-static int no_memory(const struct attn_st *st, struct attn_err *err)
+static int no_memory(const struct reader *r, struct attn_err *err)
 {
-    return attn_no_memory(err, st->name, "for its header");
+    return attn_no_memory(err, r->name, "for its header");
 }
 
 /* Shows the value of the last field, as far as it was read. */
-static int bad_entry(const struct attn_st *st, const struct entry *e, const char *name, const char *expected,
+static int bad_entry(const struct reader *r, const struct entry *e, const char *name, const char *expected,
                      struct attn_err *err)
 {
     const char *found = e->j->text + e->value;
     size_t len = e->j->at - e->value;
     for (; len > 0 && strchr(" \t\r\n", *found); len--)
         found++;
-    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s': expected %s%s%.*s", st->header_name,
+    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s': expected %s%s%.*s", r->header_name,
                      attn_shown(name, strlen(name)), name, expected, len > 0 ? ", found " : "",
                      attn_shown(found, len), found);
 }
 
 /* Reads the entry of a tensor, whose key was just read. */
-static int read_tensor(struct attn_st *st, struct attn_json *j, struct attn_err *err)
+static int read_tensor(struct reader *r, struct attn_json *j, struct attn_err *err)
 {
     struct entry e = {.j = j, .ndim = -1, .n_offsets = -1};
-    size_t i = st->names.n;
-    int rc = attn_json_add_key(&st->names, j, err);
+    size_t i = r->st->names.n;
+    int rc = attn_json_add_key(&r->st->names, j, err);
     if (rc)
         return rc;
-    struct attn_st_tensor *t = attn_grow(st->tensor, &st->room, i + 1, sizeof *t);
+    struct attn_st_tensor *t = attn_grow(r->st->tensor, &r->st->room, i + 1, sizeof *t);
     if (!t)
-        return no_memory(st, err);
-    st->tensor = t;
-    t[i] = (struct attn_st_tensor){.name = attn_strings_at(&st->names, i, NULL)};   /* for messages only: the string may move */
+        return no_memory(r, err);
+    r->st->tensor = t;
+    t[i] = (struct attn_st_tensor){.name = attn_strings_at(&r->st->names, i, NULL)};   /* for messages only: the string may move */
     const char *expected = read_fields(&e);
     if (j->failed)
         return attn_json_error(j, err);
-    return expected ? bad_entry(st, &e, t[i].name, expected, err) : place_tensor(st, &e, &t[i], err);
+    return expected ? bad_entry(r, &e, t[i].name, expected, err) : place_tensor(r, &e, &t[i], err);
 }
 
 /* Checks that "__metadata__" is what the format says; we need nothing from it. */
-static int read_metadata(struct attn_st *st, struct attn_json *j, struct attn_err *err)
+static int read_metadata(struct reader *r, struct attn_json *j, struct attn_err *err)
 {
     struct attn_strings keys = {0};
-    bool good = !st->has_meta && attn_json_next(j) == ATTN_JSON_OBJECT;
+    bool good = !r->has_meta && attn_json_next(j) == ATTN_JSON_OBJECT;
     int rc = ATTN_OK;
-    st->has_meta = true;
+    r->has_meta = true;
     while (good && !rc && attn_json_next(j) == ATTN_JSON_KEY) {
         rc = attn_json_add_key(&keys, j, err);
         if (!rc)
@@ -225,40 +184,41 @@ static int read_metadata(struct attn_st *st, struct attn_json *j, struct attn_er
         rc = attn_json_error(j, err);
     if (!rc && !good)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: expected one \"__metadata__\", an object of strings",
-                       st->header_name);
+                       r->header_name);
     return rc;
 }
 
-static int read_header(struct attn_st *st, struct attn_json *j, struct attn_err *err)
+static int read_header(struct reader *r, struct attn_json *j, struct attn_err *err)
 {
     int rc = ATTN_OK;
     if (attn_json_next(j) != ATTN_JSON_OBJECT && !j->failed)
-        return attn_fail(err, ATTN_EFORMAT, "%s: expected an object of tensors", st->header_name);
+        return attn_fail(err, ATTN_EFORMAT, "%s: expected an object of tensors", r->header_name);
     while (!rc && attn_json_next(j) == ATTN_JSON_KEY)
-        rc = attn_json_is(j, "__metadata__") ? read_metadata(st, j, err) : read_tensor(st, j, err);
+        rc = attn_json_is(j, "__metadata__") ? read_metadata(r, j, err) : read_tensor(r, j, err);
     if (!rc)
         attn_json_next(j);              /* nothing may follow the object */
     return !rc && j->failed ? attn_json_error(j, err) : rc;
 }
 
 /* Reads the length N of the JSON, which must fit into the file. */
-static int measure_header(struct attn_st *st, const unsigned char *bytes, size_t len, struct attn_err *err)
+static int measure_header(struct reader *r, const unsigned char *bytes, size_t len, struct attn_err *err)
 {
     uint64_t n = 0;
     if (len < PREFIX)
         return attn_fail(err, ATTN_EFORMAT, "%s: the file has %zu bytes, expected at least the 8 of a header's length",
-                         st->name, len);
+                         r->name, len);
     for (int i = PREFIX - 1; i >= 0; i--)
         n = n << 8 | bytes[i];
     if (n > HEADER_MAX)
         return attn_fail(err, ATTN_EFORMAT, "%s: the header claims %ju bytes, expected at most %d; is this a "
-                         "safetensors file?", st->name, (uintmax_t)n, HEADER_MAX);
+                         "safetensors file?", r->name, (uintmax_t)n, HEADER_MAX);
     if (n > len - PREFIX)
         return attn_fail(err, ATTN_EFORMAT, "%s: the header claims %ju bytes, but the file has %zu after its "
-                         "length: cut short?", st->name, (uintmax_t)n, len - PREFIX);
-    st->header = PREFIX + (size_t)n;
-    st->data = bytes + st->header;
-    st->data_len = len - st->header;
+                         "length: cut short?", r->name, (uintmax_t)n, len - PREFIX);
+    r->st->header = bytes;
+    r->st->header_len = PREFIX + (size_t)n;
+    r->data = bytes + r->st->header_len;
+    r->data_len = len - r->st->header_len;
     return ATTN_OK;
 }
 
@@ -275,12 +235,13 @@ static int compare_tensors(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static int sort_tensors(struct attn_st *st, struct attn_err *err)
+static int sort_tensors(const struct reader *r, struct attn_err *err)
 {
+    struct attn_st *st = r->st;
     size_t n = st->names.n;
     st->index = calloc(n + 1, sizeof *st->index);
     if (!st->index)
-        return no_memory(st, err);
+        return no_memory(r, err);
     for (size_t i = 0; i < n; i++)
         st->tensor[i].name = attn_strings_at(&st->names, i, NULL);
     if (n > 0)
@@ -291,27 +252,27 @@ static int sort_tensors(struct attn_st *st, struct attn_err *err)
 }
 
 /* Checks that there is no hole and no overlap and that the last tensor ends with the file. */
-static int check_tiling(const struct attn_st *st, struct attn_err *err)
+static int check_tiling(const struct reader *r, struct attn_err *err)
 {
     const char *last = "";
     size_t end = 0;
-    for (size_t i = 0; i < st->names.n; i++) {
-        const struct attn_st_tensor *t = &st->tensor[i];
-        size_t begin = (size_t)(t->data - st->data);
+    for (size_t i = 0; i < r->st->names.n; i++) {
+        const struct attn_st_tensor *t = &r->st->tensor[i];
+        size_t begin = (size_t)(t->data - r->data);
         int shown = attn_shown(t->name, strlen(t->name));
         if (begin < end)
             return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' starts at byte %zu of the data, inside '%.*s', "
-                             "which ends at %zu", st->name, shown, t->name, begin,
+                             "which ends at %zu", r->name, shown, t->name, begin,
                              attn_shown(last, strlen(last)), last, end);
         if (begin > end)
             return attn_fail(err, ATTN_EFORMAT, "%s: bytes %zu to %zu of the data belong to no tensor, expected "
-                             "'%.*s' there", st->name, end, begin, shown, t->name);
+                             "'%.*s' there", r->name, end, begin, shown, t->name);
         end = begin + t->bytes;
         last = t->name;
     }
-    if (end != st->data_len)
+    if (end != r->data_len)
         return attn_fail(err, ATTN_EFORMAT, "%s: the data has %zu bytes, expected %zu, where the last tensor ends",
-                         st->name, st->data_len, end);
+                         r->name, r->data_len, end);
     return ATTN_OK;
 }
 
@@ -321,58 +282,26 @@ int attn_st_open(struct attn_st **out, const unsigned char *bytes, size_t len, c
                  struct attn_err *err)
 {
     struct attn_json j;
-    struct attn_st *st = calloc(1, sizeof *st);
-    if (!st || asprintf(&st->header_name, "%s: header", name) < 0) {
-        free(st);
+    struct reader r = {.st = calloc(1, sizeof *r.st), .name = name};
+    if (!r.st || asprintf(&r.header_name, "%s: header", name) < 0) {
+        free(r.st);
         return attn_no_memory(err, name, "to open it");
     }
-    st->name = name;
-    int rc = measure_header(st, bytes, len, err);
+    int rc = measure_header(&r, bytes, len, err);
     if (!rc) {
-        attn_json_start(&j, (const char *)bytes + PREFIX, st->header - PREFIX, st->header_name);
-        rc = read_header(st, &j, err);
+        attn_json_start(&j, (const char *)bytes + PREFIX, r.st->header_len - PREFIX, r.header_name);
+        rc = read_header(&r, &j, err);
     }
     if (!rc)
-        rc = sort_tensors(st, err);
+        rc = sort_tensors(&r, err);
     if (!rc)
-        rc = check_tiling(st, err);
+        rc = check_tiling(&r, err);
+    free(r.header_name);
     if (rc)
-        attn_st_close(st);
+        attn_st_close(r.st);
     else
-        *out = st;
+        *out = r.st;
     return rc;
-}
-
-void attn_st_close(struct attn_st *st)
-{
-    if (!st)
-        return;
-    free(st->header_name);
-    attn_strings_free(&st->names);
-    free(st->tensor);
-    free(st->index);
-    free(st);
-}
-
-size_t attn_st_count(const struct attn_st *st)
-{
-    return st->names.n;
-}
-
-const struct attn_st_tensor *attn_st_at(const struct attn_st *st, size_t i)
-{
-    return &st->tensor[i];
-}
-
-const struct attn_st_tensor *attn_st_find(const struct attn_st *st, const char *name)
-{
-    size_t i = attn_strings_find(&st->names, name, strlen(name));
-    return i == ATTN_STRINGS_NONE ? NULL : &st->tensor[st->index[i]];
-}
-
-size_t attn_st_header(const struct attn_st *st)
-{
-    return st->header;
 }
 
 /* ---- writing --------------------------------------------------------------------------- ---- */

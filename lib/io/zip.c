@@ -339,11 +339,12 @@ static const unsigned char *find_end64(const struct attn_unzip *z, size_t end)
 
 int attn_unzip_start(struct attn_unzip *z, const unsigned char *bytes, size_t len, const char *path, struct attn_err *err)
 {
-    *z = (struct attn_unzip){.bytes = bytes, .len = len, .path = path, .room = len};
+    *z = (struct attn_unzip){.bytes = bytes, .len = len, .path = path, .room = len,
+                             .advice = "write it with numpy.savez, not savez_compressed"};
     attn_crc32_make(&z->crc);
     const unsigned char *end = find_end(z);
     if (!end)
-        return malformed(z, "it does not end with a list of members (cut short, or no .npz file)", err);
+        return malformed(z, "it does not end with a list of members (cut short, or no zip archive)", err);
     const unsigned char *end64 = find_end64(z, (size_t)(end - bytes));
     uint64_t size = end64 ? le(end64 + 40, 8) : le(end + 12, 4), start = end64 ? le(end64 + 48, 8) : le(end + 16, 4);
     z->entries = end64 ? le(end64 + 32, 8) : le(end + 10, 2);
@@ -393,7 +394,7 @@ static int find_data(struct attn_unzip *z, struct attn_unzipped *m, const struct
     z->room -= e->size;
     m->data = z->bytes + start;
     m->size = (size_t)e->size;
-    if (attn_crc32_add(&z->crc, 0, m->data, m->size) != e->crc)
+    if (!z->unsummed && attn_crc32_add(&z->crc, 0, m->data, m->size) != e->crc)
         return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' is damaged: its checksum does not match", z->path,
                          attn_shown(m->name, m->name_len), m->name);
     return ATTN_OK;
@@ -405,8 +406,8 @@ static int check(const struct attn_unzip *z, const struct attn_unzipped *m, cons
     if (e->flags & ENCRYPTED)
         return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' is encrypted", z->path, shown, m->name);
     if (e->method != 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' is compressed (method %u), only stored ones are read: write it "
-                         "with numpy.savez, not savez_compressed", z->path, shown, m->name, e->method);
+        return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' is compressed (method %u), only stored ones are read: %s", z->path, shown,
+                         m->name, e->method, z->advice);
     return e->size == e->packed ? ATTN_OK : malformed(z, "a stored member has two sizes", err);
 }
 

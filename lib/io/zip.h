@@ -29,13 +29,16 @@ void attn_zip_finish(struct attn_zip *z);                           /* writes th
 
 /* Reads the members of such an archive, also as numpy.savez writes it.  The list at the end of the file decides; each
  * entry points to a local header and the data after it.  Archives in several parts and encrypted or compressed members
- * are refused by name.  Each member's CRC is checked.  Nothing is copied. */
+ * are refused by name.  Each member's CRC is checked unless the caller says otherwise.  Nothing is copied. */
 struct attn_unzip {
     const unsigned char *bytes; size_t len;
     const char *path;                   /* for messages */
     size_t at, end;                     /* in the list: the next entry; where the list ends */
     uint64_t entries, room;             /* entries left; most bytes that their data can have together */
     struct attn_crc32 crc;
+    /* Both may be set after the start. */
+    bool unsummed;                      /* leaves the sums alone, so that no member is read */
+    const char *advice;                 /* for a compressed member: how to write the archive instead */
 };
 struct attn_unzipped { const char *name; size_t name_len; const unsigned char *data; size_t size; };
 

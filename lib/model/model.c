@@ -296,7 +296,7 @@ static int add_file(struct attn_sha256 *h, const struct attn_source *s, const ch
 
 static void add_samples(struct attn_sha256 *h, const struct attn_shard *s)
 {
-    attn_sha256_add(h, s->map.data, attn_st_header(s->st));
+    attn_sha256_add(h, s->st->header, s->st->header_len);
     for (size_t i = 0; i < attn_st_count(s->st); i++) {
         const struct attn_st_tensor *t = attn_st_at(s->st, i);
         size_t n = t->bytes < SAMPLE ? t->bytes : SAMPLE;
@@ -314,8 +314,14 @@ int attn_model_digest(const struct attn_model *m, bool full, char out[80], struc
     attn_sha256_start(&h);
     add_name(&h, "config.json", m->config_map.len);
     attn_sha256_add(&h, m->config_map.data, m->config_map.len);
+    const char *index = m->weights.index;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         int rc = add_file(&h, &m->source, files[i], err);
+        if (rc)
+            return rc;
+    }
+    if (index && !strcmp(index, "pytorch_model.bin.index.json")) {
+        int rc = add_file(&h, &m->source, index, err);
         if (rc)
             return rc;
     }

@@ -6,6 +6,8 @@
 #include "base/err.h"
 #include "base/strings.h"
 #include "base/tree.h"
+#include "io/safetensors.h"
+#include "io/torch.h"
 
 /* ---- the index ------------------------------------------------------------------------- */
 
@@ -113,31 +115,40 @@ void attn_index_free(struct attn_index *x)
 
 /* ---- the files ------------------------------------------------------------------------- */
 
-static const char SINGLE[] = "model.safetensors", INDEX[] = "model.safetensors.index.json";
-enum { INDEX_LIMIT = 64 << 20 };
+/* In the order of preference; of each, one file comes before several. */
+static const struct format {
+    const char *single, *index;
+    int (*open)(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err);
+} formats[] = {
+    {"model.safetensors", "model.safetensors.index.json", attn_st_open},
+    {"pytorch_model.bin", "pytorch_model.bin.index.json", attn_torch_open}
+};
+enum { FORMATS = sizeof formats / sizeof *formats, INDEX_LIMIT = 64 << 20 };
 
 static int no_memory(struct attn_err *err)
 {
     return attn_no_memory(err, NULL, "for the list of weight files");
 }
 
-static int open_shard(struct attn_shard *sh, const struct attn_source *s, const char *file, struct attn_err *err)
+static int open_shard(struct attn_shard *sh, const struct attn_source *s, const struct format *f, const char *file,
+                      struct attn_err *err)
 {
     sh->path = attn_source_path(s, file);
     if (!sh->path)
         return no_memory(err);
     int rc = attn_source_open(s, file, SIZE_MAX, &sh->map, err);
-    return rc ? rc : attn_st_open(&sh->st, sh->map.data, sh->map.len, sh->path, err);
+    return rc ? rc : f->open(&sh->st, sh->map.data, sh->map.len, sh->path, err);
 }
 
-static int open_files(struct attn_shards *out, const struct attn_source *s, char *const *file, size_t n, struct attn_err *err)
+static int open_files(struct attn_shards *out, const struct attn_source *s, const struct format *f, const char *const *file, size_t n,
+                      struct attn_err *err)
 {
     out->shard = calloc(n + 1, sizeof *out->shard);         /* never of size 0 */
     if (!out->shard)
         return no_memory(err);
     int rc = ATTN_OK;
     for (; out->n < n && !rc; out->n++) {
-        rc = open_shard(&out->shard[out->n], s, file[out->n], err);
+        rc = open_shard(&out->shard[out->n], s, f, file[out->n], err);
         out->tensors += rc ? 0 : attn_st_count(out->shard[out->n].st);
         out->bytes += out->shard[out->n].map.len;
     }
@@ -150,18 +161,19 @@ static int check_listed(const struct attn_shards *s, const struct attn_index *x,
         const struct attn_shard *sh = &s->shard[x->entry[i].file];
         if (!attn_st_find(sh->st, x->entry[i].tensor))
             return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s says it is here", sh->path, x->entry[i].tensor,
-                             INDEX);
+                             s->index);
     }
     return ATTN_OK;
 }
 
-static int check_present(const struct attn_shard *sh, size_t file, const struct attn_index *x, struct attn_err *err)
+static int check_present(const struct attn_shard *sh, size_t file, const struct attn_index *x, const char *index,
+                         struct attn_err *err)
 {
     for (size_t i = 0; i < attn_st_count(sh->st); i++) {
         const char *tensor = attn_st_at(sh->st, i)->name;
         const struct attn_index_entry *e = attn_index_find(x, tensor);
         if (!e || e->file != file)
-            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is here, but %s says it is in %s", sh->path, tensor, INDEX,
+            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is here, but %s says it is in %s", sh->path, tensor, index,
                              e ? x->file[e->file] : "no file");
     }
     return ATTN_OK;
@@ -172,24 +184,25 @@ static int check_index(const struct attn_shards *s, const struct attn_index *x, 
 {
     int rc = check_listed(s, x, err);
     for (size_t i = 0; i < s->n && !rc; i++)
-        rc = check_present(&s->shard[i], i, x, err);
+        rc = check_present(&s->shard[i], i, x, s->index, err);
     return rc;
 }
 
-static int open_index(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+static int open_index(struct attn_shards *out, const struct attn_source *s, const struct format *f, struct attn_err *err)
 {
     struct attn_map map;
     struct attn_index x = {0};
-    char *path = attn_source_path(s, INDEX);
+    char *path = attn_source_path(s, f->index);
     if (!path)
         return no_memory(err);
-    int rc = attn_source_open(s, INDEX, INDEX_LIMIT, &map, err);
+    out->index = f->index;
+    int rc = attn_source_open(s, f->index, INDEX_LIMIT, &map, err);
     if (!rc) {
         rc = attn_index_read(&x, (const char *)map.data, map.len, path, err);
         attn_map_close(&map);
     }
     if (!rc)
-        rc = open_files(out, s, x.file, x.files, err);
+        rc = open_files(out, s, f, (const char *const *)x.file, x.files, err);
     if (!rc)
         rc = check_index(out, &x, err);
     attn_index_free(&x);
@@ -197,27 +210,16 @@ static int open_index(struct attn_shards *out, const struct attn_source *s, stru
     return rc;
 }
 
-/* The file that older checkpoints have instead, if any: a pickle, which is a program, so reading it would mean running it. */
-static const char *find_pickle(const struct attn_source *s)
-{
-    static const char *const names[] = {"pytorch_model.bin", "pytorch_model.bin.index.json"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (attn_source_has(s, names[i]))
-            return names[i];
-    return NULL;
-}
-
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
 {
     *out = (struct attn_shards){0};
-    const char *pickle;
-    if (!attn_source_has(s, SINGLE) && attn_source_has(s, INDEX))
-        return open_index(out, s, err);
-    if (!attn_source_has(s, SINGLE) && (pickle = find_pickle(s)))
-        return attn_fail(err, ATTN_EFORMAT, "%s: there is no %s, expected one; %s is not read: save the model again with "
-                         "transformers' save_pretrained(..., safe_serialization=True)", s->dir, SINGLE, pickle);
-    char single[] = "model.safetensors", *file[] = {single};
-    return open_files(out, s, file, 1, err);
+    for (const struct format *f = formats; f < formats + FORMATS; f++) {
+        if (attn_source_has(s, f->single))
+            return open_files(out, s, f, &f->single, 1, err);
+        if (attn_source_has(s, f->index))
+            return open_index(out, s, f, err);
+    }
+    return open_files(out, s, formats, &formats->single, 1, err);   /* which says that it is missing */
 }
 
 void attn_shards_close(struct attn_shards *s)

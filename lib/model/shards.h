@@ -1,11 +1,12 @@
-/* shards.h - a model's weights: model.safetensors, or the files that model.safetensors.index.json lists.
+/* shards.h - a model's weights: model.safetensors, or the files that model.safetensors.index.json lists; where neither is,
+ * pytorch_model.bin or the files of its index.
  *
  * The index is an allow-list: its file names are plain names in the same directory, and a tensor is
  * looked for only in the file it is said to be in. */
 #ifndef ATTN_MODEL_SHARDS_H
 #define ATTN_MODEL_SHARDS_H
 
-#include "io/safetensors.h"
+#include "io/tensors.h"
 #include "model/source.h"
 
 struct attn_shard { struct attn_map map; struct attn_st *st; char *path; };     /* path: for messages */
@@ -14,6 +15,7 @@ struct attn_shards {
     struct attn_shard *shard; size_t n;
     size_t tensors;                     /* of all files */
     size_t bytes;                       /* of all files */
+    const char *index;                  /* the name of the index; NULL: it is one file */
 };
 
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err);

@@ -103,7 +103,8 @@ bool attn_train_exists(const char *path)
 
 static int may_begin(const char *path, struct attn_err *err)
 {
-    static const char *const weights[] = {"model.safetensors", "model.safetensors.index.json"};
+    static const char *const weights[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
+                                          "pytorch_model.bin.index.json"};
     const char *found = NULL;
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
         if (attn_folder_has(path, weights[i]))

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(st == NULL && err.msg[0]);
         return 0;
     }
-    end = attn_st_header(st);
+    end = st->header_len;
     for (size_t i = 0; i < attn_st_count(st); i++) {
         const struct attn_st_tensor *t = attn_st_at(st, i);
         must(attn_st_find(st, t->name) == t);

@@ -673,6 +673,16 @@ struct attn_init_opts {
     const char *vocab; size_t vocab_len;/* text of vocab.json, or NULL */
     uint64_t reserved[4];
 };
+/* Writes an open model as a Hugging Face directory: config.json and the files of its tokenizer as they are, and one
+ * model.safetensors with all tensors as they are stored.  `replace`: a model that is there is overwritten. */
+int attn_model_save(const struct attn_model *m, const char *dir, bool replace, size_t *tensors, struct attn_err *err);
+
+/* The models that attn_model_open finds by name: built in, in ATTN_MODEL_PATH, installed, and in Hugging Face's cache.  path is
+ * NULL for what is built in; a name that is taken is replaced by the path. */
+struct attn_listed { const char *name, *path, *where; uint64_t reserved[2]; };
+int attn_models_list(struct attn_listed **list, size_t *n, struct attn_err *err);
+void attn_models_free(struct attn_listed *list, size_t n);          /* NULL is fine */
+
 /* Makes a model with random weights: writes config.json, model.safetensors and, if one is given, vocab.json into
  * directory `path`. */
 int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err);

@@ -13,6 +13,7 @@
 #include "compute/position.h"
 #include "compute/vec.h"
 #include "model/family.h"
+#include "model/hints.h"
 
 /* ---- opening ---- */
 
@@ -59,7 +60,9 @@ static void say_scale(struct attn_model *m)
 
 static int read_config(struct attn_model *m, struct attn_err *err)
 {
-    int rc = attn_source_open(&m->source, "config.json", ATTN_CONFIG_LIMIT, &m->config_map, err);
+    int rc = attn_source_has(&m->source, "config.json") ? ATTN_OK : attn_hint_no_config(&m->source, err);
+    if (!rc)
+        rc = attn_source_open(&m->source, "config.json", ATTN_CONFIG_LIMIT, &m->config_map, err);
     if (rc)
         return rc;
     char *path = attn_source_path(&m->source, "config.json");

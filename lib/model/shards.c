@@ -8,6 +8,7 @@
 #include "base/tree.h"
 #include "io/safetensors.h"
 #include "io/torch.h"
+#include "model/hints.h"
 
 /* ---- the index ------------------------------------------------------------------------- */
 
@@ -137,6 +138,8 @@ static int open_shard(struct attn_shard *sh, const struct attn_source *s, const 
     if (!sh->path)
         return no_memory(err);
     int rc = attn_source_open(s, file, SIZE_MAX, &sh->map, err);
+    if (!rc)
+        rc = attn_hint_file(&sh->map, sh->path, err);
     return rc ? rc : f->open(&sh->st, sh->map.data, sh->map.len, sh->path, err);
 }
 
@@ -219,7 +222,7 @@ int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struc
         if (attn_source_has(s, f->index))
             return open_index(out, s, f, err);
     }
-    return open_files(out, s, formats, &formats->single, 1, err);   /* which says that it is missing */
+    return attn_hint_no_weights(s, err);
 }
 
 void attn_shards_close(struct attn_shards *s)

@@ -10,6 +10,8 @@
 #include "base/embed.h"
 #include "base/err.h"
 #include "base/utf8.h"
+#include "model/hints.h"
+#include "model/hub.h"
 
 /* ---- the built-in models ---- */
 
@@ -108,9 +110,15 @@ static int not_found(const char *name, struct attn_err *err)
 {
     const char *env = getenv("ATTN_MODEL_PATH");
     return attn_fail(err, ATTN_EIO,
-        "no model '%s': it is not built in (%s, %s and %s are), nor a directory in ATTN_MODEL_PATH (%s), %s or here; "
-        "a path needs a slash, as in ./%s", name, builtins[0].name, builtins[1].name, builtins[2].name,
-        env && *env ? env : "not set", ATTN_MODELS_DIR, name);
+        "no model '%s': it is not built in (%s, %s and %s are), nor a directory in ATTN_MODEL_PATH (%s), %s or here, nor in Hugging "
+        "Face's cache; a path needs a slash, as in ./%s. Nothing is downloaded here: where there is a network, do 'huggingface-cli "
+        "download %s --local-dir %s', and bring that directory", name, builtins[0].name, builtins[1].name, builtins[2].name,
+        env && *env ? env : "not set", ATTN_MODELS_DIR, name, name, name);
+}
+
+const char *attn_source_installed(void)
+{
+    return ATTN_MODELS_DIR;
 }
 
 static char *last_component(const char *path)
@@ -124,6 +132,44 @@ static char *last_component(const char *path)
     return start == end ? strdup(path) : attn_utf8_readable(path + start, end - start);
 }
 
+/* A file where a directory is expected: what it is, if its first bytes tell. */
+static int refuse_file(const char *path, struct attn_err *err)
+{
+    struct attn_map map;
+    int rc = attn_map_open_found(&map, path, SIZE_MAX, ATTN_LINKS_FOLLOWED, err);
+    if (rc)
+        return rc;
+    rc = attn_hint_file(&map, path, err);
+    attn_map_close(&map);
+    return rc ? rc : attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json", path);
+}
+
+/* The directory that a name stands for, malloc'd; NULL: there is none. */
+static char *find_directory(const char *name)
+{
+    char *dir = NULL;
+    if (strchr(name, '/'))
+        return access(name, F_OK) && (dir = attn_hub_find(name)) ? dir : strdup(name);
+    if ((dir = directory_in_list(getenv("ATTN_MODEL_PATH"), name)) || (dir = directory_in(ATTN_MODELS_DIR, strlen(ATTN_MODELS_DIR), name)))
+        return dir;
+    return is_directory(name) ? strdup(name) : attn_hub_find(name);
+}
+
+/* Names a directory by its last component; one of Hugging Face's cache is entered, and named by the model. */
+static int name_directory(struct attn_source *s, struct attn_err *err)
+{
+    char *last = last_component(s->dir), *model = last ? attn_hub_name(last) : NULL;
+    bool inside = false;
+    int rc = !last ? no_memory(err) : attn_source_has(s, "config.json") ? ATTN_OK : attn_hub_enter(&s->dir, &inside, err);
+    if (inside && model)
+        s->name = last_component(model);
+    else if (last)
+        s->name = strdup(last);
+    free(model);
+    free(last);
+    return rc ? rc : s->name ? ATTN_OK : no_memory(err);
+}
+
 int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err)
 {
     *out = (struct attn_source){0};
@@ -133,21 +179,17 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
         return attn_fail(err, ATTN_EIO, "the name of the model is empty");
     bool path = strchr(name, '/');
     if (path && is_file(name))
-        return attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json", name);
-    if (!path)
-        out->builtin = builtin_called(name);
-    if (path)
-        out->dir = strdup(name);
-    else if (!out->builtin && !(out->dir = directory_in_list(getenv("ATTN_MODEL_PATH"), name)) &&
-             !(out->dir = directory_in(ATTN_MODELS_DIR, strlen(ATTN_MODELS_DIR), name)) && is_directory(name))
-        out->dir = strdup(name);
-    if (!out->builtin && !out->dir)
-        return path ? no_memory(err) : not_found(name, err);
-    out->name = out->builtin ? strdup(out->builtin->name) : last_component(out->dir);
-    if (out->name)
-        return ATTN_OK;
-    attn_source_free(out);
-    return no_memory(err);
+        return refuse_file(name, err);
+    int rc = ATTN_OK;
+    if (!path && (out->builtin = builtin_called(name)))
+        rc = (out->name = strdup(out->builtin->name)) ? ATTN_OK : no_memory(err);
+    else if ((out->dir = find_directory(name)))
+        rc = name_directory(out, err);
+    else
+        rc = path ? no_memory(err) : not_found(name, err);
+    if (rc)
+        attn_source_free(out);
+    return rc;
 }
 
 void attn_source_free(struct attn_source *s)

@@ -1,7 +1,8 @@
 /* source.h - where a model's files come from: a directory, or the program itself.
  *
  * A name with a slash is a directory.  Any other is looked up among the models built in, in the
- * directories of ATTN_MODEL_PATH, among the installed ones, and last as ./NAME. */
+ * directories of ATTN_MODEL_PATH, among the installed ones, and as ./NAME.  What is not there, with or without a slash, may be
+ * in Hugging Face's cache (hub.h). */
 #ifndef ATTN_MODEL_SOURCE_H
 #define ATTN_MODEL_SOURCE_H
 
@@ -19,6 +20,7 @@ struct attn_source {
 /* `name` NULL: the default model. */
 int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err);
 void attn_source_free(struct attn_source *s);
+const char *attn_source_installed(void);                            /* the directory of installed models */
 
 /* The path of a file, like "DIR/config.json", in malloc'd memory, for messages and for opening; NULL: no memory. */
 char *attn_source_path(const struct attn_source *s, const char *file);

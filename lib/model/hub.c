@@ -1,0 +1,113 @@
+#include "model/hub.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/strings.h"
+
+static const char models[] = "models--";
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static char *below(const char *variable, const char *rest)
+{
+    const char *base = getenv(variable);
+    char *path = NULL;
+    return base && *base && asprintf(&path, "%s%s", base, rest) >= 0 ? path : NULL;
+}
+
+char *attn_hub_root(void)
+{
+    static const struct { const char *variable, *rest; } places[] = {
+        {"HF_HUB_CACHE", ""}, {"HF_HOME", "/hub"}, {"XDG_CACHE_HOME", "/huggingface/hub"}, {"HOME", "/.cache/huggingface/hub"}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *path = below(places[i].variable, places[i].rest);
+        if (path)
+            return path;
+    }
+    return NULL;
+}
+
+char *attn_hub_find(const char *name)
+{
+    const char *slash = strchr(name, '/');
+    int org = slash ? (int)(slash - name) : 0;
+    if (*name == '.' || (slash && (!org || !slash[1] || strchr(slash + 1, '/'))))
+        return NULL;
+    char *root = attn_hub_root(), *path = NULL;
+    int n = root ? asprintf(&path, "%s/%s%.*s%s%s", root, models, org, name, slash ? "--" : "", slash ? slash + 1 : name) : -1;
+    free(root);
+    if (n < 0)
+        return NULL;
+    if (is_directory(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *attn_hub_name(const char *directory)
+{
+    if (strncmp(directory, models, sizeof models - 1))
+        return NULL;
+    char *name = strdup(directory + sizeof models - 1), *dashes = name ? strstr(name, "--") : NULL;
+    if (dashes) {
+        *dashes = '/';
+        memmove(dashes + 1, dashes + 2, strlen(dashes + 2) + 1);
+    }
+    return name;
+}
+
+static int is_shown(const struct dirent *e)
+{
+    return e->d_name[0] != '.';
+}
+
+/* Lists them as " snapshots/A, snapshots/B", as many as fit. */
+static void list_some(char *out, size_t size, struct dirent **entry, int n)
+{
+    size_t len = 0;
+    *out = '\0';
+    for (int i = 0; i < n && len < size; i++) {
+        const char *name = entry[i]->d_name;
+        int wrote = snprintf(out + len, size - len, "%ssnapshots/%.*s", i ? ", " : "", attn_shown(name, strlen(name)), name);
+        len += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+int attn_hub_enter(char **path, bool *inside, struct attn_err *err)
+{
+    char *base = NULL, *only = NULL, some[256];
+    struct dirent **entry = NULL;
+    int rc = ATTN_OK;
+    *inside = false;
+    if (asprintf(&base, "%s/snapshots", *path) < 0)
+        return attn_no_memory(err, NULL, "for a path");
+    int n = is_directory(base) ? scandir(base, &entry, is_shown, alphasort) : -1;
+    *inside = n >= 0;
+    if (n == 0)
+        rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache without a snapshot: download the model again", *path);
+    if (n == 1 && asprintf(&only, "%s/%s", base, entry[0]->d_name) < 0)
+        rc = attn_no_memory(err, NULL, "for a path");
+    if (n > 1) {
+        list_some(some, sizeof some, entry, n);
+        rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache with %d snapshots: give one of them, %s", *path, n,
+                       some);
+    }
+    for (int i = 0; i < n; i++)
+        free(entry[i]);
+    free(entry);
+    free(base);
+    if (!rc && only) {
+        free(*path);
+        *path = only;
+    }
+    return rc;
+}

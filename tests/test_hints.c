@@ -1,0 +1,99 @@
+/* What people type first: what is there in place of a model is named, with what to do; Hugging Face's cache is found. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdlib.h>
+
+static void set_up(void)
+{
+    shell_set_up();
+    setenv("HF_HOME", scratch_dir, 1);
+    unsetenv("HF_HUB_CACHE");
+}
+
+#define M "tests/golden/checkpoints/gpt2-a"
+
+/* How a directory $D/m is made, and what is said of it. */
+static const struct { const char *make, *says; } instead[] = {
+    {"echo {} >$D/m/adapter_config.json; echo x >$D/m/adapter_model.safetensors", "m: holds an adapter (adapter_config.json)"},
+    {"cp " M "/config.json $D/m; echo x >$D/m/adapter_model.bin", "merge the two with PEFT's merge_and_unload()"},
+    {"cp " M "/*.json $D/m; printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:0\\n' >$D/m/model.safetensors",
+     "m/model.safetensors: is a pointer of Git LFS, not the file it stands for: run 'git lfs install' and 'git lfs pull'"},
+    {"cp " M "/*.json $D/m; printf 'version https://git-lfs.github.com/spec/v1\\n' >$D/m/pytorch_model.bin",
+     "m/pytorch_model.bin: is a pointer of Git LFS"},
+    {"printf 'GGUF\\3\\0\\0\\0' >$D/m/model-Q4_K_M.gguf", "m: holds a GGUF file (model-Q4_K_M.gguf), as llama.cpp reads them"},
+    {"cp " M "/config.json $D/m; printf 'GGUF\\3\\0' >$D/m/model.safetensors", "m/model.safetensors: is a GGUF file"},
+    {"cp " M "/vocab.json " M "/merges.txt $D/m", "m: there is a tokenizer (vocab.json) but no model: config.json and weights"},
+    {"cp " M "/model.safetensors $D/m", "m: there are weights (model.safetensors) but no config.json"},
+    {"cp " M "/config.json $D/m", "m: there is a config.json but no weights: expected model.safetensors or pytorch_model.bin"},
+    {"cp " M "/config.json $D/m; echo x >$D/m/tf_model.h5", "m: there are no weights that are read here, but tf_model.h5"},
+    {"cp " M "/config.json $D/m; echo x >$D/m/gpt2.safetensors", "m: there are no weights that are read here, but gpt2.safetensors"},
+    {":", "m/config.json: cannot open: No such file or directory"},
+    {"mkdir -p $D/m/snapshots/a1 $D/m/snapshots/b2", "m: is a directory of Hugging Face's cache with 2 snapshots: give one of them, "
+     "snapshots/a1, snapshots/b2"},
+    {"mkdir $D/m/snapshots", "m: is a directory of Hugging Face's cache without a snapshot: download the model again"},
+};
+enum { INSTEAD = sizeof instead / sizeof *instead };
+
+START_TEST(test_directory)
+{
+    succeed(printed("mkdir $D/m; %s", instead[_i].make));
+    expect("ends 1 $A info -m $D/m 2>&1", 0, instead[_i].says);
+}
+END_TEST
+
+START_TEST(test_file)
+{
+    expect("printf 'GGUF\\3\\0\\0\\0' >$D/m.gguf; ends 1 $A run -m $D/m.gguf -s x 2>&1", 0, "m.gguf: is a GGUF file, as llama.cpp");
+    expect("ends 1 $A run -m " M "/model.safetensors -s x 2>&1", 0, "is a file, expected the directory of a model");
+}
+END_TEST
+
+START_TEST(test_name)
+{
+    expect("cd $D; ends 1 $A run -m gpt2 -s x 2>&1", 0, "do 'huggingface-cli download gpt2 --local-dir gpt2', and bring that directory");
+    expect("ends 1 $A run -m nobody/gpt2 -s x 2>&1", 0, "nobody/gpt2/config.json");
+}
+END_TEST
+
+#define CACHED "mkdir -p $D/hub/models--some--small/snapshots/0123 && cp " M "/*.* $D/hub/models--some--small/snapshots/0123; "
+
+START_TEST(test_cache)
+{
+    expect(CACHED "$A info -m some/small", 0, "model         small");
+    expect("$A info -m $D/hub/models--some--small", 0, "model         small");
+    expect_same("$A run -m some/small --ids 1 --show logits", "$A run -m " M " --ids 1 --show logits");
+    succeed("mv $D/hub/models--some--small $D/hub/models--small; $A info -m small");
+    expect("HF_HUB_CACHE=$D ends 1 $A info -m small 2>&1", 0, "no model 'small'");
+    expect("mkdir $D/hub/models--small/snapshots/4567; ends 1 $A info -m small 2>&1", 0, "with 2 snapshots: give one of them");
+}
+END_TEST
+
+START_TEST(test_list)
+{
+    expect(CACHED "$A models", 0, "some/small  gpt2               8.7 k       32  Hugging Face cache\n");
+    expect("mkdir -p $D/list/own; cp " M "/*.* $D/list/own; ATTN_MODEL_PATH=$D/list $A models --format names", 0,
+           "tiny\nlife\ninduction\nown\nsome/small\n");
+    expect("cp -r $D/list/own $D/list/life; ATTN_MODEL_PATH=$D/list $A models --format names", 0, "/list/life\nown\n");
+    expect("rm $D/list/own/model.safetensors; ATTN_MODEL_PATH=$D/list $A models", 0, "\n  cannot be opened: ");
+    expect("ATTN_MODEL_PATH=$D/list $A models --format json | python3 -c 'import json, sys; print([(m[\"name\"], m[\"n_ctx\"]) for m in "
+           "json.load(sys.stdin) if m[\"where\"] == \"Hugging Face cache\"])'", 0, "[('some/small', 32)]");
+    succeed("for m in $($A models --format names); do $A info -m $m >$D/info; done");
+}
+END_TEST
+
+Suite *suite_hints(void)
+{
+    Suite *s = suite_create("hints");
+    TCase *t = tcase_create("hints");
+    tcase_add_checked_fixture(t, set_up, scratch_remove);
+    tcase_add_loop_test(t, test_directory, 0, INSTEAD);
+    tcase_add_test(t, test_file);
+    tcase_add_test(t, test_name);
+    tcase_add_test(t, test_cache);
+    tcase_add_test(t, test_list);
+    suite_add_tcase(s, t);
+    return s;
+}

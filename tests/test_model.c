@@ -131,7 +131,7 @@ START_TEST(missing_files)
     made_refused(made_path(""), "config.json|No such file");
     write_model(good, 4, LAYERS_1, "");
     ck_assert_int_eq(unlink(made_path("model.safetensors")), 0);
-    made_refused(made_path(""), "model.safetensors|No such file");
+    made_refused(made_path(""), "config.json but no weights: expected model.safetensors or pytorch_model.bin");
 }
 END_TEST
 

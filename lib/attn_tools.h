@@ -126,7 +126,7 @@ bool attn_edits_from(const struct attn_edits *list);                /* whether o
 /* An editor is the observer that does the edits.  Give attn_editor_observer(e) to a run before those that watch.  What is wrong
  * with edits for this model is found when it is made; with those for a text, by attn_editor_text. */
 struct attn_editor_opts {
-    const struct attn_edits *edits;     /* must outlive the editor, and so must all that follows */
+    const struct attn_edits *edits;     /* must outlive the editor unchanged, and so must all that follows; NULL: none */
     const struct attn_model *model;
     const char *tokenizer;              /* name of the model whose tokenizer reads texts; it is opened when it is needed */
     struct attn_encode_opts encode;     /* for text("...") and texts(FILE) */

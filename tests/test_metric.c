@@ -176,6 +176,82 @@ START_TEST(blanks_fields_and_escapes_are_read)
 }
 END_TEST
 
+/* ---- programs that forget a step are told ---- */
+
+static void expect_told(int rc, const struct attn_err *err, const char *part)
+{
+    ck_assert_msg(rc && strstr(err->msg, part), "expected '%s': %d, %s", part, rc, err->msg);
+}
+
+START_TEST(what_was_not_prepared_is_said)
+{
+    struct attn_err err = {0};
+    struct asked a = asked_open("gpt2-a");
+    int32_t ids[] = {1, 2, 3, 4};
+    struct attn_tokens *t = asked_tokens(ids, 4), *shorter = asked_tokens(ids, 3);
+    struct attn_metric *m = NULL, *kl = NULL;
+    struct attn_plan plan = {.threads = 1};
+    ck_assert(!attn_metric_new(&m, "logit(5)", &err) && !attn_metric_new(&kl, "kl", &err));
+
+    struct attn_measure x = {.metric = m}, y = {.metric = kl};
+    struct attn_observer measures[] = {attn_measure_observer(&x), attn_measure_observer(&y)};
+    expect_told(attn_run_tokens(a.model, &plan, t, NULL, &measures[0], 1, &err), &err, "metric 'logit(5)' is not bound to a text");
+    struct attn_metric_of of = {.model = a.model, .ids = ids, .T = 4};
+    ck_assert(!attn_metric_bind(kl, &of, &err) && !attn_metric_bind(m, &of, &err));
+    expect_told(attn_run_tokens(a.model, &plan, t, NULL, &measures[1], 1, &err), &err, "has no reference");
+
+    struct attn_patch *grid = NULL;
+    struct attn_patch_opts opts = {.tokens = shorter, .from = shorter, .what = "v", .over = "layer", .metric = m, .plan = plan};
+    expect_told(attn_patch_new(&grid, a.model, &opts, &err), &err, "is bound to a text of 4 tokens");
+    struct attn_slopes *slopes = NULL;
+    struct attn_slopes_opts back = {.metric = kl, .plan = plan};
+    ck_assert(!attn_select_new((struct attn_select **)&back.select, a.model, &plan.kind, "v", NULL, NULL, &err));
+    expect_told(attn_slopes_new(&slopes, a.model, t, &back, &err), &err, "has no reference");
+
+    int32_t none = 97;
+    struct attn_lens_opts lens = {.target = &none, .threads = 1};
+    expect_told(attn_lens(a.model, t, &lens, &err), &err, "token id 97");
+    struct attn_attribute_opts parts = {.foil = &none, .pos = -1, .threads = 1};
+    expect_told(attn_attribute(a.model, t, &parts, &err), &err, "token id 97");
+
+    attn_select_free((struct attn_select *)back.select);
+    attn_metric_free(m);
+    attn_metric_free(kl);
+    attn_tokens_free(t);
+    attn_tokens_free(shorter);
+    asked_close(&a);
+}
+END_TEST
+
+START_TEST(an_editor_says_what_it_was_not_told)
+{
+    struct attn_err err = {0};
+    struct asked a = asked_open("gpt2-a");
+    int32_t ids[] = {1, 2, 3, 4};
+    struct attn_tokens *t = asked_tokens(ids, 4);
+    struct attn_plan plan = {.threads = 1};
+    struct attn_edits *list = NULL;
+    struct attn_editor *e = NULL, *empty = NULL;
+    ck_assert(!attn_edits_parse(&list, "L0H1 = from", &err));
+    struct attn_editor_opts o = {.edits = list, .model = a.model, .from = t, .plan = plan};
+    ck_assert(!attn_editor_new(&e, &o, &err) && !attn_editor_text(e, 0, ids, 4, false, &err));
+    struct attn_observer observer = attn_editor_observer(e);
+    expect_told(attn_run_tokens(a.model, &plan, t, NULL, &observer, 1, &err), &err, "edit 'L0H1 = from': the editor was not started");
+    expect_told(attn_editor_text(e, SIZE_MAX, ids, 4, false, &err), &err, "no memory");
+    ck_assert(!attn_editor_start(e, &err) && !attn_run_tokens(a.model, &plan, t, NULL, &observer, 1, &err));
+
+    o.edits = NULL;
+    ck_assert(!attn_editor_new(&empty, &o, &err) && !attn_editor_text(empty, 0, ids, 4, false, &err));
+    observer = attn_editor_observer(empty);
+    ck_assert(!attn_run_tokens(a.model, &plan, t, NULL, &observer, 1, &err));
+    attn_editor_free(e);
+    attn_editor_free(empty);
+    attn_edits_free(list);
+    attn_tokens_free(t);
+    asked_close(&a);
+}
+END_TEST
+
 Suite *suite_metric(void)
 {
     Suite *s = suite_create("metric");
@@ -185,6 +261,8 @@ Suite *suite_metric(void)
     tcase_add_test(c, slope_of_a_certain_token_is_exact);
     tcase_add_loop_test(c, wrong_texts_are_refused_with_their_place, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(c, blanks_fields_and_escapes_are_read);
+    tcase_add_test(c, what_was_not_prepared_is_said);
+    tcase_add_test(c, an_editor_says_what_it_was_not_told);
     suite_add_tcase(s, c);
     return s;
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/metric.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/vec.h"
@@ -385,6 +386,10 @@ int attn_attribution_find(struct attn_attribution *a, struct attn_err *err)
     int rc = attn_run_check_tokens(a->model, a->tokens, NULL, err);
     if (!rc)
         rc = check(a, err);
+    if (!rc)
+        rc = attn_token_check(a->model, a->o->target, err);
+    if (!rc && a->o->foil)
+        rc = attn_token_check(a->model, *a->o->foil, err);
     if (rc)
         return rc;
     a->pos = a->o->pos < 0 ? a->tokens->n - (size_t)-a->o->pos : (size_t)a->o->pos;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/metric.h"
 #include "base/cpu.h"
 #include "base/err.h"
 #include "base/size.h"
@@ -230,6 +231,8 @@ static int check(const struct attn_lens *s, const char *format, struct attn_err 
     if (!rc && !s->model->w.unembed.data)
         rc = attn_fail(err, ATTN_EFORMAT, "model '%s' has no output layer: there is nothing to look through",
                        s->model->source.name);
+    if (!rc && s->o->target)
+        rc = attn_token_check(s->model, *s->o->target, err);
     return rc ? rc : attn_run_check_tokens(s->model, s->tokens, NULL, err);
 }
 

@@ -117,7 +117,9 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
     const struct attn_edited *text = &e->text[b->seq];
     const struct attn_chosen *c;
     bool square = attn_act_square(r->act), given = r->edit->origin != NULL;
-    struct attn_given g = given ? attn_sources_get(e->sources, r->edit, r->act, p->layer) : (struct attn_given){0};
+    struct attn_given g = given && e->started ? attn_sources_get(e->sources, r->edit, r->act, p->layer) : (struct attn_given){0};
+    if (given && !e->started)
+        return attn_edit_fail(r->edit, err, "the editor was not started, so that its sources have not run");
     int rc = attn_editor_choose(&c, e, reach, b->seq, b->T, b->Tk, err);
     if (rc)
         return rc;
@@ -143,7 +145,7 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
 
 bool attn_editor_reaches(const struct attn_editor *e, int act, int layer)
 {
-    return e->first[slot(act, layer)] < e->first[slot(act, layer) + 1];
+    return layer < (int)e->venue.info.L && e->first[slot(act, layer)] < e->first[slot(act, layer) + 1];
 }
 
 static unsigned wants(void *self, int act, int layer)
@@ -226,7 +228,9 @@ int attn_editor_new(struct attn_editor **out, const struct attn_editor_opts *o, 
     struct attn_editor *e = calloc(1, sizeof *e);
     if (!e)
         return attn_no_memory(err, NULL, "for edits");
+    static const struct attn_edits none;
     e->o = *o;
+    e->o.edits = o->edits ? o->edits : &none;
     pthread_mutex_init(&e->back, NULL);
     attn_model_info(o->model, &e->venue.info);
     e->venue.stage = attn_model_stage(o->model, &o->plan.kind);
@@ -267,7 +271,7 @@ void attn_editor_free(struct attn_editor *e)
 static struct attn_edited *text_at(struct attn_editor *e, size_t seq, struct attn_err *err)
 {
     size_t before = e->text_room;
-    struct attn_edited *more = attn_grow(e->text, &e->text_room, seq + 1, sizeof *more);
+    struct attn_edited *more = seq < SIZE_MAX ? attn_grow(e->text, &e->text_room, seq + 1, sizeof *more) : NULL;
     if (!more) {
         attn_no_memory(err, NULL, "for %zu texts to edit", seq + 1);
         return NULL;
@@ -334,5 +338,7 @@ int attn_editor_replay(struct attn_editor *e, size_t seq, struct attn_err *err)
 
 int attn_editor_start(struct attn_editor *e, struct attn_err *err)
 {
-    return attn_sources_run(e->sources, &e->reaches, err);
+    int rc = attn_sources_run(e->sources, &e->reaches, err);
+    e->started = !rc;
+    return rc;
 }

@@ -10,6 +10,8 @@
  * and a loss is the mean of -logprob of the next token. */
 #include "ask/metric.h"
 
+#include "base/err.h"
+
 #include <math.h>
 
 struct softmax { double top, sum, log; };                           /* p[j] = exp(z[j] - top) / sum;  log: that of sum */
@@ -161,8 +163,11 @@ static unsigned wants(void *self, int act, int layer)
 
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
-    (void)err;
     struct attn_measure *x = self;
+    const struct attn_metric *m = x->metric;
+    if (p->seq == x->seq && (!m->T || m->V != p->cols || (m->form == ATTN_METRIC_KL && !m->reference)))
+        return attn_fail(err, ATTN_EUSAGE, "metric '%s' is not bound to a text of this model%s", m->text,
+                         m->T && m->V == p->cols ? ", or has no reference" : "");
     for (size_t i = 0; i < p->rows && p->seq == x->seq; i++)
         if (attn_metric_reads(x->metric, p->row0 + i))
             x->value += attn_metric_part(x->metric, p->row0 + i, p->data + i * p->ld);

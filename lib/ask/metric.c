@@ -278,7 +278,7 @@ static int only_token(int32_t *id, const struct attn_tokens *t, const char *text
                      "before it, as in \" the\"", shown, text, t->n, t->n ? list : "none");
 }
 
-static int check_id(const struct attn_model *m, int64_t id, struct attn_err *err)
+int attn_token_check(const struct attn_model *m, int64_t id, struct attn_err *err)
 {
     if (id >= 0 && (size_t)id < m->w.n.V)
         return ATTN_OK;
@@ -298,7 +298,7 @@ int attn_token_of_text(int32_t *id, const char *text, size_t len, const struct a
     if (!rc)
         rc = only_token(id, tokens, text, len, err);
     if (!rc)
-        rc = check_id(m, *id, err);
+        rc = attn_token_check(m, *id, err);
     attn_tokens_free(tokens);
     return rc;
 }
@@ -313,7 +313,7 @@ int attn_token_parse(int32_t *id, const char *text, const struct attn_model *m, 
     int rc;
     if (n && strspn(text, "0123456789") == n) {
         number = attn_num_parse_u64(text, n, &number) && number < INT32_MAX ? number : INT32_MAX;
-        rc = check_id(m, (int64_t)number, err);
+        rc = attn_token_check(m, (int64_t)number, err);
         *id = (int32_t)number;
         return rc;
     }
@@ -339,7 +339,7 @@ static int bind_field(struct attn_metric_term *t, const struct attn_metric_of *o
             continue;
         t->id = (int32_t)(f->id >= 0 && f->id < INT32_MAX ? f->id : INT32_MAX);
         int rc = f->text ? attn_token_of_text(&t->id, f->text, f->len, of->model, of->tokenizer, &why)
-                         : check_id(of->model, f->id, &why);
+                         : attn_token_check(of->model, f->id, &why);
         return rc ? attn_fail(err, why.code, "{%s}: %s", t->token, why.msg) : ATTN_OK;
     }
     return attn_fail(err, ATTN_EFORMAT, "the metric names {%s}: there is no such field", t->token);
@@ -357,7 +357,7 @@ static int bind_token(const struct attn_metric *m, struct attn_metric_term *t, c
 {
     struct attn_err why = {0};
     int rc = t->token ? attn_token_of_text(&t->id, t->token, t->len, of->model, of->tokenizer, &why)
-        : check_id(of->model, t->id, &why);
+        : attn_token_check(of->model, t->id, &why);
     return rc ? attn_fail(err, why.code, "metric '%s': column %zu: %s", m->text, t->column, why.msg) : ATTN_OK;
 }
 
@@ -404,6 +404,15 @@ int attn_metric_refer(struct attn_metric *m, const float *logits, struct attn_er
         return attn_no_memory(err, NULL, "for a row of %zu logits", m->V);
     memcpy(m->reference, logits, m->V * sizeof *logits);
     return ATTN_OK;
+}
+
+int attn_metric_fits(const struct attn_metric *m, const struct attn_model *model, size_t T, struct attn_err *err)
+{
+    if (m->T == T && m->V == model->w.n.V)
+        return ATTN_OK;
+    return m->T ? attn_fail(err, ATTN_EUSAGE, "metric '%s' is bound to a text of %zu tokens and a model of %zu, and is asked of %zu and %zu",
+                            m->text, m->T, m->V, T, model->w.n.V)
+                : attn_fail(err, ATTN_EUSAGE, "metric '%s' is not bound to a text", m->text);
 }
 
 bool attn_metric_refers(const struct attn_metric *m)

@@ -36,6 +36,10 @@ struct attn_metric {
 /* What is wrong with it for any text: no logits, words that are not one token.  The tokenizer may be NULL if it names no words. */
 int attn_metric_check(const struct attn_metric *m, const struct attn_model *model, const struct attn_tokenizer *t,
                       struct attn_err *err);
+/* Whether that is the kind of text it was bound to. */
+int attn_metric_fits(const struct attn_metric *m, const struct attn_model *model, size_t T, struct attn_err *err);
+/* Whether the model has a token of that id. */
+int attn_token_check(const struct attn_model *m, int64_t id, struct attn_err *err);
 /* The first row it reads, of a text of T tokens: those before it need no logits. */
 size_t attn_metric_first(const struct attn_metric *m);
 bool attn_metric_reads(const struct attn_metric *m, size_t row);

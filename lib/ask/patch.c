@@ -152,6 +152,8 @@ static int take_texts(struct attn_patch *p, const struct attn_patch_opts *o, str
         rc = attn_run_check_tokens(p->model, o->from, NULL, err);
     if (!rc)
         rc = attn_patch_check_texts(o->tokens, o->from, err);
+    if (!rc)
+        rc = attn_metric_fits(&p->metric, p->model, o->tokens->n, err);
     if (rc)
         return rc;
     p->T = o->tokens->n;

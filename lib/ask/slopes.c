@@ -195,6 +195,10 @@ int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const 
     int rc = attn_slopes_check(m, o, err);
     if (!rc)
         rc = attn_run_check_tokens(m, tokens, NULL, err);
+    if (!rc)
+        rc = attn_metric_fits(o->metric, m, tokens->n, err);
+    if (!rc && attn_metric_refers(o->metric) && !o->metric->reference)
+        rc = attn_fail(err, ATTN_EUSAGE, "metric '%s' has no reference", o->metric->text);
     if (rc)
         return rc;
     struct attn_slopes *s = calloc(1, sizeof *s);

@@ -7,7 +7,7 @@
 
 int asked_open(struct asked *a, const struct command *c, struct attn_err *err)
 {
-    struct attn_err ignored;
+    struct attn_err ignored = {0};
     if (input_read(&a->in, err) || open_model(&a->model, c, err) || input_tokens(&a->tokens, &a->tokenizer, &a->in, err))
         return err->code;
     if (!a->tokens->n)
@@ -43,7 +43,7 @@ void asked_close(struct asked *a)
 /* Most tokens that begin a word begin with a blank: without it, `ball` is a token that hardly ever comes next. */
 static void note_twin(int32_t id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t)
 {
-    struct attn_err ignored;
+    struct attn_err ignored = {0};
     char spaced[64];
     int32_t twin;
     if (isalpha((unsigned char)*text) && snprintf(spaced, sizeof spaced, " %s", text) < (int)sizeof spaced &&

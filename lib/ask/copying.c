@@ -198,7 +198,7 @@ int attn_copying(double *out, const struct attn_model *m, struct attn_team *team
     j.out = calloc(TOKENS * j.wide, sizeof *j.out);
     j.in = calloc(TOKENS * j.wide, sizeof *j.in);
     j.scratch = calloc((size_t)attn_team_size(team) * j.each, sizeof *j.scratch);
-    j.failed = calloc(n->L * n->Hkv, sizeof *j.failed);
+    j.failed = calloc(n->L * n->Hkv + 1, sizeof *j.failed);
     int rc = j.middle && j.out && j.in && j.scratch && j.failed
                  ? compute(&j, team, watch, err)
                  : attn_no_memory(err, NULL, "for a matrix of %zu x %zu and those of heads", n->d, n->d);

@@ -369,9 +369,10 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
                       "a point in the plane, which is rotated (turned) by an angle: position %zu times the pair's speed, in "
                       "radians.  (A run does not report u: it is computed here, by the run's own arithmetic.)%s", pairs, t,
                       t ? "" : "  At position 0 nothing moves.");
-    if (turn_of(e)->grow != 1)
+    const struct attn_turn *turn = turn_of(e);
+    if (turn && turn->grow != 1)
         attn_derive_words(&e->d, "Cosines and sines are multiplied by %.7g here, as part of how this model takes longer texts.",
-                          turn_of(e)->grow);
+                          turn->grow);
     attn_derive_formula(&e->d, &attn_formula_rotation);
     attn_derive_headings(&e->d, rotation_headings, ROTATION_COLUMNS);
     for (size_t i = 0; i < half; i++) {

@@ -110,7 +110,7 @@ static const char *take_number(struct attn_pickle *p, size_t bytes, uint64_t *x)
 
 /* ---- instructions ---------------------------------------------------------------------- */
 
-struct instruction { unsigned char code; const char *(*run)(struct attn_pickle *p, unsigned arg); unsigned arg; };
+struct instruction { const char *(*run)(struct attn_pickle *p, unsigned arg); unsigned arg; unsigned char code; };
 
 static const char *skip(struct attn_pickle *p, unsigned bytes)
 {
@@ -346,16 +346,16 @@ static const char *recall(struct attn_pickle *p, unsigned bytes)
 }
 
 static const struct instruction instructions[] = {
-    {0x80, check_protocol, 1}, {0x95, skip, 8}, {'(', put_mark, 0},
-    {'N', put_none, 0}, {0x88, put_bool, 1}, {0x89, put_bool, 0},
-    {'K', put_int, 1}, {'M', put_int, 2}, {'J', put_int, 4}, {0x8a, put_long, 1}, {0x8b, put_long, 4}, {'G', put_real, 8},
-    {'X', put_text, 4}, {0x8c, put_text, 1}, {0x8d, put_text, 8}, {'U', put_text, 1}, {'T', put_text, 4},
-    {')', enclose_some, 0}, {0x85, enclose_some, 1}, {0x86, enclose_some, 2}, {0x87, enclose_some, 3}, {'t', enclose_marked, 0},
-    {'}', put_empty, ATTN_PICKLED_DICT}, {']', put_empty, ATTN_PICKLED_LIST},
-    {'s', fill_one, ATTN_PICKLED_DICT}, {'u', fill_marked, ATTN_PICKLED_DICT},
-    {'a', fill_one, ATTN_PICKLED_LIST}, {'e', fill_marked, ATTN_PICKLED_LIST},
-    {'c', put_global, 0}, {0x93, put_stacked, 0}, {'R', call, 0}, {'Q', refer, 0}, {'b', drop_attributes, 0},
-    {'q', remember, 1}, {'r', remember, 4}, {0x94, remember, 0}, {'h', recall, 1}, {'j', recall, 4},
+    {check_protocol, 1, 0x80}, {skip, 8, 0x95}, {put_mark, 0, '('},
+    {put_none, 0, 'N'}, {put_bool, 1, 0x88}, {put_bool, 0, 0x89},
+    {put_int, 1, 'K'}, {put_int, 2, 'M'}, {put_int, 4, 'J'}, {put_long, 1, 0x8a}, {put_long, 4, 0x8b}, {put_real, 8, 'G'},
+    {put_text, 4, 'X'}, {put_text, 1, 0x8c}, {put_text, 8, 0x8d}, {put_text, 1, 'U'}, {put_text, 4, 'T'},
+    {enclose_some, 0, ')'}, {enclose_some, 1, 0x85}, {enclose_some, 2, 0x86}, {enclose_some, 3, 0x87}, {enclose_marked, 0, 't'},
+    {put_empty, ATTN_PICKLED_DICT, '}'}, {put_empty, ATTN_PICKLED_LIST, ']'},
+    {fill_one, ATTN_PICKLED_DICT, 's'}, {fill_marked, ATTN_PICKLED_DICT, 'u'},
+    {fill_one, ATTN_PICKLED_LIST, 'a'}, {fill_marked, ATTN_PICKLED_LIST, 'e'},
+    {put_global, 0, 'c'}, {put_stacked, 0, 0x93}, {call, 0, 'R'}, {refer, 0, 'Q'}, {drop_attributes, 0, 'b'},
+    {remember, 1, 'q'}, {remember, 4, 'r'}, {remember, 0, 0x94}, {recall, 1, 'h'}, {recall, 4, 'j'},
 };
 
 static const struct instruction *instruction_of(unsigned char code)

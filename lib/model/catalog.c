@@ -29,13 +29,13 @@ static int add(struct list *l, const char *name, const char *path, const char *w
     if (!all)
         return attn_no_memory(err, NULL, "to list models");
     l->of = all;
-    struct attn_listed m = {.name = strdup(path && is_taken(l, name) ? path : name), .path = path ? strdup(path) : NULL, .where = where};
-    if (!m.name || (path && !m.path)) {
-        free((char *)m.name);
-        free((char *)m.path);
+    char *own = strdup(path && is_taken(l, name) ? path : name), *at = path ? strdup(path) : NULL;
+    if (!own || (path && !at)) {
+        free(own);
+        free(at);
         return attn_no_memory(err, NULL, "to list models");
     }
-    all[l->n++] = m;
+    all[l->n++] = (struct attn_listed){.name = own, .path = at, .where = where};
     return ATTN_OK;
 }
 
@@ -59,7 +59,7 @@ static int add_cached(struct list *l, const char *path, const char *directory, c
         n = scandir(base, &entry, is_shown, alphasort);
     for (int i = 0; i < n; i++) {
         char *snapshot = NULL;
-        if (!rc && asprintf(&snapshot, "%s/%s", base, entry[i]->d_name) < 0)
+        if (!rc && (asprintf(&snapshot, "%s/%s", base, entry[i]->d_name) < 0 || !snapshot))
             rc = attn_no_memory(err, NULL, "for a path");
         if (!rc)
             rc = add_plain(l, snapshot, n == 1 ? name : snapshot, where, err);

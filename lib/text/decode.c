@@ -194,7 +194,8 @@ static void sentencepiece(struct list *out, const struct list *in, const struct 
     for (size_t i = 0; i < in->n; i++) {
         struct attn_spelled t = at(in, i);
         if (t.type == ATTN_PIECE_BYTE) {
-            add_text(&run, &(char){(char)attn_byte_of(t.s, t.len)}, 1);
+            char byte = (char)attn_byte_of(t.s, t.len);
+            add_text(&run, &byte, 1);
             continue;
         }
         begun = begun || run.used > 0;

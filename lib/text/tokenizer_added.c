@@ -17,17 +17,18 @@ enum { VALUES_MAX = 1 << 20, LONG = 4 * ATTN_ADDED_LONGEST };   /* LONG: bytes w
 static bool copy_content(const struct attn_subword *b, struct attn_added_token *t, const char *s, bool normalized)
 {
     struct attn_mapped m = {.unmapped = true};
-    bool ok = (t->text = strdup(s)) != NULL;
-    for (size_t i = 0; ok && normalized && i < b->normals && strlen(t->text) <= LONG; i++) {
-        ok = attn_normal_apply(&m, &b->normal[i], t->text, strlen(t->text), false);
-        char *changed = ok ? strndup(m.text, m.len) : NULL;
-        free(t->text);
-        t->text = changed;
-        ok = changed != NULL;
+    size_t len = strlen(s);
+    char *text = strdup(s);
+    for (size_t i = 0; text && normalized && i < b->normals && len <= LONG; i++) {
+        bool done = attn_normal_apply(&m, &b->normal[i], text, len, false);
+        free(text);
+        text = done ? strndup(m.text, m.len) : NULL;
+        len = m.len;
     }
     attn_mapped_free(&m);
-    t->len = ok ? strlen(t->text) : 0;
-    return ok;
+    t->text = text;
+    t->len = text ? strlen(text) : 0;
+    return text != NULL;
 }
 
 /* What normalises to nothing is never found. */

@@ -20,10 +20,10 @@ static bool copy_content(const struct attn_subword *b, struct attn_added_token *
     size_t len = strlen(s);
     char *text = strdup(s);
     for (size_t i = 0; text && normalized && i < b->normals && len <= LONG; i++) {
-        bool done = attn_normal_apply(&m, &b->normal[i], text, len, false);
-        free(text);
-        text = done ? strndup(m.text, m.len) : NULL;
+        char *before = text;            /* what changes nothing gives it back */
+        text = attn_normal_apply(&m, &b->normal[i], text, len, false) ? strndup(m.text, m.len) : NULL;
         len = m.len;
+        free(before);
     }
     attn_mapped_free(&m);
     t->text = text;

@@ -39,7 +39,8 @@ static void add_text(struct list *l, const char *s, size_t len)
     if (!text)
         return;
     l->text = text;
-    memcpy(text + l->used, s, len);
+    if (len)                            /* an empty token has no address */
+        memcpy(text + l->used, s, len);
     l->used += len;
 }
 

@@ -41,6 +41,7 @@ START_TEST(test_corpus)
         {"n_cut.bin", "malformed zip archive: it does not end with a list of members"},
         {"n_dims_differ.bin", "tensor 'a': expected an offset, and a shape and strides of at most 8 whole numbers"},
         {"n_empty.bin", "is no file that torch.save wrote"},
+        {"n_empty_first.bin", "byte 25 of the pickle: the pickle is cut short"},
         {"n_eval.bin", "byte 10 of the pickle asks for 'builtins.eval', which is not run"},
         {"n_expanded.bin",
          "tensor 'a': its elements do not lie row after row, and there are more of them than the file has"},

@@ -75,7 +75,7 @@ static const char *enclose(struct attn_pickle *p, enum attn_pickled_type type, s
     if (n && !(box[p->boxes].item = malloc(n * sizeof *p->stack)))  /* exactly so many: a tuple does not grow */
         return no_memory;
     box[p->boxes].room = n;
-    const char *wrong = append(p, p->boxes++, p->stack + p->n - n, n);
+    const char *wrong = append(p, p->boxes++, n ? &p->stack[p->n - n] : NULL, n);
     p->n -= wrong ? 0 : n;
     return wrong ? wrong : push(p, (struct attn_pickled){.type = type, .is.box = p->boxes - 1});
 }

@@ -5,6 +5,7 @@ counted is neither seconds nor instructions but steps (steps.c), which are the s
 a loop over all things inside a loop over all things makes four times as many of twice the things.  The largest inputs
 have about a megabyte."""
 import json
+import math
 import os
 import struct
 import subprocess
@@ -177,7 +178,7 @@ ROWS = [
     ("tokens of a tokenizer", many_vocab, "$A tokenize -m ./m -s aab"),
     ("merges that build on each other", long_merges, "head -c $n /dev/zero | tr '\\0' a | $A tokenize -m ./m -f - --format ids"),
     ("added tokens", added, "$A tokenize -m ./m -s aab"),
-    ("added tokens, each the beginning of the next", lambda n: added(n // 40, "q"), "$A tokenize -m ./m -s aab"),
+    ("added tokens, each the beginning of the next", lambda n: added(math.isqrt(12 * n), "q"), "$A tokenize -m ./m -s aab"),
     ("a text without a space", text_of("a"), "$A tokenize -m ./m -f t.txt --format ids"),
     ("a text of spaces", text_of(" "), "$A tokenize -m ./m -f t.txt --format ids"),
     ("a text of digits", text_of("0"), "$A tokenize -m ./m -f t.txt --format ids"),

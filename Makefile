@@ -134,7 +134,8 @@ test:
 
 # FILE:PLACE for everything that is installed but the links.
 placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B)/libattn.so:$(libdir)/libattn.so.$(version) \
-    $(B)/attn.pc:$(libdir)/pkgconfig/attn.pc lib/attn.h:$(includedir)/attn.h lib/attn_tools.h:$(includedir)/attn_tools.h \
+    $(B)/attn.pc:$(libdir)/pkgconfig/attn.pc \
+    $(foreach h,attn.h attn_ask.h attn_tools.h,lib/$h:$(includedir)/$h) \
     $(B)/attn-cli.1:$(datadir)/man/man1/attn-cli.1 \
     $(B)/attn-cli.bash:$(datadir)/bash-completion/completions/attn-cli \
     $(B)/_attn-cli:$(datadir)/zsh/site-functions/_attn-cli \

@@ -15,8 +15,9 @@
  *     attn_run_free(run);
  *     attn_model_close(m);
  *
- * attn_tools.h has the rest: output in every format, pictures, many sentences, saved activations, training.
- * Both also define the types that all parts of the library share, so they include none of their headers.
+ * attn_ask.h has what a model can be asked: edits, metrics, what heads do, gradients, patching.  attn_tools.h has the rest: output
+ * in every format, pictures, many sentences, saved activations, training.
+ * All three also define the types that all parts of the library share, so they include none of their headers.
  *
  * Dimensions have the letters papers use: L layers, T tokens, d width of the residual stream, H query heads,
  * Hkv key/value heads, dh width of a head's queries and keys, dv width of its values, m width of the MLP,

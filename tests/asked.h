@@ -2,7 +2,7 @@
 #ifndef TESTS_ASKED_H
 #define TESTS_ASKED_H
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "golden.h"
 
 extern const char *const asked_checkpoints[];

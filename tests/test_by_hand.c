@@ -8,6 +8,7 @@
  * The text is "0 1 2 3 4 5 6 7 1 2 3 4 5 6 7": the first copy are rows 1 to 7, the second rows 8 to 14. */
 #include "suites.h"
 
+#include "attn_ask.h"
 #include "golden.h"
 #include "made.h"
 #include "scratch.h"

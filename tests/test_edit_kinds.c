@@ -1,6 +1,7 @@
 /* Edits under every kind of attention: what follows an edited activation in its layer is computed again here in double precision, from
  * the definition of the kind, and compared with what the edited run shows.  And what comes after the contexts is a function of these. */
 #include "suites.h"
+#include "attn_ask.h"
 #include "attn_tools.h"
 
 #include "asked.h"

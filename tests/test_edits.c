@@ -1,6 +1,7 @@
 /* Edits: the grammar and its canonical form; five checkpoints edited in every way, compared with double precision; what is refused;
  * what changes no bit. */
 #include "suites.h"
+#include "attn_ask.h"
 #include "attn_tools.h"
 
 #include "draw.h"

@@ -1,6 +1,7 @@
 /* test_html.c - the page of an album: its numbers, and text that tries to be markup.  tests/browser tests what it does in a
  * browser. */
 #include "suites.h"
+#include "attn_ask.h"
 #include "attn_tools.h"
 
 #include "base/out.h"

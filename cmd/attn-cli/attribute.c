@@ -1,5 +1,5 @@
 /* attribute.c - takes a logit apart into what embeddings, heads and MLPs add to it. */
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "asking.h"
 #include "attention.h"
 #include "output.h"

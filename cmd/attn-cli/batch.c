@@ -1,4 +1,5 @@
 /* batch.c - runs many sentences through a model and writes what run writes, one record per sentence. */
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "attention.h"
 #include "edits.h"

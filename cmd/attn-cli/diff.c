@@ -1,4 +1,5 @@
 /* diff.c - compares two dumps, or two models on one input: the first tensor that differs, and its likely cause. */
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "edits.h"
 #include "input.h"

@@ -9,7 +9,7 @@
 #ifndef CLI_EDITS_H
 #define CLI_EDITS_H
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "input.h"
 #include "say.h"
 #include "table.h"

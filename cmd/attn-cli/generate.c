@@ -1,4 +1,5 @@
 /* generate.c - continues a prompt token by token. */
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "attention.h"
 #include "edits.h"

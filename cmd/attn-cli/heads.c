@@ -1,4 +1,5 @@
 /* heads.c - ranks the heads of a model by what they do. */
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "attention.h"
 #include "edits.h"

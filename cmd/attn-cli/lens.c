@@ -1,5 +1,5 @@
 /* lens.c - what the model would predict if it ended at each point of the residual stream. */
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "asking.h"
 #include "attention.h"
 #include "output.h"

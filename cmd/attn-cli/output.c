@@ -1,4 +1,5 @@
 #include "output.h"
+#include "attn_ask.h"
 #include "attn_tools.h"
 
 #include "attention.h"

@@ -2,6 +2,7 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "table.h"
 

@@ -1,4 +1,5 @@
 /* patch.c - which piece of an activation, taken from another text, changes what the model says. */
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "asking.h"
 #include "attention.h"

@@ -2,7 +2,7 @@
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 /* run.c - runs one sentence through a model and prints or writes its activations. */
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "asking.h"
 #include "attention.h"

@@ -9,7 +9,7 @@
 #ifndef ATTN_ANSWERS_ANSWERS_H
 #define ATTN_ANSWERS_ANSWERS_H
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "base/out.h"
 #include "base/team.h"
 #include "model/model.h"

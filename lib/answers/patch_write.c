@@ -1,6 +1,7 @@
 /* patch_write.c - the grid of a patching: for people, both texts side by side and the effects of all cells; for programs as JSON
  * or as a table (sinks/grid.h); as pictures, of the effects.  Where both texts have the same metric there are no effects: null,
  * empty, and metrics take their place for people. */
+#include "attn_ask.h"
 #include "attn_tools.h"
 
 #include <math.h>

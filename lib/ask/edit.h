@@ -14,7 +14,7 @@
 #ifndef ATTN_ASK_EDIT_H
 #define ATTN_ASK_EDIT_H
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 
 /* A part of the text that the edit keeps, NUL-terminated; 0, 0: none. */
 struct attn_edit_part { size_t at, len; };

@@ -9,7 +9,7 @@
 #ifndef ATTN_ASK_METRIC_H
 #define ATTN_ASK_METRIC_H
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 
 enum attn_metric_form { ATTN_METRIC_TERMS, ATTN_METRIC_LOSS, ATTN_METRIC_KL };
 enum attn_term_of { ATTN_TERM_LOGIT, ATTN_TERM_LOGPROB, ATTN_TERM_PROB, ATTN_TERM_RANK, ATTN_TERMS };

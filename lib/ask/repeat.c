@@ -3,7 +3,7 @@
  * r is drawn for each text from the ids of the model, ascending, without those that end or begin a text, by the first steps of a
  * Fisher-Yates shuffle: item i is swapped with item i + next % (n - i).  All texts take their numbers from one sequence of
  * splitmix64, which begins with the seed; the list is in order again for each text. */
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "base/splitmix.h"

@@ -9,7 +9,7 @@
 #ifndef ATTN_ASK_SCORES_H
 #define ATTN_ASK_SCORES_H
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "base/team.h"
 
 enum { ATTN_HEAD_SCORES = 12 };         /* at least the rows of the table */

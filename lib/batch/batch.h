@@ -18,6 +18,7 @@
 #ifndef ATTN_BATCH_BATCH_H
 #define ATTN_BATCH_BATCH_H
 
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "ask/scores.h"
 #include "base/out.h"

@@ -3,6 +3,7 @@
  *
  * A pass has enough rows for fast products, but takes no more than about a second: a signal has to wait for the pass
  * in progress, and a kill loses it. */
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "batch/batch.h"
 

@@ -16,6 +16,7 @@
 #ifndef ATTN_BATCH_GRIDS_H
 #define ATTN_BATCH_GRIDS_H
 
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "base/out.h"
 #include "sinks/sink.h"

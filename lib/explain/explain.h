@@ -6,6 +6,7 @@
 #ifndef ATTN_EXPLAIN_H
 #define ATTN_EXPLAIN_H
 
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "compute/kind.h"
 #include "model/model.h"

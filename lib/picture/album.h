@@ -6,7 +6,7 @@
 #ifndef ATTN_PICTURE_ALBUM_H
 #define ATTN_PICTURE_ALBUM_H
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "text/label.h"
 
 #define ATTN_NO_HEAD SIZE_MAX

@@ -9,7 +9,7 @@
 #ifndef ATTN_SINKS_GRID_H
 #define ATTN_SINKS_GRID_H
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "base/out.h"
 #include "sinks/sink.h"
 

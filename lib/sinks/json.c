@@ -1,4 +1,5 @@
 #include "sinks/json.h"
+#include "attn_ask.h"
 #include "attn_tools.h"
 
 #include <math.h>

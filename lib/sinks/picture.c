@@ -1,6 +1,7 @@
 /* picture.c - formats that are pictures: numbers are collected while the model runs, and drawn when it is done. */
 #include "sinks/print.h"
 #include "sinks/picture.h"
+#include "attn_ask.h"
 #include "attn_tools.h"
 
 #include <stdio.h>

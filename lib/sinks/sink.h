@@ -11,6 +11,7 @@
 #ifndef ATTN_SINKS_SINK_H
 #define ATTN_SINKS_SINK_H
 
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "base/team.h"
 #include "run/kind.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn_ask.h"
 #include "attn_tools.h"
 #include "base/err.h"
 #include "base/num.h"

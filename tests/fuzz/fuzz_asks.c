@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "attn_tools.h"
+#include "attn_ask.h"
 #include "fuzz.h"
 
 #define MODEL "models/stacked"

@@ -2,10 +2,15 @@
 #include "suites.h"
 #include "attn_tools.h"
 
+#include "golden.h"
 #include "made.h"
+#include "model/family.h"
 #include "scratch.h"
+#include "shared.h"
+#include "shell.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LLAMA_SIZES "\"vocab_size\": 40, \"hidden_size\": 32, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, " \
@@ -93,14 +98,83 @@ START_TEST(no_recipes)
 }
 END_TEST
 
+/* ---- every family ---- */
+
+/* A model is made, described, run, continued and converted; what is converted has the same weights. */
+START_TEST(the_command_knows_every_family)
+{
+    size_t n = 0;
+    for (const struct attn_family *const *f = attn_families + 1; *f; f++, n++) {    /* the first is our own */
+        const char *name = (*f)->name, *small = strcmp(name, "gpt2") ? "" : " --n-layer 2 --n-head 4 --d-model 64 --vocab-size 512";
+        succeed(printed("\"$A\" init -o $D/m --family %s --seed 3%s && grep -q '\"%s\"' $D/m/config.json", name, small, name));
+        expect("\"$A\" info -m $D/m --check --format json", 0, printed("\"family\": \"%s\"", name));
+        expect("\"$A\" run -m $D/m --ids 3,1,4,1,5 --show logits -q --format json | grep -o '.nonfinite.*'", 0, "\"nonfinite\":0");
+        expect("\"$A\" generate -m $D/m --ids 3,1,4 -n 4 --format json | grep -c '\"logprob\"'", 0, "7\n");
+        succeed("\"$A\" convert -q -m $D/m -o $D/c 2>/dev/null && cmp $D/m/config.json $D/c/config.json");
+        expect("\"$A\" diff -m $D/m --with $D/c --ids 3,1,4,1,5 --exact", 0, "");
+        succeed("rm -r $D/m $D/c");
+    }
+    ck_assert_uint_ge(n, 21);
+}
+END_TEST
+
+START_TEST(sizes_fit_together)
+{
+    succeed("\"$A\" init -o $D/m --family gemma2 --d-model 96 --n-head 6 --n-kv-head 3 --vocab-size 20");
+    expect("cat $D/m/config.json", 0, "\"head_dim\": 16");
+    expect("\"$A\" init -o $D/n --family bloom --d-mlp 3 2>&1", 2, "--d-mlp does not go with --family bloom");
+    expect("\"$A\" init -o $D/n --family qwen3 --d-head 10 --tied true && grep -e head_dim -e tie_ $D/n/config.json", 0,
+           "\"head_dim\": 10");
+}
+END_TEST
+
+/* Checkpoints that another program wrote, from beside the repository. */
+static const char *const written[] = {
+    "mistral-a", "qwen3-a", "qwen2-window-a", "gemma-a", "gemma2-a", "gemma3-a", "phi3-a", "phi3-longrope-a", "phi-a", "olmo2-a",
+    "gptj-a", "opt-a", "opt-post-a", "smollm3-a", "granite-a", "bloom-a", "falcon-a", "falcon-new-a", "falcon-alibi-a",
+    "stablelm-a", "starcoder2-a", "llama-yarn-a"};
+
+/* From its config.json come the tensors that it has, with their shapes, and no others. */
+START_TEST(as_others_write_them)
+{
+    const char *dir = shared_path(printed("golden/checkpoints2/%s", written[_i]));
+    if (!dir)
+        return;
+    struct attn_model *own, *other = made_open(dir);
+    char *config = golden_text(printed("%s/config.json", dir), NULL);
+    struct attn_tensor_info a, b;
+    struct attn_info n;
+    own = made_open(made_model(config, 3, "F32"));
+    attn_model_info(own, &n);
+    size_t tensors = n.tensors;
+    attn_model_info(other, &n);
+    ck_assert_uint_eq(tensors, n.tensors);
+    for (size_t i = 0; i < tensors; i++) {
+        attn_model_tensor(own, i, &a);
+        attn_model_tensor(other, i, &b);
+        ck_assert_str_eq(a.name, b.name);
+        ck_assert(a.ndim == b.ndim && !memcmp(a.shape, b.shape, (size_t)a.ndim * sizeof *a.shape));
+    }
+    attn_model_close(own);
+    attn_model_close(other);
+    free(config);
+}
+END_TEST
+
 Suite *suite_init_family(void)
 {
+    enum { WRITTEN = sizeof written / sizeof *written };
     Suite *s = suite_create("init_family");
-    TCase *t = tcase_create("init_family");
+    TCase *t = tcase_create("init_family"), *cmd = tcase_create("command");
     tcase_add_checked_fixture(t, scratch_make, scratch_remove);
     tcase_add_loop_test(t, as_the_family_has_them, 0, MAKES);
     tcase_add_loop_test(t, by_seed_and_type, 0, MAKES);
     tcase_add_test(t, no_recipes);
+    tcase_add_loop_test(t, as_others_write_them, 0, WRITTEN);
     suite_add_tcase(s, t);
+    tcase_add_checked_fixture(cmd, shell_set_up, scratch_remove);
+    tcase_add_test(cmd, the_command_knows_every_family);
+    tcase_add_test(cmd, sizes_fit_together);
+    suite_add_tcase(s, cmd);
     return s;
 }

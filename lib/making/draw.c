@@ -195,11 +195,12 @@ static int add_tensor(struct attn_draw *d, const struct attn_slot *slot, size_t 
     return ATTN_OK;
 }
 
-/* Whether a tensor is not drawn by itself: keys and values may share the queries' tensor, and there is no final norm
- * if the last block's output is wider or narrower than d. */
+/* Whether a tensor is not drawn by itself: keys and values may share the queries' tensor, and the MLP's input its gate's; and
+ * there is no final norm if the last block's output is wider or narrower than d. */
 static bool is_left_out(const struct attn_config *c, const struct attn_slot *s)
 {
-    bool shared = s->part != ATTN_PART_Q && c->family->part[s->part].share != ATTN_ALONE;
+    bool first = s->part == ATTN_PART_Q || s->part == ATTN_PART_MLP_GATE;
+    bool shared = !first && c->family->part[s->part].share != ATTN_ALONE;
     return shared || (s->part == ATTN_PART_NORM_FINAL && attn_layout_width(c) != c->d);
 }
 
@@ -317,7 +318,7 @@ int attn_draw_plain(struct attn_draw *d, size_t i, struct attn_err *err)
 {
     static const struct attn_dist normal = {.kind = ATTN_DIST_NORMAL, .b = 0.02}, ones = {.kind = ATTN_DIST_CONSTANT, .a = 1};
     const struct attn_slot *s = &d->t[i].slot;
-    if (s->is_bias)
+    if (s->is_bias || (s->ndim == 1 && d->config->norm_from_one))
         return s->required ? allocate(&d->t[i], err) : ATTN_OK;
     return attn_draw_tensor(d, i, 0, 1, s->ndim == 1 ? &ones : &normal, err);
 }

@@ -40,8 +40,8 @@ int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, cons
 /* Checks that every weight has been drawn; required biases that were not drawn become zero. */
 int attn_draw_finish(struct attn_draw *d, struct attn_err *err);
 
-/* Draws tensor i as Hugging Face initialises a model: norms are one, biases zero, all else is normal with standard
- * deviation 0.02.  A bias that the family does not require stays unset. */
+/* Draws tensor i as Hugging Face initialises a model: norms are one (zero where their weights count from one),
+ * biases zero, all else is normal with standard deviation 0.02.  A bias that the family does not require stays unset. */
 int attn_draw_plain(struct attn_draw *d, size_t i, struct attn_err *err);
 
 /* Draws all tensors as torch constructs the modules in the order of the forward pass: tables randn, norms ones,

@@ -1,0 +1,169 @@
+/* families.c - which config.json does a new model of a family get?
+ *
+ * One with the keys that its own library writes, small sizes, and what makes the family what it is: windows that a short text
+ * already exceeds, layers of both kinds, multipliers other than 1. */
+#include "families.h"
+
+#include "base/err.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The key a family uses for an option, and its default; 0: the key is left out.  SHARE: d_model over n_head, for families that
+ * take another number where the key is absent. */
+struct size { const char *option, *key; uint64_t value; };
+#define SHARE UINT64_MAX
+
+#define VOCAB {"vocab-size", "vocab_size", 512}
+#define CONTEXT {"n-ctx", "max_position_embeddings", 128}
+#define BLOCKS {"n-layer", "num_hidden_layers", 2}, {"n-head", "num_attention_heads", 4}
+#define GROUPS {"n-kv-head", "num_key_value_heads", 2}
+#define WIDTH {"d-model", "hidden_size", 64}
+#define HEAD(n) {"d-head", "head_dim", n}
+#define MLP(n) {"d-mlp", "intermediate_size", n}
+#define LLAMA_SIZES {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, HEAD(0), MLP(176)}
+#define WIDE_SIZES {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, HEAD(SHARE), MLP(176)}
+#define PLAIN_SIZES {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, HEAD(0), MLP(256)}
+
+#define SILU "\"hidden_act\": \"silu\""
+#define RMS(eps) "\"rms_norm_eps\": " eps
+#define THETA(x) "\"rope_theta\": " x
+#define TANH "\"gelu_pytorch_tanh\""
+#define GEMMA2 "\"hidden_act\": " TANH ", \"hidden_activation\": " TANH ", " RMS("1e-06") ", \"query_pre_attn_scalar\": 16, " \
+    "\"sliding_window\": 32"
+
+enum { SIZES = 9 };
+
+/* The families that --family can write; note: for its help; rest: keys that no option changes.  "pad_token_id" is there where the
+ * family's library would otherwise take a token that a small vocabulary does not have. */
+static const struct family { const char *name, *note, *model_class, *rest; struct size size[SIZES]; } families[] = {
+    {"gpt2", "124M numbers unless the sizes below say otherwise", "GPT2LMHeadModel",
+     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05", {
+        {"vocab-size", "vocab_size", 50257}, {"n-ctx", "n_positions", 1024}, {"n-layer", "n_layer", 12},
+        {"n-head", "n_head", 12}, {"d-model", "n_embd", 768}, {"d-mlp", "n_inner", 0}}},
+    {"gpt_neo", NULL, "GPTNeoForCausalLM",
+     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"window_size\": 32", {
+        VOCAB, CONTEXT, {"n-layer", "num_layers", 2}, {"n-head", "num_heads", 4}, WIDTH, MLP(0)}},
+    {"gpt_neox", NULL, "GPTNeoXForCausalLM",
+     "\"hidden_act\": \"gelu\", \"layer_norm_eps\": 1e-05, \"rotary_pct\": 0.25", {VOCAB, CONTEXT, BLOCKS, WIDTH, MLP(256)}},
+    {"gptj", NULL, "GPTJForCausalLM",
+     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"rotary_dim\": 8, \"tie_word_embeddings\": false", {
+        VOCAB, {"n-ctx", "n_positions", 128}, {"n-layer", "n_layer", 2}, {"n-head", "n_head", 4}, {"d-model", "n_embd", 64},
+        {"d-mlp", "n_inner", 0}}},
+    {"llama", NULL, "LlamaForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},
+    {"mistral", NULL, "MistralForCausalLM", SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"sliding_window\": 32", LLAMA_SIZES},
+    {"qwen2", NULL, "Qwen2ForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},
+    {"qwen3", NULL, "Qwen3ForCausalLM", SILU ", " RMS("1e-06") ", " THETA("1000000.0") ", \"attention_bias\": false", WIDE_SIZES},
+    {"gemma", NULL, "GemmaForCausalLM",
+     "\"hidden_act\": " TANH ", \"hidden_activation\": " TANH ", " RMS("1e-06") ", " THETA("10000.0"), WIDE_SIZES},
+    {"gemma2", NULL, "Gemma2ForCausalLM",
+     GEMMA2 ", " THETA("10000.0") ",\n \"attn_logit_softcapping\": 50.0, \"final_logit_softcapping\": 30.0", WIDE_SIZES},
+    {"gemma3_text", NULL, "Gemma3ForCausalLM",
+     GEMMA2 ", " THETA("1000000.0") ",\n \"rope_local_base_freq\": 10000.0, \"sliding_window_pattern\": 2", WIDE_SIZES},
+    {"phi", NULL, "PhiForCausalLM",
+     "\"hidden_act\": \"gelu_new\", \"layer_norm_eps\": 1e-05, \"partial_rotary_factor\": 0.5, \"qk_layernorm\": false", {
+        VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_key_value_heads", 0}, WIDTH, MLP(256)}},
+    {"phi3", NULL, "Phi3ForCausalLM",
+     SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"partial_rotary_factor\": 1.0, \"sliding_window\": 32, \"pad_token_id\": null",
+     {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
+    {"olmo2", NULL, "Olmo2ForCausalLM",
+     SILU ", " RMS("1e-06") ", " THETA("500000.0") ", \"attention_bias\": false, \"pad_token_id\": null", {
+        VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_key_value_heads", 0}, WIDTH, HEAD(0), MLP(176)}},
+    {"smollm3", NULL, "SmolLM3ForCausalLM",
+     SILU ", " RMS("1e-06") ", " THETA("5000000.0") ", \"no_rope_layer_interval\": 2, \"use_sliding_window\": false,\n "
+     "\"pad_token_id\": null", LLAMA_SIZES},
+    {"granite", NULL, "GraniteForCausalLM",
+     SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"attention_multiplier\": 0.0625, \"embedding_multiplier\": 12.0,\n "
+     "\"residual_multiplier\": 0.22, \"logits_scaling\": 8.0, \"tie_word_embeddings\": true", LLAMA_SIZES},
+    {"stablelm", NULL, "StableLmForCausalLM",
+     SILU ", \"layer_norm_eps\": 1e-05, " THETA("10000.0") ", \"partial_rotary_factor\": 0.25, \"use_qkv_bias\": true,\n "
+     "\"qk_layernorm\": false, \"use_parallel_residual\": false", {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
+    {"starcoder2", NULL, "Starcoder2ForCausalLM",
+     "\"hidden_act\": " TANH ", \"norm_epsilon\": 1e-05, " THETA("100000.0") ", \"use_bias\": true, \"sliding_window\": 32", PLAIN_SIZES},
+    {"opt", NULL, "OPTForCausalLM",
+     "\"activation_function\": \"relu\", \"do_layer_norm_before\": true, \"enable_bias\": true", {
+        VOCAB, CONTEXT, BLOCKS, WIDTH, {"d-mlp", "ffn_dim", 256}}},
+    {"bloom", NULL, "BloomForCausalLM",
+     "\"layer_norm_epsilon\": 1e-05, \"apply_residual_connection_post_layernorm\": false", {
+        VOCAB, {"n-ctx", "seq_length", 128}, {"n-layer", "n_layer", 2}, {"n-head", "n_head", 4}, WIDTH}},
+    {"falcon", NULL, "FalconForCausalLM",
+     "\"activation\": \"gelu\", \"layer_norm_epsilon\": 1e-05, " THETA("10000.0") ", \"alibi\": false, \"bias\": false,\n "
+     "\"multi_query\": true, \"new_decoder_architecture\": true, \"parallel_attn\": true", {
+        VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_kv_heads", 2}, WIDTH, {"d-mlp", "ffn_hidden_size", 256}}},
+};
+
+enum { FAMILIES = sizeof families / sizeof *families };
+
+const char *family_choice(size_t i)
+{
+    return i < FAMILIES ? families[i].name : NULL;
+}
+
+void family_list(char *out, size_t size)
+{
+    struct pair list[FAMILIES + 1] = {{NULL, NULL}};
+    for (size_t i = 0; i < FAMILIES; i++)
+        list[i] = (struct pair){families[i].name, families[i].note};
+    list_terms(out, size, list, " or ");
+}
+
+/* ---- writing one ------------------------------------------------------------------------- */
+
+static const struct size *size_of(const struct family *fam, const char *option)
+{
+    const struct size *s = fam->size;
+    while (s->option && strcmp(s->option, option) != 0)
+        s++;
+    return s->option ? s : NULL;
+}
+
+/* A row that was given; NULL: it was not, or the command has none of this name. */
+static const struct option *given_row(const struct option *rows, const char *name)
+{
+    while (rows->name && strcmp(rows->name, name) != 0)
+        rows++;
+    return rows->name && option_given(rows) ? rows : NULL;
+}
+
+static int check_rows(const struct family *fam, const struct option *rows, struct attn_err *err)
+{
+    for (const struct option *row = rows; row->name; row++)
+        if (option_given(row) && strcmp(row->name, "tied") != 0 && !size_of(fam, row->name))
+            return attn_fail(err, ATTN_EUSAGE, "--%s does not go with --family %s: write a config.json and give it with --config",
+                             row->name, fam->name);
+    return ATTN_OK;
+}
+
+static uint64_t value_of(const struct family *fam, const struct size *s, const struct option *rows, size_t vocab_size)
+{
+    const struct option *row = given_row(rows, s->option);
+    if (row)
+        return ((const struct number *)row->to)->n;
+    if (s == fam->size && vocab_size)
+        return vocab_size;
+    if (s->value != SHARE)
+        return s->value;
+    uint64_t heads = value_of(fam, size_of(fam, "n-head"), rows, 0), width = value_of(fam, size_of(fam, "d-model"), rows, 0);
+    return heads && heads <= width ? width / heads : 1;
+}
+
+int family_write(FILE *f, const char *family, const struct option *rows, size_t vocab_size, struct attn_err *err)
+{
+    const struct family *fam = families;
+    while (strcmp(fam->name, family) != 0)
+        fam++;
+    int code = check_rows(fam, rows, err);
+    if (code)
+        return code;
+    fprintf(f, "{\"model_type\": \"%s\", \"architectures\": [\"%s\"],\n %s", family, fam->model_class, fam->rest);
+    for (const struct size *s = fam->size; s->option; s++) {
+        uint64_t n = value_of(fam, s, rows, vocab_size);
+        if (n || given_row(rows, s->option))
+            fprintf(f, ",\n \"%s\": %" PRIu64, s->key, n);
+    }
+    const struct option *tied = given_row(rows, "tied");
+    if (tied)
+        fprintf(f, ",\n \"tie_word_embeddings\": %s", option_given(tied));
+    fputs("}\n", f);
+    return ATTN_OK;
+}

@@ -184,6 +184,16 @@ int attn_out_commit(struct attn_out *o, struct attn_err *err)
     return attn_fail_as(err, &o->err);
 }
 
+int attn_out_commit_all(struct attn_out *const *o, size_t n, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = o[i] ? attn_out_flush(o[i], false, err) : ATTN_OK;
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = o[i] ? attn_out_commit(o[i], err) : ATTN_OK;
+    return rc;
+}
+
 int attn_out_map(struct attn_out *o, struct attn_map *map, struct attn_err *err)
 {
     flush(o);

@@ -22,6 +22,9 @@ void attn_out_close(struct attn_out *o);                /* without commit the ta
 /* Flushes, closes, renames.  Standard output is flushed but left open.  A closed pipe (EPIPE) is not an error: see
  * attn_out_broken. */
 int attn_out_commit(struct attn_out *o, struct attn_err *err);
+/* Commits files that belong together, in this order, once all of them are written: until then none replaces its target.  NULL
+ * entries are skipped. */
+int attn_out_commit_all(struct attn_out *const *o, size_t n, struct attn_err *err);
 /* Takes the place of commit for memory: hands over the text, malloc'd, with a NUL after it. */
 int attn_out_take(struct attn_out *o, char **text, size_t *len, struct attn_err *err);
 /* Passes what was written so far to the system; with `disk`, waits until a file's data is on the disk. */

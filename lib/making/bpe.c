@@ -58,9 +58,7 @@ static int write_directory(const char *dir, const struct attn_learned *l, struct
         goto out;
     write_vocab(vocab, l);
     write_merges(merges, l);
-    rc = attn_out_commit(merges, err);
-    if (!rc)
-        rc = attn_out_commit(vocab, err);
+    rc = attn_out_commit_all((struct attn_out *const[]){merges, vocab}, 2, err);
 out:
     attn_out_close(vocab);
     attn_out_close(merges);

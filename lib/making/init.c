@@ -94,10 +94,9 @@ static int write_directory(const char *dir, const struct attn_init_opts *o, cons
     write_config(json, o, config);
     if (vocab)
         attn_out_write(vocab, o->vocab, o->vocab_len);
-    if ((rc = write_weights(weights, d, type, err)) || (rc = attn_out_commit(json, err)) ||
-        (vocab && (rc = attn_out_commit(vocab, err))))
-        goto out;
-    rc = attn_out_commit(weights, err);
+    rc = write_weights(weights, d, type, err);
+    if (!rc)
+        rc = attn_out_commit_all((struct attn_out *const[]){json, vocab, weights}, 3, err);
 out:
     attn_out_close(json);
     attn_out_close(vocab);

@@ -99,10 +99,8 @@ static int write_directory(const struct attn_model *m, const char *dir, size_t *
         rc = attn_folder_open(&out[COPIED], dir, weights_file, err);
     if (!rc)
         rc = write_weights(out[COPIED], m, tensors, err);
-    for (size_t i = 0; i <= COPIED && !rc; i++)
-        rc = out[i] ? attn_out_flush(out[i], false, err) : ATTN_OK;
-    for (size_t i = 0; i <= COPIED && !rc; i++)
-        rc = out[i] ? attn_out_commit(out[i], err) : ATTN_OK;
+    if (!rc)
+        rc = attn_out_commit_all(out, COPIED + 1, err);
     for (size_t i = 0; i <= COPIED; i++)
         attn_out_close(out[i]);
     return rc;

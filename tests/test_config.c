@@ -26,7 +26,7 @@ START_TEST(test_corpus)
         {"n_comment.json", "unknown key \"_comment\""},
         {"n_cut.json", "column 48: expected a key"},
         {"n_eos_beyond.json", "\"eos_token_id\" is 6, expected less than \"vocab_size\" 6"},
-        {"n_eos_text.json", "\"eos_token_id\" is \"end\", expected a whole number from 1"},
+        {"n_eos_text.json", "\"eos_token_id\" is \"end\", expected a whole number from 0"},
         {"n_d_mlp_negative.json", "\"d_mlp\" is -1, expected a whole number from 0"},
         {"n_drop_null.json", "\"tokenizer.drop\" is null, expected a string"},
         {"n_drop_number.json", "\"tokenizer.drop\" is 1, expected a string"},
@@ -228,7 +228,7 @@ static void same_config(const struct attn_config *a, const struct attn_config *b
 
 START_TEST(test_write_and_read)
 {
-    static const char *const files[] = {"y_all.json", "y_least.json", "y_bpe.json", "y_value_width.json"};
+    static const char *const files[] = {"y_all.json", "y_least.json", "y_bpe.json", "y_value_width.json", "y_eos_zero.json"};
     static const double reals[] = {1e-5, 1.0 / 3, 0x1p-1074, 0x1.fffffffffffffp1023, 123456789.125, 3e21};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
@@ -241,6 +241,17 @@ START_TEST(test_write_and_read)
             attn_config_free(&a);
             attn_config_free(&b);
         }
+}
+END_TEST
+
+/* Token 0 may end a text, too: it is not what says that none does. */
+START_TEST(test_first_token_ends)
+{
+    struct attn_config zero = read_path("tests/corpus/config/y_eos_zero.json"), none = read_path("tests/corpus/config/y_eos_null.json");
+    ck_assert(zero.n_eos == 1 && zero.eos[0] == 0);
+    ck_assert(none.n_eos == 0);
+    attn_config_free(&zero);
+    attn_config_free(&none);
 }
 END_TEST
 
@@ -313,6 +324,7 @@ Suite *suite_config(void)
     tcase_add_test(t, test_every_key);
     tcase_add_test(t, test_forms_and_widths);
     tcase_add_test(t, test_write_and_read);
+    tcase_add_test(t, test_first_token_ends);
     tcase_add_test(t, test_written_form);
     tcase_add_test(t, test_locale);
     tcase_add_test(t, test_tokenizer_alone);

@@ -128,6 +128,25 @@ START_TEST(sizes_fit_together)
 }
 END_TEST
 
+/* A word that has meant two things. */
+START_TEST(what_gelu_means_is_told)
+{
+    succeed("\"$A\" init -o $D/m --family gemma");
+    expect("\"$A\" run -m $D/m --ids 1,2 2>&1 >$D/out | wc -c", 0, "0\n");
+    succeed("sed -i 's/\"hidden_act\": \"gelu_pytorch_tanh\"/\"hidden_act\": \"gelu\"/' $D/m/config.json");
+    expect("\"$A\" run -m $D/m --ids 1,2 2>&1 >$D/out", 0, "/m/config.json: \"hidden_act\" is \"gelu\", which is computed with erf");
+}
+END_TEST
+
+/* Weights are written before config.json is replaced: where they do not fit, the model that was there stays. */
+START_TEST(a_full_disk_keeps_the_model_there)
+{
+    succeed("\"$A\" init -q -o $D/m --vocab-size 40 --n-layer 1 --n-head 1 --d-model 8 && sha256sum $D/m/* >$D/sums");
+    expect("ulimit -f 4; \"$A\" init -o $D/m --vocab-size 300 --n-layer 2 --n-head 1 --d-model 8 2>&1", 1, "File too large");
+    expect("sha256sum -c --quiet $D/sums && ls -A $D/m | wc -l", 0, "2\n");
+}
+END_TEST
+
 /* Checkpoints that another program wrote, from beside the repository. */
 static const char *const written[] = {
     "mistral-a", "qwen3-a", "qwen2-window-a", "gemma-a", "gemma2-a", "gemma3-a", "phi3-a", "phi3-longrope-a", "phi-a", "olmo2-a",
@@ -175,6 +194,8 @@ Suite *suite_init_family(void)
     tcase_add_checked_fixture(cmd, shell_set_up, scratch_remove);
     tcase_add_test(cmd, the_command_knows_every_family);
     tcase_add_test(cmd, sizes_fit_together);
+    tcase_add_test(cmd, what_gelu_means_is_told);
+    tcase_add_test(cmd, a_full_disk_keeps_the_model_there);
     suite_add_tcase(s, cmd);
     return s;
 }

@@ -365,6 +365,30 @@ START_TEST(a_recipe_is_a_setting)
 }
 END_TEST
 
+/* How text is split goes with the vocabulary: digit by digit here, which GPT-2's own class does not do. */
+START_TEST(a_tokenizer_comes_whole)
+{
+    expect("\"$A\" vocab --bpe --size 280 -f cmd/README.md -o $D/v 2>&1", 0, "280");
+    succeed("echo '{\"tokenizer_class\": \"Qwen2Tokenizer\"}' >$D/v/tokenizer_config.json");
+    expect_exactly(line_of("--vocab $D/v", "q"), "");
+    succeed("cmp $D/v/tokenizer_config.json $D/q/tokenizer_config.json");
+    expect_same("\"$A\" tokenize -m $D/q -s 'in 1984' --format ids", "\"$A\" tokenize -m $D/v -s 'in 1984' --format ids");
+    succeed("echo '{\"tokenizer_class\": \"GPT2Tokenizer\"}' >$D/v/tokenizer_config.json");
+    expect("\"$A\" train -f cmd/README.md -o $D/q --vocab $D/v --resume 2>&1", 1, "the training there has another vocabulary");
+}
+END_TEST
+
+/* The first token of a vocabulary may be the one that ends a text. */
+START_TEST(token_0_ends_a_text)
+{
+    succeed("mkdir $D/v && echo '{\"<|endoftext|>\": 0, \"a\": 1, \"b\": 2}' >$D/v/vocab.json && "
+            "for i in $(seq 40); do printf 'a b b a\n<|endoftext|>\n'; done >$D/f");
+    expect("\"$A\" train -q -f $D/f -o $D/m --vocab $D/v --n-ctx 8 --n-layer 1 --n-head 1 --d-model 8 --steps 3 --batch 2 2>&1 && "
+           "grep eos $D/m/config.json", 0, "\"eos_token_id\": 0");
+    expect_exactly("\"$A\" train -q -f $D/f -o $D/m --vocab $D/v --resume 2>&1", "");
+}
+END_TEST
+
 START_TEST(a_model_that_is_there_stays)
 {
     expect("\"$A\" init -q -o $D/x --vocab-size 300 --n-layer 1 --n-head 1 --d-model 8 && "
@@ -480,6 +504,8 @@ Suite *suite_train(void)
     tcase_add_test(tc, progress_has_a_line_for_each_measurement);
     tcase_add_test(tc, progress_on_a_terminal);
     tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(tc, a_tokenizer_comes_whole);
+    tcase_add_test(tc, token_0_ends_a_text);
     tcase_add_test(tc, a_model_that_is_there_stays);
     tcase_add_test(tc, parts_may_predict_nothing);
     tcase_add_test(tc, what_options_say_is_looked_at_first);

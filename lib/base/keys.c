@@ -56,11 +56,13 @@ static int unexpected(const struct attn_key_reader *r, const struct attn_key *k,
 static int read_size(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, void *field)
 {
     double x;
-    if (k->type == ATTN_KEY_MAYBE && cJSON_IsNull(v))
-        x = 0;
-    else if (!attn_tree_whole(v, k->type == ATTN_KEY_COUNT ? 0 : 1, INT32_MAX, &x))
-        return unexpected(r, k, v, k->type == ATTN_KEY_COUNT ? "a whole number from 0 to 2147483647" : attn_size_from_1);
-    *(size_t *)field = (size_t)x;
+    bool from_0 = k->type == ATTN_KEY_COUNT || k->type == ATTN_KEY_ID;
+    *(size_t *)field = 0;
+    if ((k->type == ATTN_KEY_MAYBE || k->type == ATTN_KEY_ID) && cJSON_IsNull(v))
+        return ATTN_OK;
+    if (!attn_tree_whole(v, from_0 ? 0 : 1, INT32_MAX, &x))
+        return unexpected(r, k, v, from_0 ? "a whole number from 0 to 2147483647" : attn_size_from_1);
+    *(size_t *)field = (size_t)x + (k->type == ATTN_KEY_ID);
     return ATTN_OK;
 }
 
@@ -180,10 +182,10 @@ int attn_key_read(const struct attn_key_reader *r, const struct attn_key *k, con
     char *field = (char *)r->to + k->at;
     unsigned value = 0;
     int rc;
-    if (r->none && cJSON_IsNull(v) && k->type != ATTN_KEY_MAYBE && k->type != ATTN_KEY_ABOVE)
+    if (r->none && cJSON_IsNull(v) && k->type != ATTN_KEY_MAYBE && k->type != ATTN_KEY_ID && k->type != ATTN_KEY_ABOVE)
         return read_none(r, k, v);
     switch (k->type) {
-    case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: return read_size(r, k, v, field);
+    case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: case ATTN_KEY_ID: return read_size(r, k, v, field);
     case ATTN_KEY_REAL: return read_real(r, k, v, field);
     case ATTN_KEY_ABOVE: return read_above(r, k, v, (double *)(void *)field);
     case ATTN_KEY_REALS: return read_reals(r, k, v, (struct attn_reals *)(void *)field);
@@ -264,6 +266,7 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
     switch (k->type) {
     case ATTN_KEY_FIXED: put_text(out, k->words[0].word); break;
     case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: attn_out_u64(out, *(const size_t *)(const void *)field); break;
+    case ATTN_KEY_ID: attn_out_u64(out, *(const size_t *)(const void *)field - 1); break;
     case ATTN_KEY_REAL: case ATTN_KEY_ABOVE: attn_out_f64(out, *(const double *)(const void *)field); break;
     case ATTN_KEY_CHOICE:
         memcpy(&value, field, sizeof value);
@@ -286,7 +289,7 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
 void attn_keys_write(struct attn_out *out, const struct attn_key *keys, const void *from, int indent)
 {
     for (const struct attn_key *k = keys; k->name; k++) {
-        if (k->type == ATTN_KEY_MAYBE && *(const size_t *)(const void *)((const char *)from + k->at) == 0)
+        if ((k->type == ATTN_KEY_MAYBE || k->type == ATTN_KEY_ID) && *(const size_t *)(const void *)((const char *)from + k->at) == 0)
             continue;
         attn_out_printf(out, "%s\n%*s\"%s\": ", k == keys ? "{" : ",", indent, "", k->name);
         put_value(out, k, from, indent);

@@ -190,8 +190,8 @@ static int check(const struct attn_config *c, const char *name, struct attn_err 
     if (!rc && c->mlp != ATTN_MLP_NONE && c->m == 0)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: \"d_mlp\" is 0, expected its width because \"mlp\" is \"%s\"", name,
                        attn_mlp_name(c->mlp));
-    if (!rc && c->end >= c->V && c->end > 0)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected less than \"%s\" %zu", name, KEY(end), c->end, KEY(V),
+    if (!rc && c->end > c->V)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected less than \"%s\" %zu", name, KEY(end), c->end - 1, KEY(V),
                        c->V);
     return rc ? rc : check_tokenizer(c, name, err);
 }
@@ -265,7 +265,7 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
     if (!rc && r->lax)
         read_eos(c, attn_tree_member(root, "eos_token_id"));
     else if (!rc && c->end > 0)
-        c->eos[c->n_eos++] = (int32_t)c->end;
+        c->eos[c->n_eos++] = (int32_t)(c->end - 1);
     if (!rc)
         rc = derive(c, r->name, r->err);
     return rc ? rc : check(c, r->name, r->err);

@@ -63,8 +63,9 @@ struct attn_config {
     size_t window_from;                 /* the first layer with a window, or how often one has none: see family.h */
     bool windows;                       /* whether the window counts, if the family leaves it open */
     unsigned char *local;               /* [L], whether each layer has the window, or NULL: none; owned */
+    const char *doubt;                  /* what the file says and may not mean, for a warning; NULL: nothing */
     int32_t eos[8]; size_t n_eos;       /* tokens that end a text */
-    size_t end;                         /* the end token of our own format; 0: none */
+    size_t end;                         /* one more than the end token of our own format; 0: none */
     struct attn_word_rule {
         bool bpe;                       /* "type": "bpe" */
         char *drop, *unknown;           /* NULL: none; owned */

@@ -48,7 +48,7 @@ static const struct attn_key native_keys[] = {
     {"tied", ATTN_KEY_FLAG, FIELD(tied), NULL, NULL},
     {"unembed", ATTN_KEY_FLAG, FIELD(unembed), NULL, NULL},
     {"rope_theta", ATTN_KEY_REAL, FIELD(rope_theta), NULL, NULL},
-    {"eos_token_id", ATTN_KEY_MAYBE, FIELD(end), NULL, NULL},
+    {"eos_token_id", ATTN_KEY_ID, FIELD(end), NULL, NULL},
     {"tokenizer", ATTN_KEY_SECTION, 0, NULL, tokenizer_keys},
     {0}
 };

@@ -14,8 +14,19 @@
 static const struct attn_key gemma_keys[] = {
     GEMMA_KEYS, WHOLE_ROPE_KEYS, NO_CAP_KEYS, GATED_KEY("hidden_act"), OFF_KEY("use_bidirectional_attention"), {0}};
 
+/* "hidden_act": "gelu" is the erf form here and in Hugging Face's library since 4.48; before it was not read, and Gemma's models
+ * were made with the tanh form. */
+static int doubt_erf(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
+{
+    (void)r, (void)root;
+    if (c->mlp == ATTN_MLP_GEGLU)
+        c->doubt = "\"hidden_act\" is \"gelu\", which is computed with erf, as transformers does since 4.48; before, such a file meant "
+                   "the tanh form, with which Gemma was trained: if that is meant, write \"gelu_pytorch_tanh\"";
+    return ATTN_OK;
+}
+
 const struct attn_family attn_gemma = {
-    .name = "gemma", .keys = gemma_keys, LLAMA_NAMES,
+    .name = "gemma", .more = doubt_erf, .keys = gemma_keys, LLAMA_NAMES,
     .defaults = &(const struct attn_config){GEMMA_DEFAULTS(10000), .V = 256000, .n_ctx = 8192, .m = 24576, .Hkv = 16},
     .part = {GEMMA_PARTS, LLAMA_NORMS}
 };

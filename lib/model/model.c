@@ -69,6 +69,8 @@ static int read_config(struct attn_model *m, struct attn_err *err)
     if (!path)
         return attn_no_memory(err, NULL, "for a path");
     rc = attn_config_read(&m->config, (const char *)m->config_map.data, m->config_map.len, path, err);
+    if (!rc && m->config.doubt && asprintf(&m->warning, "%s: %s", path, m->config.doubt) < 0)
+        m->warning = NULL;
     free(path);
     return rc;
 }

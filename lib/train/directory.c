@@ -117,18 +117,19 @@ static bool same_directory(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Handles one of the tokenizer files that `from` has. */
+/* Handles one of the tokenizer files that `from` has; those after merges.txt say how it splits text and which tokens are special. */
 typedef int tokenizer_fn(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err);
 
 static int each_tokenizer_file(const char *dir, const char *from, tokenizer_fn *with, struct attn_err *err)
 {
-    static const char *const files[] = {"vocab.json", "merges.txt", NULL};
+    static const char *const files[] = {"vocab.json", "merges.txt", "tokenizer_config.json", "added_tokens.json",
+                                        "special_tokens_map.json", NULL};
     int rc = ATTN_OK;
     for (const char *const *file = files; *file && !rc && !same_directory(dir, from); file++) {
         struct attn_map map = {0};
         char *path = NULL;
         if (file != files && !attn_folder_has(from, *file))
-            continue;                   /* a tokenizer by words has no merges.txt */
+            continue;                   /* a tokenizer by words has only the first */
         rc = open_file(&map, &path, from, *file, err);
         if (!rc)
             rc = with(dir, *file, &map, err);
@@ -212,8 +213,8 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
     if (tokens > c->V)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);
     int rc = attn_corpus_mark(&mark, t, err);
-    if (!rc && c->end == 0 && mark > 0)
-        c->end = (size_t)mark;
+    if (!rc && c->end == 0 && mark >= 0)
+        c->end = (size_t)mark + 1;
     return rc;
 }
 

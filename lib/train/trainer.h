@@ -1,6 +1,6 @@
 /* trainer.h - a training: a directory in which a model grows.
  *
- *     config.json, vocab.json, merges.txt   as every model of ours has them
+ *     config.json, vocab.json, merges.txt   as every model of ours has them, with what else its tokenizer says of itself
  *     train.json                            how it is trained (settings.c)
  *     checkpoint.safetensors                its state (checkpoint.c)
  *     model.safetensors, loss.csv, loss.png its results so far

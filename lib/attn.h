@@ -122,6 +122,7 @@ const char *const *attn_model_builtin(void);
 struct attn_token {
     int32_t id;
     bool known;                         /* false: made from an id alone; what follows is empty */
+    bool named;                         /* the text is a label given to an id: it comes from no source text, start = end = 0 */
     const char *text, *raw;             /* the text it stands for; its spelling in the vocabulary ("\u0120is" for " is") */
     size_t text_len, raw_len;
     size_t start, end;                  /* it comes from bytes start..end of the source text, without end */

@@ -70,6 +70,7 @@ const struct attn_format *attn_format_of_path(const char *path);
 
 /* What a sink is shown in place of activations: derivatives of a metric with respect to them, or these times the activations. */
 struct attn_sink_gradient { const char *metric; double value; bool times; };
+struct attn_labels;
 struct attn_sink_opts {
     const char *format;                 /* one of ATTN_FORMAT_RUN or ATTN_FORMAT_LINES; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
@@ -80,6 +81,7 @@ struct attn_sink_opts {
     const struct attn_tokens *cross;    /* cross-attention: tokens of sentence 1, whose k and v are shown; else NULL */
     const char *cross_text; size_t cross_len;
     const struct attn_tokenizer *tokenizer; /* to spell the likeliest next tokens; may be NULL */
+    const struct attn_labels *labels;   /* by id: to spell them in its place; NULL: none */
     const char *command;                /* a command line that makes it again, for the manifest */
     struct attn_kind kind;              /* of attention, for titles and documents */
     const struct attn_sink_gradient *gradient;  /* NULL: activations */
@@ -92,7 +94,7 @@ struct attn_sink_opts {
     size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0: no limit */
     bool color;                         /* text only */
     struct attn_picture_opts picture;
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 };
 /* A sink is an observer that writes what it sees.  Give attn_sink_observer(s) to a run and call attn_sink_finish after
  * it: only then do files appear under their names.  Closing an unfinished sink leaves no file. */
@@ -103,6 +105,24 @@ int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
 /* After finish, what the user should know of the directory written to; NULL: nothing.  Lives as long as the sink. */
 const char *attn_sink_note(const struct attn_sink *s);
 void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
+
+/* ---- names for ids ---------------------------------------------------------------------------- */
+
+/* Tokens made from ids have no text.  Labels name them, for people: by a tokenizer, or by the lines of a file. */
+struct attn_labels;
+int attn_labels_new(struct attn_labels **out, const struct attn_tokenizer *t, struct attn_err *err);    /* borrows t */
+/* Lines of UTF-8, copied: one for each of `vocabulary` entries of a model, or one for each token.  Which of them, the number of lines
+ * says; if it is both, entries.  A blank line leaves the id.  `name` is that of the file. */
+int attn_labels_read(struct attn_labels **out, const char *text, size_t len, const char *name, size_t vocabulary,
+                     struct attn_err *err);
+bool attn_labels_by_id(const struct attn_labels *l);    /* false: a line for each token */
+size_t attn_labels_count(const struct attn_labels *l);  /* lines of the file, or entries of the tokenizer */
+/* The label of an id, NUL-terminated, where labels are by id; NULL: it has none.  Lives as long as the labels and their tokenizer. */
+const char *attn_labels_text(const struct attn_labels *l, int32_t id, size_t *len);
+/* Names the tokens that have no text; the names live as long as the labels and their tokenizer.  Fails, with both numbers, where
+ * there are neither as many lines as entries nor as tokens. */
+int attn_tokens_label(struct attn_tokens *t, const struct attn_labels *l, struct attn_err *err);
+void attn_labels_free(struct attn_labels *l);           /* NULL is fine */
 
 /* ---- many sentences -------------------------------------------------------------------- */
 
@@ -205,7 +225,8 @@ struct attn_batch_opts {
     void (*progress)(void *self, const struct attn_batch_state *state);     /* called after each pass; may be NULL */
     void (*failed)(void *self, const struct attn_record *r, const char *why);   /* called for bad records in order; may be NULL */
     void *self;                         /* for progress and failed */
-    uint64_t reserved[3];
+    const struct attn_labels *labels;   /* of records that are ids, by id; NULL: none */
+    uint64_t reserved[2];
 };
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
 

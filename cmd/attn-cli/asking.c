@@ -1,11 +1,13 @@
 #include "asking.h"
 
+#include "output.h"
+
 #include "base/err.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-int asked_open(struct asked *a, const struct command *c, struct attn_err *err)
+int asked_open(struct asked *a, const struct command *c, const char *format, const char *path, struct attn_err *err)
 {
     struct attn_err ignored = {0};
     if (input_read(&a->in, err) || open_model(&a->model, c, err) || input_tokens(&a->tokens, &a->tokenizer, &a->in, err))
@@ -14,7 +16,7 @@ int asked_open(struct asked *a, const struct command *c, struct attn_err *err)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (!a->tokenizer && attn_tokenizer_open(&a->tokenizer, common.model, &ignored))
         a->tokenizer = NULL;            /* ids need none */
-    return ATTN_OK;
+    return input_label(a->tokens, &a->tokenizer, &a->in, a->model, output_is_seen(format, path), err);
 }
 
 int asked_edit(struct asked *a, struct attn_err *err)

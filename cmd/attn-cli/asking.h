@@ -13,7 +13,8 @@ struct asked {
     struct edits edits;
     struct progress progress;
 };
-int asked_open(struct asked *a, const struct command *c, struct attn_err *err);     /* all but the edits */
+/* All but the edits.  Ids are labelled as --labels says, for an output of this format and path. */
+int asked_open(struct asked *a, const struct command *c, const char *format, const char *path, struct attn_err *err);
 int asked_edit(struct asked *a, struct attn_err *err);
 /* Lists the observers of its run: what edits, and what shows progress if that is wanted; returns how many. */
 size_t asked_observe(struct asked *a, struct attn_observer list[2], bool wanted);

@@ -47,7 +47,7 @@ static int check_usage(struct session *s, struct attn_err *err)
 
 static int open_all(struct session *s, struct attn_err *err)
 {
-    if (check_usage(s, err) || asked_open(&s->of, &attribute_command, err) ||
+    if (check_usage(s, err) || asked_open(&s->of, &attribute_command, o.format, o.path, err) ||
         read_token(&s->target, o.target, s->of.model, s->of.tokenizer, err) ||
         (o.foil && read_token(&s->foil, o.foil, s->of.model, s->of.tokenizer, err)))
         return err->code;
@@ -125,7 +125,7 @@ const struct command attribute_command = {
     .refused = (const struct pair[]){
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
                                              from_options, attention_options, dropout_seed_options, compute_options,
                                              thread_options, general_options, NULL},
 };

@@ -145,7 +145,8 @@ struct session {
     struct attn_records_opts records;
     struct attn_batch_option *options; size_t n_options;
     struct edits edits;
-    struct attn_tokenizer *tokenizer;   /* NULL unless edits take values from a text */
+    struct attn_tokenizer *tokenizer;   /* NULL unless edits take values from a text or labels from it */
+    const struct attn_labels *labels;   /* of records that are ids; NULL: none */
     char *edited;                       /* the edits in canonical form, one a line */
     char *command;
     struct report report;
@@ -215,6 +216,8 @@ static int open_all(struct session *s, struct attn_err *err)
     if (!code)
         code = edits_open(&s->edits, &s->tokenizer, err);
     if (!code)
+        code = input_labels(&s->labels, &s->tokenizer, s->model, output_is_seen(o.format ? o.format : "ndjson", o.path), err);
+    if (!code)
         code = list_options(s, err);
     s->command = code ? NULL : repro_command(&batch_command);
     return code || s->command ? code : attn_no_memory(err, NULL, "for the command line");
@@ -226,7 +229,7 @@ static struct attn_batch_opts opts_of(struct session *s)
         .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
         .format = o.format, .path = o.path, .summary = o.summary, .summary_form = o.summary_form, .options = s->options,
         .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->edits.list,
-        .from = s->edits.from, .grid = is_grid() ? &o.grid : NULL,
+        .from = s->edits.from, .grid = is_grid() ? &o.grid : NULL, .labels = s->labels,
         .plan = plan_asked(), .resume = o.resume,
         .force = o.force, .fail_fast = o.fail_fast, .progress = report_progress, .failed = report_failed, .self = &s->report};
 }
@@ -391,7 +394,7 @@ const struct command batch_command = {
         {"errors", "a line that is not UTF-8, longer than 16 MiB, not JSON or nested deeper than 64 levels, or a row with more "
                    "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, select_options,
+    .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, label_options, select_options,
                                              output_options, run_options, grid_options, edit_options, from_options,
                                              picture_options, key_picture_options, attention_options, dropout_seed_options,
                                              compute_options, thread_options, general_options, NULL},

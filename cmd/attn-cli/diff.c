@@ -379,13 +379,17 @@ static int run_one(struct attn_dump **out, const struct attn_model *m, const str
     return code;
 }
 
-static int read_texts(struct texts *t, struct attn_err *err)
+static int read_texts(struct texts *t, const struct attn_model *m, struct attn_err *err)
 {
+    bool seen = output_is_seen(o.format, NULL);
     if (input_tokens(&t->tokens, &t->tokenizer, &t->in, err))
         return err->code;
     if (!t->tokens->n)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
-    return input_tokens_other(&t->cross, &t->tokenizer, &t->other, err);
+    int code = input_tokens_other(&t->cross, &t->tokenizer, &t->other, err);
+    if (!code)
+        code = input_label(t->tokens, &t->tokenizer, &t->in, m, seen, err);
+    return code ? code : input_label(t->cross, &t->tokenizer, &t->other, m, seen, err);
 }
 
 static int run_models(struct sides *s, struct attn_err *err)
@@ -399,7 +403,7 @@ static int run_models(struct sides *s, struct attn_err *err)
     if (!code)
         code = attn_model_open(&s->model_b, o.with, err);
     if (!code)
-        code = read_texts(&t, err);
+        code = read_texts(&t, s->model_a, err);
     struct edits none = {0};
     if (!code)
         code = edits_open(&s->edits, &t.tokenizer, err);
@@ -504,7 +508,7 @@ const struct command diff_command = {
         {"max ulp", "the largest distance between the two, counted in float32 numbers"},
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options,
                                              select_options, options, edit_options, from_options, thread_options, general_options,
                                              NULL},
     .word = "A",

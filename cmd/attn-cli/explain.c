@@ -143,8 +143,11 @@ static char *command_for_run(void)
 static int derive(struct session *s, struct attn_err *err)
 {
     struct attn_explain_opts e = options_of();
+    bool seen = output_is_seen(e.format, o.path);
     if (input_read(&s->in, err) || input_read_other(&s->other, err) || open_model(&s->model, &explain_command, err) ||
-        input_tokens(&s->tokens, &s->tokenizer, &s->in, err) || input_tokens_other(&s->cross, &s->tokenizer, &s->other, err))
+        input_tokens(&s->tokens, &s->tokenizer, &s->in, err) || input_tokens_other(&s->cross, &s->tokenizer, &s->other, err) ||
+        input_label(s->tokens, &s->tokenizer, &s->in, s->model, seen, err) ||
+        input_label(s->cross, &s->tokenizer, &s->other, s->model, seen, err))
         return err->code;
     e.cross = s->cross;
     e.run = s->run = command_for_run();
@@ -255,7 +258,7 @@ const struct command explain_command = {
         {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},
         {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options, options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options, options,
                                              edit_options, from_options, attention_options, dropout_seed_options, thread_options,
                                              general_options, NULL},
 };

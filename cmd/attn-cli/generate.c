@@ -191,17 +191,26 @@ static double temperature(void)
     return !o.temperature.given && draws ? 1 : o.temperature.x;
 }
 
-/* Ids need no tokenizer, but if there is one the text is shown as well. */
+/* Ids need no tokenizer, but if there is one the text is shown as well, unless --labels says otherwise. */
+static int read_names(struct session *s, struct attn_err *err)
+{
+    const char *given = option_given(label_options);
+    bool other = given && strcmp(given, "auto");
+    struct attn_err why = {.msg = "--labels none"};
+    int code = other ? input_labels(&s->transcript.labels, &s->tokenizer, s->model, false, err) : ATTN_OK;
+    if (code || s->transcript.labels || (!other && !attn_tokenizer_open(&s->tokenizer, common.model, &why)))
+        return code;
+    if (o.stop)
+        return attn_fail(err, ATTN_EFORMAT, "--stop searches the text, and there is none: %s", why.msg);
+    if (!other)
+        say_note("no text: %s", why.msg);
+    return ATTN_OK;
+}
+
 static int read_prompt(struct session *s, const struct input *in, struct attn_err *err)
 {
-    struct attn_err why = {0};
-    if (input_tokens(&s->prompt, &s->tokenizer, in, err))
+    if (input_tokens(&s->prompt, &s->tokenizer, in, err) || (!in->text && read_names(s, err)))
         return err->code;
-    if (!in->text && attn_tokenizer_open(&s->tokenizer, common.model, &why)) {
-        if (o.stop)
-            return attn_fail(err, ATTN_EFORMAT, "--stop searches the text, and there is none: %s", why.msg);
-        say_note("no text: %s", why.msg);
-    }
     if (!s->prompt->n)
         return attn_fail(err, ATTN_EFORMAT, "the prompt is empty: there is no token to continue");
     return ATTN_OK;
@@ -322,7 +331,7 @@ static int dump(const struct session *s, struct attn_err *err)
     struct output output = {
         .command = &generate_command, .format = dump_format(), .path = o.path, .precision = OUTPUT_PRECISION,
         .model = s->model, .select = s->select, .tokens = &tokens, .tokenizer = s->tokenizer,
-        .text = s->tokenizer ? t->text : NULL, .len = t->len, .edits = &s->edits};
+        .text = s->tokenizer || t->labels ? t->text : NULL, .len = t->len, .edits = &s->edits};
     if (s->edits.editor && (read_rest(s, err) || attn_editor_replay(s->edits.editor, 0, err)))
         return err->code;
     return output_write(&output, err);
@@ -423,7 +432,7 @@ const struct command generate_command = {
         {"cross-file", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
         {"cross-ids", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
+    .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options, label_options,
                                              options, edit_options, from_options, select_options, picture_options,
                                              key_picture_options, attention_options, compute_options, thread_options, general_options, NULL},
 };

@@ -83,6 +83,17 @@ static int draw_texts(struct session *s, struct attn_err *err)
     return s->T ? ATTN_OK : attn_no_memory(err, NULL, "for %zu texts", s->texts);
 }
 
+/* The tokens of ids in a row, as far as they have names. */
+static void say_tokens(struct session *s, const struct attn_tokens *t)
+{
+    bool words = s->tokenizer && !strcmp(attn_tokenizer_kind(s->tokenizer), "word");
+    const char *between = words || input_labels_read() ? " " : "";
+    size_t n = 0;
+    for (size_t i = 0; i < t->n && t->tok[i].known && n < sizeof s->about; i++)
+        n += (size_t)snprintf(s->about + n, sizeof s->about - n, "%s%s", i ? between : "", t->tok[i].text);
+    snprintf(s->about, sizeof s->about, "%s", excerpt(s->about).text);
+}
+
 static int read_text(struct session *s, struct attn_err *err)
 {
     struct input in = {0};
@@ -90,6 +101,8 @@ static int read_text(struct session *s, struct attn_err *err)
     int code = input_read(&in, err);
     if (!code)
         code = input_tokens(&tokens, &s->tokenizer, &in, err);
+    if (!code)
+        code = input_label(tokens, &s->tokenizer, &in, s->model, output_is_seen(o.format, o.path), err);
     if (!code)
         code = input_ids(&s->ids, tokens, err);
     s->T = code ? NULL : calloc(1, sizeof *s->T);
@@ -99,6 +112,8 @@ static int read_text(struct session *s, struct attn_err *err)
     }
     if (in.text)
         snprintf(s->about, sizeof s->about, "%s", excerpt(in.text).text);
+    else if (!code)
+        say_tokens(s, tokens);
     attn_tokens_free(tokens);
     input_free(&in);
     return code || s->T ? code : attn_no_memory(err, NULL, "for a text");
@@ -270,7 +285,7 @@ const struct command heads_command = {
         {"cross", "previous, self, duplicate and induction compare a text with itself; 'run' shows the patterns"},
         {"show", "the patterns alone have scores; 'run' and 'batch' show activations"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_rows, record_options, encode_options, options, edit_options,
+    .groups = (const struct option *const[]){model_options, text_rows, record_options, encode_options, label_options, options, edit_options,
                                              from_options, picture_options, attention_options, compute_options,
                                              thread_options, general_options, NULL},
 };

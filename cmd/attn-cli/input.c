@@ -147,12 +147,15 @@ int input_read_any(struct input *in, const char *text, const char *file, const c
     return check_utf8(in, file, err);
 }
 
+static int check_labels(struct attn_err *err);
+
 int input_read(struct input *in, struct attn_err *err)
 {
     *in = (struct input){0};
     if (!common.sentence && !common.file && !common.ids)
         return attn_fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
-    return input_read_any(in, common.sentence, common.file, common.ids, err);
+    int code = check_labels(err);
+    return code ? code : input_read_any(in, common.sentence, common.file, common.ids, err);
 }
 
 int input_read_other(struct input *in, struct attn_err *err)
@@ -195,6 +198,94 @@ int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokeniz
     return code;
 }
 
+/* ---- names for ids ----------------------------------------------------------------------- */
+
+static const char *naming;              /* --labels; NULL: not given */
+static struct attn_labels *labels;      /* NULL: not made yet */
+
+static const char *const label_words[] = {"auto", "none", NULL};
+const struct option label_options[] = {
+    {0, "labels", OPT_FILE, &naming, "auto|none|FILE", "what tokens given as ids are called: auto, by the model's tokenizer if it has "
+     "one; none, their ids; or by the lines of a file, one for each entry of the vocabulary or one for each id (default: auto for "
+     "text on a terminal and for pictures, else none)", .choices = label_words, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+static bool from_file(void)
+{
+    return naming && strcmp(naming, "auto") && strcmp(naming, "none");
+}
+
+static int read_labels(const struct attn_model *m, struct attn_err *err)
+{
+    struct attn_info info;
+    char *text;
+    size_t len;
+    attn_model_info(m, &info);
+    if (file_read(&text, &len, naming, err))
+        return err->code;
+    int code = attn_labels_read(&labels, text, len, strcmp(naming, "-") ? naming : "standard input", info.V, err);
+    free(text);
+    return code;
+}
+
+/* Ids need no tokenizer: without one they are shown as they are.  One that cannot be read is told of all the same. */
+static int ask_tokenizer(struct attn_tokenizer **tokenizer, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    int code = *tokenizer ? ATTN_OK : attn_tokenizer_open(tokenizer, common.model, &why);
+    if (code && (naming || code != ATTN_EIO))
+        say_note("no labels: %s", why.msg);
+    return code ? ATTN_OK : attn_labels_new(&labels, *tokenizer, err);
+}
+
+static int make_labels(struct attn_tokenizer **tokenizer, const struct attn_model *m, bool seen, struct attn_err *err)
+{
+    bool wanted = naming ? strcmp(naming, "none") != 0 : seen;
+    return labels || !wanted ? ATTN_OK : from_file() ? read_labels(m, err) : ask_tokenizer(tokenizer, err);
+}
+
+int input_label(struct attn_tokens *t, struct attn_tokenizer **tokenizer, const struct input *in, const struct attn_model *m,
+                bool seen, struct attn_err *err)
+{
+    struct attn_info info;
+    if (in->text || !t)
+        return ATTN_OK;
+    int code = make_labels(tokenizer, m, seen, err);
+    if (code || !labels)
+        return code;
+    attn_model_info(m, &info);
+    if (from_file() && info.V == t->n)
+        say_note("%s has a line for each entry of the vocabulary, and as many as there are ids: it names entries", naming);
+    return attn_tokens_label(t, labels, err);
+}
+
+int input_labels(const struct attn_labels **out, struct attn_tokenizer **tokenizer, const struct attn_model *m, bool seen,
+                 struct attn_err *err)
+{
+    struct attn_info info;
+    int code = make_labels(tokenizer, m, seen, err);
+    *out = code ? NULL : labels;
+    if (code || !labels || attn_labels_by_id(labels))
+        return code;
+    attn_model_info(m, &info);
+    return attn_fail(err, ATTN_EFORMAT, "%s: found %zu lines, expected %zu, a label for each entry of the model's vocabulary: which "
+                     "ids there will be is not known before", naming, attn_labels_count(labels), info.V);
+}
+
+const struct attn_labels *input_labels_read(void)
+{
+    return from_file() ? labels : NULL;
+}
+
+/* A text has its own tokens. */
+static int check_labels(struct attn_err *err)
+{
+    return !from_file() || common.ids || crossing.ids || sourcing.ids ? ATTN_OK
+         : attn_fail(err, ATTN_EUSAGE, "--labels %s names ids, and the input is a text, whose tokens have names: give ids with --ids, "
+                     "or leave it out", excerpt(naming).text);
+}
+
 int input_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err)
 {
     *out = calloc(t->n + 1, sizeof **out);
@@ -209,6 +300,8 @@ void input_free(struct input *in)
 {
     free(in->ids);
     free(in->owned);
+    attn_labels_free(labels);
+    labels = NULL;
 }
 
 /* ---- models and dumps -------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ struct session {
 
 static int open_all(struct session *s, struct attn_err *err)
 {
-    if (output_check_format(o.format, o.path, err) || asked_open(&s->of, &lens_command, err) ||
+    if (output_check_format(o.format, o.path, err) || asked_open(&s->of, &lens_command, o.format, o.path, err) ||
         (o.target && read_token(&s->target, o.target, s->of.model, s->of.tokenizer, err)))
         return err->code;
     return asked_edit(&s->of, err);
@@ -95,7 +95,7 @@ const struct command lens_command = {
     .refused = (const struct pair[]){
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
                                              from_options, picture_options, attention_options, dropout_seed_options,
                                              compute_options, thread_options, general_options, NULL},
 };

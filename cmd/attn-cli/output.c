@@ -65,6 +65,13 @@ void list_formats(char *out, size_t size, unsigned uses, bool notes, const char 
     list_terms(out, size, list, last);
 }
 
+bool output_is_seen(const char *format, const char *path)
+{
+    const struct attn_format *f = format ? attn_format_find(format) : NULL;
+    bool text = !format || !strcmp(format, "text");
+    return text ? terminal_is(path) : f && f->flags & ATTN_FORMAT_PICTURE;
+}
+
 const char *output_format_of(const char *path)
 {
     const struct attn_format *f = attn_format_of_path(path);
@@ -153,7 +160,7 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
     struct attn_sink_opts o = {
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
-        .cross_len = d->cross_len, .tokenizer = d->tokenizer, .command = command, .kind = attention_kind(),
+        .cross_len = d->cross_len, .tokenizer = d->tokenizer, .labels = input_labels_read(), .command = command, .kind = attention_kind(),
         .gradient = d->gradient, .ablated = d->ablated, .n_ablated = d->n_ablated, .threads = threads(),
         .precision = d->precision, .width = terminal_columns(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
         .picture = picture_look(terminal)};

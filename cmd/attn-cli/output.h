@@ -18,6 +18,8 @@ bool terminal_colored(bool terminal);
 const char *format_name(size_t i, unsigned uses);
 /* Lists their names, with notes if asked for, as list_terms does. */
 void list_formats(char *out, size_t size, unsigned uses, bool notes, const char *last);
+/* Whether people will look at an output of this format (NULL: text): a picture, or text on a terminal. */
+bool output_is_seen(const char *format, const char *path);
 /* The format that the ending of a path stands for; NULL: none. */
 const char *output_format_of(const char *path);
 /* The default of --show for this format; NULL: the general default. */

@@ -47,9 +47,12 @@ static int open_all(struct session *s, struct attn_err *err)
     if (!code)
         code = attn_metric_new(&s->metric, o.metric, err);
     if (!code)
-        code = asked_open(&s->of, &patch_command, err);
+        code = asked_open(&s->of, &patch_command, o.format, o.path, err);
     if (!code)
         code = edits_open(&s->of.edits, &s->of.tokenizer, err);
+    if (!code)
+        code = input_label(s->of.edits.from, &s->of.tokenizer, &s->of.edits.input, s->of.model, output_is_seen(o.format, o.path),
+                           err);
     if (!code)
         code = input_ids(&s->ids, s->of.tokens, err);
     if (!code)
@@ -169,7 +172,7 @@ const struct command patch_command = {
     .refused = (const struct pair[]){
         {"cross", "the pieces of a text that looks at another have no counterparts; 'run' shows the patterns"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
                                              picture_options, attention_options, dropout_seed_options, compute_options,
                                              thread_options, general_options, NULL},
 };

@@ -45,6 +45,7 @@ static int check_rollout(const struct session *s, struct attn_err *err)
 static int open_all(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     struct attn_kind kind = attention_kind();
+    bool seen = output_is_seen(o.format, o.path);
     int code = open_model(&s->model, &run_command, err);
     if (!code)
         code = input_tokens(&s->tokens, &s->tokenizer, in, err);
@@ -52,6 +53,10 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
         code = attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (!code)
         code = input_tokens_other(&s->cross, &s->tokenizer, other, err);
+    if (!code)
+        code = input_label(s->tokens, &s->tokenizer, in, s->model, seen, err);
+    if (!code)
+        code = input_label(s->cross, &s->tokenizer, other, s->model, seen, err);
     if (!code)
         code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : format_default_show(o.format),
                                selection.layer, selection.head, err);
@@ -280,7 +285,7 @@ const struct command run_command = {
         {"lens", "[T,V] the logits if the model ended with this layer; in a page, a table of the likeliest tokens"},
         {"tokens", "the token table"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, cross_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options,
                                              select_options, options, edit_options, from_options, compare_options,
                                              picture_options, key_picture_options, attention_options, dropout_seed_options,
                                              compute_options, thread_options, general_options, NULL},

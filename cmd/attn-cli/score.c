@@ -2,6 +2,7 @@
 #include "attention.h"
 #include "edits.h"
 #include "input.h"
+#include "output.h"
 #include "print.h"
 #include "say.h"
 
@@ -40,7 +41,7 @@ static bool has_windows(const struct session *s)
 static size_t token_width(const struct attn_tokens *t)
 {
     size_t width = strlen("token");
-    for (size_t i = 0; i < t->n && t->tok[0].known; i++) {
+    for (size_t i = 0; i < t->n; i++) {
         size_t w = print_visible(NULL, t->tok[i].text, t->tok[i].text_len);
         width = w > width ? w : width;
     }
@@ -50,7 +51,9 @@ static size_t token_width(const struct attn_tokens *t)
 static void print_table(const struct session *s)
 {
     const struct attn_tokens *t = s->tokens;
-    bool text = t->tok[0].known;
+    bool text = false;
+    for (size_t i = 0; i < t->n && !text; i++)
+        text = t->tok[i].known;
     size_t width = text ? token_width(t) + 2 : 0;
     printf("index      id  %-*s  logprob\n", (int)width, text ? "token" : "");
     for (size_t i = 0; i < t->n; i++) {
@@ -144,7 +147,8 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     if (open_model(&s->model, &score_command, err) || attn_model_predicts(s->model, &kind, err))
         return err->code;
     attn_model_info(s->model, &s->info);
-    if (choose_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err))
+    if (choose_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err) ||
+        input_label(s->tokens, &s->tokenizer, in, s->model, output_is_seen(o.format, NULL), err))
         return err->code;
     if (!s->tokens->n)
         return attn_fail(err, ATTN_EFORMAT, "the text is empty: there is no token to score");
@@ -248,7 +252,7 @@ const struct command score_command = {
         {"cross", "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at "
          "another text"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, edit_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
                                              from_options, compare_options,
                                              attention_options,
                                              dropout_seed_options, compute_options,

@@ -24,10 +24,15 @@ static int append(struct transcript *t, const char *s, size_t len, struct attn_e
     return ATTN_OK;
 }
 
-/* Tokens of a word vocabulary are joined by a space, those of other tokenizers by nothing. */
+static bool has_text(const struct transcript *t)
+{
+    return t->tokenizer || t->labels;
+}
+
+/* Tokens of a word vocabulary and labels are joined by a space, those of other tokenizers by nothing. */
 static int append_space(struct transcript *t, struct attn_err *err)
 {
-    bool words = t->tokenizer && !strcmp(attn_tokenizer_kind(t->tokenizer), "word");
+    bool words = t->labels || (t->tokenizer && !strcmp(attn_tokenizer_kind(t->tokenizer), "word"));
     return words && t->len ? append(t, " ", 1, err) : ATTN_OK;
 }
 
@@ -35,8 +40,10 @@ static int append_space(struct transcript *t, struct attn_err *err)
 static int append_token(struct transcript *t, int32_t id, bool silent, struct attn_err *err)
 {
     size_t len = 0, raw_len = 0, start = t->len;
-    const char *text = t->tokenizer ? attn_tokenizer_text(t->tokenizer, id, &len) : NULL;
-    const char *raw = text ? attn_tokenizer_raw(t->tokenizer, id, &raw_len) : NULL;
+    const char *text = t->labels ? attn_labels_text(t->labels, id, &len)
+                                 : t->tokenizer ? attn_tokenizer_text(t->tokenizer, id, &len) : NULL;
+    const char *raw = t->labels ? text : text ? attn_tokenizer_raw(t->tokenizer, id, &raw_len) : NULL;
+    raw_len = t->labels ? len : raw_len;
     int code = text && !silent ? append(t, text, len, err) : ATTN_OK;
     t->tok[t->n++] = (struct attn_token){
         .id = id, .known = text != NULL, .text = text ? text : "", .raw = raw ? raw : "", .text_len = len, .raw_len = raw_len,
@@ -93,7 +100,7 @@ void transcript_show(struct transcript *t, bool finally)
 {
     if (finally && !t->stopped)
         t->final = t->len;
-    if (t->tokenizer) {
+    if (has_text(t)) {
         print_text(stdout, t->text + t->shown, t->final - t->shown, terminal_is(NULL));
         t->shown = t->final;
     } else {
@@ -107,7 +114,7 @@ void transcript_show(struct transcript *t, bool finally)
 const char *transcript_continuation(const struct transcript *t, size_t *len)
 {
     *len = (t->stopped ? t->final : t->len) - t->begin;
-    return t->tokenizer ? t->text + t->begin : NULL;
+    return has_text(t) ? t->text + t->begin : NULL;
 }
 
 void transcript_free(struct transcript *t)

@@ -5,10 +5,11 @@
 #ifndef CLI_TRANSCRIPT_H
 #define CLI_TRANSCRIPT_H
 
-#include "attn.h"
+#include "attn_tools.h"
 
 struct transcript {
     const struct attn_tokenizer *tokenizer;     /* NULL: no text, ids are shown */
+    const struct attn_labels *labels;   /* by id, in its place: words; NULL: none */
     const char *stop;                   /* NULL: none */
     struct attn_token *tok; size_t n, room, prompt;     /* the first `prompt` of the n are the prompt's */
     char *text; size_t len, size;       /* of all tokens */
@@ -17,7 +18,7 @@ struct transcript {
     bool stopped;                       /* the stop text was found, at `final` */
 };
 
-/* t is zeroed but for tokenizer and stop.  The prompt's tokens remain the caller's.  text: the prompt's text, NULL if ids were
+/* t is zeroed but for tokenizer, labels and stop.  The prompt's tokens remain the caller's.  text: the prompt's text, NULL if ids were
  * given. room: the most tokens there will be. */
 int transcript_start(struct transcript *t, const struct attn_tokens *prompt, const char *text, size_t len, size_t room,
                      struct attn_err *err);

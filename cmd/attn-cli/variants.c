@@ -30,7 +30,8 @@ static int compare(struct session *s, struct attn_err *err)
     if (!o.format)
         o.format = output_format_of(o.path);
     if (output_check_format(o.format, o.path, err) || input_read(&s->in, err) || open_model(&s->model, &variants_command, err) ||
-        input_tokens(&s->tokens, &s->tokenizer, &s->in, err))
+        input_tokens(&s->tokens, &s->tokenizer, &s->in, err) ||
+        input_label(s->tokens, &s->tokenizer, &s->in, s->model, output_is_seen(o.format, o.path), err))
         return err->code;
     struct attn_variants_opts opts = options_of(&s->in);
     struct progress progress;
@@ -112,6 +113,6 @@ const struct command variants_command = {
                                                                                                          "interest"},
         {"attn-cli variants -s \"Life is short, eat dessert first\" -o kinds.png", "the picture alone; .html to look around in"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options, picture_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, picture_options,
                                              key_picture_options, compute_options, thread_options, general_options, NULL},
 };

@@ -157,8 +157,10 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
         return rc;
     attn_out_printf(o, "Model %s, %zu text%s, %" PRIu64 " token%s", h->info.name, h->texts, h->texts == 1 ? "" : "s", h->tokens,
                     h->tokens == 1 ? "" : "s");
-    if (h->o->about)
-        attn_out_printf(o, ": %s", h->o->about);
+    if (h->o->about) {
+        struct attn_label about = attn_label_line(h->o->about, strlen(h->o->about), SIZE_MAX);
+        attn_out_printf(o, ": %s", about.text);
+    }
     attn_out_printf(o, "\n%s%zu of %zu heads, sorted by %s; means over rows from 1 on\n\n", h->kept < h->n ? "The first "
                     : "", h->kept, h->n,
                     h->by ? h->by->name : "what they do most");

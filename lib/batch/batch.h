@@ -53,6 +53,7 @@ struct attn_reading {
     bool table;                         /* records are rows of a table */
     struct attn_tokenizer *tokenizer;
     struct attn_encode_opts encode;
+    const struct attn_labels *labels;   /* of records that are ids; NULL: none */
     struct attn_sha256 context;         /* what is hashed before the text for every key */
     size_t n_ctx;                       /* the model's */
     struct attn_team *team;

@@ -70,6 +70,7 @@ static int open_grids(struct attn_engine *e, struct attn_err *err)
     e->reading.model = o->model;
     e->reading.name = o->tokenizer;
     e->reading.encode = o->encode;
+    e->reading.labels = o->labels;
     e->reading.n_ctx = e->info.n_ctx;
     if (o->grid && !(f->flags & (ATTN_FORMAT_LINES | ATTN_FORMAT_SUMMARY)))
         return attn_fail(err, ATTN_EUSAGE, "%s holds activations: a grid for each record is written as ndjson, as a table or as a "
@@ -79,8 +80,8 @@ static int open_grids(struct attn_engine *e, struct attn_err *err)
 
 static const char *token_text(void *reading, int32_t id, size_t *len)
 {
-    const struct attn_tokenizer *t = ((struct attn_reading *)reading)->tokenizer;
-    return t ? attn_tokenizer_text(t, id, len) : NULL;
+    const struct attn_reading *r = reading;
+    return r->tokenizer ? attn_tokenizer_text(r->tokenizer, id, len) : r->labels ? attn_labels_text(r->labels, id, len) : NULL;
 }
 
 static int open_writing(struct attn_engine *e, struct attn_err *err)

@@ -150,6 +150,8 @@ static int encode(struct attn_grids *g, struct attn_item *item, struct attn_err 
         return attn_fail(err, ATTN_EFORMAT, "expected \"from\", the other text, or \"from_ids\", its token ids");
     int rc = from->text ? attn_encode_with(&item->from, g->reading->tokenizer, from->text, from->len, &g->reading->encode, err)
                         : attn_tokens_from_ids(&item->from, from->ids, from->n, err);
+    if (!rc && g->reading->labels)
+        rc = attn_tokens_label(item->from, g->reading->labels, err);
     if (!rc)
         rc = attn_run_check_tokens(g->o->model, item->from, NULL, err);
     if (rc) {

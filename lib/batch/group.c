@@ -124,6 +124,8 @@ static int make_tokens(struct attn_item *item, const struct attn_reading *readin
         return attn_fail(err, ATTN_EFORMAT, "%s", r->error);
     int rc = r->text ? attn_encode_with(&item->tokens, reading->tokenizer, r->text, r->text_len, &reading->encode, err)
                      : attn_tokens_from_ids(&item->tokens, r->ids, r->n, err);
+    if (!rc && reading->labels)
+        rc = attn_tokens_label(item->tokens, reading->labels, err);
     if (rc)
         return rc;
     if (item->tokens->n == 0)

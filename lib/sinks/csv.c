@@ -191,6 +191,10 @@ static void token_line(struct attn_out *o, size_t i, const struct attn_token *t)
     }
     attn_out_char(o, ',');
     attn_cell_text(o, t->text, t->text_len);
+    if (t->named) {
+        attn_out_str(o, ",,\n");
+        return;
+    }
     attn_out_char(o, ',');
     attn_out_u64(o, t->start);
     attn_out_char(o, ',');

@@ -91,6 +91,10 @@ static void write_token(struct attn_out *o, const struct attn_token *t)
     attn_out_json(o, t->text, t->text_len);
     attn_out_str(o, ",\"raw\":");
     attn_out_json(o, t->raw, t->raw_len);
+    if (t->named) {
+        attn_out_str(o, ",\"start\":null,\"end\":null}");
+        return;
+    }
     attn_out_str(o, ",\"start\":");
     attn_out_u64(o, t->start);
     attn_out_str(o, ",\"end\":");

@@ -161,12 +161,14 @@ static void widen(size_t *columns, const struct attn_label *l)
 
 /* ---- tokens of the sentence ------------------------------------------------------------ */
 
-struct columns { size_t index, id, token; bool text; };
+struct columns { size_t index, id, token; bool text, bytes; };     /* bytes: where the tokens are in the text */
 
 static struct columns measure_tokens(const struct attn_tokens *tokens, size_t n)
 {
-    struct columns c = { strlen("index"), strlen("id"), strlen("token"), n && tokens->tok[0].known };
+    struct columns c = { strlen("index"), strlen("id"), strlen("token"), false, false };
     for (size_t i = 0; i < n; i++) {
+        c.text |= tokens->tok[i].known;
+        c.bytes |= tokens->tok[i].known && !tokens->tok[i].named;
         struct attn_label index = attn_label_number(i), id = attn_label_number((uint64_t)tokens->tok[i].id);
         struct attn_label token = attn_label_token(&tokens->tok[i], TOKEN_MAX);
         widen(&c.index, &index);
@@ -183,8 +185,8 @@ static void print_header(struct attn_out *o, const struct columns *c, bool color
     right(o, "id", GAP + c->id);
     if (c->text) {
         attn_label_pad(o, GAP);
-        left(o, "token", c->token);
-        attn_out_str(o, "  bytes");
+        left(o, "token", c->bytes ? c->token : strlen("token"));
+        attn_out_str(o, c->bytes ? "  bytes" : "");
     }
     attn_paint(o, color, ATTN_PLAIN);
     attn_out_char(o, '\n');
@@ -198,8 +200,9 @@ static void print_token(struct attn_out *o, const struct columns *c, size_t i, c
     if (token->known) {
         struct attn_label text = attn_label_token(token, TOKEN_MAX);
         attn_label_pad(o, GAP);
-        attn_label_left(o, &text, c->token);
-        attn_out_printf(o, "  %zu-%zu", token->start, token->end);
+        attn_label_left(o, &text, token->named ? 0 : c->token);
+        if (!token->named)
+            attn_out_printf(o, "  %zu-%zu", token->start, token->end);
     }
     attn_out_char(o, '\n');
 }

@@ -84,12 +84,15 @@ struct attn_sink {
     struct attn_team *team;
     char digest[80];
     struct attn_kind_words kind;
+    const struct attn_tokenizer *tokenizer;
+    const struct attn_labels *labels;   /* in its place; NULL: none */
     char note[ATTN_KIND_NOTE + 160];    /* the kind's, and what is shown in place of activations */
 };
 
-static const char *token_text(void *tokenizer, int32_t id, size_t *len)
+static const char *token_text(void *self, int32_t id, size_t *len)
 {
-    return attn_tokenizer_text(tokenizer, id, len);
+    const struct attn_sink *s = self;
+    return s->labels ? attn_labels_text(s->labels, id, len) : attn_tokenizer_text(s->tokenizer, id, len);
 }
 
 static int find_format(const struct attn_format **out, const char *name, struct attn_err *err)
@@ -124,6 +127,8 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         rc = attn_team_new(&s->team, o->threads > 0 ? o->threads : attn_cpu_count(), err);
     if (rc)
         return rc;
+    s->tokenizer = o->tokenizer;
+    s->labels = o->labels && attn_labels_by_id(o->labels) ? o->labels : NULL;
     attn_model_info(o->model, &s->info);
     attn_kind_say(&s->kind, &o->kind);
     if (o->gradient)
@@ -134,7 +139,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .edits = o->edits,
         .compare = o->compare, .ablated = o->ablated, .n_ablated = o->n_ablated, .path = o->path, .team = s->team,
         .precision = o->precision, .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color,
-        .picture = o->picture, .token_text = o->tokenizer ? token_text : NULL, .token_ctx = (void *)o->tokenizer};
+        .picture = o->picture, .token_text = s->tokenizer || s->labels ? token_text : NULL, .token_ctx = s};
     return s->format->methods->open(&s->self, s->format, &s->job, err);
 }
 

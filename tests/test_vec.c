@@ -383,6 +383,57 @@ START_TEST(finds_what_is_not_finite)
 }
 END_TEST
 
+/* x ln x of each weight alone, of all sizes that there are; libm's own error is half a unit. */
+START_TEST(x_ln_x_is_right)
+{
+    double entropy, distance;
+    for (int s = 0; s < n_sets; s++)
+        for (uint32_t bits = 1; bits < 0x7f800000; bits += bits >> 24 == 0x3f ? 997 : 65521) {
+            float x = of_bits(bits);
+            long double right = -(long double)x * logl((long double)x);
+            sets[s]->look(&entropy, &distance, &x, -3, 1);
+            ck_assert_msg(fabsl((long double)entropy - right) <= 2.5 * 0x1p-52 * fabsl(right), "%g: %g", (double)x, entropy);
+            ck_assert(distance == 3 * (double)x);
+        }
+}
+END_TEST
+
+START_TEST(looks_at_whole_rows)
+{
+    float x[70];
+    for (int s = 0; s < n_sets; s++)
+        for (size_t n = 0; n < 70; n++) {
+            double entropy, distance, at = (double)(n % 9) - 2, h = 0, d = 0, sizes = 0;
+            fill(x, n, (unsigned)n, 1);
+            for (size_t i = 0; i < n; i++) {
+                h -= x[i] > 0 ? (double)x[i] * log((double)x[i]) : 0;
+                d += (double)x[i] * fabs((double)i - at);
+                sizes += fabs((double)x[i]) * (double)n;
+            }
+            sets[s]->look(&entropy, &distance, x, at, n);
+            ck_assert_double_le(fabs(entropy - h), 1e-15 * (1 + (double)n));        /* no term is larger than 1 / e */
+            ck_assert_double_le(fabs(distance - d), (double)(n + 1) * 0x1p-52 * (sizes + 1));
+        }
+}
+END_TEST
+
+START_TEST(looks_at_rows_out_of_the_ordinary)
+{
+    const float one[] = {1, 0}, below[] = {-2, -0.0f, 1}, nan[] = {0.5f, NAN}, inf[] = {0.5f, INFINITY};
+    double entropy, distance;
+    for (int s = 0; s < n_sets; s++) {
+        sets[s]->look(&entropy, &distance, one, 0, 2);
+        ck_assert(entropy == 0 && !signbit(entropy) && distance == 0);
+        sets[s]->look(&entropy, &distance, below, 3, 3);
+        ck_assert(entropy == 0 && distance == -5);
+        sets[s]->look(&entropy, &distance, nan, 0, 2);
+        ck_assert(isnan(entropy) && isnan(distance));
+        sets[s]->look(&entropy, &distance, inf, 0, 2);
+        ck_assert(entropy == -INFINITY && distance == INFINITY);
+    }
+}
+END_TEST
+
 /* The bits of a model must not depend on which of the two instruction sets computes it. */
 START_TEST(avx2_and_avx512_agree_bit_for_bit)
 {
@@ -412,6 +463,10 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
         SAME(sets[1]->rmsnorm(a, x, w, 1e-5f, n), sets[2]->rmsnorm(b, x, w, 1e-5f, n));
         SAME(sets[1]->rotate(a, w, g, n / 2 * 2), sets[2]->rotate(b, w, g, n / 2 * 2));
 #undef SAME
+        double p[2], q[2];
+        sets[1]->look(&p[0], &p[1], x, 2, n);
+        sets[2]->look(&q[0], &q[1], x, 2, n);
+        ck_assert(p[0] == q[0] && p[1] == q[1]);
     }
 }
 END_TEST
@@ -444,6 +499,9 @@ Suite *suite_vec(void)
     tcase_add_test(c, layernorm_keeps_small_differences);
     tcase_add_test(c, widening_is_exact);
     tcase_add_test(c, finds_what_is_not_finite);
+    tcase_add_test(c, x_ln_x_is_right);
+    tcase_add_test(c, looks_at_whole_rows);
+    tcase_add_test(c, looks_at_rows_out_of_the_ordinary);
     tcase_add_test(c, avx2_and_avx512_agree_bit_for_bit);
     tcase_add_test(c, names_its_target);
     suite_add_tcase(s, c);

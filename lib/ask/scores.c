@@ -1,10 +1,11 @@
 /* scores.c - the table of head scores: what each number is, for one row of a pattern.
  *
- * Sums go over the keys in their order, in double precision. */
+ * Everything is in double precision.  An entropy is exact to 3 2^-52 of each of its terms, besides the rounding of their sum. */
 #include "ask/scores.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "compute/vec.h"
 
 /* ---- what a row offers; false: nothing ---- */
 
@@ -48,21 +49,12 @@ static bool induction(double *out, struct attn_head_row *r)
     return any;
 }
 
-/* Both go through all weights: together they take hardly longer than the logarithms alone.  0 ln 0 is 0, and weights that an edit
- * has made negative have no part in the entropy. */
+/* 0 ln 0 is 0, and weights that an edit has made negative have no part in the entropy. */
 static const struct attn_head_row *measured(struct attn_head_row *r)
 {
-    double entropy = 0, distance = 0;
-    for (size_t k = r->lo; k < r->hi && !r->measured; k++) {
-        double w = (double)r->weight[k];
-        entropy -= w > 0 ? w * log(w) : 0;
-        distance += w * (k < r->q ? (double)(r->q - k) : (double)(k - r->q));
-    }
-    if (!r->measured) {
-        r->entropy = entropy;
-        r->distance = distance;
-        r->measured = true;
-    }
+    if (!r->measured)
+        attn_vec_look(&r->entropy, &r->distance, r->weight + r->lo, (double)r->q - (double)r->lo, r->hi - r->lo);
+    r->measured = true;
     return r;
 }
 
@@ -74,7 +66,7 @@ static bool entropy(double *out, struct attn_head_row *r)
 
 static bool spread(double *out, struct attn_head_row *r)
 {
-    *out = r->seen < 2 ? 0 : measured(r)->entropy / log((double)r->seen);
+    *out = r->seen < 2 ? 0 : measured(r)->entropy / r->most;
     return r->seen >= 2;
 }
 

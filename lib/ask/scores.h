@@ -20,8 +20,9 @@ struct attn_head_row {                  /* a row of a pattern: the weights that 
     size_t lo, hi;                      /* those of keys outside of lo <= k < hi are 0 */
     size_t q;
     size_t seen;                        /* how many of the keys the query may look at */
+    double most;                        /* ln(seen): no entropy is larger */
     const size_t *same;                 /* [q + 1]: 1 + the place of the last earlier token that is the same; 0: there is none */
-    double entropy, distance; bool measured;    /* computed together when one is asked for */
+    double entropy, distance; bool measured;    /* computed in one pass when one is asked for */
 };
 
 /* ---- sums.c ---- */

@@ -4,6 +4,7 @@
  * threads, and for a text that runs alone or among others. */
 #include "ask/scores.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -13,8 +14,8 @@
 #include "model/model.h"
 #include "trace/strip.h"
 
-/* A weight takes a core about as long as this many floating point operations: a logarithm for each column that needs one. */
-static const double COST = 20;
+/* A row, and each of its weights, take a core about as long as this many floating point operations. */
+static const double ROW_COST = 200, WEIGHT_COST = 4;
 
 struct text { size_t T, start; };
 
@@ -29,9 +30,10 @@ struct attn_scores {
     size_t *place;                      /* [L]: where it is among them, from 1; 0: not selected */
     size_t *last, seen;                 /* [V]: where each token was seen last, counted from 1 through all passes; tokens so far */
     struct text *text; size_t texts, text_room;
+    double *ln; size_t lns, ln_room;    /* [lns]: the logarithm of each number of keys */
     size_t *same, same_room;            /* of all tokens of the pass: see struct attn_head_row */
     struct attn_score_sum *sum; size_t sum_room;        /* [texts, layers, kept, o.n] */
-    /* Of a band: its strips, which keys each row sees, and [strips, rows, o.n] numbers, NaN where nothing is offered. */
+    /* Of a band: its strips, which keys each row sees, and [strips, rows, o.n] numbers, 0 where nothing is offered. */
     struct attn_strip *strip; size_t strips, strip_room;
     struct sees { struct attn_range within; size_t n; } *sees;
     size_t sees_room, *list, *swaps, list_room, swaps_room;
@@ -77,7 +79,7 @@ void attn_scores_free(struct attn_scores *t)
 {
     if (!t)
         return;
-    void *all[] = {t->layer, t->place, t->last, t->text, t->same, t->sum, t->strip, t->sees, t->list, t->swaps, t->offer};
+    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->sum, t->strip, t->sees, t->list, t->swaps, t->offer};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(t);
@@ -160,10 +162,13 @@ static void evaluate(void *ctx, size_t i, int worker)
     size_t row = i % b->p->rows;
     const struct attn_strip *s = &t->strip[i / b->p->rows];
     struct attn_head_row r = {.weight = attn_strip_row(s, row), .lo = t->sees[row].within.lo, .hi = t->sees[row].within.hi,
-                              .q = s->row0 + row, .seen = t->sees[row].n, .same = t->same + t->text[b->p->seq].start};
+                              .q = s->row0 + row, .seen = t->sees[row].n, .most = t->ln[t->sees[row].n],
+                              .same = t->same + t->text[b->p->seq].start};
     for (size_t c = 0; c < t->o.n; c++) {
         struct offer *o = &t->offer[i * t->o.n + c];
         o->is = r.q >= t->o.first && t->o.column[c]->of(&o->x, &r);
+        if (!o->is)
+            o->x = 0;
     }
 }
 
@@ -183,11 +188,13 @@ static int count_rows(struct attn_scores *t, const struct attn_probe *p, struct 
 {
     void *grown;
     size_t swaps = t->swaps_room;
-    if (!GROW(t->sees, t->sees_room, p->rows) || !GROW(t->list, t->list_room, p->row0 + p->rows + 1) ||
+    if (!GROW(t->ln, t->ln_room, p->cols + 1) || !GROW(t->sees, t->sees_room, p->rows) || !GROW(t->list, t->list_room, p->row0 + p->rows + 1) ||
         !GROW(t->swaps, t->swaps_room, p->row0 + p->rows + 1))
         return attn_no_memory(err, NULL, "to list %zu keys", p->cols);
     for (; swaps < t->swaps_room; swaps++)
         t->swaps[swaps] = 0;
+    for (; t->lns <= p->cols; t->lns++)
+        t->ln[t->lns] = log((double)t->lns);
     struct attn_kind k = attn_kind_in(&t->kind, t->model->w.causal, t->model->w.block[p->layer].window);
     for (size_t i = 0; i < p->rows; i++)
         t->sees[i] = count_keys(t, &k, p->row0 + i, p->cols);
@@ -208,6 +215,16 @@ static int list_strips(struct attn_scores *t, const struct attn_probe *p, struct
                ? ATTN_OK : attn_no_memory(err, NULL, "for the scores of %zu heads in %zu rows", t->strips, p->rows);
 }
 
+/* What each of the rows offers, to the sums of n columns. */
+static void add_rows(struct attn_score_sum *sum, const struct offer *o, size_t rows, size_t n)
+{
+    for (size_t row = 0; row < rows; row++)
+        for (size_t c = 0; c < n; c++, o++) {
+            sum[c].sum += o->x;
+            sum[c].n += o->is;
+        }
+}
+
 int attn_scores_watch(struct attn_scores *t, const struct attn_probe *p, struct attn_err *err)
 {
     struct band b = {t, p};
@@ -216,16 +233,12 @@ int attn_scores_watch(struct attn_scores *t, const struct attn_probe *p, struct 
         rc = count_rows(t, p, err);
     if (rc)
         return rc;
-    attn_team_run(t->team, t->strips * p->rows, COST * (double)(t->strips * p->rows * p->cols), evaluate, &b);
-    const struct offer *o = t->offer;
+    double rows = (double)(t->strips * p->rows);
+    attn_team_run(t->team, t->strips * p->rows, rows * (ROW_COST + WEIGHT_COST * (double)p->cols), evaluate, &b);
     for (size_t i = 0; i < t->strips; i++) {
         size_t head = (t->place[p->layer] - 1) * t->kept + t->strip[i].nth;
         struct attn_score_sum *sum = t->sum + (p->seq * attn_scores_heads(t) + head) * t->o.n;
-        for (size_t j = 0; j < p->rows * t->o.n; j++, o++)
-            if (o->is) {
-                sum[j % t->o.n].sum += o->x;
-                sum[j % t->o.n].n++;
-            }
+        add_rows(sum, t->offer + i * p->rows * t->o.n, p->rows, t->o.n);
     }
     return ATTN_OK;
 }

@@ -119,6 +119,29 @@ static inline d16 dall(double x)
 static inline d16 dadd(d16 x, d16 y) { return EACH(_mm256_add_pd, x, y); }
 static inline d16 dsub(d16 x, d16 y) { return EACH(_mm256_sub_pd, x, y); }
 static inline d16 dmul(d16 x, d16 y) { return EACH(_mm256_mul_pd, x, y); }
+static inline d16 dquot(d16 x, d16 y) { return EACH(_mm256_div_pd, x, y); }
+static inline d16 dfma(d16 x, d16 y, d16 z)
+{
+    return (d16){_mm256_fmadd_pd(x.a, y.a, z.a), _mm256_fmadd_pd(x.b, y.b, z.b), _mm256_fmadd_pd(x.c, y.c, z.c),
+                 _mm256_fmadd_pd(x.d, y.d, z.d)};
+}
+static inline __m256d abs_part(__m256d x) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x); }
+static inline d16 dabs(d16 x) { return (d16){abs_part(x.a), abs_part(x.b), abs_part(x.c), abs_part(x.d)}; }
+static inline d16 dcount(void)
+{
+    return (d16){_mm256_set_pd(3, 2, 1, 0), _mm256_set_pd(7, 6, 5, 4), _mm256_set_pd(11, 10, 9, 8), _mm256_set_pd(15, 14, 13, 12)};
+}
+static inline __m256d split_part(__m256d x, __m256d *e)
+{
+    __m256i i = _mm256_castpd_si256(x), n = _mm256_add_epi64(i, _mm256_set1_epi64x(EXPONENT_ONE - BITS_OF_ROOT));
+    __m256i k = _mm256_srli_epi64(n, 52);
+    *e = _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(k, _mm256_set1_epi64x(BITS_OF_2_52))), _mm256_set1_pd(0x1p52 + 1023));
+    return _mm256_castsi256_pd(_mm256_sub_epi64(i, _mm256_sub_epi64(_mm256_slli_epi64(k, 52), _mm256_set1_epi64x(EXPONENT_ONE))));
+}
+static inline d16 dsplit(d16 x, d16 *e)
+{
+    return (d16){split_part(x.a, &e->a), split_part(x.b, &e->b), split_part(x.c, &e->c), split_part(x.d, &e->d)};
+}
 static inline double dsum(d16 x)
 {
     __m256d four = _mm256_add_pd(_mm256_add_pd(x.a, x.c), _mm256_add_pd(x.b, x.d));

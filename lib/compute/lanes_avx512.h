@@ -85,6 +85,24 @@ static inline d16 dall(double x) { return (d16){_mm512_set1_pd(x), _mm512_set1_p
 static inline d16 dadd(d16 x, d16 y) { return (d16){_mm512_add_pd(x.a, y.a), _mm512_add_pd(x.b, y.b)}; }
 static inline d16 dsub(d16 x, d16 y) { return (d16){_mm512_sub_pd(x.a, y.a), _mm512_sub_pd(x.b, y.b)}; }
 static inline d16 dmul(d16 x, d16 y) { return (d16){_mm512_mul_pd(x.a, y.a), _mm512_mul_pd(x.b, y.b)}; }
+static inline d16 dquot(d16 x, d16 y) { return (d16){_mm512_div_pd(x.a, y.a), _mm512_div_pd(x.b, y.b)}; }
+static inline d16 dfma(d16 x, d16 y, d16 z)
+{
+    return (d16){_mm512_fmadd_pd(x.a, y.a, z.a), _mm512_fmadd_pd(x.b, y.b, z.b)};
+}
+static inline d16 dabs(d16 x) { return (d16){_mm512_abs_pd(x.a), _mm512_abs_pd(x.b)}; }
+static inline d16 dcount(void)
+{
+    return (d16){_mm512_set_pd(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set_pd(15, 14, 13, 12, 11, 10, 9, 8)};
+}
+static inline __m512d split_half(__m512d x, __m512d *e)
+{
+    __m512i i = _mm512_castpd_si512(x), n = _mm512_add_epi64(i, _mm512_set1_epi64(EXPONENT_ONE - BITS_OF_ROOT));
+    __m512i k = _mm512_srli_epi64(n, 52);
+    *e = _mm512_sub_pd(_mm512_castsi512_pd(_mm512_or_si512(k, _mm512_set1_epi64(BITS_OF_2_52))), _mm512_set1_pd(0x1p52 + 1023));
+    return _mm512_castsi512_pd(_mm512_sub_epi64(i, _mm512_sub_epi64(_mm512_slli_epi64(k, 52), _mm512_set1_epi64(EXPONENT_ONE))));
+}
+static inline d16 dsplit(d16 x, d16 *e) { return (d16){split_half(x.a, &e->a), split_half(x.b, &e->b)}; }
 static inline double dsum(d16 x)
 {
     __m512d eight = _mm512_add_pd(x.a, x.b);

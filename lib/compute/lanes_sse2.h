@@ -142,7 +142,32 @@ static inline d16 dall(double x)
 static inline d16 dadd(d16 x, d16 y) { return EACH(_mm_add_pd, x, y); }
 static inline d16 dsub(d16 x, d16 y) { return EACH(_mm_sub_pd, x, y); }
 static inline d16 dmul(d16 x, d16 y) { return EACH(_mm_mul_pd, x, y); }
+static inline d16 dquot(d16 x, d16 y) { return EACH(_mm_div_pd, x, y); }
 #undef EACH
+static inline d16 dfma(d16 x, d16 y, d16 z) { return dadd(dmul(x, y), z); }
+static inline __m128d abs_part(__m128d x) { return _mm_andnot_pd(_mm_set1_pd(-0.0), x); }
+static inline d16 dabs(d16 x)
+{
+    return (d16){abs_part(x.a), abs_part(x.b), abs_part(x.c), abs_part(x.d), abs_part(x.e), abs_part(x.f), abs_part(x.g),
+                 abs_part(x.h)};
+}
+static inline d16 dcount(void)
+{
+    return (d16){_mm_set_pd(1, 0), _mm_set_pd(3, 2), _mm_set_pd(5, 4), _mm_set_pd(7, 6), _mm_set_pd(9, 8), _mm_set_pd(11, 10),
+                 _mm_set_pd(13, 12), _mm_set_pd(15, 14)};
+}
+static inline __m128d split_part(__m128d x, __m128d *e)
+{
+    __m128i i = _mm_castpd_si128(x), n = _mm_add_epi64(i, _mm_set1_epi64x(EXPONENT_ONE - BITS_OF_ROOT));
+    __m128i k = _mm_srli_epi64(n, 52);
+    *e = _mm_sub_pd(_mm_castsi128_pd(_mm_or_si128(k, _mm_set1_epi64x(BITS_OF_2_52))), _mm_set1_pd(0x1p52 + 1023));
+    return _mm_castsi128_pd(_mm_sub_epi64(i, _mm_sub_epi64(_mm_slli_epi64(k, 52), _mm_set1_epi64x(EXPONENT_ONE))));
+}
+static inline d16 dsplit(d16 x, d16 *e)
+{
+    return (d16){split_part(x.a, &e->a), split_part(x.b, &e->b), split_part(x.c, &e->c), split_part(x.d, &e->d),
+                 split_part(x.e, &e->e), split_part(x.f, &e->f), split_part(x.g, &e->g), split_part(x.h, &e->h)};
+}
 static inline double dsum(d16 x)
 {
     __m128d p = _mm_add_pd(_mm_add_pd(x.a, x.e), _mm_add_pd(x.c, x.g));

@@ -78,6 +78,10 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     /* sum over x[n]^2 */ \
     GET(double, squares, (const float *x, size_t n), (x, n)) \
     \
+    /* What attention weights x[n] say: *entropy = -sum x ln x over those above 0, *distance = sum x |i - at|.  x ln x is \
+     * exact to 2.5 units of 2^-52, and NaN stays. */ \
+    DO(look, (double *entropy, double *distance, const float *x, double at, size_t n), (entropy, distance, x, at, n)) \
+    \
     /* y[n, 64] (+)= x[n, K] w[K, 64], each element one chain of fused multiply-adds over k ascending \
      * from 0, or from y when `more`.  ld in floats. */ \
     DO(panel, (float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more, \

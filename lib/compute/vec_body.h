@@ -183,6 +183,35 @@ static void vec_rmsnorm(float *y, const float *x, const float *w, float eps, siz
         put(y + i, mul(centred(get(x + i, n - i, 0), zero, inv), get(w + i, n - i, 0)), n - i);
 }
 
+/* ln x = e ln 2 + ln m, where x = m 2^e.  With f = m - 1 and s = f / (2 + f), |s| <= 0.172, ln m is 2 atanh(s) = 2 s + s z Q(z),
+ * z = s^2, and 2 s is f - s f.  Q is a minimax polynomial (1.3e-18 of the whole). */
+static inline d16 log16(d16 x)
+{
+    d16 e, m = dsplit(x, &e), f = dsub(m, dall(1)), s = dquot(f, dadd(m, dall(1))), z = dmul(s, s), q = dall(0.14796105556057478);
+    q = dfma(q, z, dall(0.15314035814324084));
+    q = dfma(q, z, dall(0.18183564867954755));
+    q = dfma(q, z, dall(0.2222219856344929));
+    q = dfma(q, z, dall(0.28571428742475385));
+    q = dfma(q, z, dall(0.39999999999414315));
+    q = dfma(q, z, dall(0.6666666666666734));
+    return dfma(e, dall(0.69314718055994531), dfma(s, dsub(dmul(q, z), f), f));
+}
+
+/* What is not above 0 counts as 0, with a logarithm that is finite. */
+static void vec_look(double *entropy, double *distance, const float *x, double at, size_t n)
+{
+    d16 information = dall(0), length = dall(0), from = dsub(dcount(), dall(at));
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 w = get(x + i, n - i, 0);
+        d16 positive = wide(above(w, all(0), w));
+        information = dfma(positive, log16(positive), information);
+        length = dfma(wide(w), dabs(from), length);
+        from = dadd(from, dall(LANES));
+    }
+    *entropy = 0 - dsum(information);   /* 0 is not to become -0 */
+    *distance = dsum(length);
+}
+
 /* erfc(z) / 2 for z >= 0 is exp(-z^2) t Q(t) / 2 with t = 1 / (1 + z/2); Q is a minimax polynomial
  * (2e-8 relative for z up to 10).  Phi(x) = erfc(-x / sqrt(2)) / 2; bell is exp(-x^2 / 2). */
 static inline v16 phi16(v16 x, v16 *bell)

@@ -65,10 +65,10 @@ static void compare_other(void *ctx, const char *name, const double *want, size_
 /* The largest error of float32 against double over up to three layers of these sizes, relative to 1 or the largest number of
  * the activation.  Typical is 3e-7, and ten times that where norms follow each other without a residual stream.  Unscaled
  * scores of up to a few hundred, rounded at 2^-24 of that, make a sharp softmax lose a hundred times as much, which later
- * layers inherit. */
+ * layers inherit.  A norm after a branch enlarges a small one, with its roundings: the worst of 2400 models was at 1.1e-5. */
 static double bound(const struct ref_config *c)
 {
-    return c->scale ? 8e-6 : 2e-4;
+    return !c->scale ? 2e-4 : c->post ? 3e-5 : 8e-6;
 }
 
 static int32_t *pick_ids(const struct agree *a, int T)
@@ -118,7 +118,7 @@ static void check_attribution(const struct agree *a, const int32_t *ids, int T)
     double size = 1;
     for (size_t i = 0; i < found.n; i++)
         size += fabs(found.part[i].value);
-    ck_assert_int_eq(rc != 0, !a->config->residual || !a->config->unembed);
+    ck_assert_int_eq(rc != 0, !a->config->residual || !a->config->unembed || a->config->after || a->config->normed_stream);
     ck_assert_msg(fabs(found.sum - found.logit) <= 4e-6 * size, "the parts add up to %.9g, the logit is %.9g\n%s", found.sum,
                   found.logit, a->about);
     attn_attribution_free(&found);

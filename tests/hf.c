@@ -84,7 +84,7 @@ static void remember(struct hf *h, const char *name, double *x)
     h->native[h->natives++].x = x;
 }
 
-static void add_bias(struct hf *h, const char *native, const char *name, size_t n)
+void hf_bias(struct hf *h, const char *native, const char *name, size_t n)
 {
     double *x = draw(n, 0.3);
     add_numbers(h, printed("%s.bias", name), 1, n, 1, x, 1, 0);
@@ -98,15 +98,38 @@ void hf_table(struct hf *h, const char *native, const char *name, size_t rows, s
     remember(h, printed("%s.weight", native), x);
 }
 
-void hf_norm(struct hf *h, const char *native, const char *name, size_t n, bool bias)
+static double *norm_weights(const struct hf *h, size_t n)
 {
     double *x = calloc(n + 1, sizeof *x);
     for (size_t i = 0; i < n; i++)
-        x[i] = 1 + (agree_pick(65) - 32) / 128.0;
+        x[i] = (h->from_one ? 0 : 1) + (agree_pick(65) - 32) / 128.0;
+    return x;
+}
+
+void hf_norm(struct hf *h, const char *native, const char *name, size_t n, bool bias)
+{
+    double *x = norm_weights(h, n);
     add_numbers(h, printed("%s.weight", name), 1, n, 1, x, 1, 0);
     remember(h, printed("%s.weight", native), x);
     if (bias)
-        add_bias(h, native, name, n);
+        hf_bias(h, native, name, n);
+}
+
+void hf_own_norms(struct hf *h, const char *native, const char *name, size_t heads, size_t n)
+{
+    double *x = norm_weights(h, heads * n);
+    for (size_t j = 0; j < heads; j++)
+        add_numbers(h, printed("%s.%zu.weight", name, j), 1, n, 1, x + j * n, 1, 0);
+    remember(h, printed("%s.weight", native), x);
+}
+
+void hf_positions(struct hf *h, const char *native, const char *name, size_t skip, size_t rows, size_t cols)
+{
+    double *x = draw((skip + rows) * cols, 1), *used = calloc(rows * cols + 1, sizeof *used);
+    add_numbers(h, printed("%s.weight", name), 2, skip + rows, cols, x, cols, 1);
+    memcpy(used, x + skip * cols, rows * cols * sizeof *used);
+    remember(h, printed("%s.weight", native), used);
+    free(x);
 }
 
 static double width_of(size_t in)
@@ -123,7 +146,7 @@ void hf_linear(struct hf *h, const char *native, const char *name, size_t in, si
         add_numbers(h, printed("%s.weight", name), 2, in, out, x, out, 1);
     remember(h, printed("%s.weight", native), x);
     if (bias)
-        add_bias(h, native, name, out);
+        hf_bias(h, native, name, out);
 }
 
 /* Copies each column of the fused [in, 3 * heads * dh] to its place in q, k or v. */
@@ -160,6 +183,35 @@ void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, si
     if (bias) {
         add_numbers(h, printed("%s.bias", name), 1, out, 1, b, 1, 0);
         remember_thirds(h, native, "bias", b, 1, heads, dh, by_head);
+    }
+    free(x), free(b);
+}
+
+/* Gives each part its own columns of a fused [in, all]. */
+static void remember_parts(struct hf *h, const struct hf_part *part, size_t parts, size_t groups, const char *kind,
+                           const double *fused, size_t in, size_t all)
+{
+    for (size_t p = 0, before = 0; p < parts; before += part[p++].out / groups) {
+        size_t out = part[p].out, each = out / groups;
+        double *x = calloc(in * out + 1, sizeof *x);
+        for (size_t i = 0; i < in; i++)
+            for (size_t j = 0; j < out; j++)
+                x[i * out + j] = fused[i * all + j / each * (all / groups) + before + j % each];
+        remember(h, printed("%s.%s", part[p].native, kind), x);
+    }
+}
+
+void hf_fused(struct hf *h, const struct hf_part *part, size_t parts, size_t groups, const char *name, size_t in, bool bias)
+{
+    size_t all = 0;
+    for (size_t p = 0; p < parts; p++)
+        all += part[p].out;
+    double *x = draw(in * all, width_of(in)), *b = draw(all, 0.3);
+    add_numbers(h, printed("%s.weight", name), 2, all, in, x, 1, all);
+    remember_parts(h, part, parts, groups, "weight", x, in, all);
+    if (bias) {
+        add_numbers(h, printed("%s.bias", name), 1, all, 1, b, 1, 0);
+        remember_parts(h, part, parts, groups, "bias", b, 1, all);
     }
     free(x), free(b);
 }

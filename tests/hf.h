@@ -14,6 +14,7 @@ struct hf {
     struct attn_st_tensor t[HF_MAX]; size_t n;          /* owns names and data */
     struct { char *name; double *x; } native[HF_MAX]; size_t natives;
     const char *dtype;                  /* of all tensors; NULL: each draws its own */
+    bool from_one;                      /* weights of norms are what is added to 1 */
 };
 
 /* These append ".weight" and ".bias" to both names. */
@@ -22,6 +23,14 @@ void hf_norm(struct hf *h, const char *native, const char *name, size_t n, bool 
 void hf_linear(struct hf *h, const char *native, const char *name, size_t in, size_t out, bool out_in, bool bias);
 /* "NATIVE.q", ".k" and ".v" in one tensor: side by side as [in, 3 * heads * dh], or head by head as [3 * heads * dh, in]. */
 void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, size_t heads, size_t dh, bool by_head, bool bias);
+/* Several matrices in one, [out, in], as `groups` groups of rows: each has as many of every part's, in their order. */
+struct hf_part { const char *native; size_t out; };
+void hf_fused(struct hf *h, const struct hf_part *part, size_t parts, size_t groups, const char *name, size_t in, bool bias);
+void hf_bias(struct hf *h, const char *native, const char *name, size_t n);
+/* A table of positions whose first rows are never used; the native one has only `rows` that follow. */
+void hf_positions(struct hf *h, const char *native, const char *name, size_t skip, size_t rows, size_t cols);
+/* A tensor "NAME.J.weight" for each head; the native one has them one after the other. */
+void hf_own_norms(struct hf *h, const char *native, const char *name, size_t heads, size_t n);
 /* Adds a tensor with the same numbers under another name. */
 void hf_copy(struct hf *h, const char *name, const char *of);
 void hf_buffer(struct hf *h, const char *name, const char *dtype, size_t rows, size_t cols);

@@ -70,42 +70,96 @@ static double *linear(const struct ref *r, const char *tail, const double *x, in
     return y;
 }
 
-/* A normalised copy, or a plain copy if the model has no norm. */
+/* Normalises n numbers in place; without weights w, b only to a mean square of 1. */
+static void normalise(const struct ref_config *c, double *x, int n, const double *w, const double *b)
+{
+    bool layer = strcmp(c->norm, "layernorm") == 0;
+    double mean = 0, square = 0;
+    for (int i = 0; i < n && layer; i++)
+        mean += x[i] / n;
+    for (int i = 0; i < n; i++)
+        square += (x[i] - mean) * (x[i] - mean) / n;
+    for (int i = 0; i < n; i++)
+        x[i] = (x[i] - mean) / sqrt(square + c->eps) * (w ? w[i] + (c->from_one ? 1 : 0) : 1) + (b ? b[i] : 0);
+}
+
+static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+
+static bool has_norm(const struct ref_config *c, const char *tail)
+{
+    bool before = is(tail, "norm1") || is(tail, "norm2"), post = is(tail, "post1") || is(tail, "post2");
+    if (is(c->norm, "none") || (is(tail, "norm_final") && c->no_final))
+        return false;
+    return before ? !c->no_before : post ? c->post : is(tail, "sum1") || is(tail, "sum2") ? c->after : true;
+}
+
+/* A normalised copy, or a plain copy if the model has no such norm. */
 static double *norm(const struct ref *r, const char *tail, const double *x)
 {
     int d = r->c->d;
     char name[64];
     double *y = zeros((size_t)r->T * (size_t)d);
     memcpy(y, x, (size_t)r->T * (size_t)d * sizeof *y);
-    if (strcmp(r->c->norm, "none") == 0)
+    if (!has_norm(r->c, tail))
         return y;
-    bool layer = strcmp(r->c->norm, "layernorm") == 0;
     snprintf(name, sizeof name, "%s.weight", tail);
     const double *w = weight(r, name);
     snprintf(name, sizeof name, "%s.bias", tail);
-    const double *b = layer ? weight(r, name) : NULL;
-    for (int t = 0; t < r->T; t++) {
-        double mean = 0, square = 0;
-        for (int i = 0; i < d && layer; i++)
-            mean += x[t * d + i] / d;
-        for (int i = 0; i < d; i++)
-            square += (x[t * d + i] - mean) * (x[t * d + i] - mean) / d;
-        for (int i = 0; i < d; i++)
-            y[t * d + i] = (x[t * d + i] - mean) / sqrt(square + r->c->eps) * w[i] + (b ? b[i] : 0);
-    }
-    tell(r, tail, y, (size_t)r->T * (size_t)d);
+    const double *b = is(r->c->norm, "layernorm") ? weight(r, name) : NULL;
+    for (int t = 0; t < r->T; t++)
+        normalise(r->c, y + t * d, d, r->c->plain ? NULL : w, b);
+    if (tail[0] == 'n' && !is(tail, "norm_embed"))
+        tell(r, tail, y, (size_t)r->T * (size_t)d);
     return y;
 }
 
-/* The rotation angle of pair i at position 1; "llama3" scaling depends on the wavelength, as in the paper of Llama 3.1. */
-static double angle(const struct ref_config *c, int i, int rotary)
+/* The norm of queries or keys [T, heads, dh]. */
+static void norm_heads(const struct ref *r, const char *tail, double *x, int heads)
 {
-    double plain = pow(c->theta, -2.0 * i / rotary);
-    if (!c->scaling)
+    const struct ref_config *c = r->c;
+    char name[64];
+    if (!c->qk_norm)
+        return;
+    snprintf(name, sizeof name, "%s.weight", tail);
+    const double *w = weight(r, name);
+    snprintf(name, sizeof name, "%s.bias", tail);
+    const double *b = weight(r, name);
+    int n = is(c->qk_norm, "whole") ? heads * c->dh : c->dh;
+    for (int i = 0; i < r->T * heads * c->dh; i += n)
+        normalise(c, x + i, n, is(c->qk_norm, "own") ? w + i % (heads * c->dh) : w, b);
+}
+
+/* What part of its speed a pair gives up under "yarn", as the paper has it: none if it turns often in the original context. */
+static double slowed(const struct ref_config *c, int i, int rotary)
+{
+    double context = c->original > 0 ? c->original : c->n_ctx, bound[2];
+    double turns[2] = {c->beta_fast > 0 ? c->beta_fast : 32, c->beta_slow > 0 ? c->beta_slow : 1};
+    for (int k = 0; k < 2; k++)
+        bound[k] = rotary * log(context / (2 * acos(-1) * turns[k])) / (2 * log(c->theta));
+    double low = fmax(c->real ? bound[0] : floor(bound[0]), 0), high = fmin(c->real ? bound[1] : ceil(bound[1]), rotary - 1);
+    return fmin(1, fmax(0, (i - low) / (high == low ? 0.001 : high - low)));
+}
+
+/* The rotation angle of pair i at position 1; "llama3" scaling depends on the wavelength, as in the paper of Llama 3.1; two kinds
+ * depend on the length of the text. */
+static double angle(const struct ref *r, int i, int rotary)
+{
+    const struct ref_config *c = r->c;
+    bool own = c->local_theta > 0 && c->local[r->layer];
+    double plain = pow(own ? c->local_theta : c->theta, -2.0 * i / rotary);
+    if (!c->scaling || own)
         return plain;
     double slow = plain / c->factor;
-    if (strcmp(c->scaling, "linear") == 0)
+    if (is(c->scaling, "linear"))
         return slow;
+    if (is(c->scaling, "yarn"))
+        return slowed(c, i, rotary) * slow + (1 - slowed(c, i, rotary)) * plain;
+    if (is(c->scaling, "dynamic")) {
+        double n = r->T > c->n_ctx ? r->T : c->n_ctx;
+        return pow(c->theta * pow(c->factor * n / c->n_ctx - c->factor + 1, rotary / (rotary - 2.0)), -2.0 * i / rotary);
+    }
+    if (is(c->scaling, "longrope"))
+        return plain / (r->T > c->original ? c->many : c->few)[i];
     double wavelength = 2 * acos(-1) / plain;
     if (wavelength > c->original / c->low)
         return slow;
@@ -117,15 +171,43 @@ static double angle(const struct ref_config *c, int i, int rotary)
 
 static void rope(const struct ref *r, double *x, int heads)
 {
-    int dh = r->c->dh, rotary = r->c->part ? r->c->rotary : dh, half = rotary / 2;
-    for (int t = 0; t < r->T; t++)
+    const struct ref_config *c = r->c;
+    int dh = c->dh, rotary = c->part ? c->rotary : dh, half = rotary / 2;
+    double grow = c->grow > 0 && !(c->local_theta > 0 && c->local[r->layer]) ? c->grow : 1;
+    for (int t = 0; t < r->T && !c->still[r->layer]; t++)
         for (int h = 0; h < heads; h++)
             for (int i = 0; i < half; i++) {
-                double turn = t * angle(r->c, i, rotary), *p = x + (t * heads + h) * dh;
-                double a = p[i], b = p[i + half];
-                p[i] = a * cos(turn) - b * sin(turn);
-                p[i + half] = b * cos(turn) + a * sin(turn);
+                double turn = t * angle(r, i, rotary), *p = x + (t * heads + h) * dh;
+                double *one = c->neighbours ? p + 2 * i : p + i, *two = c->neighbours ? one + 1 : one + half, a = *one, b = *two;
+                *one = (a * cos(turn) - b * sin(turn)) * grow;
+                *two = (b * cos(turn) + a * sin(turn)) * grow;
             }
+}
+
+/* ---- ALiBi ---- */
+
+static double to_bf16(double x)
+{
+    int e;
+    double m = frexp(x, &e);            /* 8 bits of it stay */
+    return ldexp(rint(ldexp(m, 8)), e - 8);
+}
+
+/* The slope of head h of H: powers of 2^(-8/p) for the largest power of two p up to H, then odd powers of 2^(-4/p). */
+static double slope(int h, int H)
+{
+    int p = 1;
+    while (2 * p <= H)
+        p *= 2;
+    return h < p ? pow(2, -8.0 * (h + 1) / p) : pow(2, -4.0 * (2 * (h - p) + 1) / p);
+}
+
+/* The score of key j, which is its scaled product with the query before this. */
+static double scored(const struct ref_config *c, int h, int j, double dot, double scale)
+{
+    double early = c->alibi && is(c->alibi, "early") ? to_bf16(to_bf16(slope(h, c->H)) * to_bf16(j)) : 0;
+    double score = (dot + early) * scale + (c->alibi && !is(c->alibi, "early") ? slope(h, c->H) * j : 0);
+    return c->cap > 0 ? c->cap * tanh(score / c->cap) : score;
 }
 
 /* Announces [T, heads, n] as [heads, T, n]. */
@@ -152,10 +234,12 @@ static void attend_row(const struct ref *r, int h, int t, const double *q, const
     int kv = h / (c->H / c->Hkv), Tk = keys_of(r), seen = c->causal && !r->cross ? t + 1 : Tk;
     int from = c->local[r->layer] && !r->cross && t >= c->window ? t - c->window + 1 : 0;
     double max = -INFINITY, sum = 0, scale = (c->scale ? 1 / sqrt(c->dh) : 1) / (c->by_layer ? r->layer + 1 : 1);
+    if (c->attention_scale > 0)
+        scale = c->attention_scale;
     for (int j = 0; j < Tk; j++) {
         for (int i = 0; i < c->dh; i++)
             dots[j] += q[(t * c->H + h) * c->dh + i] * k[(j * c->Hkv + kv) * c->dh + i];
-        scores[j] = j >= from && j < seen ? dots[j] * scale : -INFINITY;
+        scores[j] = j >= from && j < seen ? scored(c, h, j, dots[j], scale) : -INFINITY;
         max = scores[j] > max ? scores[j] : max;
     }
     for (int j = from; j < seen; j++)
@@ -229,15 +313,17 @@ static void tell_rollout(struct ref *r, const double *pattern)
     r->rollout = next;
 }
 
-static double *attention(struct ref *r, const double *x)
+static double *attention(struct ref *r, const double *y)
 {
     const struct ref_config *c = r->c;
     size_t square = (size_t)c->H * (size_t)r->T * (size_t)keys_of(r), wide = (size_t)r->T * (size_t)(c->H * c->dv);
-    double *y = norm(r, "norm1", x);
     double *q = linear(r, "attn.q", y, c->d, c->H * c->dh);
     double *k = r->cross ? r->cross->k[r->layer] : linear(r, "attn.k", y, c->d, c->Hkv * c->dh);
     double *v = r->cross ? r->cross->v[r->layer] : linear(r, "attn.v", y, c->d, c->Hkv * c->dv);
     double *dots = zeros(square), *scores = zeros(square), *pattern = zeros(square), *context = zeros(wide), *out = NULL;
+    norm_heads(r, "attn.q_norm", q, c->H);
+    if (!r->cross)
+        norm_heads(r, "attn.k_norm", k, c->Hkv);
     if (strcmp(c->position, "rope") == 0) {
         rope(r, q, c->H);
         if (!r->cross)
@@ -272,25 +358,24 @@ static double *attention(struct ref *r, const double *x)
     } else if (!r->cross) {
         free(k), free(v);
     }
-    free(y), free(q), free(dots), free(scores), free(pattern);
+    free(q), free(dots), free(scores), free(pattern);
     return context;
 }
 
 static double activate(const char *kind, double x)
 {
-    if (strcmp(kind, "gelu") == 0)
+    if (is(kind, "gelu") || is(kind, "geglu"))
         return 0.5 * x * (1 + erf(x / sqrt(2)));
-    if (strcmp(kind, "gelu_new") == 0)
+    if (is(kind, "gelu_new") || is(kind, "geglu_new"))
         return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
-    return x / (1 + exp(-x));
+    return is(kind, "relu") ? fmax(x, 0) : x / (1 + exp(-x));
 }
 
-static double *mlp(const struct ref *r, const double *x)
+static double *mlp(const struct ref *r, const double *y)
 {
     const struct ref_config *c = r->c;
     size_t n = (size_t)r->T * (size_t)c->m;
-    bool gated = strcmp(c->mlp, "swiglu") == 0;
-    double *y = norm(r, "norm2", x);
+    bool gated = is(c->mlp, "swiglu") || strncmp(c->mlp, "geglu", 5) == 0;
     double *pre = linear(r, gated ? "mlp.gate" : "mlp.in", y, c->d, c->m);
     double *in = gated ? linear(r, "mlp.in", y, c->d, c->m) : NULL;
     tell(r, "mlp.pre", pre, n);
@@ -301,58 +386,122 @@ static double *mlp(const struct ref *r, const double *x)
     tell(r, "mlp.post", pre, n);
     double *out = linear(r, "mlp.out", pre, c->m, c->d);
     tell(r, "mlp.out", out, (size_t)r->T * (size_t)c->d);
-    free(y), free(pre), free(in);
+    free(pre), free(in);
     return out;
 }
 
-/* x + branch, or the branch alone in a model without residual connections; frees x. */
-static double *join(const struct ref *r, double *x, double *branch)
+/* What a branch adds: normalised or scaled, if the model does that; frees the branch. */
+static double *added(const struct ref *r, double *branch, const char *post, const char *told)
 {
-    for (int i = 0; i < r->T * r->c->d && r->c->residual; i++)
+    const struct ref_config *c = r->c;
+    if (!c->post && !(c->branch_scale > 0))
+        return branch;
+    double *y = norm(r, post, branch);
+    for (int i = 0; i < r->T * c->d && c->branch_scale > 0; i++)
+        y[i] *= c->branch_scale;
+    tell(r, told, y, (size_t)r->T * (size_t)c->d);
+    free(branch);
+    return y;
+}
+
+/* x + branch, or the branch alone in a model without residual connections; frees x. */
+static double *join(const struct ref *r, double *x, double *branch, const char *after)
+{
+    const struct ref_config *c = r->c;
+    for (int i = 0; i < r->T * c->d && c->residual; i++)
         branch[i] += x[i];
     free(x);
-    return branch;
+    if (!c->after)
+        return branch;
+    x = norm(r, after, branch);
+    free(branch);
+    return x;
 }
 
 static void unembed(const struct ref *r, const double *x, bool lens);
+
+/* What a branch reads; it may take the place of x. */
+static double *read_by(const struct ref *r, const char *tail, double *x)
+{
+    double *y = norm(r, tail, x);
+    if (r->c->normed_stream)
+        memcpy(x, y, (size_t)r->T * (size_t)r->c->d * sizeof *x);
+    return y;
+}
 
 static double *block(struct ref *r, double *x)
 {
     const struct ref_config *c = r->c;
     size_t width = (size_t)(c->projection ? c->d : c->H * c->dv);
     tell(r, "resid_pre", x, (size_t)r->T * (size_t)c->d);
-    if (c->parallel) {
-        double *second = mlp(r, x);
-        x = join(r, join(r, x, attention(r, x)), second);
-    } else {
-        x = join(r, x, attention(r, x));
+    double *y = read_by(r, "norm1", x), *first = added(r, attention(r, y), "post1", "attn.added");
+    if (!c->parallel)
+        x = join(r, x, first, "sum1");
+    if (strcmp(c->mlp, "none")) {
+        if (!c->parallel)
+            tell(r, "resid_mid", x, (size_t)r->T * (size_t)c->d);
+        double *z = c->one_norm ? y : read_by(r, "norm2", x), *second = added(r, mlp(r, z), "post2", "mlp.added");
+        if (c->parallel)
+            x = join(r, x, first, "sum1");
+        x = join(r, x, second, "sum2");
+        free(z == y ? NULL : z);
     }
-    if (strcmp(c->mlp, "none") && !c->parallel) {
-        tell(r, "resid_mid", x, (size_t)r->T * (size_t)c->d);
-        x = join(r, x, mlp(r, x));
-    }
+    free(y);
     tell(r, "resid_post", x, (size_t)r->T * width);
     if (c->unembed)
         unembed(r, x, true);
     return x;
 }
 
+static void multiply(double *x, size_t n, double by)
+{
+    for (size_t i = 0; i < n && by > 0; i++)
+        x[i] *= by;
+}
+
 static double *embed(const struct ref *r, const int32_t *ids)
 {
-    int d = r->c->d;
+    const struct ref_config *c = r->c;
+    int d = c->d, width = c->narrow ? c->narrow : d;
     size_t n = (size_t)r->T * (size_t)d;
     const double *table = weight(r, "embed.weight");
-    double *x = zeros(n);
+    double *x = zeros((size_t)r->T * (size_t)width), *y;
     for (int t = 0; t < r->T; t++)
-        memcpy(x + t * d, table + ids[t] * d, (size_t)d * sizeof *x);
+        memcpy(x + t * width, table + ids[t] * width, (size_t)width * sizeof *x);
+    if (c->narrow) {
+        y = linear(r, "project_in", x, width, d);
+        free(x), x = y;
+    }
+    multiply(x, n, c->embed_scale);
+    if (weight(r, "norm_embed.weight")) {
+        y = norm(r, "norm_embed", x);
+        free(x), x = y;
+    }
     tell(r, "embed", x, n);
-    if (strcmp(r->c->position, "learned") == 0) {
+    if (strcmp(c->position, "learned") == 0) {
         const double *pos = weight(r, "pos_embed.weight");
         tell(r, "pos_embed", pos, n);
         for (size_t i = 0; i < n; i++)
             x[i] += pos[i];
     }
     return x;
+}
+
+/* Logits from what the output layer reads: the table of the embedding, or a matrix of its own; perhaps with a bias. */
+static double *output(const struct ref *end, const double *y, int width)
+{
+    const struct ref_config *c = end->c;
+    if (!c->tied)
+        return linear(end, "unembed", y, width, c->V);
+    const double *table = weight(end, "embed.weight"), *bias = weight(end, "unembed.bias");
+    double *logits = zeros((size_t)end->T * (size_t)c->V);
+    for (int t = 0; t < end->T; t++)
+        for (int j = 0; j < c->V; j++) {
+            logits[t * c->V + j] = bias ? bias[j] : 0;
+            for (int k = 0; k < width; k++)
+                logits[t * c->V + j] += y[t * width + k] * table[j * width + k];
+        }
+    return logits;
 }
 
 /* The logits, or for the lens what they would be if x, which a block gives, were the last. */
@@ -363,19 +512,14 @@ static void unembed(const struct ref *r, const double *x, bool lens)
     end.layer = -1;
     if (lens)
         end.tell = ignore;
-    double *y = norm(&end, "norm_final", x), *logits = NULL;
-    if (!c->tied) {
-        logits = linear(&end, "unembed", y, c->d, c->V);
-    } else {
-        const double *table = weight(&end, "embed.weight");
-        logits = zeros((size_t)r->T * (size_t)c->V);
-        for (int t = 0; t < r->T; t++)
-            for (int j = 0; j < c->V; j++)
-                for (int k = 0; k < c->d; k++)
-                    logits[t * c->V + j] += y[t * c->d + k] * table[j * c->d + k];
-    }
-    tell(r, lens ? "lens" : "logits", logits, (size_t)r->T * (size_t)c->V);
-    free(y), free(logits);
+    double *y = norm(&end, "norm_final", x), *narrow = c->narrow ? linear(&end, "project_out", y, c->d, c->narrow) : NULL;
+    double *logits = output(&end, narrow ? narrow : y, narrow ? c->narrow : c->d);
+    size_t n = (size_t)r->T * (size_t)c->V;
+    multiply(logits, n, c->logits_divided > 0 ? 1 / c->logits_divided : 0);
+    for (size_t i = 0; i < n && c->logit_cap > 0; i++)
+        logits[i] = c->logit_cap * tanh(logits[i] / c->logit_cap);
+    tell(r, lens ? "lens" : "logits", logits, n);
+    free(y), free(narrow), free(logits);
 }
 
 static void forward(struct ref *r, const int32_t *ids)

@@ -18,9 +18,20 @@ struct ref_config {
     bool parallel;                      /* x + attn(norm1(x)) + mlp(norm2(x)) */
     bool by_layer;                      /* the scale of layer n is divided by n + 1 */
     bool part; int rotary;              /* part: rope turns only the first `rotary` numbers of a head */
-    const char *scaling;                /* of rope: NULL, "linear" or "llama3" */
+    const char *scaling;                /* of rope: NULL or its "rope_type" */
     double factor, low, high, original;
+    double beta_fast, beta_slow, grow; bool real;       /* yarn, longrope: grow is the factor on cos and sin; real: bounds not rounded */
+    double few[64], many[64];           /* longrope: divisors of speeds */
     int window; bool local[8];          /* local: these layers see `window` keys */
+    double local_theta;                 /* of these layers, which are then not scaled; 0: the others' */
+    bool still[8], neighbours;          /* layers without rotation; pairs (2i, 2i + 1) */
+    const char *alibi;                  /* NULL, "late": added to scores, or "early": to dots, in bfloat16 */
+    const char *qk_norm;                /* NULL, "head", "own" weights of each head, or all heads as a "whole" */
+    bool from_one, plain;               /* norms multiply with 1 + weight; have no weights */
+    bool no_before, post, after, no_final;      /* norms: none before branches; after them; after additions; none at the end */
+    bool one_norm, normed_stream;       /* both branches read the same norm; what norms give takes the place of the stream */
+    double attention_scale, cap, logit_cap, embed_scale, branch_scale, logits_divided;      /* 0: there is none */
+    int narrow;                         /* width of the embedding, if it is projected; 0: d */
 };
 
 /* Returns a tensor of the file, or NULL if there is none. */

@@ -5,7 +5,7 @@
 #include "drawn.h"
 #include "scratch.h"
 
-enum { ROUNDS = 20 };
+enum { ROUNDS = 10 };
 
 START_TEST(random_models)
 {

@@ -1,0 +1,44 @@
+/* fam.h - what drawn models of all families share: their config.json, key by key, and the sizes, rotations and ends of most. */
+#ifndef TESTS_FAM_H
+#define TESTS_FAM_H
+
+#include "agree.h"
+#include "hf.h"
+
+#include <stdio.h>
+
+static inline int pick(int n) { return agree_pick(n); }
+static inline bool often(void) { return pick(4) > 0; }
+static inline bool sometimes(void) { return pick(4) == 0; }
+
+/* A model being drawn: what it computes, the text of its config.json, its tensors. */
+struct fam {
+    struct ref_config c;
+    FILE *f; char *text; size_t len;
+    struct hf hf;
+    const char *prefix;
+    int longest;                        /* of texts; 0: c.n_ctx */
+};
+struct fam_family { const char *name; void (*config)(struct fam *f), (*tensors)(struct fam *f); };
+enum { FAM_LLAMAS = 12, FAM_OTHERS = 4 };
+extern const struct fam_family fam_llamas[FAM_LLAMAS], fam_others[FAM_OTHERS];
+
+/* These add a key; the comma is theirs. */
+void fam_put(struct fam *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fam_flag(struct fam *f, const char *key, bool value, bool absent);     /* which may be left out if it is what an absent one means */
+void fam_kind(struct fam *f, const char *key, const char *const *choices, int chosen);
+void fam_noise(struct fam *f);          /* keys that change no number */
+
+/* Norms over two or three nearly equal numbers would lose more digits than the bound allows. */
+enum { NARROWEST = 8 };
+void fam_sizes(struct fam *f, bool even);
+/* Draws theta and how it is scaled, as keys beside the others or in a section of their own; `usual`: theta if the key is absent. */
+void fam_theta(struct fam *f, const char *key, double usual);
+
+/* Names of tensors, in the file and native. */
+const char *fam_block(const struct fam *f, const char *stem, int layer, const char *tail);
+const char *fam_native(int layer, const char *tail);
+/* Either a separate output layer, or the embedding, which some files store a second time as the output layer. */
+void fam_head(struct fam *f, const char *embed, const char *head);
+
+#endif

@@ -4,13 +4,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *shared_path(const char *leaf)
+const char *shared_find(const char *leaf)
 {
     static char path[1024];
     const char *dir = getenv("ATTN_SHARED");
     snprintf(path, sizeof path, "%s/%s", dir ? dir : "../shared", leaf);
-    if (access(path, R_OK) == 0)
+    return access(path, R_OK) == 0 ? path : NULL;
+}
+
+const char *shared_path(const char *leaf)
+{
+    const char *path = shared_find(leaf);
+    if (path)
         return path;
-    fprintf(stderr, "skipped: there is no %s (ATTN_SHARED says where such data is)\n", path);
+    fprintf(stderr, "skipped: there is no ../shared/%s (ATTN_SHARED says where such data is)\n", leaf);
     return NULL;
 }

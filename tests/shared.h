@@ -5,5 +5,6 @@
 /* The path of such a file, in $ATTN_SHARED or ../shared, until the next call.  If it is absent, reports that on standard error
  * and returns NULL. */
 const char *shared_path(const char *leaf);
+const char *shared_find(const char *leaf);          /* the same, in silence */
 
 #endif

@@ -1,60 +1,25 @@
-/* Checkpoints of every family: every recorded activation, compared with double precision.  Those of five families are in
- * tests/golden; those of the others are kept beside the repository, with what each of them shows. */
+/* Checkpoints of every family: every recorded activation, compared with double precision. */
 #include "suites.h"
 
+#include "checkpoints.h"
 #include "golden.h"
 #include "keep.h"
 #include "scratch.h"
-#include "shared.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "gpt2-d", "llama-f", "neo-h", "neox-i", "qwen2-j"};
-enum { NAMES = sizeof names / sizeof *names };
-
-/* Each shows what FAMILIES.md calls traps: leaving one out changes the logits by far more than the bound. */
-static const char *const further[] = {
-    "mistral-a",                        /* a window in every layer */
-    "qwen3-a",                          /* head size that is not width / heads; norms of queries and keys, before rotation */
-    "qwen2-window-a",                   /* a window from layer 1 on */
-    "gemma-a",                          /* norms with 1 + w; the embedding times the root of its width; a gate of tanh GELU */
-    "gemma2-a",                         /* post_attention_layernorm is after attention; scale from a key; both soft caps */
-    "gemma3-a",                         /* two thetas; scaling in full layers only; a soft cap that is not applied */
-    "phi3-a", "phi3-longrope-a",        /* fused matrices; 6 of 8 numbers turned, beyond the original context */
-    "phi-a",                            /* parallel with one norm; half of a head; a bias of the output layer */
-    "olmo2-a",                          /* norms after branches; one mean square for all heads */
-    "gptj-a",                           /* neighbouring pairs */
-    "opt-a", "opt-post-a",              /* positions from row 2; norms after the addition, projections, no final norm */
-    "smollm3-a",                        /* 0 means no rotation */
-    "granite-a",                        /* four multipliers, one of them a divisor */
-    "bloom-a",                          /* head by head; ALiBi by the key's own position */
-    "falcon-a", "falcon-new-a", "falcon-alibi-a",       /* one key/value head; groups, two norms; bf16 slopes before the scale */
-    "stablelm-a",                       /* a quarter of a head, LayerNorm with a gate */
-    "starcoder2-a",                     /* c_fc stored [out, in] */
-    "llama-linear-a", "llama-llama3-a", "llama-yarn-a", "llama-dynamic-a"};
-enum { FURTHER = sizeof further / sizeof *further };
-
-/* Where a checkpoint is; NULL: it is not there. */
-static const char *place(const char *name)
-{
-    for (int i = 0; i < NAMES; i++)
-        if (!strcmp(names[i], name))
-            return printed("tests/golden/checkpoints/%s", name);
-    return shared_path(printed("golden/checkpoints2/%s", name));
-}
-
 /* ---- reading .npy ---- */
 
 struct array { float *data; size_t n, shape[4]; int ndim; };
 
-static struct array read_array(const char *dir, const char *name)
+static struct array read_array(const char *path)
 {
     struct array a = {0};
     size_t len;
-    char *file = golden_text(printed("%s/expected/%s.npy", place(dir), name), &len);
+    char *file = golden_text(path, &len);
     ck_assert(len > 10 && memcmp(file, "\x93NUMPY\x01", 7) == 0);
     size_t header = (unsigned char)file[8] | (size_t)(unsigned char)file[9] << 8;
     const char *shape = strstr(file + 10, "'shape': (");
@@ -158,11 +123,13 @@ struct way {
 };
 static const struct way in_f32 = {keep_run, compare}, in_bf16 = {keep_run_bf16, compare_bf16};
 
-static void check_one(const struct keep *k, const cJSON *expected, const char *dir, const struct check *c, const struct way *way)
+/* Whether it is recorded, for this model and here. */
+static bool check_one(const struct keep *k, const cJSON *expected, const char *name_of, const struct check *c, const struct way *way)
 {
-    if (!golden_find(golden_get(expected, "float32_max_abs_difference"), c->file))
-        return;                         /* some files omit some of the activations */
-    struct array want = read_array(dir, c->file);
+    const char *path = checkpoint_recorded(name_of, printed("%s.npy", c->file));
+    if (!golden_find(golden_get(expected, "float32_max_abs_difference"), c->file) || !path)
+        return false;
+    struct array want = read_array(path);
     size_t L = c->layers ? want.shape[0] : 1, each = want.n / L;
     for (size_t layer = 0; layer < L; layer++) {
         char name[64];
@@ -177,11 +144,12 @@ static void check_one(const struct keep *k, const cJSON *expected, const char *d
         way->compare(a, want.data + layer * each, each, c->heads ? want.shape[1] : 1, bound_of(expected, c->file));
     }
     free(want.data);
+    return true;
 }
 
-static cJSON *read_expected(const char *dir, int32_t **ids, size_t *T)
+static cJSON *read_expected(const char *name, int32_t **ids, size_t *T)
 {
-    cJSON *expected = golden_read(printed("%s/expected/expected.json", place(dir)));
+    cJSON *expected = golden_read(checkpoint_recorded(name, "expected.json"));
     const cJSON *list = golden_get(expected, "ids"), *v;
     *ids = calloc((size_t)cJSON_GetArraySize(list), sizeof **ids);
     *T = 0;
@@ -197,13 +165,11 @@ static void check_all(const char *name, const struct way *way)
     cJSON *expected = read_expected(name, &ids, &T);
     struct keep *k = calloc(1, sizeof *k);
     k->only = -1;
-    way->run(k, printed("%s", place(name)), ids, T, 2);
+    way->run(k, checkpoint_path(name), ids, T, 2);
     int done = 0;
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        check_one(k, expected, name, &checks[i], way);
-        done += golden_find(golden_get(expected, "float32_max_abs_difference"), checks[i].file) != NULL;
-    }
-    ck_assert_int_ge(done, 7);
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        done += check_one(k, expected, name, &checks[i], way);
+    ck_assert_int_ge(done, checkpoint_recorded(name, "attn_q.npy") ? 7 : 1);
     keep_free(k);
     free(k);
     free(ids);
@@ -212,13 +178,15 @@ static void check_all(const char *name, const struct way *way)
 
 START_TEST(every_activation)
 {
-    check_all(names[_i], &in_f32);
+    if (checkpoint_path(checkpoints[_i].name))
+        check_all(checkpoints[_i].name, &in_f32);
 }
 END_TEST
 
 START_TEST(every_activation_in_bf16)
 {
-    check_all(names[_i], &in_bf16);
+    if (checkpoint_path(checkpoints[_i].name))
+        check_all(checkpoints[_i].name, &in_bf16);
 }
 END_TEST
 
@@ -230,9 +198,9 @@ static void check_log_probabilities(const char *name)
     cJSON *expected = read_expected(name, &ids, &T);
     struct keep *k = calloc(1, sizeof *k);
     k->only = ATTN_ACT_LOGITS;
-    keep_run(k, printed("%s", place(name)), ids, T, 1);
+    keep_run(k, checkpoint_path(name), ids, T, 1);
     const struct kept *logits = keep_find(k, "logits", 0);
-    struct array want = read_array(name, "token_logprobs");
+    struct array want = read_array(checkpoint_recorded(name, "token_logprobs.npy"));
     double total = 0;
     for (size_t t = 0; t + 1 < T; t++) {
         const float *row = logits->data + t * logits->shape[1];
@@ -253,30 +221,8 @@ static void check_log_probabilities(const char *name)
 
 START_TEST(log_probabilities)
 {
-    check_log_probabilities(names[_i]);
-}
-END_TEST
-
-/* ---- the families beside the repository ---- */
-
-START_TEST(further_activations)
-{
-    if (place(further[_i]))
-        check_all(further[_i], &in_f32);
-}
-END_TEST
-
-START_TEST(further_activations_in_bf16)
-{
-    if (place(further[_i]))
-        check_all(further[_i], &in_bf16);
-}
-END_TEST
-
-START_TEST(further_log_probabilities)
-{
-    if (place(further[_i]))
-        check_log_probabilities(further[_i]);
+    if (checkpoint_path(checkpoints[_i].name))
+        check_log_probabilities(checkpoints[_i].name);
 }
 END_TEST
 
@@ -285,12 +231,9 @@ Suite *suite_checkpoints(void)
     Suite *s = suite_create("checkpoints");
     TCase *c = tcase_create("checkpoints");
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, every_activation, 0, NAMES);
-    tcase_add_loop_test(c, every_activation_in_bf16, 0, NAMES);
-    tcase_add_loop_test(c, log_probabilities, 0, NAMES);
-    tcase_add_loop_test(c, further_activations, 0, FURTHER);
-    tcase_add_loop_test(c, further_activations_in_bf16, 0, FURTHER);
-    tcase_add_loop_test(c, further_log_probabilities, 0, FURTHER);
+    tcase_add_loop_test(c, every_activation, 0, CHECKPOINTS);
+    tcase_add_loop_test(c, every_activation_in_bf16, 0, CHECKPOINTS);
+    tcase_add_loop_test(c, log_probabilities, 0, CHECKPOINTS);
     suite_add_tcase(s, c);
     return s;
 }

@@ -1,10 +1,10 @@
 /* The further families under everything that may not change a number: threads, observers, company, caches; and what kinds of
- * attention promise of each other.  The checkpoints are kept beside the repository; the suite `checkpoints` has their numbers. */
+ * attention promise of each other.  The suite `checkpoints` has their numbers. */
 #include "suites.h"
 
+#include "checkpoints.h"
 #include "keep.h"
 #include "scratch.h"
-#include "shared.h"
 
 #include "answers/answers.h"
 
@@ -12,17 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {
-    "mistral-a", "qwen3-a", "qwen2-window-a", "gemma-a", "gemma2-a", "gemma3-a", "phi3-a", "phi3-longrope-a", "phi-a", "olmo2-a",
-    "gptj-a", "opt-a", "opt-post-a", "smollm3-a", "granite-a", "bloom-a", "falcon-a", "falcon-new-a", "falcon-alibi-a",
-    "stablelm-a", "starcoder2-a", "llama-yarn-a", "llama-dynamic-a"};
-enum { NAMES = sizeof names / sizeof *names, T = 23, V = 64 };
+enum { FIRST = 8, NAMES = CHECKPOINTS - FIRST, T = 23, V = 64 };       /* the older families have suites of their own */
+
+static const char *name_of(int i) { return checkpoints[FIRST + i].name; }
 
 static struct attn_model *open_named(const char *name)
 {
     struct attn_err err = {0};
     struct attn_model *m = NULL;
-    const char *path = shared_path(printed("golden/checkpoints2/%s", name));
+    const char *path = checkpoint_path(name);
     if (path)
         ck_assert_msg(!attn_model_open(&m, path, &err), "%s", err.msg);
     return m;
@@ -72,7 +70,7 @@ static float *logits_of(const struct attn_model *m, const struct attn_plan *p, b
 
 START_TEST(neither_threads_nor_observers_change_a_bit)
 {
-    struct attn_model *m = open_named(names[_i]);
+    struct attn_model *m = open_named(name_of(_i));
     struct attn_kind kinds[] = {{0}, {.form = ATTN_FULL}, {.form = ATTN_WINDOW, .w = 4}, {.form = ATTN_STRIDED, .w = 3, .s = 4},
                                 {.form = ATTN_RANDOM, .w = 3, .r = 2, .seed = 5}, {.form = ATTN_LINEAR}, {.form = ATTN_CAUSAL_RENORM}};
     for (size_t i = 0; m && i < sizeof kinds / sizeof *kinds; i++) {
@@ -100,7 +98,7 @@ static void expect_near(const float *a, const float *b, size_t n, double bound, 
  * would be seen at 1e-2.  A window that is as long as the text is no window; neither are strides of 1. */
 START_TEST(kinds_agree)
 {
-    struct attn_model *m = open_named(names[_i]);
+    struct attn_model *m = open_named(name_of(_i));
     if (!m)
         return;
     float *causal = logits_of(m, &(struct attn_plan){.kind = {.form = ATTN_CAUSAL}}, false);
@@ -121,7 +119,7 @@ END_TEST
 /* A sentence has the same numbers beside another one, of another length. */
 START_TEST(company_changes_no_bit)
 {
-    struct attn_model *m = open_named(names[_i]);
+    struct attn_model *m = open_named(name_of(_i));
     if (!m)
         return;
     struct keep k = {.only = ATTN_ACT_LOGITS};
@@ -140,7 +138,7 @@ END_TEST
 /* With a cache, piece by piece, each row has the bits of the whole; where angles depend on the length, it says so. */
 START_TEST(a_cache_changes_no_bit)
 {
-    struct attn_model *m = open_named(names[_i]);
+    struct attn_model *m = open_named(name_of(_i));
     if (!m)
         return;
     static const size_t pieces[] = {9, 1, 7, 6};
@@ -161,7 +159,7 @@ START_TEST(a_cache_changes_no_bit)
         if (!keeps)
             break;
     }
-    ck_assert_int_eq(attn_model_keeps(m, 1, T), strcmp(names[_i], "phi3-longrope-a") != 0);
+    ck_assert_int_eq(attn_model_keeps(m, 1, T), strcmp(name_of(_i), "phi3-longrope-a") != 0);
     attn_kv_free(kv);
     free(whole);
     attn_model_close(m);
@@ -171,7 +169,7 @@ END_TEST
 /* Rows of a pattern sum to 1; and after the last block, the lens sees the logits. */
 START_TEST(patterns_sum_to_one_and_the_last_lens_is_the_end)
 {
-    struct attn_model *m = open_named(names[_i]);
+    struct attn_model *m = open_named(name_of(_i));
     if (!m)
         return;
     struct keep k = {.only = -1, .flags = ATTN_WATCH | ATTN_DERIVE};
@@ -200,7 +198,7 @@ END_TEST
  * roundings of numbers about as large as the logit: 2e-6. */
 START_TEST(the_parts_of_a_logit_add_up)
 {
-    struct attn_model *m = open_named(names[_i]);
+    struct attn_model *m = open_named(name_of(_i));
     struct attn_err err = {0};
     struct attn_tokens *tokens = NULL;
     if (!m)
@@ -210,7 +208,7 @@ START_TEST(the_parts_of_a_logit_add_up)
         struct attn_attribute_opts o = {.target = 5, .foil = foil == 3 ? NULL : &foil, .pos = 11, .neurons = 3};
         struct attn_attribution a = {.model = m, .tokens = tokens, .o = &o, .pos = 11};
         int rc = attn_attribution_find(&a, &err);
-        if (!strcmp(names[_i], "opt-post-a")) {
+        if (!strcmp(name_of(_i), "opt-post-a")) {
             ck_assert_msg(rc && strstr(err.msg, "normalises its residual stream after each addition"), "%s", err.msg);
             continue;
         }

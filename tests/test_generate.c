@@ -1,9 +1,9 @@
 /* The commands generate and score. */
 #include "suites.h"
 
+#include "checkpoints.h"
 #include "golden.h"
 #include "scratch.h"
-#include "shared.h"
 #include "shell.h"
 
 #include <math.h>
@@ -14,35 +14,16 @@
 
 #define STACKED "\"$A\" generate -m models/stacked "
 
-static const char *const names[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "gpt2-d", "llama-f", "neo-h", "neox-i", "qwen2-j"};
-enum { NAMES = sizeof names / sizeof *names };
-
-/* One of each further family, and of each scaling of rotation: see the suite `checkpoints`. */
-static const char *const further[] = {
-    "mistral-a", "qwen3-a", "qwen2-window-a", "gemma-a", "gemma2-a", "gemma3-a", "phi3-a", "phi3-longrope-a", "phi-a", "olmo2-a",
-    "gptj-a", "opt-a", "opt-post-a", "smollm3-a", "granite-a", "bloom-a", "falcon-a", "falcon-new-a", "falcon-alibi-a",
-    "stablelm-a", "starcoder2-a", "llama-linear-a", "llama-llama3-a", "llama-yarn-a", "llama-dynamic-a"};
-enum { FURTHER = sizeof further / sizeof *further };
-
-/* The directory of a checkpoint; NULL: it is not there. */
-static const char *place(const char *name)
-{
-    for (int i = 0; i < NAMES; i++)
-        if (!strcmp(names[i], name))
-            return printed("tests/golden/checkpoints/%s", name);
-    return shared_path(printed("golden/checkpoints2/%s", name));
-}
-
 static cJSON *read_expected(const char *name)
 {
-    return golden_read(printed("%s/expected/expected.json", place(name)));
+    return golden_read(checkpoint_recorded(name, "expected.json"));
 }
 
 /* What a command prints about a checkpoint and the ids of a prompt. */
-static cJSON *answer(const char *command, const char *name, const cJSON *ids, const char *more)
+static cJSON *answer(const char *command, const char *model, const cJSON *ids, const char *more)
 {
     char line[2048], *list = cJSON_PrintUnformatted(ids);
-    snprintf(line, sizeof line, "\"$A\" %s -q -m '%s' --ids '%.*s' --format json %s", command, place(name),
+    snprintf(line, sizeof line, "\"$A\" %s -q -m '%s' --ids '%.*s' --format json %s", command, model,
              (int)strlen(list) - 2, list + 1, more);
     free(list);
     const struct said *s = sh(line);
@@ -54,7 +35,7 @@ static cJSON *answer(const char *command, const char *name, const cJSON *ids, co
 static void goes_on(const char *name)
 {
     cJSON *expected = read_expected(name), *want;
-    cJSON *j = answer("generate", name, golden_get(expected, "ids"), "-n 12 --ignore-eos");
+    cJSON *j = answer("generate", checkpoint_path(name), golden_get(expected, "ids"), "-n 12 --ignore-eos");
     size_t n = (size_t)golden_number(j, "n_prompt");
     ck_assert_int_eq(n, cJSON_GetArraySize(golden_get(expected, "ids")));
     const cJSON *tokens = golden_get(j, "tokens");
@@ -68,14 +49,8 @@ static void goes_on(const char *name)
 
 START_TEST(checkpoints_go_on_as_recorded)
 {
-    goes_on(names[_i]);
-}
-END_TEST
-
-START_TEST(further_checkpoints_go_on_as_recorded)
-{
-    if (place(further[_i]))
-        goes_on(further[_i]);
+    if (checkpoint_path(checkpoints[_i].name))
+        goes_on(checkpoints[_i].name);
 }
 END_TEST
 
@@ -83,11 +58,12 @@ END_TEST
  * which they change goes on as if each token began anew. */
 START_TEST(rotation_follows_the_length)
 {
-    static const struct { const char *name; int prompt, most; } cases[] = {{"phi3-longrope-a", 12, 8}, {"llama-dynamic-a", 60, 8}};
-    const char *name = cases[_i].name;
+    static const struct { const char *name, *scaling; int prompt, most; } cases[] = {
+        {"phi3-longrope-a", "null", 12, 8}, {"llama-f", "{\"type\": \"dynamic\", \"factor\": 2.5}", 60, 8}};
+    const char *name = scratch_path("model");
     cJSON *ids = cJSON_CreateArray();
-    if (!place(name))
-        return;
+    succeed(printed("cp -rL %s $D/model && chmod -R u+w $D/model && sed -i 's/\"rope_scaling\": null/\"rope_scaling\": %s/' $D/model/config.json",
+                    checkpoint_path(cases[_i].name), cases[_i].scaling));
     for (int i = 0; i < cases[_i].prompt; i++)
         cJSON_AddItemToArray(ids, cJSON_CreateNumber(7 * i % 61));
     cJSON *all = answer("generate", name, ids, printed("-n %d --ignore-eos", cases[_i].most));
@@ -110,7 +86,7 @@ END_TEST
 static void scores(const char *name)
 {
     cJSON *expected = read_expected(name);
-    cJSON *j = answer("score", name, golden_get(expected, "ids"), "");
+    cJSON *j = answer("score", checkpoint_path(name), golden_get(expected, "ids"), "");
     ck_assert_double_le(fabs(golden_number(j, "logprob") / golden_number(expected, "sum_logprob") - 1), 1e-5);
     ck_assert_double_le(fabs(golden_number(j, "perplexity") / golden_number(expected, "perplexity") - 1), 1e-5);
     ck_assert_int_eq((int)golden_number(j, "n"), cJSON_GetArraySize(golden_get(expected, "ids")) - 1);
@@ -120,26 +96,20 @@ static void scores(const char *name)
 
 START_TEST(checkpoints_score_as_recorded)
 {
-    scores(names[_i]);
-}
-END_TEST
-
-START_TEST(further_checkpoints_score_as_recorded)
-{
-    if (place(further[_i]))
-        scores(further[_i]);
+    if (checkpoint_path(checkpoints[_i].name))
+        scores(checkpoints[_i].name);
 }
 END_TEST
 
 /* The log-probabilities that generate prints are those of scoring the whole text at once, digit for digit. */
 START_TEST(generate_and_score_tell_the_same)
 {
-    cJSON *expected = read_expected(names[_i]);
-    cJSON *j = answer("generate", names[_i], golden_get(expected, "ids"), "-n 12 --seed 3");
+    cJSON *expected = read_expected(checkpoints[_i].name);
+    cJSON *j = answer("generate", checkpoint_path(checkpoints[_i].name), golden_get(expected, "ids"), "-n 12 --seed 3");
     cJSON *ids = cJSON_CreateArray(), *t;
     cJSON_ArrayForEach(t, golden_get(j, "tokens"))
         cJSON_AddItemToArray(ids, cJSON_CreateNumber(golden_number(t, "id")));
-    cJSON *k = answer("score", names[_i], ids, "");
+    cJSON *k = answer("score", checkpoint_path(checkpoints[_i].name), ids, "");
     int i = 0;
     cJSON_ArrayForEach(t, golden_get(j, "tokens"))
         ck_assert(cJSON_Compare(cJSON_GetObjectItem(t, "logprob"),
@@ -297,8 +267,8 @@ END_TEST
 Suite *suite_generate(void)
 {
     const struct { const TTest *test; int rows; } tests[] = {
-        {checkpoints_go_on_as_recorded, NAMES}, {checkpoints_score_as_recorded, NAMES}, {generate_and_score_tell_the_same, NAMES},
-        {further_checkpoints_go_on_as_recorded, FURTHER}, {further_checkpoints_score_as_recorded, FURTHER},
+        {checkpoints_go_on_as_recorded, CHECKPOINTS}, {checkpoints_score_as_recorded, CHECKPOINTS},
+        {generate_and_score_tell_the_same, CHECKPOINTS_HERE},
         {rotation_follows_the_length, 2},
         {text_is_the_prompt_and_what_follows, 1}, {ids_need_no_tokenizer, 1}, {it_ends_at_the_context, 1},
         {it_ends_at_the_end_of_text, 1}, {it_ends_at_the_stop_text, 1}, {draws_do_not_depend_on_threads, 1},

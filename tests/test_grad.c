@@ -3,10 +3,10 @@
 #include "suites.h"
 #include "attn_tools.h"
 
+#include "checkpoints.h"
 #include "golden.h"
 #include "made.h"
 #include "scratch.h"
-#include "shared.h"
 #include "shell.h"
 #include "worse.h"
 
@@ -464,7 +464,7 @@ static void expect_slopes(struct trainee *t, const struct attn_grad_plan *plan, 
 
 START_TEST(further_families_have_gradients)
 {
-    const char *path = shared_path(printed("golden/checkpoints2/%s", further[_i]));
+    const char *path = checkpoint_path(further[_i]);
     if (!path)
         return;
     struct trainee t = open_trainee(path);
@@ -485,7 +485,7 @@ static const char *const untrained[][2] = {
 
 START_TEST(other_families_are_not_trained)
 {
-    const char *path = shared_path(printed("golden/checkpoints2/%s", untrained[_i][0]));
+    const char *path = checkpoint_path(untrained[_i][0]);
     if (!path)
         return;
     struct trainee t = open_trainee(path);

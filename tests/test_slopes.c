@@ -2,10 +2,10 @@
 #include "suites.h"
 
 #include "asked.h"
+#include "checkpoints.h"
 #include "keep.h"
 #include "made.h"
 #include "scratch.h"
-#include "shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -224,7 +224,7 @@ START_TEST(further_gradients_are_differences)
 {
     struct attn_err err = {0};
     struct attn_model *m = NULL;
-    const char *path = shared_path(printed("golden/checkpoints2/%s", further[_i / FURTHER_KINDS]));
+    const char *path = checkpoint_path(further[_i / FURTHER_KINDS]);
     if (!path)
         return;
     ck_assert_msg(!attn_model_open(&m, path, &err), "%s", err.msg);

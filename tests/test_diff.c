@@ -91,6 +91,12 @@ static void one_later(size_t *i, size_t *j)
     *i += *i < 31;
 }
 
+static void swapped_first(size_t *i, size_t *j)
+{
+    (void)j;
+    *i ^= *i < 2;
+}
+
 static const struct planted {
     const char *model, *from, *to;
     struct wrong_move move;
@@ -115,6 +121,24 @@ static const struct planted {
     {"llama-f", NULL, NULL, {"model.layers.0.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.0.attn.q", "transposed", "B multiplies"},
     {"neo-h", "\"window_size\": 5", "\"window_size\": 3", {NULL, NULL, false}, "blocks.1.attn.scores", "mask",
      "B does not see keys 3 or more tokens back"},
+    {"olmo2-a", NULL, NULL, {"model.layers.1.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.1.attn.q", "transposed",
+     "B multiplies"},
+    {"gemma3-a", NULL, NULL, {"model.layers.2.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.2.attn.q", "transposed",
+     "B multiplies"},
+    {"olmo2-a", NULL, NULL, {"model.layers.1.self_attn.q_norm.weight", swapped_first, true}, "blocks.1.attn.q", "weight",
+     "the models differ in the weight model.layers.1.self_attn.q_norm.weight: in 2 of 32 numbers, first at [0], where A has 1.7734375 and B 1.921875"},
+    {"gemma3-a", NULL, NULL, {"model.layers.0.self_attn.k_norm.weight", swapped_first, true}, "blocks.0.attn.k", "weight", "k_norm.weight"},
+    {"gemma3-a", NULL, NULL, {"model.layers.3.self_attn.k_proj.weight", swapped_first, false}, "blocks.3.attn.k", "weight", "k_proj.weight"},
+    {"gemma2-a", NULL, NULL, {"model.layers.1.post_feedforward_layernorm.weight", swapped_first, true}, "blocks.1.mlp.added", "weight",
+     "model.layers.1.post_feedforward_layernorm.weight: in 2 of 32"},
+    {"opt-post-a", NULL, NULL, {"model.decoder.layers.0.final_layer_norm.bias", swapped_first, true}, "blocks.0.resid_post", "weight",
+     "model.decoder.layers.0.final_layer_norm.bias"},
+    {"opt-post-a", NULL, NULL, {"model.decoder.project_out.weight", swapped_first, false}, "logits", "weight", "project_out.weight"},
+    {"phi3-longrope-a", NULL, NULL, {"model.layers.1.mlp.gate_up_proj.weight", swapped_first, false}, "blocks.1.mlp.pre", "weight",
+     "gate_up_proj.weight: in 64 of 3072"},
+    {"bloom-a", NULL, NULL, {"transformer.word_embeddings_layernorm.weight", swapped_first, true}, "embed", "weight", "word_embeddings_layernorm"},
+    {"gptj-a", NULL, NULL, {"lm_head.bias", swapped_first, true}, "logits", "bias", "A - B is the same in every row"},
+    {"falcon-new-a", NULL, NULL, {"transformer.h.1.ln_mlp.weight", swapped_first, true}, "blocks.1.norm2", "weight", "transformer.h.1.ln_mlp.weight"},
 };
 
 START_TEST(test_planted_in_a_checkpoint)

@@ -468,6 +468,7 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"bias", PRODUCTS | NORMS | BIT(ATTN_ACT_LOGITS), false, offset},
     {"residual", STREAM | BIT(ATTN_ACT_EMBED), false, added},
     {"residual", BIT(ATTN_ACT_NORM2), false, branch},
+    {"weight", ANY, false, attn_clue_weight},
     {"rounding", ANY, false, rounding},
     {"norm", NORMS, false, norm_weight},
     {"permuted", ANY, false, shuffled},

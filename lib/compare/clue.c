@@ -149,6 +149,31 @@ static void add_bias(double *y, const struct attn_mat *w, float *line)
     }
 }
 
+static double element(const struct attn_vec *v, size_t i)
+{
+    float x;
+    attn_vec_widen(&x, v->data, v->type, i, 1);
+    return (double)x;
+}
+
+/* The norm of queries or keys, over each head or all of them. */
+static void normalise(double *y, size_t n, const struct attn_norm *norm, double eps)
+{
+    size_t span = norm->span ? norm->span : n;
+    for (size_t at = 0; at < n; at += span) {
+        double mean = 0, square = 0;
+        for (size_t j = 0; j < span && !norm->rms; j++)
+            mean += y[at + j] / (double)span;
+        for (size_t j = 0; j < span; j++)
+            square += (y[at + j] - mean) * (y[at + j] - mean) / (double)span;
+        for (size_t j = 0; j < span; j++) {
+            size_t own = norm->own ? at + j : j;
+            y[at + j] = (y[at + j] - mean) / sqrt(square + eps) * element(&norm->weight, own) +
+                        (norm->bias.data ? element(&norm->bias, own) : 0);
+        }
+    }
+}
+
 static void rotate(double *y, const struct attn_weights *w, const struct attn_turn *turn, const struct attn_pair *p, size_t t)
 {
     size_t half = w->rotary / 2;
@@ -177,7 +202,9 @@ static double distance(const struct attn_pair *p, const float *side, size_t t, c
 static bool gaps(const struct clue *c, const struct attn_pair *x, const struct attn_mat *w, bool transposed, double gap[2])
 {
     const struct attn_weights *all = &c->model->w;
-    int turn = all->rotary && (c->act == ATTN_ACT_Q || c->act == ATTN_ACT_K) ? all->block[c->layer].turn : -1;
+    bool q = c->act == ATTN_ACT_Q, k = c->act == ATTN_ACT_K;
+    int turn = all->rotary && (q || k) ? all->block[c->layer].turn : -1;
+    const struct attn_norm *norm = q ? &all->block[c->layer].q_norm : k ? &all->block[c->layer].k_norm : NULL;
     size_t widest = w->in > w->out ? w->in : w->out;
     double *y = calloc(w->out + 1, sizeof *y);
     float *line = malloc((widest + 1) * sizeof *line);
@@ -187,6 +214,8 @@ static bool gaps(const struct clue *c, const struct attn_pair *x, const struct a
             y[j] = 0;
         multiply(y, x->a + t * x->ld, w, transposed, line);
         add_bias(y, w, line);
+        if (norm && attn_has(norm))
+            normalise(y, w->out, norm, (double)all->eps);
         if (turn >= 0)
             rotate(y, all, &all->turn[turn], &c->p, t);
         gap[0] = fmax(gap[0], distance(&c->p, c->p.a, t, y));
@@ -201,9 +230,8 @@ static bool gaps(const struct clue *c, const struct attn_pair *x, const struct a
 static bool fits(const struct clue *c, const struct attn_pair *x, const struct attn_mat *w)
 {
     const struct attn_weights *all = &c->model->w;
-    bool normed = (c->act == ATTN_ACT_Q || c->act == ATTN_ACT_K) && attn_has(&all->block[c->layer].q_norm);
     bool bent = c->act == ATTN_ACT_LOGITS && (all->logit_scale != 0 || all->logit_cap != 0 || all->project_out.data);
-    return w && w->data && !normed && !bent && x->n == w->in && x->T == c->p.T && c->p.H * c->p.n == w->out;
+    return w && w->data && !bent && x->n == w->in && x->T == c->p.T && c->p.H * c->p.n == w->out;
 }
 
 bool attn_clue_transposed(struct clue *c)

@@ -46,5 +46,6 @@ const char *attn_clue_factor(const struct clue *c, double factor, char buf[64]);
 /* Causes that can be seen only with the weights. */
 bool attn_clue_transposed(struct clue *c);
 bool attn_clue_tied(struct clue *c);
+bool attn_clue_weight(struct clue *c);                  /* clue_weights.c */
 
 #endif

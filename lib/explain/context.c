@@ -78,8 +78,14 @@ static void afterwards(struct attn_explainer *e)
         attn_derive_words(&e->d, "The output projection comes next (attn.out).");
     if (!projected)
         attn_derive_words(&e->d, "There is no output projection: the context is the output of attention.");
-    attn_derive_words(&e->d, m->residual ? "The result is added to the residual stream." : "The model has no residual stream to "
-                      "add it to.");
+    const struct attn_block *b = &m->block[e->w->layer];
+    bool scaled = m->branch_scale != 0, normed = attn_has(&b->post1);
+    attn_derive_words(&e->d, !m->residual ? "The model has no residual stream to add it to."
+                      : normed ? "The result is normalised, then added to the residual stream (attn.added)."
+                      : scaled ? "The result, multiplied by a number of the model's own, is added to the residual stream (attn.added)."
+                               : "The result is added to the residual stream.");
+    if (attn_has(&b->sum1))
+        attn_derive_words(&e->d, "The stream is normalised after this.");
 }
 
 void attn_explain_context(struct attn_explainer *e)

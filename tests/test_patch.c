@@ -2,6 +2,7 @@
 #include "suites.h"
 
 #include "asked.h"
+#include "checkpoints.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -149,6 +150,12 @@ static const struct { const char *kind; bool bf16; } plans[] = {
 };
 enum { GRIDS = sizeof grids / sizeof *grids, PLANS = sizeof plans / sizeof *plans };
 
+/* Where the stream is normalised after each addition, there is no norm at the end. */
+static bool lacks(const struct asked *a, int act)
+{
+    return act == ATTN_ACT_NORM_FINAL && strstr(a->dir, "opt-post") != NULL;
+}
+
 START_TEST(exact_cells_are_edited_runs_bit_for_bit)
 {
     enum { N = 9 };
@@ -157,13 +164,19 @@ START_TEST(exact_cells_are_edited_runs_bit_for_bit)
     struct attn_plan plan = {.threads = 1 + _i % 2, .bf16 = plans[_i % PLANS].bf16};
     if (plans[_i % PLANS].kind)
         ck_assert(!attn_kind_parse(&plan.kind, plans[_i % PLANS].kind, &err));
-    struct asked a = asked_open(asked_checkpoints[_i / PLANS]);
+    struct asked a = asked_open(checkpoints[_i / PLANS].name);
+    struct attn_info info;
+    attn_model_info(a.model, &info);
+    if (info.L < 2) {                   /* the edits are of layer 1, too */
+        asked_close(&a);
+        return;
+    }
     struct attn_tokens *t = asked_tokens(ids, N), *from = asked_tokens(from_ids, N);
     static const char *const edits[] = {"resid_pre[pos=2] *= 1.5", "L1.mlp.out *= 0.5", "L0.resid_post += 0.25*from",
                                         "logits[col=3] *= 2"};
     const char *const metrics[] = {"logit(3)-logit(5)", "logprob(4,pos=3)+prob(9,pos=7)", "loss", "rank(3)", "kl"};
     for (size_t g = 0; g < GRIDS; g++) {
-        if (plan.kind.form == ATTN_LINEAR && grids[g].act == ATTN_ACT_SCORES)
+        if ((plan.kind.form == ATTN_LINEAR && grids[g].act == ATTN_ACT_SCORES) || lacks(&a, grids[g].act))
             continue;
         struct attn_metric *m = asked_metric(&a, metrics[g % 5], ids, N, ids);
         struct attn_patch_result r;
@@ -198,10 +211,12 @@ END_TEST
 START_TEST(a_text_patched_with_itself_is_itself)
 {
     const int32_t ids[] = {5, 9, 22, 31, 2, 7};
-    struct asked a = asked_open(asked_checkpoints[_i]);
+    struct asked a = asked_open(checkpoints[_i].name);
     struct attn_tokens *t = asked_tokens(ids, 6);
     struct attn_metric *m = asked_metric(&a, "logprob(3)", ids, 6, ids);
     for (size_t g = 0; g < GRIDS; g++) {
+        if (lacks(&a, grids[g].act))
+            continue;
         struct attn_patch_result r;
         struct attn_patch *p = patch_of(a.model, t, t, (struct attn_patch_opts){.what = grids[g].what, .over = grids[g].over,
                                                                                 .metric = m});
@@ -218,13 +233,14 @@ START_TEST(a_text_patched_with_itself_is_itself)
 END_TEST
 
 /* The sum over all of the embedding is the whole difference but for an error that shrinks with the square of the steps: 16 times as
- * many leave a 256th.  Half of that will do, and 2e-5 is what float32 leaves of two logits and their gradients. */
+ * many leave a 256th, or at the corners of a ReLU a 16th.  A quarter or a half of that will do, and 2e-5 is what float32 leaves of two
+ * logits and their gradients. */
 START_TEST(integrated_gradients_are_complete)
 {
     const int32_t ids[] = {5, 9, 22, 31, 2, 7}, from_ids[] = {5, 8, 22, 30, 2, 7};
     static const char *const methods[] = {"ig:4", "ig:64"};
     double left[2];
-    struct asked a = asked_open(asked_checkpoints[_i]);
+    struct asked a = asked_open(checkpoints[_i].name);
     struct attn_tokens *t = asked_tokens(ids, 6), *from = asked_tokens(from_ids, 6);
     struct attn_metric *m = asked_metric(&a, "logit(3)-logit(20)", ids, 6, ids);
     for (size_t k = 0; k < 2; k++) {
@@ -238,7 +254,8 @@ START_TEST(integrated_gradients_are_complete)
         left[k] = fabs(sum - (r.metric_from - r.metric_text));
         attn_patch_free(p);
     }
-    ck_assert_msg(left[1] < left[0] / 128 + 2e-5, "%g after 4 steps, %g after 64", left[0], left[1]);
+    double fewer = strstr(a.dir, "opt-") ? 8 : 64;
+    ck_assert_msg(left[1] < left[0] / fewer + 2e-5, "%g after 4 steps, %g after 64", left[0], left[1]);
     attn_metric_free(m);
     attn_tokens_free(t);
     attn_tokens_free(from);
@@ -284,9 +301,9 @@ Suite *suite_patch(void)
     TCase *c = tcase_create("patch");
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, golden_grids, 0, ASKED_CHECKPOINTS);
-    tcase_add_loop_test(c, exact_cells_are_edited_runs_bit_for_bit, 0, ASKED_CHECKPOINTS * PLANS);
-    tcase_add_loop_test(c, a_text_patched_with_itself_is_itself, 0, ASKED_CHECKPOINTS);
-    tcase_add_loop_test(c, integrated_gradients_are_complete, 0, ASKED_CHECKPOINTS);
+    tcase_add_loop_test(c, exact_cells_are_edited_runs_bit_for_bit, 0, CHECKPOINTS_HERE * PLANS);
+    tcase_add_loop_test(c, a_text_patched_with_itself_is_itself, 0, CHECKPOINTS_HERE);
+    tcase_add_loop_test(c, integrated_gradients_are_complete, 0, CHECKPOINTS_HERE);
     tcase_add_loop_test(c, what_makes_no_grid_is_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, c);
     return s;

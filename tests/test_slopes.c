@@ -277,7 +277,7 @@ START_TEST(threads_change_no_bit_and_times_multiplies)
 {
     int32_t ids[] = {4, 9, 1, 30, 12, 4, 8, 33, 60, 2, 7, 11, 5, 6, 19, 20, 21, 22};
     enum { N = sizeof ids / sizeof *ids };
-    struct asked a = asked_open(asked_checkpoints[_i]);
+    struct asked a = asked_open(checkpoints[_i].name);
     struct attn_tokens *t = asked_tokens(ids, N);
     struct attn_metric *m = asked_metric(&a, "loss", ids, N, ids);
     struct keep one = {.only = -1}, three = {.only = -1}, times = {.only = -1}, run = {.only = -1};
@@ -339,7 +339,7 @@ Suite *suite_slopes(void)
     tcase_add_loop_test(c, gradients_are_differences, 0, CONFIGS * KINDS);
     tcase_add_loop_test(c, further_gradients_are_differences, 0, FURTHER * FURTHER_KINDS);
     tcase_add_loop_test(c, gradients_pass_through_edits, 0, sizeof through / sizeof *through);
-    tcase_add_loop_test(c, threads_change_no_bit_and_times_multiplies, 0, ASKED_CHECKPOINTS);
+    tcase_add_loop_test(c, threads_change_no_bit_and_times_multiplies, 0, CHECKPOINTS_HERE);
     tcase_add_loop_test(c, what_has_no_gradient_is_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, c);
     return s;

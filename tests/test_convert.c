@@ -1,11 +1,14 @@
 /* convert: the same tensors, bit for bit, in one model.safetensors; nothing overwritten unasked, nothing half written. */
 #include "suites.h"
 
+#include "checkpoints.h"
 #include "made.h"
+#include "pickled.h"
 #include "scratch.h"
 #include "shell.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void expect_same_tensors(const char *a, const char *b)
@@ -22,12 +25,9 @@ static void expect_same_tensors(const char *a, const char *b)
     made_close(&y);
 }
 
-static const char *const models[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "llama-f", "neox-i", "qwen2-j"};
-enum { MODELS = sizeof models / sizeof *models };
-
 START_TEST(test_same)
 {
-    const char *from = printed("tests/golden/checkpoints/%s", models[_i]);
+    const char *from = checkpoint_path(checkpoints[_i].name);
     expect(printed("$A convert -m %s -o $D/out 2>&1", from), 0, " tensors\n");
     expect_same_tensors(printed("%s/model.safetensors", from), scratch_path("out/model.safetensors"));
     succeed(printed("for f in config.json vocab.json merges.txt tokenizer.json; do [ ! -e %s/$f ] || cmp %s/$f $D/out/$f; done", from, from));
@@ -35,7 +35,39 @@ START_TEST(test_same)
 }
 END_TEST
 
-/* From safetensors to what PyTorch saves, and back. */
+/* A checkpoint of any family as PyTorch saves it, in one file or two with an index, is the same model, and becomes the same file. */
+START_TEST(test_from_pickles)
+{
+    char *from = strdup(checkpoint_path(checkpoints[_i].name));         /* beyond the life of what is printed */
+    struct made_weights w = made_read(printed("%s/model.safetensors", from));
+    size_t n = attn_st_count(w.st), half = _i % 2 ? n : n / 2;
+    struct attn_st_tensor *t = calloc(n, sizeof *t);
+    FILE *index;
+    for (size_t i = 0; i < n; i++)
+        t[i] = *attn_st_at(w.st, i);
+    succeed(printed("mkdir $D/saved && cp %s/config.json $D/saved", from));
+    if (half == n) {
+        pickled_write(scratch_path("saved/pytorch_model.bin"), t, n, _i % 4 == 1);
+    } else {
+        pickled_write(scratch_path("saved/pytorch_model-00001-of-00002.bin"), t, half, false);
+        pickled_write(scratch_path("saved/pytorch_model-00002-of-00002.bin"), t + half, n - half, _i % 4 == 0);
+        index = fopen(scratch_path("saved/pytorch_model.bin.index.json"), "w");
+        fputs("{\"metadata\": {}, \"weight_map\": {", index);
+        for (size_t i = 0; i < n; i++)
+            fprintf(index, "%s\"%s\": \"pytorch_model-0000%d-of-00002.bin\"", i ? ", " : "", t[i].name, i < half ? 1 : 2);
+        fputs("}}", index);
+        fclose(index);
+    }
+    expect_same(printed("$A run -m %s --ids '1 2 3' --show logits", from), "$A run -m $D/saved --ids '1 2 3' --show logits");
+    succeed("$A convert -q -m $D/saved -o $D/back");
+    expect_same_tensors(printed("%s/model.safetensors", from), scratch_path("back/model.safetensors"));
+    free(t);
+    free(from);
+    made_close(&w);
+}
+END_TEST
+
+/* From safetensors to what PyTorch itself saves, and back. */
 START_TEST(test_there_and_back)
 {
     static const char find_torch[] = "for p in $ATTN_PYTHON python3 /usr/bin/python3; do if $p -c 'import torch' 2>/dev/null; then "
@@ -88,7 +120,8 @@ Suite *suite_convert(void)
     TCase *t = tcase_create("convert");
     tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
     tcase_set_timeout(t, 300);
-    tcase_add_loop_test(t, test_same, 0, MODELS);
+    tcase_add_loop_test(t, test_same, 0, CHECKPOINTS_HERE);
+    tcase_add_loop_test(t, test_from_pickles, 0, CHECKPOINTS_HERE);
     tcase_add_test(t, test_there_and_back);
     tcase_add_test(t, test_built_in);
     tcase_add_test(t, test_nothing_lost);

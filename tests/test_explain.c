@@ -190,6 +190,11 @@ static const struct cell { const char *model; size_t layer, head, query, key, dh
     {GOLDEN "gpt2-a", 1, 1, 5, 2, 8, false},  {GOLDEN "gpt2-b", 2, 3, 4, 4, 16, false}, {GOLDEN "gpt2-d", 0, 4, 5, 0, 7, false},
     {GOLDEN "neo-h", 1, 3, 6, 3, 8, false},   {GOLDEN "neo-h", 1, 2, 6, 1, 8, false},   {GOLDEN "neox-i", 2, 1, 5, 3, 32, true},
     {GOLDEN "llama-f", 1, 3, 5, 1, 8, true},  {GOLDEN "qwen2-j", 1, 2, 6, 5, 8, true},  {"models/stacked", 2, 3, 6, 2, 4, false},
+    {GOLDEN "gemma2-a", 1, 3, 5, 3, 12, true}, {GOLDEN "gemma3-a", 2, 1, 6, 4, 8, true}, {GOLDEN "phi3-longrope-a", 1, 3, 6, 2, 8, true},
+    {GOLDEN "phi-a", 1, 2, 5, 1, 8, true}, {GOLDEN "olmo2-a", 2, 3, 6, 5, 8, true}, {GOLDEN "gptj-a", 1, 1, 6, 2, 16, true},
+    {GOLDEN "opt-post-a", 1, 2, 5, 3, 8, false}, {GOLDEN "smollm3-a", 1, 3, 6, 1, 8, false}, {GOLDEN "granite-a", 1, 2, 6, 4, 8, true},
+    {GOLDEN "bloom-a", 1, 3, 6, 2, 8, false}, {GOLDEN "falcon-new-a", 1, 3, 6, 5, 8, true},
+    {GOLDEN "falcon-alibi-a", 1, 1, 6, 3, 8, false}, {GOLDEN "starcoder2-a", 1, 2, 5, 5, 8, true}, {GOLDEN "llama-yarn-a", 1, 3, 6, 1, 8, true},
     {"models/life-4-heads", 0, 2, 1, 4, 2, false}, {"models/journey-multi-head", 0, 2, 1, 3, 1, false}};
 enum { CELLS = sizeof cells / sizeof *cells };
 #define IDS "--ids 1,4,2,5,3,0,1"
@@ -383,6 +388,18 @@ static const struct { const char *args, *says; } words[] = {
     {"-m ./" GOLDEN "neox-i --ids 1,2,3", "The numbers from 8 on are not rotated"},
     {"-m ./" GOLDEN "neox-i --ids 1,2,3 --query 0", "At position 0 nothing moves"},
     {"-m ./" GOLDEN "llama-f --ids 1,2,3", "RMSNorm"},
+    {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "They are normalised, all heads at once"},
+    {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "The result is normalised, then added to the residual stream (attn.added)"},
+    {"-m ./" GOLDEN "gemma3-a --ids 1,2,3", "normalised, then rotated"},
+    {"-m ./" GOLDEN "gemma2-a --ids 1,2,3", "by a soft cap: x becomes 4·tanh(x / 4)"},
+    {"-m ./" GOLDEN "gemma2-a --ids 1,2,3", "multiplied by 5.65685 (embed)"},
+    {"-m ./" GOLDEN "granite-a --ids 1,2,3", "The result, multiplied by a number of the model's own, is added"},
+    {"-m ./" GOLDEN "granite-a --ids 1,2,3", "multiplies each by a scale of its own"},
+    {"-m ./" GOLDEN "gptj-a --ids 1,2,3", "numbers i and j = i + 1 of the rotated part, i even"},
+    {"-m ./" GOLDEN "bloom-a --ids 1,2,3", "Positions come in here (ALiBi): the score of a key grows with its position, in this head by 0.25"},
+    {"-m ./" GOLDEN "falcon-alibi-a --ids 1,2,3", "This model adds it before the scale, rounded to bfloat16"},
+    {"-m ./" GOLDEN "opt-post-a --ids 1,2,3", "The stream is normalised after this"},
+    {"-m ./" GOLDEN "opt-post-a --ids 1,2,3", "The embedding of its position is added"},
     {"-m ./" GOLDEN "gpt2-a --ids 1,2,3", "LayerNorm"},
     {"-m ./" GOLDEN "gpt2-a --ids 1,2,3 --query 0 --key 0", "How id 1 (token 0) attends to id 1 (token 0)"},
 };

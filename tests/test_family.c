@@ -100,6 +100,65 @@ START_TEST(qwen2)
 }
 END_TEST
 
+/* ---- what absent keys mean, in the families whose defaults change a number ---- */
+
+#define SIZES "\"hidden_size\": 64, \"num_hidden_layers\": 6, \"num_attention_heads\": 16"
+#define TALL "\"n_layer\": 6, \"n_head\": 16, "
+
+static const struct least {
+    const char *config; size_t Hkv, dh, rotary, m, window; const char *local;           /* local: layers with it */
+    double eps, theta; bool tied; double query_scalar, cap, logit_cap; enum attn_mlp_kind mlp;
+} leasts[] = {
+    {"\"mistral\", " SIZES, 8, 4, 4, 14336, 4096, "111111", 1e-6, 1e4, false, 0, 0, 0, ATTN_MLP_SWIGLU},
+    {"\"mistral\", \"sliding_window\": null, " SIZES, 8, 4, 4, 14336, 0, "", 1e-6, 1e4, false, 0, 0, 0, ATTN_MLP_SWIGLU},
+    {"\"qwen3\", \"num_key_value_heads\": 4, " SIZES, 4, 128, 128, 22016, 0, "", 1e-6, 1e4, false, 0, 0, 0, ATTN_MLP_SWIGLU},
+    {"\"qwen3\", \"num_key_value_heads\": 4, \"use_sliding_window\": true, " SIZES, 4, 128, 128, 22016, 4096, "", 1e-6, 1e4, false, 0, 0,
+     0, ATTN_MLP_SWIGLU},
+    {"\"qwen2\", \"num_key_value_heads\": 4, \"use_sliding_window\": true, \"max_window_layers\": 4, " SIZES, 4, 4, 4, 22016, 4096,
+     "000011", 1e-6, 1e4, false, 0, 0, 0, ATTN_MLP_SWIGLU},
+    {"\"gemma\", " SIZES, 16, 256, 256, 24576, 0, "", 1e-6, 1e4, true, 0, 0, 0, ATTN_MLP_GEGLU_NEW},
+    {"\"gemma\", \"hidden_act\": \"gelu\", " SIZES, 16, 256, 256, 24576, 0, "", 1e-6, 1e4, true, 0, 0, 0, ATTN_MLP_GEGLU},
+    {"\"gemma2\", \"hidden_act\": \"gelu\", " SIZES, 4, 256, 256, 9216, 4096, "101010", 1e-6, 1e4, true, 256, 50, 30,
+     ATTN_MLP_GEGLU_NEW},
+    {"\"gemma3_text\", \"attn_logit_softcapping\": 7, " SIZES, 4, 256, 256, 9216, 4096, "111110", 1e-6, 1e6, true, 256, 0, 0,
+     ATTN_MLP_GEGLU_NEW},
+    {"\"phi3\", " SIZES, 16, 4, 4, 8192, 0, "", 1e-5, 1e4, false, 0, 0, 0, ATTN_MLP_SWIGLU},
+    {"\"phi\", \"head_dim\": 9, " SIZES, 16, 9, 4, 8192, 0, "", 1e-5, 1e4, false, 0, 0, 0, ATTN_MLP_GELU_NEW},
+    {"\"olmo2\", " SIZES, 16, 4, 4, 11008, 0, "", 1e-5, 1e4, false, 0, 0, 0, ATTN_MLP_SWIGLU},
+    {"\"smollm3\", " SIZES, 4, 4, 4, 11008, 0, "", 1e-6, 2e6, true, 0, 0, 0, ATTN_MLP_SWIGLU},
+    {"\"granite\", " SIZES, 16, 4, 4, 11008, 0, "", 1e-6, 1e4, false, 0, 0, 0, ATTN_MLP_SWIGLU},
+    {"\"stablelm\", \"head_dim\": 99, \"num_key_value_heads\": 4, \"hidden_size\": 256, \"num_hidden_layers\": 6, "
+     "\"num_attention_heads\": 16", 4, 16, 4, 6912, 0, "", 1e-5, 1e4, false, 0, 0, 0, ATTN_MLP_SWIGLU},
+    {"\"starcoder2\", " SIZES, 2, 4, 4, 12288, 0, "", 1e-5, 1e4, true, 0, 0, 0, ATTN_MLP_GELU_NEW},
+    {"\"gptj\", \"n_embd\": 2048, " TALL "\"rope_theta\": 3", 16, 128, 64, 8192, 0, "", 1e-5, 1e4, false, 0, 0, 0, ATTN_MLP_GELU_NEW},
+    {"\"opt\", \"layer_norm_eps\": 1, " SIZES, 16, 4, 0, 3072, 0, "", 1e-5, 1, true, 0, 0, 0, ATTN_MLP_RELU},
+    {"\"bloom\", " TALL "\"hidden_size\": 64", 16, 4, 0, 256, 0, "", 1e-5, 1, true, 0, 0, 0, ATTN_MLP_GELU_NEW},
+    {"\"falcon\", \"num_kv_heads\": 8, " SIZES, 1, 4, 4, 256, 0, "", 1e-5, 1e4, true, 0, 0, 0, ATTN_MLP_GELU},
+    {"\"falcon\", \"num_kv_heads\": 8, \"multi_query\": false, " SIZES, 16, 4, 4, 256, 0, "", 1e-5, 1e4, true, 0, 0, 0, ATTN_MLP_GELU},
+    {"\"falcon\", \"num_kv_heads\": 8, \"new_decoder_architecture\": true, " SIZES, 8, 4, 4, 256, 0, "", 1e-5, 1e4, true, 0, 0, 0,
+     ATTN_MLP_GELU}};
+
+START_TEST(absent_keys)
+{
+    const struct least *l = &leasts[_i];
+    struct attn_config c = {0};
+    struct attn_err err = {0};
+    char text[400], local[8] = "";
+    int n = snprintf(text, sizeof text, "{\"model_type\": %s}", l->config);
+    ck_assert_msg(!attn_config_read(&c, text, (size_t)n, "config.json", &err), "%s", err.msg);
+    for (size_t i = 0; i < c.L && c.local; i++)
+        local[i] = c.local[i] ? '1' : '0';
+    ck_assert_msg(c.Hkv == l->Hkv && c.dh == l->dh && c.rotary == l->rotary && c.m == l->m, "%s: %zu %zu %zu %zu", text, c.Hkv, c.dh,
+                  c.rotary, c.m);
+    ck_assert_msg(!strcmp(local, l->local) && (!*local || c.window == l->window), "%s: %zu %s", text, c.window, local);
+    ck_assert_msg(c.norm_eps == l->eps && c.rope_theta == l->theta && c.tied == l->tied, "%s: %g %g", text, c.norm_eps, c.rope_theta);
+    ck_assert_msg(c.query_scalar == l->query_scalar && c.cap == l->cap && c.logit_cap == l->logit_cap && c.mlp == l->mlp, "%s", text);
+    ck_assert(strncmp(l->config, "\"granite", 8) || c.attention_scale == 1);
+    ck_assert(strncmp(l->config, "\"smollm3", 8) || !memcmp(c.still, "\0\0\0\1\0\0", 6));
+    attn_config_free(&c);
+}
+END_TEST
+
 Suite *suite_family(void)
 {
     Suite *s = suite_create("family");
@@ -110,6 +169,7 @@ Suite *suite_family(void)
     tcase_add_test(t, llama);
     tcase_add_test(t, rotary_scaling);
     tcase_add_test(t, qwen2);
+    tcase_add_loop_test(t, absent_keys, 0, sizeof leasts / sizeof *leasts);
     suite_add_tcase(s, t);
     return s;
 }

@@ -23,6 +23,20 @@ START_TEST(gradients_of_random_models)
 }
 END_TEST
 
+/* A text of every family's model that looks at the keys of another: windows do not matter, what grows with a key's position does. */
+static void look_across(const struct agree *a, int T)
+{
+    agree_check_cross(a, T, 1 + agree_pick(T));
+}
+
+START_TEST(random_models_across_texts)
+{
+    agree_seed = (unsigned)_i * 7901u + 5;
+    for (int round = 0; round < 4; round++)
+        drawn_family(_i, round, look_across);
+}
+END_TEST
+
 Suite *suite_families(void)
 {
     Suite *s = suite_create("families");
@@ -31,6 +45,7 @@ Suite *suite_families(void)
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_loop_test(c, random_models, 0, 2 * DRAWN_FAMILIES);
     tcase_add_loop_test(c, gradients_of_random_models, 0, DRAWN_FAMILIES);
+    tcase_add_loop_test(c, random_models_across_texts, 0, DRAWN_FAMILIES);
     suite_add_tcase(s, c);
     return s;
 }

@@ -5,6 +5,7 @@
 #include "checkpoints.h"
 #include "keep.h"
 #include "made.h"
+#include "model/model.h"
 #include "scratch.h"
 
 #include <math.h>
@@ -236,6 +237,19 @@ START_TEST(further_gradients_are_differences)
 }
 END_TEST
 
+/* BLOOM with "apply_residual_connection_post_layernorm": what a norm gives is read by the branch and goes on as the stream. */
+START_TEST(gradients_of_a_stream_from_norms_are_differences)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    const char *path = checkpoint_path("bloom-a");
+    ck_assert_msg(!attn_model_open(&m, path, &err), "%s", err.msg);
+    m->w.normed_stream = true;
+    expect_differences(m, further_kinds[_i], 2e-3F, 3e-3);
+    attn_model_close(m);
+}
+END_TEST
+
 /* What an edit lets through, and what it mixes: a component is taken out of all columns, hidden dots among them. */
 static const char *const through[] = {
     "dots -= proj(from)", "L1.dots[head=0,2] -= proj(from)", "scores -= proj(from)", "pattern -= proj(from)", "context -= proj(from)",
@@ -338,6 +352,7 @@ Suite *suite_slopes(void)
     tcase_add_loop_test(c, golden_gradients_of_activations, 0, ASKED_CHECKPOINTS);
     tcase_add_loop_test(c, gradients_are_differences, 0, CONFIGS * KINDS);
     tcase_add_loop_test(c, further_gradients_are_differences, 0, FURTHER * FURTHER_KINDS);
+    tcase_add_loop_test(c, gradients_of_a_stream_from_norms_are_differences, 0, FURTHER_KINDS);
     tcase_add_loop_test(c, gradients_pass_through_edits, 0, sizeof through / sizeof *through);
     tcase_add_loop_test(c, threads_change_no_bit_and_times_multiplies, 0, CHECKPOINTS_HERE);
     tcase_add_loop_test(c, what_has_no_gradient_is_refused, 0, sizeof refused / sizeof *refused);

@@ -255,16 +255,19 @@ static struct attn_rows target(struct attn_work *t, const struct attn_rows *dx, 
     return norm->weight.data ? attn_work_rows(t, t->dy, dx->cols) : *dx;
 }
 
+/* From the gradient by what a branch reads, which is announced if a norm gave it, to that by the stream. */
 static void leave(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x, const struct attn_norm *norm,
-                  const struct attn_norm *g)
+                  const struct attn_norm *g, int act, int layer)
 {
     struct attn_rows dy = attn_work_rows(t, t->dy, dx->cols);
-    if (t->w->normed_stream && attn_has(norm)) {        /* the stream goes on from the norm */
+    if (!attn_has(norm))
+        return;
+    if (t->w->normed_stream) {          /* the stream goes on from the norm */
         attn_rows_add(t->team, &dy, dx);
         clear(dx);
     }
-    if (norm->weight.data)
-        by_norm(t, dx, x, norm, g);
+    tell(t, act, layer, &dy, 0);
+    by_norm(t, dx, x, norm, g);
 }
 
 /* From the gradient by what a branch adds to that by its output. */
@@ -352,9 +355,7 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     by = before_head_norm(t, layer, &dk, &b->k, &b->k_norm);
     by_input(t, &dy, &by, &b->k, true);
     by_input(t, &dy, &dv, &b->v, true);
-    if (b->norm1.weight.data)
-        tell(t, ATTN_ACT_NORM1, at, &dy, 0);
-    leave(t, dx, &x, &b->norm1, g ? &g->norm1 : NULL);
+    leave(t, dx, &x, &b->norm1, g ? &g->norm1 : NULL, ATTN_ACT_NORM1, at);
 }
 
 static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, const struct attn_rows *behind)
@@ -389,9 +390,7 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
     by_input(t, &dy, gated ? &linear : &dpre, &b->in, more || gated);
     if (t->w->one_norm)
         return;                         /* attention adds to t->dy and leaves through the norm */
-    if (b->norm2.weight.data)
-        tell(t, ATTN_ACT_NORM2, at, &dy, 0);
-    leave(t, dx, &mid, &b->norm2, g ? &g->norm2 : NULL);
+    leave(t, dx, &mid, &b->norm2, g ? &g->norm2 : NULL, ATTN_ACT_NORM2, at);
     if (!t->w->parallel)
         tell(t, ATTN_ACT_RESID_MID, at, dx, 0);
 }

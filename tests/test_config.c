@@ -57,6 +57,7 @@ START_TEST(test_corpus)
         {"n_gpt_neo_types_many.json", "\"attention_types\" describes 24 layers, expected \"num_layers\" 4"},
         {"n_gpt_neo_types_times.json", "\"attention_types\" is an array, expected lists of kinds"},
         {"n_gpt_neox_rotary_above.json", "\"rotary_pct\" is 1.5, expected at most 1"},
+        {"n_gemma3_local_theta.json", "\"rope_theta\" is 1, expected more than 1 with \"rope_type\": \"yarn\""},
         {"n_gpt_neox_rotary_odd.json",
          "9 numbers of each head of 32 are turned by position, expected an even number: see \"rotary_pct\""},
         {"n_gpt_neox_theta.json", "\"rotary_emb_base\" is 0, expected a number above it"},

@@ -98,7 +98,8 @@ static int check_longrope(const struct attn_config *c, const struct attn_rope_sc
                      "each pair of a head that is turned", name, s->few.n, s->many.n, c->rotary / 2);
 }
 
-static int check_scaling(const struct attn_config *c, const struct attn_rope_scaling *s, const char *name, struct attn_err *err)
+static int check_scaling(const struct attn_config *c, const struct attn_rope_scaling *s, double theta, const char *name,
+                         struct attn_err *err)
 {
     if (s->kind == ATTN_ROPE_DEFAULT && s->factor != 0 && s->factor != 1)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has a factor %g but no \"rope_type\" that uses it, expected "
@@ -110,9 +111,9 @@ static int check_scaling(const struct attn_config *c, const struct attn_rope_sca
     if (s->kind == ATTN_ROPE_DYNAMIC && c->rotary <= 2)
         return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head are turned, expected more than 2 with \"rope_type\": "
                          "\"dynamic\"", name, c->rotary);
-    if (s->kind == ATTN_ROPE_YARN && !(c->rope_theta > 1))
+    if (s->kind == ATTN_ROPE_YARN && !(theta > 1))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_theta\" is %g, expected more than 1 with \"rope_type\": \"yarn\"", name,
-                         c->rope_theta);
+                         theta);
     if (s->kind == ATTN_ROPE_LLAMA3 && !(s->low > 0 && s->high > s->low && s->original >= 1))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has low_freq_factor %g, high_freq_factor %g, "
                          "original_max_position_embeddings %g, expected 0 < low < high and at least 1", name, s->low,
@@ -142,8 +143,8 @@ static int check_rope(const struct attn_config *c, const char *name, struct attn
         return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_local_base_freq\" is 0, expected a number above it", name);
     int rc = c->position == ATTN_POS_ROPE ? check_rotary(c, name, err) : ATTN_OK;
     if (!rc)
-        rc = check_scaling(c, &c->rope, name, err);
-    return rc ? rc : check_scaling(c, &c->local_rope, name, err);
+        rc = check_scaling(c, &c->rope, c->rope_theta, name, err);
+    return rc ? rc : check_scaling(c, &c->local_rope, c->local_theta, name, err);
 }
 
 /* The reason why the context must be as wide as the residual stream; NULL if it need not be. */

@@ -4,7 +4,9 @@
 #include "corpus.h"
 
 #include "model/family.h"
+#include "model/turns.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +161,44 @@ START_TEST(absent_keys)
 }
 END_TEST
 
+/* ---- longrope: where the context before the extension stands ---- */
+
+static struct attn_turn longrope(const char *sizes, double *speeds[2])
+{
+    static const char before[] = "{\"model_type\": \"llama\", \"hidden_size\": 16, \"num_attention_heads\": 4, "
+                                 "\"num_hidden_layers\": 1, \"intermediate_size\": 8, \"max_position_embeddings\": 96, ";
+    struct attn_config c = {0};
+    struct attn_err err = {0};
+    struct attn_weights w = {0};
+    char text[1024];
+    int len = snprintf(text, sizeof text, "%s%s\"rope_type\": \"longrope\", \"short_factor\": [1, 2], \"long_factor\": [3, 4]}}",
+                       before, sizes);
+    ck_assert_msg(!attn_config_read(&c, text, (size_t)len, "config.json", &err), "%s", err.msg);
+    ck_assert(attn_turns_fill(&w, speeds, &c));
+    attn_config_free(&c);
+    return w.turn[0];
+}
+
+static const struct { const char *sizes; size_t up_to; double factor; } contexts[] = {
+    {"\"original_max_position_embeddings\": 16, \"rope_scaling\": {", 16, 6},
+    {"\"original_max_position_embeddings\": 16, \"rope_parameters\": {", 16, 6},
+    {"\"rope_parameters\": {\"original_max_position_embeddings\": 16, ", 16, 6},
+    {"\"rope_parameters\": {\"original_max_position_embeddings\": 16, \"factor\": 3, ", 16, 3},
+    {"\"original_max_position_embeddings\": 16, \"rope_scaling\": {\"factor\": 3, ", 16, 6},
+    {"\"rope_scaling\": {\"original_max_position_embeddings\": 16, \"factor\": 3, ", 96, 3},
+    {"\"rope_parameters\": {", 96, 1}};
+
+START_TEST(contexts_of_longrope)
+{
+    double *speeds[2] = {0};
+    struct attn_turn t = longrope(contexts[_i].sizes, speeds);
+    ck_assert_uint_eq(t.up_to, contexts[_i].up_to);
+    ck_assert_double_eq_tol(t.grow, sqrt(1 + log(contexts[_i].factor) / log((double)t.up_to)), 1e-12);
+    ck_assert(t.speed[0] == 1 && t.beyond && t.beyond[0] == 1 / 3.0);
+    free(speeds[0]);
+}
+END_TEST
+
 Suite *suite_family(void)
 {
     Suite *s = suite_create("family");
@@ -170,6 +210,7 @@ Suite *suite_family(void)
     tcase_add_test(t, rotary_scaling);
     tcase_add_test(t, qwen2);
     tcase_add_loop_test(t, absent_keys, 0, sizeof leasts / sizeof *leasts);
+    tcase_add_loop_test(t, contexts_of_longrope, 0, sizeof contexts / sizeof *contexts);
     suite_add_tcase(s, t);
     return s;
 }

@@ -255,6 +255,7 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
         return unknown_family(r, type);
     *c = *family->defaults;
     c->family = family;
+    c->rope_section = cJSON_IsObject(attn_tree_member(root, "rope_parameters"));
     r->lax = r->none = !family->native;
     int rc = attn_keys_read(r, family->keys, root);
     if (!rc)

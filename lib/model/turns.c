@@ -61,11 +61,13 @@ static double yarn_grows(const struct attn_rope_scaling *s)
 /* Longrope: the context before it was extended, and by what. */
 struct extension { double context, factor; };
 
-/* Older files state it beside the scaling, and what stands in the scaling did not count; in newer files it does. */
+/* Older files state the context beside the scaling, and what stands in the scaling did not count; in newer files both do. */
 static struct extension extension_of(const struct attn_config *c, const struct attn_rope_scaling *s)
 {
     double n = (double)c->trained_ctx, original = c->original_ctx ? (double)c->original_ctx : c->rope_section ? s->original : 0;
-    return original > 0 ? (struct extension){original, n / original} : (struct extension){n, s->factor > 0 ? s->factor : 1};
+    double context = original > 0 ? original : n;
+    bool stated = s->factor > 0 && (c->rope_section || original <= 0);
+    return (struct extension){context, stated ? s->factor : n / context};
 }
 
 static double longrope_grows(const struct attn_rope_scaling *s, struct extension e)
@@ -107,7 +109,7 @@ static bool fill_turn(struct attn_turn *t, double **speed, const struct attn_con
         for (size_t m = 0; m < half; m++)
             (*speed)[half + m] = pow(theta, -2 * (double)m / (double)c->rotary) / s->many.x[m];
         t->beyond = *speed + half;
-        t->up_to = (size_t)e.context;
+        t->up_to = e.context < (double)SIZE_MAX ? (size_t)e.context : SIZE_MAX;
         t->grow = longrope_grows(s, e);
     }
     return true;

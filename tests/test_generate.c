@@ -240,6 +240,8 @@ START_TEST(score_prints_a_table_or_a_document)
     expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\"", 0, "windows     of 32 tokens, 16 apart\n");
     expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --stride 3 --format json", 0,
            "\"n\": 43,\n \"window\": 32,\n \"stride\": 3}");
+    expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --edit 'L0.pattern = ids(3)' 2>&1", 1,
+           "windows, where keys have no position of their own");
     expect("\"$A\" score -m models/stacked --ids 1,2 --stride 31 --format json", 0, "\"stride\": 31}");
     expect("\"$A\" score -m models/stacked --ids 1,2 --stride 32 2>&1", 2, "--stride: 32 is not in 1..31, below the model's n_ctx");
     expect_same("\"$A\" score -t 1 -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --format json",

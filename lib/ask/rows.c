@@ -281,10 +281,12 @@ static int check_source(struct attn_editor *e, size_t reach, const struct attn_e
             bool fits = g.rows == 1 || (!t->windows && g.rows == first && (g.rows == T || e->chosen[reach].source_row < g.rows));
             if (!fits)
                 return fail_rows(e, r, t, T, g.rows, err);
+            if (attn_act_square(r->act) && keys && t->windows)
+                return attn_edit_fail(r->edit, err, "columns of %s are keys, but a text that is longer than the model's context is "
+                                      "read in windows, where keys have no position of their own", attn_act_tail(r->act));
             if (attn_act_square(r->act) && keys && keys != Tk)
                 return attn_edit_fail(r->edit, err, "columns of %s are keys: the source has %zu, the text %zu",
-                                      attn_act_tail(r->act),
-                                      keys, Tk);
+                                      attn_act_tail(r->act), keys, Tk);
         }
     return ATTN_OK;
 }

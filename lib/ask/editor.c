@@ -83,11 +83,12 @@ int attn_editor_cells(struct attn_editor *e, struct attn_edited_row *row, const 
     if (e->list_room < row->t + 1) {
         free(e->list);
         free(e->swaps);
-        e->list_room = 2 * (row->t + 1);
-        e->list = calloc(e->list_room, sizeof *e->list);
-        e->swaps = calloc(e->list_room, sizeof *e->swaps);
+        e->list_room = 0;
+        e->list = calloc(2 * (row->t + 1), sizeof *e->list);
+        e->swaps = calloc(2 * (row->t + 1), sizeof *e->swaps);
         if (!e->list || !e->swaps)
             return attn_no_memory(err, NULL, "for a row of an edit");
+        e->list_room = 2 * (row->t + 1);
     }
     row->seen = attn_kind_pick(e->list, e->swaps, &kind, row->t, width);
     for (size_t i = 0; i < row->seen; i++)
@@ -222,6 +223,17 @@ static int bind(struct attn_editor *e, struct attn_err *err)
     return rc ? rc : sort_reaches(e, err);
 }
 
+static int copy_cross(struct attn_editor *e, struct attn_err *err)
+{
+    const struct attn_tokens *cross = e->o.cross;
+    if (!cross)
+        return ATTN_OK;
+    e->cross_ids = calloc(cross->n + 1, sizeof *e->cross_ids);
+    for (size_t i = 0; e->cross_ids && i < cross->n; i++)
+        e->cross_ids[i] = cross->tok[i].id;
+    return e->cross_ids ? ATTN_OK : attn_no_memory(err, NULL, "for %zu tokens", cross->n);
+}
+
 int attn_editor_new(struct attn_editor **out, const struct attn_editor_opts *o, struct attn_err *err)
 {
     *out = NULL;
@@ -235,7 +247,9 @@ int attn_editor_new(struct attn_editor **out, const struct attn_editor_opts *o, 
     attn_model_info(o->model, &e->venue.info);
     e->venue.stage = attn_model_stage(o->model, &o->plan.kind);
     e->venue.linear = o->plan.kind.form == ATTN_LINEAR;
-    int rc = bind(e, err);
+    int rc = copy_cross(e, err);
+    if (!rc)
+        rc = bind(e, err);
     if (rc)
         attn_editor_free(e);
     else
@@ -260,6 +274,7 @@ void attn_editor_free(struct attn_editor *e)
     free(e->cells);
     free(e->list);
     free(e->swaps);
+    free(e->cross_ids);
     attn_sources_free(e->sources);
     attn_edit_reaches_free(&e->reaches);
     pthread_mutex_destroy(&e->back);
@@ -328,9 +343,8 @@ int attn_editor_replay(struct attn_editor *e, size_t seq, struct attn_err *err)
         struct attn_indices keys = r->edit->place.by[ATTN_BY_KEY];
         for (size_t k = 0; k < keys.n && attn_act_square(r->act); k++)
             if (r->edit->index[keys.first + k].form == ATTN_INDEX_BACK)
-                return attn_edit_fail(r->edit, err, "in a pass over the whole text the last key is not what it was when each "
-                                                    "row was "
-                                      "computed: count keys from the start");
+                return attn_edit_fail(r->edit, err, "in a pass over the whole text the last key is not what it was when each row "
+                                      "was computed: count keys from the start");
     }
     e->text[seq].first = 0;
     return ATTN_OK;

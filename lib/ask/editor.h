@@ -37,6 +37,7 @@ struct attn_editor {
     bool started;                       /* they have run */
     struct attn_edited *text; size_t texts, text_room;      /* by number of the sentence; n 0: not told yet */
     struct attn_chosen *chosen;         /* [reaches] */
+    int32_t *cross_ids;                 /* the tokens whose keys are attended to, if they are another text's */
     struct attn_range *cells; size_t cells_room;            /* scratch: cells of one row */
     size_t *list, *swaps, list_room;    /* scratch: keys that a query sees, where the kind picks some */
     pthread_mutex_t back;               /* held while a thread uses the scratch in attn_editor_back */

@@ -86,13 +86,9 @@ static int select_rows(struct attn_ranges *out, struct attn_editor *e, const str
 }
 
 /* The ids of the tokens that a row, or a key, stands for. */
-static const int32_t *ids_of(const struct attn_editor *e, const struct attn_edited *t, bool keys, int32_t **copy)
+static const int32_t *ids_of(const struct attn_editor *e, const struct attn_edited *t, bool keys)
 {
-    const struct attn_tokens *cross = e->o.cross;
-    *copy = cross && keys ? calloc(cross->n + 1, sizeof **copy) : NULL;
-    for (size_t i = 0; *copy && i < cross->n; i++)
-        (*copy)[i] = cross->tok[i].id;
-    return *copy ? *copy : t->ids;
+    return keys && e->cross_ids ? e->cross_ids : t->ids;
 }
 
 /* Where the one selected row is in a source of S rows: the position is counted there, too.  S: it is not there. */
@@ -148,15 +144,10 @@ int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, si
     c->T = T;
     c->Tk = Tk;
     c->source_row = SIZE_MAX;
-    int32_t *copy;
-    const int32_t *ids = ids_of(e, t, attn_act_kv(r->act), &copy);
+    const int32_t *ids = ids_of(e, t, attn_act_kv(r->act)), *keys = ids_of(e, t, true);
     int rc = select_rows(&c->rows, e, r->edit, p->by[ATTN_BY_POS], ids, T, t->prompt, t->grows, err);
-    free(copy);
-    if (!rc && attn_act_square(r->act)) {
-        ids = ids_of(e, t, true, &copy);
-        rc = select_rows(&c->keys, e, r->edit, p->by[ATTN_BY_KEY], ids, Tk, t->prompt, false, err);
-        free(copy);
-    }
+    if (!rc && attn_act_square(r->act))
+        rc = select_rows(&c->keys, e, r->edit, p->by[ATTN_BY_KEY], keys, Tk, t->prompt, false, err);
     if (!rc && r->edit->origin)
         rc = choose_source_row(c, e, r, t, err);
     c->valid = !rc;
@@ -209,8 +200,7 @@ static int check_index(const struct rows_of *r, const struct attn_edit_index *x,
 {
     size_t n = r->text->grows ? r->e->venue.info.n_ctx : r->n;
     if (r->text->windows)
-        return attn_edit_fail(r->edit, err, "a text that is longer than the model's context is read in windows, where rows "
-                                            "have no "
+        return attn_edit_fail(r->edit, err, "a text that is longer than the model's context is read in windows, where rows have no "
                               "%s of their own: leave %s= out", r->noun, !strcmp(r->noun, "key") ? "key" : "pos");
     if (x->form == ATTN_INDEX_RANGE && x->hi >= n)
         return attn_edit_fail(r->edit, err, "%s %zu is not there: %s %zu token%s, counted from 0", r->noun, x->hi,
@@ -260,8 +250,7 @@ static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, con
                               "where rows have no position of their own: take one row, or mean(...)", r->edit->origin, S);
     if (!from.n)
         return attn_edit_fail(r->edit, err, "%s has %zu rows, but the text has %zu tokens: select one row, as in [pos=-1], or "
-                                            "take "
-                              "mean(...)", r->edit->origin, S, T);
+                              "take mean(...)", r->edit->origin, S, T);
     list_tokens(ours, sizeof ours, e, t->ids, t->n);
     return attn_edit_fail(r->edit, err, "the source has %zu tokens, the text %zu (%s, and %s): rows correspond only if there are "
                           "equally many; select one, as in [pos=-1], or take mean(...)", S, T, theirs, ours);
@@ -298,17 +287,11 @@ int attn_editor_check(struct attn_editor *e, size_t reach, size_t seq, struct at
     const struct attn_place *p = &r->edit->place;
     const struct attn_chosen *c;
     size_t T = attn_editor_rows(e, t, r->act), Tk = attn_editor_keys(e, t);
-    int32_t *copy;
-    struct rows_of of = {e, r->edit, t, ids_of(e, t, attn_act_kv(r->act), &copy), T, "position"};
-    int rc = check_list(&of, p->by[ATTN_BY_POS], err);
-    free(copy);
-    if (!rc && attn_act_square(r->act)) {
-        of.ids = ids_of(e, t, true, &copy);
-        of.n = Tk;
-        of.noun = "key";
-        rc = check_list(&of, p->by[ATTN_BY_KEY], err);
-        free(copy);
-    }
+    struct rows_of rows = {e, r->edit, t, ids_of(e, t, attn_act_kv(r->act)), T, "position"};
+    struct rows_of keys = {e, r->edit, t, ids_of(e, t, true), Tk, "key"};
+    int rc = check_list(&rows, p->by[ATTN_BY_POS], err);
+    if (!rc && attn_act_square(r->act))
+        rc = check_list(&keys, p->by[ATTN_BY_KEY], err);
     e->chosen[reach].valid = false;
     if (!rc && !t->windows)
         rc = attn_editor_choose(&c, e, reach, seq, T, Tk, err);

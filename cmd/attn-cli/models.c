@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct { const char *format; } o;
 
@@ -33,18 +34,29 @@ static void put_scaled(char out[16], uint64_t n)
     snprintf(out, 16, i ? "%.1f%s" : "%.0f%s", x, unit[i]);
 }
 
-static void text_row(const struct attn_listed *m, int width)
+/* A name may hold whatever a file name may. */
+static void put_name(const char *s, size_t width)
+{
+    size_t len = strlen(s);
+    print_text(stdout, s, len, isatty(STDOUT_FILENO));
+    printf("%*s  ", len < width ? (int)(width - len) : 0, "");
+}
+
+static void text_row(const struct attn_listed *m, size_t width)
 {
     struct attn_info info;
     struct attn_model *model = NULL;
     struct attn_err why = {0};
     char size[16];
+    put_name(m->name, width);
     if (!look(m, &info, &model, &why)) {
-        printf("%-*s  %s\n  cannot be opened: %s\n", width, m->name, m->where, why.msg);
+        printf("%s\n  cannot be opened: ", m->where);
+        print_text(stdout, why.msg, strlen(why.msg), isatty(STDOUT_FILENO));
+        putchar('\n');
         return;
     }
     put_scaled(size, info.parameters);
-    printf("%-*s  %-12s  %10s  %7zu  %s\n", width, m->name, info.family, size, info.n_ctx, m->where);
+    printf("%-12s  %10s  %7zu  %s\n", info.family, size, info.n_ctx, m->where);
     attn_model_close(model);
 }
 
@@ -78,7 +90,7 @@ static void print_table(const struct attn_listed *list, size_t n)
         width = strlen(list[i].name) > width && strlen(list[i].name) <= 32 ? strlen(list[i].name) : width;
     printf("%-*s  %-12s  %10s  %7s  %s\n", (int)width, "model", "family", "parameters", "context", "where");
     for (size_t i = 0; i < n; i++)
-        text_row(&list[i], (int)width);
+        text_row(&list[i], width);
 }
 
 static int models(struct attn_err *err)

@@ -176,6 +176,27 @@ START_TEST(blanks_fields_and_escapes_are_read)
 }
 END_TEST
 
+/* What is not a number is above nothing, and nothing is above it. */
+START_TEST(a_rank_among_nan_is_nan)
+{
+    struct attn_err err = {0};
+    struct attn_metric *m = NULL;
+    struct asked a = asked_open("gpt2-a");
+    int32_t id = 1;
+    struct attn_metric_of of = {.model = a.model, .ids = &id, .T = 1};
+    float logits[97];
+    for (int i = 0; i < 97; i++)
+        logits[i] = (float)i;
+    ck_assert(!attn_metric_new(&m, "rank(90)", &err) && !attn_metric_bind(m, &of, &err));
+    ck_assert_uint_eq(m->V, sizeof logits / sizeof *logits);
+    ck_assert_double_eq(attn_metric_part(m, 0, logits), 7);
+    logits[_i] = NAN;
+    ck_assert(isnan(attn_metric_part(m, 0, logits)));
+    attn_metric_free(m);
+    asked_close(&a);
+}
+END_TEST
+
 /* ---- programs that forget a step are told ---- */
 
 static void expect_told(int rc, const struct attn_err *err, const char *part)
@@ -261,6 +282,7 @@ Suite *suite_metric(void)
     tcase_add_test(c, slope_of_a_certain_token_is_exact);
     tcase_add_loop_test(c, wrong_texts_are_refused_with_their_place, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(c, blanks_fields_and_escapes_are_read);
+    tcase_add_loop_test(c, a_rank_among_nan_is_nan, 89, 92);
     tcase_add_test(c, what_was_not_prepared_is_said);
     tcase_add_test(c, an_editor_says_what_it_was_not_told);
     suite_add_tcase(s, c);

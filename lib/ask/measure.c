@@ -61,9 +61,12 @@ bool attn_metric_reads(const struct attn_metric *m, size_t row)
 static double rank(const float *logits, size_t V, int32_t id)
 {
     size_t above = 0;
-    for (size_t j = 0; j < V; j++)
+    bool ordered = true;
+    for (size_t j = 0; j < V; j++) {
         above += logits[j] > logits[id];
-    return 1 + (double)above;
+        ordered &= !isnan(logits[j]);
+    }
+    return ordered ? 1 + (double)above : NAN;
 }
 
 static double divergence(const struct softmax *s, const float *logits, const float *reference, size_t V)

@@ -89,7 +89,7 @@ int attn_compare_result(const struct attn_compare *c, struct attn_compared *out,
 struct attn_select;
 struct attn_ablated {
     size_t layer, head;
-    double kl;                          /* KL(with all heads || without this one) of the last position, in nats; NaN: a logit is not finite */
+    double kl;                          /* KL(with all heads || without it) of the last position, in nats; NaN: a logit is not finite */
     struct attn_likely after[ATTN_COMPARED]; size_t n;      /* the likeliest next tokens */
 };
 struct attn_ablate_opts {

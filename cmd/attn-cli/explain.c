@@ -250,9 +250,8 @@ const struct command explain_command = {
              "context vector.  The numbers are those of a run, with the digits that run prints; anything computed in addition is "
              "marked.  Long vectors are shortened in the middle; their sums include all numbers.",
     .examples = (const struct pair[]){
-        {"attn-cli explain -s \"Life is short, eat dessert first\" --query eat --key is", "why \"eat\" gives "
-                                                                                          "\"is\" the weight it "
-                                                                                          "does"},
+        {"attn-cli explain -s \"Life is short, eat dessert first\" --query eat --key is",
+         "why \"eat\" gives \"is\" the weight it does"},
         {"attn-cli explain -m ./gpt2 -s \"Hello there\" --layer 3 --head 5 -o handout.html", "for the last token, as a page to "
          "hand out"},
         {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},

@@ -73,7 +73,8 @@ static int growth_start(struct growth *g, const struct attn_model *m, const stru
     if (g->editor)
         observers[n++] = attn_editor_observer(g->editor);
     observers[n++] = (struct attn_observer){.wants = wants, .watch = watch, .self = g, .overflow = note_overflow};
-    struct attn_plan plan = {.rows = attn_model_keeps(m, 1, room) ? prompt->n : room, .seqs = 1, .keys = room, .threads = threads, .bf16 = bf16, .kind = *kind};
+    struct attn_plan plan = {.rows = attn_model_keeps(m, 1, room) ? prompt->n : room, .seqs = 1, .keys = room, .threads = threads,
+                             .bf16 = bf16, .kind = *kind};
     attn_model_info(m, &info);
     g->V = info.V;
     g->room = room;

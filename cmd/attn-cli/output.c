@@ -162,8 +162,8 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
         .cross_len = d->cross_len, .tokenizer = d->tokenizer, .labels = input_labels_read(), .command = command, .kind = attention_kind(),
         .gradient = d->gradient, .ablated = d->ablated, .n_ablated = d->n_ablated, .threads = threads(),
-        .precision = d->precision, .width = terminal_columns(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal),
-        .picture = picture_look(terminal)};
+        .precision = d->precision, .width = terminal_columns(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
+        .color = terminal_colored(terminal), .picture = picture_look(terminal)};
     if (d->edits) {
         o.edits = d->edits->list;
         o.compare = d->edits->compare;

@@ -157,7 +157,7 @@ const struct command patch_command = {
     .summary = "which piece of the activations matters: take each from the run of another text",
     .about = "For each piece of an activation, runs the text with that piece taken from the run of the other text, and "
              "measures.  The effect is 0 where the metric stays that of the text, and 1 where it becomes that of the other.  A "
-            "run begins at the layer and the position of its piece, so a grid costs a fraction of whole runs, and has their bits.",
+             "run begins at the layer and the position of its piece, so a grid costs a fraction of whole runs, and has their bits.",
     .examples = (const struct pair[]){
         {"attn-cli patch -m tiny -s \"Lily lost her red ball\" --from \"Lily lost her big ball\" --what resid_pre --over "
          "layer,pos --metric 'logprob(\".\")'", "where the difference between two texts is carried"},

@@ -92,8 +92,6 @@ void report_end(struct report *r, const struct attn_batch_state *s)
 void report_overflow(const struct report *r, uint64_t records)
 {
     if (records)
-        say_note("attn-cli %s: attention: dots overflow float32, to inf or NaN that no weight holds, in %" PRIu64 " "
-                                                                                                                  "record%s: "
-                                                                                                                  "'run' "
-                 "names the first row of each", r->command, records, records == 1 ? "" : "s");
+        say_note("attn-cli %s: attention: dots overflow float32, to inf or NaN that no weight holds, in %" PRIu64
+                 " record%s: 'run' names the first row of each", r->command, records, records == 1 ? "" : "s");
 }

@@ -46,12 +46,10 @@ static const char *const record_inputs[] = {"text", "ndjson", "csv", "tsv", NULL
 
 const struct option record_options[] = {
     {0, "input", OPT_CHOICE, &record_form.input, "FORMAT", "format of the input: text, one sentence per line; ndjson, one "
-                                                           "{\"id\": ..., "
-     "\"text\": ...} or {\"ids\": [...]} per line; csv or tsv (default: by the ending of the path, else text)",
+     "{\"id\": ..., \"text\": ...} or {\"ids\": [...]} per line; csv or tsv (default: by the ending of the path, else text)",
      .choices = record_inputs, .flags = 0},
     {0, "column", OPT_TEXT, &record_form.column, "NAME|N", "csv, tsv: the column with the text, by name or counted from 0 "
-                                                           "(default: the "
-     "one called text, or the only one)", .flags = 0},
+     "(default: the one called text, or the only one)", .flags = 0},
     {0, "no-header", OPT_FLAG, &record_form.headless, NULL, "csv, tsv: the first row is a sentence, too", .flags = 0},
     {.name = NULL},
 };

@@ -108,9 +108,8 @@ const struct command variants_command = {
              "memory when nothing is watched; and the time attention takes.  Then it draws one head under each kind.",
     .examples = (const struct pair[]){
         {"attn-cli variants -s \"Life is short, eat dessert first\"", "every kind, as tables and shades"},
-        {"attn-cli variants -m ./gpt2 -f note.txt --kinds \"causal window:64 linear\" --layer 3 --head 5", "some kinds, one "
-         "head of "
-                                                                                                         "interest"},
+        {"attn-cli variants -m ./gpt2 -f note.txt --kinds \"causal window:64 linear\" --layer 3 --head 5",
+         "some kinds, one head of interest"},
         {"attn-cli variants -s \"Life is short, eat dessert first\" -o kinds.png", "the picture alone; .html to look around in"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, picture_options,

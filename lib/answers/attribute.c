@@ -344,7 +344,8 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     struct sight s = {w, calloc(n->d, sizeof *s.u), calloc(n->d, sizeof *s.direction), calloc(n->d, sizeof *s.branch),
                       calloc(w->unembed.in, sizeof *s.narrow), calloc(most, sizeof *s.back), calloc(most, sizeof *s.line)};
     a->part = calloc(3 + n->L * (n->H + 2), sizeof *a->part);
-    int rc = s.u && s.direction && s.branch && s.narrow && s.back && s.line && a->part ? ATTN_OK : attn_no_memory(err, NULL, "for %zu layers", n->L);
+    bool room = s.u && s.direction && s.branch && s.narrow && s.back && s.line && a->part;
+    int rc = room ? ATTN_OK : attn_no_memory(err, NULL, "for %zu layers", n->L);
     if (!rc) {
         find_direction(&s, r);
         add_parts(a, &s, r);

@@ -216,8 +216,7 @@ static int check(struct attn_ranking *h, struct attn_err *err)
     h->by = o->by ? attn_head_score_find(o->by) : NULL;
     if (o->by && !h->by)
         return attn_fail(err, ATTN_EUSAGE, "unknown score '%s': expected previous, self, first, duplicate, induction, "
-                                           "entropy, spread, "
-                         "distance or copying", o->by);
+                         "entropy, spread, distance or copying", o->by);
     h->copying = o->copying || (h->by && h->by->flags & ATTN_SCORE_NO_TEXT);
     attn_model_info(o->over->model, &h->info);
     if (h->copying && !h->info.unembed)

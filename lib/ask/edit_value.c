@@ -7,8 +7,7 @@
 #include <math.h>
 
 static const char a_value[] = "a value: a number, -inf, uniform, from, FILE.npy, FILE.npz:NAME, text(\"...\"), ids(1,2), "
-                              "mean(...), "
-                              "noise(SIGMA,SEED) or NUMBER* and one of them";
+                              "mean(...), noise(SIGMA,SEED) or NUMBER* and one of them";
 
 /* A number that ends before a blank, a comma, a bracket, * or the end: 2e3, but not the path 2e3.npy. */
 static bool number_at(const struct attn_reader *r, size_t *len, double *out)

@@ -168,8 +168,7 @@ static int share(struct attn_ranges *heads, const struct attn_edit_reach *r, con
             size_t outside = x.lo % group ? x.lo - 1 : x.hi;
             attn_ranges_free(&kv);
             return attn_edit_fail(r->edit, err, "key/value head %zu serves query heads %zu-%zu, and head %zu of them is not "
-                                                "chosen: "
-                                  "choose all, as in [head=%zu-%zu]", odd, odd * group, odd * group + group - 1, outside,
+                                  "chosen: choose all, as in [head=%zu-%zu]", odd, odd * group, odd * group + group - 1, outside,
                                   odd * group, odd * group + group - 1);
         }
         ok = attn_ranges_add(&kv, x.lo / group, x.hi / group);

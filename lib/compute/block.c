@@ -59,10 +59,10 @@ void attn_block_run(struct attn_pass *p, int layer)
             announce(p, ATTN_ACT_RESID_MID, layer, &x, 0);
         if (!w->one_norm)
             y = normed(p, &x, &b->norm2, ATTN_ACT_NORM2, layer);                /* [R, d] -> [R, d] */
-        if (attn_mlp_gated(w->mlp)) {                                           /* silu(y gate) * (y in): [R, d] -> [R, m] */
+        if (attn_mlp_gated(w->mlp)) {                                           /* act(y gate) * (y in): [R, d] -> [R, m] */
             step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
             step(p, &hidden, &y, &b->in, activation(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
-        } else {                                                                /* gelu(y in): [R, d] -> [R, m] */
+        } else {                                                                /* act(y in): [R, d] -> [R, m] */
             step(p, &hidden, &y, &b->in, activation(w->mlp), ATTN_ACT_MLP_PRE, layer);
         }
         announce(p, ATTN_ACT_MLP_POST, layer, &hidden, 0);

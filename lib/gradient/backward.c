@@ -271,7 +271,8 @@ static void leave(struct attn_work *t, const struct attn_rows *dx, const struct 
 }
 
 /* From the gradient by what a branch adds to that by its output. */
-static void before_adding(struct attn_work *t, const struct attn_rows *dout, const struct attn_norm *post, float *out, int act, int layer)
+static void before_adding(struct attn_work *t, const struct attn_rows *dout, const struct attn_norm *post, float *out, int act,
+                          int layer)
 {
     struct attn_rows x = attn_work_rows(t, out, dout->cols);
     if (!attn_adds_apart(t->w))
@@ -363,7 +364,8 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
     const struct attn_block *b = &t->w->block[layer], *g = t->g ? &t->g->block[layer] : NULL;
     const struct attn_kept *kept = &t->layer[layer];
     const int at = (int)layer;
-    const bool gated = attn_mlp_gated(t->w->mlp), apart = (attn_work_taps(t, ATTN_ACT_MLP_OUT, at) & ATTN_EDIT) != 0 || attn_adds_apart(t->w);
+    const bool gated = attn_mlp_gated(t->w->mlp);
+    const bool apart = (attn_work_taps(t, ATTN_ACT_MLP_OUT, at) & ATTN_EDIT) != 0 || attn_adds_apart(t->w);
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch);
     struct attn_rows dout = enter(t, dx, behind, &drop, apart), mid = attn_work_rows(t, kept->mid, t->w->n.d);
     struct attn_rows pre = attn_work_rows(t, kept->pre, t->w->n.m), linear = attn_work_rows(t, kept->linear, t->w->n.m);

@@ -9,8 +9,8 @@
  *                [colour bar]
  *
  * Layers are rows and heads are columns; the heads of a single layer, or layers without heads, wrap to further rows.
- * A cell in which a word is to be written is as wide as the widest word of its kind.  If a number takes fewer pixels than a line of text, only every 2nd, 5th, 10th... row or column is labelled, with
- * its number. */
+ * A cell in which a word is to be written is as wide as the widest word of its kind.  If a number takes fewer pixels than a line
+ * of text, only every 2nd, 5th, 10th... row or column is labelled, with its number. */
 #ifndef ATTN_PICTURE_FIGURE_H
 #define ATTN_PICTURE_FIGURE_H
 

@@ -16,8 +16,7 @@
  *
  * From config.json: "model_type", whether there is a section "tokenizer", and "bos_token_id".  From
  * tokenizer_config.json: "tokenizer_class", "add_bos_token", "add_eos_token", and "bos_token" and "eos_token", a string or
- * an object with "content".  Other keys are left
- * to other readers, and a value of an unexpected type counts as absent. */
+ * an object with "content".  Other keys are left to other readers, and a value of an unexpected type counts as absent. */
 
 enum { VALUES_MAX = 1 << 20 };
 #define NO_HINTS {.bos_id = -1}

@@ -2,9 +2,9 @@
  *
  * An object: "model" is BPE, with "vocab" and "merges", or Unigram, whose "vocab" is a list with scores and which older
  * files do not name; "added_tokens" is found in the text first, and four components say what happens around the model
- * (tokenizer_normal.c, tokenizer_pre.c, tokenizer_decoder.c, tokenizer_steps.c).  Vocabulary and merges, which may take many megabytes, are read
- * in place; the rest becomes small trees.  "truncation" and "padding" concern batches of training and are ignored.
- * Whatever else would change a token is refused by name, and so is every unknown key. */
+ * (tokenizer_normal.c, tokenizer_pre.c, tokenizer_decoder.c, tokenizer_steps.c).  Vocabulary and merges, which may take many
+ * megabytes, are read in place; the rest becomes small trees.  "truncation" and "padding" concern batches of training and are
+ * ignored.  Whatever else would change a token is refused by name, and so is every unknown key. */
 #include "text/subword.h"
 
 #include <math.h>

@@ -32,8 +32,8 @@ struct attn_lattice {
     struct attn_piece_token *part; size_t n, part_room;
 };
 
-/* The tokens of s, len > 0, in order, valid until the next call.  ATTN_EFORMAT: the character at *n is unknown; ATTN_ENOMEM: no memory.  The
- * caller writes the message. */
+/* The tokens of s, len > 0, in order, valid until the next call.  ATTN_EFORMAT: the character at *n is unknown; ATTN_ENOMEM: no
+ * memory.  The caller writes the message. */
 int attn_unigram_encode(struct attn_lattice *l, const struct attn_unigram *u, const char *s, size_t len,
                         const struct attn_piece_token **part, size_t *n);
 void attn_lattice_free(struct attn_lattice *l);

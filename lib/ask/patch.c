@@ -191,18 +191,6 @@ static int make_cells(struct attn_patch *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-struct attn_patch_cell *attn_patch_cell_at(struct attn_patch *p, int layer, size_t head, size_t t, size_t col)
-{
-    size_t at = 0;
-    while (layer >= 0 && at < p->grid[0] && p->layer[at] != (size_t)layer)
-        at++;
-    if (p->act == ATTN_ACT_CONTEXT)
-        head = col / p->info.dv;
-    head = p->over & ATTN_OVER_HEAD ? head : 0;
-    t = p->over & ATTN_OVER_POS ? t : 0;
-    return at < p->grid[0] ? &p->cell[(at * p->grid[1] + head) * p->grid[2] + t] : NULL;
-}
-
 /* ---- the run of the other text ---- */
 
 struct attn_observer attn_patch_editor(const struct attn_patch *p)

@@ -35,8 +35,6 @@ int attn_patch_check(const struct attn_model *m, const struct attn_patch_opts *o
 /* Whether both texts have as many tokens. */
 int attn_patch_check_texts(const struct attn_tokens *a, const struct attn_tokens *b, struct attn_err *err);
 
-/* The cell of a number: column `col` of row `t` of head `head` of what layer `layer` (-1: outside the blocks) has; NULL: none. */
-struct attn_patch_cell *attn_patch_cell_at(struct attn_patch *p, int layer, size_t head, size_t t, size_t col);
 /* Fills the cells' metrics. */
 int attn_patch_exact(struct attn_patch *p, struct attn_err *err);
 int attn_patch_slope(struct attn_patch *p, struct attn_err *err);

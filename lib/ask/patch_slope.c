@@ -26,21 +26,38 @@ static unsigned wants(void *self, int act, int layer)
     return attn_select_wants(s->p->select, act, layer) ? ATTN_WATCH : 0;
 }
 
+/* The cells of what layer `layer` (-1: outside the blocks) has; NULL: none. */
+static struct attn_patch_cell *cells_of(const struct attn_patch *p, int layer)
+{
+    size_t at = 0;
+    while (layer >= 0 && at < p->grid[0] && p->layer[at] != (size_t)layer)
+        at++;
+    return at < p->grid[0] ? p->cell + at * p->grid[1] * p->grid[2] : NULL;
+}
+
+/* Which of them column `col` of row t of a head belongs to. */
+static size_t place_of(const struct attn_patch *p, size_t head, size_t t, size_t col)
+{
+    if (p->act == ATTN_ACT_CONTEXT)
+        head = col / p->info.dv;
+    return (p->over & ATTN_OVER_HEAD ? head : 0) * p->grid[2] + (p->over & ATTN_OVER_POS ? t : 0);
+}
+
 /* Numbers that are -inf in both texts do not differ. */
 static int add(void *self, const struct attn_probe *b, struct attn_err *err)
 {
     (void)err;
     const struct slope *s = self;
     const float *text = attn_whole_at(&s->p->text, b->act, b->layer), *from = attn_whole_at(&s->p->from, b->act, b->layer);
+    struct attn_patch_cell *cell = cells_of(s->p, b->layer);
     size_t rows = b->shape[b->ndim - 2];
-    for (size_t h = 0; h < b->heads; h++)
+    for (size_t h = 0; cell && h < b->heads; h++)
         for (size_t t = 0; t < b->rows; t++)
             for (size_t j = 0; j < b->cols; j++) {
                 size_t at = (h * rows + t) * b->cols + j;
-                struct attn_patch_cell *c = attn_patch_cell_at(s->p, b->layer, h, t, j);
                 double g = (double)b->data[h * b->ld_head + t * b->ld + j];
-                if (c && g != 0 && text[at] != from[at])
-                    c->metric += s->by * g * ((double)from[at] - (double)text[at]);
+                if (g != 0 && text[at] != from[at])
+                    cell[place_of(s->p, h, t, j)].metric += s->by * g * ((double)from[at] - (double)text[at]);
             }
     return ATTN_OK;
 }

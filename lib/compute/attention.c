@@ -176,19 +176,6 @@ void attn_band_scores(const struct attn_head *h, const struct attn_band *b)
     }
 }
 
-struct attn_row_count attn_band_nonfinite(const struct attn_head *h, const struct attn_band *b)
-{
-    struct attn_row_count nonfinite = {0};
-    for (size_t i = 0; i < b->rows && h->scored; i++) {
-        struct attn_range r = attn_head_seen(h, b->row0 + i);
-        bool finite;
-        attn_vec_max(b->m + i * b->ld + r.lo, h->scale, r.hi - r.lo, &finite);
-        if (!finite)
-            attn_count_row(&nonfinite, b->row0 + i);
-    }
-    return nonfinite;
-}
-
 static bool all_hidden(const float *row, size_t n)
 {
     for (size_t j = 0; j < n; j++)

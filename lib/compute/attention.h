@@ -98,8 +98,6 @@ bool attn_head_scales(const struct attn_head *h);
 void attn_head_score(const struct attn_head *h, float *dots, const size_t *list, size_t first, size_t n);
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b);
-/* The nonfinite rows, if the scores step is done: without it, the softmax finds them while it looks for the largest score. */
-struct attn_row_count attn_band_nonfinite(const struct attn_head *h, const struct attn_band *b);
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b);
 struct attn_found attn_band_pattern(const struct attn_head *h, const struct attn_band *b);
 void attn_band_context(const struct attn_head *h, const struct attn_band *b);
@@ -144,8 +142,6 @@ extern const struct attn_method
     attn_sparse, attn_sparse_shown,     /* sparse.c: each row gathers the keys it sees; the same, written out for observers */
     attn_online,                        /* online.c: a block of keys at a time */
     attn_linear, attn_linear_shown;     /* linear.c: sums over keys; the same by way of the pattern */
-/* heads.c: which one computes a kind.  shown, edited: whether observers see or change dots, scores or pattern. */
-const struct attn_method *attn_method_of(const struct attn_kind *k, bool shown, bool edited);
 
 /* How many columns the band of an online softmax needs for Tk keys. */
 size_t attn_online_columns(size_t block, size_t Tk);

@@ -1,6 +1,8 @@
 #include "compute/heads.h"
 
 #include "base/size.h"
+#include "base/splitmix.h"
+#include "compute/vec.h"
 
 #include <assert.h>
 #include <string.h>
@@ -15,11 +17,12 @@ struct job {
     unsigned steps;                     /* which steps one_item takes */
 };
 
+enum { WAVE = 1 << 20 };                /* floats of the bands of a wave, if there are so many: enough for all threads */
+
 static size_t bands_of(size_t Tq) { return parts_of(Tq, ATTN_BAND); }
 
-/* ---- what is done with a band ---- */
-
-const struct attn_method *attn_method_of(const struct attn_kind *k, bool shown, bool edited)
+/* Which one computes a kind.  shown, edited: whether observers see or change dots, scores or pattern. */
+static const struct attn_method *method_of(const struct attn_kind *k, bool shown, bool edited)
 {
     bool changed = edited || k->dropout > 0;
     switch (k->form) {
@@ -31,6 +34,71 @@ const struct attn_method *attn_method_of(const struct attn_kind *k, bool shown, 
     }
 }
 
+/* ---- memory: bands, and for each worker copies of keys and values and what its method needs ---- */
+
+static size_t times(size_t a, size_t b)
+{
+    size_t all;
+    return __builtin_mul_overflow(a, b, &all) ? SIZE_MAX : all;
+}
+
+/* Floats from one row to the next of a band of so many keys: whole panels plus 16, which avoids powers of two, as rows at such
+ * distances map to the same cache sets. */
+static size_t row_floats(const struct attn_scratch *s, size_t keys)
+{
+    bool blocks = s->kind.form == ATTN_BLOCK && !s->watched && s->kind.dropout <= 0;
+    size_t columns = blocks ? attn_online_columns(s->kind.b, keys) : keys;
+    return up(columns, ATTN_PANEL) + 16;
+}
+
+static size_t method_floats(const struct attn_scratch *s)
+{
+    struct attn_kind kind = s->kind;
+    kind.dropout = 0;                   /* what changes weights takes no more */
+    const struct attn_method *method = method_of(&kind, false, false);
+    return method->scratch ? method->scratch(s->keys, s->dh, s->dv) : 0;
+}
+
+void attn_scratch_lay_out(struct attn_scratch *s, struct attn_arena *a)
+{
+    size_t ld = row_floats(s, s->keys), threads = (size_t)s->threads, rows = times(threads, smaller(s->longest, ATTN_BAND));
+    if (s->watched)
+        rows = larger(rows, smaller(WAVE / ld, times(s->H, s->rows)));
+    if (s->whole)
+        rows = larger(rows, times(s->H, s->longest));
+    s->band_floats = times(rows, ld);
+    s->copied = s->kind.form == ATTN_LINEAR ? s->keys : s->own;         /* linear attention has phi of cached keys, too */
+    s->keys_floats = attn_keys_size(s->copied, s->dh, s->dv);
+    s->method_floats = method_floats(s);
+    s->worker = attn_arena_bytes(a, threads, sizeof *s->worker);
+    s->keys_of_worker = attn_arena_f32(a, threads, s->keys_floats, 1);
+    s->bands = attn_arena_f32(a, s->band_floats, 1, 1);
+    s->method_x = attn_arena_f32(a, threads, s->method_floats, 1);
+    s->list = attn_arena_bytes(a, attn_kind_picks(&s->kind) ? times(2 * threads, s->positions) : 0, sizeof *s->list);
+}
+
+struct attn_method_scratch attn_scratch_method(const struct attn_scratch *s, int worker)
+{
+    size_t *list = s->list + 2 * (size_t)worker * s->positions;
+    return (struct attn_method_scratch){s->method_x + (size_t)worker * s->method_floats, list, list + s->positions};
+}
+
+/* ---- what is done with a band ---- */
+
+/* If the scores step is done: without it, the softmax finds them while it looks for the largest score. */
+static struct attn_row_count nonfinite_rows(const struct attn_head *h, const struct attn_band *b)
+{
+    struct attn_row_count nonfinite = {0};
+    for (size_t i = 0; i < b->rows && h->scored; i++) {
+        struct attn_range r = attn_head_seen(h, b->row0 + i);
+        bool finite;
+        attn_vec_max(b->m + i * b->ld + r.lo, h->scale, r.hi - r.lo, &finite);
+        if (!finite)
+            attn_count_row(&nonfinite, b->row0 + i);
+    }
+    return nonfinite;
+}
+
 /* Returns what was found by the steps that contexts depend on.  What is wrong with a pattern that is computed for observers only
  * does not count: observers must not change the result. */
 static struct attn_found take_steps(const struct job *j, const struct attn_head *h, const struct attn_band *b)
@@ -40,7 +108,7 @@ static struct attn_found take_steps(const struct job *j, const struct attn_head 
     struct attn_row_count nonfinite = {0};
     if (j->steps & ATTN_DOTS) {
         method->dots(h, b);
-        nonfinite = attn_band_nonfinite(h, b);
+        nonfinite = nonfinite_rows(h, b);
     }
     if (j->steps & ATTN_SCORES)
         method->scores(h, b);
@@ -72,7 +140,7 @@ static size_t count(struct job *j)
         Tq = larger(Tq, t->Tq);
         Tk = larger(Tk, t->Tk);
     }
-    j->ld = attn_scratch_ld(a->scratch, Tk);
+    j->ld = row_floats(a->scratch, Tk);
     j->slot = j->ld * (j->whole ? a->H * Tq : smaller(Tq, ATTN_BAND));
     return items;
 }
@@ -100,6 +168,11 @@ static struct item item_at(const struct job *j, size_t item, size_t slot)
     return (struct item){t, head, {row0, smaller(t->Tq - row0, ATTN_BAND), q, a->ldq, m, j->ld}};
 }
 
+static struct attn_head_drop drop_of(const struct attn_kind *k, int layer, size_t head)
+{
+    return (struct attn_head_drop){k->dropout, attn_splitmix(attn_splitmix(k->dropout_seed + (uint64_t)layer) + head)};
+}
+
 static struct attn_head head_of(const struct attn_heads *a, const struct item *it, int worker)
 {
     struct attn_head h = a->head;
@@ -109,7 +182,7 @@ static struct attn_head head_of(const struct attn_heads *a, const struct item *i
     h.pos = it->seq->pos;
     h.bias = a->bias ? a->bias + it->head * a->next_bias : NULL;
     h.kind.form = it->seq->all ? ATTN_FULL : h.kind.form;
-    h.drop = attn_drop_of(&h.kind, a->layer, it->head);
+    h.drop = drop_of(&h.kind, a->layer, it->head);
     h.scratch = attn_scratch_method(a->scratch, worker);
     return h;
 }
@@ -272,7 +345,7 @@ static void prepare(struct attn_heads *a)
 void attn_heads_run(struct attn_heads *a, struct attn_team *team)
 {
     prepare(a);
-    struct job j = {.a = a, .method = attn_method_of(&a->head.kind, a->head.shown, a->head.edited), .by_worker = !a->head.shown,
+    struct job j = {.a = a, .method = method_of(&a->head.kind, a->head.shown, a->head.edited), .by_worker = !a->head.shown,
                     .whole = any_wanted(a, ATTN_WHOLE)};
     memset(a->scratch->worker, 0, (size_t)attn_team_size(team) * sizeof *a->scratch->worker);
     attn_heads_cache(a, team);

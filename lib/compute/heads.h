@@ -28,7 +28,7 @@ struct attn_heads_seq {                 /* one sentence */
     size_t first;                       /* number of its first item; set by attn_heads_run */
 };
 
-/* ---- scratch (scratch.c) ---- */
+/* ---- scratch ---- */
 
 /* What a worker has copied: the first n keys, or values, of a key/value head. */
 struct attn_copied { const struct attn_heads_seq *seq; size_t kv, n; };
@@ -51,8 +51,6 @@ struct attn_scratch {
 };
 /* Call this twice, as an arena is laid out (base/arena.h). */
 void attn_scratch_lay_out(struct attn_scratch *s, struct attn_arena *a);
-/* Floats from one row to the next of a band of so many keys. */
-size_t attn_scratch_ld(const struct attn_scratch *s, size_t keys);
 struct attn_method_scratch attn_scratch_method(const struct attn_scratch *s, int worker);
 
 /* ---- attention ---- */

@@ -126,11 +126,6 @@ size_t attn_kind_pick(size_t *list, size_t *swaps, const struct attn_kind *k, si
 
 /* ---- dropout ---- */
 
-struct attn_head_drop attn_drop_of(const struct attn_kind *k, int layer, size_t head)
-{
-    return (struct attn_head_drop){k->dropout, attn_splitmix(attn_splitmix(k->dropout_seed + (uint64_t)layer) + head)};
-}
-
 void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, const size_t *list, size_t first, size_t n)
 {
     if (d->p <= 0)

@@ -1,9 +1,129 @@
+/* subword.c - a tokenizer of subwords, put together step by step; and how each token of its vocabulary reads. */
 #include "text/subword.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+
+/* ---- readings -------------------------------------------------------------------------- */
+
+struct own { size_t rank; const struct attn_added_token *token; };
+
+/* A token reads as the decoder says, an added one as its own text.  Tokens are decoded on demand: most runs meet a handful of
+ * 50,000.  Those who need a pointer get it from a table of all, built at the first such call.  Its memory is reserved from the
+ * start, though only as address space, so that asking never fails.  Threads may call at the same time. */
+struct attn_readings {
+    const struct attn_vocab *vocab;
+    const struct attn_decoder *decoder;
+    struct own *own; size_t owns;       /* for the added tokens, by rank */
+    pthread_mutex_t lock;               /* guards what follows */
+    bool made;
+    struct attn_slice *table;           /* by rank */
+    char *pool;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct own *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void list_own(struct attn_readings *r, const struct attn_added *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        r->own[r->owns++] = (struct own){attn_vocab_rank(r->vocab, a->token[i].id), &a->token[i]};
+}
+
+/* The added token of that rank; NULL: it is none. */
+static const struct attn_added_token *own_token(const struct attn_readings *r, size_t rank)
+{
+    const struct own *o = bsearch(&(struct own){.rank = rank}, r->own, r->owns, sizeof *o, by_rank);
+    return o ? o->token : NULL;
+}
+
+/* The most bytes the text of the token takes. */
+static size_t room_of(const struct attn_readings *r, size_t rank)
+{
+    const struct attn_added_token *own = own_token(r, rank);
+    size_t len;
+    attn_vocab_at(r->vocab, rank, &len);
+    return own ? own->len : attn_decoder_room(r->decoder, len);
+}
+
+static size_t spell_token(const struct attn_readings *r, size_t rank, char *out)
+{
+    const struct attn_added_token *own = own_token(r, rank);
+    size_t len;
+    if (own) {
+        memcpy(out, own->text, own->len);
+        return own->len;
+    }
+    const char *word = attn_vocab_at(r->vocab, rank, &len);
+    return attn_decoder_read(r->decoder, word, len, out);
+}
+
+static void read_all(struct attn_readings *r)
+{
+    char *at = r->pool;
+    for (size_t i = 0; i < attn_vocab_size(r->vocab); i++) {
+        size_t n = spell_token(r, i, at);
+        r->table[i] = (struct attn_slice){at, n};
+        at[n] = '\0';
+        at += n + 1;
+    }
+}
+
+static const char *reading_at(struct attn_readings *r, size_t rank, size_t *len)
+{
+    pthread_mutex_lock(&r->lock);
+    if (!r->made)
+        read_all(r);
+    r->made = true;
+    pthread_mutex_unlock(&r->lock);
+    *len = r->table[rank].len;
+    return r->table[rank].s;
+}
+
+static void readings_free(struct attn_readings *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_destroy(&r->lock);
+    free(r->own);
+    free(r->table);
+    free(r->pool);
+    free(r);
+}
+
+/* Borrows the vocabulary, the decoder and the two sets of added tokens (NULL: there are none that read differently). */
+static struct attn_readings *readings_new(const struct attn_vocab *v, const struct attn_decoder *d, const struct attn_added *added)
+{
+    size_t n = attn_vocab_size(v), bytes = attn_decoder_room(d, attn_vocab_bytes(v));
+    struct attn_readings *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->vocab = v;
+    r->decoder = d;
+    pthread_mutex_init(&r->lock, NULL);
+    r->own = malloc(((added ? added[0].n + added[1].n : 0) + 1) * sizeof *r->own);
+    r->table = malloc((n + 1) * sizeof *r->table);
+    if (r->own && r->table) {
+        for (size_t k = 0; added && k < 2; k++)
+            list_own(r, &added[k]);
+        qsort(r->own, r->owns, sizeof *r->own, by_rank);
+        for (size_t i = 0; i < r->owns; i++)
+            bytes += r->own[i].token->len + 1;
+        r->pool = malloc(bytes + 1);
+    }
+    if (r->pool)
+        return r;
+    readings_free(r);
+    return NULL;
+}
+
+/* ---- the parts ------------------------------------------------------------------------- */
 
 static int no_memory(const char *name, struct attn_err *err)
 {
@@ -40,7 +160,7 @@ void attn_subword_free(struct attn_subword *b)
     attn_added_free(&b->added[1]);
     attn_trie_free(&b->kept);
     attn_decoder_free(&b->decoder);
-    attn_readings_free(b->readings);
+    readings_free(b->readings);
     free(b);
 }
 
@@ -86,7 +206,7 @@ int attn_subword_finish(struct attn_subword *b, const char *name, struct attn_er
         find_bytes(&b->rules);
     if (!attn_added_index(&b->added[0]) || !attn_added_index(&b->added[1]))
         return no_memory(name, err);
-    b->readings = attn_readings_new(b->rules.vocab, &b->decoder, b->type ? NULL : b->added);
+    b->readings = readings_new(b->rules.vocab, &b->decoder, b->type ? NULL : b->added);
     return b->readings ? ATTN_OK : no_memory(name, err);
 }
 
@@ -100,24 +220,24 @@ static int encode(struct attn_encoding *out, const void *self, const char *text,
 
 static size_t text_room(const void *self, size_t rank)
 {
-    return attn_readings_room(((const struct attn_subword *)self)->readings, rank);
+    return room_of(((const struct attn_subword *)self)->readings, rank);
 }
 
 static size_t spell(const void *self, size_t rank, char *out)
 {
-    return attn_readings_spell(((const struct attn_subword *)self)->readings, rank, out);
+    return spell_token(((const struct attn_subword *)self)->readings, rank, out);
 }
 
 static const char *text_of(const void *self, size_t rank, size_t *len)
 {
-    return attn_readings_at(((const struct attn_subword *)self)->readings, rank, len);
+    return reading_at(((const struct attn_subword *)self)->readings, rank, len);
 }
 
 /* An added token goes through the decoder as its own text, but it spells no bytes. */
 static struct attn_spelled spelled(const struct attn_subword *b, int32_t id)
 {
     size_t rank = attn_vocab_rank(b->rules.vocab, id);
-    const struct attn_added_token *own = attn_readings_own(b->readings, rank);
+    const struct attn_added_token *own = own_token(b->readings, rank);
     struct attn_spelled s = {.type = b->type ? b->type[rank] : ATTN_PIECE_NORMAL};
     s.s = attn_vocab_at(b->rules.vocab, rank, &s.len);
     if (own && !b->type)

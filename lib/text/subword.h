@@ -14,7 +14,6 @@
 #include "text/decode.h"
 #include "text/normal.h"
 #include "text/pretoken.h"
-#include "text/readings.h"
 #include "text/tokens.h"
 #include "text/unigram.h"
 
@@ -43,7 +42,7 @@ struct attn_subword {
     bool templated;                     /* the files define `before` and `after` explicitly, even if as nothing */
     int32_t bos, eos;                   /* -1 if no file defines it */
     struct attn_decoder decoder;
-    struct attn_readings *readings;
+    struct attn_readings *readings;     /* how each token reads */
 };
 
 struct attn_text_file { const char *text; size_t len; const char *name; };

@@ -8,7 +8,7 @@
  *     normal.c      changes it; forms.c, squeeze.c and charsmap.c are large changes, mapped.c knows what came from where
  *     cut.c         cuts it into pieces: by a scanner of pretoken.c or a class of characters, charclass.c and letters.c
  *     bpe.c         the model: the tokens of one piece, by the rules of merges.c; or unigram.c, by a trie and scores
- *     decode.c      goes back: the text of ids; readings.c, that of one token
+ *     decode.c      goes back: the text of ids; subword.c, that of one token
  *
  * tokenizer.c chooses by a model's files; tokenizer_json.c, tokenizer_merges.c, sentencepiece.c and llama2c.c read them.
  */

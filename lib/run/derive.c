@@ -10,6 +10,15 @@
 
 enum { LENS_ROWS = 32 };                /* most rows of the lens in one band */
 
+/* Whether an observer asked for the activation in this layer or a later one; -1 is outside the blocks. */
+static bool wanted_from(const struct attn_trace *t, int act, int layer, unsigned flags)
+{
+    for (; attn_act_per_layer(act) && layer < (int)t->L; layer++)
+        if (attn_trace_wants(t, act, layer, flags))
+            return true;
+    return false;
+}
+
 static bool wanted(const struct attn_derive *d, int act, int layer, unsigned flags)
 {
     return attn_trace_wants(d->pass->trace, act, layer, flags);
@@ -17,7 +26,7 @@ static bool wanted(const struct attn_derive *d, int act, int layer, unsigned fla
 
 static bool wanted_anywhere(const struct attn_derive *d, int act, unsigned flags)
 {
-    return attn_trace_wants_in(d->pass->trace, act, 0, flags);
+    return wanted_from(d->pass->trace, act, 0, flags);
 }
 
 /* ---- planning -------------------------------------------------------------------------- */
@@ -25,7 +34,7 @@ static bool wanted_anywhere(const struct attn_derive *d, int act, unsigned flags
 bool attn_derive_wanted(const struct attn_trace *t)
 {
     for (int act = ATTN_ACT_DERIVED; act < ATTN_ACTS; act++)
-        if (attn_trace_wants_in(t, act, 0, ATTN_WATCH))
+        if (wanted_from(t, act, 0, ATTN_WATCH))
             return true;
     return false;
 }
@@ -35,7 +44,7 @@ static unsigned wants(void *self, int act, int layer)
 {
     const struct attn_derive *d = self;
     bool norms = wanted(d, ATTN_ACT_NORMS, layer, ATTN_WATCH), whole = wanted(d, ATTN_ACT_NORMS, layer, ATTN_WHOLE);
-    bool rollout = attn_trace_wants_in(d->pass->trace, ATTN_ACT_ROLLOUT, layer, ATTN_WATCH);
+    bool rollout = wanted_from(d->pass->trace, ATTN_ACT_ROLLOUT, layer, ATTN_WATCH);
     switch (act) {
     case ATTN_ACT_V:          return norms ? ATTN_WATCH : 0;
     case ATTN_ACT_PATTERN:    return norms || rollout ? ATTN_WATCH | (whole ? ATTN_WHOLE : 0) : 0;
@@ -247,7 +256,7 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     case ATTN_ACT_PATTERN:
         if (wanted(d, ATTN_ACT_NORMS, p->layer, ATTN_WATCH))
             weigh(d, p);
-        if (attn_trace_wants_in(d->pass->trace, ATTN_ACT_ROLLOUT, p->layer, ATTN_WATCH))
+        if (wanted_from(d->pass->trace, ATTN_ACT_ROLLOUT, p->layer, ATTN_WATCH))
             add_pattern(d, p);
         break;
     case ATTN_ACT_CONTEXT:

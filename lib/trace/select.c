@@ -206,11 +206,19 @@ static int fail_item(const struct attn_select *s, const struct item *it, struct 
     return fail_unknown(it, err);
 }
 
+/* Whether the last component of the glob is the activation's own short name, as in "blocks.*.rollout". */
+static bool is_named(const char *glob, size_t len, int act)
+{
+    const char *name = attn_act_short(act);
+    size_t n = strlen(name);
+    return len >= n && !memcmp(glob + len - n, name, n) && (len == n || glob[len - n - 1] == '.');
+}
+
 static void match_item(struct attn_select *s, struct item *it)
 {
     for (int act = 0; act < ATTN_ACTS; act++) {
         bool block = attn_act_per_layer(act);
-        if (it->glob && attn_act_derived(act) && !attn_act_named(it->text, (size_t)it->len, act))
+        if (it->glob && attn_act_derived(act) && !is_named(it->text, (size_t)it->len, act))
             continue;
         for (size_t row = block; row <= (block ? s->stage.L : 0); row++) {
             if (!attn_act_match(it->text, (size_t)it->len, act, (int)row - 1))

@@ -182,13 +182,6 @@ bool attn_act_match(const char *glob, size_t len, int act, int layer)
            attn_glob(glob, len, attn_act_short(act));
 }
 
-bool attn_act_named(const char *glob, size_t len, int act)
-{
-    const char *name = attn_act_short(act);
-    size_t n = strlen(name);
-    return len >= n && !memcmp(glob + len - n, name, n) && (len == n || glob[len - n - 1] == '.');
-}
-
 /* ---- observers ---- */
 
 void attn_probe_copy(float *to, const struct attn_probe *p)
@@ -233,14 +226,6 @@ bool attn_trace_wants(const struct attn_trace *t, int act, int layer, unsigned f
 {
     for (size_t i = 0; i < t->n_obs; i++)
         if (*flags_of(t, i, act, layer) & flags)
-            return true;
-    return false;
-}
-
-bool attn_trace_wants_in(const struct attn_trace *t, int act, int layer, unsigned flags)
-{
-    for (; attn_act_per_layer(act) && layer < (int)t->L; layer++)
-        if (attn_trace_wants(t, act, layer, flags))
             return true;
     return false;
 }

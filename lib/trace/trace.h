@@ -39,8 +39,6 @@ bool attn_glob(const char *glob, size_t len, const char *name);
 /* Whether the glob matches the whole name of the activation or, for any layer, its last components: "attn.pattern",
  * "pattern". */
 bool attn_act_match(const char *glob, size_t len, int act, int layer);
-/* Whether the last component of the glob is the activation's own short name, as in "blocks.*.rollout". */
-bool attn_act_named(const char *glob, size_t len, int act);
 
 /* ---- observers ---- */
 
@@ -59,8 +57,6 @@ void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage, size_t
 
 /* Whether an observer asked for the activation with one of `flags`; layer -1 is outside the blocks. */
 bool attn_trace_wants(const struct attn_trace *t, int act, int layer, unsigned flags);
-/* ... in this layer or a later one. */
-bool attn_trace_wants_in(const struct attn_trace *t, int act, int layer, unsigned flags);
 
 /* Whether an observer of the activation needs more than the last row. */
 bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer);

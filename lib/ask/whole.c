@@ -1,4 +1,4 @@
-/* whole.c - keeps whole activations of a sentence, and shows them as a run would. */
+/* whole.c - keeps whole activations of a sentence. */
 #include "ask/whole.h"
 
 #include <stdlib.h>
@@ -71,38 +71,4 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 struct attn_observer attn_whole_observer(struct attn_whole *h)
 {
     return (struct attn_observer){.wants = wants, .watch = watch, .self = h};
-}
-
-/* ---- to an observer ---- */
-
-static int show(const struct attn_whole *h, int act, int layer, const struct attn_observer *to, struct attn_err *err)
-{
-    char name[ATTN_NAME_MAX];
-    const float *data = attn_whole_at(h, act, layer);
-    struct attn_probe p = {.name = name, .act = act, .layer = layer, .data = data, .heads = 1};
-    if (!data || !(to->wants(to->self, act, layer) & ATTN_WATCH))
-        return ATTN_OK;
-    attn_act_name(name, act, layer);
-    p.ndim = attn_act_shape(p.shape, &h->info, act, h->T, h->T);
-    p.rows = p.shape[p.ndim - 2];
-    p.cols = p.ld = p.shape[p.ndim - 1];
-    p.ld_head = p.rows * p.cols;
-    if (p.ndim == 3)
-        p.heads = p.shape[0];
-    return to->watch(to->self, &p, err);
-}
-
-int attn_whole_show(const struct attn_whole *h, const struct attn_observer *to, struct attn_err *err)
-{
-    int rc = ATTN_OK;
-    for (int act = 0; act < ATTN_ACT_RESID_PRE && !rc; act++)
-        rc = show(h, act, -1, to, err);
-    for (int layer = 0; layer < (int)h->info.L && !rc; layer++)
-        for (int act = 0; act < ATTN_ACTS && !rc; act++)
-            if (attn_act_per_layer(act))
-                rc = show(h, act, layer, to, err);
-    for (int act = ATTN_ACT_RESID_PRE; act < ATTN_ACTS && !rc; act++)
-        if (!attn_act_per_layer(act))
-            rc = show(h, act, -1, to, err);
-    return rc;
 }

@@ -19,7 +19,5 @@ void attn_whole_free(struct attn_whole *h);               /* all zero is fine */
 float *attn_whole_at(const struct attn_whole *h, int act, int layer);         /* [T,n] or [H,T,n]; NULL: not kept */
 size_t attn_whole_count(const struct attn_whole *h, int act);                 /* how many numbers that is */
 struct attn_observer attn_whole_observer(struct attn_whole *h);               /* fills it from a run, of sentence 0 */
-/* Shows all of it to an observer, in the order of the forward pass. */
-int attn_whole_show(const struct attn_whole *h, const struct attn_observer *to, struct attn_err *err);
 
 #endif

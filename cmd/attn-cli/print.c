@@ -156,38 +156,6 @@ void json_edits(FILE *f, const struct attn_edits *edits)
     fputs(attn_edits_count(edits) ? "]" : "", f);
 }
 
-static void json_likely(FILE *f, const char *key, const struct attn_likely *list, size_t n, const struct attn_tokenizer *tokenizer)
-{
-    fprintf(f, "\"%s\": [", key);
-    for (size_t i = 0; i < n; i++) {
-        size_t len = 0;
-        const char *s = tokenizer ? attn_tokenizer_text(tokenizer, list[i].id, &len) : NULL;
-        fprintf(f, "%s{\"id\": %d, \"text\": ", i ? ", " : "", (int)list[i].id);
-        json_string(f, s, len);
-        fputs(", \"probability\": ", f);
-        json_real(f, list[i].p);
-        fputc('}', f);
-    }
-    fputc(']', f);
-}
-
-void json_compare(FILE *f, const struct attn_compare *compare, const struct attn_tokenizer *tokenizer)
-{
-    struct attn_compared c;
-    fputs(",\n \"compare\": ", f);
-    if (!compare || attn_compare_result(compare, &c, NULL)) {
-        fputs("null", f);
-        return;
-    }
-    fputs("{\"kl\": ", f);
-    json_real(f, c.kl);
-    fputs(",\n  ", f);
-    json_likely(f, "before", c.before, c.n_before, tokenizer);
-    fputs(",\n  ", f);
-    json_likely(f, "after", c.after, c.n_after, tokenizer);
-    fputc('}', f);
-}
-
 void json_token(FILE *f, const struct attn_token *t)
 {
     fprintf(f, "\"id\": %d, \"text\": ", t->id);

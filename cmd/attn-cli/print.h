@@ -28,8 +28,6 @@ int json_model(FILE *f, const struct attn_model *m, struct attn_err *err);
 void json_kind(FILE *f, struct attn_kind kind);
 /* The edits in canonical form, with a comma before the member: , "edits": ["L1H2 = 0"]; without edits nothing. */
 void json_edits(FILE *f, const struct attn_edits *edits);
-/* What they did to the next token: , "compare": {"kl", "before", "after"} or null. */
-void json_compare(FILE *f, const struct attn_compare *compare, const struct attn_tokenizer *tokenizer);
 /* The first members of a token's object: id, text, raw; the caller closes it. */
 void json_token(FILE *f, const struct attn_token *t);
 

@@ -100,6 +100,39 @@ static void print_report(const struct session *s)
     print_compare(s);
 }
 
+static void json_likely(const char *key, const struct attn_likely *list, size_t n, const struct attn_tokenizer *tokenizer)
+{
+    printf("\"%s\": [", key);
+    for (size_t i = 0; i < n; i++) {
+        size_t len = 0;
+        const char *s = tokenizer ? attn_tokenizer_text(tokenizer, list[i].id, &len) : NULL;
+        printf("%s{\"id\": %d, \"text\": ", i ? ", " : "", (int)list[i].id);
+        json_string(stdout, s, len);
+        fputs(", \"probability\": ", stdout);
+        json_real(stdout, list[i].p);
+        fputc('}', stdout);
+    }
+    fputc(']', stdout);
+}
+
+/* What the edits did to the next token, {"kl", "before", "after"} or null. */
+static void json_compare(const struct session *s)
+{
+    struct attn_compared c;
+    fputs(",\n \"compare\": ", stdout);
+    if (!s->edits.compare || attn_compare_result(s->edits.compare, &c, NULL)) {
+        fputs("null", stdout);
+        return;
+    }
+    fputs("{\"kl\": ", stdout);
+    json_real(stdout, c.kl);
+    fputs(",\n  ", stdout);
+    json_likely("before", c.before, c.n_before, s->tokenizer);
+    fputs(",\n  ", stdout);
+    json_likely("after", c.after, c.n_after, s->tokenizer);
+    fputc('}', stdout);
+}
+
 static int print_json(const struct session *s, const struct input *in, struct attn_err *err)
 {
     const struct attn_tokens *t = s->tokens;
@@ -125,7 +158,7 @@ static int print_json(const struct session *s, const struct input *in, struct at
     t->n > 1 ? json_real(stdout, perplexity(s)) : (void)fputs("null", stdout);
     printf(",\n \"n\": %zu,\n \"window\": %zu,\n \"stride\": %zu", t->n - 1, s->info.n_ctx, s->stride);
     if (s->edits.list)
-        json_compare(stdout, s->edits.compare, s->tokenizer);
+        json_compare(s);
     fputs("}\n", stdout);
     return ATTN_OK;
 }

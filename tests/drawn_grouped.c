@@ -173,10 +173,11 @@ static void bloom_config(struct fam *f)
     c->normed_stream = sometimes();
     fam_put(f, "\"vocab_size\": %d, \"%s\": %d, \"%s\": %d", c->V, pick(2) ? "n_layer" : "num_hidden_layers", c->L,
             pick(2) ? "n_head" : "num_attention_heads", c->H);
-    if (pick(2))                        /* an older name, which wins */
-        fam_put(f, "\"hidden_size\": %d, \"n_embed\": %d", 3 * c->d, c->d);
-    else
-        fam_put(f, "\"hidden_size\": %d", c->d);
+    bool older = pick(2);               /* a name of the width which wins, or stands alone */
+    if (older)
+        fam_put(f, "\"n_embed\": %d", c->d);
+    if (!older || pick(2))
+        fam_put(f, "\"hidden_size\": %d", older ? 3 * c->d : c->d);
     fam_put(f, "\"layer_norm_epsilon\": %g, \"seq_length\": %d", c->eps, c->n_ctx);
     fam_flag(f, "tie_word_embeddings", c->tied, true);
     fam_flag(f, "apply_residual_connection_post_layernorm", c->normed_stream, false);

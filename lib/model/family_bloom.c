@@ -30,24 +30,27 @@ static const struct attn_key bloom_keys[] = {
     {0}
 };
 
-/* "n_embed" is an older name of the width, which wins; and a text may be as long as anybody can wait for. */
-static int read_width(struct attn_config *c)
+/* "n_embed" is an older name of the width, which wins; the published models have no other. */
+static int read_width(const struct attn_key_reader *r, struct attn_config *c)
 {
     c->d = c->d_embed ? c->d_embed : c->d;
     c->d_embed = 0;
-    return ATTN_OK;
+    if (c->d)
+        return ATTN_OK;
+    return attn_fail(r->err, ATTN_EFORMAT, "%s: there is no \"hidden_size\" and no \"n_embed\", expected %s", r->name, attn_size_from_1);
 }
 
+/* A text may be as long as anybody can wait for. */
 static int read_bloom(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
 {
-    (void)r, (void)root;
+    (void)root;
     c->n_ctx = c->trained_ctx ? c->trained_ctx : c->n_ctx;
-    return read_width(c);
+    return read_width(r, c);
 }
 
 const struct attn_family attn_bloom = {
     .name = "bloom", .more = read_bloom, .keys = bloom_keys, .prefix = "transformer.", .block = "h.",
-    .buffers = (const char *const[]){NULL}, .required = (const char *const[]){"hidden_size", "n_layer", "n_head", NULL},
+    .buffers = (const char *const[]){NULL}, .required = (const char *const[]){"n_layer", "n_head", NULL},
     .defaults = &(const struct attn_config){
         DECODER_DEFAULTS, LAYER_NORM_DEFAULTS, .V = 250880, .n_ctx = 2048, .alibi = true, .rope_theta = 1,
         .mlp = ATTN_MLP_GELU_NEW, .tied = true},
@@ -112,12 +115,13 @@ static int read_falcon(const struct attn_key_reader *r, struct attn_config *c, c
         c->family = &falcon_two_norms;
     c->one_norm = c->parallel && c->family == &attn_falcon;
     c->mlp_bias = c->attention_bias;
-    return read_width(c);
+    return read_width(r, c);
 }
 
 #define FALCON \
     .name = "falcon", .more = read_falcon, .keys = falcon_keys, .prefix = "transformer.", .block = "h.", \
-    .buffers = falcon_buffers, .required = attn_size_names, .defaults = &falcon_defaults
+    .buffers = falcon_buffers, .required = falcon_sizes, .defaults = &falcon_defaults
+static const char *const falcon_sizes[] = {"num_hidden_layers", "num_attention_heads", NULL};
 static const char *const falcon_buffers[] = {"self_attention.rotary_emb.inv_freq", NULL};
 static const struct attn_config falcon_defaults = {
     ROTARY_DEFAULTS(10000, 1), LAYER_NORM_DEFAULTS, .V = 65024, .n_ctx = 2048, .mlp = ATTN_MLP_GELU, .tied = true,

@@ -44,6 +44,18 @@ START_TEST(test_directory)
 }
 END_TEST
 
+/* Whatever file of a model is still a pointer, it is said. */
+START_TEST(test_pointer)
+{
+    static const char *const files[] = {"config.json", "tokenizer.model", "tokenizer.json", "tokenizer.bin",
+                                        "tokenizer_config.json"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        expect(printed("rm -rf $D/m; mkdir $D/m; cp " M "/*.json $D/m; rm $D/m/vocab.json; "
+                       "printf 'version https://git-lfs.github.com/spec/v1\\n' >$D/m/%s; ends 1 $A tokenize -m $D/m -s x 2>&1",
+                       files[i]), 0, printed("m/%s: is a pointer of Git LFS", files[i]));
+}
+END_TEST
+
 START_TEST(test_file)
 {
     expect("printf 'GGUF\\3\\0\\0\\0' >$D/m.gguf; ends 1 $A run -m $D/m.gguf -s x 2>&1", 0, "m.gguf: is a GGUF file, as llama.cpp");
@@ -90,6 +102,7 @@ Suite *suite_hints(void)
     TCase *t = tcase_create("hints");
     tcase_add_checked_fixture(t, set_up, scratch_remove);
     tcase_add_loop_test(t, test_directory, 0, INSTEAD);
+    tcase_add_test(t, test_pointer);
     tcase_add_test(t, test_file);
     tcase_add_test(t, test_name);
     tcase_add_test(t, test_cache);

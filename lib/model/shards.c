@@ -138,8 +138,6 @@ static int open_shard(struct attn_shard *sh, const struct attn_source *s, const 
     if (!sh->path)
         return no_memory(err);
     int rc = attn_source_open(s, file, SIZE_MAX, &sh->map, err);
-    if (!rc)
-        rc = attn_hint_file(&sh->map, sh->path, err);
     return rc ? rc : f->open(&sh->st, sh->map.data, sh->map.len, sh->path, err);
 }
 

@@ -232,7 +232,17 @@ bool attn_source_has(const struct attn_source *s, const char *file)
     return !missing;
 }
 
-/* Links are followed, because a download cache of models is made of them. */
+/* Links are followed, because a download cache of models is made of them.  Any file may be a pointer to what was not downloaded. */
+static int open_file(const char *path, size_t limit, struct attn_map *out, struct attn_err *err)
+{
+    int rc = attn_map_open_found(out, path, limit, ATTN_LINKS_FOLLOWED, err);
+    if (!rc)
+        rc = attn_hint_file(out, path, err);
+    if (rc)
+        attn_map_close(out);
+    return rc;
+}
+
 int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
                      struct attn_err *err)
 {
@@ -242,7 +252,7 @@ int attn_source_open(const struct attn_source *s, const char *file, size_t limit
         return no_memory(err);
     int rc = ATTN_OK;
     if (!s->builtin)
-        rc = attn_map_open_found(out, path, limit, ATTN_LINKS_FOLLOWED, err);
+        rc = open_file(path, limit, out, err);
     else if (!builtin_file(s->builtin, file, out))
         rc = attn_fail(err, ATTN_EIO, "%s: no such file", path);
     free(path);

@@ -1,5 +1,7 @@
 #include "reference.h"
 
+#include "reference_position.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,46 +131,6 @@ static void norm_heads(const struct ref *r, const char *tail, double *x, int hea
         normalise(c, x + i, n, is(c->qk_norm, "own") ? w + i % (heads * c->dh) : w, b);
 }
 
-/* What part of its speed a pair gives up under "yarn", as the paper has it: none if it turns often in the original context. */
-static double slowed(const struct ref_config *c, int i, int rotary)
-{
-    double context = c->original > 0 ? c->original : c->n_ctx, bound[2];
-    double turns[2] = {c->beta_fast > 0 ? c->beta_fast : 32, c->beta_slow > 0 ? c->beta_slow : 1};
-    for (int k = 0; k < 2; k++)
-        bound[k] = rotary * log(context / (2 * acos(-1) * turns[k])) / (2 * log(c->theta));
-    double low = fmax(c->real ? bound[0] : floor(bound[0]), 0), high = fmin(c->real ? bound[1] : ceil(bound[1]), rotary - 1);
-    return fmin(1, fmax(0, (i - low) / (high == low ? 0.001 : high - low)));
-}
-
-/* The rotation angle of pair i at position 1; "llama3" scaling depends on the wavelength, as in the paper of Llama 3.1; two kinds
- * depend on the length of the text. */
-static double angle(const struct ref *r, int i, int rotary)
-{
-    const struct ref_config *c = r->c;
-    bool own = c->local_theta > 0 && c->local[r->layer];
-    double plain = pow(own ? c->local_theta : c->theta, -2.0 * i / rotary);
-    if (!c->scaling || own)
-        return plain;
-    double slow = plain / c->factor;
-    if (is(c->scaling, "linear"))
-        return slow;
-    if (is(c->scaling, "yarn"))
-        return slowed(c, i, rotary) * slow + (1 - slowed(c, i, rotary)) * plain;
-    if (is(c->scaling, "dynamic")) {
-        double n = r->T > c->n_ctx ? r->T : c->n_ctx;
-        return pow(c->theta * pow(c->factor * n / c->n_ctx - c->factor + 1, rotary / (rotary - 2.0)), -2.0 * i / rotary);
-    }
-    if (is(c->scaling, "longrope"))
-        return plain / (r->T > c->original ? c->many : c->few)[i];
-    double wavelength = 2 * acos(-1) / plain;
-    if (wavelength > c->original / c->low)
-        return slow;
-    if (wavelength < c->original / c->high)
-        return plain;
-    double smooth = (c->original / wavelength - c->low) / (c->high - c->low);
-    return (1 - smooth) * slow + smooth * plain;
-}
-
 static void rope(const struct ref *r, double *x, int heads)
 {
     const struct ref_config *c = r->c;
@@ -177,37 +139,11 @@ static void rope(const struct ref *r, double *x, int heads)
     for (int t = 0; t < r->T && !c->still[r->layer]; t++)
         for (int h = 0; h < heads; h++)
             for (int i = 0; i < half; i++) {
-                double turn = t * angle(r, i, rotary), *p = x + (t * heads + h) * dh;
+                double turn = t * ref_angle(c, r->layer, r->T, i, rotary), *p = x + (t * heads + h) * dh;
                 double *one = c->neighbours ? p + 2 * i : p + i, *two = c->neighbours ? one + 1 : one + half, a = *one, b = *two;
                 *one = (a * cos(turn) - b * sin(turn)) * grow;
                 *two = (b * cos(turn) + a * sin(turn)) * grow;
             }
-}
-
-/* ---- ALiBi ---- */
-
-static double to_bf16(double x)
-{
-    int e;
-    double m = frexp(x, &e);            /* 8 bits of it stay */
-    return ldexp(rint(ldexp(m, 8)), e - 8);
-}
-
-/* The slope of head h of H: powers of 2^(-8/p) for the largest power of two p up to H, then odd powers of 2^(-4/p). */
-static double slope(int h, int H)
-{
-    int p = 1;
-    while (2 * p <= H)
-        p *= 2;
-    return h < p ? pow(2, -8.0 * (h + 1) / p) : pow(2, -4.0 * (2 * (h - p) + 1) / p);
-}
-
-/* The score of key j, which is its scaled product with the query before this. */
-static double scored(const struct ref_config *c, int h, int j, double dot, double scale)
-{
-    double early = c->alibi && is(c->alibi, "early") ? to_bf16(to_bf16(slope(h, c->H)) * to_bf16(j)) : 0;
-    double score = (dot + early) * scale + (c->alibi && !is(c->alibi, "early") ? slope(h, c->H) * j : 0);
-    return c->cap > 0 ? c->cap * tanh(score / c->cap) : score;
 }
 
 /* Announces [T, heads, n] as [heads, T, n]. */
@@ -239,7 +175,7 @@ static void attend_row(const struct ref *r, int h, int t, const double *q, const
     for (int j = 0; j < Tk; j++) {
         for (int i = 0; i < c->dh; i++)
             dots[j] += q[(t * c->H + h) * c->dh + i] * k[(j * c->Hkv + kv) * c->dh + i];
-        scores[j] = j >= from && j < seen ? scored(c, h, j, dots[j], scale) : -INFINITY;
+        scores[j] = j >= from && j < seen ? ref_score(c, h, j, dots[j], scale) : -INFINITY;
         max = scores[j] > max ? scores[j] : max;
     }
     for (int j = from; j < seen; j++)

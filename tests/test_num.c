@@ -270,6 +270,35 @@ START_TEST(f64_of_many_digits)
 }
 END_TEST
 
+/* The bits that strtod gives, of all numbers of digits and all places of the point; ties are among them. */
+START_TEST(f64_as_strtod_reads_them)
+{
+    for (int i = 0; i < 300000; i++) {
+        char text[64];
+        double x;
+        uint64_t r = random_u64(), digits = random_u64() >> (r % 64);
+        int n = snprintf(text, sizeof text, "%s%llu", r >> 6 & 1 ? "-" : "", (unsigned long long)digits);
+        int first = text[0] == '-', point = first + (int)((r >> 8) % (unsigned)(n - first + 1));
+        if (r >> 7 & 1)
+            n = snprintf(text, sizeof text, "%.*s%llu.%s%llu", first, "-", (unsigned long long)(r >> 40 & 0xFF),
+                         (r >> 16) % 4 ? "" : "000", (unsigned long long)digits);
+        else if ((r >> 16) % 4) {
+            memmove(text + point + 1, text + point, (size_t)(n - point) + 1);
+            text[point] = '.';
+            n++;
+        }
+        double right = strtod(text, NULL);
+        ck_assert_msg(attn_num_parse_f64(text, (size_t)n, &x) && memcmp(&x, &right, sizeof x) == 0, "%s", text);
+    }
+    for (uint64_t i = 0; i < 100000; i++) {             /* half-way between two doubles: 53 bits and one more */
+        char text[64];
+        double x;
+        int n = snprintf(text, sizeof text, "%llu.%u", (unsigned long long)((1ull << 52) + (random_u64() >> 12)), i % 2 ? 5 : 50);
+        ck_assert(attn_num_parse_f64(text, (size_t)n, &x) && x == strtod(text, NULL));
+    }
+}
+END_TEST
+
 /* Sets a locale with a decimal comma; NULL if the machine has none and cannot make one. */
 static const char *comma_locale(void)
 {
@@ -327,6 +356,7 @@ Suite *suite_num(void)
     tcase_add_test(c, u64_both_ways);
     tcase_add_test(c, f64_taken_and_refused);
     tcase_add_test(c, f64_of_many_digits);
+    tcase_add_test(c, f64_as_strtod_reads_them);
     tcase_add_test(c, numbers_in_a_comma_locale);
     suite_add_tcase(s, c);
     return s;

@@ -184,6 +184,64 @@ START_TEST(test_long)
 }
 END_TEST
 
+/* ---- the tree of pieces ---- */
+
+/* Few letters, NUL among them, so that many strings agree in their beginnings, or altogether; some are very long. */
+enum { STRINGS = 3000, LONG = 70000 };
+
+static size_t draw_string(char *s, unsigned *seed)
+{
+    size_t len = 1 + attn_hash_mix(++*seed, 0x9E3779B97F4A7C15u) % 24;
+    len += *seed % 500 == 0 ? LONG : 0;
+    for (size_t i = 0; i < len; i++)
+        s[i] = "ab\0\xFF"[attn_hash_mix(i < len - 3 && *seed % 2 ? i + 1 : ++*seed, 0xD6E8FEB86659FD93u) >> 32 & 3];
+    return len;
+}
+
+static int32_t longest(const struct attn_slice *s, size_t n, const char *text, size_t len, size_t *found)
+{
+    int32_t best = -1;
+    *found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (s[i].len <= len && s[i].len >= *found && memcmp(s[i].s, text, s[i].len) == 0) {
+            best = (int32_t)i;
+            *found = s[i].len;
+        }
+    return best;
+}
+
+START_TEST(test_trie)
+{
+    static const size_t sizes[] = {0, 1, 2, 30, 300, STRINGS};
+    size_t n = sizes[_i];
+    struct attn_slice *s = calloc(STRINGS, sizeof *s);
+    int32_t *value = calloc(STRINGS, sizeof *value);
+    char *text = malloc(LONG + 64);
+    unsigned seed = (unsigned)_i;
+    struct attn_trie t;
+    for (size_t i = 0; i < n; i++) {
+        s[i].len = draw_string(text, &seed);
+        s[i].s = memcpy(malloc(s[i].len), text, s[i].len);
+        value[i] = (int32_t)i;
+    }
+    ck_assert(attn_trie_make(&t, s, value, n));
+    for (size_t i = 0; i < 2000; i++) {
+        size_t found = 0, right, len = draw_string(text, &seed);
+        if (i < n && i % 2)
+            memcpy(text, s[i].s, len = s[i].len - (i % 4 == 1 && s[i].len > 1));
+        int32_t want = longest(s, n, text, len, &right);
+        ck_assert_int_eq(attn_trie_longest(&t, text, len, &found), want);
+        ck_assert_uint_eq(found, right);
+    }
+    attn_trie_free(&t);
+    for (size_t i = 0; i < n; i++)
+        free((char *)s[i].s);
+    free(s);
+    free(value);
+    free(text);
+}
+END_TEST
+
 Suite *suite_sentencepiece(void)
 {
     Suite *s = suite_create("sentencepiece");
@@ -194,6 +252,7 @@ Suite *suite_sentencepiece(void)
     tcase_add_loop_test(t, test_texts, 0, (int)(sizeof rows / sizeof *rows));
     tcase_add_test(t, test_broken_bytes);
     tcase_add_loop_test(t, test_long, 0, 24);
+    tcase_add_loop_test(t, test_trie, 0, 6);
     suite_add_tcase(s, t);
     return s;
 }

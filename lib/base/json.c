@@ -86,6 +86,15 @@ static int peek(const struct attn_json *j)
     return j->at < j->len ? (unsigned char)j->text[j->at] : -1;
 }
 
+/* The last of the spaces after `at`, eight at a time: there may be some more. */
+static inline size_t skip_indent(const struct attn_json *j, size_t at)
+{
+    uint64_t word = 0;
+    while (at + 9 <= j->len && (memcpy(&word, j->text + at + 1, 8), word == 0x2020202020202020u))
+        at += 8;
+    return at;
+}
+
 static inline void skip_space(struct attn_json *j)
 {
     size_t at = j->at;
@@ -93,6 +102,8 @@ static inline void skip_space(struct attn_json *j)
         unsigned char c = (unsigned char)j->text[at];
         if (c > ' ' || (c != ' ' && c != '\n' && c != '\t' && c != '\r'))
             break;                      /* nearly always decided by the first comparison */
+        if (c == '\n')
+            at = skip_indent(j, at);
     }
     j->at = at;
 }

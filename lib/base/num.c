@@ -203,8 +203,55 @@ static bool is_decimal(const char *s)
     return any && *s == '\0';
 }
 
+enum { DIGITS_MOST = 19 };                /* so many fit into 64 bits */
+
+/* w / 10^k, w > 0, k <= 19, rounded once: both are shifted until their top bits are set, so that the quotient has 63 bits or more.
+ * What the division leaves becomes its last bit, which is far below those that a double keeps. */
+static double decimal_of(uint64_t w, unsigned k)
+{
+    __extension__ typedef unsigned __int128 wide;
+    static const uint64_t powers[DIGITS_MOST + 1] = {
+        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
+        10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
+        10000000000000000000u,
+    };
+    int up = __builtin_clzll(w), down = __builtin_clzll(powers[k]);
+    uint64_t by = powers[k] << down;
+    wide n = (wide)(w << up) << 63;
+    uint64_t q = (uint64_t)(n / by), rest = (uint64_t)n - q * by;
+    return ldexp((double)(q | (rest > 0)), down - up - 63);
+}
+
+/* Nearly all numbers: at most 19 digits, and no exponent.  False: another one, or none. */
+static bool parse_short(const char *s, size_t len, double *out)
+{
+    bool minus = len > 0 && *s == '-';
+    uint64_t w = 0;
+    size_t point = len, digits = 0;
+    if (len > DIGITS_MOST + 2)
+        return false;
+    for (size_t i = minus; i < len; i++) {
+        unsigned digit = (unsigned)(unsigned char)s[i] - '0';
+        if (digit <= 9) {
+            w = w * 10 + digit;
+            digits++;
+        } else if (s[i] == '.' && point == len) {
+            point = i;
+        } else {
+            return false;
+        }
+    }
+    if (digits == 0 || digits > DIGITS_MOST)
+        return false;
+    double x = w ? decimal_of(w, point < len ? (unsigned)(len - point - 1) : 0) : 0;
+    *out = minus ? -x : x;
+    return true;
+}
+
 bool attn_num_parse_f64(const char *text, size_t len, double *out)
 {
+    if (parse_short(text, len, out))
+        return true;
     char copy[ATTN_NUM_LONGEST + 1];
     if (len > ATTN_NUM_LONGEST || memchr(text, '\0', len))
         return false;

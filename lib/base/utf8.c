@@ -50,6 +50,14 @@ size_t attn_utf8_ascii(const char *s, size_t len)
     return i;
 }
 
+/* Whether s begins with a sequence of three bytes whose first says nothing about the second: nearly all of Asia's characters. */
+static bool is_plain3(const char *s, size_t len)
+{
+    unsigned char first = (unsigned char)s[0];
+    return len >= 3 && first > 0xE0 && first < 0xF0 && first != 0xED && ((unsigned char)s[1] & 0xC0) == 0x80 &&
+           ((unsigned char)s[2] & 0xC0) == 0x80;
+}
+
 size_t attn_utf8_valid(const char *s, size_t len)
 {
     size_t i = 0;
@@ -58,6 +66,10 @@ size_t attn_utf8_valid(const char *s, size_t len)
         uint32_t c;
         if (len - i >= 8 && ascii8(s + i))
             i += 8;
+        else if ((unsigned char)s[i] < 0x80)
+            i++;
+        else if (is_plain3(s + i, len - i))
+            i += 3;
         else if (decode(s + i, len - i, &step, &c))
             i += step;
         else

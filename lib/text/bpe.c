@@ -301,7 +301,7 @@ static bool make_made(struct attn_bpe *b)
 {
     const struct attn_bpe_rules *r = b->rules;
     size_t n = attn_vocab_size(r->vocab);
-    if (!r->type || b->made || !memchr(r->type, ATTN_PIECE_UNUSED, n))
+    if (!r->unused || b->made)
         return true;
     b->made = calloc(n, sizeof *b->made);
     return b->made != NULL;

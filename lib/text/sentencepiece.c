@@ -332,6 +332,7 @@ static int make_model(const struct proto *p, struct model *m)
     r->fallback = m->fallback;
     r->score = m->b->score;
     r->type = m->b->type;
+    r->unused = memchr(r->type, ATTN_PIECE_UNUSED, attn_vocab_size(r->vocab));
     if (!(r->chars ? attn_bpe_rules_index(r) : fill_unigram(m)))
         return attn_no_memory(p->err, p->name, "for its pieces");
     size_t size = attn_vocab_size(r->vocab);

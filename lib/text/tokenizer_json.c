@@ -213,7 +213,8 @@ static int take_piece(const struct reader *r, struct attn_json *j, struct pieces
     u->score = score ? score : u->score;
     if (rc || !text || !score)
         return rc ? rc : attn_no_memory(r->err, r->file->name, "for the vocabulary");
-    rc = attn_vocab_append(r->b->rules.vocab, text, attn_json_string(j, text), r->file->name, r->err);
+    size_t len = j->escaped ? attn_json_string(j, text) : j->token_len;
+    rc = attn_vocab_append(r->b->rules.vocab, j->escaped ? text : j->text + j->token, len, r->file->name, r->err);
     if (!rc && (attn_json_next(j) != ATTN_JSON_NUMBER || !attn_num_parse_f64(j->text + j->token, j->token_len, &score[n]) ||
                 !isfinite(score[n]) || attn_json_next(j) != ATTN_JSON_ARRAY_END))
         rc = bad_piece(r, j, n);

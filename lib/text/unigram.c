@@ -93,14 +93,14 @@ static bool offer_from(struct search *q, size_t at, size_t step)
     double sum = at == q->from ? q->sum : q->l->best[at - q->from].sum;
     size_t k = at;
     bool alone = false;
-    for (uint32_t node = 0; k < q->len && (node = attn_trie_step(t, node, (unsigned char)q->s[k])) != 0; k++) {
+    for (uint32_t node = 0; k < q->len && (node = attn_trie_step(t, node, q->s, q->len, &k)) != 0;) {
         int32_t id = t->node[node].value;
         if (id < 0)
             continue;
-        if (!reach(q, k + 1))
+        if (!reach(q, k))
             return false;
-        offer(q, at, k + 1, id, u->score[id] + sum);
-        alone = alone || k + 1 == at + step;
+        offer(q, at, k, id, u->score[id] + sum);
+        alone = alone || k == at + step;
     }
     if (alone)
         return true;

@@ -502,14 +502,15 @@ static const char *const in_parallel[] = {
     "train -f cmd/README.md --vocab-size 300 --steps 100000 --max-seconds 1 --progress -o $D/m -t 1",
 };
 
-/* The threads of a command are counted while it waits for the reader of its output, or trains. */
+/* The threads of a command are counted while it waits for the reader of its output, or trains; work for much less than a
+ * millisecond would start none. */
 START_TEST(threads_are_as_many_as_asked_for)
 {
     char line[1024];
     const char *args = in_parallel[_i];
-    expect("\"$A\" init -q -o $D/p --vocab-size 64 --n-ctx 64 --n-layer 3 --n-head 4 --d-model 8; ids=$(seq -s, 0 63);"
+    expect("\"$A\" init -q -o $D/p --vocab-size 512 --n-ctx 512 --n-layer 3 --n-head 4 --d-model 8; ids=$(seq -s, 0 511);"
            "for i in $(seq 20); do echo \"{\\\"ids\\\":[$ids]}\"; done >$D/b.ndjson", 0, "");
-    snprintf(line, sizeof line, "ids=$(seq -s, 0 63); { bash -c \"echo \\$\\$ >$D/pid; exec '$A' %s\" 2>&1 || test $? = 75; } |"
+    snprintf(line, sizeof line, "ids=$(seq -s, 0 511); { bash -c \"echo \\$\\$ >$D/pid; exec '$A' %s\" 2>&1 || test $? = 75; } |"
              "{ head -c 1 >/dev/null; sleep 0.3; ls /proc/$(cat $D/pid)/task | wc -l; cat >/dev/null; }", args);
     expect_exactly(line, printed("%c\n", args[strlen(args) - 1]));
 }

@@ -78,9 +78,10 @@ static double least_limit(const char *root, const char *controller, double (*lim
     char group[PATH], dir[2 * PATH];
     double least = INFINITY;
     own_group(group, root, controller);
+    if (!strcmp(group, "/"))
+        group[0] = '\0';
     for (;;) {
-        snprintf(dir, sizeof dir, "%s/sys/fs/cgroup%s%s%s", root, controller ? "/" : "", controller ? controller : "",
-                 strcmp(group, "/") ? group : "");
+        snprintf(dir, sizeof dir, "%s/sys/fs/cgroup%s%s%s", root, controller ? "/" : "", controller ? controller : "", group);
         least = fmin(least, limit(dir));
         char *slash = strrchr(group, '/');
         if (!slash)

@@ -12,6 +12,9 @@
 /* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
  * microseconds); smaller loops stay with the caller. */
 static const double WORTH_WAKING = 1e6;
+/* To start the threads, and to end them, takes the better part of a millisecond, as this does.  It is done when the loops worth
+ * waking for come to so much together: a short text in a small model never gets there, and a large one loses little. */
+static const double WORTH_STARTING = 5e7;
 /* Seconds to poll before sleeping: loops of a forward pass follow each other within microseconds.  There is no
  * polling when threads have to share processors. */
 static const double LOOK = 30e-6;
@@ -26,6 +29,7 @@ struct share { _Alignas(LINE) atomic_size_t next; size_t end; };
 
 struct attn_team {
     int size, started;                  /* size includes the caller; threads running */
+    double alone;                       /* the cost of what was worth waking them for before they were started */
     struct share *share;                /* one for each worker */
     bool looks;                         /* poll before sleeping */
     pthread_t *thread;
@@ -240,7 +244,10 @@ int attn_team_size(const struct attn_team *t)
 void attn_team_run(struct attn_team *t, size_t items, double cost,
                    void (*work)(void *ctx, size_t item, int worker), void *ctx)
 {
-    bool worth = t && t->size > 1 && items > 1 && cost >= WORTH_WAKING && is_here(t);
+    bool worth = t && t->size > 1 && items > 1 && cost >= WORTH_WAKING;
+    if (worth && t->started == 0)
+        t->alone += cost;
+    worth = worth && (t->started > 0 || t->alone >= WORTH_STARTING) && is_here(t);
     if (worth && t->started == 0)
         start(t);
     if (!worth || t->started == 0) {

@@ -22,6 +22,8 @@ version := $(shell sed -n 's/^\#define ATTN_VERSION "\(.*\)"/\1/p' lib/attn.h)
 std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC
 warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpng -lpthread -lrt -ldl -lm
+# The program starts a tenth faster without shared libraries that only pictures and archives need.
+inside  := $(subst -lpng,-l:libpng.a -l:libz.a,$(libs))
 parsers := -lexpat -lgumbo
 to_test := check libexpat1-dev libgumbo-dev
 
@@ -72,7 +74,7 @@ do       = @$(if $(V),set -x,echo "  $(1)");
 all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc $(printed)
 
 $(B)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
-	$(call do,LINK $@) $(link) -pie -Wl,--as-needed -o $@ $(binary) $(libs)
+	$(call do,LINK $@) $(link) -pie -Wl,--as-needed -o $@ $(binary) $(inside)
 $(B)/libattn.a: $(lib_o) $(blocks_$(flavour)) $(B)/objects
 	$(call do,AR $@) rm -f $@; ar rcs $@ $(binary)
 $(B)/libattn.so: $(lib_o) $(B)/objects
@@ -94,7 +96,7 @@ $(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 stamps := $(addprefix $(B)/,directories flags objects)
 by_file := $(sort $(filter-out cflags_source,$(filter cflags_% flags_% room_%,$(.VARIABLES))))
 $(B)/directories: export now = $(libdir) $(includedir) $(modelsdir)
-$(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(hard_link) $(flags) $(LDFLAGS) $(libs) $(foreach v,$(by_file),$v=$($v))
+$(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(hard_link) $(flags) $(LDFLAGS) $(inside) $(libs) $(foreach v,$(by_file),$v=$($v))
 $(B)/objects: export now = $(lib_o) $(cmd_o) $(test_o)
 $(stamps): FORCE
 	@mkdir -p $(@D); printf '%s\n' "$$now" >$@.new; cmp -s $@.new $@ || cp $@.new $@
@@ -119,7 +121,7 @@ $(B)/attn-cli.bash $(B)/_attn-cli $(B)/attn-cli.fish: $(B)/attn-cli
 
 # ---- running and testing -------------------------------------------------------------------
 
-to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev libutf8proc-dev
+to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev zlib1g-dev libutf8proc-dev
 
 run:
 	@tests/need.sh $(to_build)
@@ -143,6 +145,8 @@ placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B
     $(foreach d,README.md CHANGELOG.md LICENSE cmd/README.md lib/README.md models/README.md tests/bench/README.md,$d:$(docdir)/$d) \
     /usr/share/doc/libxsmm-dev/copyright:$(docdir)/libxsmm.copyright \
     /usr/share/doc/libutf8proc-dev/copyright:$(docdir)/utf8proc.copyright \
+    /usr/share/doc/libpng-dev/copyright:$(docdir)/libpng.copyright \
+    /usr/share/doc/zlib1g-dev/copyright:$(docdir)/zlib.copyright \
     $(foreach m,$(models),$(m):$(datadir)/attn-cli/$(m)) \
     $(foreach r,$(wildcard data/batch/*),$(r):$(docdir)/$(r))
 links  = $(DESTDIR)$(libdir)/libattn.so.0 $(DESTDIR)$(libdir)/libattn.so

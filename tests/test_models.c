@@ -141,11 +141,24 @@ START_TEST(every_activation)
 }
 END_TEST
 
+/* Opening one does not look. */
+START_TEST(builtin_weights_are_finite)
+{
+    struct attn_err err = {0};
+    for (const char *const *name = attn_model_builtin(); *name; name++) {
+        struct attn_model *m = NULL;
+        ck_assert_msg(!attn_model_open(&m, *name, &err) && !attn_model_check(m, &err), "%s", err.msg);
+        attn_model_close(m);
+    }
+}
+END_TEST
+
 Suite *suite_models(void)
 {
     Suite *s = suite_create("models");
     TCase *t = tcase_create("shipped");
     tcase_add_loop_test(t, every_activation, 0, MODELS);
+    tcase_add_test(t, builtin_weights_are_finite);
     suite_add_tcase(s, t);
     return s;
 }

@@ -80,15 +80,20 @@ size_t attn_num_fixed(char *buf, double x, int digits)
         return special(buf, x);
     if (fabs(x) * ten(digits) >= 0x1p52)
         return fixed_by_libc(buf, x, digits);
-    int64_t n = round_scaled(fabs(x), digits);
-    size_t sign = x < 0 && n > 0;       /* for human readers: never -0.0000 */
-    buf[0] = '-';
-    size_t len = sign + put_u64(buf + sign, (uint64_t)n, (size_t)digits + 1);
-    if (digits == 0)
-        return len;
-    memmove(buf + len - digits + 1, buf + len - digits, (size_t)digits);
-    buf[len - (size_t)digits] = '.';
-    return len + 1;
+    uint64_t n = (uint64_t)round_scaled(fabs(x), digits);
+    bool sign = x < 0 && n > 0;         /* for human readers: never -0.0000 */
+    char text[24], *end = text + sizeof text, *at = end;
+    for (int i = 0; i < digits; i++, n /= 10)
+        *--at = (char)('0' + n % 10);
+    if (digits > 0)
+        *--at = '.';
+    do
+        *--at = (char)('0' + n % 10);
+    while (n /= 10);
+    if (sign)
+        *--at = '-';
+    memcpy(buf, at, (size_t)(end - at));
+    return (size_t)(end - at);
 }
 
 size_t attn_num_f64(char *buf, double x)

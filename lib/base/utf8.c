@@ -50,7 +50,13 @@ size_t attn_utf8_ascii(const char *s, size_t len)
     return i;
 }
 
-/* Whether s begins with a sequence of three bytes whose first says nothing about the second: nearly all of Asia's characters. */
+/* Whether s begins with a sequence of two bytes, or of three whose first says nothing about the second: nearly all there are. */
+static bool is_plain2(const char *s, size_t len)
+{
+    unsigned char first = (unsigned char)s[0];
+    return len >= 2 && first >= 0xC2 && first < 0xE0 && ((unsigned char)s[1] & 0xC0) == 0x80;
+}
+
 static bool is_plain3(const char *s, size_t len)
 {
     unsigned char first = (unsigned char)s[0];
@@ -68,6 +74,8 @@ size_t attn_utf8_valid(const char *s, size_t len)
             i += 8;
         else if ((unsigned char)s[i] < 0x80)
             i++;
+        else if (is_plain2(s + i, len - i))
+            i += 2;
         else if (is_plain3(s + i, len - i))
             i += 3;
         else if (decode(s + i, len - i, &step, &c))

@@ -17,7 +17,7 @@ void attn_paint(struct attn_out *o, bool color, enum attn_paint paint)
 /* ---- a matrix -------------------------------------------------------------------------- */
 
 enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2 };   /* columns on the terminal */
-enum { DIGITS_MAX = 17 };
+enum { DIGITS_MAX = 17, CELL_MAX = GAP + ATTN_NUM_FIXED_MAX };      /* a column is no wider, or TOP_MAX */
 
 struct layout { size_t left, column, block; int digits; };  /* width of labels, of numbers; matrix columns of a block */
 
@@ -99,10 +99,10 @@ static void print_row(struct attn_out *o, const struct attn_grid *g, const struc
         attn_label_right(o, &label, l->left);
     attn_paint(o, g->color, ATTN_PLAIN);
     for (size_t j = from; j < to; j++) {
-        char buf[ATTN_NUM_FIXED_MAX];
-        size_t n = attn_num_fixed(buf, (double)g->data[i * g->cols + j], l->digits);
-        attn_label_pad(o, GAP + l->column - n);
-        attn_out_write(o, buf, n);
+        char cell[GAP + 2 * CELL_MAX];
+        size_t n = attn_num_fixed(cell + CELL_MAX, (double)g->data[i * g->cols + j], l->digits), pad = GAP + l->column - n;
+        memset(cell + CELL_MAX - pad, ' ', pad);
+        attn_out_write(o, cell + CELL_MAX - pad, pad + n);
     }
     attn_out_str(o, g->more_cols && to == g->cols ? " …\n" : "\n");
 }

@@ -77,7 +77,7 @@ struct attn_bpe_rules {
     const float *score;                 /* [tokens] by rank; NULL: there are rules.  The caller's, like type */
     const unsigned char *type;          /* [tokens] by rank, as attn_piece_type; NULL: all are normal */
     bool unused;                        /* some are ATTN_PIECE_UNUSED */
-    int32_t *page[ATTN_PAGES];          /* the tokens of characters, ATTN_PAGE at a time; NULL: it has none */
+    int32_t **page;                     /* [ATTN_PAGES]: the tokens of characters, ATTN_PAGE at a time; NULL: it has none */
     uint64_t *meetings;                 /* a bit for each hash of two characters that meet in some token */
 };
 

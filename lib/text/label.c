@@ -21,8 +21,10 @@ static struct attn_label make(const char *s, size_t len, size_t max_columns, con
     struct attn_label l = { .columns = 0 };
     size_t n = 0, cut = 0, cut_columns = 0;     /* cut: the last position where an ellipsis still fits */
     while (len) {
-        char form[ATTN_VISIBLE];
-        size_t step = visible(form, s, len, space), bytes = strlen(form), columns = attn_utf8_width(form, bytes);
+        char form[ATTN_VISIBLE] = {*s};
+        bool plain = *s > ' ' && *s < 0x7F;
+        size_t step = plain ? 1 : visible(form, s, len, space), bytes = plain ? 1 : strlen(form);
+        size_t columns = plain ? 1 : attn_utf8_width(form, bytes);
         if (l.columns + columns > max_columns || n + bytes + sizeof ellipsis > sizeof l.text) {
             memcpy(l.text + cut, ellipsis, sizeof ellipsis);
             l.columns = cut_columns + 1;

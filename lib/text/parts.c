@@ -54,7 +54,9 @@ void attn_bpe_rules_bytes(struct attn_bpe_rules *r)
 
 bool attn_bpe_rules_index(struct attn_bpe_rules *r)
 {
-    bool ok = (r->meetings = calloc(ATTN_MEETINGS / 64, sizeof *r->meetings)) != NULL;
+    r->meetings = calloc(ATTN_MEETINGS / 64, sizeof *r->meetings);
+    r->page = calloc(ATTN_PAGES, sizeof *r->page);
+    bool ok = r->meetings && r->page;
     for (size_t i = 0; ok && i < attn_vocab_size(r->vocab); i++)
         ok = add_token(r, i);
     return ok;
@@ -65,8 +67,9 @@ void attn_bpe_rules_free(struct attn_bpe_rules *r)
     attn_vocab_free(r->vocab);
     attn_merges_free(&r->merges);
     free(r->meetings);
-    for (size_t i = 0; i < ATTN_PAGES; i++)
+    for (size_t i = 0; r->page && i < ATTN_PAGES; i++)
         free(r->page[i]);
+    free(r->page);
 }
 
 static bool is_known(const struct attn_bpe_rules *r, uint32_t c)

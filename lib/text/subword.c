@@ -12,16 +12,15 @@
 struct own { size_t rank; const struct attn_added_token *token; };
 
 /* A token reads as the decoder says, an added one as its own text.  Tokens are decoded on demand: most runs meet a handful of
- * 50,000.  Those who need a pointer get it from a table of all, built at the first such call.  Its memory is reserved from the
- * start, though only as address space, so that asking never fails.  Threads may call at the same time. */
+ * 50,000.  For those who need a pointer they are kept, in memory that is reserved from the start, though only as address space,
+ * so that asking never fails.  Threads may call at the same time. */
 struct attn_readings {
     const struct attn_vocab *vocab;
     const struct attn_decoder *decoder;
     struct own *own; size_t owns;       /* for the added tokens, by rank */
     pthread_mutex_t lock;               /* guards what follows */
-    bool made;
-    struct attn_slice *table;           /* by rank */
-    char *pool;
+    struct reading { uint32_t end, len; } *table;                   /* by rank: its place in the pool; end 0: not asked for yet */
+    char *pool; size_t used;            /* room for all of them, with a NUL after each */
 };
 
 static int by_rank(const void *a, const void *b)
@@ -64,26 +63,21 @@ static size_t spell_token(const struct attn_readings *r, size_t rank, char *out)
     return attn_decoder_read(r->decoder, word, len, out);
 }
 
-static void read_all(struct attn_readings *r)
+static struct reading keep(struct attn_readings *r, size_t rank)
 {
-    char *at = r->pool;
-    for (size_t i = 0; i < attn_vocab_size(r->vocab); i++) {
-        size_t n = spell_token(r, i, at);
-        r->table[i] = (struct attn_slice){at, n};
-        at[n] = '\0';
-        at += n + 1;
-    }
+    size_t len = spell_token(r, rank, r->pool + r->used);
+    r->pool[r->used + len] = '\0';
+    r->used += len + 1;
+    return r->table[rank] = (struct reading){(uint32_t)r->used, (uint32_t)len};
 }
 
 static const char *reading_at(struct attn_readings *r, size_t rank, size_t *len)
 {
     pthread_mutex_lock(&r->lock);
-    if (!r->made)
-        read_all(r);
-    r->made = true;
+    struct reading found = r->table[rank].end ? r->table[rank] : keep(r, rank);
     pthread_mutex_unlock(&r->lock);
-    *len = r->table[rank].len;
-    return r->table[rank].s;
+    *len = found.len;
+    return r->pool + found.end - 1 - found.len;
 }
 
 static void readings_free(struct attn_readings *r)
@@ -108,14 +102,14 @@ static struct attn_readings *readings_new(const struct attn_vocab *v, const stru
     r->decoder = d;
     pthread_mutex_init(&r->lock, NULL);
     r->own = malloc(((added ? added[0].n + added[1].n : 0) + 1) * sizeof *r->own);
-    r->table = malloc((n + 1) * sizeof *r->table);
+    r->table = calloc(n + 1, sizeof *r->table);
     if (r->own && r->table) {
         for (size_t k = 0; added && k < 2; k++)
             list_own(r, &added[k]);
         qsort(r->own, r->owns, sizeof *r->own, by_rank);
         for (size_t i = 0; i < r->owns; i++)
             bytes += r->own[i].token->len + 1;
-        r->pool = malloc(bytes + 1);
+        r->pool = bytes < UINT32_MAX ? malloc(bytes + 1) : NULL;
     }
     if (r->pool)
         return r;

@@ -1,0 +1,301 @@
+/* diff_report.c - what differs between two sides, for eyes and for scripts. */
+#include "diff_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "output.h"
+#include "print.h"
+
+enum { MOST = 10 };                     /* tensors of each kind listed without --all */
+
+static bool compared(const struct attn_diff_row *r) { return r->kind <= ATTN_DIFF_SHAPE; }
+static bool differs(const struct attn_diff_row *r) { return r->kind == ATTN_DIFF_NUMBERS || r->kind == ATTN_DIFF_SHAPE; }
+
+static bool is_square(const struct attn_diff_row *r)
+{
+    return r->act == ATTN_ACT_DOTS || r->act == ATTN_ACT_SCORES || r->act == ATTN_ACT_PATTERN;
+}
+
+struct counts { size_t compared, differ, close; };
+
+static struct counts count(const struct attn_diff_row *row, size_t n)
+{
+    struct counts c = {0};
+    for (size_t i = 0; i < n; i++) {
+        c.compared += compared(&row[i]);
+        c.differ += differs(&row[i]);
+        c.close += row[i].kind == ATTN_DIFF_CLOSE;
+    }
+    return c;
+}
+
+/* ---- for eyes ---------------------------------------------------------------------------- */
+
+static const char *cell(char buf[32], double x)
+{
+    snprintf(buf, 32, x == 0 ? "0" : "%.2e", x);
+    return buf;
+}
+
+static const char *ulps(char buf[32], uint64_t n)
+{
+    snprintf(buf, 32, n < 1000000 ? "%.0f" : "%.1e", (double)n);
+    return buf;
+}
+
+enum { SHAPE = 8 * sizeof ", 18446744073709551615" };           /* room for all dimensions, however large */
+
+static const char *shape(char buf[SHAPE], const struct attn_diff_row *r, int side)
+{
+    size_t n = (size_t)snprintf(buf, SHAPE, "[");
+    for (int i = 0; i < r->ndim[side]; i++)
+        n += (size_t)snprintf(buf + n, SHAPE - n, i ? ", %zu" : "%zu", r->shape[side][i]);
+    snprintf(buf + n, SHAPE - n, "]");
+    return buf;
+}
+
+static void print_token(const struct differences *r, size_t i)
+{
+    const struct attn_dump *d = i < attn_dump_tokens(r->a) ? r->a : r->b;
+    int32_t id;
+    size_t len;
+    printf(" %zu", i);
+    if (i >= attn_dump_tokens(d))
+        return;
+    const char *text = attn_dump_token(d, i, &id, &len);
+    putchar(' ');
+    if (text)
+        json_visible(stdout, text, len);
+    else
+        printf("(id %" PRId32 ")", id);
+}
+
+static void print_position(const struct differences *r, const struct attn_diff_row *row)
+{
+    char a[32], b[32];
+    if (row->ndim[0] > 2 && row->ndim[1] > 2)           /* else one side's first axis is a batch of one, no head */
+        printf("head %zu, ", row->at[0]);
+    fputs(is_square(row) ? "query" : "token", stdout);
+    print_token(r, row->at[1]);
+    if (is_square(row)) {
+        fputs(", key", stdout);
+        print_token(r, row->at[2]);
+    } else {
+        printf(", column %zu", row->at[2]);
+    }
+    snprintf(a, sizeof a, "%.7g", (double)row->a);
+    snprintf(b, sizeof b, "%.7g", (double)row->b);
+    printf(": A %s, B %s", a, b);
+}
+
+static void print_row(const struct differences *r, const struct attn_diff_row *row, int width, bool first)
+{
+    char a[SHAPE], b[SHAPE], c[4][32];
+    printf("%c %-*s  ", first ? '>' : ' ', width, row->name);
+    if (row->kind == ATTN_DIFF_SHAPE && !memcmp(row->shape[0], row->shape[1], sizeof row->shape[0]))
+        printf("%s of different heads\n", shape(a, row, 0));
+    else if (row->kind == ATTN_DIFF_SHAPE)
+        printf("found %s in A, expected %s as in B\n", shape(a, row, 0), shape(b, row, 1));
+    else if (row->kind == ATTN_DIFF_SAME)
+        printf("%8s  the same bits\n", "0");
+    else {
+        printf("%8s  %8s  %8s  %8s  ", cell(c[0], row->max_abs), cell(c[1], row->mean_abs), ulps(c[2], row->max_ulp),
+               cell(c[3], row->nmse));
+        print_position(r, row);
+        putchar('\n');
+    }
+}
+
+static void print_table(const struct differences *r, const struct attn_diff_row *row, size_t n)
+{
+    const struct attn_diff_row *first = attn_diff_first(r->diff), *agreed = NULL;
+    int width = 6;
+    size_t listed = 0, left = 0;
+    for (size_t i = 0; i < n; i++) {
+        width = (int)strlen(row[i].name) > width ? (int)strlen(row[i].name) : width;
+        if (compared(&row[i]) && first && &row[i] < first)
+            agreed = &row[i];
+    }
+    printf("\n  %-*s  %8s  %8s  %8s  %8s  largest at\n", width, "tensor", "max abs", "mean abs", "max ulp", "NMSE");
+    for (size_t i = 0; i < n; i++) {
+        if (!compared(&row[i]) || !(r->all || differs(&row[i]) || &row[i] == agreed))
+            continue;
+        if (listed++ < MOST || r->all)
+            print_row(r, &row[i], width, &row[i] == first);
+        else
+            left++;
+    }
+    if (left)
+        printf("  ... and %zu more that differ (--all lists them)\n", left);
+}
+
+static void print_verdict(const struct differences *r, const struct counts *c)
+{
+    const struct attn_diff_row *first = attn_diff_first(r->diff);
+    const char *plural = c->compared == 1 ? "" : "s";
+    if (first)
+        printf("%s differs first; %zu of %zu tensor%s differ%s", first->name, c->differ, c->compared, plural,
+               c->differ == 1 ? "s" : "");
+    else if (c->close)
+        printf("nothing differs: %zu tensor%s, %zu of them bit for bit", c->compared, c->compared == 1 ? " agrees" : "s agree",
+               c->compared - c->close);
+    else
+        printf("nothing differs: %zu tensor%s the same bit for bit", c->compared, c->compared == 1 ? " is" : "s are");
+    if (!r->opts->exact && (first || c->close))
+        printf(" (%s %g + %g |B|)", first ? "beyond" : "within", r->opts->atol, r->opts->rtol);
+    putchar('\n');
+}
+
+static void print_ids(const struct attn_dump *d)
+{
+    int32_t id;
+    size_t len;
+    fputs("tokens", stdout);
+    for (size_t i = 0; i < attn_dump_tokens(d); i++) {
+        attn_dump_token(d, i, &id, &len);
+        printf("%s%" PRId32, i ? "," : "  ", id);
+    }
+    putchar('\n');
+}
+
+static void print_lonely(const struct attn_diff_row *row, size_t n, enum attn_diff_kind kind, char side, bool all)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (row[i].kind != kind)
+            continue;
+        if (!found)
+            printf("\nonly in %c:", side);
+        if (found++ < MOST || all)
+            printf(" %s", row[i].name);
+    }
+    if (found > MOST && !all)
+        printf(" ... and %zu more (--all)", found - MOST);
+    if (found)
+        putchar('\n');
+}
+
+static void print_name(char side, const char *name)
+{
+    printf("%c       ", side);
+    print_text(stdout, name, strlen(name), terminal_is(NULL));
+    putchar('\n');
+}
+
+void diff_print(const struct differences *r)
+{
+    size_t n;
+    const struct attn_diff_row *row = attn_diff_rows(r->diff, &n);
+    struct counts c = count(row, n);
+    const char *cause = attn_diff_cause(r->diff, NULL);
+    print_verdict(r, &c);
+    print_name('A', r->name_a);
+    for (size_t i = 0; i < attn_edits_count(r->edits); i++)
+        printf("edited  %s\n", attn_edits_text(r->edits, i));
+    print_name('B', r->name_b);
+    if (r->same_ids)
+        print_ids(r->a);
+    if (c.differ || r->all)
+        print_table(r, row, n);
+    print_lonely(row, n, ATTN_DIFF_ONLY_A, 'A', r->all);
+    print_lonely(row, n, ATTN_DIFF_ONLY_B, 'B', r->all);
+    if (c.differ)
+        printf("\nlikely cause: %s\n", cause ? cause : "the numbers do not look like any known mistake");
+}
+
+/* ---- for scripts ------------------------------------------------------------------------- */
+
+static void json_member(const char *key, double x)
+{
+    printf(", \"%s\": ", key);
+    json_real(stdout, x);
+}
+
+static void json_shape(const char *key, const struct attn_diff_row *row, int side)
+{
+    char buf[SHAPE];
+    printf(", \"%s\": %s", key, shape(buf, row, side));
+}
+
+static void json_tensor(const struct attn_diff_row *row)
+{
+    static const char *const status[] = {
+        [ATTN_DIFF_SAME] = "same", [ATTN_DIFF_CLOSE] = "close", [ATTN_DIFF_NUMBERS] = "differs", [ATTN_DIFF_SHAPE] = "shape"};
+    fputs("{\"name\": ", stdout);
+    json_text(stdout, row->name);
+    printf(", \"status\": \"%s\"", status[row->kind]);
+    json_shape("shape_a", row, 0);
+    json_shape("shape_b", row, 1);
+    if (row->kind != ATTN_DIFF_SHAPE) {
+        printf(", \"count\": %zu, \"differing\": %zu", row->count, row->differing);
+        json_member("max_abs", row->max_abs);
+        json_member("mean_abs", row->mean_abs);
+        printf(", \"max_ulp\": %" PRIu64, row->max_ulp);
+        json_member("nmse", row->nmse);
+    }
+    if (row->kind == ATTN_DIFF_CLOSE || row->kind == ATTN_DIFF_NUMBERS) {
+        printf(", \"at\": {\"head\": %s", row->ndim[0] > 2 ? "" : "null");
+        if (row->ndim[0] > 2)
+            printf("%zu", row->at[0]);
+        printf(", \"row\": %zu, \"col\": %zu}", row->at[1], row->at[2]);
+        json_member("a", (double)row->a);
+        json_member("b", (double)row->b);
+    }
+    putchar('}');
+}
+
+static void json_lonely(const struct attn_diff_row *row, size_t n, enum attn_diff_kind kind, const char *key)
+{
+    size_t found = 0;
+    printf(",\n \"%s\": [", key);
+    for (size_t i = 0; i < n; i++) {
+        if (row[i].kind != kind)
+            continue;
+        fputs(found++ ? ", " : "", stdout);
+        json_text(stdout, row[i].name);
+    }
+    putchar(']');
+}
+
+static void json_head(const struct differences *r)
+{
+    const struct attn_diff_row *first = attn_diff_first(r->diff);
+    const char *kind, *cause = attn_diff_cause(r->diff, &kind);
+    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"a\": ", stdout);
+    json_text(stdout, r->name_a);
+    fputs(",\n \"b\": ", stdout);
+    json_text(stdout, r->name_b);
+    printf(",\n \"differs\": %s, \"exact\": %s", first ? "true" : "false", r->opts->exact ? "true" : "false");
+    json_member("atol", r->opts->atol);
+    json_member("rtol", r->opts->rtol);
+    fputs(",\n \"first\": ", stdout);
+    json_text(stdout, first ? first->name : NULL);
+    fputs(",\n \"cause\": ", stdout);
+    if (cause) {
+        printf("{\"kind\": \"%s\", \"text\": ", kind);
+        json_text(stdout, cause);
+        putchar('}');
+    } else {
+        fputs("null", stdout);
+    }
+}
+
+void diff_print_json(const struct differences *r)
+{
+    size_t n, found = 0;
+    const struct attn_diff_row *row = attn_diff_rows(r->diff, &n);
+    json_head(r);
+    json_edits(stdout, r->edits);
+    fputs(",\n \"tensors\": [", stdout);
+    for (size_t i = 0; i < n; i++) {
+        if (!compared(&row[i]))
+            continue;
+        fputs(found++ ? ",\n  " : "\n  ", stdout);
+        json_tensor(&row[i]);
+    }
+    putchar(']');
+    json_lonely(row, n, ATTN_DIFF_ONLY_A, "only_a");
+    json_lonely(row, n, ATTN_DIFF_ONLY_B, "only_b");
+    fputs("}\n", stdout);
+}

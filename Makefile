@@ -126,7 +126,7 @@ to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev zlib1g-dev libutf8
 run:
 	@tests/need.sh $(to_build)
 	@$(MAKE) --no-print-directory $(B)/attn-cli
-	$(B)/attn-cli run --sentence "Life is short, eat dessert first"
+	$(B)/attn-cli run --sentence "Life is short, eat dessert first" --format screen
 
 test:
 	@tests/need.sh $(to_build) $(to_test)

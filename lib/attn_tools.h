@@ -71,6 +71,7 @@ const struct attn_format *attn_format_of_path(const char *path);
 /* What a sink is shown in place of activations: derivatives of a metric with respect to them, or these times the activations. */
 struct attn_sink_gradient { const char *metric; double value; bool times; };
 struct attn_labels;
+struct attn_sink_hint { const char *what, *command; };               /* "every head", "attn-cli heads ..." */
 struct attn_sink_opts {
     const char *format;                 /* one of ATTN_FORMAT_RUN or ATTN_FORMAT_LINES; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
@@ -94,7 +95,8 @@ struct attn_sink_opts {
     size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0: no limit */
     bool color;                         /* text only */
     struct attn_picture_opts picture;
-    uint64_t reserved[3];
+    const struct attn_sink_hint *hints; /* screen only: commands to go on with, then one of NULL; NULL: none */
+    uint64_t reserved[2];
 };
 /* A sink is an observer that writes what it sees.  Give attn_sink_observer(s) to a run and call attn_sink_finish after
  * it: only then do files appear under their names.  Closing an unfinished sink leaves no file. */

@@ -274,9 +274,9 @@ static void quote(struct attn_out *o, const char *s)
     attn_out_char(o, '\'');
 }
 
-/* It is written into manifests, so it must not depend on how the options were typed: it has long names, in the order of the
- * rows, quoted for a shell, and only options that change a number or a file. */
-char *repro_command(const struct command *c)
+enum { LONG = 60 };                     /* a longer value is not typed twice: its name stands for it */
+
+static char *command_again(const struct command *c, bool brief)
 {
     char *text = NULL;
     struct attn_out *to;
@@ -288,15 +288,33 @@ char *repro_command(const struct command *c)
     struct given given;
     for (size_t i = 0; (o = option_at(c, i)); i++)
         for (size_t k = 0; o->flags & OPT_COUNTS && option_each(&given, c, o, k); k++) {
-            attn_out_printf(to, " --%s", given.of->name);
+            if (brief && given.of->letter)
+                attn_out_printf(to, " -%c", given.of->letter);
+            else
+                attn_out_printf(to, " --%s", given.of->name);
             if (o->type == OPT_FLAG)
                 continue;
             attn_out_char(to, ' ');
-            quote(to, given.value);
+            if (brief && strlen(given.value) > LONG)
+                attn_out_str(to, o->arg);
+            else
+                quote(to, given.value);
         }
     attn_out_take(to, &text, &len, NULL);
     attn_out_close(to);
     return text;
+}
+
+/* It is written into manifests, so it must not depend on how the options were typed: it has long names, in the order of the
+ * rows, quoted for a shell, and only options that change a number or a file. */
+char *repro_command(const struct command *c)
+{
+    return command_again(c, false);
+}
+
+char *brief_command(const struct command *c)
+{
+    return command_again(c, true);
 }
 
 /* ---- keys of JSON ------------------------------------------------------------------------ */

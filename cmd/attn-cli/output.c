@@ -160,10 +160,10 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
     struct attn_sink_opts o = {
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
-        .cross_len = d->cross_len, .tokenizer = d->tokenizer, .labels = input_labels_read(), .command = command, .kind = attention_kind(),
-        .gradient = d->gradient, .ablated = d->ablated, .n_ablated = d->n_ablated, .threads = threads(),
-        .precision = d->precision, .width = terminal_columns(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
-        .color = terminal_colored(terminal), .picture = picture_look(terminal)};
+        .cross_len = d->cross_len, .tokenizer = d->tokenizer, .labels = input_labels_read(), .command = command,
+        .kind = attention_kind(), .gradient = d->gradient, .hints = d->hints, .ablated = d->ablated, .n_ablated = d->n_ablated,
+        .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
+        .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal), .picture = picture_look(terminal)};
     if (d->edits) {
         o.edits = d->edits->list;
         o.compare = d->edits->compare;

@@ -50,6 +50,7 @@ struct output {
     const struct attn_slopes *slopes;   /* gradients, to be written in place of the activations; NULL: the text is run */
     const struct attn_sink_gradient *gradient;  /* what they are */
     const struct attn_ablated *ablated; size_t n_ablated;       /* what comes next without each head; NULL: not asked for */
+    const struct attn_sink_hint *hints; /* of a screen; NULL: none */
     const struct edits *edits;          /* bound to the text; NULL: no command line can have any */
 };
 enum { OUTPUT_PRECISION = 4 };          /* digits after the point, as in the articles */

@@ -11,6 +11,7 @@
 #include "base/err.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     const char *format, *path, *gradient;
@@ -154,6 +155,52 @@ static int ablate(struct session *s, struct attn_err *err)
     return code;
 }
 
+/* ---- the first look ------------------------------------------------------------------------ */
+
+/* Whoever names neither a format nor activations, and looks at a terminal, gets one screen. */
+static bool is_first_look(void)
+{
+    return !o.format && terminal_is(o.path) && !selection.show && !selection.layer && !selection.head && !o.gradient &&
+           !o.precision.given && !o.ablations;
+}
+
+enum { HINTS = 3 };
+struct hints { struct attn_sink_hint of[HINTS + 1]; char *text[HINTS]; };
+
+static void free_hints(struct hints *h)
+{
+    for (size_t i = 0; i < HINTS; i++)
+        free(h->text[i]);
+}
+
+static int add_hint(struct hints *h, const char *what, const struct command *c, const char *more, struct attn_err *err)
+{
+    size_t n = 0;
+    while (h->of[n].command)
+        n++;
+    char *same = brief_command(c);
+    bool ok = same && asprintf(&h->text[n], "%s%s", same, more) >= 0;
+    free(same);
+    if (!ok) {
+        h->text[n] = NULL;
+        return attn_no_memory(err, NULL, "for a command line");
+    }
+    h->of[n] = (struct attn_sink_hint){what, h->text[n]};
+    return ATTN_OK;
+}
+
+/* What fits the model and the input; options that a command does not share with run are left out of its line. */
+static int make_hints(struct hints *h, const struct session *s, struct attn_err *err)
+{
+    struct attn_info info;
+    attn_model_info(s->model, &info);
+    int code = add_hint(h, "step by step", &explain_command, "", err);
+    if (!code && !s->cross)
+        code = info.L * info.H > 1 ? add_hint(h, "every head", &heads_command, "", err)
+                                   : add_hint(h, "other kinds", &variants_command, "", err);
+    return code ? code : add_hint(h, "as a page", &run_command, " -o page.html", err);
+}
+
 static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     int code = open_all(s, in, other, err);
@@ -165,13 +212,22 @@ static int show(struct session *s, const struct input *in, const struct input *o
         code = differentiate(s, err);
     struct attn_sink_gradient gradient = {.metric = o.gradient, .times = o.times,
                                           .value = s->slopes ? attn_slopes_value(s->slopes) : 0};
+    struct hints hints = {0};
+    bool screen = is_first_look() || (o.format && !strcmp(o.format, "screen"));
+    if (screen)
+        o.format = NULL;                /* the hints have other formats */
+    if (!code && screen)
+        code = make_hints(&hints, s, err);
     struct output output = {
-        .command = &run_command, .format = o.format, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
+        .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
         .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,
         .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
         .ablated = s->ablated, .n_ablated = s->n_ablated,
         .edits = &s->edits};
-    return code ? code : output_write(&output, err);
+    if (!code)
+        code = output_write(&output, err);
+    free_hints(&hints);
+    return code;
 }
 
 static void end(struct session *s)
@@ -246,8 +302,9 @@ const struct command run_command = {
     .usage = "run -s TEXT [-m DIR|NAME] [--show LIST] [--format F] [-o PATH]",
     .summary = "one sentence: print or dump the chosen activations",
     .about = "Turns a sentence into tokens, runs it through the model and shows what was computed on the way: by default "
-             "the attention patterns (who attends to whom; rows sum to 1) and the context vectors.  More than 4000 numbers "
-             "on a terminal are summarised; files and pipes get all of them.",
+             "the attention patterns (who attends to whom; rows sum to 1) and the context vectors.  On a terminal that is a "
+             "first look on one screen, the layer that says most and what each head does, unless --format, --show, --layer or "
+             "--head ask for something; more than 4000 numbers there are summarised.  Files and pipes get all of them.",
     .examples = (const struct pair[]){
         {"attn-cli run -s \"Life is short, eat dessert first\"", "patterns and context vectors as text"},
         {"attn-cli run -s \"Life is short\" --show dots,scores,pattern --precision 6", "from dot products to weights"},

@@ -26,6 +26,7 @@ struct attn_look {
     size_t cell;                        /* pixels, or columns of a terminal; 0: as fits */
     int colors;                         /* of a terminal: 0 (shades), 256 or 1 << 24 */
     int width;                          /* of a terminal in columns; 0: no limit */
+    bool bare;                          /* on a terminal: the maps alone, without title, keys and legend */
 };
 /* An invalid choice is a usage error that lists the valid ones. */
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err);

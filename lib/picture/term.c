@@ -275,11 +275,12 @@ static int put_band(struct term *t, const struct band *b, bool first, struct att
     }
     if (!rc) {
         put_captions(t, b);
-        if (first)
+        if (first && !t->look->bare)
             put_keys(t, b);
         for (size_t row = 0; row < rows; row++)
             put_row(t, b, c, row);
-        attn_out_char(t->out, '\n');
+        if (!t->look->bare)
+            attn_out_char(t->out, '\n');
     }
     for (size_t k = 0; k < b->n; k++)
         free(c[k].step);
@@ -345,7 +346,8 @@ static int put_kind(struct term *t, struct attn_err *err)
     int rc = ATTN_OK;
     plan(t);
     attn_scale_make(&t->scale, t->album, t->first, t->look);
-    put_title(t);
+    if (!t->look->bare)
+        put_title(t);
     for (const struct attn_sheet *s = t->first; s && !rc; s = attn_album_next_sheet(t->album, s))
         for (size_t i = 0; i < s->n && !rc; i++) {
             b.sheet[b.n] = s;
@@ -358,7 +360,8 @@ static int put_kind(struct term *t, struct attn_err *err)
         }
     if (!rc && b.n)
         rc = put_band(t, &b, first, err);
-    put_legend(t);
+    if (!t->look->bare)
+        put_legend(t);
     return rc;
 }
 

@@ -24,6 +24,7 @@ static const char pattern[] = "pattern";        /* what pictures show; a page ha
 
 static const struct attn_format attn_formats[] = {      /* in the order of lists in help and messages */
     {"text", NULL, NULL, NULL, RUN | COMPARE, &attn_text_methods},
+    {"screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE, &attn_screen_methods},
     {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE, &attn_json_methods},
     {"ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST, &attn_ndjson_methods},
     {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST, &attn_csv_methods},
@@ -134,7 +135,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     if (o->gradient)
         add_note(s, o->gradient);
     s->job = (struct attn_sink_job){
-        .model = &s->info, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
+        .model = &s->info, .of = o->model, .attention = o->kind, .hints = o->hints, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
         .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .edits = o->edits,
         .compare = o->compare, .ablated = o->ablated, .n_ablated = o->n_ablated, .path = o->path, .team = s->team,

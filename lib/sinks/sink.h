@@ -26,6 +26,7 @@ struct attn_sink_record { const struct attn_record *of; const char *key; };
 
 struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_info *model;
+    const struct attn_model *of;        /* the same model; NULL: what is written has no run of its own */
     const char *digest;                 /* of the model; may be NULL for formats that do not show it */
     const char *cpu;                    /* the instructions that compute */
     const struct attn_select *select;
@@ -34,11 +35,13 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_tokens *cross;    /* cross-attention: of the other text, whose keys this one looks at; else NULL */
     const char *cross_text; size_t cross_len;
     const char *command;
+    struct attn_kind attention;         /* how it attends, and in words */
     struct attn_sink_kind kind;
     const struct attn_sink_gradient *gradient;  /* NULL: activations are shown */
     const struct attn_edits *edits;     /* NULL: none */
     const struct attn_compare *compare; /* complete when the sink finishes; NULL: none */
     const struct attn_ablated *ablated; size_t n_ablated;   /* what comes next without each head; NULL: not asked for */
+    const struct attn_sink_hint *hints; /* commands to go on with, then one of NULL; NULL: none */
     const char *path;                   /* NULL or "-": standard output */
     bool staged;                        /* path is an empty directory that is renamed when it is complete */
     struct attn_out *to;                /* ndjson and tidy append to this and leave it open; NULL: they write to path */
@@ -70,7 +73,7 @@ struct attn_sink_methods {
 
 extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn_ndjson_methods, attn_csv_methods,
     attn_tidy_methods, attn_npy_methods, attn_npz_methods, attn_term_methods, attn_png_methods, attn_svg_methods,
-    attn_html_methods;
+    attn_html_methods, attn_screen_methods;
 
 /* Lists the names of the formats that have one of the flags, "text, json, csv" and so on. */
 enum { ATTN_FORMAT_LIST = 128 };

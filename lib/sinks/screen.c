@@ -1,0 +1,260 @@
+/* screen.c - the first look at a run, on one screen: its tokens, the patterns of the layer that says most, what each head does,
+ * context vectors, what comes next, and commands to go on with.
+ *
+ * Of a long text only the last rows and keys are kept, as many as all parts leave room for. */
+#include "sinks/screen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/size.h"
+#include "text/label.h"
+#include "trace/strip.h"
+
+enum { WIDTH = 80, GAP = 2, HEADS_LEAST = 4, HEADS_MOST = 8 };        /* lines of heads */
+
+/* ---- how much fits ----------------------------------------------------------------------- */
+
+static size_t count_heads(const struct attn_sink_job *job)
+{
+    size_t kept, layers = 0;
+    attn_select_heads(job->select, ATTN_ACT_PATTERN, &kept);
+    for (size_t layer = 0; layer < job->model->L; layer++)
+        layers += attn_select_wants(job->select, ATTN_ACT_PATTERN, (int)layer);
+    return layers * kept;
+}
+
+size_t attn_screen_heads_across(const struct attn_screen *s)
+{
+    return larger(s->width / ATTN_SCREEN_HEAD, 1);
+}
+
+static size_t token_lines(const struct attn_screen *s, const struct attn_tokens *t)
+{
+    size_t columns = strlen(ATTN_SCREEN_TOKENS);
+    for (size_t i = 0; i < t->n && columns <= s->width; i++)
+        columns += 1 + attn_label_token(&t->tok[i], ATTN_SCREEN_LABEL).columns;
+    return columns <= s->width ? 1 : ATTN_SCREEN_TOKEN_LINES;
+}
+
+/* What headings, blank lines and all other parts leave. */
+size_t attn_screen_room(const struct attn_screen *s)
+{
+    enum { TITLE = 1, OVER_PATTERNS = 3, OVER_HEADS = 2, OVER_VECTORS = 2, NEXT = 2, OVER_HINTS = 1 };
+    const struct attn_sink_job *job = s->job;
+    size_t beside = larger(s->width, ATTN_SCREEN_HINT + 2) - ATTN_SCREEN_HINT - 1;
+    size_t taken = TITLE + token_lines(s, job->tokens) + OVER_PATTERNS + OVER_VECTORS;
+    taken += job->cross ? token_lines(s, job->cross) : OVER_HEADS + s->head_lines;
+    if (job->model->unembed)
+        taken += NEXT + (job->compare ? 1 : 0);
+    for (const struct attn_sink_hint *h = job->hints; h && h->command; h++)
+        taken += (h == job->hints ? OVER_HINTS : 0) + 1 + strlen(h->command) / beside;
+    return ATTN_SCREEN_LINES - smaller(taken, ATTN_SCREEN_LINES - 4);
+}
+
+/* Heads give up lines for rows that would be left out. */
+static void choose_rows(struct attn_screen *s)
+{
+    size_t left = ATTN_SCREEN_LABEL + GAP;
+    const struct attn_tokens *t = s->job->tokens, *k = attn_sink_keys(s->job);
+    s->head_lines = s->job->cross ? 0 : smaller(parts_of(count_heads(s->job), attn_screen_heads_across(s)), HEADS_MOST);
+    while (s->head_lines > HEADS_LEAST && attn_screen_room(s) / 2 < t->n)
+        s->head_lines--;
+    size_t most = attn_screen_room(s) / 2;
+    s->rows = smaller(t->n, most);
+    s->cols = smaller(k->n, smaller(larger(most, 1), larger(s->width > left ? s->width - left : 1, 1)));
+    if (!s->job->cross)
+        s->rows = s->cols = smaller(s->rows, s->cols);
+    s->row0 = t->n - s->rows;
+    s->col0 = k->n - s->cols;
+    s->queries = (struct attn_tokens){s->rows, t->tok + s->row0};
+    s->keys = (struct attn_tokens){s->cols, k->tok + s->col0};
+}
+
+/* ---- what is kept ------------------------------------------------------------------------ */
+
+static void screen_close(void *self)
+{
+    struct attn_screen *s = self;
+    if (!s)
+        return;
+    attn_out_close(s->out);
+    attn_scores_free(s->scores);
+    attn_album_free(&s->album);
+    free(s->vector);
+    free(s->known);
+    free(s->ids);
+    free(s->head);
+    free(s);
+}
+
+static int start_scores(struct attn_screen *s, struct attn_err *err)
+{
+    const struct attn_sink_job *job = s->job;
+    struct attn_scores_opts o = {.first = 1};
+    for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));)
+        if ((c->flags & ATTN_SCORE_SHARE) || !strcmp(c->name, "entropy"))
+            o.column[o.n++] = c;
+    s->ids = calloc(job->tokens->n + 1, sizeof *s->ids);
+    if (!s->ids)
+        return attn_no_memory(err, NULL, "for %zu tokens", job->tokens->n);
+    for (size_t i = 0; i < job->tokens->n; i++)
+        s->ids[i] = job->tokens->tok[i].id;
+    struct attn_seq seq = {.T = job->tokens->n};
+    int rc = attn_scores_new(&s->scores, job->of, &job->attention, job->select, &o, job->team, err);
+    return rc ? rc : attn_scores_start(s->scores, s->ids, &seq, 1, err);
+}
+
+static int make(struct attn_screen *s, struct attn_err *err)
+{
+    size_t L = s->job->model->L;
+    s->album = (struct attn_album){.queries = &s->queries, .keys = &s->keys, .H = s->job->model->H, .Hkv = s->job->model->Hkv};
+    s->vector = calloc(L * s->rows + 1, sizeof *s->vector);
+    s->known = calloc(L + 1, sizeof *s->known);
+    s->head = calloc(count_heads(s->job) + 1, sizeof *s->head);
+    if (!s->vector || !s->known || !s->head)
+        return attn_no_memory(err, NULL, "for %zu layers", L);
+    int rc = attn_look_make(&s->look, &s->job->picture, err);
+    if (!rc && !s->job->cross)
+        rc = start_scores(s, err);
+    return rc ? rc : attn_out_open(&s->out, s->job->path, err);
+}
+
+static int screen_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
+{
+    (void)f;
+    if (job->gradient)
+        return attn_fail(err, ATTN_EUSAGE, "a screen shows a run and no gradients: take text, or a picture");
+    if (!count_heads(job))
+        return attn_fail(err, ATTN_EUSAGE, "a screen shows attention patterns, and none is selected: leave --show out");
+    struct attn_screen *s = calloc(1, sizeof *s);
+    if (!s)
+        return attn_no_memory(err, NULL, "for a screen");
+    s->job = job;
+    s->width = job->width ? (size_t)job->width : WIDTH;
+    choose_rows(s);
+    int rc = make(s, err);
+    if (rc)
+        screen_close(s);
+    else
+        *self = s;
+    return rc;
+}
+
+static unsigned screen_wants(void *self, int act, int layer)
+{
+    const struct attn_screen *s = self;
+    if (act == ATTN_ACT_LOGITS)
+        return s->job->model->unembed ? ATTN_WATCH | ATTN_LAST : 0;
+    return act == ATTN_ACT_PATTERN || act == ATTN_ACT_CONTEXT ? attn_strip_wants(s->job->select, act, layer, false) : 0;
+}
+
+static int begin_sheet(struct attn_screen *s, const struct attn_strip *p, struct attn_err *err)
+{
+    struct attn_sheet sheet = {.kind = "attn.pattern", .title = "", .axes = "", .layer = p->of->layer, .n = p->matrices,
+                               .rows = s->rows, .cols = s->cols, .heads = p->kept, .keys = true};
+    return attn_album_add(&s->album, &sheet, &s->sheet, err);
+}
+
+static int keep_pattern(struct attn_screen *s, const struct attn_strip *p, struct attn_err *err)
+{
+    if (attn_strip_opens(p) && begin_sheet(s, p, err))
+        return err->code;
+    for (size_t i = 0; i < p->rows; i++)
+        if (p->row0 + i >= s->row0)
+            memcpy(s->sheet + (p->nth * s->rows + p->row0 + i - s->row0) * s->cols, attn_strip_row(p, i) + s->col0,
+                   s->cols * sizeof *s->sheet);
+    return ATTN_OK;
+}
+
+static void keep_context(struct attn_screen *s, const struct attn_strip *p)
+{
+    s->columns = p->cols;
+    s->known[p->of->layer] = true;
+    for (size_t i = 0; i < p->rows; i++) {
+        if (p->row0 + i < s->row0)
+            continue;
+        struct attn_screen_vector *v = &s->vector[(size_t)p->of->layer * s->rows + p->row0 + i - s->row0];
+        const float *x = attn_strip_row(p, i);
+        for (size_t j = 0; j < p->cols; j++)
+            v->squares += (double)x[j] * (double)x[j];
+        memcpy(v->first, x, smaller(p->cols, ATTN_SCREEN_FIRST) * sizeof *x);
+    }
+}
+
+static int screen_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    struct attn_screen *s = self;
+    struct attn_strip p;
+    int rc = ATTN_OK;
+    if (probe->act == ATTN_ACT_LOGITS) {
+        if (probe->row0 + probe->rows == probe->shape[0])
+            attn_logits_top(s->next.best, &s->next.n, ATTN_NEXT_MAX, probe->data + (probe->rows - 1) * probe->ld, probe->cols,
+                            &s->next.err);
+        s->predicts = true;
+        return ATTN_OK;
+    }
+    if (probe->act == ATTN_ACT_PATTERN && s->scores)
+        rc = attn_scores_watch(s->scores, probe, err);
+    for (size_t at = 0; !rc && attn_strip_next(&p, s->job->select, probe, &at);) {
+        if (probe->act == ATTN_ACT_PATTERN)
+            rc = keep_pattern(s, &p, err);
+        else
+            keep_context(s, &p);
+    }
+    return rc;
+}
+
+/* ---- what heads do ----------------------------------------------------------------------- */
+
+static int by_share(const void *a, const void *b)
+{
+    const struct attn_screen_head *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share < y->share ? 1 : -1;
+    if (x->at.layer != y->at.layer)
+        return x->at.layer < y->at.layer ? -1 : 1;
+    return x->at.head < y->at.head ? -1 : x->at.head > y->at.head;
+}
+
+/* Heads without a number, as in a text of one token, are left out. */
+static void rank_heads(struct attn_screen *s)
+{
+    for (size_t i = 0; s->scores && i < attn_scores_heads(s->scores); i++) {
+        const struct attn_score_sum *sum = attn_scores_sums(s->scores, 0, i);
+        struct attn_screen_head r = {.at = attn_scores_place(s->scores, i), .entropy = (double)NAN};
+        for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));) {
+            bool share = c->flags & ATTN_SCORE_SHARE;
+            if (!share && strcmp(c->name, "entropy") != 0)
+                continue;
+            double mean = attn_score_mean(sum++);
+            if (!share)
+                r.entropy = mean;
+            else if (isfinite(mean) && (!r.most || mean > r.share)) {
+                r.share = mean;
+                r.most = c;
+            }
+        }
+        if (r.most)
+            s->head[s->heads++] = r;
+    }
+    qsort(s->head, s->heads, sizeof *s->head, by_share);
+}
+
+/* ---- the end ---------------------------------------------------------------------------- */
+
+static int screen_finish(void *self, struct attn_err *err)
+{
+    struct attn_screen *s = self;
+    if (!s->album.n)
+        return attn_fail(err, ATTN_EUSAGE, "a screen shows a run, and there was none");
+    rank_heads(s);
+    int rc = attn_screen_print(s, err);
+    return rc ? rc : attn_out_commit(s->out, err);
+}
+
+const struct attn_sink_methods attn_screen_methods = {
+    .open = screen_open, .wants = screen_wants, .watch = screen_watch, .finish = screen_finish, .close = screen_close,
+};

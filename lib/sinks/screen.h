@@ -1,0 +1,49 @@
+/* screen.h - the first look at a run: what screen.c keeps of it, and screen_print.c prints. */
+#ifndef ATTN_SINKS_SCREEN_H
+#define ATTN_SINKS_SCREEN_H
+
+#include "ask/scores.h"
+#include "picture/look.h"
+#include "sinks/print.h"
+
+enum {
+    ATTN_SCREEN_LINES = 45,             /* of all parts together */
+    ATTN_SCREEN_TOKEN_LINES = 2,        /* at most */
+    ATTN_SCREEN_LABEL = 16,             /* columns of a token, at most */
+    ATTN_SCREEN_HEAD = 36,              /* columns: "L10H12  duplicate 0.45, entropy 0.73" */
+    ATTN_SCREEN_HINT = 14,              /* columns before a command */
+    ATTN_SCREEN_FIRST = 32              /* numbers of a context vector that are kept */
+};
+#define ATTN_SCREEN_TOKENS "tokens "
+
+struct attn_screen_vector { double squares; float first[ATTN_SCREEN_FIRST]; };
+struct attn_screen_head { struct attn_head_place at; const struct attn_head_score *most; double share, entropy; };
+
+struct attn_screen {
+    const struct attn_sink_job *job;
+    struct attn_out *out;
+    struct attn_look look;
+    size_t width, row0, rows, col0, cols;       /* which rows and keys are kept */
+    size_t head_lines;                  /* for what heads do */
+    struct attn_tokens queries, keys;   /* of these */
+    struct attn_album album;            /* a sheet for each layer */
+    float *sheet;                       /* the numbers of the current one */
+    struct attn_screen_vector *vector; size_t columns;  /* [L, rows]; of a context vector */
+    bool *known;                        /* [L]: the layer's context vectors are there */
+    int32_t *ids;
+    struct attn_scores *scores;         /* NULL: keys are of another text, and heads are not ranked */
+    struct attn_screen_head *head; size_t heads;        /* the one that does one thing most first */
+    struct attn_next next;
+    bool predicts;
+};
+
+/* ---- screen.c ---- */
+
+size_t attn_screen_heads_across(const struct attn_screen *s);
+size_t attn_screen_room(const struct attn_screen *s);   /* lines for the rows of patterns and of context vectors */
+
+/* ---- screen_print.c ---- */
+
+int attn_screen_print(struct attn_screen *s, struct attn_err *err);
+
+#endif

@@ -1,0 +1,353 @@
+/* screen_print.c - prints the first look at a run.
+ *
+ * Patterns are printed as numbers where all of them fit, else those of one layer are drawn: the layer of the head that does one
+ * thing most, as the command heads ranks them. */
+#include "sinks/screen.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "base/utf8.h"
+#include "text/label.h"
+
+enum {
+    GAP = 2,
+    NUMBER = 9,                         /* columns of a number of a context vector */
+    DRAWN = 64                          /* most heads beside each other */
+};
+
+/* ---- headings and labels ------------------------------------------------------------------ */
+
+static size_t widest_label(const struct attn_tokens *t)
+{
+    size_t widest = 1;
+    for (size_t i = 0; i < t->n; i++)
+        widest = larger(widest, attn_label_token(&t->tok[i], ATTN_SCREEN_LABEL).columns);
+    return widest;
+}
+
+static const char *note(const struct attn_screen *s)
+{
+    return s->job->kind.note ? s->job->kind.note : "";
+}
+
+__attribute__((format(printf, 2, 3))) static void print_heading(struct attn_screen *s, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    struct attn_label l = attn_label_line(text, strlen(text), s->width);
+    attn_out_char(s->out, '\n');
+    attn_paint(s->out, s->job->color, ATTN_BOLD);
+    attn_out_str(s->out, l.text);
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    attn_out_char(s->out, '\n');
+}
+
+/* ---- the model and the tokens ------------------------------------------------------------ */
+
+/* "tokens  Life is short …", in at most ATTN_SCREEN_TOKEN_LINES lines. */
+static void print_tokens(struct attn_screen *s, const char *heading, const struct attn_tokens *t)
+{
+    size_t at = strlen(ATTN_SCREEN_TOKENS), lines = 1, i = 0;
+    attn_paint(s->out, s->job->color, ATTN_BOLD);
+    attn_out_str(s->out, heading);
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    for (; i < t->n; i++) {
+        struct attn_label l = attn_label_token(&t->tok[i], ATTN_SCREEN_LABEL);
+        size_t reserve = lines == ATTN_SCREEN_TOKEN_LINES ? 16 : 0;        /* for "… 1000 more" */
+        if (at + 1 + l.columns + reserve > s->width) {
+            if (lines++ == ATTN_SCREEN_TOKEN_LINES)
+                break;
+            attn_out_char(s->out, '\n');
+            attn_label_pad(s->out, at = strlen(ATTN_SCREEN_TOKENS));
+        }
+        attn_out_char(s->out, ' ');
+        attn_out_str(s->out, l.text);
+        at += 1 + l.columns;
+    }
+    if (i < t->n)
+        attn_out_printf(s->out, " … %zu more", t->n - i);
+    attn_out_char(s->out, '\n');
+}
+
+static void print_model(struct attn_screen *s)
+{
+    const struct attn_info *m = s->job->model;
+    attn_paint(s->out, s->job->color, ATTN_BOLD);
+    attn_out_printf(s->out, "%s", m->name);
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    attn_out_printf(s->out, ": %zu layer%s of %zu head%s, %zu token%s", m->L, m->L == 1 ? "" : "s", m->H, m->H == 1 ? "" : "s",
+                    s->job->tokens->n, s->job->tokens->n == 1 ? "" : "s");
+    if (s->row0)
+        attn_out_printf(s->out, ", the last %zu shown", s->rows);
+    attn_out_char(s->out, '\n');
+}
+
+/* ---- patterns ---------------------------------------------------------------------------- */
+
+/* The sheet of the layer whose head does one thing most; without scores, that of the last layer. */
+static const struct attn_sheet *telling_sheet(const struct attn_screen *s)
+{
+    for (size_t i = 0; i < s->album.n && s->heads; i++)
+        if ((size_t)s->album.sheet[i].layer == s->head[0].at.layer)
+            return &s->album.sheet[i];
+    return &s->album.sheet[s->album.n - 1];
+}
+
+/* Whether there is room for the numbers of all patterns. */
+static bool fits_as_numbers(const struct attn_screen *s)
+{
+    size_t matrices = 0, columns = larger(8, 2 + (size_t)s->job->precision);
+    for (size_t i = 0; i < s->album.n; i++)
+        matrices += s->album.sheet[i].n;
+    return !s->row0 && !s->col0 && widest_label(&s->queries) + s->cols * (columns + GAP) <= s->width &&
+           matrices * (s->rows + 3) <= attn_screen_room(s) - s->rows + 2;
+}
+
+static void print_numbers(struct attn_screen *s)
+{
+    for (size_t i = 0; i < s->album.n; i++)
+        for (size_t k = 0; k < s->album.sheet[i].n; k++) {
+            const struct attn_sheet *of = &s->album.sheet[i];
+            print_heading(s, "layer %d, head %zu: attention pattern%s (rows: queries, columns: keys)", of->layer, of->heads[k],
+                          note(s));
+            attn_print_grid(s->out, &(struct attn_grid){
+                .data = of->data + k * of->rows * of->cols, .rows = of->rows, .cols = of->cols, .tokens = &s->queries,
+                .keys = &s->keys, .precision = s->job->precision, .width = (int)s->width, .color = s->job->color});
+        }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Which matrices of the sheet to draw, at most `most`: where not all fit beside each other, those of the heads ranked first. */
+static size_t choose_matrices(size_t chosen[DRAWN], const struct attn_screen *s, const struct attn_sheet *of, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->heads && of->n > most && n < most; i++)
+        for (size_t k = 0; k < of->n && s->head[i].at.layer == (size_t)of->layer; k++)
+            if (of->heads[k] == s->head[i].at.head)
+                chosen[n++] = k;
+    for (size_t k = 0; !n && k < smaller(of->n, most); k++)
+        chosen[k] = k;
+    n = n ? n : smaller(of->n, most);
+    qsort(chosen, n, sizeof *chosen, ascending);
+    return n;
+}
+
+static int draw(struct attn_screen *s, const struct attn_sheet *of, const size_t *chosen, size_t n, struct attn_err *err)
+{
+    struct attn_album album = s->album;
+    size_t heads[DRAWN];
+    float *to;
+    struct attn_sheet sheet = *of;
+    sheet.n = n;
+    sheet.heads = heads;
+    sheet.data = NULL;
+    album.sheet = NULL;
+    album.n = album.room = 0;
+    for (size_t i = 0; i < n; i++)
+        heads[i] = of->heads[chosen[i]];
+    int rc = attn_album_add(&album, &sheet, &to, err);
+    for (size_t i = 0; i < n && !rc; i++)
+        memcpy(to + i * of->rows * of->cols, of->data + chosen[i] * of->rows * of->cols, of->rows * of->cols * sizeof *to);
+    if (!rc)
+        rc = attn_album_link(&album, err);
+    if (!rc)
+        rc = attn_term_write(s->out, &album, &s->look, err);
+    attn_album_free(&album);
+    return rc;
+}
+
+static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct attn_err *err)
+{
+    size_t chosen[DRAWN], width = s->width - smaller(widest_label(&s->queries), s->width);
+    bool wide = of->n * (2 * s->cols + GAP) <= width;   /* two columns of a terminal are about as wide as a line is high */
+    s->look.cell = s->look.cell ? s->look.cell : wide ? 2 : 1;
+    size_t most = larger(smaller(width / (s->look.cell * s->cols + GAP), DRAWN), 1), n = choose_matrices(chosen, s, of, most);
+    char part[64] = "";
+    if (n < of->n)
+        snprintf(part, sizeof part, ", %zu of %zu heads", n, of->n);
+    print_heading(s, "layer %d%s: attention pattern%s (rows: queries, columns: keys)", of->layer, part, note(s));
+    s->look.bare = true;
+    s->look.width = (int)s->width;
+    return draw(s, of, chosen, n, err);
+}
+
+/* ---- what heads do ----------------------------------------------------------------------- */
+
+/* "L2H0    previous 0.45, entropy 0.81" */
+static size_t name_head(char text[64], const struct attn_screen_head *r)
+{
+    char place[32];
+    snprintf(place, sizeof place, "L%zuH%zu", r->at.layer, r->at.head);
+    return (size_t)snprintf(text, 64, "%-6s  %s %.2f, entropy %.2f", place, r->most->name, r->share, r->entropy);
+}
+
+static void print_heads(struct attn_screen *s)
+{
+    size_t across = attn_screen_heads_across(s), shown = smaller(s->heads, s->head_lines * across), lines = parts_of(shown, across);
+    char more[64] = "";
+    if (shown < s->heads)
+        snprintf(more, sizeof more, "; %zu of %zu heads", shown, s->heads);
+    print_heading(s, "what heads do most (means over rows from 1 on%s)", more);
+    for (size_t line = 0; line < lines; line++) {
+        for (size_t i = line; i < shown; i += lines) {
+            char text[64];
+            size_t columns = name_head(text, &s->head[i]);
+            attn_out_str(s->out, text);
+            if (i + lines < shown)
+                attn_label_pad(s->out, ATTN_SCREEN_HEAD + GAP - smaller(columns, ATTN_SCREEN_HEAD));
+        }
+        attn_out_char(s->out, '\n');
+    }
+}
+
+/* ---- context vectors --------------------------------------------------------------------- */
+
+static void print_number(struct attn_screen *s, double x)
+{
+    attn_out_printf(s->out, fabs(x) < 1e4 ? "%*.3f" : "%*.1e", NUMBER, x);
+}
+
+static void print_contexts(struct attn_screen *s, int layer)
+{
+    size_t left = widest_label(&s->queries), shown = smaller(s->columns, ATTN_SCREEN_FIRST), columns = NUMBER;
+    shown = smaller(shown, s->width > left + 2 * columns ? (s->width - left - columns) / columns : 1);
+    print_heading(s, "layer %d: context vectors: length, then %s%zu of %zu numbers", layer, shown < s->columns ? "the first " : "",
+                  shown, s->columns);
+    for (size_t i = 0; i < s->rows; i++) {
+        const struct attn_screen_vector *v = &s->vector[(size_t)layer * s->rows + i];
+        struct attn_label label = attn_label_token(&s->queries.tok[i], ATTN_SCREEN_LABEL);
+        attn_paint(s->out, s->job->color, ATTN_DIM);
+        attn_label_left(s->out, &label, left);
+        attn_paint(s->out, s->job->color, ATTN_PLAIN);
+        print_number(s, sqrt(v->squares));
+        for (size_t j = 0; j < shown; j++)
+            print_number(s, (double)v->first[j]);
+        attn_out_char(s->out, '\n');
+    }
+}
+
+/* ---- what comes next, and what to do next ------------------------------------------------ */
+
+static void print_likely(struct attn_screen *s, const char *heading, const struct attn_next *next)
+{
+    size_t at = strlen(heading);
+    attn_paint(s->out, s->job->color, ATTN_BOLD);
+    attn_out_str(s->out, heading);
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    if (!next->n)
+        attn_out_printf(s->out, "  none: %s", next->err.msg);
+    for (size_t i = 0; i < next->n; i++) {
+        size_t len = 0;
+        const char *text = s->job->token_text ? s->job->token_text(s->job->token_ctx, next->best[i].id, &len) : NULL;
+        struct attn_label l = text ? attn_label_text(text, len, ATTN_SCREEN_LABEL) : attn_label_number((uint64_t)next->best[i].id);
+        at += l.columns + 7;
+        if (at > s->width)
+            break;
+        attn_out_printf(s->out, "  %s %.2f", l.text, next->best[i].p);
+    }
+    attn_out_char(s->out, '\n');
+}
+
+static void print_next(struct attn_screen *s)
+{
+    struct attn_compared c;
+    if (!s->predicts)
+        return;
+    attn_out_char(s->out, '\n');
+    if (s->job->compare && !attn_compare_result(s->job->compare, &c, NULL)) {
+        struct attn_next before = {.n = c.n_before};
+        memcpy(before.best, c.before, sizeof before.best);
+        print_likely(s, "next, before the edits", &before);
+        print_likely(s, "next, after the edits ", &s->next);
+    } else {
+        print_likely(s, "next", &s->next);
+    }
+}
+
+/* The length of an option at s with its value, up to the blank before the next one; quotes are a shell's. */
+static size_t option_length(const char *s)
+{
+    size_t n = 0;
+    for (bool quoted = false; s[n] && (quoted || n == 0 || s[n] != ' ' || s[n + 1] != '-'); n++) {
+        if (s[n] == '\'')
+            quoted = !quoted;
+        else if (s[n] == '\\' && !quoted && s[n + 1])
+            n++;
+    }
+    return n;
+}
+
+/* Breaks a long command before options, as a shell reads it on. */
+static void print_command(struct attn_screen *s, const char *command)
+{
+    size_t at = ATTN_SCREEN_HINT, n;
+    for (bool first = true; *command; command += n, first = false) {
+        char form[ATTN_VISIBLE];
+        size_t columns = 0, step;
+        n = option_length(command);
+        for (size_t i = 0; i < n; i += step) {
+            step = attn_utf8_visible(form, command + i, n - i);
+            columns += attn_utf8_width(form, strlen(form));
+        }
+        if (!first && at + columns + 2 > s->width) {
+            attn_out_str(s->out, " \\\n");
+            attn_label_pad(s->out, at = ATTN_SCREEN_HINT - 1);      /* an option begins with the blank before it */
+        }
+        at += columns;
+        for (size_t i = 0; i < n; i += step) {
+            step = attn_utf8_visible(form, command + i, n - i);
+            attn_out_str(s->out, form);
+        }
+    }
+    attn_out_char(s->out, '\n');
+}
+
+static void print_hints(struct attn_screen *s)
+{
+    for (const struct attn_sink_hint *h = s->job->hints; h && h->command; h++) {
+        if (h == s->job->hints)
+            attn_out_char(s->out, '\n');
+        attn_paint(s->out, s->job->color, ATTN_BOLD);
+        attn_out_printf(s->out, "%-*s", ATTN_SCREEN_HINT, h->what);
+        attn_paint(s->out, s->job->color, ATTN_PLAIN);
+        print_command(s, h->command);
+    }
+}
+
+/* ---- the screen -------------------------------------------------------------------------- */
+
+int attn_screen_print(struct attn_screen *s, struct attn_err *err)
+{
+    const struct attn_sheet *telling = telling_sheet(s);
+    int rc = ATTN_OK;
+    print_model(s);
+    print_tokens(s, s->job->cross ? "queries" : ATTN_SCREEN_TOKENS, s->job->tokens);
+    if (s->job->cross)
+        print_tokens(s, "keys   ", s->job->cross);
+    if (fits_as_numbers(s))
+        print_numbers(s);
+    else
+        rc = draw_layer(s, telling, err);
+    if (rc)
+        return rc;
+    if (s->heads)
+        print_heads(s);
+    if (s->known[telling->layer])
+        print_contexts(s, telling->layer);
+    print_next(s);
+    print_hints(s);
+    return ATTN_OK;
+}

@@ -1,0 +1,185 @@
+/* The first look: what `run` shows on a terminal, and with --format screen anywhere.  The transcripts have whole ones. */
+#include "suites.h"
+
+#include "golden.h"
+#include "scratch.h"
+#include "shell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CARD "-m tiny -s 'Life is short, eat dessert first'"
+#define LIFE_CARD "-m life -s 'Life is short, eat dessert first'"
+#define BALL "-s 'Lily lost her red ball'"
+#define LONG_TEXT "-m tiny -s 'Once upon a time there was a little girl named Lily who loved to play outside in the park with her red ball.'"
+
+enum { LINES = 45 };
+
+/* ---- one screen ---- */
+
+/* Characters are one column wide in these texts. */
+static void fits(const char *screen, size_t columns)
+{
+    size_t lines = 0, at = 0;
+    for (const char *c = screen; *c; c++) {
+        lines += *c == '\n';
+        at = *c == '\n' || *c == '\r' ? 0 : at + (((unsigned char)*c & 0xC0) != 0x80);
+        ck_assert_msg(at <= columns, "line %zu is wider than %zu columns:\n%s", lines + 1, columns, screen);
+    }
+    ck_assert_msg(lines > 5 && (columns < 80 || lines <= LINES), "%zu lines:\n%s", lines, screen);
+}
+
+static const char *const inputs[] = {
+    CARD, LIFE_CARD, LONG_TEXT, "-m models/stacked -s 'The cat sees the moth'", "-m tiny --ids 5", "-m tiny -s it --cross 'Lily lost her red ball'",
+    LONG_TEXT " --cross 'Lily lost her red ball'", CARD " --ablate L2H0 --edit 'L1.mlp.out = 0'", "-m $D/wide --ids 1,2,3,4,5,6,7,8,9",
+    "-m $D/wide --ids 1,2,3 --attention full", "-m life -s Life --attention linear", CARD " --layer 1 --head 2,3",
+    CARD " --attention block:2 --cell 5 --palette magma",
+};
+
+START_TEST(everything_fits)
+{
+    succeed("\"$A\" init -o $D/wide --vocab-size 10 --n-layer 12 --n-head 24 --d-model 48 --n-ctx 16");
+    fits(succeed(printed("\"$A\" run %s --format screen", inputs[_i]))->text, 80);
+    if (no_terminal())
+        return;
+    fits(on_terminal(printed("export TERM=dumb; \"$A\" run %s --format screen", inputs[_i]), 0), 60);
+}
+END_TEST
+
+/* ---- its numbers are those of the other formats ---- */
+
+static const char *screen_of(const char *input)
+{
+    static struct said s;
+    memcpy(&s, succeed(printed("\"$A\" run %s --format screen", input)), sizeof s);
+    return s.text;
+}
+
+START_TEST(small_patterns_are_printed_whole)
+{
+    char *screen = strdup(screen_of(LIFE_CARD));
+    const struct said *text = succeed("\"$A\" run " LIFE_CARD " --show pattern | sed -n '/^Life  /,$p'");
+    ck_assert(text->len > 300);
+    ck_assert_msg(strstr(screen, text->text), "%s\nhas not:\n%s", screen, text->text);
+    free(screen);
+}
+END_TEST
+
+START_TEST(heads_are_ranked_as_heads_ranks_them)
+{
+    static const char *const shares[] = {"previous", "self", "first", "duplicate", "induction"};
+    const char *screen = screen_of("-m tiny " BALL);
+    succeed("\"$A\" heads -m tiny " BALL " --format json >$D/heads.json");
+    cJSON *doc = golden_read(scratch_path("heads.json"));
+    const cJSON *head;
+    size_t n = 0;
+    cJSON_ArrayForEach(head, golden_get(doc, "rows")) {
+        const char *most = shares[0];
+        for (size_t i = 1; i < sizeof shares / sizeof *shares; i++)
+            if (golden_find(head, shares[i]) && golden_number(head, shares[i]) > golden_number(head, most))
+                most = shares[i];
+        const char *line = printed("L%.0fH%.0f    %s %.2f, entropy %.2f", golden_number(head, "layer"), golden_number(head, "head"),
+                                   most, golden_number(head, most), golden_number(head, "entropy"));
+        ck_assert_msg(strstr(screen, line), "%s\nhas not: %s", screen, line);
+        n++;
+    }
+    ck_assert_uint_eq(n, 16);
+    cJSON_Delete(doc);
+}
+END_TEST
+
+START_TEST(vectors_have_their_lengths)
+{
+    const char *screen = screen_of(LIFE_CARD);
+    succeed("\"$A\" run " LIFE_CARD " --show context -o $D/run.json");
+    cJSON *doc = golden_read(scratch_path("run.json"));
+    const cJSON *data = golden_get(cJSON_GetArrayItem(golden_get(doc, "activations"), 0), "data");
+    for (int i = 0; i < 6; i++) {
+        const cJSON *row = cJSON_GetArrayItem(data, i);
+        char line[128] = "";
+        double squares = 0;
+        for (int j = 0; j < 4; j++) {
+            double x = cJSON_GetArrayItem(row, j)->valuedouble;
+            squares += x * x;
+            snprintf(line + strlen(line), sizeof line - strlen(line), "%9.3f", x);
+        }
+        ck_assert_msg(strstr(screen, printed("%9.3f%s\n", sqrt(squares), line)), "%s\nhas not: %s", screen, line);
+    }
+    cJSON_Delete(doc);
+}
+END_TEST
+
+/* The rows of a long text that are kept are its last ones, as many as there are keys. */
+START_TEST(a_long_text_shows_its_end)
+{
+    const char *screen = screen_of(LONG_TEXT);
+    ck_assert_ptr_nonnull(strstr(screen, " 24 tokens, the last 12 shown\n"));
+    succeed("\"$A\" run " LONG_TEXT " --show context --layer 2 -o $D/run.json");
+    cJSON *doc = golden_read(scratch_path("run.json"));
+    const cJSON *data = golden_get(cJSON_GetArrayItem(golden_get(doc, "activations"), 0), "data");
+    ck_assert_ptr_nonnull(strstr(screen, "layer 2: context vectors"));
+    for (int i = 0; i < 24; i++) {
+        const cJSON *row = cJSON_GetArrayItem(data, i);
+        const char *first = printed("%9.3f%9.3f", cJSON_GetArrayItem(row, 0)->valuedouble, cJSON_GetArrayItem(row, 1)->valuedouble);
+        ck_assert_msg(!strstr(screen, first) == (i < 12), "row %d: %s\n%s", i, first, screen);
+    }
+    cJSON_Delete(doc);
+}
+END_TEST
+
+/* ---- when it is shown ---- */
+
+START_TEST(terminals_get_it_unless_something_is_asked_for)
+{
+    static const char *const asked[] = {"--show pattern", "--format text", "--layer 0", "--head 0", "--precision 3", "--gradient 'loss'"};
+    expect("\"$A\" run " LIFE_CARD, 0, "blocks.0.attn.context");
+    expect("\"$A\" run " LIFE_CARD " -o $D/x.txt && cat $D/x.txt", 0, "blocks.0.attn.context");
+    if (no_terminal())
+        return;
+    ck_assert_ptr_nonnull(strstr(on_terminal("TERM=dumb \"$A\" run -m tiny -s Life", 0), "tiny: 4 layers of 4 heads, 2 tokens"));
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        ck_assert_ptr_null(strstr(on_terminal(printed("TERM=dumb \"$A\" run -m tiny -s 'Life is' %s", asked[i]), 0), "4 layers of 4 heads"));
+}
+END_TEST
+
+START_TEST(what_it_cannot_show_is_said)
+{
+    expect("\"$A\" run -m tiny -s Life --format screen --show embed 2>&1", 2, "a screen shows attention patterns, and none is selected");
+    expect("\"$A\" run -m tiny -s 'Life is' --format screen --gradient loss 2>&1", 2, "a screen shows a run and no gradients");
+}
+END_TEST
+
+/* ---- the commands to go on with ---- */
+
+static const char *const retyped[] = {
+    LIFE_CARD, CARD, "-m life -s 'Life is short' --cross 'eat dessert first'", CARD " --ablate L2H0", CARD " --attention window:2",
+    "-m tiny -s \"it's a \\$HOME of -s and \\\"'\"",
+};
+
+START_TEST(its_commands_work)
+{
+    succeed(printed("\"$A\" run %s --format screen | sed -n '/^step by step/,$p' | cut -c 15- >$D/next.sh", retyped[_i]));
+    ck_assert_str_eq(succeed("grep -c '^attn-cli' $D/next.sh")->text, strstr(retyped[_i], "--cross") ? "2\n" : "3\n");
+    succeed("b=$(realpath \"$A\") && cd $D && attn-cli() { \"$b\" \"$@\" >>out; } && . ./next.sh && test -s page.html && test -s out");
+    succeed(printed("\"$A\" run %s -o $D/own.html && cmp $D/own.html $D/page.html", retyped[_i]));
+}
+END_TEST
+
+Suite *suite_screen(void)
+{
+    Suite *s = suite_create("screen");
+    TCase *t = tcase_create("screen");
+    tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
+    tcase_add_loop_test(t, everything_fits, 0, sizeof inputs / sizeof *inputs);
+    tcase_add_test(t, small_patterns_are_printed_whole);
+    tcase_add_test(t, heads_are_ranked_as_heads_ranks_them);
+    tcase_add_test(t, vectors_have_their_lengths);
+    tcase_add_test(t, a_long_text_shows_its_end);
+    tcase_add_test(t, terminals_get_it_unless_something_is_asked_for);
+    tcase_add_test(t, what_it_cannot_show_is_said);
+    tcase_add_loop_test(t, its_commands_work, 0, sizeof retyped / sizeof *retyped);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -75,6 +75,7 @@ START_TEST(the_first_bad_record_may_be_the_last)
     expect("$A batch " MODEL "-f " FOUR " --fail-fast -o $D/o 2>&1", 1, "four.txt: line 4: the text has 33 tokens");
     expect_exactly("wc -l <$D/o.part; test ! -e $D/o && echo none", "2\nnone\n");
     expect_exactly("ends 3 $A batch -q " MODEL "-f " FOUR " --resume -o $D/o; wc -l <$D/o", "4\n");
+    expect("ends 3 $A batch " MODEL "-f " FOUR " --resume -o $D/o 2>&1", 0, "all 4 records were done before: there was nothing to resume");
 }
 END_TEST
 

@@ -39,7 +39,7 @@ START_TEST(a_slash_at_the_end_names_the_same_directory)
 {
     expect("$A batch -f $D/in --format npy --show pattern -o $D/d/ 2>&1", 0, "");
     expect_exactly("cd $D; ls -A . d | tr '\\n' ' '", ".: d d.json in  d: 000000 000001 records.ndjson ");
-    expect_exactly("stat -c %i $D/d.json >$D/was; $A batch -f $D/in --format npy --show pattern -o $D/d/ --resume 2>&1;"
+    expect_exactly("stat -c %i $D/d.json >$D/was; $A batch -f $D/in --format npy --show pattern -o $D/d/ --resume -q 2>&1;"
                    "stat -c %i $D/d.json | cmp - $D/was", "");
     expect("$A batch -f $D/in -o $D/file/ 2>&1", 2, "file/: is a directory, expected a file for ndjson");
 }

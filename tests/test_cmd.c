@@ -92,7 +92,15 @@ static const struct usage wrong[] = {
     {"generate -s x --temperature -1", "--temperature: -1 is below 0"},
     {"generate -s x --temperature nan", "'nan' is not a number"},
     {"generate -s x --top-p 1.5", "--top-p: 1.5 is not in 0..1"},
-    {"generate -s x -n -1", "'-1' is not a whole number"},
+    {"generate -s x -n -1", "--max-tokens: found -1, expected at least 0"},
+    {"generate -s x -n -x", "'-x' is not a whole number"},
+    {"batch -f x -t -5", "--threads: found -5, expected at least 1"},
+    {"run -s x -o $D/x.parquet", "x.parquet: arrays are .npz, .npy or, for tables, .csv; with --format the name may be any"},
+    {"run -s x -o $D/x.TSV", "x.TSV: tables are .csv"},
+    {"run -s x -o $D/x.xlsx", "x.xlsx: tables are .csv"},
+    {"run -s x -o $D/x.md", "x.md: explain writes .md, this command .html"},
+    {"run -s x -o $D/x.htm", "x.htm: pages are .html"},
+    {"heads -s x -o $D/x.npz.gz", "x.npz.gz: nothing is compressed"},
     {"run -s x -o x.pdf", "x.pdf: pictures are .png, .svg or .html"},
     {"plot README.md -o x.GIF", "x.GIF: pictures are .png, .svg or .html"},
     {"variants -s x -o x.jpeg", "x.jpeg: pictures are .png, .svg or .html"},
@@ -103,7 +111,7 @@ static const struct usage wrong[] = {
     {"score -s x --stride 0", "0 is not in 1.."},
     {"score -m models/stacked -s the --stride 32", "32 is not in 1..31"},
     {"explain", "no input"},
-    {"explain -s x --layer -1", "'-1' is not a whole number"},
+    {"explain -s x --layer -1", "--layer: found -1, expected at least 0"},
     {"explain -s x --format pdf", "unknown value 'pdf'"},
     {"explain --article death", "unknown value 'death'"},
     {"explain --article life --ids 1", "--article and --ids do not go together"},
@@ -164,6 +172,36 @@ START_TEST(help_of_a_command_starts_with_examples)
         expect_same(line, printed("\"$A\" %s --help", names[_i]));
         expect_same(line, printed("\"$A\" %s -h -q", names[_i]));
     }
+}
+END_TEST
+
+START_TEST(help_of_everything_has_the_help_of_each)
+{
+    char *all = strdup(succeed("\"$A\" help all")->text);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_msg(strstr(all, succeed(printed("\"$A\" help %s", names[i]))->text), "%s", names[i]);
+    free(all);
+}
+END_TEST
+
+/* A text file made elsewhere: the last line end is none of the text, others are, and that is said. */
+START_TEST(carriage_returns_are_told)
+{
+    succeed("printf 'Life is\\r\\n' >$D/one; printf 'Life\\r\\nis\\r\\n' >$D/two");
+    expect_exactly("\"$A\" tokenize -m tiny -f $D/one 2>&1 | wc -l", "4\n");
+    expect("\"$A\" tokenize -m tiny -f $D/two 2>&1", 0, "two: the text has 1 carriage return, as part of it: tr -d '\\r' takes it out");
+    expect_exactly("\"$A\" tokenize -q -m tiny -f $D/two 2>&1 >/dev/null", "");
+    expect("\"$A\" tokenize -m tiny -f $D/two --raw 2>&1", 0, "\\x0D");
+}
+END_TEST
+
+START_TEST(what_a_file_is_not_is_said)
+{
+    succeed("echo 'a note' >$D/notes.txt; printf ' \\n' >$D/blank.json; \"$A\" init -q -o $D/bare --vocab-size 5 --n-layer 1 --n-head 1 --d-model 4");
+    expect("\"$A\" plot $D/notes.txt 2>&1", 1, "notes.txt: no dump: it is neither .npy nor .npz");
+    expect("\"$A\" plot $D/blank.json 2>&1", 1, "blank.json: no dump");
+    expect("\"$A\" run -m $D/bare -s Life 2>&1", 1, "there is neither tokenizer.json nor vocab.json");
+    expect("\"$A\" run -m $D/bare -s Life 2>&1", 1, "token ids can be given with --ids");
 }
 END_TEST
 
@@ -760,7 +798,8 @@ Suite *suite_cmd(void)
     const struct { const TTest *test; int rows; } tests[] = {
         {wrong_usage_ends_with_2_and_says_why, ROWS(wrong)}, {options_come_in_any_order_and_spelling, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
-        {help_lists_every_command, 1}, {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)},
+        {help_lists_every_command, 1}, {help_of_everything_has_the_help_of_each, 1}, {carriage_returns_are_told, 1},
+        {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)},
         {what_cannot_run_writes_nothing, 1}, {full_disk_is_an_error, ROWS(writers)},
         {closed_pipe_ends_quietly, ROWS(writers)}, {slow_readers_get_everything, 1},
         {closed_streams_are_errors, 1},

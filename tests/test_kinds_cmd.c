@@ -16,7 +16,7 @@ static const struct { const char *options, *says; } wrong[] = {
     {"--attention window:4,", "window:W"}, {"--attention windoww:4", "window:W"}, {"--attention ''", "window:W"},
     {"--attention window:18446744073709551616", "window:W"}, {"--scale two", "none, sqrt or a number"}, {"--scale 1e99", "1e+30"},
     {"--scale nan", "none, sqrt or a number"}, {"--scale ' 1'", "none, sqrt or a number"}, {"--dropout 1", "below 1"},
-    {"--dropout -0.5", "below 1"}, {"--dropout x", "not a number"}, {"--seed -1", "not a whole number"},
+    {"--dropout -0.5", "below 1"}, {"--dropout x", "not a number"}, {"--seed -1", "found -1, expected at least 0"},
     {"--attention linear --scale none", "do not go together"}, {"--scale 2 --attention linear", "do not go together"}};
 enum { WRONG = sizeof wrong / sizeof *wrong };
 

@@ -209,7 +209,7 @@ static int check_path(struct attn_err *err)
     if (promised && strcmp(promised, "html"))
         return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md or .html, and run writes %s; with --format the "
                          "name may be any", o.path, promised);
-    return output_check_format(o.format, o.path, err);
+    return strcmp(format_of(o.path), "text") ? ATTN_OK : output_check_format(o.format, o.path, err);
 }
 
 static int explain(struct attn_err *err)

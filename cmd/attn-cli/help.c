@@ -258,6 +258,14 @@ static int help(struct attn_err *err)
         print_tool(stdout);
         return ATTN_OK;
     }
+    if (!strcmp(common.word, "all")) {
+        print_tool(stdout);
+        for (size_t i = 0; commands[i]; i++) {
+            fputs("\n\n", stdout);
+            help_print_command(stdout, commands[i]);
+        }
+        return ATTN_OK;
+    }
     const struct command *c = command_find(common.word, err);
     if (!c)
         return err->code;
@@ -275,9 +283,9 @@ static const struct option options[] = {
 const struct command help_command = {
     .name = "help",
     .run = help,
-    .usage = "help [COMMAND]",
+    .usage = "help [COMMAND|all]",
     .summary = "explain a command, or all of them",
-    .about = "Without COMMAND: the list of commands.  The man page and the completions for shells are printed from the "
+    .about = "Without COMMAND: the list of commands; all: the help of every command.  The man page and the completions for shells are printed from the "
              "same table.",
     .examples = (const struct pair[]){
         {"attn-cli help run", "what run does and its options"},

@@ -108,16 +108,29 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Removes what editors add and nobody means as part of the text: a byte order mark at the start, a newline at the end. */
+/* Removes what editors add and nobody means as part of the text: a byte order mark at the start, a line end at the end. */
 static void trim(struct input *in)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     if (in->len && in->owned[in->len - 1] == '\n')
         in->owned[--in->len] = '\0';
+    if (in->len && in->owned[in->len - 1] == '\r')
+        in->owned[--in->len] = '\0';
     if (!strncmp(in->owned, mark, strlen(mark))) {
         in->text += strlen(mark);
         in->len -= strlen(mark);
     }
+}
+
+/* Line ends of another system are characters of the text, which few who have them in a file expect. */
+static void note_returns(const struct input *in, const char *file)
+{
+    size_t n = 0;
+    for (const char *c = in->text; (c = memchr(c, '\r', in->len - (size_t)(c - in->text))); c++)
+        n++;
+    if (n)
+        say_note("%s: the text has %zu carriage return%s, as part of it: tr -d '\\r' takes %s out",
+                 strcmp(file, "-") ? file : "standard input", n, n > 1 ? "s" : "", n > 1 ? "them" : "it");
 }
 
 /* Checked here, where the message can still name the file. */
@@ -142,8 +155,10 @@ int input_read_any(struct input *in, const char *text, const char *file, const c
     if (file_read(&in->owned, &in->len, file, err) || !in->owned)
         return err->code;
     in->text = in->owned;
-    if (!common.raw)
+    if (!common.raw) {
         trim(in);
+        note_returns(in, file);
+    }
     return check_utf8(in, file, err);
 }
 

@@ -91,6 +91,8 @@ static int store_number(const struct option *o, const char *value, struct attn_e
     char *end;
     errno = 0;
     uint64_t n = strtoull(value, &end, 10);
+    if (*value == '-' && isdigit((unsigned char)value[1]) && !*end)
+        return attn_fail(err, ATTN_EUSAGE, "--%s: found %s, expected at least %" PRIu64, o->name, excerpt(value).text, o->min);
     if (!isdigit((unsigned char)*value) || *end)        /* strtoull would accept signs and white space */
         return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number", o->name, excerpt(value).text);
     if (errno || n < o->min || n > o->max)

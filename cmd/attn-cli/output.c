@@ -84,21 +84,34 @@ const char *format_default_show(const char *format)
     return f ? f->show : NULL;
 }
 
-/* Endings of pictures that are not supported: without an error, such a file would hold a text table. */
-static bool not_drawn(const char *path)
+#define PICTURES "pictures are .png, .svg or .html"
+#define TABLES "tables are .csv"
+#define ARRAYS "arrays are .npz, .npy or, for tables, .csv"
+#define COMPRESSED "nothing is compressed: leave that ending out, or write to a pipe"
+
+/* Endings that promise what nothing here writes: without an error, such a file would hold a text table. */
+static const struct { const char *ending, *instead; } foreign[] = {
+    {".gif", PICTURES}, {".jpg", PICTURES}, {".jpeg", PICTURES}, {".pdf", PICTURES}, {".webp", PICTURES}, {".bmp", PICTURES},
+    {".tif", PICTURES}, {".tiff", PICTURES}, {".eps", PICTURES}, {".ps", PICTURES}, {".htm", "pages are .html"},
+    {".md", "explain writes .md, this command .html"}, {".tsv", TABLES}, {".xls", TABLES}, {".xlsx", TABLES}, {".ods", TABLES},
+    {".parquet", ARRAYS}, {".feather", ARRAYS}, {".arrow", ARRAYS}, {".h5", ARRAYS}, {".hdf5", ARRAYS}, {".pkl", ARRAYS},
+    {".pt", ARRAYS}, {".mat", ARRAYS}, {".safetensors", ARRAYS}, {".jsonl", "documents are .json, and of a batch .ndjson"},
+    {".gz", COMPRESSED}, {".xz", COMPRESSED}, {".zst", COMPRESSED}, {".bz2", COMPRESSED}, {".zip", "archives are .npz"},
+};
+
+static const char *instead_of(const char *path)
 {
-    static const char *const endings[] = {".gif", ".jpg", ".jpeg", ".pdf", ".webp", ".bmp", ".tif", ".tiff", ".eps", ".ps", NULL};
     const char *dot = path ? strrchr(path, '.') : NULL;
-    size_t i = 0;
-    while (dot && endings[i] && strcasecmp(dot, endings[i]))
-        i++;
-    return dot && endings[i];
+    for (size_t i = 0; dot && i < sizeof foreign / sizeof *foreign; i++)
+        if (!strcasecmp(dot, foreign[i].ending))
+            return foreign[i].instead;
+    return NULL;
 }
 
 int output_check_format(const char *format, const char *path, struct attn_err *err)
 {
-    if (!format && not_drawn(path))
-        return attn_fail(err, ATTN_EUSAGE, "%s: pictures are .png, .svg or .html; with --format the name may be any", path);
+    if (!format && instead_of(path))
+        return attn_fail(err, ATTN_EUSAGE, "%s: %s; with --format the name may be any", path, instead_of(path));
     const struct attn_format *f = format ? attn_format_find(format) : NULL;
     if (f && (f->flags & ATTN_FORMAT_BINARY) && terminal_is(path))
         return attn_fail(err, ATTN_EUSAGE, "%s is not for a terminal: give a file or directory with -o", format);

@@ -24,7 +24,7 @@ bool output_is_seen(const char *format, const char *path);
 const char *output_format_of(const char *path);
 /* The default of --show for this format; NULL: the general default. */
 const char *format_default_show(const char *format);
-/* Fails for a binary format on a terminal and, where there is no format, for an ending of pictures that nothing here draws. */
+/* Fails for a binary format on a terminal and, where there is no format, for an ending that promises what nothing here writes. */
 int output_check_format(const char *format, const char *path, struct attn_err *err);
 
 /* ---- pictures ---- */

@@ -84,7 +84,9 @@ void report_end(struct report *r, const struct attn_batch_state *s)
     }
     if (!s->complete)
         say_note("attn-cli batch: stopped after %" PRIu64 " records: the same command with --resume continues", s->records);
-    else if (s->failed)
+    else if (s->before && s->before == s->records)
+        say_note("attn-cli batch: all %" PRIu64 " records were done before: there was nothing to resume", s->records);
+    if (s->complete && s->failed)
         say_note("attn-cli batch: %" PRIu64 " of %" PRIu64 " records failed", s->failed, s->records);
     report_overflow(r, s->overflowed);
 }

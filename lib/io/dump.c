@@ -273,6 +273,16 @@ static int read_table(struct attn_dump *d, const char *file, size_t len, const s
     return rc ? rc : attn_dump_join_heads(d, err);
 }
 
+/* Where it does not even begin like a document, an error in its first column would tell nobody what is expected. */
+static bool looks_like_json(const struct attn_map *m)
+{
+    const unsigned char *s = m->data;
+    size_t at = 0;
+    while (at < m->len && s[at] && strchr(" \t\r\n", s[at]))
+        at++;
+    return at < m->len && s[at] == '{';
+}
+
 static int read_file(struct attn_dump *d, const char *path, struct attn_err *err)
 {
     struct attn_map m = {0};
@@ -290,6 +300,9 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
         rc = attn_fail(err, ATTN_EFORMAT, "%s: neither an .npy file nor a zip archive, whatever it is called", path);
     else if (table || attn_dump_is_tidy((const char *)m.data, m.len))
         rc = read_table(d, file, table, &m, path, err);
+    else if (!looks_like_json(&m))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: no dump: it is neither .npy nor .npz, no table (.csv, .tidy) and no JSON document of "
+                       "run", path);
     else
         rc = attn_dump_read_document(d, (const char *)m.data, m.len, path, err);
     attn_map_close(&m);

@@ -304,15 +304,17 @@ static int choose(struct attn_tokenizer **out, const struct attn_source *s, cons
     } by_file[] = {{"tokenizer.json", open_json}, {"merges.txt", open_merges}, {"tokenizer.model", open_sentencepiece},
                  {"tokenizer.bin", open_llama2c}};
     bool native = !h->model_type || strcmp(h->model_type, "attn-decoder") == 0;
-    if (native && h->section)
+    bool says = native && h->section, words = native && attn_source_has(s, "vocab.json");
+    if (says && words)
         return follow_config(out, s, h, err);
-    for (size_t i = 0; i < sizeof by_file / sizeof *by_file; i++)
+    for (size_t i = 0; i < sizeof by_file / sizeof *by_file && !says; i++)
         if (attn_source_has(s, by_file[i].file))
             return by_file[i].open(out, s, h, err);
-    if (native)
+    if (words)
         return open_words(out, s, &(struct attn_word_rule){0}, err);
-    return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor merges.txt, tokenizer.model or tokenizer.bin, expected one "
-                     "of them for a model of type \"%s\"; token ids can be given with --ids", s->name, h->model_type);
+    return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor %s, tokenizer.model or tokenizer.bin, expected one "
+                     "of them for a model of type \"%s\"; token ids can be given with --ids", s->name,
+                     native ? "vocab.json" : "merges.txt", h->model_type ? h->model_type : "attn-decoder");
 }
 
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err)

@@ -277,6 +277,9 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     if (s.step < s.steps) {
         say_saved(s.step, s.steps);
         common.status = STOP_STATUS;
+    } else {
+        say_note("the model is in %s: attn-cli generate -m %s%s -s TEXT goes on with a text", o.path, strchr(o.path, '/') ? "" : "./",
+                 o.path);
     }
     return ATTN_OK;
 }

@@ -31,11 +31,17 @@ int attn_write_file(const char *path, const char *data, size_t len, struct attn_
 
 /* How matrices are drawn; all zero is the default. */
 struct attn_picture_opts {
-    const char *palette;                /* viridis (NULL), magma, cividis, gray, balance */
+    const char *palette;                /* viridis (NULL), magma, cividis, gray, balance; light: blues, ink */
     const char *scale;                  /* of colours: "linear" (NULL), "log", "row": each row is divided by its largest number */
     bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they are */
     size_t cell;                        /* width of a number's cell in pixels, on a terminal in columns; 0: what fits */
     int colors;                         /* how many the terminal has: 0 (shades are drawn), 256, 1 << 24 */
+    /* Of figures (png, svg, pdf): */
+    double width;                       /* in millimetres, exactly; 0: as it comes out */
+    double letters;                     /* size of labels in points; 0: 7 */
+    const char *title;                  /* in place of the model and the sentence; "": none; NULL: these */
+    size_t columns;                     /* matrices beside each other; 0: as fits */
+    bool numbers;                       /* in the cells */
     uint64_t reserved[2];
 };
 

@@ -593,7 +593,7 @@ START_TEST(formats_follow_the_ending)
     expect("\"$A\" explain -s " LIFE " -o \"$D/a.md\" && head -1 \"$D/a.md\"", 0, "# How");
     expect("\"$A\" explain -s " LIFE " -o \"$D/a.txt\" && head -1 \"$D/a.txt\"", 0, "How");
     expect("\"$A\" explain -s " LIFE " -o \"$D/a.npy\" 2>&1", 2, "run writes npy");
-    expect("\"$A\" explain -s " LIFE " -o \"$D/a.pdf\" 2>&1", 2, "pictures are");
+    expect("\"$A\" explain -s " LIFE " -o \"$D/a.pdf\" 2>&1", 2, "explain writes text, .md or .html, and run writes pdf");
     expect("\"$A\" explain -s " LIFE " --format text -o \"$D/a.npy\" && head -1 \"$D/a.npy\"", 0, "How");
     expect("\"$A\" explain --article life -o \"$D/b.html\" && grep -c '<script\\|http:\\|https:\\|src=\\|href=' \"$D/b.html\"", 1, "0");
     char *page = said_by("cat \"$D/b.html\"");

@@ -312,7 +312,7 @@ START_TEST(palettes_are_whole)
         ck_assert_uint_eq(strspn(s, "0123456789abcdef"), 6 * ATTN_STEPS);
         ck_assert_int_eq(s[6 * ATTN_STEPS], '"');
     }
-    ck_assert_uint_eq(n, 5);
+    ck_assert_uint_eq(n, 7);
     free(page);
 }
 END_TEST

@@ -23,7 +23,7 @@ START_TEST(every_format_listed_is_found)
     int n = 0;
     for (char *name = strtok(list, ", "); name; name = strtok(NULL, ", "), n++)
         ck_assert_str_eq(attn_format_find(name)->name, name);
-    ck_assert_int_eq(n, 12);
+    ck_assert_int_eq(n, 13);
     ck_assert_ptr_null(attn_format_find("xml"));
     ck_assert_ptr_null(attn_format_find(""));
 }

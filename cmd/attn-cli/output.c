@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -84,14 +85,14 @@ const char *format_default_show(const char *format)
     return f ? f->show : NULL;
 }
 
-#define PICTURES "pictures are .png, .svg or .html"
+#define PICTURES "pictures are .png, .svg, .pdf or .html"
 #define TABLES "tables are .csv"
 #define ARRAYS "arrays are .npz, .npy or, for tables, .csv"
 #define COMPRESSED "nothing is compressed: leave that ending out, or write to a pipe"
 
 /* Endings that promise what nothing here writes: without an error, such a file would hold a text table. */
 static const struct { const char *ending, *instead; } foreign[] = {
-    {".gif", PICTURES}, {".jpg", PICTURES}, {".jpeg", PICTURES}, {".pdf", PICTURES}, {".webp", PICTURES}, {".bmp", PICTURES},
+    {".gif", PICTURES}, {".jpg", PICTURES}, {".jpeg", PICTURES}, {".webp", PICTURES}, {".bmp", PICTURES},
     {".tif", PICTURES}, {".tiff", PICTURES}, {".eps", PICTURES}, {".ps", PICTURES}, {".htm", "pages are .html"},
     {".md", "explain writes .md, this command .html"}, {".tsv", TABLES}, {".xls", TABLES}, {".xlsx", TABLES}, {".ods", TABLES},
     {".parquet", ARRAYS}, {".feather", ARRAYS}, {".arrow", ARRAYS}, {".h5", ARRAYS}, {".hdf5", ARRAYS}, {".pkl", ARRAYS},
@@ -120,18 +121,51 @@ int output_check_format(const char *format, const char *path, struct attn_err *e
 
 /* ---- pictures ---------------------------------------------------------------------------- */
 
-static struct { const char *scale, *palette; struct number cell; bool hide_first; } look;
+static struct {
+    const char *scale, *palette, *width, *title;
+    struct number cell, columns;
+    struct real letters;
+    bool hide_first, numbers;
+} look;
 
 static const char *const scales[] = {"linear", "log", "row", NULL};
-static const char *const palettes[] = {"viridis", "magma", "cividis", "gray", "balance", NULL};
+static const char *const palettes[] = {"viridis", "magma", "cividis", "gray", "balance", "blues", "ink", NULL};
+
+/* "85mm", "8.5cm", "3.35in", "240pt" in millimetres; a number alone is one of millimetres.  0: it is none. */
+static double millimetres(const char *width)
+{
+    static const struct { const char *name; double mm; } units[] = {
+        {"", 1}, {"mm", 1}, {"cm", 10}, {"in", 25.4}, {"pt", 25.4 / 72}};
+    char *end;
+    double x = strtod(width, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units && end != width && isfinite(x) && x > 0; i++)
+        if (!strcmp(end, units[i].name))
+            return x * units[i].mm;
+    return 0;
+}
+
+static int check_width(const struct option *o, struct attn_err *err)
+{
+    return millimetres(look.width) > 0 ? ATTN_OK : attn_fail(err, ATTN_EUSAGE, "--%s: found '%s', expected a width on paper as in 85mm, "
+                                                             "8.5cm, 3.35in or 240pt", o->name, excerpt(look.width).text);
+}
 
 const struct option picture_options[] = {
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE", "pictures: colours show numbers as they are (linear, the default), their "
      "logarithms (log), or each row divided by its largest number (row)", .choices = scales, .flags = OPT_COUNTS},
     {0, "palette", OPT_CHOICE, &look.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark "
-     "to light; balance, blue below 0 and orange above", .choices = palettes, .flags = OPT_COUNTS},
+     "to light; blues or ink, from white to dark, for paper; balance, blue below 0 and orange above", .choices = palettes,
+     .flags = OPT_COUNTS},
     {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: as fits)",
      .min = 1, .max = 64, .flags = OPT_COUNTS},
+    {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in or 240pt; cells and the "
+     "arrangement follow, letters keep their size (default: as it comes out)", .check = check_width, .flags = OPT_COUNTS},
+    {0, "font-size", OPT_REAL, &look.letters, "PT", "figures: size of the labels in points, 3 to 72 (default: 7)", .flags = OPT_COUNTS},
+    {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence; '' leaves them out",
+     .flags = OPT_COUNTS},
+    {0, "columns", OPT_NUMBER, &look.columns, "N", "figures: so many matrices beside each other (default: as fits)", .min = 1, .max = 1000,
+     .flags = OPT_COUNTS},
+    {0, "annotate", OPT_FLAG, &look.numbers, NULL, "figures: write the numbers into the cells", .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -151,7 +185,9 @@ static int colors(bool terminal)
 struct attn_picture_opts picture_look(bool terminal)
 {
     return (struct attn_picture_opts){.palette = look.palette, .scale = look.scale, .hide_first = look.hide_first,
-                                      .cell = (size_t)look.cell.n, .colors = colors(terminal)};
+                                      .cell = (size_t)look.cell.n, .colors = colors(terminal),
+                                      .width = look.width ? millimetres(look.width) : 0, .letters = look.letters.given ? look.letters.x : 0,
+                                      .title = look.title, .columns = (size_t)look.columns.n, .numbers = look.numbers};
 }
 
 /* ---- activations ------------------------------------------------------------------------- */

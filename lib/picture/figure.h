@@ -87,8 +87,9 @@ struct attn_pen {
 struct attn_figure {
     const struct attn_album *album;
     struct attn_section *section; size_t n;             /* figure.c */
+    const char *title;                  /* "": none; NULL: the model and the sentence */
     size_t largest;                     /* numbers of the largest matrix */
-    size_t width, height;               /* pixels */
+    size_t width, height, margin, top;  /* pixels; top: above the first section */
 };
 
 int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);

@@ -11,7 +11,8 @@ enum { KNOTS = 9 };                     /* evenly spaced; colours between two kn
 struct attn_palette { const char *name; bool diverges; uint32_t knots[KNOTS], nan, blank; };
 
 /* viridis and magma follow the well-known colour maps, whose lightness rises evenly, so that equal steps look equal,
- * also to the colour-blind and in print.  balance is light in the middle, blue below and orange above. */
+ * also to the colour-blind and in print.  balance is light in the middle, blue below and orange above.  blues
+ * and ink begin with white, for paper. */
 static const struct attn_palette palettes[] = {
     {"viridis", false, {0x440154, 0x472D7B, 0x3B528B, 0x2C728E, 0x21908C, 0x27AD81, 0x5DC863, 0xAADC32, 0xFDE725},
      0xFF5A4F, 0xECECEC},
@@ -21,6 +22,10 @@ static const struct attn_palette palettes[] = {
      0xE0457B, 0xECECEC},
     {"gray", false, {0x000000, 0x202020, 0x404040, 0x606060, 0x808080, 0x9F9F9F, 0xBFBFBF, 0xDFDFDF, 0xFFFFFF},
      0xFF5A4F, 0xCFE4F7},
+    {"blues", false, {0xFFFFFF, 0xDFEAF6, 0xBFD6EC, 0x9ABFE0, 0x72A5D2, 0x4B8AC2, 0x2A6CAC, 0x124C8C, 0x08285A},
+     0xD9480F, 0xF0E9DC},
+    {"ink", false, {0xFFFFFF, 0xDFDFDF, 0xBFBFBF, 0x9F9F9F, 0x808080, 0x606060, 0x404040, 0x202020, 0x000000},
+     0xD9480F, 0xCFE4F7},
     {"balance", true, {0x0B3C6F, 0x2268A5, 0x5B9BCB, 0xABCDE4, 0xF7F7F5, 0xF5CDA4, 0xE5964B, 0xBE5F12, 0x7F3207},
      0x18A05E, 0xD8D8DE},
 };
@@ -74,9 +79,33 @@ static int find_scaling(enum attn_color_scale *out, const char *name, struct att
     return attn_fail(err, ATTN_EUSAGE, "unknown colour scale '%s': expected linear, log or row", name);
 }
 
+enum { WIDTH_LEAST = 20, WIDTH_MOST = 2000, LETTERS_LEAST = 3, LETTERS_MOST = 72 };     /* millimetres, points */
+static const double LETTERS = 7, POINTS_OF_INCH = 72, MM_OF_INCH = 25.4;
+static const double UNITS_OF_SIZE = 35 / 3.0;           /* of labels, whose letters are 7 units wide */
+
+double attn_look_unit(const struct attn_look *look)
+{
+    return (look->letters > 0 ? look->letters : LETTERS) / UNITS_OF_SIZE;
+}
+
+size_t attn_look_limit(const struct attn_look *look)
+{
+    return look->paper > 0 ? (size_t)(look->paper / MM_OF_INCH * POINTS_OF_INCH / attn_look_unit(look)) : 0;
+}
+
+double attn_look_points(const struct attn_look *look, size_t units)
+{
+    return look->paper > 0 ? look->paper / MM_OF_INCH * POINTS_OF_INCH : (double)units * attn_look_unit(look);
+}
+
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err)
 {
-    *out = (struct attn_look){.hide_first = o->hide_first, .cell = o->cell, .colors = o->colors};
+    *out = (struct attn_look){.hide_first = o->hide_first, .cell = o->cell, .colors = o->colors, .paper = o->width,
+                              .letters = o->letters, .title = o->title, .columns = o->columns, .numbers = o->numbers};
+    if (o->width != 0 && !(o->width >= WIDTH_LEAST && o->width <= WIDTH_MOST))
+        return attn_fail(err, ATTN_EUSAGE, "a width of %g mm: expected %d to %d", o->width, WIDTH_LEAST, WIDTH_MOST);
+    if (o->letters != 0 && !(o->letters >= LETTERS_LEAST && o->letters <= LETTERS_MOST))
+        return attn_fail(err, ATTN_EUSAGE, "letters of %g points: expected %d to %d", o->letters, LETTERS_LEAST, LETTERS_MOST);
     int rc = find_palette(&out->palette, o->palette, err);
     return rc ? rc : find_scaling(&out->scaling, o->scale, err);
 }

@@ -27,14 +27,25 @@ struct attn_look {
     int colors;                         /* of a terminal: 0 (shades), 256 or 1 << 24 */
     int width;                          /* of a terminal in columns; 0: no limit */
     bool bare;                          /* on a terminal: the maps alone, without title, keys and legend */
+    double paper;                       /* of figures: width in millimetres; 0: as it comes out */
+    double letters;                     /* of figures, as what follows; as in struct attn_picture_opts */
+    const char *title;
+    size_t columns;
+    bool numbers;
 };
+/* A figure is laid out in units, which are the pixels of a PNG without a width.  Points of a unit on paper: labels have the size that
+ * was asked for. */
+double attn_look_unit(const struct attn_look *look);
+size_t attn_look_limit(const struct attn_look *look);   /* the width of a figure in units, rounded; 0: any */
+double attn_look_points(const struct attn_look *look, size_t units);    /* the width on paper of a figure that is so many units wide */
 /* An invalid choice is a usage error that lists the valid ones. */
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err);
 
-/* The formats: term.c, png.c, svg.c, html.c. */
+/* The formats: term.c, png.c, svg.c, pdf.c, html.c. */
 int attn_term_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 int attn_png_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+int attn_pdf_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 
 enum { ATTN_SVG_SQUARES = 10000 };      /* of a matrix with more numbers an SVG has an image */

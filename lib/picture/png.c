@@ -103,16 +103,6 @@ static void put_text(struct attn_canvas *c, const struct attn_lettering *w, cons
     attn_font_draw(w->s, len, write_stroke, &to);
 }
 
-static void put_words(void *self, const struct attn_lettering *w)
-{
-    put_text(self, w, NULL);
-}
-
-static void put_words_over(void *self, const struct attn_lettering *w, uint8_t color)
-{
-    put_text(self, w, &color);
-}
-
 /* ---- a file ---------------------------------------------------------------------------- */
 
 static void fill_colors(unsigned char colors[256 * 3], const struct attn_palette *palette)
@@ -148,38 +138,78 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
 
 /* ---- a figure -------------------------------------------------------------------------- */
 
+enum { SIDE_MOST = 32000 };
+
+/* A figure whose units are `scale` pixels. */
+struct enlarged { struct attn_canvas canvas; size_t scale; };
+
+static void fill_enlarged(void *self, const struct attn_area *a, uint8_t color)
+{
+    struct enlarged *e = self;
+    size_t k = e->scale;
+    fill(&e->canvas, &(struct attn_area){k * a->x, k * a->y, k * a->width, k * a->height}, color);
+}
+
+static struct attn_lettering enlarge(const struct attn_lettering *w, size_t k)
+{
+    return (struct attn_lettering){w->s, k * w->x, k * w->y, k * w->column, w->anchor, w->up};
+}
+
+static void put_words(void *self, const struct attn_lettering *w)
+{
+    struct enlarged *e = self;
+    struct attn_lettering to = enlarge(w, e->scale);
+    put_text(&e->canvas, &to, NULL);
+}
+
+static void put_words_over(void *self, const struct attn_lettering *w, uint8_t color)
+{
+    struct enlarged *e = self;
+    struct attn_lettering to = enlarge(w, e->scale);
+    put_text(&e->canvas, &to, &color);
+}
+
 static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
 {
     (void)err;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
             struct attn_area square = {x + j * cell, y + i * cell, cell, cell};
-            fill(self, &square, steps[i * cols + j]);
+            fill_enlarged(self, &square, steps[i * cols + j]);
         }
     return ATTN_OK;
 }
 
-static int draw(struct attn_canvas *c, const struct attn_figure *f, struct attn_err *err)
+/* On paper a figure has at least 300 pixels to an inch. */
+static size_t scale_of(const struct attn_look *look)
 {
-    struct attn_pen pen = {c, fill, put_words, cells, put_words_over};
-    int rc = attn_canvas_new(c, f->width, f->height, err);
+    return look->paper > 0 ? (size_t)ceil(300 * attn_look_unit(look) / 72) : 1;
+}
+
+static int draw(struct enlarged *e, const struct attn_figure *f, struct attn_err *err)
+{
+    struct attn_pen pen = {e, fill_enlarged, put_words, cells, put_words_over};
+    if (e->scale * larger(f->width, f->height) > SIDE_MOST)
+        return attn_fail(err, ATTN_EUSAGE, "a picture of %zu x %zu pixels is more than viewers open: take a smaller --width, or svg or "
+                         "pdf", e->scale * f->width, e->scale * f->height);
+    int rc = attn_canvas_new(&e->canvas, e->scale * f->width, e->scale * f->height, err);
     return rc ? rc : attn_figure_draw(f, &pen, err);
 }
 
 int attn_png_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
     struct attn_figure f;
-    struct attn_canvas c = {0};
+    struct enlarged e = {.scale = scale_of(look)};
     unsigned char *png = NULL;
     size_t len = 0;
     int rc = attn_figure_plan(&f, a, look, err);
     if (!rc)
-        rc = draw(&c, &f, err);
+        rc = draw(&e, &f, err);
     if (!rc)
-        rc = attn_png_encode(&png, &len, &c, look->palette, err);
+        rc = attn_png_encode(&png, &len, &e.canvas, look->palette, err);
     attn_out_write(o, png, len);
     free(png);
-    attn_canvas_free(&c);
+    attn_canvas_free(&e.canvas);
     attn_figure_free(&f);
     return rc;
 }
@@ -250,7 +280,7 @@ static void paint(struct plot *d, size_t x, size_t y, size_t width, size_t heigh
 
 static void write_words(struct plot *d, const char *s, size_t x, size_t y, enum attn_anchor anchor)
 {
-    put_words(&d->canvas, &(struct attn_lettering){s, x, y, LETTER, anchor, false});
+    put_text(&d->canvas, &(struct attn_lettering){s, x, y, LETTER, anchor, false}, NULL);
 }
 
 static void write_number(struct plot *d, const struct axis *a, double v, size_t x, size_t y, enum attn_anchor anchor)

@@ -4,6 +4,7 @@
  * instead, with one pixel for each number, which viewers enlarge without blurring. */
 #include "picture/look.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,10 +116,16 @@ int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct 
     struct attn_figure f;
     int rc = attn_figure_plan(&f, a, look, err);
     if (!rc) {
-        attn_out_printf(o, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" viewBox=\"0 0 %zu %zu\" "
+        char size[64];
+        if (look->paper > 0)
+            snprintf(size, sizeof size, "width=\"%.3fmm\" height=\"%.3fmm\"", look->paper,
+                     look->paper * (double)f.height / (double)f.width);
+        else
+            snprintf(size, sizeof size, "width=\"%zu\" height=\"%zu\"", f.width, f.height);
+        attn_out_printf(o, "<svg xmlns=\"http://www.w3.org/2000/svg\" %s viewBox=\"0 0 %zu %zu\" "
                         "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" fill=\"#1a1a1a\" xml:space=\"preserve\">\n"
                         "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-                        f.width, f.height, f.width, f.height);
+                        size, f.width, f.height);
         rc = attn_figure_draw(&f, &pen, err);
         attn_out_str(o, "</svg>\n");
     }

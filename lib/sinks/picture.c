@@ -219,4 +219,5 @@ static int picture_finish(void *self, struct attn_err *err)
 const struct attn_sink_methods attn_term_methods = {METHODS, .draw = attn_term_write};
 const struct attn_sink_methods attn_png_methods = {METHODS, .draw = attn_png_write};
 const struct attn_sink_methods attn_svg_methods = {METHODS, .draw = attn_svg_write};
+const struct attn_sink_methods attn_pdf_methods = {METHODS, .draw = attn_pdf_write};
 const struct attn_sink_methods attn_html_methods = {METHODS, .draw = attn_html_write, .next = true};

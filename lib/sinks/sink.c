@@ -34,6 +34,7 @@ static const struct attn_format attn_formats[] = {      /* in the order of lists
     {"term", NULL, "heat maps on the terminal", pattern, RUN | PICTURE, &attn_term_methods},
     {"png", ".png", NULL, pattern, RUN | APART | PICTURE | BINARY, &attn_png_methods},
     {"svg", ".svg", NULL, pattern, RUN | APART | PICTURE, &attn_svg_methods},
+    {"pdf", ".pdf", NULL, pattern, RUN | APART | PICTURE | BINARY, &attn_pdf_methods},
     {"html", ".html", "a page to explore", NULL, RUN | PICTURE | ABLATED, &attn_html_methods},
     {"summary", NULL, "one line of figures per sentence", NULL, SUMMARY, NULL},
     {"stack", NULL, "one .npy array per name, for sentences of one length", NULL, STACK, NULL},

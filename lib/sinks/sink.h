@@ -72,7 +72,7 @@ struct attn_sink_methods {
 };
 
 extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn_ndjson_methods, attn_csv_methods,
-    attn_tidy_methods, attn_npy_methods, attn_npz_methods, attn_term_methods, attn_png_methods, attn_svg_methods,
+    attn_tidy_methods, attn_npy_methods, attn_npz_methods, attn_term_methods, attn_png_methods, attn_svg_methods, attn_pdf_methods,
     attn_html_methods, attn_screen_methods;
 
 /* Lists the names of the formats that have one of the flags, "text, json, csv" and so on. */

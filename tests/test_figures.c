@@ -1,0 +1,200 @@
+/* Figures for print: PDF files, a width on paper, labels of a size, titles, numbers in the cells. */
+#include "suites.h"
+
+#include "golden.h"
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CARD "-m life -s 'Life is short, eat dessert first'"
+#define LILY "-m tiny -s 'Lily lost her red ball'"
+
+/* ---- PDF ---- */
+
+struct bytes { char *s; size_t len; };
+
+static struct bytes file_of(const char *name)
+{
+    struct bytes b = {NULL, 0};
+    FILE *f = fopen(scratch_path(name), "rb");
+    ck_assert_ptr_nonnull(f);
+    fseek(f, 0, SEEK_END);
+    b.len = (size_t)ftell(f);
+    rewind(f);
+    b.s = malloc(b.len + 1);
+    ck_assert_uint_eq(fread(b.s, 1, b.len, f), b.len);
+    b.s[b.len] = '\0';
+    fclose(f);
+    return b;
+}
+
+/* The last place of a text in bytes that may have NULs. */
+static const char *last_of(struct bytes b, const char *text)
+{
+    const char *found = NULL, *at = b.s;
+    while ((at = memmem(at, b.len - (size_t)(at - b.s), text, strlen(text))))
+        found = at++;
+    ck_assert_msg(found, "no %s", text);
+    return found;
+}
+
+/* Each entry of the table of objects points to its object, and each stream is as long as it says. */
+static void is_whole(struct bytes b)
+{
+    size_t table = strtoul(last_of(b, "startxref\n") + 10, NULL, 10), n, objects;
+    ck_assert(b.len > 8 && !memcmp(b.s, "%PDF-1.4\n", 9) && !strcmp(b.s + b.len - 6, "%%EOF\n"));
+    ck_assert_msg(sscanf(b.s + table, "xref\n0 %zu\n0000000000 65535 f", &objects) == 1, "%.40s", b.s + table);
+    const char *entry = strstr(b.s + table, "f \n") + 3;
+    for (n = 1; n < objects; n++, entry += 20) {
+        size_t at = strtoul(entry, NULL, 10);
+        ck_assert_msg(at < b.len && !strncmp(b.s + at, printed("%zu 0 obj\n<<", n), strlen(printed("%zu 0 obj\n<<", n))), "object %zu", n);
+        const char *dict = b.s + at, *stream = memmem(dict, b.len - at, "stream\n", 7), *end = memmem(dict, b.len - at, "endobj", 6);
+        if (!stream || stream > end)
+            continue;
+        const char *length = memmem(dict, (size_t)(stream - dict), "/Length ", 8);
+        ck_assert_ptr_nonnull(length);
+        ck_assert_msg(!strncmp(stream + 7 + strtoul(length + 8, NULL, 10), "\nendstream\nendobj\n", 18), "stream of object %zu", n);
+    }
+    ck_assert_msg(!strncmp(entry, printed("trailer<</Size %zu/Root 1 0 R", objects), 12), "%.40s", entry);
+}
+
+static const char *const drawn[] = {
+    CARD, LILY, CARD " --show '*'", LILY " --width 85mm", LILY " --columns 3 --title '(50 %) \\ \xC3\x84 \xE2\x86\x92' --annotate --layer 1",
+    "-m life -s Life", "-m $D/wide --ids $(seq -s, 0 79)", CARD " --cross 'eat is Life'", "-m models/stacked -s 'the cat' --palette ink",
+};
+
+START_TEST(files_are_whole)
+{
+    succeed("\"$A\" init -q -o $D/wide --vocab-size 80 --n-ctx 80 --n-layer 1 --n-head 1 --d-model 8");
+    succeed(printed("\"$A\" run %s -o $D/x.pdf", drawn[_i]));
+    struct bytes b = file_of("x.pdf");
+    is_whole(b);
+    ck_assert_int_eq(memmem(b.s, b.len, "/Subtype/Image", 14) != NULL, strstr(drawn[_i], "wide") != NULL);
+    expect(printed("\"$A\" run %s --format pdf >$D/y.pdf && cmp $D/x.pdf $D/y.pdf && echo same", drawn[_i]), 0, "same");
+    free(b.s);
+}
+END_TEST
+
+START_TEST(words_and_numbers_are_text)
+{
+    succeed("\"$A\" run " CARD " -o $D/x.pdf --annotate --title 'A (small) \xC3\xA4 figure'");
+    static const char *const texts[] = {"(dessert) Tj", "(0.39) Tj", "(1.00) Tj", "(A \\050small\\051 \\344 figure) Tj", "(hidden by the mask) Tj"};
+    struct bytes b = file_of("x.pdf");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        ck_assert_msg(strstr(b.s, texts[i]), "no %s", texts[i]);
+    ck_assert_ptr_null(strstr(b.s, "(0.00) Tj"));       /* hidden cells have no number */
+    free(b.s);
+    /* What Helvetica lacks is drawn. */
+    succeed("\"$A\" run " CARD " -o $D/x.pdf --title '\xE2\x86\x92\xE4\xB8\xAD'");
+    b = file_of("x.pdf");
+    ck_assert(strstr(b.s, " l\n") && !strstr(b.s, "life: Life"));
+    free(b.s);
+    succeed("\"$A\" run " CARD " -o $D/x.pdf");
+    b = file_of("x.pdf");
+    ck_assert(!strstr(b.s, " l\n") && strstr(b.s, "life: Life is short, eat dessert first"));
+    free(b.s);
+}
+END_TEST
+
+/* The colours of the cells, in the order in which they are drawn, are those of the SVG, whose squares are sorted by colour. */
+START_TEST(cells_have_the_colours_of_other_figures)
+{
+    succeed("\"$A\" run " CARD " -o $D/x.pdf && \"$A\" run " CARD " -o $D/x.svg");
+    struct bytes pdf = file_of("x.pdf"), svg = file_of("x.svg");
+    size_t found = 0;
+    for (const char *at = strstr(svg.s, "<path fill=\"#"); at; at = strstr(at + 1, "<path fill=\"#")) {
+        unsigned rgb = (unsigned)strtoul(at + 13, NULL, 16);
+        const char *color = printed("%.3f %.3f %.3f rg ", (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
+        ck_assert_msg(strstr(pdf.s, color), "no %s", color);
+        found++;
+    }
+    ck_assert_uint_gt(found, 10);
+    free(pdf.s);
+    free(svg.s);
+}
+END_TEST
+
+/* ---- a width on paper ---- */
+
+static const struct { const char *width; double points; } widths[] = {
+    {"85mm", 240.945}, {"8.5cm", 240.945}, {"240pt", 240}, {"3.5in", 252}, {"170", 481.890},
+};
+
+START_TEST(a_figure_is_as_wide_as_asked)
+{
+    succeed(printed("\"$A\" run " LILY " -o $D/x.pdf --width %s && \"$A\" run " LILY " -o $D/x.svg --width %s && \"$A\" run " LILY
+                    " -o $D/x.png --width %s", widths[_i].width, widths[_i].width, widths[_i].width));
+    struct bytes b = file_of("x.pdf");
+    ck_assert_msg(strstr(b.s, printed("/MediaBox[0 0 %.3f ", widths[_i].points)), "%s", widths[_i].width);
+    free(b.s);
+    b = file_of("x.svg");
+    ck_assert_msg(strstr(b.s, printed(" width=\"%.3fmm\"", widths[_i].points / 72 * 25.4)), "%.300s", b.s);
+    free(b.s);
+    b = file_of("x.png");                               /* at least 300 pixels to an inch, fewer than 400 */
+    unsigned pixels = (unsigned char)b.s[18] << 8 | (unsigned char)b.s[19];
+    ck_assert_msg(pixels >= widths[_i].points / 72 * 295 && pixels < widths[_i].points / 72 * 400, "%u pixels", pixels);
+    free(b.s);
+}
+END_TEST
+
+/* Labels keep the size that was asked for, whatever the width. */
+START_TEST(letters_have_the_size_that_was_asked_for)
+{
+    static const char *const sizes[] = {"5", "7", "9"};
+    for (size_t i = 0; i < 3; i++) {
+        succeed(printed("\"$A\" run " CARD " -o $D/x.pdf --width 85mm --font-size %s", sizes[i]));
+        struct bytes b = file_of("x.pdf");
+        double unit = strtod(strstr(b.s, "stream\n") + 7, NULL), size = strtod(last_of(b, "/F ") + 3, NULL);
+        ck_assert_msg(unit * size > 0.98 * atof(sizes[i]) && unit * size < 1.02 * atof(sizes[i]), "%g points, not %s", unit * size, sizes[i]);
+        free(b.s);
+    }
+}
+END_TEST
+
+/* Panels that would have no room for labels beside each other stand below each other. */
+START_TEST(panels_are_arranged)
+{
+    succeed("\"$A\" run " LILY " --layer 0 -o $D/x.svg --width 85mm --columns 1 && \"$A\" run " LILY " --layer 0 -o $D/y.svg --width 85mm");
+    expect_exactly("grep -o 'translate([0-9]*' $D/x.svg | sort -u | wc -l", "1\n");
+    expect_exactly("grep -o 'translate([0-9]*' $D/y.svg | sort -u | wc -l", "4\n");
+    succeed("\"$A\" run " LILY " -o $D/z.svg --columns 8");
+    expect_exactly("grep -o 'translate([0-9]*' $D/z.svg | sort -u | wc -l", "8\n");
+}
+END_TEST
+
+static const struct { const char *options, *says; } wrong[] = {
+    {"--width wide", "--width: found 'wide', expected a width on paper as in 85mm"},
+    {"--width -3mm", "--width: found '-3mm'"},
+    {"--width 85em", "--width: found '85em'"},
+    {"--width 3mm", "a width of 3 mm: expected 20 to 2000"},
+    {"--font-size 100", "letters of 100 points: expected 3 to 72"},
+    {"--width 20mm --annotate", "keys or columns do not fit a width of 20 mm"},
+    {"--columns 0", "--columns: 0 is not in 1..1000"},
+    {"--show logits --annotate", "more than 10000 numbers cannot be read in a picture"},
+};
+
+START_TEST(what_does_not_fit_is_said)
+{
+    expect(printed("\"$A\" run " LILY " %s -o $D/x.pdf 2>&1", wrong[_i].options), 2, wrong[_i].says);
+    expect_exactly("ls $D | wc -l", "0\n");
+}
+END_TEST
+
+Suite *suite_figures(void)
+{
+    Suite *s = suite_create("figures");
+    TCase *t = tcase_create("figures");
+    tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
+    tcase_add_loop_test(t, files_are_whole, 0, sizeof drawn / sizeof *drawn);
+    tcase_add_test(t, words_and_numbers_are_text);
+    tcase_add_test(t, cells_have_the_colours_of_other_figures);
+    tcase_add_loop_test(t, a_figure_is_as_wide_as_asked, 0, sizeof widths / sizeof *widths);
+    tcase_add_test(t, letters_have_the_size_that_was_asked_for);
+    tcase_add_test(t, panels_are_arranged);
+    tcase_add_loop_test(t, what_does_not_fit_is_said, 0, sizeof wrong / sizeof *wrong);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,32 +22,75 @@ static struct {
 
 /* ---- which token ------------------------------------------------------------------------- */
 
-/* Whether the text is this token's.  The space that byte-level BPE puts before a word may be left out, or be the dot of tables. */
-static bool reads_as(const struct attn_token *t, const char *text)
+/* How many tokens from token i on read, joined, as the text; 0: they do not.  The space that byte-level BPE puts before a word may be
+ * left out, or be the dot of tables. */
+static size_t span(const struct attn_tokens *t, size_t i, const char *text, bool any_case)
 {
     static const char dot[] = "·";
-    size_t len = strlen(text), front = t->text_len && t->text[0] == ' ';
-    if (front && !strncmp(text, dot, strlen(dot)) && len > strlen(dot))
-        return reads_as(t, text + strlen(dot));
-    return t->known && ((t->text_len == len && !memcmp(t->text, text, len)) ||
-                        (t->text_len - front == len && !memcmp(t->text + front, text, len)));
+    size_t n = 0, at = *text != ' ' && t->tok[i].text_len && t->tok[i].text[0] == ' ';
+    if (at && !strncmp(text, dot, strlen(dot)) && text[strlen(dot)])
+        text += strlen(dot);
+    for (; i + n < t->n && t->tok[i + n].known && at < t->tok[i + n].text_len; n++, at = 0) {
+        const struct attn_token *token = &t->tok[i + n];
+        for (; at < token->text_len; at++, text++)
+            if (*text != token->text[at] && !(any_case && tolower((unsigned char)*text) == tolower((unsigned char)token->text[at])))
+                return 0;
+        if (!*text)
+            return n + 1;
+    }
+    return 0;
 }
 
-static int too_many(const char *option, const char *given, const struct attn_tokens *t, struct attn_err *err)
+/* Where the text is, as one token or, where there is none, as several; `last` is the last token of it. */
+struct found { size_t first, last, n; };
+
+static struct found find_text(const struct attn_tokens *t, const char *text, bool several, bool any_case)
+{
+    struct found f = {0};
+    for (size_t i = 0; i < t->n; i++) {
+        size_t n = span(t, i, text, any_case);
+        if (n && several == (n > 1))
+            f = (struct found){i, i + n - 1, f.n + 1};
+    }
+    return f;
+}
+
+static int too_many(const char *option, const char *given, const struct attn_tokens *t, bool several, struct attn_err *err)
 {
     char list[96] = "";
     size_t used = 0;
-    for (size_t i = 0; i < t->n && used < sizeof list - 24; i++)
-        if (reads_as(&t->tok[i], given))
-            used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %zu" : "%zu", i);
+    for (size_t i = 0; i < t->n && used < sizeof list - 24; i++) {
+        size_t n = span(t, i, given, false);
+        if (n && several == (n > 1))
+            used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %zu" : "%zu", i + n - 1);
+    }
     return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is there more than once: give one of the indices %s", option,
                      excerpt(given).text, list);
+}
+
+/* Where only capitals or the punctuation around it differ. */
+static void guess(char hint[128], const struct attn_tokens *t, const char *given)
+{
+    char bare[64];
+    size_t skip = 0, len = strlen(given);
+    while (ispunct((unsigned char)given[skip]))
+        skip++;
+    while (len > skip && ispunct((unsigned char)given[len - 1]))
+        len--;
+    snprintf(bare, sizeof bare, "%.*s", (int)(len - skip < sizeof bare ? len - skip : 0), given + skip);
+    struct found f = *bare ? find_text(t, bare, false, true) : (struct found){0};
+    if (*bare && !f.n)
+        f = find_text(t, bare, true, true);
+    if (f.n && f.first == f.last)
+        snprintf(hint, 128, " (token %zu nearly does)", f.first);
+    else if (f.n)
+        snprintf(hint, 128, " (tokens %zu to %zu nearly do)", f.first, f.last);
 }
 
 static int none(const char *option, const char *given, const struct attn_tokens *t, const char *text, struct attn_err *err)
 {
     enum { FEW = 16 };
-    char *list = NULL;
+    char *list = NULL, hint[128] = "";
     size_t len;
     FILE *f = t->n <= FEW && t->tok[0].known ? open_memstream(&list, &len) : NULL;
     for (size_t i = 0; f && i < t->n; i++) {
@@ -55,17 +99,24 @@ static int none(const char *option, const char *given, const struct attn_tokens 
     }
     if (f)
         fclose(f);
-    attn_fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s': give its index, 0 to %zu%s", option, text,
-              excerpt(given).text, t->n - 1, list ? list : "");
+    guess(hint, t, given);
+    attn_fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s'%s: give its index, 0 to %zu%s", option, text,
+              excerpt(given).text, hint, t->n - 1, list ? list : "");
     free(list);
     return err->code;
 }
 
-/* `given` is an index, or the text of a token that occurs once. */
+/* A word of several tokens is known, to the model, when its last one has been read. */
+static void note_last(const char *option, const char *given, const struct found *f)
+{
+    say_note("--%s: '%s' is tokens %zu to %zu; taken is the last, %zu: give an index for another", option, excerpt(given).text, f->first,
+             f->last, f->last);
+}
+
+/* `given` is an index, or a text that occurs once, as a token or as several. */
 static int find_token(size_t *out, const char *option, const char *given, const struct attn_tokens *t, const char *text,
                       struct attn_err *err)
 {
-    size_t found = 0;
     if (*given && strspn(given, "0123456789") == strlen(given)) {
         unsigned long long n = strlen(given) < 19 ? strtoull(given, NULL, 10) : SIZE_MAX;
         if (n >= t->n)
@@ -74,14 +125,18 @@ static int find_token(size_t *out, const char *option, const char *given, const 
         *out = (size_t)n;
         return ATTN_OK;
     }
-    for (size_t i = 0; i < t->n; i++)
-        if (reads_as(&t->tok[i], given)) {
-            *out = i;
-            found++;
-        }
-    if (found > 1)
-        return too_many(option, given, t, err);
-    return found ? ATTN_OK : none(option, given, t, text, err);
+    struct found f = find_text(t, given, false, false);
+    bool several = !f.n;
+    if (several)
+        f = find_text(t, given, true, false);
+    if (f.n > 1)
+        return too_many(option, given, t, several, err);
+    if (!f.n)
+        return none(option, given, t, text, err);
+    if (several)
+        note_last(option, given, &f);
+    *out = f.last;
+    return ATTN_OK;
 }
 
 static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t, struct attn_err *err)
@@ -224,7 +279,7 @@ static const char *const articles[] = {"life", NULL};
 static const struct option options[] = {
     {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer, counted from 0 (default: 0)", .max = INT32_MAX, .flags = OPT_COUNTS},
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head, counted from 0 (default: 0)", .max = INT32_MAX, .flags = OPT_COUNTS},
-    {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if it occurs once "
+    {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if it occurs once; of a word of several tokens it is the last "
      "(default: the last)", .flags = OPT_COUNTS},
     {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, given the same way, from the other text if there is one "
      "(default: the one with the largest weight)", .flags = OPT_COUNTS},

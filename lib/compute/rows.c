@@ -53,6 +53,8 @@ void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct
     struct job j = {.y = y, .x = x, .eps = eps, .norm = norm, .w = w, .row = norm_row};
     size_t n = norm->span && !norm->own ? norm->span : y->cols;
     attn_vec_widen(w, norm->weight.data, norm->weight.type, 0, n);
+    for (size_t i = 0; norm->from_one && i < n; i++)
+        w[i] += 1;
     if (norm->bias.data) {
         attn_vec_widen(b, norm->bias.data, norm->bias.type, 0, n);
         j.b = b;

@@ -52,6 +52,7 @@ struct attn_norm {                      /* weight absent: no norm */
     bool rms;                           /* x / rms(x) * weight; else (x - mean) / sd * weight + bias */
     size_t span;                        /* so many numbers of a row are normalised at a time, as those of a head; 0: all */
     bool own;                           /* each span has weights of its own, one after the other; else all share one's */
+    bool from_one;                      /* what is stored is how much more than 1 the weights are */
 };
 static inline bool attn_has(const struct attn_norm *n) { return n->weight.data != NULL; }
 

@@ -81,9 +81,7 @@ int attn_back_new(struct attn_back **out, const struct attn_model *m, const stru
     }
     lay_out(b);
     b->work.taps = &b->taps;
-    attn_work_rotate(&b->work);
-    if (b->work.bias)
-        attn_alibi_fill(b->work.bias, p->T, &m->w, m->w.n.L ? attn_kind_scale(&p->kind, m->w.block[0].scale, m->w.n.dh) : 1, p->T);
+    attn_work_place(&b->work);
     *out = b;
     return ATTN_OK;
 }

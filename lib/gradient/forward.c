@@ -24,12 +24,18 @@ static const float *table_row(const struct attn_mat *table, size_t row)
 
 /* ---- what the backward pass does again ---- */
 
+static void normalise(const struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_norm *norm)
+{
+    if (attn_has(norm))
+        attn_rows_norm(t->team, y, x, norm, t->w->eps, t->norm_w, t->norm_b);
+}
+
 struct attn_rows attn_work_normed(const struct attn_work *t, const struct attn_rows *x, const struct attn_norm *norm)
 {
     if (!norm->weight.data)
         return *x;
     struct attn_rows y = attn_work_rows(t, t->y, x->cols);
-    attn_rows_norm(t->team, &y, x, norm, t->w->eps, t->norm_w, t->norm_b);
+    normalise(t, &y, x, norm);
     return y;
 }
 
@@ -68,12 +74,24 @@ void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y
     attn_rows_rotate(t->team, y, t->w, t->cos + first, sines + first);
 }
 
+void attn_work_embed(struct attn_work *t, const struct attn_rows *x, const int32_t *ids)
+{
+    const struct attn_weights *w = t->w;
+    struct attn_rows row = w->project_in.data ? attn_work_rows(t, t->narrow, w->embed.out) : *x;
+    for (size_t i = 0; i < t->rows; i++)
+        memcpy(row.data + i * row.ld, table_row(&w->embed, (size_t)ids[i]), row.cols * sizeof *row.data);
+    if (w->project_in.data)
+        multiply(t, x, &row, &w->project_in, ATTN_STORE);
+    if (w->embed_scale != 0)
+        attn_rows_scale(t->team, x, w->embed_scale);
+}
+
 static void embed(struct attn_work *t, const int32_t *ids)
 {
     size_t d = t->w->n.d;
     struct attn_rows x = attn_work_rows(t, t->layer[0].x, d);
-    for (size_t i = 0; i < t->rows; i++)
-        memcpy(x.data + i * d, table_row(&t->w->embed, (size_t)ids[i]), d * sizeof *x.data);
+    attn_work_embed(t, &x, ids);
+    normalise(t, &x, &x, &t->w->embed_norm);
     for (size_t s = 0; s < t->seqs; s++) {
         for (size_t i = 0; t->w->pos.data && i < t->seq[s].T; i++)
             attn_vec_add(x.data + (t->seq[s].row + i) * d, table_row(&t->w->pos, i), d);
@@ -87,53 +105,81 @@ static void embed(struct attn_work *t, const int32_t *ids)
 
 /* ---- blocks ---- */
 
-/* to = from + dropout(x w); without a residual stream from is left out, without w x itself is added. */
-static void join(struct attn_work *t, const struct attn_rows *to, const struct attn_rows *from, const struct attn_rows *x,
-                 const struct attn_mat *w, const struct attn_drop *drop)
+/* How a branch ends: with a product, perhaps the norm and the multiplier of what it gives, dropout, the addition, and perhaps the
+ * norm of the sum.  out: keeps what the product gives; NULL: nobody will need it. */
+struct ending { const struct attn_mat *w; const struct attn_norm *post, *sum; float *out; struct attn_drop drop; };
+
+/* What the branch adds, of what its last product reads. */
+static struct attn_rows added(struct attn_work *t, const struct attn_rows *to, const struct attn_rows *x, const struct ending *e)
 {
-    bool plain = w->data && t->w->residual && !drop->below;
-    struct attn_rows gives = attn_work_rows(t, t->w->residual ? t->branch : to->data, to->cols);
-    if (t->w->residual && to->data != from->data)
-        attn_rows_copy(to, from);
-    if (plain)
-        multiply(t, to, x, w, ATTN_ADD);
-    else if (w->data)
-        multiply(t, &gives, x, w, ATTN_STORE);
+    struct attn_rows gives = attn_work_rows(t, e->out ? e->out : t->w->residual ? t->branch : to->data, to->cols);
+    struct attn_rows adds = e->out ? attn_work_rows(t, t->branch, to->cols) : gives;
+    if (e->w->data)
+        multiply(t, &gives, x, e->w, ATTN_STORE);
     else
         attn_rows_copy(&gives, x);
-    if (drop->below)
-        attn_rows_drop(t->team, &gives, &gives, drop, t->first);
-    if (t->w->residual && !plain)
-        attn_rows_add(t->team, to, &gives);
+    if (attn_has(e->post))
+        normalise(t, &adds, &gives, e->post);
+    else if (e->out)
+        attn_rows_copy(&adds, &gives);
+    if (t->w->branch_scale != 0)
+        attn_rows_scale(t->team, &adds, t->w->branch_scale);
+    if (e->drop.below)
+        attn_rows_drop(t->team, &adds, &adds, &e->drop, t->first);
+    return adds;
 }
 
-static void attention(struct attn_work *t, size_t layer, const struct attn_rows *x)
+/* to = from + branch; without a residual stream from is left out, without a matrix x itself is added. */
+static void join(struct attn_work *t, const struct attn_rows *to, const struct attn_rows *from, const struct attn_rows *x,
+                 const struct ending *e)
+{
+    if (t->w->residual && to->data != from->data)
+        attn_rows_copy(to, from);
+    if (e->w->data && t->w->residual && !e->drop.below && !e->out && !attn_adds_apart(t->w)) {
+        multiply(t, to, x, e->w, ATTN_ADD);
+        return;
+    }
+    struct attn_rows adds = added(t, to, x, e);
+    if (t->w->residual)
+        attn_rows_add(t->team, to, &adds);
+    normalise(t, to, to, e->sum);
+}
+
+/* Contexts of all heads; returns what the stream goes on from: x, or what the norm made of it. */
+static struct attn_rows attention(struct attn_work *t, size_t layer, const struct attn_rows *x)
 {
     const struct attn_dims *n = &t->w->n;
     const struct attn_block *b = &t->w->block[layer];
     const struct attn_kept *kept = &t->layer[layer];
     struct attn_rows y = attn_work_normed(t, x, &b->norm1), q = attn_work_rows(t, kept->q, n->H * n->dh);
     struct attn_rows k = attn_work_rows(t, kept->k, n->Hkv * n->dh), v = attn_work_rows(t, kept->v, n->Hkv * n->dv);
+    struct attn_rows read = attn_work_rows(t, kept->read, n->d);
+    if (kept->read)
+        attn_rows_copy(&read, &y);
     multiply(t, &q, &y, &b->q, ATTN_STORE);
     multiply(t, &k, &y, &b->k, ATTN_STORE);
     multiply(t, &v, &y, &b->v, ATTN_STORE);
+    normalise(t, &q, &q, &b->q_norm);
+    normalise(t, &k, &k, &b->k_norm);
     attn_work_turn(t, layer, &q, t->sin);
     attn_work_turn(t, layer, &k, t->sin);
     attn_work_attend(t, layer);
+    return t->w->normed_stream ? y : *x;
 }
 
-/* Returns what the last product of the MLP reads. */
-static struct attn_rows mlp(struct attn_work *t, size_t layer, const struct attn_rows *x)
+/* Returns what the last product of the MLP reads; *x becomes what the stream goes on from. */
+static struct attn_rows mlp(struct attn_work *t, size_t layer, struct attn_rows *x)
 {
     const struct attn_block *b = &t->w->block[layer];
-    struct attn_rows y = attn_work_normed(t, x, &b->norm2), pre = attn_work_rows(t, t->layer[layer].pre, t->w->n.m);
-    struct attn_rows post = attn_work_rows(t, t->post, t->w->n.m);
+    struct attn_rows y = attn_work_normed(t, x, t->w->one_norm ? &b->norm1 : &b->norm2);
+    struct attn_rows pre = attn_work_rows(t, t->layer[layer].pre, t->w->n.m), post = attn_work_rows(t, t->post, t->w->n.m);
     struct attn_rows linear = attn_work_rows(t, t->layer[layer].linear, t->w->n.m);
     bool gated = attn_mlp_gated(t->w->mlp);
     multiply(t, &pre, &y, gated ? &b->gate : &b->in, ATTN_STORE);
     if (gated)
         multiply(t, &linear, &y, &b->in, ATTN_STORE);
     attn_rows_activate(t->team, &post, &pre, gated ? &linear : NULL, t->w->mlp);
+    *x = t->w->normed_stream ? y : *x;
     return post;
 }
 
@@ -145,15 +191,15 @@ static void block(struct attn_work *t, size_t layer)
     struct attn_rows x = attn_work_rows(t, kept->x, d), next = attn_work_rows(t, t->layer[layer + 1].x, d);
     struct attn_rows context = attn_work_rows(t, kept->context, t->w->n.H * t->w->n.dv);
     struct attn_rows mid = attn_work_rows(t, kept->mid, d);
-    struct attn_drop first = attn_work_drop(t, ATTN_DROP_ATTENTION, layer, t->drop_branch);
-    struct attn_drop second = attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch);
-    attention(t, layer, &x);
+    const struct ending first = {&b->o, &b->post1, &b->sum1, kept->out, attn_work_drop(t, ATTN_DROP_ATTENTION, layer, t->drop_branch)};
+    const struct ending second = {&b->out, &b->post2, &b->sum2, kept->mlp_out, attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch)};
+    struct attn_rows stream = attention(t, layer, &x);
     bool last = t->w->parallel || t->w->mlp == ATTN_NO_MLP;
-    join(t, last ? &next : &mid, &x, &context, &b->o, &first);
+    join(t, last ? &next : &mid, &stream, &context, &first);
     if (t->w->mlp == ATTN_NO_MLP)
         return;
     struct attn_rows post = mlp(t, layer, &mid);
-    join(t, &next, t->w->parallel ? &next : &mid, &post, &b->out, &second);
+    join(t, &next, t->w->parallel ? &next : &mid, &post, &second);
 }
 
 void attn_work_forward(struct attn_work *t, const int32_t *ids)

@@ -60,7 +60,7 @@ static int make_memory(struct attn_grad *g, struct attn_err *err)
     attn_arena_large_pages(&g->arena);
     lay_out(g);
     for (int i = 0; i < g->works; i++)
-        attn_work_rotate(&g->work[i]);
+        attn_work_place(&g->work[i]);
     g->lane[0].grad = g->p->grad;
     g->lane[0].g = g->p->g;
     for (size_t i = 1; i < g->lanes; i++)
@@ -75,12 +75,6 @@ static int check_plan(const struct attn_grad_plan *plan, const struct attn_model
     if (!m->config.unembed)
         return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens, so "
                          "there is no loss", m->source.name);
-    if (attn_work_lacks(&m->w))
-        return attn_fail(err, ATTN_EFORMAT, "model %s (%s) has %s, which training does not know",
-                         m->source.name, attn_model_family(m), attn_work_lacks(&m->w));
-    if (m->n_made)
-        return attn_fail(err, ATTN_EFORMAT, "model %s (%s) has norms whose weights are not stored as they are used, which training "
-                         "does not know", m->source.name, attn_model_family(m));
     if (plan->longest > m->w.n.n_ctx)
         return attn_fail(err, ATTN_EFORMAT, "a sentence of %zu tokens is planned, but model %s takes at most %zu (n_ctx)",
                          plan->longest, m->source.name, m->w.n.n_ctx);

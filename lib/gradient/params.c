@@ -17,19 +17,29 @@ static enum attn_dtype type_of(const struct attn_st_tensor *t)
 
 /* ---- the blocks ---- */
 
+/* Tensors that one norm reads one after the other lie so in memory. */
+static bool is_further_piece(const struct attn_model *m, size_t tensor)
+{
+    for (const struct attn_made *made = m->made; made < m->made + m->n_made; made++)
+        if (tensor > made->tensor && tensor < made->tensor + made->pieces)
+            return true;
+    return false;
+}
+
 static int list(struct attn_params *p, struct attn_err *err)
 {
     const struct attn_model *m = p->model;
     p->param = calloc(m->tensors + 1, sizeof *p->param);
     if (!p->param)
         return attn_no_memory(err, NULL, "for a list of %zu parameters", m->tensors);
-    for (; p->n < m->tensors; p->n++) {
+    for (; p->n < m->tensors; p->n++) {       /* no more than the bytes of mapped files: sums cannot overflow */
         const struct attn_st_tensor *t = m->tensor[p->n];
         p->param[p->n] = (struct attn_param){
-            .name = t->name, .ndim = t->ndim, .shape = {t->shape[0], t->ndim > 1 ? t->shape[1] : 0}, .at = p->count,
-            .count = t->count, .decays = t->ndim == 2};
-        p->count += up(t->count, LINE);       /* no more than the bytes of mapped files: cannot overflow */
+            .name = t->name, .ndim = t->ndim, .shape = {t->shape[0], t->ndim > 1 ? t->shape[1] : 0},
+            .at = is_further_piece(m, p->n) ? p->count : up(p->count, LINE), .count = t->count, .decays = t->ndim == 2};
+        p->count = p->param[p->n].at + t->count;
     }
+    p->count = up(p->count, LINE);
     return ATTN_OK;
 }
 
@@ -81,9 +91,20 @@ static void rebind_mat(const struct attn_params *p, struct attn_mat *m, const fl
     rebind(p, &m->bias, block);
 }
 
+/* The weights may be made from what is stored, or constants, which have no gradient. */
 static void rebind_norm(const struct attn_params *p, struct attn_norm *n, const float *block)
 {
-    rebind(p, &n->weight, block);
+    const struct attn_model *m = p->model;
+    const struct attn_made *made = m->made;
+    while (made < m->made + m->n_made && made->x != n->weight.data)
+        made++;
+    if (!attn_has(n) || made == m->made + m->n_made)
+        rebind(p, &n->weight, block);
+    else if (made->pieces)
+        n->weight = (struct attn_vec){block + p->param[made->tensor].at, ATTN_F32};
+    else if (block != p->value)
+        n->weight.data = NULL;
+    n->from_one = attn_has(n) && made < m->made + m->n_made && made->from_one;
     rebind(p, &n->bias, block);
 }
 
@@ -92,8 +113,9 @@ static void rebind_block(const struct attn_params *p, struct attn_block *b, cons
     struct attn_mat *mats[] = {&b->q, &b->k, &b->v, &b->o, &b->gate, &b->in, &b->out};
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++)
         rebind_mat(p, mats[i], block);
-    rebind_norm(p, &b->norm1, block);
-    rebind_norm(p, &b->norm2, block);
+    struct attn_norm *norms[] = {&b->norm1, &b->norm2, &b->post1, &b->post2, &b->sum1, &b->sum2, &b->q_norm, &b->k_norm};
+    for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
+        rebind_norm(p, norms[i], block);
 }
 
 void attn_params_bind(const struct attn_params *p, struct attn_weights *w, const float *block)
@@ -103,9 +125,10 @@ void attn_params_bind(const struct attn_params *p, struct attn_weights *w, const
     w->block = memcpy(own, w->block, w->n.L * sizeof *own);
     for (size_t i = 0; i < w->n.L; i++)
         rebind_block(p, &w->block[i], block);
-    rebind_mat(p, &w->embed, block);
-    rebind_mat(p, &w->pos, block);
-    rebind_mat(p, &w->unembed, block);
+    struct attn_mat *mats[] = {&w->embed, &w->pos, &w->project_in, &w->project_out, &w->unembed};
+    for (size_t i = 0; i < sizeof mats / sizeof *mats; i++)
+        rebind_mat(p, mats[i], block);
+    rebind_norm(p, &w->embed_norm, block);
     rebind_norm(p, &w->final, block);
 }
 

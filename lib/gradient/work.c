@@ -2,24 +2,9 @@
 #include "gradient/work.h"
 
 #include "base/size.h"
+#include "compute/kind.h"
 #include "compute/position.h"
 #include "compute/slopes.h"
-
-const char *attn_work_lacks(const struct attn_weights *w)
-{
-    const struct attn_block *b = w->block;
-    if (w->n.L && (attn_has(&b->q_norm) || attn_has(&b->post1) || attn_has(&b->sum1)))
-        return attn_has(&b->q_norm) ? "norms of queries and keys" : "norms after branches";
-    if (w->cap != 0 || w->logit_cap != 0)
-        return "soft caps";
-    if (w->embed_scale != 0 || w->branch_scale != 0 || w->logit_scale != 0)
-        return "multipliers";
-    if (w->one_norm || w->normed_stream)
-        return "a norm that both branches read";
-    if (w->project_in.data || attn_has(&w->embed_norm))
-        return "an embedding that is projected or normalised";
-    return w->alibi ? "ALiBi" : NULL;
-}
 
 static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struct attn_work *t)
 {
@@ -70,7 +55,7 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     t->bias = w->alibi ? attn_arena_f32(a, n->H, t->longest, 1) : NULL;
     t->raw = attn_arena_f32(a, heads ? R : 0, n->H, n->dh);
     t->draw = attn_arena_f32(a, heads ? R : 0, n->H, n->dh);
-    t->narrow = attn_arena_f32(a, w->project_out.data ? R : 0, w->unembed.in, 1);
+    t->narrow = attn_arena_f32(a, w->project_in.data || w->project_out.data ? R : 0, w->unembed.in, 1);
     t->final = attn_arena_f32(a, w->logit_cap != 0 ? R : 0, n->d, 1);
     t->capped = attn_arena_f32(a, w->logit_cap != 0 ? t->band : 0, n->V, 1);
     t->norm_w = attn_arena_f32(a, widest, 1, 1);
@@ -81,11 +66,14 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     t->loss = attn_arena_bytes(a, R, sizeof *t->loss);
 }
 
-void attn_work_rotate(struct attn_work *t)
+void attn_work_place(struct attn_work *t)
 {
-    size_t n = t->longest * (t->w->rotary / 2);
-    for (size_t i = 0; i < t->w->turns; i++) {
+    const struct attn_weights *w = t->w;
+    size_t n = t->longest * (w->rotary / 2);
+    if (t->bias)
+        attn_alibi_fill(t->bias, t->longest, w, w->n.L ? attn_kind_scale(&t->kind, w->block[0].scale, w->n.dh) : 1, t->longest);
+    for (size_t i = 0; i < w->turns; i++) {
         float *to = t->rotation + 2 * i * n;
-        attn_turn_angles(to, to + n, t->w, &t->w->turn[i], 0, t->longest, 0);
+        attn_turn_angles(to, to + n, w, &w->turn[i], 0, t->longest, 0);
     }
 }

@@ -60,7 +60,8 @@ struct attn_work {
     float *rotation;                    /* [turns, 2, longest, rotary/2] cos and sin of each position */
     float *bias;                        /* [H, longest] of ALiBi; NULL: none */
     float *raw, *draw;                  /* [R, H*dh] queries or keys before their norm; the gradient by them */
-    float *narrow;                      /* [R, in of unembed] its gradient before project_out's */
+    float *narrow;                      /* [R, in of unembed] rows of the embedding, or what the output layer reads, where they
+                                         * are projected; their gradients */
     float *final, *capped;              /* [R, d] what the output layer reads, [band, V] the logits: with a soft cap of them */
     float *norm_w, *norm_b;             /* [the widest norm] scratch of attn_rows_norm */
     float *sums;                        /* scratch of attn_slopes_norm */
@@ -81,13 +82,10 @@ static inline unsigned attn_work_taps(const struct attn_work *t, int act, int la
 
 /* ---- work.c ---- */
 
-/* What of the model cannot be trained, as words for an error; NULL: nothing. */
-const char *attn_work_lacks(const struct attn_weights *w);
-
 /* Call this twice, as an arena is laid out (base/arena.h). */
 void attn_work_lay_out(struct attn_arena *a, struct attn_work *t);
-/* Computes the rotations of all positions in double precision, as compute/block.c does. */
-void attn_work_rotate(struct attn_work *t);
+/* Computes what positions give: all rotations, in double precision, as compute/block.c does, and the terms of ALiBi. */
+void attn_work_place(struct attn_work *t);
 
 /* ---- forward.c ---- */
 
@@ -96,6 +94,8 @@ void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s);
 
 /* Turns queries or keys of a layer, with t->sin, or turns their gradients back, with t->minus_sin. */
 void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y, const float *sines);
+/* What the tokens of all rows give to the stream, before it is normalised; ids: of the first row on. */
+void attn_work_embed(struct attn_work *t, const struct attn_rows *x, const int32_t *ids);
 /* From ids to x of the last layer. */
 void attn_work_forward(struct attn_work *t, const int32_t *ids);
 /* What a branch reads: x itself if there is no norm, else t->y. */
@@ -113,15 +113,21 @@ size_t attn_work_scratch(const struct attn_work *t);    /* numbers of scratch fo
 void attn_work_attend(struct attn_work *t, size_t layer);
 void attn_work_attend_back(struct attn_work *t, size_t layer, const float *dcontext);
 
-/* ---- backward.c ---- */
+/* ---- ends.c ---- */
 
 /* The sum of the rows' losses times `each`; `learn` also computes dx and the output layer's gradients.  Targets below 0
  * are skipped. */
 double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, bool learn);
-/* From dx, the gradient by x of the last layer, to the gradients of all parameters but the output layer's; ids NULL: to those of
- * the embedding's rows alone. */
-void attn_work_backward(struct attn_work *t, const int32_t *ids);
 /* From t->logits, the gradient by the logits of the last `rows` rows of one sentence, to dx. */
 void attn_work_from_logits(struct attn_work *t, size_t rows);
+/* From dx, the gradient by what the first block reads, to those of the tables and of what follows them; ids NULL: to those of the
+ * embedding's rows alone. */
+void attn_work_finish(struct attn_work *t, const int32_t *ids);
+
+/* ---- backward.c ---- */
+
+/* From dx, the gradient by x of the last layer, to the gradients of all parameters but the output layer's; ids: see
+ * attn_work_finish. */
+void attn_work_backward(struct attn_work *t, const int32_t *ids);
 
 #endif

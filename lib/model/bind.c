@@ -169,17 +169,18 @@ static const void *from_first(const void *data, const struct attn_slot *s, enum 
 
 /* ---- norms whose weights are not used as they are stored ---- */
 
-/* Room for the weights of the next such norm, n numbers; NULL: no memory. */
-static float *new_weights(struct attn_model *m, size_t n)
+/* Room for the weights of the next such norm, n numbers made from so many tensors, of which the next is the first; NULL: no
+ * memory. */
+static float *new_weights(struct attn_model *m, size_t n, size_t pieces)
 {
     float *x = malloc((n + 1) * sizeof *x);
-    void **more = x ? realloc(m->made, (m->n_made + 1) * sizeof *more) : NULL;
+    struct attn_made *more = x ? realloc(m->made, (m->n_made + 1) * sizeof *more) : NULL;
     if (!more) {
         free(x);
         return NULL;
     }
     m->made = more;
-    m->made[m->n_made++] = x;
+    m->made[m->n_made++] = (struct attn_made){x, m->tensors, pieces, pieces && m->config.norm_from_one};
     return x;
 }
 
@@ -188,7 +189,7 @@ static int gather_piece(struct attn_model *m, const struct attn_slot *s, const s
 {
     struct attn_norm *norm = norm_of(&m->w, s);
     if (s->piece == 0)
-        *norm = (struct attn_norm){.weight = {new_weights(m, s->pieces * s->out), ATTN_F32}, .own = true};
+        *norm = (struct attn_norm){.weight = {new_weights(m, s->pieces * s->out, s->pieces), ATTN_F32}, .own = true};
     if (!norm->weight.data)
         return no_memory(m, err);
     attn_vec_widen((float *)norm->weight.data + s->piece * s->out, piece->data, piece->type, 0, s->out);
@@ -198,7 +199,7 @@ static int gather_piece(struct attn_model *m, const struct attn_slot *s, const s
 /* Weights stored as what they are more than 1. */
 static int add_one(struct attn_model *m, struct attn_vec *v, size_t n, struct attn_err *err)
 {
-    float *x = new_weights(m, n);
+    float *x = new_weights(m, n, 1);
     if (!x)
         return no_memory(m, err);
     attn_vec_widen(x, v->data, v->type, 0, n);
@@ -402,7 +403,7 @@ static bool fill_slopes(struct attn_model *m)
 {
     if (m->config.position != ATTN_POS_ALIBI)
         return true;
-    float *slope = new_weights(m, m->config.H);
+    float *slope = new_weights(m, m->config.H, 0);
     if (slope)
         attn_alibi_slopes(slope, m->config.H);
     m->w.alibi = slope;
@@ -413,7 +414,7 @@ static bool fill_slopes(struct attn_model *m)
 static int fill_plain_norms(struct attn_model *m, struct attn_err *err)
 {
     struct attn_weights *w = &m->w;
-    float *ones = m->config.plain_norms ? new_weights(m, w->n.d) : NULL;
+    float *ones = m->config.plain_norms ? new_weights(m, w->n.d, 0) : NULL;
     const struct attn_norm plain = {.weight = {ones, ATTN_F32}, .rms = m->config.norm == ATTN_NORM_RMS};
     if (!m->config.plain_norms)
         return ATTN_OK;

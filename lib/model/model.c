@@ -121,7 +121,7 @@ void attn_model_close(struct attn_model *m)
     free(m->speed[0]);
     free(m->speed[1]);
     for (size_t i = 0; i < m->n_made; i++)
-        free(m->made[i]);
+        free(m->made[i].x);
     free(m->made);
     free(m->warning);
     attn_shards_close(&m->weights);

@@ -424,10 +424,12 @@ struct attn_train_opts {
     const char *text; size_t text_len;  /* to train on; documents are separated by <|endoftext|> */
     const char *also; size_t also_len;  /* more to train on, none of it held out; NULL: nothing */
     /* Needed to begin a training.  To go on with one, each must be what it was, or NULL. */
-    const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt: they are copied */
-    const char *config; size_t config_len; const char *config_name; /* text of a config.json of our own format; what
-                                         * messages call it, NULL: config */
-    const char *draw;                   /* as in attn_init_opts; NULL: normal(0,0.02), smaller for what a branch adds to x */
+    const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt; for models of other formats, any
+                                         * tokenizer's: its files are copied */
+    const char *config; size_t config_len; const char *config_name; /* text of a config.json; what messages call it, NULL:
+                                         * config */
+    const char *draw;                   /* as in attn_init_opts; NULL: normal(0,0.02), in our own format smaller for what a
+                                         * branch adds to x */
     /* Texts of a train.json; `changes` override `settings`.  NULL: what the training had, or the defaults. */
     const char *settings; size_t settings_len; const char *settings_name;
     const char *changes; size_t changes_len;

@@ -2,11 +2,11 @@
 #include "suites.h"
 #include "attn_tools.h"
 
+#include "checkpoints.h"
 #include "golden.h"
 #include "made.h"
 #include "model/family.h"
 #include "scratch.h"
-#include "shared.h"
 #include "shell.h"
 
 #include <math.h>
@@ -147,7 +147,7 @@ START_TEST(a_full_disk_keeps_the_model_there)
 }
 END_TEST
 
-/* Checkpoints that another program wrote, from beside the repository. */
+/* Checkpoints that another program wrote. */
 static const char *const written[] = {
     "mistral-a", "qwen3-a", "qwen2-window-a", "gemma-a", "gemma2-a", "gemma3-a", "phi3-a", "phi3-longrope-a", "phi-a", "olmo2-a",
     "gptj-a", "opt-a", "opt-post-a", "smollm3-a", "granite-a", "bloom-a", "falcon-a", "falcon-new-a", "falcon-alibi-a",
@@ -156,7 +156,7 @@ static const char *const written[] = {
 /* From its config.json come the tensors that it has, with their shapes, and no others. */
 START_TEST(as_others_write_them)
 {
-    const char *dir = shared_path(printed("golden/checkpoints2/%s", written[_i]));
+    const char *dir = checkpoint_path(written[_i]);
     if (!dir)
         return;
     struct attn_model *own, *other = made_open(dir);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -95,75 +94,6 @@ static int write_settings(const struct attn_train *t, struct attn_err *err)
     return rc;
 }
 
-/* ---- files ------------------------------------------------------------------------------ */
-
-enum { FILE_LIMIT = 256 << 20 };
-
-/* Opens DIR/FILE; *path gets a malloc'd path for messages. */
-static int open_file(struct attn_map *map, char **path, const char *dir, const char *file, struct attn_err *err)
-{
-    *map = (struct attn_map){0};
-    if (asprintf(path, "%s/%s", dir, file) < 0) {
-        *path = NULL;
-        attn_no_memory(err, dir, "for a path");
-        return ATTN_ENOMEM;
-    }
-    return attn_map_open_found(map, *path, FILE_LIMIT, ATTN_LINKS_FOLLOWED, err);   /* training writes through links, too */
-}
-
-static bool same_directory(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* Handles one of the tokenizer files that `from` has; those after merges.txt say how it splits text and which tokens are special. */
-typedef int tokenizer_fn(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err);
-
-static int each_tokenizer_file(const char *dir, const char *from, tokenizer_fn *with, struct attn_err *err)
-{
-    static const char *const files[] = {"vocab.json", "merges.txt", "tokenizer_config.json", "added_tokens.json",
-                                        "special_tokens_map.json", NULL};
-    int rc = ATTN_OK;
-    for (const char *const *file = files; *file && !rc && !same_directory(dir, from); file++) {
-        struct attn_map map = {0};
-        char *path = NULL;
-        if (file != files && !attn_folder_has(from, *file))
-            continue;                   /* a tokenizer by words has only the first */
-        rc = open_file(&map, &path, from, *file, err);
-        if (!rc)
-            rc = with(dir, *file, &map, err);
-        attn_map_close(&map);
-        free(path);
-    }
-    return rc;
-}
-
-static int copy_file(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err)
-{
-    struct attn_out *out = NULL;
-    int rc = attn_folder_open(&out, dir, file, err);
-    if (rc)
-        return rc;
-    attn_out_write(out, map->data, map->len);
-    rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
-}
-
-static int compare_file(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err)
-{
-    struct attn_map has;
-    char *path = NULL;
-    int rc = open_file(&has, &path, dir, file, err);
-    if (!rc && (has.len != map->len || memcmp(has.data, map->data, map->len) != 0))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: the training there has another vocabulary; leave --vocab out to go on, or choose "
-                       "another directory", path);
-    attn_map_close(&has);
-    free(path);
-    return rc;
-}
-
 /* ---- a new model --------------------------------------------------------------------------- */
 
 /* Adds the initialisation of GPT-2: a branch's last matrix gets the smaller numbers the more branches there are. */
@@ -205,16 +135,21 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
                            struct attn_err *err)
 {
     size_t tokens = attn_tokenizer_size(t);
-    bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0;
+    bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0, words = strcmp(attn_tokenizer_kind(t), "word") == 0;
     int32_t mark;
-    if (bpe != c->tokenizer.bpe)
+    if (!c->family->native && words)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", but %s has words, which only our own models read: expected "
+                         "merges.txt, tokenizer.json or the like", name, c->family->name, dir);
+    if (c->family->native && bpe != c->tokenizer.bpe)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name,
                          c->tokenizer.bpe ? "bpe" : "word", dir, bpe ? "merges.txt" : "words");
     if (tokens > c->V)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);
     int rc = attn_corpus_mark(&mark, t, err);
-    if (!rc && c->end == 0 && mark >= 0)
+    if (!rc && c->n_eos == 0 && mark >= 0) {
         c->end = (size_t)mark + 1;
+        c->eos[c->n_eos++] = mark;
+    }
     return rc;
 }
 
@@ -224,9 +159,8 @@ static int read_config(struct attn_config *c, const struct attn_train_opts *o, s
     int rc = attn_config_read(c, o->config, o->config_len, name, err);
     if (rc)
         return rc;
-    if (!c->family->native)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", expected \"attn-decoder\": only our own are "
-                         "trained from a text", name, c->family->name);
+    if (!c->family->native && o->draw)
+        return attn_fail(err, ATTN_EUSAGE, "a recipe draws attn-decoder models, not \"%s\"", c->family->name);
     if (!c->unembed || !c->causal)
         return attn_fail(err, ATTN_EFORMAT, "%s: %s, so there is nothing to predict; expected %s", name,
                          c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false",
@@ -269,26 +203,14 @@ int attn_train_check(const struct attn_train_opts *o, struct attn_err *err)
     return rc;
 }
 
-static int config_text(char **text, size_t *len, const struct attn_config *c, struct attn_err *err)
-{
-    struct attn_out *out = NULL;
-    int rc = attn_out_open_memory(&out, err);
-    if (rc)
-        return rc;
-    attn_config_write(out, c);
-    rc = attn_out_take(out, text, len, err);
-    attn_out_close(out);
-    return rc;
-}
-
 static int make_model(const struct attn_train *t, const struct attn_train_opts *o, const struct attn_config *c,
                       struct attn_err *err)
 {
     char *recipe = NULL, *config = NULL;
     struct attn_init_opts init = {.config_name = o->config_name, .draw = t->settings.draw, .seed = t->settings.seed,
                                   .dtype = "F32"};
-    int rc = config_text(&config, &init.config_len, c, err);
-    if (!rc && !init.draw)
+    int rc = attn_train_config_text(&config, &init.config_len, o, c, err);
+    if (!rc && !init.draw && c->family->native)
         rc = default_recipe(&recipe, c, err);
     init.config = config;
     if (recipe)
@@ -323,7 +245,7 @@ static int make(struct attn_train *t, const struct attn_train_opts *o, struct at
     if (!rc)
         rc = write_settings(t, err);            /* first: they show whose model it is */
     if (!rc)
-        rc = each_tokenizer_file(t->dir, o->tokenizer, copy_file, err);
+        rc = attn_train_tokenizer_copy(t->dir, o->tokenizer, c.family->native, err);
     if (!rc)
         rc = make_model(t, o, &c, err);
     attn_config_free(&c);
@@ -406,7 +328,7 @@ static int read_settings(struct attn_train_settings *settings, const char *dir, 
 {
     struct attn_map map = {0};
     char *path = NULL;
-    int rc = open_file(&map, &path, dir, ATTN_TRAIN_SETTINGS_FILE, err);
+    int rc = attn_train_file(&map, &path, dir, ATTN_TRAIN_SETTINGS_FILE, err);
     *settings = attn_train_settings_defaults;
     if (!rc)
         rc = attn_train_settings_read(settings, (const char *)map.data, map.len, path, err);
@@ -432,22 +354,39 @@ static int check_settings(struct attn_train *t, const struct attn_train_opts *o,
     return rc;
 }
 
-static int check_config(const struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
+/* Another family's is what was written, byte for byte. */
+static int compare_config(const struct attn_train *t, const struct attn_train_opts *o, const struct attn_config *asked,
+                          const struct attn_map *has, struct attn_err *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    int rc = attn_train_config_text(&text, &len, o, asked, err);
+    if (!rc && (has->len != len || memcmp(has->data, text, len) != 0))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: the training there has another config.json; leave --config, --family and the options "
+                       "for the model out to go on, or choose another directory", t->dir);
+    free(text);
+    return rc;
+}
+
+static int check_config(const struct attn_train *t, const struct attn_train_opts *o, bool *native, struct attn_err *err)
 {
     struct attn_config has = {0}, asked = {0};
     struct attn_map map = {0};
     char *path = NULL;
-    if (!o->config)
-        return ATTN_OK;
-    int rc = open_file(&map, &path, t->dir, "config.json", err);
+    int rc = attn_train_file(&map, &path, t->dir, "config.json", err);
     if (!rc)
         rc = attn_config_read(&has, (const char *)map.data, map.len, path, err);
     if (!rc)
+        *native = has.family->native;
+    if (!rc && o->config)
         rc = attn_config_read(&asked, o->config, o->config_len, o->config_name, err);
-    if (asked.end == 0)                 /* it follows from the vocabulary, which is compared by itself */
-        asked.end = has.end;
-    if (!rc)
-        rc = compare_written(t->dir, write_config_to, &has, &asked, err);
+    if (!rc && o->config) {
+        asked.end = asked.end ? asked.end : has.end;    /* it follows from the vocabulary, which is compared by itself */
+        if (asked.n_eos == 0 && has.n_eos)
+            asked.eos[asked.n_eos++] = has.eos[0];
+        rc = has.family->native && asked.family->native ? compare_written(t->dir, write_config_to, &has, &asked, err)
+                                                        : compare_config(t, o, &asked, &map, err);
+    }
     attn_config_free(&has);
     attn_config_free(&asked);
     attn_map_close(&map);
@@ -458,10 +397,11 @@ static int check_config(const struct attn_train *t, const struct attn_train_opts
 /* Checks that the files of an existing training match what is asked for. */
 static int go_on(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
 {
+    bool native = true;
     int rc = check_settings(t, o, err);
     if (!rc)
-        rc = check_config(t, o, err);
-    return rc || !o->tokenizer ? rc : each_tokenizer_file(t->dir, o->tokenizer, compare_file, err);
+        rc = check_config(t, o, &native, err);
+    return rc || !o->tokenizer ? rc : attn_train_tokenizer_compare(t->dir, o->tokenizer, native, err);
 }
 
 int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool goes_on, struct attn_err *err)

@@ -6,7 +6,7 @@
  *     model.safetensors, loss.csv, loss.png its results so far
  *     watch/                                the watched activations (watch.c)
  *
- * directory.c begins a training or checks that one can go on, trainer.c opens and closes it, steps.c takes the steps. */
+ * directory.c begins a training or checks that one can go on, files.c takes over a tokenizer and a configuration, trainer.c opens and closes it, steps.c takes the steps. */
 #ifndef ATTN_TRAIN_TRAINER_H
 #define ATTN_TRAIN_TRAINER_H
 
@@ -174,6 +174,17 @@ struct attn_train {
 /* Makes all files of a new model in t->dir or, if the training goes on, checks that those there match what is asked for;
  * both fill in t->settings. */
 int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool goes_on, struct attn_err *err);
+
+/* ---- what it takes over (files.c) ---- */
+
+/* Opens DIR/FILE; *path gets a malloc'd path for messages. */
+int attn_train_file(struct attn_map *map, char **path, const char *dir, const char *file, struct attn_err *err);
+/* Copies the files of a tokenizer that `from` has, or fails where one of them differs in `dir`; native: for a model of our own. */
+int attn_train_tokenizer_copy(const char *dir, const char *from, bool native, struct attn_err *err);
+int attn_train_tokenizer_compare(const char *dir, const char *from, bool native, struct attn_err *err);
+/* What config.json gets, for a config that was read from the options and joined with a vocabulary; malloc'd. */
+int attn_train_config_text(char **text, size_t *len, const struct attn_train_opts *o, const struct attn_config *c,
+                           struct attn_err *err);
 
 /* ---- what is watched (watch.c) ---- */
 

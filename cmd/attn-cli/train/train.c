@@ -147,7 +147,7 @@ const struct command train_command = {
     .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME --ids IDS "
     "--gradients FILE",
     .summary = "train a tiny model on text",
-    .about = "Makes a model of our own format that predicts the next token of a text: AdamW with warm-up and cosine decay, "
+    .about = "Makes a model, of our own format or of a --family, that predicts the next token of a text: AdamW with warm-up and cosine decay, "
              "gradient clipping, and the end of the text held out and measured.  DIR always holds a complete model for run and "
              "generate, loss.csv and loss.png, train.json with all settings, and checkpoint.safetensors: after SIGINT, SIGTERM "
              "or --max-seconds (status 75), or a crash, the same command with --resume continues, to the same bits.  The same "
@@ -160,6 +160,8 @@ const struct command train_command = {
         {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or one more"},
         {"attn-cli train -f stories.txt -o ./gpt --vocab ./tiny --position learned --norm layernorm --mlp gelu_new --bias true",
          "another kind of model, the same vocabulary"},
+        {"attn-cli train -f stories.txt -o ./qwen --family qwen3 --steps 5000",
+         "a family's own layout, which its own library reads, too"},
         {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"", "see how heads form: "
          "plot ./tiny/watch"},
         {"attn-cli generate -m ./tiny -s \"Once upon a time\" -n 50", "what it has learned"},

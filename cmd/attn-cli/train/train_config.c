@@ -1,6 +1,8 @@
 /* train_config.c - what is trained, and how: the options for it, as config.json and train.json. */
 #include "train/train.h"
 
+#include "families.h"
+
 #include "base/err.h"
 
 #include <string.h>
@@ -123,9 +125,22 @@ static int write_object(char **text, size_t *len, const char *head, const struct
     return bad ? attn_no_memory(err, NULL, "for the configuration") : ATTN_OK;
 }
 
-int train_config(char **text, size_t *len, size_t tokens, bool bpe, struct attn_err *err)
+static int family_config(char **text, size_t *len, const char *family, size_t tokens, struct attn_err *err)
+{
+    FILE *f = open_memstream(text, len);
+    if (!f)
+        return attn_no_memory(err, NULL, "for the configuration");
+    int code = family_write(f, family, train_model_options, tokens, err);
+    bool bad = ferror(f) != 0;
+    bad |= fclose(f) != 0 || !*text;
+    return bad ? attn_no_memory(err, NULL, "for the configuration") : code;
+}
+
+int train_config(char **text, size_t *len, const char *family, size_t tokens, bool bpe, struct attn_err *err)
 {
     char head[160], tail[64];
+    if (family)
+        return family_config(text, len, family, tokens, err);
     fill_in();
     snprintf(head, sizeof head, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"residual\": true, "
              "\"output_projection\": true, \"unembed\": true, ", tokens);

@@ -2,6 +2,7 @@
 #include "attn_tools.h"
 #include "train/train.h"
 
+#include "families.h"
 #include "input.h"
 #include "process.h"
 #include "say.h"
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 static struct {
-    const char *path, *also, *vocab, *config, *settings, *draw;
+    const char *path, *also, *vocab, *config, *settings, *draw, *family;
     struct number vocab_size, save_every, max_seconds, watch_every;
     bool resume, progress;
 } o;
@@ -48,6 +49,10 @@ static int check_usage(const char *corpus, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
     if (o.config && row)
         return attn_fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
+    if (o.config && o.family)
+        return attn_fail(err, ATTN_EUSAGE, "--config and --family do not go together: the file says it all");
+    if (o.draw && o.family)
+        return attn_fail(err, ATTN_EUSAGE, "--draw and --family do not go together: recipes draw models of our own format");
     if (o.vocab && o.vocab_size.given)
         return attn_fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: a vocabulary that is given has its "
                          "own size");
@@ -96,7 +101,7 @@ static int check_options(const struct source *in, size_t size, struct attn_err *
     here.config = NULL;
     if (o.config)
         here.config = in->config;
-    else if (train_config(&here.config, &here.config_len, size, true, err))
+    else if (train_config(&here.config, &here.config_len, o.family, size, true, err))
         return err->code;
     struct attn_train_opts opts = opts_of(&here);
     int code = attn_train_check(&opts, err);
@@ -142,7 +147,7 @@ static int build_config(struct source *in, struct attn_err *err)
     if (attn_tokenizer_open(&t, in->vocab ? in->vocab : in->dir, err))
         return err->code;
     bool bpe = !strcmp(attn_tokenizer_kind(t), "bpe");
-    int code = train_config(&in->config, &in->config_len, attn_tokenizer_size(t), bpe, err);
+    int code = train_config(&in->config, &in->config_len, o.family, attn_tokenizer_size(t), bpe, err);
     attn_tokenizer_close(t);
     return code;
 }
@@ -154,7 +159,7 @@ static int open_training(struct attn_train **out, struct source *in, struct attn
         say_note("%s: there is no training yet: a new one begins", o.path);
     if (there ? check_size(in, err) : attn_train_may_begin(in->dir, err) || find_vocabulary(in, err))
         return err->code;
-    if (!o.config && (!there || train_config_given()) && build_config(in, err))
+    if (!o.config && (!there || o.family || train_config_given()) && build_config(in, err))
         return err->code;
     struct attn_train_opts opts = opts_of(in);
     return attn_train_open(out, in->dir, &opts, err);
@@ -302,6 +307,14 @@ int train_loop(const char *corpus, struct attn_err *err)
     return code;
 }
 
+static void explain_families(char help[OPTION_HELP])
+{
+    char names[OPTION_HELP / 2];
+    family_list(names, sizeof names);
+    snprintf(help, OPTION_HELP, "train a model of this family, in Hugging Face's layout, instead of one of our own format: %s; sizes "
+             "that are not given are those of init --family", names);
+}
+
 const struct option train_file_options[] = {
     {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to train in: a new one, or one where a training "
      "began", .flags = 0},
@@ -310,11 +323,13 @@ const struct option train_file_options[] = {
      "the text, as vocab --bpe does)", .flags = 0},
     {0, "vocab-size", OPT_NUMBER, &o.vocab_size, "N", "how many tokens to learn (default: 4096)", .min = ATTN_BPE_LEAST,
      .max = ATTN_BPE_MOST},
-    {0, "config", OPT_FILE, &o.config, "FILE", "a whole config.json, in place of the options for the model", .flags = 0},
+    {0, "family", OPT_CHOICE, &o.family, "NAME", NULL, .choice = family_choice, .explain = explain_families},
+    {0, "config", OPT_FILE, &o.config, "FILE", "a whole config.json, of any family, in place of the options for the model",
+     .flags = 0},
     {0, "settings", OPT_FILE, &o.settings, "FILE", "a train.json, as a training leaves it in its directory; options override it",
      .flags = 0},
-    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "recipe for the first weights, as for init (default: normal(0,0.02), less for what "
-     "a branch adds)", .flags = 0},
+    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "recipe for the first weights of a model of our own format, as for init (default: "
+     "normal(0,0.02), less for what a branch adds)", .flags = 0},
     {.name = NULL},
 };
 

@@ -285,6 +285,44 @@ START_TEST(gradients_pass_through_edits)
 }
 END_TEST
 
+/* The same under a soft cap, whose slope depends on what edits of dots have made of the scores, but not on edits of these. */
+static const char *const capped[][2] = {
+    {"dots -= proj(from)", NULL}, {"L1.dots[head=0,2] -= proj(from)", NULL}, {"dots *= 3", NULL}, {"dots += 2", "scores *= 0.7"},
+    {"L0.dots[key=0,3] = 1.5", "L1.scores -= proj(from)"}, {"scores *= 2", "pattern *= 0.5"},
+};
+
+START_TEST(gradients_pass_through_edits_under_a_cap)
+{
+    int32_t ids[TOKENS], other[TOKENS];
+    const char *path = checkpoint_path("gemma2-a");
+    if (!path)
+        return;
+    struct asked a = {.model = made_open(path)};
+    for (size_t i = 0; i < TOKENS; i++) {
+        ids[i] = (int32_t)(i * 17 % 61);
+        other[i] = (int32_t)(i * 29 % 61 + i % 3);
+    }
+    struct attn_tokens *t = asked_tokens(ids, TOKENS), *from = asked_tokens(other, TOKENS);
+    struct attn_metric *metric = asked_metric(&a, metrics[0], ids, TOKENS, ids);
+    struct question of = {.m = a.model, .plan.threads = 2, .metric = metric, .t = t, .h = 2e-3F, .bound = 3e-3};  /* as above */
+    struct asked_editor e = asked_edit(&a, capped[_i], capped[_i][1] ? 2 : 1, t, from, &of.plan);
+    struct keep k = {.only = -1};
+    of.editor = e.editor;
+    struct attn_slopes *s = slopes_of(a.model, metric, t, "*", (struct attn_slopes_opts){.plan = of.plan, .editor = e.editor});
+    keep_slopes(&k, s);
+    for (size_t j = 0; j < k.n; j++)
+        expect_rise(&of, &k.a[j]);
+    ck_assert_uint_gt(k.n, 10);
+    keep_free(&k);
+    attn_slopes_free(s);
+    asked_edit_end(&e);
+    attn_metric_free(metric);
+    attn_tokens_free(t);
+    attn_tokens_free(from);
+    attn_model_close(a.model);
+}
+END_TEST
+
 /* ---- what does not matter, and what is refused ---- */
 
 START_TEST(threads_change_no_bit_and_times_multiplies)
@@ -354,6 +392,7 @@ Suite *suite_slopes(void)
     tcase_add_loop_test(c, further_gradients_are_differences, 0, FURTHER * FURTHER_KINDS);
     tcase_add_loop_test(c, gradients_of_a_stream_from_norms_are_differences, 0, FURTHER_KINDS);
     tcase_add_loop_test(c, gradients_pass_through_edits, 0, sizeof through / sizeof *through);
+    tcase_add_loop_test(c, gradients_pass_through_edits_under_a_cap, 0, sizeof capped / sizeof *capped);
     tcase_add_loop_test(c, threads_change_no_bit_and_times_multiplies, 0, CHECKPOINTS_HERE);
     tcase_add_loop_test(c, what_has_no_gradient_is_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, c);

@@ -41,15 +41,23 @@ static bool keeps_pattern(const struct attn_back *b, int layer, bool edited)
     return (all & ATTN_EDIT) || (!edited && b->work.kind.form != ATTN_MODEL);
 }
 
+static bool keeps_scores(const struct attn_back *b, int layer)
+{
+    return b->work.w->cap != 0 && (b->taps.wants(b->taps.self, ATTN_ACT_DOTS, layer) & ATTN_EDIT);
+}
+
 static void lay_out(struct attn_back *b)
 {
     const struct attn_dims *n = &b->work.w->n;
     attn_work_lay_out(&b->arena, &b->work);
     for (size_t i = 0; i < n->L; i++) {
         bool kept = keeps_pattern(b, (int)i, false), edited = keeps_pattern(b, (int)i, true);
+        bool bent = keeps_scores(b, (int)i);
+        float *scores = attn_arena_f32(&b->arena, bent ? n->H : 0, b->work.R, b->work.R);
         float *softmax = attn_arena_f32(&b->arena, kept ? n->H : 0, b->work.R, b->work.R);
         float *pattern = attn_arena_f32(&b->arena, edited ? n->H : 0, b->work.R, b->work.R);
         if (b->work.layer) {
+            b->work.layer[i].scores = bent ? scores : NULL;
             b->work.layer[i].softmax = kept ? softmax : NULL;
             b->work.layer[i].pattern = edited ? pattern : NULL;
         }
@@ -62,10 +70,6 @@ int attn_back_new(struct attn_back **out, const struct attn_model *m, const stru
     int rc = attn_back_check(m, &p->kind, err);
     if (rc)
         return rc;
-    for (size_t i = 0; i < m->w.n.L && m->w.cap != 0; i++)
-        if (p->taps.wants(p->taps.self, ATTN_ACT_DOTS, (int)i) & ATTN_EDIT)
-            return attn_fail(err, ATTN_EUSAGE, "model %s bounds its scores by a soft cap, whose slope is not known where dots are "
-                             "edited: edit scores instead, or leave the gradient out", m->source.name);
     struct attn_back *b = calloc(1, sizeof *b);
     if (!b)
         return attn_no_memory(err, NULL, "for gradients");
@@ -149,11 +153,18 @@ struct attn_observer attn_back_keeper(struct attn_back *b)
     return (struct attn_observer){.wants = keeper_wants, .watch = keeper_watch, .self = b};
 }
 
-/* The softmax before it is edited: an observer that edits nothing, but sees it before those that do. */
+/* Scores and softmax before they are edited: an observer that edits nothing, but sees them before those that do. */
+static float *first_place(const struct attn_back *b, int act, int layer)
+{
+    const struct attn_kept *k = layer < 0 ? NULL : &b->work.layer[layer];
+    if (!k || (act != ATTN_ACT_SCORES && act != ATTN_ACT_PATTERN))
+        return NULL;
+    return act == ATTN_ACT_SCORES ? k->scores : k->pattern ? k->softmax : NULL;
+}
+
 static unsigned first_wants(void *self, int act, int layer)
 {
-    const struct attn_back *b = self;
-    return act == ATTN_ACT_PATTERN && b->work.layer[layer].pattern ? ATTN_EDIT : 0;
+    return first_place(self, act, layer) ? ATTN_EDIT : 0;
 }
 
 static int first_edit(void *self, const struct attn_probe *p, float *data, struct attn_err *err)
@@ -161,7 +172,7 @@ static int first_edit(void *self, const struct attn_probe *p, float *data, struc
     (void)data;
     (void)err;
     const struct attn_back *b = self;
-    keep(b->work.layer[p->layer].softmax, p, b->work.R);
+    keep(first_place(b, p->act, p->layer), p, b->work.R);
     return ATTN_OK;
 }
 

@@ -271,16 +271,22 @@ static void clear_hidden(const struct item *it, const struct attn_head *h, const
 }
 
 /* From the gradient by the scores to that before their soft cap. */
-static void uncap(const struct item *it, const struct attn_head *h, const struct attn_band *p, const struct attn_band *d)
+static void uncap(const struct job *j, const struct item *it, const struct attn_head *h, const struct attn_band *p,
+                  const struct attn_band *d, size_t head)
 {
+    const float *kept = j->t->layer[j->layer].scores;
     struct attn_band scores = *p;
     struct attn_head own = *h;
     size_t *list = (size_t *)(void *)it->scratch.rows;              /* not in use before dk and dv are complete */
     scores.m = it->scratch.scores;
     own.scratch = (struct attn_method_scratch){.list = list, .swaps = list + it->T};
     memset(list, 0, 2 * it->T * sizeof *list);
-    attn_band_dots(&own, &scores);
-    attn_band_scores(&own, &scores);
+    if (kept) {
+        recall(&scores, kept, head, it->T);
+    } else {
+        attn_band_dots(&own, &scores);
+        attn_band_scores(&own, &scores);
+    }
     for (size_t i = 0; i < d->rows; i++) {
         struct attn_range seen = attn_head_seen(h, d->row0 + i);
         attn_vec_cap_back(d->m + i * d->ld + seen.lo, scores.m + i * scores.ld + seen.lo, h->cap, seen.hi - seen.lo);
@@ -307,7 +313,7 @@ static void slope_told(const struct job *j, const struct item *it, const struct 
     slope(h, p, d, 1);
     tell(j, it, ATTN_ACT_SCORES, d, head);
     if (h->cap > 0)
-        uncap(it, h, p, d);
+        uncap(j, it, h, p, d, head);
     for (size_t i = 0; i < d->rows; i++)
         for (size_t k = 0; k < it->T; k++)
             d->m[i * d->ld + k] *= h->scale;

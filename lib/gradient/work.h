@@ -19,9 +19,9 @@ struct attn_kept {                      /* for each layer, of R rows */
     float *pre, *linear;                /* [R, m] inside the MLP; linear: if it is gated.  Overwritten by the backward pass */
     float *read;                        /* [R, d] what attention reads, where q and k are normalised; NULL: x */
     float *out, *mlp_out;               /* [R, d] the outputs of the branches, where they or the sums after them are normalised */
-    /* Of one sentence, where they cannot be computed again from q and k: [H, T, T] the softmax, and what became of it before
-     * contexts were computed.  NULL: they can. */
-    float *softmax, *pattern;
+    /* Of one sentence, where they cannot be computed again from q and k: [H, T, T] the scores, where a soft cap bends them, and the
+     * softmax, both before they were edited, and what became of the softmax before contexts were computed.  NULL: they can. */
+    float *scores, *softmax, *pattern;
 };
 
 /* Those who want gradients with respect to activations, as the backward pass comes by: it shows them the gradient with respect to

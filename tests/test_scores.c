@@ -7,6 +7,7 @@
 #include "draw.h"
 #include "golden.h"
 #include "made.h"
+#include "model/model.h"
 #include "scratch.h"
 
 #include <math.h>
@@ -269,6 +270,112 @@ START_TEST(scores_are_what_they_are_called)
 }
 END_TEST
 
+/* ---- what stands between a head and the tables ---- */
+
+static void copying_of(double *out, const struct attn_model *m)
+{
+    struct attn_team *team = NULL;
+    struct attn_err err = {0};
+    ck_assert_msg(!attn_team_new(&team, 2, &err) && !attn_copying(out, m, team, &(struct attn_copying_watch){0}, &err), "%s", err.msg);
+    attn_team_free(team);
+}
+
+enum { WIDE = 8, NARROW = 6, WORDS = 11, TWO = 2 };
+#define ONE_LAYER(type, more) "{\"model_type\": \"" type "\", \"vocab_size\": 11, \"hidden_size\": 8, \"num_hidden_layers\": 1, " \
+    "\"num_attention_heads\": 2, \"max_position_embeddings\": 8" more "}"
+
+/* Gains that follow each other act as their product. */
+static void expect_product(struct attn_model *m, struct attn_vec *a, struct attn_vec *b)
+{
+    float gains[3][WIDE], ones[WIDE];
+    double apart[TWO], once[TWO], without[TWO];
+    draw_numbers(gains[0], WIDE, 3);
+    draw_numbers(gains[1], WIDE, 4);
+    for (size_t i = 0; i < WIDE; i++) {
+        ones[i] = 1;
+        gains[2][i] = gains[0][i] * gains[1][i];
+    }
+    *a = (struct attn_vec){gains[0], ATTN_F32}, *b = (struct attn_vec){gains[1], ATTN_F32};
+    copying_of(apart, m);
+    *a = (struct attn_vec){ones, ATTN_F32}, *b = (struct attn_vec){gains[2], ATTN_F32};
+    copying_of(once, m);
+    b->data = gains[1];
+    copying_of(without, m);
+    for (size_t h = 0; h < TWO; h++) {
+        ck_assert_double_eq_tol(apart[h], once[h], 1e-5);           /* the product of two gains is rounded to float32 */
+        ck_assert_double_ge(fabs(apart[h] - without[h]), 1e-3);
+    }
+}
+
+START_TEST(copying_counts_every_gain)
+{
+    struct attn_model *m = made_open(made_model(ONE_LAYER("gemma2", ", \"num_key_value_heads\": 2, \"head_dim\": 4, "
+                                                          "\"intermediate_size\": 8"), 7, "F32"));
+    expect_product(m, &m->w.block[0].post1.weight, &m->w.final.weight);
+    attn_model_close(m);
+    m = made_open(made_model("{\"model_type\": \"bloom\", \"vocab_size\": 11, \"hidden_size\": 8, \"n_layer\": 1, \"n_head\": 2}", 7, "F32"));
+    expect_product(m, &m->w.embed_norm.weight, &m->w.block[0].norm1.weight);
+    attn_model_close(m);
+}
+END_TEST
+
+/* to[rows, cols] = a b; both as they are stored. */
+static void multiply(float *to, const float *a, const float *b, size_t rows, size_t inner, size_t cols)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < inner; k++)
+                sum += (double)a[i * inner + k] * (double)b[k * cols + j];
+            to[i * cols + j] = (float)sum;
+        }
+}
+
+/* A projected embedding is as good as one that is as wide as the stream. */
+START_TEST(copying_goes_through_projections)
+{
+    struct attn_model *m = made_open(made_model(ONE_LAYER("opt", ", \"ffn_dim\": 8, \"word_embed_proj_dim\": 6"), 7, "F32"));
+    float words[WORDS * NARROW], in[NARROW * WIDE], out[WIDE * NARROW], embed[WORDS * WIDE], back[NARROW * WORDS], unembed[WIDE * WORDS];
+    double through[TWO], plain[TWO];
+    draw_numbers(words, WORDS * NARROW, 3);
+    draw_numbers(in, NARROW * WIDE, 4);
+    draw_numbers(out, WIDE * NARROW, 5);
+    struct attn_weights *w = &m->w;
+    w->embed = (struct attn_mat){.data = words, .in = WORDS, .out = NARROW, .ld = NARROW};
+    w->unembed = (struct attn_mat){.data = words, .in = NARROW, .out = WORDS, .ld = NARROW, .out_in = true};
+    w->project_in = (struct attn_mat){.data = in, .in = NARROW, .out = WIDE, .ld = WIDE};
+    w->project_out = (struct attn_mat){.data = out, .in = WIDE, .out = NARROW, .ld = NARROW};
+    copying_of(through, m);
+    multiply(embed, words, in, WORDS, NARROW, WIDE);
+    for (size_t i = 0; i < WORDS; i++)
+        for (size_t j = 0; j < NARROW; j++)
+            back[j * WORDS + i] = words[i * NARROW + j];
+    multiply(unembed, out, back, WIDE, NARROW, WORDS);
+    w->embed = (struct attn_mat){.data = embed, .in = WORDS, .out = WIDE, .ld = WIDE};
+    w->unembed = (struct attn_mat){.data = unembed, .in = WIDE, .out = WORDS, .ld = WORDS};
+    w->project_in = w->project_out = (struct attn_mat){.data = NULL};
+    copying_of(plain, m);
+    for (size_t h = 0; h < TWO; h++)
+        ck_assert_double_eq_tol(through[h], plain[h], 1e-5);        /* products are rounded to float32 here, sums there */
+    attn_model_close(m);
+}
+END_TEST
+
+START_TEST(copying_needs_a_stream_as_it_is)
+{
+    static const char *const configs[] = {
+        ONE_LAYER("opt", ", \"ffn_dim\": 8, \"do_layer_norm_before\": false"),
+        "{\"model_type\": \"bloom\", \"vocab_size\": 11, \"hidden_size\": 8, \"n_layer\": 1, \"n_head\": 2, "
+        "\"apply_residual_connection_post_layernorm\": true}"};
+    struct attn_model *m = made_open(made_model(configs[_i], 7, "F32"));
+    struct attn_err err = {0};
+    double none[TWO];
+    ck_assert_int_eq(attn_copying(none, m, NULL, &(struct attn_copying_watch){0}, &err), ATTN_EUSAGE);
+    ck_assert_msg(strstr(err.msg, "normalises its residual stream in every layer") != NULL, "%s", err.msg);
+    attn_model_close(m);
+}
+END_TEST
+
 /* ---- company ---- */
 
 START_TEST(threads_change_no_bit)
@@ -478,6 +585,9 @@ Suite *suite_scores(void)
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_loop_test(c, checkpoints_agree_with_double_precision, 0, CHECKPOINTS);
     tcase_add_loop_test(c, scores_are_what_they_are_called, 0, KINDS);
+    tcase_add_test(c, copying_counts_every_gain);
+    tcase_add_test(c, copying_goes_through_projections);
+    tcase_add_loop_test(c, copying_needs_a_stream_as_it_is, 0, 2);
     tcase_add_test(c, threads_change_no_bit);
     tcase_add_test(c, what_is_not_there_is_null);
     tcase_add_test(c, random_ids_are_distinct_and_repeated);

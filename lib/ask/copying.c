@@ -6,6 +6,10 @@
  *
  *     W_O diag(g) W_U W_E diag(g1) W_V        [dv, d] [d] [d, V] [V, d] [d] [d, dv]
  *
+ * Where other norms stand between these matrices, their gains count like g and g1: that of the embedding, and that of what attention
+ * gives.  Where the embedding is projected to the stream, and the stream to the output layer, W_E and W_U are the products.  A
+ * positive factor changes nothing.  Where the stream itself is normalised, no product leads from a head to the logits.
+ *
  * Positive eigenvalues copy.  The score is the sum of the eigenvalues divided by that of their absolute values: 1 if all of them
  * are positive numbers, -1 if all are negative.
  *
@@ -28,7 +32,7 @@ _Static_assert((int)TILE == (int)ATTN_PANEL, "a tile is as wide as a panel");
 
 struct job {
     const struct attn_weights *w;
-    size_t d, wide;                     /* wide: d rounded up to whole tiles */
+    size_t d, wide;                     /* width of W_U and W_E; that rounded up to whole tiles */
     double *middle;                     /* [d, wide] W_U W_E */
     size_t token, tokens;               /* the tokens that are added */
     float *out, *in;                    /* [TOKENS, wide] columns of W_U, rows of W_E; 0 from column d on */
@@ -94,16 +98,42 @@ static int add_tokens(struct job *j, struct attn_team *team, const struct attn_c
 
 /* ---- a head ------------------------------------------------------------------------------- */
 
-/* Rows and columns of a weight, from row `row0` of its inputs and column `col0` of its outputs, in double precision. */
-static void widen(double *to, const struct attn_mat *w, size_t row0, size_t rows, size_t col0, size_t cols)
+/* Rows and columns of a weight, from row `row0` of its inputs and column `col0` of its outputs, in double precision, to rows of
+ * ld. */
+static void widen(double *to, size_t ld, const struct attn_mat *w, size_t row0, size_t rows, size_t col0, size_t cols)
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
             float x;
             size_t out = attn_mat_index(w, col0 + j), at = w->out_in ? out * w->ld + row0 + i : (row0 + i) * w->ld + out;
             attn_vec_widen(&x, w->data, w->type, at, 1);
-            to[i * cols + j] = (double)x;
+            to[i * ld + j] = (double)x;
         }
+}
+
+/* Makes of the product of narrow tables that of the projected ones: out [d, narrow], middle, in [narrow, d]. */
+static int project(struct job *j, struct attn_err *err)
+{
+    const size_t d = j->w->n.d, wide = up(d, TILE);
+    double *in = calloc(j->wide, wide * sizeof *in), *half = calloc(j->d, wide * sizeof *half);
+    double *out = calloc(d, j->d * sizeof *out), *middle = calloc(d, wide * sizeof *middle);
+    bool ok = in && half && out && middle;
+    if (ok) {
+        widen(in, wide, &j->w->project_in, 0, j->d, 0, d);
+        widen(out, j->d, &j->w->project_out, 0, d, 0, j->d);
+        attn_dense_product(half, j->middle, in, j->d, j->wide, wide);
+        attn_dense_product(middle, out, half, d, j->d, wide);
+        free(j->middle);
+        j->middle = middle;
+        j->d = d;
+        j->wide = wide;
+    } else {
+        free(middle);
+    }
+    free(in);
+    free(half);
+    free(out);
+    return ok ? ATTN_OK : attn_no_memory(err, NULL, "for a matrix of %zu x %zu", d, d);
 }
 
 /* Multiplies row i of x[rows, cols] by gain i of the norm. */
@@ -121,7 +151,7 @@ static void scale_rows(double *x, size_t rows, size_t cols, const struct attn_ve
 static void widen_output(double *to, const struct attn_mat *o, size_t head, size_t dv, size_t d)
 {
     if (o->data) {
-        widen(to, o, head * dv, dv, 0, d);
+        widen(to, d, o, head * dv, dv, 0, d);
         return;
     }
     memset(to, 0, dv * d * sizeof *to);
@@ -152,10 +182,12 @@ static void score_heads(void *ctx, size_t i, int worker)
     const struct attn_block *b = &j->w->block[i / n->Hkv];
     double *v = j->scratch + (size_t)worker * j->each, *moved = v + j->wide * dv, *o = moved + d * dv, *m = o + d * dv;
     memset(v, 0, j->wide * dv * sizeof *v);
-    widen(v, &b->v, 0, d, kv * dv, dv);
+    widen(v, dv, &b->v, 0, d, kv * dv, dv);
     scale_rows(v, d, dv, &b->norm1.weight);
+    scale_rows(v, d, dv, &j->w->embed_norm.weight);
     attn_dense_product(moved, j->middle, v, d, j->wide, dv);
     scale_rows(moved, d, dv, &j->w->final.weight);
+    scale_rows(moved, d, dv, &b->post1.weight);
     for (size_t head = kv * group; head < (kv + 1) * group; head++) {
         widen_output(o, &b->o, head, dv, d);
         attn_dense_product(m, o, moved, dv, d, dv);
@@ -171,6 +203,8 @@ static int compute(struct job *j, struct attn_team *team, const struct attn_copy
     const struct attn_dims *n = &j->w->n;
     double dv = (double)n->dv, d = (double)n->d;
     int rc = add_tokens(j, team, watch, err);
+    if (!rc && j->w->project_in.data)
+        rc = project(j, err);
     if (rc)
         return rc;
     attn_team_run(team, n->L * n->Hkv, 2 * (double)(n->L * n->Hkv) * d * dv * (d + dv), score_heads, j);
@@ -186,15 +220,16 @@ int attn_copying(double *out, const struct attn_model *m, struct attn_team *team
                  struct attn_err *err)
 {
     const struct attn_dims *n = &m->w.n;
+    const size_t width = m->w.embed.out;
     if (!m->w.unembed.data)
         return attn_fail(err, ATTN_EUSAGE, "copying: model %s has no output layer, so that no head raises a logit",
                          m->source.name);
-    if (m->w.project_in.data || attn_has(&m->w.embed_norm) || (n->L && (attn_has(&m->w.block[0].post1) || attn_has(&m->w.block[0].sum1))))
-        return attn_fail(err, ATTN_EUSAGE, "copying: model %s (%s) has norms or projections between the matrices, which this score "
-                         "leaves out", m->source.name, attn_model_family(m));
-    struct job j = {.w = &m->w, .d = n->d, .wide = up(n->d, TILE), .to = out};
-    j.each = (j.wide + 2 * n->d) * n->dv + 2 * n->dv * (n->dv + 1);
-    j.middle = calloc(n->d * j.wide, sizeof *j.middle);
+    if (n->L && (m->w.normed_stream || attn_has(&m->w.block[0].sum1)))
+        return attn_fail(err, ATTN_EUSAGE, "copying: model %s (%s) normalises its residual stream in every layer, so that no product of "
+                         "matrices leads from a head to the logits", m->source.name, attn_model_family(m));
+    struct job j = {.w = &m->w, .d = width, .wide = up(width, TILE), .to = out};
+    j.each = (up(n->d, TILE) + 2 * n->d) * n->dv + 2 * n->dv * (n->dv + 1);
+    j.middle = calloc(width * j.wide, sizeof *j.middle);
     j.out = calloc(TOKENS * j.wide, sizeof *j.out);
     j.in = calloc(TOKENS * j.wide, sizeof *j.in);
     j.scratch = calloc((size_t)attn_team_size(team) * j.each, sizeof *j.scratch);

@@ -92,7 +92,8 @@ static const struct attn_head_score table[] = {
     {"distance", "dist", "sum of A[q,k] abs(q-k): how many tokens away the head looks", 0, distance},
     {"copying", "copy", "of weights alone, from -1 to 1: how much a token that is looked at raises its own logit.  The sum of the "
      "eigenvalues of W_O diag(g) W_U W_E diag(g1) W_V divided by the sum of their absolute values (g, g1: gains of norm_final and "
-     "norm1; W_O, W_V: the head's; W_U: the output layer; W_E: the embedding); no biases", ATTN_SCORE_NO_TEXT, NULL},
+     "norm1; W_O, W_V: the head's; W_U: the output layer; W_E: the embedding; gains of a norm of the embedding or of what attention "
+     "gives count, too); no biases", ATTN_SCORE_NO_TEXT, NULL},
 };
 enum { ROWS = sizeof table / sizeof *table };
 _Static_assert(sizeof table / sizeof *table <= ATTN_HEAD_SCORES, "there is room for all scores");

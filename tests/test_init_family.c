@@ -122,6 +122,7 @@ START_TEST(sizes_fit_together)
 {
     succeed("\"$A\" init -o $D/m --family gemma2 --d-model 96 --n-head 6 --n-kv-head 3 --vocab-size 20");
     expect("cat $D/m/config.json", 0, "\"head_dim\": 16");
+    succeed("\"$A\" init -o $D/o --family llama --n-head 1 && grep -q '\"num_key_value_heads\": 1' $D/o/config.json");
     expect("\"$A\" init -o $D/n --family bloom --d-mlp 3 2>&1", 2, "--d-mlp does not go with --family bloom");
     expect("\"$A\" init -o $D/n --family qwen3 --d-head 10 --tied true && grep -e head_dim -e tie_ $D/n/config.json", 0,
            "\"head_dim\": 10");

@@ -53,12 +53,34 @@ START_TEST(any_interruption_and_threads)
 }
 END_TEST
 
+/* What is watched in the last step is what the saved model shows, whatever its norms and multipliers. */
+START_TEST(watching_sees_the_model_that_is_saved)
+{
+    static const char *const names[] = {"gemma2", "stablelm", "bloom", "opt", "granite"};
+    succeed(printed(TRAIN SMALL "--steps 4 -o $D/m --family %s --watch-every 4 -s 'in all copies' --show lens,pattern,result", names[_i]));
+    succeed("\"$A\" run -q -m $D/m -s 'in all copies' --show lens,pattern,result --format npy -o $D/run >/dev/null");
+    expect("for f in $D/run/*.npy; do n=$(($(stat -c %s $f) - 128)); cmp <(tail -c $n $f) <(tail -c $n $D/m/watch/${f##*/}); echo same; "
+           "done | sort -u", 0, "same");
+}
+END_TEST
+
 /* What is learned is read from the tensors that are stored: 40 steps make the text likelier. */
 START_TEST(it_learns)
 {
     const char *name = attn_families[_i]->name;
     succeed(printed(TRAIN SMALL "--steps 40 -o $D/m --family %s", name));
     succeed("awk -F, 'NR == 2 { first = $4 } END { exit !($4 < first - 0.3) }' $D/m/loss.csv");
+}
+END_TEST
+
+/* Whichever files a tokenizer has, the new model splits text as it does. */
+START_TEST(any_tokenizer_comes_along)
+{
+    static const char *const names[] = {"bloom-like", "gemma-like", "llama2c-bin", "qwen-like", "spm-bpe-model", "spm-unigram-bytes-model"};
+    succeed(printed("\"$A\" train -q -f LICENSE --vocab tests/golden/tokenizers/%s -o $D/m --family llama --n-ctx 8 --n-layer 1 "
+                    "--n-head 2 --d-model 8 --steps 1 --batch 1 --held-out 0", names[_i]));
+    expect_same("\"$A\" tokenize -m $D/m -s 'in 1984 copies, ok' --format ids",
+                printed("\"$A\" tokenize -m tests/golden/tokenizers/%s -s 'in 1984 copies, ok' --format ids", names[_i]));
 }
 END_TEST
 
@@ -87,6 +109,8 @@ Suite *suite_train_family(void)
     tcase_add_checked_fixture(c, set_up, scratch_remove);
     tcase_add_loop_test(c, any_interruption_and_threads, 1, families);     /* the first is our own */
     tcase_add_loop_test(c, it_learns, 1, families);
+    tcase_add_loop_test(c, any_tokenizer_comes_along, 0, 6);
+    tcase_add_loop_test(c, watching_sees_the_model_that_is_saved, 0, 5);
     tcase_add_test(c, what_does_not_fit_is_refused);
     suite_add_tcase(s, c);
     return s;

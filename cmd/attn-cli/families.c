@@ -10,14 +10,15 @@
 #include <string.h>
 
 /* The key a family uses for an option, and its default; 0: the key is left out.  SHARE: d_model over n_head, for families that
- * take another number where the key is absent. */
+ * take another number where the key is absent.  TWO: 2, or with an odd number of heads one for each. */
 struct size { const char *option, *key; uint64_t value; };
 #define SHARE UINT64_MAX
+#define TWO (UINT64_MAX - 1)
 
 #define VOCAB {"vocab-size", "vocab_size", 512}
 #define CONTEXT {"n-ctx", "max_position_embeddings", 128}
 #define BLOCKS {"n-layer", "num_hidden_layers", 2}, {"n-head", "num_attention_heads", 4}
-#define GROUPS {"n-kv-head", "num_key_value_heads", 2}
+#define GROUPS {"n-kv-head", "num_key_value_heads", TWO}
 #define WIDTH {"d-model", "hidden_size", 64}
 #define HEAD(n) {"d-head", "head_dim", n}
 #define MLP(n) {"d-mlp", "intermediate_size", n}
@@ -89,7 +90,7 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
     {"falcon", NULL, "FalconForCausalLM",
      "\"activation\": \"gelu\", \"layer_norm_epsilon\": 1e-05, " THETA("10000.0") ", \"alibi\": false, \"bias\": false,\n "
      "\"multi_query\": true, \"new_decoder_architecture\": true, \"parallel_attn\": true", {
-        VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_kv_heads", 2}, WIDTH, {"d-mlp", "ffn_hidden_size", 256}}},
+        VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_kv_heads", TWO}, WIDTH, {"d-mlp", "ffn_hidden_size", 256}}},
 };
 
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -141,9 +142,11 @@ static uint64_t value_of(const struct family *fam, const struct size *s, const s
         return ((const struct number *)row->to)->n;
     if (s == fam->size && vocab_size)
         return vocab_size;
-    if (s->value != SHARE)
+    if (s->value < TWO)
         return s->value;
     uint64_t heads = value_of(fam, size_of(fam, "n-head"), rows, 0), width = value_of(fam, size_of(fam, "d-model"), rows, 0);
+    if (s->value == TWO)
+        return heads % 2 ? heads : 2;
     return heads && heads <= width ? width / heads : 1;
 }
 

@@ -319,6 +319,27 @@ START_TEST(copying_counts_every_gain)
 }
 END_TEST
 
+/* In training, weights are stored as what they are more than 1. */
+START_TEST(copying_counts_from_one)
+{
+    struct attn_model *m = made_open(made_model(ONE_LAYER("gemma", ", \"num_key_value_heads\": 2, \"head_dim\": 4, "
+                                                          "\"intermediate_size\": 8"), 7, "F32"));
+    struct attn_norm *norm = &m->w.block[0].norm1;
+    float gains[WIDE], more[WIDE];
+    double want[TWO], have[TWO];
+    draw_numbers(more, WIDE, 3);
+    for (size_t i = 0; i < WIDE; i++)
+        gains[i] = more[i] + 1;
+    norm->weight.data = gains;
+    copying_of(want, m);
+    norm->weight.data = more;
+    norm->from_one = true;
+    copying_of(have, m);
+    ck_assert_mem_eq(have, want, sizeof want);
+    attn_model_close(m);
+}
+END_TEST
+
 /* to[rows, cols] = a b; both as they are stored. */
 static void multiply(float *to, const float *a, const float *b, size_t rows, size_t inner, size_t cols)
 {
@@ -587,6 +608,7 @@ Suite *suite_scores(void)
     tcase_add_loop_test(c, scores_are_what_they_are_called, 0, KINDS);
     tcase_add_test(c, copying_counts_every_gain);
     tcase_add_test(c, copying_goes_through_projections);
+    tcase_add_test(c, copying_counts_from_one);
     tcase_add_loop_test(c, copying_needs_a_stream_as_it_is, 0, 2);
     tcase_add_test(c, threads_change_no_bit);
     tcase_add_test(c, what_is_not_there_is_null);

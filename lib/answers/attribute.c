@@ -20,7 +20,7 @@
 #include "ask/metric.h"
 #include "base/err.h"
 #include "base/size.h"
-#include "compute/vec.h"
+#include "compute/rows.h"
 
 /* What is needed of one row of the run. */
 struct row {
@@ -177,8 +177,12 @@ static void before_norm(double *to, const double *from, const struct attn_weight
 {
     size_t d = w->n.d;
     double scale = scale_of(w, norm, x), middle;
-    for (size_t i = 0; i < d; i++)
-        to[i] = from[i] * (attn_has(norm) ? number(&norm->weight, i) : 1) / scale;
+    for (size_t i = 0; i < d; i++) {
+        float gain = 1;
+        if (attn_has(norm))
+            attn_norm_weights(&gain, norm, i, 1);
+        to[i] = from[i] * (double)gain / scale;
+    }
     middle = attn_has(norm) && !norm->rms ? mean(to, d) : 0;
     for (size_t i = 0; i < d; i++)
         to[i] -= middle;                /* a product with it centres the other factor */

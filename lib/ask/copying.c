@@ -24,7 +24,7 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/dense.h"
-#include "compute/vec.h"
+#include "compute/rows.h"
 #include "model/model.h"
 
 enum { TOKENS = 128, TILE = 64 };       /* tokens of a chain; rows and columns that a thread adds to at a time */
@@ -137,11 +137,11 @@ static int project(struct job *j, struct attn_err *err)
 }
 
 /* Multiplies row i of x[rows, cols] by gain i of the norm. */
-static void scale_rows(double *x, size_t rows, size_t cols, const struct attn_vec *gain)
+static void scale_rows(double *x, size_t rows, size_t cols, const struct attn_norm *norm)
 {
-    for (size_t i = 0; i < rows && gain->data; i++) {
+    for (size_t i = 0; i < rows && attn_has(norm); i++) {
         float g;
-        attn_vec_widen(&g, gain->data, gain->type, i, 1);
+        attn_norm_weights(&g, norm, i, 1);
         for (size_t j = 0; j < cols; j++)
             x[i * cols + j] *= (double)g;
     }
@@ -183,11 +183,11 @@ static void score_heads(void *ctx, size_t i, int worker)
     double *v = j->scratch + (size_t)worker * j->each, *moved = v + j->wide * dv, *o = moved + d * dv, *m = o + d * dv;
     memset(v, 0, j->wide * dv * sizeof *v);
     widen(v, dv, &b->v, 0, d, kv * dv, dv);
-    scale_rows(v, d, dv, &b->norm1.weight);
-    scale_rows(v, d, dv, &j->w->embed_norm.weight);
+    scale_rows(v, d, dv, &b->norm1);
+    scale_rows(v, d, dv, &j->w->embed_norm);
     attn_dense_product(moved, j->middle, v, d, j->wide, dv);
-    scale_rows(moved, d, dv, &j->w->final.weight);
-    scale_rows(moved, d, dv, &b->post1.weight);
+    scale_rows(moved, d, dv, &j->w->final);
+    scale_rows(moved, d, dv, &b->post1);
     for (size_t head = kv * group; head < (kv + 1) * group; head++) {
         widen_output(o, &b->o, head, dv, d);
         attn_dense_product(m, o, moved, dv, d, dv);

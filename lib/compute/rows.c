@@ -47,14 +47,19 @@ static void norm_row(const struct job *j, float *y, const float *x, size_t i)
     }
 }
 
+void attn_norm_weights(float *to, const struct attn_norm *norm, size_t first, size_t n)
+{
+    attn_vec_widen(to, norm->weight.data, norm->weight.type, first, n);
+    for (size_t i = 0; norm->from_one && i < n; i++)
+        to[i] += 1;
+}
+
 void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
                     const struct attn_norm *norm, float eps, float *w, float *b)
 {
     struct job j = {.y = y, .x = x, .eps = eps, .norm = norm, .w = w, .row = norm_row};
     size_t n = norm->span && !norm->own ? norm->span : y->cols;
-    attn_vec_widen(w, norm->weight.data, norm->weight.type, 0, n);
-    for (size_t i = 0; norm->from_one && i < n; i++)
-        w[i] += 1;
+    attn_norm_weights(w, norm, 0, n);
     if (norm->bias.data) {
         attn_vec_widen(b, norm->bias.data, norm->bias.type, 0, n);
         j.b = b;

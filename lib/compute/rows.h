@@ -9,6 +9,8 @@
 /* A block of n rows of `cols` numbers. */
 struct attn_rows { float *data; size_t ld, n, cols; };
 
+/* Weights of a norm, from number `first` on. */
+void attn_norm_weights(float *to, const struct attn_norm *norm, size_t first, size_t n);
 /* y = norm(x), and y may be x; w and b are scratch for `cols` floats each, which hold the norm's weights in float32. */
 void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
                     const struct attn_norm *norm, float eps, float *w, float *b);

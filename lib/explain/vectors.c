@@ -172,7 +172,9 @@ static int normed(struct attn_explainer *e, const struct attn_spot *s, struct at
         buf[i] = (float)(((double)x[i] - centre) / spread);
     attn_derive_cell(&e->d, norm->rms ? "x / root" : "(x - mean) / root");
     attn_explain_row(e, buf, d, e->precision);
-    widened_row(e, &norm->weight, d, buf, "· weight");
+    attn_norm_weights(buf, norm, 0, d);
+    attn_derive_cell(&e->d, "· weight");
+    attn_explain_row(e, buf, d, e->precision);
     widened_row(e, &norm->bias, d, buf, "+ bias");
     vector_row(e, ATTN_ACT_NORM1, s, "= norm1");
     free(buf);
@@ -404,7 +406,7 @@ static void head_norm(struct attn_explainer *e, const struct product *p)
         p->column[i] = (float)(((double)p->y[p->first + i] - centre) / spread);
     attn_derive_cell(&e->d, norm->rms ? "u / root" : "(u - mean) / root");
     attn_explain_row(e, p->column, p->n, e->precision);
-    attn_vec_widen(p->column, norm->weight.data, norm->weight.type, own, p->n);
+    attn_norm_weights(p->column, norm, own, p->n);
     attn_derive_cell(&e->d, "· weight");
     attn_explain_row(e, p->column, p->n, e->precision);
     if (norm->bias.data) {

@@ -83,9 +83,7 @@ void attn_step_by_norm(struct attn_work *t, const struct attn_rows *dx, const st
     const struct attn_norm wide = {.weight = {t->norm_w, ATTN_F32}, .rms = norm->rms};
     struct attn_slopes_norm s = {.norm = &wide, .eps = t->w->eps, .dw = g ? (float *)g->weight.data : NULL,
                                  .db = g ? (float *)g->bias.data : NULL, .scratch = t->sums};
-    attn_vec_widen(t->norm_w, norm->weight.data, norm->weight.type, 0, x->cols);
-    for (size_t i = 0; norm->from_one && i < x->cols; i++)
-        t->norm_w[i] += 1;
+    attn_norm_weights(t->norm_w, norm, 0, x->cols);
     attn_slopes_norm(t->team, dx, dy, x, &s);
 }
 

@@ -249,15 +249,6 @@ static void keep_slopes(struct keep *k, const struct subject *s, const char *con
     asked_edit_end(&e);
 }
 
-/* The slope of a soft cap follows from dots that nobody edited: others are refused. */
-static bool dots_are_capped(const struct subject *s, const char *const *edits, size_t n)
-{
-    bool dots = false;
-    for (size_t i = 0; i < n; i++)
-        dots |= strstr(edits[i], "attn.dots") != NULL;
-    return dots && s->of->config->cap > 0;
-}
-
 static void check_threads(const struct agree *a, int T)
 {
     struct subject s = begin(a, T, draw_kind(), agree_pick(3) == 0);
@@ -271,7 +262,7 @@ static void check_threads(const struct agree *a, int T)
     keep_expect_same(&one, &two);
     keep_free(&one);
     keep_free(&two);
-    if (a->config->unembed && !s.plan.bf16 && s.plan.kind.form != ATTN_LINEAR && !dots_are_capped(&s, edits, n)) {
+    if (a->config->unembed && !s.plan.bf16 && s.plan.kind.form != ATTN_LINEAR) {
         struct attn_metric *m = draw_metric(&s);
         keep_slopes(&one, &s, edits, n, m, 1);
         keep_slopes(&two, &s, edits, n, m, 2);

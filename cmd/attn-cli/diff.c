@@ -180,7 +180,8 @@ const struct command diff_command = {
              "float32 or float64, with or without batch axes of one.  Names that only one side has are listed, but are no "
              "difference.  With --with, two models run the same tokens, those of the first one's tokenizer, and everything that "
              "both compute is compared.  Where the shape of the first difference reveals its cause, the cause is named: dump "
-             "everything (run --show '*') on both sides to help with that; with -m MODEL the weights are tried too.  The exit "
+             "everything (run --show '*') on both sides to help with that; with -m MODEL the weights are tried too, and of two "
+             "models the weight in which they differ is named.  The exit "
              "status is 0 when nothing differs, 1 when something does, and also 1, without a line on standard output, when a "
              "side cannot be read.",
     .examples = (const struct pair[]){

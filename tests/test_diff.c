@@ -234,6 +234,15 @@ static void gate_and_up(struct attn_dump *d)
         y->data[i] = (float)((double)up->data[i] / (1 + exp(-(double)up->data[i])) * (double)pre->data[i]);
 }
 
+static void gelu_gate_and_up(struct attn_dump *d)
+{
+    struct attn_array *pre = array(d, "blocks.0.mlp.pre"), *up = array(d, "blocks.0.mlp.linear"), *y = array(d, "blocks.0.mlp.post");
+    for (size_t i = 0; i < y->n; i++) {
+        double u = (double)up->data[i];
+        y->data[i] = (float)(0.5 * u * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (u + 0.044715 * u * u * u))) * (double)pre->data[i]);
+    }
+}
+
 static void rows_and_heads(struct attn_dump *d)
 {
     struct attn_array *q = array(d, "blocks.0.attn.q");
@@ -326,6 +335,7 @@ static const struct spoiled {
     {"gpt2-a", root_mean_square, "blocks.0.norm1", "norm", "A uses LayerNorm, B RMSNorm"},
     {"gpt2-a", no_residual, "blocks.0.resid_mid", "residual", "B lacks resid_pre, which A adds"},
     {"llama-f", gate_and_up, "blocks.0.mlp.post", "gate", "B activates the wrong half"},
+    {"gemma2-a", gelu_gate_and_up, "blocks.0.mlp.post", "gate", "B activates the wrong half"},
     {"gpt2-a", rows_and_heads, "blocks.0.attn.q", "axes", "the same axes in another order"},
     {"gpt2-a", flipped, "blocks.0.attn.pattern", "axis", "softmax over the wrong axis"},
     {"gpt2-a", a_strange_weight, "blocks.0.attn.v", "weight", "-m MODEL tries that model's weights"},

@@ -405,13 +405,14 @@ static bool gelu(struct clue *c)
     return a != b && attn_clue_say(c, "the activation function: A uses %s, B %s", bend_name(a), bend_name(b));
 }
 
+/* Whichever function the gate has. */
 static bool gate(struct clue *c)
 {
     struct attn_pair pre, linear;
     if (!attn_clue_other(c, ATTN_ACT_MLP_PRE, &pre) || !attn_clue_other(c, ATTN_ACT_MLP_LINEAR, &linear) || pre.n != c->p.n)
         return false;
-    bool a = attn_fit_bend(c->p.a, linear.a, pre.a, pre.T * pre.n) == ATTN_BEND_SILU;
-    bool b = attn_fit_bend(c->p.b, linear.b, pre.b, pre.T * pre.n) == ATTN_BEND_SILU;
+    bool a = attn_fit_bend(c->p.a, linear.a, pre.a, pre.T * pre.n) != ATTN_BENDS;
+    bool b = attn_fit_bend(c->p.b, linear.b, pre.b, pre.T * pre.n) != ATTN_BENDS;
     return a != b && attn_clue_say(c, "%c activates the wrong half: gate and up are swapped", attn_clue_side(a));
 }
 

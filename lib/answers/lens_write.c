@@ -352,8 +352,7 @@ static void html_cell(struct attn_out *o, const struct attn_lens *s, const struc
     double p = any ? likeliest(s, i)[0].p : 0;
     unsigned step = (unsigned)lround(p * (ATTN_STEPS - 1));
     struct attn_rgb c = any ? attn_palette_color(look->palette, step) : attn_palette_nan(look->palette);
-    bool dark = 299 * c.r + 587 * c.g + 114 * c.b < 128000;     /* how bright it looks, of 255000 */
-    attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, dark ? "#fff" : "#000");
+    attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, attn_is_bright(c) ? "#000" : "#fff");
     html_hint(o, s, i);
     attn_out_char(o, '>');
     if (any) {

@@ -374,12 +374,11 @@ static void draw_frame(size_t x, size_t y, size_t width, size_t height, const st
         pen->fill(pen->self, &sides[i], FRAME);
 }
 
-/* Whether ink can be read on this colour. */
 static bool is_bright(const struct attn_palette *palette, uint8_t step)
 {
     struct attn_rgb c = step < ATTN_STEPS ? attn_palette_color(palette, step)
                         : step == ATTN_STEP_NAN ? attn_palette_nan(palette) : attn_palette_blank(palette);
-    return 299 * c.r + 587 * c.g + 114 * c.b > 128000;          /* how bright it looks, of 255000 */
+    return attn_is_bright(c);
 }
 
 /* The cells of matrix i, each with its word or number; hidden ones have none. */

@@ -7,6 +7,8 @@
 #include "picture/album.h"
 
 struct attn_rgb { uint8_t r, g, b; };
+/* Whether a colour looks so bright that dark text can be read on it: weighed as eyes do, of 255000. */
+static inline bool attn_is_bright(struct attn_rgb c) { return 299 * c.r + 587 * c.g + 114 * c.b > 128000; }
 
 /* The colours of a scale, and clearly different ones for cells outside of it. */
 struct attn_palette;

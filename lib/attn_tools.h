@@ -347,7 +347,10 @@ struct attn_explain_opts {
     const struct attn_observer *observer;   /* observes the run, too; NULL: none */
     const struct attn_edits *edits;     /* what it edits, which is said; NULL: nothing */
     const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL: none */
-    uint64_t reserved[4];
+    size_t gaps;                        /* leave so many results out, for a worksheet; 0: none */
+    uint64_t seed;                      /* of which ones */
+    bool answers;                       /* give them after all, marked */
+    uint64_t reserved[2];
 };
 /* Derives one attention weight and the context vector of its query step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,

@@ -16,11 +16,11 @@ static void make(struct attn_derivation *d)
     attn_derive_words(d, "Some words that are so many that a line of forty columns cannot hold them.  And 1 < 2.");
     attn_derive_command(d, "program --sentence 'so many words that a line cannot hold them <1>'");
     attn_derive_formula(d, &formula);
-    attn_derive_sum(d, (struct attn_number){0.75, 2}, "q[%d]", 0);
-    attn_derive_term(d, ATTN_TERM_PRODUCT, (struct attn_number){0.5, 2}, (struct attn_number){-1, 2});
-    attn_derive_left_out(d, 7, (struct attn_number){-0.25, 2});
-    attn_derive_term(d, ATTN_TERM_QUOTIENT, (struct attn_number){3, 0}, (struct attn_number){2, 0});
-    attn_derive_sum(d, (struct attn_number){(double)-INFINITY, 2}, "score");
+    attn_derive_sum(d, attn_rounded(0.75, 2), "q[%d]", 0);
+    attn_derive_term(d, ATTN_TERM_PRODUCT, attn_rounded(0.5, 2), attn_rounded(-1, 2));
+    attn_derive_left_out(d, 7, attn_rounded(-0.25, 2));
+    attn_derive_term(d, ATTN_TERM_QUOTIENT, attn_rounded(3, 0), attn_rounded(2, 0));
+    attn_derive_sum(d, attn_rounded((double)-INFINITY, 2), "score");
     attn_derive_step(d, "Second");
     attn_derive_headings(d, headings, 3);
     attn_derive_cell(d, "日本");

@@ -16,8 +16,8 @@
 
 static struct {
     const char *format, *path, *query, *key, *article;
-    struct number layer, head, precision;
-    bool all;
+    struct number layer, head, precision, blank;
+    bool all, answers;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
 /* ---- which token ------------------------------------------------------------------------- */
@@ -171,7 +171,8 @@ static struct attn_explain_opts options_of(void)
     return (struct attn_explain_opts){
         .layer = (size_t)o.layer.n, .head = (size_t)o.head.n, .all = o.all, .format = o.format ? o.format : format_of(o.path),
         .path = o.path, .precision = (int)o.precision.n, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
-        .threads = (int)common.threads.n, .kind = attention_kind()};
+        .threads = (int)common.threads.n, .kind = attention_kind(), .gaps = (size_t)o.blank.n, .seed = dropout_seed.n,
+        .answers = o.answers};
 }
 
 struct session {
@@ -271,6 +272,8 @@ static int explain(struct attn_err *err)
 {
     if (check_path(err))
         return err->code;
+    if (o.answers && !o.blank.given)
+        return attn_fail(err, ATTN_EUSAGE, "--answers fills in a worksheet: give --blank N, and the sheet's --seed, too");
     return o.article ? explain_article(err) : explain_cell(err);
 }
 
@@ -285,6 +288,9 @@ static const struct option options[] = {
      "(default: the one with the largest weight)", .flags = OPT_COUNTS},
     {0, "article", OPT_CHOICE, &o.article, "NAME", "walk through an article's sentence with its own model instead, and check "
      "each printed number against the run: life", .choices = articles, .flags = OPT_COUNTS},
+    {0, "blank", OPT_NUMBER, &o.blank, "N", "a worksheet: leave out N results, at random by --seed, to be computed from the numbers printed "
+     "beside them; a page (-o sheet.html) checks what is typed", .min = 1, .max = 1000, .flags = OPT_COUNTS},
+    {0, "answers", OPT_FLAG, &o.answers, NULL, "with --blank: the same sheet with these results, marked", .flags = OPT_COUNTS},
     {0, "all", OPT_FLAG, &o.all, NULL, "shorten nothing: show every number of long vectors and texts", .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown) or html (one page that needs nothing else) "
      "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
@@ -310,6 +316,7 @@ const struct command explain_command = {
         {"attn-cli explain -m ./gpt2 -s \"Hello there\" --layer 3 --head 5 -o handout.html", "for the last token, as a page to "
          "hand out"},
         {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},
+        {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html", "a worksheet; with --answers the filled one"},
         {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options, options,

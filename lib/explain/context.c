@@ -51,7 +51,7 @@ static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t
 {
     const struct attn_worked *w = e->w;
     const float *weight = attn_explain_query_row(e, ATTN_ACT_PATTERN), *context = attn_explain_query_row(e, ATTN_ACT_CONTEXT);
-    struct attn_number result = {(double)context[c], attn_explain_digits(e, ATTN_ACT_CONTEXT)};
+    struct attn_number result = attn_rounded((double)context[c], attn_explain_digits(e, ATTN_ACT_CONTEXT));
     attn_derive_sum(&e->d, result, "context[%zu]", w->head * w->model->w.n.dv + c);
     for (size_t j = sees.lo; j < sees.hi; j++) {
         enum attn_showing s = attn_explain_token_showing(e, sees, j);
@@ -59,9 +59,9 @@ static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t
             mixture_left_out(e, j, attn_explain_gap_end(e, sees, j), c);
         else if (s == ATTN_SHOWN && attn_worked_sees_key(w, j))
             attn_derive_term(&e->d, ATTN_TERM_PRODUCT,
-                             (struct attn_number){(double)weight[j], attn_explain_digits(e, ATTN_ACT_PATTERN)},
-                             (struct attn_number){(double)attn_worked_row(w, ATTN_ACT_V, j)[c],
-                                                  attn_explain_digits(e, ATTN_ACT_V)});
+                             attn_rounded((double)weight[j], attn_explain_digits(e, ATTN_ACT_PATTERN)),
+                             attn_rounded((double)attn_worked_row(w, ATTN_ACT_V, j)[c],
+                                                  attn_explain_digits(e, ATTN_ACT_V)));
     }
 }
 

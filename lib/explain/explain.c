@@ -1,4 +1,5 @@
 #include "explain/explain.h"
+#include "explain/worksheet.h"
 #include "attn_ask.h"
 #include "attn_tools.h"
 
@@ -86,7 +87,7 @@ size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_reach r,
 
 struct attn_number attn_explain_number(const struct attn_explainer *e, double x)
 {
-    return (struct attn_number){x, attn_grid_digits(isfinite(x) ? fabs(x) : 0, e->precision)};
+    return attn_rounded(x, attn_grid_digits(isfinite(x) ? fabs(x) : 0, e->precision));
 }
 
 const char *attn_explain_token(char buf[ATTN_TOKEN_NAME], const struct attn_spot *s)
@@ -109,12 +110,13 @@ int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err)
     return ATTN_OK;
 }
 
-int attn_explain_write(const struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err)
+int attn_explain_write(struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err)
 {
     struct attn_out *out;
     struct attn_derivation_style style = {.color = o->color, .width = o->width > 0 ? o->width : 0};
-    int rc = attn_out_open(&out, o->path, err);
-    if (rc)
+    struct attn_worksheet_opts sheet = {o->gaps, o->seed, o->answers};
+    int rc = o->gaps ? attn_worksheet_make(&e->d, &sheet, err) : ATTN_OK;
+    if (rc || (rc = attn_out_open(&out, o->path, err)))
         return rc;
     rc = attn_derivation_write(out, &e->d, o->format ? o->format : "text", &style, err);
     if (!rc)

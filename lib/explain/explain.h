@@ -112,7 +112,7 @@ void attn_explain_token_cell(struct attn_explainer *e, const struct attn_token *
 /* Refuses options that are wrong whatever is explained. */
 int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err);
 /* Writes the derivation in the format that the options ask for. */
-int attn_explain_write(const struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err);
+int attn_explain_write(struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err);
 
 extern const struct attn_formula attn_formula_layernorm, attn_formula_rmsnorm, attn_formula_rotation, attn_formula_dot,
     attn_formula_softmax, attn_formula_feature, attn_formula_mixture;

@@ -304,7 +304,7 @@ static void product_terms(struct attn_explainer *e, const struct product *p, int
     for (size_t k = 0; k < in; k++) {
         enum attn_showing s = attn_explain_showing(e, in, k);
         if (s == ATTN_SHOWN)
-            attn_derive_term(&e->d, ATTN_TERM_PRODUCT, (struct attn_number){(double)p->x[k], digits},
+            attn_derive_term(&e->d, ATTN_TERM_PRODUCT, attn_rounded((double)p->x[k], digits),
                              attn_explain_number(e, (double)p->column[k]));
         else if (s == ATTN_GAP)
             attn_derive_left_out(&e->d, hidden, attn_explain_number(e, left));
@@ -317,7 +317,7 @@ static void product_sum(struct attn_explainer *e, const struct product *p, size_
     const struct attn_vec *bias = &p->w->bias;
     size_t j = p->first + c;
     read_column(p->column, p->w, j);
-    attn_derive_sum(&e->d, (struct attn_number){(double)p->y[j], digits}, "%s[%zu]", name, c);
+    attn_derive_sum(&e->d, attn_rounded((double)p->y[j], digits), "%s[%zu]", name, c);
     product_terms(e, p, attn_spot_digits(&p->of, read_act(&p->of), e->precision));
     if (bias->data) {
         float b;

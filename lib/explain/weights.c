@@ -10,7 +10,7 @@
 
 static struct attn_number of_key(const struct attn_explainer *e, int act)
 {
-    return (struct attn_number){(double)attn_explain_query_row(e, act)[e->w->key], attn_explain_digits(e, act)};
+    return attn_rounded((double)attn_explain_query_row(e, act)[e->w->key], attn_explain_digits(e, act));
 }
 
 /* ---- the dot product ------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static void add_position(struct attn_explainer *e, struct attn_number *score)
 {
     const struct attn_weights *w = &e->w->model->w;
     double slope = (double)w->alibi[e->w->head], added = (double)attn_alibi_at(w, e->w->scale, e->w->head, e->w->key);
-    struct attn_number before = *score, at = {(double)e->w->key, 0};
+    struct attn_number before = *score, at = attn_rounded((double)e->w->key, 0);
     attn_derive_words(&e->d, "Positions come in here (ALiBi): the score of a key grows with its position, in this head by %g each.  "
                       "The softmax does not see what all scores have in common, so this favours keys that are near.%s", slope,
                       w->alibi_early ? "  This model adds it before the scale, rounded to bfloat16." : "");
@@ -108,7 +108,7 @@ static void bound(struct attn_explainer *e, struct attn_number score)
     double cap = (double)e->w->model->w.cap, share = tanh(score.x / cap);
     attn_derive_words(&e->d, "This model keeps scores between -%g and %g by a soft cap: x becomes %g·tanh(x / %g), which changes "
                       "small scores little.", cap, cap, cap, cap);
-    attn_derive_sum(&e->d, (struct attn_number){cap * share, score.digits}, "capped");
+    attn_derive_sum(&e->d, attn_rounded(cap * share, score.digits), "capped");
     attn_derive_term(&e->d, ATTN_TERM_PRODUCT, attn_explain_number(e, cap), attn_explain_number(e, share));
 }
 
@@ -118,7 +118,7 @@ void attn_explain_scale(struct attn_explainer *e)
     struct attn_number dot = of_key(e, ATTN_ACT_DOTS);
     attn_derive_step(&e->d, "The scale");
     scale_words(e);
-    struct attn_number scaled = {(double)((float)dot.x * scale), attn_explain_digits(e, ATTN_ACT_SCORES)};
+    struct attn_number scaled = attn_rounded((double)((float)dot.x * scale), attn_explain_digits(e, ATTN_ACT_SCORES));
     if (scale == 1) {
         attn_derive_words(&e->d, "The scale is 1: the dot product stays as it is.");
     } else {
@@ -204,7 +204,7 @@ void attn_explain_mask(struct attn_explainer *e)
 
 static struct attn_number a_weight(const struct attn_explainer *e, double x)
 {
-    return (struct attn_number){x, attn_explain_digits(e, ATTN_ACT_PATTERN)};
+    return attn_rounded(x, attn_explain_digits(e, ATTN_ACT_PATTERN));
 }
 
 /* ---- softmax --------------------------------------------------------------------------- */
@@ -312,8 +312,8 @@ void attn_explain_softmax(struct attn_explainer *e)
     introduce_softmax(e);
     softmax_table(e, &s);
     attn_derive_sum(&e->d, a_weight(e, weight_of(&s, key)), "weight");
-    attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, (struct attn_number){exponential(&s, key), e->precision},
-                     (struct attn_number){s.sum, e->precision});
+    attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, attn_rounded(exponential(&s, key), e->precision),
+                     attn_rounded(s.sum, e->precision));
     if (s.score[key] == -INFINITY)
         attn_derive_words(&e->d, "exp(-inf) is exactly 0, and so is the weight of a hidden key.");
 }

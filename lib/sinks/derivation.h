@@ -12,7 +12,9 @@
 #include "base/num.h"
 #include "base/out.h"
 
-struct attn_number { double x; int digits; };           /* digits after the point */
+/* digits: after the point.  gap: of a worksheet, from 1, which this number belongs into or refers to; 0: none. */
+struct attn_number { double x; int digits; size_t gap; };
+static inline struct attn_number attn_rounded(double x, int digits) { return (struct attn_number){x, digits, 0}; }
 
 /* A formula as plain text, and as the content of a MathML element. */
 struct attn_formula { const char *text, *mathml; };
@@ -38,6 +40,7 @@ struct attn_passage {
     struct attn_formula formula;
     struct attn_term *term; size_t terms, term_room;    /* of a sum */
     struct attn_number result;
+    bool asked, answered;               /* of a worksheet: the result is to be written here; it is given, and marked */
     struct attn_cell *cell; size_t cells, cell_room;    /* of a table, row by row; the first row has the headings */
     size_t cols;                                        /* of the table; the first one has the labels */
 };

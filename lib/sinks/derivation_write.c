@@ -1,6 +1,7 @@
 /* derivation_write.c - prints a derivation as text for the terminal, as Markdown, or as a self-contained page. */
 #include "sinks/derivation.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,13 @@
 
 /* ---- printing what all formats share --------------------------------------------------- */
 
+/* A number that a reader has to find is a reference to its gap. */
 static void print(char buf[ATTN_NUM_FIXED_MAX + 1], struct attn_number n)
 {
-    buf[attn_num_fixed(buf, n.x, n.digits)] = '\0';
+    if (n.gap)
+        snprintf(buf, ATTN_NUM_FIXED_MAX, "(%zu)", n.gap);
+    else
+        buf[attn_num_fixed(buf, n.x, n.digits)] = '\0';
 }
 
 const char *attn_cell_shown(char buf[ATTN_NUM_FIXED_MAX + 1], const struct attn_cell *c)
@@ -46,16 +51,36 @@ static void term(struct attn_out *o, const struct attn_term *t)
     }
 }
 
-static void write_sum(struct attn_out *o, const struct attn_passage *sum)
+static void write_terms(struct attn_out *o, const struct attn_passage *sum)
 {
-    char buf[ATTN_NUM_FIXED_MAX + 1];
     attn_out_printf(o, "%s = ", sum->text);
     for (size_t i = 0; i < sum->terms; i++) {
         attn_out_str(o, i ? " + " : "");
         term(o, &sum->term[i]);
     }
-    print(buf, sum->result);
-    attn_out_printf(o, sum->terms ? " = %s" : "%s", buf);
+    attn_out_str(o, sum->terms ? " = " : "");
+}
+
+/* A result, or the gap it is to be written into. */
+static void write_result(struct attn_out *o, const struct attn_passage *sum)
+{
+    char buf[ATTN_NUM_FIXED_MAX + 1];
+    struct attn_number n = sum->result;
+    if (sum->asked && !sum->answered) {
+        attn_out_printf(o, "__________\u00A0(%zu:\u00A0%d\u00A0digit%s)", n.gap, n.digits, n.digits > 1 ? "s" : "");
+        return;
+    }
+    n.gap = sum->asked ? 0 : n.gap;
+    print(buf, n);
+    attn_out_str(o, buf);
+    if (sum->asked)
+        attn_out_printf(o, " (%zu)", sum->result.gap);
+}
+
+static void write_sum(struct attn_out *o, const struct attn_passage *sum)
+{
+    write_terms(o, sum);
+    write_result(o, sum);
 }
 
 enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4 };          /* columns; text in lines wider than 100 is hard to read */
@@ -271,14 +296,26 @@ static int write_md(struct attn_out *o, const struct attn_derivation *d, const s
 
 /* ---- a page for reading, printing and handing out, with formulas in MathML ------------- */
 
-/* The page has no scripts and no fonts, and its content policy forbids loading anything. */
+/* The page has no fonts, and its content policy forbids loading anything.  Only a worksheet has a script, which checks answers. */
 static const char html_head[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\">\n"
     "<head>\n"
     "<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'";
+
+static const char script[] =
+    "<script>\n"
+    "for (const field of document.querySelectorAll('input')) {\n"
+    "  field.addEventListener('input', () => {\n"
+    "    const typed = field.value.trim().replace(',', '.').replace('\u2212', '-'), x = Number(typed);\n"
+    "    const right = Math.abs(x - Number(field.dataset.x)) <= Number(field.dataset.within);\n"
+    "    field.nextElementSibling.value = typed === '' || typed === '-' ? '' : right ? '\u2713' : '\u2717';\n"
+    "    field.setAttribute('aria-invalid', String(typed !== '' && !right));\n"
+    "  });\n"
+    "}\n"
+    "</script>\n";
 
 static const char style_sheet[] =
     "<style>\n"
@@ -298,6 +335,7 @@ static const char style_sheet[] =
     "th:first-child { text-align: left; }\n"
     ".strong { font-weight: 600; background: var(--mark); color: var(--ink); }\n"
     ".sum { margin: .25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\n"
+    "input { font: inherit; width: 7rem; color: inherit; background: var(--mark); border: 0; border-bottom: 1px solid var(--ink); }\n"
     "pre { white-space: pre-wrap; margin-left: 2rem; }\n"
     "math { font-size: 1.1rem; padding: .25rem 0; }\n"
     "@media print {\n"
@@ -348,12 +386,34 @@ static void html_step(struct attn_out *o, const struct attn_passage *p, size_t n
     attn_out_str(o, "</h2>\n");
 }
 
+/* A field that says whether what is typed is right: to one unit of the last digit, as rounding in between may cost that. */
+static void html_gap(struct attn_out *o, const struct attn_number *n)
+{
+    char x[ATTN_NUM_FIXED_MAX + 1];
+    x[attn_num_fixed(x, n->x, n->digits)] = '\0';
+    attn_out_printf(o, "<input inputmode=\"decimal\" size=\"10\" autocomplete=\"off\" aria-label=\"gap %zu\" data-x=\"%s\" "
+                    "data-within=\"%.10g\"> <output></output> (%zu: %d digit%s)", n->gap, x, 1.001 * pow(10, -n->digits), n->gap,
+                    n->digits, n->digits > 1 ? "s" : "");
+}
+
 /* A sum needs no escaping: it has no user text, only a name of ours and numbers. */
 static void html_sum(struct attn_out *o, const struct attn_passage *p)
 {
-    attn_out_str(o, "<p class=\"sum\">");
-    write_sum(o, p);
+    attn_out_str(o, p->asked && p->answered ? "<p class=\"sum strong\">" : "<p class=\"sum\">");
+    write_terms(o, p);
+    if (p->asked && !p->answered)
+        html_gap(o, &p->result);
+    else
+        write_result(o, p);
     attn_out_str(o, "</p>\n");
+}
+
+static bool has_gaps(const struct attn_derivation *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (d->passage[i].asked && !d->passage[i].answered)
+            return true;
+    return false;
 }
 
 static int write_html(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
@@ -362,7 +422,8 @@ static int write_html(struct attn_out *o, const struct attn_derivation *d, const
     (void)style;
     (void)err;
     size_t steps = 0;
-    attn_out_str(o, html_head);
+    bool asks = has_gaps(d);
+    attn_out_printf(o, "%s%s\">\n", html_head, asks ? "; script-src 'unsafe-inline'" : "");
     element(o, "title", d->title);
     attn_out_str(o, style_sheet);
     attn_out_str(o, "</head>\n<body>\n");
@@ -379,7 +440,7 @@ static int write_html(struct attn_out *o, const struct attn_derivation *d, const
         case ATTN_PASSAGE_TABLE:   html_table(o, p); break;
         }
     }
-    attn_out_str(o, "</body>\n</html>\n");
+    attn_out_printf(o, "%s</body>\n</html>\n", asks ? script : "");
     return ATTN_OK;
 }
 

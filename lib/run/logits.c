@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "base/splitmix.h"
+#include "compute/vec.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -23,7 +24,13 @@ static int not_finite(const float *logits, size_t i, struct attn_err *err)
 /* The likeliest of V > 0 tokens; of equally likely ones, that with the lowest id.  -inf rules a token out, but not all of them. */
 static int find_best(int32_t *best, const float *logits, size_t V, struct attn_err *err)
 {
+    bool finite;
+    float most = attn_vec_max(logits, 1, V, &finite);
     *best = 0;
+    while (finite && logits[*best] != most)
+        ++*best;
+    if (finite)
+        return ATTN_OK;
     for (size_t i = 0; i < V; i++) {
         if (!(logits[i] < INFINITY))
             return not_finite(logits, i, err);

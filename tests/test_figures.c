@@ -117,6 +117,38 @@ START_TEST(cells_have_the_colours_of_other_figures)
 }
 END_TEST
 
+/* What each kind of attention hides has the colour of hidden cells; what is seen and is 0 has the colour of 0. */
+static const struct { const char *kind; size_t hidden; } kinds[] = {
+    {"causal", 15}, {"window:2", 25}, {"strided:2,2", 19}, {"random:2,1,7", 21}, {"block:2", 15}, {"causal-renorm", 15}, {"full", 0},
+    {"linear", 15}, {"causal --dropout 0.5", 15}, {"causal --edit 'L0.attn.pattern[key=0] = 0'", 15},
+};
+
+START_TEST(hidden_cells_are_blank)
+{
+    succeed(printed("\"$A\" run " CARD " --attention %s -o $D/x.svg", kinds[_i].kind));
+    struct bytes b = file_of("x.svg");
+    size_t n = 0;
+    const char *path = strstr(b.s, "<path fill=\"#ececec\"");
+    for (const char *at = path ? strchr(path, 'M') : NULL; at && *at == 'M'; at = strchr(at, 'z') + 1) {
+        size_t x, y, run;
+        ck_assert_msg(sscanf(at, "M%zu %zuh%zu", &x, &y, &run) == 3, "%.40s", at);
+        n += run;
+    }
+    ck_assert_uint_eq(n, kinds[_i].hidden);
+    ck_assert_int_eq(strstr(b.s, "hidden by the mask") != NULL, n > 0);
+    ck_assert_ptr_null(strstr(b.s, "of -inf"));
+    free(b.s);
+}
+END_TEST
+
+START_TEST(batches_hide_them_too)
+{
+    succeed("echo 'Life is short, eat dessert first' >$D/in; \"$A\" batch -q -m life -f $D/in --attention window:2 --format svg -o $D/o"
+            " && \"$A\" run " CARD " --attention window:2 -o $D/x.svg");
+    expect_same("grep -o '<path fill=\"#ececec\".*' $D/o/*/*.svg", "grep -o '<path fill=\"#ececec\".*' $D/x.svg");
+}
+END_TEST
+
 /* ---- a width on paper ---- */
 
 static const struct { const char *width; double points; } widths[] = {
@@ -191,6 +223,8 @@ Suite *suite_figures(void)
     tcase_add_loop_test(t, files_are_whole, 0, sizeof drawn / sizeof *drawn);
     tcase_add_test(t, words_and_numbers_are_text);
     tcase_add_test(t, cells_have_the_colours_of_other_figures);
+    tcase_add_loop_test(t, hidden_cells_are_blank, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(t, batches_hide_them_too);
     tcase_add_loop_test(t, a_figure_is_as_wide_as_asked, 0, sizeof widths / sizeof *widths);
     tcase_add_test(t, letters_have_the_size_that_was_asked_for);
     tcase_add_test(t, panels_are_arranged);

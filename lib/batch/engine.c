@@ -92,7 +92,7 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
         rc = attn_summary_new(&e->summary, o, e->team, err);
     attn_kind_say(&e->kind, &o->plan.kind);
     e->writing.job = (struct attn_sink_job){
-        .kind = e->kind.of, .model = &e->info, .digest = e->digest, .select = o->select,
+        .kind = e->kind.of, .attention = o->plan.kind, .model = &e->info, .of = o->model, .digest = e->digest, .select = o->select,
         .cpu = o->plan.bf16 ? attn_cpu_target() : attn_vec_target(),
         .command = o->command, .picture = o->picture, .edits = attn_edits_count(o->edits) ? o->edits : NULL,
         .token_text = token_text, .token_ctx = &e->reading};

@@ -29,6 +29,7 @@ struct attn_scale {
     bool hide_first;                    /* for sheets whose columns are keys */
     double low, high;                   /* at the first and last step: numbers, log10, or shares of a row */
     bool triangle;                      /* all sheets are triangles, whose hidden part is blank and not counted */
+    bool hides;                         /* -inf is what the mask hides, and not counted */
     uint64_t nan, inf, hidden;          /* counts; hidden: -inf */
     uint64_t unlogged;                  /* count of numbers not above 0 on a log scale */
 };

@@ -77,7 +77,7 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
                      const struct attn_look *look)
 {
     struct range r = {INFINITY, -INFINITY, INFINITY};
-    *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first, .triangle = true};
+    *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first, .triangle = true, .hides = first->hides};
     for (const struct attn_sheet *s = first; s; s = attn_album_next_sheet(a, s))
         out->triangle &= attn_sheet_is_triangle(s);
     for (const struct attn_sheet *s = first; s; s = attn_album_next_sheet(a, s))
@@ -193,12 +193,12 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
         strcpy(text, "first key hidden, nothing renormalised");
         return true;
     }
-    if (s->triangle && i == n++) {
+    if ((s->triangle || (s->hides && s->hidden)) && i == n++) {
         *step = ATTN_STEP_BLANK;
         strcpy(text, "hidden by the mask");
         return true;
     }
-    if (s->hidden && i == n++) {
+    if (s->hidden && !s->hides && i == n++) {
         *step = ATTN_STEP_BLANK;
         snprintf(text, 96, "%" PRIu64 " of -inf", s->hidden);
         return true;

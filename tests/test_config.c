@@ -108,6 +108,8 @@ START_TEST(test_corpus)
         {"n_nul.json", "\\u0000 in a string"},
         {"n_null_size.json", "\"d_head\" is null, expected a whole number"},
         {"n_other_model.json", "\"model_type\" is \"bert\", expected \"attn-decoder\", \"gpt2\""},
+        {"n_phi3_longrope_context.json", "\"original_max_position_embeddings\" is so small that its logarithm cannot divide"},
+        {"n_phi3_longrope_zero.json", "\"rope_scaling.long_factor\" is 0, expected a list of finite numbers above 0"},
         {"n_position.json", "\"position\" is \"ropey\", expected \"none\", \"learned\" or \"rope\""},
         {"n_qwen2_default_kv_heads.json",
          "\"num_key_value_heads\" is 32, expected a divisor of \"num_attention_heads\" 4"},

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/out.h"
 #include "model/family.h"
+#include "model/turns.h"
 
 /* ---- what involves several keys ---------------------------------------------------------
  *
@@ -92,10 +93,13 @@ static int check_heads(const struct attn_config *c, const char *name, struct att
 /* Longrope's lists have a number for each pair. */
 static int check_longrope(const struct attn_config *c, const struct attn_rope_scaling *s, const char *name, struct attn_err *err)
 {
-    if (s->few.n == c->rotary / 2 && s->many.n == c->rotary / 2)
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: \"short_factor\" and \"long_factor\" have %zu and %zu numbers, expected %zu, one for "
-                     "each pair of a head that is turned", name, s->few.n, s->many.n, c->rotary / 2);
+    if (s->few.n != c->rotary / 2 || s->many.n != c->rotary / 2)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"short_factor\" and \"long_factor\" have %zu and %zu numbers, expected %zu, one "
+                         "for each pair of a head that is turned", name, s->few.n, s->many.n, c->rotary / 2);
+    if (!isfinite(attn_longrope_grows(c, s)))
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"original_max_position_embeddings\" is so small that its logarithm cannot divide, expected "
+                         "more than 1", name);
+    return ATTN_OK;
 }
 
 static int check_scaling(const struct attn_config *c, const struct attn_rope_scaling *s, double theta, const char *name,

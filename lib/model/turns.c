@@ -70,8 +70,9 @@ static struct extension extension_of(const struct attn_config *c, const struct a
     return (struct extension){context, stated ? s->factor : n / context};
 }
 
-static double longrope_grows(const struct attn_rope_scaling *s, struct extension e)
+double attn_longrope_grows(const struct attn_config *c, const struct attn_rope_scaling *s)
 {
+    struct extension e = extension_of(c, s);
     return s->grow > 0 ? s->grow : e.factor <= 1 ? 1 : sqrt(1 + log(e.factor) / log(e.context));
 }
 
@@ -110,7 +111,7 @@ static bool fill_turn(struct attn_turn *t, double **speed, const struct attn_con
             (*speed)[half + m] = pow(theta, -2 * (double)m / (double)c->rotary) / s->many.x[m];
         t->beyond = *speed + half;
         t->up_to = e.context < (double)SIZE_MAX ? (size_t)e.context : SIZE_MAX;
-        t->grow = longrope_grows(s, e);
+        t->grow = attn_longrope_grows(c, s);
     }
     return true;
 }

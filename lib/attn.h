@@ -100,6 +100,9 @@ int attn_model_digest(const struct attn_model *m, bool full, char out[80], struc
 const char *attn_model_warning(const struct attn_model *m);
 /* Checks that every weight is finite; the error names the first tensor and index that is not. */
 int attn_model_check(const struct attn_model *m, struct attn_err *err);
+/* Fails unless the model has the ids of all tokens; the error says what it can of why it has not. */
+struct attn_tokens;
+int attn_model_check_tokens(const struct attn_model *m, const struct attn_tokens *t, struct attn_err *err);
 
 /* Fails, and says why, unless the model can predict the next token: it needs an output layer, and no token may see
  * later ones with this kind of attention (NULL: the model's own). */

@@ -114,6 +114,14 @@ int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
 const char *attn_sink_note(const struct attn_sink *s);
 void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
 
+/* ---- a model and its tokenizer ---------------------------------------------------------------- */
+
+/* The i-th contradiction between a model's files and its tokenizer, as a sentence: ids that only one of them has, other tokens that
+ * begin or end texts, and, for a text of T tokens, a limit that the tokenizer states.  false after the last.  None is an error: ids
+ * that the model has can be run. */
+enum { ATTN_DOUBT = 320 };
+bool attn_model_doubt(char out[ATTN_DOUBT], size_t i, const struct attn_model *m, const struct attn_tokenizer *t, size_t T);
+
 /* ---- names for ids ---------------------------------------------------------------------------- */
 
 /* Tokens made from ids have no text.  Labels name them, for people: by a tokenizer, or by the lines of a file. */

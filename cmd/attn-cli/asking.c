@@ -14,7 +14,7 @@ int asked_open(struct asked *a, const struct command *c, const char *format, con
         return err->code;
     if (!a->tokens->n)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
-    if (!a->tokenizer && attn_tokenizer_open(&a->tokenizer, common.model, &ignored))
+    if (!a->tokenizer && open_tokenizer(&a->tokenizer, &ignored))
         a->tokenizer = NULL;            /* ids need none */
     return input_label(a->tokens, &a->tokenizer, &a->in, a->model, output_is_seen(format, path), err);
 }
@@ -64,7 +64,7 @@ int read_token(int32_t *id, const char *text, const struct attn_model *m, const 
 int bind_metric(struct attn_metric *m, const struct attn_model *model, struct attn_tokenizer **tokenizer, const int32_t *ids,
                 size_t n, struct attn_err *err)
 {
-    if (attn_metric_has_words(m) && !*tokenizer && attn_tokenizer_open(tokenizer, common.model, err))
+    if (attn_metric_has_words(m) && open_tokenizer(tokenizer, err))
         return err->code;
     struct attn_metric_of of = {.model = model, .tokenizer = *tokenizer, .ids = ids, .T = n};
     return attn_metric_bind(m, &of, err);

@@ -199,7 +199,7 @@ static int read_names(struct session *s, struct attn_err *err)
     bool other = given && strcmp(given, "auto");
     struct attn_err why = {.msg = "--labels none"};
     int code = other ? input_labels(&s->transcript.labels, &s->tokenizer, s->model, false, err) : ATTN_OK;
-    if (code || s->transcript.labels || (!other && !attn_tokenizer_open(&s->tokenizer, common.model, &why)))
+    if (code || s->transcript.labels || (!other && !open_tokenizer(&s->tokenizer, &why)))
         return code;
     if (o.stop)
         return attn_fail(err, ATTN_EFORMAT, "--stop searches the text, and there is none: %s", why.msg);

@@ -55,9 +55,9 @@ static int check(struct attn_err *err)
 }
 
 /* A model without a tokenizer puts nothing in front of texts. */
-static int open_tokenizer(struct session *s, enum attn_bos bos, struct attn_err *err)
+static int open_for(struct session *s, enum attn_bos bos, struct attn_err *err)
 {
-    int code = s->tokenizer || bos == ATTN_BOS_NO ? ATTN_OK : attn_tokenizer_open(&s->tokenizer, common.model, err);
+    int code = s->tokenizer || bos == ATTN_BOS_NO ? ATTN_OK : open_tokenizer(&s->tokenizer, err);
     if (code != ATTN_EIO || bos == ATTN_BOS_YES)
         return code;
     *err = (struct attn_err){0};
@@ -67,7 +67,7 @@ static int open_tokenizer(struct session *s, enum attn_bos bos, struct attn_err 
 static int draw_texts(struct session *s, struct attn_err *err)
 {
     enum attn_bos bos = input_encode_opts().bos;
-    int code = open_tokenizer(s, bos, err);
+    int code = open_for(s, bos, err);
     const struct attn_repeat_opts opts = {.tokenizer = s->tokenizer, .bos = bos, .n = (size_t)o.repeat.n,
                                           .texts = (size_t)o.samples.n, .seed = dropout_seed.n};
     if (!code)

@@ -1,4 +1,5 @@
 /* info.c - describes a model. */
+#include "attn_tools.h"
 #include "input.h"
 #include "output.h"
 #include "print.h"
@@ -132,6 +133,31 @@ static void text_tensors(const struct facts *f)
     }
 }
 
+/* Where the files contradict each other: a line each, or an array. */
+static void text_warnings(const struct facts *f)
+{
+    char text[ATTN_DOUBT];
+    for (size_t i = 0; f->tokenizer && attn_model_doubt(text, i, f->model, f->tokenizer, SIZE_MAX); i++) {
+        fputs("warning       ", stdout);
+        text_name(text);
+        putchar('\n');
+    }
+}
+
+static void json_warnings(const struct facts *f)
+{
+    char text[ATTN_DOUBT];
+    const char *own = attn_model_warning(f->model);
+    fputs(",\n \"warnings\": [", stdout);
+    if (own)
+        json_text(stdout, own);
+    for (size_t i = 0; f->tokenizer && attn_model_doubt(text, i, f->model, f->tokenizer, SIZE_MAX); i++) {
+        fputs(own || i ? ", " : "", stdout);
+        json_text(stdout, text);
+    }
+    putchar(']');
+}
+
 static void text_all(const struct facts *f)
 {
     const struct attn_info *n = &f->info;
@@ -144,6 +170,7 @@ static void text_all(const struct facts *f)
         printf("tokenizer     %s, %zu entries\n", attn_tokenizer_kind(f->tokenizer), attn_tokenizer_size(f->tokenizer));
     else
         printf("tokenizer     none (%s)\n", f->why.msg);
+    text_warnings(f);
     text_sizes(n);
     text_choices(n);
     if (f->T)
@@ -206,6 +233,7 @@ static void print_json(const struct facts *f)
         printf("{\"kind\": \"%s\", \"size\": %zu}", attn_tokenizer_kind(f->tokenizer), attn_tokenizer_size(f->tokenizer));
     else
         fputs("null", stdout);
+    json_warnings(f);
     json_run(f);
     fputs(",\n \"tensors\": [", stdout);
     for (size_t i = 0; i < f->info.tensors; i++) {

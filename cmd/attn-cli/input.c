@@ -15,6 +15,52 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ---- models and their tokenizers --------------------------------------------------------- */
+
+/* The model that the command works on, and what was said of it; NULL: none is open. */
+static struct { const struct attn_model *model; const char *command; bool doubted; } opened;
+
+static void warn(const char *command, const char *odd)
+{
+    if (odd)
+        say_note("attn-cli %s: warning: %s", command, odd);
+}
+
+int open_model(struct attn_model **out, const struct command *c, struct attn_err *err)
+{
+    int code = attn_model_open(out, common.model, err);
+    if (code)
+        return code;
+    opened.model = *out;
+    opened.command = c->name;
+    warn(c->name, attn_model_warning(*out));
+    return ATTN_OK;
+}
+
+static void doubt(const struct attn_tokenizer *t, size_t T)
+{
+    char text[ATTN_DOUBT];
+    for (size_t i = 0; opened.model && !opened.doubted && attn_model_doubt(text, i, opened.model, t, T); i++)
+        warn(opened.command, text);
+    opened.doubted = true;
+}
+
+int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
+{
+    int code = *out ? ATTN_OK : attn_tokenizer_open(out, common.model, err);
+    if (!code)
+        doubt(*out, 0);
+    return code;
+}
+
+int open_dump(struct attn_dump **out, const char *path, const struct command *c, struct attn_err *err)
+{
+    int code = attn_dump_open(out, path, err);
+    if (!code)
+        warn(c->name, attn_dump_warning(*out));
+    return code;
+}
+
 /* ---- files ------------------------------------------------------------------------------- */
 
 static int read_all(int fd, const char *name, char **text, size_t *len, struct attn_err *err)
@@ -199,7 +245,12 @@ int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, co
     if (!in->text)
         return attn_tokens_from_ids(out, in->ids, in->n, err);
     int code = *tokenizer ? ATTN_OK : attn_tokenizer_open(tokenizer, common.model, err);
-    return code ? code : attn_encode_with(out, *tokenizer, in->text, in->len, &o, err);
+    if (!code)
+        code = attn_encode_with(out, *tokenizer, in->text, in->len, &o, err);
+    if (code)
+        return code;
+    doubt(*tokenizer, (*out)->n);
+    return opened.model ? attn_model_check_tokens(opened.model, *out, err) : ATTN_OK;
 }
 
 int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)
@@ -248,7 +299,7 @@ static int read_labels(const struct attn_model *m, struct attn_err *err)
 static int ask_tokenizer(struct attn_tokenizer **tokenizer, struct attn_err *err)
 {
     struct attn_err why = {0};
-    int code = *tokenizer ? ATTN_OK : attn_tokenizer_open(tokenizer, common.model, &why);
+    int code = open_tokenizer(tokenizer, &why);
     if (code && (naming || code != ATTN_EIO))
         say_note("no labels: %s", why.msg);
     return code ? ATTN_OK : attn_labels_new(&labels, *tokenizer, err);
@@ -317,28 +368,4 @@ void input_free(struct input *in)
     free(in->owned);
     attn_labels_free(labels);
     labels = NULL;
-}
-
-/* ---- models and dumps -------------------------------------------------------------------- */
-
-static void warn(const struct command *c, const char *odd)
-{
-    if (odd)
-        say_note("attn-cli %s: warning: %s", c->name, odd);
-}
-
-int open_model(struct attn_model **out, const struct command *c, struct attn_err *err)
-{
-    int code = attn_model_open(out, common.model, err);
-    if (!code)
-        warn(c, attn_model_warning(*out));
-    return code;
-}
-
-int open_dump(struct attn_dump **out, const char *path, const struct command *c, struct attn_err *err)
-{
-    int code = attn_dump_open(out, path, err);
-    if (!code)
-        warn(c, attn_dump_warning(*out));
-    return code;
 }

@@ -138,7 +138,7 @@ static int make_tokens(struct attn_item *item, const struct attn_reading *readin
         return attn_no_memory(err, NULL, "for %zu tokens", item->tokens->n);
     for (size_t i = 0; i < item->tokens->n; i++)
         item->ids[i] = item->tokens->tok[i].id;
-    return attn_model_check_ids(reading->model, item->ids, item->tokens->n, err);
+    return attn_model_check_tokens(reading->model, item->tokens, err);
 }
 
 struct job { struct attn_group *g; const struct attn_reading *reading; };

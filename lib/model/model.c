@@ -216,13 +216,36 @@ bool attn_model_ends(const struct attn_model *m, int32_t id)
     return false;
 }
 
+static bool has_id(const struct attn_model *m, int32_t id)
+{
+    return id >= 0 && (size_t)id < m->w.n.V;
+}
+
 int attn_model_check_ids(const struct attn_model *m, const int32_t *ids, size_t n, struct attn_err *err)
 {
     for (size_t t = 0; t < n; t++)
-        if (ids[t] < 0 || (size_t)ids[t] >= m->w.n.V)
+        if (!has_id(m, ids[t]))
             return attn_fail(err, ATTN_EFORMAT, "token %zu has id %d, but model %s has ids 0 to %zu (vocab_size %zu)",
                              t, (int)ids[t], m->source.name, m->w.n.V - 1, m->w.n.V);
     return ATTN_OK;
+}
+
+int attn_model_check_tokens(const struct attn_model *m, const struct attn_tokens *t, struct attn_err *err)
+{
+    enum { MOST = 40 };
+    size_t i = 0;
+    while (i < t->n && has_id(m, t->tok[i].id))
+        i++;
+    if (i == t->n)
+        return ATTN_OK;
+    const struct attn_token *k = &t->tok[i];
+    if (k->known && !k->named)
+        return attn_fail(err, ATTN_EFORMAT, "token %zu, '%.*s', has id %d, but model %s has ids 0 to %zu (vocab_size %zu): the "
+                         "tokenizer has more tokens than the embedding has rows; do both belong together?", i,
+                         attn_shown(k->text, k->text_len < MOST ? k->text_len : MOST), k->text, (int)k->id, m->source.name,
+                         m->w.n.V - 1, m->w.n.V);
+    return attn_fail(err, ATTN_EFORMAT, "token %zu has id %d, but model %s has ids 0 to %zu (vocab_size %zu)", i, (int)k->id,
+                     m->source.name, m->w.n.V - 1, m->w.n.V);
 }
 
 /* ---- looking at every weight ---- */

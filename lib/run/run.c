@@ -247,11 +247,15 @@ static int check_length(const struct attn_model *m, const struct attn_tokens *t,
     return ATTN_OK;
 }
 
-static int check_lengths(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
-                         struct attn_err *err)
+int attn_run_check_tokens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
+                          struct attn_err *err)
 {
     int rc = check_length(m, tokens, "text", err);
-    return rc || !cross ? rc : check_length(m, cross, "other text, whose keys the first looks at,", err);
+    if (!rc && cross)
+        rc = check_length(m, cross, "other text, whose keys the first looks at,", err);
+    if (!rc)
+        rc = attn_model_check_tokens(m, tokens, err);
+    return rc || !cross ? rc : attn_model_check_tokens(m, cross, err);
 }
 
 /* The ids of both sentences, one after the other; NULL: no memory. */
@@ -266,23 +270,10 @@ static int32_t *ids_of(const struct attn_tokens *tokens, const struct attn_token
     return ids;
 }
 
-int attn_run_check_tokens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
-                          struct attn_err *err)
-{
-    int rc = check_lengths(m, tokens, cross, err);
-    int32_t *ids = rc ? NULL : ids_of(tokens, cross, err);
-    if (!rc)
-        rc = ids ? attn_model_check_ids(m, ids, tokens->n, err) : ATTN_ENOMEM;
-    if (!rc && cross)
-        rc = attn_model_check_ids(m, ids + tokens->n, cross->n, err);
-    free(ids);
-    return rc;
-}
-
 int attn_run_tokens(const struct attn_model *m, const struct attn_plan *p, const struct attn_tokens *tokens,
                     const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
-    int rc = check_lengths(m, tokens, cross, err);
+    int rc = attn_run_check_tokens(m, tokens, cross, err);
     int32_t *ids = rc ? NULL : ids_of(tokens, cross, err);
     if (rc || !ids)
         return rc ? rc : ATTN_ENOMEM;

@@ -16,7 +16,8 @@
  *
  * From config.json: "model_type", whether there is a section "tokenizer", and "bos_token_id".  From
  * tokenizer_config.json: "tokenizer_class", "add_bos_token", "add_eos_token", and "bos_token" and "eos_token", a string or
- * an object with "content".  Other keys are left to other readers, and a value of an unexpected type counts as absent. */
+ * an object with "content", and "model_max_length".  Other keys are left to other readers, and a value of an unexpected type
+ * counts as absent. */
 
 enum { VALUES_MAX = 1 << 20 };
 #define NO_HINTS {.bos_id = -1}
@@ -28,6 +29,7 @@ struct hints {
     bool section;                       /* "tokenizer" is present */
     enum said add_bos, add_eos;
     int32_t bos_id;                     /* -1 if absent */
+    double longest;                     /* 0 if absent */
 };
 
 static int keep(char **out, const cJSON *v, const char *name, struct attn_err *err)
@@ -73,6 +75,8 @@ static int read_tokenizer(struct hints *h, const char *text, size_t len, const c
         return rc;
     h->add_bos = said(root, "add_bos_token");
     h->add_eos = said(root, "add_eos_token");
+    const cJSON *longest = attn_tree_member(root, "model_max_length");
+    h->longest = longest && cJSON_IsNumber(longest) ? longest->valuedouble : 0;
     rc = keep(&h->class, attn_tree_member(root, "tokenizer_class"), name, err);
     if (!rc)
         rc = keep(&h->bos_token, content_of(attn_tree_member(root, "bos_token")), name, err);
@@ -330,6 +334,8 @@ int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct a
         rc = read_hints(&h, &s, "tokenizer_config.json", read_tokenizer, err);
     if (!rc)
         rc = choose(out, &s, &h, err);
+    if (!rc)
+        attn_tokenizer_hear(*out, h.bos_token, h.eos_token, h.bos_id, h.longest);
     free_hints(&h);
     attn_source_free(&s);
     return rc;

@@ -12,6 +12,7 @@ struct attn_tokenizer {
     void *self;
     const struct attn_vocab *vocab;     /* self's */
     char *name;                         /* path of the vocabulary's file */
+    struct attn_said said;
 };
 
 int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing *as, void *self, const struct attn_vocab *vocab,
@@ -25,7 +26,7 @@ int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing
         free(t);
         return attn_no_memory(err, name, "for a tokenizer");
     }
-    *t = (struct attn_tokenizer){.as = as, .self = self, .vocab = vocab, .name = copy};
+    *t = (struct attn_tokenizer){.as = as, .self = self, .vocab = vocab, .name = copy, .said = {-1, -1, -1, 0}};
     *out = t;
     return ATTN_OK;
 }
@@ -37,6 +38,26 @@ void attn_tokenizer_close(struct attn_tokenizer *t)
     t->as->close(t->self);
     free(t->name);
     free(t);
+}
+
+static int32_t id_of(const struct attn_tokenizer *t, const char *token)
+{
+    return token ? attn_vocab_id(t->vocab, token, strlen(token)) : -1;
+}
+
+void attn_tokenizer_hear(struct attn_tokenizer *t, const char *bos, const char *eos, int32_t config_bos, double longest)
+{
+    t->said = (struct attn_said){id_of(t, bos), id_of(t, eos), config_bos, longest};
+}
+
+const struct attn_said *attn_tokenizer_says(const struct attn_tokenizer *t)
+{
+    return &t->said;
+}
+
+const struct attn_vocab *attn_tokenizer_vocab(const struct attn_tokenizer *t)
+{
+    return t->vocab;
 }
 
 const char *attn_tokenizer_kind(const struct attn_tokenizer *t)

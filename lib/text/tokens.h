@@ -72,6 +72,17 @@ struct attn_tokenizing {
     void (*close)(void *self);
 };
 
+/* What a model's other files say of its tokenizer. */
+struct attn_said {
+    int32_t bos, eos;                   /* ids of tokenizer_config.json's "bos_token" and "eos_token"; -1: not said, or no token */
+    int32_t config_bos;                 /* config.json's "bos_token_id"; -1: not said */
+    double longest;                     /* "model_max_length"; 0: not said */
+};
+const struct attn_said *attn_tokenizer_says(const struct attn_tokenizer *t);
+/* bos, eos: the tokens; NULL: not said. */
+void attn_tokenizer_hear(struct attn_tokenizer *t, const char *bos, const char *eos, int32_t config_bos, double longest);
+const struct attn_vocab *attn_tokenizer_vocab(const struct attn_tokenizer *t);
+
 /* Takes ownership of self, also on failure; `name` is the path of the vocabulary's file. */
 int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing *as, void *self, const struct attn_vocab *vocab,
                        const char *name, struct attn_err *err);

@@ -94,7 +94,7 @@ struct attn_ablated {
 };
 struct attn_ablate_opts {
     const struct attn_tokens *tokens;
-    const struct attn_select *heads;    /* those whose pattern, scores, dots or norms it selects */
+    const struct attn_select *heads;    /* those whose pattern, scores, dots or norms it selects; NULL: all */
     struct attn_editor *editor;         /* of all runs; started, with the tokens as its text 0.  NULL: nothing else is edited */
     struct attn_plan plan;              /* threads, bf16 and kind */
     int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it */

@@ -88,6 +88,29 @@ START_TEST(a_head_has_the_bits_of_an_edited_run)
 }
 END_TEST
 
+/* Heads that nobody chose are all of them. */
+START_TEST(all_heads_without_a_selection)
+{
+    struct attn_err err = {0};
+    struct asked a = asked_open(asked_checkpoints[0]);
+    struct attn_tokens *t = asked_tokens(ids, N);
+    struct attn_select *heads = NULL;
+    struct attn_ablated *some = NULL, *all = NULL;
+    size_t n_some, n_all;
+    ck_assert(!attn_select_new(&heads, a.model, NULL, "pattern", NULL, NULL, &err));
+    struct attn_ablate_opts o = {.tokens = t, .heads = heads}, none = {.tokens = t};
+    ck_assert(!attn_ablate_heads(&some, &n_some, a.model, &o, &err) && !attn_ablate_heads(&all, &n_all, a.model, &none, &err));
+    ck_assert(n_some && n_some == n_all);
+    for (size_t i = 0; i < n_all; i++)
+        ck_assert(some[i].layer == all[i].layer && some[i].head == all[i].head && some[i].kl == all[i].kl);
+    free(some);
+    free(all);
+    attn_select_free(heads);
+    attn_tokens_free(t);
+    asked_close(&a);
+}
+END_TEST
+
 /* ---- pages -------------------------------------------------------------------------------- */
 
 /* The data of the page that a line writes to $D/p.html. */
@@ -219,6 +242,7 @@ Suite *suite_ablate(void)
     tcase_set_timeout(c, 60);
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_add_loop_test(c, a_head_has_the_bits_of_an_edited_run, 0, CHECKPOINTS_HERE * PLANS);
+    tcase_add_test(c, all_heads_without_a_selection);
     tcase_add_test(c, passes_of_some_heads_each);
     tcase_add_test(c, nothing_is_there_that_was_not_asked_for);
     tcase_add_test(c, the_lens_of_a_page_is_that_of_the_command);

@@ -111,6 +111,19 @@ START_TEST(rows_that_do_not_correspond_are_shown)
 }
 END_TEST
 
+/* Where no softmax reads it, -inf could only make NaN. */
+START_TEST(infinity_is_for_a_softmax)
+{
+    static const char *const refused[] = {"L0.mlp.out", "L0.pattern", "embed", "L0H1", "L0.k", "norm_final", "blocks.0.*"};
+    static const char *const taken[] = {"L0.scores[key=1]", "L0.dots[key=1]", "logits[col=5]"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        expect(printed("$A run " RED " --edit '%s = -inf' 2>&1", refused[i]), 1, "-inf is for dots, scores and logits, which a softmax "
+                                                                                "reads; in ");
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        succeed(printed("$A run " RED " --edit '%s = -inf' --no-compare --show tokens", taken[i]));
+}
+END_TEST
+
 START_TEST(the_nearest_name_is_offered)
 {
     static const char *const pairs[][2] = {
@@ -198,6 +211,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, a_dry_run_lists_what_edits_touch);
     tcase_add_test(c, rows_that_do_not_correspond_are_shown);
     tcase_add_test(c, the_nearest_name_is_offered);
+    tcase_add_test(c, infinity_is_for_a_softmax);
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
     tcase_add_test(c, a_grown_text_is_written_as_it_was_edited);
     tcase_add_test(c, an_edit_can_rule_a_token_out);

@@ -32,12 +32,12 @@ struct ablation {
 
 /* ---- which heads ---- */
 
-/* The heads of a layer that any of its matrices is selected of. */
+/* The heads of a layer that any of its matrices is selected of; NULL: the first *n, all of them or none. */
 static const size_t *heads_of(const struct ablation *a, int layer, size_t *n)
 {
     static const int acts[] = {ATTN_ACT_PATTERN, ATTN_ACT_SCORES, ATTN_ACT_DOTS, ATTN_ACT_NORMS};
-    *n = 0;
-    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
+    *n = a->o->heads ? 0 : a->info.H;
+    for (size_t i = 0; i < sizeof acts / sizeof *acts && a->o->heads; i++)
         if (attn_select_wants(a->o->heads, acts[i], layer))
             return attn_select_heads(a->o->heads, acts[i], n);
     return NULL;
@@ -51,7 +51,7 @@ static int list_heads(struct ablation *a, struct attn_err *err)
     for (size_t layer = 0, n; layer < a->info.L; layer++) {
         const size_t *heads = heads_of(a, (int)layer, &n);
         for (size_t i = 0; i < n; i++)
-            a->head[a->n++] = (struct attn_ablated){.layer = layer, .head = heads[i], .kl = NAN};
+            a->head[a->n++] = (struct attn_ablated){.layer = layer, .head = heads ? heads[i] : i, .kl = NAN};
     }
     return ATTN_OK;
 }

@@ -146,7 +146,10 @@ static int read_noise(struct attn_reader *r, struct attn_value *v)
     size_t start;
     v->form = ATTN_VALUE_NOISE;
     skip_blanks(r);
+    start = r->at;
     int rc = read_number(r, &v->sigma, "SIGMA, a number, as in noise(0.1,7)");
+    if (!rc && v->sigma < 0)
+        rc = attn_reader_expected(r, start, "a standard deviation, which is not below 0, as in noise(0.1,7)");
     skip_blanks(r);
     if (!rc && !take(r, ","))
         rc = attn_reader_expected(r, r->at, "a comma and a seed, as in noise(0.1,7)");
@@ -198,7 +201,8 @@ int attn_reader_value(struct attn_reader *r)
         rc = read_number(r, &v->number, "a number: *= takes nothing else");
     } else if (end - r->at == 4 && take(r, "-inf")) {
         v->number = -(double)INFINITY;
-        rc = ATTN_OK;
+        rc = op == ATTN_EDIT_SUBTRACT ? attn_reader_expected(r, end - 4, "a number: without -inf there would be inf, which no softmax takes")
+                                      : ATTN_OK;
     } else if (number_at(r, &n, &factor)) {
         rc = read_number(r, &v->number, a_value);
         skip_blanks(r);

@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "model/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,6 +208,15 @@ static int check_uniform(const struct attn_edit_reach *r, struct attn_err *err)
          : attn_edit_fail(r->edit, err, "uniform is for patterns, whose rows are weights; %s is none", attn_act_tail(r->act));
 }
 
+/* A softmax reads it as a weight of 0; anything else would be NaN from there on. */
+static int check_infinity(const struct attn_edit_reach *r, struct attn_err *err)
+{
+    bool infinite = r->edit->value.form == ATTN_VALUE_NUMBER && isinf(r->edit->value.number);
+    return !infinite || r->act == ATTN_ACT_DOTS || r->act == ATTN_ACT_SCORES || r->act == ATTN_ACT_LOGITS ? ATTN_OK
+         : attn_edit_fail(r->edit, err, "-inf is for dots, scores and logits, which a softmax reads; in %s it would make NaN of what "
+                          "follows", attn_act_tail(r->act));
+}
+
 static int bind(struct attn_editor *e, struct attn_err *err)
 {
     int rc = attn_sources_new(&e->sources, &e->o, &e->venue, err);
@@ -214,6 +224,8 @@ static int bind(struct attn_editor *e, struct attn_err *err)
         rc = attn_place_find(&e->reaches, &e->o.edits->edit[i], &e->venue, err);
     for (size_t i = 0; i < e->reaches.n && !rc; i++) {
         rc = check_uniform(&e->reaches.item[i], err);
+        if (!rc)
+            rc = check_infinity(&e->reaches.item[i], err);
         if (!rc && e->reaches.item[i].edit->origin)
             rc = attn_sources_need(e->sources, &e->reaches.item[i], err);
     }

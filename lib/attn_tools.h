@@ -403,8 +403,16 @@ struct attn_init_opts {
     uint64_t reserved[4];
 };
 /* Writes an open model as a Hugging Face directory: config.json and the files of its tokenizer as they are, and one
- * model.safetensors with all tensors as they are stored.  `replace`: a model that is there is overwritten. */
-int attn_model_save(const struct attn_model *m, const char *dir, bool replace, size_t *tensors, struct attn_err *err);
+ * model.safetensors with all tensors as they are stored; *tensors: how many.  o NULL: all zero. */
+struct attn_save_opts {
+    bool replace;                       /* overwrite a model that is there */
+    /* Is told how many bytes of the weights are written, and ends it by returning non-zero; NULL: nobody asks. */
+    int (*step)(void *self, uint64_t done, uint64_t all, struct attn_err *err);
+    void *self;
+    uint64_t reserved[4];
+};
+int attn_model_save(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
+                    struct attn_err *err);
 
 /* The models that attn_model_open finds by name: built in, in ATTN_MODEL_PATH, installed, and in Hugging Face's cache.  path is
  * NULL for what is built in; a name that is taken is replaced by the path. */

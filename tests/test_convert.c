@@ -7,6 +7,9 @@
 #include "scratch.h"
 #include "shell.h"
 
+#include "attn_tools.h"
+#include "base/err.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +109,34 @@ START_TEST(test_nothing_lost)
 }
 END_TEST
 
+struct told { uint64_t done, all; int calls, most; };
+
+static int tell(void *self, uint64_t done, uint64_t all, struct attn_err *err)
+{
+    struct told *t = self;
+    ck_assert(done > t->done && done <= all && (!t->all || all == t->all));
+    *t = (struct told){done, all, t->calls + 1, t->most};
+    return t->calls == t->most ? attn_fail(err, ATTN_EUSAGE, "enough") : ATTN_OK;
+}
+
+/* Whoever watches learns of every byte, and may end it: then nothing is left behind. */
+START_TEST(test_progress)
+{
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    struct told told = {.most = -1}, twice = {.most = 2};
+    size_t tensors;
+    ck_assert(!attn_model_open(&m, "tiny", &err));
+    struct attn_save_opts all = {.step = tell, .self = &told}, some = {.step = tell, .self = &twice};
+    ck_assert_msg(!attn_model_save(m, scratch_path("p"), &all, &tensors, &err), "%s", err.msg);
+    ck_assert(told.done == told.all && told.calls >= (int)tensors);
+    ck_assert_int_eq(attn_model_save(m, scratch_path("q"), &some, &tensors, &err), ATTN_EUSAGE);
+    ck_assert_str_eq(err.msg, "enough");
+    succeed("test ! -e $D/q");
+    attn_model_close(m);
+}
+END_TEST
+
 /* A write that fails leaves no directory behind, and says which file. */
 START_TEST(test_disk_full)
 {
@@ -125,6 +156,7 @@ Suite *suite_convert(void)
     tcase_add_test(t, test_there_and_back);
     tcase_add_test(t, test_built_in);
     tcase_add_test(t, test_nothing_lost);
+    tcase_add_test(t, test_progress);
     tcase_add_test(t, test_disk_full);
     suite_add_tcase(s, t);
     return s;

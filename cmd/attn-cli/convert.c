@@ -8,15 +8,25 @@
 
 static struct { const char *path; bool force; } o;
 
+static int say_step(void *self, uint64_t done, uint64_t all, struct attn_err *err)
+{
+    (void)err;
+    steps_say(self, "%.0f of %.0f MB", (double)done / 1e6, (double)all / 1e6);
+    return ATTN_OK;
+}
+
 static int convert(struct attn_err *err)
 {
     struct attn_model *m;
+    struct steps steps = {0};
+    const struct attn_save_opts opts = {.replace = o.force, .step = say_step, .self = &steps};
     size_t tensors = 0;
     if (!o.path)
         return attn_fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
     if (protect_training(o.path, err) || open_model(&m, &convert_command, err))
         return err->code;
-    int code = attn_model_save(m, o.path, o.force, &tensors, err);
+    int code = attn_model_save(m, o.path, &opts, &tensors, err);
+    erase_line(&steps.shown);
     if (!code)
         say_note("%zu tensors", tensors);
     attn_model_close(m);

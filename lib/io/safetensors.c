@@ -364,17 +364,39 @@ int attn_st_write_header(struct attn_out *out, const struct attn_st_tensor *t, s
     return ATTN_OK;
 }
 
+/* In pieces, which take a fraction of a second. */
+static int write_tensor(struct attn_out *out, const struct attn_st_tensor *t, uint64_t *done, uint64_t all,
+                        const struct attn_st_progress *p, struct attn_err *err)
+{
+    const size_t piece = (size_t)16 << 20;
+    int rc = ATTN_OK;
+    for (size_t at = 0, n; at < t->bytes && !rc; at += n) {
+        n = t->bytes - at < piece ? t->bytes - at : piece;
+        attn_out_write(out, t->data + at, n);
+        *done += n;
+        rc = p && p->step ? p->step(p->self, *done, all, err) : ATTN_OK;
+    }
+    return rc;
+}
+
 int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n, struct attn_err *err)
 {
+    return attn_st_write_telling(out, t, n, NULL, err);
+}
+
+int attn_st_write_telling(struct attn_out *out, const struct attn_st_tensor *t, size_t n, const struct attn_st_progress *p,
+                          struct attn_err *err)
+{
+    uint64_t done = 0, all = 0;
     struct attn_st_tensor *sorted = calloc(n + 1, sizeof *sorted);
     if (!sorted)
         return attn_no_memory(err, NULL, "to write %zu tensors", n);
     for (size_t i = 0; i < n; i++)      /* not memcpy: if n is 0, t may be NULL */
-        sorted[i] = t[i];
+        all += (sorted[i] = t[i]).bytes;
     qsort(sorted, n, sizeof *sorted, larger_first);
     int rc = attn_st_write_header(out, sorted, n, err);
     for (size_t i = 0; i < n && !rc; i++)
-        attn_out_write(out, sorted[i].data, sorted[i].bytes);
+        rc = write_tensor(out, &sorted[i], &done, all, p, err);
     free(sorted);
     return rc;
 }

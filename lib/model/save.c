@@ -59,15 +59,17 @@ static size_t list_tensors(const struct attn_model *m, struct attn_st_tensor *li
     return n;
 }
 
-static int write_weights(struct attn_out *out, const struct attn_model *m, size_t *tensors, struct attn_err *err)
+static int write_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o, size_t *tensors,
+                         struct attn_err *err)
 {
+    const struct attn_st_progress progress = {o->step, o->self};
     struct attn_st_tensor *list = calloc(m->weights.tensors + 1, sizeof *list);
     bool *used = calloc(m->weights.tensors + 1, sizeof *used);
     int rc = ATTN_OK;
     if (!list || !used)
         rc = attn_no_memory(err, NULL, "for a list of %zu tensors", m->weights.tensors);
     else
-        rc = attn_st_write(out, list, *tensors = list_tensors(m, list, used), err);
+        rc = attn_st_write_telling(out, list, *tensors = list_tensors(m, list, used), &progress, err);
     free(list);
     free(used);
     return rc;
@@ -89,7 +91,8 @@ static int copy_file(struct attn_out **out, const struct attn_model *m, const ch
 }
 
 /* Writes everything completely before the first file replaces its target; the weights come last. */
-static int write_directory(const struct attn_model *m, const char *dir, size_t *tensors, struct attn_err *err)
+static int write_directory(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
+                           struct attn_err *err)
 {
     struct attn_out *out[COPIED + 1] = {0};
     int rc = ATTN_OK;
@@ -98,7 +101,7 @@ static int write_directory(const struct attn_model *m, const char *dir, size_t *
     if (!rc)
         rc = attn_folder_open(&out[COPIED], dir, weights_file, err);
     if (!rc)
-        rc = write_weights(out[COPIED], m, tensors, err);
+        rc = write_weights(out[COPIED], m, o, tensors, err);
     if (!rc)
         rc = attn_out_commit_all(out, COPIED + 1, err);
     for (size_t i = 0; i <= COPIED; i++)
@@ -106,14 +109,17 @@ static int write_directory(const struct attn_model *m, const char *dir, size_t *
     return rc;
 }
 
-int attn_model_save(const struct attn_model *m, const char *dir, bool replace, size_t *tensors, struct attn_err *err)
+int attn_model_save(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
+                    struct attn_err *err)
 {
+    static const struct attn_save_opts usual;
     bool made = false;
-    int rc = check_there(m, dir, replace, err);
+    o = o ? o : &usual;
+    int rc = check_there(m, dir, o->replace, err);
     if (!rc)
         rc = attn_folder_make(dir, &made, err);
     if (!rc)
-        rc = write_directory(m, dir, tensors, err);
+        rc = write_directory(m, dir, o, tensors, err);
     if (rc && made)
         rmdir(dir);
     return rc;

@@ -59,7 +59,8 @@ START_TEST(a_bad_record_says_why)
 {
     expect("$A batch " MODEL "-f " FOUR " --show pattern 2>&1 >/dev/null", 3, "four.txt: line 4: the text has 33 tokens");
     expect("$A batch -q " MODEL "-f " FOUR " --show pattern", 3, "a a \",\"error\":\"the text has 33 tokens, but the model takes at most 32 (n_ctx): shorten it\"}");
-    expect_exactly("ends 3 $A batch -q " MODEL "-f " FOUR " --show pattern 2>&1 >/dev/null | wc -c", "0\n");
+    expect_exactly("ends 3 $A batch -q " MODEL "-f " FOUR " --show pattern 2>&1 >/dev/null", "attn-cli batch: 1 of 4 records failed, the "
+                   "first in line 4: the text has 33 tokens, but the model takes at most 32 (n_ctx): shorten it\n");
     expect("$A batch -q " MODEL "-f " FOUR " --format tidy", 3, "\n2,4,,,,,,,,,,\"the text has 33 tokens, but");
     expect("ends 3 $A batch -q " MODEL "-f " FOUR " --summary $D/s.csv; cat $D/s.csv", 0, "\n2,4,,,,,,,,,");
     expect("seq 40 | tr -c '\\n' a | tr -s a | tr '\\n' ' ' | $A batch -q " MODEL "-f -", 3,

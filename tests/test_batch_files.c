@@ -132,7 +132,7 @@ START_TEST(numbers_of_a_journal_are_checked)
                        "--show pattern -o o --resume 2>&1", rows[i].what), 1, rows[i].says);
         expect_exactly("cd $D; diff -r o kept/o", "");
     }
-    expect_exactly("cd $D; cp kept/o.part.json .; ends 3 $A batch -q -f in --format stack --show pattern -o o --resume 2>&1; ls -A o; rm -r kept o*",
+    expect_exactly("cd $D; cp kept/o.part.json .; ends 3 $A batch -q -f in --format stack --show pattern -o o --resume 2>$D/said; ls -A o; rm -r kept o*",
                    "blocks.0.attn.pattern.npy\nrecords.ndjson\n");
 }
 END_TEST

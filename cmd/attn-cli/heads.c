@@ -160,8 +160,7 @@ static int rank(struct session *s, struct attn_err *err)
         return code;
     report_overflow(&s->report, state.overflowed);
     if (state.failed)
-        say_note("attn-cli heads: %" PRIu64 " of %" PRIu64 " records failed, and do not count", state.failed,
-                 state.failed + state.texts);
+        report_failures(&s->report, state.failed, state.failed + state.texts, ", and do not count");
     common.status = state.failed ? SOME_FAILED : 0;
     return ATTN_OK;
 }

@@ -65,6 +65,8 @@ void report_progress(void *self, const struct attn_batch_state *s)
 void report_failed(void *self, const struct attn_record *record, const char *why)
 {
     struct report *r = self;
+    if (record && !*r->first)
+        snprintf(r->first, sizeof r->first, ", the first in line %" PRIu64 ": %.256s", record->line, why);
     if (r->failures++ >= FAILURES || common.quiet)
         return;
     erase_line(&r->shown);
@@ -72,6 +74,12 @@ void report_failed(void *self, const struct attn_record *record, const char *why
         say_note("attn-cli %s: %s: line %" PRIu64 ": %s%s", r->command, r->input, record->line, why,
                  r->failures == FAILURES ? r->patient ? " (further ones are not listed)" : " (further ones are in the "
                                                                                            "output)" : "");
+}
+
+void report_failures(const struct report *r, uint64_t failed, uint64_t all, const char *so)
+{
+    say_failure("attn-cli %s: %" PRIu64 " of %" PRIu64 " records failed%s%s", r->command, failed, all, so,
+                common.quiet ? r->first : "");
 }
 
 void report_end(struct report *r, const struct attn_batch_state *s)
@@ -87,7 +95,7 @@ void report_end(struct report *r, const struct attn_batch_state *s)
     else if (s->before && s->before == s->records)
         say_note("attn-cli batch: all %" PRIu64 " records were done before: there was nothing to resume", s->records);
     if (s->complete && s->failed)
-        say_note("attn-cli batch: %" PRIu64 " of %" PRIu64 " records failed", s->failed, s->records);
+        report_failures(r, s->failed, s->records, "");
     report_overflow(r, s->overflowed);
 }
 

@@ -10,6 +10,7 @@ struct report {
     bool patient;                       /* nothing is printed in the first second */
     double start, last;                 /* seconds; last: when progress was last printed */
     uint64_t failures;                  /* reported so far */
+    char first[320];                    /* where the first was and why; "": there is none */
     int shown;                          /* columns of the progress line now on the terminal */
 };
 /* input: its path. */
@@ -18,6 +19,9 @@ void report_start(struct report *r, const char *command, const char *input, bool
 void report_progress(void *self, const struct attn_batch_state *s);
 void report_failed(void *self, const struct attn_record *record, const char *why);
 void report_end(struct report *r, const struct attn_batch_state *s);            /* of a batch, which can be resumed */
+/* How many failed, --quiet or not: the exit status says so, too.  Quietly, it also says what the first failure was, in place of a line
+ * for each.  so: what that means. */
+void report_failures(const struct report *r, uint64_t failed, uint64_t all, const char *so);
 void report_overflow(const struct report *r, uint64_t records);         /* how many records have dots that overflow */
 
 #endif

@@ -46,16 +46,28 @@ int say_error(const char *command, const struct attn_err *err)
     return usage ? 2 : 1;
 }
 
-void say_note(const char *fmt, ...)
+static void say_list(const char *fmt, va_list ap)
 {
     char text[2 * sizeof ((struct attn_err *)NULL)->msg];
-    va_list ap;
-    if (common.quiet)
-        return;
-    va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
     say("", text, "");
+}
+
+void say_note(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    if (!common.quiet)
+        say_list(fmt, ap);
+    va_end(ap);
+}
+
+void say_failure(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say_list(fmt, ap);
+    va_end(ap);
 }
 
 /* ---- what was typed ---------------------------------------------------------------------- */

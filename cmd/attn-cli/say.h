@@ -9,6 +9,8 @@
 int say_error(const char *command, const struct attn_err *err);
 void say_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));      /* nothing under --quiet */
 
+void say_failure(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* --quiet or not */
+
 /* ---- what was typed ---- */
 
 /* What a message shows of an argument: all of it, or its beginning and "...". */

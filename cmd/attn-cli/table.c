@@ -82,7 +82,7 @@ bool compute_bf16(void)
 }
 
 const struct option general_options[] = {
-    {'q', "quiet", OPT_FLAG, &common.quiet, NULL, "no notes on standard error, only errors", .flags = 0},
+    {'q', "quiet", OPT_FLAG, &common.quiet, NULL, "no notes or progress on standard error, only errors", .flags = 0},
     {'h', "help", OPT_FLAG, &common.help, NULL, "print help and exit", .flags = 0},
     {0, "version", OPT_FLAG, &common.version, NULL, "print the version and exit", .flags = 0},
     {.name = NULL},

@@ -249,6 +249,22 @@ START_TEST(bash_completes)
 }
 END_TEST
 
+/* -m takes what 'models' lists now, and directories; a name is never run, whatever it is. */
+START_TEST(completions_list_models)
+{
+    succeed("mkdir -p $D/bin $D/models $D/here/zoo && ln -s \"$A\" $D/bin/attn-cli && for m in zebra 'z 2' 'z $(touch run)'; do "
+            "cp -r models/stacked \"$D/models/$m\"; done; \"$A\" help --completion bash >$D/bash; \"$A\" help --completion fish >$D/fish");
+#define IN_BASH "cd $D/here; export ATTN_MODEL_PATH=$D/models; PATH=$D/bin:$PATH; bash --norc -c 'source $D/bash; COMP_WORDS=(%s run -m %s); " \
+                "COMP_CWORD=3; _attn_cli; printf \"%%s\\n\" \"${COMPREPLY[@]}\"' 2>/dev/null | sort"
+    expect_exactly(printed(IN_BASH, "attn-cli", "z"), "z $(touch run)\nz 2\nzebra\nzoo\n");
+    expect_exactly(printed(IN_BASH, "$D/bin/attn-cli", "ze"), "zebra\n");
+    expect_exactly(printed(IN_BASH, "attn-cli-that-is-not-there", "t"), "tiny\n");
+    expect_exactly("command -v fish >/dev/null || { echo zebra; exit; }; cd $D/here; ATTN_MODEL_PATH=$D/models PATH=$D/bin:$PATH fish "
+                   "--no-config -c 'source $D/fish; complete -C \"attn-cli run -m ze\"' | cut -f 1", "zebra\n");
+    expect_exactly("ls $D/here", "zoo\n");
+}
+END_TEST
+
 /* ---- streams and files ---- */
 
 static const char *const writers[] = {
@@ -799,7 +815,7 @@ Suite *suite_cmd(void)
         {wrong_usage_ends_with_2_and_says_why, ROWS(wrong)}, {options_come_in_any_order_and_spelling, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
         {help_lists_every_command, 1}, {help_of_everything_has_the_help_of_each, 1}, {carriage_returns_are_told, 1},
-        {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)},
+        {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)}, {completions_list_models, 1},
         {what_cannot_run_writes_nothing, 1}, {full_disk_is_an_error, ROWS(writers)},
         {closed_pipe_ends_quietly, ROWS(writers)}, {slow_readers_get_everything, 1},
         {closed_streams_are_errors, 1},

@@ -1,7 +1,9 @@
 /* completion.c - completion scripts for bash, zsh and fish.
  *
  * They use only what each shell has built in, no helper functions of a package.  The type of an option's row decides how its
- * value is completed: words for choices and lists, names of files or directories for paths. */
+ * value is completed: words for choices and lists, names of files or directories for paths.  The names of models are those that the
+ * program which is being typed lists itself, quickly, as it opens none of them; if it cannot be run, those it had when this was
+ * printed.  A name is only ever compared, as a directory may be called $(anything). */
 #include "table.h"
 
 #include <string.h>
@@ -17,6 +19,13 @@ static void choices(FILE *f, const struct option *o, const char *between)
     const char *choice;
     for (size_t i = 0; (choice = option_choice(o, i)); i++)
         fprintf(f, "%s%s", i ? between : "", choice);
+}
+
+/* The words that may stand in place of a file. */
+static void file_words(FILE *f, const struct option *o, const char *between)
+{
+    if (o->choices)
+        choices(f, o, between);
 }
 
 /* The length of a help text up to its details, without a space at the end. */
@@ -50,6 +59,20 @@ static const char bash_head[] =
     "    compopt -o filenames\n"
     "}\n"
     "\n"
+    "_attn_cli_models()  # names of models, and directories\n"
+    "{\n"
+    "    local name\n"
+    "    mapfile -t COMPREPLY < <(compgen -d -- \"$1\")\n"
+    "    while IFS= read -r name; do\n"
+    "        if [[ $name == \"$1\"* ]]; then COMPREPLY+=(\"$name\"); fi\n"
+    "    done < <(\"${COMP_WORDS[0]}\" models --format names 2>/dev/null </dev/null || printf '%s\\n' ";
+
+/* The names that are built in stand between the two. */
+static const char bash_body[] =
+    ")\n"
+    "    compopt -o filenames\n"
+    "}\n"
+    "\n"
     "_attn_cli()\n"
     "{\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -72,13 +95,13 @@ static void bash_value(FILE *f, const struct option *o)
         choices(f, o, " ");
         fputs("' \"$cur\"", f);
         break;
-    case OPT_MODEL:
-        fputs("_attn_cli_paths -d '", f);
-        words(f, attn_model_builtin(), " ");
+    case OPT_MODEL: fputs("_attn_cli_models \"$cur\"", f); break;
+    case OPT_MANY_FILES:
+    case OPT_FILE:
+        fputs("_attn_cli_paths -f '", f);
+        file_words(f, o, " ");
         fputs("' \"$cur\"", f);
         break;
-    case OPT_MANY_FILES:
-    case OPT_FILE: fputs("_attn_cli_paths -f '' \"$cur\"", f); break;
     case OPT_DIR: fputs("_attn_cli_paths -d '' \"$cur\"", f); break;
     default: fputc(':', f);             /* free text: nothing to offer */
     }
@@ -109,6 +132,8 @@ static void bash_command(FILE *f, const struct command *c)
 static void bash(FILE *f)
 {
     fputs(bash_head, f);
+    words(f, attn_model_builtin(), " ");
+    fputs(bash_body, f);
     fputs("        _attn_cli_words '", f);
     for (size_t i = 0; commands[i]; i++)
         fprintf(f, "%s ", commands[i]->name);
@@ -154,7 +179,10 @@ static void zsh_value(FILE *f, const struct option *o)
         fputs("_attn_cli_models", f);
         break;
     case OPT_MANY_FILES:
-    case OPT_FILE: fputs("_files", f); break;
+    case OPT_FILE:
+        fputs(o->choices ? " _attn_cli_files " : "_files", f);
+        file_words(f, o, " ");
+        break;
     case OPT_DIR: fputs("_files -/", f); break;
     default: fputc(' ', f);
     }
@@ -198,10 +226,13 @@ static void zsh(FILE *f)
         fputc('\'', f);
     }
     fputs(")\n    _describe -t commands command commands\n}\n\n_attn_cli_models()\n{\n"
-          "    _alternative 'names:model:(", f);
+          "    local -a names\n"
+          "    names=(${(f)\"$(${(Q)program} models --format names 2>/dev/null </dev/null)\"})\n"
+          "    (( $#names )) || names=(", f);
     words(f, attn_model_builtin(), " ");
-    fputs(")' 'directories:directory:_files -/'\n}\n\n_attn_cli()\n{\n    if (( CURRENT == 2 )); then\n"
-          "        _attn_cli_commands\n        return\n    fi\n    local command=$words[2]\n    shift words\n"
+    fputs(")\n    _alternative 'names:model:compadd -a names' 'directories:directory:_files -/'\n}\n\n_attn_cli_files()\n{\n"
+          "    _alternative \"words:word:($*)\" 'files:file:_files'\n}\n\n_attn_cli()\n{\n    if (( CURRENT == 2 )); then\n"
+          "        _attn_cli_commands\n        return\n    fi\n    local program=$words[1] command=$words[2]\n    shift words\n"
           "    (( CURRENT-- ))\n    case $command in\n", f);
     for (size_t i = 0; commands[i]; i++)
         zsh_command(f, commands[i]);
@@ -234,12 +265,14 @@ static void fish_value(FILE *f, const struct option *o)
         fputc('\'', f);
         break;
     case OPT_MODEL:
-        fputs(" -x -a '", f);
-        words(f, attn_model_builtin(), " ");
-        fputs(" (__fish_complete_directories)'", f);
+        fputs(" -x -a '(__attn_cli_models) (__fish_complete_directories)'", f);
         break;
     case OPT_MANY_FILES:
-    case OPT_FILE: fputs(" -r -F", f); break;
+    case OPT_FILE:
+        fputs(o->choices ? " -r -F -a '" : " -r -F", f);
+        file_words(f, o, " ");
+        fputs(o->choices ? "'" : "", f);
+        break;
     case OPT_DIR: fputs(" -x -a '(__fish_complete_directories)'", f); break;
     default: fputs(" -x", f);
     }
@@ -266,7 +299,12 @@ static void fish_command(FILE *f, const struct command *c)
 
 static void fish(FILE *f)
 {
-    fputs("# fish completion for attn-cli, printed by: attn-cli help --completion fish\ncomplete -c attn-cli -f\n", f);
+    fputs("# fish completion for attn-cli, printed by: attn-cli help --completion fish\n\nfunction __attn_cli_models\n"
+          "    set -l program (commandline -opc)[1]\n"
+          "    command -q $program; and $program models --format names 2>/dev/null </dev/null\n"
+          "    or printf '%s\\n' ", f);
+    words(f, attn_model_builtin(), " ");
+    fputs("\nend\n\ncomplete -c attn-cli -f\n", f);
     for (size_t i = 0; commands[i]; i++)
         fish_command(f, commands[i]);
     fputs("complete -c attn-cli -n __fish_use_subcommand -s h -l help -d 'print help and end'\n"

@@ -19,9 +19,11 @@ FUZZ_SECONDS ?= 10
 FUZZ_RUNS    ?= -1
 
 readers := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/archive.o $(B)/tests/fuzz/replay.o $(B)/tests/parsers.o $(B)/libattn.a
+# What several targets use.
+shared := $(addprefix $(B)/tests/fuzz/,archive.o tokenizing.o)
+$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(shared) $(B)/tests/fuzz/replay.o $(B)/tests/parsers.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $^ $(parsers) $(libs)
-$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/archive.o $(B)/tests/fuzz/mutate.o $(B)/tests/parsers.o $(B)/libattn.a
+$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(shared) $(B)/tests/fuzz/mutate.o $(B)/tests/parsers.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(parsers) $(libs)
 
 # Sanitizers map fixed addresses, which the address space randomization of some kernels may have taken: setarch -R turns it off.

@@ -225,7 +225,7 @@ START_TEST(what_is_no_file_is_written_in_place)
     expect_exactly("ends 3 $A batch -q " MODEL "-f " FOUR " -o /dev/stdout --show tokens | wc -l; ls $D", "4\nfour.txt\n");
     expect_exactly("mkfifo $D/p; ends 3 $A batch -q " MODEL "-f " FOUR " -o $D/p --show tokens & wc -l <$D/p; wait $!", "4\n");
     expect("$A batch -q " MODEL "-f " FOUR " -o /dev/full 2>&1", 1, "/dev/full: cannot write: No space left on device");
-    expect("$A batch -q " MODEL "-f " FOUR " -o '' 2>&1", 2, "a file without a name");
+    expect("$A batch -q " MODEL "-f " FOUR " -o '' 2>&1", 2, "--output: the path is empty");
     expect_exactly("ln -s real $D/link; ends 3 $A batch -q " MODEL "-f " FOUR " -o $D/link; ls $D", "four.txt\nlink\np\nreal\nreal.json\n");
 }
 END_TEST

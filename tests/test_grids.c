@@ -165,7 +165,7 @@ static const struct { const char *args; const char *says; } refused[] = {
     {"--patch v --over layer --metric loss --format npy -o $D/o", "npy holds activations: a grid"},
     {"--patch v --over layer --metric loss --format summary", "they go to a file: name one with --summary"},
     {"--patch v --over layers --metric loss", "--over 'layers': expected layer"},
-    {"--patch norms --over layer,head --metric loss", "norms is only looked at"}, {"--patch vv --over layer --metric loss", "--what"}, {"--patch resid_pre --over layer,head --metric loss", "resid_pre has no heads"},
+    {"--patch norms --over layer,head --metric loss", "norms is only looked at"}, {"--patch vv --over layer --metric loss", "--patch"}, {"--patch resid_pre --over layer,head --metric loss", "resid_pre has no heads"},
     {"--patch v --over layer --metric 'rank(3)' --method gradient", "a rank moves in steps"},
     {"--patch v --over layer --metric loss --method gradient --compute bf16", "gradients are computed in float32"},
     {"--patch v --over layer --metric 'logit({text})'", "{text} is a text of the record, or its label"},

@@ -42,7 +42,7 @@ static int check_usage(struct session *s, struct attn_err *err)
                          "logit");
     if (read_pos(&s->pos, err))
         return err->code;
-    return output_check_format(o.format, o.path, err);
+    return output_choose_format(&o.format, o.path, &attribute_command, err);
 }
 
 static int open_all(struct session *s, struct attn_err *err)
@@ -76,8 +76,6 @@ static int take_apart(struct session *s, struct attn_err *err)
 static int attribute(struct attn_err *err)
 {
     struct session s = {.target = 0};
-    if (!o.format)
-        o.format = output_format_of(o.path);
     int code = take_apart(&s, err);
     asked_close(&s.of);
     return code;

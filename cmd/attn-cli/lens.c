@@ -21,7 +21,7 @@ struct session {
 
 static int open_all(struct session *s, struct attn_err *err)
 {
-    if (output_check_format(o.format, o.path, err) || asked_open(&s->of, &lens_command, o.format, o.path, err) ||
+    if (output_choose_format(&o.format, o.path, &lens_command, err) || asked_open(&s->of, &lens_command, o.format, o.path, err) ||
         (o.target && read_token(&s->target, o.target, s->of.model, s->of.tokenizer, err)))
         return err->code;
     return asked_edit(&s->of, err);
@@ -49,8 +49,6 @@ static int look(struct session *s, struct attn_err *err)
 static int lens(struct attn_err *err)
 {
     struct session s = {.target = 0};
-    if (!o.format)
-        o.format = output_format_of(o.path);
     int code = look(&s, err);
     asked_close(&s.of);
     return code;

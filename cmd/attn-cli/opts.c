@@ -136,6 +136,16 @@ static int note_input(struct parse *p, const struct option **seen, const struct 
     return ATTN_OK;
 }
 
+/* An empty path is that of a script whose variable is not set; - is a stream, and no directory. */
+static int check_path(const struct option *o, const char *value, struct attn_err *err)
+{
+    if ((o->type == OPT_FILE || o->type == OPT_DIR) && !*value)
+        return attn_fail(err, ATTN_EUSAGE, "--%s: the path is empty", o->name);
+    if (o->type == OPT_DIR && !strcmp(value, "-"))
+        return attn_fail(err, ATTN_EUSAGE, "--%s: - is standard output, expected a directory; ./- is one of that name", o->name);
+    return ATTN_OK;
+}
+
 static int store_value(const struct option *o, const char *value, struct attn_err *err)
 {
     switch (o->type) {
@@ -146,7 +156,7 @@ static int store_value(const struct option *o, const char *value, struct attn_er
     case OPT_REAL: return store_real(o, value, err);
     case OPT_MANY:
     case OPT_MANY_FILES: return store_many(o, value, err);
-    default: *(const char **)o->to = value; return ATTN_OK;
+    default: *(const char **)o->to = value; return check_path(o, value, err);
     }
 }
 
@@ -212,6 +222,9 @@ static const char *belongs(const struct command *c)
 
 static int take_word(struct parse *p, char *word)
 {
+    if (p->command->paths && !*word)
+        return attn_fail(p->err, ATTN_EUSAGE, "%s: the path is empty", common.word && p->command->second ? p->command->second
+                         : p->command->word);
     if (p->command->many) {
         p->words[common.n_words++] = word;
         return ATTN_OK;

@@ -119,6 +119,30 @@ int output_check_format(const char *format, const char *path, struct attn_err *e
     return ATTN_OK;
 }
 
+static const struct option *format_row(const struct command *c)
+{
+    const struct option *o = NULL;
+    for (size_t i = 0; (o = option_at(c, i)) && strcmp(o->name, "format");)
+        i++;
+    return o;
+}
+
+int output_choose_format(const char **format, const char *path, const struct command *c, struct attn_err *err)
+{
+    const char *by_path = *format ? NULL : output_format_of(path), *choice;
+    const struct option *row = format_row(c);
+    char list[160] = "";
+    for (size_t i = 0; by_path && (choice = option_choice(row, i)); i++) {
+        if (!strcmp(choice, by_path))
+            *format = by_path;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", choice);
+    }
+    if (by_path && !*format)
+        return attn_fail(err, ATTN_EUSAGE, "%s: '%s' writes no %s, only %s; with --format the name may be any", path, c->name, by_path,
+                         list);
+    return output_check_format(*format, path, err);
+}
+
 /* ---- pictures ---------------------------------------------------------------------------- */
 
 static struct {

@@ -24,6 +24,9 @@ bool output_is_seen(const char *format, const char *path);
 const char *output_format_of(const char *path);
 /* The default of --show for this format; NULL: the general default. */
 const char *format_default_show(const char *format);
+/* Without --format, the ending of the path decides: fails if it stands for one that c does not write, and where output_check_format
+ * does. */
+int output_choose_format(const char **format, const char *path, const struct command *c, struct attn_err *err);
 /* Fails for a binary format on a terminal and, where there is no format, for an ending that promises what nothing here writes. */
 int output_check_format(const char *format, const char *path, struct attn_err *err);
 

@@ -36,9 +36,7 @@ static int check(struct attn_err *err)
             return attn_fail(err, ATTN_EUSAGE, "give %s", needed[i].option);
     if (!sourcing.text && !sourcing.ids)
         return attn_fail(err, ATTN_EUSAGE, "give the other text with --from TEXT or --from-ids IDS");
-    if (!o.format)
-        o.format = output_format_of(o.path);
-    return output_check_format(o.format, o.path, err);
+    return output_choose_format(&o.format, o.path, &patch_command, err);
 }
 
 static int open_all(struct session *s, struct attn_err *err)

@@ -16,10 +16,8 @@ static int plot(struct attn_err *err)
         .width = terminal_columns(terminal), .frames = (size_t)o.frames.n, .picture = picture_look(terminal)};
     if (!common.word)
         return attn_fail(err, ATTN_EUSAGE, "which matrices? give a .npy, .npz, .csv or .json file, or a directory that run wrote");
-    if (!o.format)
-        o.format = output_format_of(o.path);
+    int code = output_choose_format(&o.format, o.path, &plot_command, err);
     opts.format = o.format ? o.format : "term";
-    int code = output_check_format(o.format, o.path, err);
     if (!code)
         code = open_dump(&d, common.word, &plot_command, err);
     if (!code)

@@ -27,9 +27,7 @@ static struct attn_variants_opts options_of(const struct input *in)
 
 static int compare(struct session *s, struct attn_err *err)
 {
-    if (!o.format)
-        o.format = output_format_of(o.path);
-    if (output_check_format(o.format, o.path, err) || input_read(&s->in, err) || open_model(&s->model, &variants_command, err) ||
+    if (output_choose_format(&o.format, o.path, &variants_command, err) || input_read(&s->in, err) || open_model(&s->model, &variants_command, err) ||
         input_tokens(&s->tokens, &s->tokenizer, &s->in, err) ||
         input_label(s->tokens, &s->tokenizer, &s->in, s->model, output_is_seen(o.format, o.path), err))
         return err->code;

@@ -85,9 +85,10 @@ static int understand(struct attn_grids *g, struct attn_err *err)
     if (rc)
         return rc;
     const struct attn_patch_opts opts = question(g);
-    rc = attn_patch_check(g->o->model, &opts, &g->result, err);
-    if (rc)
-        return rc;
+    struct attn_err why = {0};
+    rc = attn_patch_check(g->o->model, &opts, &g->result, &why);
+    if (rc)                             /* of a batch the name of the option is another */
+        return strncmp(why.msg, "--what", 6) ? attn_fail_as(err, &why) : attn_fail(err, why.code, "--patch%s", why.msg + 6);
     g->over = g->result.over;
     g->cells = g->result.grid[0] * g->result.grid[1];
     if (attn_metric_has_words(g->metric))

@@ -297,7 +297,8 @@ struct attn_plot_opts {
     int width;                          /* columns of the terminal; 0: no limit */
     size_t frames;                      /* of activations watched in training: the most steps drawn side by side; 0: 8 */
     struct attn_picture_opts picture;
-    uint64_t reserved[4];
+    const struct attn_labels *labels;   /* a line for each token or row, in place of what the dump calls them; NULL: none */
+    uint64_t reserved[3];
 };
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);
 

@@ -84,6 +84,13 @@ static const struct { const char *line; int status; const char *says; } files[] 
     {"$A run " IDS "--labels /dev/null 2>&1", 1, "/dev/null: found 0 lines, expected 4096"},
     {"printf 'a\\nb\\n\\xff\\nd' | $A run " IDS "--labels - 2>&1", 1, "standard input: line 3: the label is not UTF-8: found 0xFF"},
     {"printf 'a\\nb\\nc\\nd' | $A heads " IDS "--labels -", 0, "4 tokens: a b c d\n"},
+    {"$A heads --labels $D/four 2>&1", 2, "four names ids, and the input is a text"},
+    {"$A diff a b --labels $D/four 2>&1", 2, "--labels names the ids that two models run"},
+    {"$A run " IDS "--layer 0 --head 0 --show pattern -o $D/p.npy; $A plot $D/p.npy --labels $D/four", 0, "quatre  ░"},
+    {"$A run " IDS "--layer 0 --show pattern -o $D/p.json; $A plot $D/p.json --labels $D/four --format svg", 0, ">deux<"},
+    {"$A run " IDS "--layer 0 --show pattern -o $D/p.json; $A plot $D/p.json --labels $D/six 2>&1", 1, "p.json: there are 6 labels, "
+     "expected 4, one for each token or row"},
+    {"$A run " IDS "--layer 0 --head 0 --show pattern -o $D/p.npy; $A plot $D/p.npy --labels $D/six 2>&1", 1, "there are 6 labels, expected 4"},
     {"$A generate -m life --ids 5,0 --labels $D/six -n 2 2>&1", 1, "no output layer"},
     {"$A generate -m tiny --ids 634,1084 --labels $D/all -n 1", 0, "635 1085 325\n"},
     {"$A generate -m tiny --ids 634,1084 --labels $D/four -n 1 2>&1", 1, "four: found 4 lines, expected 4096"},

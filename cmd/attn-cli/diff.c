@@ -30,6 +30,8 @@ static int check_usage(struct attn_err *err)
                          "-s TEXT");
     if (!o.with && common.compute)
         return attn_fail(err, ATTN_EUSAGE, "--compute is for two models: -m MODEL --with MODEL -s TEXT");
+    if (!o.with && option_given(label_options))
+        return attn_fail(err, ATTN_EUSAGE, "--labels names the ids that two models run: -m MODEL --with MODEL --ids 5,1,2");
     if (!o.with && edits_given())
         return attn_fail(err, ATTN_EUSAGE, "edits are for two models: -m MODEL --with MODEL -s TEXT");
     if (o.atol.x < 0 || o.rtol.x < 0)

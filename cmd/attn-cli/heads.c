@@ -49,7 +49,8 @@ static int check(struct attn_err *err)
                          : "seed");
     if (!common.file && (record_form.input || record_form.column || record_form.headless))
         return attn_fail(err, ATTN_EUSAGE, "--input, --column and --no-header say how a file is read: give it with -f PATH");
-    return output_choose_format(&o.format, o.path, &heads_command, err);
+    int code = input_check_labels(err);
+    return code ? code : output_choose_format(&o.format, o.path, &heads_command, err);
 }
 
 /* A model without a tokenizer puts nothing in front of texts. */

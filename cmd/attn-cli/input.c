@@ -208,14 +208,12 @@ int input_read_any(struct input *in, const char *text, const char *file, const c
     return check_utf8(in, file, err);
 }
 
-static int check_labels(struct attn_err *err);
-
 int input_read(struct input *in, struct attn_err *err)
 {
     *in = (struct input){0};
     if (!common.sentence && !common.file && !common.ids)
         return attn_fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
-    int code = check_labels(err);
+    int code = input_check_labels(err);
     return code ? code : input_read_any(in, common.sentence, common.file, common.ids, err);
 }
 
@@ -335,8 +333,8 @@ int input_labels(const struct attn_labels **out, struct attn_tokenizer **tokeniz
     if (code || !labels || attn_labels_by_id(labels))
         return code;
     attn_model_info(m, &info);
-    return attn_fail(err, ATTN_EFORMAT, "%s: found %zu lines, expected %zu, a label for each entry of the model's vocabulary: which "
-                     "ids there will be is not known before", naming, attn_labels_count(labels), info.V);
+    return attn_fail(err, ATTN_EFORMAT, "%s: found %zu lines, expected %zu, a label for each entry of the model's vocabulary, as any "
+                     "id may come", naming, attn_labels_count(labels), info.V);
 }
 
 const struct attn_labels *input_labels_read(void)
@@ -345,7 +343,7 @@ const struct attn_labels *input_labels_read(void)
 }
 
 /* A text has its own tokens. */
-static int check_labels(struct attn_err *err)
+int input_check_labels(struct attn_err *err)
 {
     return !from_file() || common.ids || crossing.ids || sourcing.ids ? ATTN_OK
          : attn_fail(err, ATTN_EUSAGE, "--labels %s names ids, and the input is a text, whose tokens have names: give ids with --ids, "

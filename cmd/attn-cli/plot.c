@@ -5,10 +5,27 @@
 
 #include "base/err.h"
 
-static struct { const char *format, *path, *show, *layer, *head; struct number frames; } o;
+#include <stdlib.h>
+#include <string.h>
+
+static struct { const char *format, *path, *show, *layer, *head, *labels; struct number frames; } o;
+
+static int read_labels(struct attn_labels **out, struct attn_err *err)
+{
+    char *text;
+    size_t len;
+    if (!o.labels)
+        return ATTN_OK;
+    if (file_read(&text, &len, o.labels, err))
+        return err->code;
+    int code = attn_labels_read(out, text, len, strcmp(o.labels, "-") ? o.labels : "standard input", SIZE_MAX, err);
+    free(text);
+    return code;
+}
 
 static int plot(struct attn_err *err)
 {
+    struct attn_labels *labels = NULL;
     struct attn_dump *d = NULL;
     bool terminal = terminal_is(o.path);
     struct attn_plot_opts opts = {
@@ -21,8 +38,12 @@ static int plot(struct attn_err *err)
     if (!code)
         code = open_dump(&d, common.word, &plot_command, err);
     if (!code)
+        code = read_labels(&labels, err);
+    opts.labels = labels;
+    if (!code)
         code = attn_plot(d, &opts, err);
     attn_dump_free(d);
+    attn_labels_free(labels);
     return code;
 }
 
@@ -39,6 +60,8 @@ static const struct option options[] = {
      "short names (scores) (default: pattern, or everything where there is none)", .flags = 0},
     {0, "layer", OPT_TEXT, &o.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = 0},
     {0, "head", OPT_TEXT, &o.head, "SPEC", "only these heads, counted from 0: 0,2-4 (default: all)", .flags = 0},
+    {0, "labels", OPT_FILE, &o.labels, "FILE", "what tokens, or rows and columns, are called: the lines of a file, one for each, in "
+     "place of what the dump says", .flags = 0},
     {0, "frames", OPT_NUMBER, &o.frames, "N", "draw at most this many steps of a train --watch-every history side by side, "
      "evenly spread (default: 8)", .min = 1, .max = 10000},
     {.name = NULL},
@@ -59,7 +82,7 @@ const struct command plot_command = {
         {"attn-cli plot out.npz --layer 3 --head 0-3 --color-scale log -o heads.png", "some heads, for a slide"},
         {"attn-cli plot out/manifest.json --show scores --palette balance -o scores.svg", "for a paper"},
         {"attn-cli plot ./tiny/watch --head 0-3 -o history.png", "how heads formed while a model was trained"},
-        {"attn-cli plot attention.npy", "a matrix of your own"},
+        {"attn-cli plot attention.npy --labels words.txt -o attention.png", "a matrix of your own, with the words of its rows"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, picture_options, key_picture_options, general_options, NULL},
     .word = "PATH",

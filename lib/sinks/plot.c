@@ -143,12 +143,48 @@ static int take_tokens(struct attn_tokens *out, const struct attn_dump_list *lis
     return ATTN_OK;
 }
 
+static int misfit(const struct plot *p, size_t expected, struct attn_err *err)
+{
+    size_t n = attn_labels_count(p->o->labels);
+    return attn_fail(err, ATTN_EFORMAT, "%s: there %s %zu label%s, expected %zu, one for each token or row", p->o->title, n == 1 ? "is"
+                     : "are", n, n == 1 ? "" : "s", expected);
+}
+
+/* Gives tokens, or the rows of arrays whose tokens are not known, the names that the caller has for them. */
+static int name_tokens(const struct plot *p, struct attn_tokens *t, struct attn_err *err)
+{
+    size_t n = attn_labels_count(p->o->labels);
+    if (t->n && t->n != n)
+        return misfit(p, t->n, err);
+    struct attn_token *tok = realloc(t->tok, (n + 1) * sizeof *tok);
+    if (!tok)
+        return attn_no_memory(err, NULL, "for %zu labels", n);
+    for (size_t i = 0; i < n; i++)
+        tok[i] = (struct attn_token){.id = t->n ? tok[i].id : (int32_t)i, .text = "", .raw = ""};
+    *t = (struct attn_tokens){n, tok};
+    return attn_tokens_label(t, p->o->labels, err);
+}
+
+/* Labels that name no row of anything drawn are a slip. */
+static int check_labels(const struct plot *p, struct attn_err *err)
+{
+    size_t n = p->o->labels ? attn_labels_count(p->o->labels) : 0;
+    for (size_t i = 0; i < p->album.n; i++)
+        if (p->album.sheet[i].rows == n || p->album.sheet[i].cols == n)
+            return ATTN_OK;
+    return p->o->labels && p->album.n ? misfit(p, p->album.sheet[0].rows, err) : ATTN_OK;
+}
+
 static int take_labels(struct plot *p, struct attn_err *err)
 {
     const struct attn_dump *d = p->dump;
     int rc = take_tokens(&p->queries, d->tokens.n ? &d->tokens : &d->rows, err);
     if (!rc)
         rc = take_tokens(&p->keys, d->keys.n ? &d->keys : d->tokens.n ? &d->tokens : &d->cols, err);
+    if (!rc && p->o->labels)
+        rc = name_tokens(p, &p->queries, err);
+    if (!rc && p->o->labels && !d->keys.n && (!p->keys.n || p->keys.n == p->queries.n))
+        rc = name_tokens(p, &p->keys, err);
     p->album.queries = p->queries.n ? &p->queries : NULL;
     p->album.keys = p->keys.n ? &p->keys : NULL;
     return rc;
@@ -346,6 +382,8 @@ static int fill(struct plot *p, struct attn_err *err)
         rc = take_labels(p, err);
     if (!rc)
         rc = add_items(p, err);
+    if (!rc)
+        rc = check_labels(p, err);
     if (!rc && !p->album.n)
         rc = attn_fail(err, ATTN_EUSAGE, "%s: --show, --layer and --head together leave nothing to draw", p->o->title);
     return rc;

@@ -212,9 +212,10 @@ static const float *beginning(const struct exact *e, size_t i, size_t layer)
     const struct entry *t = &e->entry[i];
     const size_t width = layer == p->info.L ? e->width : p->info.d;
     const float *x = reads(e, layer) + t->first * width, *from;
-    float *to = e->patched + i * p->T * e->width;
+    float *to;
     if (p->act != ATTN_ACT_RESID_POST)
         return x;
+    to = e->patched + i * p->T * e->width;
     const struct attn_patch_cell *cell = cell_of(e, t);
     from = attn_whole_at(&p->from, p->act, cell->layer) + t->first * width;
     for (size_t row = 0; row < p->T - t->first; row++) {

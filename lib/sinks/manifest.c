@@ -102,9 +102,9 @@ static bool find_file(const char **at, const char *end, struct listed *f)
 /* Where the list begins, if the text is a manifest of ours from its first to its last byte; else NULL. */
 static const char *list_in(const struct attn_map *of)
 {
-    const char *text = (const char *)of->data, *end = text + of->len;
+    const char *text = of->len ? (const char *)of->data : "", *end = text + of->len;
     struct listed f;
-    if (!of->len || !begins(text, end, ATTN_LISTED_TOOL))
+    if (!begins(text, end, ATTN_LISTED_TOOL))
         return NULL;
     const char *list = memmem(text, of->len, ATTN_LISTED_FILES, strlen(ATTN_LISTED_FILES));
     if (!list)

@@ -103,7 +103,8 @@ static const char *const kinds[] = {
 START_TEST(all_kinds_of_models_learn)
 {
     expect(line_of(printed("%s --lr 0.01", kinds[_i]), "m"), 0, "the model is in ");
-    expect("awk -F, 'NR == 2 {a = $4} END {exit !($4 < a - 0.1)}' $D/m/loss.csv && echo falls", 0, "falls");
+    /* Held out, as the loss of one batch says more of the batch. */
+    expect("awk -F, 'NR == 2 {a = $4} END {exit !($6 < a - 0.1)}' $D/m/loss.csv && echo falls", 0, "falls");
 }
 END_TEST
 

@@ -167,14 +167,15 @@ static int read_tensor(struct reader *r, struct attn_json *j, struct attn_err *e
     return expected ? bad_entry(r, &e, t[i].name, expected, err) : place_tensor(r, &e, &t[i], err);
 }
 
-/* Checks that "__metadata__" is what the format says; we need nothing from it. */
+/* Checks that "__metadata__" is what the format says; we need nothing from it.  Some writers say null where there is none. */
 static int read_metadata(struct reader *r, struct attn_json *j, struct attn_err *err)
 {
     struct attn_strings keys = {0};
-    bool good = !r->has_meta && attn_json_next(j) == ATTN_JSON_OBJECT;
+    enum attn_json_event event = attn_json_next(j);
+    bool good = !r->has_meta && (event == ATTN_JSON_OBJECT || event == ATTN_JSON_NULL);
     int rc = ATTN_OK;
     r->has_meta = true;
-    while (good && !rc && attn_json_next(j) == ATTN_JSON_KEY) {
+    while (good && !rc && event != ATTN_JSON_NULL && attn_json_next(j) == ATTN_JSON_KEY) {
         rc = attn_json_add_key(&keys, j, err);
         if (!rc)
             good = attn_json_next(j) == ATTN_JSON_STRING;

@@ -474,8 +474,10 @@ class Page(unittest.TestCase):
         self.assertTrue(browser.value("$('head').hidden && !$('vectors').hidden"))
         self.open("pattern", "-s", LIFE, "--show", "pattern")
         self.assertTrue(browser.value("$('vectors').hidden && !$('head').hidden"))
-        self.open("ids", "-m", "models/stacked", "--ids", "5,1,2")
+        self.open("ids", "-m", "models/stacked", "--ids", "5,1,2", "--labels", "none")
         self.assertEqual(browser.value("heat.rowLabels"), ["5", "1", "2"])
+        self.open("names", "-m", "models/stacked", "--ids", "5,1,2")
+        self.assertEqual(browser.value("heat.rowLabels"), ["goes", "and", "back"])
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ static enum attn_dtype type_of(const struct attn_st_tensor *t)
 /* Tensors that one norm reads one after the other lie so in memory. */
 static bool is_further_piece(const struct attn_model *m, size_t tensor)
 {
-    for (const struct attn_made *made = m->made; made < m->made + m->n_made; made++)
-        if (tensor > made->tensor && tensor < made->tensor + made->pieces)
+    for (size_t i = 0; i < m->n_made; i++)
+        if (tensor > m->made[i].tensor && tensor < m->made[i].tensor + m->made[i].pieces)
             return true;
     return false;
 }
@@ -95,16 +95,16 @@ static void rebind_mat(const struct attn_params *p, struct attn_mat *m, const fl
 static void rebind_norm(const struct attn_params *p, struct attn_norm *n, const float *block)
 {
     const struct attn_model *m = p->model;
-    const struct attn_made *made = m->made;
-    while (made < m->made + m->n_made && made->x != n->weight.data)
-        made++;
-    if (!attn_has(n) || made == m->made + m->n_made)
+    const struct attn_made *made = NULL;
+    for (size_t i = 0; i < m->n_made && !made && attn_has(n); i++)
+        made = m->made[i].x == n->weight.data ? &m->made[i] : NULL;
+    if (!made)
         rebind(p, &n->weight, block);
     else if (made->pieces)
         n->weight = (struct attn_vec){block + p->param[made->tensor].at, ATTN_F32};
     else if (block != p->value)
         n->weight.data = NULL;
-    n->from_one = attn_has(n) && made < m->made + m->n_made && made->from_one;
+    n->from_one = made && made->from_one;
     rebind(p, &n->bias, block);
 }
 

@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(c.H * c.dh <= INT32_MAX && c.H * c.dv <= INT32_MAX);
         must(c.mlp == ATTN_MLP_NONE || (c.m > 0 && c.m <= INT32_MAX));
         must(c.position != ATTN_POS_ROPE || (c.rotary % 2 == 0 && c.rotary <= c.dh));
-        must(c.rope.kind == ATTN_ROPE_DEFAULT || c.rope.factor >= 1);
+        must(c.rope.kind == ATTN_ROPE_DEFAULT || c.rope.kind == ATTN_ROPE_LONGROPE || c.rope.factor >= 1);
+        must(c.rope.kind != ATTN_ROPE_LONGROPE || (c.rope.few.n == c.rotary / 2 && c.rope.many.n == c.rotary / 2));
         must(!c.local || c.window > 0);
         must(c.norm_eps >= 0 && c.rope_theta > 0);
     }

@@ -156,7 +156,7 @@ void attn_derive_cell(struct attn_derivation *d, const char *fmt, ...)
 
 void attn_derive_number(struct attn_derivation *d, double x, int digits)
 {
-    add_cell(d, (struct attn_cell){.number = {x, digits}});
+    add_cell(d, (struct attn_cell){.number = attn_rounded(x, digits)});
 }
 
 void attn_derive_headings(struct attn_derivation *d, const char *const *heading, size_t cols)

@@ -87,7 +87,7 @@ struct attn_pen {
 
 struct attn_figure {
     const struct attn_album *album;
-    struct attn_section *section; size_t n;             /* figure.c */
+    struct attn_section *section; size_t n;             /* section.h */
     const char *title;                  /* "": none; NULL: the model and the sentence */
     size_t largest;                     /* numbers of the largest matrix */
     size_t width, height, margin, top;  /* pixels; top: above the first section */

@@ -1,0 +1,249 @@
+/* section.c - where everything of a section is: how matrices stand beside each other, how large their cells are, which labels fit.
+ *
+ * A width on paper decides the arrangement; without one, what can be looked at on a screen does. */
+#include "picture/section.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/size.h"
+#include "text/label.h"
+#include "picture/font.h"
+
+enum {                                  /* pixels */
+    CAPTION = 18,                       /* of a panel */
+    LEAST_PITCH = 13, LEAST_SEEN = 4,   /* labels closer than this would touch; cells */
+    BAR = 240, BESIDE_BAR = 20, LEGEND_WIDTH = 300,
+    WORD_LINE = 20                      /* of a cell with a word */
+};
+enum { NUMBERS_MOST = 10000 };          /* written in cells */
+
+/* ---- the legend -------------------------------------------------------------------------- */
+
+size_t attn_legend_height(const struct attn_scale *s)
+{
+    char text[96];
+    int step;
+    size_t lines = 0;
+    while (attn_legend_line(s, lines, text, &step))
+        lines++;
+    return ATTN_LEGEND_THICK + ATTN_LEGEND_TICK + ATTN_LINE + lines * ATTN_LINE + ATTN_LINE / 2;
+}
+
+/* ---- labels ---------------------------------------------------------------------------- */
+
+struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis, size_t columns)
+{
+    if (!tokens || i >= tokens->n)
+        return attn_label_number(i);
+    struct attn_label token = attn_label_token(&tokens->tok[i], columns), all = {.columns = 0};
+    if (axis->step == 1)
+        return token;
+    snprintf(all.text, sizeof all.text, "%zu %.170s", i, token.text);
+    return all;
+}
+
+static size_t letters(const struct attn_label *l)
+{
+    return attn_font_columns(l->text, strlen(l->text));
+}
+
+/* The first of 1, 2, 5, 10, 20... that keeps labels apart. */
+static size_t step_for(size_t cell)
+{
+    static const size_t factors[] = {1, 2, 5};
+    for (size_t ten = 1;; ten *= 10)
+        for (size_t i = 0; i < 3; i++)
+            if (cell * ten * factors[i] >= LEAST_PITCH)
+                return ten * factors[i];
+}
+
+static struct attn_axis plan_axis(const struct attn_tokens *tokens, size_t n, size_t cell, size_t columns, bool top)
+{
+    struct attn_axis axis = {.step = step_for(cell)};
+    size_t widest = 1;
+    for (size_t i = 0; i < n; i += axis.step) {
+        struct attn_label l = attn_section_label(tokens, i, &axis, columns);
+        widest = larger(widest, letters(&l));
+    }
+    axis.up = top && (axis.step > 1 || widest * ATTN_LETTER + ATTN_APART > cell);
+    axis.margin = top && !axis.up ? ATTN_LINE : widest * ATTN_LETTER + ATTN_APART + ATTN_TICK;
+    return axis;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+static void name_section(struct attn_section *s)
+{
+    char text[256], where[64] = "";
+    if (s->across * s->down == 1)
+        attn_sheet_call(where, s->first, 0, 0);
+    snprintf(text, sizeof text, "%s%s%.160s", where, *where ? ": " : "", s->first->title);
+    struct attn_label l = attn_label_line(text, strlen(text), 160);
+    snprintf(s->title, sizeof s->title, "%s%s", l.text, s->first->axes);
+}
+
+/* ---- where things are ------------------------------------------------------------------ */
+
+static void count_sheets(struct attn_section *s)
+{
+    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet)) {
+        s->sheets++;
+        s->matrices = larger(s->matrices, sheet->n);
+        s->rows = larger(s->rows, sheet->rows);
+        s->cols = larger(s->cols, sheet->cols);
+    }
+}
+
+static void arrange(struct attn_section *s, const struct attn_look *look)
+{
+    size_t n = s->sheets * s->matrices;
+    bool wide = s->cols > 3 * s->rows;
+    s->table = s->sheets > 1 && s->matrices > 1 && (!look->columns || look->columns == s->matrices);
+    s->across = s->table ? s->matrices : look->columns ? smaller(look->columns, n) : wide ? 1 : larger(smaller(n, 4), 1);
+    while (!s->table && !look->columns && !wide && s->across * s->across < n)
+        s->across++;
+    s->down = parts_of(n, larger(s->across, 1));
+}
+
+static size_t choose_cell(const struct attn_section *s, const struct attn_look *look)
+{
+    bool alone = s->across * s->down == 1;
+    size_t height = alone ? 640 : 280, width = alone ? 1400 : 1600, most = alone ? 56 : 28;
+    size_t cell = smaller(height / larger(s->rows, 1), width / larger(s->across * s->cols, 1));
+    return look->cell ? look->cell : larger(smaller(cell, most), 1);
+}
+
+/* ---- words and numbers in cells ---- */
+
+const char *attn_section_number(char text[ATTN_NUM_FIXED_MAX], const struct attn_section *s, float x)
+{
+    text[attn_num_fixed(text, (double)x, s->digits)] = '\0';
+    return text;
+}
+
+static void choose_digits(struct attn_section *s)
+{
+    double most = 0;
+    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
+        for (size_t i = 0; i < sheet->n * sheet->rows * sheet->cols; i++)
+            if (isfinite(sheet->data[i]))
+                most = fmax(most, fabs((double)sheet->data[i]));
+    s->digits = most >= 100 ? 0 : most >= 10 ? 1 : most >= 0.05 || most == 0 ? 2 : 4;
+}
+
+static void make_room_for_words(struct attn_section *s, const struct attn_look *look)
+{
+    char text[ATTN_NUM_FIXED_MAX];
+    s->cell = look->cell ? look->cell : WORD_LINE;
+    s->wide = s->cell;
+    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
+        for (size_t i = 0; i < sheet->n * sheet->rows * sheet->cols; i++)
+            s->wide = larger(s->wide, (sheet->words ? letters(&sheet->words[i])
+                                                    : strlen(attn_section_number(text, s, sheet->data[i]))) * ATTN_LETTER + ATTN_APART);
+}
+
+size_t attn_section_caption(const struct attn_section *s)
+{
+    return s->across * s->down > 1 ? CAPTION : 0;
+}
+
+static size_t panels_width(const struct attn_section *s)
+{
+    return s->left.margin + s->across * (s->cols * s->wide + ATTN_BETWEEN) - ATTN_BETWEEN;
+}
+
+static void plan_axes(struct attn_section *s)
+{
+    s->left = plan_axis(attn_album_rows(s->album, s->first), s->rows, s->cell, ATTN_LEFT_MAX, false);
+    s->top = plan_axis(attn_album_columns(s->album, s->first), s->cols, s->wide, ATTN_TOP_MAX, true);
+}
+
+/* Finds the largest cells of at least `least` with which the panels, fewer beside each other if need be, are no wider than `most`. */
+static bool find_cells(struct attn_section *s, size_t least, size_t most)
+{
+    enum { LARGEST = 40 };
+    for (; s->across; s->across--)
+        for (size_t cell = LARGEST; cell >= least; cell--) {
+            s->wide = s->cell = cell;
+            plan_axes(s);
+            if (panels_width(s) <= most)
+                return true;
+        }
+    return false;
+}
+
+static bool find_across(struct attn_section *s, size_t most)
+{
+    for (; s->across; s->across--) {
+        plan_axes(s);
+        if (panels_width(s) <= most)
+            return true;
+    }
+    return false;
+}
+
+/* Fits the panels into a width: so that all labels have room, else so that cells can be seen, else somehow. */
+static int fit_panels(struct attn_section *s, const struct attn_look *look, size_t most, struct attn_err *err)
+{
+    const size_t least[] = {LEAST_PITCH, LEAST_SEEN, 1};
+    size_t across = s->across;
+    bool found = false;
+    if (s->first->words || s->numbers || look->cell)
+        found = find_across(s, most);
+    else
+        for (size_t i = 0; i < sizeof least / sizeof *least && !found; i++) {
+            s->across = look->columns || i < 2 ? across : 1;
+            found = find_cells(s, least[i], most);
+        }
+    if (!found)
+        return attn_fail(err, ATTN_EUSAGE, "%s: %zu keys or columns do not fit a width of %g mm: choose a larger --width, a smaller "
+                         "--font-size%s", s->first->title, s->cols, look->paper, s->numbers ? ", or no --annotate" : "");
+    s->table = s->table && s->across == s->matrices;
+    s->down = parts_of(s->sheets * s->matrices, s->across);
+    return ATTN_OK;
+}
+
+/* Cuts the title to a width: first what is said of the axes. */
+static void shorten_title(struct attn_section *s, size_t width)
+{
+    char text[sizeof s->title];
+    size_t columns = width / ATTN_TITLE_LETTER, axes = strlen(s->first->axes);
+    if (attn_font_columns(s->title, strlen(s->title)) > columns)
+        s->title[strlen(s->title) - axes] = '\0';
+    strcpy(text, s->title);
+    struct attn_label l = attn_label_line(text, strlen(text), columns);
+    snprintf(s->title, sizeof s->title, "%s", l.text);
+}
+
+int attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
+                        const struct attn_look *look, size_t width, struct attn_err *err)
+{
+    *s = (struct attn_section){.album = a, .first = first, .palette = look->palette, .bar = BAR};
+    count_sheets(s);
+    arrange(s, look);
+    name_section(s);
+    attn_scale_make(&s->scale, a, first, look);
+    s->cell = s->wide = choose_cell(s, look);
+    s->numbers = look->numbers && !first->words;
+    if (s->numbers && s->sheets * s->matrices * s->rows * s->cols > NUMBERS_MOST)
+        return attn_fail(err, ATTN_EUSAGE, "%s: more than %d numbers cannot be read in a picture: leave --annotate out, or choose with "
+                         "--layer and --head", first->title, NUMBERS_MOST);
+    choose_digits(s);
+    if (first->words || s->numbers)
+        make_room_for_words(s, look);
+    if (width && fit_panels(s, look, width, err))
+        return err->code;
+    plan_axes(s);
+    s->indent = s->left.margin;
+    if (width) {
+        shorten_title(s, width);
+        s->indent = 0;
+        s->bar = smaller(BAR, larger(width, BESIDE_BAR + 2) - BESIDE_BAR);
+    }
+    s->width = larger(panels_width(s), larger(s->indent + LEGEND_WIDTH, attn_font_columns(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
+    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + s->rows * s->cell + ATTN_BETWEEN) + attn_legend_height(&s->scale);
+    return ATTN_OK;
+}

@@ -1,0 +1,44 @@
+/* section.h - a section of a figure: the matrices of one kind, as section.c arranges them and figure.c draws them. */
+#ifndef ATTN_PICTURE_SECTION_H
+#define ATTN_PICTURE_SECTION_H
+
+#include "base/num.h"
+#include "picture/figure.h"
+
+enum {                                  /* pixels */
+    ATTN_LETTER = 7, ATTN_LINE = 16,    /* width of a label's letter; line spacing */
+    ATTN_TITLE = 26, ATTN_TITLE_LETTER = 8,             /* a title with the space below it; its letters */
+    ATTN_BETWEEN = 14, ATTN_TICK = 3, ATTN_APART = 6,   /* between panels; length of a tick; from labels to their matrix */
+    ATTN_LEGEND_THICK = 10, ATTN_LEGEND_TICK = 3        /* of the colour bar */
+};
+enum { ATTN_LEFT_MAX = 18, ATTN_TOP_MAX = 12 };         /* widest labels, in columns */
+
+struct attn_axis { size_t step, margin; bool up; };     /* every step-th is labelled; margin: pixels of the labels */
+
+struct attn_section {
+    const struct attn_album *album;
+    const struct attn_sheet *first;     /* of the kind */
+    char title[240];
+    struct attn_scale scale;
+    size_t sheets, matrices;            /* how many; most matrices of a sheet */
+    size_t rows, cols;                  /* of the largest matrix */
+    const struct attn_palette *palette;
+    size_t cell, wide, across, down;    /* pixels of a number: its height, its width; panels */
+    bool table;                         /* a row of panels for each layer */
+    bool numbers; int digits;           /* are written in the cells; after the point */
+    size_t bar, indent;                 /* pixels: the legend's colour bar; from the left to the legend */
+    struct attn_axis left, top;
+    size_t width, height;               /* of the whole section */
+};
+
+/* width: what panels and title may take; 0: any. */
+int attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
+                      const struct attn_look *look, size_t width, struct attn_err *err);
+size_t attn_section_caption(const struct attn_section *s);         /* height of a panel's caption; 0: panels have none */
+size_t attn_legend_height(const struct attn_scale *s);
+/* The label of row or column i: its token, with its number where not all are labelled. */
+struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis, size_t columns);
+/* A number as it is written into its cell. */
+const char *attn_section_number(char text[ATTN_NUM_FIXED_MAX], const struct attn_section *s, float x);
+
+#endif

@@ -5,8 +5,6 @@
  * same figure has the same bytes: there is no date. */
 #include "picture/look.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,72 +199,62 @@ static void put_words(void *self, const struct attn_lettering *w)
 /* ---- the file ---------------------------------------------------------------------------- */
 
 /* A file being written: where each object begins goes into its table at the end. */
-struct file { struct attn_out *to; uint64_t at, *begins; size_t n; };
-
-static void put(struct file *f, const char *s, size_t len)
-{
-    attn_out_write(f->to, s, len);
-    f->at += len;
-}
-
-__attribute__((format(printf, 2, 3))) static void print(struct file *f, const char *fmt, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    put(f, text, strlen(text));
-}
+struct file { struct attn_out *to; uint64_t *begins; size_t n; };
 
 static void begin(struct file *f)
 {
-    f->begins[f->n++] = f->at;
-    print(f, "%zu 0 obj\n", f->n);
+    f->begins[f->n++] = attn_out_bytes(f->to);
+    attn_out_printf(f->to, "%zu 0 obj\n", f->n);
 }
 
 static void put_image(struct file *f, const struct pdf *p, const struct image *i)
 {
     begin(f);
-    print(f, "<</Type/XObject/Subtype/Image/Width %zu/Height %zu/BitsPerComponent 8/ColorSpace[/Indexed/DeviceRGB 255<", i->cols,
-          i->rows);
+    attn_out_printf(f->to, "<</Type/XObject/Subtype/Image/Width %zu/Height %zu/BitsPerComponent 8/ColorSpace[/Indexed/DeviceRGB 255<",
+                    i->cols, i->rows);
     for (unsigned k = 0; k < 256; k++) {
         struct attn_rgb c = attn_canvas_color(p->palette, (uint8_t)k);
-        print(f, "%02x%02x%02x", c.r, c.g, c.b);
+        attn_out_printf(f->to, "%02x%02x%02x", c.r, c.g, c.b);
     }
-    print(f, ">]/Length %zu>>stream\n", i->rows * i->cols);
-    put(f, (const char *)i->steps, i->rows * i->cols);
-    print(f, "\nendstream\nendobj\n");
+    attn_out_printf(f->to, ">]/Length %zu>>stream\n", i->rows * i->cols);
+    attn_out_write(f->to, i->steps, i->rows * i->cols);
+    attn_out_str(f->to, "\nendstream\nendobj\n");
+}
+
+static void put_table(struct file *f)
+{
+    uint64_t at = attn_out_bytes(f->to);
+    attn_out_printf(f->to, "xref\n0 %zu\n0000000000 65535 f \n", f->n + 1);
+    for (size_t i = 0; i < f->n; i++)
+        attn_out_printf(f->to, "%010llu 00000 n \n", (unsigned long long)f->begins[i]);
+    attn_out_printf(f->to, "trailer<</Size %zu/Root 1 0 R/Info 6 0 R>>\nstartxref\n%llu\n%%%%EOF\n", f->n + 1,
+                    (unsigned long long)at);
 }
 
 static void put_file(struct file *f, const struct pdf *p, const char *page, size_t len, double width, double height)
 {
-    print(f, "%%PDF-1.4\n%%\xE2\xE3\xCF\xD3\n");
+    attn_out_str(f->to, "%PDF-1.4\n%\xE2\xE3\xCF\xD3\n");
     begin(f);
-    print(f, "<</Type/Catalog/Pages 2 0 R>>\nendobj\n");
+    attn_out_str(f->to, "<</Type/Catalog/Pages 2 0 R>>\nendobj\n");
     begin(f);
-    print(f, "<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n");
+    attn_out_str(f->to, "<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n");
     begin(f);
-    print(f, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 %.3f %.3f]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>/XObject<<", width,
-          height);
+    attn_out_printf(f->to, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 %.3f %.3f]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>/XObject<<",
+                    width, height);
     for (size_t i = 0; i < p->images; i++)
-        print(f, "/I%zu %zu 0 R", i + 1, OBJECTS + i + 1);
-    print(f, ">>>>>>\nendobj\n");
+        attn_out_printf(f->to, "/I%zu %zu 0 R", i + 1, OBJECTS + i + 1);
+    attn_out_str(f->to, ">>>>>>\nendobj\n");
     begin(f);
-    print(f, "<</Length %zu>>stream\n", len);
-    put(f, page, len);
-    print(f, "\nendstream\nendobj\n");
+    attn_out_printf(f->to, "<</Length %zu>>stream\n", len);
+    attn_out_write(f->to, page, len);
+    attn_out_str(f->to, "\nendstream\nendobj\n");
     begin(f);
-    print(f, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>\nendobj\n");
+    attn_out_str(f->to, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>\nendobj\n");
     begin(f);
-    print(f, "<</Producer(attn-cli)>>\nendobj\n");
+    attn_out_str(f->to, "<</Producer(attn-cli)>>\nendobj\n");
     for (size_t i = 0; i < p->images; i++)
         put_image(f, p, &p->image[i]);
-    uint64_t table = f->at;
-    print(f, "xref\n0 %zu\n0000000000 65535 f \n", f->n + 1);
-    for (size_t i = 0; i < f->n; i++)
-        print(f, "%010llu 00000 n \n", (unsigned long long)f->begins[i]);
-    print(f, "trailer<</Size %zu/Root 1 0 R/Info 6 0 R>>\nstartxref\n%llu\n%%%%EOF\n", f->n + 1, (unsigned long long)table);
+    put_table(f);
 }
 
 static int write_file(struct attn_out *o, struct pdf *p, const struct attn_figure *f, double unit, struct attn_err *err)

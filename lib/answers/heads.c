@@ -140,17 +140,6 @@ static int add_texts(struct pool *p, struct attn_err *err)
 
 /* ---- the rows ---------------------------------------------------------------------------- */
 
-const struct attn_head_score *attn_heads_word(const struct attn_heads_row *r, double *score)
-{
-    const struct attn_head_score *best = NULL, *s = NULL;
-    for (size_t i = 0; (s = attn_head_score_next(s)); i++)
-        if (s->flags & ATTN_SCORE_SHARE && !isnan(r->score[i]) && (!best || r->score[i] > *score)) {
-            best = s;
-            *score = r->score[i];
-        }
-    return best;
-}
-
 /* Larger ones first; those without a number last. */
 static int better(const void *a, const void *b)
 {
@@ -197,7 +186,7 @@ static void fill_rows(struct pool *p, const double *copying)
             r->score[c] = s->of ? attn_score_mean(sum++) : copying ? copying[r->at.layer * p->h->info.H + r->at.head] : NAN;
         if (p->h->by)
             r->by = r->score[attn_head_score_index(p->h->by)];
-        else if (!attn_heads_word(r, &r->by))
+        else if (!attn_head_score_most(r->score, &r->by))
             r->by = NAN;
     }
 }

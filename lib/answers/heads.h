@@ -29,8 +29,6 @@ struct attn_ranking {
     uint64_t tokens;
 };
 
-/* The score of a share that is the largest of a row; NULL: it has none. */
-const struct attn_head_score *attn_heads_word(const struct attn_heads_row *r, double *score);
 /* Lists all rows, those with the largest `by` first, in a malloc'd array. */
 int attn_heads_sort(const struct attn_heads_row ***out, const struct attn_ranking *h, struct attn_err *err);
 

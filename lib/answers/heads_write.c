@@ -49,7 +49,7 @@ static void put_word(char text[CELL], const struct attn_heads_row *r)
 {
     double score = NAN;
     char number[CELL];
-    const struct attn_head_score *s = attn_heads_word(r, &score);
+    const struct attn_head_score *s = attn_head_score_most(r->score, &score);
     put_number(number, score);
     snprintf(text, CELL, s ? "%.16s %.14s" : "-", s ? s->name : "", number);
 }

@@ -3,6 +3,7 @@
  * Everything is in double precision.  An entropy is exact to 3 2^-52 of each of its terms, besides the rounding of their sum. */
 #include "ask/scores.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "compute/vec.h"
@@ -120,4 +121,15 @@ size_t attn_head_score_count(void)
 size_t attn_head_score_index(const struct attn_head_score *s)
 {
     return (size_t)(s - table);
+}
+
+const struct attn_head_score *attn_head_score_most(const double score[ATTN_HEAD_SCORES], double *most)
+{
+    const struct attn_head_score *best = NULL, *s = NULL;
+    for (size_t i = 0; (s = attn_head_score_next(s)); i++)
+        if (s->flags & ATTN_SCORE_SHARE && !isnan(score[i]) && (!best || score[i] > *most)) {
+            best = s;
+            *most = score[i];
+        }
+    return best;
 }

@@ -14,6 +14,8 @@
 
 enum { ATTN_HEAD_SCORES = 12 };         /* at least the rows of the table */
 size_t attn_head_score_index(const struct attn_head_score *s);      /* which row of the table it is */
+/* What a head does most: the largest of its shares, of numbers in the order of the table; NULL: none is a number. */
+const struct attn_head_score *attn_head_score_most(const double score[ATTN_HEAD_SCORES], double *most);
 
 struct attn_head_row {                  /* a row of a pattern: the weights that a query gives to the keys */
     const float *weight;

@@ -246,6 +246,23 @@ static void print_likely(struct attn_out *o, const struct attn_sink_job *job, in
     attn_out_char(o, '\n');
 }
 
+bool attn_next_find(struct attn_next *next, const struct attn_probe *logits)
+{
+    if (logits->row0 + logits->rows < logits->shape[0])
+        return false;
+    attn_logits_top(next->best, &next->n, ATTN_NEXT_MAX, logits->data + (logits->rows - 1) * logits->ld, logits->cols, &next->err);
+    return true;
+}
+
+bool attn_next_before(struct attn_next *before, struct attn_compared *c, const struct attn_sink_job *job)
+{
+    if (!job->compare || attn_compare_result(job->compare, c, NULL))
+        return false;
+    *before = (struct attn_next){.n = c->n_before};
+    memcpy(before->best, c->before, sizeof before->best);
+    return true;
+}
+
 void attn_print_next(struct attn_out *o, const char *heading, const struct attn_next *next, const struct attn_sink_job *job)
 {
     size_t id_columns = strlen("id");

@@ -31,6 +31,10 @@ void attn_print_tokens(struct attn_out *o, const char *heading, const struct att
 /* The likeliest next tokens, found by attn_logits_top; n 0: err says why there are none. */
 enum { ATTN_NEXT_MAX = 5 };
 struct attn_next { size_t n; struct attn_likely best[ATTN_NEXT_MAX]; struct attn_err err; };
+/* Finds them in the last row of the logits; false: the band does not have it. */
+bool attn_next_find(struct attn_next *next, const struct attn_probe *logits);
+/* Those without the edits of the run, and what else these did; false: the run was not compared. */
+bool attn_next_before(struct attn_next *before, struct attn_compared *c, const struct attn_sink_job *job);
 #define ATTN_NEXT_ADVICE " (attn-cli info --check looks for the latter)"
 void attn_print_next(struct attn_out *o, const char *heading, const struct attn_next *next, const struct attn_sink_job *job);
 

@@ -90,12 +90,17 @@ static void screen_close(void *self)
     free(s);
 }
 
+static bool is_shown(const struct attn_head_score *c)
+{
+    return c->flags & ATTN_SCORE_SHARE || !strcmp(c->name, "entropy");
+}
+
 static int start_scores(struct attn_screen *s, struct attn_err *err)
 {
     const struct attn_sink_job *job = s->job;
     struct attn_scores_opts o = {.first = 1};
     for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));)
-        if ((c->flags & ATTN_SCORE_SHARE) || !strcmp(c->name, "entropy"))
+        if (is_shown(c))
             o.column[o.n++] = c;
     s->ids = calloc(job->tokens->n + 1, sizeof *s->ids);
     if (!s->ids)
@@ -190,10 +195,7 @@ static int screen_watch(void *self, const struct attn_probe *probe, struct attn_
     struct attn_strip p;
     int rc = ATTN_OK;
     if (probe->act == ATTN_ACT_LOGITS) {
-        if (probe->row0 + probe->rows == probe->shape[0])
-            attn_logits_top(s->next.best, &s->next.n, ATTN_NEXT_MAX, probe->data + (probe->rows - 1) * probe->ld, probe->cols,
-                            &s->next.err);
-        s->predicts = true;
+        s->predicts |= attn_next_find(&s->next, probe);
         return ATTN_OK;
     }
     if (probe->act == ATTN_ACT_PATTERN && s->scores)
@@ -222,22 +224,15 @@ static int by_share(const void *a, const void *b)
 /* Heads without a number, as in a text of one token, are left out. */
 static void rank_heads(struct attn_screen *s)
 {
+    const struct attn_head_score *entropy = attn_head_score_find("entropy");
     for (size_t i = 0; s->scores && i < attn_scores_heads(s->scores); i++) {
         const struct attn_score_sum *sum = attn_scores_sums(s->scores, 0, i);
-        struct attn_screen_head r = {.at = attn_scores_place(s->scores, i), .entropy = (double)NAN};
-        for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));) {
-            bool share = c->flags & ATTN_SCORE_SHARE;
-            if (!share && strcmp(c->name, "entropy") != 0)
-                continue;
-            double mean = attn_score_mean(sum++);
-            if (!share)
-                r.entropy = mean;
-            else if (isfinite(mean) && (!r.most || mean > r.share)) {
-                r.share = mean;
-                r.most = c;
-            }
-        }
-        if (r.most)
+        const struct attn_head_score *c = NULL;
+        double score[ATTN_HEAD_SCORES];
+        for (size_t k = 0; (c = attn_head_score_next(c)); k++)
+            score[k] = is_shown(c) ? attn_score_mean(sum++) : (double)NAN;
+        struct attn_screen_head r = {.at = attn_scores_place(s->scores, i), .entropy = score[attn_head_score_index(entropy)]};
+        if ((r.most = attn_head_score_most(score, &r.share)))
             s->head[s->heads++] = r;
     }
     qsort(s->head, s->heads, sizeof *s->head, by_share);

@@ -264,12 +264,11 @@ static void print_likely(struct attn_screen *s, const char *heading, const struc
 static void print_next(struct attn_screen *s)
 {
     struct attn_compared c;
+    struct attn_next before;
     if (!s->predicts)
         return;
     attn_out_char(s->out, '\n');
-    if (s->job->compare && !attn_compare_result(s->job->compare, &c, NULL)) {
-        struct attn_next before = {.n = c.n_before};
-        memcpy(before.best, c.before, sizeof before.best);
+    if (attn_next_before(&before, &c, s->job)) {
         print_likely(s, "next, before the edits", &before);
         print_likely(s, "next, after the edits ", &s->next);
     } else {

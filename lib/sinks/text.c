@@ -264,11 +264,8 @@ static int text_watch(void *self, const struct attn_probe *probe, struct attn_er
     struct text *t = self;
     struct attn_strip p;
     int rc = 0;
-    if (probe->act == ATTN_ACT_LOGITS && !t->job->gradient && probe->row0 + probe->rows == probe->shape[0]) {
-        attn_logits_top(t->next.best, &t->next.n, ATTN_NEXT_MAX, probe->data + (probe->rows - 1) * probe->ld, probe->cols,
-                        &t->next.err);
-        t->predicts = true;
-    }
+    if (probe->act == ATTN_ACT_LOGITS && !t->job->gradient)
+        t->predicts |= attn_next_find(&t->next, probe);
     for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_strip_next(&p, t->job->select, probe, &at);) {
         if (t->summary || too_wide(t->job, probe->act))
             summarise_strip(t, &p);
@@ -283,12 +280,11 @@ static void print_next(struct text *t)
 {
     static const char heading[] = "likeliest next tokens";
     struct attn_compared c;
-    if (!t->job->compare || attn_compare_result(t->job->compare, &c, NULL)) {
+    struct attn_next before;
+    if (!attn_next_before(&before, &c, t->job)) {
         attn_print_next(t->out, heading, &t->next, t->job);
         return;
     }
-    struct attn_next before = {.n = c.n_before};
-    memcpy(before.best, c.before, sizeof before.best);
     attn_print_next(t->out, "likeliest next tokens, before the edits", &before, t->job);
     attn_print_next(t->out, "likeliest next tokens, after the edits", &t->next, t->job);
     print_number(t, "\nKL(before || after)  ", c.kl);

@@ -71,7 +71,7 @@ static int unknown_short(const struct parse *p, char letter)
 
 static int store_choice(const struct option *o, const char *value, struct attn_err *err)
 {
-    char list[160] = "";
+    char list[320] = "";
     struct nearest near = {.typed = value};
     const char *c;
     for (size_t i = 0; (c = option_choice(o, i)); i++) {

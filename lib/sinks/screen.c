@@ -228,7 +228,7 @@ static void rank_heads(struct attn_screen *s)
     for (size_t i = 0; s->scores && i < attn_scores_heads(s->scores); i++) {
         const struct attn_score_sum *sum = attn_scores_sums(s->scores, 0, i);
         const struct attn_head_score *c = NULL;
-        double score[ATTN_HEAD_SCORES];
+        double score[ATTN_HEAD_SCORES] = {0};
         for (size_t k = 0; (c = attn_head_score_next(c)); k++)
             score[k] = is_shown(c) ? attn_score_mean(sum++) : (double)NAN;
         struct attn_screen_head r = {.at = attn_scores_place(s->scores, i), .entropy = score[attn_head_score_index(entropy)]};

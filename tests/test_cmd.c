@@ -169,6 +169,8 @@ START_TEST(help_of_a_command_starts_with_examples)
     snprintf(line, sizeof line, "\"$A\" help %s", names[_i]);
     const struct said *s = succeed(line);
     const char *examples = strstr(s->text, "Examples:\n"), *options = strstr(s->text, "Options:\n");
+    if (!options)
+        options = strstr(s->text, "Input:\n");         /* the first heading of a command that has many */
     ck_assert_msg(examples && options && examples < options, "%s", s->text);
     for (const char *l = s->text; *l; l += strcspn(l, "\n") + 1)
         ck_assert_msg(strcspn(l, "\n") <= 80 || !strncmp(l, "  attn-cli", 10), "a long line: %.100s", l);
@@ -183,8 +185,28 @@ START_TEST(help_of_everything_has_the_help_of_each)
 {
     char *all = strdup(succeed("\"$A\" help all")->text);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        ck_assert_msg(strstr(all, succeed(printed("\"$A\" help %s", names[i]))->text), "%s", names[i]);
+        ck_assert_msg(strstr(all, succeed(printed("\"$A\" help %s --all", names[i]))->text), "%s", names[i]);
     free(all);
+    expect_same("\"$A\" help all", "\"$A\" help --all");
+}
+END_TEST
+
+#define COUNT "grep -cE '^  (-., |    )--'"
+/* Of a command with many options the usual ones stand under headings, and how many there are besides; --all has each row once. */
+START_TEST(help_is_short_and_says_what_is_missing)
+{
+    expect_exactly("\"$A\" help run | grep -A3 '^Input:'", "Input:\n  -s, --sentence TEXT       the text itself\n"
+                   "  -f, --file PATH           read the text from a file, - is standard input; a\n"
+                   "                            UTF-8 byte order mark and one final newline are\n");
+    expect_exactly("for c in run batch generate train init patch; do short=$(\"$A\" help $c | " COUNT "); "
+                   "more=$(\"$A\" help $c | sed -n 's/^\\([0-9]*\\) more options.*help '$c' --all$/\\1/p'); "
+                   "test $short -ge 9 -a $short -le 17 && test $((short + more)) = $(\"$A\" help $c --all | " COUNT "); done", "");
+    expect_same("\"$A\" help run --all | " COUNT, "\"$A\" help --man | sed -n '/^.SS run/,/^.SS batch/p' | "
+                "grep -cE '^.fB.*-.-[a-z]'");
+    expect_same("\"$A\" help run --all | grep -A1 '^Edits ('", "\"$A\" help run --all | grep -A1 'PLACE = VALUE, '");
+    expect_same("\"$A\" help merge", "\"$A\" help merge --all");
+    expect_exactly("\"$A\" help run | sed -n '/^Edits (/p'", "");
+    expect("\"$A\" help run --man --all 2>&1", 2, "do not go together");
 }
 END_TEST
 
@@ -465,7 +487,8 @@ Suite *suite_cmd(void)
     const struct { const TTest *test; int rows; } tests[] = {
         {wrong_usage_ends_with_2_and_says_why, ROWS(wrong)}, {options_come_in_any_order_and_spelling, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
-        {help_lists_every_command, 1}, {help_of_everything_has_the_help_of_each, 1}, {carriage_returns_are_told, 1},
+        {help_lists_every_command, 1}, {help_of_everything_has_the_help_of_each, 1}, {help_is_short_and_says_what_is_missing, 1},
+        {carriage_returns_are_told, 1},
         {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)},
         {completions_list_models, 1}, {numbers_of_the_article, 1}, {any_machine_and_thread_count_gives_the_same_bytes, 1},
         {threads_are_as_many_as_asked_for, ROWS(in_parallel)}, {output_names_choose_the_format, 1},

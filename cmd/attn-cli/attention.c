@@ -87,21 +87,23 @@ static void explain_forms(char help[OPTION_HELP])
 {
     char forms[OPTION_HELP / 2];
     list_terms(forms, sizeof forms, attention_forms(true), " or ");
-    snprintf(help, OPTION_HELP, "attention in every layer: %s; see below", forms);
+    snprintf(help, OPTION_HELP, "attention in every layer: %s; see the list of kinds", forms);
 }
 
 const struct option attention_options[] = {
-    {0, "attention", OPT_TEXT, &o.form, "KIND", NULL, .explain = explain_forms, .check = check_form, .flags = OPT_COUNTS},
+    {0, "attention", OPT_TEXT, &o.form, "KIND", NULL, .explain = explain_forms, .check = check_form,
+     .section = OF_ATTENTION, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "scale", OPT_TEXT, &o.scale, "SCALE", "factor of the dot products in every layer, instead of the model's own: none (1), "
-     "sqrt (1 over the square root of a head's width) or a number", .check = check_scale, .flags = OPT_COUNTS},
+     "sqrt (1 over the square root of a head's width) or a number", .check = check_scale,
+     .section = OF_ATTENTION, .flags = OPT_COUNTS},
     {0, "dropout", OPT_REAL, &o.dropout, "P", "set each attention weight to 0 with probability P and divide the others by "
-     "1 - P, as in training (default: 0)", .check = check_dropout, .flags = OPT_COUNTS},
+     "1 - P, as in training (default: 0)", .check = check_dropout, .section = OF_ATTENTION, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 const struct option dropout_seed_options[] = {
     {0, "seed", OPT_NUMBER, &dropout_seed, "N", "seed of the random numbers of --dropout (default: 0)", .max = UINT64_MAX,
-     .flags = OPT_COUNTS},
+     .section = OF_ATTENTION, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

@@ -85,17 +85,18 @@ static const char *const formats[] = {"text", "json", "csv", "tidy", NULL};
 
 static const struct option options[] = {
     {0, "target", OPT_TEXT, &o.target, "TOKEN", "the token whose logit is taken apart: a text that is one token, with its space, "
-     "as in \" Mary\", or an id", .flags = OPT_COUNTS},
-    {0, "foil", OPT_TEXT, &o.foil, "TOKEN", "a token whose logit is subtracted", .flags = OPT_COUNTS},
+     "as in \" Mary\", or an id", .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "foil", OPT_TEXT, &o.foil, "TOKEN", "a token whose logit is subtracted", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "pos", OPT_TEXT, &o.pos, "P", "the position whose prediction it is, from the start or, below 0, from the end "
-     "(default: -1, the last)", .flags = OPT_COUNTS},
+     "(default: -1, the last)", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "neurons", OPT_NUMBER, &o.neurons, "K", "also list the K neurons of all MLPs that are largest in size (default: 0); they "
-     "are parts of the MLPs and not in the sum", .max = INT32_MAX, .flags = OPT_COUNTS},
+     "are parts of the MLPs and not in the sum", .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K", "text: only the K parts largest in size, and the sum of the others (default: 0, all in "
-     "the order of the forward pass)", .max = INT32_MAX, .flags = OPT_COUNTS},
+     "the order of the forward pass)", .max = INT32_MAX, .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", "text, json, csv or tidy (the same table); default: by the ending of the -o path, "
-     "else text", .choices = formats, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
+     "else text", .choices = formats, .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {.name = NULL},
 };
 

@@ -310,48 +310,54 @@ static void explain_format(char help[OPTION_HELP])
 
 static const struct option input_options[] = {
     {'f', "file", OPT_FILE, &common.file, "PATH", "the sentences, - is standard input; blank lines are skipped",
-     .flags = OPT_INPUT},
+     .section = OF_INPUT, .flags = OPT_INPUT | OPT_USUAL},
     {.name = NULL},
 };
 
 static const struct option output_options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, called PATH.part until it is complete, or to this directory "
      "(default: -, standard output)",
-     .flags = OPT_OUTPUT},
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, "
      "next token, and for each head the mean entropy in nats (row 0 counts, with 0), the mean distance (row 0 counts, with "
      "0) and the mean share of the first token (row 0 counts, with 1); of grids: the mean metric and effect of each cell",
-     .flags = OPT_OUTPUT},
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "summary-form", OPT_CHOICE, &o.summary_form, "FORM", "wide: a line per record, as above (the default); tidy: a line per "
      "record, layer and head, with the scores of 'heads', in none of which row 0 counts; `copying`, which no text gives, is "
-     "empty there, and line ends in texts are \\n", .choices = forms, .flags = OPT_COUNTS},
+     "empty there, and line ends in texts are \\n", .choices = forms, .section = OF_OUTPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 static const struct option grid_options[] = {
     {0, "over", OPT_TEXT, &o.over, "AXES", "with --patch NAME and --metric: make for each record the grid of 'patch' in place of "
      "activations, with NAME taken from the run of the record's field \"from\" in pieces: layer, or with commas layer,head, "
-     "layer,pos, layer,head,pos; pos alone for what is outside of the layers.  Here --patch is no edit", .flags = OPT_COUNTS},
+     "layer,pos, layer,head,pos; pos alone for what is outside of the layers.  Here --patch is no edit",
+     .flags = OPT_COUNTS},
     {0, "metric", OPT_TEXT, &o.metric, "METRIC", "what a grid measures, as in 'patch'; a token may be a field of the record, as in "
      "logit({answer})-logit({foil})", .flags = OPT_COUNTS},
-    {0, "method", OPT_LIST, &o.method, "M", "how: exact (the default), gradient or ig:STEPS", .choices = methods, .flags = OPT_COUNTS},
+    {0, "method", OPT_LIST, &o.method, "M", "how: exact (the default), gradient or ig:STEPS", .choices = methods,
+     .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 static const struct option run_options[] = {
-    {0, "resume", OPT_FLAG, &o.resume, NULL, "continue an unfinished output; what is done is not repeated", .flags = 0},
-    {0, "force", OPT_FLAG, &o.force, NULL, "discard an unfinished output and start anew", .flags = 0},
-    {0, "fail-fast", OPT_FLAG, &o.fail_fast, NULL, "stop at the first record that cannot be run", .flags = 0},
+    {0, "resume", OPT_FLAG, &o.resume, NULL, "continue an unfinished output; what is done is not repeated",
+     .section = OF_PROCESS, .flags = OPT_USUAL},
+    {0, "force", OPT_FLAG, &o.force, NULL, "discard an unfinished output and start anew", .section = OF_PROCESS},
+    {0, "fail-fast", OPT_FLAG, &o.fail_fast, NULL, "stop at the first record that cannot be run", .section = OF_PROCESS},
     {0, "keep-going", OPT_FLAG, &o.keep_going, NULL, "turn a record that cannot be run into one that says why, and continue; "
-     "status 3 at the end (the default)", .flags = 0},
-    {0, "max-seconds", OPT_REAL, &o.max_seconds, "S", "stop at a record after this many seconds, with status 75", .flags = 0},
+     "status 3 at the end (the default)", .section = OF_PROCESS},
+    {0, "max-seconds", OPT_REAL, &o.max_seconds, "S", "stop at a record after this many seconds, with status 75",
+     .section = OF_PROCESS},
     {0, "shard", OPT_TEXT, &o.shard, "I/N", "only part I of N of the input, I from 0; auto: take both from Slurm, Open MPI or PMI",
-     .flags = 0},
-    {0, "stride", OPT_FLAG, &o.stride, NULL, "a shard is every N-th record, not a contiguous part", .flags = 0},
+     .section = OF_PROCESS, .flags = OPT_USUAL},
+    {0, "stride", OPT_FLAG, &o.stride, NULL, "a shard is every N-th record, not a contiguous part", .section = OF_PROCESS},
     {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "read all of the input and say what a run would take: records, tokens, bytes, "
-     "memory, time", .flags = 0},
-    {0, "progress", OPT_FLAG, &o.progress, NULL, "report progress in plain lines on standard error, terminal or not", .flags = 0},
+     "memory, time", .section = OF_PROCESS},
+    {0, "progress", OPT_FLAG, &o.progress, NULL, "report progress in plain lines on standard error, terminal or not",
+     .section = OF_PROCESS},
     {.name = NULL},
 };
 

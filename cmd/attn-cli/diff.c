@@ -159,14 +159,17 @@ static int diff(struct attn_err *err)
 static const char *const formats[] = {"text", "json", NULL};
 
 static const struct option options[] = {
-    {0, "with", OPT_MODEL, &o.with, "DIR|NAME", "the model to compare with, on the same input", .flags = 0},
+    {0, "with", OPT_MODEL, &o.with, "DIR|NAME", "the model to compare with, on the same input",
+     .section = OF_MODEL, .flags = OPT_USUAL},
     {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "type in which the first model's products are computed: f32 or bf16; the "
-     "reference is always computed in f32 (default: f32)", .choices = compute_choices},
-    {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B| (default: 1e-5)", .flags = 0},
-    {0, "rtol", OPT_REAL, &o.rtol, "X", "relative tolerance: rtol in the formula of --atol (default: 1e-5)", .flags = 0},
-    {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only if their bits are the same", .flags = 0},
-    {0, "all", OPT_FLAG, &o.all, NULL, "list every tensor, even those that agree", .flags = 0},
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},
+     "reference is always computed in f32 (default: f32)", .choices = compute_choices, .section = OF_MODEL},
+    {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B| (default: 1e-5)", .flags = OPT_USUAL},
+    {0, "rtol", OPT_REAL, &o.rtol, "X", "relative tolerance: rtol in the formula of --atol (default: 1e-5)",
+     .flags = OPT_USUAL},
+    {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only if their bits are the same", .flags = OPT_USUAL},
+    {0, "all", OPT_FLAG, &o.all, NULL, "list every tensor, even those that agree", .section = OF_SHOWN, .flags = OPT_USUAL},
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats,
+     .section = OF_OUTPUT, .flags = OPT_USUAL},
     {.name = NULL},
 };
 

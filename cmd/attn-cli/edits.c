@@ -21,31 +21,31 @@ enum { EDIT, EDITS, ABLATE, PATCH, STEER };
 const struct option edit_options[] = {
     [EDIT] = {0, "edit", OPT_MANY, &given, "EDIT", "change an activation before the next step reads it, as in 'L1H2 = 0', "
      "'L0.mlp.out[pos=-1] *= 0.5' or 'L3.resid_post += 2*vector.npy'; see the list of edits.  May be given again: edits are "
-     "applied in the order given", .flags = OPT_COUNTS},
+     "applied in the order given", .section = OF_EDIT, .flags = OPT_COUNTS | OPT_USUAL},
     [EDITS] = {0, "edits", OPT_MANY_FILES, &given, "FILE", "the edits of a file, one a line; lines that begin with # are comments",
-     .flags = OPT_COUNTS},
+     .section = OF_EDIT, .flags = OPT_COUNTS},
     [ABLATE] = {0, "ablate", OPT_MANY, &given, "PLACES", "set these places to 0: L1H2,L0.mlp.out, or 1.2 for head 2 of layer 1",
-     .flags = OPT_COUNTS},
+     .section = OF_EDIT, .flags = OPT_COUNTS},
     [PATCH] = {0, "patch", OPT_MANY, &given, "PLACES", "set these places to what they are in another run, that of --patch-from",
-     .flags = OPT_COUNTS},
+     .section = OF_EDIT, .flags = OPT_COUNTS},
     [STEER] = {0, "steer", OPT_MANY_FILES, &given, "FILE[:SCALE][@LAYERS]", "add a vector to the residual stream after "
      "these layers: a .npy file, as in happy.npy:2@3, or an .npz archive, whose direction.N acts on layer N",
-     .flags = OPT_COUNTS},
+     .section = OF_EDIT, .flags = OPT_COUNTS},
     {0, "patch-from", OPT_TEXT, &patch_from, "SOURCE", "where --patch takes values from: FILE.npz, text(\"...\"), ids(5,1,2), "
-     "mean(...), or from, the text of --from (default: from)", .flags = OPT_COUNTS},
+     "mean(...), or from, the text of --from (default: from)", .section = OF_EDIT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 const struct option from_options[] = {
     {0, "from", OPT_TEXT, &sourcing.text, "TEXT", "the other text, which runs unedited, for edits that say from",
-     .flags = OPT_COUNTS},
-    {0, "from-ids", OPT_TEXT, &sourcing.ids, "IDS", "the same as token ids", .flags = OPT_COUNTS},
+     .section = OF_EDIT, .flags = OPT_COUNTS},
+    {0, "from-ids", OPT_TEXT, &sourcing.ids, "IDS", "the same as token ids", .section = OF_EDIT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 const struct option compare_options[] = {
     {0, "no-compare", OPT_FLAG, &no_compare, NULL, "with edits: leave out the run without them, whose next tokens are shown "
-     "beside those after them", .flags = OPT_COUNTS},
+     "beside those after them", .section = OF_EDIT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

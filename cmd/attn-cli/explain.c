@@ -280,22 +280,29 @@ static int explain(struct attn_err *err)
 static const char *const formats[] = {"text", "md", "html", NULL};
 static const char *const articles[] = {"life", NULL};
 static const struct option options[] = {
-    {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer, counted from 0 (default: 0)", .max = INT32_MAX, .flags = OPT_COUNTS},
-    {0, "head", OPT_NUMBER, &o.head, "N", "the query head, counted from 0 (default: 0)", .max = INT32_MAX, .flags = OPT_COUNTS},
+    {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer, counted from 0 (default: 0)", .max = INT32_MAX,
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "head", OPT_NUMBER, &o.head, "N", "the query head, counted from 0 (default: 0)", .max = INT32_MAX,
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if it occurs once; of a word of several tokens it is the last "
-     "(default: the last)", .flags = OPT_COUNTS},
+     "(default: the last)", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, given the same way, from the other text if there is one "
-     "(default: the one with the largest weight)", .flags = OPT_COUNTS},
+     "(default: the one with the largest weight)", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "article", OPT_CHOICE, &o.article, "NAME", "walk through an article's sentence with its own model instead, and check "
      "each printed number against the run: life", .choices = articles, .flags = OPT_COUNTS},
     {0, "blank", OPT_NUMBER, &o.blank, "N", "a worksheet: leave out N results, at random by --seed, to be computed from the numbers printed "
-     "beside them; a page (-o sheet.html) checks what is typed", .min = 1, .max = 1000, .flags = OPT_COUNTS},
-    {0, "answers", OPT_FLAG, &o.answers, NULL, "with --blank: the same sheet with these results, marked", .flags = OPT_COUNTS},
-    {0, "all", OPT_FLAG, &o.all, NULL, "shorten nothing: show every number of long vectors and texts", .flags = OPT_COUNTS},
+     "beside them; a page (-o sheet.html) checks what is typed", .min = 1, .max = 1000, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "answers", OPT_FLAG, &o.answers, NULL, "with --blank: the same sheet with these results, marked",
+     .flags = OPT_COUNTS},
+    {0, "all", OPT_FLAG, &o.all, NULL, "shorten nothing: show every number of long vectors and texts",
+     .section = OF_SHOWN, .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown) or html (one page that needs nothing else) "
-     "(default: by the ending of the -o path, else text)", .choices = formats, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
-    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point (default: 4)", .max = 17, .flags = OPT_COUNTS},
+     "(default: by the ending of the -o path, else text)", .choices = formats,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
+    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point (default: 4)", .max = 17,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

@@ -382,30 +382,33 @@ static const char *format_choice(size_t i)
 }
 
 static const struct option prompt_options[] = {
-    {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name for --sentence", .flags = OPT_INPUT},
+    {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name for --sentence",
+     .section = OF_INPUT, .flags = OPT_INPUT},
     {.name = NULL},
 };
 
 static const struct option options[] = {
     {'n', "max-tokens", OPT_NUMBER, &o.most, "N", "how many tokens to add at most (default: 32)", .max = INT32_MAX,
-     .flags = OPT_COUNTS},
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "temperature", OPT_REAL, &o.temperature, "T", "divide the logits by T before a token is drawn; 0 always takes the "
-     "likeliest (default: 0; 1 when --top-k, --top-p or, without --dropout, --seed is given)", .flags = OPT_COUNTS},
+     "likeliest (default: 0; 1 when --top-k, --top-p or, without --dropout, --seed is given)",
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw only from the K likeliest tokens (default: 0, all)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
     {0, "top-p", OPT_REAL, &o.top_p, "P", "of those, draw from the fewest that together have probability P (default: 1, all)",
-     .flags = OPT_COUNTS},
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "seed", OPT_NUMBER, &dropout_seed, "N", "seed of the random numbers, for the draws and for --dropout (default: 0); the "
      "same seed draws the same tokens",
-     .max = UINT64_MAX, .flags = OPT_COUNTS},
+     .max = UINT64_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "stop", OPT_TEXT, &o.stop, "TEXT", "stop where the continuation contains TEXT, which is not printed",
-     .flags = OPT_COUNTS},
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not stop after the model's end-of-text token (eos_token_id)",
      .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "format of the result: text (default) or json; of the activations with -o: csv, "
      "tidy, npy, npz, term, png, svg, html, or text and json where the ending of PATH says nothing",
-     .choice = format_choice, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory", .flags = OPT_OUTPUT},
+     .choice = format_choice, .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {.name = NULL},
 };
 

@@ -226,34 +226,38 @@ static void explain_format(char help[OPTION_HELP])
 }
 
 static const struct option text_rows[] = {
-    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself", .flags = OPT_INPUT | OPT_COUNTS},
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself",
+     .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {'f', "file", OPT_FILE, &common.file, "PATH", "many texts, as batch reads them, - is standard input: the rows of all of "
-     "them count alike", .flags = OPT_INPUT | OPT_COUNTS},
+     "them count alike", .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "token ids in place of a text, as in 5,1,2; they need no tokenizer",
-     .flags = OPT_INPUT | OPT_COUNTS},
+     .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS},
     {0, "repeat", OPT_NUMBER, &o.repeat, "N", "N random ids, twice, which is what there is without a text: all that repeats "
      "is told by looking back (default: 24, or as many as fit)",
-     .min = 1, .max = INT32_MAX, .flags = OPT_INPUT | OPT_COUNTS},
-    {0, "samples", OPT_NUMBER, &o.samples, "S", "how many such texts (default: 8)", .min = 1, .max = 1 << 20, .flags = OPT_COUNTS},
+     .min = 1, .max = INT32_MAX, .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
+    {0, "samples", OPT_NUMBER, &o.samples, "S", "how many such texts (default: 8)", .min = 1, .max = 1 << 20,
+     .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "seed", OPT_NUMBER, &dropout_seed, "K", "seed of the random ids, and of --dropout (default: 0)", .max = UINT64_MAX,
-     .flags = OPT_COUNTS},
+     .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 static const struct option options[] = {
     {0, "by", OPT_CHOICE, &o.by, "SCORE", "sort the heads by this score, the largest first (default: by the largest of "
      "those that are shares of the attention: previous, self, first, duplicate, induction)",
-     .choice = score_choice, .flags = OPT_COUNTS},
+     .choice = score_choice, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K", "only the first K of them; pictures have all (default: all)", .min = 1, .max = INT32_MAX,
-     .flags = OPT_COUNTS},
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "copying", OPT_FLAG, &o.copying, NULL, "compute the score `copying`, too, which takes V d^2 operations once",
      .flags = OPT_COUNTS},
     {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)",
-     .flags = OPT_COUNTS},
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4 (default: all)",
-     .flags = OPT_COUNTS},
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {.name = NULL},
 };
 

@@ -91,7 +91,7 @@ static void print_tool(FILE *f)
     command_lines(f);
     pairs(f, "Environment", tool_environment);
     pairs(f, "Exit status", tool_statuses);
-    fputs("\n'attn-cli help COMMAND' lists the options of a command.\n", f);
+    fputs("\n'attn-cli help COMMAND' shows what a command does and its options.\n", f);
 }
 
 static bool takes(const struct command *c, const struct option *group)
@@ -107,7 +107,59 @@ static const struct pair *list_of(const struct command *c)
     return c->rows ? c->rows() : c->list;
 }
 
-void help_print_command(FILE *f, const struct command *c)
+/* ---- options, by what they are about ----------------------------------------------------- */
+
+static const struct section { enum option_section of; const char *title; } sections[] = {
+    {OF_INPUT, "Input"}, {OF_MODEL, "Model"}, {OF_NEW, "The new model"}, {OF_COMMAND, "What to do"}, {OF_SHOWN, "What to show"},
+    {OF_OUTPUT, "Output"}, {OF_PICTURE, "Pictures"}, {OF_EDIT, "Edits"}, {OF_ATTENTION, "Attention"}, {OF_PROCESS, "General"},
+};
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+enum { FEW = 20 };                      /* so many options are read at a glance: they need neither headings nor selection */
+
+static bool has_many(const struct command *c)
+{
+    return option_at(c, FEW);
+}
+
+/* The next option of a section, after the i-th, which is then its number; NULL after the last. */
+static const struct option *next_of(const struct command *c, const struct section *s, bool all, size_t *i)
+{
+    const struct option *o;
+    while ((o = option_at(c, (*i)++)))
+        if (o->section == s->of && (all || o->flags & OPT_USUAL))
+            return o;
+    return NULL;
+}
+
+static size_t print_section(FILE *f, const struct command *c, const struct section *s, bool all)
+{
+    size_t n = 0;
+    const struct option *o;
+    for (size_t i = 0; (o = next_of(c, s, all, &i)); n++) {
+        if (n == 0)
+            fprintf(f, "\n%s:\n", s->title);
+        option_line(f, o);
+    }
+    return n;
+}
+
+/* Returns how many it leaves out. */
+static size_t print_options(FILE *f, const struct command *c, bool all)
+{
+    const struct option *o;
+    size_t n = 0, printed = 0;
+    if (!has_many(c))
+        fputs("\nOptions:\n", f);
+    for (; (o = option_at(c, n)); n++)
+        if (!has_many(c))
+            option_line(f, o);
+    for (size_t i = 0; i < SECTIONS && has_many(c); i++)
+        printed += print_section(f, c, &sections[i], all);
+    return has_many(c) ? n - printed : 0;
+}
+
+void help_print_command(FILE *f, const struct command *c, bool all)
 {
     fprintf(f, "attn-cli %s - %s\n\n", c->name, c->summary);
     examples(f, c->examples);
@@ -115,12 +167,14 @@ void help_print_command(FILE *f, const struct command *c)
     wrap(f, c->usage, 16, 16);
     fputc('\n', f);
     wrap(f, c->about, 0, 0);
-    fputs("\nOptions:\n", f);
-    const struct option *o;
-    for (size_t i = 0; (o = option_at(c, i)); i++)
-        option_line(f, o);
+    size_t more = print_options(f, c, all);
     if (c->list_title)
         pairs(f, c->list_title, list_of(c));
+    if (more) {
+        bool terms = takes(c, edit_options) || takes(c, attention_options);
+        fprintf(f, "\n%zu more options%s: attn-cli help %s --all\n", more, terms ? ", all edits and kinds of attention" : "", c->name);
+        return;
+    }
     if (takes(c, edit_options))
         pairs(f, edit_title, edit_terms);
     if (takes(c, attention_options))
@@ -187,14 +241,27 @@ static void roff_option(FILE *f, const struct option *o)
         roff_line(f, ".br\nEnvironment: ", o->env);
 }
 
+static void roff_section_of(FILE *f, const struct command *c, const struct section *s)
+{
+    const struct option *o;
+    bool first = true;
+    for (size_t i = 0; (o = next_of(c, s, true, &i)); first = false) {
+        if (first)
+            roff_line(f, ".PP\n.I ", s->title);
+        roff_option(f, o);
+    }
+}
+
 static void roff_command(FILE *f, const struct command *c)
 {
     roff_line(f, ".SS ", c->name);
     roff_line(f, ".B attn\\-cli ", c->usage);
     roff_line(f, ".PP\n", c->about);
     const struct option *o;
-    for (size_t i = 0; (o = option_at(c, i)); i++)
+    for (size_t i = 0; !has_many(c) && (o = option_at(c, i)); i++)
         roff_option(f, o);
+    for (size_t i = 0; has_many(c) && i < SECTIONS; i++)
+        roff_section_of(f, c, &sections[i]);
     if (c->list_title) {
         roff_line(f, ".PP\n", c->list_title);
         roff_pairs(f, list_of(c));
@@ -244,36 +311,40 @@ static void print_man(FILE *f)
 
 const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 
-static struct { bool man; const char *shell; } want;
+static struct { bool man, all; const char *shell; } want;
+
+static void print_all(FILE *f)
+{
+    print_tool(f);
+    for (size_t i = 0; commands[i]; i++) {
+        fputs("\n\n", f);
+        help_print_command(f, commands[i], true);
+    }
+}
 
 static int help(struct attn_err *err)
 {
-    if (want.man || want.shell) {
-        if (common.word || (want.man && want.shell))
-            return attn_fail(err, ATTN_EUSAGE, "--man, --completion and COMMAND do not go together");
-        want.man ? print_man(stdout) : completion_print(stdout, want.shell);
-        return ATTN_OK;
-    }
-    if (!common.word) {
-        print_tool(stdout);
-        return ATTN_OK;
-    }
-    if (!strcmp(common.word, "all")) {
-        print_tool(stdout);
-        for (size_t i = 0; commands[i]; i++) {
-            fputs("\n\n", stdout);
-            help_print_command(stdout, commands[i]);
-        }
-        return ATTN_OK;
-    }
-    const struct command *c = command_find(common.word, err);
-    if (!c)
+    const struct command *c = NULL;
+    bool every = common.word ? !strcmp(common.word, "all") : want.all;
+    if ((want.man || want.shell) && (common.word || want.all || (want.man && want.shell)))
+        return attn_fail(err, ATTN_EUSAGE, "--man, --completion%s do not go together", want.all ? " and --all" : " and COMMAND");
+    if (common.word && !every && !(c = command_find(common.word, err)))
         return err->code;
-    help_print_command(stdout, c);
+    if (want.man)
+        print_man(stdout);
+    else if (want.shell)
+        completion_print(stdout, want.shell);
+    else if (every)
+        print_all(stdout);
+    else if (c)
+        help_print_command(stdout, c, want.all);
+    else
+        print_tool(stdout);
     return ATTN_OK;
 }
 
 static const struct option options[] = {
+    {0, "all", OPT_FLAG, &want.all, NULL, "every option of a command that has many, not only the usual ones", .flags = 0},
     {0, "man", OPT_FLAG, &want.man, NULL, "print the man page, for man -l -", .flags = 0},
     {0, "completion", OPT_CHOICE, &want.shell, "SHELL", "print completions for bash, zsh or fish",
      .choices = completion_shells},
@@ -283,12 +354,13 @@ static const struct option options[] = {
 const struct command help_command = {
     .name = "help",
     .run = help,
-    .usage = "help [COMMAND|all]",
+    .usage = "help [COMMAND|all] [--all]",
     .summary = "explain a command, or all of them",
     .about = "Without COMMAND: the list of commands; all: the help of every command.  The man page and the completions for shells are printed from the "
              "same table.",
     .examples = (const struct pair[]){
-        {"attn-cli help run", "what run does and its options"},
+        {"attn-cli help run", "what run does, and the options one needs most"},
+        {"attn-cli help run --all", "all of its options"},
         {"attn-cli help --man | man -l -", "the man page"},
         {"eval \"$(attn-cli help --completion bash)\"", "completion in this shell"},
         {NULL, NULL}},

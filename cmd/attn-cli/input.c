@@ -271,7 +271,7 @@ static const char *const label_words[] = {"auto", "none", NULL};
 const struct option label_options[] = {
     {0, "labels", OPT_FILE, &naming, "auto|none|FILE", "what tokens given as ids are called: auto, by the model's tokenizer if it has "
      "one; none, their ids; or by the lines of a file, one for each entry of the vocabulary or one for each id (default: auto for "
-     "text on a terminal and for pictures, else none)", .choices = label_words, .flags = OPT_COUNTS},
+     "text on a terminal and for pictures, else none)", .choices = label_words, .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

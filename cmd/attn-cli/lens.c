@@ -59,14 +59,15 @@ static const char *const formats[] = {"text", "json", "csv", "tidy", "png", "svg
 
 static const struct option options[] = {
     {0, "target", OPT_TEXT, &o.target, "TOKEN", "a token to follow: its logit, log-probability and rank at each point; a text that is "
-     "one token, with its space, as in \" Mary\", or an id", .flags = OPT_COUNTS},
+     "one token, with its space, as in \" Mary\", or an id", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K", "how many of the likeliest tokens (default: 1 in text and pictures, 5 in other formats)",
-     .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS},
+     .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "points", OPT_CHOICE, &o.points, "WHERE", "resid_post: the embedding and after each layer (the default); all: also "
-     "between attention and mlp", .choices = points, .flags = OPT_COUNTS},
+     "between attention and mlp", .choices = points, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", "text, json, csv or tidy (the same table), or a picture: png, svg, html; default: "
-     "by the ending of the -o path, else text", .choices = formats, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
+     "by the ending of the -o path, else text", .choices = formats, .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {.name = NULL},
 };
 

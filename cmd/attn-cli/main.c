@@ -14,7 +14,7 @@ static int call(const struct command *c, char **argv, struct attn_err *err)
     if (common.version)
         puts("attn-cli " ATTN_VERSION);
     else if (common.help && c != &help_command)
-        help_print_command(stdout, c);
+        help_print_command(stdout, c, false);
     else if (protect_inputs(c, err) || c->run(err))
         return err->code;
     return ATTN_OK;

@@ -176,26 +176,30 @@ static int check_width(const struct option *o, struct attn_err *err)
 
 const struct option picture_options[] = {
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE", "pictures: colours show numbers as they are (linear, the default), their "
-     "logarithms (log), or each row divided by its largest number (row)", .choices = scales, .flags = OPT_COUNTS},
+     "logarithms (log), or each row divided by its largest number (row)", .choices = scales,
+     .section = OF_PICTURE, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "palette", OPT_CHOICE, &look.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark "
      "to light; blues or ink, from white to dark, for paper; balance, blue below 0 and orange above", .choices = palettes,
-     .flags = OPT_COUNTS},
+     .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: as fits)",
-     .min = 1, .max = 64, .flags = OPT_COUNTS},
+     .min = 1, .max = 64, .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in or 240pt; cells and the "
-     "arrangement follow, letters keep their size (default: as it comes out)", .check = check_width, .flags = OPT_COUNTS},
-    {0, "font-size", OPT_REAL, &look.letters, "PT", "figures: size of the labels in points, 3 to 72 (default: 7)", .flags = OPT_COUNTS},
+     "arrangement follow, letters keep their size (default: as it comes out)", .check = check_width,
+     .section = OF_PICTURE, .flags = OPT_COUNTS},
+    {0, "font-size", OPT_REAL, &look.letters, "PT", "figures: size of the labels in points, 3 to 72 (default: 7)",
+     .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence; '' leaves them out",
-     .flags = OPT_COUNTS},
+     .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "columns", OPT_NUMBER, &look.columns, "N", "figures: so many matrices beside each other (default: as fits)", .min = 1, .max = 1000,
-     .flags = OPT_COUNTS},
-    {0, "annotate", OPT_FLAG, &look.numbers, NULL, "figures: write the numbers into the cells", .flags = OPT_COUNTS},
+     .section = OF_PICTURE, .flags = OPT_COUNTS},
+    {0, "annotate", OPT_FLAG, &look.numbers, NULL, "figures: write the numbers into the cells",
+     .section = OF_PICTURE, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 const struct option key_picture_options[] = {
     {0, "hide-first", OPT_FLAG, &look.hide_first, NULL, "pictures: leave out the first key, where attention often gathers; "
-     "nothing is renormalised", .flags = OPT_COUNTS},
+     "nothing is renormalised", .section = OF_PICTURE, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

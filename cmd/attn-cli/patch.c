@@ -128,22 +128,25 @@ static void explain_format(char help[OPTION_HELP])
 
 static const struct option options[] = {
     {0, "from", OPT_TEXT, &sourcing.text, "TEXT", "the other text, of as many tokens, that pieces are taken from; also that "
-     "of edits", .flags = OPT_OTHER | OPT_COUNTS},
-    {0, "from-ids", OPT_TEXT, &sourcing.ids, "IDS", "the same as token ids", .flags = OPT_OTHER | OPT_COUNTS},
+     "of edits", .section = OF_INPUT, .flags = OPT_OTHER | OPT_COUNTS | OPT_USUAL},
+    {0, "from-ids", OPT_TEXT, &sourcing.ids, "IDS", "the same as token ids",
+     .section = OF_INPUT, .flags = OPT_OTHER | OPT_COUNTS},
     {0, "what", OPT_TEXT, &o.what, "NAME", "which activation, as run names them: context, attn.out, resid_pre, mlp.out, v, embed",
-     .flags = OPT_COUNTS},
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "over", OPT_TEXT, &o.over, "AXES", "the grid: layer, or with commas layer,head, layer,pos, layer,head,pos; pos alone "
-     "for what is outside of the layers.  A head of k or v is a key/value head", .flags = OPT_COUNTS},
+     "for what is outside of the layers.  A head of k or v is a key/value head", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "metric", OPT_TEXT, &o.metric, "METRIC", "what is measured: loss, kl (from the first text), or terms such as "
      "logit(\" the\")-2*prob(5,pos=3); also logprob and rank; TOKEN is a text or an id, pos the row, the last one by default",
-     .flags = OPT_COUNTS},
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "method", OPT_LIST, &o.method, "M", "exact: a run for each piece (the default); gradient: all predicted from one "
      "gradient; ig:STEPS: from the mean gradient of so many runs between the texts' embeddings", .choices = methods,
-         .flags = OPT_COUNTS},
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
+         .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits of effects after the point, in text only (default: 2)", .max = 17,
-     .flags = OPT_COUNTS},
+     .section = OF_OUTPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

@@ -279,20 +279,22 @@ static void explain_format(char help[OPTION_HELP])
 }
 
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)",
-     .flags = OPT_OUTPUT},
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "gradient", OPT_TEXT, &o.gradient, "METRIC", "show, in place of each activation, how a metric changes with it: the "
      "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos "
-     "the row, the last one by default", .flags = OPT_COUNTS},
+     "the row, the last one by default", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "times", OPT_FLAG, &o.times, NULL, "with --gradient: each derivative times the activation (gradient x input)",
-     .flags = OPT_COUNTS},
+     .section = OF_SHOWN, .flags = OPT_COUNTS},
     {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "run nothing: list what each edit would change (activation, heads, rows, columns "
-     "or keys, how many numbers)", .flags = OPT_COUNTS},
+     "or keys, how many numbers)", .section = OF_EDIT, .flags = OPT_COUNTS},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
-     .flags = OPT_COUNTS},
+     .section = OF_OUTPUT, .flags = OPT_COUNTS},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "with --format html: a button at each head shows what comes next without it, and "
-     "the overview how much that matters; computes one more run from each head's layer on", .flags = OPT_COUNTS},
+     "the overview how much that matters; computes one more run from each head's layer on",
+     .section = OF_SHOWN, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

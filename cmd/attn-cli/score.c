@@ -261,9 +261,9 @@ static const char *const formats[] = {"text", "json", NULL};
 
 static const struct option options[] = {
     {0, "stride", OPT_NUMBER, &o.stride, "N", "how far apart the windows of a longer text start (default: half of n_ctx)",
-     .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS},
+     .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table) or json; default: text", .choices = formats,
-     .flags = OPT_COUNTS},
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {.name = NULL},
 };
 

@@ -20,15 +20,17 @@ const struct option model_options[] = {
     {'m', "model", OPT_MODEL, &common.model, "DIR|NAME",
      "the model: with a slash in it, a directory; otherwise a built-in model, or a directory of that name in ATTN_MODEL_PATH, "
      "among the installed models or here (default: the first built-in one)",
-     .env = "ATTN_MODEL", .flags = OPT_COUNTS},
+     .env = "ATTN_MODEL", .section = OF_MODEL, .flags = OPT_COUNTS | OPT_USUAL},
     {.name = NULL},
 };
 
 const struct option text_options[] = {
-    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself", .flags = OPT_INPUT | OPT_COUNTS},
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself",
+     .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {'f', "file", OPT_FILE, &common.file, "PATH", "read the text from a file, - is standard input; a UTF-8 "
-     "byte order mark and one final newline are dropped", .flags = OPT_INPUT | OPT_COUNTS},
-    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file", .flags = OPT_COUNTS},
+     "byte order mark and one final newline are dropped", .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
+    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file",
+     .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -36,9 +38,9 @@ static const char *const bos_choices[] = {"auto", "yes", "no", NULL};
 
 const struct option encode_options[] = {
     {0, "special", OPT_FLAG, &common.special, NULL, "recognise special tokens such as <|endoftext|> in the text (default: they "
-     "are ordinary text)", .flags = OPT_COUNTS},
+     "are ordinary text)", .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "bos", OPT_CHOICE, &common.bos, "WHEN", "put the beginning-of-text token in front: auto, yes or no; auto does what the "
-     "tokenizer's own files say (default: auto)", .choices = bos_choices, .flags = OPT_COUNTS},
+     "tokenizer's own files say (default: auto)", .choices = bos_choices, .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -47,22 +49,23 @@ static const char *const record_inputs[] = {"text", "ndjson", "csv", "tsv", NULL
 const struct option record_options[] = {
     {0, "input", OPT_CHOICE, &record_form.input, "FORMAT", "format of the input: text, one sentence per line; ndjson, one "
      "{\"id\": ..., \"text\": ...} or {\"ids\": [...]} per line; csv or tsv (default: by the ending of the path, else text)",
-     .choices = record_inputs, .flags = 0},
+     .choices = record_inputs, .section = OF_INPUT},
     {0, "column", OPT_TEXT, &record_form.column, "NAME|N", "csv, tsv: the column with the text, by name or counted from 0 "
-     "(default: the one called text, or the only one)", .flags = 0},
-    {0, "no-header", OPT_FLAG, &record_form.headless, NULL, "csv, tsv: the first row is a sentence, too", .flags = 0},
+     "(default: the one called text, or the only one)", .section = OF_INPUT},
+    {0, "no-header", OPT_FLAG, &record_form.headless, NULL, "csv, tsv: the first row is a sentence, too",
+     .section = OF_INPUT},
     {.name = NULL},
 };
 
 const struct option ids_options[] = {
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "token ids in place of a text, as in 5,1,2; they need no tokenizer",
-     .flags = OPT_INPUT | OPT_COUNTS},
+     .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS},
     {.name = NULL},
 };
 
 const struct option thread_options[] = {
     {'t', "threads", OPT_NUMBER, &common.threads, "N", "how many threads compute (default: the cores this process may use); the "
-     "numbers are the same for any N", .min = 1, .max = 1024},
+     "numbers are the same for any N", .min = 1, .max = 1024, .section = OF_PROCESS},
     {.name = NULL},
 };
 
@@ -72,7 +75,7 @@ const struct option compute_options[] = {
     {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "type in which products are computed: f32, exact; or bf16, which rounds "
      "weights, and the numbers they are multiplied with, to 8 significant bits and sums in f32, for processors that are faster "
      "at it; activations then change by up to 3 % of their spread, mostly below 1 % (default: f32)",
-     .choices = compute_choices, .flags = OPT_COUNTS},
+     .choices = compute_choices, .section = OF_MODEL, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -82,18 +85,20 @@ bool compute_bf16(void)
 }
 
 const struct option general_options[] = {
-    {'q', "quiet", OPT_FLAG, &common.quiet, NULL, "no notes or progress on standard error, only errors", .flags = 0},
-    {'h', "help", OPT_FLAG, &common.help, NULL, "print help and exit", .flags = 0},
-    {0, "version", OPT_FLAG, &common.version, NULL, "print the version and exit", .flags = 0},
+    {'q', "quiet", OPT_FLAG, &common.quiet, NULL, "no notes or progress on standard error, only errors",
+     .section = OF_PROCESS},
+    {'h', "help", OPT_FLAG, &common.help, NULL, "print help and exit", .section = OF_PROCESS},
+    {0, "version", OPT_FLAG, &common.version, NULL, "print the version and exit", .section = OF_PROCESS},
     {.name = NULL},
 };
 
 const struct option word_options[] = {
     {0, "drop", OPT_TEXT, &word_rule.drop, "CHARS", "characters to remove from the text before it is split into words",
-     .flags = OPT_COUNTS},
-    {0, "lowercase", OPT_FLAG, &word_rule.lowercase, NULL, "turn words into lower case", .flags = OPT_COUNTS},
+     .section = OF_INPUT, .flags = OPT_COUNTS},
+    {0, "lowercase", OPT_FLAG, &word_rule.lowercase, NULL, "turn words into lower case",
+     .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "unknown", OPT_TEXT, &word_rule.unknown, "TOKEN", "the token that stands for words that are not in the "
-     "vocabulary (default: such a word is an error)", .flags = OPT_COUNTS},
+     "vocabulary (default: such a word is an error)", .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -107,11 +112,12 @@ static const char *show_choice(size_t i)
 const struct option select_options[] = {
     {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, separated by commas: full names "
      "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), tokens, or * for all (default: "
-     "pattern,context; pattern in pictures and for train; all for diff)", .choice = show_choice, .flags = OPT_COUNTS},
+     "pattern,context; pattern in pictures and for train; all for diff)", .choice = show_choice,
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)",
-     .flags = OPT_COUNTS},
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4, of activations that have "
-     "heads; of k and v, the heads that these use (default: all)", .flags = OPT_COUNTS},
+     "heads; of k and v, the heads that these use (default: all)", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {.name = NULL},
 };
 
@@ -119,10 +125,11 @@ const struct option cross_options[] = {
     {0, "cross", OPT_TEXT, &crossing.text, "TEXT", "cross-attention: the sentence looks at all tokens of this other text instead "
      "of its own.  The other text runs through the same blocks with the model's own attention (--scale and --dropout apply "
      "to both), and in each layer the sentence looks at its keys and values; both start at position 0, and nothing is masked",
-     .flags = OPT_OTHER | OPT_COUNTS},
+     .section = OF_INPUT, .flags = OPT_OTHER | OPT_COUNTS},
     {0, "cross-file", OPT_FILE, &crossing.file, "PATH", "the same with the text of a file, - is standard input",
-     .flags = OPT_OTHER | OPT_COUNTS},
-    {0, "cross-ids", OPT_TEXT, &crossing.ids, "IDS", "the same with token ids", .flags = OPT_OTHER | OPT_COUNTS},
+     .section = OF_INPUT, .flags = OPT_OTHER | OPT_COUNTS},
+    {0, "cross-ids", OPT_TEXT, &crossing.ids, "IDS", "the same with token ids",
+     .section = OF_INPUT, .flags = OPT_OTHER | OPT_COUNTS},
     {.name = NULL},
 };
 

@@ -31,8 +31,12 @@ enum {
     OPT_COUNTS = 2,                     /* changes a number or a file, so it is part of repro_command */
     OPT_OTHER = 4,                      /* the other text: at most one such option, once */
     OPT_OUTPUT = 8,                     /* a file that is written ... */
-    OPT_VOCABULARY = 16                 /* ... and may be a model's vocabulary (see protect_inputs) */
+    OPT_VOCABULARY = 16,                /* ... and may be a model's vocabulary (see protect_inputs) */
+    OPT_USUAL = 32                      /* among the ten or so that a short help shows of a command that has many */
 };
+
+/* Under which heading of a help an option stands.  Headings have the order of option_sections; in each, the rows have theirs. */
+enum option_section { OF_COMMAND, OF_INPUT, OF_MODEL, OF_SHOWN, OF_OUTPUT, OF_PICTURE, OF_EDIT, OF_ATTENTION, OF_NEW, OF_PROCESS };
 
 struct pair { const char *term, *text; };               /* a list of them ends with term NULL */
 
@@ -52,6 +56,7 @@ struct option {
     uint64_t min, max;
     int (*check)(const struct option *o, struct attn_err *err);         /* checks a value when it is stored; NULL: any */
     const char *env;                    /* environment variable used when the option is not given */
+    enum option_section section;
     unsigned flags;
 };
 
@@ -113,11 +118,11 @@ bool compute_bf16(void);                /* whether --compute asks for bf16 */
 
 /* Options that stand for keys of a JSON file, whose names they have with - for _: commands that make models share what they
  * may be. */
-#define SIZE_OPTION(name, to, help) {0, name, OPT_NUMBER, to, "N", help, .min = 1, .max = INT32_MAX}
-#define COUNT_OPTION(name, to, help) {0, name, OPT_NUMBER, to, "N", help, .max = INT32_MAX}
-#define REAL_OPTION(name, to, help) {0, name, OPT_REAL, to, "X", help, .flags = 0}
-#define CHOICE_OPTION(name, to, list, help) {0, name, OPT_CHOICE, to, "KIND", help, .choices = list}
-#define SWITCH_OPTION(name, to, help) {0, name, OPT_SWITCH, to, "true|false", help, .choices = key_truths}
+#define SIZE_OPTION(name, to, help, ...) {0, name, OPT_NUMBER, to, "N", help, .min = 1, .max = INT32_MAX, __VA_ARGS__}
+#define COUNT_OPTION(name, to, help, ...) {0, name, OPT_NUMBER, to, "N", help, .max = INT32_MAX, __VA_ARGS__}
+#define REAL_OPTION(name, to, help, ...) {0, name, OPT_REAL, to, "X", help, __VA_ARGS__}
+#define CHOICE_OPTION(name, to, list, help, ...) {0, name, OPT_CHOICE, to, "KIND", help, .choices = list, __VA_ARGS__}
+#define SWITCH_OPTION(name, to, help, ...) {0, name, OPT_SWITCH, to, "true|false", help, .choices = key_truths, __VA_ARGS__}
 extern const char *const key_truths[], *const key_positions[], *const key_norms[], *const key_mlps[], *const key_masks[],
     *const key_scales[], *const key_dtypes[];
 
@@ -137,7 +142,8 @@ void opts_write_keys(FILE *f, const struct option *rows);
 /* ---- what is printed from the rows (help.c, completion.c) ---- */
 
 void help_print_short(FILE *f);         /* for `attn-cli` without arguments */
-void help_print_command(FILE *f, const struct command *c);
+/* Without `all`, of a command that has many options only the usual ones, and how many there are besides. */
+void help_print_command(FILE *f, const struct command *c, bool all);
 void completion_print(FILE *f, const char *shell);      /* one of completion_shells */
 extern const char *const completion_shells[];           /* NULL after the last */
 

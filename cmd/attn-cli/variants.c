@@ -85,13 +85,16 @@ static void explain_format(char help[OPTION_HELP])
 }
 
 static const struct option options[] = {
-    {0, "kinds", OPT_LIST, &o.kinds, "LIST", NULL, .choice = kind_choice, .explain = explain_kinds, .flags = OPT_COUNTS},
+    {0, "kinds", OPT_LIST, &o.kinds, "LIST", NULL, .choice = kind_choice, .explain = explain_kinds,
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer whose head is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
-     .flags = OPT_COUNTS},
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head that is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
-     .flags = OPT_COUNTS},
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format, .flags = OPT_COUNTS},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {.name = NULL},
 };
 

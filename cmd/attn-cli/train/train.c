@@ -126,18 +126,20 @@ static int train(struct attn_err *err)
 
 static const struct option options[] = {
     {'f', "file", OPT_FILE, &common.file, "PATH", "the text to train on, - is standard input; <|endoftext|>, best alone on a "
-     "line, separates documents", .flags = 0},
+     "line, separates documents", .section = OF_INPUT, .flags = OPT_USUAL},
     {.name = NULL},
 };
 
 static const struct option gradient_options[] = {
     {0, "gradients", OPT_FILE, &gradients, "FILE", "train nothing: print the loss of a model on a text, and write its gradient "
      "with respect to each tensor of the model to this .safetensors file: float32, under the checkpoint's own names and in its "
-     "own layout", .flags = OPT_OUTPUT},
+     "own layout", .section = OF_OUTPUT, .flags = OPT_OUTPUT},
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "with --gradients: token ids in place of a text, as in 5,1,2; they need no tokenizer",
-     .flags = 0},
-    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the sentence to watch; with --gradients the text itself", .flags = 0},
-    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file", .flags = 0},
+     .section = OF_INPUT},
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the sentence to watch; with --gradients the text itself",
+     .section = OF_INPUT},
+    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file",
+     .section = OF_INPUT},
     {.name = NULL},
 };
 

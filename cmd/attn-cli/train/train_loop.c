@@ -317,31 +317,34 @@ static void explain_families(char help[OPTION_HELP])
 
 const struct option train_file_options[] = {
     {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to train in: a new one, or one where a training "
-     "began", .flags = 0},
-    {0, "also", OPT_FILE, &o.also, "PATH", "another text to train on, of which nothing is held out", .flags = 0},
+     "began", .section = OF_OUTPUT, .flags = OPT_USUAL},
+    {0, "also", OPT_FILE, &o.also, "PATH", "another text to train on, of which nothing is held out", .section = OF_INPUT},
     {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned from "
-     "the text, as vocab --bpe does)", .flags = 0},
+     "the text, as vocab --bpe does)", .section = OF_INPUT},
     {0, "vocab-size", OPT_NUMBER, &o.vocab_size, "N", "how many tokens to learn (default: 4096)", .min = ATTN_BPE_LEAST,
-     .max = ATTN_BPE_MOST},
-    {0, "family", OPT_CHOICE, &o.family, "NAME", NULL, .choice = family_choice, .explain = explain_families},
+     .max = ATTN_BPE_MOST, .section = OF_INPUT, .flags = OPT_USUAL},
+    {0, "family", OPT_CHOICE, &o.family, "NAME", NULL, .choice = family_choice, .explain = explain_families,
+     .section = OF_NEW, .flags = OPT_USUAL},
     {0, "config", OPT_FILE, &o.config, "FILE", "a whole config.json, of any family, in place of the options for the model",
-     .flags = 0},
+     .section = OF_NEW},
     {0, "settings", OPT_FILE, &o.settings, "FILE", "a train.json, as a training leaves it in its directory; options override it",
      .flags = 0},
     {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "recipe for the first weights of a model of our own format, as for init (default: "
-     "normal(0,0.02), less for what a branch adds)", .flags = 0},
+     "normal(0,0.02), less for what a branch adds)", .section = OF_NEW},
     {.name = NULL},
 };
 
 const struct option train_run_options[] = {
     {0, "resume", OPT_FLAG, &o.resume, NULL, "continue from the checkpoint in -o DIR, if there is one: the result is that of a "
-     "training that never stopped", .flags = 0},
-    {0, "save-every", OPT_NUMBER, &o.save_every, "N", "steps between checkpoints (default: 250)", .min = 1, .max = INT32_MAX},
+     "training that never stopped", .section = OF_OUTPUT, .flags = OPT_USUAL},
+    {0, "save-every", OPT_NUMBER, &o.save_every, "N", "steps between checkpoints (default: 250)", .min = 1, .max = INT32_MAX,
+     .section = OF_OUTPUT},
     {0, "max-seconds", OPT_NUMBER, &o.max_seconds, "N", "stop at a checkpoint after this many seconds, with status 75", .min = 1,
-     .max = INT32_MAX},
+     .max = INT32_MAX, .section = OF_PROCESS},
     {0, "watch-every", OPT_NUMBER, &o.watch_every, "N", "every N steps record activations (--show; default: pattern) of the "
      "sentence -s in DIR/watch: NAME.npy, whose first axis is time, and steps.npy; plot DIR/watch draws them side by side",
-     .min = 1, .max = INT32_MAX},
-    {0, "progress", OPT_FLAG, &o.progress, NULL, "report progress even where standard error is no terminal", .flags = 0},
+     .min = 1, .max = INT32_MAX, .section = OF_SHOWN},
+    {0, "progress", OPT_FLAG, &o.progress, NULL, "report progress even where standard error is no terminal",
+     .section = OF_PROCESS},
     {.name = NULL},
 };

@@ -259,7 +259,7 @@ static const struct usage completed[] = {
     {"run --format ti", "tidy"},
     {"run --format = ti", "tidy"},
     {"run --show pattern,cont", "pattern,context"},
-    {"run -m lif", "life"},
+    {"run -m tin", "tiny"},
     {"run -f tests/test_cm", "tests/test_cmd.c"},
     {"init --residual f", "false"},
     {"help toke", "tokenize"},
@@ -299,8 +299,17 @@ START_TEST(numbers_of_the_article)
     static const char *const numbers[] = {"0.6870", "0.0204", "0.0840", "0.1470", "0.0229", "0.5313", "1.3607", "0.7891", "1.3110"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         expect("ATTN_MODEL_PATH=models \"$A\" run -m life-full -s " LIFE " | grep -w is", 0, numbers[i]);
-    expect_same("ATTN_MODEL_PATH=models \"$A\" run -m life-full -s " LIFE, "\"$A\" run -m models/life-full -s " LIFE);
+    expect_same("cd \"$D\" && \"$A\" run -m life-full -s " LIFE, "\"$A\" run -m models/life-full -s " LIFE);
     expect_same("ATTN_MODEL=models/life-full \"$A\" run -s " LIFE, "\"$A\" run -m models/life-full -s " LIFE);
+}
+END_TEST
+
+/* Their names do anywhere, and stand for the files in models/. */
+START_TEST(all_shipped_models_are_built_in)
+{
+    expect_same("for m in models/*/; do basename \"$m\"; done | sort", "cd \"$D\" && \"$A\" models | awk '/built in/ {print $1}' | sort");
+    expect_same("for m in models/*/; do \"$A\" info --digest full -m ./\"$m\" | grep -v ^from; done",
+                "for m in models/*/; do m=$(basename \"$m\"); (cd \"$D\" && \"$A\" info --digest full -m \"$m\" | grep -v ^from); done");
 }
 END_TEST
 
@@ -490,7 +499,7 @@ Suite *suite_cmd(void)
         {help_lists_every_command, 1}, {help_of_everything_has_the_help_of_each, 1}, {help_is_short_and_says_what_is_missing, 1},
         {carriage_returns_are_told, 1},
         {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)},
-        {completions_list_models, 1}, {numbers_of_the_article, 1}, {any_machine_and_thread_count_gives_the_same_bytes, 1},
+        {completions_list_models, 1}, {numbers_of_the_article, 1}, {all_shipped_models_are_built_in, 1}, {any_machine_and_thread_count_gives_the_same_bytes, 1},
         {threads_are_as_many_as_asked_for, ROWS(in_parallel)}, {output_names_choose_the_format, 1},
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
         {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1},

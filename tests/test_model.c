@@ -207,10 +207,14 @@ START_TEST(names_are_looked_up)
     ck_assert_str_eq(info.name, attn_model_builtin()[0]);
     ck_assert_ptr_null(info.path);
     attn_model_close(m);
-    ck_assert(setenv("ATTN_MODEL_PATH", "/nowhere::models", 1) == 0);
+    ck_assert(setenv("ATTN_MODEL_PATH", "/nowhere::tests/golden/checkpoints", 1) == 0);
+    m = made_open("gpt2-a");
+    attn_model_info(m, &info);
+    ck_assert_str_eq(info.path, "tests/golden/checkpoints/gpt2-a");
+    attn_model_close(m);
     m = made_open("stacked");
     attn_model_info(m, &info);
-    ck_assert_str_eq(info.path, "models/stacked");
+    ck_assert_ptr_null(info.path);
     attn_model_close(m);
     m = made_open("models/stacked/");
     attn_model_info(m, &info);

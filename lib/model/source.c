@@ -15,39 +15,34 @@
 
 /* ---- the built-in models ---- */
 
-ATTN_EMBED(attn_tiny_config, "models/tiny/config.json");
-ATTN_EMBED(attn_tiny_vocab, "models/tiny/vocab.json");
+/* Symbol and name of each; the default model comes first. */
+#define BUILTINS(each) \
+    each(tiny, "tiny") each(life, "life") each(life_full, "life-full") each(life_4_heads, "life-4-heads") each(journey, "journey") \
+    each(journey_causal, "journey-causal") each(journey_multi_head, "journey-multi-head") each(stacked, "stacked") \
+    each(induction, "induction")
+
+#define EMBED(of, name) \
+    ATTN_EMBED(attn_##of##_config, "models/" name "/config.json"); \
+    ATTN_EMBED(attn_##of##_vocab, "models/" name "/vocab.json"); \
+    ATTN_EMBED(attn_##of##_weights, "models/" name "/model.safetensors");
+BUILTINS(EMBED)
 ATTN_EMBED(attn_tiny_merges, "models/tiny/merges.txt");
-ATTN_EMBED(attn_tiny_weights, "models/tiny/model.safetensors");
-ATTN_EMBED(attn_life_config, "models/life/config.json");
-ATTN_EMBED(attn_life_vocab, "models/life/vocab.json");
-ATTN_EMBED(attn_life_weights, "models/life/model.safetensors");
-ATTN_EMBED(attn_induction_config, "models/induction/config.json");
-ATTN_EMBED(attn_induction_vocab, "models/induction/vocab.json");
-ATTN_EMBED(attn_induction_weights, "models/induction/model.safetensors");
 
-struct attn_builtin {
-    const char *name;
-    struct { const char *name; const unsigned char *data, *end; } file[5];      /* ends with a NULL name */
-};
+struct builtin_file { const char *name; const unsigned char *data, *end; };
+struct attn_builtin { const char *name; struct builtin_file file[3]; };
 
-/* The default model comes first. */
-static const struct attn_builtin builtins[] = {
-    {"tiny",
-     {{"config.json", attn_tiny_config, attn_tiny_config_end}, {"vocab.json", attn_tiny_vocab, attn_tiny_vocab_end},
-      {"merges.txt", attn_tiny_merges, attn_tiny_merges_end}, {"model.safetensors", attn_tiny_weights, attn_tiny_weights_end}}},
-    {"life",
-     {{"config.json", attn_life_config, attn_life_config_end}, {"vocab.json", attn_life_vocab, attn_life_vocab_end},
-      {"model.safetensors", attn_life_weights, attn_life_weights_end}}},
-    {"induction",
-     {{"config.json", attn_induction_config, attn_induction_config_end}, {"vocab.json", attn_induction_vocab, attn_induction_vocab_end},
-      {"model.safetensors", attn_induction_weights, attn_induction_weights_end}}},
-    {0}
-};
+#define ROW(of, name) \
+    {name, {{"config.json", attn_##of##_config, attn_##of##_config_end}, {"vocab.json", attn_##of##_vocab, attn_##of##_vocab_end}, \
+            {"model.safetensors", attn_##of##_weights, attn_##of##_weights_end}}},
+static const struct attn_builtin builtins[] = { BUILTINS(ROW) };
+enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
+/* The tokens of the others are words. */
+static const struct builtin_file merges = {"merges.txt", attn_tiny_merges, attn_tiny_merges_end};
 
 const char *const *attn_model_builtin(void)
 {
-    static const char *const names[] = { "tiny", "life", "induction", NULL };
+#define NAME(of, name) name,
+    static const char *const names[] = { BUILTINS(NAME) NULL };
     return names;
 }
 
@@ -100,9 +95,9 @@ static char *directory_in_list(const char *list, const char *name)
 
 static const struct attn_builtin *builtin_called(const char *name)
 {
-    for (const struct attn_builtin *b = builtins; b->name; b++)
-        if (strcmp(b->name, name) == 0)
-            return b;
+    for (size_t i = 0; i < N_BUILTINS; i++)
+        if (strcmp(builtins[i].name, name) == 0)
+            return &builtins[i];
     return NULL;
 }
 
@@ -110,10 +105,10 @@ static int not_found(const char *name, struct attn_err *err)
 {
     const char *env = getenv("ATTN_MODEL_PATH");
     return attn_fail(err, ATTN_EIO,
-        "no model '%s': it is not built in (%s, %s and %s are), nor a directory in ATTN_MODEL_PATH (%s), %s or here, nor in Hugging "
-        "Face's cache; a path needs a slash, as in ./%s. Nothing is downloaded here: where there is a network, do 'huggingface-cli "
-        "download %s --local-dir %s', and bring that directory", name, builtins[0].name, builtins[1].name, builtins[2].name,
-        env && *env ? env : "not set", ATTN_MODELS_DIR, name, name, name);
+        "no model '%s': it is not built in ('attn-cli models' lists those), nor a directory in ATTN_MODEL_PATH (%s), %s or here, nor "
+        "in Hugging Face's cache; a path needs a slash, as in ./%s. Nothing is downloaded here: where there is a network, do "
+        "'huggingface-cli download %s --local-dir %s', and bring that directory", name, env && *env ? env : "not set",
+        ATTN_MODELS_DIR, name, name, name);
 }
 
 const char *attn_source_installed(void)
@@ -203,13 +198,12 @@ void attn_source_free(struct attn_source *s)
 
 static bool builtin_file(const struct attn_builtin *b, const char *file, struct attn_map *out)
 {
-    *out = (struct attn_map){0};
-    for (size_t i = 0; b->file[i].name; i++)
-        if (strcmp(b->file[i].name, file) == 0) {
-            *out = (struct attn_map){.data = b->file[i].data, .len = (size_t)(b->file[i].end - b->file[i].data)};
-            return true;
-        }
-    return false;
+    const struct builtin_file *f = b == builtins && strcmp(file, merges.name) == 0 ? &merges : NULL;
+    for (size_t i = 0; !f && i < sizeof b->file / sizeof *b->file; i++)
+        if (strcmp(b->file[i].name, file) == 0)
+            f = &b->file[i];
+    *out = f ? (struct attn_map){.data = f->data, .len = (size_t)(f->end - f->data)} : (struct attn_map){0};
+    return f;
 }
 
 char *attn_source_path(const struct attn_source *s, const char *file)

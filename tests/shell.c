@@ -23,6 +23,7 @@ void shell_set_up(void)
     static const char *const unset[] = {"ATTN_MODEL_PATH", "NO_COLOR", "COLUMNS"};
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
+    setenv("ATTN_PAGER", "", 1);        /* terminals of tests are short, and nobody is there to turn pages */
     setenv("ATTN_MODEL", "life", 1);    /* so small that its numbers can be written down */
 }
 

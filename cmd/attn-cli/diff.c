@@ -210,4 +210,5 @@ const struct command diff_command = {
     .word = "A",
     .second = "B",
     .paths = true,
+    .report = true,
 };

@@ -290,4 +290,5 @@ const struct command heads_command = {
     .groups = (const struct option *const[]){model_options, text_rows, record_options, encode_options, label_options, options, edit_options,
                                              from_options, picture_options, attention_options, compute_options,
                                              thread_options, general_options, NULL},
+    .report = true,
 };

@@ -366,4 +366,5 @@ const struct command help_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, general_options, NULL},
     .word = "COMMAND",
+    .report = true,
 };

@@ -334,4 +334,5 @@ const struct command info_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
                                              thread_options, general_options, NULL},
+    .report = true,
 };

@@ -97,4 +97,5 @@ const struct command lens_command = {
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
                                              from_options, picture_options, attention_options, dropout_seed_options,
                                              compute_options, thread_options, general_options, NULL},
+    .report = true,
 };

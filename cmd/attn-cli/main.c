@@ -1,5 +1,6 @@
 /* main.c - finds the row of the command, calls it, and returns its exit status. */
 #include "output.h"
+#include "pager.h"
 #include "process.h"
 #include "say.h"
 
@@ -11,6 +12,8 @@ static int call(const struct command *c, char **argv, struct attn_err *err)
 {
     if (opts_parse(c, argv, err))
         return err->code;
+    if (c->report || common.help)
+        pager_hold();
     if (common.version)
         puts("attn-cli " ATTN_VERSION);
     else if (common.help && c != &help_command)
@@ -59,6 +62,7 @@ static int work(int argc, char **argv)
     if (!c)
         return say_error(NULL, &err);
     int code = call(c, argv + (named ? 2 : 1), &err);
+    pager_show();
     if (process_finish_output(&late) && !code) {
         err = late;
         code = late.code;

@@ -1,5 +1,6 @@
 /* models.c - lists the models that this program finds without being given a directory. */
 #include "attn_tools.h"
+#include "output.h"
 #include "print.h"
 #include "table.h"
 
@@ -8,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static struct { const char *format; } o;
 
@@ -38,7 +38,7 @@ static void put_scaled(char out[16], uint64_t n)
 static void put_name(const char *s, size_t width)
 {
     size_t len = strlen(s);
-    print_text(stdout, s, len, isatty(STDOUT_FILENO));
+    print_text(stdout, s, len, terminal_is(NULL));
     printf("%*s  ", len < width ? (int)(width - len) : 0, "");
 }
 
@@ -51,7 +51,7 @@ static void text_row(const struct attn_listed *m, size_t width)
     put_name(m->name, width);
     if (!look(m, &info, &model, &why)) {
         printf("%s\n  cannot be opened: ", m->where);
-        print_text(stdout, why.msg, strlen(why.msg), isatty(STDOUT_FILENO));
+        print_text(stdout, why.msg, strlen(why.msg), terminal_is(NULL));
         putchar('\n');
         return;
     }
@@ -132,4 +132,5 @@ const struct command models_command = {
         {"attn-cli models --format json | jq -r '.[] | select(.error == null) | .name'", "those that can be opened, for scripts"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, general_options, NULL},
+    .report = true,
 };

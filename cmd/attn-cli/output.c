@@ -5,6 +5,7 @@
 #include "attention.h"
 #include "edits.h"
 #include "input.h"
+#include "pager.h"
 #include "say.h"
 
 #include "base/err.h"
@@ -23,7 +24,7 @@ enum { WIDTH_OF_FILES = 80 };
 
 bool terminal_is(const char *path)
 {
-    return (!path || !strcmp(path, "-")) && isatty(STDOUT_FILENO);
+    return (!path || !strcmp(path, "-")) && isatty(pager_out());
 }
 
 int terminal_columns(bool terminal)
@@ -31,7 +32,7 @@ int terminal_columns(bool terminal)
     struct winsize w;
     if (!terminal)
         return WIDTH_OF_FILES;
-    if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col)
+    if (!ioctl(pager_out(), TIOCGWINSZ, &w) && w.ws_col)
         return w.ws_col;
     const char *env = getenv("COLUMNS");
     long n = env ? strtol(env, NULL, 10) : 0;

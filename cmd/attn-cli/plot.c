@@ -87,4 +87,5 @@ const struct command plot_command = {
     .groups = (const struct option *const[]){options, picture_options, key_picture_options, general_options, NULL},
     .word = "PATH",
     .paths = true,
+    .report = true,
 };

@@ -6,6 +6,7 @@
 #include "edits.h"
 #include "input.h"
 #include "output.h"
+#include "pager.h"
 #include "say.h"
 
 #include "base/err.h"
@@ -218,6 +219,8 @@ static int show(struct session *s, const struct input *in, const struct input *o
         o.format = NULL;                /* the hints have other formats */
     if (!code && screen)
         code = make_hints(&hints, s, err);
+    else if (!screen && (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term")))
+        pager_hold();
     struct output output = {
         .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
         .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,

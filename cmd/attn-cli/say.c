@@ -1,5 +1,6 @@
 #include "say.h"
 
+#include "pager.h"
 #include "print.h"
 #include "table.h"
 
@@ -9,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* What was typed may contain escape sequences: they are made visible. */
@@ -19,18 +21,49 @@ static void print_line(FILE *f, const char *before, const char *text, const char
     fprintf(f, "\n%s", after);
 }
 
+/* 0: standard error is no terminal, or one that does not say. */
+static size_t columns(void)
+{
+    struct winsize w;
+    return isatty(STDERR_FILENO) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) ? w.ws_col : 0;
+}
+
+/* Breaks lines between words, where a terminal would break them anywhere.  Lines that go on are indented. */
+static void print_wrapped(FILE *f, const char *text, size_t most)
+{
+    enum { INDENT = 2 };
+    for (size_t at = 0; *text;) {
+        size_t gap = strspn(text, " "), word = strcspn(text + gap, " \n"), wide = attn_utf8_width(text + gap, word);
+        bool broken = at > INDENT && at + gap + wide > most;
+        at = (broken ? INDENT : at + gap) + wide;
+        fprintf(f, broken ? "\n%*s" : "%*s", broken ? INDENT : (int)gap, "");
+        fwrite(text + gap, 1, word, f);
+        text += gap + word;
+        if (*text == '\n') {
+            fputc(*text++, f);
+            at = 0;
+        }
+    }
+}
+
 /* Prints in one write, so that lines of parallel processes do not mix; without memory, piece by piece. */
 static void say(const char *before, const char *text, const char *after)
 {
-    char *line = NULL;
-    size_t len = 0;
-    FILE *f = open_memstream(&line, &len);
+    char *line = NULL, *wrapped = NULL;
+    size_t len = 0, most = columns();
+    FILE *to = pager_messages(), *f = open_memstream(&line, &len);
     if (f)
         print_line(f, before, text, after);
-    if (f && fclose(f) == 0 && line)
-        fwrite(line, 1, len, stderr);
+    if (f && fclose(f) == 0 && line && most && (f = open_memstream(&wrapped, &len))) {
+        print_wrapped(f, line, most);
+        fclose(f);
+    }
+    if (line)
+        fwrite(wrapped ? wrapped : line, 1, len, to);
     else
-        print_line(stderr, before, text, after);
+        print_line(to, before, text, after);
+    fflush(to);                         /* others write to the same descriptor */
+    free(wrapped);
     free(line);
 }
 

@@ -290,4 +290,5 @@ const struct command score_command = {
                                              attention_options,
                                              dropout_seed_options, compute_options,
                                              thread_options, general_options, NULL},
+    .report = true,
 };

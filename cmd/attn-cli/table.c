@@ -87,6 +87,8 @@ bool compute_bf16(void)
 const struct option general_options[] = {
     {'q', "quiet", OPT_FLAG, &common.quiet, NULL, "no notes or progress on standard error, only errors",
      .section = OF_PROCESS},
+    {0, "no-pager", OPT_FLAG, &common.no_pager, NULL, "print long reports on a terminal as they are, without a pager",
+     .section = OF_PROCESS},
     {'h', "help", OPT_FLAG, &common.help, NULL, "print help and exit", .section = OF_PROCESS},
     {0, "version", OPT_FLAG, &common.version, NULL, "print the version and exit", .section = OF_PROCESS},
     {.name = NULL},
@@ -163,6 +165,8 @@ const struct pair tool_environment[] = {
     {"ATTN_MODEL", "the model when -m is not given"},
     {"ATTN_MODEL_PATH", "directories that hold model directories, separated by colons"},
     {"NO_COLOR", "when it is not empty, no output is coloured"},
+    {"ATTN_PAGER, PAGER", "what shows reports longer than the terminal (default: less, with LESS=FRX unless LESS is set); empty or "
+     "cat: nothing"},
     {"LIBXSMM_TARGET", "the instruction set to compute with: hsw is AVX2, generic is none in particular (default: the machine's "
      "best)"},
     {"ATTN_SIMD", "the same for what is computed without libxsmm: avx512, avx2, or generic, whose last digits differ (default: "

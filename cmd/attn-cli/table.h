@@ -74,6 +74,7 @@ struct command {
     const char *second;                 /* name of a second one; NULL: none */
     bool many;                          /* takes any number of them */
     bool paths;                         /* they are paths; else the argument is a command */
+    bool report;                        /* what it prints is read by people: a pager may show it (see pager.h) */
 };
 
 extern const struct command *const commands[];          /* NULL after the last */
@@ -102,7 +103,7 @@ COMMANDS(DECLARE_COMMAND)
 extern struct common {
     const char *model, *sentence, *file, *ids, *word, *second, *bos, *compute;
     struct number threads;
-    bool raw, special, quiet, help, version;
+    bool raw, special, quiet, help, version, no_pager;
     const char *const *words; size_t n_words; /* the arguments of a command that takes many */
     int status;                         /* exit status of a command that succeeded: 0, or a verdict */
 } common;

@@ -173,4 +173,5 @@ const struct command tokenize_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
                                              general_options, NULL},
+    .report = true,
 };

@@ -115,4 +115,5 @@ const struct command variants_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, picture_options,
                                              key_picture_options, compute_options, thread_options, general_options, NULL},
+    .report = true,
 };

@@ -52,7 +52,7 @@ cflags_rng         := -O3 -fno-math-errno -fno-trapping-math
 cflags_num         := -O3 -fno-math-errno -fno-trapping-math
 cflags_f32_avx2    := $(cflags_num) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell
 cflags_f32_avx512  := $(cflags_num) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -mtune=skylake-avx512 -mprefer-vector-width=512
-cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"'
+cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"' -DATTN_BUILT='"$(B)"'
 room_compute      := -O3
 
 B       := build/$(flavour)
@@ -87,7 +87,12 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
 
-$(B)/lib/model/source.o: $(models)
+# What a short run would otherwise spend most of its time on: see lib/text/index.h.
+$(B)/index: $(B)/models/index.o $(filter $(B)/lib/base/%,$(lib_o)) $(B)/lib/text/vocab.o $(B)/lib/text/merges.o $(blocks_$(flavour))
+	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
+$(B)/tiny.index: $(B)/index models/tiny/vocab.json models/tiny/merges.txt
+	$(call do,INDEX $@) $^ >$@.new && mv $@.new $@
+$(B)/lib/model/source.o: $(models) $(B)/tiny.index
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
 $(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 
@@ -165,7 +170,7 @@ clean:
 	rm -rf build
 
 include tests/checks.mk
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,tests/fuzz/*.c tests/attack/*.c))
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
 .PHONY: all run test install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -114,9 +114,9 @@ mutate:
 walls: $(B)/libattn.a $(B)/libattn.so
 	@python3 -B tests/walls.py $^
 
-lint: $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%)
+lint: $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%) build/lint/models/index
 	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib -Icmd/attn-cli --enable=warning,performance,portability \
-	    --inline-suppr lib cmd
+	    --inline-suppr lib cmd models
 nodes  := 225000
 build/lint/%: %.c FORCE
 	$(call do,LINT $<) tests/lint.sh $(nodes) $< $(std) -Icmd/attn-cli $(cflags_$(notdir $*))

@@ -7,7 +7,9 @@
 
 #include "corpus.h"
 #include "base/near.h"
+#include "text/index.h"
 #include "text/vocab.h"
+#include "model/source.h"
 
 static int read_file(const char *bytes, size_t len, const char *name, struct attn_err *err)
 {
@@ -156,6 +158,80 @@ START_TEST(test_nearest)
 }
 END_TEST
 
+static void map_file(struct attn_map *out, const char *path)
+{
+    struct attn_err err = {0};
+    ck_assert_msg(!attn_map_open(out, path, SIZE_MAX, &err), "%s", err.msg);
+}
+
+/* What was indexed when the program was built is what the files say: each word, each rule, and nothing else. */
+START_TEST(test_an_index_says_what_the_files_say)
+{
+    struct attn_source tiny;
+    struct attn_map vocab, rules;
+    struct attn_vocab *read = NULL;
+    struct attn_merges m;
+    struct attn_err err = {0};
+    ck_assert(!attn_source_find(&tiny, "tiny", &err) && attn_source_index(&tiny));
+    struct attn_text_index x = attn_text_index_of(attn_source_index(&tiny));
+    struct attn_vocab *lent = attn_vocab_lend(&x.words, x.id);
+    map_file(&vocab, "models/tiny/vocab.json");
+    map_file(&rules, "models/tiny/merges.txt");
+    ck_assert(lent && !attn_vocab_read(&read, (const char *)vocab.data, vocab.len, "vocab.json", &err));
+    ck_assert(!attn_merges_read(&m, read, (const char *)rules.data, rules.len, "merges.txt", &err));
+    ck_assert_uint_eq(attn_vocab_size(lent), attn_vocab_size(read));
+    ck_assert_uint_eq(attn_vocab_bytes(lent), attn_vocab_bytes(read));
+    for (size_t i = 0; i < attn_vocab_size(read); i++) {
+        size_t len, lent_len;
+        const char *word = attn_vocab_at(read, i, &len), *same = attn_vocab_at(lent, i, &lent_len);
+        ck_assert_uint_eq(len, lent_len);
+        ck_assert_mem_eq(word, same, len + 1);
+        ck_assert_int_eq(attn_vocab_id(lent, word, len), attn_vocab_id(read, word, len));
+    }
+    ck_assert_int_eq(attn_vocab_id(lent, "no such word", 12), -1);
+    ck_assert_uint_eq(x.merges.n, m.n);
+    for (size_t i = 0; i < m.n; i++) {
+        struct attn_rule r = m.rule[i];
+        struct attn_merge a = attn_merges_find(&m, r.left, r.right), b = attn_merges_find(&x.merges, r.left, r.right);
+        ck_assert(a.rank == b.rank && a.id == b.id && b.id == r.id);
+        a = attn_merges_find(&m, r.right, r.left);
+        b = attn_merges_find(&x.merges, r.right, r.left);
+        ck_assert(a.rank == b.rank && a.id == b.id);
+    }
+    attn_merges_free(&m);
+    attn_merges_free(&x.merges);        /* lent: nothing is freed */
+    attn_vocab_free(read);
+    attn_vocab_free(lent);
+    attn_map_close(&vocab);
+    attn_map_close(&rules);
+    attn_source_free(&tiny);
+}
+END_TEST
+
+/* Words are added to a copy: the lender's stay as they are. */
+START_TEST(test_a_lent_vocabulary_grows_by_itself)
+{
+    struct attn_strings words = {0};
+    struct attn_err err = {0};
+    size_t twice;
+    int32_t id[] = {0, 1};
+    ck_assert(attn_strings_append(&words, "a", 1) && attn_strings_append(&words, "b", 1) && attn_strings_index(&words, &twice));
+    struct attn_vocab *v = attn_vocab_lend(&words, id);
+    ck_assert_int_eq(attn_vocab_add(v, (const char *[]){"b", "c"}, (int32_t[]){1, 9}, 2, "added", &err), ATTN_OK);
+    ck_assert_uint_eq(attn_vocab_size(v), 3);
+    ck_assert_int_eq(attn_vocab_id(v, "a", 1), 0);
+    ck_assert_int_eq(attn_vocab_id(v, "c", 1), 9);
+    ck_assert_int_eq(attn_vocab_own_id(v, "c", 1), -1);
+    ck_assert_int_eq(attn_vocab_top(v), 9);
+    ck_assert_int_eq(attn_vocab_add(v, (const char *[]){"a"}, (int32_t[]){3}, 1, "added", &err), ATTN_EFORMAT);
+    ck_assert_uint_eq(words.n, 2);
+    ck_assert_uint_eq(attn_strings_find(&words, "c", 1), ATTN_STRINGS_NONE);
+    attn_vocab_free(v);
+    ck_assert_uint_eq(attn_strings_find(&words, "b", 1), 1);
+    attn_strings_free(&words);
+}
+END_TEST
+
 Suite *suite_vocab(void)
 {
     Suite *s = suite_create("vocab");
@@ -166,6 +242,8 @@ Suite *suite_vocab(void)
     tcase_add_test(t, test_near);
     tcase_add_test(t, test_near_counts_its_work);
     tcase_add_test(t, test_nearest);
+    tcase_add_test(t, test_an_index_says_what_the_files_say);
+    tcase_add_test(t, test_a_lent_vocabulary_grows_by_itself);
     suite_add_tcase(s, t);
     return s;
 }

@@ -10,7 +10,7 @@ uint64_t attn_hash_seed(const void *owner)
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
         seed = attn_hash_mix((uintptr_t)owner, 0x9E3779B97F4A7C15u);
-    return seed;
+    return seed | 1;                    /* 0 stands for a table that has none yet */
 }
 
 enum { FIRST_SLOTS = 16, AHEAD = 16, SHOWN = 72 };
@@ -46,7 +46,7 @@ static size_t probe(const struct attn_strings *t, uint32_t h, const char *s, siz
 /* Gets that many slots, all free. */
 static bool free_slots(struct attn_strings *t, size_t slots)
 {
-    if (!t->slot)
+    if (!t->seed)
         t->seed = attn_hash_seed(t);
     uint32_t *slot = attn_grow(t->slot, &t->slot_room, slots, sizeof *slot);
     if (!slot)

@@ -17,7 +17,7 @@ struct attn_strings {
     char *pool; size_t used, pool_room;                             /* with a NUL after each string */
     struct attn_string *item; size_t n, item_room;
     uint32_t *slot; size_t slots, slot_room;                        /* item + 1, 0: free; slots is a power of 2 */
-    uint64_t seed;
+    uint64_t seed;                      /* 0: chosen when it is first needed */
 };
 
 #define ATTN_STRINGS_NONE SIZE_MAX

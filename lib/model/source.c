@@ -13,6 +13,10 @@
 #include "model/hints.h"
 #include "model/hub.h"
 
+#ifndef ATTN_BUILT
+#define ATTN_BUILT "build/release"      /* where what is made before this file is */
+#endif
+
 /* ---- the built-in models ---- */
 
 /* Symbol and name of each; the default model comes first. */
@@ -27,6 +31,7 @@
     ATTN_EMBED(attn_##of##_weights, "models/" name "/model.safetensors");
 BUILTINS(EMBED)
 ATTN_EMBED(attn_tiny_merges, "models/tiny/merges.txt");
+ATTN_EMBED(attn_tiny_index, ATTN_BUILT "/tiny.index");
 
 struct builtin_file { const char *name; const unsigned char *data, *end; };
 struct attn_builtin { const char *name; struct builtin_file file[3]; };
@@ -36,7 +41,7 @@ struct attn_builtin { const char *name; struct builtin_file file[3]; };
             {"model.safetensors", attn_##of##_weights, attn_##of##_weights_end}}},
 static const struct attn_builtin builtins[] = { BUILTINS(ROW) };
 enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
-/* The tokens of the others are words. */
+/* The tokens of the others are words, few enough to be read at once: they need no index (text/index.h). */
 static const struct builtin_file merges = {"merges.txt", attn_tiny_merges, attn_tiny_merges_end};
 
 const char *const *attn_model_builtin(void)
@@ -204,6 +209,11 @@ static bool builtin_file(const struct attn_builtin *b, const char *file, struct 
             f = &b->file[i];
     *out = f ? (struct attn_map){.data = f->data, .len = (size_t)(f->end - f->data)} : (struct attn_map){0};
     return f;
+}
+
+const void *attn_source_index(const struct attn_source *s)
+{
+    return s->builtin == &builtins[0] ? attn_tiny_index : NULL;
 }
 
 char *attn_source_path(const struct attn_source *s, const char *file)

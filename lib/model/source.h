@@ -22,6 +22,9 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
 void attn_source_free(struct attn_source *s);
 const char *attn_source_installed(void);                            /* the directory of installed models */
 
+/* The index of a built-in model's vocabulary and rules (text/index.h); NULL: it has none. */
+const void *attn_source_index(const struct attn_source *s);
+
 /* The path of a file, like "DIR/config.json", in malloc'd memory, for messages and for opening; NULL: no memory. */
 char *attn_source_path(const struct attn_source *s, const char *file);
 /* True, too, where that cannot be found out, so that opening it says why: what is left out for that would change tokens and

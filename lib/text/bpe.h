@@ -25,9 +25,12 @@ struct attn_merges {
     uint32_t low;                                                   /* the bits of a slot that hold rank + 1; the others
                                                                      * hold bits of the pair's hash, which saves most
                                                                      * vain look-ups */
-    uint64_t seed;
+    uint64_t seed;                                                  /* 0: chosen with the slots */
+    bool lent;                                                      /* rules and slots are another's */
 };
 
+/* Fills the slots of rules; false: no memory. */
+bool attn_merges_index(struct attn_merges *m);
 int attn_merges_read(struct attn_merges *m, const struct attn_vocab *v, const char *text, size_t len,
                      const char *name, struct attn_err *err);
 /* Reads the array that is the reader's next value. */

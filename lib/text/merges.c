@@ -57,7 +57,7 @@ static void fill_slots(struct attn_merges *m)
     }
 }
 
-static bool index_rules(struct attn_merges *m)
+bool attn_merges_index(struct attn_merges *m)
 {
     size_t slots = FIRST_SLOTS, room = 0;
     while (slots < 2 * m->n)
@@ -68,7 +68,8 @@ static bool index_rules(struct attn_merges *m)
     memset(m->slot, 0, slots * sizeof *m->slot);                    /* calloc's pages would fault twice: when read, when written */
     m->slots = slots;
     m->low = (uint32_t)slots - 1;
-    m->seed = attn_hash_seed(m);
+    if (!m->seed)
+        m->seed = attn_hash_seed(m);
     fill_slots(m);
     return true;
 }
@@ -81,8 +82,10 @@ struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, in
 
 void attn_merges_free(struct attn_merges *m)
 {
-    free(m->rule);
-    free(m->slot);
+    if (!m->lent) {
+        free(m->rule);
+        free(m->slot);
+    }
     *m = (struct attn_merges){0};
 }
 
@@ -208,7 +211,7 @@ static int finish(struct reader *r, int rc)
 {
     if (!rc)
         rc = look_up(r);
-    if (!rc && !index_rules(r->m))
+    if (!rc && !attn_merges_index(r->m))
         rc = no_memory(r);
     free(r->joined);
     return rc;

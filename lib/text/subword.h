@@ -67,8 +67,9 @@ int attn_tokenizer_subword(struct attn_tokenizer **out, struct attn_subword *b, 
 
 /* ---- vocab.json and merges.txt (tokenizer_merges.c) ---- */
 
-/* The text of those that are absent, `added` (added_tokens.json) or `config` (tokenizer_config.json), is NULL. */
-struct attn_merges_files { struct attn_text_file vocab, merges, added, config; };
+/* The text of those that are absent, `added` (added_tokens.json) or `config` (tokenizer_config.json), is NULL.  index: of vocab
+ * and merges (index.h), which must outlive the tokenizer; NULL: they are read. */
+struct attn_merges_files { struct attn_text_file vocab, merges, added, config; const void *index; };
 int attn_subword_read(struct attn_subword **out, const struct attn_merges_files *files, struct attn_err *err);
 
 /* ---- sentencepiece's tokenizer.model (sentencepiece.c), llama2.c's tokenizer.bin (llama2c.c) ---- */

@@ -227,7 +227,8 @@ static int open_merges(struct attn_tokenizer **out, const struct attn_source *s,
     if (!rc)
         rc = open_if_there(&config, s, "tokenizer_config.json", err);
     if (!rc) {
-        struct attn_merges_files files = {text_of(&vocab), text_of(&merges), text_of(&added), text_of(&config)};
+        struct attn_merges_files files = {text_of(&vocab), text_of(&merges), text_of(&added), text_of(&config),
+                                          attn_source_index(s)};
         rc = attn_subword_read(&b, &files, err);
     }
     if (!rc)

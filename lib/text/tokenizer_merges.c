@@ -3,6 +3,7 @@
  * The two do not say by which pattern a text is cut into pieces.  That depends on "tokenizer_class" in
  * tokenizer_config.json, whose classes are rows of a table here; without it the pattern is GPT-2's.  Added tokens are
  * those of "added_tokens_decoder" there, of added_tokens.json, and entries such as <|endoftext|> that no rule makes. */
+#include "text/index.h"
 #include "text/subword.h"
 
 #include <stdio.h>
@@ -121,15 +122,32 @@ static int find_special(struct reader *r)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-static int read_all(struct reader *r)
+/* What the program holds of a built-in model needs no reading. */
+static int take_index(struct reader *r)
+{
+    struct attn_text_index x = attn_text_index_of(r->files->index);
+    struct attn_bpe_rules *rules = &r->b->rules;
+    rules->merges = x.merges;
+    rules->vocab = attn_vocab_lend(&x.words, x.id);
+    return rules->vocab ? ATTN_OK : attn_no_memory(r->err, r->files->vocab.name, "for the vocabulary");
+}
+
+static int take_rules(struct reader *r)
 {
     const struct attn_text_file *v = &r->files->vocab, *m = &r->files->merges;
     struct attn_bpe_rules *rules = &r->b->rules;
+    if (r->files->index)
+        return take_index(r);
+    int rc = attn_vocab_read(&rules->vocab, v->text, v->len, v->name, r->err);
+    return rc ? rc : attn_merges_read(&rules->merges, rules->vocab, m->text, m->len, m->name, r->err);
+}
+
+static int read_all(struct reader *r)
+{
+    const struct attn_text_file *v = &r->files->vocab;
     int rc = take_config(r);
     if (!rc)
-        rc = attn_vocab_read(&rules->vocab, v->text, v->len, v->name, r->err);
-    if (!rc)
-        rc = attn_merges_read(&rules->merges, rules->vocab, m->text, m->len, m->name, r->err);
+        rc = take_rules(r);
     if (!rc)
         rc = take_added(r);
     if (!rc)

@@ -10,7 +10,8 @@
  *     bpe.c         the model: the tokens of one piece, by the rules of merges.c; or unigram.c, by a trie and scores
  *     decode.c      goes back: the text of ids; subword.c, that of one token
  *
- * tokenizer.c chooses by a model's files; tokenizer_json.c, tokenizer_merges.c, sentencepiece.c and llama2c.c read them.
+ * tokenizer.c chooses by a model's files; tokenizer_json.c, tokenizer_merges.c, sentencepiece.c and llama2c.c read them; those of
+ * a built-in model are ready in memory (index.c).
  */
 #ifndef ATTN_TEXT_TOKENS_H
 #define ATTN_TEXT_TOKENS_H

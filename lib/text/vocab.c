@@ -18,6 +18,7 @@ struct attn_vocab {
     int32_t *id; size_t id_room;        /* [n] of each word */
     struct entry *by_id;                /* [n] ascending; NULL: each word's id is its number */
     size_t own;                         /* number of entries before any were added */
+    bool lent;                          /* words and ids are another's */
 };
 
 static int no_memory(const char *name, struct attn_err *err)
@@ -192,7 +193,36 @@ int attn_vocab_index(struct attn_vocab *v, const char *name, struct attn_err *er
     return attn_fail(err, ATTN_EFORMAT, "%s: token %zu, '%.*s', is there twice", name, twice, attn_shown(word, len), word);
 }
 
+struct attn_vocab *attn_vocab_lend(const struct attn_strings *words, int32_t *id)
+{
+    struct attn_vocab *v = attn_vocab_new();
+    if (v)
+        *v = (struct attn_vocab){.words = *words, .id = id, .own = words->n, .lent = true};
+    return v;
+}
+
 /* ---- more of them ---------------------------------------------------------------------- */
+
+/* Words and ids of its own, in place of lent ones. */
+static int own_words(struct attn_vocab *v, const char *name, struct attn_err *err)
+{
+    struct attn_vocab mine = {0};
+    size_t len;
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < v->words.n && !rc; i++) {
+        const char *word = attn_strings_at(&v->words, i, &len);
+        rc = attn_vocab_append(&mine, word, len, name, err);
+    }
+    if (!rc)
+        rc = attn_vocab_index(&mine, name, err);
+    if (!rc) {
+        *v = mine;
+        return ATTN_OK;
+    }
+    attn_strings_free(&mine.words);
+    free(mine.id);
+    return rc;
+}
 
 static int add_entry(struct attn_vocab *v, const char *word, int32_t id, const char *name, struct attn_err *err)
 {
@@ -215,8 +245,11 @@ int attn_vocab_add(struct attn_vocab *v, const char *const *word, const int32_t 
                    struct attn_err *err)
 {
     size_t before = v->words.n;
+    int rc = v->lent && n > 0 ? own_words(v, name, err) : ATTN_OK;
+    if (rc)
+        return rc;
     for (size_t i = 0; i < n; i++) {
-        int rc = add_entry(v, word[i], id[i], name, err);
+        rc = add_entry(v, word[i], id[i], name, err);
         if (rc)
             return rc;
     }
@@ -227,8 +260,10 @@ void attn_vocab_free(struct attn_vocab *v)
 {
     if (!v)
         return;
-    attn_strings_free(&v->words);
-    free(v->id);
+    if (!v->lent) {
+        attn_strings_free(&v->words);
+        free(v->id);
+    }
     free(v->by_id);
     free(v);
 }

@@ -22,6 +22,8 @@ int attn_vocab_take(struct attn_vocab **out, struct attn_json *j, struct attn_er
 struct attn_vocab *attn_vocab_new(void);                            /* NULL: no memory */
 int attn_vocab_append(struct attn_vocab *v, const char *word, size_t len, const char *name, struct attn_err *err);
 int attn_vocab_index(struct attn_vocab *v, const char *name, struct attn_err *err);
+/* From words whose ids are their numbers, id[] among them; both must outlive it, and are not changed.  NULL: no memory. */
+struct attn_vocab *attn_vocab_lend(const struct attn_strings *words, int32_t *id);
 /* Adds entries; one that already exists must have the same id. */
 int attn_vocab_add(struct attn_vocab *v, const char *const *word, const int32_t *id, size_t n, const char *name,
                    struct attn_err *err);

@@ -339,6 +339,64 @@ const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);         
  * becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
 
+/* What comes next on both sides, where both dumps have logits of the same shape. */
+enum { ATTN_DIFF_NEXT = 5 };
+struct attn_diff_next {
+    size_t rows, V;                     /* rows of logits; 0: there are none to compare */
+    /* KL(B || A) and KL(A || B) of the two distributions, in nats: at the last row, and the mean over all rows; NaN: a logit is
+     * not finite, and so not a distribution; inf: one side rules out what the other allows. */
+    double kl_ba, kl_ba_mean, kl_ab, kl_ab_mean;
+    double max_abs; int32_t at; float a, b;             /* the largest difference of logits in the last row, and its id */
+    struct attn_likely next_a[ATTN_DIFF_NEXT], next_b[ATTN_DIFF_NEXT]; size_t n_a, n_b;     /* likeliest next tokens; 0: NaN */
+};
+void attn_diff_next(struct attn_diff_next *out, const struct attn_diff *d);
+
+/* Two models as their files say it: configuration, vocabulary, tokenizer, weights; nothing is run, so that the architecture need
+ * not be one that can be.  A side is a model as attn_model_open takes it, or one file of weights: .safetensors, or what torch.save
+ * wrote.  b is the reference. */
+struct attn_contrast_opts {
+    double atol, rtol;                  /* weights agree when |a - b| <= atol + rtol * |b|; 0 and 0: when they are the same */
+    /* Called now and then with the bytes compared and those there are; a code ends it.  May be NULL. */
+    int (*step)(void *self, uint64_t done, uint64_t all, struct attn_err *err);
+    void *self;
+    uint64_t reserved[2];
+};
+struct attn_contrast_field { const char *name, *a, *b; };           /* "rope_scaling.factor"; as JSON, NULL: not there */
+struct attn_contrast_token { int32_t id; const char *a, *b; size_t a_len, b_len; };         /* spelling; NULL: no such id */
+struct attn_contrast_file { const char *name; bool has_a, has_b; size_t line; };    /* the first line that differs, from 1 */
+struct attn_contrast_weight {
+    const char *name, *name_b;          /* as their files have it: one may have a prefix ("transformer."); of one side: the same */
+    enum attn_diff_kind kind;
+    const char *dtype[2];               /* "F32"; NULL: the side does not have it */
+    int ndim[2]; size_t shape[2][8];
+    /* Of all numbers, or with shapes of which one dimension differs, of the part that both have; count 0: nothing was compared. */
+    size_t count, differing;            /* differing: beyond the tolerance */
+    /* The largest |a - b|, where, and the numbers there.  max_abs inf: one is not finite; NaN: numbers of a type that only
+     * compares as bytes, and the first place. */
+    size_t at[8]; double max_abs, a, b;
+    int rounded;                        /* 1: each number of a is that of b rounded to the type of a; 2: the other way */
+};
+struct attn_contrasted {                /* lives as long as the contrast */
+    bool config[2], weights[2];         /* whether a side has them */
+    bool translated;                    /* the fields are in the words of our own config.json: the two are of different families */
+    const struct attn_contrast_field *field; size_t fields;         /* those that differ */
+    const struct attn_tokenizer *tokenizer[2];          /* NULL: none that can be read, */
+    const char *why[2];                 /* which says why; NULL: a file of weights, or no files of a tokenizer */
+    size_t vocab[2], only[2];           /* tokens; those whose spelling only this side has */
+    const struct attn_contrast_token *token; size_t tokens;         /* ids that differ */
+    const struct attn_contrast_file *file; size_t files;            /* files of the tokenizer that differ */
+    const struct attn_contrast_weight *weight; size_t weight_rows;  /* all, in the order of a's forward pass; those of b last */
+    size_t compared, differing;         /* weights that both have; those that differ, or are on one side alone */
+};
+struct attn_contrast;
+/* Whether the path, or the name where there is no such path, is that of a side; a directory may be one of arrays, too. */
+bool attn_contrast_takes(const char *path);
+int attn_contrast_new(struct attn_contrast **out, const char *a, const char *b, const struct attn_contrast_opts *o,
+                      struct attn_err *err);
+void attn_contrast_free(struct attn_contrast *c);                   /* NULL is fine */
+const struct attn_contrasted *attn_contrast_result(const struct attn_contrast *c);
+bool attn_contrast_differs(const struct attn_contrasted *r);
+
 /* ---- explaining ------------------------------------------------------------------------ */
 
 #define ATTN_KEY_LARGEST SIZE_MAX

@@ -66,7 +66,7 @@ struct attn_nans attn_count_nans(const struct attn_pair *p)
     return of[of[1].n > of[0].n];
 }
 
-static float to_bf16(float x)
+float attn_round_bf16(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -76,8 +76,7 @@ static float to_bf16(float x)
     return x;
 }
 
-/* Rounds to 11 significant bits, fewer below 2^-14.  Numbers too large are returned unchanged instead of as infinity. */
-static float to_f16(float x)
+float attn_round_f16(float x)
 {
     int exponent;
     if (!isfinite(x) || fabsf(x) > 65504)
@@ -107,7 +106,7 @@ static bool is_rounded(const struct attn_pair *p, const float *x, const float *y
 struct attn_stored attn_seems_stored(const struct attn_pair *p)
 {
     static const struct { const char *name; float (*round)(float); double rtol; } types[] = {
-        {"bf16", to_bf16, 0.01}, {"float16", to_f16, 0.001}};
+        {"bf16", attn_round_bf16, 0.01}, {"float16", attn_round_f16, 0.001}};
     for (size_t i = 0; i < 2 * sizeof types / sizeof *types; i++) {
         bool a = i % 2 == 0;
         if (is_rounded(p, a ? p->a : p->b, a ? p->b : p->a, types[i / 2].round))

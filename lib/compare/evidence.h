@@ -27,6 +27,9 @@ struct attn_nans attn_count_nans(const struct attn_pair *p);
 /* Whether one side is the other rounded to 16 bits, except for the few numbers that rounding in float32 moves. type:
  * "bf16", "float16" or NULL. */
 struct attn_stored { const char *type; bool a_is; double rtol; };
+float attn_round_bf16(float x);
+/* To 11 significant bits, fewer below 2^-14.  Numbers too large are returned unchanged instead of as infinity. */
+float attn_round_f16(float x);
 struct attn_stored attn_seems_stored(const struct attn_pair *p);
 
 /* ---- general forms of a difference ---- */

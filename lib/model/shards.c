@@ -223,6 +223,38 @@ int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struc
     return attn_hint_no_weights(s, err);
 }
 
+bool attn_shards_there(const struct attn_source *s)
+{
+    for (const struct format *f = formats; f < formats + FORMATS; f++)
+        if (attn_source_has(s, f->single) || attn_source_has(s, f->index))
+            return true;
+    return false;
+}
+
+/* A zip archive, or the pickle of older files. */
+static bool is_torch(const struct attn_map *m)
+{
+    return m->len > 4 && (!memcmp(m->data, "PK\003\004", 4) || (m->data[0] == 0x80 && m->data[1] == 2));
+}
+
+int attn_shards_open_file(struct attn_shards *out, const char *path, struct attn_err *err)
+{
+    *out = (struct attn_shards){0};
+    out->shard = calloc(1, sizeof *out->shard);
+    if (!out->shard || !(out->shard->path = strdup(path)))
+        return no_memory(err);
+    struct attn_shard *sh = out->shard;
+    out->n = 1;
+    int rc = attn_map_open_found(&sh->map, path, SIZE_MAX, ATTN_LINKS_FOLLOWED, err);
+    if (!rc)
+        rc = attn_hint_file(&sh->map, path, err);
+    if (!rc)
+        rc = formats[is_torch(&sh->map)].open(&sh->st, sh->map.data, sh->map.len, path, err);
+    out->tensors = rc ? 0 : attn_st_count(sh->st);
+    out->bytes = sh->map.len;
+    return rc;
+}
+
 void attn_shards_close(struct attn_shards *s)
 {
     for (size_t i = 0; i < s->n; i++) {

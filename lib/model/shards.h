@@ -19,10 +19,14 @@ struct attn_shards {
 };
 
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err);
+/* One file of weights that a user named; torch.save's is told by its first bytes. */
+int attn_shards_open_file(struct attn_shards *out, const char *path, struct attn_err *err);
 void attn_shards_close(struct attn_shards *s);                      /* zeroed is fine */
 
 /* Finds a tensor by name and, in *in, the file that has it; NULL: none has it. */
 const struct attn_st_tensor *attn_shards_find(const struct attn_shards *s, const char *name, const struct attn_shard **in);
+/* Whether a directory has files of weights. */
+bool attn_shards_there(const struct attn_source *s);
 /* The i-th of the tensors of all files; the number of a tensor among them. */
 const struct attn_st_tensor *attn_shards_at(const struct attn_shards *s, size_t i, const struct attn_shard **in);
 size_t attn_shards_index(const struct attn_shards *s, const struct attn_st_tensor *t);

@@ -1,13 +1,17 @@
-/* diff.c - compares two dumps, or two models on one input: the first tensor that differs, and its likely cause. */
+/* diff.c - compares two dumps, or two models: what their files say, and on one input the first tensor that differs, and its likely
+ * cause. */
 #include "diff_report.h"
 #include "edits.h"
 #include "input.h"
 #include "output.h"
+#include "say.h"
 
 #include "base/err.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct {
     const char *with, *format;
@@ -15,12 +19,62 @@ static struct {
     bool exact, all;
 } o = {.atol = {NULL, 1e-5}, .rtol = {NULL, 1e-5}};
 
-struct sides { struct attn_model *model_a, *model_b; struct attn_dump *a, *b; struct edits edits; };    /* edits: of a */
+struct sides {
+    struct attn_model *model_a, *model_b;
+    struct attn_dump *a, *b;
+    struct edits edits;                 /* of a */
+    struct attn_contrast *contrast;     /* of two models */
+    struct attn_tokenizer *tokenizer;   /* that of -m, beside dumps */
+};
 struct texts { struct input in, other; struct attn_tokenizer *tokenizer; struct attn_tokens *tokens, *cross; };
+
+static bool input_given(void)
+{
+    return common.sentence || common.file || common.ids || crossing.text || crossing.file || crossing.ids;
+}
+
+/* ---- what is compared ---- */
+
+/* A directory may be that of a model and hold arrays, too: then it is these. */
+static bool is_model(const char *path)
+{
+    struct attn_err why = {0};
+    struct attn_dump *d = NULL;
+    struct stat st;
+    if (!attn_contrast_takes(path))
+        return false;
+    bool arrays = stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !attn_dump_open(&d, path, &why);
+    attn_dump_free(d);
+    return !arrays;
+}
+
+static int one_model(const char *model, const char *dump, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EFORMAT, "%s is a model and %s is not: to compare a model with saved arrays, let it run the same "
+                     "tokens: attn-cli run -m %s --ids ... --show '*' -o ours.npz, then diff the two", model, dump, model);
+}
+
+/* Two models as A and B are those of -m and --with. */
+static int choose_sides(struct attn_err *err)
+{
+    if (o.with || !common.second)
+        return ATTN_OK;
+    bool a = is_model(common.word), b = is_model(common.second);
+    if (a != b)
+        return a ? one_model(common.word, common.second, err) : one_model(common.second, common.word, err);
+    if (a && common.model && common.model != getenv("ATTN_MODEL"))
+        return attn_fail(err, ATTN_EUSAGE, "-m is for dumps: %s and %s are two models already", common.word, common.second);
+    if (a) {
+        common.model = common.word;
+        o.with = common.second;
+        common.word = common.second = NULL;
+    }
+    return ATTN_OK;
+}
 
 static int check_usage(struct attn_err *err)
 {
-    bool input = common.sentence || common.file || common.ids || crossing.text || crossing.file || crossing.ids;
+    bool input = input_given();
     if (o.with && common.word)
         return attn_fail(err, ATTN_EUSAGE, "dumps and --with do not go together: give two dumps, or two models and an input");
     if (!o.with && !common.second)
@@ -34,12 +88,97 @@ static int check_usage(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--labels names the ids that two models run: -m MODEL --with MODEL --ids 5,1,2");
     if (!o.with && edits_given())
         return attn_fail(err, ATTN_EUSAGE, "edits are for two models: -m MODEL --with MODEL -s TEXT");
+    if (o.with && !input && (selection.show || selection.layer || selection.head || common.compute || option_given(label_options) ||
+                             edits_given()))
+        return attn_fail(err, ATTN_EUSAGE, "--show, --layer, --head, --compute, --labels and edits are for a run of both models: "
+                         "give a text with -s TEXT, or ids with --ids");
     if (o.atol.x < 0 || o.rtol.x < 0)
         return attn_fail(err, ATTN_EUSAGE, "a tolerance is not negative");
     if (o.exact && (o.atol.given || o.rtol.given))
         return attn_fail(err, ATTN_EUSAGE, "--exact tolerates nothing: it does not go with --atol and --rtol");
     return ATTN_OK;
 }
+
+/* ---- what they are ---- */
+
+static int say_step(void *self, uint64_t done, uint64_t all, struct attn_err *err)
+{
+    (void)err;
+    steps_say(self, "weights: %.0f of %.0f MB", (double)done / 1e6, (double)all / 1e6);
+    return ATTN_OK;
+}
+
+/* Weights are compared exactly unless a tolerance is asked for: its default is that of sums of products. */
+static int contrast(struct sides *s, struct attn_err *err)
+{
+    struct steps steps = {0};
+    const char *a = common.model ? common.model : attn_model_builtin()[0];
+    bool given = o.atol.given || o.rtol.given;
+    struct attn_contrast_opts opts = {.atol = given ? o.atol.x : 0, .rtol = given ? o.rtol.x : 0, .step = say_step, .self = &steps};
+    int code = attn_contrast_new(&s->contrast, a, o.with, &opts, err);
+    erase_line(&steps.shown);
+    return code;
+}
+
+static void put_token(char *buf, size_t size, const struct attn_token *t)
+{
+    int most = t->text_len < 40 ? (int)t->text_len : 40;
+    if (t->known)
+        snprintf(buf, size, "%" PRId32 " '%.*s'", t->id, most, t->text);
+    else
+        snprintf(buf, size, "%" PRId32, t->id);
+}
+
+/* Both models run the ids of a: that b would read the text otherwise is worth knowing. */
+static void warn_of_tokens(const struct attn_tokens *a, const struct attn_tokens *b)
+{
+    char x[80] = "none", y[80] = "none";
+    size_t i = 0;
+    while (i < a->n && i < b->n && a->tok[i].id == b->tok[i].id)
+        i++;
+    if (i == a->n && i == b->n)
+        return;
+    if (i < a->n)
+        put_token(x, sizeof x, &a->tok[i]);
+    if (i < b->n)
+        put_token(y, sizeof y, &b->tok[i]);
+    say_note("attn-cli diff: warning: the two models tokenise this text differently: token %zu is %s in A and %s in B; both run "
+             "the ids of A", i, x, y);
+}
+
+static void warn_of_ids(const struct attn_contrasted *c, const struct attn_tokens *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        size_t n = 0, m = 0;
+        const char *a = attn_tokenizer_raw(c->tokenizer[0], t->tok[i].id, &n);
+        const char *b = attn_tokenizer_raw(c->tokenizer[1], t->tok[i].id, &m);
+        if (a && (!b || n != m || memcmp(a, b, n))) {
+            say_note("attn-cli diff: warning: id %" PRId32 " (token %zu) is '%.*s' in A's vocabulary and %s%.*s%s in B's: the same "
+                     "ids are other texts", t->tok[i].id, i, n < 40 ? (int)n : 40, a, b ? "'" : "no token", m < 40 ? (int)m : 40,
+                     b ? b : "", b ? "'" : "");
+            return;
+        }
+    }
+}
+
+static void warn(const struct sides *s, const struct texts *t)
+{
+    const struct attn_contrasted *c = attn_contrast_result(s->contrast);
+    struct attn_encode_opts opts = input_encode_opts();
+    struct attn_tokens *other = NULL;
+    struct attn_err why = {0};
+    if (!c->tokenizer[0] || !c->tokenizer[1])
+        return;
+    if (!t->in.text)
+        warn_of_ids(c, t->tokens);
+    else if (attn_encode_with(&other, c->tokenizer[1], t->in.text, t->in.len, &opts, &why))
+        say_note("attn-cli diff: warning: B's tokenizer cannot read this text (%s); both run the ids of A", why.msg);
+    else
+        warn_of_tokens(t->tokens, other);
+    attn_tokens_free(other);
+}
+
+/* ---- what they compute ---- */
 
 static int open_dumps(struct sides *s, struct attn_err *err)
 {
@@ -49,6 +188,9 @@ static int open_dumps(struct sides *s, struct attn_err *err)
         code = open_dump(&s->b, common.second, &diff_command, err);
     if (!code && weights)
         code = attn_model_open(&s->model_a, common.model, err);
+    struct attn_err why = {0};
+    if (!code && weights && attn_tokenizer_open(&s->tokenizer, common.model, &why))
+        s->tokenizer = NULL;            /* ids then stay without a name */
     return code;
 }
 
@@ -96,6 +238,10 @@ static int run_models(struct sides *s, struct attn_err *err)
         code = attn_model_open(&s->model_b, o.with, err);
     if (!code)
         code = read_texts(&t, s->model_a, err);
+    if (!code)
+        warn(s, &t);
+    if (!code)
+        code = attn_run_check_tokens(s->model_b, t.tokens, t.cross, err);
     struct edits none = {0};
     if (!code)
         code = edits_open(&s->edits, &t.tokenizer, err);
@@ -120,18 +266,33 @@ static const char *model_name(const struct attn_model *m)
     return info.path ? info.path : info.name;
 }
 
-static int compare(const struct sides *s, struct attn_err *err)
+static bool as_json(void) { return o.format && !strcmp(o.format, "json"); }
+
+/* Without a run, or where the second model cannot do it, what the two models are. */
+static void report_models(const struct sides *s, const struct attn_diff_opts *opts)
+{
+    const struct attn_contrasted *c = attn_contrast_result(s->contrast);
+    struct differences r = {.opts = opts, .all = o.all, .name_a = common.model ? common.model : attn_model_builtin()[0],
+                            .name_b = o.with, .contrast = c};
+    if (as_json())
+        diff_print_models_json(&r);
+    else
+        diff_print_models(&r);
+    common.status = attn_contrast_differs(c);
+}
+
+static int report_run(const struct sides *s, const struct attn_diff_opts *opts, struct attn_err *err)
 {
     struct attn_diff *d;
-    struct attn_diff_opts opts = {.atol = o.exact ? 0 : o.atol.x, .rtol = o.exact ? 0 : o.rtol.x, .exact = o.exact,
-                                  .model_a = s->model_a, .model_b = s->model_b};
-    if (attn_diff_new(&d, s->a, s->b, &opts, err))
+    if (attn_diff_new(&d, s->a, s->b, opts, err))
         return err->code;
-    struct differences r = {.diff = d, .opts = &opts, .a = s->a, .b = s->b, .all = o.all,
+    const struct attn_contrasted *c = s->contrast ? attn_contrast_result(s->contrast) : NULL;
+    struct differences r = {.diff = d, .opts = opts, .a = s->a, .b = s->b, .all = o.all,
                             .name_a = o.with ? model_name(s->model_a) : common.word,
                             .name_b = o.with ? model_name(s->model_b) : common.second, .same_ids = o.with != NULL,
-                            .edits = s->edits.list};
-    if (o.format && !strcmp(o.format, "json"))
+                            .edits = s->edits.list, .contrast = c,
+                            .tokenizer = {c ? c->tokenizer[0] : s->tokenizer, c ? c->tokenizer[1] : s->tokenizer}};
+    if (as_json())
         diff_print_json(&r);
     else
         diff_print(&r);
@@ -140,15 +301,36 @@ static int compare(const struct sides *s, struct attn_err *err)
     return ATTN_OK;
 }
 
+static int compare(struct sides *s, struct attn_err *err)
+{
+    int code = o.with ? contrast(s, err) : open_dumps(s, err);
+    if (code)
+        return code;
+    struct attn_diff_opts opts = {.atol = o.exact ? 0 : o.atol.x, .rtol = o.exact ? 0 : o.rtol.x, .exact = o.exact};
+    bool run = !o.with || input_given();
+    if (o.with && run)
+        code = run_models(s, err);
+    opts.model_a = s->model_a;
+    opts.model_b = s->model_b;
+    if (!code && run)
+        return report_run(s, &opts, err);
+    /* What a run lacks may be what differs; but a script gets the whole document or none. */
+    if (!code || (code == ATTN_EFORMAT && !as_json() && attn_contrast_differs(attn_contrast_result(s->contrast))))
+        report_models(s, &opts);
+    return code;
+}
+
 static int diff(struct attn_err *err)
 {
     struct sides s = {0};
-    int code = check_usage(err);
+    int code = choose_sides(err);
     if (!code)
-        code = o.with ? run_models(&s, err) : open_dumps(&s, err);
+        code = check_usage(err);
     if (!code)
         code = compare(&s, err);
     edits_close(&s.edits);
+    attn_contrast_free(s.contrast);
+    attn_tokenizer_close(s.tokenizer);
     attn_dump_free(s.a);
     attn_dump_free(s.b);
     attn_model_close(s.model_a);
@@ -176,15 +358,23 @@ static const struct option options[] = {
 const struct command diff_command = {
     .name = "diff",
     .run = diff,
-    .usage = "diff A B [-m DIR|NAME] [--atol X] [--rtol X] [--exact] [--all] | diff -m DIR|NAME --with DIR|NAME -s TEXT "
+    .usage = "diff A B [-m DIR|NAME] [--atol X] [--rtol X] [--exact] [--all] | diff -m DIR|NAME --with DIR|NAME [-s TEXT] "
     "[--show LIST]",
     .summary = "compare two dumps or two models: the first tensor that differs, and why",
-    .about = "Compares what two runs computed, name by name in the order of the forward pass; B is the reference.  A and B are "
+    .about = "Compares two models by what their files say, or, name by name in the order of the forward pass, what two runs "
+             "computed; B is the reference.  Of two models, which are directories, names or two files of weights, it says which "
+             "fields of the configuration differ, which ids are other tokens, which files of the tokenizer are others, and of "
+             "every weight how many numbers differ, the largest difference and where it is; no architecture needs to be known "
+             "for that.  Weights agree only if their numbers are the same, unless --atol or --rtol is given; where shapes differ "
+             "in one dimension, the part that both have is compared.  With a text (-m A --with B -s TEXT) both models also run "
+             "it, as the tokens of A's tokenizer (a note says if B's reads it differently); everything that both compute is "
+             "compared, and the exit status is about that.  Saved runs are "
              "each a directory of .npy or .csv files, an .npz archive, one .npy file or the JSON document of run; your own "
              "arrays can be compared if they have the names of our activations (blocks.0.attn.pattern.npy) and type float16, "
              "float32 or float64, with or without batch axes of one.  Names that only one side has are listed, but are no "
-             "difference.  With --with, two models run the same tokens, those of the first one's tokenizer, and everything that "
-             "both compute is compared.  Where the shape of the first difference reveals its cause, the cause is named: dump "
+             "difference.  Where both sides have logits, the end says what comes next on each, and the divergence KL(B || A) of "
+             "the two distributions in nats, at the last token and in the mean over all rows.  "
+             "Where the shape of the first difference reveals its cause, the cause is named: dump "
              "everything (run --show '*') on both sides to help with that; with -m MODEL the weights are tried too, and of two "
              "models the weight in which they differ is named.  The exit "
              "status is 0 when nothing differs, 1 when something does, and also 1, without a line on standard output, when a "
@@ -192,6 +382,8 @@ const struct command diff_command = {
     .examples = (const struct pair[]){
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --show '*' -o ours.npz && attn-cli diff port/ ours.npz", "a port's .npy files "
          "against ours: where does it go wrong?"},
+        {"attn-cli diff ./gpt2 ./converted", "two models: configuration, vocabulary, every weight"},
+        {"attn-cli diff a.safetensors b.safetensors", "two files of weights"},
         {"attn-cli diff -m ./gpt2 --with ./converted -s \"Hello there\"", "two models on the same tokens"},
         {"attn-cli diff -m ./gpt2 --with ./gpt2 -s \"Hello there\" --compute bf16 --all", "how far is bf16 from f32?"},
         {"attn-cli diff -m tiny --with tiny -s \"Lily lost her red ball\" --ablate L0H1", "everything that one head changes"},

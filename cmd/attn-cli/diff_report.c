@@ -7,8 +7,6 @@
 #include "output.h"
 #include "print.h"
 
-enum { MOST = 10 };                     /* tensors of each kind listed without --all */
-
 static bool compared(const struct attn_diff_row *r) { return r->kind <= ATTN_DIFF_SHAPE; }
 static bool differs(const struct attn_diff_row *r) { return r->kind == ATTN_DIFF_NUMBERS || r->kind == ATTN_DIFF_SHAPE; }
 
@@ -121,7 +119,7 @@ static void print_table(const struct differences *r, const struct attn_diff_row 
     for (size_t i = 0; i < n; i++) {
         if (!compared(&row[i]) || !(r->all || differs(&row[i]) || &row[i] == agreed))
             continue;
-        if (listed++ < MOST || r->all)
+        if (listed++ < DIFF_MOST || r->all)
             print_row(r, &row[i], width, &row[i] == first);
         else
             left++;
@@ -167,16 +165,16 @@ static void print_lonely(const struct attn_diff_row *row, size_t n, enum attn_di
             continue;
         if (!found)
             printf("\nonly in %c:", side);
-        if (found++ < MOST || all)
+        if (found++ < DIFF_MOST || all)
             printf(" %s", row[i].name);
     }
-    if (found > MOST && !all)
-        printf(" ... and %zu more (--all)", found - MOST);
+    if (found > DIFF_MOST && !all)
+        printf(" ... and %zu more (--all)", found - DIFF_MOST);
     if (found)
         putchar('\n');
 }
 
-static void print_name(char side, const char *name)
+void diff_print_name(char side, const char *name)
 {
     printf("%c       ", side);
     print_text(stdout, name, strlen(name), terminal_is(NULL));
@@ -190,10 +188,14 @@ void diff_print(const struct differences *r)
     struct counts c = count(row, n);
     const char *cause = attn_diff_cause(r->diff, NULL);
     print_verdict(r, &c);
-    print_name('A', r->name_a);
+    diff_print_name('A', r->name_a);
     for (size_t i = 0; i < attn_edits_count(r->edits); i++)
         printf("edited  %s\n", attn_edits_text(r->edits, i));
-    print_name('B', r->name_b);
+    diff_print_name('B', r->name_b);
+    if (r->contrast)
+        diff_print_contrast(r->contrast, r->all);
+    if (r->contrast && (r->all || attn_contrast_differs(r->contrast)))
+        putchar('\n');
     if (r->same_ids)
         print_ids(r->a);
     if (c.differ || r->all)
@@ -202,6 +204,7 @@ void diff_print(const struct differences *r)
     print_lonely(row, n, ATTN_DIFF_ONLY_B, 'B', r->all);
     if (c.differ)
         printf("\nlikely cause: %s\n", cause ? cause : "the numbers do not look like any known mistake");
+    diff_print_next(r);
 }
 
 /* ---- for scripts ------------------------------------------------------------------------- */
@@ -297,5 +300,8 @@ void diff_print_json(const struct differences *r)
     putchar(']');
     json_lonely(row, n, ATTN_DIFF_ONLY_A, "only_a");
     json_lonely(row, n, ATTN_DIFF_ONLY_B, "only_b");
+    diff_json_next(r);
+    if (r->contrast)
+        diff_json_contrast(r->contrast);
     fputs("}\n", stdout);
 }

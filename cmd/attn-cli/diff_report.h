@@ -13,9 +13,23 @@ struct differences {
     bool all;                           /* list tensors that agree, too */
     bool same_ids;                      /* both sides ran the tokens of a, which are listed */
     const struct attn_edits *edits;     /* of a; NULL: none */
+    const struct attn_contrasted *contrast;     /* of two models; NULL: these are dumps */
+    const struct attn_tokenizer *tokenizer[2];  /* for what comes next; may be NULL */
 };
 
 void diff_print(const struct differences *r);
 void diff_print_json(const struct differences *r);
+
+/* diff_models.c: two models without a run; diff, a and b are NULL.  Then the parts of it that a report of a run has, too: what
+ * differs, and for scripts the member "models" with a comma before it. */
+enum { DIFF_MOST = 10 };                /* rows of each kind listed without --all */
+void diff_print_models(const struct differences *r);
+void diff_print_models_json(const struct differences *r);
+void diff_print_contrast(const struct attn_contrasted *c, bool all);
+void diff_json_contrast(const struct attn_contrasted *c);
+void diff_print_name(char side, const char *name);
+/* diff_next.c: what comes next on both sides, and the member "next" with a comma before it; nothing where there are no logits. */
+void diff_print_next(const struct differences *r);
+void diff_json_next(const struct differences *r);
 
 #endif

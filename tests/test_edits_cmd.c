@@ -189,6 +189,18 @@ START_TEST(an_edit_can_rule_a_token_out)
 }
 END_TEST
 
+/* Where a text grows, the token an edit names may come yet, or never; what no token is can never come. */
+START_TEST(an_edit_waits_for_its_token)
+{
+    static const char *const girl = "\"Once\",\" upon\",\" a\",\" time\",\",\",\" there\",\" was\",\" a\",\" little\",\" girl\"";
+    static const char *const generate = "$A generate -q -m tiny -s 'Once upon a time' -n 10 --ignore-eos --edit 'resid_post[pos=\"%s\"] *= 0' "
+                                        "--format json | jq -c '[.tokens[].text]'";
+    expect_exactly(printed(generate, " dog"), printed("[%s,\" named\",\" Lily\",\".\",\" She\"]\n", girl));
+    expect_exactly(printed(generate, " girl"), printed("[%s,\"!\",\" The\",\" little\",\" boy\"]\n", girl));
+    expect("$A generate -m tiny -s 'Once upon a time' -n 10 --edit 'resid_post[pos=\" dogxx\"] *= 0' 2>&1", 1, "no token of the text is \" dogxx\"");
+}
+END_TEST
+
 START_TEST(notes_say_that_a_run_is_edited)
 {
     expect("$A generate -m tiny --ids 5 -n 1 --ablate L0H0,L1H0 2>&1 >$D/text", 0, "edited: L0H0 = 0 and more\n");
@@ -215,6 +227,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
     tcase_add_test(c, a_grown_text_is_written_as_it_was_edited);
     tcase_add_test(c, an_edit_can_rule_a_token_out);
+    tcase_add_test(c, an_edit_waits_for_its_token);
     tcase_add_test(c, notes_say_that_a_run_is_edited);
     suite_add_tcase(s, c);
     return s;

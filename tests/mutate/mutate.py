@@ -85,8 +85,9 @@ class Build:
 
     def __init__(self, name, *flags):
         self.name, self.flags = name, (f"flavour={name}", *flags)
-        self.binaries = f"build/{name}/attn-cli", f"build/{name}/attn-tests"
-        self.unmutated = f"build/{name}-unmutated/attn-cli", f"build/{name}-unmutated/attn-tests"
+        files = "attn-cli", "attn-tests", "libattn.a"       # programs in the documents are linked with the library
+        self.binaries = [f"build/{name}/{file}" for file in files]
+        self.unmutated = [f"build/{name}-unmutated/{file}" for file in files]
 
     def object(self, path):
         return f"build/{self.name}/{path[:-1]}o"
